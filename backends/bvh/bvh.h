@@ -1,0 +1,60 @@
+/* Our own bounding volume hierarchies: binned SAH, built in parallel on the CPU, laid out for the kernel.
+ *
+ * Input is one box a primitive, already widened so that a ray which the float32 primitive test hits always meets the box (the
+ * argument and the margin: docs/protocol.md Part II). The tree never decides a hit: it only must not lose one. */
+#ifndef ISOPHOTE_BVH_H
+#define ISOPHOTE_BVH_H
+
+#include "base.h"
+
+struct bvh_box {
+    float lo[3], hi[3];
+};
+
+/* Binary tree, depth-first, 32 bytes a node: children of an inner node are stored as a pair. */
+struct bvh2_node {
+    float lo[3];
+    uint32_t first; /* inner: index of the left child (right is first + 1); leaf: first slot in `order` */
+    float hi[3];
+    uint32_t count; /* 0: inner; else primitives in the leaf */
+};
+static_assert(sizeof(struct bvh2_node) == 32, "layout");
+
+struct bvh2 {
+    struct bvh2_node *nodes; /* nodes[0] is the root; [1] is unused so that pairs are aligned */
+    size_t node_count;
+    uint32_t *order; /* leaf slots -> primitive ids */
+    size_t primitive_count;
+    uint32_t depth; /* of the deepest leaf, root 0; at most BVH_MAX_DEPTH */
+    double sah_cost;
+};
+#define BVH_MAX_DEPTH 60
+
+/* Same tree for any number of threads. count 0 gives one empty leaf. Peak extra memory is documented in bvh.c. max_leaf: 1..16. */
+enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_leaf, struct bvh2 *out, struct error *err);
+void bvh2_free(struct bvh2 *b);
+
+/* Eight-wide tree collapsed from a binary one (Wald et al. 2008; greedy by surface area). Structure of arrays, full float
+ * bounds: made for eight-lane CPUs. Empty children have lo = +inf, hi = -inf. 256 bytes a node. */
+struct bvh8_node {
+    float lo_x[8], lo_y[8], lo_z[8], hi_x[8], hi_y[8], hi_z[8];
+    uint32_t child[8]; /* inner: node index; leaf: first slot */
+    uint32_t count[8]; /* 0: inner (or empty), else primitives in the leaf */
+};
+static_assert(sizeof(struct bvh8_node) == 256, "layout");
+struct bvh8 {
+    struct bvh8_node *nodes;
+    size_t node_count;
+    uint32_t *order;
+    size_t primitive_count;
+    uint32_t depth;
+    double sah_cost;
+};
+enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *err);
+void bvh8_free(struct bvh8 *b);
+
+/* Checks every invariant (each primitive in exactly one leaf, boxes contain children, depth); for tests. */
+enum status bvh2_verify(const struct bvh2 *b, const struct bvh_box *boxes, struct error *err);
+enum status bvh8_verify(const struct bvh8 *b, const struct bvh_box *boxes, struct error *err);
+
+#endif

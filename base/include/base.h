@@ -1,0 +1,229 @@
+/* base: what every other folder stands on. Status codes and errors, arenas, strings and files, the
+ * counter-based generator, parallel loops, clocks, hashing, JSON.
+ *
+ * Rules that hold in all of Isophote:
+ *   - functions that can fail return `enum status`; on failure outputs are untouched and *err (may
+ *     be NULL) is filled; only cli/ prints or exits;
+ *   - results live in the arena passed in, for as long as it does. */
+#ifndef ISOPHOTE_BASE_H
+#define ISOPHOTE_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status and errors ------------------------------------------------------------------- */
+
+#define STATUS_LIST(X)                                                                             \
+    X(OK, "no error")                                                                              \
+    X(ARG, "caller broke the contract")                                                            \
+    X(MEMORY, "out of memory")                                                                     \
+    X(IO, "a file could not be read or written")                                                   \
+    X(PARSE, "input is not well-formed")                                                           \
+    X(TYPE, "input is well-formed but means nothing")                                              \
+    X(RANGE, "a value is outside its domain")                                                      \
+    X(LIMIT, "input is larger than a limit of this program")                                       \
+    X(UNSUPPORTED, "the device or the program lacks the feature")                                  \
+    X(MISSING, "a device, library or file is not here")                                            \
+    X(BUILD, "a device compiler refused the kernel")                                               \
+    X(DEVICE, "a driver call failed")                                                              \
+    X(TIMEOUT, "a budget ran out")                                                                 \
+    X(CANCELLED, "stopped on request")                                                             \
+    X(MISMATCH, "two results that must agree differ")                                              \
+    X(INTERNAL, "a defect of Isophote")
+
+enum status {
+#define X(name, text) STATUS_##name,
+    STATUS_LIST(X)
+#undef X
+    STATUS_COUNT
+};
+
+const char *status_name(enum status s); /* "ARG" */
+const char *status_text(enum status s); /* "caller broke the contract" */
+
+/* A place in a text. line and col count from 1; line 0: no position. file is borrowed. */
+struct src_pos {
+    const char *file;
+    uint32_t line, col;
+};
+
+/* On the caller's stack; owns nothing but itself. */
+struct error {
+    enum status code;
+    int native;      /* cl_int, CUresult, errno ...; 0 if none */
+    char file[256];  /* copy of the position's file; "" if none */
+    uint32_t line, col;
+    char path[160];  /* key path inside a JSON document ("materials.red.roughness"); "" if none */
+    char msg[1024];  /* what was found and what was expected, one line, no full stop */
+};
+
+/* Fills *err (if not NULL) and returns `code`, so that `return error_set(...)` reads well. */
+enum status error_set(struct error *err, enum status code, struct src_pos pos, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+enum status error_setv(struct error *err, enum status code, struct src_pos pos, const char *fmt,
+                       va_list ap);
+/* The same without a position. */
+enum status error_msg(struct error *err, enum status code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "file:line:col: error: msg (at path)": what a user reads. Always NUL-terminated. */
+void error_format(const struct error *err, char *buf, size_t size);
+
+/* ---- arenas -------------------------------------------------------------------------------- */
+
+/* A growing region with one lifetime. A zeroed struct is a valid empty arena. */
+struct arena {
+    struct arena_block *head;
+    size_t total; /* bytes handed out */
+    size_t limit; /* 0: none; beyond it allocations fail */
+};
+
+/* Zeroed memory for `count` objects of `size` bytes; NULL when out of memory, on overflow, or past
+ * the limit. align: a power of two, 0 for the platform's maximum. count*size == 0 gives non-NULL. */
+void *arena_alloc(struct arena *a, size_t count, size_t size, size_t align);
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), 1, sizeof(type), _Alignof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_alloc((a), (n), sizeof(type), _Alignof(type)))
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Frees everything; the arena is empty and usable again. */
+void arena_free(struct arena *a);
+
+/* ---- growing text ---------------------------------------------------------------------------- */
+
+/* A heap string that grows. Zeroed is valid and empty. After a failed growth `failed` is set and
+ * further writes do nothing, so callers check once at the end. */
+struct text {
+    char *data; /* NUL-terminated once anything was written; NULL before */
+    size_t len, cap;
+    bool failed;
+};
+void text_append(struct text *t, const char *s, size_t n);
+void text_puts(struct text *t, const char *s);
+void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void text_free(struct text *t);
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+/* Reads a whole file; the data is followed by a NUL that size does not count. Fails: MISSING if
+ * there is no such file, IO, LIMIT when larger than max_bytes (0: 4 GiB), MEMORY. */
+enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data, size_t *size,
+                      struct error *err);
+/* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before. */
+enum status file_write(const char *path, const void *data, size_t size, struct error *err);
+/* For writers that need a stream or a path of their own: gives the temporary name, then either
+ * commits it (rename) or removes it. `tmp` must hold 4096 bytes. */
+enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err);
+enum status file_commit(const char *tmp, const char *path, struct error *err);
+void file_discard(const char *tmp);
+/* mkdir -p. */
+enum status dir_make(const char *path, struct error *err);
+/* "$ISOPHOTE_CACHE", else "$XDG_CACHE_HOME/isophote", else "$HOME/.cache/isophote", else
+ * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. */
+enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err);
+/* dir(path) joined with rel, or rel itself when absolute. In the arena. */
+char *path_beside(struct arena *a, const char *path, const char *rel);
+
+/* ---- hashing ------------------------------------------------------------------------------------ */
+
+/* XXH3 128 bits, as 32 lower-case hexadecimal digits. Streams: zeroed is not valid, use init. */
+struct hash;
+struct hash *hash_open(void);
+void hash_add(struct hash *h, const void *data, size_t size);
+void hash_close(struct hash *h, char hex[33]); /* h is freed */
+void hash_bytes(const void *data, size_t size, char hex[33]);
+
+/* ---- numbers at random ---------------------------------------------------------------------------- */
+
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011):
+ * a bijection of the counter under the key. Passes BigCrush. Vectors: docs/protocol.md section 3. */
+void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+/* The number in [0,1) that the protocol makes of a word: (word >> 8) * 2^-24, exact in float. */
+double u01(uint32_t word);
+
+/* ---- parallel loops ------------------------------------------------------------------------------- */
+
+/* Processors this process may use, at least 1. Environment ISOPHOTE_THREADS overrides. */
+unsigned parallel_threads(void);
+/* Calls body(ctx, i, thread) for i in [0, n), each once, in any order, on up to `threads` threads
+ * (0: parallel_threads()); thread < threads. Returns when all are done. Nesting runs serially. */
+void parallel_for(size_t n, unsigned threads, void (*body)(void *ctx, size_t i, unsigned thread),
+                  void *ctx);
+
+/* ---- clocks ------------------------------------------------------------------------------------------ */
+
+double clock_s(void);                        /* monotonic, seconds */
+void clock_utc(char buf[32]);                /* "2026-11-21T04:05:06Z" */
+size_t memory_peak(void);                    /* peak resident bytes of this process (VmHWM) */
+
+/* ---- cancelling ----------------------------------------------------------------------------------- */
+
+/* Set by cli/ on SIGINT and SIGTERM; long work looks at it and returns STATUS_CANCELLED. */
+extern volatile int cancel_requested;
+
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+/* A parsed value that knows its place. Members of an object stand in file order. */
+struct json {
+    enum json_type type;
+    uint32_t line, col;
+    const char *key;           /* its name in the parent object; NULL otherwise */
+    const struct json *parent; /* NULL for the root */
+    uint32_t index;            /* position in the parent */
+    bool boolean;
+    double number;
+    bool is_integer;  /* written without '.', 'e' and inside int64 */
+    int64_t integer;
+    const char *string; /* NUL-terminated UTF-8; contains no other NUL (refused as PARSE) */
+    size_t count;       /* children of an array or object */
+    struct json *first, *next; /* children as a list */
+};
+
+/* Parses one document; `file` is remembered for messages. Fails: PARSE (with place), LIMIT (depth over
+ * 256), MEMORY. Duplicate keys in one object are PARSE errors. */
+enum status json_parse(struct arena *a, const char *file, const char *data, size_t size,
+                       const struct json **root, struct error *err);
+const struct json *json_get(const struct json *object, const char *key); /* NULL if absent */
+/* "materials.red.texture[2]" into buf. */
+void json_path(const struct json *v, char *buf, size_t size);
+/* error_set at v's place with v's path. `file` as given to json_parse. */
+enum status json_error(struct error *err, const char *file, const struct json *v, enum status code,
+                       const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+const char *json_type_name(enum json_type t); /* "an object", "a number" ... */
+
+/* Writing: calls nest as the document does; commas and escapes are taken care of. Numbers print so
+ * that reading gives the same double; NaN and infinities become null. */
+struct json_writer {
+    struct text out;
+    bool pretty;
+    unsigned depth;
+    uint8_t state[64];
+};
+void json_begin_object(struct json_writer *w);
+void json_end_object(struct json_writer *w);
+void json_begin_array(struct json_writer *w);
+void json_end_array(struct json_writer *w);
+void json_key(struct json_writer *w, const char *key);
+void json_string(struct json_writer *w, const char *s); /* NULL gives null; bad UTF-8 becomes U+FFFD */
+void json_number(struct json_writer *w, double v);
+void json_integer(struct json_writer *w, int64_t v);
+void json_bool(struct json_writer *w, bool v);
+void json_null(struct json_writer *w);
+/* key and value at once */
+void json_key_string(struct json_writer *w, const char *key, const char *s);
+void json_key_number(struct json_writer *w, const char *key, double v);
+void json_key_integer(struct json_writer *w, const char *key, int64_t v);
+void json_key_bool(struct json_writer *w, const char *key, bool v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

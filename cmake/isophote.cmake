@@ -1,0 +1,68 @@
+# The vocabulary of the CMakeLists.txt files in this project.
+option(ISOPHOTE_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer, no recovery" OFF)
+option(ISOPHOTE_TSAN "ThreadSanitizer" OFF)
+option(ISOPHOTE_FUZZ "libFuzzer targets (clang only)" OFF)
+option(ISOPHOTE_WERROR "warnings are errors" ON)
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+set(ISOPHOTE_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wformat=2
+    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes;-Wold-style-definition>)
+if(ISOPHOTE_WERROR)
+    list(APPEND ISOPHOTE_WARNINGS -Werror)
+endif()
+# No contraction on the host: what is computed here must not depend on the compiler's mood.
+add_compile_options(-ffp-contract=off -fno-math-errno)
+if(ISOPHOTE_ASAN)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+if(ISOPHOTE_TSAN)
+    add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=thread)
+endif()
+if(ISOPHOTE_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# isophote_library(NAME SOURCES a.c b.c USES base scenes PRIVATE_USES other)
+#   a static library whose public header is include/NAME.h
+function(isophote_library name)
+    cmake_parse_arguments(A "" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
+    add_library(${name} STATIC ${A_SOURCES})
+    target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
+                                       PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+    target_link_libraries(${name} PUBLIC ${A_USES} PRIVATE ${A_PRIVATE_USES} m)
+    target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS})
+endfunction()
+
+# isophote_test(NAME SOURCES x_test.c USES reference [LABELS slow] [TIMEOUT s] [ARGS ...])
+#   a cmocka program beside the code it tests; exit status 77 is SKIP. It may include private headers of its folder.
+function(isophote_test name)
+    cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;USES;LABELS;ARGS" ${ARGN})
+    pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+    add_executable(${name} ${A_SOURCES})
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+    target_link_libraries(${name} PRIVATE ${A_USES} PkgConfig::CMOCKA m)
+    target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS})
+    target_compile_definitions(${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    add_test(NAME ${name} COMMAND ${name} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+    if(NOT A_TIMEOUT)
+        set(A_TIMEOUT 120)
+    endif()
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
+endfunction()
+
+# isophote_fuzzer(NAME SOURCES x_fuzz.c USES scenes): a libFuzzer program, only with ISOPHOTE_FUZZ
+function(isophote_fuzzer name)
+    if(NOT ISOPHOTE_FUZZ)
+        return()
+    endif()
+    cmake_parse_arguments(A "" "" "SOURCES;USES" ${ARGN})
+    add_executable(${name} ${A_SOURCES})
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE ${A_USES})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    set_property(GLOBAL APPEND PROPERTY ISOPHOTE_FUZZERS ${name})
+endfunction()

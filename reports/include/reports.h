@@ -1,0 +1,108 @@
+/* reports: the result store (one SQLite file) and what is made of it: HTML, Markdown, CSV, JSON Lines,
+ * JUnit XML, comparisons. Knows the record format and nothing about who wrote a record. */
+#ifndef ISOPHOTE_REPORTS_H
+#define ISOPHOTE_REPORTS_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+#define VERDICT_LIST(X)                                                                            \
+    X(PASS, "judged, and right")                                                                   \
+    X(FAIL, "judged, and wrong")                                                                   \
+    X(SKIP, "not applicable here, for the reason given")                                           \
+    X(ERROR, "could not be judged")
+enum verdict {
+#define X(name, text) VERDICT_##name,
+    VERDICT_LIST(X)
+#undef X
+    VERDICT_COUNT
+};
+const char *verdict_name(enum verdict v); /* "PASS" */
+
+/* Strings are borrowed for the time of the call; NULL is stored as NULL. */
+struct run_record {
+    int64_t id; /* given by the store */
+    const char *kind;        /* "conform", "bench", "sweep" */
+    const char *started_utc;
+    const char *command;     /* the exact command line, shell-quoted */
+    const char *environment; /* JSON object: host, cpu, os, compiler, clocks ... */
+};
+struct device_record {
+    const char *id, *api, *name, *vendor, *driver, *version, *compiler, *kind;
+    const char *detail; /* JSON: limits, features */
+};
+struct case_record {
+    const char *name;   /* "image.strict.cornell" */
+    const char *device; /* device id */
+    enum verdict verdict;
+    const char *reason; /* one line: why SKIP, ERROR or FAIL; measured values of a PASS */
+    const char *replay; /* the command that shows just this; NULL if none */
+    const char *detail; /* JSON: metrics, first divergence ... */
+    double compile_s, run_s;
+    bool waived;        /* a listed waiver applies */
+};
+/* One row of bench or sweep: one scene, device, mode and setting. */
+struct bench_record {
+    const char *scene, *device, *mode;
+    const char *bvh, *model;
+    uint32_t width, height, spp, max_depth;
+    uint32_t work_group[2], tile[2], batch;
+    enum verdict verdict;  /* of the picture of the timed runs; rows that are not PASS carry no timing */
+    const char *reason;
+    double samples_per_s;  /* median; camera samples per second of the render phase; 0 unless PASS */
+    double interval[2];    /* of the median, at the stated confidence */
+    double noise;          /* relative: interquartile range over the median */
+    uint32_t repetitions;
+    const char *phases;    /* JSON object: phase -> {"median_s", "interval", "device_s"} */
+    const char *detail;    /* JSON: every repetition's seconds, image metrics, memory, build info ... */
+    const char *command;   /* gives this row again */
+};
+enum image_kind { IMAGE_PICTURE, IMAGE_REFERENCE, IMAGE_DIFFERENCE, IMAGE_SIGNIFICANCE };
+struct image_record {
+    const char *scene, *device, *mode;
+    enum image_kind kind;
+    uint32_t width, height;
+    const void *png;
+    size_t png_size;
+    const char *caption;
+};
+
+/* ---- the store --------------------------------------------------------------------------------- */
+
+struct store;
+#define STORE_SCHEMA_VERSION 1
+/* Opens or creates. Fails: IO, TYPE (not a store), UNSUPPORTED (a schema newer than ours, naming both). */
+enum status store_open(const char *path, bool read_only, struct store **out, struct error *err);
+void store_close(struct store *s);
+/* Each call is one transaction, so that an interrupted session keeps what it had. Safe for several processes (busy waits). */
+enum status store_add_run(struct store *s, struct run_record *r, struct error *err); /* sets r->id */
+enum status store_add_device(struct store *s, int64_t run, const struct device_record *d, struct error *err);
+enum status store_add_case(struct store *s, int64_t run, const struct case_record *c, struct error *err);
+enum status store_add_bench(struct store *s, int64_t run, const struct bench_record *b, struct error *err);
+enum status store_add_image(struct store *s, int64_t run, const struct image_record *i, struct error *err);
+/* JSON Lines, one record a line, with a type key; import adds them as new runs. */
+enum status store_export(struct store *s, FILE *out, struct error *err);
+enum status store_import(struct store *s, const char *path, const char *data, size_t size, struct error *err);
+/* JUnit XML of one run's cases (0: the last conform run). */
+enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err);
+
+/* ---- what people read -------------------------------------------------------------------------------- */
+
+enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
+/* From the newest run of each kind per device (or all, when all_runs). HTML: one self-contained file, no outside links. */
+enum status report_write(struct store *s, enum report_format format, bool all_runs, const char *path, struct error *err);
+
+/* Old against new, row by row: verdict changes; speed faster, slower, same or ambiguous by the intervals, with `threshold` (relative) the
+ * smallest change that counts. Text into out; *findings counts regressions. */
+enum status report_compare(struct store *old_store, struct store *new_store, double threshold, bool json, struct text *out,
+                           size_t *findings, struct error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

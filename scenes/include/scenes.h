@@ -1,0 +1,253 @@
+/* scenes: the scene model, its JSON reader and writer, model importers, images and textures.
+ *
+ * A scene file (docs/scenes.md, docs/scene.schema.json) is read into one flat, world-space
+ * `struct scene`: what the reference and every back end render. Nothing here decides how light
+ * moves: that is docs/protocol.md. Also here, because everyone speaks of them: the film, images in
+ * files, and the record of one path vertex that lockstep comparison exchanges. */
+#ifndef ISOPHOTE_SCENES_H
+#define ISOPHOTE_SCENES_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- images -------------------------------------------------------------------------------- */
+
+enum texel_format {
+    TEXEL_U8,  /* 1 byte a channel, 0..255 means 0..1, in the colour space that `srgb` says */
+    TEXEL_F32, /* linear float32 */
+};
+
+/* Row-major, row 0 on top, `channels` interleaved (1, 3 or 4), rows without padding. */
+struct image {
+    uint32_t width, height, channels;
+    enum texel_format format;
+    bool srgb;    /* U8 only: values are sRGB-encoded (alpha never is) */
+    void *texels; /* in the arena */
+};
+
+/* By content, not by name: EXR (scanline and tiled, half and float, RGB[A] or Y), Radiance HDR, PNG
+ * (8 bit: U8; 16 bit: F32, decoded to linear when sRGB), JPEG. srgb of a U8 image is set true for PNG and
+ * JPEG; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with what was expected),
+ * LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels). */
+enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err);
+enum status image_read_memory(struct arena *a, const void *data, size_t size, const char *name,
+                              struct image *out, struct error *err);
+/* One named channel of an EXR file: float32, width*height values, row 0 on top. */
+struct image_channel {
+    const char *name; /* "R", "albedo.R", "Z" */
+    const float *values;
+    size_t stride; /* floats from one pixel to the next */
+};
+/* float32, ZIP-compressed scanlines; written atomically. attributes: name, value pairs ending with
+ * NULL, stored as string attributes; may be NULL. */
+enum status image_write_exr(const char *path, uint32_t width, uint32_t height,
+                            const struct image_channel *channels, size_t count,
+                            const char *const *attributes, struct error *err);
+/* 8-bit RGB PNG in memory (in the arena) from sRGB-encoded bytes, row 0 on top. */
+enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, const uint8_t *rgb,
+                             const uint8_t **png, size_t *size, struct error *err);
+/* By the extension of path: .exr, .pfm (linear) or .png (sRGB after *exposure scaling, clamped).
+ * rgb: linear, width*height*3. */
+enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
+                        double exposure, struct error *err);
+double srgb_encode(double linear);  /* IEC 61966-2-1 */
+double srgb_decode(double encoded); /* its inverse */
+
+/* ---- the scene ------------------------------------------------------------------------------ */
+
+enum texture_wrap { WRAP_REPEAT, WRAP_MIRROR, WRAP_CLAMP };
+enum texture_filter { FILTER_BILINEAR, FILTER_NEAREST };
+
+struct texture {
+    const char *name;
+    struct image image; /* image.srgb is final: the texture's colour space is applied to it */
+    enum texture_wrap wrap_u, wrap_v;
+    enum texture_filter filter;
+    float scale[2], offset[2]; /* (u,v) -> scale*(u,v) + offset before the lookup */
+};
+
+/* value, times the texture's texel where texture >= 0. A scalar input reads channel `channel`. */
+struct color_input {
+    float value[3];
+    int32_t texture; /* -1: none */
+};
+struct scalar_input {
+    float value;
+    int32_t texture;
+    uint32_t channel; /* 0..2 */
+};
+
+enum material_type {
+    MATERIAL_DIFFUSE,
+    MATERIAL_MIRROR,
+    MATERIAL_ROUGH_CONDUCTOR,
+    MATERIAL_DIELECTRIC,
+    MATERIAL_PRINCIPLED,
+    MATERIAL_TYPE_COUNT
+};
+
+/* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md section 7. */
+struct material {
+    const char *name;
+    enum material_type type;
+    struct color_input base;       /* diffuse reflectance; mirror reflectance; principled base color */
+    struct scalar_input roughness; /* alpha = roughness^2 */
+    struct scalar_input metallic;  /* principled */
+    float specular;                /* principled; 0.5 is F0 = 0.04 */
+    float eta[3], k[3];            /* rough conductor: complex index of refraction */
+    float ior;                     /* dielectric: inside over outside */
+    float emission[3];             /* radiance, W m^-2 sr^-1; 0 for none */
+    bool emission_two_sided;
+};
+
+/* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks. */
+struct sphere {
+    float center[3], radius;
+};
+struct disk {
+    float center[3], normal[3], radius; /* normal has unit length; it emits on that side */
+};
+
+#define TRIANGLE_HAS_NORMALS 1u
+#define TRIANGLE_HAS_UV      2u
+
+struct camera {
+    double origin[3];
+    double right[3], up[3], forward[3]; /* orthonormal, world space */
+    double tan_x, tan_y;                /* tangents of half the horizontal and vertical fields of view */
+    double lens_radius;                 /* 0: pinhole */
+    double focus_distance;              /* along forward, > 0 */
+};
+
+enum environment_type { ENVIRONMENT_NONE, ENVIRONMENT_CONSTANT, ENVIRONMENT_MAP };
+
+struct environment {
+    enum environment_type type;
+    float radiance[3]; /* constant; for a map, the factor on its texels */
+    struct image map;  /* F32, 3 channels */
+    float to_local[9]; /* rotation, row-major: world direction -> the map's frame, +y up */
+};
+
+/* Seconds spent while loading, the phases of the field's table of phases. */
+struct scene_times {
+    double configuration_s; /* reading and parsing the scene file: camera, film, render settings */
+    double textures_s;      /* image files */
+    double materials_s;
+    double objects_s;       /* reading model files */
+    double geometry_s;      /* transforming, flattening, normals */
+};
+
+struct scene {
+    struct arena arena;
+    const char *path; /* as given to scene_load */
+    const char *name; /* file name without folder and extension */
+    char hash[33];    /* of everything here that can change a picture */
+
+    /* render settings the file asks for; the command line may override them */
+    uint32_t width, height, spp, max_depth, rr_depth;
+    uint64_t seed;
+
+    struct camera camera;
+    struct environment environment;
+
+    struct texture *textures;
+    size_t texture_count;
+    struct material *materials;
+    size_t material_count;
+
+    /* vertices, shared by triangles; N and UV are NULL when no triangle has them */
+    float (*P)[3];
+    float (*N)[3];
+    float (*UV)[2];
+    size_t vertex_count;
+    uint32_t (*triangles)[3]; /* counter-clockwise seen from the side of the geometric normal */
+    uint8_t *triangle_flags;
+    size_t triangle_count;
+    struct sphere *spheres;
+    size_t sphere_count;
+    struct disk *disks;
+    size_t disk_count;
+    uint32_t *primitive_material; /* by primitive id */
+
+    double bounds_min[3], bounds_max[3]; /* of all primitives; min > max when there are none */
+    size_t dropped_degenerate;           /* zero-area or non-finite triangles left out while loading */
+    struct scene_times times;
+};
+
+static inline size_t scene_primitive_count(const struct scene *s)
+{
+    return s->triangle_count + s->sphere_count + s->disk_count;
+}
+
+/* Everything a scene needs, read and checked; *out is freed by scene_free. Fails with file, line,
+ * column and key path; also LIMIT (more than 2^31 - 1 primitives or 2^32 - 1 vertices, before memory is
+ * taken), CANCELLED. */
+enum status scene_load(const char *path, struct scene **out, struct error *err);
+/* The same from memory; `path` names it in messages and is what relative file names stand beside. */
+enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
+                              struct error *err);
+void scene_free(struct scene *s); /* accepts NULL */
+
+/* ---- film ------------------------------------------------------------------------------------ */
+
+/* The order-free film (docs/protocol.md section 9): per pixel four 64-bit integers, R, G, B in units of
+ * 2^-exponent and a count: low 32 bits samples, high 32 bits samples that were clamped or rejected.
+ * Adding is exact, so any order, tiling, batching or split over devices gives the same bits. */
+struct film {
+    uint32_t width, height;
+    int32_t exponent;
+    int64_t *sums; /* width*height*4, row 0 on top; heap */
+};
+/* 36 - k, where M = m * 2^k, 0.5 <= m < 1, is the largest emitted radiance in the scene; 36 if M = 0. */
+int32_t film_exponent(const struct scene *s);
+enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t exponent,
+                      struct error *err);
+void film_clear(struct film *f);
+void film_poison(struct film *f); /* a pattern no render can leave behind: count is UINT32_MAX */
+void film_free(struct film *f);
+/* dst += src; ARG if shapes or exponents differ. */
+enum status film_add(struct film *dst, const struct film *src, struct error *err);
+/* Means as linear float32 RGB, width*height*3; pixels with no samples are 0. */
+void film_rgb(const struct film *f, float *rgb);
+/* OK if every pixel holds exactly `spp` samples; MISMATCH names the first that does not. `flagged` (may
+ * be NULL) gets the number of clamped or rejected samples. */
+enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err);
+void film_hash(const struct film *f, char hex[33]);
+
+/* ---- lockstep records ---------------------------------------------------------------------------- */
+
+enum vertex_event {
+    EVENT_MISS,    /* the ray left the scene; emitted is the environment's part */
+    EVENT_ABSORB,  /* hit; the path ended here (no sample, zero throughput, depth) */
+    EVENT_SCATTER, /* hit; the path went on along wi */
+    EVENT_ROULETTE /* hit; roulette ended the path */
+};
+
+/* One vertex of one camera path as docs/protocol.md section 8 names its quantities; vertex k = 1 is what
+ * the camera ray hits. Plain doubles so that float and double renderers fill the same record. */
+struct path_vertex {
+    uint32_t k;
+    uint32_t event;     /* enum vertex_event */
+    uint32_t primitive; /* UINT32_MAX on a miss */
+    uint32_t material;  /* UINT32_MAX on a miss */
+    double origin[3], direction[3]; /* the ray that arrives: origin after offsetting */
+    double t;
+    double P[3], Ng[3], Ns[3]; /* normals as the BSDF uses them: turned to wo's side for opaque materials */
+    double uv[2];
+    double beta[3];      /* throughput on arrival, before scattering */
+    double emitted[3];   /* contribution of emission seen here: beta * Le * MIS weight */
+    uint32_t light;      /* chosen light, UINT32_MAX if none was sampled */
+    uint32_t visible;    /* 1 if the shadow ray reached it */
+    double light_wi[3], light_pdf_w; /* density of that direction, choice included */
+    double direct[3];    /* contribution of the light sample */
+    double wi[3], pdf_w; /* sampled direction and density (0 for a delta lobe) */
+    double weight[3];    /* f cos / pdf of the sampled direction */
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
