@@ -114,10 +114,14 @@ struct disk {
 #define TRIANGLE_HAS_NORMALS 1u
 #define TRIANGLE_HAS_UV      2u
 
+enum fov_axis { FOV_X, FOV_Y, FOV_SMALLER, FOV_LARGER };
+
 struct camera {
     double origin[3];
     double right[3], up[3], forward[3]; /* orthonormal, world space */
-    double tan_x, tan_y;                /* tangents of half the horizontal and vertical fields of view */
+    double tan_x, tan_y; /* tangents of half the horizontal and vertical fields of view */
+    double fov;          /* radians, along fov_axis: what scene_set_size makes tan_x and tan_y of */
+    enum fov_axis fov_axis;
     double lens_radius;                 /* 0: pinhole */
     double focus_distance;              /* along forward, > 0 */
 };
@@ -144,7 +148,8 @@ struct scene {
     struct arena arena;
     const char *path; /* as given to scene_load */
     const char *name; /* file name without folder and extension */
-    char hash[33];    /* of everything here that can change a picture */
+    char hash[33];    /* of everything here that can change a picture, but the render settings below:
+                         a job carries those */
 
     /* render settings the file asks for; the command line may override them */
     uint32_t width, height, spp, max_depth, rr_depth;
@@ -190,6 +195,18 @@ enum status scene_load(const char *path, struct scene **out, struct error *err);
 enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
                               struct error *err);
 void scene_free(struct scene *s); /* accepts NULL */
+/* Another size of picture: width, height, and tan_x and tan_y by docs/protocol.md section 2. Both > 0. */
+void scene_set_size(struct scene *s, uint32_t width, uint32_t height);
+
+/* ---- the embedded library --------------------------------------------------------------------- */
+
+/* Folder of the scene files that come with Isophote: $ISOPHOTE_SCENES, else where it was built from. */
+const char *scene_library_dir(void);
+/* Paths of library/ *.json, and of real/ *.json with `with_real`, sorted by name. */
+enum status scene_library(struct arena *a, bool with_real, const char *const **paths, size_t *count,
+                          struct error *err);
+/* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names. */
+enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
 
 /* ---- film ------------------------------------------------------------------------------------ */
 
