@@ -1,0 +1,115 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "base.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 1024 };
+
+volatile int cancel_requested;
+
+static unsigned threads_allowed(void)
+{
+    /* More than CPU_SETSIZE processors need a set of our own size. */
+    for (int cpus = 1024; cpus <= 1 << 16; cpus *= 4) {
+        cpu_set_t *set = CPU_ALLOC((size_t)cpus);
+        size_t size = CPU_ALLOC_SIZE((size_t)cpus);
+        int n = set && sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
+        CPU_FREE(set);
+        if (n > 0)
+            return (unsigned)n;
+    }
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (unsigned)n : 1;
+}
+
+unsigned parallel_threads(void)
+{
+    const char *env = getenv("ISOPHOTE_THREADS");
+    if (env && env[0]) {
+        char *end;
+        long n = strtol(env, &end, 10);
+        if (*end == '\0' && n >= 1)
+            return n < THREADS_MAX ? (unsigned)n : THREADS_MAX;
+    }
+    unsigned n = threads_allowed();
+    return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+struct loop {
+    atomic_size_t next; /* the first index nobody has taken */
+    size_t n, chunk;
+    void (*body)(void *ctx, size_t i, unsigned thread);
+    void *ctx;
+};
+
+struct worker {
+    struct loop *loop;
+    pthread_t thread;
+    unsigned index;
+};
+
+static _Thread_local bool inside; /* this thread already runs some loop's body */
+
+static void loop_run(struct loop *l, unsigned thread)
+{
+    inside = true;
+    for (;;) {
+        size_t begin = atomic_fetch_add(&l->next, l->chunk);
+        if (begin >= l->n)
+            break;
+        size_t end = l->n - begin < l->chunk ? l->n : begin + l->chunk;
+        for (size_t i = begin; i < end; i++)
+            l->body(l->ctx, i, thread);
+    }
+    inside = false;
+}
+
+static void *worker_main(void *arg)
+{
+    struct worker *w = arg;
+    loop_run(w->loop, w->index);
+    return NULL;
+}
+
+/* Threads live for one call: nothing to tear down, and a process that forked has none missing. */
+void parallel_for(size_t n, unsigned threads, void (*body)(void *ctx, size_t i, unsigned thread),
+                  void *ctx)
+{
+    if (threads == 0)
+        threads = parallel_threads();
+    if (threads > THREADS_MAX)
+        threads = THREADS_MAX;
+    if (threads > n)
+        threads = (unsigned)n;
+    if (threads <= 1 || inside) {
+        for (size_t i = 0; i < n; i++)
+            body(ctx, i, 0);
+        return;
+    }
+    /* Chunks: small enough that the last ones balance uneven work, large enough that the counter is
+     * not the bottleneck. The bound also keeps `next` from wrapping. */
+    size_t chunk = n / ((size_t)threads * 64);
+    chunk = chunk < 1 ? 1 : chunk > 4096 ? 4096 : chunk;
+    struct loop loop = {.n = n, .chunk = chunk, .body = body, .ctx = ctx};
+    atomic_init(&loop.next, 0);
+    struct worker *workers = calloc(threads, sizeof *workers);
+    unsigned started = 0;
+    while (workers && started < threads - 1) {
+        struct worker *w = &workers[started];
+        w->loop = &loop;
+        w->index = started + 1;
+        if (pthread_create(&w->thread, NULL, worker_main, w) != 0)
+            break; /* fewer threads do the same work */
+        started++;
+    }
+    loop_run(&loop, 0);
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(workers[i].thread, NULL);
+    free(workers);
+}
