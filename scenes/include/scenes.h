@@ -119,12 +119,22 @@ enum fov_axis { FOV_X, FOV_Y, FOV_SMALLER, FOV_LARGER };
 struct camera {
     double origin[3];
     double right[3], up[3], forward[3]; /* orthonormal, world space */
-    double tan_x, tan_y; /* tangents of half the horizontal and vertical fields of view */
-    double fov;          /* radians, along fov_axis: what scene_set_size makes tan_x and tan_y of */
+    double tan_half_fov; /* along fov_axis */
     enum fov_axis fov_axis;
     double lens_radius;                 /* 0: pinhole */
     double focus_distance;              /* along forward, > 0 */
 };
+/* Tangents of half the horizontal and vertical fields of view of a W x H picture (docs/protocol.md
+ * section 2): a job's size, which need not be the scene's. */
+static inline void camera_tangents(const struct camera *c, uint32_t width, uint32_t height,
+                                   double *tan_x, double *tan_y)
+{
+    double r = (double)width / (double)height, t = c->tan_half_fov;
+    bool along_x = c->fov_axis == FOV_X || (c->fov_axis == FOV_SMALLER && width < height) ||
+                   (c->fov_axis == FOV_LARGER && width > height);
+    *tan_x = along_x ? t : t * r;
+    *tan_y = along_x ? t / r : t;
+}
 
 enum environment_type { ENVIRONMENT_NONE, ENVIRONMENT_CONSTANT, ENVIRONMENT_MAP };
 
@@ -195,9 +205,6 @@ enum status scene_load(const char *path, struct scene **out, struct error *err);
 enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
                               struct error *err);
 void scene_free(struct scene *s); /* accepts NULL */
-/* Another size of picture: width, height, and tan_x and tan_y by docs/protocol.md section 2. Both > 0. */
-void scene_set_size(struct scene *s, uint32_t width, uint32_t height);
-
 /* ---- the embedded library --------------------------------------------------------------------- */
 
 /* Folder of the scene files that come with Isophote: $ISOPHOTE_SCENES, else where it was built from. */
