@@ -1,0 +1,223 @@
+/* isophote doctor: what is here, what is not, how to get it. */
+#include "cli.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One thing that Isophote can use. `found` is what is there (NULL: nothing), `get` how to have it.
+ */
+struct finding {
+    const char *what, *found, *get;
+    bool needed; /* Isophote cannot do its main job without it */
+};
+struct findings {
+    struct arena *arena;
+    struct finding rows[96];
+    size_t count;
+};
+
+static void find_add(struct findings *f, const char *what, bool needed, const char *found,
+                     const char *get)
+{
+    if (f->count < sizeof f->rows / sizeof *f->rows)
+        f->rows[f->count++] = (struct finding){what, found, get, needed};
+}
+
+/* Libraries that are opened at run time. */
+static const struct {
+    const char *what, *names[4], *get;
+} optional_libraries[] = {
+    {"OpenCL ICD loader", {"libOpenCL.so.1"}, "apt-get install ocl-icd-libopencl1"},
+    {"CUDA driver", {"libcuda.so.1"}, "NVIDIA's driver, with a card"},
+    {"NVRTC (CUDA compiler)",
+     {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"},
+     "NVIDIA's CUDA toolkit, or PyPI nvidia-cuda-nvrtc"},
+};
+
+static void find_libraries(struct findings *f)
+{
+    for (size_t i = 0; i < sizeof optional_libraries / sizeof *optional_libraries; i++) {
+        const char *found = NULL;
+        for (size_t k = 0; k < 4 && optional_libraries[i].names[k] && !found; k++) {
+            void *handle = dlopen(optional_libraries[i].names[k], RTLD_NOW | RTLD_LOCAL);
+            if (handle) {
+                found = optional_libraries[i].names[k];
+                dlclose(handle);
+            }
+        }
+        find_add(f, optional_libraries[i].what, false, found, optional_libraries[i].get);
+    }
+}
+
+/* Libraries that this program is linked to, by the files the loader mapped. */
+static void find_linked(struct findings *f)
+{
+    static const struct {
+        const char *what, *file, *package;
+    } linked[] = {
+        {"Embree", "libembree", "libembree-dev"},
+        {"OpenEXR core", "libOpenEXRCore", "libopenexr-dev"},
+        {"Assimp", "libassimp", "libassimp-dev"},
+        {"SQLite", "libsqlite3", "libsqlite3-dev"},
+        {"YAJL (JSON)", "libyajl", "libyajl-dev"},
+        {"xxHash", "libxxhash", "libxxhash-dev"},
+        {"libpng", "libpng", "libpng-dev"},
+        {"libjpeg", "libjpeg", "libjpeg-dev"},
+    };
+    FILE *file = fopen("/proc/self/maps", "r");
+    struct text all = {0};
+    if (file) {
+        char line[4096];
+        while (fgets(line, sizeof line, file))
+            text_puts(&all, line);
+        fclose(file);
+    }
+    const char *maps = all.data;
+    for (size_t i = 0; i < sizeof linked / sizeof *linked; i++) {
+        const char *at = maps ? strstr(maps, linked[i].file) : NULL;
+        const char *found = NULL;
+        if (at) {
+            const char *start = at, *end = at;
+            while (start > maps && start[-1] != ' ' && start[-1] != '\n')
+                start--;
+            end = strchr(at, '\n');
+            found = arena_strndup(f->arena, start, end ? (size_t)(end - start) : strlen(start));
+        }
+        find_add(f, linked[i].what, true, found,
+                 arena_printf(f->arena, "apt-get install %s", linked[i].package));
+    }
+    text_free(&all);
+}
+
+/* First line of a command's output; NULL when it cannot run. */
+static const char *first_line(struct arena *a, const char *command)
+{
+    char line[256] = "";
+    FILE *p = popen(command, "r"); /* NOLINT(cert-env33-c): fixed commands of this file */
+    if (!p)
+        return NULL;
+    char *got = fgets(line, sizeof line, p);
+    int status = pclose(p);
+    if (!got || status != 0)
+        return NULL;
+    line[strcspn(line, "\n")] = 0;
+    return arena_strdup(a, line);
+}
+
+static void find_compiler(struct findings *f)
+{
+    const char *wanted = getenv("ISOPHOTE_CC");
+    const char *found = NULL;
+    if (wanted && *wanted) {
+        found =
+            access(wanted, X_OK) == 0 ? arena_printf(f->arena, "%s (ISOPHOTE_CC)", wanted) : NULL;
+        find_add(f, "C compiler (native back end)", true, found,
+                 "set ISOPHOTE_CC to a compiler that can be run, or unset it");
+        return;
+    }
+    found = first_line(
+        f->arena,
+        "cc --version 2>/dev/null || gcc --version 2>/dev/null || clang --version 2>/dev/null");
+    find_add(f, "C compiler (native back end)", true, found, "apt-get install gcc libc6-dev");
+}
+
+static void find_places(struct findings *f)
+{
+    char dir[4096];
+    struct error err = {0};
+    bool ok = cache_dir("", dir, sizeof dir, &err) == STATUS_OK && access(dir, W_OK) == 0;
+    find_add(f, "cache folder", true, ok ? arena_strdup(f->arena, dir) : NULL,
+             "make it writable, or set ISOPHOTE_CACHE to a folder that is");
+    const char *const *paths;
+    size_t count = 0;
+    ok = scene_library(f->arena, false, &paths, &count, &err) == STATUS_OK;
+    find_add(f, "scene library", true,
+             ok ? arena_printf(f->arena, "%zu scenes in %s/library", count, scene_library_dir())
+                : NULL,
+             "set ISOPHOTE_SCENES to the folder that holds library/");
+}
+
+static void find_devices(struct findings *f, size_t *devices)
+{
+    struct error err = {0};
+    struct device_info *list;
+    const char *const *problems;
+    size_t count, problem_count;
+    *devices = 0;
+    if (devices_list(f->arena, false, &list, &count, &problems, &problem_count, &err) !=
+        STATUS_OK) {
+        find_add(f, "devices", true, NULL, arena_strdup(f->arena, err.msg));
+        return;
+    }
+    *devices = count;
+    for (size_t i = 0; i < count; i++)
+        find_add(f, arena_printf(f->arena, "device %s", list[i].id), false,
+                 arena_printf(f->arena, "%s; %s", list[i].name, list[i].driver), NULL);
+    for (size_t i = 0; i < problem_count; i++)
+        find_add(f, "device", false, NULL, problems[i]);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    bool json = false;
+    const struct option options[] = {
+        {"--json", OPTION_FLAG, &json, NULL, "one JSON document on standard output", NULL}};
+    const struct command_line line = {
+        .usage = "isophote doctor [options]",
+        .summary = "Says for each device and library what is here, what is not, and how to get it.",
+        .options = options,
+        .option_count = 1,
+    };
+    size_t args;
+    int status = options_parse(argc, argv, &line, &args);
+    if (status >= 0)
+        return status;
+
+    struct arena a = {0};
+    struct findings f = {.arena = &a};
+    size_t devices;
+    find_linked(&f);
+    find_compiler(&f);
+    find_places(&f);
+    find_libraries(&f);
+    find_devices(&f, &devices);
+
+    size_t missing = 0;
+    for (size_t i = 0; i < f.count; i++)
+        missing += f.rows[i].needed && !f.rows[i].found;
+    status = devices == 0 ? EXIT_NOTHING_RAN : missing ? EXIT_FINDING : EXIT_PASS;
+    if (json) {
+        struct json_writer w = {.pretty = true};
+        json_begin_object(&w);
+        json_key(&w, "findings");
+        json_begin_array(&w);
+        for (size_t i = 0; i < f.count; i++) {
+            json_begin_object(&w);
+            json_key_string(&w, "what", f.rows[i].what);
+            json_key_bool(&w, "needed", f.rows[i].needed);
+            json_key_string(&w, "found", f.rows[i].found);
+            json_key_string(&w, "get", f.rows[i].get);
+            json_end_object(&w);
+        }
+        json_end_array(&w);
+        json_key_integer(&w, "devices", (int64_t)devices);
+        json_end_object(&w);
+        if (!json_print(&w))
+            status = EXIT_BAD_INPUT;
+    } else {
+        for (size_t i = 0; i < f.count; i++) {
+            const struct finding *r = &f.rows[i];
+            if (r->found)
+                printf("ok       %-30s %s\n", r->what, r->found);
+            else
+                printf("%s  %-30s to get it: %s\n", r->needed ? "MISSING" : "absent ", r->what,
+                       r->get);
+        }
+        printf("%zu device%s can render here, beside the reference\n", devices,
+               devices == 1 ? "" : "s");
+    }
+    arena_free(&a);
+    return status;
+}
