@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,9 +54,10 @@ static void errors(void **state)
     assert_string_equal(buf, "f: error: a file could not be read or written");
 
     /* cut at a character, never inside one: 1023 bytes would end in the first half of U+00E9 */
-    char odd[2048] = "x";
-    for (int i = 0; i < 700; i++)
-        strcat(odd, "\xc3\xa9");
+    char odd[1402] = "x";
+    for (size_t i = 0; i < 700; i++)
+        memcpy(odd + 1 + 2 * i, "\xc3\xa9", 2);
+    odd[1401] = '\0';
     error_msg(&e, STATUS_IO, "%s", odd);
     assert_int_equal(strlen(e.msg), 1023);
     error_msg(&e, STATUS_IO, "x%s", odd);
@@ -348,10 +350,12 @@ static void clocks(void **state)
     assert_true(dt >= 0.02 && dt < 5);
     char buf[32];
     clock_utc(buf);
-    int y, mo, d, h, mi, s;
-    char z;
-    assert_int_equal(sscanf(buf, "%4d-%2d-%2dT%2d:%2d:%2d%c", &y, &mo, &d, &h, &mi, &s, &z), 7);
-    assert_true(z == 'Z' && strlen(buf) == 20 && y >= 2026 && mo >= 1 && mo <= 12);
+    for (size_t i = 0; i < 20; i++) {
+        char kind = "dddd-dd-ddTdd:dd:ddZ"[i];
+        assert_true(kind == 'd' ? isdigit((unsigned char)buf[i]) : buf[i] == kind);
+    }
+    assert_int_equal(strlen(buf), 20);
+    assert_true(strncmp(buf, "2026", 4) >= 0);
     size_t before = memory_peak(), grow = 64 << 20;
     char *p = malloc(grow);
     assert_non_null(p);
@@ -359,7 +363,7 @@ static void clocks(void **state)
     assert_int_equal(p[grow / 2], 1);
     size_t after = memory_peak();
     free(p);
-    assert_true(after - before > grow / 2 && after - before < 4 * grow);
+    assert_true(after - before > grow / 2 && after - before < 16 * grow); /* sanitizers shadow */
     assert_true(memory_peak() >
                 after - (1 << 20)); /* stays, within the kernel's batched counters */
 }

@@ -259,7 +259,7 @@ static void temporary_names(void **state)
 
     char name[256];
     memset(name, 'n', 250);
-    strcpy(name + 250, ".exr");
+    memcpy(name + 250, ".exr", 5);
     char *long_path = in(f, name);
     assert_int_equal(file_write(long_path, "x", 1, &err), STATUS_OK);
     assert_holds(long_path, "x");

@@ -15,7 +15,7 @@ static void put_hex(XXH128_hash_t h, char hex[33])
 {
     XXH128_canonical_t c; /* big-endian, so the text is the same on every machine */
     XXH128_canonicalFromHash(&c, h);
-    for (int i = 0; i < 16; i++) {
+    for (size_t i = 0; i < 16; i++) {
         hex[2 * i] = "0123456789abcdef"[c.digest[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[c.digest[i] & 15];
     }

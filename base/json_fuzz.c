@@ -48,8 +48,9 @@ static bool same(const struct json *a, const struct json *b)
         return false;
     if (a->type == JSON_BOOL && a->boolean != b->boolean)
         return false;
-    if (a->type == JSON_NUMBER &&
-        (memcmp(&a->number, &b->number, sizeof a->number) != 0 || a->integer != b->integer))
+    if (a->type == JSON_NUMBER && /* 1.0 is written as 1 */
+        (memcmp(&a->number, &b->number, sizeof a->number) != 0 ||
+         (a->is_integer && a->integer != b->integer)))
         return false;
     if (a->type == JSON_STRING && strcmp(a->string, b->string) != 0)
         return false;

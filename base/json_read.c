@@ -68,7 +68,7 @@ static struct src_pos place_of(struct parser *p, size_t offset)
 static size_t token_start(const struct parser *p)
 {
     size_t i = p->token_end;
-    while (i < p->size && memchr(" \t\r\n,:", p->data[i], 6))
+    while (i < p->size && p->data[i] && strchr(" \t\r\n,:", p->data[i]))
         i++;
     return i;
 }
@@ -331,6 +331,12 @@ static enum status parse(struct parser *p)
     size_t skip = p->size >= 3 && memcmp(p->data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a mark */
     p->data += skip;
     p->size -= skip;
+    for (const char *c = "\v\f"; *c; c++) { /* YAJL takes these two for spaces */
+        const char *at = p->size ? memchr(p->data, *c, p->size) : NULL;
+        if (at)
+            return error_set(p->err, STATUS_PARSE, place_of(p, (size_t)(at - p->data)),
+                             "not JSON: the control character U+%04X", (unsigned)*c);
+    }
     yajl_status y = yajl_parse(p->yajl, (const unsigned char *)p->data, p->size);
     size_t offset = yajl_get_bytes_consumed(p->yajl);
     if (y == yajl_status_ok) {

@@ -207,6 +207,8 @@ static void refusals(void **state)
         {"[1,]", 1, 4, "unallowed token"},
         {"{\"a\":1,}", 1, 8, "invalid object key"},
         {"{a:1}", 1, 2, "invalid"},
+        {"[\v1]", 1, 2, "control character U+000B"},
+        {"[1]\n\f", 2, 1, "control character U+000C"},
         {"[1 2]", 1, 4, "after array element"},
         {"[01]", 1, 3, "after array element"},
         {"[1.]", 1, 2, "malformed number"},
@@ -265,10 +267,10 @@ static void depth(void **state)
 {
     (void)state;
     struct arena a = {0};
-    for (int levels = 256; levels <= 257; levels++) {
+    for (size_t levels = 256; levels <= 257; levels++) {
         char text[600];
-        memset(text, '[', (size_t)levels);
-        memset(text + levels, ']', (size_t)levels);
+        memset(text, '[', levels);
+        memset(text + levels, ']', levels);
         text[2 * levels] = '\0';
         struct error err = {0};
         const struct json *root = NULL;

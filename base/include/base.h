@@ -42,13 +42,14 @@ enum status {
 #define X(name, text) STATUS_##name,
     STATUS_LIST(X)
 #undef X
-    STATUS_COUNT
+        STATUS_COUNT
 };
 
 const char *status_name(enum status s); /* "ARG" */
 const char *status_text(enum status s); /* "caller broke the contract" */
 
-/* A place in a text. line and col count from 1; line 0: no position. file is borrowed. */
+/* A place in a text. line and col count from 1, col in characters; line 0: no position. file is
+ * borrowed. */
 struct src_pos {
     const char *file;
     uint32_t line, col;
@@ -57,18 +58,18 @@ struct src_pos {
 /* On the caller's stack; owns nothing but itself. */
 struct error {
     enum status code;
-    int native;      /* cl_int, CUresult, errno ...; 0 if none */
-    char file[256];  /* copy of the position's file; "" if none */
+    int native;     /* cl_int, CUresult, errno ...; 0 if none */
+    char file[256]; /* copy of the position's file; "" if none */
     uint32_t line, col;
-    char path[160];  /* key path inside a JSON document ("materials.red.roughness"); "" if none */
-    char msg[1024];  /* what was found and what was expected, one line, no full stop */
+    char path[160]; /* key path inside a JSON document ("materials.red.roughness"); "" if none */
+    char msg[1024]; /* what was found and what was expected, one line, no full stop */
 };
 
 /* Fills *err (if not NULL) and returns `code`, so that `return error_set(...)` reads well. */
 enum status error_set(struct error *err, enum status code, struct src_pos pos, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 enum status error_setv(struct error *err, enum status code, struct src_pos pos, const char *fmt,
-                       va_list ap);
+                       va_list ap) __attribute__((format(printf, 4, 0)));
 /* The same without a position. */
 enum status error_msg(struct error *err, enum status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -85,9 +86,10 @@ struct arena {
 };
 
 /* Zeroed memory for `count` objects of `size` bytes; NULL when out of memory, on overflow, or past
- * the limit. align: a power of two, 0 for the platform's maximum. count*size == 0 gives non-NULL. */
+ * the limit. align: a power of two, 0 for the platform's maximum. count*size == 0 gives non-NULL.
+ */
 void *arena_alloc(struct arena *a, size_t count, size_t size, size_t align);
-#define ARENA_NEW(a, type) ((type *)arena_alloc((a), 1, sizeof(type), _Alignof(type)))
+#define ARENA_NEW(a, type)      ((type *)arena_alloc((a), 1, sizeof(type), _Alignof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_alloc((a), (n), sizeof(type), _Alignof(type)))
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
@@ -109,13 +111,15 @@ void text_puts(struct text *t, const char *s);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *t);
 
-/* ---- files ------------------------------------------------------------------------------------ */
+/* ---- files ------------------------------------------------------------------------------------
+ */
 
 /* Reads a whole file; the data is followed by a NUL that size does not count. Fails: MISSING if
  * there is no such file, IO, LIMIT when larger than max_bytes (0: 4 GiB), MEMORY. */
-enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data, size_t *size,
-                      struct error *err);
-/* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before. */
+enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data,
+                      size_t *size, struct error *err);
+/* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before.
+ * Links are followed. A device or pipe (/dev/null) is written to and stays what it is. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
 /* For writers that need a stream or a path of their own: gives the temporary name, then either
  * commits it (rename) or removes it. `tmp` must hold 4096 bytes. */
@@ -130,24 +134,29 @@ enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err
 /* dir(path) joined with rel, or rel itself when absolute. In the arena. */
 char *path_beside(struct arena *a, const char *path, const char *rel);
 
-/* ---- hashing ------------------------------------------------------------------------------------ */
+/* ---- hashing ------------------------------------------------------------------------------------
+ */
 
-/* XXH3 128 bits, as 32 lower-case hexadecimal digits. Streams: zeroed is not valid, use init. */
+/* XXH3 128 bits, as 32 lower-case hexadecimal digits. hash_open gives NULL when out of memory;
+ * then hash_add does nothing and hash_close gives "". */
 struct hash;
 struct hash *hash_open(void);
 void hash_add(struct hash *h, const void *data, size_t size);
 void hash_close(struct hash *h, char hex[33]); /* h is freed */
 void hash_bytes(const void *data, size_t size, char hex[33]);
 
-/* ---- numbers at random ---------------------------------------------------------------------------- */
+/* ---- numbers at random
+ * ---------------------------------------------------------------------------- */
 
-/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", SC 2011):
- * a bijection of the counter under the key. Passes BigCrush. Vectors: docs/protocol.md section 3. */
+/* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", SC
+ * 2011): a bijection of the counter under the key. Passes BigCrush. Vectors: docs/protocol.md
+ * section 3. */
 void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 /* The number in [0,1) that the protocol makes of a word: (word >> 8) * 2^-24, exact in float. */
 double u01(uint32_t word);
 
-/* ---- parallel loops ------------------------------------------------------------------------------- */
+/* ---- parallel loops
+ * ------------------------------------------------------------------------------- */
 
 /* Processors this process may use, at least 1. Environment ISOPHOTE_THREADS overrides. */
 unsigned parallel_threads(void);
@@ -156,18 +165,21 @@ unsigned parallel_threads(void);
 void parallel_for(size_t n, unsigned threads, void (*body)(void *ctx, size_t i, unsigned thread),
                   void *ctx);
 
-/* ---- clocks ------------------------------------------------------------------------------------------ */
+/* ---- clocks
+ * ------------------------------------------------------------------------------------------ */
 
-double clock_s(void);                        /* monotonic, seconds */
-void clock_utc(char buf[32]);                /* "2026-11-21T04:05:06Z" */
-size_t memory_peak(void);                    /* peak resident bytes of this process (VmHWM) */
+double clock_s(void);         /* monotonic, seconds */
+void clock_utc(char buf[32]); /* "2026-11-21T04:05:06Z" */
+size_t memory_peak(void);     /* peak resident bytes of this process (VmHWM) */
 
-/* ---- cancelling ----------------------------------------------------------------------------------- */
+/* ---- cancelling
+ * ----------------------------------------------------------------------------------- */
 
 /* Set by cli/ on SIGINT and SIGTERM; long work looks at it and returns STATUS_CANCELLED. */
 extern volatile int cancel_requested;
 
-/* ---- JSON --------------------------------------------------------------------------------------------- */
+/* ---- JSON
+ * --------------------------------------------------------------------------------------------- */
 
 enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
@@ -180,15 +192,15 @@ struct json {
     uint32_t index;            /* position in the parent */
     bool boolean;
     double number;
-    bool is_integer;  /* written without '.', 'e' and inside int64 */
+    bool is_integer; /* written without '.', 'e' and inside int64 */
     int64_t integer;
-    const char *string; /* NUL-terminated UTF-8; contains no other NUL (refused as PARSE) */
-    size_t count;       /* children of an array or object */
+    const char *string;        /* NUL-terminated UTF-8; contains no other NUL (refused as PARSE) */
+    size_t count;              /* children of an array or object */
     struct json *first, *next; /* children as a list */
 };
 
-/* Parses one document; `file` is remembered for messages. Fails: PARSE (with place), LIMIT (depth over
- * 256), MEMORY. Duplicate keys in one object are PARSE errors. */
+/* Parses one document; `file` is remembered for messages. Fails: PARSE (with place), LIMIT (depth
+ * over 256), MEMORY. Duplicate keys in one object are PARSE errors. */
 enum status json_parse(struct arena *a, const char *file, const char *data, size_t size,
                        const struct json **root, struct error *err);
 const struct json *json_get(const struct json *object, const char *key); /* NULL if absent */
@@ -212,7 +224,8 @@ void json_end_object(struct json_writer *w);
 void json_begin_array(struct json_writer *w);
 void json_end_array(struct json_writer *w);
 void json_key(struct json_writer *w, const char *key);
-void json_string(struct json_writer *w, const char *s); /* NULL gives null; bad UTF-8 becomes U+FFFD */
+void json_string(struct json_writer *w,
+                 const char *s); /* NULL gives null; bad UTF-8 becomes U+FFFD */
 void json_number(struct json_writer *w, double v);
 void json_integer(struct json_writer *w, int64_t v);
 void json_bool(struct json_writer *w, bool v);
