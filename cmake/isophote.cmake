@@ -54,8 +54,10 @@ function(isophote_test name)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
 endfunction()
 
-# isophote_fuzzer(NAME SOURCES x_fuzz.c USES scenes): a libFuzzer program, only with ISOPHOTE_FUZZ
+# isophote_fuzzer(NAME SOURCES x_fuzz.c USES scenes): a libFuzzer program, built only with ISOPHOTE_FUZZ.
+#   .ci/run gives it a minute; its first inputs may stand in the folder tests/fuzz/NAME.
 function(isophote_fuzzer name)
+    set_property(GLOBAL APPEND PROPERTY ISOPHOTE_FUZZERS ${name})
     if(NOT ISOPHOTE_FUZZ)
         return()
     endif()
@@ -64,5 +66,4 @@ function(isophote_fuzzer name)
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(${name} PRIVATE ${A_USES})
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    set_property(GLOBAL APPEND PROPERTY ISOPHOTE_FUZZERS ${name})
 endfunction()
