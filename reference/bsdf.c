@@ -1,0 +1,109 @@
+#include "bsdf.h"
+
+#include "texture.h"
+
+static struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2])
+{
+    struct vec3 c = from_float(in->value);
+    if (in->texture >= 0)
+        c = mul(c, texture_lookup(&s->textures[in->texture], uv));
+    return vec3(clamp(c.x, 0, 1), clamp(c.y, 0, 1), clamp(c.z, 0, 1));
+}
+
+static double scalar_at(const struct scene *s, const struct scalar_input *in, const double uv[2])
+{
+    double v = (double)in->value;
+    if (in->texture >= 0) {
+        double texel[3];
+        to_double(texture_lookup(&s->textures[in->texture], uv), texel);
+        v *= texel[in->channel];
+    }
+    return clamp(v, 0, 1);
+}
+
+struct bsdf bsdf_at(const struct scene *s, const struct material *m, const double uv[2],
+                    bool entering)
+{
+    struct bsdf b = {.type = m->type, .entering = entering};
+    switch (m->type) {
+    case MATERIAL_DIFFUSE:
+    case MATERIAL_MIRROR:
+        b.base = color_at(s, &m->base, uv);
+        break;
+    case MATERIAL_ROUGH_CONDUCTOR:
+        b.roughness = scalar_at(s, &m->roughness, uv);
+        b.eta = from_float(m->eta);
+        b.k = from_float(m->k);
+        break;
+    case MATERIAL_DIELECTRIC:
+        b.ior = (double)m->ior;
+        break;
+    case MATERIAL_PRINCIPLED:
+        b.base = color_at(s, &m->base, uv);
+        b.roughness = scalar_at(s, &m->roughness, uv);
+        b.metallic = scalar_at(s, &m->metallic, uv);
+        b.specular = (double)m->specular;
+        break;
+    case MATERIAL_TYPE_COUNT:
+        break;
+    }
+    b.alpha = fmax(b.roughness * b.roughness, 0.001);
+    return b;
+}
+
+bool bsdf_is_delta(const struct bsdf *b)
+{
+    return b->type == MATERIAL_MIRROR || b->type == MATERIAL_DIELECTRIC;
+}
+
+struct vec3 bsdf_eval(const struct bsdf *b, struct vec3 wo, struct vec3 wi, double *pdf_w)
+{
+    *pdf_w = 0;
+    if (!(wi.z > 0 && wo.z > 0))
+        return gray(0);
+    switch (b->type) {
+    case MATERIAL_DIFFUSE:
+        return diffuse_eval(b, wi, pdf_w);
+    case MATERIAL_ROUGH_CONDUCTOR:
+        return conductor_eval(b, wo, wi, pdf_w);
+    case MATERIAL_PRINCIPLED:
+        return principled_eval(b, wo, wi, pdf_w);
+    case MATERIAL_MIRROR:
+    case MATERIAL_DIELECTRIC:
+    case MATERIAL_TYPE_COUNT:
+        break;
+    }
+    return gray(0);
+}
+
+bool bsdf_sample(const struct bsdf *b, struct vec3 wo, const double u[3], struct bsdf_sample *out)
+{
+    *out = (struct bsdf_sample){0};
+    switch (b->type) {
+    case MATERIAL_DIFFUSE:
+        diffuse_sample(b, u, out);
+        break;
+    case MATERIAL_MIRROR:
+        mirror_sample(b, wo, out);
+        break;
+    case MATERIAL_ROUGH_CONDUCTOR:
+        conductor_sample(b, wo, u, out);
+        break;
+    case MATERIAL_DIELECTRIC:
+        dielectric_sample(b, wo, u, out);
+        break;
+    case MATERIAL_PRINCIPLED:
+        principled_sample(b, wo, u, out);
+        break;
+    case MATERIAL_TYPE_COUNT:
+        break;
+    }
+    return out->transmitted ? out->wi.z < 0 : out->wi.z > 0;
+}
+
+struct vec3 bsdf_albedo(const struct bsdf *b)
+{
+    if (b->type == MATERIAL_DIELECTRIC)
+        return gray(1);
+    return b->type == MATERIAL_ROUGH_CONDUCTOR ? conductor_fresnel(b, 1) : b->base;
+}

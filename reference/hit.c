@@ -1,0 +1,196 @@
+#include "hit.h"
+
+#include <stddef.h>
+
+static double component(struct vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+
+struct probe probe_make(struct ray ray)
+{
+    struct vec3 d = ray.d;
+    double ax = fabs(d.x), ay = fabs(d.y), az = fabs(d.z);
+    struct probe p = {.ray = ray};
+    p.kz = ax > ay ? (ax > az ? 0 : 2) : (ay > az ? 1 : 2);
+    p.kx = (p.kz + 1) % 3;
+    p.ky = (p.kx + 1) % 3;
+    if (component(d, p.kz) < 0) { /* keeps the winding */
+        int k = p.kx;
+        p.kx = p.ky;
+        p.ky = k;
+    }
+    p.sx = component(d, p.kx) / component(d, p.kz);
+    p.sy = component(d, p.ky) / component(d, p.kz);
+    p.sz = 1.0 / component(d, p.kz);
+    return p;
+}
+
+void triangle_vertices(const struct scene *s, uint32_t triangle, struct vec3 v[3])
+{
+    for (int i = 0; i < 3; i++)
+        v[i] = from_float(s->P[s->triangles[triangle][i]]);
+}
+
+/* a b - c d within 1.5 ulp, so that its sign is right: Kahan's use of fma. */
+static double difference_of_products(double a, double b, double c, double d)
+{
+    double cd = c * d;
+    double error = fma(-c, d, cd);
+    return fma(a, b, -cd) + error;
+}
+
+/* Woop, Benthin and Wald, "Watertight Ray/Triangle Intersection", JCGT 2(1), 2013. Where an edge
+ * value rounds to zero they decide again in higher precision; so do we. */
+static bool triangle_hit(const struct scene *s, uint32_t triangle, const struct probe *p,
+                         double t_max, struct crossing *c)
+{
+    double x[3], y[3], z[3];
+    for (int i = 0; i < 3; i++) {
+        struct vec3 v = sub(from_float(s->P[s->triangles[triangle][i]]), p->ray.o);
+        double along = component(v, p->kz);
+        x[i] = component(v, p->kx) - p->sx * along;
+        y[i] = component(v, p->ky) - p->sy * along;
+        z[i] = p->sz * along;
+    }
+    double u = x[2] * y[1] - y[2] * x[1];
+    double v = x[0] * y[2] - y[0] * x[2];
+    double w = x[1] * y[0] - y[1] * x[0];
+    if (u == 0 || v == 0 || w == 0) {
+        u = difference_of_products(x[2], y[1], y[2], x[1]);
+        v = difference_of_products(x[0], y[2], y[0], x[2]);
+        w = difference_of_products(x[1], y[0], y[1], x[0]);
+    }
+    if ((u < 0 || v < 0 || w < 0) && (u > 0 || v > 0 || w > 0))
+        return false;
+    double det = u + v + w;
+    if (det == 0)
+        return false;
+    double t = (u * z[0] + v * z[1] + w * z[2]) / det;
+    if (!(t > 0 && t < t_max))
+        return false;
+    *c = (struct crossing){triangle, t, {u / det, v / det, w / det}};
+    return true;
+}
+
+static bool sphere_hit(const struct sphere *sphere, const struct probe *p, double t_max, double *t)
+{
+    struct vec3 f = sub(p->ray.o, from_float(sphere->center));
+    double r = (double)sphere->radius;
+    double b = -dot(f, p->ray.d);
+    struct vec3 l = add(f, scale(b, p->ray.d));
+    double disc = r * r - dot(l, l);
+    if (disc < 0)
+        return false;
+    double q = b < 0 ? b - sqrt(disc) : b + sqrt(disc);
+    if (q == 0)
+        return false;
+    double t0 = (dot(f, f) - r * r) / q, t1 = q;
+    double least = fmin(t0, t1), most = fmax(t0, t1);
+    *t = least > 0 ? least : most;
+    return *t > 0 && *t < t_max;
+}
+
+static bool disk_hit(const struct disk *disk, const struct probe *p, double t_max, double *t)
+{
+    struct vec3 n = from_float(disk->normal), c = from_float(disk->center);
+    double den = dot(p->ray.d, n);
+    if (den == 0)
+        return false;
+    *t = dot(sub(c, p->ray.o), n) / den;
+    if (!(*t > 0 && *t < t_max))
+        return false;
+    struct vec3 q = sub(add(p->ray.o, scale(*t, p->ray.d)), c);
+    return dot(q, q) <= (double)disk->radius * (double)disk->radius;
+}
+
+bool primitive_hit(const struct scene *s, uint32_t primitive, const struct probe *p, double t_max,
+                   struct crossing *c)
+{
+    size_t i = primitive;
+    if (i < s->triangle_count)
+        return triangle_hit(s, primitive, p, t_max, c);
+    i -= s->triangle_count;
+    double t;
+    bool hit = i < s->sphere_count ? sphere_hit(&s->spheres[i], p, t_max, &t)
+                                   : disk_hit(&s->disks[i - s->sphere_count], p, t_max, &t);
+    if (hit)
+        *c = (struct crossing){.primitive = primitive, .t = t};
+    return hit;
+}
+
+static struct vec3 weigh(const double b[3], struct vec3 v0, struct vec3 v1, struct vec3 v2)
+{
+    return add(add(scale(b[0], v0), scale(b[1], v1)), scale(b[2], v2));
+}
+
+static void triangle_fill(const struct scene *s, const struct crossing *c, struct hit *h)
+{
+    const uint32_t *index = s->triangles[c->primitive];
+    unsigned flags = s->triangle_flags ? s->triangle_flags[c->primitive] : 0;
+    struct vec3 v[3];
+    triangle_vertices(s, c->primitive, v);
+    h->Ng = normalize(cross(sub(v[1], v[0]), sub(v[2], v[0])));
+    h->P = weigh(c->b, v[0], v[1], v[2]);
+    h->extent = fmax(max_abs(v[0]), fmax(max_abs(v[1]), max_abs(v[2])));
+
+    h->uv[0] = c->b[1];
+    h->uv[1] = c->b[2];
+    if ((flags & TRIANGLE_HAS_UV) && s->UV) {
+        for (int a = 0; a < 2; a++)
+            h->uv[a] = c->b[0] * (double)s->UV[index[0]][a] + c->b[1] * (double)s->UV[index[1]][a] +
+                       c->b[2] * (double)s->UV[index[2]][a];
+    }
+
+    h->Ns = h->Ng;
+    if ((flags & TRIANGLE_HAS_NORMALS) && s->N) {
+        struct vec3 n = weigh(c->b, from_float(s->N[index[0]]), from_float(s->N[index[1]]),
+                              from_float(s->N[index[2]]));
+        if (!is_zero(n))
+            h->Ns = normalize(n);
+        if (dot(h->Ns, h->Ng) < 0)
+            h->Ns = negate(h->Ns);
+    }
+}
+
+static void sphere_fill(const struct sphere *sphere, const struct probe *p, struct hit *h)
+{
+    struct vec3 c = from_float(sphere->center);
+    double r = (double)sphere->radius;
+    struct vec3 n = normalize(sub(add(p->ray.o, scale(h->t, p->ray.d)), c));
+    h->Ng = h->Ns = n;
+    h->P = add(c, scale(r, n));
+    h->extent = max_abs(c) + r;
+    double u = atan2(n.y, n.x) / (2 * PI);
+    h->uv[0] = u < 0 ? u + 1 : u;
+    h->uv[1] = 1 - acos(clamp(n.z, -1, 1)) / PI;
+}
+
+static void disk_fill(const struct disk *disk, const struct probe *p, struct hit *h)
+{
+    struct vec3 c = from_float(disk->center), n = from_float(disk->normal);
+    double r = (double)disk->radius;
+    struct vec3 q = sub(add(p->ray.o, scale(h->t, p->ray.d)), c);
+    struct frame f = frame_about(n);
+    h->Ng = h->Ns = n;
+    h->P = add(c, sub(q, scale(dot(q, n), n)));
+    h->extent = max_abs(c) + r;
+    h->uv[0] = 0.5 + 0.5 * dot(q, f.s) / r;
+    h->uv[1] = 0.5 + 0.5 * dot(q, f.t) / r;
+}
+
+struct hit hit_at(const struct scene *s, const struct probe *p, const struct crossing *c)
+{
+    struct hit h = {.primitive = c->primitive, .t = c->t};
+    size_t i = c->primitive;
+    if (i < s->triangle_count)
+        triangle_fill(s, c, &h);
+    else if (i - s->triangle_count < s->sphere_count)
+        sphere_fill(&s->spheres[i - s->triangle_count], p, &h);
+    else
+        disk_fill(&s->disks[i - s->triangle_count - s->sphere_count], p, &h);
+    return h;
+}
+
+struct vec3 offset_point(struct vec3 P, double extent, struct vec3 g)
+{
+    double e = fmax(extent, 0x1p-20);
+    return add(P, scale(0x1p-17 * fmax(max_abs(P), e), g));
+}

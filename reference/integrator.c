@@ -1,0 +1,168 @@
+#include "path.h"
+
+#include "bsdf.h"
+#include "random.h"
+
+static const double NO_PDF = -1; /* pdf_prev of camera rays and delta lobes */
+
+/* Power heuristic with exponent 2 (Veach 1997, 9.2.4); 1 if a is none. */
+static double mis_weight(double a, double b)
+{
+    if (a == NO_PDF)
+        return 1;
+    double ratio = b / a;
+    return 1 / (1 + ratio * ratio);
+}
+
+/* A hit with its normals turned to wo's side (section 6), and the material there. */
+struct surface {
+    struct hit hit;
+    struct frame frame; /* about Ns */
+    struct bsdf bsdf;
+    struct vec3 wo; /* local */
+};
+
+static struct surface surface_at(const struct scene *s, const struct hit *hit, struct vec3 wo)
+{
+    struct surface at = {.hit = *hit};
+    bool entering = dot(hit->Ng, wo) > 0;
+    if (!entering) {
+        at.hit.Ng = negate(at.hit.Ng);
+        at.hit.Ns = negate(at.hit.Ns);
+    }
+    if (dot(at.hit.Ns, wo) <= 0)
+        at.hit.Ns = at.hit.Ng;
+    const struct material *m = &s->materials[s->primitive_material[hit->primitive]];
+    at.bsdf = bsdf_at(s, m, hit->uv, entering);
+    at.frame = frame_about(at.hit.Ns);
+    at.wo = to_local(at.frame, wo);
+    return at;
+}
+
+/* Contribution of one light sample, before beta. */
+static struct vec3 direct_light(const struct reference *r, const struct surface *at,
+                                const double u[3], struct path_vertex *v)
+{
+    struct light_sample light;
+    struct vec3 from = offset_point(at->hit.P, at->hit.extent, at->hit.Ng);
+    bool lit = light_sample(&r->lights, from, u, &light);
+    v->light = light.light;
+    if (!lit)
+        return gray(0);
+    to_double(light.wi, v->light_wi);
+    v->light_pdf_w = light.pdf_w;
+    if (dot(light.wi, at->hit.Ng) <= 0)
+        return gray(0);
+
+    double pdf_bsdf;
+    struct vec3 wi = to_local(at->frame, light.wi);
+    struct vec3 f = bsdf_eval(&at->bsdf, at->wo, wi, &pdf_bsdf);
+    double factor = wi.z * mis_weight(light.pdf_w, pdf_bsdf) / light.pdf_w;
+    struct vec3 L = scale(factor, mul(f, light.Le));
+    if (is_zero(L))
+        return gray(0);
+    struct probe shadow = probe_make((struct ray){from, light.wi});
+    v->visible = !candidates_any(r->candidates, &shadow, 0.9999 * light.distance);
+    return v->visible ? L : gray(0);
+}
+
+/* The sampled direction in world space, if it lies on the side that the lobe goes to. */
+static bool scatter(const struct surface *at, const double u[3], struct bsdf_sample *out)
+{
+    if (!bsdf_sample(&at->bsdf, at->wo, u, out))
+        return false;
+    out->wi = to_world(at->frame, out->wi);
+    double side = dot(out->wi, at->hit.Ng);
+    return out->transmitted ? side < 0 : side > 0;
+}
+
+static void log_vertex(struct path_log *log, const struct path_vertex *v)
+{
+    if (log && log->count < log->capacity)
+        log->vertices[log->count++] = *v;
+}
+
+struct vec3 path_radiance(const struct reference *r, const struct reference_job *job, uint32_t x,
+                          uint32_t y, uint32_t sample, struct first_vertex *first,
+                          struct path_log *log)
+{
+    double u[4], pdf_prev = NO_PDF, pdf_light;
+    random_block(job->seed, x, y, sample, 0, u);
+    struct ray ray = camera_ray(&r->scene->camera, job->width, job->height, x, y, u);
+    struct vec3 beta = gray(1), L = gray(0);
+
+    for (uint32_t k = 1; k <= job->max_depth; k++) {
+        struct path_vertex v = {
+            .k = k, .primitive = NO_PRIMITIVE, .material = UINT32_MAX, .light = NO_LIGHT};
+        struct probe probe = probe_make(ray);
+        struct crossing crossing;
+        to_double(ray.o, v.origin), to_double(ray.d, v.direction), to_double(beta, v.beta);
+
+        if (!candidates_closest(r->candidates, &probe, INFINITY, &crossing)) {
+            struct vec3 Le = light_environment(&r->lights, ray.d, &pdf_light);
+            struct vec3 emitted = scale(mis_weight(pdf_prev, pdf_light), mul(beta, Le));
+            to_double(emitted, v.emitted);
+            v.event = EVENT_MISS;
+            log_vertex(log, &v);
+            return add(L, emitted);
+        }
+        struct hit hit = hit_at(r->scene, &probe, &crossing);
+        struct vec3 Le = light_emission(&r->lights, &ray, &hit, &pdf_light);
+        struct vec3 emitted = scale(mis_weight(pdf_prev, pdf_light), mul(beta, Le));
+        L = add(L, emitted);
+
+        struct surface at = surface_at(r->scene, &hit, negate(ray.d));
+        if (k == 1)
+            *first = (struct first_vertex){bsdf_albedo(&at.bsdf), at.hit.Ns, hit.t};
+        v.primitive = hit.primitive;
+        v.material = r->scene->primitive_material[hit.primitive];
+        v.t = hit.t, v.uv[0] = hit.uv[0], v.uv[1] = hit.uv[1];
+        to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.hit.Ns, v.Ns);
+        to_double(emitted, v.emitted);
+        v.event = EVENT_ABSORB;
+        if (k == job->max_depth) {
+            log_vertex(log, &v);
+            return L;
+        }
+
+        if (!bsdf_is_delta(&at.bsdf)) {
+            random_block(job->seed, x, y, sample, 2 * k - 1, u);
+            struct vec3 direct = mul(beta, direct_light(r, &at, u, &v));
+            to_double(direct, v.direct);
+            L = add(L, direct);
+        }
+
+        struct bsdf_sample next;
+        random_block(job->seed, x, y, sample, 2 * k, u);
+        if (!scatter(&at, u, &next) || is_zero(mul(beta, next.weight))) {
+            log_vertex(log, &v);
+            return L;
+        }
+        beta = mul(beta, next.weight);
+        to_double(next.wi, v.wi), to_double(next.weight, v.weight);
+        v.pdf_w = next.pdf_w;
+        v.event = EVENT_SCATTER;
+        if (k >= job->rr_depth) {
+            double q = fmin(0.95, max3(beta));
+            if (u[3] >= q) {
+                v.event = EVENT_ROULETTE;
+                log_vertex(log, &v);
+                return L;
+            }
+            beta = scale(1 / q, beta);
+        }
+        log_vertex(log, &v);
+        ray.o = offset_point(hit.P, hit.extent, next.transmitted ? negate(at.hit.Ng) : at.hit.Ng);
+        ray.d = next.wi;
+        pdf_prev = next.delta ? NO_PDF : next.pdf_w;
+    }
+    return L;
+}
+
+struct vec3 film_value(const struct reference *r, struct vec3 L)
+{
+    if (!isfinite(L.x) || !isfinite(L.y) || !isfinite(L.z))
+        return gray(0);
+    return vec3(clamp(L.x, 0, r->film_limit), clamp(L.y, 0, r->film_limit),
+                clamp(L.z, 0, r->film_limit));
+}

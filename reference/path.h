@@ -1,0 +1,36 @@
+/* Protocol section 8: one camera path. */
+#ifndef REFERENCE_PATH_H
+#define REFERENCE_PATH_H
+
+#include "candidates.h"
+#include "light.h"
+#include "reference.h"
+
+struct reference {
+    const struct scene *scene;
+    struct candidates *candidates;
+    struct lights lights;
+    double build_s;
+    double film_limit; /* 2^(46 - E): a sample's channels are clamped to it (section 9) */
+};
+
+/* What the auxiliary passes show of the first vertex; zero on a miss. */
+struct first_vertex {
+    struct vec3 albedo, normal;
+    double depth;
+};
+
+struct path_log {
+    struct path_vertex *vertices;
+    size_t capacity, count;
+};
+
+/* L of one sample before the film's clamp. log may be NULL. */
+struct vec3 path_radiance(const struct reference *r, const struct reference_job *job, uint32_t x,
+                          uint32_t y, uint32_t sample, struct first_vertex *first,
+                          struct path_log *log);
+
+/* What the film adds of L: 0 for a value that is not finite, clamped to [0, limit] otherwise. */
+struct vec3 film_value(const struct reference *r, struct vec3 L);
+
+#endif

@@ -1,0 +1,136 @@
+/* Opening and closing, and the single parts that the header offers. */
+#include "reference.h"
+
+#include "bsdf.h"
+#include "path.h"
+
+#include <stdlib.h>
+
+enum status reference_open(const struct scene *s, struct reference **out, struct error *err)
+{
+    struct reference *r = calloc(1, sizeof *r);
+    if (!r)
+        return error_msg(err, STATUS_MEMORY, "no memory for the reference");
+    r->scene = s;
+    r->film_limit = ldexp(1, 46 - film_exponent(s));
+    enum status status = lights_prepare(s, &r->lights, err);
+    if (status == STATUS_OK) {
+        double start = clock_s();
+        status = candidates_open(s, &r->candidates, err);
+        r->build_s = clock_s() - start;
+    }
+    if (status != STATUS_OK) {
+        reference_close(r);
+        return status;
+    }
+    *out = r;
+    return STATUS_OK;
+}
+
+void reference_close(struct reference *r)
+{
+    if (!r)
+        return;
+    candidates_close(r->candidates);
+    lights_release(&r->lights);
+    free(r);
+}
+
+double reference_build_s(const struct reference *r) { return r->build_s; }
+
+void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x,
+                      uint32_t y, uint32_t sample, double L[3], struct path_vertex *vertices,
+                      size_t capacity, size_t *count)
+{
+    struct path_log log = {vertices, vertices ? capacity : 0, 0};
+    struct first_vertex first = {0};
+    to_double(film_value(r, path_radiance(r, job, x, y, sample, &first, &log)), L);
+    if (count)
+        *count = log.count;
+}
+
+static void hit_report(const struct reference *r, const struct probe *p, bool found,
+                       const struct crossing *c, struct reference_hit *out)
+{
+    *out = (struct reference_hit){.primitive = NO_PRIMITIVE};
+    if (!found)
+        return;
+    struct hit h = hit_at(r->scene, p, c);
+    out->primitive = h.primitive;
+    out->t = h.t;
+    out->uv[0] = h.uv[0], out->uv[1] = h.uv[1];
+    to_double(h.P, out->P), to_double(h.Ng, out->Ng), to_double(h.Ns, out->Ns);
+}
+
+void reference_hit_brute(const struct reference *r, const double o[3], const double d[3],
+                         double t_max, struct reference_hit *out)
+{
+    struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
+    struct crossing best = {0}, c;
+    bool found = false;
+    for (size_t i = 0; i < scene_primitive_count(r->scene); i++) {
+        if (primitive_hit(r->scene, (uint32_t)i, &p, found ? best.t : t_max, &c)) {
+            best = c;
+            found = true;
+        }
+    }
+    hit_report(r, &p, found, &best, out);
+}
+
+void reference_hit_closest(const struct reference *r, const double o[3], const double d[3],
+                           double t_max, struct reference_hit *out)
+{
+    struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
+    struct crossing best = {0};
+    bool found = candidates_closest(r->candidates, &p, t_max, &best);
+    hit_report(r, &p, found, &best, out);
+}
+
+static struct bsdf material_bsdf(const struct reference *r, uint32_t material, const double uv[2],
+                                 bool entering)
+{
+    return bsdf_at(r->scene, &r->scene->materials[material], uv, entering);
+}
+
+void reference_bsdf_eval(const struct reference *r, uint32_t material, const double uv[2],
+                         const double wo[3], const double wi[3], double f[3], double *pdf_w)
+{
+    struct bsdf b = material_bsdf(r, material, uv, true);
+    to_double(bsdf_eval(&b, from_double(wo), from_double(wi), pdf_w), f);
+}
+
+bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
+                           bool entering, const double wo[3], const double u[3], double wi[3],
+                           double weight[3], double *pdf_w, bool *delta)
+{
+    struct bsdf b = material_bsdf(r, material, uv, entering);
+    struct bsdf_sample sample;
+    if (!bsdf_sample(&b, from_double(wo), u, &sample))
+        return false;
+    to_double(sample.wi, wi);
+    to_double(sample.weight, weight);
+    *pdf_w = sample.pdf_w;
+    *delta = sample.delta;
+    return true;
+}
+
+bool reference_light_sample(const struct reference *r, const double P[3], const double Ng[3],
+                            const double u[3], uint32_t *light, double wi[3], double *distance,
+                            double *pdf_w, double Le[3])
+{
+    struct light_sample sample;
+    struct vec3 from = offset_point(from_double(P), 0, from_double(Ng));
+    if (!light_sample(&r->lights, from, u, &sample))
+        return false;
+    *light = sample.light;
+    *distance = sample.distance;
+    *pdf_w = sample.pdf_w;
+    to_double(sample.wi, wi);
+    to_double(sample.Le, Le);
+    return true;
+}
+
+void reference_environment(const struct reference *r, const double d[3], double L[3], double *pdf_w)
+{
+    to_double(light_environment(&r->lights, from_double(d), pdf_w), L);
+}

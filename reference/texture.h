@@ -1,0 +1,18 @@
+/* Protocol section 7.2. */
+#ifndef REFERENCE_TEXTURE_H
+#define REFERENCE_TEXTURE_H
+
+#include "scenes.h"
+#include "vec.h"
+
+/* Texel (x, y), row 0 on top, linear; one channel gives (c, c, c). */
+struct vec3 image_texel(const struct image *image, uint32_t x, uint32_t y);
+
+/* Four texels about the position (x, y), in texels from the top left corner of the image. */
+struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
+                           enum texture_wrap wrap_v, double x, double y);
+
+/* The texture at (u, v); v = 0 is the bottom edge. */
+struct vec3 texture_lookup(const struct texture *t, const double uv[2]);
+
+#endif

@@ -1,0 +1,153 @@
+/* Pictures kept in files, so that a scene is rendered once.
+ *
+ * A file: a header (struct truth_header), then beauty, variance, albedo, normal (3 doubles a pixel
+ * each) and depth as they lie in memory, then 32 hexadecimal digits: the XXH3 hash of all before.
+ * Little-endian; a file that is not exactly that, or that another job wrote, is rendered anew. */
+#include "reference.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Changes with everything that changes a picture: the protocol's Part I or this program's reading
+ * of it. */
+static const char TRUTH_VERSION[] = "isophote truth 1, protocol 1";
+
+enum { CHECK = 32 };
+
+struct truth_header {
+    char version[32];
+    char key[32];
+    uint32_t width, height;
+    uint64_t samples;
+};
+_Static_assert(sizeof(struct truth_header) == 80, "a file format");
+_Static_assert(sizeof TRUTH_VERSION <= sizeof((struct truth_header *)0)->version, "it fits");
+
+static void truth_key(const struct scene *s, const struct reference_job *job, char hex[33])
+{
+    struct { /* no padding: its bytes are hashed */
+        char version[32], scene[40];
+        uint64_t width, height, begin, count, max_depth, rr_depth, seed;
+    } all = {.width = job->width,
+             .height = job->height,
+             .begin = job->sample_begin,
+             .count = job->sample_count,
+             .max_depth = job->max_depth,
+             .rr_depth = job->rr_depth,
+             .seed = job->seed};
+    memcpy(all.version, TRUTH_VERSION, sizeof TRUTH_VERSION);
+    memcpy(all.scene, s->hash, sizeof s->hash);
+    hash_bytes(&all, sizeof all, hex);
+}
+
+/* The parts of a picture in file order. */
+struct part {
+    double **values;
+    size_t count;
+};
+enum { PARTS = 5 };
+static size_t picture_parts(struct reference_picture *p, struct part parts[PARTS])
+{
+    size_t pixels = (size_t)p->width * p->height;
+    const struct part all[PARTS] = {{&p->beauty, 3 * pixels},
+                                    {&p->variance, 3 * pixels},
+                                    {&p->albedo, 3 * pixels},
+                                    {&p->normal, 3 * pixels},
+                                    {&p->depth, pixels}};
+    memcpy(parts, all, sizeof all);
+    return 13 * pixels * sizeof(double);
+}
+
+static struct truth_header truth_header(const struct reference_job *job, const char *key)
+{
+    struct truth_header h = {
+        .width = job->width, .height = job->height, .samples = job->sample_count};
+    memcpy(h.version, TRUTH_VERSION, sizeof TRUTH_VERSION);
+    memcpy(h.key, key, sizeof h.key);
+    return h;
+}
+
+/* false: absent, damaged, or not this job's; then *out is untouched. */
+static bool truth_read(const char *path, const struct reference_job *job, const char *key,
+                       struct reference_picture *out)
+{
+    struct arena arena = {0};
+    struct reference_picture p = {
+        .width = job->width, .height = job->height, .samples = job->sample_count};
+    struct part parts[PARTS];
+    size_t size = sizeof(struct truth_header) + picture_parts(&p, parts), read;
+    struct truth_header expected = truth_header(job, key);
+    char *data, check[33];
+    bool good = file_read(&arena, path, size + CHECK, &data, &read, NULL) == STATUS_OK &&
+                read == size + CHECK && memcmp(data, &expected, sizeof expected) == 0;
+    if (good) {
+        hash_bytes(data, size, check);
+        good = memcmp(data + size, check, CHECK) == 0;
+    }
+    const char *at = good ? data + sizeof expected : NULL;
+    for (int i = 0; good && i < PARTS; i++) {
+        *parts[i].values = malloc(parts[i].count * sizeof(double));
+        good = *parts[i].values != NULL;
+        if (good)
+            memcpy(*parts[i].values, at, parts[i].count * sizeof(double));
+        at += parts[i].count * sizeof(double);
+    }
+    arena_free(&arena);
+    if (good)
+        *out = p;
+    else
+        reference_picture_free(&p);
+    return good;
+}
+
+static enum status truth_write(const char *path, const struct reference_job *job, const char *key,
+                               struct reference_picture *p, struct error *err)
+{
+    struct part parts[PARTS];
+    size_t size = sizeof(struct truth_header) + picture_parts(p, parts);
+    struct truth_header header = truth_header(job, key);
+    char check[33], *data = malloc(size + CHECK);
+    if (!data)
+        return error_msg(err, STATUS_MEMORY, "no memory to write %s", path);
+    char *at = data;
+    memcpy(at, &header, sizeof header);
+    at += sizeof header;
+    for (int i = 0; i < PARTS; i++) {
+        memcpy(at, *parts[i].values, parts[i].count * sizeof(double));
+        at += parts[i].count * sizeof(double);
+    }
+    hash_bytes(data, size, check);
+    memcpy(at, check, CHECK);
+    enum status status = file_write(path, data, size + CHECK, err);
+    free(data);
+    return status;
+}
+
+enum status reference_truth(const struct scene *s, const struct reference_job *job,
+                            struct reference_picture *out, bool *cached, struct error *err)
+{
+    char key[33], folder[PATH_MAX], path[PATH_MAX + 64];
+    truth_key(s, job, key);
+    bool have_folder = cache_dir("truth", folder, sizeof folder, NULL) == STATUS_OK;
+    snprintf(path, sizeof path, "%s/%s.truth", have_folder ? folder : "", key);
+    struct reference_picture picture;
+    bool hit = have_folder && truth_read(path, job, key, &picture);
+    if (!hit) {
+        struct reference *r;
+        enum status status = reference_open(s, &r, err);
+        if (status != STATUS_OK)
+            return status;
+        status = reference_render(r, job, &picture, err);
+        reference_close(r);
+        if (status != STATUS_OK)
+            return status;
+        /* A cache that cannot be written costs time, not the picture. */
+        if (have_folder)
+            (void)truth_write(path, job, key, &picture, NULL);
+    }
+    *out = picture;
+    if (cached)
+        *cached = hit;
+    return STATUS_OK;
+}
