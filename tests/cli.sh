@@ -1,0 +1,258 @@
+#!/usr/bin/env bash
+# cli.sh CASE PROGRAM JSON_QUERY: one end-to-end test of the command line. Every function case_NAME below is
+# a ctest test cli.NAME (tests/CMakeLists.txt reads the names from here). Exit status 77: skipped.
+set -euo pipefail
+export LC_ALL=C
+program=$2 query=$3
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/isophote-cli-XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+mkdir out
+small=(--width 24 --height 16 --spp 2)
+
+fail()
+{
+    printf 'FAILED: %s\n' "$*"
+    printf -- '--- stdout\n%s\n--- stderr\n%s\n' "$(head -c 3000 stdout)" "$(head -c 3000 stderr)"
+    exit 1
+}
+# run STATUS ARGUMENTS...: runs the program and expects its exit status.
+run()
+{
+    local want=$1 status=0
+    shift
+    "$program" "$@" >stdout 2>stderr </dev/null || status=$?
+    [ "$status" = "$want" ] || fail "isophote $* ended with $status, expected $want"
+}
+says() { grep -Eq -- "$1" stderr || fail "the message does not say: $1"; }
+prints() { grep -Eq -- "$1" stdout || fail "the output does not say: $1"; }
+one_line() { [ "$(wc -l <stderr)" -le "${1:-2}" ] || fail "the message is longer than ${1:-2} lines"; }
+# Nothing was written: not the result, not a part of it.
+nothing_in() { [ -z "$(find "$1" -mindepth 1)" ] || fail "left behind: $(find "$1" -mindepth 1)"; }
+json() { "$query" stdout "$@" || fail "no $* in the JSON output"; }
+skip()
+{
+    echo "SKIP: $*"
+    exit 77
+}
+
+# ---- use ------------------------------------------------------------------------------------------------
+
+case_help()
+{
+    local command
+    run 0 --help
+    for command in $commands; do
+        prints "$command"
+        run 0 "$command" --help
+        prints "^usage: isophote $command"
+        prints "exit status"
+        [ ! -s stderr ] || fail "$command --help writes to standard error"
+    done
+    run 0 help
+}
+
+case_bad_use()
+{
+    local command
+    run 2
+    says "usage|command"
+    run 2 nonsense
+    says nonsense
+    for command in $commands; do
+        run 2 "$command" --no-such-option
+        says "no-such-option"
+        [ ! -s stdout ] || fail "$command writes a result after bad use"
+    done
+    run 2 render
+    run 2 render cornell veach-mis
+}
+
+case_bad_values()
+{
+    local bad
+    for bad in "--spp x" "--spp -1" "--spp 1.5" "--spp 99999999999" "--width 0x10" "--width" "--max-depth x" \
+        "--seed -1" "--seed 99999999999999999999999" "--mode quick" "--work-group 8" "--work-group 8x" \
+        "--work-group 0x4" "--work-group 8x8x8" "--tile 0x0" "--bvh bvh3" "--model gigakernel" "--batch x"; do
+        # shellcheck disable=SC2086 # option and value
+        run 2 render cornell -o out/a.exr $bad
+        says "${bad%% *}"
+        one_line
+    done
+    run 2 render cornell -o out/a.jpg "${small[@]}"
+    says "a.jpg"
+    nothing_in out
+}
+
+# ---- bad scenes --------------------------------------------------------------------------------------------
+
+case_missing_scene()
+{
+    run 2 render no-such-scene -o out/a.exr
+    says "no-such-scene"
+    run 2 render ./no-such.json -o out/a.exr
+    says "no-such.json"
+    run 2 render / -o out/a.exr
+    nothing_in out
+}
+
+case_malformed_scene()
+{
+    printf '{\n  "isophote": 1,\n  "camera": {,\n' >s.json
+    run 2 render s.json -o out/a.exr
+    says "s.json:3:14: error: "
+    printf '' >s.json
+    run 2 render s.json -o out/a.exr
+    says "s.json:1:1: error: "
+    head -c 300 /dev/urandom >s.json
+    run 2 render s.json -o out/a.exr
+    says "s.json:[0-9]+:[0-9]+: error: "
+    printf '[1]' >s.json
+    run 2 render s.json -o out/a.exr
+    says "s.json:1:1: error: .*object"
+    nothing_in out
+}
+
+# ---- outputs --------------------------------------------------------------------------------------------------
+
+case_render()
+{
+    run 0 render cornell "${small[@]}" --json -o out/a.exr
+    [ "$(json width)x$(json height)x$(json spp)" = 24x16x2 ] || fail "the summary's size is wrong"
+    local hash
+    hash=$(json film_hash)
+    [ -s out/a.exr ] || fail "no out/a.exr"
+    [ "$(head -c 4 out/a.exr | od -An -tx1 | tr -d ' ')" = 762f3101 ] || fail "out/a.exr is no EXR file"
+    run 0 render cornell "${small[@]}" --json
+    [ "$(json film_hash)" = "$hash" ] || fail "two runs differ"
+    run 0 render cornell "${small[@]}" --seed 7 --json
+    [ "$(json film_hash)" != "$hash" ] || fail "the seed does not matter"
+    run 0 render cornell "${small[@]}" -o out/a.png
+    [ "$(head -c 8 out/a.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "out/a.png is no PNG file"
+    prints "24x16, 2 spp"
+    [ ! -s stderr ] || fail "a quiet run writes to standard error"
+    run 0 render cornell "${small[@]}" --device reference -o out/r.exr
+    [ "$(find out -type f | wc -l)" = 3 ] || fail "more files than asked for: $(ls -A out)"
+}
+
+case_unwritable_folder()
+{
+    # /sys takes no files, whoever asks.
+    run 2 render cornell "${small[@]}" -o /sys/kernel/a.exr
+    says "/sys/kernel/a.exr"
+    run 2 render cornell "${small[@]}" -o out/none/a.exr
+    says "out/none/a.exr"
+    run 2 render cornell "${small[@]}" -o /dev/null/a.png
+    mkdir out/a.exr
+    run 2 render cornell "${small[@]}" -o out/a.exr
+    says "directory"
+    rmdir out/a.exr
+    nothing_in out
+}
+
+case_full_disk()
+{
+    local status=0
+    # A file may grow to 2 KiB here, as on a disk that fills up half way.
+    echo before >out/a.exr
+    (
+        trap '' XFSZ
+        ulimit -f 2
+        exec "$program" render cornell --width 128 --height 128 --spp 1 -o out/a.exr
+    ) >stdout 2>stderr || status=$?
+    [ "$status" = 2 ] || fail "status $status, expected 2"
+    says "out/a.exr.*too large"
+    [ "$(cat out/a.exr)" = before ] || fail "the old file was harmed"
+    [ "$(ls -A out)" = a.exr ] || fail "left behind: $(ls -A out)"
+
+    status=0
+    "$program" devices --json >/dev/full 2>stderr || status=$?
+    [ "$status" = 2 ] || fail "a full standard output: status $status, expected 2"
+}
+
+# A disk that is really full: needs root and the right to mount.
+case_full_tmpfs()
+{
+    mkdir disk
+    mount -t tmpfs -o size=64k tmpfs disk 2>/dev/null || skip "cannot mount a small tmpfs here"
+    trap 'umount "$scratch/disk"; rm -rf "$scratch"' EXIT
+    run 2 render cornell --width 256 --height 256 --spp 1 -o disk/a.exr
+    says "disk/a.exr.*(No space|full)"
+    nothing_in disk
+}
+
+case_interrupt()
+{
+    local device pid status start
+    for device in native reference; do
+        set -m # else the shell starts it with SIGINT ignored
+        "$program" render cornell --width 512 --height 512 --spp 100000 --device $device -o out/a.exr \
+            >stdout 2>stderr </dev/null &
+        pid=$!
+        set +m
+        sleep 3
+        kill -0 $pid || fail "$device: ended before it was interrupted"
+        kill -INT $pid
+        start=$SECONDS status=0
+        wait $pid || status=$?
+        [ $status = 130 ] || fail "$device: status $status, expected 130"
+        [ $((SECONDS - start)) -le 10 ] || fail "$device: took $((SECONDS - start)) s to stop"
+        nothing_in out
+    done
+}
+
+# ---- devices ----------------------------------------------------------------------------------------------------
+
+case_devices()
+{
+    run 0 devices --json
+    [ "$(json 'devices[0].id')" = native ] || fail "native is not the first device"
+    run 0 devices --test-devices
+    prints "^null"
+    prints "^faulty:"
+    run 77 render cornell "${small[@]}" --device opencl:99
+    says "opencl:99"
+    run 77 render cornell "${small[@]}" --device no-such-card
+    says "no-such-card"
+}
+
+case_no_opencl()
+{
+    export OCL_ICD_VENDORS=/nonexistent
+    run 0 devices
+    prints "native"
+    ! grep -q '^opencl' stdout || fail "lists an OpenCL device that cannot be there"
+    run 77 render cornell "${small[@]}" --device opencl:0 -o out/a.exr
+    says "opencl:0"
+    nothing_in out
+    run 0 render cornell "${small[@]}" --device native
+}
+
+case_no_compiler()
+{
+    # The kernel of the native device is compiled at run time.
+    export ISOPHOTE_CACHE=$scratch/cache
+    local status=0
+    ISOPHOTE_CC=/bin/false "$program" render cornell "${small[@]}" -o out/a.exr >stdout 2>stderr || status=$?
+    case $status in 1 | 77) ;; *) fail "status $status, expected 1 or 77" ;; esac
+    [ -s stderr ] || fail "no message"
+    nothing_in out
+}
+
+case_doctor()
+{
+    local status=0
+    "$program" doctor >stdout 2>stderr </dev/null || status=$?
+    case $status in 0 | 1) ;; *) fail "status $status" ;; esac
+    prints "[Ee]mbree"
+    prints "OpenCL"
+}
+
+declare -F "case_$1" >/dev/null || {
+    echo "cli.sh: no case $1" >&2
+    exit 2
+}
+touch stdout stderr
+commands=$("$program" --help | sed -nE 's/^  ([a-z]+) .*/\1/p' | grep -v '^help$')
+[ -n "$commands" ] || fail "isophote --help lists no commands"
+"case_$1"
