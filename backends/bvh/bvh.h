@@ -1,20 +1,27 @@
-/* Our own bounding volume hierarchies: binned SAH, built in parallel on the CPU, laid out for the kernel.
+/* Our own bounding volume hierarchies: binned SAH, built in parallel on the CPU, laid out for the
+ * kernel.
  *
- * Input is one box a primitive, already widened so that a ray which the float32 primitive test hits always meets the box (the
- * argument and the margin: docs/protocol.md Part II). The tree never decides a hit: it only must not lose one. */
+ * Input is one box a primitive, already widened so that a ray which the float32 primitive test hits
+ * always meets the box (the argument and the margin: docs/protocol.md Part II). The tree never
+ * decides a hit: it only must not lose one. */
 #ifndef ISOPHOTE_BVH_H
 #define ISOPHOTE_BVH_H
 
 #include "base.h"
 
+#include <assert.h>
+
 struct bvh_box {
     float lo[3], hi[3];
 };
 
-/* Binary tree, depth-first, 32 bytes a node: children of an inner node are stored as a pair. */
+/* Binary tree, 32 bytes a node: children of an inner node are stored as a pair, behind their
+ * parent. The top levels stand first, level by level, then each subtree depth-first. Bounds are
+ * exact unions of the primitives' boxes. */
 struct bvh2_node {
     float lo[3];
-    uint32_t first; /* inner: index of the left child (right is first + 1); leaf: first slot in `order` */
+    uint32_t first; /* inner: index of the left child (right is first + 1); leaf: first slot in
+                       `order` */
     float hi[3];
     uint32_t count; /* 0: inner; else primitives in the leaf */
 };
@@ -30,12 +37,19 @@ struct bvh2 {
 };
 #define BVH_MAX_DEPTH 60
 
-/* Same tree for any number of threads. count 0 gives one empty leaf. Peak extra memory is documented in bvh.c. max_leaf: 1..16. */
-enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_leaf, struct bvh2 *out, struct error *err);
+/* Same tree for any number of threads. max_leaf: 1..16 primitives in a leaf. Boxes must not hold
+ * NaN and need lo <= hi; infinite sides are kept. count 0 gives a root with an empty box (lo =
+ * +inf, hi = -inf) that no ray meets, as is node 1. sah_cost: expected node visits plus primitive
+ * tests of a ray that meets the root (surface areas over the root's; one visit counts as one test);
+ * the primitive count if the root has no finite surface. Memory beside the result: 32 bytes a
+ * primitive, see bvh2_build.c. Fails: ARG (max_leaf), LIMIT (2^31 primitives), MEMORY. */
+enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_leaf,
+                       struct bvh2 *out, struct error *err);
 void bvh2_free(struct bvh2 *b);
 
-/* Eight-wide tree collapsed from a binary one (Wald et al. 2008; greedy by surface area). Structure of arrays, full float
- * bounds: made for eight-lane CPUs. Empty children have lo = +inf, hi = -inf. 256 bytes a node. */
+/* Eight-wide tree collapsed from a binary one (Wald et al. 2008; greedy by surface area). Structure
+ * of arrays, full float bounds: made for eight-lane CPUs. Empty children have lo = +inf, hi = -inf.
+ * 256 bytes a node. */
 struct bvh8_node {
     float lo_x[8], lo_y[8], lo_z[8], hi_x[8], hi_y[8], hi_z[8];
     uint32_t child[8]; /* inner: node index; leaf: first slot */
@@ -47,13 +61,18 @@ struct bvh8 {
     size_t node_count;
     uint32_t *order;
     size_t primitive_count;
-    uint32_t depth;
-    double sah_cost;
+    uint32_t depth;  /* of the deepest node, root 0 */
+    double sah_cost; /* as above, but a wide node and a whole leaf cost one each */
 };
+/* Child slots are filled from 0 without gaps. Every subtree of at most 8 primitives is one leaf
+ * (its slots are consecutive in `order`); no leaf holds more. A root that is itself a leaf becomes
+ * one node with one child. Fails: ARG (`b` was built with max_leaf over 8 and has such a leaf),
+ * MEMORY. */
 enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *err);
 void bvh8_free(struct bvh8 *b);
 
-/* Checks every invariant (each primitive in exactly one leaf, boxes contain children, depth); for tests. */
+/* Checks every invariant (each node reached once, each primitive in exactly one leaf, bounds are
+ * the unions of what they hold, depth, cost); for tests. Fails: MISMATCH (says where), MEMORY. */
 enum status bvh2_verify(const struct bvh2 *b, const struct bvh_box *boxes, struct error *err);
 enum status bvh8_verify(const struct bvh8 *b, const struct bvh_box *boxes, struct error *err);
 

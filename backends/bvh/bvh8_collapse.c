@@ -1,0 +1,193 @@
+/* Eight-wide nodes out of a binary tree: each takes the two children of a binary node and opens,
+ * while there is room, the inner one with the largest surface (Wald, Benthin and Boulos, "Getting
+ * Rid of Packets", 2008). Eight primitives are tested at once, so a subtree of at most eight
+ * becomes a leaf. */
+#include "bvh.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 8 };
+
+static double node_area(const struct bvh2_node *n)
+{
+    double x = (double)n->hi[0] - (double)n->lo[0], y = (double)n->hi[1] - (double)n->lo[1],
+           z = (double)n->hi[2] - (double)n->lo[2];
+    double area = x * y + y * z + z * x;
+    return area <= DBL_MAX ? area : DBL_MAX; /* also for NaN */
+}
+
+/* The slots under a binary node, which are consecutive: how many, or 0 for more than eight. */
+static uint32_t node_slots(const struct bvh2_node *nodes, uint32_t root, uint32_t *first)
+{
+    uint32_t stack[LANES], top = 0, count = 0, leaves = 0;
+    *first = UINT32_MAX;
+    stack[top++] = root;
+    while (top > 0) {
+        const struct bvh2_node *n = &nodes[stack[--top]];
+        if (n->count == 0) {
+            if (top + leaves + 2 > LANES) /* each of these holds a primitive at least */
+                return 0;
+            stack[top++] = n->first;
+            stack[top++] = n->first + 1;
+            continue;
+        }
+        leaves++;
+        count += n->count;
+        if (count > LANES)
+            return 0;
+        *first = n->first < *first ? n->first : *first;
+    }
+    return count;
+}
+
+struct child {
+    uint32_t binary;
+    uint32_t first, count; /* of a leaf; count 0: inner */
+};
+
+static struct child child_of(const struct bvh2_node *nodes, uint32_t binary)
+{
+    struct child c = {.binary = binary};
+    c.count = node_slots(nodes, binary, &c.first);
+    return c;
+}
+
+/* The children of the wide node over binary node `root`; how many. */
+static unsigned children_gather(const struct bvh2_node *nodes, uint32_t root, struct child child[8])
+{
+    child[0] = child_of(nodes, root);
+    if (child[0].count > 0)
+        return 1;
+    unsigned count = 2;
+    child[0] = child_of(nodes, nodes[root].first);
+    child[1] = child_of(nodes, nodes[root].first + 1);
+    while (count < LANES) {
+        unsigned widest = count;
+        double area = -1.0;
+        for (unsigned i = 0; i < count; i++) {
+            if (child[i].count == 0 && node_area(&nodes[child[i].binary]) > area) {
+                widest = i;
+                area = node_area(&nodes[child[i].binary]);
+            }
+        }
+        if (widest == count)
+            break;
+        uint32_t first = nodes[child[widest].binary].first;
+        child[widest] = child_of(nodes, first);
+        child[count++] = child_of(nodes, first + 1);
+    }
+    return count;
+}
+
+struct waiting {
+    uint32_t binary, wide, depth;
+};
+
+/* Walks the tree that the wide nodes form, depth-first; fills `out` unless it is NULL. Gives the
+ * number of wide nodes. A node on the stack has at most seven siblings, and every level adds them
+ * once. */
+static size_t tree_walk(const struct bvh2 *b, struct bvh8_node *out, uint32_t *depth)
+{
+    struct waiting stack[7 * (BVH_MAX_DEPTH + 1) + 1];
+    unsigned top = 0;
+    size_t used = 1;
+    stack[top++] = (struct waiting){0, 0, 0};
+    while (top > 0) {
+        struct waiting w = stack[--top];
+        *depth = w.depth > *depth ? w.depth : *depth;
+        struct child child[8];
+        unsigned count = children_gather(b->nodes, w.binary, child);
+        struct bvh8_node *node = out ? &out[w.wide] : NULL;
+        for (unsigned i = 0; i < count; i++) {
+            const struct bvh2_node *c = &b->nodes[child[i].binary];
+            uint32_t wide = (uint32_t)used;
+            if (child[i].count == 0)
+                used++;
+            if (!node)
+                continue;
+            node->lo_x[i] = c->lo[0];
+            node->lo_y[i] = c->lo[1];
+            node->lo_z[i] = c->lo[2];
+            node->hi_x[i] = c->hi[0];
+            node->hi_y[i] = c->hi[1];
+            node->hi_z[i] = c->hi[2];
+            node->child[i] = child[i].count ? child[i].first : wide;
+            node->count[i] = child[i].count;
+        }
+        /* the first child on top of the stack; indices as given above */
+        uint32_t wide = (uint32_t)used;
+        for (unsigned i = count; i-- > 0;)
+            if (child[i].count == 0)
+                stack[top++] = (struct waiting){child[i].binary, --wide, w.depth + 1};
+    }
+    return used;
+}
+
+static void node_clear(struct bvh8_node *n)
+{
+    memset(n, 0, sizeof *n);
+    for (int i = 0; i < 8; i++) {
+        n->lo_x[i] = n->lo_y[i] = n->lo_z[i] = INFINITY;
+        n->hi_x[i] = n->hi_y[i] = n->hi_z[i] = -INFINITY;
+    }
+}
+
+static double bvh8_cost(const struct bvh8 *w, const struct bvh2_node *root)
+{
+    double total = node_area(root), sum = 0.0;
+    if (!(total > 0.0 && total < DBL_MAX))
+        return (double)w->primitive_count;
+    for (size_t i = 0; i < w->node_count; i++) {
+        const struct bvh8_node *n = &w->nodes[i];
+        for (int k = 0; k < 8; k++) {
+            double x = (double)n->hi_x[k] - (double)n->lo_x[k],
+                   y = (double)n->hi_y[k] - (double)n->lo_y[k],
+                   z = (double)n->hi_z[k] - (double)n->lo_z[k];
+            if (x >= 0.0)
+                sum += x * y + y * z + z * x;
+        }
+    }
+    return 1.0 + sum / total; /* the root itself is always visited */
+}
+
+enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *err)
+{
+    for (size_t i = 0; i < b->node_count; i++)
+        if (b->nodes[i].count > LANES)
+            return error_msg(err, STATUS_ARG,
+                             "a leaf holds %u primitives; wide trees need at most %d",
+                             b->nodes[i].count, LANES);
+    uint32_t depth = 0;
+    struct bvh8 w = {.node_count = 1, .primitive_count = b->primitive_count};
+    if (b->primitive_count > 0)
+        w.node_count = tree_walk(b, NULL, &depth);
+    w.nodes = aligned_alloc(64, w.node_count * sizeof *w.nodes);
+    w.order = malloc((w.primitive_count ? w.primitive_count : 1) * sizeof *w.order);
+    if (!w.nodes || !w.order) {
+        free(w.nodes);
+        free(w.order);
+        return error_msg(err, STATUS_MEMORY, "no memory for %zu wide nodes", w.node_count);
+    }
+    for (size_t i = 0; i < w.node_count; i++)
+        node_clear(&w.nodes[i]);
+    if (w.primitive_count > 0) {
+        tree_walk(b, w.nodes, &depth);
+        memcpy(w.order, b->order, w.primitive_count * sizeof *w.order);
+    }
+    w.depth = depth;
+    w.sah_cost = bvh8_cost(&w, &b->nodes[0]);
+    *out = w;
+    return STATUS_OK;
+}
+
+void bvh8_free(struct bvh8 *b)
+{
+    if (!b)
+        return;
+    free(b->nodes);
+    free(b->order);
+    *b = (struct bvh8){0};
+}
