@@ -1,0 +1,139 @@
+/* The order-free film of docs/protocol.md section 9. */
+#include "scenes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double largest_emission(const struct scene *s)
+{
+    double largest = 0;
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
+        const struct material *m = &s->materials[s->primitive_material[i]];
+        for (int c = 0; c < 3; c++)
+            largest = fmax(largest, (double)m->emission[c]);
+    }
+    const struct environment *e = &s->environment;
+    if (e->type == ENVIRONMENT_CONSTANT)
+        for (int c = 0; c < 3; c++)
+            largest = fmax(largest, (double)e->radiance[c]);
+    if (e->type == ENVIRONMENT_MAP) {
+        const float *texels = e->map.texels;
+        for (size_t i = 0, n = (size_t)e->map.width * e->map.height; i < n; i++)
+            for (int c = 0; c < 3; c++)
+                largest = fmax(largest, (double)texels[3 * i + c] * (double)e->radiance[c]);
+    }
+    return largest;
+}
+
+int32_t film_exponent(const struct scene *s)
+{
+    double largest = largest_emission(s);
+    if (largest <= 0)
+        return 36;
+    int k;
+    frexp(largest, &k);
+    return 36 - k;
+}
+
+/* Words of a film, or 0 if there is none of this size. */
+static size_t film_words(uint32_t width, uint32_t height)
+{
+    uint64_t pixels = (uint64_t)width * height;
+    return pixels <= SIZE_MAX / (4 * sizeof(int64_t)) ? (size_t)pixels * 4 : 0;
+}
+
+enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t exponent,
+                      struct error *err)
+{
+    size_t words = film_words(width, height);
+    if (words == 0)
+        return error_msg(err, STATUS_ARG, "a film of %ux%u pixels: both sides must be at least 1",
+                         width, height);
+    int64_t *sums = calloc(words, sizeof *sums);
+    if (!sums)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a film of %ux%u pixels", width,
+                         height);
+    *f = (struct film){.width = width, .height = height, .exponent = exponent, .sums = sums};
+    return STATUS_OK;
+}
+
+void film_clear(struct film *f)
+{
+    if (f->sums)
+        memset(f->sums, 0, film_words(f->width, f->height) * sizeof *f->sums);
+}
+
+void film_poison(struct film *f)
+{
+    for (size_t i = 0, n = film_words(f->width, f->height); i < n; i++)
+        f->sums[i] = (i & 3) == 3 ? (int64_t)UINT32_MAX : INT64_C(0x5a5a5a5a5a5a5a5a);
+}
+
+void film_free(struct film *f)
+{
+    free(f->sums);
+    *f = (struct film){0};
+}
+
+enum status film_add(struct film *dst, const struct film *src, struct error *err)
+{
+    if (dst->width != src->width || dst->height != src->height)
+        return error_msg(err, STATUS_ARG, "a film of %ux%u pixels cannot be added to one of %ux%u",
+                         src->width, src->height, dst->width, dst->height);
+    if (dst->exponent != src->exponent)
+        return error_msg(err, STATUS_ARG,
+                         "a film in units of 2^-%d cannot be added to one in 2^-%d", src->exponent,
+                         dst->exponent);
+    /* Two's complement wraps, so that even poisoned films add without undefined behaviour. */
+    for (size_t i = 0, n = film_words(dst->width, dst->height); i < n; i++)
+        dst->sums[i] = (int64_t)((uint64_t)dst->sums[i] + (uint64_t)src->sums[i]);
+    return STATUS_OK;
+}
+
+void film_rgb(const struct film *f, float *rgb)
+{
+    for (size_t i = 0, n = (size_t)f->width * f->height; i < n; i++) {
+        const int64_t *p = f->sums + 4 * i;
+        double samples = (double)(uint32_t)p[3];
+        for (int c = 0; c < 3; c++)
+            rgb[3 * i + c] = samples > 0 ? (float)ldexp((double)p[c] / samples, -f->exponent) : 0;
+    }
+}
+
+enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err)
+{
+    uint64_t total = 0;
+    for (size_t i = 0, n = (size_t)f->width * f->height; i < n; i++) {
+        uint64_t word = (uint64_t)f->sums[4 * i + 3];
+        uint32_t count = (uint32_t)word, bad = (uint32_t)(word >> 32);
+        unsigned x = (unsigned)(i % f->width), y = (unsigned)(i / f->width);
+        if (count == UINT32_MAX)
+            return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) was never written", x, y);
+        if (count != spp)
+            return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) holds %u samples, expected %u",
+                             x, y, count, spp);
+        if (bad > count)
+            return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) flags %u samples of only %u", x,
+                             y, bad, count);
+        for (int c = 0; c < 3; c++)
+            if (f->sums[4 * i + c] < 0 || (uint64_t)f->sums[4 * i + c] > (uint64_t)spp << 46)
+                return error_msg(err, STATUS_MISMATCH,
+                                 "pixel (%u, %u) channel %d sums to %lld units, which %u samples "
+                                 "of at most 2^46 cannot",
+                                 x, y, c, (long long)f->sums[4 * i + c], spp);
+        total += bad;
+    }
+    if (flagged)
+        *flagged = total;
+    return STATUS_OK;
+}
+
+void film_hash(const struct film *f, char hex[33])
+{
+    struct hash *h = hash_open();
+    int64_t head[3] = {f->width, f->height, f->exponent};
+    hash_add(h, head, sizeof head);
+    hash_add(h, f->sums, film_words(f->width, f->height) * sizeof *f->sums);
+    hash_close(h, hex);
+}

@@ -1,0 +1,364 @@
+/* OpenEXR through OpenEXRCore's C API, from memory and to memory. */
+#include "image_format.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openexr.h>
+
+/* ---- reading
+ * ------------------------------------------------------------------------------------- */
+
+bool exr_recognise(const unsigned char *data, size_t size)
+{
+    static const unsigned char magic[4] = {0x76, 0x2f, 0x31, 0x01};
+    return size >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
+}
+
+struct exr_input {
+    const struct image_source *source;
+    char complaint[256]; /* the library's own words */
+};
+
+static int64_t input_size(exr_const_context_t ctxt, void *userdata)
+{
+    (void)ctxt;
+    return (int64_t)((const struct exr_input *)userdata)->source->size;
+}
+
+static int64_t input_read(exr_const_context_t ctxt, void *userdata, void *buffer, uint64_t size,
+                          uint64_t offset, exr_stream_error_func_ptr_t error_cb)
+{
+    (void)ctxt;
+    (void)error_cb;
+    const struct image_source *s = ((const struct exr_input *)userdata)->source;
+    if (offset >= s->size)
+        return 0;
+    uint64_t n = size < s->size - offset ? size : s->size - offset;
+    memcpy(buffer, s->data + offset, n);
+    return (int64_t)n;
+}
+
+static void input_error(exr_const_context_t ctxt, exr_result_t code, const char *msg)
+{
+    void *user = NULL;
+    (void)code;
+    if (ctxt && exr_get_user_data(ctxt, &user) == EXR_ERR_SUCCESS && user) {
+        struct exr_input *in = user;
+        if (!in->complaint[0] && msg)
+            snprintf(in->complaint, sizeof in->complaint, "%s", msg);
+    }
+}
+
+static enum status exr_fault(const struct exr_input *in, exr_result_t r, const char *what)
+{
+    enum status s = r == EXR_ERR_OUT_OF_MEMORY ? STATUS_MEMORY : STATUS_PARSE;
+    return image_fault(in->source, s, "%s: %s", what,
+                       in->complaint[0] ? in->complaint : exr_get_error_code_as_string(r));
+}
+
+/* Which of the file's channels make R, G, B, A. */
+struct exr_choice {
+    int at[4];         /* index in the channel list, -1 for none */
+    uint32_t channels; /* 1, 3 or 4 */
+};
+
+static enum status choose_channels(const struct image_source *s, const exr_attr_chlist_t *list,
+                                   struct exr_choice *out)
+{
+    static const char *const names[] = {"R", "G", "B", "A", "Y"};
+    int at[5] = {-1, -1, -1, -1, -1};
+    for (int i = 0; i < list->num_channels; i++)
+        for (int k = 0; k < 5; k++)
+            if (strcmp(list->entries[i].name.str, names[k]) == 0) {
+                if (list->entries[i].x_sampling != 1 || list->entries[i].y_sampling != 1)
+                    return image_fault(s, STATUS_UNSUPPORTED,
+                                       "channel %s is subsampled, expected one value a pixel",
+                                       names[k]);
+                at[k] = i;
+            }
+    bool rgb = at[0] >= 0 && at[1] >= 0 && at[2] >= 0;
+    if (rgb) {
+        memcpy(out->at, at, sizeof out->at);
+        out->channels = at[3] >= 0 ? 4 : 3;
+        return STATUS_OK;
+    }
+    /* One channel: luminance, or the file's only one whatever its name. */
+    int one = at[4] >= 0 ? at[4] : list->num_channels == 1 ? 0 : -1;
+    if (one < 0 || list->entries[one].x_sampling != 1 || list->entries[one].y_sampling != 1)
+        return image_fault(s, STATUS_TYPE,
+                           "its %d channels are not R, G, B (and A), nor Y, nor a single one",
+                           list->num_channels);
+    *out = (struct exr_choice){{one, -1, -1, -1}, 1};
+    return STATUS_OK;
+}
+
+/* One chunk of the file into its place in the image; `top` and `left` are the data window's origin.
+ */
+struct exr_reading {
+    exr_context_t ctxt;
+    struct exr_input *in;
+    const exr_attr_chlist_t *list;
+    struct exr_choice choice;
+    struct image *image;
+    exr_decode_pipeline_t pipe;
+    bool started;
+};
+
+static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *chunk, uint32_t x,
+                               uint32_t y)
+{
+    const struct image *im = r->image;
+    exr_result_t e = r->started ? exr_decoding_update(r->ctxt, 0, chunk, &r->pipe)
+                                : exr_decoding_initialize(r->ctxt, 0, chunk, &r->pipe);
+    if (e != EXR_ERR_SUCCESS)
+        return e;
+    /* The header was checked; a chunk that claims more than its place would write past the image.
+     */
+    if (chunk->width <= 0 || chunk->height <= 0 || (uint32_t)chunk->width > im->width - x ||
+        (uint32_t)chunk->height > im->height - y)
+        return EXR_ERR_BAD_CHUNK_LEADER;
+    size_t pixel = im->channels * sizeof(float);
+    unsigned char *base = (unsigned char *)im->texels + ((size_t)y * im->width + x) * pixel;
+    for (int16_t c = 0; c < r->pipe.channel_count; c++) {
+        exr_coding_channel_info_t *ch = &r->pipe.channels[c];
+        ch->decode_to_ptr = NULL;
+        for (uint32_t k = 0; k < im->channels; k++) {
+            if (strcmp(ch->channel_name, r->list->entries[r->choice.at[k]].name.str) != 0)
+                continue;
+            ch->user_bytes_per_element = sizeof(float);
+            ch->user_data_type = EXR_PIXEL_FLOAT;
+            ch->user_pixel_stride = (int32_t)pixel;
+            ch->user_line_stride = (int32_t)(pixel * im->width);
+            ch->decode_to_ptr = base + k * sizeof(float);
+        }
+    }
+    bool first = !r->started;
+    r->started = true;
+    if (first &&
+        (e = exr_decoding_choose_default_routines(r->ctxt, 0, &r->pipe)) != EXR_ERR_SUCCESS)
+        return e;
+    return exr_decoding_run(r->ctxt, 0, &r->pipe);
+}
+
+static exr_result_t read_scanlines(struct exr_reading *r, const exr_attr_box2i_t *window)
+{
+    int32_t lines;
+    exr_result_t e = exr_get_scanlines_per_chunk(r->ctxt, 0, &lines);
+    if (e == EXR_ERR_SUCCESS && lines <= 0)
+        e = EXR_ERR_BAD_CHUNK_LEADER;
+    for (uint32_t y = 0; e == EXR_ERR_SUCCESS && y < r->image->height; y += (uint32_t)lines) {
+        exr_chunk_info_t chunk;
+        e = exr_read_scanline_chunk_info(r->ctxt, 0, window->min.y + (int)y, &chunk);
+        if (e == EXR_ERR_SUCCESS)
+            e = read_chunk(r, &chunk, 0, y);
+    }
+    return e;
+}
+
+static exr_result_t read_tiles(struct exr_reading *r)
+{
+    int32_t w, h;
+    exr_result_t e = exr_get_tile_sizes(r->ctxt, 0, 0, 0, &w, &h);
+    if (e == EXR_ERR_SUCCESS && (w <= 0 || h <= 0))
+        e = EXR_ERR_BAD_CHUNK_LEADER;
+    for (uint32_t y = 0; e == EXR_ERR_SUCCESS && y < r->image->height; y += (uint32_t)h)
+        for (uint32_t x = 0; e == EXR_ERR_SUCCESS && x < r->image->width; x += (uint32_t)w) {
+            exr_chunk_info_t chunk;
+            e = exr_read_tile_chunk_info(r->ctxt, 0, (int)(x / (uint32_t)w), (int)(y / (uint32_t)h),
+                                         0, 0, &chunk);
+            if (e == EXR_ERR_SUCCESS)
+                e = read_chunk(r, &chunk, x, y);
+        }
+    return e;
+}
+
+static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct image *out)
+{
+    const struct image_source *s = in->source;
+    exr_storage_t storage;
+    exr_attr_box2i_t window;
+    struct exr_reading r = {.ctxt = ctxt, .in = in};
+    exr_result_t e = exr_get_storage(ctxt, 0, &storage);
+    if (e == EXR_ERR_SUCCESS)
+        e = exr_get_data_window(ctxt, 0, &window);
+    if (e == EXR_ERR_SUCCESS)
+        e = exr_get_channels(ctxt, 0, &r.list);
+    if (e != EXR_ERR_SUCCESS)
+        return exr_fault(in, e, "its header cannot be read");
+    if (storage != EXR_STORAGE_SCANLINE && storage != EXR_STORAGE_TILED)
+        return image_fault(s, STATUS_UNSUPPORTED,
+                           "it holds deep data, expected an image of scanlines or tiles");
+    enum status status = choose_channels(s, r.list, &r.choice);
+    if (status != STATUS_OK)
+        return status;
+    int64_t width = (int64_t)window.max.x - window.min.x + 1;
+    int64_t height = (int64_t)window.max.y - window.min.y + 1;
+    struct image image;
+    status = image_allocate(s, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
+                            r.choice.channels, TEXEL_F32, &image);
+    if (status != STATUS_OK)
+        return status;
+    r.image = &image;
+    e = storage == EXR_STORAGE_SCANLINE ? read_scanlines(&r, &window) : read_tiles(&r);
+    if (r.started)
+        exr_decoding_destroy(ctxt, &r.pipe);
+    if (e != EXR_ERR_SUCCESS)
+        return exr_fault(in, e, "its pixels cannot be read");
+    *out = image;
+    return STATUS_OK;
+}
+
+enum status exr_read(const struct image_source *s, struct image *out)
+{
+    struct exr_input in = {.source = s};
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    init.user_data = &in;
+    init.read_fn = input_read;
+    init.size_fn = input_size;
+    init.error_handler_fn = input_error;
+    init.max_image_width = init.max_image_height = IMAGE_SIDE_MAX;
+    init.max_tile_width = init.max_tile_height = IMAGE_SIDE_MAX;
+    init.flags = EXR_CONTEXT_FLAG_STRICT_HEADER | EXR_CONTEXT_FLAG_DISABLE_CHUNK_RECONSTRUCTION;
+    exr_context_t ctxt = NULL;
+    exr_result_t e = exr_start_read(&ctxt, s->name, &init);
+    enum status status = e == EXR_ERR_SUCCESS ? read_part(ctxt, &in, out)
+                                              : exr_fault(&in, e, "its header cannot be read");
+    exr_finish(&ctxt);
+    return status;
+}
+
+/* ---- writing
+ * ------------------------------------------------------------------------------------- */
+
+/* A file in memory that is written at offsets. */
+struct exr_output {
+    unsigned char *data;
+    size_t size, cap;
+    char complaint[256];
+};
+
+static int64_t output_write(exr_const_context_t ctxt, void *userdata, const void *buffer,
+                            uint64_t size, uint64_t offset, exr_stream_error_func_ptr_t error_cb)
+{
+    (void)ctxt;
+    (void)error_cb;
+    struct exr_output *o = userdata;
+    uint64_t end = offset + size;
+    if (end > o->cap) {
+        size_t cap = o->cap ? o->cap : 1 << 16;
+        while (cap < end)
+            cap *= 2;
+        unsigned char *p = realloc(o->data, cap);
+        if (!p)
+            return -1;
+        memset(p + o->cap, 0, cap - o->cap);
+        o->data = p;
+        o->cap = cap;
+    }
+    memcpy(o->data + offset, buffer, size);
+    if (end > o->size)
+        o->size = end;
+    return (int64_t)size;
+}
+
+static void output_error(exr_const_context_t ctxt, exr_result_t code, const char *msg)
+{
+    void *user = NULL;
+    (void)code;
+    if (ctxt && exr_get_user_data(ctxt, &user) == EXR_ERR_SUCCESS && user && msg)
+        snprintf(((struct exr_output *)user)->complaint, 256, "%s", msg);
+}
+
+static exr_result_t write_header(exr_context_t ctxt, uint32_t width, uint32_t height,
+                                 const struct image_channel *channels, size_t count,
+                                 const char *const *attributes)
+{
+    int part;
+    exr_result_t e = exr_add_part(ctxt, "isophote", EXR_STORAGE_SCANLINE, &part);
+    if (e == EXR_ERR_SUCCESS)
+        e = exr_initialize_required_attr_simple(ctxt, part, (int32_t)width, (int32_t)height,
+                                                EXR_COMPRESSION_ZIP);
+    for (size_t i = 0; e == EXR_ERR_SUCCESS && i < count; i++)
+        e = exr_add_channel(ctxt, part, channels[i].name, EXR_PIXEL_FLOAT,
+                            EXR_PERCEPTUALLY_LOGARITHMIC, 1, 1);
+    for (size_t i = 0; e == EXR_ERR_SUCCESS && attributes && attributes[i]; i += 2)
+        e = exr_attr_set_string(ctxt, part, attributes[i], attributes[i + 1]);
+    return e == EXR_ERR_SUCCESS ? exr_write_header(ctxt) : e;
+}
+
+static exr_result_t write_pixels(exr_context_t ctxt, uint32_t width, uint32_t height,
+                                 const struct image_channel *channels, size_t count)
+{
+    exr_encode_pipeline_t pipe = {0};
+    int32_t lines;
+    bool started = false;
+    exr_result_t e = exr_get_scanlines_per_chunk(ctxt, 0, &lines);
+    for (uint32_t y = 0; e == EXR_ERR_SUCCESS && y < height; y += (uint32_t)lines) {
+        exr_chunk_info_t chunk;
+        e = exr_write_scanline_chunk_info(ctxt, 0, (int)y, &chunk);
+        if (e == EXR_ERR_SUCCESS)
+            e = started ? exr_encoding_update(ctxt, 0, &chunk, &pipe)
+                        : exr_encoding_initialize(ctxt, 0, &chunk, &pipe);
+        if (e != EXR_ERR_SUCCESS)
+            break;
+        for (int16_t c = 0; c < pipe.channel_count; c++) { /* in the file's order, by name */
+            exr_coding_channel_info_t *to = &pipe.channels[c];
+            size_t i = 0;
+            while (i < count && strcmp(channels[i].name, to->channel_name) != 0)
+                i++;
+            if (i == count)
+                continue;
+            to->user_data_type = EXR_PIXEL_FLOAT;
+            to->user_bytes_per_element = sizeof(float);
+            to->user_pixel_stride = (int32_t)(channels[i].stride * sizeof(float));
+            to->user_line_stride = (int32_t)(channels[i].stride * sizeof(float) * width);
+            to->encode_from_ptr =
+                (const uint8_t *)(channels[i].values + (size_t)y * width * channels[i].stride);
+        }
+        if (!started)
+            e = exr_encoding_choose_default_routines(ctxt, 0, &pipe);
+        started = true;
+        if (e == EXR_ERR_SUCCESS)
+            e = exr_encoding_run(ctxt, 0, &pipe);
+    }
+    if (started)
+        exr_encoding_destroy(ctxt, &pipe);
+    return e;
+}
+
+enum status image_write_exr(const char *path, uint32_t width, uint32_t height,
+                            const struct image_channel *channels, size_t count,
+                            const char *const *attributes, struct error *err)
+{
+    if (width == 0 || height == 0 || width > IMAGE_SIDE_MAX || height > IMAGE_SIDE_MAX ||
+        count == 0)
+        return error_msg(err, STATUS_ARG,
+                         "cannot write %s: %ux%u pixels with %zu channels, expected 1 to %d pixels "
+                         "a side and at least one channel",
+                         path, width, height, count, IMAGE_SIDE_MAX);
+    struct exr_output out = {0};
+    exr_context_initializer_t init = EXR_DEFAULT_CONTEXT_INITIALIZER;
+    init.user_data = &out;
+    init.write_fn = output_write;
+    init.error_handler_fn = output_error;
+    exr_context_t ctxt = NULL;
+    exr_result_t e = exr_start_write(&ctxt, path, EXR_WRITE_FILE_DIRECTLY, &init);
+    if (e == EXR_ERR_SUCCESS)
+        e = write_header(ctxt, width, height, channels, count, attributes);
+    if (e == EXR_ERR_SUCCESS)
+        e = write_pixels(ctxt, width, height, channels, count);
+    exr_result_t finish = exr_finish(&ctxt);
+    if (e == EXR_ERR_SUCCESS)
+        e = finish;
+    enum status s =
+        e == EXR_ERR_SUCCESS
+            ? file_write(path, out.data, out.size, err)
+            : error_msg(err, e == EXR_ERR_OUT_OF_MEMORY ? STATUS_MEMORY : STATUS_ARG,
+                        "cannot encode %s: %s", path,
+                        out.complaint[0] ? out.complaint : exr_get_error_code_as_string(e));
+    free(out.data);
+    return s;
+}

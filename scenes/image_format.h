@@ -1,0 +1,47 @@
+/* The readers of single image formats, for image_read.c. */
+#ifndef ISOPHOTE_SCENES_IMAGE_FORMAT_H
+#define ISOPHOTE_SCENES_IMAGE_FORMAT_H
+
+#include "scenes.h"
+
+/* How encoded values become light: AUTO takes PNG and JPEG for sRGB, EXR and HDR for linear. */
+enum color_space { COLOR_AUTO, COLOR_SRGB, COLOR_LINEAR };
+
+enum status image_read_as(struct arena *a, const char *path, enum color_space space,
+                          struct image *out, struct error *err);
+enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
+                                 enum color_space space, struct image *out, struct error *err);
+/* F32 with 3 channels, in the arena: what an environment map is. Texels below 0 become 0. */
+enum status image_to_rgb32f(struct arena *a, const struct image *in, struct image *out);
+
+enum { IMAGE_SIDE_MAX = 32768, IMAGE_PIXELS_MAX = 1 << 28 };
+
+/* An encoded image in memory. */
+struct image_source {
+    struct arena *arena;
+    const unsigned char *data;
+    size_t size;
+    const char *name;
+    enum color_space space;
+    struct error *err;
+};
+
+/* Refuses sizes of 0 and over the limits, before memory is taken; then takes it. */
+enum status image_allocate(const struct image_source *s, uint64_t width, uint64_t height,
+                           uint32_t channels, enum texel_format format, struct image *out);
+/* "NAME: what, expected ..." */
+enum status image_fault(const struct image_source *s, enum status code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+bool exr_recognise(const unsigned char *data, size_t size);
+bool hdr_recognise(const unsigned char *data, size_t size);
+bool png_recognise(const unsigned char *data, size_t size);
+bool jpeg_recognise(const unsigned char *data, size_t size);
+/* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
+ */
+enum status exr_read(const struct image_source *s, struct image *out);
+enum status hdr_read(const struct image_source *s, struct image *out);
+enum status png_read(const struct image_source *s, struct image *out);
+enum status jpeg_read(const struct image_source *s, struct image *out);
+
+#endif

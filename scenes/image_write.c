@@ -1,0 +1,69 @@
+/* A linear picture into a file, by the extension of its name. */
+#include "image_format.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+/* 8-bit sRGB of linear * exposure; NaN and negative values are black, infinities white. */
+static uint8_t encode_byte(float linear, double exposure)
+{
+    double v = (double)linear * exposure;
+    if (!(v > 0))
+        return 0;
+    return v >= 1 ? 255 : (uint8_t)(srgb_encode(v) * 255 + 0.5);
+}
+
+static enum status write_png(const char *path, uint32_t width, uint32_t height, const float *rgb,
+                             double exposure, struct error *err)
+{
+    struct arena a = {0};
+    size_t n = (size_t)width * height * 3, size;
+    uint8_t *bytes = ARENA_ARRAY(&a, uint8_t, n);
+    const uint8_t *png;
+    enum status s =
+        bytes ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory writing %s", path);
+    for (size_t i = 0; s == STATUS_OK && i < n; i++)
+        bytes[i] = encode_byte(rgb[i], exposure);
+    if (s == STATUS_OK)
+        s = image_encode_png(&a, width, height, bytes, &png, &size, err);
+    if (s == STATUS_OK)
+        s = file_write(path, png, size, err);
+    arena_free(&a);
+    return s;
+}
+
+/* Debevec's portable float map: text header, then float32 rows from the bottom; -1 says
+ * little-endian. */
+static enum status write_pfm(const char *path, uint32_t width, uint32_t height, const float *rgb,
+                             struct error *err)
+{
+    struct text t = {0};
+    text_printf(&t, "PF\n%u %u\n-1.0\n", width, height);
+    for (uint32_t y = height; y-- > 0;)
+        text_append(&t, (const char *)(rgb + (size_t)y * width * 3), (size_t)width * 12);
+    enum status s = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory writing %s", path)
+                             : file_write(path, t.data, t.len, err);
+    text_free(&t);
+    return s;
+}
+
+enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
+                        double exposure, struct error *err)
+{
+    const char *dot = strrchr(path, '.');
+    if (width == 0 || height == 0)
+        return error_msg(err, STATUS_ARG, "cannot write %s: a picture of %ux%u pixels", path, width,
+                         height);
+    if (dot && strcasecmp(dot, ".exr") == 0) {
+        const struct image_channel channels[3] = {
+            {"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}};
+        return image_write_exr(path, width, height, channels, 3, NULL, err);
+    }
+    if (dot && strcasecmp(dot, ".pfm") == 0)
+        return write_pfm(path, width, height, rgb, err);
+    if (dot && strcasecmp(dot, ".png") == 0)
+        return write_png(path, width, height, rgb, exposure, err);
+    return error_msg(err, STATUS_ARG,
+                     "cannot write %s: expected a name ending with .exr, .pfm or .png", path);
+}

@@ -1,0 +1,23 @@
+/* What passes from the importing child process (model_assimp.c) to its parent (model_import.c). */
+#ifndef ISOPHOTE_SCENES_MODEL_IMPORT_H
+#define ISOPHOTE_SCENES_MODEL_IMPORT_H
+
+#include "model.h"
+
+enum { IMPORT_MAGIC = 0x49534d4f }; /* written last: the rest is complete */
+enum { CHILD_DONE = 40, CHILD_FAILED = 41 };
+
+/* At offset 0 of the shared memory. Offsets of arrays; 0 for one that is not there. */
+struct import_result {
+    uint32_t magic, status; /* enum status; when it is not OK, message says why */
+    uint64_t total;         /* bytes in use */
+    uint64_t P, N, UV, vertex_count;
+    uint64_t triangles, flags, material, triangle_count;
+    uint64_t materials, material_count, textures, texture_count;
+    char message[800];
+};
+
+/* In the child: reads path and leaves a result in the shared memory fd. */
+void import_with_assimp(const char *path, int fd);
+
+#endif

@@ -1,0 +1,140 @@
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+struct shape {
+    float P[24][3];
+    float UV[24][2];
+    uint32_t triangles[12][3];
+};
+
+/* Two triangles on the corners 4k .. 4k+3, counter-clockwise from uv (0,0). */
+static void shape_quad(struct shape *s, uint32_t k)
+{
+    static const float uv[4][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}};
+    static const uint32_t corner[2][3] = {{0, 1, 2}, {0, 2, 3}};
+    memcpy(s->UV[4 * k], uv, sizeof uv);
+    for (uint32_t t = 0; t < 2; t++)
+        for (uint32_t c = 0; c < 3; c++)
+            s->triangles[2 * k + t][c] = 4 * k + corner[t][c];
+}
+
+static void shape_model(const struct shape *s, uint32_t quads, struct model *out)
+{
+    *out = (struct model){.P = s->P,
+                          .UV = s->UV,
+                          .vertex_count = 4 * (uint64_t)quads,
+                          .triangles = s->triangles,
+                          .triangle_count = 2 * (uint64_t)quads};
+}
+
+enum status model_box(struct arena *a, const double lo[3], const double hi[3], struct model *out)
+{
+    struct shape *s = ARENA_NEW(a, struct shape);
+    if (!s)
+        return STATUS_MEMORY;
+    for (uint32_t k = 0; k < 6; k++) { /* faces -x +x -y +y -z +z */
+        uint32_t axis = k / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
+        bool upper = k & 1;
+        shape_quad(s, k);
+        for (uint32_t c = 0; c < 4; c++) {
+            bool along_u = c == 1 || c == 2, along_v = c >= 2;
+            float *p = s->P[4 * k + c];
+            p[axis] = (float)(upper ? hi : lo)[axis];
+            /* the lower face runs its u backwards, so that both faces look outwards */
+            p[u] = (float)(along_u == upper ? hi : lo)[u];
+            p[v] = (float)(along_v ? hi : lo)[v];
+        }
+    }
+    shape_model(s, 6, out);
+    return STATUS_OK;
+}
+
+enum status model_rectangle(struct arena *a, struct model *out)
+{
+    struct shape *s = ARENA_NEW(a, struct shape);
+    if (!s)
+        return STATUS_MEMORY;
+    static const float corners[4][3] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    memcpy(s->P, corners, sizeof corners);
+    shape_quad(s, 0);
+    shape_model(s, 1, out);
+    return STATUS_OK;
+}
+
+/* ---- smooth normals ----------------------------------------------------------------------------
+ */
+
+/* One vertex for each place: vertices at equal coordinates lead to the first of them. */
+static bool weld(const struct model *m, uint32_t *first)
+{
+    size_t n = (size_t)m->vertex_count, cap = 16;
+    while (cap < 2 * n)
+        cap *= 2;
+    struct arena scratch = {0};
+    uint32_t *table = ARENA_ARRAY(&scratch, uint32_t, cap); /* vertex + 1, 0: free */
+    if (!table)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word[3];
+        float p[3];
+        for (int c = 0; c < 3; c++)
+            p[c] = m->P[i][c] + 0.0F; /* -0 stands where +0 does */
+        memcpy(word, p, sizeof word);
+        first[i] = (uint32_t)i;
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]))
+            continue; /* equal to nothing, and its triangles are dropped */
+        uint64_t h =
+            word[0] * UINT64_C(0x9E3779B97F4A7C15) ^ word[1] * UINT64_C(0xC2B2AE3D27D4EB4F);
+        h = (h ^ word[2] ^ h >> 29) * UINT64_C(0x165667B19E3779F9);
+        size_t at = (size_t)(h >> 32) & (cap - 1);
+        while (table[at]) {
+            const float *q = m->P[table[at] - 1];
+            if (q[0] == p[0] && q[1] == p[1] && q[2] == p[2])
+                break;
+            at = (at + 1) & (cap - 1);
+        }
+        if (!table[at])
+            table[at] = (uint32_t)i + 1;
+        first[i] = table[at] - 1;
+    }
+    arena_free(&scratch);
+    return true;
+}
+
+float (*model_smooth_normals(struct arena *a, const struct model *m))[3]
+{
+    size_t n = (size_t)m->vertex_count;
+    float(*N)[3] = arena_alloc(a, n, sizeof *N, 0);
+    struct arena scratch = {0};
+    uint32_t *first = ARENA_ARRAY(&scratch, uint32_t, n);
+    double(*sum)[3] = arena_alloc(&scratch, n, sizeof *sum, 0);
+    if (!N || !first || !sum || !weld(m, first)) {
+        arena_free(&scratch);
+        return NULL;
+    }
+    for (size_t i = 0; i < m->triangle_count; i++) {
+        const uint32_t *t = m->triangles[i];
+        double e1[3], e2[3];
+        for (int c = 0; c < 3; c++) {
+            e1[c] = (double)m->P[t[1]][c] - (double)m->P[t[0]][c];
+            e2[c] = (double)m->P[t[2]][c] - (double)m->P[t[0]][c];
+        }
+        double x[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2],
+                       e1[0] * e2[1] - e1[1] * e2[0]};
+        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
+            continue;
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++)
+                sum[first[t[k]]][c] += x[c];
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *s = sum[first[i]];
+        double len = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+        for (int c = 0; c < 3; c++)
+            N[i][c] = len > 0 ? (float)(s[c] / len) : 0;
+    }
+    arena_free(&scratch);
+    return N;
+}

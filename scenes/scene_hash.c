@@ -1,0 +1,95 @@
+/* The hash of what a picture depends on. Every field is added by itself: padding bytes never are.
+ */
+#include "scene_loader.h"
+
+#include <string.h>
+
+static void add_u64(struct hash *h, uint64_t v) { hash_add(h, &v, sizeof v); }
+
+static void add_image(struct hash *h, const struct image *i)
+{
+    add_u64(h, i->width);
+    add_u64(h, i->height);
+    add_u64(h, i->channels);
+    add_u64(h, (uint64_t)i->format);
+    add_u64(h, i->srgb);
+    size_t size = (size_t)i->width * i->height * i->channels * (i->format == TEXEL_U8 ? 1 : 4);
+    add_u64(h, size);
+    if (size)
+        hash_add(h, i->texels, size);
+}
+
+static void add_camera(struct hash *h, const struct camera *c)
+{
+    hash_add(h, c->origin, sizeof c->origin);
+    hash_add(h, c->right, sizeof c->right);
+    hash_add(h, c->up, sizeof c->up);
+    hash_add(h, c->forward, sizeof c->forward);
+    hash_add(h, &c->tan_half_fov, sizeof c->tan_half_fov);
+    add_u64(h, (uint64_t)c->fov_axis);
+    hash_add(h, &c->lens_radius, sizeof c->lens_radius);
+    hash_add(h, &c->focus_distance, sizeof c->focus_distance);
+}
+
+static void add_texture(struct hash *h, const struct texture *t)
+{
+    add_image(h, &t->image);
+    add_u64(h, (uint64_t)t->wrap_u);
+    add_u64(h, (uint64_t)t->wrap_v);
+    add_u64(h, (uint64_t)t->filter);
+    hash_add(h, t->scale, sizeof t->scale);
+    hash_add(h, t->offset, sizeof t->offset);
+}
+
+static void add_scalar(struct hash *h, const struct scalar_input *s)
+{
+    hash_add(h, &s->value, sizeof s->value);
+    add_u64(h, (uint64_t)(int64_t)s->texture);
+    add_u64(h, s->channel);
+}
+
+static void add_material(struct hash *h, const struct material *m)
+{
+    add_u64(h, (uint64_t)m->type);
+    hash_add(h, m->base.value, sizeof m->base.value);
+    add_u64(h, (uint64_t)(int64_t)m->base.texture);
+    add_scalar(h, &m->roughness);
+    add_scalar(h, &m->metallic);
+    hash_add(h, &m->specular, sizeof m->specular);
+    hash_add(h, m->eta, sizeof m->eta);
+    hash_add(h, m->k, sizeof m->k);
+    hash_add(h, &m->ior, sizeof m->ior);
+    hash_add(h, m->emission, sizeof m->emission);
+    add_u64(h, m->emission_two_sided);
+}
+
+void hash_scene(struct scene *s)
+{
+    struct hash *h = hash_open();
+    add_camera(h, &s->camera);
+    add_u64(h, (uint64_t)s->environment.type);
+    hash_add(h, s->environment.radiance, sizeof s->environment.radiance);
+    add_image(h, &s->environment.map);
+    hash_add(h, s->environment.to_local, sizeof s->environment.to_local);
+    add_u64(h, s->texture_count);
+    for (size_t i = 0; i < s->texture_count; i++)
+        add_texture(h, &s->textures[i]);
+    add_u64(h, s->material_count);
+    for (size_t i = 0; i < s->material_count; i++)
+        add_material(h, &s->materials[i]);
+    add_u64(h, s->vertex_count);
+    hash_add(h, s->P, s->vertex_count * sizeof *s->P);
+    if (s->N)
+        hash_add(h, s->N, s->vertex_count * sizeof *s->N);
+    if (s->UV)
+        hash_add(h, s->UV, s->vertex_count * sizeof *s->UV);
+    add_u64(h, s->triangle_count);
+    hash_add(h, s->triangles, s->triangle_count * sizeof *s->triangles);
+    hash_add(h, s->triangle_flags, s->triangle_count);
+    add_u64(h, s->sphere_count);
+    hash_add(h, s->spheres, s->sphere_count * sizeof *s->spheres);
+    add_u64(h, s->disk_count);
+    hash_add(h, s->disks, s->disk_count * sizeof *s->disks);
+    hash_add(h, s->primitive_material, scene_primitive_count(s) * sizeof *s->primitive_material);
+    hash_close(h, s->hash);
+}

@@ -1,0 +1,95 @@
+/* What the parts of the scene reader share while one scene is being loaded. */
+#ifndef ISOPHOTE_SCENES_SCENE_LOADER_H
+#define ISOPHOTE_SCENES_SCENE_LOADER_H
+
+#include "image_format.h"
+#include "model.h"
+#include "scene_fields.h"
+#include "transform.h"
+
+enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH };
+
+/* A model that objects name, read once. */
+struct loaded_model {
+    struct loaded_model *next;
+    const char *path; /* NULL: not from a file */
+    const struct json *named_by;
+    struct model model;
+    float (*smooth)[3];       /* made when an object asks for it */
+    uint32_t *scene_material; /* by the model's own material; UINT32_MAX until one is made */
+    int32_t *scene_texture;   /* by the model's own texture, as colour and as data; -1 until read */
+};
+
+enum object_type {
+    OBJECT_MESH,
+    OBJECT_SPHERE,
+    OBJECT_BOX,
+    OBJECT_RECTANGLE,
+    OBJECT_DISK,
+    OBJECT_INSTANCE
+};
+
+struct object {
+    enum object_type type;
+    const struct json *json;
+    struct transform to_parent;
+    uint32_t material; /* UINT32_MAX: the model's own */
+    struct loaded_model *model;
+    enum normals_mode normals;
+    double center[3], normal[3], radius; /* sphere, disk */
+    struct object_group *group;          /* instance */
+};
+
+struct object_totals {
+    uint64_t vertices, triangles, spheres, disks;
+    bool normals, uv; /* some triangle has them */
+};
+
+struct object_group {
+    struct object *objects;
+    size_t count;
+    enum { GROUP_UNREAD, GROUP_READING, GROUP_READ } state;
+    struct object_totals totals;
+};
+
+struct loader {
+    struct document d;
+    const struct json *root;
+    struct scene *scene;
+    struct texture *textures; /* grow in the document's arena; moved to the scene at the end */
+    size_t texture_count, texture_cap;
+    struct material *materials;
+    size_t material_count, material_cap;
+    struct loaded_model *models;
+    struct object_group *groups; /* by position in "groups" */
+    struct object_group objects;
+    int group_depth; /* of the groups being read; bounds the recursion over them everywhere */
+};
+
+enum { GROUP_DEPTH_MAX = 64 };
+
+/* scene_camera.c */
+enum status load_camera(struct loader *l, const struct json *v);
+enum status load_film(struct loader *l, const struct json *v);
+enum status load_render(struct loader *l, const struct json *v);
+
+/* scene_materials.c: textures first, then materials, then the environment in any order. */
+enum status load_textures(struct loader *l, const struct json *v);
+enum status load_materials(struct loader *l, const struct json *v);
+enum status load_environment(struct loader *l, const struct json *v);
+/* Index of the named material. */
+enum status find_material(struct loader *l, const struct json *name, uint32_t *out);
+/* The scene's material for a model's own one, made on its first use. */
+enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out);
+enum status keep_materials(struct loader *l); /* out of the document's arena into the scene's */
+
+/* scene_objects.c: reads objects, groups and their models. */
+enum status load_objects(struct loader *l, const struct json *groups, const struct json *objects);
+
+/* scene_flatten.c: places every object in the world. */
+enum status flatten_objects(struct loader *l);
+
+/* scene_hash.c */
+void hash_scene(struct scene *s);
+
+#endif

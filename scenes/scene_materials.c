@@ -1,0 +1,512 @@
+/* Textures, materials and the environment of a scene file, and the materials that models bring. */
+#include "scene_loader.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double emission_max = 1e12, emission_min = 1e-12;
+
+/* ---- lists that grow
+ * ----------------------------------------------------------------------------- */
+
+static void *grown(struct arena *a, void *items, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return items;
+    size_t more = *cap ? *cap * 2 : 16;
+    void *p = arena_alloc(a, more, size, 0);
+    if (p && count)
+        memcpy(p, items, count * size);
+    if (p)
+        *cap = more;
+    return p;
+}
+
+static enum status add_texture(struct loader *l, const struct texture *t)
+{
+    struct texture *all =
+        grown(&l->d.arena, l->textures, l->texture_count, &l->texture_cap, sizeof *all);
+    char *name = arena_strdup(&l->scene->arena, t->name);
+    if (!all || !name)
+        return document_memory(&l->d);
+    l->textures = all;
+    all[l->texture_count] = *t;
+    all[l->texture_count++].name = name;
+    return STATUS_OK;
+}
+
+static enum status add_material(struct loader *l, const struct material *m)
+{
+    struct material *all =
+        grown(&l->d.arena, l->materials, l->material_count, &l->material_cap, sizeof *all);
+    char *name = arena_strdup(&l->scene->arena, m->name);
+    if (!all || !name)
+        return document_memory(&l->d);
+    l->materials = all;
+    all[l->material_count] = *m;
+    all[l->material_count++].name = name;
+    return STATUS_OK;
+}
+
+enum status keep_materials(struct loader *l)
+{
+    struct scene *s = l->scene;
+    s->textures = ARENA_ARRAY(&s->arena, struct texture, l->texture_count);
+    s->materials = ARENA_ARRAY(&s->arena, struct material, l->material_count);
+    if (!s->textures || !s->materials)
+        return document_memory(&l->d);
+    s->texture_count = l->texture_count;
+    s->material_count = l->material_count;
+    if (l->texture_count)
+        memcpy(s->textures, l->textures, l->texture_count * sizeof *s->textures);
+    if (l->material_count)
+        memcpy(s->materials, l->materials, l->material_count * sizeof *s->materials);
+    return STATUS_OK;
+}
+
+/* ---- textures
+ * ------------------------------------------------------------------------------------ */
+
+static const char *const color_spaces[] = {"auto", "srgb", "linear", NULL};
+static const char *const wraps[] = {"repeat", "mirror", "clamp", NULL};
+
+static enum status read_wrap(struct document *d, const struct json *v, struct texture *t)
+{
+    int u = WRAP_REPEAT, w;
+    if (v->type == JSON_ARRAY && v->count == 2) {
+        TRY(read_choice(d, v->first, wraps, &u));
+        TRY(read_choice(d, v->first->next, wraps, &w));
+    } else {
+        TRY(read_choice(d, v, wraps, &u));
+        w = u;
+    }
+    t->wrap_u = (enum texture_wrap)u;
+    t->wrap_v = (enum texture_wrap)w;
+    return STATUS_OK;
+}
+
+static enum status read_image(struct loader *l, struct arena *a, const struct json *file,
+                              enum color_space space, struct image *out)
+{
+    const char *path;
+    struct error why;
+    TRY(read_path(&l->d, file, &path));
+    if (image_read_as(a, path, space, out, &why) != STATUS_OK)
+        return file_failed(&l->d, file, &why);
+    return STATUS_OK;
+}
+
+static enum status load_texture(struct loader *l, const struct json *v)
+{
+    static const char *const keys[] = {"file",  "color_space", "wrap", "filter",
+                                       "scale", "offset",      NULL};
+    static const char *const filters[] = {"bilinear", "nearest", NULL};
+    struct document *d = &l->d;
+    struct texture t = {.name = v->key};
+    int space = COLOR_AUTO, filter = FILTER_BILINEAR;
+    double scale[2] = {1, 1}, offset[2] = {0, 0};
+    const struct json *file, *wrap;
+    TRY(read_object(d, v, keys));
+    TRY(read_required(d, v, "file", "the path of an image", &file));
+    TRY(field_choice(d, v, "color_space", color_spaces, &space));
+    TRY(field_choice(d, v, "filter", filters, &filter));
+    TRY(field_vector(d, v, "scale", 2, -1e6, 1e6, scale));
+    TRY(field_vector(d, v, "offset", 2, -1e6, 1e6, offset));
+    if ((wrap = json_get(v, "wrap")))
+        TRY(read_wrap(d, wrap, &t));
+    t.filter = (enum texture_filter)filter;
+    for (int i = 0; i < 2; i++) {
+        t.scale[i] = (float)scale[i];
+        t.offset[i] = (float)offset[i];
+    }
+    TRY(read_image(l, &l->scene->arena, file, (enum color_space)space, &t.image));
+    return add_texture(l, &t);
+}
+
+enum status load_textures(struct loader *l, const struct json *v)
+{
+    if (!v)
+        return STATUS_OK;
+    if (v->type != JSON_OBJECT)
+        return expected(&l->d, v, "an object of textures by name");
+    for (const struct json *t = v->first; t; t = t->next) {
+        if (cancel_requested)
+            return error_msg(l->d.err, STATUS_CANCELLED, "stopped while loading textures");
+        TRY(load_texture(l, t));
+    }
+    return STATUS_OK;
+}
+
+/* v names an entry of the top-level object `list`: its position there. */
+static enum status find_named(struct loader *l, const struct json *v, const char *list,
+                              const char *kind, uint32_t *out)
+{
+    struct document *d = &l->d;
+    const char *name;
+    TRY(read_string(d, v, &name));
+    const struct json *all = json_get(l->root, list);
+    const struct json *found = all && all->type == JSON_OBJECT ? json_get(all, name) : NULL;
+    if (found) {
+        *out = found->index;
+        return STATUS_OK;
+    }
+    const char *near = NULL;
+    if (all && all->type == JSON_OBJECT && all->count) {
+        const char **names = ARENA_ARRAY(&d->arena, const char *, all->count);
+        size_t n = 0;
+        if (!names)
+            return document_memory(d);
+        for (const struct json *m = all->first; m; m = m->next)
+            names[n++] = m->key;
+        near = nearest_name(name, names, n);
+    }
+    if (near)
+        return json_error(d->err, d->file, v, STATUS_TYPE,
+                          "no %s \"%.60s\" in \"%s\"; did you mean \"%s\"?", kind, name, list,
+                          near);
+    return json_error(d->err, d->file, v, STATUS_TYPE,
+                      "no %s \"%.60s\", expected the name of an entry in \"%s\"", kind, name, list);
+}
+
+/* ---- materials
+ * ----------------------------------------------------------------------------------- */
+
+/* A number, [r, g, b], or {"texture": name, "scale": number or [r, g, b]}. */
+static enum status field_color(struct loader *l, const struct json *object, const char *key,
+                               struct color_input *out)
+{
+    static const char *const keys[] = {"texture", "scale", NULL};
+    struct document *d = &l->d;
+    const struct json *v = json_get(object, key), *name;
+    if (!v)
+        return STATUS_OK;
+    if (v->type != JSON_OBJECT) {
+        if (v->type != JSON_NUMBER && v->type != JSON_ARRAY)
+            return expected(d, v, "a number, [r, g, b] or {\"texture\": ...}");
+        return read_rgb(d, v, 0, 1, out->value);
+    }
+    struct color_input c = {{1, 1, 1}, -1};
+    uint32_t index;
+    TRY(read_object(d, v, keys));
+    TRY(read_required(d, v, "texture", "the name of a texture", &name));
+    TRY(find_named(l, name, "textures", "texture", &index));
+    TRY(field_rgb(d, v, "scale", 0, 1e6, c.value));
+    c.texture = (int32_t)index;
+    *out = c;
+    return STATUS_OK;
+}
+
+/* A number, or {"texture": name, "channel": "r", "scale": number}. */
+static enum status field_scalar(struct loader *l, const struct json *object, const char *key,
+                                struct scalar_input *out)
+{
+    static const char *const keys[] = {"texture", "channel", "scale", NULL};
+    static const char *const channels[] = {"r", "g", "b", NULL};
+    struct document *d = &l->d;
+    const struct json *v = json_get(object, key), *name;
+    if (!v)
+        return STATUS_OK;
+    if (v->type != JSON_OBJECT) {
+        if (v->type != JSON_NUMBER)
+            return expected(d, v, "a number or {\"texture\": ...}");
+        return field_float(d, object, key, 0, 1, &out->value);
+    }
+    struct scalar_input c = {.value = 1, .texture = -1};
+    int channel = 0;
+    uint32_t index;
+    TRY(read_object(d, v, keys));
+    TRY(read_required(d, v, "texture", "the name of a texture", &name));
+    TRY(find_named(l, name, "textures", "texture", &index));
+    TRY(field_choice(d, v, "channel", channels, &channel));
+    TRY(field_float(d, v, "scale", 0, 1e6, &c.value));
+    c.texture = (int32_t)index;
+    c.channel = (uint32_t)channel;
+    *out = c;
+    return STATUS_OK;
+}
+
+static enum status check_emission(struct document *d, const struct json *at, const float rgb[3])
+{
+    for (int c = 0; c < 3; c++)
+        if (rgb[c] > 0 && (double)rgb[c] < emission_min)
+            return json_error(d->err, d->file, at, STATUS_RANGE,
+                              "found an emission of %.9g, expected 0 or at least %g",
+                              (double)rgb[c], emission_min);
+    return STATUS_OK;
+}
+
+static struct material material_default(enum material_type type)
+{
+    return (struct material){.type = type,
+                             .base = {{0.5F, 0.5F, 0.5F}, -1},
+                             .roughness = {.value = 0.5F, .texture = -1},
+                             .metallic = {.value = 0, .texture = -1},
+                             .specular = 0.5F,
+                             .eta = {1.5F, 1.5F, 1.5F},
+                             .ior = 1.5F};
+}
+
+#define COMMON_KEYS "type", "emission", "emission_two_sided"
+
+/* What every type takes first, then its own keys; by enum material_type. */
+static const char *const material_types[] = {"diffuse",    "mirror",     "rough_conductor",
+                                             "dielectric", "principled", NULL};
+static const char *const diffuse_keys[] = {COMMON_KEYS, "reflectance", NULL};
+static const char *const conductor_keys[] = {COMMON_KEYS, "eta", "k", "roughness", NULL};
+static const char *const dielectric_keys[] = {COMMON_KEYS, "ior", NULL};
+static const char *const principled_keys[] = {COMMON_KEYS, "base_color", "metallic",
+                                              "roughness", "specular",   NULL};
+static const char *const *const material_keys[MATERIAL_TYPE_COUNT] = {
+    [MATERIAL_DIFFUSE] = diffuse_keys,           [MATERIAL_MIRROR] = diffuse_keys,
+    [MATERIAL_ROUGH_CONDUCTOR] = conductor_keys, [MATERIAL_DIELECTRIC] = dielectric_keys,
+    [MATERIAL_PRINCIPLED] = principled_keys,
+};
+
+static enum status load_material(struct loader *l, const struct json *v)
+{
+    struct document *d = &l->d;
+    const struct json *type_at;
+    int type;
+    if (v->type != JSON_OBJECT)
+        return expected(d, v, "an object");
+    TRY(read_required(d, v, "type", "the type of the material", &type_at));
+    TRY(read_choice(d, type_at, material_types, &type));
+    TRY(read_object(d, v, material_keys[type]));
+    struct material m = material_default((enum material_type)type);
+    m.name = v->key;
+    const struct json *emission = json_get(v, "emission");
+    if (emission) {
+        TRY(read_rgb(d, emission, 0, emission_max, m.emission));
+        TRY(check_emission(d, emission, m.emission));
+    }
+    TRY(field_bool(d, v, "emission_two_sided", &m.emission_two_sided));
+    switch (m.type) {
+    case MATERIAL_MIRROR:
+        for (int c = 0; c < 3; c++)
+            m.base.value[c] = 1;
+        TRY(field_color(l, v, "reflectance", &m.base));
+        break;
+    case MATERIAL_ROUGH_CONDUCTOR: {
+        const struct json *at;
+        TRY(read_required(d, v, "eta", "the real part of the index of refraction", &at));
+        TRY(read_rgb(d, at, 1e-3, 100, m.eta));
+        TRY(read_required(d, v, "k", "the imaginary part of the index of refraction", &at));
+        TRY(read_rgb(d, at, 0, 100, m.k));
+        TRY(field_scalar(l, v, "roughness", &m.roughness));
+        break;
+    }
+    case MATERIAL_DIELECTRIC:
+        TRY(field_float(d, v, "ior", 0.1, 10, &m.ior));
+        break;
+    case MATERIAL_PRINCIPLED:
+        TRY(field_color(l, v, "base_color", &m.base));
+        TRY(field_scalar(l, v, "metallic", &m.metallic));
+        TRY(field_scalar(l, v, "roughness", &m.roughness));
+        TRY(field_float(d, v, "specular", 0, 1, &m.specular));
+        break;
+    default:
+        TRY(field_color(l, v, "reflectance", &m.base));
+    }
+    return add_material(l, &m);
+}
+
+enum status load_materials(struct loader *l, const struct json *v)
+{
+    if (!v)
+        return STATUS_OK;
+    if (v->type != JSON_OBJECT)
+        return expected(&l->d, v, "an object of materials by name");
+    for (const struct json *m = v->first; m; m = m->next)
+        TRY(load_material(l, m));
+    return STATUS_OK;
+}
+
+enum status find_material(struct loader *l, const struct json *name, uint32_t *out)
+{
+    return find_named(l, name, "materials", "material", out);
+}
+
+/* ---- what models bring
+ * --------------------------------------------------------------------------- */
+
+static float clamped(float x, double lo, double hi)
+{
+    return (double)x >= lo ? (double)x <= hi ? x : (float)hi : (float)lo; /* NaN becomes lo */
+}
+
+/* An image inside a model that is not encoded: texels B, G, R, A. */
+static enum status texels_of(struct loader *l, const struct model_texture *t,
+                             const unsigned char *bytes, struct image *out)
+{
+    struct image_source source = {
+        .arena = &l->scene->arena, .name = "texture in the model", .err = l->d.err};
+    struct image i;
+    TRY(image_allocate(&source, t->width, t->height, 4, TEXEL_U8, &i));
+    unsigned char *to = i.texels;
+    static const int order[4] = {2, 1, 0, 3};
+    for (size_t p = 0, n = (size_t)t->width * t->height; p < n; p++)
+        for (int c = 0; c < 4; c++)
+            to[4 * p + (size_t)c] = bytes[4 * p + (size_t)order[c]];
+    i.srgb = true;
+    *out = i;
+    return STATUS_OK;
+}
+
+static enum status adopt_texture(struct loader *l, struct loaded_model *m, int32_t own,
+                                 enum color_space space, int32_t *out)
+{
+    struct document *d = &l->d;
+    const struct model_texture *t = &m->model.textures[own];
+    /* one list by use: the same file may be a colour here and data there */
+    int32_t *made = &m->scene_texture[2 * own + (space == COLOR_LINEAR)];
+    if (*made >= 0) {
+        *out = *made;
+        return STATUS_OK;
+    }
+    struct texture tex = {.wrap_u = (enum texture_wrap)t->wrap_u,
+                          .wrap_v = (enum texture_wrap)t->wrap_v,
+                          .scale = {1, 1}};
+    struct error why;
+    enum status s;
+    const char *base = strrchr(m->path, '/');
+    tex.name = arena_printf(&d->arena, "%s:%s%d", base ? base + 1 : m->path, t->path, (int)own);
+    if (!tex.name)
+        return document_memory(d);
+    if (t->width) {
+        TRY(texels_of(l, t, m->model.mapping + t->bytes_at, &tex.image));
+        s = STATUS_OK;
+        tex.image.srgb = space != COLOR_LINEAR;
+    } else if (t->bytes) {
+        s = image_read_memory_as(&l->scene->arena, m->model.mapping + t->bytes_at, t->bytes,
+                                 tex.name, space, &tex.image, &why);
+    } else {
+        char *name = arena_strdup(&d->arena, t->path);
+        if (!name)
+            return document_memory(d);
+        for (char *c = name; *c; c++)
+            *c = *c == '\\' ? '/' : *c; /* models written on Windows */
+        char *path = path_beside(&d->arena, m->path, name);
+        if (!path)
+            return document_memory(d);
+        s = image_read_as(&l->scene->arena, path, space, &tex.image, &why);
+    }
+    if (s != STATUS_OK)
+        return json_error(d->err, d->file, m->named_by,
+                          why.code == STATUS_MISSING ? STATUS_IO : why.code,
+                          "texture of the model: %s; \"material\" on the object would replace "
+                          "the model's own",
+                          why.msg);
+    TRY(add_texture(l, &tex));
+    *out = *made = (int32_t)l->texture_count - 1;
+    return STATUS_OK;
+}
+
+enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out)
+{
+    if (m->scene_material[own] != UINT32_MAX) {
+        *out = m->scene_material[own];
+        return STATUS_OK;
+    }
+    const struct model_material *from = &m->model.materials[own];
+    struct material to =
+        material_default(from->principled ? MATERIAL_PRINCIPLED : MATERIAL_DIFFUSE);
+    const char *base = strrchr(m->path, '/');
+    to.name = arena_printf(&l->d.arena, "%s:%s", base ? base + 1 : m->path, from->name);
+    if (!to.name)
+        return document_memory(&l->d);
+    for (int c = 0; c < 3; c++) {
+        to.base.value[c] = clamped(from->base[c], 0, 1);
+        float e = clamped(from->emission[c], 0, emission_max);
+        to.emission[c] = (double)e < emission_min ? 0 : e;
+    }
+    if (from->base_texture >= 0)
+        TRY(adopt_texture(l, m, from->base_texture, COLOR_AUTO, &to.base.texture));
+    if (from->principled) {
+        to.metallic.value = clamped(from->metallic, 0, 1);
+        to.roughness.value = clamped(from->roughness, 0, 1);
+        if (from->metal_texture >= 0) {
+            TRY(adopt_texture(l, m, from->metal_texture, COLOR_LINEAR, &to.metallic.texture));
+            to.roughness.texture = to.metallic.texture;
+            to.roughness.channel = 1;
+            to.metallic.channel = 2;
+        }
+    }
+    TRY(add_material(l, &to));
+    *out = m->scene_material[own] = (uint32_t)l->material_count - 1;
+    return STATUS_OK;
+}
+
+/* ---- environment
+ * --------------------------------------------------------------------------------- */
+
+/* World directions to the map's: the environment turned by `degrees` about the up axis, and that
+ * axis to +y. */
+static void environment_rotation(struct environment *e, double degrees, bool up_is_z)
+{
+    static const struct transform z_to_y = {{{1, 0, 0, 0}, {0, 0, 1, 0}, {0, -1, 0, 0}}};
+    struct transform turn = transform_rotate((double[3]){0, 1, 0}, -degrees * (M_PI / 180));
+    if (up_is_z)
+        turn = transform_after(&turn, &z_to_y);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            e->to_local[3 * i + j] = (float)turn.m[i][j];
+}
+
+enum status load_environment(struct loader *l, const struct json *v)
+{
+    static const char *const keys[] = {"radiance", "file",        "scale", "rotation",
+                                       "up",       "color_space", NULL};
+    static const char *const ups[] = {"y", "z", NULL};
+    struct document *d = &l->d;
+    struct environment e = {.type = ENVIRONMENT_NONE};
+    double degrees = 0;
+    int up = 0, space = COLOR_AUTO;
+    environment_rotation(&e, 0, false);
+    if (!v) {
+        l->scene->environment = e;
+        return STATUS_OK;
+    }
+    TRY(read_object(d, v, keys));
+    const struct json *radiance = json_get(v, "radiance"), *file = json_get(v, "file");
+    if (!radiance == !file)
+        return json_error(d->err, d->file, v, STATUS_TYPE,
+                          "found %s \"radiance\" and \"file\", expected one of them",
+                          radiance ? "both" : "neither");
+    if (radiance) {
+        const struct json *m = v->first->next ? v->first->next : NULL;
+        if (m || v->first != radiance)
+            return json_error(d->err, d->file, v->first == radiance ? m : v->first, STATUS_TYPE,
+                              "only \"radiance\" is expected in a constant environment");
+        TRY(read_rgb(d, radiance, 0, emission_max, e.radiance));
+        TRY(check_emission(d, radiance, e.radiance));
+        e.type = ENVIRONMENT_CONSTANT;
+        l->scene->environment = e;
+        return STATUS_OK;
+    }
+    for (int c = 0; c < 3; c++)
+        e.radiance[c] = 1;
+    TRY(field_rgb(d, v, "scale", 0, 1e6, e.radiance));
+    TRY(field_number(d, v, "rotation", -36000, 36000, &degrees));
+    TRY(field_choice(d, v, "up", ups, &up));
+    TRY(field_choice(d, v, "color_space", color_spaces, &space));
+    environment_rotation(&e, degrees, up == 1);
+    struct image raw;
+    struct arena scratch = {0};
+    enum status s = read_image(l, &scratch, file, (enum color_space)space, &raw);
+    if (s == STATUS_OK && image_to_rgb32f(&l->scene->arena, &raw, &e.map) != STATUS_OK)
+        s = document_memory(d);
+    arena_free(&scratch);
+    TRY(s);
+    double largest = 0;
+    const float *texels = e.map.texels;
+    for (size_t i = 0, n = (size_t)e.map.width * e.map.height; i < n; i++)
+        for (int c = 0; c < 3; c++)
+            largest = fmax(largest, (double)texels[3 * i + (size_t)c] * (double)e.radiance[c]);
+    if (largest > emission_max || (largest > 0 && largest < emission_min))
+        return json_error(d->err, d->file, file, STATUS_RANGE,
+                          "the brightest texel gives a radiance of %.9g, expected 0 or %g to %g",
+                          largest, emission_min, emission_max);
+    e.type = ENVIRONMENT_MAP;
+    l->scene->environment = e;
+    return STATUS_OK;
+}

@@ -1,0 +1,396 @@
+/* Objects and groups of a scene file, and the models that they name. */
+#include "scene_loader.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double coordinate_max = 1e9;
+
+/* ---- transforms
+ * ---------------------------------------------------------------------------------- */
+
+static enum status read_step(struct document *d, const struct json *v, struct transform *out)
+{
+    static const char *const keys[] = {"translate", "rotate", "scale", "matrix", NULL};
+    static const char *const rotate_keys[] = {"axis", "angle", NULL};
+    const struct json *at;
+    double x[16];
+    TRY(read_object(d, v, keys));
+    if (v->count != 1)
+        return json_error(d->err, d->file, v, STATUS_TYPE,
+                          "found %zu keys in a step of a transform, expected one of \"translate\", "
+                          "\"rotate\", \"scale\", \"matrix\"",
+                          v->count);
+    at = v->first;
+    if (strcmp(at->key, "translate") == 0) {
+        TRY(read_vector(d, at, 3, -coordinate_max, coordinate_max, x));
+        *out = transform_translate(x);
+    } else if (strcmp(at->key, "scale") == 0) {
+        if (at->type == JSON_NUMBER) {
+            TRY(read_number(d, at, -1e6, 1e6, &x[0]));
+            x[1] = x[2] = x[0];
+        } else if (at->type == JSON_ARRAY) {
+            TRY(read_vector(d, at, 3, -1e6, 1e6, x));
+        } else {
+            return expected(d, at, "a number or [x, y, z]");
+        }
+        *out = transform_scale(x);
+    } else if (strcmp(at->key, "rotate") == 0) {
+        const struct json *axis, *angle;
+        TRY(read_object(d, at, rotate_keys));
+        TRY(read_required(d, at, "axis", "an array of 3 numbers", &axis));
+        TRY(read_required(d, at, "angle", "degrees", &angle));
+        TRY(read_vector(d, axis, 3, -1e6, 1e6, x));
+        TRY(read_number(d, angle, -36000, 36000, &x[3]));
+        if (!(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] > 1e-24))
+            return json_error(d->err, d->file, axis, STATUS_RANGE,
+                              "the axis has no length, expected a direction");
+        *out = transform_rotate(x, x[3] * (M_PI / 180));
+    } else {
+        TRY(read_vector(d, at, 16, -coordinate_max, coordinate_max, x));
+        if (x[12] != 0 || x[13] != 0 || x[14] != 0 || x[15] != 1)
+            return json_error(d->err, d->file, at, STATUS_RANGE,
+                              "the last row is [%g, %g, %g, %g], expected [0, 0, 0, 1]", x[12],
+                              x[13], x[14], x[15]);
+        memcpy(out->m, x, sizeof out->m);
+    }
+    return STATUS_OK;
+}
+
+static enum status field_transform(struct document *d, const struct json *object,
+                                   struct transform *out)
+{
+    const struct json *v = json_get(object, "transform");
+    struct transform all = transform_identity;
+    if (v && v->type != JSON_ARRAY)
+        return expected(d, v, "an array of steps like {\"translate\": [x, y, z]}");
+    for (const struct json *step = v ? v->first : NULL; step; step = step->next) {
+        struct transform one;
+        TRY(read_step(d, step, &one));
+        all = transform_after(&one, &all);
+        double det = transform_determinant(&all);
+        if (!(fabs(det) >= 1e-30 && fabs(det) <= 1e30))
+            return json_error(d->err, d->file, step, STATUS_RANGE,
+                              "the transform up to here has determinant %g, expected one that can "
+                              "be undone (1e-30 to 1e30)",
+                              det);
+    }
+    *out = all;
+    return STATUS_OK;
+}
+
+/* ---- models
+ * -------------------------------------------------------------------------------------- */
+
+static struct loaded_model *add_model(struct loader *l, const struct json *named_by)
+{
+    struct loaded_model *m = ARENA_NEW(&l->d.arena, struct loaded_model);
+    if (m) {
+        m->named_by = named_by;
+        m->next = l->models;
+        l->models = m;
+    }
+    return m;
+}
+
+static enum status open_model(struct loader *l, const struct json *file, struct loaded_model **out)
+{
+    const char *path;
+    TRY(read_path(&l->d, file, &path));
+    for (struct loaded_model *m = l->models; m; m = m->next)
+        if (m->path && strcmp(m->path, path) == 0) {
+            *out = m;
+            return STATUS_OK;
+        }
+    struct loaded_model *m = add_model(l, file);
+    if (!m)
+        return document_memory(&l->d);
+    struct error why;
+    if (model_import(path, &m->model, &why) != STATUS_OK)
+        return file_failed(&l->d, file, &why);
+    m->path = path;
+    m->scene_material = ARENA_ARRAY(&l->d.arena, uint32_t, m->model.material_count);
+    m->scene_texture = ARENA_ARRAY(&l->d.arena, int32_t, 2 * m->model.texture_count);
+    if (!m->scene_material || !m->scene_texture)
+        return document_memory(&l->d);
+    for (uint64_t i = 0; i < m->model.material_count; i++)
+        m->scene_material[i] = UINT32_MAX;
+    for (uint64_t i = 0; i < 2 * m->model.texture_count; i++)
+        m->scene_texture[i] = -1;
+    *out = m;
+    return STATUS_OK;
+}
+
+/* [[x, y, z], ...] into the document's arena. */
+static enum status read_points(struct document *d, const struct json *v, size_t n, double lo,
+                               double hi, float **out)
+{
+    if (v->type != JSON_ARRAY)
+        return expected(d, v, "an array of arrays of numbers");
+    float *all = ARENA_ARRAY(&d->arena, float, n * v->count);
+    if (!all)
+        return document_memory(d);
+    float *at = all;
+    for (const struct json *e = v->first; e; e = e->next) {
+        double x[3];
+        TRY(read_vector(d, e, n, lo, hi, x));
+        for (size_t i = 0; i < n; i++)
+            *at++ = (float)x[i];
+    }
+    *out = all;
+    return STATUS_OK;
+}
+
+static enum status inline_model(struct loader *l, const struct json *v, struct loaded_model **out)
+{
+    struct document *d = &l->d;
+    const struct json *vertices, *triangles, *uv = json_get(v, "uv"), *n = json_get(v, "normals");
+    struct loaded_model *m = add_model(l, v);
+    if (!m)
+        return document_memory(d);
+    float *P, *UV = NULL, *N = NULL;
+    TRY(read_required(d, v, "vertices", "an array of [x, y, z]", &vertices));
+    TRY(read_required(d, v, "triangles", "an array of [a, b, c]", &triangles));
+    TRY(read_points(d, vertices, 3, -coordinate_max, coordinate_max, &P));
+    if (uv)
+        TRY(read_points(d, uv, 2, -1e6, 1e6, &UV));
+    if (n && n->type == JSON_ARRAY)
+        TRY(read_points(d, n, 3, -1e6, 1e6, &N));
+    for (int k = 0; k < 2; k++) {
+        const struct json *list = k ? uv : n;
+        if (list && list->type == JSON_ARRAY && list->count != vertices->count)
+            return json_error(d->err, d->file, list, STATUS_TYPE,
+                              "found %zu entries, expected one for each of the %zu vertices",
+                              list->count, vertices->count);
+    }
+    if (triangles->type != JSON_ARRAY)
+        return expected(d, triangles, "an array of [a, b, c]");
+    uint32_t(*T)[3] = arena_alloc(&d->arena, triangles->count, sizeof *T, 0);
+    if (!T)
+        return document_memory(d);
+    for (const struct json *t = triangles->first; t; t = t->next) {
+        if (t->type != JSON_ARRAY || t->count != 3)
+            return expected(d, t, "an array of 3 indices of vertices");
+        int k = 0;
+        for (const struct json *i = t->first; i; i = i->next) {
+            int64_t index;
+            TRY(read_integer(d, i, 0, (int64_t)vertices->count - 1, &index));
+            T[t->index][k++] = (uint32_t)index;
+        }
+    }
+    if (triangles->count == 0)
+        return json_error(d->err, d->file, triangles, STATUS_TYPE,
+                          "the mesh has no triangles, expected at least one");
+    m->model = (struct model){.P = (const float(*)[3])P,
+                              .N = (const float(*)[3])N,
+                              .UV = (const float(*)[2])UV,
+                              .vertex_count = vertices->count,
+                              .triangles = (const uint32_t(*)[3])T,
+                              .triangle_count = triangles->count};
+    *out = m;
+    return STATUS_OK;
+}
+
+/* ---- objects of each type
+ * ------------------------------------------------------------------------ */
+
+static enum status load_group(struct loader *l, const struct json *v, struct object_group *g);
+
+static void add_model_totals(const struct object *o, struct object_totals *t)
+{
+    const struct model *m = &o->model->model;
+    t->vertices = m->vertex_count;
+    t->triangles = m->triangle_count;
+    t->normals = o->normals == NORMALS_SMOOTH || (o->normals == NORMALS_FILE && m->N);
+    t->uv = m->UV != NULL;
+}
+
+static enum status load_mesh(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const file_keys[] = {"type",      "file",    "material",
+                                            "transform", "normals", NULL};
+    static const char *const inline_keys[] = {"type",    "vertices", "triangles", "uv",
+                                              "normals", "material", "transform", NULL};
+    static const char *const modes[] = {"file", "face", "smooth", NULL};
+    const struct json *file = json_get(v, "file"), *normals = json_get(v, "normals");
+    TRY(read_object(&l->d, v, file ? file_keys : inline_keys));
+    int mode = NORMALS_FILE;
+    if (normals && (file || normals->type != JSON_ARRAY))
+        TRY(read_choice(&l->d, normals, file ? modes : modes + 1, &mode));
+    if (!file && normals && normals->type != JSON_ARRAY)
+        mode++; /* an inline mesh has no "file" */
+    o->normals = (enum normals_mode)mode;
+    TRY(file ? open_model(l, file, &o->model) : inline_model(l, v, &o->model));
+    if (mode == NORMALS_SMOOTH && !o->model->smooth) {
+        o->model->smooth = model_smooth_normals(&l->d.arena, &o->model->model);
+        if (!o->model->smooth)
+            return document_memory(&l->d);
+    }
+    return STATUS_OK;
+}
+
+static enum status load_box(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const keys[] = {"type", "min", "max", "material", "transform", NULL};
+    double lo[3] = {-1, -1, -1}, hi[3] = {1, 1, 1};
+    TRY(read_object(&l->d, v, keys));
+    TRY(field_vector(&l->d, v, "min", 3, -coordinate_max, coordinate_max, lo));
+    TRY(field_vector(&l->d, v, "max", 3, -coordinate_max, coordinate_max, hi));
+    for (int i = 0; i < 3; i++)
+        if (!(lo[i] < hi[i]))
+            return json_error(l->d.err, l->d.file, v, STATUS_RANGE,
+                              "\"min\" is %g and \"max\" %g along %c, expected min < max", lo[i],
+                              hi[i], "xyz"[i]);
+    o->model = add_model(l, v);
+    if (!o->model || model_box(&l->d.arena, lo, hi, &o->model->model) != STATUS_OK)
+        return document_memory(&l->d);
+    return STATUS_OK;
+}
+
+static enum status load_rectangle(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const keys[] = {"type", "material", "transform", NULL};
+    TRY(read_object(&l->d, v, keys));
+    o->model = add_model(l, v);
+    if (!o->model || model_rectangle(&l->d.arena, &o->model->model) != STATUS_OK)
+        return document_memory(&l->d);
+    return STATUS_OK;
+}
+
+static enum status load_sphere(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const keys[] = {"type", "center", "radius", "material", "transform", NULL};
+    o->radius = 1;
+    TRY(read_object(&l->d, v, keys));
+    TRY(field_vector(&l->d, v, "center", 3, -coordinate_max, coordinate_max, o->center));
+    return field_number(&l->d, v, "radius", 1e-9, coordinate_max, &o->radius);
+}
+
+static enum status load_disk(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const keys[] = {"type",     "center",    "normal", "radius",
+                                       "material", "transform", NULL};
+    o->radius = 1;
+    o->normal[2] = 1;
+    TRY(read_object(&l->d, v, keys));
+    TRY(field_vector(&l->d, v, "center", 3, -coordinate_max, coordinate_max, o->center));
+    TRY(field_vector(&l->d, v, "normal", 3, -coordinate_max, coordinate_max, o->normal));
+    const double *n = o->normal;
+    if (!(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] > 1e-24))
+        return json_error(l->d.err, l->d.file, json_get(v, "normal"), STATUS_RANGE,
+                          "the normal has no length, expected a direction");
+    return field_number(&l->d, v, "radius", 1e-9, coordinate_max, &o->radius);
+}
+
+static enum status load_instance(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const keys[] = {"type", "group", "transform", NULL};
+    struct document *d = &l->d;
+    const struct json *name_at, *groups = json_get(l->root, "groups");
+    const char *name;
+    TRY(read_object(d, v, keys));
+    TRY(read_required(d, v, "group", "the name of a group", &name_at));
+    TRY(read_string(d, name_at, &name));
+    const struct json *g = groups ? json_get(groups, name) : NULL;
+    if (!g)
+        return json_error(d->err, d->file, name_at, STATUS_TYPE,
+                          "no group \"%.60s\", expected the name of an entry in \"groups\"", name);
+    o->group = &l->groups[g->index];
+    if (o->group->state == GROUP_READING)
+        return json_error(d->err, d->file, name_at, STATUS_TYPE,
+                          "the group \"%.60s\" contains itself, expected no cycles", name);
+    return load_group(l, g, o->group);
+}
+
+static enum status load_object(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const types[] = {"mesh", "sphere",   "box", "rectangle",
+                                        "disk", "instance", NULL};
+    static enum status (*const load[])(struct loader *, const struct json *, struct object *) = {
+        load_mesh, load_sphere, load_box, load_rectangle, load_disk, load_instance};
+    struct document *d = &l->d;
+    const struct json *type_at, *material;
+    int type;
+    if (cancel_requested)
+        return error_msg(d->err, STATUS_CANCELLED, "stopped while loading objects");
+    if (v->type != JSON_OBJECT)
+        return expected(d, v, "an object");
+    TRY(read_required(d, v, "type", "the type of the object", &type_at));
+    TRY(read_choice(d, type_at, types, &type));
+    *o = (struct object){.type = (enum object_type)type, .json = v, .material = UINT32_MAX};
+    TRY(field_transform(d, v, &o->to_parent));
+    if ((material = json_get(v, "material")))
+        TRY(find_material(l, material, &o->material));
+    TRY(load[type](l, v, o));
+    bool own = o->model && o->model->model.material;
+    if (type != OBJECT_INSTANCE && !material && !own)
+        return json_error(
+            d->err, d->file, v, STATUS_TYPE,
+            "\"material\" is missing, expected the name of an entry in \"materials\"%s",
+            type == OBJECT_MESH ? " (the model brings none of its own)" : "");
+    return STATUS_OK;
+}
+
+/* t += what o stands for, saturating far above every limit. */
+static void totals_add(struct object_totals *t, const struct object *o)
+{
+    struct object_totals more = {0};
+    if (o->group)
+        more = o->group->totals;
+    else if (o->model)
+        add_model_totals(o, &more);
+    else if (o->type == OBJECT_SPHERE)
+        more.spheres = 1;
+    else
+        more.disks = 1;
+    static const uint64_t most = UINT64_C(1) << 60;
+    uint64_t *const to[] = {&t->vertices, &t->triangles, &t->spheres, &t->disks};
+    const uint64_t from[] = {more.vertices, more.triangles, more.spheres, more.disks};
+    for (int i = 0; i < 4; i++)
+        *to[i] = *to[i] + from[i] < most ? *to[i] + from[i] : most;
+    t->normals |= more.normals;
+    t->uv |= more.uv;
+}
+
+static enum status load_group(struct loader *l, const struct json *v, struct object_group *g)
+{
+    if (g->state == GROUP_READ)
+        return STATUS_OK;
+    if (l->group_depth == GROUP_DEPTH_MAX)
+        return json_error(l->d.err, l->d.file, v, STATUS_LIMIT,
+                          "groups are nested more than %d deep, the limit", GROUP_DEPTH_MAX);
+    l->group_depth++;
+    if (v->type != JSON_ARRAY)
+        return expected(&l->d, v, "an array of objects");
+    g->state = GROUP_READING;
+    g->count = v->count;
+    g->objects = ARENA_ARRAY(&l->d.arena, struct object, v->count);
+    if (!g->objects)
+        return document_memory(&l->d);
+    for (const struct json *o = v->first; o; o = o->next) {
+        TRY(load_object(l, o, &g->objects[o->index]));
+        totals_add(&g->totals, &g->objects[o->index]);
+    }
+    g->state = GROUP_READ;
+    l->group_depth--;
+    return STATUS_OK;
+}
+
+enum status load_objects(struct loader *l, const struct json *groups, const struct json *objects)
+{
+    struct document *d = &l->d;
+    if (groups && groups->type != JSON_OBJECT)
+        return expected(d, groups, "an object of groups by name");
+    size_t count = groups ? groups->count : 0;
+    l->groups = ARENA_ARRAY(&d->arena, struct object_group, count);
+    if (!l->groups)
+        return document_memory(d);
+    for (const struct json *g = groups ? groups->first : NULL; g; g = g->next) {
+        if (g->type == JSON_ARRAY &&
+            g->count == 0) /* nested ones would be many visits for nothing */
+            return json_error(d->err, d->file, g, STATUS_TYPE,
+                              "the group is empty, expected at least one object");
+        TRY(load_group(l, g, &l->groups[g->index]));
+    }
+    return load_group(l, objects, &l->objects);
+}
