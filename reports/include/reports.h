@@ -46,6 +46,29 @@ struct case_record {
     double compile_s, run_s;
     bool waived;        /* a listed waiver applies */
 };
+/* Phases of a session in their order (the sources' Table 5.1, widened): the keys of bench_record.phases. */
+#define PHASE_LIST(X)                                                                              \
+    X(configuration, "configuration")                                                              \
+    X(textures, "textures")                                                                        \
+    X(materials, "materials")                                                                      \
+    X(objects, "objects")                                                                          \
+    X(geometry, "geometry")                                                                        \
+    X(bvh, "BVH")                                                                                  \
+    X(upload, "upload")                                                                            \
+    X(compile, "kernel compile")                                                                   \
+    X(launch_setup, "launch set-up")                                                               \
+    X(render, "render")                                                                            \
+    X(readback, "read-back")
+enum phase {
+#define X(key, text) PHASE_##key,
+    PHASE_LIST(X)
+#undef X
+    PHASE_COUNT
+};
+extern const struct phase_name {
+    const char *key, *text;
+} phase_names[PHASE_COUNT];
+
 /* One row of bench or sweep: one scene, device, mode and setting. */
 struct bench_record {
     const char *scene, *device, *mode;
@@ -58,7 +81,7 @@ struct bench_record {
     double interval[2];    /* of the median, at the stated confidence */
     double noise;          /* relative: interquartile range over the median */
     uint32_t repetitions;
-    const char *phases;    /* JSON object: phase -> {"median_s", "interval", "device_s"} */
+    const char *phases;    /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/results.md */
     const char *detail;    /* JSON: every repetition's seconds, image metrics, memory, build info ... */
     const char *command;   /* gives this row again */
 };
@@ -76,16 +99,24 @@ struct image_record {
 
 struct store;
 #define STORE_SCHEMA_VERSION 1
-/* Opens or creates. Fails: IO, TYPE (not a store), UNSUPPORTED (a schema newer than ours, naming both). */
+/* Opens or creates; read_only never creates. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a schema newer than ours, naming
+ * both). An open store must not be used on both sides of a fork. */
 enum status store_open(const char *path, bool read_only, struct store **out, struct error *err);
-void store_close(struct store *s);
-/* Each call is one transaction, so that an interrupted session keeps what it had. Safe for several processes (busy waits). */
+void store_close(struct store *s); /* accepts NULL */
+/* Each call is one transaction, so that an interrupted session keeps what it had. Safe for several processes (busy waits). JSON fields
+ * are checked and kept in a compact form. Fails: ARG (a key that is NULL, a number that is not finite, JSON that is not, a rate on a row
+ * that did not pass), IO, TIMEOUT (another process held the store for a minute). */
 enum status store_add_run(struct store *s, struct run_record *r, struct error *err); /* sets r->id */
 enum status store_add_device(struct store *s, int64_t run, const struct device_record *d, struct error *err);
 enum status store_add_case(struct store *s, int64_t run, const struct case_record *c, struct error *err);
 enum status store_add_bench(struct store *s, int64_t run, const struct bench_record *b, struct error *err);
 enum status store_add_image(struct store *s, int64_t run, const struct image_record *i, struct error *err);
-/* JSON Lines, one record a line, with a type key; import adds them as new runs. */
+/* What is in it, in the order of adding; a run of 0 means all runs. Everything in the arena. */
+enum status store_runs(struct store *s, struct arena *a, struct run_record **out, size_t *count, struct error *err);
+enum status store_bench_rows(struct store *s, struct arena *a, int64_t run, struct bench_record **out, size_t *count,
+                             struct error *err);
+/* JSON Lines, one record a line, with a type key (docs/results.md). Runs are numbered 1, 2 ... in the lines, so that export, import into an empty
+ * store and export again give the same bytes. Import adds them as new runs, all or nothing; `path` names the data in messages. */
 enum status store_export(struct store *s, FILE *out, struct error *err);
 enum status store_import(struct store *s, const char *path, const char *data, size_t size, struct error *err);
 /* JUnit XML of one run's cases (0: the last conform run). */
@@ -94,11 +125,19 @@ enum status store_junit(struct store *s, int64_t run, const char *path, struct e
 /* ---- what people read -------------------------------------------------------------------------------- */
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
-/* From the newest run of each kind per device (or all, when all_runs). HTML: one self-contained file, no outside links. */
+/* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest result is shown, per device and host, from runs with
+ * the device's newest driver and compiler; with all_runs, older drivers and compilers stand beside as columns of their own. */
 enum status report_write(struct store *s, enum report_format format, bool all_runs, const char *path, struct error *err);
 
-/* Old against new, row by row: verdict changes; speed faster, slower, same or ambiguous by the intervals, with `threshold` (relative) the
- * smallest change that counts. Text into out; *findings counts regressions. */
+/* Two rates by the intervals of their medians, a against b. With the ratio's bounds [a_low/b_high, a_high/b_low]: FASTER above 1 + threshold,
+ * SLOWER below 1/(1 + threshold), SAME inside both, else AMBIGUOUS: the data cannot tell. */
+enum rate_relation { RATE_FASTER, RATE_SLOWER, RATE_SAME, RATE_AMBIGUOUS };
+const char *rate_relation_name(enum rate_relation r); /* "faster" */
+enum rate_relation rate_compare(const double a[2], const double b[2], double threshold);
+
+/* Old against new, the newest result of each key: verdict changes; speed faster, slower, same or ambiguous by the intervals, with `threshold`
+ * (relative) the smallest change that counts. Text (or one JSON document) into out; *findings counts regressions: a PASS that is no longer one
+ * (gone ones too, unless the new store holds no run of that kind), and rates that are slower. MISSING when nothing is in both. */
 enum status report_compare(struct store *old_store, struct store *new_store, double threshold, bool json, struct text *out,
                            size_t *findings, struct error *err);
 

@@ -1,0 +1,457 @@
+#include "html.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report_css.h"
+#include "report_js.h"
+
+/* ---- shared pieces
+ * ---------------------------------------------------------------------------------- */
+
+static const char *const verdict_class[VERDICT_COUNT] = {"pass", "fail", "skip", "error"};
+
+void html_verdict(struct text *t, enum verdict v, bool waived)
+{
+    markup_printf(t, "<span class=\"v %!%!\">%!%!</span>", verdict_class[v],
+                  waived ? " waived" : "", verdict_name(v), waived ? ", waived" : "");
+}
+
+void html_command(struct text *t, const char *command)
+{
+    if (command && command[0])
+        markup_printf(
+            t, "<div class=\"cmd\"><code>%s</code><button type=\"button\">copy</button></div>\n",
+            command);
+}
+
+static void json_value(struct text *t, const struct json *v)
+{
+    char buf[32];
+    switch (v->type) {
+    case JSON_NULL:
+        text_puts(t, "<span class=\"note\">not known</span>");
+        break;
+    case JSON_BOOL:
+        text_puts(t, v->boolean ? "yes" : "no");
+        break;
+    case JSON_NUMBER:
+        if (v->is_integer)
+            snprintf(buf, sizeof buf, "%lld", (long long)v->integer);
+        else
+            snprintf(buf, sizeof buf, "%.6g", v->number);
+        text_puts(t, buf);
+        break;
+    case JSON_STRING:
+        markup_escape(t, v->string);
+        break;
+    case JSON_ARRAY:
+        for (const struct json *c = v->first; c; c = c->next) {
+            if (c->type == JSON_OBJECT)
+                html_json(t, c);
+            else
+                json_value(t, c);
+            if (c->next)
+                text_puts(t, c->type == JSON_OBJECT ? " " : ", ");
+        }
+        break;
+    case JSON_OBJECT:
+        html_json(t, v);
+        break;
+    }
+}
+
+void html_json(struct text *t, const struct json *v)
+{
+    if (v->type != JSON_OBJECT) {
+        json_value(t, v);
+        return;
+    }
+    if (!v->first) {
+        text_puts(t, "<span class=\"note\">empty</span>");
+        return;
+    }
+    text_puts(t, "<table class=\"kv\"><tbody>\n");
+    for (const struct json *c = v->first; c; c = c->next) {
+        markup_printf(t, "<tr><th scope=\"row\">%s</th><td>", c->key);
+        json_value(t, c);
+        text_puts(t, "</td></tr>\n");
+    }
+    text_puts(t, "</tbody></table>\n");
+}
+
+void html_job(struct text *t, const struct bench_record *b)
+{
+    markup_printf(t, "%u&#215;%u pixels, %u samples a pixel, depth %u", b->width, b->height, b->spp,
+                  b->max_depth);
+}
+
+void html_settings(struct text *t, const struct bench_record *b)
+{
+    char shape[32];
+    markup_printf(t, "%s", b->mode);
+    if (b->bvh)
+        markup_printf(t, ", %s", b->bvh);
+    if (b->work_group[0])
+        markup_printf(t, ", work-group %s", shape_text(b->work_group, shape));
+    if (b->tile[0])
+        markup_printf(t, ", tile %s", shape_text(b->tile, shape));
+    if (b->batch)
+        markup_printf(t, ", batch %u", b->batch);
+}
+
+unsigned html_series(size_t column) { return (unsigned)(column % 8); }
+
+bool bench_same_job(const struct bench_record *a, const struct bench_record *b)
+{
+    return text_order(a->scene, b->scene) == 0 && a->width == b->width && a->height == b->height &&
+           a->spp == b->spp && a->max_depth == b->max_depth;
+}
+
+double json_number_at(const struct json *v, const char *key)
+{
+    const struct json *n = v && v->type == JSON_OBJECT ? json_get(v, key) : NULL;
+    return n && n->type == JSON_NUMBER ? n->number : NAN;
+}
+
+/* ---- the summary
+ * ---------------------------------------------------------------------------------------- */
+
+struct totals {
+    size_t judged_devices, conforming, failing,
+        open; /* open: nothing failed, something could not be judged */
+    size_t cases[VERDICT_COUNT], waived;
+    size_t rows[VERDICT_COUNT], row_count;
+};
+
+/* Failures that count, and cases that could not be judged. */
+static size_t hard_failures(const struct snapshot *s, size_t column, enum verdict v)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->case_count; i++)
+        n += s->cases[i].column == column && s->cases[i].record->verdict == v &&
+             !s->cases[i].record->waived;
+    return n;
+}
+
+static void totals_count(const struct snapshot *s, struct totals *n)
+{
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct snapshot_column *c = &s->columns[i];
+        for (int v = 0; v < VERDICT_COUNT; v++)
+            n->cases[v] += c->count[v];
+        n->waived += c->waived;
+        if (c->cases == 0)
+            continue;
+        n->judged_devices++;
+        if (hard_failures(s, i, VERDICT_FAIL))
+            n->failing++;
+        else if (hard_failures(s, i, VERDICT_ERROR) || c->count[VERDICT_PASS] == 0)
+            n->open++;
+        else
+            n->conforming++;
+    }
+    for (size_t i = 0; i < s->bench_count; i++)
+        n->rows[s->benches[i].record->verdict]++;
+    n->row_count = s->bench_count;
+}
+
+static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
+static void headline(struct page *p, const struct totals *n)
+{
+    struct text *t = p->t;
+    bool bad = n->failing || n->rows[VERDICT_FAIL];
+    bool open = n->open || n->rows[VERDICT_ERROR] || (n->judged_devices == 0 && n->row_count == 0);
+    markup_printf(t, "<div class=\"headline %!\" role=\"status\">",
+                  bad    ? "bad"
+                  : open ? "open"
+                         : "good");
+    if (n->judged_devices) {
+        markup_printf(t, "<b>%zu of %zu device%! pass%!</b> every case that applies", n->conforming,
+                      n->judged_devices, plural(n->judged_devices), n->conforming == 1 ? "es" : "");
+        if (n->failing)
+            markup_printf(t, "; <b>%zu fail%!</b>", n->failing, n->failing == 1 ? "s" : "");
+        if (n->open)
+            markup_printf(t, "; <b>%zu</b> could not be judged in full", n->open);
+        markup_printf(t,
+                      ".<small>%zu cases passed, %zu failed, %zu could not be judged, %zu skipped "
+                      "with a reason",
+                      n->cases[VERDICT_PASS], n->cases[VERDICT_FAIL], n->cases[VERDICT_ERROR],
+                      n->cases[VERDICT_SKIP]);
+        if (n->waived)
+            markup_printf(t, ", %zu with a waiver", n->waived);
+    } else if (n->row_count) {
+        markup_printf(t,
+                      "<b>%zu of %zu timed setting%! gave the right picture.</b><small>No "
+                      "conformance run is in this store",
+                      n->rows[VERDICT_PASS], n->row_count, plural(n->row_count));
+    } else {
+        text_puts(t, "<b>Nothing was judged and nothing was timed.</b><small>The store holds no "
+                     "case and no benchmark row");
+    }
+    if (n->judged_devices && n->row_count)
+        markup_printf(t, "; %zu of %zu timed settings gave the right picture",
+                      n->rows[VERDICT_PASS], n->row_count);
+    text_puts(t, ".</small></div>\n");
+}
+
+static void card_bar(struct text *t, const struct snapshot_column *c)
+{
+    static const enum verdict order[] = {VERDICT_PASS, VERDICT_FAIL, VERDICT_ERROR, VERDICT_SKIP};
+    text_puts(t, "<div class=\"stack\" aria-hidden=\"true\">");
+    for (size_t i = 0; i < 4; i++)
+        if (c->count[order[i]])
+            markup_printf(t, "<i class=\"%!\" style=\"width:%.3f%%\"></i>", verdict_class[order[i]],
+                          100.0 * (double)c->count[order[i]] / (double)c->cases);
+    markup_printf(t, "</div>\n<p class=\"note\">%zu passed, %zu failed, %zu errors, %zu skipped%!",
+                  c->count[VERDICT_PASS], c->count[VERDICT_FAIL], c->count[VERDICT_ERROR],
+                  c->count[VERDICT_SKIP], c->waived ? " " : "");
+    if (c->waived)
+        markup_printf(t, "(%zu waived)", c->waived);
+    text_puts(t, "</p>\n");
+}
+
+/* The fastest judged row of each scene on a device, three scenes at most. */
+static void card_rates(struct page *p, size_t column)
+{
+    const struct snapshot *s = p->s;
+    size_t shown = 0;
+    for (size_t i = 0; i < s->bench_count && shown < 3; i++) {
+        const struct bench_record *first = s->benches[i].record, *best = NULL;
+        bool seen = false;
+        for (size_t k = 0; k < s->bench_count; k++) {
+            const struct bench_record *b = s->benches[k].record;
+            if (s->benches[k].column != column || strcmp(b->scene, first->scene) != 0)
+                continue;
+            seen = seen || k < i;
+            if (b->verdict == VERDICT_PASS && (!best || b->samples_per_s > best->samples_per_s))
+                best = b;
+        }
+        if (s->benches[i].column != column || seen || !best)
+            continue;
+        char rate[32], shape[32];
+        markup_printf(p->t, "%!%s <b>%s</b> (%s%!%s)", shown ? " &#183; " : "<p class=\"note\">",
+                      best->scene, rate_text(best->samples_per_s, rate), best->mode,
+                      best->work_group[0] ? ", " : "",
+                      best->work_group[0] ? shape_text(best->work_group, shape) : "");
+        shown++;
+    }
+    if (shown)
+        text_puts(p->t, "</p>\n");
+}
+
+static void card(struct page *p, size_t i)
+{
+    const struct snapshot_column *c = &p->s->columns[i];
+    size_t failures = hard_failures(p->s, i, VERDICT_FAIL),
+           errors = hard_failures(p->s, i, VERDICT_ERROR);
+    markup_printf(p->t, "<div class=\"card%!\"><h3><span>%s</span>", failures ? " bad" : "",
+                  c->label);
+    if (failures)
+        html_verdict(p->t, VERDICT_FAIL, false);
+    else if (errors)
+        html_verdict(p->t, VERDICT_ERROR, false);
+    else if (c->count[VERDICT_PASS])
+        html_verdict(p->t, VERDICT_PASS, false);
+    else if (c->cases)
+        html_verdict(p->t, VERDICT_SKIP, false);
+    markup_printf(p->t, "</h3>\n<p>%s</p>\n<p class=\"note\">%s%!%s</p>\n", c->device.name,
+                  c->device.driver, c->device.driver && c->device.version ? ", " : "",
+                  c->device.version);
+    if (c->cases)
+        card_bar(p->t, c);
+    card_rates(p, i);
+    text_puts(p->t, "</div>\n");
+}
+
+/* ---- devices side by side
+ * ------------------------------------------------------------------------------- */
+
+static void side_row(struct page *p, const char *name,
+                     const char *(*get)(const struct snapshot_column *))
+{
+    bool any = false, differs = false;
+    for (size_t i = 0; i < p->s->column_count; i++) {
+        const char *v = get(&p->s->columns[i]);
+        any = any || (v && v[0]);
+        differs = differs || text_order(v, get(&p->s->columns[0])) != 0;
+    }
+    if (!any)
+        return;
+    markup_printf(p->t, "<tr%!><th scope=\"row\">%s</th>", differs ? "" : " class=\"equal\"", name);
+    for (size_t i = 0; i < p->s->column_count; i++)
+        markup_printf(p->t, "<td>%s</td>", get(&p->s->columns[i]));
+    text_puts(p->t, "</tr>\n");
+}
+
+#define GET(member)                                                                                \
+    static const char *get_##member(const struct snapshot_column *c) { return c->device.member; }
+GET(name)
+GET(vendor)
+GET(api)
+GET(kind)
+GET(driver)
+GET(version)
+GET(compiler)
+
+static const char *get_host(const struct snapshot_column *c) { return c->host; }
+
+/* Limits and features: every key of any device's detail, in the order met. */
+static void side_details(struct page *p)
+{
+    const struct snapshot *s = p->s;
+    for (size_t i = 0; i < s->column_count; i++) {
+        if (!s->columns[i].detail || s->columns[i].detail->type != JSON_OBJECT)
+            continue;
+        for (const struct json *k = s->columns[i].detail->first; k; k = k->next) {
+            bool seen = false;
+            for (size_t e = 0; e < i && !seen; e++) {
+                const struct json *d = s->columns[e].detail;
+                seen = d && d->type == JSON_OBJECT && json_get(d, k->key);
+            }
+            if (seen)
+                continue;
+            char name[96];
+            snprintf(name, sizeof name, "%s", k->key);
+            for (char *c = name; *c; c++)
+                *c = *c == '_' ? ' ' : *c;
+            size_t n = strlen(name);
+            bool bytes = n > 6 && strcmp(name + n - 6, " bytes") == 0;
+            markup_printf(p->t, "<tr><th scope=\"row\">%s</th>", name);
+            for (size_t c = 0; c < s->column_count; c++) {
+                const struct json *d = s->columns[c].detail;
+                const struct json *v = d && d->type == JSON_OBJECT ? json_get(d, k->key) : NULL;
+                char buf[32];
+                text_puts(p->t, "<td>");
+                if (v && bytes && v->type == JSON_NUMBER)
+                    text_puts(p->t, bytes_text(v->number, buf));
+                else if (v)
+                    json_value(p->t, v);
+                text_puts(p->t, "</td>");
+            }
+            text_puts(p->t, "</tr>\n");
+        }
+    }
+}
+
+static void section_devices(struct page *p)
+{
+    if (p->s->column_count == 0)
+        return;
+    text_puts(p->t, "<section id=\"devices\"><h2>Devices</h2>\n<div class=\"scroll\"><table "
+                    "class=\"side\"><thead><tr><td></td>");
+    for (size_t i = 0; i < p->s->column_count; i++)
+        markup_printf(p->t, "<th scope=\"col\">%s</th>", p->s->columns[i].label);
+    text_puts(p->t, "</tr></thead><tbody>\n");
+    side_row(p, "name", get_name);
+    side_row(p, "vendor", get_vendor);
+    side_row(p, "api", get_api);
+    side_row(p, "kind", get_kind);
+    side_row(p, "driver", get_driver);
+    side_row(p, "version", get_version);
+    side_row(p, "compiler", get_compiler);
+    side_row(p, "host", get_host);
+    side_details(p);
+    text_puts(p->t, "</tbody></table></div>\n</section>\n");
+}
+
+/* ---- the document
+ * ----------------------------------------------------------------------------------------- */
+
+/* Lines of equal brightness about a light. */
+static const char logo[] = "<svg viewBox=\"0 0 48 48\" aria-hidden=\"true\"><rect width=\"48\" "
+                           "height=\"48\" rx=\"10\" fill=\"#1b2233\"/>"
+                           "<g fill=\"none\" stroke-width=\"2\"><ellipse cx=\"24\" cy=\"25\" "
+                           "rx=\"19\" ry=\"16\" stroke=\"#3b5bdb\"/>"
+                           "<ellipse cx=\"22\" cy=\"23.5\" rx=\"13\" ry=\"10.5\" "
+                           "stroke=\"#4dabf7\"/><ellipse cx=\"20\" cy=\"22\" rx=\"7.5\" "
+                           "ry=\"6\" stroke=\"#ffd43b\"/></g><circle cx=\"19\" cy=\"21.3\" "
+                           "r=\"2.6\" fill=\"#fff3bf\"/></svg>";
+
+static void header(struct page *p)
+{
+    const char *first = NULL, *last = NULL;
+    size_t runs = 0;
+    for (size_t i = 0; i < p->s->run_count; i++)
+        if (p->s->runs[i].shown) {
+            const char *when = p->s->runs[i].record.started_utc;
+            runs++;
+            if (when && (!first || strcmp(when, first) < 0))
+                first = when;
+            if (when && (!last || strcmp(when, last) > 0))
+                last = when;
+        }
+    markup_printf(p->t,
+                  "<header class=\"top\"><div><div class=\"brand\">%!<div><h1>Isophote "
+                  "report</h1><p>Does each "
+                  "device give the right picture, how fast, and with which work-group size? ",
+                  logo);
+    markup_printf(p->t, "%zu run%!", runs, plural(runs));
+    if (first && strcmp(first, last) == 0)
+        markup_printf(p->t, ", %s", first);
+    else if (first)
+        markup_printf(p->t, ", %s to %s", first, last);
+    text_puts(p->t, ".</p></div></div></div></header>\n");
+}
+
+struct part {
+    const char *id, *title;
+    void (*write)(struct page *);
+};
+static const struct part parts[] = {
+    {"findings", "Findings", section_findings},
+    {"devices", "Devices", section_devices},
+    {"cases", "Conformance", section_cases},
+    {"rates", "Throughput", section_rates},
+    {"blocks", "Work-group sizes", section_blocks},
+    {"phases", "Phases", section_phases},
+    {"images", "Images", section_images},
+    {"environment", "Environment", section_environment},
+};
+enum { PART_COUNT = sizeof parts / sizeof parts[0] };
+
+enum status report_html(struct text *t, struct arena *a, const struct snapshot *s,
+                        struct error *err)
+{
+    struct text body[PART_COUNT] = {0};
+    struct page p = {.t = t, .a = a, .s = s};
+    struct totals n = {0};
+    text_puts(t, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n<meta "
+                 "name=\"viewport\" "
+                 "content=\"width=device-width, initial-scale=1\"/>\n<title>Isophote "
+                 "report</title>\n<style>\n");
+    text_puts(t, report_css);
+    text_puts(t, "</style></head>\n<body>\n");
+    header(&p);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        p.t = &body[i];
+        parts[i].write(&p);
+    }
+    p.t = t;
+    text_puts(t, "<nav aria-label=\"sections\"><div>");
+    for (size_t i = 0; i < PART_COUNT; i++)
+        if (body[i].len)
+            markup_printf(t, "<a href=\"#%!\">%!</a>\n", parts[i].id, parts[i].title);
+    text_puts(t, "</div></nav>\n<main>\n");
+    totals_count(s, &n);
+    headline(&p, &n);
+    text_puts(t, "<div class=\"cards\">\n");
+    for (size_t i = 0; i < s->column_count; i++)
+        card(&p, i);
+    text_puts(t, "</div>\n");
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (body[i].len)
+            text_append(t, body[i].data, body[i].len);
+        t->failed |= body[i].failed;
+        text_free(&body[i]);
+    }
+    text_puts(t, "<footer>Written by isophote. A rate is camera samples per second of the render "
+                 "phase: pixels times samples a "
+                 "pixel over seconds. A row without the verdict PASS carries no "
+                 "rate.</footer>\n</main>\n<script>\n");
+    text_puts(t, report_js);
+    text_puts(t, "</script>\n</body></html>\n");
+    return t->failed || p.no_memory ? error_msg(err, STATUS_MEMORY, "out of memory for a report")
+                                    : STATUS_OK;
+}

@@ -1,0 +1,41 @@
+/* The parts of the HTML report. Each section_* writes one <section>, or nothing when there is
+ * nothing to show. */
+#ifndef ISOPHOTE_REPORTS_HTML_H
+#define ISOPHOTE_REPORTS_HTML_H
+
+#include "report.h"
+
+struct page {
+    struct text *t;
+    struct arena *a;
+    const struct snapshot *s;
+    bool no_memory;
+};
+
+void section_findings(struct page *p);
+void section_cases(struct page *p);
+void section_rates(struct page *p);
+void section_blocks(struct page *p);
+void section_phases(struct page *p);
+void section_images(struct page *p);
+void section_environment(struct page *p);
+
+/* ---- shared pieces
+ * ------------------------------------------------------------------------------- */
+
+void html_verdict(struct text *t, enum verdict v, bool waived); /* a badge */
+void html_command(struct text *t,
+                  const char *command); /* code with a copy button; nothing for NULL */
+void html_json(struct text *t, const struct json *v); /* a two-column table, nested */
+/* "picture 512x512, 64 spp, depth 6" */
+void html_job(struct text *t, const struct bench_record *b);
+/* mode, and what else was set: ", bvh8, work-group 8x4, tile 64x64, batch 4" */
+void html_settings(struct text *t, const struct bench_record *b);
+/* Class number of a series' colour. */
+unsigned html_series(size_t column);
+/* Same scene, picture size, samples, depth: rows whose rates can stand in one chart. */
+bool bench_same_job(const struct bench_record *a, const struct bench_record *b);
+/* v[key] as a number; NaN if it is none. */
+double json_number_at(const struct json *v, const char *key);
+
+#endif

@@ -1,0 +1,156 @@
+/* Throughput: one table for each job (scene, size, samples, depth), bars with intervals, the best
+ * first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+
+static const double tie_threshold = 0.02; /* rates closer than this are one rate to a reader */
+
+/* Rows with a rate first, the fastest first; then the others by verdict. */
+static int rate_order(const void *a, const void *b)
+{
+    const struct snapshot_bench *x = *(const struct snapshot_bench *const *)a,
+                                *y = *(const struct snapshot_bench *const *)b;
+    if (x->record->samples_per_s != y->record->samples_per_s)
+        return x->record->samples_per_s > y->record->samples_per_s ? -1 : 1;
+    return (int)x->record->verdict - (int)y->record->verdict;
+}
+
+static void bar(struct text *t, const struct bench_record *b, double scale, unsigned series)
+{
+    markup_printf(t,
+                  "<svg class=\"bar\" viewBox=\"0 0 1000 14\" preserveAspectRatio=\"none\" "
+                  "aria-hidden=\"true\">"
+                  "<rect class=\"track\" x=\"0\" y=\"2\" width=\"1000\" height=\"10\"/><rect "
+                  "class=\"s%u\" x=\"0\" y=\"2\" "
+                  "width=\"%.2f\" height=\"10\"/><line x1=\"%.2f\" y1=\"7\" x2=\"%.2f\" "
+                  "y2=\"7\"/><line x1=\"%.2f\" y1=\"3\" "
+                  "x2=\"%.2f\" y2=\"11\"/><line x1=\"%.2f\" y1=\"3\" x2=\"%.2f\" y2=\"11\"/></svg>",
+                  series, b->samples_per_s * scale, b->interval[0] * scale, b->interval[1] * scale,
+                  b->interval[0] * scale, b->interval[0] * scale, b->interval[1] * scale,
+                  b->interval[1] * scale);
+}
+
+static void against_best(struct text *t, const struct bench_record *b,
+                         const struct bench_record *best)
+{
+    char ratio[32];
+    if (b == best) {
+        text_puts(t, "<b>best</b>");
+        return;
+    }
+    enum rate_relation r = rate_compare(b->interval, best->interval, tie_threshold);
+    markup_printf(t, "&#215; %s", ratio_text(b->samples_per_s / best->samples_per_s, ratio));
+    if (r != RATE_SLOWER)
+        markup_printf(t, " <span class=\"note\">%s</span>",
+                      r == RATE_SAME ? "tied" : rate_relation_name(r));
+}
+
+/* The setting in full, figures beyond the rate, and the command. */
+static void more(struct page *p, const struct snapshot_bench *b)
+{
+    const struct json *verdict = b->detail ? json_get(b->detail, "judgement") : NULL;
+    text_puts(p->t, "<details><summary>how</summary>\n");
+    html_command(p->t, b->record->command);
+    if (b->record->reason && b->record->reason[0])
+        markup_printf(p->t, "<p class=\"note\">%s</p>\n", b->record->reason);
+    if (verdict && verdict->type == JSON_OBJECT)
+        html_json(p->t, verdict);
+    const char *const keys[] = {"memory", "build", "load"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        const struct json *v = b->detail ? json_get(b->detail, keys[i]) : NULL;
+        if (v && v->type == JSON_OBJECT && v->first)
+            html_json(p->t, v);
+    }
+    text_puts(p->t, "</details>");
+}
+
+static void rate_row(struct page *p, const struct snapshot_bench *b,
+                     const struct bench_record *best)
+{
+    const struct bench_record *r = b->record;
+    char rate[32], low[32], high[32];
+    markup_printf(p->t, "<tr><th scope=\"row\">%s</th><td>", p->s->columns[b->column].label);
+    html_settings(p->t, r);
+    text_puts(p->t, "</td>");
+    if (r->verdict == VERDICT_PASS) {
+        text_puts(p->t, "<td class=\"bar\">");
+        bar(p->t, r,
+            1000 /
+                (best->interval[1] > best->samples_per_s ? best->interval[1] : best->samples_per_s),
+            html_series(b->column));
+        markup_printf(
+            p->t,
+            "</td><td class=\"r\"><b>%s</b></td><td class=\"r\">%s to %s</td><td class=\"r\">",
+            rate_text(r->samples_per_s, rate), rate_text(r->interval[0], low),
+            rate_text(r->interval[1], high));
+        against_best(p->t, r, best);
+        markup_printf(p->t,
+                      "</td><td class=\"r\">%.1f%%</td><td class=\"r\">%u</td><td class=\"wrap\">",
+                      100 * r->noise, r->repetitions);
+    } else {
+        text_puts(p->t, "<td class=\"wrap\" colspan=\"6\">");
+        html_verdict(p->t, r->verdict, false);
+        markup_printf(p->t, " no rate: %s</td><td class=\"wrap\">",
+                      r->reason && r->reason[0] ? r->reason : "no reason was recorded");
+    }
+    more(p, b);
+    text_puts(p->t, "</td></tr>\n");
+}
+
+static void job_write(struct page *p, const struct snapshot_bench **rows, size_t n)
+{
+    qsort(rows, n, sizeof(const struct snapshot_bench *), rate_order);
+    const struct bench_record *best = rows[0]->record;
+    markup_printf(p->t, "<h3>%s <span class=\"note\">", best->scene);
+    html_job(p->t, best);
+    text_puts(p->t,
+              "</span></h3>\n<div class=\"scroll\"><table class=\"rates\"><thead><tr><th "
+              "scope=\"col\">device</th><th "
+              "scope=\"col\">setting</th><th scope=\"col\"></th><th scope=\"col\" "
+              "class=\"r\">samples</th><th "
+              "scope=\"col\" class=\"r\">interval</th><th scope=\"col\" class=\"r\">against the "
+              "best</th><th "
+              "scope=\"col\" class=\"r\">noise</th><th scope=\"col\" class=\"r\">runs</th><th "
+              "scope=\"col\"></th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < n; i++)
+        rate_row(p, rows[i], best);
+    text_puts(p->t, "</tbody></table></div>\n");
+}
+
+void section_rates(struct page *p)
+{
+    const struct snapshot *s = p->s;
+    const struct snapshot_bench **rows =
+        ARENA_ARRAY(p->a, const struct snapshot_bench *, s->bench_count);
+    bool *done = ARENA_ARRAY(p->a, bool, s->bench_count);
+    size_t shown = 0;
+    if (!rows || !done) {
+        p->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < s->bench_count; i++) {
+        size_t n = 0;
+        if (s->benches[i].sweep || done[i])
+            continue;
+        for (size_t k = i; k < s->bench_count; k++)
+            if (!s->benches[k].sweep && !done[k] &&
+                bench_same_job(s->benches[i].record, s->benches[k].record)) {
+                rows[n++] = &s->benches[k];
+                done[k] = true;
+            }
+        if (shown++ == 0)
+            text_puts(
+                p->t,
+                "<section id=\"rates\"><h2>Throughput</h2>\n<p class=\"note\">Median camera "
+                "samples per second of "
+                "the render phase; the thin line is the interval of the median (distribution-free, "
+                "95% or "
+                "what the number of runs allows). Only rows whose picture was judged right carry a "
+                "rate.</p>\n");
+        job_write(p, rows, n);
+    }
+    if (shown)
+        text_puts(p->t, "</section>\n");
+}

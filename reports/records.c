@@ -1,0 +1,314 @@
+#include "records.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT(type, member) offsetof(struct type, member)
+
+static const struct field run_fields[] = {
+    {"kind", FIELD_KEY, AT(run_record, kind)},
+    {"started_utc", FIELD_TEXT, AT(run_record, started_utc)},
+    {"command", FIELD_TEXT, AT(run_record, command)},
+    {"environment", FIELD_JSON, AT(run_record, environment)},
+};
+static const struct field device_fields[] = {
+    {"id", FIELD_KEY, AT(device_record, id)},
+    {"api", FIELD_TEXT, AT(device_record, api)},
+    {"name", FIELD_TEXT, AT(device_record, name)},
+    {"vendor", FIELD_TEXT, AT(device_record, vendor)},
+    {"driver", FIELD_TEXT, AT(device_record, driver)},
+    {"version", FIELD_TEXT, AT(device_record, version)},
+    {"compiler", FIELD_TEXT, AT(device_record, compiler)},
+    {"kind", FIELD_TEXT, AT(device_record, kind)},
+    {"detail", FIELD_JSON, AT(device_record, detail)},
+};
+static const struct field case_fields[] = {
+    {"name", FIELD_KEY, AT(case_record, name)},
+    {"device", FIELD_KEY, AT(case_record, device)},
+    {"verdict", FIELD_VERDICT, AT(case_record, verdict)},
+    {"reason", FIELD_TEXT, AT(case_record, reason)},
+    {"replay", FIELD_TEXT, AT(case_record, replay)},
+    {"detail", FIELD_JSON, AT(case_record, detail)},
+    {"compile_s", FIELD_REAL, AT(case_record, compile_s)},
+    {"run_s", FIELD_REAL, AT(case_record, run_s)},
+    {"waived", FIELD_BOOL, AT(case_record, waived)},
+};
+static const struct field bench_fields[] = {
+    {"scene", FIELD_KEY, AT(bench_record, scene)},
+    {"device", FIELD_KEY, AT(bench_record, device)},
+    {"mode", FIELD_KEY, AT(bench_record, mode)},
+    {"bvh", FIELD_TEXT, AT(bench_record, bvh)},
+    {"model", FIELD_TEXT, AT(bench_record, model)},
+    {"width", FIELD_U32, AT(bench_record, width)},
+    {"height", FIELD_U32, AT(bench_record, height)},
+    {"spp", FIELD_U32, AT(bench_record, spp)},
+    {"max_depth", FIELD_U32, AT(bench_record, max_depth)},
+    {"work_group_x", FIELD_U32, AT(bench_record, work_group[0])},
+    {"work_group_y", FIELD_U32, AT(bench_record, work_group[1])},
+    {"tile_x", FIELD_U32, AT(bench_record, tile[0])},
+    {"tile_y", FIELD_U32, AT(bench_record, tile[1])},
+    {"batch", FIELD_U32, AT(bench_record, batch)},
+    {"verdict", FIELD_VERDICT, AT(bench_record, verdict)},
+    {"reason", FIELD_TEXT, AT(bench_record, reason)},
+    {"samples_per_s", FIELD_REAL, AT(bench_record, samples_per_s)},
+    {"interval_low", FIELD_REAL, AT(bench_record, interval[0])},
+    {"interval_high", FIELD_REAL, AT(bench_record, interval[1])},
+    {"noise", FIELD_REAL, AT(bench_record, noise)},
+    {"repetitions", FIELD_U32, AT(bench_record, repetitions)},
+    {"phases", FIELD_JSON, AT(bench_record, phases)},
+    {"detail", FIELD_JSON, AT(bench_record, detail)},
+    {"command", FIELD_TEXT, AT(bench_record, command)},
+};
+static const struct field image_fields[] = {
+    {"scene", FIELD_KEY, AT(image_record, scene)},
+    {"device", FIELD_KEY, AT(image_record, device)},
+    {"mode", FIELD_TEXT, AT(image_record, mode)},
+    {"kind", FIELD_IMAGE, AT(image_record, kind)},
+    {"width", FIELD_U32, AT(image_record, width)},
+    {"height", FIELD_U32, AT(image_record, height)},
+    {"caption", FIELD_TEXT, AT(image_record, caption)},
+    {"png", FIELD_BYTES, AT(image_record, png)},
+};
+_Static_assert(AT(image_record, png_size) == AT(image_record, png) + sizeof(void *),
+               "FIELD_BYTES: the size follows the pointer");
+
+#define LAYOUT(text, sql_table, type)                                                              \
+    {                                                                                              \
+        .name = text, .table = sql_table, .size = sizeof(struct type##_record),                    \
+        .fields = type##_fields, .count = sizeof type##_fields / sizeof type##_fields[0]           \
+    }
+const struct record_layout record_layouts[RECORD_COUNT] = {
+    [RECORD_RUN] = LAYOUT("run", "run", run),
+    [RECORD_DEVICE] = LAYOUT("device", "device", device),
+    [RECORD_CASE] = LAYOUT("case", "case_result", case),
+    [RECORD_BENCH] = LAYOUT("bench", "bench", bench),
+    [RECORD_IMAGE] = LAYOUT("image", "image", image),
+};
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static const char *const verdict_names[] = {
+#define X(name, text) #name,
+    VERDICT_LIST(X)
+#undef X
+};
+static const char *const image_names[] = {"picture", "reference", "difference", "significance"};
+enum { IMAGE_KIND_COUNT = sizeof image_names / sizeof image_names[0] };
+
+const struct phase_name phase_names[PHASE_COUNT] = {
+#define X(key, text) {#key, text},
+    PHASE_LIST(X)
+#undef X
+};
+
+const char *verdict_name(enum verdict v)
+{
+    return (unsigned)v < VERDICT_COUNT ? verdict_names[v] : "?";
+}
+
+const char *image_kind_name(enum image_kind k)
+{
+    return (unsigned)k < IMAGE_KIND_COUNT ? image_names[k] : "?";
+}
+
+static int name_find(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    return -1;
+}
+
+bool verdict_parse(const char *name, enum verdict *out)
+{
+    int i = name_find(name, verdict_names, VERDICT_COUNT);
+    if (i >= 0)
+        *out = (enum verdict)i;
+    return i >= 0;
+}
+
+bool image_kind_parse(const char *name, enum image_kind *out)
+{
+    int i = name_find(name, image_names, IMAGE_KIND_COUNT);
+    if (i >= 0)
+        *out = (enum image_kind)i;
+    return i >= 0;
+}
+
+/* ---- JSON inside records ----------------------------------------------------------------------
+ */
+
+void json_copy(struct json_writer *w, const struct json *v)
+{
+    if (v->key)
+        json_key(w, v->key);
+    switch (v->type) {
+    case JSON_NULL:
+        json_null(w);
+        break;
+    case JSON_BOOL:
+        json_bool(w, v->boolean);
+        break;
+    case JSON_NUMBER:
+        if (v->is_integer)
+            json_integer(w, v->integer);
+        else
+            json_number(w, v->number);
+        break;
+    case JSON_STRING:
+        json_string(w, v->string);
+        break;
+    case JSON_ARRAY:
+        json_begin_array(w);
+        for (const struct json *c = v->first; c; c = c->next)
+            json_copy(w, c);
+        json_end_array(w);
+        break;
+    case JSON_OBJECT:
+        json_begin_object(w);
+        for (const struct json *c = v->first; c; c = c->next)
+            json_copy(w, c);
+        json_end_object(w);
+        break;
+    }
+}
+
+enum status json_compact(struct arena *a, const char *what, const char *text, const char **out,
+                         struct error *err)
+{
+    const struct json *root;
+    struct error inner = {0};
+    enum status st = json_parse(a, what, text, strlen(text), &root, &inner);
+    if (st == STATUS_MEMORY)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %s", what);
+    if (st)
+        return error_msg(err, STATUS_ARG, "%s is not JSON: %s", what, inner.msg);
+    struct json_writer w = {0};
+    json_copy(&w, root);
+    char *copy = w.out.failed ? NULL : arena_strdup(a, w.out.data);
+    bool deep = w.depth != 0;
+    text_free(&w.out);
+    if (deep)
+        return error_msg(err, STATUS_ARG, "%s is nested too deep", what);
+    if (!copy)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %s", what);
+    *out = copy;
+    return STATUS_OK;
+}
+
+/* ---- checks -----------------------------------------------------------------------------------
+ */
+
+static enum status field_check(const struct record_layout *l, const struct field *f,
+                               const char *value, struct error *err)
+{
+    const char *text;
+    double number;
+    int choice;
+    switch (f->type) {
+    case FIELD_KEY:
+        memcpy(&text, value, sizeof text);
+        if (!text || !text[0])
+            return error_msg(err, STATUS_ARG, "a %s record needs its %s", l->name, f->name);
+        break;
+    case FIELD_REAL:
+        memcpy(&number, value, sizeof number);
+        if (!isfinite(number))
+            return error_msg(err, STATUS_ARG, "%s of a %s record is not finite", f->name, l->name);
+        break;
+    case FIELD_VERDICT:
+    case FIELD_IMAGE:
+        memcpy(&choice, value, sizeof choice);
+        if (choice < 0 ||
+            choice >= (f->type == FIELD_IMAGE ? (int)IMAGE_KIND_COUNT : (int)VERDICT_COUNT))
+            return error_msg(err, STATUS_ARG, "%s of a %s record is %d, which is none", f->name,
+                             l->name, choice);
+        break;
+    default:
+        break;
+    }
+    return STATUS_OK;
+}
+
+enum status record_check(enum record_kind kind, const void *record, struct error *err)
+{
+    const struct record_layout *l = &record_layouts[kind];
+    for (size_t i = 0; i < l->count; i++) {
+        enum status st =
+            field_check(l, &l->fields[i], (const char *)record + l->fields[i].offset, err);
+        if (st)
+            return st;
+    }
+    if (kind == RECORD_BENCH) {
+        const struct bench_record *b = record;
+        if (b->verdict != VERDICT_PASS &&
+            (b->samples_per_s != 0 || b->interval[0] != 0 || b->interval[1] != 0))
+            return error_msg(err, STATUS_ARG, "a row of %s on %s carries a rate and verdict %s",
+                             b->scene, b->device, verdict_name(b->verdict));
+        if (b->verdict == VERDICT_PASS && !(b->samples_per_s > 0))
+            return error_msg(err, STATUS_ARG, "a row of %s on %s passed and carries no rate",
+                             b->scene, b->device);
+    }
+    if (kind == RECORD_IMAGE) {
+        const struct image_record *i = record;
+        static const unsigned char signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+        if (!i->png || i->png_size < 8 || memcmp(i->png, signature, 8) != 0)
+            return error_msg(err, STATUS_ARG, "the image of %s on %s is not a PNG", i->scene,
+                             i->device);
+    }
+    return STATUS_OK;
+}
+
+/* ---- base64 -----------------------------------------------------------------------------------
+ */
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void base64_encode(struct text *t, const void *data, size_t size)
+{
+    const unsigned char *b = data;
+    char out[1024];
+    size_t used = 0;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t n = size - i < 3 ? size - i : 3;
+        uint32_t v = (uint32_t)b[i] << 16 | (n > 1 ? (uint32_t)b[i + 1] << 8 : 0) |
+                     (n > 2 ? (uint32_t)b[i + 2] : 0);
+        out[used++] = alphabet[v >> 18 & 63];
+        out[used++] = alphabet[v >> 12 & 63];
+        out[used++] = n > 1 ? alphabet[v >> 6 & 63] : '=';
+        out[used++] = n > 2 ? alphabet[v & 63] : '=';
+        if (used == sizeof out) {
+            text_append(t, out, used);
+            used = 0;
+        }
+    }
+    text_append(t, out, used);
+}
+
+bool base64_decode(struct arena *a, const char *s, void **data, size_t *size)
+{
+    size_t n = strlen(s);
+    if (n % 4 != 0)
+        return false;
+    size_t pad = n ? (s[n - 1] == '=') + (s[n - 2] == '=') : 0;
+    unsigned char *out = arena_alloc(a, n / 4 * 3 + 1, 1, 1);
+    if (!out)
+        return false;
+    size_t used = 0;
+    for (size_t i = 0; i < n; i += 4) {
+        uint32_t v = 0;
+        for (size_t k = 0; k < 4; k++) {
+            const char *p = s[i + k] ? strchr(alphabet, s[i + k]) : NULL;
+            if (!p && !(s[i + k] == '=' && i + k >= n - pad))
+                return false;
+            v = v << 6 | (p ? (uint32_t)(p - alphabet) : 0);
+        }
+        out[used++] = (unsigned char)(v >> 16);
+        out[used++] = (unsigned char)(v >> 8);
+        out[used++] = (unsigned char)v;
+    }
+    *data = out;
+    *size = used - pad;
+    return true;
+}

@@ -1,0 +1,35 @@
+#include "report.h"
+
+#include <string.h>
+
+size_t level_length(const char *case_name) { return strcspn(case_name, "."); }
+
+const char *shape_text(const uint32_t shape[2], char buf[32])
+{
+    if (shape[0] || shape[1])
+        snprintf(buf, 32, "%ux%u", shape[0], shape[1]);
+    else
+        snprintf(buf, 32, "default");
+    return buf;
+}
+
+enum status report_write(struct store *s, enum report_format format, bool all_runs,
+                         const char *path, struct error *err)
+{
+    struct arena a = {0};
+    struct snapshot snap;
+    struct text t = {0};
+    enum status st = snapshot_load(s, &a, all_runs, &snap, err);
+    if (!st && format == REPORT_HTML)
+        st = report_html(&t, &a, &snap, err);
+    else if (!st && format == REPORT_MARKDOWN)
+        report_markdown(&t, &snap);
+    else if (!st)
+        report_csv(&t, &snap);
+    if (!st)
+        st = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for %s", path)
+                      : file_write(path, t.data, t.len, err);
+    text_free(&t);
+    arena_free(&a);
+    return st;
+}

@@ -1,0 +1,19 @@
+/* The formats of report_write, each from one snapshot onto a text. */
+#ifndef ISOPHOTE_REPORTS_REPORT_H
+#define ISOPHOTE_REPORTS_REPORT_H
+
+#include "markup.h"
+#include "snapshot.h"
+
+void report_markdown(struct text *t, const struct snapshot *s);
+void report_csv(struct text *t, const struct snapshot *s);
+enum status report_html(struct text *t, struct arena *a, const struct snapshot *s,
+                        struct error *err);
+
+/* Levels of case names: the part before the first dot. */
+size_t level_length(const char *case_name);
+
+/* "8x4", or "default" for zeros. */
+const char *shape_text(const uint32_t shape[2], char buf[32]);
+
+#endif

@@ -1,0 +1,455 @@
+#include "snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int text_order(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
+
+static int u32_order(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
+
+int bench_key_order(const struct bench_record *a, const struct bench_record *b)
+{
+    int c = text_order(a->scene, b->scene);
+    c = c ? c : text_order(a->mode, b->mode);
+    c = c ? c : text_order(a->bvh, b->bvh);
+    c = c ? c : text_order(a->model, b->model);
+    c = c ? c : u32_order(a->width, b->width);
+    c = c ? c : u32_order(a->height, b->height);
+    c = c ? c : u32_order(a->spp, b->spp);
+    c = c ? c : u32_order(a->max_depth, b->max_depth);
+    c = c ? c : u32_order(a->work_group[0], b->work_group[0]);
+    c = c ? c : u32_order(a->work_group[1], b->work_group[1]);
+    c = c ? c : u32_order(a->tile[0], b->tile[0]);
+    c = c ? c : u32_order(a->tile[1], b->tile[1]);
+    return c ? c : u32_order(a->batch, b->batch);
+}
+
+/* ---- columns
+ * ---------------------------------------------------------------------------------------- */
+
+struct loader {
+    struct arena *a;
+    struct snapshot *out;
+    struct store *store;
+    bool all_runs;
+    const int64_t *run_ids;
+    /* which column a run's device id means */
+    struct link {
+        size_t run, column;
+        const char *id;
+    } * links;
+    size_t link_count, link_cap;
+    struct snapshot_column *columns; /* all, before hiding */
+    size_t column_count, column_cap;
+    size_t *shown; /* column -> index in out->columns, or SIZE_MAX */
+};
+
+static enum status no_memory(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory for a report");
+}
+
+static size_t run_index(const struct loader *l, int64_t id)
+{
+    size_t lo = 0, hi = l->out->run_count;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (l->run_ids[mid] < id)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < l->out->run_count && l->run_ids[lo] == id ? lo : SIZE_MAX;
+}
+
+static bool same_device(const struct snapshot_column *a, const struct snapshot_column *b)
+{
+    return text_order(a->device.id, b->device.id) == 0 &&
+           text_order(a->device.name, b->device.name) == 0 && text_order(a->host, b->host) == 0;
+}
+
+static bool same_variant(const struct snapshot_column *a, const struct snapshot_column *b)
+{
+    return same_device(a, b) && text_order(a->device.driver, b->device.driver) == 0 &&
+           text_order(a->device.version, b->device.version) == 0 &&
+           text_order(a->device.compiler, b->device.compiler) == 0;
+}
+
+/* A larger array in the arena: the old one is left behind, so growth doubles. */
+static void *array_grow(struct arena *a, void *old, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return old;
+    size_t wanted = *cap ? 2 * *cap : 16;
+    void *p = arena_alloc(a, wanted, size, 0);
+    if (p && count)
+        memcpy(p, old, count * size);
+    if (p)
+        *cap = wanted;
+    return p;
+}
+
+static enum status column_link(struct loader *l, size_t run, const struct device_record *d,
+                               size_t *column, struct error *err)
+{
+    struct snapshot_column c = {.device = *d, .host = l->out->runs[run].host, .run = run};
+    size_t at = 0;
+    while (at < l->column_count && !same_variant(&l->columns[at], &c))
+        at++;
+    if (at == l->column_count) {
+        if (d->detail && json_parse(l->a, "detail", d->detail, strlen(d->detail), &c.detail, NULL))
+            c.detail = NULL;
+        l->columns = array_grow(l->a, l->columns, l->column_count, &l->column_cap, sizeof c);
+        if (!l->columns)
+            return no_memory(err);
+        l->columns[l->column_count++] = c;
+    }
+    if (l->columns[at].run <= run) {
+        l->columns[at].run = run;
+        l->columns[at].device = *d;
+    }
+    l->links = array_grow(l->a, l->links, l->link_count, &l->link_cap, sizeof *l->links);
+    if (!l->links)
+        return no_memory(err);
+    l->links[l->link_count++] = (struct link){.run = run, .column = at, .id = d->id};
+    *column = at;
+    return STATUS_OK;
+}
+
+/* The column of a device id in a run; one that has no device record gets a column with its id
+ * alone. */
+static enum status column_find(struct loader *l, size_t run, const char *id, size_t *column,
+                               struct error *err)
+{
+    for (size_t i = l->link_count; i-- > 0;)
+        if (l->links[i].run == run && strcmp(l->links[i].id, id) == 0) {
+            *column = l->links[i].column;
+            return STATUS_OK;
+        }
+    struct device_record bare = {.id = id};
+    return column_link(l, run, &bare, column, err);
+}
+
+/* ---- rows
+ * ------------------------------------------------------------------------------------------- */
+
+/* One record of cases, benches or images on its way: where it belongs and what makes it the same as
+ * another. */
+struct candidate {
+    size_t column, run, order;
+    bool sweep;
+    const void *record;
+};
+
+static int place_order(const struct candidate *a, const struct candidate *b)
+{
+    if (a->column != b->column)
+        return a->column < b->column ? -1 : 1;
+    return (int)a->sweep - (int)b->sweep;
+}
+
+static int case_same(const struct candidate *a, const struct candidate *b)
+{
+    const struct case_record *x = a->record, *y = b->record;
+    int c = text_order(x->name, y->name);
+    return c ? c : place_order(a, b);
+}
+
+static int bench_same(const struct candidate *a, const struct candidate *b)
+{
+    int c = place_order(a, b);
+    return c ? c : bench_key_order(a->record, b->record);
+}
+
+static int image_same(const struct candidate *a, const struct candidate *b)
+{
+    const struct image_record *x = a->record, *y = b->record;
+    int c = text_order(x->scene, y->scene);
+    c = c ? c : text_order(x->mode, y->mode);
+    c = c ? c : place_order(a, b);
+    return c ? c : (int)x->kind - (int)y->kind;
+}
+
+typedef int same_function(const struct candidate *, const struct candidate *);
+
+#define SORT_BY(name, same)                                                                        \
+    static int name(const void *a, const void *b)                                                  \
+    {                                                                                              \
+        const struct candidate *x = a, *y = b;                                                     \
+        int c = same(x, y);                                                                        \
+        return c ? c : (x->order > y->order) - (x->order < y->order);                              \
+    }
+SORT_BY(case_sort, case_same)
+SORT_BY(bench_sort, bench_same)
+SORT_BY(image_sort, image_same)
+
+static int order_sort(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static const struct {
+    same_function *same;
+    int (*sort)(const void *, const void *);
+} row_kinds[RECORD_COUNT] = {
+    [RECORD_CASE] = {case_same, case_sort},
+    [RECORD_BENCH] = {bench_same, bench_sort},
+    [RECORD_IMAGE] = {image_same, image_sort},
+};
+
+static const char *record_device(enum record_kind kind, const void *record)
+{
+    return kind == RECORD_CASE    ? ((const struct case_record *)record)->device
+           : kind == RECORD_BENCH ? ((const struct bench_record *)record)->device
+                                  : ((const struct image_record *)record)->device;
+}
+
+struct rows {
+    struct candidate *items;
+    size_t count;
+};
+
+static enum status rows_read(struct loader *l, enum record_kind kind, struct rows *out,
+                             struct error *err)
+{
+    void *data;
+    int64_t *runs;
+    size_t n;
+    enum status st = store_read(l->store, l->a, kind, 0, &data, &runs, &n, err);
+    if (st)
+        return st;
+    out->items = ARENA_ARRAY(l->a, struct candidate, n);
+    if (!out->items)
+        return no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        struct candidate c = {.order = i, .record = (char *)data + i * record_layouts[kind].size};
+        c.run = run_index(l, runs[i]);
+        if (c.run == SIZE_MAX)
+            continue; /* a stranger's file without its run: nothing to say about where it is from */
+        c.sweep = text_order(l->out->runs[c.run].record.kind, "sweep") == 0;
+        st = column_find(l, c.run, record_device(kind, c.record), &c.column, err);
+        if (st)
+            return st;
+        out->items[out->count++] = c;
+    }
+    return STATUS_OK;
+}
+
+/* Drops rows of hidden columns and all but the newest of each key; the rest stands in sorted order.
+ */
+static void rows_reduce(const struct loader *l, enum record_kind kind, struct rows *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++)
+        if (l->shown[r->items[i].column] != SIZE_MAX) {
+            r->items[n] = r->items[i];
+            r->items[n++].column = l->shown[r->items[i].column];
+        }
+    if (n)
+        qsort(r->items, n, sizeof *r->items, row_kinds[kind].sort);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i + 1 == n || row_kinds[kind].same(&r->items[i], &r->items[i + 1]) != 0)
+            r->items[kept++] = r->items[i];
+    r->count = kept;
+    if (kind == RECORD_BENCH && kept)
+        qsort(r->items, kept, sizeof *r->items, order_sort);
+    for (size_t i = 0; i < kept; i++)
+        l->out->runs[r->items[i].run].shown = true;
+}
+
+/* ---- hiding and naming columns
+ * ----------------------------------------------------------------------- */
+
+static enum status columns_show(struct loader *l, struct error *err)
+{
+    l->shown = ARENA_ARRAY(l->a, size_t, l->column_count);
+    l->out->columns = ARENA_ARRAY(l->a, struct snapshot_column, l->column_count);
+    if (!l->shown || !l->out->columns)
+        return no_memory(err);
+    for (size_t i = 0; i < l->column_count; i++) {
+        bool newest = true;
+        for (size_t k = 0; k < l->column_count; k++)
+            if (k != i && same_device(&l->columns[i], &l->columns[k]) &&
+                (l->columns[k].run > l->columns[i].run ||
+                 (l->columns[k].run == l->columns[i].run && k > i)))
+                newest = false;
+        l->shown[i] = SIZE_MAX;
+        if (newest || l->all_runs) {
+            l->shown[i] = l->out->column_count;
+            l->out->columns[l->out->column_count++] = l->columns[i];
+        }
+    }
+    return STATUS_OK;
+}
+
+static bool label_taken(const struct snapshot *s, size_t i)
+{
+    for (size_t k = 0; k < s->column_count; k++)
+        if (k != i && strcmp(s->columns[k].label, s->columns[i].label) == 0)
+            return true;
+    return false;
+}
+
+/* The id where that is enough; else with version, driver, compiler, host, and at last the column's
+ * number. */
+static enum status columns_name(struct arena *a, struct snapshot *s, struct error *err)
+{
+    bool *taken = ARENA_ARRAY(a, bool, s->column_count);
+    if (!taken)
+        return no_memory(err);
+    for (size_t i = 0; i < s->column_count; i++)
+        s->columns[i].label = s->columns[i].device.id;
+    for (int step = 0; step < 5; step++) {
+        for (size_t i = 0; i < s->column_count; i++)
+            taken[i] = label_taken(s, i);
+        for (size_t i = 0; i < s->column_count; i++) {
+            const struct snapshot_column *c = &s->columns[i];
+            char number[24];
+            snprintf(number, sizeof number, "#%zu", i + 1);
+            const char *more[] = {c->device.version, c->device.driver, c->device.compiler, c->host,
+                                  number};
+            if (!taken[i] || !more[step] || !more[step][0])
+                continue;
+            s->columns[i].label = arena_printf(a, "%s, %s", c->label, more[step]);
+            if (!s->columns[i].label)
+                return no_memory(err);
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------- */
+
+static enum status runs_load(struct loader *l, struct error *err)
+{
+    void *data;
+    int64_t *ids;
+    size_t n;
+    enum status st = store_read(l->store, l->a, RECORD_RUN, 0, &data, &ids, &n, err);
+    if (st)
+        return st;
+    l->run_ids = ids;
+    l->out->run_count = n;
+    l->out->runs = ARENA_ARRAY(l->a, struct snapshot_run, n);
+    if (!l->out->runs)
+        return no_memory(err);
+    const struct run_record *records = data;
+    for (size_t i = 0; i < n; i++) {
+        struct snapshot_run *r = &l->out->runs[i];
+        r->record = records[i];
+        const char *env = records[i].environment;
+        if (env && json_parse(l->a, "environment", env, strlen(env), &r->environment, NULL))
+            r->environment = NULL;
+        const struct json *host = r->environment && r->environment->type == JSON_OBJECT
+                                      ? json_get(r->environment, "host")
+                                      : NULL;
+        r->host = host && host->type == JSON_STRING ? host->string : "";
+    }
+    return STATUS_OK;
+}
+
+static enum status devices_load(struct loader *l, struct error *err)
+{
+    void *data;
+    int64_t *runs;
+    size_t n;
+    enum status st = store_read(l->store, l->a, RECORD_DEVICE, 0, &data, &runs, &n, err);
+    const struct device_record *records = data;
+    for (size_t i = 0; i < n && !st; i++) {
+        size_t run = run_index(l, runs[i]), column;
+        if (run != SIZE_MAX)
+            st = column_link(l, run, &records[i], &column, err);
+    }
+    return st;
+}
+
+static const struct json *parsed(struct arena *a, const char *text)
+{
+    const struct json *v = NULL;
+    if (!text || json_parse(a, "detail", text, strlen(text), &v, NULL) || v->type != JSON_OBJECT)
+        return NULL;
+    return v;
+}
+
+static enum status matrix_make(struct arena *a, struct snapshot *s, struct error *err)
+{
+    s->names = ARENA_ARRAY(a, const char *, s->case_count);
+    if (!s->names)
+        return no_memory(err);
+    for (size_t i = 0; i < s->case_count; i++)
+        if (i == 0 || strcmp(s->cases[i].record->name, s->cases[i - 1].record->name) != 0)
+            s->names[s->name_count++] = s->cases[i].record->name;
+    s->matrix = arena_alloc(a, s->name_count * s->column_count, sizeof *s->matrix, 0);
+    if (!s->matrix)
+        return no_memory(err);
+    size_t name = 0;
+    for (size_t i = 0; i < s->case_count; i++) {
+        const struct snapshot_case *c = &s->cases[i];
+        if (strcmp(s->names[name], c->record->name) != 0)
+            name++;
+        s->matrix[name * s->column_count + c->column] = c;
+        struct snapshot_column *column = &s->columns[c->column];
+        column->count[c->record->verdict]++;
+        column->waived += c->record->waived;
+        column->cases++;
+    }
+    return STATUS_OK;
+}
+
+static enum status rows_keep(struct loader *l, const struct rows *rows, struct error *err)
+{
+    struct snapshot *s = l->out;
+    const struct rows *c = &rows[RECORD_CASE], *b = &rows[RECORD_BENCH], *m = &rows[RECORD_IMAGE];
+    s->cases = ARENA_ARRAY(l->a, struct snapshot_case, c->count);
+    s->benches = ARENA_ARRAY(l->a, struct snapshot_bench, b->count);
+    s->images = ARENA_ARRAY(l->a, struct snapshot_image, m->count);
+    if (!s->cases || !s->benches || !s->images)
+        return no_memory(err);
+    for (size_t i = 0; i < c->count; i++)
+        s->cases[s->case_count++] = (struct snapshot_case){
+            .record = c->items[i].record, .column = c->items[i].column, .run = c->items[i].run};
+    for (size_t i = 0; i < b->count; i++) {
+        const struct bench_record *r = b->items[i].record;
+        s->benches[s->bench_count++] = (struct snapshot_bench){.record = r,
+                                                               .phases = parsed(l->a, r->phases),
+                                                               .detail = parsed(l->a, r->detail),
+                                                               .column = b->items[i].column,
+                                                               .run = b->items[i].run,
+                                                               .sweep = b->items[i].sweep};
+    }
+    for (size_t i = 0; i < m->count; i++)
+        s->images[s->image_count++] = (struct snapshot_image){
+            .record = m->items[i].record, .column = m->items[i].column, .run = m->items[i].run};
+    return matrix_make(l->a, s, err);
+}
+
+enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struct snapshot *out,
+                          struct error *err)
+{
+    struct snapshot snap = {0};
+    struct loader l = {.a = a, .out = &snap, .store = s, .all_runs = all_runs};
+    struct rows rows[RECORD_COUNT] = {0};
+    enum status st = store_begin_read(s, err);
+    if (st)
+        return st;
+    st = runs_load(&l, err);
+    if (!st)
+        st = devices_load(&l, err);
+    for (int k = RECORD_CASE; k < RECORD_COUNT && !st; k++)
+        st = rows_read(&l, (enum record_kind)k, &rows[k], err);
+    store_rollback(s);
+    if (!st)
+        st = columns_show(&l, err);
+    for (int k = RECORD_CASE; k < RECORD_COUNT && !st; k++)
+        rows_reduce(&l, (enum record_kind)k, &rows[k]);
+    if (!st)
+        st = columns_name(a, &snap, err);
+    if (!st)
+        st = rows_keep(&l, rows, err);
+    if (!st)
+        *out = snap;
+    return st;
+}

@@ -1,0 +1,57 @@
+/* What a report shows: a store's records, with devices as columns and each key's newest result. */
+#ifndef ISOPHOTE_REPORTS_SNAPSHOT_H
+#define ISOPHOTE_REPORTS_SNAPSHOT_H
+
+#include "store.h"
+
+struct snapshot_run {
+    struct run_record record;
+    const struct json *environment; /* NULL if there is none */
+    const char *host;               /* "" if not known */
+    bool shown;                     /* some row of it is in the snapshot */
+};
+/* One device with one driver and compiler on one host. */
+struct snapshot_column {
+    struct device_record device;
+    const struct json *detail; /* NULL if there is none */
+    const char *host;
+    const char *label; /* unique among the columns */
+    size_t run;        /* index of the newest run with it */
+    size_t count[VERDICT_COUNT], waived, cases;
+};
+struct snapshot_case {
+    const struct case_record *record;
+    size_t column, run;
+};
+struct snapshot_bench {
+    const struct bench_record *record;
+    const struct json *phases, *detail; /* NULL if there are none */
+    size_t column, run;
+    bool sweep;
+};
+struct snapshot_image {
+    const struct image_record *record;
+    size_t column, run;
+};
+struct snapshot {
+    struct snapshot_run *runs;
+    struct snapshot_column *columns;
+    struct snapshot_case *cases;    /* by name, then column */
+    struct snapshot_bench *benches; /* in the order of adding */
+    struct snapshot_image *images;
+    size_t run_count, column_count, case_count, bench_count, image_count;
+    const char **names; /* of cases, sorted, each once */
+    size_t name_count;
+    const struct snapshot_case **matrix; /* [name][column]; NULL where there is none */
+};
+
+enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struct snapshot *out,
+                          struct error *err);
+
+/* Order of the settings that make a bench row's key, device and run left out: scene, mode, bvh,
+ * model, size, spp, depth, work-group, tile, batch. */
+int bench_key_order(const struct bench_record *a, const struct bench_record *b);
+/* strcmp with NULL as "". */
+int text_order(const char *a, const char *b);
+
+#endif
