@@ -26,7 +26,9 @@ struct image_source {
     struct error *err;
 };
 
-/* Refuses sizes of 0 and over the limits, before memory is taken; then takes it. */
+/* Refuses sizes of 0 and over the limits. */
+enum status image_check_size(const struct image_source *s, uint64_t width, uint64_t height);
+/* The same, then takes memory. */
 enum status image_allocate(const struct image_source *s, uint64_t width, uint64_t height,
                            uint32_t channels, enum texel_format format, struct image *out);
 /* "NAME: what, expected ..." */

@@ -84,12 +84,15 @@ static void read_with(png_structp png, png_infop info, struct png_session *p, st
 {
     const struct image_source *s = p->source;
     png_set_read_fn(png, p, on_read);
-    png_set_user_limits(png, IMAGE_SIDE_MAX, IMAGE_SIDE_MAX);
+    png_set_user_limits(png, INT32_MAX, INT32_MAX); /* ours say what was expected */
     png_set_chunk_cache_max(png, 128);
     png_set_chunk_malloc_max(png, 8 << 20);
     png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
     png_read_info(png, info);
     uint32_t width = png_get_image_width(png, info), height = png_get_image_height(png, info);
+    w->status = image_check_size(s, width, height);
+    if (w->status != STATUS_OK)
+        return;
     ask_for_plain_pixels(png, info);
     uint32_t channels = png_get_channels(png, info);
     bool deep = png_get_bit_depth(png, info) == 16;

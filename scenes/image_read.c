@@ -21,8 +21,7 @@ enum status image_fault(const struct image_source *s, enum status code, const ch
     return error_msg(s->err, code, "cannot read the image %s: %s", s->name, text);
 }
 
-enum status image_allocate(const struct image_source *s, uint64_t width, uint64_t height,
-                           uint32_t channels, enum texel_format format, struct image *out)
+enum status image_check_size(const struct image_source *s, uint64_t width, uint64_t height)
 {
     if (width == 0 || height == 0)
         return image_fault(s, STATUS_TYPE, "it has %llux%llu pixels, expected at least one",
@@ -31,6 +30,15 @@ enum status image_allocate(const struct image_source *s, uint64_t width, uint64_
         return image_fault(s, STATUS_LIMIT,
                            "it has %llux%llu pixels, expected at most %d a side and 2^28 in all",
                            (unsigned long long)width, (unsigned long long)height, IMAGE_SIDE_MAX);
+    return STATUS_OK;
+}
+
+enum status image_allocate(const struct image_source *s, uint64_t width, uint64_t height,
+                           uint32_t channels, enum texel_format format, struct image *out)
+{
+    enum status size = image_check_size(s, width, height);
+    if (size != STATUS_OK)
+        return size;
     size_t texel = channels * (format == TEXEL_U8 ? 1 : sizeof(float));
     void *texels = arena_alloc(s->arena, (size_t)(width * height), texel, 16);
     if (!texels)

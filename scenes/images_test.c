@@ -1,0 +1,762 @@
+/* Image readers and writers against files that this test builds byte by byte, or that libpng and
+ * libjpeg encode from known values. */
+#define _GNU_SOURCE /* memmem */
+#include "image_format.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jpeglib.h>
+#include <png.h>
+
+/* ---- helpers
+ * ------------------------------------------------------------------------------------- */
+
+static struct arena arena;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = (struct arena){0};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    arena_free(&arena);
+    return 0;
+}
+
+static void put(struct text *t, const void *data, size_t n) { text_append(t, data, n); }
+static void put_u8(struct text *t, unsigned v) { put(t, &(uint8_t){(uint8_t)v}, 1); }
+static void put_u32(struct text *t, uint32_t v) { put(t, &v, 4); }
+static void put_u64(struct text *t, uint64_t v) { put(t, &v, 8); }
+static void put_name(struct text *t, const char *s) { put(t, s, strlen(s) + 1); }
+
+static enum status read_text(const struct text *t, enum color_space space, struct image *im,
+                             struct error *err)
+{
+    return image_read_memory_as(&arena, t->data, t->len, "test", space, im, err);
+}
+
+static void expect_ok(enum status s, const struct error *err)
+{
+    if (s != STATUS_OK)
+        fail_msg("%s: %s", status_name(s), err->msg);
+}
+
+static void expect_failure(const struct text *t, enum status want, const char *words)
+{
+    struct image im = {.width = 12345};
+    struct error err = {0};
+    enum status s = read_text(t, COLOR_AUTO, &im, &err);
+    if (s != want || !strstr(err.msg, words))
+        fail_msg("got %s \"%s\", expected %s with \"%s\"", status_name(s), err.msg,
+                 status_name(want), words);
+    assert_int_equal(im.width, 12345); /* untouched */
+}
+
+static float texel(const struct image *im, uint32_t x, uint32_t y, uint32_t c)
+{
+    assert_int_equal(im->format, TEXEL_F32);
+    return ((const float *)im->texels)[((size_t)y * im->width + x) * im->channels + c];
+}
+
+static unsigned byte(const struct image *im, uint32_t x, uint32_t y, uint32_t c)
+{
+    assert_int_equal(im->format, TEXEL_U8);
+    return ((const uint8_t *)im->texels)[((size_t)y * im->width + x) * im->channels + c];
+}
+
+/* ---- sRGB
+ * ---------------------------------------------------------------------------------------- */
+
+static void test_srgb(void **state)
+{
+    (void)state;
+    /* IEC 61966-2-1, computed by hand at 30 digits */
+    assert_true(fabs(srgb_decode(0.5) - 0.214041140482232) < 1e-14);
+    assert_true(fabs(srgb_decode(0.04) - 0.04 / 12.92) < 1e-16);
+    assert_true(fabs(srgb_encode(0.18) - 0.461356129500442) < 1e-14);
+    assert_true(srgb_encode(0) == 0 && srgb_decode(0) == 0);
+    assert_true(fabs(srgb_encode(1) - 1) <= 0x1p-52 && fabs(srgb_decode(1) - 1) <= 0x1p-52);
+    for (int i = 0; i <= 255; i++)
+        assert_int_equal((int)(srgb_encode(srgb_decode(i / 255.0)) * 255 + 0.5), i);
+}
+
+/* ---- EXR
+ * ----------------------------------------------------------------------------------------- */
+
+enum { EXR_UINT, EXR_HALF, EXR_FLOAT };
+
+struct exr_channel {
+    const char *name;
+    int type, sampling;
+};
+
+/* Half floats used below, exact: 0, 0.5, 1, 1.5, 2, 3, 65504. */
+static uint16_t half_of(float v)
+{
+    static const struct {
+        float v;
+        uint16_t h;
+    } table[] = {{0, 0},      {0.5F, 0x3800},  {1, 0x3c00},  {1.5F, 0x3e00},         {2, 0x4000},
+                 {3, 0x4200}, {65504, 0x7bff}, {-1, 0xbc00}, {0.000000059604645F, 1}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].v == v)
+            return table[i].h;
+    fail_msg("no half for %g", (double)v);
+    return 0;
+}
+
+static void exr_attribute(struct text *t, const char *name, const char *type, uint32_t size)
+{
+    put_name(t, name);
+    put_name(t, type);
+    put_u32(t, size);
+}
+
+static void exr_head(struct text *t, const struct exr_channel *ch, size_t n,
+                     const int32_t window[4], uint32_t tile)
+{
+    put_u32(t, 20000630);
+    put_u32(t, tile ? 0x202 : 2);
+    uint32_t size = 1;
+    for (size_t i = 0; i < n; i++)
+        size += (uint32_t)strlen(ch[i].name) + 17;
+    exr_attribute(t, "channels", "chlist", size);
+    for (size_t i = 0; i < n; i++) {
+        put_name(t, ch[i].name);
+        put_u32(t, (uint32_t)ch[i].type);
+        put_u32(t, 0);
+        put_u32(t, (uint32_t)ch[i].sampling);
+        put_u32(t, (uint32_t)ch[i].sampling);
+    }
+    put_u8(t, 0);
+    exr_attribute(t, "compression", "compression", 1);
+    put_u8(t, 0);
+    exr_attribute(t, "dataWindow", "box2i", 16);
+    put(t, window, 16);
+    exr_attribute(t, "displayWindow", "box2i", 16);
+    put(t, window, 16);
+    exr_attribute(t, "lineOrder", "lineOrder", 1);
+    put_u8(t, 0);
+    exr_attribute(t, "pixelAspectRatio", "float", 4);
+    put(t, &(float){1}, 4);
+    exr_attribute(t, "screenWindowCenter", "v2f", 8);
+    put_u64(t, 0);
+    exr_attribute(t, "screenWindowWidth", "float", 4);
+    put(t, &(float){1}, 4);
+    if (tile) {
+        exr_attribute(t, "tiles", "tiledesc", 9);
+        put_u32(t, tile);
+        put_u32(t, tile);
+        put_u8(t, 0);
+    }
+    put_u8(t, 0);
+}
+
+/* Value of channel c at (x, y) of the pictures below: exact in half. */
+static float exr_value(uint32_t x, uint32_t y, size_t c)
+{
+    static const float values[] = {0, 0.5F, 1, 1.5F, 2, 3, 65504};
+    return values[(x + 2 * y + 3 * c) % 7];
+}
+
+static void exr_row(struct text *t, const struct exr_channel *ch, size_t n, uint32_t x0,
+                    uint32_t x1, uint32_t y)
+{
+    for (size_t c = 0; c < n; c++)
+        for (uint32_t x = x0; x < x1; x++) {
+            float v = exr_value(x, y, c);
+            uint16_t h;
+            if (ch[c].type == EXR_HALF)
+                h = half_of(v), put(t, &h, 2);
+            else if (ch[c].type == EXR_FLOAT)
+                put(t, &v, 4);
+            else
+                put_u32(t, (uint32_t)v);
+        }
+}
+
+static size_t exr_pixel_size(const struct exr_channel *ch, size_t n)
+{
+    size_t size = 0;
+    for (size_t c = 0; c < n; c++)
+        size += ch[c].type == EXR_HALF ? 2 : 4;
+    return size;
+}
+
+/* Uncompressed, by the file layout document; window origin (-4, 6). */
+static struct text exr_file(const struct exr_channel *ch, size_t n, uint32_t width, uint32_t height,
+                            uint32_t tile)
+{
+    struct text t = {0};
+    int32_t window[4] = {-4, 6, -4 + (int32_t)width - 1, 6 + (int32_t)height - 1};
+    exr_head(&t, ch, n, window, tile);
+    uint32_t across = tile ? (width + tile - 1) / tile : 1;
+    uint32_t down = tile ? (height + tile - 1) / tile : height;
+    uint64_t at = t.len + 8ull * across * down, pixel = exr_pixel_size(ch, n);
+    for (uint32_t i = 0; i < across * down; i++) {
+        uint32_t w = width, h = 1, head = 8;
+        if (tile) {
+            uint32_t x = i % across * tile, y = i / across * tile;
+            w = width - x < tile ? width - x : tile;
+            h = height - y < tile ? height - y : tile;
+            head = 20;
+        }
+        put_u64(&t, at);
+        at += head + pixel * w * h;
+    }
+    for (uint32_t i = 0; i < across * down; i++) {
+        uint32_t x = 0, y = i, w = width, h = 1;
+        if (tile) {
+            x = i % across * tile, y = i / across * tile;
+            w = width - x < tile ? width - x : tile;
+            h = height - y < tile ? height - y : tile;
+            put_u32(&t, i % across);
+            put_u32(&t, i / across);
+            put_u64(&t, 0);
+        } else {
+            put_u32(&t, i + 6);
+        }
+        put_u32(&t, (uint32_t)(pixel * w * h));
+        for (uint32_t k = 0; k < h; k++)
+            exr_row(&t, ch, n, x, x + w, y + k);
+    }
+    return t;
+}
+
+static void check_exr(const struct exr_channel *ch, size_t n, uint32_t tile, const int *order,
+                      uint32_t channels)
+{
+    struct text t = exr_file(ch, n, 7, 5, tile);
+    struct image im;
+    struct error err = {0};
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    assert_int_equal(im.width, 7);
+    assert_int_equal(im.height, 5);
+    assert_int_equal(im.channels, channels);
+    for (uint32_t y = 0; y < 5; y++)
+        for (uint32_t x = 0; x < 7; x++)
+            for (uint32_t c = 0; c < channels; c++)
+                assert_true(texel(&im, x, y, c) == exr_value(x, y, (size_t)order[c]));
+    text_free(&t);
+}
+
+static void test_exr_layouts(void **state)
+{
+    (void)state;
+    static const struct exr_channel rgb_half[] = {
+        {"B", EXR_HALF, 1}, {"G", EXR_HALF, 1}, {"R", EXR_HALF, 1}};
+    static const struct exr_channel rgba[] = {{"A", EXR_HALF, 1},
+                                              {"B", EXR_FLOAT, 1},
+                                              {"G", EXR_HALF, 1},
+                                              {"R", EXR_FLOAT, 1},
+                                              {"Z", EXR_FLOAT, 1}};
+    static const struct exr_channel luminance[] = {{"Y", EXR_HALF, 1}};
+    static const struct exr_channel depth[] = {{"Z", EXR_FLOAT, 1}};
+    static const struct exr_channel count[] = {{"id", EXR_UINT, 1}};
+    static const int bgr[] = {2, 1, 0}, abgr[] = {3, 2, 1, 0}, one[] = {0};
+    for (uint32_t tile = 0; tile <= 8; tile += 4) {
+        check_exr(rgb_half, 3, tile, bgr, 3);
+        check_exr(rgba, 5, tile, abgr, 4);
+        check_exr(luminance, 1, tile, one, 1);
+        check_exr(depth, 1, tile, one, 1);
+    }
+    struct text t = exr_file(count, 1, 7, 5, 0); /* integers, of which 0.5 and 1.5 became 0 and 1 */
+    struct image im;
+    struct error err = {0};
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    assert_true(texel(&im, 6, 0, 0) == 65504 && texel(&im, 3, 0, 0) == 1);
+    text_free(&t);
+}
+
+static void test_exr_refused(void **state)
+{
+    (void)state;
+    static const struct exr_channel rgb[] = {
+        {"B", EXR_FLOAT, 1}, {"G", EXR_FLOAT, 1}, {"R", EXR_FLOAT, 1}};
+    static const struct exr_channel two[] = {{"U", EXR_FLOAT, 1}, {"V", EXR_FLOAT, 1}};
+    static const struct exr_channel chroma[] = {{"RY", EXR_FLOAT, 2}, {"Y", EXR_FLOAT, 2}};
+    struct text t = exr_file(rgb, 3, 7, 5, 0);
+    struct image im;
+    for (size_t n = 4; n < t.len; n++) { /* cut anywhere: an error, never a picture */
+        struct text cut = {.data = t.data, .len = n};
+        struct error err = {0};
+        assert_int_not_equal(read_text(&cut, COLOR_AUTO, &im, &err), STATUS_OK);
+        assert_true(err.msg[0]);
+    }
+    float nan = NAN;
+    memcpy(t.data + t.len - 4, &nan, 4);
+    expect_failure(&t, STATUS_TYPE, "column 6, row 4 is not a finite number");
+    text_free(&t);
+    t = exr_file(two, 2, 7, 5, 0);
+    expect_failure(&t, STATUS_TYPE, "not R, G, B");
+    text_free(&t);
+    t = exr_file(chroma, 2, 8, 4, 0);
+    expect_failure(&t, STATUS_UNSUPPORTED, "subsampled");
+    text_free(&t);
+    static const int32_t windows[][4] = {{0, 0, -1, -1},
+                                         {0, 0, 999999999, 0},
+                                         {0, 0, 0, 999999999},
+                                         {0, 0, 30000, 30000},
+                                         {INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX}};
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        struct text w = {0};
+        struct error err = {0};
+        exr_head(&w, rgb, 3, windows[i], 0);
+        put_u64(&w, w.len + 8);
+        put_u64(&w, 0);
+        assert_int_not_equal(read_text(&w, COLOR_AUTO, &im, &err), STATUS_OK);
+        text_free(&w);
+    }
+}
+
+static void test_exr_round_trip(void **state)
+{
+    (void)state;
+    enum { W = 37, H = 29 };
+    static float rgb[W * H * 3], depth[W * H];
+    for (uint32_t i = 0; i < W * H; i++) {
+        uint32_t r[4];
+        philox4x32((uint32_t[4]){i, 1, 2, 3}, (uint32_t[2]){4, 5}, r);
+        for (int c = 0; c < 4; c++) {
+            r[c] &= 0xbfffffff; /* finite, of any size and sign */
+            memcpy(c < 3 ? &rgb[3 * i + (uint32_t)c] : &depth[i], &r[c], 4);
+        }
+    }
+    char dir[] = "/tmp/isophote-images-XXXXXX", path[64], none[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.exr", dir);
+    const struct image_channel channels[] = {
+        {"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}, {"Z", depth, 1}};
+    const char *const attributes[] = {"isophote.scene", "cornell", "isophote.seed", "7", NULL};
+    struct error err = {0};
+    expect_ok(image_write_exr(path, W, H, channels, 4, attributes, &err), &err);
+    struct image im;
+    expect_ok(image_read(&arena, path, &im, &err), &err);
+    assert_int_equal(im.channels, 3);
+    assert_memory_equal(im.texels, rgb, sizeof rgb);
+    char *data;
+    size_t size;
+    expect_ok(file_read(&arena, path, 0, &data, &size, &err), &err);
+    assert_non_null(memmem(data, size, "isophote.scene", 14));
+    assert_non_null(memmem(data, size, "cornell", 7));
+    expect_ok(image_write_exr(path, W, H, channels + 3, 1, NULL, &err), &err);
+    expect_ok(image_read(&arena, path, &im, &err), &err);
+    assert_int_equal(im.channels, 1);
+    assert_memory_equal(im.texels, depth, sizeof depth);
+    snprintf(none, sizeof none, "%s/none/a.exr", dir);
+    assert_int_not_equal(image_write_exr(none, W, H, channels, 4, NULL, &err), STATUS_OK);
+    assert_int_equal(image_write_exr(path, 0, H, channels, 4, NULL, &err), STATUS_ARG);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0); /* nothing else was left */
+}
+
+/* ---- Radiance HDR
+ * -------------------------------------------------------------------------------- */
+
+static const unsigned char hdr_pixels[6][4] = {{128, 0, 255, 129}, {10, 20, 30, 128},
+                                               {0, 0, 0, 0},       {255, 255, 255, 140},
+                                               {1, 2, 3, 100},     {200, 100, 50, 136}};
+
+/* (m + 0.5) 2^(e - 136) */
+static double hdr_value(int i, int c)
+{
+    return hdr_pixels[i][3] ? (hdr_pixels[i][c] + 0.5) * pow(2, hdr_pixels[i][3] - 136) : 0;
+}
+
+static void test_hdr_orientation(void **state)
+{
+    (void)state;
+    /* A picture of 3 x 2; each file lists its pixels in its own order. */
+    static const struct {
+        const char *line;
+        int order[6]; /* picture's row-major index of each pixel in the file */
+    } cases[] = {
+        {"-Y 2 +X 3", {0, 1, 2, 3, 4, 5}}, {"-Y 2 -X 3", {2, 1, 0, 5, 4, 3}},
+        {"+Y 2 +X 3", {3, 4, 5, 0, 1, 2}}, {"+Y 2 -X 3", {5, 4, 3, 2, 1, 0}},
+        {"+X 3 -Y 2", {0, 3, 1, 4, 2, 5}}, {"-X 3 -Y 2", {2, 5, 1, 4, 0, 3}},
+        {"+X 3 +Y 2", {3, 0, 4, 1, 5, 2}}, {"-X 3 +Y 2", {5, 2, 4, 1, 3, 0}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct text t = {0};
+        text_printf(&t, "#?RADIANCE\n# made by hand\nFORMAT=32-bit_rle_rgbe\nEXPOSURE=2\n\n%s\n",
+                    cases[k].line);
+        for (int i = 0; i < 6; i++)
+            put(&t, hdr_pixels[cases[k].order[i]], 4);
+        struct image im;
+        struct error err = {0};
+        expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+        assert_int_equal(im.width, 3);
+        assert_int_equal(im.height, 2);
+        for (int i = 0; i < 6; i++)
+            for (int c = 0; c < 3; c++)
+                assert_true(texel(&im, (uint32_t)i % 3, (uint32_t)i / 3, (uint32_t)c) ==
+                            (float)(hdr_value(i, c) / 2));
+        for (size_t n = 12; n < t.len; n++) {
+            struct text cut = {.data = t.data, .len = n};
+            assert_int_equal(read_text(&cut, COLOR_AUTO, &im, &err), STATUS_PARSE);
+        }
+        text_free(&t);
+    }
+}
+
+static void test_hdr_runs(void **state)
+{
+    (void)state;
+    struct text t = {0};
+    struct image im;
+    struct error err = {0};
+    /* new: 10 pixels; red a run of 10, green literal, blue a run and literals, exponent a run */
+    text_puts(&t, "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 10\n");
+    static const unsigned char packed[] = {2, 2, 0,  10,  138, 77, 10, 1, 2, 3, 4, 5, 6,   7,
+                                           8, 9, 10, 132, 9,   6,  1,  2, 3, 4, 5, 6, 138, 136};
+    put(&t, packed, sizeof packed);
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    for (uint32_t x = 0; x < 10; x++) {
+        assert_true(texel(&im, x, 0, 0) == 77.5F);
+        assert_true(texel(&im, x, 0, 1) == (float)(x + 1) + 0.5F);
+        assert_true(texel(&im, x, 0, 2) == (x < 4 ? 9.5F : (float)(x - 3) + 0.5F));
+    }
+    t.data[t.len - 2] = (char)139; /* a run past the end */
+    expect_failure(&t, STATUS_PARSE, "scan line 1 of 1");
+    text_free(&t);
+    /* old: one pixel repeated 3 + 1 * 256 times */
+    text_puts(&t, "#?RGBE\n\n-Y 1 +X 260\n");
+    static const unsigned char old[] = {50, 60, 70, 136, 1, 1, 1, 3, 1, 1, 1, 1};
+    put(&t, old, sizeof old);
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    for (uint32_t x = 0; x < 260; x++)
+        assert_true(texel(&im, x, 0, 0) == 50.5F && texel(&im, x, 0, 2) == 70.5F);
+    t.data[t.len - 1] = 9;
+    expect_failure(&t, STATUS_PARSE, "scan line 1 of 1");
+    text_free(&t);
+}
+
+static void test_hdr_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum status want;
+        const char *words;
+    } cases[] = {
+        {"#?RADIANCE\n\n-Y 0 +X 10\n", STATUS_TYPE, "0 pixels"},
+        {"#?RADIANCE\n\n-Y 1000000000 +X 1000000000\n", STATUS_LIMIT, "expected at most"},
+        {"#?RADIANCE\n\n-Y 99999999999999999999 +X 2\n", STATUS_LIMIT, "expected at most"},
+        {"#?RADIANCE\n\n-Y 2 +Y 2\n", STATUS_PARSE, "resolution"},
+        {"#?RADIANCE\n\n2 2\n", STATUS_PARSE, "resolution"},
+        {"#?RADIANCE\nFORMAT=16-bit\n\n-Y 1 +X 1\nabcd", STATUS_UNSUPPORTED, "32-bit_rle_rgbe"},
+        {"#?RADIANCE\nEXPOSURE=0\n\n-Y 1 +X 1\nabcd", STATUS_PARSE, "exposure"},
+        {"#?RADIANCE\nEXPOSURE=nan\n\n-Y 1 +X 1\nabcd", STATUS_PARSE, "exposure"},
+        {"#?RADIANCE\n", STATUS_PARSE, "does not end"},
+        {"hello", STATUS_TYPE, "not known"},
+        {"", STATUS_TYPE, "empty"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct text t = {0};
+        text_puts(&t, cases[i].text);
+        expect_failure(&t, cases[i].want, cases[i].words);
+        text_free(&t);
+    }
+}
+
+/* ---- PNG
+ * ----------------------------------------------------------------------------------------- */
+
+static void png_to_text(png_structp png, png_bytep data, size_t n)
+{
+    put(png_get_io_ptr(png), data, n);
+}
+
+/* rows: packed as PNG stores them. */
+static struct text png_file(uint32_t width, uint32_t height, int depth, int type, int interlace,
+                            const uint8_t *rows, size_t row, bool transparency)
+{
+    struct text t = {0};
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_set_write_fn(png, &t, png_to_text, NULL);
+    png_set_IHDR(png, info, width, height, depth, type, interlace, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    static const png_color palette[4] = {{10, 20, 30}, {200, 100, 0}, {0, 0, 255}, {255, 255, 255}};
+    if (type == PNG_COLOR_TYPE_PALETTE)
+        png_set_PLTE(png, info, palette, 4);
+    static const png_byte alpha[2] = {128, 255};
+    png_color_16 key = {.gray = 1, .red = 1, .green = 2, .blue = 3};
+    if (transparency)
+        png_set_tRNS(png, info, type == PNG_COLOR_TYPE_PALETTE ? alpha : NULL,
+                     type == PNG_COLOR_TYPE_PALETTE ? 2 : 0, &key);
+    png_write_info(png, info);
+    png_bytep lines[16];
+    for (uint32_t y = 0; y < height; y++)
+        lines[y] = (png_bytep)(uintptr_t)(rows + y * row);
+    png_write_image(png, lines);
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    return t;
+}
+
+static struct image read_png(const struct text *t, enum color_space space)
+{
+    struct image im;
+    struct error err = {0};
+    expect_ok(read_text(t, space, &im, &err), &err);
+    return im;
+}
+
+static void test_png_types(void **state)
+{
+    (void)state;
+    static const uint8_t bits[] = {0xa0, 0x40}; /* 1 0 1 / 0 1 0 */
+    struct text t = png_file(3, 2, 1, PNG_COLOR_TYPE_GRAY, 0, bits, 1, false);
+    struct image im = read_png(&t, COLOR_AUTO);
+    assert_int_equal(im.channels, 1);
+    assert_true(im.srgb);
+    assert_int_equal(byte(&im, 0, 0, 0), 255);
+    assert_int_equal(byte(&im, 1, 0, 0), 0);
+    assert_int_equal(byte(&im, 1, 1, 0), 255);
+    text_free(&t);
+
+    static const uint8_t nibbles[] = {0x0f, 0x80};
+    t = png_file(3, 1, 4, PNG_COLOR_TYPE_GRAY, 0, nibbles, 2, false);
+    im = read_png(&t, COLOR_LINEAR);
+    assert_false(im.srgb);
+    assert_int_equal(byte(&im, 0, 0, 0), 0);
+    assert_int_equal(byte(&im, 1, 0, 0), 255);
+    assert_int_equal(byte(&im, 2, 0, 0), 136); /* 8 * 17 */
+    text_free(&t);
+
+    static const uint8_t pairs[] = {50, 100, 60, 200};
+    t = png_file(2, 1, 8, PNG_COLOR_TYPE_GRAY_ALPHA, 0, pairs, 4, false);
+    im = read_png(&t, COLOR_AUTO);
+    assert_int_equal(im.channels, 4);
+    for (uint32_t c = 0; c < 3; c++)
+        assert_int_equal(byte(&im, 1, 0, c), 60);
+    assert_int_equal(byte(&im, 1, 0, 3), 200);
+    text_free(&t);
+
+    static const uint8_t rgb[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    for (int interlace = 0; interlace < 2; interlace++) {
+        t = png_file(2, 2, 8, PNG_COLOR_TYPE_RGB, interlace, rgb, 6, false);
+        im = read_png(&t, COLOR_AUTO);
+        assert_int_equal(im.channels, 3);
+        assert_memory_equal(im.texels, rgb, sizeof rgb);
+        text_free(&t);
+    }
+    t = png_file(2, 2, 8, PNG_COLOR_TYPE_RGB, 0, rgb, 6, true);
+    im = read_png(&t, COLOR_AUTO);
+    assert_int_equal(im.channels, 4);
+    assert_int_equal(byte(&im, 0, 0, 3), 0); /* the transparent colour */
+    assert_int_equal(byte(&im, 1, 0, 3), 255);
+    text_free(&t);
+
+    static const uint8_t index[] = {0x1b}; /* 0 1 2 3 */
+    t = png_file(4, 1, 2, PNG_COLOR_TYPE_PALETTE, 0, index, 1, true);
+    im = read_png(&t, COLOR_AUTO);
+    assert_int_equal(im.channels, 4);
+    static const uint8_t want[] = {10, 20, 30,  128, 200, 100, 0,   255,
+                                   0,  0,  255, 255, 255, 255, 255, 255};
+    assert_memory_equal(im.texels, want, sizeof want);
+    text_free(&t);
+}
+
+static void test_png_16_bits(void **state)
+{
+    (void)state;
+    static const uint8_t deep[] = {0x80, 0x00, 0xff, 0xff, 0x00, 0x01, 0x40, 0x00};
+    struct text t = png_file(1, 1, 16, PNG_COLOR_TYPE_RGB_ALPHA, 0, deep, 8, false);
+    struct image im = read_png(&t, COLOR_AUTO);
+    assert_int_equal(im.channels, 4);
+    assert_true(texel(&im, 0, 0, 0) == (float)srgb_decode(32768.0 / 65535));
+    assert_true(texel(&im, 0, 0, 1) == 1);
+    assert_true(texel(&im, 0, 0, 3) == (float)(16384.0 / 65535)); /* alpha is linear */
+    im = read_png(&t, COLOR_LINEAR);
+    assert_true(texel(&im, 0, 0, 0) == (float)(32768.0 / 65535));
+    text_free(&t);
+}
+
+static void test_png_refused(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    struct text t = png_file(2, 2, 8, PNG_COLOR_TYPE_RGB, 0, rgb, 6, false);
+    struct image im;
+    struct error err = {0};
+    for (size_t n = 8; n < t.len; n++) {
+        struct text cut = {.data = t.data, .len = n};
+        assert_int_not_equal(read_text(&cut, COLOR_AUTO, &im, &err), STATUS_OK);
+    }
+    t.data[t.len - 20] ^= 1; /* in the pixels' checksum */
+    expect_failure(&t, STATUS_PARSE, "expected a whole PNG file");
+    text_free(&t);
+    /* IHDR of other sizes, with the right checksums, computed by zlib elsewhere */
+    static const struct {
+        uint8_t ihdr[17];
+        enum status want;
+    } sizes[] = {
+        {{0x00, 0x00, 0x9c, 0x40, 0x00, 0x00, 0x00, 0x01, 8, 2, 0, 0, 0, 0x32, 0x02, 0x5c, 0xd3},
+         STATUS_LIMIT}, /* 40000 x 1: libpng refuses it */
+        {{0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 8, 2, 0, 0, 0, 0x7f, 0xb5, 0x38, 0xe0},
+         STATUS_PARSE}, /* 0 x 1: libpng refuses it */
+        {{0x3b, 0x9a, 0xca, 0x00, 0x3b, 0x9a, 0xca, 0x00, 8, 2, 0, 0, 0, 0xeb, 0xfe, 0x91, 0xb3},
+         STATUS_LIMIT}, /* 10^9 x 10^9 */
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct text h = {0};
+        put(&h, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+        put(&h, sizes[i].ihdr, 17);
+        put(&h, "\0\0\0\0IDAT\x35\xaf\x06\x1e", 12);
+        enum status s = read_text(&h, COLOR_AUTO, &im, &err);
+        if (s != sizes[i].want)
+            fail_msg("size %zu: %s: %s", i, status_name(s), err.msg);
+        text_free(&h);
+    }
+}
+
+static void test_png_written(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/isophote-images-XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.png", dir);
+    const float rgb[] = {0, 0.18F, 1, NAN, -3, INFINITY};
+    struct error err = {0};
+    struct image im;
+    expect_ok(image_write(path, 2, 1, rgb, 1, &err), &err);
+    expect_ok(image_read(&arena, path, &im, &err), &err);
+    static const uint8_t want[] = {0, 118, 255, 0, 0, 255}; /* 0.461356 * 255 = 117.6 */
+    assert_memory_equal(im.texels, want, sizeof want);
+    expect_ok(image_write(path, 2, 1, rgb, 0.5, &err), &err);
+    expect_ok(image_read(&arena, path, &im, &err), &err);
+    assert_int_equal(byte(&im, 0, 0, 2), 188); /* sRGB of 0.5 is 0.735 */
+    unlink(path);
+    snprintf(path, sizeof path, "%s/a.pfm", dir);
+    const float two[] = {1, 2, 3, 4, 5, 6};
+    expect_ok(image_write(path, 1, 2, two, 1, &err), &err);
+    char *data;
+    size_t size;
+    expect_ok(file_read(&arena, path, 0, &data, &size, &err), &err);
+    static const char head[] = "PF\n1 2\n-1.0\n";
+    assert_int_equal(size, sizeof head - 1 + 24);
+    assert_memory_equal(data, head, sizeof head - 1);
+    assert_memory_equal(data + sizeof head - 1, two + 3, 12); /* the bottom row first */
+    unlink(path);
+    snprintf(path, sizeof path, "%s/a.gif", dir);
+    assert_int_equal(image_write(path, 1, 2, two, 1, &err), STATUS_ARG);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* ---- JPEG
+ * ---------------------------------------------------------------------------------------- */
+
+static struct text jpeg_file(uint32_t width, uint32_t height, int components, bool progressive,
+                             const uint8_t *color)
+{
+    struct jpeg_compress_struct j;
+    struct jpeg_error_mgr e;
+    unsigned char *out = NULL;
+    unsigned long size = 0;
+    j.err = jpeg_std_error(&e);
+    jpeg_create_compress(&j);
+    jpeg_mem_dest(&j, &out, &size);
+    j.image_width = width;
+    j.image_height = height;
+    j.input_components = components;
+    j.in_color_space = components == 1 ? JCS_GRAYSCALE : components == 3 ? JCS_RGB : JCS_CMYK;
+    jpeg_set_defaults(&j);
+    jpeg_set_quality(&j, 100, TRUE);
+    if (progressive)
+        jpeg_simple_progression(&j);
+    jpeg_start_compress(&j, TRUE);
+    uint8_t *row = malloc((size_t)width * (size_t)components);
+    for (uint32_t x = 0; x < width; x++)
+        memcpy(row + x * (size_t)components, color, (size_t)components);
+    for (uint32_t y = 0; y < height; y++)
+        jpeg_write_scanlines(&j, &row, 1);
+    jpeg_finish_compress(&j);
+    jpeg_destroy_compress(&j);
+    struct text t = {0};
+    put(&t, out, size);
+    free(out);
+    free(row);
+    return t;
+}
+
+static void test_jpeg(void **state)
+{
+    (void)state;
+    static const uint8_t color[4] = {200, 60, 20, 0};
+    struct image im;
+    struct error err = {0};
+    for (int k = 0; k < 4; k++) {
+        int components = k & 1 ? 3 : 1;
+        struct text t = jpeg_file(19, 11, components, k & 2, color);
+        expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+        assert_int_equal(im.width, 19);
+        assert_int_equal(im.height, 11);
+        assert_int_equal(im.channels, components);
+        assert_true(im.srgb);
+        for (uint32_t y = 0; y < 11; y++)
+            for (uint32_t x = 0; x < 19; x++)
+                for (uint32_t c = 0; c < (uint32_t)components; c++)
+                    /* flat colour at quality 100: rounding of YCbCr alone, 2 steps at most */
+                    assert_true(abs((int)byte(&im, x, y, c) - color[c]) <= 2);
+        for (size_t n = 4; n < t.len; n += 7) {
+            struct text cut = {.data = t.data, .len = n};
+            assert_int_not_equal(read_text(&cut, COLOR_AUTO, &im, &err), STATUS_OK);
+        }
+        text_free(&t);
+    }
+    struct text t = jpeg_file(8, 8, 4, false, color);
+    expect_failure(&t, STATUS_UNSUPPORTED, "4 components");
+    text_free(&t);
+}
+
+/* ---- conversions, files
+ * -------------------------------------------------------------------------- */
+
+static void test_to_rgb(void **state)
+{
+    (void)state;
+    uint8_t gray[2] = {0, 188};
+    float rgba[4] = {-1, 2, 3, 0.5F};
+    struct image im = {.width = 2, .height = 1, .channels = 1, .texels = gray, .srgb = true}, out;
+    expect_ok(image_to_rgb32f(&arena, &im, &out), NULL);
+    assert_true(texel(&out, 1, 0, 2) == (float)srgb_decode(188 / 255.0));
+    im =
+        (struct image){.width = 1, .height = 1, .channels = 4, .format = TEXEL_F32, .texels = rgba};
+    expect_ok(image_to_rgb32f(&arena, &im, &out), NULL);
+    assert_true(texel(&out, 0, 0, 0) == 0 && texel(&out, 0, 0, 2) == 3);
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    struct image im;
+    struct error err = {0};
+    assert_int_equal(image_read(&arena, "/nonexistent/a.png", &im, &err), STATUS_MISSING);
+    assert_non_null(strstr(err.msg, "/nonexistent/a.png"));
+    assert_int_equal(image_read(&arena, "/tmp", &im, &err), STATUS_IO);
+}
+
+int main(void)
+{
+#define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(test_srgb),           CASE(test_exr_layouts),     CASE(test_exr_refused),
+        CASE(test_exr_round_trip), CASE(test_hdr_orientation), CASE(test_hdr_runs),
+        CASE(test_hdr_refused),    CASE(test_png_types),       CASE(test_png_16_bits),
+        CASE(test_png_refused),    CASE(test_png_written),     CASE(test_jpeg),
+        CASE(test_to_rgb),         CASE(test_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
