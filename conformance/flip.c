@@ -393,7 +393,7 @@ static enum status exposures_of(const struct metric_pair *p, struct metric_expos
         Y[i] = fmax(0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2], 0);
     }
     qsort(Y, n, sizeof *Y, compare_doubles);
-    double most = Y[n - 1], median = fmax(Y[(n - 1) / 2], 0x1p-23);
+    double most = Y[n - 1], median = fmax(Y[n / 2], 0x1p-23);
     free(Y);
     *out = (struct metric_exposures){0, 0, 2};
     if (!(most > 0))
