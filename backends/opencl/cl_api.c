@@ -1,0 +1,97 @@
+#include "cl_api.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static struct {
+    pthread_once_t once;
+    struct cl_api api;
+    bool loaded;
+    char problem[512];
+} loader = {.once = PTHREAD_ONCE_INIT};
+
+static void loader_open(void)
+{
+    /* PoCL keeps compiled kernels where this says; else in a place of its own under $HOME. */
+    char folder[1024];
+    if (!getenv("POCL_CACHE_DIR") && cache_dir("pocl", folder, sizeof folder, NULL) == STATUS_OK)
+        setenv("POCL_CACHE_DIR", folder, 1);
+
+    void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        const char *why = dlerror();
+        snprintf(loader.problem, sizeof loader.problem,
+                 "opencl: no OpenCL loader (%s); on Debian: apt-get install ocl-icd-libopencl1",
+                 why ? why : "libOpenCL.so.1 does not load");
+        return;
+    }
+#define X(name)                                                                                    \
+    *(void **)&loader.api.name = dlsym(library, "cl" #name);                                       \
+    if (!loader.api.name) {                                                                        \
+        snprintf(loader.problem, sizeof loader.problem,                                            \
+                 "opencl: libOpenCL.so.1 has no cl" #name ": it is older than OpenCL 1.2; on "     \
+                 "Debian: apt-get install ocl-icd-libopencl1");                                    \
+        dlclose(library);                                                                          \
+        return;                                                                                    \
+    }
+    CL_FUNCTIONS(X)
+#undef X
+    loader.loaded = true;
+}
+
+const struct cl_api *cl_load(const char **problem)
+{
+    pthread_once(&loader.once, loader_open);
+    if (problem)
+        *problem = loader.loaded ? NULL : loader.problem;
+    return loader.loaded ? &loader.api : NULL;
+}
+
+/* clang-format off */
+#define CL_CODES(X) \
+    X(CL_SUCCESS) X(CL_DEVICE_NOT_FOUND) X(CL_DEVICE_NOT_AVAILABLE) X(CL_COMPILER_NOT_AVAILABLE) \
+    X(CL_MEM_OBJECT_ALLOCATION_FAILURE) X(CL_OUT_OF_RESOURCES) X(CL_OUT_OF_HOST_MEMORY) \
+    X(CL_PROFILING_INFO_NOT_AVAILABLE) X(CL_MEM_COPY_OVERLAP) X(CL_IMAGE_FORMAT_MISMATCH) \
+    X(CL_IMAGE_FORMAT_NOT_SUPPORTED) X(CL_BUILD_PROGRAM_FAILURE) X(CL_MAP_FAILURE) \
+    X(CL_MISALIGNED_SUB_BUFFER_OFFSET) X(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) \
+    X(CL_COMPILE_PROGRAM_FAILURE) X(CL_LINKER_NOT_AVAILABLE) X(CL_LINK_PROGRAM_FAILURE) \
+    X(CL_DEVICE_PARTITION_FAILED) X(CL_KERNEL_ARG_INFO_NOT_AVAILABLE) X(CL_INVALID_VALUE) \
+    X(CL_INVALID_DEVICE_TYPE) X(CL_INVALID_PLATFORM) X(CL_INVALID_DEVICE) X(CL_INVALID_CONTEXT) \
+    X(CL_INVALID_QUEUE_PROPERTIES) X(CL_INVALID_COMMAND_QUEUE) X(CL_INVALID_HOST_PTR) \
+    X(CL_INVALID_MEM_OBJECT) X(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR) X(CL_INVALID_IMAGE_SIZE) \
+    X(CL_INVALID_SAMPLER) X(CL_INVALID_BINARY) X(CL_INVALID_BUILD_OPTIONS) X(CL_INVALID_PROGRAM) \
+    X(CL_INVALID_PROGRAM_EXECUTABLE) X(CL_INVALID_KERNEL_NAME) X(CL_INVALID_KERNEL_DEFINITION) \
+    X(CL_INVALID_KERNEL) X(CL_INVALID_ARG_INDEX) X(CL_INVALID_ARG_VALUE) X(CL_INVALID_ARG_SIZE) \
+    X(CL_INVALID_KERNEL_ARGS) X(CL_INVALID_WORK_DIMENSION) X(CL_INVALID_WORK_GROUP_SIZE) \
+    X(CL_INVALID_WORK_ITEM_SIZE) X(CL_INVALID_GLOBAL_OFFSET) X(CL_INVALID_EVENT_WAIT_LIST) \
+    X(CL_INVALID_EVENT) X(CL_INVALID_OPERATION) X(CL_INVALID_GL_OBJECT) X(CL_INVALID_BUFFER_SIZE) \
+    X(CL_INVALID_MIP_LEVEL) X(CL_INVALID_GLOBAL_WORK_SIZE) X(CL_INVALID_PROPERTY) \
+    X(CL_INVALID_IMAGE_DESCRIPTOR) X(CL_INVALID_COMPILER_OPTIONS) X(CL_INVALID_LINKER_OPTIONS) \
+    X(CL_INVALID_DEVICE_PARTITION_COUNT)
+/* clang-format on */
+
+const char *cl_code_name(cl_int code)
+{
+    switch (code) {
+#define X(name)                                                                                    \
+    case name:                                                                                     \
+        return #name;
+        CL_CODES(X)
+#undef X
+    case -1001:
+        return "CL_PLATFORM_NOT_FOUND_KHR";
+    default:
+        return "unknown";
+    }
+}
+
+enum status cl_error(struct error *err, cl_int code, const char *call)
+{
+    bool memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY;
+    enum status s = error_msg(err, memory ? STATUS_MEMORY : STATUS_DEVICE, "%s failed: %s (%d)",
+                              call, cl_code_name(code), code);
+    if (err)
+        err->native = code;
+    return s;
+}

@@ -1,0 +1,76 @@
+/* The inside of backends/opencl/. */
+#ifndef ISOPHOTE_OPENCL_H
+#define ISOPHOTE_OPENCL_H
+
+#include "backend_api.h"
+#include "cl_api.h"
+
+enum {
+    LAUNCHES_IN_FLIGHT = 2
+}; /* one runs, the next waits: the host stays close to what is done */
+
+struct backend {
+    const struct cl_api *cl;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue; /* in order, with profiling */
+    struct device_info info;
+    char platform_version[256];
+    bool little_endian, int64, rounds_divide_sqrt, nvidia;
+    bool shares_memory; /* a CPU: buffers can stay where the host made them */
+
+    cl_mem scene[SCENE_BUFFER_COUNT]; /* NULL: empty */
+    cl_mem nothing;                   /* stands for empty buffers */
+
+    cl_program program;
+    cl_kernel kernels[ENTRY_COUNT];
+    size_t kernel_group[ENTRY_COUNT]; /* CL_KERNEL_WORK_GROUP_SIZE */
+
+    cl_mem film;
+    size_t film_pixels; /* that `film` has room for */
+
+    struct flight {
+        struct k_launch host; /* what the queued write reads */
+        cl_mem launch;
+        cl_event event; /* NULL: not in use */
+    } flights[LAUNCHES_IN_FLIGHT];
+    unsigned next_flight;
+    double device_s; /* since film_begin; negative: the device does not tell */
+};
+
+/* opencl_device.c */
+enum status opencl_enumerate(void (*found)(void *ctx, const struct device_info *),
+                             void (*problem)(void *ctx, const char *text), void *ctx,
+                             struct error *err);
+enum status opencl_open(const struct device_info *info, struct backend **out, struct error *err);
+void opencl_close(struct backend *b);
+enum bvh_kind opencl_preferred_bvh(const struct backend *b);
+void opencl_defaults(const struct backend *b, struct launch_settings *s);
+/* opencl_problems.c: drivers that are installed and show no platform. */
+void opencl_installed_problems(void (*problem)(void *ctx, const char *text), void *ctx);
+
+/* opencl_program.c */
+enum status opencl_build(struct backend *b, const struct program_request *request,
+                         struct build_info *info, struct error *err);
+void opencl_program_release(struct backend *b);
+
+/* opencl_memory.c */
+enum status opencl_upload(struct backend *b, const struct scene_buffers *buffers,
+                          uint64_t *device_bytes, struct error *err);
+void opencl_scene_release(struct backend *b);
+enum status opencl_film_begin(struct backend *b, size_t pixels, bool poison, struct error *err);
+enum status opencl_film_read(struct backend *b, int64_t *sums, size_t pixels, struct error *err);
+/* A buffer of `size` bytes; LIMIT when the device does not take one so large. `what` names it. */
+enum status opencl_buffer(struct backend *b, cl_mem_flags flags, size_t size, const void *host,
+                          const char *what, cl_mem *out, struct error *err);
+
+/* opencl_launch.c */
+enum status opencl_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
+                          const uint32_t work_group[2], struct error *err);
+enum status opencl_finish(struct backend *b, double *device_s, struct error *err);
+enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
+                             const struct k_launch *launch, const uint32_t *in, size_t in_words,
+                             uint32_t *out, size_t out_words, size_t items, struct error *err);
+
+#endif
