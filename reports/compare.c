@@ -23,8 +23,7 @@ enum rate_relation rate_compare(const double a[2], const double b[2], double thr
     return low >= down && high <= up ? RATE_SAME : RATE_AMBIGUOUS;
 }
 
-/* ---- what changed
- * ----------------------------------------------------------------------------------- */
+/* ---- what changed ----------------------------------------------------------------------- */
 
 enum change {
     CHANGE_WORSE,
@@ -85,8 +84,7 @@ static enum change verdict_change(const enum verdict *old, const enum verdict *n
 
 static bool is_finding(enum change c) { return c == CHANGE_WORSE || c == CHANGE_GONE; }
 
-/* ---- cases
- * ------------------------------------------------------------------------------------------- */
+/* ---- cases ------------------------------------------------------------------------------ */
 
 static void case_say(struct comparison *c, enum change change, const char *device,
                      const struct case_record *o, const struct case_record *n)
@@ -168,8 +166,7 @@ static void cases_compare(struct comparison *c)
     }
 }
 
-/* ---- rates
- * ------------------------------------------------------------------------------------------- */
+/* ---- rates ------------------------------------------------------------------------------ */
 
 static const struct bench_record *bench_find(const struct snapshot *s, size_t column,
                                              const struct snapshot_bench *like)
@@ -286,8 +283,7 @@ static void rates_compare(struct comparison *c)
     }
 }
 
-/* ---- the whole
- * ------------------------------------------------------------------------------------------ */
+/* ---- the whole -------------------------------------------------------------------------- */
 
 static void counts_json(struct comparison *c)
 {

@@ -6,8 +6,7 @@
 #include "report_css.h"
 #include "report_js.h"
 
-/* ---- shared pieces
- * ---------------------------------------------------------------------------------- */
+/* ---- shared pieces ---------------------------------------------------------------------- */
 
 static const char *const verdict_class[VERDICT_COUNT] = {"pass", "fail", "skip", "error"};
 
@@ -114,8 +113,7 @@ double json_number_at(const struct json *v, const char *key)
     return n && n->type == JSON_NUMBER ? n->number : NAN;
 }
 
-/* ---- the summary
- * ---------------------------------------------------------------------------------------- */
+/* ---- the summary ------------------------------------------------------------------------ */
 
 struct totals {
     size_t judged_devices, conforming, failing,
@@ -265,8 +263,7 @@ static void card(struct page *p, size_t i)
     text_puts(p->t, "</div>\n");
 }
 
-/* ---- devices side by side
- * ------------------------------------------------------------------------------- */
+/* ---- devices side by side --------------------------------------------------------------- */
 
 static void side_row(struct page *p, const char *name,
                      const char *(*get)(const struct snapshot_column *))
@@ -356,8 +353,7 @@ static void section_devices(struct page *p)
     text_puts(p->t, "</tbody></table></div>\n</section>\n");
 }
 
-/* ---- the document
- * ----------------------------------------------------------------------------------------- */
+/* ---- the document ----------------------------------------------------------------------- */
 
 /* Lines of equal brightness about a light. */
 static const char logo[] = "<svg viewBox=\"0 0 48 48\" aria-hidden=\"true\"><rect width=\"48\" "

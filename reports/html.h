@@ -20,8 +20,7 @@ void section_phases(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
 
-/* ---- shared pieces
- * ------------------------------------------------------------------------------- */
+/* ---- shared pieces ---------------------------------------------------------------------- */
 
 void html_verdict(struct text *t, enum verdict v, bool waived); /* a badge */
 void html_command(struct text *t,

@@ -18,8 +18,7 @@ struct blocks {
 
 static bool is_power_of_two(uint32_t v) { return v != 0 && (v & (v - 1)) == 0; }
 
-/* ---- colour
- * ------------------------------------------------------------------------------------------- */
+/* ---- colour ----------------------------------------------------------------------------- */
 
 /* Dark is slow, bright is fast; lightness rises evenly, so that it reads without colour too (the
  * idea of viridis). */
@@ -58,8 +57,7 @@ static void ramp_legend(struct text *t)
                  "device (the reason shows on hovering).</p>\n");
 }
 
-/* ---- heat maps
- * ----------------------------------------------------------------------------------------- */
+/* ---- heat maps -------------------------------------------------------------------------- */
 
 /* What besides the work-group tells two settings of a group apart. */
 static bool same_slice(const struct bench_record *a, const struct bench_record *b)
@@ -202,8 +200,7 @@ static void heat_map(struct page *p, const struct blocks *b, const struct tuning
     text_puts(p->t, "</figure>\n");
 }
 
-/* ---- the curve
- * ------------------------------------------------------------------------------------------ */
+/* ---- the curve -------------------------------------------------------------------------- */
 
 enum {
     CURVE_WIDTH = 900,
@@ -271,7 +268,7 @@ static int size_order(const void *a, const void *b)
     return (x->samples_per_s < y->samples_per_s) - (x->samples_per_s > y->samples_per_s);
 }
 
-/* The line joins the best shape of each size; other shapes are hollow points. */
+/* The line joins the best shape of each power of two; other shapes are hollow points. */
 static void curve_series(struct page *p, struct blocks *b, const struct tuning_group *g,
                          const struct curve *c, unsigned series)
 {
@@ -295,7 +292,7 @@ static void curve_series(struct page *p, struct blocks *b, const struct tuning_g
         uint64_t size = (uint64_t)r->work_group[0] * r->work_group[1];
         double x = curve_x(c, r), y = curve_y(r->samples_per_s / best);
         char rate[32], shape[32];
-        bool first = size != last;
+        bool first = size != last && (size & (size - 1)) == 0;
         last = size;
         if (first) {
             markup_printf(&line, "%.1f,%.1f ", x, y);
@@ -372,8 +369,7 @@ static void best_table(struct page *p, const struct blocks *b)
                     "scope=\"col\">scene</th><th scope=\"col\">device</th><th "
                     "scope=\"col\">best setting</th><th scope=\"col\" class=\"r\">rate</th><th "
                     "scope=\"col\" class=\"r\">tied with it</th><th "
-                    "scope=\"col\" class=\"r\">refused</th><th scope=\"col\">command of the "
-                    "best</th></tr></thead><tbody>\n");
+                    "scope=\"col\" class=\"r\">refused</th></tr></thead><tbody>\n");
     for (size_t k = 0; k < b->tuning.group_count; k++) {
         const struct tuning_group *g = &b->tuning.groups[k];
         size_t refused = 0;
@@ -385,23 +381,51 @@ static void best_table(struct page *p, const struct blocks *b)
         if (g->best == SIZE_MAX) {
             markup_printf(p->t,
                           "none: no setting gave a judged rate</td><td></td><td></td><td "
-                          "class=\"r\">%zu</td><td></td></tr>\n",
+                          "class=\"r\">%zu</td></tr>\n",
                           refused);
             continue;
         }
         html_settings(p->t, r);
         markup_printf(p->t,
                       "</td><td class=\"r\">%s</td><td class=\"r\">%zu of %zu</td><td "
-                      "class=\"r\">%zu</td><td>",
+                      "class=\"r\">%zu",
                       rate_text(r->samples_per_s, rate), g->tied_count - 1, g->count - 1, refused);
-        if (r->command) {
-            text_puts(p->t, "<details><summary>how</summary>");
-            html_command(p->t, r->command);
-            text_puts(p->t, "</details>");
-        }
         text_puts(p->t, "</td></tr>\n");
     }
     text_puts(p->t, "</tbody></table></div>\n");
+}
+
+/* Every setting of a scene with its figures and its command: where the maps' numbers come from. */
+static void all_settings(struct page *p, const struct blocks *b, const struct bench_record *job)
+{
+    text_puts(p->t,
+              "<details><summary>all settings, figures and commands</summary><div "
+              "class=\"scroll\"><table><thead><tr><th scope=\"col\">device</th><th "
+              "scope=\"col\">setting</th><th scope=\"col\">verdict</th><th scope=\"col\" "
+              "class=\"r\">rate</th><th scope=\"col\" class=\"r\">interval</th><th "
+              "scope=\"col\" class=\"r\">noise</th><th scope=\"col\" class=\"r\">runs</th><th "
+              "scope=\"col\">command</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < b->count; i++) {
+        const struct bench_record *r = b->records[i];
+        char rate[32], low[32], high[32];
+        if (!bench_same_job(r, job))
+            continue;
+        markup_printf(p->t, "<tr><td>%s</td><td>", p->s->columns[b->columns[i]].label);
+        html_settings(p->t, r);
+        text_puts(p->t, "</td><td>");
+        html_verdict(p->t, r->verdict, false);
+        if (r->verdict == VERDICT_PASS)
+            markup_printf(
+                p->t,
+                "</td><td class=\"r\">%s</td><td class=\"r\">%s to %s</td><td class=\"r\">%.1f%%",
+                rate_text(r->samples_per_s, rate), rate_text(r->interval[0], low),
+                rate_text(r->interval[1], high), 100 * r->noise);
+        else
+            markup_printf(p->t, " %s</td><td></td><td></td><td>", r->reason);
+        markup_printf(p->t, "</td><td class=\"r\">%u</td><td><code>%s</code></td></tr>\n",
+                      r->repetitions, r->command);
+    }
+    text_puts(p->t, "</tbody></table></div></details>\n");
 }
 
 static void choice_table(struct page *p, const struct blocks *b)
@@ -428,8 +452,7 @@ static void choice_table(struct page *p, const struct blocks *b)
     text_puts(p->t, "</tbody></table></div>\n");
 }
 
-/* ---- the section
- * -------------------------------------------------------------------------------------------- */
+/* ---- the section ------------------------------------------------------------------------ */
 
 static bool blocks_collect(struct page *p, struct blocks *b)
 {
@@ -471,6 +494,7 @@ static void job_maps(struct page *p, struct blocks *b, size_t first)
     text_puts(p->t, "</div>\n");
     if (curve)
         curve_write(p, b, job);
+    all_settings(p, b, job);
 }
 
 void section_blocks(struct page *p)

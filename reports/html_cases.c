@@ -5,8 +5,7 @@
 
 #include "html.h"
 
-/* ---- findings
- * ----------------------------------------------------------------------------------------- */
+/* ---- findings --------------------------------------------------------------------------- */
 
 static void case_finding(struct page *p, const struct snapshot_case *c)
 {
@@ -92,8 +91,7 @@ void section_findings(struct page *p)
         text_puts(p->t, "</section>\n");
 }
 
-/* ---- the matrix
- * ---------------------------------------------------------------------------------------- */
+/* ---- the matrix ------------------------------------------------------------------------- */
 
 struct level {
     const char *name; /* not terminated at length */
@@ -190,8 +188,7 @@ static void level_write(struct page *p, const struct level *l)
     text_puts(p->t, "</tbody></table></div></details>\n");
 }
 
-/* ---- why cases were skipped
- * ------------------------------------------------------------------------------- */
+/* ---- why cases were skipped ------------------------------------------------------------- */
 
 static int skip_order(const void *a, const void *b)
 {

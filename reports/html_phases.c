@@ -30,13 +30,28 @@ static double total_seconds(const struct snapshot_bench *b, bool render)
 
 enum { LABEL_WIDTH = 250, BAR_WIDTH = 760, ROW_HEIGHT = 30, CHART_WIDTH = 1100 };
 
+/* As many characters as fit beside the bars; the whole stands in the table of figures. */
+static void label_clip(struct text *t, const char *label)
+{
+    enum { LABEL_CHARS = 38 };
+    size_t n = 0, shown = 0;
+    while (label[n] && shown < LABEL_CHARS) /* continuation bytes of UTF-8 take no room */
+        shown += ((unsigned char)label[++n] & 0xc0) != 0x80;
+    char cut[256];
+    snprintf(cut, sizeof cut, "%.*s%s", (int)n, label, label[n] ? "\xe2\x80\xa6" : "");
+    markup_escape(t, cut);
+}
+
 static void bar_row(struct page *p, const struct snapshot_bench *b, double longest, bool render,
                     int y)
 {
     char buf[32];
     double x = LABEL_WIDTH;
-    markup_printf(p->t, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s, %s</text>\n",
-                  LABEL_WIDTH - 10, y + 19, p->s->columns[b->column].label, b->record->mode);
+    char label[128];
+    snprintf(label, sizeof label, "%s, %s", p->s->columns[b->column].label, b->record->mode);
+    markup_printf(p->t, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LABEL_WIDTH - 10, y + 19);
+    label_clip(p->t, label);
+    text_puts(p->t, "</text>\n");
     for (int k = 0; k < PHASE_COUNT; k++) {
         double s = phase_seconds(b, (enum phase)k);
         if (!(s > 0) || (!render && (k == PHASE_render || k == PHASE_readback)))

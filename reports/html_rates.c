@@ -47,23 +47,23 @@ static void against_best(struct text *t, const struct bench_record *b,
                       r == RATE_SAME ? "tied" : rate_relation_name(r));
 }
 
-/* The setting in full, figures beyond the rate, and the command. */
-static void more(struct page *p, const struct snapshot_bench *b)
+/* Under the table: each row's command and what was measured beside the rate. */
+static void row_sources(struct page *p, const struct snapshot_bench *b)
 {
-    const struct json *verdict = b->detail ? json_get(b->detail, "judgement") : NULL;
-    text_puts(p->t, "<details><summary>how</summary>\n");
+    static const char *const keys[] = {"judgement", "memory", "build", "load"};
+    markup_printf(p->t, "<h4>%s, ", p->s->columns[b->column].label);
+    html_settings(p->t, b->record);
+    text_puts(p->t, "</h4>\n");
     html_command(p->t, b->record->command);
-    if (b->record->reason && b->record->reason[0])
+    if (b->record->verdict == VERDICT_PASS && b->record->reason && b->record->reason[0])
         markup_printf(p->t, "<p class=\"note\">%s</p>\n", b->record->reason);
-    if (verdict && verdict->type == JSON_OBJECT)
-        html_json(p->t, verdict);
-    const char *const keys[] = {"memory", "build", "load"};
+    text_puts(p->t, "<div class=\"pieces\">\n");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const struct json *v = b->detail ? json_get(b->detail, keys[i]) : NULL;
         if (v && v->type == JSON_OBJECT && v->first)
             html_json(p->t, v);
     }
-    text_puts(p->t, "</details>");
+    text_puts(p->t, "</div>\n");
 }
 
 static void rate_row(struct page *p, const struct snapshot_bench *b,
@@ -86,16 +86,14 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
             rate_text(r->samples_per_s, rate), rate_text(r->interval[0], low),
             rate_text(r->interval[1], high));
         against_best(p->t, r, best);
-        markup_printf(p->t,
-                      "</td><td class=\"r\">%.1f%%</td><td class=\"r\">%u</td><td class=\"wrap\">",
-                      100 * r->noise, r->repetitions);
+        markup_printf(p->t, "</td><td class=\"r\">%.1f%%</td><td class=\"r\">%u", 100 * r->noise,
+                      r->repetitions);
     } else {
         text_puts(p->t, "<td class=\"wrap\" colspan=\"6\">");
         html_verdict(p->t, r->verdict, false);
-        markup_printf(p->t, " no rate: %s</td><td class=\"wrap\">",
+        markup_printf(p->t, " no rate: %s",
                       r->reason && r->reason[0] ? r->reason : "no reason was recorded");
     }
-    more(p, b);
     text_puts(p->t, "</td></tr>\n");
 }
 
@@ -112,11 +110,15 @@ static void job_write(struct page *p, const struct snapshot_bench **rows, size_t
               "class=\"r\">samples</th><th "
               "scope=\"col\" class=\"r\">interval</th><th scope=\"col\" class=\"r\">against the "
               "best</th><th "
-              "scope=\"col\" class=\"r\">noise</th><th scope=\"col\" class=\"r\">runs</th><th "
-              "scope=\"col\"></th></tr></thead><tbody>\n");
+              "scope=\"col\" class=\"r\">noise</th><th scope=\"col\" "
+              "class=\"r\">runs</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < n; i++)
         rate_row(p, rows[i], best);
-    text_puts(p->t, "</tbody></table></div>\n");
+    text_puts(p->t, "</tbody></table></div>\n<details><summary>commands and "
+                    "measurements</summary>\n");
+    for (size_t i = 0; i < n; i++)
+        row_sources(p, rows[i]);
+    text_puts(p->t, "</details>\n");
 }
 
 void section_rates(struct page *p)

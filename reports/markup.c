@@ -3,8 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- escaping
- * ------------------------------------------------------------------------------------ */
+/* ---- escaping --------------------------------------------------------------------------- */
 
 /* The character at s (n >= 1 bytes are there) and its length; length 0 when it is not UTF-8. */
 static size_t utf8_decode(const char *s, size_t n, uint32_t *c)
@@ -109,8 +108,7 @@ void markup_printf(struct text *t, const char *fmt, ...)
     va_end(ap);
 }
 
-/* ---- numbers
- * ------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------- */
 
 /* Three significant digits without an exponent. */
 static void three_digits(double v, char *buf, size_t size)

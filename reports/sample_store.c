@@ -5,8 +5,7 @@
 
 const char sample_hostile[] = "<script>alert(\"x\" & 'y')</script>";
 
-/* ---- a PNG without a library
- * ------------------------------------------------------------------------- */
+/* ---- a PNG without a library ------------------------------------------------------------ */
 
 struct bytes {
     unsigned char *data;
@@ -121,8 +120,7 @@ const void *sample_png(struct arena *a, uint32_t width, uint32_t height, unsigne
     return png.data;
 }
 
-/* ---- devices
- * ------------------------------------------------------------------------------------------ */
+/* ---- devices ---------------------------------------------------------------------------- */
 
 static const struct device_record devices[] = {
     {"native", "native", "AMD EPYC 9B14 (2 threads)", "AMD", "isophote native 0.1", "C17",
@@ -152,8 +150,7 @@ static const char environment[] =
 static const char *const scenes[] = {"cornell", "blob", "bunny <hdri> & co"};
 enum { SCENE_COUNT = 3 };
 
-/* ---- conformance
- * ---------------------------------------------------------------------------------------- */
+/* ---- conformance ------------------------------------------------------------------------ */
 
 static const char *const groups[] = {"kernel.rng",
                                      "kernel.bsdf",
@@ -211,8 +208,7 @@ static enum status add_cases(struct store *s, int64_t run, unsigned broken, stru
     return st;
 }
 
-/* ---- rates
- * ---------------------------------------------------------------------------------------------- */
+/* ---- rates ------------------------------------------------------------------------------ */
 
 static double base_rate(size_t device, size_t scene)
 {

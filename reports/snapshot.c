@@ -24,8 +24,7 @@ int bench_key_order(const struct bench_record *a, const struct bench_record *b)
     return c ? c : u32_order(a->batch, b->batch);
 }
 
-/* ---- columns
- * ---------------------------------------------------------------------------------------- */
+/* ---- columns ---------------------------------------------------------------------------- */
 
 struct loader {
     struct arena *a;
@@ -130,8 +129,7 @@ static enum status column_find(struct loader *l, size_t run, const char *id, siz
     return column_link(l, run, &bare, column, err);
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
 /* One record of cases, benches or images on its way: where it belongs and what makes it the same as
  * another. */
@@ -259,8 +257,7 @@ static void rows_reduce(const struct loader *l, enum record_kind kind, struct ro
         l->out->runs[r->items[i].run].shown = true;
 }
 
-/* ---- hiding and naming columns
- * ----------------------------------------------------------------------- */
+/* ---- hiding and naming columns ---------------------------------------------------------- */
 
 static enum status columns_show(struct loader *l, struct error *err)
 {
@@ -320,8 +317,7 @@ static enum status columns_name(struct arena *a, struct snapshot *s, struct erro
     return STATUS_OK;
 }
 
-/* ---- the whole
- * ---------------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------- */
 
 static enum status runs_load(struct loader *l, struct error *err)
 {

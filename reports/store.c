@@ -89,8 +89,7 @@ static void sql_create(struct text *t)
                 STORE_SCHEMA_VERSION);
 }
 
-/* ---- opening
- * -------------------------------------------------------------------------------------- */
+/* ---- opening ---------------------------------------------------------------------------- */
 
 /* Whose file it is: 0 an empty one, else the schema's version. */
 static enum status schema_version(struct store *s, int64_t *version, struct error *err)
@@ -190,8 +189,7 @@ void store_close(struct store *s)
     free(s);
 }
 
-/* ---- writing
- * ---------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 enum status store_begin(struct store *s, struct error *err)
 {
@@ -372,8 +370,7 @@ enum status store_add_image(struct store *s, int64_t run, const struct image_rec
     return add(s, RECORD_IMAGE, run, i, NULL, err);
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------------ */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 /* A stranger's store may hold anything: what does not fit is TYPE, with its place. */
 static enum status field_load(struct store *s, struct arena *a, sqlite3_stmt *q, int at,

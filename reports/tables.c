@@ -3,8 +3,7 @@
 
 #include "report.h"
 
-/* ---- CSV
- * ------------------------------------------------------------------------------------------ */
+/* ---- CSV -------------------------------------------------------------------------------- */
 
 static void csv_text(struct text *t, const char *s)
 {
@@ -90,8 +89,7 @@ void report_csv(struct text *t, const struct snapshot *s)
     }
 }
 
-/* ---- Markdown
- * --------------------------------------------------------------------------------------- */
+/* ---- Markdown --------------------------------------------------------------------------- */
 
 /* Text inside a table cell: what Markdown or HTML would read is escaped, lines become one. */
 static void md_text(struct text *t, const char *s)
