@@ -1,12 +1,17 @@
-/* The inside of backends/: what one API must provide (a driver may assume that the front, backends.c, checked all
- * arguments) and what all of them share. Not visible outside this folder. */
+/* The inside of backends/: what one API must provide (a driver may assume that the front,
+ * backends.c, checked all arguments) and what all of them share. Not visible outside this folder.
+ */
 #ifndef ISOPHOTE_BACKEND_API_H
 #define ISOPHOTE_BACKEND_API_H
 
 #include "backends.h"
 
-/* The scene as the kernel reads it: a fixed list of read-only buffers of 32-bit words (kernel/buffers.def names them, in
- * kernel argument order). Made by layout.c, uploaded as it is by every API. An empty buffer has size 0; drivers hand the kernel a small dummy for it. */
+#include "kernel/launch.h"
+#include <assert.h>
+
+/* The scene as the kernel reads it: a fixed list of read-only buffers of 32-bit words
+ * (kernel/buffers.def names them, in kernel argument order). Made by layout.c, uploaded as it is by
+ * every API. An empty buffer has size 0; drivers hand the kernel a small dummy for it. */
 enum scene_buffer {
 #define SCENE_BUFFER(name, ctype, text) BUFFER_##name,
 #include "kernel/buffers.def"
@@ -15,13 +20,13 @@ enum scene_buffer {
 };
 struct scene_buffers {
     struct {
-        const void *data;
-        size_t size; /* bytes */
+        const void *data; /* 64-byte aligned */
+        size_t size;      /* bytes, a multiple of 64 */
     } at[SCENE_BUFFER_COUNT];
 };
 
-/* Entry points of the kernel source. Each takes the scene buffers in order, then a `const struct k_launch *` (kernel/launch.h, fixed layout, by
- * buffer), then its own buffers. */
+/* Entry points of the kernel source. Each takes the scene buffers in order, then a `const struct
+ * k_launch *` (kernel/launch.h, fixed layout, by buffer), then its own buffers. */
 enum kernel_entry {
     ENTRY_RENDER, /* + film: int64 [pixels][4], added to */
     ENTRY_TRACE,  /* + records: float/uint words, one sample of one pixel by work-item 0 */
@@ -32,45 +37,69 @@ enum kernel_entry {
 /* What to compile: one program holds all entries. */
 struct program_request {
     enum math_mode mode;
-    const char *fault;       /* NULL, or a name of faults_list */
+    const char *fault; /* NULL, or a name of faults_list */
 };
 
 struct backend; /* one opened device of one API */
 
 struct backend_api {
-    const char *name; /* "opencl": stable, a key in reports */
+    const char
+        *name; /* "opencl": stable, a key in reports; ids are this name, or begin with it and ':' */
+    bool test_only;
+    /* upload may keep the buffers' pointers: the front leaves them alone until the next upload or
+     * close. */
+    bool keeps_host_memory;
     /* Calls found() for each device, and problem() for each thing that is missing or broken. */
-    enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *), void (*problem)(void *ctx, const char *text),
-                             void *ctx, struct error *err);
+    enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *),
+                             void (*problem)(void *ctx, const char *text), void *ctx,
+                             struct error *err);
     enum status (*open)(const struct device_info *info, struct backend **out, struct error *err);
     void (*close)(struct backend *b);
     enum bvh_kind (*preferred_bvh)(const struct backend *b);
-    /* Copies the buffers to the device (waits); replaces earlier ones. *device_bytes: what the device now holds. */
-    enum status (*upload)(struct backend *b, const struct scene_buffers *buffers, uint64_t *device_bytes, struct error *err);
-    enum status (*build)(struct backend *b, const struct program_request *request, struct build_info *info, struct error *err);
-    /* Film memory for `pixels` pixels, set to zero, or to the poison pattern when poison. */
+    /* Copies the buffers to the device (waits); replaces earlier ones. *device_bytes: what the
+     * device now holds. */
+    enum status (*upload)(struct backend *b, const struct scene_buffers *buffers,
+                          uint64_t *device_bytes, struct error *err);
+    enum status (*build)(struct backend *b, const struct program_request *request,
+                         struct build_info *info, struct error *err);
+    /* Film memory for `pixels` pixels, set to zero, or every byte to 0xFF when poison. The kernel
+     * stores at a job's first batch (k_launch.accumulate 0) and adds at later ones, so a pixel that
+     * nobody wrote keeps what this left. */
     enum status (*film_begin)(struct backend *b, size_t pixels, bool poison, struct error *err);
-    /* Runs ENTRY_RENDER over a grid of grid[0] x grid[1] work-items in groups of work_group (grid is a multiple of it; the kernel ignores items outside
-     * the tile). Returns when done or queued; `finish` waits. Fails UNSUPPORTED for a work-group size the device refuses. */
-    enum status (*launch)(struct backend *b, const struct k_launch *launch, const uint32_t grid[2], const uint32_t work_group[2],
-                          struct error *err);
-    /* Waits; *device_s gets the sum of device event times since film_begin, or a negative number. */
+    /* Runs ENTRY_RENDER over a grid of grid[0] x grid[1] work-items in groups of work_group (grid
+     * is a multiple of it; the kernel ignores items outside the tile). Returns when done or queued;
+     * `finish` waits. Fails UNSUPPORTED for a work-group size the device refuses. */
+    enum status (*launch)(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
+                          const uint32_t work_group[2], struct error *err);
+    /* Waits; *device_s gets the sum of device event times since film_begin, or a negative number.
+     */
     enum status (*finish)(struct backend *b, double *device_s, struct error *err);
     enum status (*film_read)(struct backend *b, int64_t *sums, size_t pixels, struct error *err);
-    /* ENTRY_TRACE or ENTRY_PROBE, `items` work-items in one dimension: copies in, runs, copies out. */
-    enum status (*run_words)(struct backend *b, enum kernel_entry entry, const struct k_launch *launch, const uint32_t *in,
-                             size_t in_words, uint32_t *out, size_t out_words, size_t items, struct error *err);
+    /* ENTRY_TRACE or ENTRY_PROBE, `items` work-items in one dimension: copies in, runs, copies out.
+     * May be called before any upload (probes that need no scene). */
+    enum status (*run_words)(struct backend *b, enum kernel_entry entry,
+                             const struct k_launch *launch, const uint32_t *in, size_t in_words,
+                             uint32_t *out, size_t out_words, size_t items, struct error *err);
     /* Defaults that this device runs well; called after upload. */
     void (*defaults)(const struct backend *b, struct launch_settings *s);
+    /* Threads for the launches to come, 0: parallel_threads(). NULL where there are none to set. */
+    void (*set_threads)(struct backend *b, unsigned threads);
 };
 
-extern const struct backend_api *const backend_list[]; /* ends with NULL; backend_list.c */
+extern const struct backend_api
+    *const backend_list[]; /* ends with NULL; backend_list.c, which CMake writes */
 
-/* The kernel source as one string with its includes resolved, made at build time from kernel/ (embed.cmake). */
+/* The kernel source as one string with its includes resolved, made at build time from kernel/
+ * (embed.cmake). */
 extern const char kernel_source[];
 extern const char kernel_source_hash[33];
 
-/* Accelerates two decisions for every API: a private folder for compiled kernels, keyed by a hash of all that matters. */
-enum status kernel_cache_path(const char *key_hex, const char *suffix, char *buf, size_t size, struct error *err);
+/* "-DK_FAULT_LOST_COSINE" for a name of faults_list, "" for NULL. */
+const char *fault_define(const char *name);
+
+/* Where a compiled kernel is kept: cache_dir("kernels")/KEY SUFFIX. The key is a hash of all that
+ * matters. */
+enum status kernel_cache_path(const char *key_hex, const char *suffix, char *buf, size_t size,
+                              struct error *err);
 
 #endif

@@ -1,0 +1,537 @@
+/* The front: checks arguments once, then drives one API's table of functions. */
+#include "device.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *math_mode_name(enum math_mode m)
+{
+    return m == MODE_STRICT ? "strict" : m == MODE_DEVICE ? "device" : "fast";
+}
+const char *bvh_kind_name(enum bvh_kind b)
+{
+    return b == BVH_BINARY ? "bvh2" : b == BVH_WIDE8 ? "bvh8" : "auto";
+}
+const char *exec_model_name(enum exec_model m)
+{
+    (void)m;
+    return "megakernel";
+}
+
+/* ---- life
+ * ---------------------------------------------------------------------------------------- */
+
+enum status device_open(const char *id, struct device **out, struct error *err)
+{
+    struct device_info info;
+    enum status st = device_find(id, &info, err);
+    if (st)
+        return st;
+    struct device *d = calloc(1, sizeof *d);
+    if (!d)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a device");
+    d->info = info;
+    d->api = backend_of_id(info.id);
+    st = d->api ? d->api->open(&info, &d->backend, err)
+                : error_msg(err, STATUS_INTERNAL, "no API serves %s", info.id);
+    if (st) {
+        free(d);
+        return st;
+    }
+    *out = d;
+    return STATUS_OK;
+}
+
+void device_close(struct device *d)
+{
+    if (!d)
+        return;
+    d->api->close(d->backend);
+    layout_free(&d->layout);
+    free(d);
+}
+
+const struct device_info *device_describe(const struct device *d) { return &d->info; }
+
+/* ---- scene
+ * ------------------------------------------------------------------------------------------- */
+
+static enum status memory_check(const struct device_info *info, const struct layout *l,
+                                struct error *err)
+{
+    uint64_t all = l->bvh_bytes + l->scene_bytes, largest = 0;
+    for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
+        largest = l->buffers.at[i].size > largest ? l->buffers.at[i].size : largest;
+    if (info->global_bytes && all > info->global_bytes)
+        return error_msg(err, STATUS_LIMIT, "the scene takes %llu bytes; %s has %llu",
+                         (unsigned long long)all, info->id, (unsigned long long)info->global_bytes);
+    if (info->max_alloc_bytes && largest > info->max_alloc_bytes)
+        return error_msg(err, STATUS_LIMIT,
+                         "the scene needs a buffer of %llu bytes; %s gives at most %llu in one",
+                         (unsigned long long)largest, info->id,
+                         (unsigned long long)info->max_alloc_bytes);
+    return STATUS_OK;
+}
+
+enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
+                        struct load_times *times, struct error *err)
+{
+    struct load_times t = {0};
+    struct layout l;
+    if (!d || !s || bvh < BVH_AUTO || bvh > BVH_WIDE8)
+        return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
+    enum status st =
+        layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
+    if (st)
+        return st;
+    t.bvh_build_s = l.build_s;
+    t.bvh_bytes = l.bvh_bytes;
+    t.scene_bytes = l.scene_bytes;
+    t.sah_cost = l.sah_cost;
+    double start = clock_s();
+    st = memory_check(&d->info, &l, err);
+    if (st == STATUS_OK)
+        st = d->api->upload(d->backend, &l.buffers, &t.device_bytes, err);
+    if (st) {
+        layout_free(&l);
+        return st;
+    }
+    t.upload_s = clock_s() - start;
+    layout_free(&d->layout);
+    if (!d->api->keeps_host_memory) {
+        struct layout rest = l;
+        rest.buffers = (struct scene_buffers){0};
+        layout_free(&l);
+        l = rest;
+    }
+    d->layout = l;
+    d->camera = s->camera;
+    d->exponent = film_exponent(s);
+    d->loaded = true;
+    if (times)
+        *times = t;
+    return STATUS_OK;
+}
+
+/* ---- program
+ * ---------------------------------------------------------------------------------------------- */
+
+enum status device_build(struct device *d, enum math_mode mode, struct build_info *info,
+                         struct error *err)
+{
+    struct build_info scratch, *out = info ? info : &scratch;
+    struct program_request request = {.mode = mode};
+    if (!d || mode < MODE_STRICT || mode > MODE_FAST)
+        return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
+    memset(out, 0, sizeof *out);
+    d->built = false;
+    enum status st = d->api->build(d->backend, &request, out, err);
+    if (st)
+        return st;
+    d->mode = mode;
+    d->built = true;
+    if (mode == MODE_STRICT) {
+        st = device_check_strict(d, err);
+        d->built = st == STATUS_OK;
+    }
+    return st;
+}
+
+/* ---- launches
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void copy3(float out[3], const double in[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = (float)in[i];
+}
+
+/* The launch fields that a whole job shares. Doubles of the scene are rounded to float32 here,
+ * once. */
+static struct k_launch launch_make(const struct device *d, const struct render_job *job)
+{
+    struct k_launch l = d->layout.launch;
+    double tan_x, tan_y;
+    int half = d->exponent / 2;
+    l.width = job->width;
+    l.height = job->height;
+    l.max_depth = job->max_depth;
+    l.rr_depth = job->rr_depth;
+    l.seed[0] = (uint32_t)job->seed;
+    l.seed[1] = (uint32_t)(job->seed >> 32);
+    l.film_scale[0] = (float)ldexp(1.0, half);
+    l.film_scale[1] = (float)ldexp(1.0, d->exponent - half);
+    camera_tangents(&d->camera, job->width, job->height, &tan_x, &tan_y);
+    copy3(l.origin, d->camera.origin);
+    copy3(l.right, d->camera.right);
+    copy3(l.up, d->camera.up);
+    copy3(l.forward, d->camera.forward);
+    l.tan_x = (float)tan_x;
+    l.tan_y = (float)tan_y;
+    l.lens_radius = (float)d->camera.lens_radius;
+    l.focus_distance = (float)d->camera.focus_distance;
+    return l;
+}
+
+static enum status job_check(const struct device *d, const struct render_job *job,
+                             struct error *err)
+{
+    if (!d->loaded)
+        return error_msg(err, STATUS_ARG, "%s has no scene: device_load comes first", d->info.id);
+    if (!d->built || d->mode != job->launch.mode)
+        return error_msg(err, STATUS_ARG, "%s has no kernel for mode %s: device_build comes first",
+                         d->info.id, math_mode_name(job->launch.mode));
+    if (job->width == 0 || job->height == 0 || job->width > 65536 || job->height > 65536)
+        return error_msg(err, STATUS_ARG, "a picture of %ux%u pixels: sides are 1 to 65536",
+                         job->width, job->height);
+    if (job->max_depth == 0)
+        return error_msg(err, STATUS_ARG, "max_depth is 0: a path has at least one edge");
+    if (job->sample_count > UINT32_MAX - job->sample_begin)
+        return error_msg(err, STATUS_ARG, "samples %u + %u pass 2^32", job->sample_begin,
+                         job->sample_count);
+    if (job->launch.bvh != BVH_AUTO && job->launch.bvh != d->layout.bvh)
+        return error_msg(err, STATUS_ARG, "%s was loaded with %s, not %s", d->info.id,
+                         bvh_kind_name(d->layout.bvh), bvh_kind_name(job->launch.bvh));
+    if (job->launch.model != MODEL_MEGAKERNEL)
+        return error_msg(err, STATUS_UNSUPPORTED, "execution model %d is not one of this program",
+                         (int)job->launch.model);
+    if (job->launch.tile_order > 2)
+        return error_msg(err, STATUS_ARG, "tile order %u: 0 rows, 1 reversed, 2 shuffled",
+                         job->launch.tile_order);
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(d->camera.origin[i]) <= LAYOUT_COORDINATE_MAX))
+            return error_msg(
+                err, STATUS_RANGE,
+                "the camera stands at %g: float32 renderers take coordinates up to 2^36",
+                d->camera.origin[i]);
+    return STATUS_OK;
+}
+
+/* A job's settings with every default filled in. */
+static enum status settings_make(const struct device *d, const struct render_job *job,
+                                 struct launch_settings *out, struct error *err)
+{
+    struct launch_settings s = job->launch, own = {0};
+    const uint32_t size[2] = {job->width, job->height};
+    d->api->defaults(d->backend, &own);
+    for (int i = 0; i < 2; i++) {
+        if (s.work_group[0] == 0 && s.work_group[1] == 0)
+            continue;
+        uint32_t most = d->info.max_work_group_axis[i];
+        if (s.work_group[i] == 0 || (most && s.work_group[i] > most))
+            return error_msg(err, STATUS_UNSUPPORTED,
+                             "a work-group of %ux%u: %s takes 1 to %u along %s", s.work_group[0],
+                             s.work_group[1], d->info.id, most, i ? "y" : "x");
+    }
+    if (s.work_group[0] == 0)
+        memcpy(s.work_group, own.work_group, sizeof s.work_group);
+    if ((uint64_t)s.work_group[0] * s.work_group[1] > d->info.max_work_group)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "a work-group of %ux%u has %llu items; %s takes %u", s.work_group[0],
+                         s.work_group[1], (unsigned long long)s.work_group[0] * s.work_group[1],
+                         d->info.id, d->info.max_work_group);
+    for (int i = 0; i < 2; i++) {
+        if (s.tile[i] == 0)
+            s.tile[i] = own.tile[i] ? own.tile[i] : size[i];
+        if (s.tile[i] > size[i])
+            s.tile[i] = size[i];
+    }
+    if (s.batch == 0)
+        s.batch = own.batch;
+    if (s.batch == 0) {
+        /* Long enough that starting it costs nothing, short enough that a stop is heard. */
+        uint64_t most = d->info.kind == DEVICE_CPU ? 1u << 20 : 1u << 26,
+                 pixels = (uint64_t)s.tile[0] * s.tile[1];
+        s.batch = pixels >= most ? 1 : (uint32_t)(most / pixels);
+    }
+    if (job->sample_count && s.batch > job->sample_count)
+        s.batch = job->sample_count;
+    *out = s;
+    return STATUS_OK;
+}
+
+/* Order in which a job's tiles are launched. Shuffled: Fisher-Yates with Philox, one fixed key. */
+static enum status tiles_order(uint32_t count, uint32_t how, uint32_t **out, struct error *err)
+{
+    uint32_t *order = malloc(count * sizeof *order);
+    if (!order)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %u tiles", count);
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = how == 1 ? count - 1 - i : i;
+    for (uint32_t i = count; how == 2 && i > 1; i--) {
+        uint32_t counter[4] = {i, 0, 0, 0}, key[2] = {0x150F0735u, 0}, r[4];
+        philox4x32(counter, key, r);
+        uint32_t j = r[0] % i, swap = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swap;
+    }
+    *out = order;
+    return STATUS_OK;
+}
+
+/* One job on its way. */
+struct run {
+    struct device *d;
+    const struct render_job *job;
+    struct launch_settings set;
+    struct k_launch launch;
+    struct render_times times;
+    double start;
+    uint64_t work, done,
+        unwaited; /* samples: all, launched, launched since the device was last waited for */
+};
+
+/* Waits for the device, then looks at the clock and at requests to stop. */
+static enum status run_wait(struct run *r, struct error *err)
+{
+    enum status st = r->d->api->finish(r->d->backend, &r->times.device_s, err);
+    if (st)
+        return st;
+    r->unwaited = 0;
+    double spent = clock_s() - r->start, share = (double)r->done / (double)r->work;
+    if (r->job->progress)
+        r->job->progress(r->job->progress_ctx, share, share > 0 ? spent * (1 - share) / share : 0);
+    if (r->done == r->work)
+        return STATUS_OK;
+    if (cancel_requested)
+        return error_msg(err, STATUS_CANCELLED, "stopped after %.0f%% of the samples", 100 * share);
+    if (r->job->timeout_s > 0 && spent > r->job->timeout_s)
+        return error_msg(err, STATUS_TIMEOUT,
+                         "%.3g s passed after %.0f%% of the samples; the limit is %.3g s", spent,
+                         100 * share, r->job->timeout_s);
+    return STATUS_OK;
+}
+
+static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32_t count,
+                            struct error *err)
+{
+    enum { WAIT_SAMPLES = 1 << 18 };
+    struct k_launch *l = &r->launch;
+    uint32_t tiles_x = (r->job->width + r->set.tile[0] - 1) / r->set.tile[0];
+    l->tile_x = tile % tiles_x * r->set.tile[0];
+    l->tile_y = tile / tiles_x * r->set.tile[1];
+    l->tile_w =
+        r->set.tile[0] < r->job->width - l->tile_x ? r->set.tile[0] : r->job->width - l->tile_x;
+    l->tile_h =
+        r->set.tile[1] < r->job->height - l->tile_y ? r->set.tile[1] : r->job->height - l->tile_y;
+    l->sample_begin = begin;
+    l->sample_count = count;
+    l->accumulate = begin > r->job->sample_begin;
+    const uint32_t *wg = r->set.work_group;
+    uint32_t grid[2] = {(l->tile_w + wg[0] - 1) / wg[0] * wg[0],
+                        (l->tile_h + wg[1] - 1) / wg[1] * wg[1]};
+    enum status st = r->d->api->launch(r->d->backend, l, grid, wg, err);
+    if (st)
+        return st;
+    r->times.launches++;
+    uint64_t samples = (uint64_t)l->tile_w * l->tile_h * count;
+    r->done += samples;
+    r->unwaited += samples;
+    return r->unwaited >= WAIT_SAMPLES || r->done == r->work ? run_wait(r, err) : STATUS_OK;
+}
+
+static enum status run_all(struct run *r, struct error *err)
+{
+    uint32_t tiles_x = (r->job->width + r->set.tile[0] - 1) / r->set.tile[0];
+    uint32_t tiles_y = (r->job->height + r->set.tile[1] - 1) / r->set.tile[1], *order = NULL;
+    if ((uint64_t)tiles_x * tiles_y > 1u << 24)
+        return error_msg(err, STATUS_LIMIT, "%u x %u tiles are more than 2^24", tiles_x, tiles_y);
+    enum status st = tiles_order(tiles_x * tiles_y, r->set.tile_order, &order, err);
+    if (st)
+        return st;
+    for (uint32_t done = 0; done < r->job->sample_count && st == STATUS_OK;) {
+        uint32_t left = r->job->sample_count - done,
+                 count = r->set.batch < left ? r->set.batch : left;
+        for (uint32_t i = 0; i < tiles_x * tiles_y && st == STATUS_OK; i++)
+            st = run_tile(r, order[i], r->job->sample_begin + done, count, err);
+        done += count;
+    }
+    free(order);
+    return st;
+}
+
+enum status device_render(struct device *d, const struct render_job *job, struct film *film,
+                          bool poison, struct render_times *times, struct error *err)
+{
+    struct run r = {.d = d, .job = job};
+    if (!d || !job || !film)
+        return error_msg(err, STATUS_ARG, "device_render needs a device, a job and a film");
+    enum status st = job_check(d, job, err);
+    if (st)
+        return st;
+    if (job->sample_count == 0 || job->sample_count > 131072)
+        return error_msg(err, STATUS_ARG, "%u samples a pixel: 1 to 131072 in one job",
+                         job->sample_count);
+    if (film->width != job->width || film->height != job->height || film->exponent != d->exponent)
+        return error_msg(
+            err, STATUS_ARG, "the film is %ux%u with exponent %d; the job needs %ux%u with %d",
+            film->width, film->height, film->exponent, job->width, job->height, d->exponent);
+    st = settings_make(d, job, &r.set, err);
+    if (st)
+        return st;
+    size_t pixels = (size_t)job->width * job->height;
+    double start = clock_s();
+    r.launch = launch_make(d, job);
+    r.work = (uint64_t)pixels * job->sample_count;
+    r.times.device_s = -1;
+    if (d->api->set_threads)
+        d->api->set_threads(d->backend, job->launch.threads);
+    int64_t *sums = malloc(pixels * 4 * sizeof *sums);
+    if (!sums)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", pixels);
+    st = d->api->film_begin(d->backend, pixels, poison, err);
+    r.start = clock_s();
+    r.times.launch_setup_s = r.start - start;
+    if (st == STATUS_OK)
+        st = run_all(&r, err);
+    double rendered = clock_s();
+    r.times.render_s = rendered - r.start;
+    if (st == STATUS_OK)
+        st = d->api->film_read(d->backend, sums, pixels, err);
+    for (size_t i = 0; st == STATUS_OK && i < pixels * 4; i++) /* poison may wrap: unsigned */
+        film->sums[i] = (int64_t)((uint64_t)film->sums[i] + (uint64_t)sums[i]);
+    r.times.readback_s = clock_s() - rendered;
+    free(sums);
+    if (st == STATUS_OK && times) {
+        r.times.bvh = d->layout.bvh;
+        r.times.batch = r.set.batch;
+        memcpy(r.times.work_group, r.set.work_group, sizeof r.times.work_group);
+        memcpy(r.times.tile, r.set.tile, sizeof r.times.tile);
+        *times = r.times;
+    }
+    return st;
+}
+
+/* ---- one sample
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static void widen(double *out, const float *in, int n)
+{
+    for (int i = 0; i < n; i++)
+        out[i] = (double)in[i];
+}
+
+static struct path_vertex vertex_read(const struct k_vertex *v)
+{
+    struct path_vertex p = {.k = v->k,
+                            .event = v->event,
+                            .primitive = v->primitive,
+                            .material = v->material,
+                            .t = (double)v->t,
+                            .light = v->light,
+                            .visible = v->visible,
+                            .light_pdf_w = (double)v->light_pdf_w,
+                            .pdf_w = (double)v->pdf_w};
+    widen(p.origin, v->origin, 3);
+    widen(p.direction, v->direction, 3);
+    widen(p.P, v->P, 3);
+    widen(p.Ng, v->Ng, 3);
+    widen(p.Ns, v->Ns, 3);
+    widen(p.uv, v->uv, 2);
+    widen(p.beta, v->beta, 3);
+    widen(p.emitted, v->emitted, 3);
+    widen(p.light_wi, v->light_wi, 3);
+    widen(p.direct, v->direct, 3);
+    widen(p.wi, v->wi, 3);
+    widen(p.weight, v->weight, 3);
+    return p;
+}
+
+enum status device_trace(struct device *d, const struct render_job *job, uint32_t x, uint32_t y,
+                         uint32_t sample, double L[3], struct path_vertex *vertices,
+                         size_t capacity, size_t *count, struct error *err)
+{
+    static_assert(sizeof(struct k_vertex) == 4 * K_VERTEX_WORDS, "layout");
+    if (!d || !job || (capacity && !vertices))
+        return error_msg(err, STATUS_ARG,
+                         "device_trace needs a device, a job and room for its vertices");
+    enum status st = job_check(d, job, err);
+    if (st)
+        return st;
+    if (x >= job->width || y >= job->height)
+        return error_msg(err, STATUS_ARG, "pixel (%u, %u) is outside %ux%u", x, y, job->width,
+                         job->height);
+    struct k_launch l = launch_make(d, job);
+    l.trace_x = x;
+    l.trace_y = y;
+    l.sample_begin = sample;
+    l.sample_count = 1;
+    l.trace_capacity = capacity < job->max_depth + 1u ? (uint32_t)capacity : job->max_depth + 1u;
+    size_t words = K_TRACE_HEADER_WORDS + (size_t)K_VERTEX_WORDS * l.trace_capacity;
+    uint32_t *out = calloc(words, 4), unused = 0;
+    if (!out)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu vertices", capacity);
+    st = d->api->run_words(d->backend, ENTRY_TRACE, &l, &unused, 1, out, words, 1, err);
+    if (st == STATUS_OK) {
+        float rgb[3];
+        memcpy(rgb, out, sizeof rgb);
+        if (L)
+            widen(L, rgb, 3);
+        size_t n = out[3] < l.trace_capacity ? out[3] : l.trace_capacity;
+        for (size_t i = 0; i < n; i++) {
+            struct k_vertex v;
+            memcpy(&v, out + K_TRACE_HEADER_WORDS + K_VERTEX_WORDS * i, sizeof v);
+            vertices[i] = vertex_read(&v);
+        }
+        if (count)
+            *count = n;
+    }
+    free(out);
+    return st;
+}
+
+/* ---- probes
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+const struct probe_shape probe_shapes[PROBE_COUNT] = {
+    [PROBE_RNG] = {"rng", 6, 4},
+    [PROBE_MATH] = {"math", 3, 1},
+    [PROBE_HIT] = {"hit", 8, 5},
+    [PROBE_BSDF_SAMPLE] = {"bsdf-sample", 10, 9},
+    [PROBE_BSDF_EVAL] = {"bsdf-eval", 9, 4},
+    [PROBE_LIGHT] = {"light", 9, 10},
+    [PROBE_TEXTURE] = {"texture", 3, 3},
+    [PROBE_ENVIRONMENT] = {"environment", 3, 4},
+};
+
+/* First words name a function, a material or a texture: they must exist. */
+static enum status probe_check(const struct device *d, enum probe probe, const uint32_t *in,
+                               size_t rows, struct error *err)
+{
+    uint32_t limit = probe == PROBE_MATH ? PROBE_FUNCTION_COUNT
+                     : probe == PROBE_BSDF_SAMPLE || probe == PROBE_BSDF_EVAL
+                         ? d->layout.material_count
+                     : probe == PROBE_TEXTURE ? d->layout.texture_count
+                                              : UINT32_MAX;
+    if (!d->built)
+        return error_msg(err, STATUS_ARG, "%s has no kernel: device_build comes first", d->info.id);
+    if (probe > PROBE_MATH && !d->loaded)
+        return error_msg(err, STATUS_ARG, "%s has no scene: device_load comes first", d->info.id);
+    if (probe == PROBE_LIGHT && d->layout.launch.p_env == 0.0f && d->layout.launch.light_count == 0)
+        return STATUS_OK;
+    for (size_t i = 0; limit != UINT32_MAX && i < rows; i++)
+        if (in[i * probe_shapes[probe].in_words] >= limit)
+            return error_msg(err, STATUS_ARG, "row %zu of probe %s names number %u of %u", i,
+                             probe_shapes[probe].name, in[i * probe_shapes[probe].in_words], limit);
+    return STATUS_OK;
+}
+
+enum status device_probe(struct device *d, enum probe probe, const uint32_t *in, size_t rows,
+                         uint32_t *out, struct error *err)
+{
+    if (!d || !in || !out || probe < 0 || probe >= PROBE_COUNT || rows > UINT32_MAX / 16)
+        return error_msg(err, STATUS_ARG,
+                         "device_probe needs a device, a probe, rows and room for what comes out");
+    enum status st = probe_check(d, probe, in, rows, err);
+    if (st || rows == 0)
+        return st;
+    struct k_launch l = d->layout.launch;
+    l.probe = (uint32_t)probe;
+    l.rows = (uint32_t)rows;
+    return d->api->run_words(d->backend, ENTRY_PROBE, &l, in, rows * probe_shapes[probe].in_words,
+                             out, rows * probe_shapes[probe].out_words, rows, err);
+}

@@ -1,0 +1,25 @@
+/* An opened device as the front keeps it. */
+#ifndef ISOPHOTE_DEVICE_H
+#define ISOPHOTE_DEVICE_H
+
+#include "layout.h"
+
+struct device {
+    struct device_info info;
+    const struct backend_api *api;
+    struct backend *backend;
+    bool loaded, built;
+    enum math_mode mode;  /* of the built program */
+    struct layout layout; /* buffers are kept only for an API with keeps_host_memory */
+    struct camera camera;
+    int32_t exponent;
+};
+
+/* strict_check.c: runs probes of single operations on hard cases and compares their bits with this
+ * machine's. UNSUPPORTED names the property that the device lacks. */
+enum status device_check_strict(struct device *d, struct error *err);
+
+/* device_list.c: the API whose ids begin as `id` does, or NULL. */
+const struct backend_api *backend_of_id(const char *id);
+
+#endif

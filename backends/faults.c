@@ -1,0 +1,42 @@
+/* The list of mistakes that the kernel can be compiled with, and the folder of compiled kernels. */
+#include "backend_api.h"
+
+#include <string.h>
+
+static const struct fault faults[] = {
+#define FAULT(macro, name, text) {name, text},
+#include "kernel/faults.def"
+#undef FAULT
+};
+static const char *const defines[] = {
+#define FAULT(macro, name, text) "-DK_FAULT_" #macro,
+#include "kernel/faults.def"
+#undef FAULT
+};
+
+const struct fault *faults_list(size_t *count)
+{
+    *count = sizeof faults / sizeof *faults;
+    return faults;
+}
+
+const char *fault_define(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof faults / sizeof *faults; i++)
+        if (strcmp(faults[i].name, name) == 0)
+            return defines[i];
+    return "";
+}
+
+enum status kernel_cache_path(const char *key_hex, const char *suffix, char *buf, size_t size,
+                              struct error *err)
+{
+    char dir[3072];
+    enum status st = cache_dir("kernels", dir, sizeof dir, err);
+    if (st)
+        return st;
+    int n = snprintf(buf, size, "%s/%s%s", dir, key_hex, suffix);
+    if (n < 0 || (size_t)n >= size)
+        return error_msg(err, STATUS_LIMIT, "the cache folder's name is too long: %s", dir);
+    return STATUS_OK;
+}

@@ -1,0 +1,39 @@
+# cmake -DROOT=kernel/ -DOUT=kernel_source.c -P embed.cmake: kernel.c with its quoted includes resolved, as a C string. Headers (.h) are
+# taken once, tables (.def) each time. #line keeps a compiler's complaints pointing at our files.
+cmake_minimum_required(VERSION 3.25)
+set(text "#include \"kernel.c\"\n")
+set(done "")
+while(TRUE)
+    string(REGEX MATCH "#include \"([a-z0-9_.]+)\"\n" directive "${text}")
+    if(directive STREQUAL "")
+        break()
+    endif()
+    set(name "${CMAKE_MATCH_1}")
+    string(FIND "${text}" "${directive}" at)
+    string(LENGTH "${directive}" length)
+    string(SUBSTRING "${text}" 0 ${at} before)
+    math(EXPR rest "${at} + ${length}")
+    string(SUBSTRING "${text}" ${rest} -1 after)
+    set(body "\n") # a header that stands above already: its line stays
+    string(FIND "${done}" "|${name}|" seen)
+    if(name MATCHES "\\.def$" OR seen EQUAL -1)
+        file(READ "${ROOT}/${name}" body)
+        string(APPEND done "|${name}|")
+        set(body "#line 1 \"${name}\"\n${body}")
+    endif()
+    set(text "${before}${body}${after}")
+endwhile()
+string(SHA256 hash "${text}")
+string(SUBSTRING "${hash}" 0 32 hash)
+file(WRITE "${OUT}.tmp" "${text}")
+file(READ "${OUT}.tmp" hex HEX)
+file(REMOVE "${OUT}.tmp")
+string(REGEX REPLACE "(................................................................)" "\\1\n" hex "${hex}")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+file(WRITE "${OUT}" "/* Made from backends/kernel/ by embed.cmake. */
+#include \"backend_api.h\"
+
+const char kernel_source[] = {
+${bytes} 0};
+const char kernel_source_hash[33] = \"${hash}\";
+")

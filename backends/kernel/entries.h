@@ -1,0 +1,181 @@
+/* What the host starts: the film (protocol section 9), one work-item a pixel of the tile; a
+ * recorded sample; probes. */
+#ifndef K_ENTRIES_H
+#define K_ENTRIES_H
+#include "probe.h"
+
+/* L in units of the film: clamped to [0, 2^46]. *flag is set when it had to be. */
+K_FN float k_film_value(K_GLOBAL const struct k_launch *L, float x, int *flag)
+{
+    float y = (x * L->film_scale[0]) * L->film_scale[1];
+    if (!(y >= 0.0f)) {
+        *flag = 1;
+        return 0.0f;
+    }
+    if (y > 0x1p46f) {
+        *flag = 1;
+        return 0x1p46f;
+    }
+    return K_RINT(y);
+}
+
+/* Pixel (x, y) of the tile. */
+K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x, uint y)
+{
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    if (x >= L->tile_w || y >= L->tile_h)
+        return;
+    struct k_stream stream;
+    stream.x = L->tile_x + x;
+    stream.y = L->tile_y + y;
+    stream.seed0 = L->seed[0];
+    stream.seed1 = L->seed[1];
+    if (FAULT_STALE_FILM(stream.y))
+        return;
+    K_LONG r = 0, g = 0, b = 0, count = 0;
+    for (uint i = 0; i < L->sample_count; i++) {
+        uint vertices;
+        int flag = 0;
+        stream.sample = L->sample_begin + i;
+        struct k_vec3 v = k_path(sc, stream, (K_GLOBAL struct k_vertex *)0, 0, &vertices);
+        if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
+            r += (K_LONG)k_film_value(L, v.x, &flag);
+            g += (K_LONG)k_film_value(L, v.y, &flag);
+            b += (K_LONG)k_film_value(L, v.z, &flag);
+        } else {
+            flag = 1;
+        }
+        count += flag ? ((K_LONG)1 << 32) + 1 : 1;
+    }
+    K_GLOBAL K_LONG *to = film + 4 * ((size_t)stream.y * L->width + stream.x);
+    if (L->accumulate) {
+        r += to[0];
+        g += to[1];
+        b += to[2];
+        count += to[3];
+    }
+    to[0] = r;
+    to[1] = g;
+    to[2] = b;
+    to[3] = count;
+}
+
+/* One sample with its vertices. */
+K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
+{
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    struct k_stream stream;
+    stream.x = L->trace_x;
+    stream.y = L->trace_y;
+    stream.sample = L->sample_begin;
+    stream.seed0 = L->seed[0];
+    stream.seed1 = L->seed[1];
+    uint count;
+    struct k_vec3 v = k_path(sc, stream, (K_GLOBAL struct k_vertex *)(out + K_TRACE_HEADER_WORDS),
+                             L->trace_capacity, &count);
+    out[0] = K_AS_UINT(v.x);
+    out[1] = K_AS_UINT(v.y);
+    out[2] = K_AS_UINT(v.z);
+    out[3] = count;
+}
+
+#if defined(K_NATIVE)
+
+#define SCENE_BUFFER(name, type, text) sc.name = (const type *)buffers[at++];
+#define K_SCENE_FROM_BUFFERS                                                                       \
+    struct k_scene sc;                                                                             \
+    int at = 0;
+#define K_EXPORT __attribute__((visibility("default")))
+
+/* All items of work-group `group` of size `size`. */
+K_EXPORT void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
+                       const uint *group, const uint *size);
+void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
+              const uint *group, const uint *size)
+{
+    K_SCENE_FROM_BUFFERS
+#include "buffers.def"
+    sc.launch = launch;
+    for (uint y = 0; y < size[1]; y++)
+        for (uint x = 0; x < size[0]; x++)
+            k_render_item(&sc, film, group[0] * size[0] + x, group[1] * size[1] + y);
+}
+K_EXPORT void k_trace(const void *const *buffers, const struct k_launch *launch, uint *out);
+void k_trace(const void *const *buffers, const struct k_launch *launch, uint *out)
+{
+    K_SCENE_FROM_BUFFERS
+#include "buffers.def"
+    sc.launch = launch;
+    k_trace_item(&sc, out);
+}
+K_EXPORT void k_probe(const void *const *buffers, const struct k_launch *launch, const uint *in,
+                      uint *out, uint row);
+void k_probe(const void *const *buffers, const struct k_launch *launch, const uint *in, uint *out,
+             uint row)
+{
+    K_SCENE_FROM_BUFFERS
+#include "buffers.def"
+    sc.launch = launch;
+    k_probe_item(&sc, in, out, row);
+}
+#undef SCENE_BUFFER
+
+#else
+
+/* OpenCL, CUDA and HIP: the buffers are kernel arguments in order. */
+#ifdef K_OPENCL
+#define K_KERNEL __kernel
+#define K_ITEM_X ((uint)get_global_id(0))
+#define K_ITEM_Y ((uint)get_global_id(1))
+#else
+#define K_KERNEL extern "C" __global__
+#define K_ITEM_X (blockIdx.x * blockDim.x + threadIdx.x)
+#define K_ITEM_Y (blockIdx.y * blockDim.y + threadIdx.y)
+#endif
+
+K_KERNEL void k_render(
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch, K_GLOBAL K_LONG *film)
+{
+    struct k_scene sc;
+#define SCENE_BUFFER(name, type, text) sc.name = name##_;
+#include "buffers.def"
+#undef SCENE_BUFFER
+    sc.launch = launch;
+    k_render_item(&sc, film, K_ITEM_X, K_ITEM_Y);
+}
+
+K_KERNEL void k_trace(
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch, K_GLOBAL uint *out)
+{
+    struct k_scene sc;
+#define SCENE_BUFFER(name, type, text) sc.name = name##_;
+#include "buffers.def"
+#undef SCENE_BUFFER
+    sc.launch = launch;
+    if (K_ITEM_X == 0)
+        k_trace_item(&sc, out);
+}
+
+K_KERNEL void k_probe(
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch, K_GLOBAL const uint *in, K_GLOBAL uint *out)
+{
+    struct k_scene sc;
+#define SCENE_BUFFER(name, type, text) sc.name = name##_;
+#include "buffers.def"
+#undef SCENE_BUFFER
+    sc.launch = launch;
+    if (K_ITEM_X < launch->rows)
+        k_probe_item(&sc, in, out, K_ITEM_X);
+}
+
+#endif
+#endif

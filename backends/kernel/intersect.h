@@ -1,0 +1,169 @@
+/* One ray against one primitive (protocol section 4 and Part II). */
+#ifndef K_INTERSECT_H
+#define K_INTERSECT_H
+#include "scene.h"
+
+/* Slack of the slab test: 1 + 2^-18. */
+#define K_SLACK 1.000003814697265625f
+
+/* A ray with what every test needs: for Woop's test the axis of the largest direction component,
+ * the two others in cyclic order, and the shear; for the slab test the reciprocal direction, held
+ * finite. */
+struct k_ray {
+    struct k_vec3 o, d;
+    struct k_vec3 inv;
+    int kx, ky, kz;
+    float sx, sy, sz;
+};
+
+K_FN float k_pick(struct k_vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+
+K_FN float k_reciprocal(float d) { return K_ABS(d) < 0x1p-60f ? k_copysign(0x1p60f, d) : 1.0f / d; }
+
+K_FN struct k_ray k_ray_make(struct k_vec3 o, struct k_vec3 d)
+{
+    struct k_ray r;
+    float ax = K_ABS(d.x), ay = K_ABS(d.y), az = K_ABS(d.z);
+    r.o = o;
+    r.d = d;
+    r.inv = v3(k_reciprocal(d.x), k_reciprocal(d.y), k_reciprocal(d.z));
+    r.kz = ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2;
+    r.kx = r.kz == 2 ? 0 : r.kz + 1;
+    r.ky = r.kx == 2 ? 0 : r.kx + 1;
+    r.sz = 1.0f / k_pick(d, r.kz);
+    r.sx = k_pick(d, r.kx) * r.sz;
+    r.sy = k_pick(d, r.ky) * r.sz;
+    return r;
+}
+
+/* Does the ray meet the box somewhere in [0, t]? Monotone in the box and in t: rounding keeps the
+ * order of what it rounds, so a larger box or a larger t never turns yes into no. Both trees and
+ * the definition of a hit rest on that. *entry: where it enters, at least 0. */
+K_FN int k_slab(const struct k_ray *r, struct k_vec3 lo, struct k_vec3 hi, float t, float *entry)
+{
+    float x0 = (lo.x - r->o.x) * r->inv.x, x1 = (hi.x - r->o.x) * r->inv.x;
+    float y0 = (lo.y - r->o.y) * r->inv.y, y1 = (hi.y - r->o.y) * r->inv.y;
+    float z0 = (lo.z - r->o.z) * r->inv.z, z1 = (hi.z - r->o.z) * r->inv.z;
+    float in = k_max(k_max(k_min(x0, x1), k_min(y0, y1)), k_max(k_min(z0, z1), 0.0f));
+    float out = k_min(k_min(k_max(x0, x1), k_max(y0, y1)), k_max(z0, z1));
+    *entry = in;
+    return in <= k_min(out * K_SLACK, t * K_SLACK);
+}
+
+/* The box of a primitive that spans lo..hi, widened: 2^-9 of its largest side and 2^-20 of its
+ * largest coordinate. */
+K_FN void k_box_widen(struct k_vec3 *lo, struct k_vec3 *hi)
+{
+    float side = v3_max(v3_sub(*hi, *lo));
+    float m = side * 0x1p-9f + k_max(v3_max_abs(*lo), v3_max_abs(*hi)) * 0x1p-20f;
+    *lo = v3(lo->x - m, lo->y - m, lo->z - m);
+    *hi = v3(hi->x + m, hi->y + m, hi->z + m);
+}
+/* The second half of "hit": the ray meets the primitive's own widened box no later than at t. */
+K_FN int k_box_confirms(const struct k_ray *r, struct k_vec3 lo, struct k_vec3 hi, float t)
+{
+#if K_FAST
+    (void)r, (void)lo, (void)hi, (void)t;
+    return 1;
+#else
+    float entry;
+    k_box_widen(&lo, &hi);
+    return k_slab(r, lo, hi, t, &entry);
+#endif
+}
+K_FN int k_triangle_confirms(const struct k_ray *r, struct k_triangle v, float t)
+{
+    struct k_vec3 lo =
+        v3(k_min(k_min(v.v0.x, v.v1.x), v.v2.x), k_min(k_min(v.v0.y, v.v1.y), v.v2.y),
+           k_min(k_min(v.v0.z, v.v1.z), v.v2.z));
+    struct k_vec3 hi =
+        v3(k_max(k_max(v.v0.x, v.v1.x), v.v2.x), k_max(k_max(v.v0.y, v.v1.y), v.v2.y),
+           k_max(k_max(v.v0.z, v.v1.z), v.v2.z));
+    return k_box_confirms(r, lo, hi, t);
+}
+K_FN int k_round_confirms(const struct k_ray *r, struct k_vec3 c, float radius, float t)
+{
+    return k_box_confirms(r, v3(c.x - radius, c.y - radius, c.z - radius),
+                          v3(c.x + radius, c.y + radius, c.z + radius), t);
+}
+
+/* Woop, Benthin, Wald: "Watertight Ray/Triangle Intersection", JCGT 2013, in float alone: a and c d
+ * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Sign of the
+ * determinant does not matter here, and so neither does the winding. */
+struct k_triangle_hit {
+    float t, v, w, det; /* b1 = v / det, b2 = w / det */
+};
+K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_max,
+                         struct k_triangle_hit *hit)
+{
+    struct k_vec3 a = v3_sub(tri.v0, r->o), b = v3_sub(tri.v1, r->o), c = v3_sub(tri.v2, r->o);
+    float az = k_pick(a, r->kz), bz = k_pick(b, r->kz), cz = k_pick(c, r->kz);
+    float ax = k_pick(a, r->kx) - r->sx * az, ay = k_pick(a, r->ky) - r->sy * az;
+    float bx = k_pick(b, r->kx) - r->sx * bz, by = k_pick(b, r->ky) - r->sy * bz;
+    float cx = k_pick(c, r->kx) - r->sx * cz, cy = k_pick(c, r->ky) - r->sy * cz;
+    float u = cx * by - cy * bx;
+    float v = ax * cy - ay * cx;
+    float w = bx * ay - by * ax;
+    if ((u < 0.0f || v < 0.0f || w < 0.0f) && (u > 0.0f || v > 0.0f || w > 0.0f))
+        return 0;
+    float det = (u + v) + w;
+    if (det == 0.0f)
+        return 0;
+    float t = ((u * (r->sz * az) + v * (r->sz * bz)) + w * (r->sz * cz)) / det;
+    if (!(t > 0.0f && t < t_max))
+        return 0;
+    hit->t = t;
+    hit->v = v;
+    hit->w = w;
+    hit->det = det;
+    return 1;
+}
+
+K_FN int k_sphere_test(const struct k_ray *r, struct k_vec3 c, float radius, float t_max, float *t)
+{
+    struct k_vec3 f = v3_sub(r->o, c);
+    float b = -v3_dot(f, r->d);
+    struct k_vec3 l = v3_madd(f, r->d, b);
+    float disc = radius * radius - v3_dot(l, l);
+    if (!(disc >= 0.0f))
+        return 0;
+    float root = K_SQRT(disc);
+    float q = b < 0.0f ? b - root : b + root;
+    if (q == 0.0f)
+        return 0;
+    float p = (v3_dot(f, f) - radius * radius) / q;
+    float first = k_min(p, q), second = k_max(p, q);
+    *t = first > 0.0f ? first : second;
+    return *t > 0.0f && *t < t_max;
+}
+
+K_FN int k_disk_test(const struct k_ray *r, struct k_vec3 c, struct k_vec3 n, float radius,
+                     float t_max, float *t)
+{
+    float den = v3_dot(r->d, n);
+    if (den == 0.0f)
+        return 0;
+    *t = v3_dot(v3_sub(c, r->o), n) / den;
+    if (!(*t > 0.0f && *t < t_max))
+        return 0;
+    struct k_vec3 q = v3_sub(v3_madd(r->o, r->d, *t), c);
+    return v3_dot(q, q) <= radius * radius;
+}
+
+/* Spheres and disks, by primitive id. */
+K_FN int k_round_test(const struct k_scene *sc, const struct k_ray *r, uint id, float t_max,
+                      float *t)
+{
+    uint i = id - sc->launch->triangle_count;
+    if (i < sc->launch->sphere_count) {
+        struct k_vec3 c = v3_load(sc->spheres[i].center);
+        float radius = sc->spheres[i].radius;
+        return k_sphere_test(r, c, radius, t_max, t) && k_round_confirms(r, c, radius, *t);
+    }
+    i -= sc->launch->sphere_count;
+    struct k_vec3 c = v3_load(sc->disks[i].center), n = v3_load(sc->disks[i].normal);
+    float radius = sc->disks[i].radius;
+    return k_disk_test(r, c, n, radius, t_max, t) && k_round_confirms(r, c, radius, *t);
+}
+
+#endif

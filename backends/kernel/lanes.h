@@ -1,0 +1,110 @@
+/* Eight floats at once, for the eight-wide tree: vector types where the compiler has them, loops
+ * elsewhere. A comparison gives eight bits. */
+#ifndef K_LANES_H
+#define K_LANES_H
+#include "vec.h"
+
+#if defined(K_NATIVE) || defined(K_OPENCL)
+
+K_FN k_f8 f8_load(K_GLOBAL const float *p) { return *(K_GLOBAL const k_f8 *)p; }
+#ifdef K_OPENCL
+K_FN k_f8 f8_splat(float x) { return (k_f8)(x); }
+K_FN k_f8 f8_min(k_f8 a, k_f8 b) { return select(b, a, a < b); }
+K_FN k_f8 f8_max(k_f8 a, k_f8 b) { return select(b, a, a > b); }
+#else
+K_FN k_f8 f8_splat(float x) { return (k_f8){x, x, x, x, x, x, x, x}; }
+#ifdef __AVX__
+K_FN k_f8 f8_min(k_f8 a, k_f8 b) { return __builtin_ia32_minps256(a, b); }
+K_FN k_f8 f8_max(k_f8 a, k_f8 b) { return __builtin_ia32_maxps256(a, b); }
+#else
+K_FN k_f8 f8_choose(k_i8 m, k_f8 a, k_f8 b) { return (k_f8)((m & (k_i8)a) | (~m & (k_i8)b)); }
+K_FN k_f8 f8_min(k_f8 a, k_f8 b) { return f8_choose(a < b, a, b); }
+K_FN k_f8 f8_max(k_f8 a, k_f8 b) { return f8_choose(a > b, a, b); }
+#endif
+#endif
+K_FN k_f8 f8_sub(k_f8 a, k_f8 b) { return a - b; }
+K_FN k_f8 f8_add(k_f8 a, k_f8 b) { return a + b; }
+K_FN k_f8 f8_mul(k_f8 a, k_f8 b) { return a * b; }
+K_FN k_f8 f8_div(k_f8 a, k_f8 b) { return a / b; }
+K_FN void f8_store(k_f8 a, float *p) { *(k_f8 *)p = a; }
+typedef k_i8 k_mask8;
+K_FN k_mask8 f8_le(k_f8 a, k_f8 b) { return a <= b; }
+K_FN k_mask8 f8_lt(k_f8 a, k_f8 b) { return a < b; }
+K_FN k_mask8 f8_and(k_mask8 a, k_mask8 b) { return a & b; }
+K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
+K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
+#if defined(K_NATIVE) && defined(__AVX__)
+K_FN uint f8_bits(k_mask8 m) { return (uint)__builtin_ia32_movmskps256((k_f8)m); }
+#elif defined(K_NATIVE)
+K_FN uint f8_bits(k_mask8 m)
+{
+    uint bits = 0;
+    for (int i = 0; i < 8; i++)
+        bits |= (uint)(m[i] & 1) << i;
+    return bits;
+}
+#else
+K_FN uint f8_bits(k_mask8 m)
+{
+    int8 b = m & (int8)(1, 2, 4, 8, 16, 32, 64, 128);
+    int4 c = b.lo | b.hi;
+    int2 d = c.lo | c.hi;
+    return (uint)(d.x | d.y);
+}
+#endif
+
+#else /* CUDA, HIP */
+
+struct k_f8 {
+    float v[8];
+};
+typedef struct k_f8 k_f8;
+typedef uint k_mask8;
+#define K_LANES(result, expression)                                                                \
+    {                                                                                              \
+        k_f8 result;                                                                               \
+        for (int i = 0; i < 8; i++)                                                                \
+            result.v[i] = (expression);                                                            \
+        return result;                                                                             \
+    }
+#define K_LANE_BITS(condition)                                                                     \
+    {                                                                                              \
+        uint bits = 0;                                                                             \
+        for (int i = 0; i < 8; i++)                                                                \
+            bits |= (condition) ? 1u << i : 0u;                                                    \
+        return bits;                                                                               \
+    }
+K_FN k_f8 f8_load(K_GLOBAL const float *p) K_LANES(r, p[i]) K_FN k_f8 f8_splat(float x)
+    K_LANES(r, x) K_FN k_f8 f8_min(k_f8 a, k_f8 b) K_LANES(r, k_min(a.v[i], b.v[i])) K_FN k_f8
+    f8_max(k_f8 a, k_f8 b) K_LANES(r, k_max(a.v[i], b.v[i])) K_FN k_f8 f8_sub(k_f8 a, k_f8 b)
+        K_LANES(r, a.v[i] - b.v[i]) K_FN k_f8 f8_add(k_f8 a, k_f8 b)
+            K_LANES(r, a.v[i] + b.v[i]) K_FN k_f8 f8_mul(k_f8 a, k_f8 b)
+                K_LANES(r, a.v[i] * b.v[i]) K_FN k_f8 f8_div(k_f8 a, k_f8 b)
+                    K_LANES(r, a.v[i] / b.v[i]) K_FN void f8_store(k_f8 a, float *p)
+{
+    for (int i = 0; i < 8; i++)
+        p[i] = a.v[i];
+}
+K_FN k_mask8 f8_le(k_f8 a, k_f8 b) K_LANE_BITS(a.v[i] <= b.v[i]) K_FN k_mask8 f8_lt(k_f8 a, k_f8 b)
+    K_LANE_BITS(a.v[i] < b.v[i]) K_FN k_mask8 f8_and(k_mask8 a, k_mask8 b)
+{
+    return a & b;
+}
+K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
+K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
+K_FN uint f8_bits(k_mask8 m) { return m; }
+#endif
+
+/* Index of the lowest set bit; bits is not 0. */
+K_FN uint k_lowest_bit(uint bits)
+{
+#if defined(K_NATIVE)
+    return (uint)__builtin_ctz(bits);
+#elif defined(K_CUDA)
+    return (uint)(__ffs((int)bits) - 1);
+#else
+    return 31u - clz(bits & (0u - bits));
+#endif
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* What the host hands the kernel: fixed layouts of 32-bit words, the same on every device. Host and
+ * device include this file. */
+#ifndef K_LAUNCH_H
+#define K_LAUNCH_H
+
+#ifndef K_PORTABLE_H
+#include <stdint.h>
+typedef uint32_t k_word;
+typedef int32_t k_index;
+#else
+typedef uint k_word;
+typedef int k_index;
+#endif
+
+/* One launch: a tile of pixels, a run of samples. */
+struct k_launch {
+    k_word width, height; /* picture */
+    k_word tile_x, tile_y, tile_w, tile_h;
+    k_word sample_begin, sample_count;
+    k_word max_depth, rr_depth;
+    k_word seed[2];
+    k_word accumulate;   /* 0: store to the film; 1: add to it */
+    float film_scale[2]; /* two powers of two whose product is 2^exponent */
+    float origin[3], right[3], up[3], forward[3], tan_x, tan_y, lens_radius, focus_distance;
+    k_word env_type, env_width, env_height; /* type: 0 none, 1 constant, 2 map */
+    float env_radiance[3], env_to_local[9];
+    float p_env;
+    k_word light_count; /* area lights */
+    k_word light_last;  /* the last one with a weight; meaningless without lights */
+    k_word triangle_count, sphere_count, disk_count;
+    k_word bvh;                              /* 2: binary; 8: eight-wide */
+    k_word probe;                            /* enum probe, for k_probe */
+    k_word rows;                             /* work-items of k_probe */
+    k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
+};
+
+#define K_MATERIAL_DIFFUSE    0u
+#define K_MATERIAL_MIRROR     1u
+#define K_MATERIAL_CONDUCTOR  2u
+#define K_MATERIAL_DIELECTRIC 3u
+#define K_MATERIAL_PRINCIPLED 4u
+
+struct k_material {
+    k_word type;
+    k_word emits, two_sided;
+    float base[3];
+    k_index base_texture;
+    float roughness;
+    k_index roughness_texture;
+    k_word roughness_channel;
+    float metallic;
+    k_index metallic_texture;
+    k_word metallic_channel;
+    float specular, ior;
+    float eta[3], k[3];
+    float emission[3];
+    float
+        light_density; /* (1 - p_env) Y(Le) sides / w_total: choice probability per unit of area */
+};
+
+#define K_TEXEL_LINEAR8 0u /* a word: r, g, b, unused, one byte each */
+#define K_TEXEL_SRGB8   1u
+#define K_TEXEL_FLOAT1  2u   /* a word */
+#define K_TEXEL_FLOAT3  3u   /* three words */
+#define K_TABLE_WORDS   512u /* decode tables at the start of `texels`: 256 floats linear, 256 sRGB \
+                              */
+
+struct k_texture {
+    k_word width, height;
+    k_word kind;           /* K_TEXEL_* */
+    k_word wrap_u, wrap_v; /* 0 repeat, 1 mirror, 2 clamp */
+    k_word nearest;
+    k_word first; /* word in `texels` */
+    float scale[2], offset[2];
+};
+
+struct k_sphere {
+    float center[3], radius;
+};
+struct k_disk {
+    float center[3], normal[3], radius, unused;
+};
+struct k_light {
+    k_word primitive;
+    float cdf; /* C_i */
+};
+
+/* Trees. A binary node is struct bvh2_node of bvh.h. An eight-wide node is struct bvh8_node with
+ * child[] recoded: K_LEAF | block, or the node; count[] is unused. A binary leaf slot: v0, v1, v2
+ * (9 floats), primitive id, 2 unused. An eight-wide block: float[vertex][axis][lane] and ids[lane];
+ * lanes that hold no triangle have all vertices 0 (which nothing hits); ids of unused lanes are
+ * K_NONE. */
+#define K_SLOT_WORDS  12u
+#define K_NODE8_WORDS 64u
+#define K_BLOCK_WORDS 80u
+#define K_LEAF        0x80000000u
+#define K_LEAF_MIXED  0x40000000u /* the block also holds spheres or disks */
+#define K_LEAF_INDEX  0x3FFFFFFFu
+#define K_STACK2      64 /* entries; the binary tree is at most 60 deep */
+#define K_STACK8      256
+
+/* One vertex as k_trace writes it (struct path_vertex of scenes.h in 32-bit words). The output of
+ * k_trace: L[3], the number of vertices, then the vertices. */
+struct k_vertex {
+    k_word k, event, primitive, material;
+    float origin[3], direction[3], t;
+    float P[3], Ng[3], Ns[3], uv[2];
+    float beta[3], emitted[3];
+    k_word light, visible;
+    float light_wi[3], light_pdf_w, direct[3];
+    float wi[3], pdf_w, weight[3];
+};
+#define K_TRACE_HEADER_WORDS 4u
+#define K_VERTEX_WORDS       44u
+#define K_EVENT_MISS         0u
+#define K_EVENT_ABSORB       1u
+#define K_EVENT_SCATTER      2u
+#define K_EVENT_ROULETTE     3u
+
+#endif

@@ -1,0 +1,97 @@
+/* One source, four compilers: C (gcc, clang), OpenCL C 1.2, CUDA (NVRTC) and HIP. Everything that
+ * they spell differently is here.
+ *
+ * K_MODE selects the arithmetic: 0 strict (docs/protocol.md Part II), 1 device, 2 fast. */
+#ifndef K_PORTABLE_H
+#define K_PORTABLE_H
+
+#ifndef K_MODE
+#define K_MODE 0
+#endif
+#define K_STRICT (K_MODE == 0)
+#define K_FAST   (K_MODE == 2)
+
+#if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
+#define K_OPENCL 1
+#if K_STRICT
+#pragma OPENCL FP_CONTRACT OFF
+#endif
+#define K_FN          static inline
+#define K_NOINLINE    __attribute__((noinline)) static
+#define K_GLOBAL      __global
+#define K_CONST       __constant
+#define K_AS_UINT(x)  as_uint(x)
+#define K_AS_FLOAT(x) as_float(x)
+#define K_MULHI(a, b) mul_hi((uint)(a), (uint)(b))
+#define K_SQRT(x)     sqrt(x)
+#define K_FLOOR(x)    floor(x)
+#define K_RINT(x)     rint(x)
+#define K_ABS(x)      fabs(x)
+#define K_LONG        long
+#define K_LIKELY(x)   (x)
+#define K_UNLIKELY(x) (x)
+typedef float8 k_f8;
+typedef int8 k_i8;
+
+#elif defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__HIP__) || defined(__HIPCC_RTC__)
+#define K_CUDA     1
+typedef unsigned int uint;
+#define K_FN       static __device__ __forceinline__
+#define K_NOINLINE static __device__ __noinline__
+#define K_GLOBAL
+#define K_CONST       static __device__ const
+#define K_AS_UINT(x)  __float_as_uint(x)
+#define K_AS_FLOAT(x) __uint_as_float(x)
+#define K_MULHI(a, b) __umulhi(a, b)
+#define K_SQRT(x)     sqrtf(x)
+#define K_FLOOR(x)    floorf(x)
+#define K_RINT(x)     rintf(x)
+#define K_ABS(x)      fabsf(x)
+#define K_LONG        long long
+#define K_LIKELY(x)   (x)
+#define K_UNLIKELY(x) (x)
+
+#else
+#define K_NATIVE   1
+typedef __SIZE_TYPE__ size_t;
+typedef unsigned int uint;
+#define K_FN       static inline
+#define K_NOINLINE static __attribute__((noinline))
+#define K_GLOBAL
+#define K_CONST       static const
+#define K_MULHI(a, b) ((uint)(((unsigned long long)(uint)(a) * (uint)(b)) >> 32))
+#define K_SQRT(x)     __builtin_sqrtf(x)
+#define K_FLOOR(x)    __builtin_floorf(x)
+#define K_RINT(x)     __builtin_rintf(x)
+#define K_ABS(x)      __builtin_fabsf(x)
+#define K_LONG        long long
+#define K_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define K_UNLIKELY(x) __builtin_expect(!!(x), 0)
+typedef float k_f8 __attribute__((vector_size(32)));
+typedef int k_i8 __attribute__((vector_size(32)));
+K_FN uint k_as_uint(float x)
+{
+    union {
+        float f;
+        uint u;
+    } c;
+    c.f = x;
+    return c.u;
+}
+K_FN float k_as_float(uint x)
+{
+    union {
+        uint u;
+        float f;
+    } c;
+    c.u = x;
+    return c.f;
+}
+#define K_AS_UINT(x)  k_as_uint(x)
+#define K_AS_FLOAT(x) k_as_float(x)
+#endif
+
+#define K_NONE 0xFFFFFFFFu
+#define K_INF  K_AS_FLOAT(0x7F800000u)
+
+#endif

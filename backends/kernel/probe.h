@@ -1,0 +1,146 @@
+/* Single parts of the kernel, one row of words a work-item (enum probe of backends.h). */
+#ifndef K_PROBE_H
+#define K_PROBE_H
+#include "path.h"
+
+#define K_IN_F(i)     K_AS_FLOAT(in[i])
+#define K_IN3(i)      v3(K_IN_F(i), K_IN_F((i) + 1), K_IN_F((i) + 2))
+#define K_OUT_F(i, x) out[i] = K_AS_UINT(x)
+#define K_OUT3(i, v)                                                                               \
+    do {                                                                                           \
+        K_OUT_F(i, (v).x);                                                                         \
+        K_OUT_F((i) + 1, (v).y);                                                                   \
+        K_OUT_F((i) + 2, (v).z);                                                                   \
+    } while (0)
+
+K_FN float k_probe_math(uint function, float x, float y)
+{
+    float s, c;
+    switch (function) {
+    case 0:
+        return x + y;
+    case 1:
+        return x - y;
+    case 2:
+        return x * y;
+    case 3:
+        return x / y;
+    case 4:
+        return K_SQRT(x);
+    case 5:
+        return x * y + x;
+    case 6:
+        return K_FLOOR(x);
+    case 7:
+        k_sincos(x, &s, &c);
+        return s;
+    case 8:
+        k_sincos(x, &s, &c);
+        return c;
+    case 9:
+        return k_atan2(x, y);
+    default:
+        return k_acos(x);
+    }
+}
+
+K_FN void k_probe_hit(const struct k_scene *sc, K_GLOBAL const uint *in, K_GLOBAL uint *out)
+{
+    struct k_vec3 o = K_IN3(0), d = K_IN3(3);
+    float t_max = K_IN_F(6);
+    struct k_hit hit;
+    uint any;
+    if (in[7]) {
+        struct k_ray r = k_ray_make(o, d);
+        hit = k_brute_force(sc, &r, t_max);
+        any = hit.primitive != K_NONE;
+    } else {
+        k_closest(sc, o, d, t_max, &hit);
+        any = (uint)k_occluded(sc, o, d, t_max);
+    }
+    out[0] = hit.primitive;
+    K_OUT_F(1, hit.t);
+    K_OUT_F(2, hit.b1);
+    K_OUT_F(3, hit.b2);
+    out[4] = any;
+}
+
+K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
+                       K_GLOBAL uint *out_rows, uint row)
+{
+    switch (sc->launch->probe) {
+    case 0: { /* PROBE_RNG */
+        K_GLOBAL const uint *in = in_rows + 6 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + 4 * (size_t)row;
+        struct k_words w = k_philox(in[0], in[1], in[2], in[3], in[4], in[5]);
+        for (int i = 0; i < 4; i++)
+            out[i] = w.w[i];
+        break;
+    }
+    case 1: { /* PROBE_MATH */
+        K_GLOBAL const uint *in = in_rows + 3 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + (size_t)row;
+        K_OUT_F(0, k_probe_math(in[0], K_IN_F(1), K_IN_F(2)));
+        break;
+    }
+    case 2: /* PROBE_HIT */
+        k_probe_hit(sc, in_rows + 8 * (size_t)row, out_rows + 5 * (size_t)row);
+        break;
+    case 3: { /* PROBE_BSDF_SAMPLE */
+        K_GLOBAL const uint *in = in_rows + 10 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + 9 * (size_t)row;
+        struct k_bsdf b = k_bsdf_make(sc, in[0], K_IN_F(1), K_IN_F(2), in[3] != 0);
+        struct k_bsdf_sample s = k_bsdf_sample_make(&b, K_IN3(4), K_IN_F(7), K_IN_F(8), K_IN_F(9));
+        out[0] = (uint)s.ok;
+        out[1] = (uint)s.delta;
+        K_OUT3(2, s.wi);
+        K_OUT3(5, s.weight);
+        K_OUT_F(8, s.pdf_w);
+        break;
+    }
+    case 4: { /* PROBE_BSDF_EVAL */
+        K_GLOBAL const uint *in = in_rows + 9 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + 4 * (size_t)row;
+        struct k_bsdf b = k_bsdf_make(sc, in[0], K_IN_F(1), K_IN_F(2), 1);
+        float pdf_w;
+        struct k_vec3 f = k_bsdf_eval(&b, K_IN3(3), K_IN3(6), &pdf_w);
+        K_OUT3(0, f);
+        K_OUT_F(3, pdf_w);
+        break;
+    }
+    case 5: { /* PROBE_LIGHT */
+        K_GLOBAL const uint *in = in_rows + 9 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + 10 * (size_t)row;
+        struct k_surface at;
+        at.P = K_IN3(0);
+        at.extent = 0.0f;
+        struct k_light_sample s =
+            k_light_sample_make(sc, k_offset(&at, K_IN3(3)), K_IN_F(6), K_IN_F(7), K_IN_F(8));
+        out[0] = (uint)(s.ok && v3_dot(s.wi, K_IN3(3)) > 0.0f);
+        out[1] = s.light;
+        K_OUT3(2, s.wi);
+        K_OUT_F(5, s.distance);
+        K_OUT_F(6, s.pdf_w);
+        K_OUT3(7, s.Le);
+        break;
+    }
+    case 6: { /* PROBE_TEXTURE */
+        K_GLOBAL const uint *in = in_rows + 3 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + 3 * (size_t)row;
+        struct k_vec3 c = k_texture_lookup(sc, in[0], K_IN_F(1), K_IN_F(2));
+        K_OUT3(0, c);
+        break;
+    }
+    default: { /* PROBE_ENVIRONMENT */
+        K_GLOBAL const uint *in = in_rows + 3 * (size_t)row;
+        K_GLOBAL uint *out = out_rows + 4 * (size_t)row;
+        float pdf_w;
+        struct k_vec3 l = k_env_eval(sc, K_IN3(0), &pdf_w);
+        K_OUT3(0, l);
+        K_OUT_F(3, pdf_w);
+        break;
+    }
+    }
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* The scene's buffers as the kernel holds them. */
+#ifndef K_SCENE_H
+#define K_SCENE_H
+#include "launch.h"
+#include "vec.h"
+
+struct k_scene {
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name;
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch;
+};
+
+/* The three vertices of a triangle. */
+struct k_triangle {
+    struct k_vec3 v0, v1, v2;
+};
+K_FN struct k_triangle k_triangle_load(const struct k_scene *sc, uint id)
+{
+    K_GLOBAL const uint *v = sc->triangles + 3 * (size_t)id;
+    struct k_triangle t;
+    t.v0 = v3_load(sc->positions + 3 * (size_t)v[0]);
+    t.v1 = v3_load(sc->positions + 3 * (size_t)v[1]);
+    t.v2 = v3_load(sc->positions + 3 * (size_t)v[2]);
+    return t;
+}
+K_FN uint k_triangle_flags(const struct k_scene *sc, uint id)
+{
+    return (sc->triangle_flags[id >> 2] >> (8u * (id & 3u))) & 0xFFu;
+}
+
+#endif

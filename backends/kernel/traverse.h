@@ -1,0 +1,36 @@
+/* The two questions that rendering asks of a scene's geometry. Results do not depend on which tree
+ * answers. */
+#ifndef K_TRAVERSE_H
+#define K_TRAVERSE_H
+#include "traverse8.h"
+
+K_FN int k_scene_empty(const struct k_scene *sc)
+{
+    return (sc->launch->triangle_count | sc->launch->sphere_count | sc->launch->disk_count) == 0;
+}
+
+/* The closest hit with 0 < t < t_max. */
+K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, float t_max,
+                          struct k_hit *hit)
+{
+    struct k_ray r = k_ray_make(o, d);
+    if (k_scene_empty(sc))
+        *hit = k_no_hit(t_max);
+    else if (sc->launch->bvh == 8)
+        *hit = k_traverse8(sc, &r, t_max, 0);
+    else
+        *hit = k_traverse2(sc, &r, t_max, 0);
+}
+
+/* Is anything hit with 0 < t < t_max? */
+K_NOINLINE int k_occluded(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, float t_max)
+{
+    struct k_ray r = k_ray_make(o, d);
+    if (k_scene_empty(sc))
+        return 0;
+    if (sc->launch->bvh == 8)
+        return k_traverse8(sc, &r, t_max, 1).primitive != K_NONE;
+    return k_traverse2(sc, &r, t_max, 1).primitive != K_NONE;
+}
+
+#endif

@@ -1,0 +1,219 @@
+/* Closest hit and any hit through the eight-wide tree: eight children, or eight triangles of a
+ * leaf, at once. */
+#ifndef K_TRAVERSE8_H
+#define K_TRAVERSE8_H
+#include "lanes.h"
+#include "traverse2.h"
+
+/* The ray spread over lanes, and where its near planes lie in a node: word offsets of the lower or
+ * upper bounds by the sign of d. */
+struct k_ray8 {
+    k_f8 ox, oy, oz, ix, iy, iz;
+    k_f8 okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
+    uint near_x, near_y, near_z, far_x, far_y, far_z;
+    uint ax, ay, az; /* word offsets of the axes kx, ky, kz in a block */
+};
+K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
+{
+    struct k_ray8 e;
+    e.ox = f8_splat(r->o.x);
+    e.oy = f8_splat(r->o.y);
+    e.oz = f8_splat(r->o.z);
+    e.ix = f8_splat(r->inv.x);
+    e.iy = f8_splat(r->inv.y);
+    e.iz = f8_splat(r->inv.z);
+    e.okx = f8_splat(k_pick(r->o, r->kx));
+    e.oky = f8_splat(k_pick(r->o, r->ky));
+    e.okz = f8_splat(k_pick(r->o, r->kz));
+    e.sx = f8_splat(r->sx);
+    e.sy = f8_splat(r->sy);
+    e.sz = f8_splat(r->sz);
+    uint bx = K_AS_UINT(r->inv.x) >> 31, by = K_AS_UINT(r->inv.y) >> 31,
+         bz = K_AS_UINT(r->inv.z) >> 31;
+    e.near_x = bx * 24u;
+    e.near_y = 8u + by * 24u;
+    e.near_z = 16u + bz * 24u;
+    e.far_x = 24u - bx * 24u;
+    e.far_y = 32u - by * 24u;
+    e.far_z = 40u - bz * 24u;
+    e.ax = 8u * (uint)r->kx;
+    e.ay = 8u * (uint)r->ky;
+    e.az = 8u * (uint)r->kz;
+    return e;
+}
+
+/* Bits of the children that k_slab would say yes to; where the ray enters them. */
+K_FN uint k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float t, float *entries)
+{
+    k_f8 nx = f8_mul(f8_sub(f8_load(n + e->near_x), e->ox), e->ix);
+    k_f8 ny = f8_mul(f8_sub(f8_load(n + e->near_y), e->oy), e->iy);
+    k_f8 nz = f8_mul(f8_sub(f8_load(n + e->near_z), e->oz), e->iz);
+    k_f8 fx = f8_mul(f8_sub(f8_load(n + e->far_x), e->ox), e->ix);
+    k_f8 fy = f8_mul(f8_sub(f8_load(n + e->far_y), e->oy), e->iy);
+    k_f8 fz = f8_mul(f8_sub(f8_load(n + e->far_z), e->oz), e->iz);
+    k_f8 in = f8_max(f8_max(nx, ny), f8_max(nz, f8_splat(0.0f)));
+    k_f8 out = f8_min(f8_min(fx, fy), fz);
+    f8_store(in, entries);
+    return f8_bits(f8_le(in, f8_min(f8_mul(out, f8_splat(K_SLACK)), f8_splat(t * K_SLACK))));
+}
+
+/* k_triangle_test on eight triangles: bits of those with 0 < t < t_max and t <= best. */
+struct k_lanes {
+    float t[8], v[8], w[8], det[8];
+} __attribute__((aligned(32)));
+K_FN uint k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float t_max, float best,
+                       struct k_lanes *out)
+{
+    k_f8 az = f8_sub(f8_load(b + e->az), e->okz);
+    k_f8 bz = f8_sub(f8_load(b + 24 + e->az), e->okz);
+    k_f8 cz = f8_sub(f8_load(b + 48 + e->az), e->okz);
+    k_f8 ax = f8_sub(f8_sub(f8_load(b + e->ax), e->okx), f8_mul(e->sx, az));
+    k_f8 ay = f8_sub(f8_sub(f8_load(b + e->ay), e->oky), f8_mul(e->sy, az));
+    k_f8 bx = f8_sub(f8_sub(f8_load(b + 24 + e->ax), e->okx), f8_mul(e->sx, bz));
+    k_f8 by = f8_sub(f8_sub(f8_load(b + 24 + e->ay), e->oky), f8_mul(e->sy, bz));
+    k_f8 cx = f8_sub(f8_sub(f8_load(b + 48 + e->ax), e->okx), f8_mul(e->sx, cz));
+    k_f8 cy = f8_sub(f8_sub(f8_load(b + 48 + e->ay), e->oky), f8_mul(e->sy, cz));
+    k_f8 u = f8_sub(f8_mul(cx, by), f8_mul(cy, bx));
+    k_f8 v = f8_sub(f8_mul(ax, cy), f8_mul(ay, cx));
+    k_f8 w = f8_sub(f8_mul(bx, ay), f8_mul(by, ax));
+    k_f8 zero = f8_splat(0.0f);
+    /* One sign, not all zero: min >= 0 or max <= 0. No value is NaN here: the front bounds
+     * coordinates. */
+    k_f8 least = f8_min(f8_min(u, v), w), most = f8_max(f8_max(u, v), w);
+    k_mask8 one_sign = f8_or(f8_le(zero, least), f8_le(most, zero));
+    if (f8_bits(one_sign) == 0)
+        return 0;
+    k_f8 det = f8_add(f8_add(u, v), w);
+    k_f8 sum = f8_add(f8_add(f8_mul(u, f8_mul(e->sz, az)), f8_mul(v, f8_mul(e->sz, bz))),
+                      f8_mul(w, f8_mul(e->sz, cz)));
+    k_f8 t = f8_div(sum, det); /* det 0: all are 0, t is NaN, no hit below */
+    uint bits = f8_bits(f8_and(f8_and(one_sign, f8_lt(zero, t)),
+                               f8_and(f8_lt(t, f8_splat(t_max)), f8_le(t, f8_splat(best)))));
+    if (bits) {
+        f8_store(t, out->t);
+        f8_store(v, out->v);
+        f8_store(w, out->w);
+        f8_store(det, out->det);
+    }
+    return bits;
+}
+
+K_FN struct k_triangle k_block_triangle(K_GLOBAL const float *b, uint lane)
+{
+    struct k_triangle t;
+    b += lane;
+    t.v0 = v3(b[0], b[8], b[16]);
+    t.v1 = v3(b[24], b[32], b[40]);
+    t.v2 = v3(b[48], b[56], b[64]);
+    return t;
+}
+
+/* All primitives of one leaf block. Lanes beyond the last triangle repeat the first. */
+K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct k_ray8 *e,
+                  uint leaf, float t_max, struct k_hit *best)
+{
+    K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
+    K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
+    struct k_lanes h;
+    uint bits = k_block_test(b, e, t_max, best->t, &h);
+    while (bits) {
+        uint lane = k_lowest_bit(bits);
+        bits &= bits - 1;
+        if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == ids[0], lane > 0))
+            continue;
+        if (k_before(h.t[lane], ids[lane], best->t, best->primitive) &&
+            k_triangle_confirms(r, k_block_triangle(b, lane), h.t[lane])) {
+            best->primitive = ids[lane];
+            best->t = h.t[lane];
+            best->b1 = h.v[lane] / h.det[lane];
+            best->b2 = h.w[lane] / h.det[lane];
+        }
+    }
+}
+
+/* A leaf that holds spheres or disks, one primitive after the other; unused lanes have no id. */
+K_FN void k_leaf8_mixed(const struct k_scene *sc, const struct k_ray *r, uint leaf, float t_max,
+                        struct k_hit *best)
+{
+    K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
+    K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
+    uint triangles = sc->launch->triangle_count;
+    for (uint lane = 0; lane < 8 && ids[lane] != K_NONE; lane++) {
+        if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == K_NONE, lane > 0))
+            continue;
+        if (ids[lane] < triangles)
+            k_try_triangle(r, k_block_triangle(b, lane), ids[lane], t_max, best);
+        else
+            k_try_round(sc, r, ids[lane], t_max, best);
+    }
+}
+
+K_FN struct k_hit k_traverse8(const struct k_scene *sc, const struct k_ray *r, float t_max,
+                              int shadow)
+{
+    struct k_hit best = k_no_hit(t_max);
+    struct k_ray8 e = k_ray8_make(r);
+    uint stack[K_STACK8];
+    float stack_entry[K_STACK8];
+    int depth = 0;
+    uint node = 0;
+    for (;;) {
+        if (node & K_LEAF) {
+            if (node & K_LEAF_MIXED)
+                k_leaf8_mixed(sc, r, node, t_max, &best);
+            else
+                k_leaf8(sc, r, &e, node, t_max, &best);
+            if (shadow && best.primitive != K_NONE)
+                return best;
+        } else {
+            K_GLOBAL const float *n = sc->nodes + K_NODE8_WORDS * (size_t)node;
+            K_GLOBAL const uint *child = (K_GLOBAL const uint *)(n + 48);
+            float entries[8] __attribute__((aligned(32)));
+            uint bits = k_node8_test(n, &e, best.t, entries);
+            if (bits) {
+                uint lane = k_lowest_bit(bits);
+                bits &= bits - 1;
+                node = child[lane];
+                if (bits == 0)
+                    continue;
+                float entry = entries[lane];
+                int base = depth;
+                while (bits) { /* keep the postponed ones sorted, nearest on top, and the nearest of
+                                  all in `node` */
+                    lane = k_lowest_bit(bits);
+                    bits &= bits - 1;
+                    uint next = child[lane];
+                    float next_entry = entries[lane];
+                    if (next_entry < entry) {
+                        uint swap = node;
+                        float swap_entry = entry;
+                        node = next;
+                        entry = next_entry;
+                        next = swap;
+                        next_entry = swap_entry;
+                    }
+                    int at = depth++;
+                    while (!shadow && at > base && stack_entry[at - 1] < next_entry) {
+                        stack_entry[at] = stack_entry[at - 1];
+                        stack[at] = stack[at - 1];
+                        at--;
+                    }
+                    stack[at] = next;
+                    stack_entry[at] = next_entry;
+                }
+                continue;
+            }
+        }
+        for (;;) {
+            if (depth == 0)
+                return best;
+            depth--;
+            if (stack_entry[depth] <= best.t * K_SLACK) {
+                node = stack[depth];
+                break;
+            }
+        }
+    }
+}
+
+#endif

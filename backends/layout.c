@@ -1,0 +1,150 @@
+#include "layout_buffers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, size_t size,
+                        void **data, struct error *err)
+{
+    *data = NULL;
+    if (count == 0)
+        return STATUS_OK;
+    if (count > (SIZE_MAX - 63) / size)
+        return error_msg(err, STATUS_LIMIT, "a scene buffer of %zu items does not fit in memory",
+                         count);
+    size_t bytes = (count * size + 63) & ~(size_t)63;
+    char *p = aligned_alloc(64, bytes);
+    if (!p)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a scene buffer of %zu bytes",
+                         bytes);
+    /* Every caller writes all it asked for; large buffers are not written twice. */
+    memset(p + count * size, 0, bytes - count * size);
+    free((void *)l->buffers.at[b].data);
+    l->buffers.at[b].data = p;
+    l->buffers.at[b].size = bytes;
+    *data = p;
+    return STATUS_OK;
+}
+
+static enum status buffer_copy(struct layout *l, enum scene_buffer b, const void *from,
+                               size_t count, size_t size, struct error *err)
+{
+    void *to;
+    enum status st = layout_take(l, b, count, size, &to, err);
+    if (st == STATUS_OK && to)
+        memcpy(to, from, count * size);
+    return st;
+}
+
+enum status layout_geometry(struct layout *l, const struct scene *s, struct error *err)
+{
+    enum status st;
+    static_assert(sizeof(struct sphere) == sizeof(struct k_sphere), "layout");
+    if ((st = buffer_copy(l, BUFFER_triangles, s->triangles, s->triangle_count, 12, err)) ||
+        (st =
+             buffer_copy(l, BUFFER_triangle_flags, s->triangle_flags, s->triangle_count, 1, err)) ||
+        (st = buffer_copy(l, BUFFER_positions, s->P, s->triangle_count ? s->vertex_count : 0, 12,
+                          err)) ||
+        (st = buffer_copy(l, BUFFER_normals, s->N, s->N ? s->vertex_count : 0, 12, err)) ||
+        (st = buffer_copy(l, BUFFER_uvs, s->UV, s->UV ? s->vertex_count : 0, 8, err)) ||
+        (st = buffer_copy(l, BUFFER_spheres, s->spheres, s->sphere_count, 16, err)) ||
+        (st = buffer_copy(l, BUFFER_primitive_materials, s->primitive_material,
+                          scene_primitive_count(s), 4, err)))
+        return st;
+    void *data;
+    st = layout_take(l, BUFFER_disks, s->disk_count, sizeof(struct k_disk), &data, err);
+    if (st)
+        return st;
+    struct k_disk *disks = data;
+    for (size_t i = 0; i < s->disk_count; i++) {
+        disks[i] = (struct k_disk){.radius = s->disks[i].radius};
+        memcpy(disks[i].center, s->disks[i].center, 12);
+        memcpy(disks[i].normal, s->disks[i].normal, 12);
+    }
+    l->launch.triangle_count = (uint32_t)s->triangle_count;
+    l->launch.sphere_count = (uint32_t)s->sphere_count;
+    l->launch.disk_count = (uint32_t)s->disk_count;
+    return STATUS_OK;
+}
+
+enum status layout_materials(struct layout *l, const struct scene *s, struct error *err)
+{
+    void *data;
+    enum status st =
+        layout_take(l, BUFFER_materials, s->material_count, sizeof(struct k_material), &data, err);
+    if (st)
+        return st;
+    struct k_material *out = data;
+    static const uint32_t types[MATERIAL_TYPE_COUNT] = {
+        [MATERIAL_DIFFUSE] = K_MATERIAL_DIFFUSE,
+        [MATERIAL_MIRROR] = K_MATERIAL_MIRROR,
+        [MATERIAL_ROUGH_CONDUCTOR] = K_MATERIAL_CONDUCTOR,
+        [MATERIAL_DIELECTRIC] = K_MATERIAL_DIELECTRIC,
+        [MATERIAL_PRINCIPLED] = K_MATERIAL_PRINCIPLED,
+    };
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct material *m = &s->materials[i];
+        out[i] = (struct k_material){
+            .type = types[m->type],
+            .emits = m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0,
+            .two_sided = m->emission_two_sided,
+            .base_texture = m->base.texture,
+            .roughness = m->roughness.value,
+            .roughness_texture = m->roughness.texture,
+            .roughness_channel = m->roughness.channel,
+            .metallic = m->metallic.value,
+            .metallic_texture = m->metallic.texture,
+            .metallic_channel = m->metallic.channel,
+            .specular = m->specular,
+            .ior = m->ior,
+        };
+        memcpy(out[i].base, m->base.value, 12);
+        memcpy(out[i].eta, m->eta, 12);
+        memcpy(out[i].k, m->k, 12);
+        memcpy(out[i].emission, m->emission, 12);
+    }
+    l->material_count = (uint32_t)s->material_count;
+    return STATUS_OK;
+}
+
+static enum status coordinates_check(const struct scene *s, struct error *err)
+{
+    for (int i = 0; i < 3 && scene_primitive_count(s) > 0; i++)
+        if (!(s->bounds_min[i] >= -LAYOUT_COORDINATE_MAX &&
+              s->bounds_max[i] <= LAYOUT_COORDINATE_MAX))
+            return error_msg(err, STATUS_RANGE,
+                             "the scene reaches from %g to %g along axis %d: float32 renderers "
+                             "take coordinates up to 2^36",
+                             s->bounds_min[i], s->bounds_max[i], i);
+    return STATUS_OK;
+}
+
+enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layout *out,
+                         struct error *err)
+{
+    struct layout l = {0};
+    enum status st = coordinates_check(s, err);
+    if (st)
+        return st;
+    if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
+        (st = layout_materials(&l, s, err)) || (st = layout_textures(&l, s, err)) ||
+        (st = layout_lights(&l, s, err))) {
+        layout_free(&l);
+        return st;
+    }
+    l.bvh_bytes = l.buffers.at[BUFFER_nodes].size + l.buffers.at[BUFFER_leaves].size;
+    for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
+        l.scene_bytes += l.buffers.at[i].size;
+    l.scene_bytes -= l.bvh_bytes;
+    *out = l;
+    return STATUS_OK;
+}
+
+void layout_free(struct layout *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
+        free((void *)l->buffers.at[i].data);
+    *l = (struct layout){0};
+}

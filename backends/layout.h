@@ -1,0 +1,28 @@
+/* A scene laid out as the kernel reads it: buffers, and the launch fields that depend on the scene
+ * alone. */
+#ifndef ISOPHOTE_LAYOUT_H
+#define ISOPHOTE_LAYOUT_H
+
+#include "backend_api.h"
+
+struct layout {
+    struct scene_buffers buffers; /* owned */
+    struct k_launch launch;       /* environment, light and geometry fields; the rest is 0 */
+    enum bvh_kind bvh; /* never BVH_AUTO; BVH_BINARY also where an eight-wide tree would be too deep
+                          for the kernel's stack */
+    uint64_t bvh_bytes, scene_bytes; /* nodes and leaves; everything else */
+    double build_s, sah_cost;
+    uint32_t material_count, texture_count; /* what probes may name */
+};
+
+/* Largest absolute coordinate that float32 tests can take without overflow (Part II, section 12).
+ */
+#define LAYOUT_COORDINATE_MAX 0x1p36
+
+/* kind: BVH_BINARY or BVH_WIDE8. Fails: RANGE (a coordinate too large), LIMIT, MEMORY, CANCELLED.
+ */
+enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layout *out,
+                         struct error *err);
+void layout_free(struct layout *l);
+
+#endif

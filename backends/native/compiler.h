@@ -1,0 +1,25 @@
+/* The system's C compiler, and the kernel compiled by it. */
+#ifndef ISOPHOTE_NATIVE_COMPILER_H
+#define ISOPHOTE_NATIVE_COMPILER_H
+
+#include "../backend_api.h"
+
+struct compiler {
+    char program[256]; /* "cc" */
+    char version[128]; /* first line of --version */
+};
+
+/* ISOPHOTE_CC where set, else the first of cc, gcc, clang that answers. MISSING, saying what was
+ * tried. */
+enum status compiler_find(struct compiler *out, struct error *err);
+
+/* The processor as /proc/cpuinfo names it, and a hash of its name and features: what -march=native
+ * depends on. */
+void processor_describe(char *name, size_t size, uint32_t *mhz, char features_hex[33]);
+
+/* Path of the shared object of a kernel, compiled now unless the cache holds it. ISOPHOTE_CFLAGS is
+ * appended to the flags. Fails: BUILD (info->log holds what the compiler said), IO, MISSING. */
+enum status compiler_build(const struct compiler *c, const struct program_request *request,
+                           char *path, size_t size, struct build_info *info, struct error *err);
+
+#endif
