@@ -96,10 +96,11 @@ K_FN float k_schlick(float x)
 /* ---- GGX, Smith's height-correlated masking
  * ---------------------------------------------------------- */
 
-K_FN float k_ggx_d(float hz, float alpha)
+/* The square's base h.z^2 (alpha^2 - 1) + 1 written as a sum of positive terms, since |h| = 1. */
+K_FN float k_ggx_d(struct k_vec3 h, float alpha)
 {
     float a2 = alpha * alpha;
-    float q = (hz * hz) * (a2 - 1.0f) + 1.0f;
+    float q = (h.x * h.x + h.y * h.y) + a2 * (h.z * h.z);
     return a2 / (K_PI * (q * q));
 }
 K_FN float k_ggx_lambda(struct k_vec3 w, float alpha)
@@ -177,7 +178,7 @@ K_FN struct k_vec3 k_bsdf_eval(const struct k_bsdf *b, struct k_vec3 wo, struct 
     }
     struct k_vec3 h = v3_normalize(v3_add(wo, wi));
     float c = v3_dot(wo, h);
-    float d = k_ggx_d(h.z, b->alpha);
+    float d = k_ggx_d(h, b->alpha);
     float lo = k_ggx_lambda(wo, b->alpha), li = k_ggx_lambda(wi, b->alpha);
     float g1 = 1.0f / (1.0f + lo), g2 = 1.0f / ((1.0f + lo) + li);
     float specular_pdf = (g1 * d) / (4.0f * wo.z);

@@ -140,6 +140,8 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
         struct k_hit hit;
         k_closest(sc, o, d, K_INF, &hit);
         if (rec) {
+            for (uint i = 0; i < K_VERTEX_WORDS; i++)
+                ((K_GLOBAL uint *)rec)[i] = 0;
             rec->k = k;
             rec->event = hit.primitive == K_NONE ? K_EVENT_MISS : K_EVENT_ABSORB;
             rec->primitive = hit.primitive;
@@ -204,8 +206,9 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
         if (!k_is_delta(b.type)) {
             struct k_numbers u = k_block(stream, 2 * k - 1);
             struct k_light_sample ls = k_light_sample_make(sc, above, u.u0, u.u1, u.u2);
-            if (rec) {
+            if (rec)
                 rec->light = ls.light;
+            if (rec && ls.ok) {
                 k_store3(rec->light_wi, ls.wi);
                 rec->light_pdf_w = ls.pdf_w;
             }
@@ -238,16 +241,15 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
         float side = v3_dot(wi, s.Ng);
         if (through ? !(side < 0.0f) : !(side > 0.0f))
             break;
+        beta = v3_mul(beta, bs.weight);
+        if (!(v3_max(beta) > 0.0f))
+            break;
         if (rec) {
+            rec->event = K_EVENT_SCATTER;
             k_store3(rec->wi, wi);
             rec->pdf_w = bs.pdf_w;
             k_store3(rec->weight, bs.weight);
         }
-        beta = v3_mul(beta, bs.weight);
-        if (!(v3_max(beta) > 0.0f))
-            break;
-        if (rec)
-            rec->event = K_EVENT_SCATTER;
         if (k >= launch->rr_depth) {
             float q = k_min(0.95f, v3_max(beta));
             if (u.u3 >= q) {
