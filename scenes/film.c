@@ -48,8 +48,10 @@ enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t e
 {
     size_t words = film_words(width, height);
     if (words == 0)
-        return error_msg(err, STATUS_ARG, "a film of %ux%u pixels: both sides must be at least 1",
-                         width, height);
+        return error_msg(
+            err, STATUS_ARG,
+            "a film of %ux%u pixels, expected at least one and no more than memory holds", width,
+            height);
     int64_t *sums = calloc(words, sizeof *sums);
     if (!sums)
         return error_msg(err, STATUS_MEMORY, "out of memory for a film of %ux%u pixels", width,
@@ -76,6 +78,20 @@ void film_free(struct film *f)
     *f = (struct film){0};
 }
 
+void film_add_sample(struct film *f, uint32_t x, uint32_t y, const double L[3])
+{
+    static const double most = 0x1p46; /* units of one sample */
+    int64_t *p = f->sums + 4 * ((size_t)y * f->width + x);
+    bool finite = isfinite(L[0]) && isfinite(L[1]) && isfinite(L[2]), flagged = !finite;
+    for (int c = 0; finite && c < 3; c++) {
+        double units = ldexp(L[c], f->exponent);
+        flagged |= units < 0 || units > most;
+        units = units < 0 ? 0 : units > most ? most : units;
+        p[c] += (int64_t)rint(units); /* to even, in the default rounding mode */
+    }
+    p[3] += flagged ? INT64_C(0x100000001) : 1;
+}
+
 enum status film_add(struct film *dst, const struct film *src, struct error *err)
 {
     if (dst->width != src->width || dst->height != src->height)
@@ -85,9 +101,21 @@ enum status film_add(struct film *dst, const struct film *src, struct error *err
         return error_msg(err, STATUS_ARG,
                          "a film in units of 2^-%d cannot be added to one in 2^-%d", src->exponent,
                          dst->exponent);
-    /* Two's complement wraps, so that even poisoned films add without undefined behaviour. */
-    for (size_t i = 0, n = film_words(dst->width, dst->height); i < n; i++)
-        dst->sums[i] = (int64_t)((uint64_t)dst->sums[i] + (uint64_t)src->sums[i]);
+    size_t words = film_words(dst->width, dst->height);
+    for (size_t i = 0; i < words; i += 4) {
+        int64_t ignored;
+        uint64_t count = (uint64_t)(uint32_t)dst->sums[i + 3] + (uint32_t)src->sums[i + 3];
+        bool overflow = count > FILM_SAMPLES_MAX;
+        for (size_t c = 0; c < 3; c++)
+            overflow |= __builtin_add_overflow(dst->sums[i + c], src->sums[i + c], &ignored);
+        if (overflow)
+            return error_msg(err, STATUS_RANGE,
+                             "pixel (%zu, %zu) would hold %llu samples, expected at most %u",
+                             i / 4 % dst->width, i / 4 / dst->width, (unsigned long long)count,
+                             FILM_SAMPLES_MAX);
+    }
+    for (size_t i = 0; i < words; i++)
+        dst->sums[i] += src->sums[i];
     return STATUS_OK;
 }
 

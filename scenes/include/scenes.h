@@ -232,7 +232,12 @@ enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t e
 void film_clear(struct film *f);
 void film_poison(struct film *f); /* a pattern no render can leave behind: count is UINT32_MAX */
 void film_free(struct film *f);
-/* dst += src; ARG if shapes or exponents differ. */
+#define FILM_SAMPLES_MAX 131072u /* of one pixel: then no sum can overflow */
+/* One sample of value L into pixel (x, y), as section 9 says: rounded half to even, clamped and flagged
+ * where it must be. What a renderer on the host would do; devices do the same on their own. */
+void film_add_sample(struct film *f, uint32_t x, uint32_t y, const double L[3]);
+/* dst += src; ARG if shapes or exponents differ; RANGE, naming the pixel, if there would be more than
+ * FILM_SAMPLES_MAX samples (a poisoned film has) or a sum would overflow. dst is untouched on failure. */
 enum status film_add(struct film *dst, const struct film *src, struct error *err);
 /* Means as linear float32 RGB, width*height*3; pixels with no samples are 0. */
 void film_rgb(const struct film *f, float *rgb);

@@ -1,0 +1,590 @@
+/* The scene reader on scenes that are right: geometry, transforms, materials, environment, models,
+ * the library. What is wrong is in scenes_bad_test.c. */
+#include "scenes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CAMERA "\"camera\": {\"origin\": [0,0,5], \"target\": [0,0,0]}"
+#define GREY   "\"materials\": {\"grey\": {\"type\": \"diffuse\"}}"
+
+/* A scene whose top level is CAMERA, GREY and `rest`; relative files stand beside this test's
+ * source. */
+static struct scene *scene_of(const char *rest)
+{
+    struct text t = {0};
+    struct scene *s = NULL;
+    struct error err = {0};
+    text_printf(&t, "{\"isophote\": 1, " CAMERA ", %s}", rest);
+    enum status status =
+        scene_load_memory(SOURCE_DIR "/scenes/tests/inline.json", t.data, t.len, &s, &err);
+    text_free(&t);
+    if (status != STATUS_OK) {
+        char buf[2000];
+        error_format(&err, buf, sizeof buf);
+        fail_msg("%s", buf);
+    }
+    return s;
+}
+
+static struct scene *objects_of(const char *objects)
+{
+    struct text t = {0};
+    text_printf(&t, GREY ", \"objects\": [%s]", objects);
+    struct scene *s = scene_of(t.data);
+    text_free(&t);
+    return s;
+}
+
+static struct scene *library_scene(const char *name)
+{
+    char path[512];
+    struct scene *s = NULL;
+    struct error err = {0};
+    snprintf(path, sizeof path, SOURCE_DIR "/scenes/library/%s.json", name);
+    if (scene_load(path, &s, &err) != STATUS_OK)
+        fail_msg("%s: %s", name, err.msg);
+    return s;
+}
+
+static bool near3(const float *p, double x, double y, double z, double eps)
+{
+    return fabs((double)p[0] - x) <= eps && fabs((double)p[1] - y) <= eps &&
+           fabs((double)p[2] - z) <= eps;
+}
+
+/* Geometric normal times twice the area. */
+static void area_vector(const struct scene *s, size_t t, double out[3])
+{
+    const float *a = s->P[s->triangles[t][0]], *b = s->P[s->triangles[t][1]],
+                *c = s->P[s->triangles[t][2]];
+    double e[3], f[3];
+    for (int i = 0; i < 3; i++) {
+        e[i] = (double)b[i] - (double)a[i];
+        f[i] = (double)c[i] - (double)a[i];
+    }
+    for (int i = 0; i < 3; i++)
+        out[i] = e[(i + 1) % 3] * f[(i + 2) % 3] - e[(i + 2) % 3] * f[(i + 1) % 3];
+}
+
+/* Volume inside by the divergence theorem: positive when every triangle looks outwards. */
+static double volume(const struct scene *s)
+{
+    double sum = 0;
+    for (size_t t = 0; t < s->triangle_count; t++) {
+        double n[3];
+        area_vector(s, t, n);
+        const float *p = s->P[s->triangles[t][0]];
+        sum += ((double)p[0] * n[0] + (double)p[1] * n[1] + (double)p[2] * n[2]) / 6;
+    }
+    return sum;
+}
+
+/* ---- camera, settings
+ * ---------------------------------------------------------------------------- */
+
+static void test_defaults(void **state)
+{
+    (void)state;
+    struct scene *s = objects_of("");
+    assert_int_equal(s->width, 512);
+    assert_int_equal(s->height, 512);
+    assert_int_equal(s->spp, 64);
+    assert_int_equal(s->max_depth, 8);
+    assert_int_equal(s->rr_depth, 5);
+    assert_int_equal(s->seed, 0);
+    assert_string_equal(s->name, "inline");
+    assert_int_equal(scene_primitive_count(s), 0);
+    assert_true(s->bounds_min[0] > s->bounds_max[0]);
+    assert_int_equal(s->environment.type, ENVIRONMENT_NONE);
+    assert_true(fabs(s->camera.tan_half_fov - tan(22.5 * M_PI / 180)) < 1e-15);
+    assert_true(s->camera.focus_distance == 5 && s->camera.lens_radius == 0);
+    scene_free(s);
+    scene_free(NULL);
+}
+
+static void test_camera(void **state)
+{
+    (void)state;
+    struct scene *s = NULL;
+    static const char text[] =
+        "{\"isophote\": 1, \"objects\": [], \"film\": {\"width\": 300, \"height\": 200},"
+        "\"render\": {\"spp\": 7, \"max_depth\": 3, \"rr_depth\": 1000, \"seed\": "
+        "9007199254740993},"
+        "\"camera\": {\"type\": \"perspective\", \"origin\": [1,2,3], \"target\": [1,2,-7],"
+        " \"up\": [0,5,1], \"fov\": 90, \"fov_axis\": \"y\", \"lens_radius\": 0.5,"
+        " \"focus_distance\": 4}}";
+    struct error err = {0};
+    assert_int_equal(scene_load_memory("a/b/c.d.json", text, strlen(text), &s, &err), STATUS_OK);
+    const struct camera *c = &s->camera;
+    assert_string_equal(s->name, "c.d");
+    assert_true(s->seed == UINT64_C(9007199254740993)); /* 2^53 + 1: no double in between */
+    assert_true(c->forward[2] == -1 && fabs(c->right[0] - 1) < 1e-15 && fabs(c->up[1] - 1) < 1e-15);
+    assert_true(fabs(c->up[2]) < 1e-15);
+    assert_true(c->lens_radius == 0.5 && c->focus_distance == 4);
+    double x, y;
+    camera_tangents(c, s->width, s->height, &x, &y);
+    assert_true(fabs(y - 1) < 1e-15 && fabs(x - 1.5) < 1e-15);
+    scene_free(s);
+}
+
+/* ---- shapes and transforms
+ * ----------------------------------------------------------------------- */
+
+static void test_box_and_rectangle(void **state)
+{
+    (void)state;
+    struct scene *s = objects_of("{\"type\": \"box\", \"material\": \"grey\", \"min\": [0,0,0],"
+                                 " \"max\": [1,2,3]}");
+    assert_int_equal(s->triangle_count, 12);
+    assert_true(fabs(volume(s) - 6) < 1e-12);
+    double area = 0;
+    for (size_t t = 0; t < 12; t++) {
+        double n[3];
+        area_vector(s, t, n);
+        area += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 2;
+        assert_int_equal(s->triangle_flags[t], TRIANGLE_HAS_UV);
+    }
+    assert_true(fabs(area - 22) < 1e-12);
+    assert_true(s->bounds_max[1] == 2 && s->bounds_min[2] == 0);
+    scene_free(s);
+    s = objects_of("{\"type\": \"rectangle\", \"material\": \"grey\"}");
+    assert_int_equal(s->triangle_count, 2);
+    for (size_t t = 0; t < 2; t++) {
+        double n[3];
+        area_vector(s, t, n);
+        assert_true(n[0] == 0 && n[1] == 0 && n[2] == 4);
+    }
+    for (size_t v = 0; v < 4; v++) /* u along x, v along y */
+        assert_true(s->UV[v][0] == (s->P[v][0] + 1) / 2 && s->UV[v][1] == (s->P[v][1] + 1) / 2);
+    scene_free(s);
+}
+
+static void test_transforms(void **state)
+{
+    (void)state;
+    /* (1,0,0) -> scale (2,0,0) -> turn about z (0,2,0) -> move (0,2,5): in the order written */
+    struct scene *s = objects_of(
+        "{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": [[1,0,0],[0,1,0],[0,0,1]],"
+        " \"triangles\": [[0,1,2]], \"transform\": [{\"scale\": 2},"
+        " {\"rotate\": {\"axis\": [0,0,3], \"angle\": 90}}, {\"translate\": [0,0,5]}]},"
+        "{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": [[1,0,0],[0,1,0],[0,0,1]],"
+        " \"triangles\": [[0,1,2]], \"transform\": [{\"matrix\": [0,-2,0,0, 2,0,0,0, 0,0,2,5,"
+        " 0,0,0,1]}]}");
+    for (size_t k = 0; k < 2; k++) {
+        assert_true(near3(s->P[3 * k], 0, 2, 5, 0));
+        assert_true(near3(s->P[3 * k + 1], -2, 0, 5, 0));
+        assert_true(near3(s->P[3 * k + 2], 0, 0, 7, 0));
+    }
+    scene_free(s);
+    /* Rodrigues against the known turn that sends x to y to z to x */
+    s = objects_of("{\"type\": \"sphere\", \"material\": \"grey\", \"center\": [1,2,3],"
+                   " \"transform\": [{\"rotate\": {\"axis\": [1,1,1], \"angle\": 120}}]}");
+    assert_true(near3(s->spheres[0].center, 3, 1, 2, 1e-6));
+    scene_free(s);
+}
+
+static void test_mirrored(void **state)
+{
+    (void)state;
+    /* outsides stay outside under a mirror, alone and twice */
+    static const char box[] = "{\"type\": \"box\", \"material\": \"grey\", \"transform\": [%s"
+                              "{\"translate\": [7,1,2]}]}";
+    static const char *const steps[] = {"", "{\"scale\": [-1,1,1]},", "{\"scale\": [-1,-2,1]},",
+                                        "{\"scale\": -1},"};
+    for (size_t i = 0; i < 4; i++) {
+        struct text t = {0};
+        text_printf(&t, box, steps[i]); // NOLINT(clang-diagnostic-format-nonliteral)
+        struct scene *s = objects_of(t.data);
+        assert_true(fabs(volume(s) - (i == 2 ? 16 : 8)) < 1e-4);
+        scene_free(s);
+        text_free(&t);
+    }
+    struct scene *s = objects_of(
+        "{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": [[0,0,0],[1,0,0],[0,1,0]],"
+        " \"normals\": [[0,0,1],[0.6,0,0.8],[0,0,1]], \"triangles\": [[0,1,2]],"
+        " \"transform\": [{\"scale\": [1,1,-2]}]}");
+    double n[3];
+    area_vector(s, 0, n);
+    assert_true(n[2] == -1);
+    assert_true(near3(s->N[0], 0, 0, -1, 1e-7));
+    /* inverse transpose of the stretch: (0.6, 0, -0.8/2), normalised */
+    double len = sqrt(0.36 + 0.16);
+    assert_true(near3(s->N[1], 0.6 / len, 0, -0.4 / len, 1e-7));
+    scene_free(s);
+}
+
+static void test_round_things(void **state)
+{
+    (void)state;
+    struct scene *s = objects_of(
+        "{\"type\": \"disk\", \"material\": \"grey\", \"center\": [1,0,0], \"normal\": [0,0,4],"
+        " \"radius\": 2, \"transform\": [{\"scale\": [1,1,-1]}, {\"scale\": 3}]},"
+        "{\"type\": \"sphere\", \"material\": \"grey\", \"center\": [0,1,0], \"radius\": 0.5,"
+        " \"transform\": [{\"rotate\": {\"axis\": [1,0,0], \"angle\": 90}}, {\"scale\": -2}]},"
+        "{\"type\": \"rectangle\", \"material\": \"grey\"}");
+    assert_int_equal(s->disk_count, 1);
+    assert_int_equal(s->sphere_count, 1);
+    assert_true(near3(s->disks[0].center, 3, 0, 0, 0) && s->disks[0].radius == 6);
+    assert_true(near3(s->disks[0].normal, 0, 0, -1, 0)); /* mirrored with the space about it */
+    assert_true(near3(s->spheres[0].center, 0, 0, -2, 0) && s->spheres[0].radius == 1);
+    assert_true(s->bounds_min[0] == -3 && s->bounds_max[0] == 9 && s->bounds_min[1] == -6);
+    assert_true(s->bounds_min[2] == -3 && s->bounds_max[2] == 0);
+    scene_free(s);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    struct scene *s =
+        scene_of(GREY ", \"groups\": {\"row\": [{\"type\": \"instance\", \"group\": \"pair\"},"
+                      " {\"type\": \"instance\", \"group\": \"pair\", \"transform\": "
+                      "[{\"translate\": [0,10,0]}]}],"
+                      " \"pair\": [{\"type\": \"sphere\", \"material\": \"grey\"},"
+                      " {\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": "
+                      "[{\"translate\": [1,0,0]}]}]},"
+                      "\"objects\": [{\"type\": \"instance\", \"group\": \"row\", \"transform\": "
+                      "[{\"scale\": 2}]}]");
+    assert_int_equal(s->sphere_count, 2);
+    assert_int_equal(s->triangle_count, 4);
+    assert_true(near3(s->spheres[1].center, 0, 20, 0, 0) && s->spheres[1].radius == 2);
+    assert_true(near3(s->P[4], 0, 18, 0, 0)); /* ((-1,-1,0) + (1,0,0) + (0,10,0)) * 2 */
+    scene_free(s);
+}
+
+static void test_smooth_normals(void **state)
+{
+    (void)state;
+    /* Two walls of an edge, with their own vertices: welded by place, weighted by area 1 : 3. */
+    struct scene *s =
+        objects_of("{\"type\": \"mesh\", \"material\": \"grey\", \"normals\": \"smooth\","
+                   " \"vertices\": [[0,0,0],[1,0,0],[0,1,0], [0,0,0],[0,1,0],[0,0,3]],"
+                   " \"triangles\": [[0,1,2],[3,4,5]]}");
+    double len = sqrt(10);
+    assert_true(near3(s->N[0], 3 / len, 0, 1 / len, 1e-7)); /* normals (0,0,1) and (3,0,0) */
+    assert_true(near3(s->N[4], 3 / len, 0, 1 / len, 1e-7));
+    assert_true(near3(s->N[1], 0, 0, 1, 0) && near3(s->N[5], 1, 0, 0, 0));
+    assert_int_equal(s->triangle_flags[0], TRIANGLE_HAS_NORMALS);
+    scene_free(s);
+}
+
+static void test_degenerate(void **state)
+{
+    (void)state;
+    struct scene *s =
+        objects_of("{\"type\": \"mesh\", \"material\": \"grey\","
+                   " \"vertices\": [[0,0,0],[1,0,0],[0,1,0],[2,0,0],[1e-25,0,0],[0,1e-25,0]],"
+                   " \"triangles\": [[0,1,1],[0,1,2],[0,1,3],[0,4,5]]},"
+                   "{\"type\": \"sphere\", \"material\": \"grey\"}");
+    assert_int_equal(s->triangle_count, 1);
+    assert_int_equal(s->dropped_degenerate, 3);
+    assert_int_equal(scene_primitive_count(s), 2);
+    assert_int_equal(s->primitive_material[1], 0);
+    assert_true(near3(s->P[s->triangles[0][2]], 0, 1, 0, 0));
+    scene_free(s);
+}
+
+/* ---- materials, environment
+ * ---------------------------------------------------------------------- */
+
+static void test_materials(void **state)
+{
+    (void)state;
+    struct scene *s =
+        scene_of("\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\", \"wrap\": "
+                 "[\"mirror\", \"clamp\"],"
+                 " \"filter\": \"nearest\", \"scale\": [2,3], \"offset\": [0.5,-1], "
+                 "\"color_space\": \"linear\"},"
+                 " \"e\": {\"file\": \"../library/textures/blocks.exr\"}},"
+                 "\"materials\": {\"a\": {\"type\": \"diffuse\", \"reflectance\": {\"texture\": "
+                 "\"e\", \"scale\": [1,2,3]},"
+                 " \"emission\": [1,0,2], \"emission_two_sided\": true},"
+                 " \"b\": {\"type\": \"mirror\"},"
+                 " \"c\": {\"type\": \"rough_conductor\", \"eta\": [0.2,0.9,1.1], \"k\": 3, "
+                 "\"roughness\": 0.25},"
+                 " \"d\": {\"type\": \"dielectric\", \"ior\": 1.33},"
+                 " \"f\": {\"type\": \"principled\", \"base_color\": 0.25, \"metallic\": 1,"
+                 " \"roughness\": {\"texture\": \"t\", \"channel\": \"g\", \"scale\": 0.5}, "
+                 "\"specular\": 0.1}},"
+                 "\"objects\": [{\"type\": \"sphere\", \"material\": \"f\"}]");
+    const struct material *m = s->materials;
+    assert_int_equal(s->material_count, 5);
+    assert_int_equal(s->primitive_material[0], 4);
+    assert_string_equal(m[0].name, "a");
+    assert_int_equal(m[0].base.texture, 1);
+    assert_true(near3(m[0].base.value, 1, 2, 3, 0) && near3(m[0].emission, 1, 0, 2, 0));
+    assert_true(m[0].emission_two_sided && !m[1].emission_two_sided);
+    assert_true(m[1].type == MATERIAL_MIRROR && near3(m[1].base.value, 1, 1, 1, 0));
+    assert_true(m[2].type == MATERIAL_ROUGH_CONDUCTOR && near3(m[2].k, 3, 3, 3, 0));
+    assert_true(m[2].eta[0] == 0.2F && m[2].roughness.value == 0.25F &&
+                m[2].roughness.texture == -1);
+    assert_true(m[3].type == MATERIAL_DIELECTRIC && m[3].ior == 1.33F);
+    assert_true(m[4].type == MATERIAL_PRINCIPLED && m[4].specular == 0.1F);
+    assert_true(m[4].roughness.texture == 0 && m[4].roughness.channel == 1);
+    assert_true(m[4].roughness.value == 0.5F && m[4].metallic.value == 1);
+    const struct texture *t = s->textures;
+    assert_true(t[0].wrap_u == WRAP_MIRROR && t[0].wrap_v == WRAP_CLAMP);
+    assert_true(t[0].filter == FILTER_NEAREST && t[0].scale[1] == 3 && t[0].offset[1] == -1);
+    assert_true(t[0].image.format == TEXEL_U8 && !t[0].image.srgb);
+    assert_true(t[1].image.format == TEXEL_F32 && t[1].image.width == 8);
+    assert_true(((const float *)t[1].image.texels)[0] == 4);
+    scene_free(s);
+}
+
+static void check_turn(const char *turn, const double world[3], const double local[3])
+{
+    struct text t = {0};
+    text_printf(&t,
+                GREY ", \"objects\": [], \"environment\": {\"file\": \"../library/sky.hdr\", %s}",
+                turn);
+    struct scene *s = scene_of(t.data);
+    text_free(&t);
+    const float *m = s->environment.to_local;
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs((double)m[3 * i] * world[0] + (double)m[3 * i + 1] * world[1] +
+                         (double)m[3 * i + 2] * world[2] - local[i]) < 1e-6);
+    assert_int_equal(s->environment.type, ENVIRONMENT_MAP);
+    assert_true(s->environment.map.width == 256 && s->environment.map.channels == 3);
+    scene_free(s);
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    struct scene *s = scene_of(GREY ", \"objects\": [], \"environment\": {\"radiance\": [1,2,3]}");
+    assert_int_equal(s->environment.type, ENVIRONMENT_CONSTANT);
+    assert_true(near3(s->environment.radiance, 1, 2, 3, 0));
+    scene_free(s);
+    /* Turned by 90 degrees about +y, counter-clockwise seen from its tip, what stood at +z in the
+     * map stands at +x in the world. */
+    check_turn("\"rotation\": 0", (double[3]){1, 2, 3}, (double[3]){1, 2, 3});
+    check_turn("\"rotation\": 90", (double[3]){1, 0, 0}, (double[3]){0, 0, 1});
+    check_turn("\"up\": \"z\"", (double[3]){0, 0, 1}, (double[3]){0, 1, 0});
+    check_turn("\"up\": \"z\"", (double[3]){0, 1, 0}, (double[3]){0, 0, -1});
+    /* z up: what stood at the map's -z (world +y) is seen at -x after a turn of 90 degrees */
+    check_turn("\"up\": \"z\", \"rotation\": 90", (double[3]){-1, 0, 0}, (double[3]){0, 0, -1});
+}
+
+/* ---- hash
+ * ---------------------------------------------------------------------------------------- */
+
+static void test_hash(void **state)
+{
+    (void)state;
+    static const char *const variants[] = {
+        GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\"}]",
+        GREY
+        ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\", \"radius\": 1.0000001}]",
+        GREY ", \"objects\": [{\"type\": \"disk\", \"material\": \"grey\"}]",
+        GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\"}], \"environment\": "
+             "{\"radiance\": 1}",
+        "\"materials\": {\"grey\": {\"type\": \"diffuse\", \"emission\": 1}}, \"objects\": "
+        "[{\"type\": \"sphere\", \"material\": \"grey\"}]",
+        "\"materials\": {\"grey\": {\"type\": \"mirror\"}}, \"objects\": [{\"type\": \"sphere\", "
+        "\"material\": \"grey\"}]",
+    };
+    enum { N = sizeof variants / sizeof *variants };
+    char hash[N][33];
+    for (size_t i = 0; i < N; i++) {
+        struct scene *s = scene_of(variants[i]);
+        memcpy(hash[i], s->hash, 33);
+        scene_free(s);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(hash[i], hash[k]);
+    }
+    /* names, settings and layout of the text do not change a picture */
+    struct scene *s =
+        scene_of("\"render\": {\"spp\": 3}, \"materials\": {\"other\": {\"type\":\"diffuse\"}},"
+                 "\"objects\": [{\"material\": \"other\", \"type\": \"sphere\"}]");
+    assert_string_equal(s->hash, hash[0]);
+    scene_free(s);
+}
+
+/* ---- models
+ * -------------------------------------------------------------------------------------- */
+
+static void test_model_formats(void **state)
+{
+    (void)state;
+    /* the same cube, 2 x 2 x 2, from each format; the glTF file brings a mirroring node */
+    static const char *const files[] = {"cube.ply", "cube.obj", "cube.gltf", "cube-ascii.stl"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct text t = {0};
+        text_printf(&t, "{\"type\": \"mesh\", \"file\": \"%s\", \"material\": \"grey\"}", files[i]);
+        struct scene *s = objects_of(t.data);
+        text_free(&t);
+        if (s->triangle_count != 12 || fabs(volume(s) - 8) > 1e-5)
+            fail_msg("%s: %zu triangles, volume %g", files[i], s->triangle_count, volume(s));
+        scene_free(s);
+    }
+}
+
+static void test_model_materials(void **state)
+{
+    (void)state;
+    struct scene *s = objects_of("{\"type\": \"mesh\", \"file\": \"cube.obj\"}");
+    /* grey, and the two that cube.mtl has and cube.obj uses */
+    assert_int_equal(s->material_count, 3);
+    const struct material *a = &s->materials[s->primitive_material[0]];
+    const struct material *b = &s->materials[s->primitive_material[11]];
+    assert_string_equal(a->name, "cube.obj:paint");
+    assert_true(a->type == MATERIAL_DIFFUSE && near3(a->base.value, 0.8, 0.2, 0.1, 1e-6));
+    assert_int_equal(a->base.texture, 0);
+    assert_int_equal(s->textures[0].image.width, 64);
+    assert_string_equal(b->name, "cube.obj:lamp");
+    assert_true(near3(b->emission, 3, 2, 1, 1e-6) && b->base.texture == -1);
+    assert_int_equal(s->triangle_flags[0], TRIANGLE_HAS_UV);
+    assert_int_equal(s->vertex_count, 20); /* OBJ's 36 corners, welded where place and map agree */
+    scene_free(s);
+    s = objects_of("{\"type\": \"mesh\", \"file\": \"cube.gltf\"}");
+    const struct material *g = &s->materials[s->primitive_material[0]];
+    assert_true(g->type == MATERIAL_PRINCIPLED && near3(g->base.value, 0.9, 0.6, 0.3, 1e-6));
+    assert_true(fabsf(g->metallic.value - 0.75F) < 1e-6F &&
+                fabsf(g->roughness.value - 0.4F) < 1e-6F);
+    /* the image inside the file: 2 x 1 texels, red and green */
+    assert_int_equal(g->base.texture, 0);
+    assert_true(s->textures[0].image.width == 2 && s->textures[0].image.srgb);
+    assert_true(s->textures[0].wrap_u == WRAP_CLAMP && s->textures[0].wrap_v == WRAP_MIRROR);
+    scene_free(s);
+    s = objects_of("{\"type\": \"mesh\", \"file\": \"cube.obj\", \"material\": \"grey\"}");
+    assert_int_equal(s->material_count, 1); /* and no texture was read */
+    assert_int_equal(s->texture_count, 0);
+    scene_free(s);
+}
+
+static void test_nan_vertices(void **state)
+{
+    (void)state;
+    struct scene *s =
+        objects_of("{\"type\": \"mesh\", \"file\": \"nan.ply\", \"material\": \"grey\"}");
+    assert_int_equal(s->triangle_count, 1);
+    assert_int_equal(s->dropped_degenerate, 2);
+    for (size_t i = 0; i < s->vertex_count; i++)
+        for (int c = 0; c < 3; c++)
+            assert_true(isfinite(s->P[i][c]));
+    assert_true(s->bounds_max[0] == 1);
+    scene_free(s);
+}
+
+/* ---- the library
+ * --------------------------------------------------------------------------------- */
+
+static bool has_vertex(const struct scene *s, double x, double y, double z)
+{
+    for (size_t i = 0; i < s->vertex_count; i++)
+        if (near3(s->P[i], x, y, z, 1e-6))
+            return true;
+    return false;
+}
+
+/* Corners as Mitsuba 3.9.1 reports them for mi.cornell_box(). */
+static void test_cornell(void **state)
+{
+    (void)state;
+    static const double corners[][3] = {{0.7096030, -1.0, 0.1808200},
+                                        {0.5341800, -1.0, 0.7546030},
+                                        {-0.0396030, -0.4, 0.5791799},
+                                        {0.1358201, -0.4, 0.0053970},
+                                        {-0.1390394, 0.21, -0.6588589},
+                                        {0.0488589, -1.01, -0.0890394},
+                                        {-0.5209606, 0.21, 0.0988589},
+                                        {-0.7088589, -1.01, -0.4709606},
+                                        {-0.23, 0.99, -0.18},
+                                        {0.23, 0.99, 0.2},
+                                        {1, 1, 1},
+                                        {-1, -1, -1}};
+    struct scene *s = library_scene("cornell");
+    assert_int_equal(s->triangle_count, 36);
+    for (size_t i = 0; i < sizeof corners / sizeof *corners; i++)
+        assert_true(has_vertex(s, corners[i][0], corners[i][1], corners[i][2]));
+    double n[3];
+    area_vector(s, 0, n); /* the light looks down; its area is 0.1748 */
+    assert_true(fabs(n[1] + 0.1748) < 1e-6 && n[0] == 0 && n[2] == 0);
+    assert_true(
+        near3(s->materials[s->primitive_material[0]].emission, 18.387, 13.9873, 6.75357, 1e-6));
+    for (size_t t = 0; t < 36; t++) { /* the wall at x = 1 is green, the one at -1 red */
+        area_vector(s, t, n);
+        const char *name = s->materials[s->primitive_material[t]].name;
+        if (fabs(n[0]) > 3.9)
+            assert_string_equal(name, n[0] < 0 ? "green" : "red");
+    }
+    assert_true(fabs(s->camera.tan_half_fov - tan(39.3077 / 2 * M_PI / 180)) < 1e-12);
+    assert_int_equal(s->max_depth, 6);
+    assert_int_equal(s->rr_depth, 1000);
+    assert_int_equal(film_exponent(s), 31);
+    scene_free(s);
+}
+
+static void test_blob(void **state)
+{
+    (void)state;
+    struct scene *s = library_scene("blob");
+    assert_int_equal(s->triangle_count, 1048352 + 4);
+    assert_int_equal(s->vertex_count, 725 * 725 + 8);
+    assert_int_equal(s->dropped_degenerate, 0);
+    assert_true(s->N == NULL);
+    /* the first vertex by hand: u = 0, v = 0.0005 */
+    double v = 0.0005, x = sin(v), z = cos(v);
+    double r = 0.55; /* both products have a sine of 0: y = 0 */
+    assert_true(near3(s->P[0], r * x, 0, r * z, 1e-7));
+    /* ring 181 of 724 is u = pi/2; its middle vertex, v = pi/2, looks along y */
+    double y = 0.55 + 0.06 * sin(3) * sin(8) * sin(1);
+    assert_true(near3(s->P[181 * 725 + 362], 0, y, 0, 1e-6));
+    assert_true(fabs(volume(s)) >
+                0.5); /* the closed part: (4/3) pi 0.55^3 = 0.697 and small change */
+    scene_free(s);
+}
+
+static void test_library_loads(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *const *paths;
+    size_t count;
+    struct error err = {0};
+    assert_int_equal(scene_library(&a, false, &paths, &count, &err), STATUS_OK);
+    assert_true(count >= 13);
+    for (size_t i = 0; i < count; i++) {
+        struct scene *s;
+        if (scene_load(paths[i], &s, &err) != STATUS_OK)
+            fail_msg("%s: %s", paths[i], err.msg);
+        assert_true(scene_primitive_count(s) > 0);
+        for (size_t p = 0; p < scene_primitive_count(s); p++)
+            assert_true(s->primitive_material[p] < s->material_count);
+        scene_free(s);
+    }
+    const char *path;
+    assert_int_equal(scene_resolve(&a, "cornell", &path, &err), STATUS_OK);
+    assert_int_equal(scene_resolve(&a, "corenll", &path, &err), STATUS_MISSING);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_camera),
+        cmocka_unit_test(test_box_and_rectangle),
+        cmocka_unit_test(test_transforms),
+        cmocka_unit_test(test_mirrored),
+        cmocka_unit_test(test_round_things),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_smooth_normals),
+        cmocka_unit_test(test_degenerate),
+        cmocka_unit_test(test_materials),
+        cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_model_formats),
+        cmocka_unit_test(test_model_materials),
+        cmocka_unit_test(test_nan_vertices),
+        cmocka_unit_test(test_cornell),
+        cmocka_unit_test(test_blob),
+        cmocka_unit_test(test_library_loads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
