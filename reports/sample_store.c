@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "store.h"
+
 const char sample_hostile[] = "<script>alert(\"x\" & 'y')</script>";
 
 /* ---- a PNG without a library ------------------------------------------------------------ */
@@ -203,7 +205,7 @@ static enum status add_cases(struct store *s, int64_t run, unsigned broken, stru
                 }
                 if (d == 2 && g == 2 && k == 5)
                     continue; /* not run */
-                st = store_add_case(s, run, &c, err);
+                st = store_insert(s, RECORD_CASE, run, &c, NULL, err);
             }
     return st;
 }
@@ -267,7 +269,7 @@ static enum status add_rates(struct store *s, int64_t run, double factor, struct
                 b.samples_per_s = b.interval[0] = b.interval[1] = b.noise = 0;
                 b.phases = NULL;
             }
-            st = store_add_bench(s, run, &b, err);
+            st = store_insert(s, RECORD_BENCH, run, &b, NULL, err);
             text_free(&p);
         }
     return st;
@@ -323,7 +325,7 @@ static enum status add_sweep(struct store *s, int64_t run, struct error *err)
                     b.samples_per_s = b.interval[0] = b.interval[1] = b.noise = 0;
                     b.repetitions = 0;
                 }
-                st = store_add_bench(s, run, &b, err);
+                st = store_insert(s, RECORD_BENCH, run, &b, NULL, err);
             }
     return st;
 }
@@ -354,7 +356,7 @@ static enum status add_images(struct store *s, int64_t run, struct error *err)
                                      .png = png,
                                      .png_size = size,
                                      .caption = captions[k]};
-            st = store_add_image(s, run, &i, err);
+            st = store_insert(s, RECORD_IMAGE, run, &i, NULL, err);
         }
     arena_free(&a);
     return st;
@@ -383,8 +385,12 @@ enum status sample_store_fill(struct store *s, double factor, unsigned broken, s
         st = st ? st : store_add_device(s, bench.id, &devices[d], err);
         st = st ? st : store_add_device(s, sweep.id, &devices[d], err);
     }
+    st = st ? st
+            : store_begin(
+                  s, err); /* one transaction: a test need not wait for the disk a thousand times */
     st = st ? st : add_cases(s, conform.id, broken, err);
     st = st ? st : add_images(s, conform.id, err);
     st = st ? st : add_rates(s, bench.id, factor, err);
-    return st ? st : add_sweep(s, sweep.id, err);
+    st = st ? st : add_sweep(s, sweep.id, err);
+    return st ? st : store_commit(s, err);
 }

@@ -159,7 +159,7 @@ enum status store_open(const char *path, bool read_only, struct store **out, str
     } else {
         sqlite3_extended_result_codes(s->db, 1);
         sqlite3_busy_timeout(s->db, BUSY_MS);
-        st = sql_run(s, "PRAGMA foreign_keys = ON", "opening", err);
+        st = sql_run(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL", "opening", err);
     }
     if (!st && !read_only && sqlite3_db_readonly(s->db, "main") == 1)
         st = error_msg(err, STATUS_IO, "%s: cannot be written", path);

@@ -1,0 +1,330 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "markup.h"
+#include "markup_check.h"
+#include "sample_store.h"
+
+static char folder[64];
+
+static const char *in_folder(struct arena *a, const char *name)
+{
+    return arena_printf(a, "%s/%s", folder, name);
+}
+
+static int folder_make(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/isophote-report-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int folder_remove(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.sqlite", "b.sqlite", "r.html", "r.md", "r.csv", "r.xml"};
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        (void)unlink(in_folder(&a, names[i]));
+    arena_free(&a);
+    return rmdir(folder);
+}
+
+static struct store *sample(struct arena *a, const char *name, double factor, unsigned broken)
+{
+    struct error err = {0};
+    struct store *s = NULL;
+    const char *path = in_folder(a, name);
+    (void)unlink(path);
+    assert_int_equal(store_open(path, false, &s, &err), STATUS_OK);
+    assert_int_equal(sample_store_fill(s, factor, broken, &err), STATUS_OK);
+    return s;
+}
+
+static char *written(struct arena *a, struct store *s, int format, const char *name)
+{
+    struct error err = {0};
+    const char *path = in_folder(a, name);
+    char *data;
+    size_t size;
+    if (format < 0)
+        assert_int_equal(store_junit(s, 0, path, &err), STATUS_OK);
+    else
+        assert_int_equal(report_write(s, (enum report_format)format, true, path, &err), STATUS_OK);
+    assert_int_equal(file_read(a, path, 0, &data, &size, &err), STATUS_OK);
+    assert_int_equal(strlen(data), size);
+    return data;
+}
+
+/* ---- HTML --------------------------------------------------------------------------------------
+ */
+
+static void html_is_one_sound_file(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct store *s = sample(&a, "a.sqlite", 1, 2);
+    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    assert_string_equal(f.outside, "");
+    assert_int_equal(f.scripts, 1);
+    assert_int_equal(f.links, 8 + 8); /* sections, pictures */
+    assert_int_equal(text_count(html, "://"), 0);
+    assert_int_equal(text_count(html, sample_hostile), 0);
+    assert_true(
+        text_count(html, "&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)&lt;/script&gt;") >
+        0);
+    store_close(s);
+    arena_free(&a);
+}
+
+static void html_shows_what_matters(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct store *s = sample(&a, "a.sqlite", 1, 2);
+    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    static const char *const wanted[] = {
+        "<b>2 of 4 devices pass</b>", /* native and the one with a waiver */
+        "isophote replay image.strict.cornell --device opencl:0", /* how to see a failure */
+        "the worker was killed by signal 11",                     /* an error is not hidden */
+        "the device lacks correctly rounded division",            /* a skip has its reason */
+        "CL_INVALID_WORK_GROUP_SIZE",                             /* nor is a refused size */
+        "kernel compile",                                         /* phases */
+        "isophote bench scenes/library/cornell.json --device",    /* the command of a number */
+        "AMD EPYC 9B14",                                          /* environment and devices */
+        "no rate: relmse 0.2 above 0.01",                         /* no verdict, no timing */
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_non_null(strstr(html, wanted[i]));
+    /* failures come before the devices and the matrix */
+    assert_true(strstr(html, "id=\"findings\"") < strstr(html, "id=\"devices\""));
+    /* one best cell in each of the six maps */
+    assert_int_equal(text_count(html, "\">&#9733;100</td>"), 6);
+    /* eight pictures carry their bytes */
+    assert_int_equal(text_count(html, "data:image/png;base64,iVBORw0KGgo"), 8);
+    store_close(s);
+    arena_free(&a);
+}
+
+static void html_of_an_empty_store(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    assert_non_null(strstr(html, "Nothing was judged and nothing was timed"));
+    assert_null(strstr(html, "headline good"));
+    store_close(s);
+    arena_free(&a);
+}
+
+/* The checker itself must be able to fail. */
+static void checker_sees_faults(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"<p>",          "<p></b>",    "<p a=\"1\" a=\"2\"/>",
+                                      "<p>a & b</p>", "<p a=b/>",   "<p onclick=\"x\"/>",
+                                      "text",         "<p>\x01</p>"};
+    struct markup_facts f;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        markup_check(bad[i], &f);
+        assert_true(f.problem[0] != '\0');
+    }
+    static const char *const outside[] = {"<a href=\"http://x\"/>", "<img src=\"x.png\"/>",
+                                          "<style>a{background:url(x)}</style>"};
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+        markup_check(outside[i], &f);
+        assert_true(f.outside[0] != '\0');
+    }
+    markup_check("<p a=\"&lt;\">x &amp; &#39;<b/></p>", &f);
+    assert_string_equal(f.problem, "");
+}
+
+static void newest_driver_is_shown(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    static const char *const drivers[] = {"driver-one", "driver-two"};
+    for (int i = 0; i < 2; i++) {
+        struct run_record run = {.kind = "conform", .started_utc = "2026-01-01T00:00:00Z"};
+        struct device_record d = {.id = "x:0", .name = "X", .driver = drivers[i]};
+        struct case_record c = {.name = "kernel.rng.vectors",
+                                .device = "x:0",
+                                .verdict = i ? VERDICT_PASS : VERDICT_FAIL,
+                                .reason = i ? "" : "old trouble"};
+        assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+        assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    const char *path = in_folder(&a, "r.html");
+    char *html;
+    size_t size;
+    assert_int_equal(report_write(s, REPORT_HTML, false, path, &err), STATUS_OK);
+    assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
+    assert_null(strstr(html, "old trouble"));
+    assert_null(strstr(html, "driver-one"));
+    assert_int_equal(report_write(s, REPORT_HTML, true, path, &err), STATUS_OK);
+    assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
+    assert_non_null(strstr(html, "old trouble"));
+    assert_non_null(strstr(html, "x:0, driver-one"));
+    assert_non_null(strstr(html, "x:0, driver-two"));
+    store_close(s);
+    arena_free(&a);
+}
+
+/* ---- the other formats ------------------------------------------------------------------ */
+
+static void junit_is_sound(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct store *s = sample(&a, "a.sqlite", 1, 2);
+    const char *xml = written(&a, s, -1, "r.xml");
+    struct markup_facts f;
+    markup_check(xml, &f);
+    assert_string_equal(f.problem, "");
+    /* 4 devices x 48 cases less one that did not run; 2 failures; 1 error; 6 skips and a waived
+     * failure */
+    assert_non_null(strstr(xml, "<testsuites name=\"isophote conform\" tests=\"191\" "
+                                "failures=\"2\" errors=\"1\" skipped=\"7\""));
+    assert_int_equal(text_count(xml, "<testcase "), 191);
+    assert_int_equal(text_count(xml, "<failure "), 2);
+    assert_int_equal(text_count(xml, "<error "), 1);
+    assert_int_equal(text_count(xml, "<skipped "), 7);
+    assert_int_equal(text_count(xml, "<testsuite name="), 4);
+    store_close(s);
+    arena_free(&a);
+}
+
+/* Fields of each record of a CSV file, read as RFC 4180 says; false when records differ in their
+ * number. */
+static bool csv_even(const char *s, size_t *fields, size_t *records)
+{
+    size_t n = 1;
+    *fields = *records = 0;
+    for (bool quoted = false; *s; s++) {
+        if (*s == '"')
+            quoted = !quoted;
+        else if (*s == ',' && !quoted)
+            n++;
+        else if (*s == '\r' && s[1] == '\n' && !quoted) {
+            if (*records && n != *fields)
+                return false;
+            *fields = n;
+            ++*records;
+            n = 1;
+            s++;
+        }
+    }
+    return true;
+}
+
+static void csv_is_even(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct store *s = sample(&a, "a.sqlite", 1, 2);
+    const char *csv = written(&a, s, REPORT_CSV, "r.csv");
+    size_t fields, records;
+    assert_true(csv_even(csv, &fields, &records));
+    assert_int_equal(fields, 32);
+    /* 191 cases, 12 rates, 2 scenes x 3 devices x 96 settings, and the head: 11 x 11 shapes less
+     * those over 2^13 (28), plus 3 */
+    assert_int_equal(records, 1 + 191 + 12 + 6 * (121 - 28 + 3));
+    assert_non_null(strstr(csv, "\"<script>alert(\"\"x\"\" & 'y')</script>\""));
+    store_close(s);
+    arena_free(&a);
+}
+
+static void markdown_escapes(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct store *s = sample(&a, "a.sqlite", 1, 2);
+    const char *md = written(&a, s, REPORT_MARKDOWN, "r.md");
+    assert_null(strstr(md, "<script>"));
+    assert_non_null(strstr(md, "| 1.0\\|beta |"));
+    assert_non_null(strstr(md, "| image.strict.cornell | opencl:0 | FAIL |"));
+    store_close(s);
+    arena_free(&a);
+}
+
+/* ---- markup and numbers ----------------------------------------------------------------- */
+
+static void escaping(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } rows[] = {
+        {"a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;"},
+        {"caf\xc3\xa9 \xe2\x98\x85 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x98\x85 \xf0\x9f\x98\x80"},
+        {"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},       /* overlong */
+        {"\x01\x1b[0m", "\xef\xbf\xbd\xef\xbf\xbd[0m"}, /* control characters */
+        {"\xef\xbf\xbe", "\xef\xbf\xbd"},               /* U+FFFE is not XML */
+        {"tab\tline\n", "tab\tline\n"},
+        {"\xe2\x98", "\xef\xbf\xbd\xef\xbf\xbd"}, /* cut short */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct text t = {0};
+        markup_escape(&t, rows[i].in);
+        assert_string_equal(t.data, rows[i].out);
+        text_free(&t);
+    }
+    struct text t = {0};
+    markup_printf(&t, "<b c=\"%s\">%zu %d %.2f%% %!</b>", "<\">", (size_t)3, -4, 1.5, "<i/>");
+    assert_string_equal(t.data, "<b c=\"&lt;&quot;&gt;\">3 -4 1.50% <i/></b>");
+    text_free(&t);
+}
+
+static void numbers_read_well(void **state)
+{
+    (void)state;
+    char b[32];
+    assert_string_equal(rate_text(12345678, b), "12.3 M/s");
+    assert_string_equal(rate_text(999.9e6, b), "1.00 G/s");
+    assert_string_equal(rate_text(3.2, b), "3.20 /s");
+    assert_string_equal(seconds_text(0.0123, b), "12.3 ms");
+    assert_string_equal(seconds_text(138, b), "138 s");
+    assert_string_equal(seconds_text(-1, b), "-");
+    assert_string_equal(seconds_text(0, b), "0.00 \xc2\xb5s");
+    assert_string_equal(bytes_text(512, b), "512 B");
+    assert_string_equal(bytes_text(1.5 * 1073741824, b), "1.50 GiB");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checker_sees_faults),
+        cmocka_unit_test(html_is_one_sound_file),
+        cmocka_unit_test(html_shows_what_matters),
+        cmocka_unit_test(html_of_an_empty_store),
+        cmocka_unit_test(newest_driver_is_shown),
+        cmocka_unit_test(junit_is_sound),
+        cmocka_unit_test(csv_is_even),
+        cmocka_unit_test(markdown_escapes),
+        cmocka_unit_test(escaping),
+        cmocka_unit_test(numbers_read_well),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}

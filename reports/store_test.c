@@ -1,0 +1,469 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <sqlite3.h>
+
+#include "records.h"
+#include "sample_store.h"
+#include "tuning.h"
+
+static char folder[64], path_a[96], path_b[96];
+
+static int folder_make(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/isophote-store-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path_a, sizeof path_a, "%s/a.sqlite", folder);
+    snprintf(path_b, sizeof path_b, "%s/b.sqlite", folder);
+    return 0;
+}
+
+static int folder_remove(void **state)
+{
+    (void)state;
+    (void)unlink(path_a);
+    (void)unlink(path_b);
+    return rmdir(folder); /* fails when a journal or a temporary file was left behind */
+}
+
+static struct store *fresh(const char *path)
+{
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(path);
+    assert_int_equal(store_open(path, false, &s, &err), STATUS_OK);
+    return s;
+}
+
+/* The export as text, heap. */
+static char *exported(struct store *s)
+{
+    char *data = NULL;
+    size_t size = 0;
+    struct error err = {0};
+    FILE *f = open_memstream(&data, &size);
+    assert_int_equal(store_export(s, f, &err), STATUS_OK);
+    fclose(f);
+    return data;
+}
+
+static void round_trip_is_exact(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *a = fresh(path_a), *b = fresh(path_b);
+    assert_int_equal(sample_store_fill(a, 0.9, 3, &err), STATUS_OK);
+    char *first = exported(a);
+    assert_int_equal(store_import(b, "first.jsonl", first, strlen(first), &err), STATUS_OK);
+    char *second = exported(b);
+    assert_string_equal(first, second);
+    /* into a store that has runs already: they come behind, and the rest keeps its run */
+    assert_int_equal(store_import(a, "first.jsonl", first, strlen(first), &err), STATUS_OK);
+    struct arena arena = {0};
+    struct run_record *runs;
+    struct bench_record *rows, *all;
+    size_t n, row_count, all_count;
+    assert_int_equal(store_runs(a, &arena, &runs, &n, &err), STATUS_OK);
+    assert_int_equal(n, 6);
+    assert_string_equal(runs[4].kind, "bench");
+    assert_int_equal(store_bench_rows(a, &arena, runs[4].id, &rows, &row_count, &err), STATUS_OK);
+    assert_int_equal(row_count, 12);
+    assert_string_equal(rows[0].scene, "cornell");
+    assert_int_equal(store_bench_rows(a, &arena, 0, &all, &all_count, &err), STATUS_OK);
+    assert_int_equal(all_count, 2 * (12 + 6 * 96));
+    arena_free(&arena);
+    free(first);
+    free(second);
+    store_close(a);
+    store_close(b);
+}
+
+static void numbers_survive(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *a = fresh(path_a), *b = fresh(path_b);
+    struct run_record run = {.kind = "bench",
+                             .environment = " { \"a\" : [ 1 , 2.50, 1e-300 ], \"b\" : null } "};
+    double odd = 0x1.23456789abcdfp+21;
+    struct bench_record r = {.scene = "s\xe2\x98\x85\n\"",
+                             .device = "d",
+                             .mode = "strict",
+                             .width = UINT32_MAX,
+                             .verdict = VERDICT_PASS,
+                             .samples_per_s = odd,
+                             .interval = {odd / 3, odd * 3},
+                             .noise = 1.0 / 3};
+    assert_int_equal(store_add_run(a, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_bench(a, run.id, &r, &err), STATUS_OK);
+    char *text = exported(a);
+    assert_non_null(strstr(text, "\"environment\":{\"a\":[1,2.5,1e-300],\"b\":null}"));
+    assert_int_equal(store_import(b, "x", text, strlen(text), &err), STATUS_OK);
+    struct arena arena = {0};
+    struct bench_record *rows;
+    size_t n;
+    assert_int_equal(store_bench_rows(b, &arena, 0, &rows, &n, &err), STATUS_OK);
+    assert_int_equal(n, 1);
+    assert_string_equal(rows[0].scene, r.scene);
+    assert_memory_equal(&rows[0].samples_per_s, &odd, sizeof odd);
+    assert_memory_equal(rows[0].interval, r.interval, sizeof r.interval);
+    assert_int_equal(rows[0].width, UINT32_MAX);
+    assert_null(rows[0].reason);
+    arena_free(&arena);
+    free(text);
+    store_close(a);
+    store_close(b);
+}
+
+static void records_are_checked(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *s = fresh(path_a);
+    struct run_record run = {.kind = "bench"}, bad_run = {.kind = "bench", .environment = "{oops"};
+    assert_int_equal(store_add_run(s, &bad_run, &err), STATUS_ARG);
+    assert_int_equal(bad_run.id, 0);
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    struct bench_record wrong = {
+        .scene = "s", .device = "d", .mode = "fast", .verdict = VERDICT_FAIL, .samples_per_s = 1e6};
+    assert_int_equal(store_add_bench(s, run.id, &wrong, &err), STATUS_ARG);
+    wrong.verdict = VERDICT_PASS;
+    wrong.samples_per_s = 0;
+    assert_int_equal(store_add_bench(s, run.id, &wrong, &err), STATUS_ARG);
+    wrong.samples_per_s = 1.0 / 0.0;
+    assert_int_equal(store_add_bench(s, run.id, &wrong, &err), STATUS_ARG);
+    struct case_record c = {.device = "d", .verdict = VERDICT_PASS};
+    assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "name"));
+    c.name = "a.b.c";
+    assert_int_equal(store_add_case(s, run.id + 7, &c, &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "no run"));
+    struct image_record i = {.scene = "s", .device = "d", .png = "not a picture", .png_size = 13};
+    assert_int_equal(store_add_image(s, run.id, &i, &err), STATUS_ARG);
+    char *text = exported(s);
+    const char *nl = strchr(text, '\n');
+    assert_non_null(nl);
+    assert_non_null(strchr(nl + 1, '\n'));
+    assert_null(
+        strchr(strchr(nl + 1, '\n') + 1, '\n')); /* the head and one run: nothing else went in */
+    free(text);
+    store_close(s);
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+    struct error err = {0};
+    assert_int_equal(file_write(path, data, size, &err), STATUS_OK);
+}
+
+static void strangers_are_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(path_a);
+    assert_int_equal(store_open(path_a, true, &s, &err), STATUS_MISSING);
+    assert_int_equal(access(path_a, F_OK), -1);
+    assert_int_equal(store_open(folder, false, &s, &err), STATUS_IO);
+    write_file(path_a, "this is a letter, not a database at all, and it is long enough to look at",
+               70);
+    assert_int_equal(store_open(path_a, false, &s, &err), STATUS_TYPE);
+    sqlite3 *db;
+    (void)unlink(path_a);
+    assert_int_equal(sqlite3_open(path_a, &db), SQLITE_OK);
+    sqlite3_exec(db, "CREATE TABLE mine (x)", NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_int_equal(store_open(path_a, false, &s, &err), STATUS_TYPE);
+    store_close(fresh(path_a));
+    assert_int_equal(sqlite3_open(path_a, &db), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
+    sqlite3_close(db);
+    assert_int_equal(store_open(path_a, true, &s, &err), STATUS_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "99"));
+    assert_null(s);
+}
+
+static void imports_are_whole_or_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum status status;
+        uint32_t line;
+        const char *says;
+    } rows[] = {
+        {"", STATUS_PARSE, 1, "isophote-store"},
+        {"{\"type\":\"run\"}", STATUS_TYPE, 1, "first line"},
+        {"{\"type\":\"isophote-store\",\"schema\":2}", STATUS_UNSUPPORTED, 1, "version 2"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":"
+         "\"bench\"}\n{\"type\":\"bench\",\"run\":2}",
+         STATUS_TYPE, 3, "no run 2"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":"
+         "\"bench\"}\n\n{\"type\":\"case\",",
+         STATUS_PARSE, 4, ""},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1}", STATUS_TYPE, 2,
+         "kind"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\","
+         "\"oops\":1}",
+         STATUS_TYPE, 2, "no such key"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\"}"
+         "\n{\"type\":\"case\",\"run\":1,\"name\":\"a\",\"device\":\"d\",\"verdict\":\"GOOD\"}",
+         STATUS_TYPE, 3, "PASS"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\"}"
+         "\n{\"type\":\"bench\",\"run\":1,\"scene\":\"a\",\"device\":\"d\",\"mode\":\"m\","
+         "\"verdict\":\"SKIP\",\"width\":-1}",
+         STATUS_TYPE, 3, "integer"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\"}"
+         "\n{\"type\":\"bench\",\"run\":1,\"scene\":\"a\",\"device\":\"d\",\"mode\":\"m\","
+         "\"verdict\":\"FAIL\",\"samples_per_s\":5}",
+         STATUS_TYPE, 3, "carries a rate"},
+        {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":\"x\"}"
+         "\n{\"type\":\"image\",\"run\":1,\"scene\":\"a\",\"device\":\"d\",\"kind\":\"picture\","
+         "\"png\":\"%%%%\"}",
+         STATUS_TYPE, 3, "base64"},
+        {"[]", STATUS_TYPE, 1, "object"},
+    };
+    struct store *s = fresh(path_a);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error err = {0};
+        assert_int_equal(store_import(s, "in.jsonl", rows[i].text, strlen(rows[i].text), &err),
+                         rows[i].status);
+        assert_int_equal(err.line, rows[i].line);
+        assert_string_equal(err.file, "in.jsonl");
+        assert_non_null(strstr(err.msg, rows[i].says));
+        char *text = exported(s);
+        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":1}\n");
+        free(text);
+    }
+    store_close(s);
+}
+
+/* A process that adds `n` rows to a run of its own. */
+static void add_rows(const char *path, int n)
+{
+    struct error err = {0};
+    struct store *s;
+    struct run_record run = {.kind = "conform"};
+    if (store_open(path, false, &s, &err) || store_add_run(s, &run, &err))
+        _exit(1);
+    for (int i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "a.b.%d", i);
+        struct case_record c = {.name = name, .device = "d", .verdict = VERDICT_PASS};
+        if (store_add_case(s, run.id, &c, &err))
+            _exit(2);
+    }
+    store_close(s);
+    _exit(0);
+}
+
+static void processes_share_a_store(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4, ROWS = 12 };
+    (void)unlink(path_a); /* who comes first makes it */
+    pid_t children[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++)
+        if ((children[i] = fork()) == 0)
+            add_rows(path_a, ROWS);
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    struct error err = {0};
+    struct store *s;
+    assert_int_equal(store_open(path_a, true, &s, &err), STATUS_OK);
+    char *text = exported(s);
+    size_t lines = 0;
+    for (const char *p = text; (p = strchr(p, '\n')); p++)
+        lines++;
+    assert_int_equal(lines, 1 + PROCESSES * (1 + ROWS));
+    free(text);
+    store_close(s);
+}
+
+/* ---- comparing -------------------------------------------------------------------------- */
+
+static size_t compared(double old_factor, unsigned old_broken, double new_factor,
+                       unsigned new_broken, double threshold, char *out, size_t size)
+{
+    struct error err = {0};
+    struct store *a = fresh(path_a), *b = fresh(path_b);
+    struct text t = {0};
+    size_t findings = SIZE_MAX;
+    assert_int_equal(sample_store_fill(a, old_factor, old_broken, &err), STATUS_OK);
+    assert_int_equal(sample_store_fill(b, new_factor, new_broken, &err), STATUS_OK);
+    assert_int_equal(report_compare(a, b, threshold, false, &t, &findings, &err), STATUS_OK);
+    snprintf(out, size, "%s", t.data);
+    t.len = 0;
+    size_t again = SIZE_MAX;
+    assert_int_equal(report_compare(a, b, threshold, true, &t, &again, &err), STATUS_OK);
+    assert_int_equal(again, findings);
+    struct arena arena = {0};
+    const struct json *root;
+    assert_int_equal(json_parse(&arena, "compare", t.data, t.len, &root, &err), STATUS_OK);
+    assert_int_equal(json_get(root, "findings")->integer, findings);
+    arena_free(&arena);
+    text_free(&t);
+    store_close(a);
+    store_close(b);
+    return findings;
+}
+
+static void compare_gates(void **state)
+{
+    (void)state;
+    static char out[65536];
+    assert_int_equal(compared(1, 2, 1, 2, 0.05, out, sizeof out), 0);
+    assert_non_null(strstr(out, "0 regressions"));
+    /* two more failures */
+    assert_int_equal(compared(1, 2, 1, 4, 0.05, out, sizeof out), 2);
+    assert_non_null(strstr(out, "worse    image.strict.glass on opencl:0: PASS -> FAIL"));
+    assert_non_null(strstr(out, "worse    image.strict.veach-mis on opencl:0: PASS -> FAIL"));
+    /* better is no finding */
+    assert_int_equal(compared(1, 2, 1, 0, 0.05, out, sizeof out), 0);
+    assert_non_null(strstr(out, "2 better"));
+    /* one device 20% slower on its three scenes; 25% faster the other way round */
+    assert_int_equal(compared(1, 2, 0.8, 2, 0.05, out, sizeof out), 3);
+    assert_non_null(strstr(out, "3 slower"));
+    assert_int_equal(compared(0.8, 2, 1, 2, 0.05, out, sizeof out), 0);
+    assert_non_null(strstr(out, "3 faster"));
+    /* 4% at a threshold of 4.5%: the intervals reach over the threshold, nobody can tell */
+    assert_int_equal(compared(1, 2, 0.96, 2, 0.045, out, sizeof out), 0);
+    assert_non_null(strstr(out, "3 ambiguous"));
+}
+
+static void compare_needs_something_in_common(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *a = fresh(path_a), *b = fresh(path_b);
+    struct text t = {0};
+    size_t findings = 5;
+    assert_int_equal(sample_store_fill(a, 1, 0, &err), STATUS_OK);
+    assert_int_equal(report_compare(a, b, 0.05, false, &t, &findings, &err), STATUS_MISSING);
+    assert_int_equal(findings, 5);
+    assert_null(t.data);
+    store_close(a);
+    store_close(b);
+}
+
+static void intervals_decide(void **state)
+{
+    (void)state;
+    const double base[2] = {98, 102}, fast[2] = {120, 124}, slow[2] = {80, 83},
+                 near_base[2] = {99, 103}, wide[2] = {90, 118};
+    assert_int_equal(rate_compare(fast, base, 0.05), RATE_FASTER);
+    assert_int_equal(rate_compare(slow, base, 0.05), RATE_SLOWER);
+    assert_int_equal(rate_compare(base, fast, 0.05), RATE_SLOWER);
+    assert_int_equal(rate_compare(near_base, base, 0.06), RATE_SAME);
+    assert_int_equal(rate_compare(wide, base, 0.05), RATE_AMBIGUOUS);
+    assert_int_equal(rate_compare(fast, base, 0.3), RATE_SAME);
+    const double none[2] = {0, 0};
+    assert_int_equal(rate_compare(none, base, 0.05), RATE_AMBIGUOUS);
+}
+
+/* ---- tuning
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void tuning_finds_ties_and_one_setting(void **state)
+{
+    (void)state;
+    /* two scenes, three settings: 8x8 is best on a, 16x16 on b; 4x4 is never best, yet close on
+     * both */
+    static const struct {
+        const char *scene;
+        uint32_t x;
+        double rate;
+    } rows[] = {{"a", 8, 100}, {"a", 16, 50}, {"a", 4, 90},
+                {"b", 8, 40},  {"b", 16, 80}, {"b", 4, 76}};
+    struct bench_record records[7];
+    const struct bench_record *pointers[7];
+    size_t devices[7] = {0};
+    for (size_t i = 0; i < 6; i++)
+        records[i] = (struct bench_record){.scene = rows[i].scene,
+                                           .device = "d",
+                                           .mode = "fast",
+                                           .work_group = {rows[i].x, rows[i].x},
+                                           .verdict = VERDICT_PASS,
+                                           .samples_per_s = rows[i].rate,
+                                           .interval = {0.97 * rows[i].rate, 1.03 * rows[i].rate}};
+    records[6] = records[0];
+    records[6].work_group[0] = 64;
+    records[6].verdict = VERDICT_SKIP;
+    records[6].samples_per_s = records[6].interval[0] = records[6].interval[1] = 0;
+    for (size_t i = 0; i < 7; i++)
+        pointers[i] = &records[i];
+    struct arena a = {0};
+    struct tuning t;
+    assert_int_equal(tuning_find(&a, pointers, devices, 7, &t, NULL), STATUS_OK);
+    assert_int_equal(t.group_count, 2);
+    assert_int_equal(t.groups[0].count, 4);
+    assert_int_equal(t.groups[0].best, 0);
+    assert_int_equal(t.groups[0].tied_count, 1); /* 90 * 1.03 is below 97 */
+    assert_int_equal(t.groups[1].best, 4);
+    assert_int_equal(t.groups[1].tied_count, 2); /* 76 * 1.03 reaches 77.6 */
+    assert_int_equal(t.choice_count, 1);
+    assert_int_equal(records[t.choices[0].row].work_group[0], 4);
+    assert_true(t.choices[0].shares[0] > 0.899 && t.choices[0].shares[0] < 0.901);
+    assert_true(t.choices[0].shares[1] > 0.949 && t.choices[0].shares[1] < 0.951);
+    arena_free(&a);
+}
+
+static void base64_vectors(void **state)
+{
+    (void)state;
+    static const char *const plain[] = {"",     "f",     "fo",    "foo",
+                                        "foob", "fooba", "foobar"}; /* RFC 4648, section 10 */
+    static const char *const coded[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
+                                        "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
+    struct arena a = {0};
+    for (size_t i = 0; i < 7; i++) {
+        struct text t = {0};
+        void *data;
+        size_t size;
+        base64_encode(&t, plain[i], strlen(plain[i]));
+        assert_string_equal(t.data ? t.data : "", coded[i]);
+        assert_true(base64_decode(&a, coded[i], &data, &size));
+        assert_int_equal(size, strlen(plain[i]));
+        assert_memory_equal(data, plain[i], size);
+        text_free(&t);
+    }
+    void *data;
+    size_t size;
+    assert_false(base64_decode(&a, "Zg=", &data, &size));
+    assert_false(base64_decode(&a, "Z===", &data, &size));
+    assert_false(base64_decode(&a, "=Zg=", &data, &size));
+    assert_false(base64_decode(&a, "Zm9*", &data, &size));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(round_trip_is_exact),
+        cmocka_unit_test(numbers_survive),
+        cmocka_unit_test(records_are_checked),
+        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(imports_are_whole_or_nothing),
+        cmocka_unit_test(processes_share_a_store),
+        cmocka_unit_test(compare_gates),
+        cmocka_unit_test(compare_needs_something_in_common),
+        cmocka_unit_test(intervals_decide),
+        cmocka_unit_test(tuning_finds_ties_and_one_setting),
+        cmocka_unit_test(base64_vectors),
+    };
+    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+}
