@@ -1,0 +1,282 @@
+#include "bounds.h"
+#include "vector.h"
+
+#include <string.h>
+
+void answer_spread(answer_function fn, void *ctx, const double *in, const double *step,
+                   size_t inputs, size_t values, struct answer *out)
+{
+    enum { MAX_INPUTS = 16 };
+    struct answer a = {0};
+    double moved[MAX_INPUTS], value[ANSWER_VALUES] = {0};
+    memcpy(moved, in, inputs * sizeof *in);
+    a.code = fn(ctx, in, a.value);
+    for (size_t i = 0; i < inputs; i++) {
+        double change[ANSWER_VALUES] = {0};
+        for (int sign = -1; sign <= 1 && step[i] > 0; sign += 2) {
+            moved[i] = in[i] + sign * step[i];
+            memset(value, 0, sizeof value);
+            int code = fn(ctx, moved, value);
+            if (code == a.code) {
+                for (size_t v = 0; v < values; v++)
+                    change[v] = fmax(change[v], fabs(value[v] - a.value[v]));
+                continue;
+            }
+            int k = 0;
+            while (k < a.other_count && a.other_codes[k] != code)
+                k++;
+            if (k == a.other_count && k < ANSWER_CODES) {
+                a.other_codes[a.other_count] = code;
+                memcpy(a.moved[a.other_count++], value, sizeof value);
+            }
+        }
+        moved[i] = in[i];
+        for (size_t v = 0; v < values; v++)
+            a.spread[v] += change[v];
+    }
+    *out = a;
+}
+
+bool answer_allows(struct answer *a, int code, size_t values)
+{
+    if (code == a->code)
+        return true;
+    for (int k = 0; k < a->other_count; k++) {
+        if (a->other_codes[k] != code)
+            continue;
+        /* values on the far side of a decision, known at one moved input only */
+        for (size_t v = 0; v < values; v++) {
+            a->value[v] = a->moved[k][v];
+            a->spread[v] = 4 * a->spread[v] + 256 * ULP * fabs(a->value[v]);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- primitives ------------------------------------------------------------------------------ */
+
+static const struct sphere *sphere_of(const struct scene *s, uint32_t primitive)
+{
+    size_t i = primitive - s->triangle_count;
+    return primitive >= s->triangle_count && i < s->sphere_count ? &s->spheres[i] : NULL;
+}
+
+static const struct disk *disk_of(const struct scene *s, uint32_t primitive)
+{
+    return &s->disks[primitive - s->triangle_count - s->sphere_count];
+}
+
+static void triangle_of(const struct scene *s, uint32_t primitive, double v[3][3])
+{
+    for (int i = 0; i < 3; i++)
+        vec_load(v[i], s->P[s->triangles[primitive][i]]);
+}
+
+double primitive_extent(const struct scene *s, uint32_t primitive)
+{
+    double v[3][3], c[3];
+    if (primitive < s->triangle_count) {
+        triangle_of(s, primitive, v);
+        return fmax(vec_max_abs(v[0]), fmax(vec_max_abs(v[1]), vec_max_abs(v[2])));
+    }
+    const struct sphere *sphere = sphere_of(s, primitive);
+    vec_load(c, sphere ? sphere->center : disk_of(s, primitive)->center);
+    return vec_max_abs(c) + (double)(sphere ? sphere->radius : disk_of(s, primitive)->radius);
+}
+
+double primitive_area(const struct scene *s, uint32_t primitive)
+{
+    const double pi = 3.14159265358979323846;
+    if (primitive < s->triangle_count) {
+        double v[3][3], e1[3], e2[3], n[3];
+        triangle_of(s, primitive, v);
+        vec_madd(e1, v[1], -1, v[0]);
+        vec_madd(e2, v[2], -1, v[0]);
+        vec_cross(n, e1, e2);
+        return vec_length(n) / 2;
+    }
+    const struct sphere *sphere = sphere_of(s, primitive);
+    double r = (double)(sphere ? sphere->radius : disk_of(s, primitive)->radius);
+    return sphere ? 4 * pi * r * r : pi * r * r;
+}
+
+bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o[3],
+                       const double d[3], double *t)
+{
+    double n[3], p[3], f[3];
+    const struct sphere *sphere = sphere_of(s, primitive);
+    if (sphere) {
+        double c[3], r = (double)sphere->radius;
+        vec_load(c, sphere->center);
+        vec_madd(f, o, -1, c);
+        double b = -vec_dot(f, d), l[3];
+        vec_madd(l, f, b, d);
+        double disc = fmax(0, r * r - vec_dot(l, l)); /* a near miss counts as touching */
+        double q = b + copysign(sqrt(disc), b), t0 = (vec_dot(f, f) - r * r) / q;
+        if (q == 0)
+            return false;
+        double lo = fmin(t0, q), hi = fmax(t0, q);
+        *t = lo > 0 ? lo : hi;
+        return *t > 0;
+    }
+    if (primitive < s->triangle_count) {
+        double v[3][3], e1[3], e2[3];
+        triangle_of(s, primitive, v);
+        vec_madd(e1, v[1], -1, v[0]);
+        vec_madd(e2, v[2], -1, v[0]);
+        vec_cross(n, e1, e2);
+        vec_copy(p, v[0]);
+    } else {
+        vec_load(n, disk_of(s, primitive)->normal);
+        vec_load(p, disk_of(s, primitive)->center);
+    }
+    vec_madd(f, p, -1, o);
+    double den = vec_dot(d, n);
+    *t = vec_dot(f, n) / den;
+    return den != 0 && *t > 0;
+}
+
+/* With S the largest coordinate involved and u the unit roundoff:
+ *   position  vertices relative to the origin are rounded (u 2S each), sheared (two products and two sums) and crossed;
+ *             sixteen roundings of S bound the shift of an edge seen along the ray. The sphere's l = f + b d and the disk's
+ *             q = o + t d - c have the same count.
+ *   t, P      a shift of `position` across the ray moves the point by position / cos along it.
+ *   Ng        of a triangle: rounded edges, a cross product, a normalisation: 16 u |e1||e2| / |e1 x e2|; of a sphere: the shift of the
+ *             point over the radius.
+ *   Ns, uv    interpolated: a shift of P over the least height is the error of the weights. */
+void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], const double d[3],
+                double t, const double P[3], const double Ng[3], struct hit_bounds *out)
+{
+    const double pi = 3.14159265358979323846;
+    double S = fmax(fmax(vec_max_abs(o), vec_max_abs(P)), primitive_extent(s, primitive));
+    double cosine = fmax(fabs(vec_dot(d, Ng)), 1e-6);
+    struct hit_bounds b = {.position = 16 * ULP * S};
+    b.P = b.position / cosine + 8 * ULP * S;
+    b.t = b.P + 8 * ULP * t;
+    const struct sphere *sphere = sphere_of(s, primitive);
+    if (sphere) {
+        double r = (double)sphere->radius, rim = sqrt(Ng[0] * Ng[0] + Ng[1] * Ng[1]);
+        b.P = fmin(b.P, 2 * r);
+        b.Ng = b.Ns = b.P / r + 8 * ULP;
+        b.uv[0] = fmin(1, b.Ng / (2 * pi * fmax(rim, 1e-12)) + 8 * ULP);
+        b.uv[1] = fmin(b.Ng / fmax(rim, 1e-12), sqrt(2 * b.Ng)) / pi + 8 * ULP;
+    } else if (primitive >= s->triangle_count) {
+        double r = (double)disk_of(s, primitive)->radius;
+        b.Ng = b.Ns = 8 * ULP;
+        b.uv[0] = b.uv[1] = b.P / r + 16 * ULP;
+    } else {
+        double v[3][3], e1[3], e2[3], e3[3], n[3], spread_n = 0, spread_uv = 2, size_uv = 1;
+        triangle_of(s, primitive, v);
+        vec_madd(e1, v[1], -1, v[0]);
+        vec_madd(e2, v[2], -1, v[0]);
+        vec_madd(e3, v[2], -1, v[1]);
+        vec_cross(n, e1, e2);
+        double l1 = vec_length(e1), l2 = vec_length(e2), l3 = vec_length(e3), area2 = vec_length(n);
+        double longest = fmax(l1, fmax(l2, l3));
+        b.P = fmin(b.P, longest + 8 * ULP * S);
+        double weight = fmin(1, b.P * longest / area2) + 8 * ULP;
+        b.Ng = 16 * ULP * l1 * l2 / area2 + 8 * ULP;
+        const uint32_t *id = s->triangles[primitive];
+        if (s->triangle_flags[primitive] & TRIANGLE_HAS_NORMALS) {
+            double sum[3] = {0}, least = 1;
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < i; k++) {
+                    double x[3], y[3];
+                    vec_load(x, s->N[id[i]]);
+                    vec_load(y, s->N[id[k]]);
+                    vec_madd(sum, x, -1, y);
+                    spread_n = fmax(spread_n, vec_length(sum));
+                    vec_madd(sum, x, 1, y);
+                    least = fmin(least, vec_length(sum) / 2);
+                }
+            b.Ns = (2 * weight * spread_n + 16 * ULP) / fmax(least, 1e-3);
+        } else {
+            b.Ns = b.Ng;
+        }
+        if (s->triangle_flags[primitive] & TRIANGLE_HAS_UV) {
+            spread_uv = size_uv = 0;
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < 2; k++) {
+                    double x = (double)s->UV[id[i]][k], y = (double)s->UV[id[(i + 1) % 3]][k];
+                    spread_uv = fmax(spread_uv, 2 * fabs(x - y));
+                    size_uv = fmax(size_uv, fabs(x));
+                }
+        }
+        b.uv[0] = b.uv[1] = weight * spread_uv + 8 * ULP * size_uv;
+    }
+    *out = b;
+}
+
+/* ---- materials --------------------------------------------------------------------------------- */
+
+static int64_t wrap(enum texture_wrap how, int64_t i, int64_t n)
+{
+    if (how == WRAP_CLAMP)
+        return i < 0 ? 0 : i >= n ? n - 1 : i;
+    int64_t period = how == WRAP_MIRROR ? 2 * n : n, r = i % period;
+    if (r < 0)
+        r += period;
+    return r < n ? r : 2 * n - 1 - r;
+}
+
+static void texel(const struct texture *t, int64_t x, int64_t y, double out[3])
+{
+    const struct image *m = &t->image;
+    size_t at = ((size_t)wrap(t->wrap_v, y, m->height) * m->width +
+                 (size_t)wrap(t->wrap_u, x, m->width)) *
+                m->channels;
+    for (uint32_t c = 0; c < 3; c++) {
+        size_t i = at + (m->channels < 3 ? 0 : c);
+        out[c] = m->format == TEXEL_F32 ? (double)((const float *)m->texels)[i]
+                                        : ((const uint8_t *)m->texels)[i] / 255.0;
+        if (m->format == TEXEL_U8 && m->srgb)
+            out[c] = srgb_decode(out[c]);
+    }
+}
+
+void texture_lookup(const struct texture *t, const double uv[2], double out[3])
+{
+    double x = ((double)t->scale[0] * uv[0] + (double)t->offset[0]) * t->image.width;
+    double y = (1 - ((double)t->scale[1] * uv[1] + (double)t->offset[1])) * t->image.height;
+    if (!(fabs(x) <= 0x1p20 && fabs(y) <= 0x1p20))
+        x = y = 0;
+    if (t->filter == FILTER_NEAREST) {
+        texel(t, (int64_t)floor(x), (int64_t)floor(y), out);
+        return;
+    }
+    x -= 0.5;
+    y -= 0.5;
+    int64_t x0 = (int64_t)floor(x), y0 = (int64_t)floor(y);
+    double fx = x - floor(x), fy = y - floor(y), c[4][3];
+    for (int i = 0; i < 4; i++)
+        texel(t, x0 + (i & 1), y0 + (i >> 1), c[i]);
+    for (int k = 0; k < 3; k++)
+        out[k] = (c[0][k] * (1 - fx) + c[1][k] * fx) * (1 - fy) +
+                 (c[2][k] * (1 - fx) + c[3][k] * fx) * fy;
+}
+
+double material_alpha(const struct scene *s, uint32_t material, const double uv[2])
+{
+    const struct material *m = &s->materials[material];
+    if (m->type != MATERIAL_ROUGH_CONDUCTOR && m->type != MATERIAL_PRINCIPLED)
+        return 1;
+    double roughness = (double)m->roughness.value, c[3];
+    if (m->roughness.texture >= 0) {
+        texture_lookup(&s->textures[m->roughness.texture], uv, c);
+        roughness *= c[m->roughness.channel];
+    }
+    roughness = fmin(fmax(roughness, 0), 1);
+    return fmax(roughness * roughness, 0.001);
+}
+
+double ggx_error(double alpha, const double wo[3], const double wi[3])
+{
+    if (alpha >= 1)
+        return 0;
+    double h[3];
+    vec_madd(h, wo, 1, wi);
+    vec_normalize(h);
+    double den = h[0] * h[0] + h[1] * h[1] + alpha * alpha * h[2] * h[2];
+    return fmin(1, 2 * (16 * ULP + 32 * ULP / sqrt(den)));
+}

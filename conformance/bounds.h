@@ -1,0 +1,57 @@
+/* How far a float32 renderer may be from the real numbers in one step of a path, and tools to find out.
+ *
+ * The bounds are mixed: an answer is right when it is the exact answer to inputs moved by a few roundings, itself
+ * rounded a few times more (Higham, Accuracy and Stability of Numerical Algorithms, section 1.5). The first half is
+ * measured: the reference is asked again with each input moved (answer_spread), so ill-conditioned places get the room that
+ * they need, and no other place does. The second half is counted. */
+#ifndef CONFORMANCE_BOUNDS_H
+#define CONFORMANCE_BOUNDS_H
+
+#include "scenes.h"
+
+#define ULP 0x1p-24 /* unit roundoff of float32 */
+
+enum { ANSWER_VALUES = 12, ANSWER_CODES = 8 };
+
+/* The reference's answer to a question with some real inputs: a discrete part and values, with what becomes of both when
+ * the inputs move by their steps. */
+struct answer {
+    int code;
+    double value[ANSWER_VALUES], spread[ANSWER_VALUES];
+    int other_codes[ANSWER_CODES]; /* discrete answers within the steps, other than code */
+    int other_count;
+    double moved[ANSWER_CODES][ANSWER_VALUES]; /* values where other_codes came up */
+};
+typedef int (*answer_function)(void *ctx, const double *in, double *out);
+/* spread_i = sum over inputs of the larger change that value i shows when that input moves by + or - its step, where the
+ * code stays. */
+void answer_spread(answer_function fn, void *ctx, const double *in, const double *step,
+                   size_t inputs, size_t values, struct answer *out);
+/* Is `code` the answer, or one within the steps? *value and *spread become those of that code. */
+bool answer_allows(struct answer *a, int code, size_t values);
+
+/* Size of the coordinates that a hit of the primitive is computed from: the largest of the ray's origin, the primitive's
+ * vertices (or |c| + r) and the point. */
+double primitive_extent(const struct scene *s, uint32_t primitive);
+/* Where the plane or sphere that carries the primitive meets the ray, nearest t > 0, inside or not; false if nowhere. */
+bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o[3],
+                       const double d[3], double *t);
+double primitive_area(const struct scene *s, uint32_t primitive);
+
+/* Bounds of a hit's quantities, see bounds.c. */
+struct hit_bounds {
+    double position; /* of the ray against an edge: where a flip is a matter of rounding */
+    double t, P, Ng, Ns, uv[2];
+};
+void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], const double d[3],
+                double t, const double P[3], const double Ng[3], struct hit_bounds *out);
+
+/* Section 7.2 in double; out has three channels. */
+void texture_lookup(const struct texture *t, const double uv[2], double out[3]);
+/* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
+double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
+/* Relative error of D(h) in float32, for local wo and wi: D goes with the inverse square of q = h.x^2 + h.y^2 + alpha^2 h.z^2; h.x and h.y
+ * carry some sixteen roundings of directions of length one, so q's relative error is 2 * 16 u / sqrt(q) at most, beside a few of its own. */
+double ggx_error(double alpha, const double wo[3], const double wi[3]);
+
+#endif

@@ -1,0 +1,69 @@
+/* The inside of conformance/: what a case is given, and the tables of cases. */
+#ifndef CONFORMANCE_CASE_H
+#define CONFORMANCE_CASE_H
+
+#include "conformance.h"
+
+/* One case on one device while it runs. */
+struct run_context {
+    struct arena *arena;
+    const char *name, *device_id;
+    const char *scene_path;          /* of a scene case */
+    struct scene *scene;             /* by case_scene; freed by the frame */
+    struct device *device;           /* by case_device; closed by the frame */
+    const struct device_info *info;  /* of device */
+    struct reference *reference;     /* by case_reference; closed by the frame */
+    uint64_t compared;               /* numbers, bits, pixels: a PASS needs some */
+    struct conform_result *result;   /* a case sets verdict, reason, replay, detail, images */
+    int report;                      /* pipe for phase changes; -1: none */
+    double phase_start;
+    bool compiling;
+};
+
+/* A case sets the verdict through case_pass or case_fail and returns OK, or fails with an error: UNSUPPORTED and MISSING become
+ * SKIP, MISMATCH and BUILD become FAIL, all else ERROR. */
+typedef enum status (*case_function)(struct run_context *c, struct error *err);
+
+struct case_row {
+    const char *name;  /* whole name; for scene cases what stands before ".SCENE" */
+    const char *text;
+    case_function run;
+};
+struct case_table {
+    const struct case_row *rows;
+    size_t count;
+};
+/* Tables by level; scene tables are run for each scene. */
+extern const struct case_table kernel_cases, kernel_scene_cases, image_cases, image_scene_cases,
+    invariance_cases, invariance_scene_cases;
+#define CASE_TABLE(rows) {rows, sizeof(rows) / sizeof *(rows)}
+
+/* The row of a case's name, NULL if there is none. */
+const struct case_row *suite_row(const char *name);
+
+/* ---- what cases use ------------------------------------------------------------------------ */
+
+/* The device, opened once. */
+enum status case_device(struct run_context *c, struct error *err);
+/* The scene of the case (or a named library scene), read once. */
+enum status case_scene(struct run_context *c, struct error *err);
+enum status case_library_scene(struct run_context *c, const char *name, struct error *err);
+enum status case_reference(struct run_context *c, struct error *err);
+/* Device open, scene loaded on it, kernel built for `mode`: the compile budget runs meanwhile. */
+enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
+                       struct error *err);
+/* Phases for the budgets. */
+void case_compiling(struct run_context *c, bool compiling);
+
+enum status case_pass(struct run_context *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+enum status case_fail(struct run_context *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+enum status case_skip(struct run_context *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Takes the writer's text as the case's detail. */
+void case_detail(struct run_context *c, struct json_writer *w);
+/* The native device's id or another one to hold bits against; true if `id` is the native one. */
+bool is_native(const char *id);
+
+#endif

@@ -1,0 +1,470 @@
+/* Level kernel, BSDFs: a device's samples and values against the reference's, pointwise and as distributions. */
+#include "bounds.h"
+#include "cases_kernel.h"
+#include "statistics.h"
+#include "tally.h"
+#include "vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+/* ---- a scene of materials -------------------------------------------------------------------- */
+
+static const char *const type_names[MATERIAL_TYPE_COUNT] = {"diffuse", "mirror", "rough_conductor", "dielectric",
+                                                            "principled"};
+
+/* One sphere a material: every type over its parameters. The conductor is gold (Johnson and Christy 1972, at 650, 550, 450 nm). */
+static void materials_json(struct text *t)
+{
+    static const double roughness[] = {0, 0.05, 0.1, 0.2, 0.4, 0.7, 1};
+    static const double metallic[] = {0, 0.3, 1};
+    int n = 0;
+    struct text objects = {0};
+    text_puts(t, "{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, 0, 9], \"target\": [0, 0, 0], "
+                 "\"up\": [0, 1, 0], \"fov\": 40}, \"film\": {\"width\": 8, \"height\": 8}, \"materials\": {");
+#define MATERIAL(...)                                                                              \
+    do {                                                                                           \
+        text_printf(t, "%s\"m%d\": {", n ? ", " : "", n);                                          \
+        text_printf(t, __VA_ARGS__);                                                               \
+        text_puts(t, "}");                                                                         \
+        text_printf(&objects, "%s{\"type\": \"sphere\", \"center\": [%d, 0, 0], \"radius\": 0.4, " \
+                              "\"material\": \"m%d\"}", n ? ", " : "", n, n);                      \
+        n++;                                                                                       \
+    } while (0)
+    MATERIAL("\"type\": \"diffuse\", \"reflectance\": [0.8, 0.5, 0.1]");
+    MATERIAL("\"type\": \"diffuse\", \"reflectance\": 1");
+    MATERIAL("\"type\": \"mirror\", \"reflectance\": [0.9, 0.8, 0.7]");
+    MATERIAL("\"type\": \"dielectric\", \"ior\": 1.5");
+    MATERIAL("\"type\": \"dielectric\", \"ior\": 1.33");
+    MATERIAL("\"type\": \"dielectric\", \"ior\": 2.4");
+    for (size_t i = 0; i < sizeof roughness / sizeof *roughness; i++) {
+        MATERIAL("\"type\": \"rough_conductor\", \"eta\": [0.155, 0.43, 1.38], \"k\": [3.6, 2.46, 1.91], \"roughness\": %g",
+                 roughness[i]);
+        for (size_t m = 0; m < sizeof metallic / sizeof *metallic; m++)
+            MATERIAL("\"type\": \"principled\", \"base_color\": [0.8, 0.6, 0.3], \"metallic\": %g, \"roughness\": %g, "
+                     "\"specular\": 0.5", metallic[m], roughness[i]);
+    }
+#undef MATERIAL
+    text_printf(t, "}, \"objects\": [%s], \"environment\": {\"radiance\": 1}}", objects.data ? objects.data : "");
+    text_free(&objects);
+}
+
+static enum status material_scene(struct run_context *c, struct error *err)
+{
+    struct text t = {0};
+    materials_json(&t);
+    enum status s = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for the materials")
+                             : scene_load_memory("materials of the case.json", t.data, t.len, &c->scene, err);
+    text_free(&t);
+    if (s == STATUS_OK)
+        s = case_reference(c, err);
+    return s == STATUS_OK ? case_ready(c, MODE_DEVICE, BVH_AUTO, err) : s;
+}
+
+static enum material_type type_of_case(const struct run_context *c)
+{
+    const char *name = strrchr(c->name, '.') + 1;
+    int t = 0;
+    while (t < MATERIAL_TYPE_COUNT && strcmp(type_names[t], name) != 0)
+        t++;
+    return (enum material_type)t;
+}
+
+static void put(uint32_t *row, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        row[i] = word_of((float)v[i]);
+}
+
+static void get(double *v, const uint32_t *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = (double)float_of(row[i]);
+}
+
+static void polar(double out[3], double z, double phi)
+{
+    double r = sqrt(fmax(0, 1 - z * z));
+    out[0] = r * cos(phi);
+    out[1] = r * sin(phi);
+    out[2] = z;
+}
+
+/* ---- pointwise ------------------------------------------------------------------------------------ */
+
+struct question {
+    const struct reference *reference;
+    uint32_t material;
+    bool entering, side; /* side: the answer's code is the outcome */
+};
+
+/* in: wo 3, u 3, uv 2; out: wi 3, weight 3, pdf, delta. Code: 0 fails, 1 reflected, 2 through. */
+static int ask_sample(void *ctx, const double *in, double *out)
+{
+    const struct question *q = ctx;
+    double wo[3], u[3];
+    bool delta = false;
+    vec_copy(wo, in);
+    vec_normalize(wo);
+    for (int i = 0; i < 3; i++)
+        u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
+    if (!(wo[2] > 0) || !reference_bsdf_sample(q->reference, q->material, in + 6, q->entering, wo, u, out,
+                                               out + 3, out + 6, &delta))
+        return 0;
+    out[7] = delta;
+    return out[2] < 0 ? 2 : 1;
+}
+
+/* in: wo 3, wi 3, uv 2; out: f 3, pdf. Code: 1 when both are above the surface. */
+static int ask_eval(void *ctx, const double *in, double *out)
+{
+    const struct question *q = ctx;
+    double wo[3], wi[3];
+    vec_copy(wo, in);
+    vec_copy(wi, in + 3);
+    vec_normalize(wo);
+    vec_normalize(wi);
+    reference_bsdf_eval(q->reference, q->material, in + 6, wo, wi, out, out + 3);
+    return wo[2] > 0 && wi[2] > 0;
+}
+
+static void fill_steps(double *step, const double uv[2])
+{
+    for (int i = 0; i < 6; i++)
+        step[i] = 4 * ULP; /* inputs are exact; the roundings of a normalisation and of the lobes' choice */
+    for (int i = 0; i < 2; i++)
+        step[6 + i] = 4 * ULP * fmax(1, fabs(uv[i]));
+}
+
+static void compare_sample(struct tally *t, const struct run_context *c, const uint32_t *in, const uint32_t *out)
+{
+    struct question q = {c->reference, in[0], in[3] != 0, true};
+    double x[8], step[8], wi[3], weight[3];
+    struct answer a;
+    get(x, in + 4, 3);
+    get(x + 3, in + 7, 3);
+    get(x + 6, in + 1, 2);
+    get(wi, out + 2, 3);
+    get(weight, out + 5, 3);
+    fill_steps(step, x + 6);
+    step[3] = 16 * ULP; /* the lobe number against a probability that is computed */
+    answer_spread(ask_sample, &q, x, step, 8, 8, &a);
+    int code = !out[0] ? 0 : wi[2] < 0 ? 2 : 1;
+    const char *name = c->scene->materials[in[0]].name;
+    char where[256];
+    snprintf(where, sizeof where, "material %s, wo (%.9g, %.9g, %.9g), u (%.9g, %.9g, %.9g), uv (%g, %g)%s", name, x[0], x[1],
+             x[2], x[3], x[4], x[5], x[6], x[7], q.entering ? "" : ", leaving");
+    if (!answer_allows(&a, code, 8)) {
+        tally_equal(t, code, a.code, "%s: outcome (0 none, 1 reflected, 2 through)", where);
+        return;
+    }
+    t->compared++;
+    if (code == 0)
+        return;
+    double ggx = ggx_error(material_alpha(c->scene, in[0], x + 6), x, wi);
+    tally_equal(t, out[1], a.value[7] != 0, "%s: delta", where);
+    for (int i = 0; i < 3; i++)
+        tally_near(t, wi[i], a.value[i], a.spread[i] + 64 * ULP, "%s: wi.%c", where, "xyz"[i]);
+    for (int i = 0; i < 3; i++)
+        tally_near(t, weight[i], a.value[3 + i], a.spread[3 + i] + (96 * ULP + ggx) * fabs(a.value[3 + i]) + 1e-36,
+                   "%s: weight.%c", where, "rgb"[i]);
+    double pdf;
+    get(&pdf, out + 8, 1);
+    tally_near(t, pdf, a.value[6], a.spread[6] + (96 * ULP + ggx) * a.value[6] + 1e-36, "%s: pdf", where);
+}
+
+static void compare_eval(struct tally *t, const struct run_context *c, const uint32_t *in, const uint32_t *out)
+{
+    struct question q = {c->reference, in[0], true, false};
+    double x[8], step[8], f[4];
+    struct answer a;
+    get(x, in + 3, 6);
+    get(x + 6, in + 1, 2);
+    get(f, out, 4);
+    fill_steps(step, x + 6);
+    answer_spread(ask_eval, &q, x, step, 8, 4, &a);
+    double ggx = ggx_error(material_alpha(c->scene, in[0], x + 6), x, x + 3);
+    for (int i = 0; i < 4; i++)
+        tally_near(t, f[i], a.value[i], a.spread[i] + (96 * ULP + ggx) * fabs(a.value[i]) + 1e-36,
+                   "material %s, wo (%.9g, %.9g, %.9g), wi (%.9g, %.9g, %.9g), uv (%g, %g): %s",
+                   c->scene->materials[in[0]].name, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7],
+                   i < 3 ? (const char *[]){"f.r", "f.g", "f.b"}[i] : "pdf");
+}
+
+/* `rows` random questions over the materials that `wanted` marks; values too where a material has them. */
+static enum status compare_materials(struct run_context *c, const bool *wanted, size_t rows, double uv_range,
+                                     struct tally *t, struct error *err)
+{
+    struct dice d = {.key = 0xb5df};
+    size_t n = 0;
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 10 * rows), *eval = ARENA_ARRAY(c->arena, uint32_t, 9 * rows), *out;
+    if (!in || !eval)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu rows", rows);
+    for (size_t i = 0; n < rows; i++) {
+        uint32_t m = (uint32_t)(i % c->scene->material_count);
+        if (!wanted[m])
+            continue;
+        uint32_t *s = in + 10 * n, *e = eval + 9 * n;
+        double wo[3], wi[3], u[3], uv[2] = {uv_range * (2 * dice_u(&d) - 0.5), uv_range * (2 * dice_u(&d) - 0.5)};
+        double z = dice_u(&d);
+        polar(wo, i % 16 == 15 ? 1e-3 + 0.05 * z : fmax(z, 1e-3), 2 * PI * dice_u(&d)); /* grazing ones too */
+        for (int k = 0; k < 3; k++)
+            u[k] = dice_u(&d);
+        s[0] = e[0] = m;
+        put(s + 1, uv, 2);
+        put(e + 1, uv, 2);
+        s[3] = i / c->scene->material_count % 2;
+        put(s + 4, wo, 3);
+        put(s + 7, u, 3);
+        /* half of the evaluations near the mirror direction, where rough lobes are */
+        if (i % 2) {
+            double spread = 2 * material_alpha(c->scene, m, uv) * dice_u(&d);
+            dice_direction(&d, wi);
+            for (int k = 0; k < 3; k++)
+                wi[k] = (k < 2 ? -wo[k] : wo[k]) + spread * wi[k];
+            vec_normalize(wi);
+            wi[2] = fmax(fabs(wi[2]), 1e-3);
+            vec_normalize(wi);
+        } else {
+            polar(wi, fmax(dice_u(&d), 1e-3), 2 * PI * dice_u(&d));
+        }
+        put(e + 3, wo, 3);
+        put(e + 6, wi, 3);
+        n++;
+    }
+    enum status s = case_probe(c, PROBE_BSDF_SAMPLE, in, rows, &out, err);
+    if (s != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < rows; i++)
+        compare_sample(t, c, in + 10 * i, out + 9 * i);
+    if ((s = case_probe(c, PROBE_BSDF_EVAL, eval, rows, &out, err)) != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < rows; i++)
+        compare_eval(t, c, eval + 9 * i, out + 4 * i);
+    return STATUS_OK;
+}
+
+enum status kernel_bsdf_step(struct run_context *c, struct error *err)
+{
+    struct tally t = {0};
+    enum status s = material_scene(c, err);
+    if (s != STATUS_OK)
+        return s;
+    bool *wanted = ARENA_ARRAY(c->arena, bool, c->scene->material_count);
+    for (size_t i = 0; wanted && i < c->scene->material_count; i++)
+        wanted[i] = c->scene->materials[i].type == type_of_case(c);
+    if (!wanted)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    if ((s = compare_materials(c, wanted, 8192, 0, &t, err)) != STATUS_OK)
+        return s;
+    return tally_verdict(&t, c);
+}
+
+/* The scene's own materials, with their textures. */
+enum status kernel_material(struct run_context *c, struct error *err)
+{
+    struct tally t = {0};
+    enum status s = case_reference(c, err);
+    if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    if (c->scene->material_count == 0)
+        return case_skip(c, "the scene has no materials");
+    bool *wanted = ARENA_ARRAY(c->arena, bool, c->scene->material_count);
+    for (size_t i = 0; wanted && i < c->scene->material_count; i++)
+        wanted[i] = true;
+    if (!wanted)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    if ((s = compare_materials(c, wanted, 4096, 1, &t, err)) != STATUS_OK)
+        return s;
+    return tally_verdict(&t, c);
+}
+
+/* ---- distributions ---------------------------------------------------------------------------------- */
+
+/* Cells over the sphere about the mirror direction r of wo: rings in the angle psi from r, their edges where a GGX lobe of that alpha has its
+ * quantiles (psi about 2 alpha sqrt(q / (1 - q))), mixed with even rings for wide lobes; sectors in azimuth. */
+enum { RINGS = 20, SECTORS = 12, CELLS = RINGS * SECTORS, NODES = 24 };
+
+struct grid {
+    double edge[RINGS + 1];
+    double axis[3][3]; /* s, t, mirror direction */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void grid_make(struct grid *g, const double wo[3], double alpha)
+{
+    const double r[3] = {-wo[0], -wo[1], wo[2]};
+    vec_frame(r, g->axis);
+    for (int i = 0; i <= RINGS; i++) {
+        if (i % 2) {
+            double q = (double)i / (RINGS + 1);
+            g->edge[i] = fmin(PI, 2 * alpha * sqrt(q / (1 - q)));
+        } else {
+            g->edge[i] = PI * i / RINGS;
+        }
+    }
+    qsort(g->edge, RINGS + 1, sizeof *g->edge, by_value);
+}
+
+static int grid_cell(struct grid *g, const double w[3])
+{
+    double l[3];
+    vec_to_local(l, g->axis, w);
+    double psi = acos(fmin(fmax(l[2], -1), 1)), phi = atan2(l[1], l[0]);
+    if (psi < 0.1) /* acos is blunt there */
+        psi = asin(fmin(1, sqrt(l[0] * l[0] + l[1] * l[1])));
+    int ring = 0, sector = (int)((phi + PI) / (2 * PI) * SECTORS);
+    while (ring < RINGS - 1 && psi >= g->edge[ring + 1])
+        ring++;
+    return ring * SECTORS + (sector < 0 ? 0 : sector >= SECTORS ? SECTORS - 1 : sector);
+}
+
+/* Expected share of each cell: midpoint rule of the reference's density, NODES x NODES points a cell. With `f_cos` the integral of f cos goes there
+ * instead of nowhere (three channels). */
+static double integrate(const struct run_context *c, uint32_t material, const double wo[3], struct grid *g, double *cells,
+                        double f_cos[3])
+{
+    const double uv[2] = {0.5, 0.5};
+    double total = 0;
+    f_cos[0] = f_cos[1] = f_cos[2] = 0;
+    for (int cell = 0; cell < CELLS; cell++) {
+        double lo = g->edge[cell / SECTORS], hi = g->edge[cell / SECTORS + 1], sum = 0;
+        double area = 2 * PI / SECTORS / NODES * (hi - lo) / NODES;
+        for (int i = 0; i < NODES && hi > lo; i++)
+            for (int k = 0; k < NODES; k++) {
+                double psi = lo + (hi - lo) * (i + 0.5) / NODES;
+                double phi = -PI + 2 * PI * (cell % SECTORS + (k + 0.5) / NODES) / SECTORS;
+                double l[3] = {sin(psi) * cos(phi), sin(psi) * sin(phi), cos(psi)}, wi[3], f[3], pdf;
+                vec_to_world(wi, g->axis, l);
+                if (!(wi[2] > 0))
+                    continue;
+                reference_bsdf_eval(c->reference, material, uv, wo, wi, f, &pdf);
+                double w = area * sin(psi);
+                sum += pdf * w;
+                for (int j = 0; j < 3; j++)
+                    f_cos[j] += f[j] * wi[2] * w;
+            }
+        cells[cell] = sum;
+        total += sum;
+    }
+    return total;
+}
+
+/* Samples of one material from one direction: rows of PROBE_BSDF_SAMPLE. */
+static enum status draw(struct run_context *c, uint32_t material, const double wo[3], size_t n, uint32_t key,
+                        uint32_t **out, struct error *err)
+{
+    struct dice d = {.key = key};
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 10 * n);
+    const double uv[2] = {0.5, 0.5};
+    if (!in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu samples", n);
+    for (size_t i = 0; i < n; i++) {
+        double u[3] = {dice_u(&d), dice_u(&d), dice_u(&d)};
+        in[10 * i] = material;
+        put(in + 10 * i + 1, uv, 2);
+        in[10 * i + 3] = 1;
+        put(in + 10 * i + 4, wo, 3);
+        put(in + 10 * i + 7, u, 3);
+    }
+    return case_probe(c, PROBE_BSDF_SAMPLE, in, n, out, err);
+}
+
+static const double cosines[] = {0.98, 0.7, 0.35, 0.1};
+enum { ANGLES = sizeof cosines / sizeof *cosines, DRAWS = 1 << 14 };
+
+enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err)
+{
+    enum status s = material_scene(c, err);
+    size_t tests = 0;
+    double least = 1, level = 1e-5;
+    if (s != STATUS_OK)
+        return s;
+    for (uint32_t m = 0; m < c->scene->material_count; m++)
+        tests += c->scene->materials[m].type == type_of_case(c) ? ANGLES : 0;
+    for (uint32_t m = 0; m < c->scene->material_count; m++) {
+        if (c->scene->materials[m].type != type_of_case(c))
+            continue;
+        for (uint32_t k = 0; k < ANGLES; k++) {
+            struct grid g;
+            struct chi_square t;
+            double wo[3], wi[3], share[CELLS], expected[CELLS + 1], observed[CELLS + 1] = {0}, f_cos[3];
+            const double uv[2] = {0.5, 0.5};
+            uint32_t *out;
+            polar(wo, cosines[k], 0.7 + k);
+            for (int i = 0; i < 3; i++)
+                wo[i] = (double)(float)wo[i];
+            grid_make(&g, wo, material_alpha(c->scene, m, uv));
+            double total = integrate(c, m, wo, &g, share, f_cos);
+            if ((s = draw(c, m, wo, DRAWS, 0xc41 + 64 * m + k, &out, err)) != STATUS_OK)
+                return s;
+            for (size_t i = 0; i < DRAWS; i++) {
+                get(wi, out + 9 * i + 2, 3);
+                observed[out[9 * i] ? grid_cell(&g, wi) : CELLS]++;
+            }
+            for (int i = 0; i < CELLS; i++)
+                expected[i] = share[i] * DRAWS;
+            expected[CELLS] = fmax(0, 1 - total) * DRAWS; /* samples that fail */
+            chi_square_test(observed, expected, CELLS + 1, 5, &t);
+            c->compared += t.cells;
+            least = fmin(least, t.p);
+            if (t.p < level_share(level, tests))
+                return case_fail(c, "material %s, cos %.2f: chi-square %.1f over %zu cells, p = %.2g, level %.2g (Sidak, %zu tests); "
+                                    "ring %zu sector %zu has %.0f samples, expected %.1f",
+                                 c->scene->materials[m].name, cosines[k], t.statistic, t.cells, t.p,
+                                 level_share(level, tests), tests, t.worst / SECTORS, t.worst % SECTORS,
+                                 t.worst_observed, t.worst_expected);
+        }
+    }
+    return case_pass(c, "%zu tests of %d samples each, least p %.3g (level %.2g together)", tests, (int)DRAWS, least, level);
+}
+
+/* A white furnace for each material: the mean weight of the device's samples is the integral of the reference's f cos, within 5 standard
+ * errors, and never above 1. */
+enum status kernel_bsdf_furnace(struct run_context *c, struct error *err)
+{
+    struct tally t = {0};
+    enum status s = material_scene(c, err);
+    if (s != STATUS_OK)
+        return s;
+    for (uint32_t m = 0; m < c->scene->material_count; m++) {
+        enum material_type type = c->scene->materials[m].type;
+        if (type == MATERIAL_MIRROR || type == MATERIAL_DIELECTRIC)
+            continue;
+        for (uint32_t k = 0; k < ANGLES; k++) {
+            struct grid g;
+            double wo[3], share[CELLS], f_cos[3], sum[3] = {0}, squares[3] = {0};
+            const double uv[2] = {0.5, 0.5};
+            uint32_t *out;
+            polar(wo, cosines[k], 0.3 + k);
+            for (int i = 0; i < 3; i++)
+                wo[i] = (double)(float)wo[i];
+            grid_make(&g, wo, material_alpha(c->scene, m, uv));
+            integrate(c, m, wo, &g, share, f_cos);
+            if ((s = draw(c, m, wo, DRAWS, 0xf00 + 64 * m + k, &out, err)) != STATUS_OK)
+                return s;
+            for (size_t i = 0; i < DRAWS; i++)
+                for (size_t j = 0; out[9 * i] && j < 3; j++) {
+                    double w = (double)float_of(out[9 * i + 5 + j]);
+                    sum[j] += w;
+                    squares[j] += w * w;
+                }
+            for (int j = 0; j < 3; j++) {
+                double mean = sum[j] / DRAWS, error = sqrt(fmax(0, squares[j] / DRAWS - mean * mean) / DRAWS);
+                /* 5 standard errors, and 1e-4 for the quadrature (its own step error is below that) */
+                tally_near(&t, mean, f_cos[j], 5 * error + 1e-4 + 1e-3 * f_cos[j], "material %s, cos %.2f: mean weight.%c",
+                           c->scene->materials[m].name, cosines[k], "rgb"[j]);
+                tally_near(&t, fmax(mean, 1), 1, 5 * error + 1e-4, "material %s, cos %.2f: mean weight.%c above 1",
+                           c->scene->materials[m].name, cosines[k], "rgb"[j]);
+            }
+        }
+    }
+    return tally_verdict(&t, c);
+}

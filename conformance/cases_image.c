@@ -1,0 +1,386 @@
+/* Level image: whole pictures of a scene. */
+#include "case.h"
+#include "judge.h"
+#include "pictures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- strict ------------------------------------------------------------------------------------ */
+
+static void set_replay(struct run_context *c, const struct render_job *job,
+                       const struct divergence *d)
+{
+    c->result->replay = conform_replay_command(c->arena, c->scene->path, c->device_id, job, d->x,
+                                               d->y, d->sample);
+}
+
+static void divergence_detail(struct run_context *c, const struct divergence *d)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_integer(&w, "samples", (int64_t)d->compared);
+    json_key_integer(&w, "stepped", (int64_t)d->stepped);
+    json_key_integer(&w, "benign", (int64_t)d->benign);
+    json_key_integer(&w, "flips", (int64_t)d->flips);
+    json_key_integer(&w, "divergent", (int64_t)d->divergent);
+    json_key_number(&w, "worst_error_over_bound", d->worst);
+    if (d->divergent) {
+        json_key(&w, "first");
+        json_begin_object(&w);
+        json_key_integer(&w, "x", d->x);
+        json_key_integer(&w, "y", d->y);
+        json_key_integer(&w, "sample", d->sample);
+        json_key_integer(&w, "vertex", d->vertex);
+        json_key_string(&w, "stage", d->stage);
+        json_key_string(&w, "field", d->field);
+        json_key_number(&w, "reference", d->reference_value);
+        json_key_number(&w, "device", d->device_value);
+        json_key_number(&w, "margin", d->margin);
+        json_end_object(&w);
+    }
+    json_end_object(&w);
+    case_detail(c, &w);
+}
+
+/* In step with the reference: sets the verdict. */
+static enum status lockstep(struct run_context *c, const struct render_job *job, uint64_t samples,
+                            const char *also, struct error *err)
+{
+    struct divergence d;
+    enum status s = conform_lockstep(c->device, c->scene, job, samples, &d, err);
+    if (s != STATUS_OK)
+        return s;
+    c->compared += d.compared;
+    divergence_detail(c, &d);
+    if (d.divergent) {
+        set_replay(c, job, &d);
+        return case_fail(c, "%s%s%s", also, *also ? "; " : "", d.text);
+    }
+    return case_pass(c, "%s%s%llu samples in step with the reference, %llu apart by rounding (%llu flipped "
+                     "decisions), worst step %.2f of its bound",
+                     also, *also ? "; " : "", (unsigned long long)d.compared,
+                     (unsigned long long)d.benign, (unsigned long long)d.flips, d.worst);
+}
+
+static void film_pictures(struct run_context *c, const char *mode, const struct film *a,
+                          const struct film *b)
+{
+    size_t n = (size_t)a->width * a->height * 3;
+    double *image = malloc(n * sizeof *image), *expected = malloc(n * sizeof *expected);
+    if (image && expected) {
+        metric_from_film(a, image);
+        metric_from_film(b, expected);
+        pictures_add(c, mode, a->width, a->height, image, expected, NULL, NULL);
+    }
+    free(image);
+    free(expected);
+}
+
+/* Bits differ: say where, and, if the device is out of step with the reference there, why. */
+static enum status bits_differ(struct run_context *c, const struct render_job *job,
+                               const struct film *film, const struct film *native,
+                               const struct bit_difference *b, const char *setting,
+                               struct error *err)
+{
+    static const char *const channels[] = {"R", "G", "B", "sample count"};
+    char also[512];
+    struct film plain;
+    struct bit_difference again;
+    film_pictures(c, "strict", film, native);
+    /* the default launch may be right where this one is not */
+    struct render_job lock = *job;
+    snprintf(also, sizeof also,
+             "%zu of %zu pixels differ from native's strict picture%s%s; first (%u,%u) %s: %.9g, native %.9g",
+             b->pixels, (size_t)job->width * job->height, *setting ? " with " : "", setting, b->x, b->y,
+             channels[b->channel], b->a, b->b);
+    if (judge_render(c->device, c->scene, &lock, &plain, err) == STATUS_OK) {
+        bool same = !judge_bits(plain.sums ? &plain : film, film, &again);
+        film_free(&plain);
+        if (!same)
+            return case_fail(c, "%s; and two renders of one job differ", also);
+    }
+    enum status s = lockstep(c, job, 4096, also, err);
+    if (s != STATUS_OK) /* not even one sample a pixel comes back right */
+        return case_fail(c, "%s; %s", also, err ? err->msg : "");
+    if (c->result->verdict == VERDICT_PASS) /* in step with the reference, but other bits */
+        case_fail(c, "%s; every step is within rounding of the reference, so it is the arithmetic that is not strict",
+                  also);
+    return STATUS_OK;
+}
+
+static const struct {
+    const char *text;
+    struct launch_settings launch;
+} strict_launches[] = {
+    {"", {0}},
+    {"work-group 7x3", {.work_group = {7, 3}}},
+    {"bvh2, tile 24x16 in shuffled order, one sample a launch", {.bvh = BVH_BINARY, .tile = {24, 16}, .batch = 1, .tile_order = 2}},
+    {"bvh8, tile 40x9 reversed", {.bvh = BVH_WIDE8, .tile = {40, 9}, .tile_order = 1}},
+};
+
+static enum status image_strict(struct run_context *c, struct error *err)
+{
+    struct render_job job;
+    const struct film *native;
+    enum status s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
+    if (s != STATUS_OK)
+        return s;
+    judge_job(c->scene, 83, 3, MODE_STRICT, &job);
+    if ((s = judge_native(c->scene, &job, &native, err)) != STATUS_OK)
+        return s;
+    enum bvh_kind loaded = BVH_AUTO;
+    for (size_t i = 0; i < sizeof strict_launches / sizeof *strict_launches; i++) {
+        struct film film;
+        struct bit_difference b;
+        job.launch = strict_launches[i].launch;
+        job.launch.mode = MODE_STRICT;
+        if (c->info->max_work_group < 21)
+            job.launch.work_group[0] = job.launch.work_group[1] = 0;
+        if (job.launch.bvh != loaded) {
+            if ((s = device_load(c->device, c->scene, job.launch.bvh, NULL, err)) != STATUS_OK)
+                return s;
+            loaded = job.launch.bvh;
+        }
+        if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
+            return s;
+        c->compared += (uint64_t)job.width * job.height;
+        bool differ = judge_bits(&film, native, &b);
+        if (differ)
+            s = bits_differ(c, &job, &film, native, &b, strict_launches[i].text, err);
+        film_free(&film);
+        if (differ)
+            return s;
+    }
+    if (!is_native(c->device_id))
+        return case_pass(c, "%ux%u, %u samples a pixel: bits equal to native's in %zu launch settings",
+                         job.width, job.height, job.sample_count,
+                         sizeof strict_launches / sizeof *strict_launches);
+    /* native is what others are held against: it must itself be right */
+    job.launch = (struct launch_settings){.mode = MODE_STRICT};
+    if ((s = device_load(c->device, c->scene, BVH_AUTO, NULL, err)) != STATUS_OK)
+        return s;
+    return lockstep(c, &job, 4096, "bits equal in all launch settings", err);
+}
+
+/* ---- device and fast ------------------------------------------------------------------------------- */
+
+static enum status image_lockstep(struct run_context *c, struct error *err)
+{
+    struct render_job job;
+    enum status s = case_ready(c, MODE_DEVICE, BVH_AUTO, err);
+    if (s != STATUS_OK)
+        return s;
+    judge_job(c->scene, 72, 2, MODE_DEVICE, &job);
+    return lockstep(c, &job, 8192, "", err);
+}
+
+static void pair_detail(struct run_context *c, const struct pair_judgement *p)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_number(&w, "p", p->z.p);
+    json_key_number(&w, "worst_z", p->z.worst_z);
+    json_key_bool(&w, "paired", p->paired);
+    json_key_number(&w, "mse", p->mse);
+    json_key_number(&w, "relmse", p->relmse);
+    json_key_number(&w, "relmse_epsilon", METRIC_RELMSE_EPSILON);
+    json_key_number(&w, "psnr_db", p->psnr);
+    json_key_number(&w, "ssim", p->ssim);
+    json_key_number(&w, "flip", p->flip);
+    json_end_object(&w);
+    case_detail(c, &w);
+}
+
+static enum status image_pairs(struct run_context *c, enum math_mode mode, double systematic,
+                               struct error *err)
+{
+    struct render_job job;
+    struct film film = {0};
+    struct pair_judgement p = {0};
+    char text[512];
+    enum status s = case_ready(c, mode, BVH_AUTO, err);
+    if (s != STATUS_OK)
+        return s;
+    judge_job(c->scene, 128, 8, mode, &job);
+    if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
+        return s;
+    s = judge_pair(c->scene, &job, &film, systematic, UINT64_MAX, &p, err);
+    film_free(&film);
+    if (s != STATUS_OK)
+        return s;
+    c->compared += (uint64_t)job.width * job.height;
+    pair_detail(c, &p);
+    pair_judgement_text(&p, systematic, text, sizeof text);
+    bool bad = p.z.p < JUDGE_LEVEL;
+    bad ? case_fail(c, "%s", text) : case_pass(c, "%s", text);
+    if (bad || mode == MODE_DEVICE) {
+        /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a picture's own noise */
+        for (size_t i = 0; i < (size_t)job.width * job.height * 3; i++)
+            p.truth.variance[i] *= 2.0 / job.sample_count;
+        s = pictures_add(c, math_mode_name(mode), job.width, job.height, p.image, p.truth.beauty,
+                         p.truth.variance, err);
+    }
+    pair_judgement_free(&p);
+    return s;
+}
+
+static enum status image_device(struct run_context *c, struct error *err)
+{
+    return image_pairs(c, MODE_DEVICE, JUDGE_SYSTEMATIC_DEVICE, err);
+}
+
+static enum status image_fast(struct run_context *c, struct error *err)
+{
+    return image_pairs(c, MODE_FAST, JUDGE_SYSTEMATIC_FAST, err);
+}
+
+static const struct case_row scene_rows[] = {
+    {"image.strict", "strict: the bits of native's picture, in several launch settings; native: in step with the reference",
+     image_strict},
+    {"image.lockstep", "device mode: sample by sample in step with the reference on the same random numbers",
+     image_lockstep},
+    {"image.device", "device mode: no difference from the reference beyond 2^-14, by statistics on pairs",
+     image_device},
+    {"image.fast", "fast mode: no difference from the reference beyond 2^-10, by statistics on pairs",
+     image_fast},
+};
+const struct case_table image_scene_cases = CASE_TABLE(scene_rows);
+
+/* ---- closed forms ------------------------------------------------------------------------------------------ */
+
+/* Radiance that leaves the point (x, 0, z) of the floor (or the scene as a whole). Sources: the scenes' own "about". */
+typedef double (*closed_form)(const struct scene *s, uint32_t max_depth, double x, double z);
+
+static double furnace(const struct scene *s, uint32_t max_depth, double x, double z)
+{
+    (void)s, (void)max_depth, (void)x, (void)z;
+    return 1;
+}
+
+/* Le (1 + rho + rho^2 + ...), as many terms as the path has edges. */
+static double enclosure(const struct scene *s, uint32_t max_depth, double x, double z)
+{
+    (void)s, (void)x, (void)z;
+    return 0.4 * (1 - pow(0.5, max_depth)) / (1 - 0.5);
+}
+
+/* Form factor of a sphere to a point that sees all of it: (r/d)^2 cos (Howell, catalogue of configuration factors, B-1). */
+static double direct_sphere(const struct scene *s, uint32_t max_depth, double x, double z)
+{
+    (void)s, (void)max_depth;
+    double r = 0.5, h = 3, d = sqrt(x * x + z * z + h * h);
+    return 0.5 * 8 * r * r * h / (d * d * d);
+}
+
+/* Of a parallel disk (Howell B-13). */
+static double direct_disk(const struct scene *s, uint32_t max_depth, double x, double z)
+{
+    (void)s, (void)max_depth;
+    double R2 = 0.75 * 0.75, h2 = 2.0 * 2.0, a2 = x * x + z * z, sum = h2 + a2 + R2;
+    return 0.5 * 6 * 0.5 * (1 - (h2 + a2 - R2) / sqrt(sum * sum - 4 * a2 * R2));
+}
+
+/* Of a parallel rectangle, corner by corner (Howell B-3). */
+static double corner(double a, double b)
+{
+    double p = sqrt(1 + a * a), q = sqrt(1 + b * b);
+    return (a / p * atan(b / p) + b / q * atan(a / q)) / (2 * 3.14159265358979323846);
+}
+static double direct_rectangle(const struct scene *s, uint32_t max_depth, double x, double z)
+{
+    (void)s, (void)max_depth;
+    double h = 1.5, x0 = (-1 - x) / h, x1 = (1 - x) / h, z0 = (-0.5 - z) / h, z1 = (0.5 - z) / h;
+    return 0.5 * 5 * (corner(x1, z1) - corner(x0, z1) - corner(x1, z0) + corner(x0, z0));
+}
+
+/* Means over pixels: 4 x 4 Gauss points of the film each; the forms are smooth there. */
+static void closed_picture(const struct scene *s, const struct render_job *job, closed_form form,
+                           double *out)
+{
+    static const double node[] = {0.06943184420297371, 0.33000947820757187, 0.6699905217924281,
+                                  0.9305681557970263};
+    static const double weight[] = {0.17392742256872692, 0.32607257743127307, 0.32607257743127307,
+                                    0.17392742256872692};
+    const struct camera *c = &s->camera;
+    double tan_x, tan_y;
+    camera_tangents(c, job->width, job->height, &tan_x, &tan_y);
+    for (uint32_t y = 0; y < job->height; y++)
+        for (uint32_t x = 0; x < job->width; x++) {
+            double sum = 0;
+            for (int i = 0; i < 16; i++) {
+                double a = (2 * (x + node[i % 4]) / job->width - 1) * tan_x;
+                double b = (1 - 2 * (y + node[i / 4]) / job->height) * tan_y;
+                double d[3];
+                for (int k = 0; k < 3; k++)
+                    d[k] = c->forward[k] + a * c->right[k] + b * c->up[k];
+                double t = -c->origin[1] / d[1]; /* the floor is y = 0 */
+                sum += weight[i % 4] * weight[i / 4] *
+                       form(s, job->max_depth, c->origin[0] + t * d[0], c->origin[2] + t * d[2]);
+            }
+            for (int k = 0; k < 3; k++)
+                out[((size_t)y * job->width + x) * 3 + (size_t)k] = sum;
+        }
+}
+
+static enum status image_closed(struct run_context *c, closed_form form, struct error *err)
+{
+    struct render_job job;
+    struct film film = {0};
+    struct metric_z z;
+    double *image = NULL, *expected = NULL;
+    enum status s = case_library_scene(c, strrchr(c->name, '.') + 1, err);
+    if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    judge_job(c->scene, 48, 64, MODE_DEVICE, &job);
+    if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
+        return s;
+    size_t n = (size_t)job.width * job.height * 3;
+    image = malloc(n * sizeof *image);
+    expected = malloc(n * sizeof *expected);
+    if (image && expected) {
+        metric_from_film(&film, image);
+        closed_picture(c->scene, &job, form, expected);
+        const struct metric_estimate a = {image, NULL, job.sample_count}, b = {expected, NULL, UINT32_MAX};
+        s = metric_z(job.width, job.height, &a, &b, JUDGE_SYSTEMATIC_DEVICE, &z, err);
+    } else {
+        s = error_msg(err, STATUS_MEMORY, "out of memory for a picture");
+    }
+    if (s == STATUS_OK) {
+        double mean = 0;
+        for (size_t i = 0; i < n; i++)
+            mean += expected[i] / (double)n;
+        c->compared += n / 3;
+        bool bad = z.p < JUDGE_LEVEL;
+        (bad ? case_fail : case_pass)(c, "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g "
+                                         "%.3g %.3g", z.p, z.worst_z, mean, z.mean_difference[0],
+                                      z.mean_difference[1], z.mean_difference[2]);
+        if (bad)
+            s = pictures_add(c, "device", job.width, job.height, image, expected, NULL, err);
+    }
+    free(image);
+    free(expected);
+    film_free(&film);
+    return s;
+}
+
+#define CLOSED_CASE(form)                                                                          \
+    static enum status image_##form(struct run_context *c, struct error *err)                      \
+    {                                                                                              \
+        return image_closed(c, form, err);                                                         \
+    }
+CLOSED_CASE(furnace)
+CLOSED_CASE(enclosure)
+CLOSED_CASE(direct_sphere)
+CLOSED_CASE(direct_disk)
+CLOSED_CASE(direct_rectangle)
+
+static const struct case_row plain_rows[] = {
+    {"image.closed.furnace", "a body in a uniform sky that sends out what it gets: 1 everywhere", image_furnace},
+    {"image.closed.enclosure", "interreflection in a closed sphere: the geometric series", image_enclosure},
+    {"image.closed.direct-sphere", "a floor lit by a sphere: its form factor", image_direct_sphere},
+    {"image.closed.direct-disk", "a floor lit by a parallel disk: its form factor", image_direct_disk},
+    {"image.closed.direct-rectangle", "a floor lit by a parallel rectangle: its form factor", image_direct_rectangle},
+};
+const struct case_table image_cases = CASE_TABLE(plain_rows);

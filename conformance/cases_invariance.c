@@ -1,0 +1,391 @@
+/* Level invariance: in strict mode the picture does not depend on how it is launched. */
+#include "case.h"
+#include "judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scenes that between them use every material, textures, an environment map and a lens. */
+static const char *const scenes[] = {"cornell", "glass", "textured", "hdri", "thin-lens"};
+enum { SCENES = sizeof scenes / sizeof *scenes, WIDTH = 41, SPP = 5 };
+
+/* One way to launch a job. */
+struct variant {
+    char text[96];
+    struct render_job job;
+};
+struct variants {
+    struct variant *list;
+    size_t count;
+};
+
+/* Compares each variant's bits with the plain job's. Variants that the device refuses are counted, not compared. */
+static enum status compare_variants(struct run_context *c, const struct render_job *plain,
+                                    const struct variants *v, size_t *refused, bool *failed,
+                                    struct error *err)
+{
+    struct film base, film;
+    enum bvh_kind loaded = plain->launch.bvh;
+    enum status s = judge_render(c->device, c->scene, plain, &base, err);
+    if (s != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < v->count && !*failed; i++) {
+        struct bit_difference d;
+        const struct render_job *job = &v->list[i].job;
+        if (job->launch.bvh != loaded) {
+            if ((s = device_load(c->device, c->scene, job->launch.bvh, NULL, err)) != STATUS_OK)
+                break;
+            loaded = job->launch.bvh;
+        }
+        s = judge_render(c->device, c->scene, job, &film, err);
+        if (s == STATUS_UNSUPPORTED) {
+            ++*refused;
+            s = STATUS_OK;
+            continue;
+        }
+        if (s != STATUS_OK)
+            break;
+        c->compared += (uint64_t)job->width * job->height;
+        if (judge_bits(&film, &base, &d)) {
+            case_fail(c, "%s, %s: %zu pixels differ from the default launch; first (%u,%u): %.9g, default %.9g",
+                      c->scene->name, v->list[i].text, d.pixels, d.x, d.y, d.a, d.b);
+            *failed = true;
+        }
+        film_free(&film);
+    }
+    film_free(&base);
+    return s;
+}
+
+typedef enum status (*variants_function)(struct run_context *c, const struct render_job *plain,
+                                         struct variants *out, struct error *err);
+
+/* All scenes of the list, the variants of `make` on each. */
+static enum status over_scenes(struct run_context *c, variants_function make, struct error *err)
+{
+    size_t refused = 0, tried = 0;
+    bool failed = false;
+    for (size_t i = 0; i < SCENES && !failed; i++) {
+        struct render_job job;
+        struct variants v = {0};
+        enum status s = case_library_scene(c, scenes[i], err);
+        if (s != STATUS_OK || (s = case_ready(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
+            return s;
+        judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+        if ((s = make(c, &job, &v, err)) != STATUS_OK ||
+            (s = compare_variants(c, &job, &v, &refused, &failed, err)) != STATUS_OK)
+            return s;
+        tried += v.count;
+    }
+    if (failed)
+        return STATUS_OK;
+    return case_pass(c, "%zu launches of %d scenes give the same bits; %zu refused by the device",
+                     tried - refused, SCENES, refused);
+}
+
+static struct variant *variant_add(struct run_context *c, struct variants *v, size_t room,
+                                   const struct render_job *plain)
+{
+    if (!v->list)
+        v->list = ARENA_ARRAY(c->arena, struct variant, room);
+    if (!v->list || v->count == room)
+        return NULL;
+    struct variant *n = &v->list[v->count++];
+    n->job = *plain;
+    return n;
+}
+
+static enum status no_room(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory for launch settings");
+}
+
+/* ---- work-groups --------------------------------------------------------------------------------- */
+
+static enum status work_groups(struct run_context *c, const struct render_job *plain,
+                               struct variants *out, struct error *err)
+{
+    const struct device_info *d = c->info;
+    uint32_t most = d->max_work_group, x = d->max_work_group_axis[0], y = d->max_work_group_axis[1];
+    uint32_t longest_x = x < most ? x : most, longest_y = y < most ? y : most;
+    const uint32_t shapes[][2] = {{1, 1},  {2, 1},   {1, 2},   {3, 1},  {1, 3},   {2, 2},
+                                  {4, 4},  {5, 3},   {3, 5},   {7, 7},  {8, 8},   {13, 1},
+                                  {1, 13}, {16, 4},  {4, 16},  {16, 16}, {31, 2}, {2, 31},
+                                  {32, 1}, {1, 32},  {32, 8},  {64, 1}, {1, 64},  {64, 4},
+                                  {longest_x, 1}, {1, longest_y}};
+    enum { COUNT = sizeof shapes / sizeof *shapes };
+    for (size_t i = 0; i < COUNT; i++) {
+        if (!shapes[i][0] || !shapes[i][1] || shapes[i][0] > x || shapes[i][1] > y ||
+            (uint64_t)shapes[i][0] * shapes[i][1] > most)
+            continue;
+        struct variant *v = variant_add(c, out, COUNT, plain);
+        if (!v)
+            return no_room(err);
+        v->job.launch.work_group[0] = shapes[i][0];
+        v->job.launch.work_group[1] = shapes[i][1];
+        snprintf(v->text, sizeof v->text, "work-group %ux%u", shapes[i][0], shapes[i][1]);
+    }
+    return STATUS_OK;
+}
+
+static enum status invariance_work_group(struct run_context *c, struct error *err)
+{
+    return over_scenes(c, work_groups, err);
+}
+
+/* ---- tiles, batches, trees, threads ------------------------------------------------------------------ */
+
+static enum status tiles(struct run_context *c, const struct render_job *plain,
+                         struct variants *out, struct error *err)
+{
+    const uint32_t sizes[][2] = {{1, 64}, {64, 1}, {7, 5}, {16, 16}, {17, 31}, {WIDTH, 64}, {1000, 1000}};
+    enum { COUNT = 3 * sizeof sizes / sizeof *sizes };
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct variant *v = variant_add(c, out, COUNT, plain);
+        if (!v)
+            return no_room(err);
+        v->job.launch.tile[0] = sizes[i / 3][0];
+        v->job.launch.tile[1] = sizes[i / 3][1];
+        v->job.launch.tile_order = i % 3;
+        snprintf(v->text, sizeof v->text, "tile %ux%u, order %u", sizes[i / 3][0], sizes[i / 3][1], i % 3);
+    }
+    return STATUS_OK;
+}
+
+static enum status invariance_tile(struct run_context *c, struct error *err)
+{
+    return over_scenes(c, tiles, err);
+}
+
+static enum status batches(struct run_context *c, const struct render_job *plain,
+                           struct variants *out, struct error *err)
+{
+    const uint32_t sizes[] = {1, 2, 3, 4, 5, 64};
+    enum { COUNT = sizeof sizes / sizeof *sizes };
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct variant *v = variant_add(c, out, COUNT, plain);
+        if (!v)
+            return no_room(err);
+        v->job.launch.batch = sizes[i];
+        snprintf(v->text, sizeof v->text, "batch %u", sizes[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status invariance_batch(struct run_context *c, struct error *err)
+{
+    return over_scenes(c, batches, err);
+}
+
+static enum status trees(struct run_context *c, const struct render_job *plain,
+                         struct variants *out, struct error *err)
+{
+    const enum bvh_kind kinds[] = {BVH_BINARY, BVH_WIDE8};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct variant *v = variant_add(c, out, 2, plain);
+        if (!v)
+            return no_room(err);
+        v->job.launch.bvh = kinds[i];
+        snprintf(v->text, sizeof v->text, "%s", bvh_kind_name(kinds[i]));
+    }
+    return STATUS_OK;
+}
+
+static enum status invariance_bvh(struct run_context *c, struct error *err)
+{
+    return over_scenes(c, trees, err);
+}
+
+static enum status thread_counts(struct run_context *c, const struct render_job *plain,
+                                 struct variants *out, struct error *err)
+{
+    const unsigned counts[] = {1, 2, 3, 5, 8};
+    enum { COUNT = sizeof counts / sizeof *counts };
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct variant *v = variant_add(c, out, COUNT, plain);
+        if (!v)
+            return no_room(err);
+        v->job.launch.threads = counts[i];
+        snprintf(v->text, sizeof v->text, "%u threads", counts[i]);
+    }
+    return STATUS_OK;
+}
+
+static enum status invariance_threads(struct run_context *c, struct error *err)
+{
+    if (!is_native(c->device_id) && strncmp(c->device_id, "faulty:", 7) != 0)
+        return case_skip(c, "only the native device takes a number of threads");
+    return over_scenes(c, thread_counts, err);
+}
+
+/* ---- splits and repeats --------------------------------------------------------------------------------- */
+
+/* Work on a scene's strict job; sets a FAIL or leaves the verdict alone. */
+typedef enum status (*scene_check)(struct run_context *c, const struct render_job *job,
+                                   bool *failed, struct error *err);
+
+static enum status each_scene(struct run_context *c, scene_check check, const char *what,
+                              struct error *err)
+{
+    bool failed = false;
+    for (size_t i = 0; i < SCENES; i++) {
+        struct render_job job;
+        enum status s = case_library_scene(c, scenes[i], err);
+        if (s != STATUS_OK || (s = case_ready(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
+            return s;
+        judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+        if ((s = check(c, &job, &failed, err)) != STATUS_OK || failed)
+            return s;
+    }
+    return case_pass(c, "%s, in %d scenes", what, SCENES);
+}
+
+static enum status films_must_match(struct run_context *c, const char *what, const struct film *a,
+                                    const struct film *b, bool *failed)
+{
+    struct bit_difference d;
+    c->compared += (uint64_t)a->width * a->height;
+    if (judge_bits(a, b, &d)) {
+        *failed = true;
+        case_fail(c, "%s, %s: %zu pixels differ; first (%u,%u): %.9g and %.9g", c->scene->name, what,
+                  d.pixels, d.x, d.y, d.a, d.b);
+    }
+    return STATUS_OK;
+}
+
+/* Samples [0, a) and [a, n) rendered apart and added, as two devices would share them. */
+static enum status check_split(struct run_context *c, const struct render_job *job, bool *failed,
+                               struct error *err)
+{
+    struct film whole;
+    enum status s = judge_render(c->device, c->scene, job, &whole, err);
+    for (uint32_t cut = 1; cut < job->sample_count && s == STATUS_OK && !*failed; cut++) {
+        struct film first = {0}, second = {0};
+        struct render_job part = *job;
+        part.sample_count = cut;
+        s = judge_render(c->device, c->scene, &part, &first, err);
+        if (s == STATUS_OK) {
+            part.sample_begin = cut;
+            part.sample_count = job->sample_count - cut;
+            s = judge_render(c->device, c->scene, &part, &second, err);
+        }
+        if (s == STATUS_OK)
+            s = film_add(&second, &first, err);
+        if (s == STATUS_OK)
+            films_must_match(c, "samples split in two and merged", &second, &whole, failed);
+        film_free(&first);
+        film_free(&second);
+    }
+    film_free(&whole);
+    return s;
+}
+
+static enum status invariance_split(struct run_context *c, struct error *err)
+{
+    return each_scene(c, check_split, "samples split in two in every way and merged give the same bits", err);
+}
+
+/* The same job again, poisoned and not, after another job that leaves its film behind. */
+static enum status check_repeat(struct run_context *c, const struct render_job *job, bool *failed,
+                                struct error *err)
+{
+    struct film first, again = {0}, other = {0};
+    struct render_job different = *job;
+    enum status s = judge_render(c->device, c->scene, job, &first, err);
+    if (s != STATUS_OK)
+        return s;
+    different.seed++;
+    s = judge_render(c->device, c->scene, &different, &other, err);
+    film_free(&other);
+    for (int poison = 0; poison < 2 && s == STATUS_OK && !*failed; poison++) {
+        s = film_init(&again, job->width, job->height, first.exponent, err);
+        if (s == STATUS_OK)
+            s = device_render(c->device, job, &again, poison, NULL, err);
+        if (s == STATUS_OK)
+            s = film_check(&again, job->sample_count, NULL, err);
+        if (s == STATUS_OK)
+            films_must_match(c, poison ? "rendered again, poisoned" : "rendered again", &again, &first, failed);
+        film_free(&again);
+    }
+    film_free(&first);
+    return s;
+}
+
+static enum status invariance_repeat(struct run_context *c, struct error *err)
+{
+    return each_scene(c, check_repeat, "a job rendered again gives the same bits", err);
+}
+
+/* ---- independence -------------------------------------------------------------------------------------------- */
+
+/* Four pictures a, b, c, d of other random numbers: a - b and c - d are symmetric about zero and independent, so the product of
+ * their signs is a fair coin at each pixel: a sign test. */
+static enum status check_coins(struct run_context *c, struct film f[4], const char *what, bool *failed)
+{
+    double balance = 0, coins = 0;
+    size_t pixels = (size_t)f[0].width * f[0].height;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            if (memcmp(f[i].sums, f[k].sums, pixels * 4 * sizeof *f[i].sums) == 0) {
+                *failed = true;
+                return case_fail(c, "%s: %s %d and %d give the same picture", c->scene->name, what, k, i);
+            }
+    for (size_t i = 0; i < pixels; i++) {
+        int64_t x = f[0].sums[4 * i + 1] - f[1].sums[4 * i + 1];
+        int64_t y = f[2].sums[4 * i + 1] - f[3].sums[4 * i + 1];
+        if (x && y) {
+            balance += (x > 0) == (y > 0) ? 1 : -1;
+            coins++;
+        }
+    }
+    c->compared += (uint64_t)coins;
+    double z = coins > 0 ? balance / sqrt(coins) : 0;
+    if (fabs(z) > 5) { /* 6e-7 */
+        *failed = true;
+        return case_fail(c, "%s: %s are correlated: %.0f coins, z = %.2f", c->scene->name, what, coins, z);
+    }
+    return STATUS_OK;
+}
+
+static enum status check_seeds(struct run_context *c, const struct render_job *job, bool *failed,
+                               struct error *err)
+{
+    static const uint64_t seeds[] = {0, 1, UINT64_C(1) << 32, UINT64_C(0x8000000000000001)};
+    struct film f[4] = {0};
+    enum status s = STATUS_OK;
+    for (int round = 0; round < 2 && s == STATUS_OK && !*failed; round++) {
+        for (uint32_t i = 0; i < 4 && s == STATUS_OK; i++) {
+            struct render_job one = *job;
+            one.sample_count = 1;
+            if (round == 0)
+                one.seed = seeds[i];
+            else
+                one.sample_begin = i;
+            s = judge_render(c->device, c->scene, &one, &f[i], err);
+        }
+        if (s == STATUS_OK)
+            check_coins(c, f, round == 0 ? "seeds" : "samples", failed);
+        for (int i = 0; i < 4; i++)
+            film_free(&f[i]);
+    }
+    return s;
+}
+
+static enum status invariance_seed(struct run_context *c, struct error *err)
+{
+    return each_scene(c, check_seeds, "seeds and samples are independent (sign test)", err);
+}
+
+static const struct case_row plain_rows[] = {
+    {"invariance.launch.work-group", "strict: the same bits for any shape of work-group, 1x1 to the device's limit", invariance_work_group},
+    {"invariance.launch.tile", "strict: the same bits for any launch tile and order", invariance_tile},
+    {"invariance.launch.batch", "strict: the same bits for any number of samples a launch", invariance_batch},
+    {"invariance.launch.bvh", "strict: the same bits with either acceleration structure", invariance_bvh},
+    {"invariance.launch.threads", "strict: the same bits for any number of threads", invariance_threads},
+    {"invariance.film.split", "strict: samples split over devices and merged give the same bits", invariance_split},
+    {"invariance.film.repeat", "strict: a job rendered again gives the same bits, whatever was in memory", invariance_repeat},
+    {"invariance.random.seed", "pictures of other seeds and samples differ and are independent", invariance_seed},
+};
+const struct case_table invariance_cases = CASE_TABLE(plain_rows);
+const struct case_table invariance_scene_cases = {NULL, 0};

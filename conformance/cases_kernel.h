@@ -1,0 +1,16 @@
+/* Cases of level kernel, by file: bsdf in cases_bsdf.c, the rest in cases_geometry.c and cases_light.c. */
+#ifndef CONFORMANCE_CASES_KERNEL_H
+#define CONFORMANCE_CASES_KERNEL_H
+
+#include "case.h"
+
+enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err);
+enum status kernel_bsdf_step(struct run_context *c, struct error *err);
+enum status kernel_bsdf_furnace(struct run_context *c, struct error *err);
+enum status kernel_material(struct run_context *c, struct error *err);
+enum status kernel_hit(struct run_context *c, struct error *err);
+enum status kernel_light(struct run_context *c, struct error *err);
+enum status kernel_environment(struct run_context *c, struct error *err);
+enum status kernel_texture(struct run_context *c, struct error *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* Level kernel, lights and lookups: light samples, the environment, textures. */
+#include "bounds.h"
+#include "cases_kernel.h"
+#include "tally.h"
+#include "vector.h"
+
+#include <string.h>
+
+enum { LIGHT_ROWS = 4096, LOOKUP_ROWS = 4096 };
+
+static void get(double *v, const uint32_t *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = (double)float_of(row[i]);
+}
+
+static void put(uint32_t *row, const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        row[i] = word_of((float)v[i]);
+}
+
+/* ---- light samples ----------------------------------------------------------------------------- */
+
+struct light_question {
+    const struct reference *reference;
+    double Ng[3];
+};
+
+/* in: P 3, u 3; out: wi 3, distance, pdf, Le 3, side. Code: -1 cannot contribute, else the light. */
+static int ask_light(void *ctx, const double *in, double *out)
+{
+    const struct light_question *q = ctx;
+    uint32_t light;
+    double u[3];
+    for (int i = 0; i < 3; i++)
+        u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
+    if (!reference_light_sample(q->reference, in, q->Ng, u, &light, out, out + 3, out + 4, out + 5))
+        return -1;
+    out[8] = vec_dot(out, q->Ng);
+    return out[8] > 0 ? (int)light : -1;
+}
+
+static void compare_light(struct tally *t, const struct run_context *c, const uint32_t *in, const uint32_t *out)
+{
+    struct light_question q = {.reference = c->reference};
+    double x[6], step[6], v[3];
+    struct answer a;
+    char where[256];
+    get(x, in, 3);
+    get(q.Ng, in + 3, 3);
+    get(x + 3, in + 6, 3);
+    for (int i = 0; i < 3; i++) {
+        step[i] = 4 * ULP * fmax(vec_max_abs(x), 0x1p-20);
+        step[3 + i] = 4 * ULP;
+    }
+    answer_spread(ask_light, &q, x, step, 6, 9, &a);
+    snprintf(where, sizeof where, "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g), u (%.9g, %.9g, %.9g)", x[0], x[1], x[2],
+             q.Ng[0], q.Ng[1], q.Ng[2], x[3], x[4], x[5]);
+    int code = out[0] ? (int)out[1] : -1;
+    if (!answer_allows(&a, code, 9)) {
+        if (a.code < 0 && code >= 0 && fabs(a.value[8]) <= a.spread[8] + 32 * ULP)
+            return; /* grazing: which side is a matter of rounding */
+        if (code < 0 && fabs(a.value[8]) <= a.spread[8] + 32 * ULP)
+            return;
+        tally_equal(t, code, a.code, "%s: light (-1: cannot contribute)", where);
+        return;
+    }
+    t->compared++;
+    if (code < 0)
+        return;
+    get(v, out + 2, 3);
+    for (int i = 0; i < 3; i++)
+        tally_near(t, v[i], a.value[i], a.spread[i] + 32 * ULP, "%s: wi.%c", where, "xyz"[i]);
+    get(v, out + 5, 2);
+    tally_near(t, v[0], a.value[3], a.spread[3] + 32 * ULP * (isfinite(a.value[3]) ? a.value[3] : 0), "%s: distance", where);
+    tally_near(t, v[1], a.value[4], a.spread[4] + 64 * ULP * a.value[4], "%s: pdf", where);
+    get(v, out + 7, 3);
+    for (int i = 0; i < 3; i++)
+        tally_near(t, v[i], a.value[5 + i], a.spread[5 + i] + 32 * ULP * fabs(a.value[5 + i]), "%s: Le.%c", where, "rgb"[i]);
+}
+
+enum status kernel_light(struct run_context *c, struct error *err)
+{
+    struct tally t = {0};
+    struct dice d = {.key = 0x119};
+    enum status s = case_reference(c, err);
+    if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 9 * (size_t)LIGHT_ROWS), *out;
+    if (!in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the samples");
+    for (size_t i = 0; i < LIGHT_ROWS; i++) {
+        double P[3], Ng[3], u[3];
+        for (int k = 0; k < 3; k++) {
+            double low = c->scene->bounds_min[k], high = c->scene->bounds_max[k];
+            P[k] = low <= high ? low + (high - low) * dice_u(&d) : dice_u(&d);
+            u[k] = dice_u(&d);
+        }
+        dice_direction(&d, Ng);
+        put(in + 9 * i, P, 3);
+        put(in + 9 * i + 3, Ng, 3);
+        put(in + 9 * i + 6, u, 3);
+    }
+    if ((s = case_probe(c, PROBE_LIGHT, in, LIGHT_ROWS, &out, err)) != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < LIGHT_ROWS; i++)
+        compare_light(&t, c, in + 9 * i, out + 10 * i);
+    return tally_verdict(&t, c);
+}
+
+/* ---- the environment --------------------------------------------------------------------------------- */
+
+static int ask_environment(void *ctx, const double *in, double *out)
+{
+    double d[3];
+    vec_copy(d, in);
+    vec_normalize(d);
+    reference_environment(ctx, d, out, out + 3);
+    return 0;
+}
+
+enum status kernel_environment(struct run_context *c, struct error *err)
+{
+    struct tally t = {0};
+    struct dice d = {.key = 0xe27};
+    enum status s = case_reference(c, err);
+    if (s != STATUS_OK)
+        return s;
+    if (c->scene->environment.type == ENVIRONMENT_NONE)
+        return case_skip(c, "the scene has no environment");
+    if ((s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 3 * (size_t)LOOKUP_ROWS), *out;
+    if (!in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the directions");
+    for (size_t i = 0; i < LOOKUP_ROWS; i++) {
+        double v[3];
+        dice_direction(&d, v);
+        if (i < 27 && i != 13) { /* axes, edges and corners of a cube */
+            v[0] = (double)(i % 3) - 1;
+            v[1] = (double)(i / 3 % 3) - 1;
+            v[2] = (double)(i / 9) - 1;
+            vec_normalize(v);
+        }
+        put(in + 3 * i, v, 3);
+    }
+    if ((s = case_probe(c, PROBE_ENVIRONMENT, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < LOOKUP_ROWS; i++) {
+        /* map coordinates: an angle over 2 pi, some eight roundings, which are 50 units roundoff of direction */
+        const double step[3] = {64 * ULP, 64 * ULP, 64 * ULP};
+        double v[3], got[4];
+        struct answer a;
+        get(v, in + 3 * i, 3);
+        get(got, out + 4 * i, 4);
+        answer_spread(ask_environment, (void *)c->reference, v, step, 3, 4, &a);
+        for (int k = 0; k < 4; k++)
+            tally_near(&t, got[k], a.value[k], a.spread[k] + 64 * ULP * fabs(a.value[k]) + 1e-36, "d (%.9g, %.9g, %.9g): %s",
+                       v[0], v[1], v[2], (const char *[]){"L.r", "L.g", "L.b", "pdf"}[k]);
+    }
+    return tally_verdict(&t, c);
+}
+
+/* ---- textures ---------------------------------------------------------------------------------------------- */
+
+static int ask_texture(void *ctx, const double *in, double *out)
+{
+    texture_lookup(ctx, in, out);
+    return 0;
+}
+
+enum status kernel_texture(struct run_context *c, struct error *err)
+{
+    struct tally t = {0};
+    struct dice d = {.key = 0x7e7};
+    enum status s = case_scene(c, err);
+    if (s != STATUS_OK)
+        return s;
+    if (c->scene->texture_count == 0)
+        return case_skip(c, "the scene has no textures");
+    if ((s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 3 * (size_t)LOOKUP_ROWS), *out;
+    if (!in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the coordinates");
+    for (size_t i = 0; i < LOOKUP_ROWS; i++) {
+        const uint32_t k = (uint32_t)(i % c->scene->texture_count);
+        const struct image *m = &c->scene->textures[k].image;
+        double uv[2] = {5 * dice_u(&d) - 2, 5 * dice_u(&d) - 2};
+        if (i % 4 == 1) { /* centres of texels: no interpolation */
+            uv[0] = (floor(uv[0] * m->width) + 0.5) / m->width;
+            uv[1] = (floor(uv[1] * m->height) + 0.5) / m->height;
+        } else if (i % 4 == 2 && i < 64) {
+            uv[0] = (double)(i / 4 % 3);
+            uv[1] = (double)(i / 12 % 3);
+        }
+        in[3 * i] = k;
+        put(in + 3 * i + 1, uv, 2);
+    }
+    if ((s = case_probe(c, PROBE_TEXTURE, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < LOOKUP_ROWS; i++) {
+        struct texture *x = &c->scene->textures[in[3 * i]];
+        double uv[2], step[2], got[3];
+        struct answer a;
+        get(uv, in + 3 * i + 1, 2);
+        get(got, out + 3 * i, 3);
+        for (int k = 0; k < 2; k++) /* two roundings of the scaled coordinate, one of the fraction in texels */
+            step[k] = 4 * ULP * fmax(1, fabs(uv[k]) + fabs((double)x->offset[k] / fmax(1e-6, fabs((double)x->scale[k]))));
+        answer_spread(ask_texture, x, uv, step, 2, 3, &a);
+        for (int k = 0; k < 3; k++)
+            tally_near(&t, got[k], a.value[k], a.spread[k] + 16 * ULP * fabs(a.value[k]) + 4 * ULP * 1e-3,
+                       "texture %s, uv (%.9g, %.9g): %c", x->name ? x->name : "?", uv[0], uv[1], "rgb"[k]);
+    }
+    return tally_verdict(&t, c);
+}

@@ -1,0 +1,55 @@
+/* What image cases and conform_judge share: jobs, bits against native, statistics on pairs. */
+#ifndef CONFORMANCE_JUDGE_H
+#define CONFORMANCE_JUDGE_H
+
+#include "conformance.h"
+#include "metrics.h"
+
+/* A case fails when a hypothesis that holds for a right device has a smaller probability than this: with a thousand
+ * cases a false alarm comes once in a hundred runs. */
+#define JUDGE_LEVEL 1e-5
+
+/* Relative systematic differences that are allowed. device: contraction and a vendor's libm change each operation by a few
+ * roundings of 2^-24; a thousand operations a path that all err one way stay below 2^-14. fast: approximate reciprocals, roots and
+ * functions, good to about 2^-21 each and worse at the ends of their domains: 2^-10 is a tenth of a grey level. */
+#define JUDGE_SYSTEMATIC_DEVICE 0x1p-14
+#define JUDGE_SYSTEMATIC_FAST   0x1p-10
+
+/* A job of about `width` pixels with the scene's aspect, depth, seed and roulette. */
+void judge_job(const struct scene *s, uint32_t width, uint32_t spp, enum math_mode mode,
+               struct render_job *job);
+
+/* Renders on an open, loaded, built device into a new film, with poison, and checks its counts. MISMATCH when they are wrong. */
+enum status judge_render(struct device *d, const struct scene *s, const struct render_job *job,
+                         struct film *film, struct error *err);
+
+/* The native device's strict film of a job (its launch settings do not matter), kept for the next call with the same job. Borrowed. */
+enum status judge_native(const struct scene *s, const struct render_job *job,
+                         const struct film **film, struct error *err);
+
+/* First pixel and channel where bits differ; false if none. *count: how many pixels. */
+struct bit_difference {
+    size_t pixels;
+    uint32_t x, y, channel; /* 3: the counts */
+    double a, b;
+};
+bool judge_bits(const struct film *a, const struct film *b, struct bit_difference *out);
+
+/* A film against the reference's picture of the same samples (`paired`), or of others. */
+struct pair_judgement {
+    struct metric_z z;
+    double mse, relmse, psnr, ssim, flip;
+    double *image;                    /* heap, as doubles; the reference's is `truth` */
+    struct reference_picture truth;
+    bool paired;
+};
+/* At most `limit` samples are asked of the reference: all of the job's if they are no more (then paired), else as many per pixel, with another
+ * seed. */
+enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
+                       double systematic, uint64_t limit, struct pair_judgement *out,
+                       struct error *err);
+void pair_judgement_free(struct pair_judgement *p);
+/* One line: what was measured, or what is wrong. */
+void pair_judgement_text(const struct pair_judgement *p, double systematic, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,271 @@
+/* conform_lockstep and conform_replay: a device and the reference on the same random numbers. */
+#include "conformance.h"
+#include "steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VERTICES = 256, EVERY = 61, MAX_DIVERGENT = 32 };
+
+static const double AGREES = 0x1p-16;
+
+struct lockstep {
+    struct device *device;
+    const struct scene *scene;
+    struct reference *reference;
+    struct steps *steps;
+    struct render_job job;
+    struct reference_job reference_job;
+    struct film film;         /* one sample a pixel */
+    double (*L)[3];           /* the reference's, by pixel */
+    uint32_t stride, sample;  /* every stride-th pixel is looked at */
+    struct path_vertex *vertices;
+    struct divergence *out;
+};
+
+static void reference_row(void *ctx, size_t row, unsigned thread)
+{
+    struct lockstep *l = ctx;
+    (void)thread;
+    uint32_t w = l->job.width;
+    for (size_t i = row * w; i < (row + 1) * w; i++)
+        if (i % l->stride == 0)
+            reference_sample(l->reference, &l->reference_job, (uint32_t)(i % w), (uint32_t)row,
+                             l->sample, l->L[i], NULL, 0, NULL);
+}
+
+/* Farther than `relative` of the largest channel and `quanta` film units? *channel: the worst one. */
+static bool apart(const double a[3], const double b[3], double relative, double quanta,
+                  int32_t exponent, int *channel)
+{
+    double scale = fmax(fmax(fabs(a[0]), fabs(a[1])), fabs(a[2])), worst = 0;
+    double bound = relative * scale + ldexp(quanta, -exponent);
+    for (int c = 0; c < 3; c++) {
+        double d = fabs(a[c] - b[c]);
+        if (!(d <= worst)) {
+            worst = d;
+            *channel = c;
+        }
+    }
+    return !(worst <= bound);
+}
+
+static const char *component(char c)
+{
+    static const char names[][3] = {".x", ".y", ".z", ".r", ".g", ".b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i][1] == c)
+            return names[i];
+    return "";
+}
+
+/* The film's value of a sample that the steps gave L. */
+static void film_value_of(const double L[3], int32_t exponent, double out[3])
+{
+    double limit = ldexp(1, 46 - exponent);
+    bool finite = isfinite(L[0]) && isfinite(L[1]) && isfinite(L[2]);
+    for (int c = 0; c < 3; c++)
+        out[c] = finite ? fmin(fmax(L[c], 0), limit) : 0;
+}
+
+static void record(struct lockstep *l, size_t pixel, const struct step_report *r)
+{
+    struct divergence *d = l->out;
+    if (d->divergent++)
+        return;
+    d->x = (uint32_t)(pixel % l->job.width);
+    d->y = (uint32_t)(pixel / l->job.width);
+    d->sample = l->sample;
+    d->vertex = r->k;
+    d->reference_value = r->reference;
+    d->device_value = r->device;
+    d->margin = r->margin;
+    snprintf(d->stage, sizeof d->stage, "%s", r->stage);
+    snprintf(d->field, sizeof d->field, "%s%s", r->field, component(r->component));
+    char times[64] = "not to be had by rounding";
+    if (isfinite(r->margin))
+        snprintf(times, sizeof times, "%.3g times the rounding bound", r->margin);
+    if (r->k)
+        snprintf(d->text, sizeof d->text,
+                 "pixel (%u,%u) sample %u, vertex %u: %s.%s is %.9g, the reference has %.9g from the "
+                 "same state: %s; stage to blame: %s",
+                 d->x, d->y, d->sample, r->k, r->stage, d->field, r->device, r->reference, times, r->stage);
+    else
+        snprintf(d->text, sizeof d->text,
+                 "pixel (%u,%u) sample %u: the film holds %s = %.9g where the path's own value is "
+                 "%.9g; stage to blame: film",
+                 d->x, d->y, d->sample, d->field, r->device, r->reference);
+}
+
+/* Traces one sample on the device and looks it over. */
+static enum status look_over(struct lockstep *l, size_t pixel, const double film_L[3], bool agrees,
+                             struct error *err)
+{
+    uint32_t x = (uint32_t)(pixel % l->job.width), y = (uint32_t)(pixel / l->job.width);
+    double L[3], expected[3];
+    size_t count = 0;
+    struct step_report r;
+    int channel = 0;
+    enum status s = device_trace(l->device, &l->job, x, y, l->sample, L, l->vertices, MAX_VERTICES,
+                                 &count, err);
+    if (s != STATUS_OK)
+        return s;
+    steps_check(l->steps, x, y, l->sample, l->vertices, count, L, &r);
+    l->out->stepped++;
+    if (r.found) {
+        record(l, pixel, &r);
+        return STATUS_OK;
+    }
+    film_value_of(L, l->film.exponent, expected);
+    /* strict fixes the bits of both; elsewhere the recording kernel may round another way */
+    bool strict = l->job.launch.mode == MODE_STRICT;
+    if (apart(expected, film_L, strict ? 0 : AGREES, strict ? 0.5 : 2, l->film.exponent, &channel) &&
+        (strict || !agrees)) {
+        r.stage = "film";
+        r.field = "L";
+        r.component = "rgb"[channel];
+        r.k = 0;
+        r.reference = expected[channel];
+        r.device = film_L[channel];
+        r.margin = INFINITY;
+        record(l, pixel, &r);
+        return STATUS_OK;
+    }
+    l->out->flips += r.flips;
+    l->out->benign += !agrees;
+    l->out->worst = fmax(l->out->worst, r.worst);
+    return STATUS_OK;
+}
+
+static enum status compare_sample(struct lockstep *l, struct error *err)
+{
+    size_t pixels = (size_t)l->job.width * l->job.height;
+    double unit = ldexp(1, -l->film.exponent);
+    film_clear(&l->film);
+    l->job.sample_begin = l->sample;
+    l->job.sample_count = 1;
+    enum status s = device_render(l->device, &l->job, &l->film, true, NULL, err);
+    if (s != STATUS_OK || (s = film_check(&l->film, 1, NULL, err)) != STATUS_OK)
+        return s;
+    parallel_for(l->job.height, 0, reference_row, l);
+    for (size_t i = 0; i < pixels && l->out->divergent < MAX_DIVERGENT && s == STATUS_OK;
+         i += l->stride) {
+        double L[3];
+        int channel;
+        for (int c = 0; c < 3; c++)
+            L[c] = (double)l->film.sums[4 * i + (size_t)c] * unit;
+        bool agrees = !apart(l->L[i], L, AGREES, 2, l->film.exponent, &channel);
+        if (!agrees || l->out->compared % EVERY == 0)
+            s = look_over(l, i, L, agrees, err);
+        l->out->compared++;
+        if (cancel_requested)
+            return error_msg(err, STATUS_CANCELLED, "stopped");
+    }
+    return s;
+}
+
+enum status conform_lockstep(struct device *d, const struct scene *s, const struct render_job *job,
+                             uint64_t max_samples, struct divergence *out, struct error *err)
+{
+    struct divergence found = {0};
+    struct lockstep l = {.device = d, .scene = s, .job = *job, .out = &found};
+    size_t pixels = (size_t)job->width * job->height;
+    if (job->launch.mode == MODE_FAST || max_samples == 0)
+        return error_msg(err, STATUS_ARG, "lockstep needs mode strict or device and some samples");
+    l.reference_job = (struct reference_job){.width = job->width,
+                                             .height = job->height,
+                                             .max_depth = job->max_depth,
+                                             .rr_depth = job->rr_depth,
+                                             .seed = job->seed};
+    l.stride = (uint32_t)((pixels + max_samples - 1) / max_samples);
+    uint64_t rounds = (uint64_t)l.stride * max_samples / pixels;
+    if (l.stride > 1)
+        rounds = 1;
+    l.L = calloc(pixels, sizeof *l.L);
+    l.vertices = calloc(MAX_VERTICES, sizeof *l.vertices);
+    enum status status = l.L && l.vertices
+                             ? film_init(&l.film, job->width, job->height, film_exponent(s), err)
+                             : error_msg(err, STATUS_MEMORY, "out of memory for %zu pixels", pixels);
+    if (status == STATUS_OK)
+        status = reference_open(s, &l.reference, err);
+    if (status == STATUS_OK)
+        status = steps_open(s, l.reference, &l.job, &l.steps, err);
+    for (uint64_t i = 0; status == STATUS_OK && i < job->sample_count && i < rounds &&
+                         found.divergent < MAX_DIVERGENT;
+         i++) {
+        l.sample = job->sample_begin + (uint32_t)i;
+        status = compare_sample(&l, err);
+    }
+    steps_close(l.steps);
+    reference_close(l.reference);
+    film_free(&l.film);
+    free(l.vertices);
+    free(l.L);
+    if (status == STATUS_OK)
+        *out = found;
+    return status;
+}
+
+enum status conform_replay(struct device *d, const struct scene *s, const struct render_job *job,
+                           uint32_t x, uint32_t y, uint32_t sample, struct arena *a,
+                           struct replay *out, struct error *err)
+{
+    struct replay r = {.reference = ARENA_ARRAY(a, struct path_vertex, MAX_VERTICES),
+                       .device = ARENA_ARRAY(a, struct path_vertex, MAX_VERTICES)};
+    struct reference *reference = NULL;
+    struct steps *steps = NULL;
+    if (!r.reference || !r.device)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the vertices");
+    enum status status = reference_open(s, &reference, err);
+    if (status != STATUS_OK)
+        return status;
+    const struct reference_job rj = {.width = job->width,
+                                     .height = job->height,
+                                     .max_depth = job->max_depth,
+                                     .rr_depth = job->rr_depth,
+                                     .seed = job->seed};
+    reference_sample(reference, &rj, x, y, sample, r.reference_L, r.reference, MAX_VERTICES,
+                     &r.reference_count);
+    if (d) {
+        status = device_trace(d, job, x, y, sample, r.device_L, r.device, MAX_VERTICES,
+                              &r.device_count, err);
+        if (status == STATUS_OK)
+            status = steps_open(s, reference, job, &steps, err);
+    }
+    if (status == STATUS_OK && d) {
+        struct step_report report;
+        char *field;
+        steps_check(steps, x, y, sample, r.device, r.device_count, r.device_L, &report);
+        field = arena_printf(a, "%s%s", report.field, component(report.component));
+        r.divergent = report.found;
+        r.vertex = report.k;
+        r.flips = report.flips;
+        r.stage = report.stage;
+        r.field = field ? field : report.field;
+        r.reference_value = report.reference;
+        r.device_value = report.device;
+        r.margin = report.margin;
+        r.worst = report.worst;
+    }
+    steps_close(steps);
+    reference_close(reference);
+    if (status == STATUS_OK)
+        *out = r;
+    return status;
+}
+
+const char *conform_replay_command(struct arena *a, const char *scene_path, const char *device,
+                                   const struct render_job *job, uint32_t x, uint32_t y,
+                                   uint32_t sample)
+{
+    const char *bvh = job->launch.bvh == BVH_AUTO
+                          ? ""
+                          : arena_printf(a, " --bvh %s", bvh_kind_name(job->launch.bvh));
+    return arena_printf(a,
+                        "isophote replay '%s' --device %s --pixel %u,%u --sample %u --mode %s --width "
+                        "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s",
+                        scene_path, device, x, y, sample, math_mode_name(job->launch.mode), job->width,
+                        job->height, job->max_depth, job->rr_depth, (unsigned long long)job->seed,
+                        bvh ? bvh : "");
+}

@@ -1,0 +1,334 @@
+#define _GNU_SOURCE /* pipe2 */
+#include "process.h"
+#include "result_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define REPORT_LIMIT ((size_t)64 << 20)
+
+static const char *const phase_names[WORKER_PHASES] = {"run", "compile"};
+
+static bool set_nonblocking(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0;
+}
+
+/* Between fork and exec: only calls that are safe there. */
+static void become_worker(const char *const *argv, int report, int output, pid_t parent)
+{
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    struct sigaction fresh = {.sa_handler = SIG_DFL};
+    for (int s = 1; s < 32; s++)
+        sigaction(s, &fresh, NULL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    const struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    int adj = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (adj >= 0) { /* when memory runs out all the same, the worker goes first */
+        ssize_t n = write(adj, "900", 3);
+        (void)n;
+        close(adj);
+    }
+    int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
+        _exit(127);
+    fcntl(report, F_SETFD, 0);
+    execv(argv[0], (char *const *)argv); /* execv does not change them */
+    static const char text[] = "cannot execute the worker program\n";
+    ssize_t n = write(2, text, sizeof text - 1);
+    (void)n;
+    _exit(127);
+}
+
+enum status process_start(struct process *p, const char *const *argv, struct error *err)
+{
+    enum { MAX_ARGS = 16 };
+    const char *args[MAX_ARGS] = {0};
+    char number[16];
+    int report[2] = {-1, -1}, output[2] = {-1, -1};
+    *p = (struct process){.pid = -1, .report = -1, .output = -1};
+    if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
+        !set_nonblocking(report[0]) || !set_nonblocking(output[0]))
+        goto failed;
+    snprintf(number, sizeof number, "%d", report[1]);
+    for (int i = 0; i < MAX_ARGS - 1 && argv[i]; i++)
+        args[i] = strcmp(argv[i], "@fd") == 0 ? number : argv[i];
+    pid_t parent = getpid();
+    p->pid = fork();
+    if (p->pid < 0)
+        goto failed;
+    if (p->pid == 0)
+        become_worker(args, report[1], output[1], parent);
+    setpgid(p->pid, p->pid); /* both sides do it: whoever comes first */
+    close(report[1]);
+    close(output[1]);
+    p->report = report[0];
+    p->output = output[0];
+    p->phase = WORKER_RUN;
+    p->phase_start = clock_s();
+    return STATUS_OK;
+failed:
+    error_msg(err, STATUS_IO, "cannot start a worker process: %s", strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        if (report[i] >= 0)
+            close(report[i]);
+        if (output[i] >= 0)
+            close(output[i]);
+    }
+    return STATUS_IO;
+}
+
+void process_kill(struct process *p, const char *why)
+{
+    if (!p->killed[0])
+        snprintf(p->killed, sizeof p->killed, "%s", why);
+    if (p->pid > 0)
+        kill(-p->pid, SIGKILL);
+}
+
+static void change_phase(struct process *p, enum process_phase phase)
+{
+    double now = clock_s();
+    p->spent[p->phase] += now - p->phase_start;
+    p->phase = phase;
+    p->phase_start = now;
+}
+
+/* A finished line of the report. */
+static void read_report_line(struct process *p, const char *line, size_t len, size_t offset)
+{
+    struct arena a = {0};
+    const struct json *o, *v;
+    bool good = json_parse(&a, "worker", line, len, &o, NULL) == STATUS_OK && o->type == JSON_OBJECT;
+    if (good && (v = json_get(o, "phase")) && v->type == JSON_STRING) {
+        int phase = 0;
+        while (phase < WORKER_PHASES && strcmp(v->string, phase_names[phase]) != 0)
+            phase++;
+        good = phase < WORKER_PHASES;
+        if (good)
+            change_phase(p, (enum process_phase)phase);
+    } else if (good && json_get(o, "result") && !p->result) {
+        p->result = offset + 1;
+    } else {
+        good = false;
+    }
+    if (!good && !p->junk[0])
+        snprintf(p->junk, sizeof p->junk, "%.*s", (int)(len < 100 ? len : 100), line);
+    arena_free(&a);
+}
+
+static void read_report(struct process *p)
+{
+    char buf[65536];
+    for (;;) {
+        ssize_t n = read(p->report, buf, sizeof buf);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        if (n == 0) {
+            close(p->report);
+            p->report = -1;
+            break;
+        }
+        if (p->lines.len + (size_t)n > REPORT_LIMIT || p->lines.failed) {
+            process_kill(p, "the worker's report is longer than 64 MiB");
+            p->lines.len = p->scanned;
+            continue;
+        }
+        text_append(&p->lines, buf, (size_t)n);
+    }
+    for (char *end; p->lines.data && p->scanned < p->lines.len &&
+                    (end = memchr(p->lines.data + p->scanned, '\n', p->lines.len - p->scanned));) {
+        char *line = p->lines.data + p->scanned;
+        size_t offset = p->scanned;
+        p->scanned += (size_t)(end - line) + 1;
+        read_report_line(p, line, (size_t)(end - line), offset);
+    }
+}
+
+/* Keeps the last bytes only. */
+static void read_output(struct process *p)
+{
+    char buf[4096];
+    for (;;) {
+        ssize_t n = read(p->output, buf, sizeof buf);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return;
+        if (n == 0) {
+            close(p->output);
+            p->output = -1;
+            return;
+        }
+        size_t add = (size_t)n < sizeof p->tail ? (size_t)n : sizeof p->tail;
+        size_t keep = p->tail_len + add > sizeof p->tail ? sizeof p->tail - add : p->tail_len;
+        memmove(p->tail, p->tail + p->tail_len - keep, keep);
+        memcpy(p->tail + keep, buf + (size_t)n - add, add);
+        p->tail_len = keep + add;
+    }
+}
+
+/* Resident bytes of the worker; 0 if unknown. What it started (a compiler) is short-lived and not counted. */
+static uint64_t resident_bytes(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *f = fopen(path, "re");
+    unsigned long long size = 0, resident = 0;
+    if (f) {
+        if (fscanf(f, "%llu %llu", &size, &resident) != 2)
+            resident = 0;
+        fclose(f);
+    }
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void apply_limits(struct process *p, const struct process_limits *limits)
+{
+    char why[256];
+    double budget = p->phase == WORKER_COMPILE ? limits->compile_s : limits->run_s;
+    if (p->spent[p->phase] + clock_s() - p->phase_start > budget) {
+        snprintf(why, sizeof why, "hung or too slow: the %s budget of %g s ran out",
+                 phase_names[p->phase], budget);
+        process_kill(p, why);
+    }
+    uint64_t resident = resident_bytes(p->pid);
+    if (limits->memory && resident > limits->memory) {
+        snprintf(why, sizeof why, "memory blow-up: %.0f MiB resident, the limit is %.0f MiB",
+                 (double)resident / 1048576, (double)limits->memory / 1048576);
+        process_kill(p, why);
+    }
+}
+
+bool process_step(struct process *p, const struct process_limits *limits)
+{
+    if (p->report >= 0)
+        read_report(p);
+    if (p->output >= 0)
+        read_output(p);
+    if (!p->killed[0])
+        apply_limits(p, limits);
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+        return false;
+    /* Ended, not yet reaped, so its group's number cannot have been reused: end what it left behind, which would
+     * hold the pipes open. */
+    kill(-p->pid, SIGKILL);
+    change_phase(p, p->phase);
+    if (p->report >= 0)
+        read_report(p);
+    if (p->output >= 0)
+        read_output(p);
+    return true;
+}
+
+/* The last line that the worker printed, for the reason. */
+static const char *last_words(struct process *p, struct arena *a)
+{
+    size_t end = p->tail_len;
+    while (end && (p->tail[end - 1] == '\n' || p->tail[end - 1] == '\r'))
+        end--;
+    size_t start = end;
+    while (start && p->tail[start - 1] != '\n')
+        start--;
+    if (end - start > 300)
+        start = end - 300;
+    return end > start ? arena_printf(a, "; it said: %.*s", (int)(end - start), p->tail + start)
+                       : "";
+}
+
+static const char *signal_text(int sig)
+{
+    static const struct {
+        int number;
+        const char *text;
+    } known[] = {{SIGSEGV, "SIGSEGV (segmentation fault)"},
+                 {SIGABRT, "SIGABRT (abort)"},
+                 {SIGFPE, "SIGFPE (arithmetic exception)"},
+                 {SIGILL, "SIGILL (illegal instruction)"},
+                 {SIGBUS, "SIGBUS (bus error)"},
+                 {SIGTRAP, "SIGTRAP (trap)"},
+                 {SIGKILL, "SIGKILL (killed from outside, as the kernel does when memory runs out)"},
+                 {SIGTERM, "SIGTERM (ended from outside)"},
+                 {SIGINT, "SIGINT (interrupted)"},
+                 {SIGPIPE, "SIGPIPE (broken pipe)"}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].number == sig)
+            return known[i].text;
+    return NULL;
+}
+
+void process_result(struct process *p, struct arena *a, struct conform_result *out)
+{
+    struct conform_result r = {.verdict = VERDICT_ERROR};
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        info.si_code = 0;
+    const char *phase = phase_names[p->phase], *words = last_words(p, a);
+    bool signalled = info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+    if (p->killed[0]) {
+        r.reason = arena_printf(a, "%s%s", p->killed, words);
+    } else if (signalled) {
+        const char *name = signal_text(info.si_status);
+        r.reason = name ? arena_printf(a, "the worker crashed: %s in phase %s%s", name, phase, words)
+                        : arena_printf(a, "the worker crashed: signal %d in phase %s%s",
+                                       info.si_status, phase, words);
+    } else if (info.si_code != CLD_EXITED || info.si_status != 0) {
+        r.reason = arena_printf(a, "the worker ended with status %d in phase %s%s", info.si_status,
+                                phase, words);
+    } else if (p->junk[0]) {
+        r.reason = arena_printf(a, "the worker wrote what is not a report: \"%s\"", p->junk);
+    } else if (!p->result) {
+        r.reason = arena_printf(a, "the worker ended without a result%s", words);
+    } else {
+        const struct json *o;
+        struct error e = {0};
+        const char *line = p->lines.data + p->result - 1;
+        const char *end = strchr(line, '\n');
+        enum status s = json_parse(a, "worker", line, (size_t)(end - line), &o, &e);
+        if (s == STATUS_OK)
+            s = result_read(a, "worker", json_get(o, "result"), &r, &e);
+        if (s != STATUS_OK) {
+            r = (struct conform_result){.verdict = VERDICT_ERROR};
+            r.reason = arena_printf(a, "the worker's result cannot be read: %s", e.msg);
+        }
+    }
+    if (r.compile_s == 0 && r.run_s == 0) {
+        r.compile_s = p->spent[WORKER_COMPILE];
+        r.run_s = p->spent[WORKER_RUN];
+    }
+    if (!r.reason && r.verdict == VERDICT_ERROR)
+        r.reason = "out of memory";
+    *out = r;
+}
+
+void process_close(struct process *p)
+{
+    if (p->pid > 0) {
+        kill(-p->pid, SIGKILL);
+        while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    }
+    if (p->report >= 0)
+        close(p->report);
+    if (p->output >= 0)
+        close(p->output);
+    text_free(&p->lines);
+    *p = (struct process){.pid = -1, .report = -1, .output = -1};
+}

@@ -1,0 +1,174 @@
+#include "result_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char base64_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+void base64_write(struct text *t, const void *data, size_t size)
+{
+    const uint8_t *p = data;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t n = size - i < 3 ? size - i : 3;
+        uint32_t v = (uint32_t)p[i] << 16;
+        if (n > 1)
+            v |= (uint32_t)p[i + 1] << 8;
+        if (n > 2)
+            v |= p[i + 2];
+        char out[4] = {base64_digits[v >> 18], base64_digits[v >> 12 & 63],
+                       n > 1 ? base64_digits[v >> 6 & 63] : '=',
+                       n > 2 ? base64_digits[v & 63] : '='};
+        text_append(t, out, 4);
+    }
+}
+
+uint8_t *base64_read(struct arena *a, const char *s, size_t *size)
+{
+    size_t len = strlen(s);
+    if (len % 4)
+        return NULL;
+    uint8_t *out = ARENA_ARRAY(a, uint8_t, len / 4 * 3 + 1);
+    size_t n = 0;
+    for (size_t i = 0; out && i < len; i += 4) {
+        bool last = i + 4 == len;
+        size_t pad = !last ? 0 : (s[i + 3] == '=') + (s[i + 3] == '=' && s[i + 2] == '=');
+        uint32_t v = 0;
+        for (size_t k = 0; k < 4; k++) {
+            const char *d = k >= 4 - pad ? base64_digits : strchr(base64_digits, s[i + k]);
+            if (!d || !*d)
+                return NULL;
+            v = v << 6 | (uint32_t)(d - base64_digits);
+        }
+        for (size_t k = 0; k < 3 - pad; k++)
+            out[n++] = (uint8_t)(v >> (16 - 8 * k));
+    }
+    *size = n;
+    return out;
+}
+
+static const char *const image_kind_names[] = {"picture", "reference", "difference",
+                                               "significance"};
+
+void result_write(struct json_writer *w, const struct conform_result *r, bool with_images)
+{
+    json_key_string(w, "verdict", verdict_name(r->verdict));
+    json_key_string(w, "reason", r->reason);
+    json_key_string(w, "replay", r->replay);
+    json_key_string(w, "detail", r->detail);
+    json_key_number(w, "compile_s", r->compile_s);
+    json_key_number(w, "run_s", r->run_s);
+    if (!with_images || !r->image_count)
+        return;
+    json_key(w, "images");
+    json_begin_array(w);
+    for (size_t i = 0; i < r->image_count; i++) {
+        const struct image_record *m = &r->images[i];
+        struct text png = {0};
+        base64_write(&png, m->png, m->png_size);
+        json_begin_object(w);
+        json_key_string(w, "scene", m->scene);
+        json_key_string(w, "device", m->device);
+        json_key_string(w, "mode", m->mode);
+        json_key_string(w, "kind", image_kind_names[m->kind]);
+        json_key_integer(w, "width", m->width);
+        json_key_integer(w, "height", m->height);
+        json_key_string(w, "png", png.failed ? NULL : png.data);
+        json_key_string(w, "caption", m->caption);
+        json_end_object(w);
+        text_free(&png);
+    }
+    json_end_array(w);
+}
+
+static enum status get_string(const char *file, const struct json *o, const char *key,
+                              const char **out, struct error *err)
+{
+    const struct json *v = json_get(o, key);
+    *out = NULL;
+    if (!v || v->type == JSON_NULL)
+        return STATUS_OK;
+    if (v->type != JSON_STRING)
+        return json_error(err, file, v, STATUS_TYPE, "expected a string, found %s",
+                          json_type_name(v->type));
+    *out = v->string;
+    return STATUS_OK;
+}
+
+static enum status get_number(const char *file, const struct json *o, const char *key, double *out,
+                              struct error *err)
+{
+    const struct json *v = json_get(o, key);
+    if (!v || v->type != JSON_NUMBER)
+        return json_error(err, file, v ? v : o, STATUS_TYPE, "expected a number in \"%s\"", key);
+    *out = v->number;
+    return STATUS_OK;
+}
+
+static enum status image_from_json(struct arena *a, const char *file, const struct json *v,
+                                   struct image_record *out, struct error *err)
+{
+    const char *kind = NULL, *png = NULL;
+    double width = 0, height = 0;
+    enum status s = STATUS_OK;
+    if (v->type != JSON_OBJECT)
+        return json_error(err, file, v, STATUS_TYPE, "expected an object");
+    if ((s = get_string(file, v, "scene", &out->scene, err)) != STATUS_OK ||
+        (s = get_string(file, v, "device", &out->device, err)) != STATUS_OK ||
+        (s = get_string(file, v, "mode", &out->mode, err)) != STATUS_OK ||
+        (s = get_string(file, v, "caption", &out->caption, err)) != STATUS_OK ||
+        (s = get_string(file, v, "kind", &kind, err)) != STATUS_OK ||
+        (s = get_string(file, v, "png", &png, err)) != STATUS_OK ||
+        (s = get_number(file, v, "width", &width, err)) != STATUS_OK ||
+        (s = get_number(file, v, "height", &height, err)) != STATUS_OK)
+        return s;
+    size_t k = 0, kinds = sizeof image_kind_names / sizeof *image_kind_names;
+    while (kind && k < kinds && strcmp(kind, image_kind_names[k]) != 0)
+        k++;
+    out->png = png ? base64_read(a, png, &out->png_size) : NULL;
+    if (!kind || k == kinds || !out->png || !(width >= 1 && width <= 65536) ||
+        !(height >= 1 && height <= 65536))
+        return json_error(err, file, v, STATUS_TYPE, "expected a picture in PNG, base64");
+    out->kind = (enum image_kind)k;
+    out->width = (uint32_t)width;
+    out->height = (uint32_t)height;
+    return STATUS_OK;
+}
+
+enum status result_read(struct arena *a, const char *file, const struct json *object,
+                        struct conform_result *out, struct error *err)
+{
+    struct conform_result r = {0};
+    const char *verdict = NULL;
+    enum status s;
+    if (object->type != JSON_OBJECT)
+        return json_error(err, file, object, STATUS_TYPE, "expected an object, found %s",
+                          json_type_name(object->type));
+    if ((s = get_string(file, object, "verdict", &verdict, err)) != STATUS_OK ||
+        (s = get_string(file, object, "reason", &r.reason, err)) != STATUS_OK ||
+        (s = get_string(file, object, "replay", &r.replay, err)) != STATUS_OK ||
+        (s = get_string(file, object, "detail", &r.detail, err)) != STATUS_OK ||
+        (s = get_number(file, object, "compile_s", &r.compile_s, err)) != STATUS_OK ||
+        (s = get_number(file, object, "run_s", &r.run_s, err)) != STATUS_OK)
+        return s;
+    int v = 0;
+    while (verdict && v < VERDICT_COUNT && strcmp(verdict, verdict_name((enum verdict)v)) != 0)
+        v++;
+    if (!verdict || v == VERDICT_COUNT)
+        return json_error(err, file, object, STATUS_TYPE,
+                          "expected a verdict PASS, FAIL, SKIP or ERROR");
+    r.verdict = (enum verdict)v;
+    const struct json *images = json_get(object, "images");
+    if (images) {
+        if (images->type != JSON_ARRAY)
+            return json_error(err, file, images, STATUS_TYPE, "expected an array of pictures");
+        r.images = ARENA_ARRAY(a, struct image_record, images->count);
+        if (!r.images)
+            return error_msg(err, STATUS_MEMORY, "out of memory for %zu pictures", images->count);
+        for (const struct json *m = images->first; m; m = m->next)
+            if ((s = image_from_json(a, file, m, &r.images[r.image_count++], err)) != STATUS_OK)
+                return s;
+    }
+    *out = r;
+    return STATUS_OK;
+}

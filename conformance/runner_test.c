@@ -1,0 +1,545 @@
+/* The runner against a worker that misbehaves in every way we know; the journal; selection; waivers. */
+#include "conformance.h"
+#include "journal.h"
+#include "result_text.h"
+#include "waivers.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[256];
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][512];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static void write_text(const char *path, const char *text)
+{
+    struct error err = {0};
+    assert_int_equal(file_write(path, text, strlen(text), &err), STATUS_OK);
+}
+
+static char *read_text(struct arena *a, const char *path)
+{
+    char *data;
+    size_t size;
+    struct error err = {0};
+    assert_int_equal(file_read(a, path, 0, &data, &size, &err), STATUS_OK);
+    return data;
+}
+
+/* ---- one case, one device ----------------------------------------------------------------------- */
+
+struct seen {
+    size_t count;
+    enum verdict verdict;
+    char reason[512], name[128];
+    double compile_s, run_s;
+    size_t images;
+};
+
+static void remember(void *ctx, size_t done, size_t total, const char *device,
+                     const struct conform_case *c, const struct conform_result *r)
+{
+    struct seen *s = ctx;
+    assert_true(done <= total && device);
+    s->count++;
+    s->verdict = r->verdict;
+    s->images = r->image_count;
+    s->compile_s = r->compile_s;
+    s->run_s = r->run_s;
+    snprintf(s->reason, sizeof s->reason, "%s", r->reason ? r->reason : "");
+    snprintf(s->name, sizeof s->name, "%s", c->name);
+}
+
+static struct conform_options options_for(const char *const *device, struct seen *seen)
+{
+    return (struct conform_options){.devices = device,
+                                    .device_count = 1,
+                                    .filter = "^kernel\\.rng",
+                                    .compile_budget_s = 5,
+                                    .run_budget_s = 0.4,
+                                    .memory_limit = (uint64_t)300 << 20,
+                                    .worker = FAKE_WORKER,
+                                    .each = remember,
+                                    .each_ctx = seen};
+}
+
+static void misbehaviour_costs_one_case(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        enum verdict verdict;
+        const char *reason; /* part of it */
+    } rows[] = {
+        {"fake:pass", VERDICT_PASS, "fine"},
+        {"fake:fail", VERDICT_FAIL, "pixel (1,2)"},
+        {"fake:segv", VERDICT_ERROR, "SIGSEGV (segmentation fault) in phase run"},
+        {"fake:abort", VERDICT_ERROR, "SIGABRT (abort) in phase run; it said: driver: internal error 42"},
+        {"fake:hang", VERDICT_ERROR, "the run budget of 0.4 s ran out"},
+        {"fake:slow-compile", VERDICT_PASS, "fine"},
+        {"fake:memory", VERDICT_ERROR, "memory blow-up"},
+        {"fake:junk", VERDICT_ERROR, "not a report: \"Segmentation fault? no: hello\""},
+        {"fake:torn", VERDICT_ERROR, "without a result"},
+        {"fake:twice", VERDICT_ERROR, "not a report"},
+        {"fake:bad-verdict", VERDICT_ERROR, "expected a verdict"},
+        {"fake:flood", VERDICT_ERROR, "longer than 64 MiB"},
+        {"fake:status", VERDICT_ERROR, "status 3 in phase run; it said: last words"},
+        {"fake:crash-after", VERDICT_ERROR, "SIGSEGV"},
+        {"fake:grandchild", VERDICT_PASS, "fine"},
+        {"fake:silent", VERDICT_ERROR, "without a result"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct seen seen = {0};
+        struct conform_summary sum;
+        struct error err = {0};
+        struct conform_options o = options_for(&rows[i].device, &seen);
+        double start = clock_s();
+        if (strcmp(rows[i].device, "fake:memory") == 0 || strcmp(rows[i].device, "fake:flood") == 0)
+            o.run_budget_s = 60;
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+        if (seen.verdict != rows[i].verdict || !strstr(seen.reason, rows[i].reason))
+            fail_msg("%s: %s, %s", rows[i].device, verdict_name(seen.verdict), seen.reason);
+        assert_int_equal(sum.total, 1);
+        assert_int_equal(sum.count[rows[i].verdict], 1);
+        assert_int_equal(conform_findings(&sum), rows[i].verdict != VERDICT_PASS);
+        assert_true(clock_s() - start < 60);
+        if (rows[i].verdict == VERDICT_FAIL)
+            assert_int_equal(seen.images, 1);
+    }
+}
+
+static void compile_has_a_budget_of_its_own(void **state)
+{
+    (void)state;
+    const char *device = "fake:hang-compile";
+    struct seen seen = {0};
+    struct conform_summary sum;
+    struct error err = {0};
+    struct conform_options o = options_for(&device, &seen);
+    o.compile_budget_s = 0.3;
+    o.run_budget_s = 60;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_non_null(strstr(seen.reason, "the compile budget of 0.3 s ran out"));
+    assert_true(seen.compile_s >= 0.3 && seen.compile_s < 30);
+    assert_true(seen.run_s < seen.compile_s);
+}
+
+static void worker_program_is_missing(void **state)
+{
+    (void)state;
+    const char *device = "fake:pass";
+    struct seen seen = {0};
+    struct conform_summary sum;
+    struct error err = {0};
+    struct conform_options o = options_for(&device, &seen);
+    o.worker = "/nonexistent/worker";
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_MISSING);
+    assert_non_null(strstr(err.msg, "/nonexistent/worker"));
+}
+
+/* ---- selection ------------------------------------------------------------------------------------- */
+
+static size_t select_count(const struct conform_options *o, struct arena *a,
+                           const struct conform_case **out)
+{
+    size_t n = 0;
+    struct error err = {0};
+    if (conform_select(a, o, out, &n, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    return n;
+}
+
+static void shards_partition(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const struct conform_case *all, *part;
+    struct conform_options o = {0};
+    size_t total = select_count(&o, &a, &all);
+    assert_true(total > 20);
+    for (uint32_t n = 1; n <= 7; n += 3) {
+        size_t sum = 0;
+        unsigned char *hit = ARENA_ARRAY(&a, unsigned char, total);
+        for (uint32_t i = 1; i <= n; i++) {
+            struct conform_options s = {.shard = i, .shards = n};
+            size_t count = select_count(&s, &a, &part);
+            sum += count;
+            for (size_t k = 0; k < count; k++)
+                for (size_t j = 0; j < total; j++)
+                    hit[j] += strcmp(all[j].name, part[k].name) == 0;
+        }
+        assert_int_equal(sum, total);
+        for (size_t j = 0; j < total; j++)
+            assert_int_equal(hit[j], 1);
+    }
+    /* the shard of a case does not depend on the filter */
+    struct conform_options plain = {.shard = 2, .shards = 3};
+    struct conform_options filtered = {.shard = 2, .shards = 3, .filter = "^kernel"};
+    size_t n = select_count(&plain, &a, &all), m = select_count(&filtered, &a, &part), kernel = 0;
+    for (size_t i = 0; i < n; i++)
+        kernel += strcmp(all[i].level, "kernel") == 0;
+    assert_int_equal(kernel, m);
+    arena_free(&a);
+}
+
+static void bad_selections_are_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const struct conform_case *out = NULL;
+    size_t n = 7;
+    struct error err = {0};
+    const char *level = "pixel";
+    const struct conform_options bad[] = {{.filter = "image.(strict"},
+                                          {.shard = 4, .shards = 3},
+                                          {.shards = 3},
+                                          {.levels = &level, .level_count = 1}};
+    static const char *const words[] = {"regular expression", "shard", "shard", "pixel"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(conform_select(&a, &bad[i], &out, &n, &err), STATUS_TYPE);
+        assert_non_null(strstr(err.msg, words[i]));
+        assert_int_equal(n, 7);
+    }
+    const char *list = in_folder("list.txt");
+    write_text(list, "# a list\nkernel.rng # with a remark\n\n  kernel.rnd\n");
+    struct conform_options o = {.list = list};
+    assert_int_equal(conform_select(&a, &o, &out, &n, &err), STATUS_TYPE);
+    assert_int_equal(err.line, 4);
+    assert_non_null(strstr(err.msg, "kernel.rnd"));
+    write_text(list, "kernel.rng\n");
+    assert_int_equal(select_count(&o, &a, &out), 1);
+    struct conform_options absent = {.list = "nolist"};
+    assert_int_equal(conform_select(&a, &absent, &out, &n, &err), STATUS_MISSING);
+    arena_free(&a);
+}
+
+/* Every case of the tables and the library is in core.txt: a case that nobody runs finds nothing. */
+static void core_list_is_whole(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const struct conform_case *all, *core;
+    size_t count;
+    struct error err = {0};
+    if (conform_cases(&a, NULL, 0, &all, &count, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    struct conform_options o = {0};
+    size_t listed = select_count(&o, &a, &core), k = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (k < listed && strcmp(core[k].name, all[i].name) == 0)
+            k++;
+        else
+            fail_msg("%s is not in lists/core.txt", all[i].name);
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(all[i].name, all[j].name);
+    arena_free(&a);
+}
+
+static void user_scenes_get_cases_of_their_own(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const struct conform_case *out;
+    assert_int_equal(dir_make(in_folder("mine"), &err), STATUS_OK);
+    write_text(in_folder("mine/cornell.json"), "{}");
+    write_text(in_folder("mine/my room.json"), "{}");
+    const char *scenes[] = {arena_strdup(&a, in_folder("mine/cornell.json")),
+                            arena_strdup(&a, in_folder("mine/my room.json"))};
+    struct conform_options o = {.scenes = scenes, .scene_count = 2, .filter = "^image\\.strict\\."};
+    size_t n = select_count(&o, &a, &out);
+    const char *first = NULL, *second = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(out[i].name, "image.strict.cornell-2") == 0)
+            first = out[i].scene;
+        if (strcmp(out[i].name, "image.strict.my_room") == 0)
+            second = out[i].scene;
+    }
+    assert_non_null(first);
+    assert_string_equal(first, scenes[0]);
+    assert_non_null(second);
+    arena_free(&a);
+}
+
+/* ---- journal and resume ------------------------------------------------------------------------------ */
+
+static size_t count_lines(const char *text)
+{
+    size_t n = 0;
+    for (const char *p = text; (p = strchr(p, '\n')); p++)
+        n++;
+    return n;
+}
+
+static void resume_after_kill(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *journal = arena_strdup(&a, in_folder("kill.journal"));
+    const char *log = arena_strdup(&a, in_folder("kill.log"));
+    const char *device = "fake:slow";
+    struct seen seen = {0};
+    struct conform_options o = options_for(&device, &seen);
+    const struct conform_case *cases;
+    o.filter = NULL;
+    o.journal = journal;
+    o.run_budget_s = 60;
+    o.jobs = 2;
+    size_t total = select_count(&o, &a, &cases);
+    setenv("FAKE_LOG", log, 1);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct conform_summary sum;
+        conform_run(&o, &sum, NULL);
+        _exit(0);
+    }
+    /* the journal grows while the run goes on; kill it in the middle */
+    struct stat st;
+    for (int i = 0; i < 2000 && (stat(journal, &st) != 0 || st.st_size < 1500); i++)
+        usleep(5000);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    usleep(100000); /* the workers die with their parent */
+    size_t finished = count_lines(read_text(&a, journal)) - 1;
+    assert_true(finished > 0 && finished < total);
+    struct conform_summary sum;
+    struct error err = {0};
+    o.resume = true;
+    unlink(log);
+    if (conform_run(&o, &sum, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    assert_int_equal(sum.total, total);
+    assert_int_equal(sum.count[VERDICT_PASS], total);
+    assert_int_equal(sum.resumed, finished);
+    assert_int_equal(count_lines(read_text(&a, log)), total - finished);
+    assert_int_equal(count_lines(read_text(&a, journal)), total + 1);
+    /* all is done: nothing runs */
+    unlink(log);
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(sum.resumed, total);
+    assert_int_not_equal(access(log, F_OK), 0);
+    unsetenv("FAKE_LOG");
+    arena_free(&a);
+}
+
+static void torn_journals(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const char *path = arena_strdup(&a, in_folder("torn.journal"));
+    struct journal *j;
+    const struct conform_result r = {.verdict = VERDICT_FAIL, .reason = "a \"quoted\"\nreason",
+                                     .replay = "isophote replay", .compile_s = 1, .run_s = 2.5};
+    assert_int_equal(journal_open(path, "p1", false, &j, &err), STATUS_OK);
+    assert_int_equal(journal_add(j, "image.a", "native", "", &r, &err), STATUS_OK);
+    assert_int_equal(journal_add(j, "image.b", "native", "h", &r, &err), STATUS_OK);
+    /* a second run on the same journal is refused */
+    struct journal *other;
+    assert_int_equal(journal_open(path, "p1", true, &other, &err), STATUS_LIMIT);
+    journal_close(j);
+    const char *whole = read_text(&a, path);
+    size_t size = strlen(whole), header = (size_t)(strchr(whole, '\n') - whole) + 1;
+    size_t second = (size_t)(strchr(whole + header, '\n') - whole) + 1;
+    for (size_t cut = 0; cut <= size; cut++) { /* torn at every byte */
+        char *part = arena_strndup(&a, whole, cut);
+        write_text(path, part);
+        if (journal_open(path, "p1", true, &j, &err) != STATUS_OK)
+            fail_msg("cut at %zu: %s", cut, err.msg);
+        const struct conform_result *found = journal_find(j, "image.a", "native", "");
+        assert_int_equal(found != NULL, cut >= second);
+        assert_int_equal(journal_find(j, "image.b", "native", "h") != NULL, cut >= size);
+        assert_null(journal_find(j, "image.b", "native", "other scene"));
+        if (found) {
+            assert_int_equal(found->verdict, VERDICT_FAIL);
+            assert_string_equal(found->reason, r.reason);
+            assert_true(found->run_s == 2.5);
+        }
+        assert_int_equal(journal_add(j, "image.c", "native", "", &r, &err), STATUS_OK);
+        journal_close(j);
+        assert_int_equal(journal_open(path, "p1", true, &j, &err), STATUS_OK);
+        assert_non_null(journal_find(j, "image.c", "native", ""));
+        journal_close(j);
+    }
+    write_text(path, whole);
+    assert_int_equal(journal_open(path, "p2", true, &j, &err), STATUS_TYPE);
+    assert_non_null(strstr(err.msg, "another build"));
+    write_text(path, arena_printf(&a, "%.*sjunk\n%s", (int)header, whole, whole + header));
+    assert_int_equal(journal_open(path, "p1", true, &j, &err), STATUS_PARSE);
+    assert_int_equal(err.line, 2);
+    write_text(path, "{\"answer\": 42}\n");
+    assert_int_equal(journal_open(path, "p1", true, &j, &err), STATUS_TYPE);
+    assert_int_equal(journal_open(in_folder("no/such/folder"), "p1", true, &j, &err), STATUS_IO);
+    arena_free(&a);
+}
+
+static void interrupt_now(void *ctx, size_t done, size_t total, const char *device,
+                          const struct conform_case *c, const struct conform_result *r)
+{
+    (void)ctx, (void)total, (void)device, (void)c, (void)r;
+    if (done == 3)
+        cancel_requested = 1;
+}
+
+static void interrupt_keeps_the_journal(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *device = "fake:slow";
+    struct seen seen = {0};
+    struct conform_options o = options_for(&device, &seen);
+    struct conform_summary sum = {0};
+    struct error err = {0};
+    o.filter = NULL;
+    o.journal = arena_strdup(&a, in_folder("interrupt.journal"));
+    o.each = interrupt_now;
+    o.run_budget_s = 60;
+    enum status s = conform_run(&o, &sum, &err);
+    cancel_requested = 0;
+    assert_int_equal(s, STATUS_CANCELLED);
+    assert_int_equal(sum.total, 3);
+    assert_int_equal(count_lines(read_text(&a, o.journal)), 4);
+    arena_free(&a);
+}
+
+/* ---- waivers ------------------------------------------------------------------------------------------- */
+
+static void waivers_apply(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *path = arena_strdup(&a, in_folder("waivers.json"));
+    struct seen seen = {0};
+    struct conform_summary sum;
+    struct error err = {0};
+    const char *failing = "fake:fail", *passing = "fake:pass";
+    write_text(path, "{\"waivers\": [{\"device\": \"fake:*\", \"case\": \"kernel.*\", \"reason\": "
+                     "\"known\", \"expires\": \"2999-01-01\"},\n {\"device\": \"*\", \"case\": "
+                     "\"*\", \"reason\": \"old\", \"expires\": \"2020-01-01\"}]}");
+    struct conform_options o = options_for(&failing, &seen);
+    o.waivers = path;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(sum.waived, 1);
+    assert_int_equal(sum.expired_waivers, 1);
+    assert_int_equal(conform_findings(&sum), 0);
+    assert_int_equal(seen.verdict, VERDICT_FAIL);
+    assert_non_null(strstr(seen.reason, "waived until 2999-01-01: known"));
+    o.devices = &passing;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(sum.unexpected_pass, 1);
+    assert_non_null(strstr(seen.reason, "unexpected pass"));
+    /* expired only: the failure is a finding again */
+    write_text(path, "{\"waivers\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"old\", "
+                     "\"expires\": \"2020-01-01\"}]}");
+    o.devices = &failing;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(conform_findings(&sum), 1);
+    static const char *const bad[] = {
+        "[]", "{\"waivers\": 3}", "{\"waivers\": [{}]}",
+        "{\"waivers\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"\", \"expires\": "
+        "\"2020-01-01\"}]}",
+        "{\"waivers\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"x\", \"expires\": "
+        "\"soon\"}]}",
+        "{\"waivers\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"x\", \"expires\": "
+        "\"2020-13-01\"}]}",
+        "{\"waivers\": [{\"device\": \"*\", \"test\": \"*\"}]}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_text(path, bad[i]);
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_TYPE);
+        assert_true(err.line > 0);
+    }
+    arena_free(&a);
+}
+
+static void driver_ranges(void **state)
+{
+    (void)state;
+    assert_true(version_compare("3.9", "3.10") < 0);
+    assert_true(version_compare("3.10", "3.9") > 0);
+    assert_int_equal(version_compare("1.02", "1.2"), 0);
+    assert_true(version_compare("1.2", "1.2.1") < 0);
+    assert_true(version_compare("1.2-a", "1.2-b") < 0);
+    assert_true(version_compare("99999999999999999999", "100000000000000000000") < 0);
+    struct waiver v = {.device = "opencl:*", .test = "image.*", .driver_min = "3.0",
+                       .driver_max = "3.1", .reason = "r", .expires = "2999-01-01"};
+    struct waivers w = {&v, 1, 0};
+    assert_non_null(waiver_find(&w, "opencl:0", "pocl", "3.1", "image.strict.cornell"));
+    assert_null(waiver_find(&w, "opencl:0", "pocl", "3.2", "image.strict.cornell"));
+    assert_null(waiver_find(&w, "opencl:0", "pocl", "2.9", "image.strict.cornell"));
+    assert_null(waiver_find(&w, "native", "cpu", "3.1", "image.strict.cornell"));
+    assert_null(waiver_find(&w, "opencl:0", "pocl", "3.1", "kernel.rng"));
+    v.device = "Intel*";
+    assert_non_null(waiver_find(&w, "opencl:1", "Intel(R) Xeon", "3.0.5", "image.x"));
+}
+
+/* ---- results as text -------------------------------------------------------------------------------------- */
+
+static void base64_vectors(void **state) /* RFC 4648, section 10 */
+{
+    (void)state;
+    static const char *const vectors[][2] = {{"", ""},         {"f", "Zg=="},
+                                             {"fo", "Zm8="},   {"foo", "Zm9v"},
+                                             {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="},
+                                             {"foobar", "Zm9vYmFy"}};
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        struct text t = {0};
+        size_t n;
+        base64_write(&t, vectors[i][0], strlen(vectors[i][0]));
+        assert_string_equal(t.data ? t.data : "", vectors[i][1]);
+        const uint8_t *back = base64_read(&a, vectors[i][1], &n);
+        assert_non_null(back);
+        assert_int_equal(n, strlen(vectors[i][0]));
+        assert_memory_equal(back, vectors[i][0], n);
+        text_free(&t);
+    }
+    size_t n;
+    static const char *const bad[] = {"Zg=", "Z", "Zg==Zg==", "Z===", "Zm9v\n", "Zm-v"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_null(base64_read(&a, bad[i], &n));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    snprintf(folder, sizeof folder, "%s/isophote-runner-XXXXXX",
+             getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    if (!mkdtemp(folder))
+        return 99;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base64_vectors),
+        cmocka_unit_test(driver_ranges),
+        cmocka_unit_test(misbehaviour_costs_one_case),
+        cmocka_unit_test(compile_has_a_budget_of_its_own),
+        cmocka_unit_test(worker_program_is_missing),
+        cmocka_unit_test(shards_partition),
+        cmocka_unit_test(bad_selections_are_refused),
+        cmocka_unit_test(core_list_is_whole),
+        cmocka_unit_test(user_scenes_get_cases_of_their_own),
+        cmocka_unit_test(torn_journals),
+        cmocka_unit_test(resume_after_kill),
+        cmocka_unit_test(interrupt_keeps_the_journal),
+        cmocka_unit_test(waivers_apply),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command) == 0 ? failed : 98;
+}

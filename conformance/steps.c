@@ -1,0 +1,710 @@
+#include "steps.h"
+#include "bounds.h"
+#include "margins.h"
+#include "vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct steps {
+    const struct scene *scene;
+    const struct reference *reference;
+    struct render_job job;
+    double w_total, p_env; /* section 5 */
+    uint32_t light_count;  /* area lights */
+};
+
+static double luminance(const float c[3])
+{
+    double Y = 0.2126 * (double)c[0] + 0.7152 * (double)c[1] + 0.0722 * (double)c[2];
+    return Y > 0 ? Y : fmax((double)c[0], fmax((double)c[1], (double)c[2])) / 3;
+}
+
+static const struct material *material_of(const struct scene *s, uint32_t primitive)
+{
+    return &s->materials[s->primitive_material[primitive]];
+}
+
+static bool emits(const struct material *m)
+{
+    return m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0;
+}
+
+static bool environment_is_light(const struct scene *s)
+{
+    const struct environment *e = &s->environment;
+    if (e->type == ENVIRONMENT_NONE || !(e->radiance[0] > 0 || e->radiance[1] > 0 || e->radiance[2] > 0))
+        return false;
+    if (e->type == ENVIRONMENT_CONSTANT)
+        return true;
+    const float *texels = e->map.texels;
+    for (size_t i = 0; i < (size_t)e->map.width * e->map.height * 3; i++)
+        if (texels[i] * e->radiance[i % 3] > 0)
+            return true;
+    return false;
+}
+
+enum status steps_open(const struct scene *s, const struct reference *r, const struct render_job *job,
+                       struct steps **out, struct error *err)
+{
+    struct steps *n = calloc(1, sizeof *n);
+    if (!n)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    n->scene = s;
+    n->reference = r;
+    n->job = *job;
+    for (size_t i = 0; i < scene_primitive_count(s); i++) {
+        const struct material *m = material_of(s, (uint32_t)i);
+        if (!emits(m))
+            continue;
+        n->light_count++;
+        n->w_total += luminance(m->emission) * primitive_area(s, (uint32_t)i) *
+                      (m->emission_two_sided ? 2 : 1);
+    }
+    n->p_env = !environment_is_light(s) ? 0 : n->w_total > 0 ? 0.5 : 1;
+    *out = n;
+    return STATUS_OK;
+}
+
+void steps_close(struct steps *s)
+{
+    free(s);
+}
+
+/* ---- saying what differs ------------------------------------------------------------------------- */
+
+/* One path being looked over. */
+struct look {
+    const struct steps *s;
+    uint32_t x, y, sample, k;
+    struct step_report *report;
+};
+
+static void numbers(const struct look *l, uint32_t block, double u[4])
+{
+    const uint32_t counter[4] = {l->x, l->y, l->sample, block};
+    const uint32_t key[2] = {(uint32_t)l->s->job.seed, (uint32_t)(l->s->job.seed >> 32)};
+    uint32_t words[4];
+    philox4x32(counter, key, words);
+    for (int i = 0; i < 4; i++)
+        u[i] = u01(words[i]);
+}
+
+static bool differs(struct look *l, const char *stage, const char *field, char component,
+                    double reference, double device, double margin)
+{
+    struct step_report *r = l->report;
+    r->compared++;
+    if (!(margin <= r->worst)) {
+        r->worst = margin;
+        r->worst_field = field;
+    }
+    if (margin <= 1)
+        return false;
+    r->found = true;
+    r->k = l->k;
+    r->stage = stage;
+    r->field = field;
+    r->component = component;
+    r->reference = reference;
+    r->device = device;
+    r->margin = margin;
+    return true;
+}
+
+/* True when the numbers are further apart than the bound. NaN always is. */
+static bool scalar_differs(struct look *l, const char *stage, const char *field, double reference,
+                           double device, double bound)
+{
+    double apart = fabs(reference - device);
+    double margin = reference == device ? 0 : apart / bound;
+    return differs(l, stage, field, 0, reference, device, isnan(margin) ? INFINITY : margin);
+}
+
+static bool vector_differs(struct look *l, const char *stage, const char *field, const char *names,
+                           const double reference[3], const double device[3],
+                           const double bound[3])
+{
+    double worst = 0;
+    int at = 0;
+    for (int i = 0; i < 3; i++) {
+        double margin =
+            reference[i] == device[i] ? 0 : fabs(reference[i] - device[i]) / bound[i];
+        if (isnan(margin))
+            margin = INFINITY;
+        if (margin > worst) {
+            worst = margin;
+            at = i;
+        }
+    }
+    return differs(l, stage, field, names[at], reference[at], device[at], worst);
+}
+
+static bool vector_differs_by(struct look *l, const char *stage, const char *field,
+                              const double reference[3], const double device[3], double bound)
+{
+    const double b[3] = {bound, bound, bound};
+    return vector_differs(l, stage, field, "xyz", reference, device, b);
+}
+
+/* A decision that fell otherwise: benign when the margin is at most 1. */
+static bool flip_differs(struct look *l, const char *stage, const char *field, double reference,
+                         double device, double margin)
+{
+    if (differs(l, stage, field, 0, reference, device, margin))
+        return true;
+    l->report->flips++;
+    l->report->flip_margin = fmax(l->report->flip_margin, margin);
+    return false;
+}
+
+/* An id as a number to print: -1 for none. */
+static double id_number(uint32_t id)
+{
+    return id == UINT32_MAX ? -1 : (double)id;
+}
+
+/* ---- camera -------------------------------------------------------------------------------------------- */
+
+/* px = x + u0 is rounded to u W; times tan_x 2/W: 2 u tan; sums of three products with rounded basis vectors, a normalisation. */
+static bool camera_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct camera *c = &l->s->scene->camera;
+    double u[4], tan_x, tan_y, d[3], o[3];
+    numbers(l, 0, u);
+    camera_tangents(c, l->s->job.width, l->s->job.height, &tan_x, &tan_y);
+    double a = (2 * (l->x + u[0]) / l->s->job.width - 1) * tan_x;
+    double b = (1 - 2 * (l->y + u[1]) / l->s->job.height) * tan_y;
+    vec_madd(d, c->forward, a, c->right);
+    vec_madd(d, d, b, c->up);
+    vec_normalize(d);
+    vec_copy(o, c->origin);
+    double bound_o = 4 * ULP * vec_max_abs(o), bound_d = 32 * ULP * (1 + tan_x + tan_y);
+    if (c->lens_radius > 0) {
+        double lens[2] = {0, 0}, p = 2 * u[2] - 1, q = 2 * u[3] - 1, F[3];
+        const double quarter = 0.78539816339744830962;
+        if (fabs(p) > fabs(q)) {
+            lens[0] = p * cos(quarter * q / p);
+            lens[1] = p * sin(quarter * q / p);
+        } else if (q != 0) {
+            lens[0] = q * cos(2 * quarter - quarter * p / q);
+            lens[1] = q * sin(2 * quarter - quarter * p / q);
+        }
+        vec_madd(F, o, c->focus_distance / vec_dot(d, c->forward), d);
+        vec_madd(o, o, c->lens_radius * lens[0], c->right);
+        vec_madd(o, o, c->lens_radius * lens[1], c->up);
+        vec_madd(d, F, -1, o);
+        double far = vec_length(d);
+        vec_normalize(d);
+        bound_o = 8 * ULP * vec_max_abs(o) + 32 * ULP * c->lens_radius;
+        bound_d += (8 * ULP * (vec_max_abs(F) + vec_max_abs(o)) + 2 * bound_o) / far;
+    }
+    return vector_differs_by(l, "camera", "origin", o, v->origin, bound_o) ||
+           vector_differs_by(l, "camera", "direction", d, v->direction, bound_d);
+}
+
+/* ---- traversal ------------------------------------------------------------------------------------------ */
+
+/* Turned to wo's side, as the device must have done; where rounding decides, as it did. */
+static void turn(const struct path_vertex *v, const struct hit_bounds *b, double Ng[3], double Ns[3])
+{
+    double wo[3];
+    vec_scale(wo, -1, v->direction);
+    double side = vec_dot(Ng, wo);
+    bool negate = fabs(side) <= b->Ng + 8 * ULP ? vec_dot(Ng, v->Ng) < 0 : side < 0;
+    if (negate) {
+        vec_scale(Ng, -1, Ng);
+        vec_scale(Ns, -1, Ns);
+    }
+    double shading = vec_dot(Ns, wo);
+    if (fabs(shading) <= b->Ns + 8 * ULP) {
+        double x[3], y[3];
+        vec_madd(x, Ns, -1, v->Ns);
+        vec_madd(y, Ng, -1, v->Ns);
+        if (vec_length(y) < vec_length(x))
+            vec_copy(Ns, Ng);
+    } else if (shading <= 0) {
+        vec_copy(Ns, Ng);
+    }
+}
+
+static bool uv_differs(struct look *l, const double ref[2], const double dev[2], const double bound[2],
+                       bool round)
+{
+    double u = dev[0];
+    if (round && fabs(u - ref[0]) > 0.5) /* a sphere's u turns around */
+        u += u < ref[0] ? 1 : -1;
+    return scalar_differs(l, "surface", "u", ref[0], u, bound[0]) ||
+           scalar_differs(l, "surface", "v", ref[1], dev[1], bound[1]);
+}
+
+/* *known: the reference met the same primitive, so that its fields were compared. */
+static bool hit_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct steps *s = l->s;
+    struct reference_hit ref;
+    struct hit_bounds b;
+    reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &ref);
+    if (v->primitive != UINT32_MAX && v->primitive >= scene_primitive_count(s->scene))
+        return differs(l, "traversal", "primitive", 0, id_number(ref.primitive), v->primitive,
+                       INFINITY);
+    if (ref.primitive != v->primitive) {
+        double margin = margin_hit(s->scene, s->reference, v->origin, v->direction, INFINITY,
+                                   v->primitive, &ref);
+        return flip_differs(l, "traversal", "primitive",
+                            id_number(ref.primitive), id_number(v->primitive), margin);
+    }
+    l->report->compared++;
+    if (ref.primitive == UINT32_MAX)
+        return false;
+    if (v->material != s->scene->primitive_material[v->primitive])
+        return differs(l, "surface", "material", 0, s->scene->primitive_material[v->primitive],
+                       v->material, INFINITY);
+    hit_bounds(s->scene, v->primitive, v->origin, v->direction, ref.t, ref.P, ref.Ng, &b);
+    bool round = v->primitive >= s->scene->triangle_count &&
+                 v->primitive < s->scene->triangle_count + s->scene->sphere_count;
+    double Ng[3], Ns[3];
+    vec_copy(Ng, ref.Ng);
+    vec_copy(Ns, ref.Ns);
+    if (vec_dot(Ng, Ns) < 0 && !round && fabs(vec_dot(Ng, Ns)) > b.Ns)
+        vec_scale(Ns, -1, Ns);
+    turn(v, &b, Ng, Ns);
+    return scalar_differs(l, "traversal", "t", ref.t, v->t, b.t) ||
+           vector_differs_by(l, "surface", "P", ref.P, v->P, b.P) ||
+           vector_differs_by(l, "surface", "Ng", Ng, v->Ng, b.Ng) ||
+           vector_differs_by(l, "surface", "Ns", Ns, v->Ns, b.Ns) ||
+           uv_differs(l, ref.uv, v->uv, b.uv, round);
+}
+
+/* ---- light that is seen ------------------------------------------------------------------------------------ */
+
+/* Density of the emitter hit, of (t, cos, distance factor): section 5, last paragraph. *relative: its error. */
+static double emitter_pdf(const struct steps *s, const struct path_vertex *v, double cosine,
+                          double cosine_error, double *relative)
+{
+    const struct scene *scene = s->scene;
+    const struct material *m = material_of(scene, v->primitive);
+    double share = (1 - s->p_env) * luminance(m->emission) * (m->emission_two_sided ? 2 : 1) / s->w_total;
+    size_t i = v->primitive - scene->triangle_count;
+    if (v->primitive >= scene->triangle_count && i < scene->sphere_count) {
+        double D[3], r = (double)scene->spheres[i].radius;
+        vec_load(D, scene->spheres[i].center);
+        double S = vec_max_abs(D) + vec_max_abs(v->origin);
+        vec_madd(D, D, -1, v->origin);
+        double d2 = vec_dot(D, D), apart = d2 / (r * r);
+        *relative = 32 * ULP + 8 * ULP * S / sqrt(d2) * (1 + 1 / fabs(apart - 1));
+        if (apart > 1.0001) {
+            double s2 = r * r / d2, cm = s2 / (1 + sqrt(1 - s2));
+            return share * primitive_area(scene, v->primitive) / (2 * 3.14159265358979323846 * cm);
+        }
+        if (fabs(apart - 1.0001) < 64 * ULP * (1 + S / r)) /* cone or area: rounding decides */
+            *relative = INFINITY;
+    }
+    *relative = 32 * ULP + cosine_error / cosine;
+    return share * v->t * v->t / cosine;
+}
+
+static bool emission_differs(struct look *l, const struct path_vertex *v,
+                             const struct path_vertex *previous)
+{
+    const struct steps *s = l->s;
+    double L[3] = {0}, bound[3], pdf = 0, relative = 0, room[3] = {0};
+    if (v->primitive == UINT32_MAX) {
+        double step = 4 * ULP, moved[3], other[3], p;
+        reference_environment(s->reference, v->direction, L, &pdf);
+        for (int i = 0; i < 6; i++) { /* texels and densities jump: look around */
+            vec_copy(moved, v->direction);
+            moved[i % 3] += i < 3 ? step : -step;
+            reference_environment(s->reference, moved, other, &p);
+            for (int c = 0; c < 3; c++)
+                room[c] += fabs(other[c] - L[c]);
+            relative += fabs(p - pdf) / fmax(pdf, 1e-300);
+        }
+        if (s->scene->environment.type == ENVIRONMENT_MAP) {
+            double size = fmax(s->scene->environment.map.width, s->scene->environment.map.height);
+            for (int c = 0; c < 3; c++) /* map coordinates are rounded in texels, contrast counts at most once */
+                room[c] *= 1 + size * ULP;
+        }
+        relative += 32 * ULP;
+    } else {
+        const struct material *m = material_of(s->scene, v->primitive);
+        struct reference_hit h;
+        double cosine, cosine_error = 16 * ULP;
+        if (!emits(m))
+            goto compare;
+        reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &h);
+        if (h.primitive == v->primitive) {
+            struct hit_bounds b;
+            hit_bounds(s->scene, v->primitive, v->origin, v->direction, h.t, h.P, h.Ng, &b);
+            cosine = -vec_dot(v->direction, h.Ng);
+            cosine_error += b.Ng;
+        } else { /* a flip: the device's own normal, which is turned to wo's side */
+            cosine = -vec_dot(v->direction, v->Ng);
+            if (!m->emission_two_sided && v->emitted[0] == 0 && v->emitted[1] == 0 && v->emitted[2] == 0)
+                return false;
+        }
+        if (m->emission_two_sided)
+            cosine = fabs(cosine);
+        if (fabs(cosine) <= cosine_error)
+            return false; /* which side is seen is a matter of rounding, and the contribution's weight too */
+        if (cosine > 0) {
+            vec_load(L, m->emission);
+            pdf = s->w_total > 0 ? emitter_pdf(s, v, cosine, cosine_error, &relative) : 0;
+        }
+    }
+compare:;
+    double w = 1;
+    if (previous && previous->pdf_w > 0) {
+        double ratio = pdf / previous->pdf_w;
+        w = 1 / (1 + ratio * ratio);
+    }
+    double w_error = fmin(1, 2 * w * (1 - w) * relative + 8 * ULP * w);
+    if (relative > 0.5) /* the density is not known to a factor: any weight */
+        w_error = 1;
+    for (int c = 0; c < 3; c++) {
+        double part = v->beta[c] * L[c];
+        L[c] = part * w;
+        bound[c] = fabs(part) * (16 * ULP * w + w_error) + v->beta[c] * room[c] * w + 1e-36;
+    }
+    return vector_differs(l, "light", "emitted", "rgb", L,
+                          v->emitted, bound);
+}
+
+/* ---- light that is sampled ---------------------------------------------------------------------------------- */
+
+struct light_question {
+    const struct steps *s;
+    double Ng[3], u[3];
+};
+
+/* in: point that the sample starts from (3), u (3); out: wi 3, pdf, distance, Le 3. Code: -1 none, else 2 light + lit. */
+static int ask_light(void *ctx, const double *in, double *out)
+{
+    const struct light_question *q = ctx;
+    uint32_t light = UINT32_MAX;
+    double P[3], u[3], e = fmax(vec_max_abs(in), 0x1p-20);
+    for (int i = 0; i < 3; i++)
+        u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
+    /* the question moves its point off the surface by itself: undo that */
+    vec_madd(P, in, -0x1p-17 * e, q->Ng);
+    bool lit = reference_light_sample(q->s->reference, P, q->Ng, u, &light, out, &out[4], &out[3], &out[5]);
+    if (!lit)
+        return -1;
+    return (int)(2 * light + 1);
+}
+
+struct bsdf_question {
+    const struct steps *s;
+    const struct path_vertex *v;
+    double frame[3][3], Ng[3];
+    bool entering;
+    double light_pdf, Le[3];
+};
+
+static void normalized(double out[3], const double in[3])
+{
+    vec_copy(out, in);
+    vec_normalize(out);
+}
+
+/* in: wo 3, wi 3 (local), uv 2; out: contribution of the light sample 3. */
+static int ask_direct(void *ctx, const double *in, double *out)
+{
+    const struct bsdf_question *q = ctx;
+    double wo[3], wi[3], f[3], pdf;
+    normalized(wo, in);
+    normalized(wi, in + 3);
+    out[0] = out[1] = out[2] = 0;
+    if (!(wi[2] > 0) || !(wo[2] > 0))
+        return 0;
+    reference_bsdf_eval(q->s->reference, q->v->material, in + 6, wo, wi, f, &pdf);
+    double ratio = pdf / q->light_pdf, w = 1 / (1 + ratio * ratio);
+    for (int c = 0; c < 3; c++)
+        out[c] = q->v->beta[c] * f[c] * wi[2] * q->Le[c] * w / q->light_pdf;
+    return 0;
+}
+
+static void question_of(struct bsdf_question *q, const struct steps *s, const struct path_vertex *v,
+                        bool entering, double wo[3])
+{
+    double back[3];
+    *q = (struct bsdf_question){.s = s, .v = v, .entering = entering};
+    vec_frame(v->Ns, q->frame);
+    vec_copy(q->Ng, v->Ng);
+    vec_scale(back, -1, v->direction);
+    vec_to_local(wo, q->frame, back);
+}
+
+/* Steps of local directions and texture coordinates: a frame of rounded vectors, three products and two sums. */
+static void steps_of(const struct path_vertex *v, double direction[3], double uv[2])
+{
+    for (int i = 0; i < 3; i++)
+        direction[i] = 8 * ULP;
+    for (int i = 0; i < 2; i++)
+        uv[i] = 4 * ULP * fmax(1, fabs(v->uv[i]));
+}
+
+static bool shadow_differs(struct look *l, const struct path_vertex *v, const double from[3],
+                           double distance)
+{
+    struct reference_hit h;
+    double t_max = 0.9999 * distance;
+    reference_hit_closest(l->s->reference, from, v->light_wi, t_max, &h);
+    bool clear = h.primitive == UINT32_MAX;
+    l->report->compared++;
+    if (clear == (v->visible != 0))
+        return false;
+    double margin = margin_visible(l->s->scene, l->s->reference, from, v->light_wi, t_max,
+                                   !v->visible, &h);
+    return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
+}
+
+static bool direct_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct steps *s = l->s;
+    double u[4], from[3], in[8], step[8], wo[3];
+    numbers(l, 2 * l->k - 1, u);
+    double extent = fmax(vec_max_abs(v->P), fmax(primitive_extent(s->scene, v->primitive), 0x1p-20));
+    vec_madd(from, v->P, 0x1p-17 * extent, v->Ng);
+    struct light_question q = {.s = s};
+    struct answer a;
+    vec_copy(q.Ng, v->Ng);
+    for (int i = 0; i < 3; i++) {
+        in[i] = from[i];
+        step[i] = 4 * ULP * extent;
+        in[3 + i] = u[i];
+        step[3 + i] = 4 * ULP;
+    }
+    answer_spread(ask_light, &q, in, step, 6, 8, &a);
+    int code = v->light != UINT32_MAX && v->light_pdf_w > 0 ? (int)(2 * v->light + 1) : -1;
+    if (!answer_allows(&a, code, 8))
+        return differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2,
+                       id_number(v->light), INFINITY);
+    l->report->compared++;
+    if (code < 0) {
+        const double none[3] = {0};
+        return vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
+    }
+    double bound[3], pdf_bound = a.spread[3] + 64 * ULP * a.value[3];
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] + 32 * ULP;
+    if (vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
+        scalar_differs(l, "light", "light_pdf_w", a.value[3], v->light_pdf_w, pdf_bound))
+        return true;
+
+    struct bsdf_question b;
+    struct answer direct;
+    double side = vec_dot(v->light_wi, v->Ng), wi[3];
+    question_of(&b, s, v, true, wo);
+    b.light_pdf = v->light_pdf_w;
+    vec_copy(b.Le, &a.value[5]);
+    vec_to_local(wi, b.frame, v->light_wi);
+    for (int i = 0; i < 3; i++) {
+        in[i] = wo[i];
+        in[3 + i] = wi[i];
+    }
+    in[6] = v->uv[0], in[7] = v->uv[1];
+    steps_of(v, step, step + 6);
+    steps_of(v, step + 3, step + 6);
+    answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
+    double ggx = ggx_error(material_alpha(s->scene, v->material, v->uv), wo, wi);
+    bool nothing = true, something = false;
+    for (int c = 0; c < 3; c++) {
+        double le = b.Le[c] > 0 ? a.spread[5 + c] / b.Le[c] : 0;
+        bound[c] = direct.spread[c] + (96 * ULP + ggx + le) * fabs(direct.value[c]) + 1e-36;
+        nothing &= direct.value[c] <= bound[c];
+        something |= direct.value[c] > bound[c] * 2;
+    }
+    if (fabs(side) <= 8 * ULP && v->direct[0] == 0 && v->direct[1] == 0 && v->direct[2] == 0)
+        return false;
+    if (side < -8 * ULP || !something) {
+        if (side < -8 * ULP)
+            direct.value[0] = direct.value[1] = direct.value[2] = 0;
+        if (!v->visible && nothing)
+            return false;
+    } else if (shadow_differs(l, v, from, a.value[4])) {
+        return true;
+    }
+    if (!v->visible)
+        memset(direct.value, 0, sizeof direct.value);
+    return vector_differs(l, "shader", "direct", "rgb", direct.value, v->direct, bound);
+}
+
+/* ---- scattering ------------------------------------------------------------------------------------------------ */
+
+/* in: wo 3 (local), u 3, uv 2; out: wi 3 (world), weight 3, pdf, side. Code 0: the path ends, 1: reflected, 2: through. */
+static int ask_scatter(void *ctx, const double *in, double *out)
+{
+    struct bsdf_question *q = ctx;
+    double wo[3], wi[3], u[3];
+    bool delta;
+    normalized(wo, in);
+    for (int i = 0; i < 3; i++)
+        u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
+    if (!reference_bsdf_sample(q->s->reference, q->v->material, in + 6, q->entering, wo, u, wi, out + 3,
+                               out + 6, &delta))
+        return 0;
+    vec_to_world(out, q->frame, wi);
+    bool through = wi[2] < 0;
+    double side = vec_dot(out, q->Ng);
+    out[7] = side;
+    if (through ? !(side < 0) : !(side > 0))
+        return 0;
+    double next[3];
+    for (int c = 0; c < 3; c++)
+        next[c] = q->v->beta[c] * out[3 + c];
+    if (!(vec_max(next) > 0))
+        return 0;
+    return through ? 2 : 1;
+}
+
+static bool entering(const struct steps *s, const struct path_vertex *v)
+{
+    struct reference_hit h;
+    reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &h);
+    /* the stored normal shows which way; the device's own is already turned */
+    return h.primitive != v->primitive || vec_dot(h.Ng, v->direction) < 0;
+}
+
+static bool scatter_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct steps *s = l->s;
+    double u[4], wo[3], in[8], step[8], bound[3];
+    struct bsdf_question q;
+    struct answer a;
+    numbers(l, 2 * l->k, u);
+    question_of(&q, s, v, entering(s, v), wo);
+    for (int i = 0; i < 3; i++) {
+        in[i] = wo[i];
+        in[3 + i] = u[i];
+        step[3 + i] = i == 0 ? 16 * ULP : 4 * ULP;
+    }
+    in[6] = v->uv[0], in[7] = v->uv[1];
+    steps_of(v, step, step + 6);
+    answer_spread(ask_scatter, &q, in, step, 8, 8, &a);
+    bool ended = v->event == EVENT_ABSORB;
+    int code = ended ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
+    double unsure = fabs(a.value[7]); /* the side of Ng that wi lies on */
+    if (!answer_allows(&a, code, 8)) {
+        if (ended || a.code == 0)
+            return flip_differs(l, "shader", "event", a.code == 0 ? EVENT_ABSORB : EVENT_SCATTER,
+                                v->event, unsure > 0 ? unsure / (a.spread[7] + 32 * ULP) : INFINITY);
+        return differs(l, "shader", "lobe", 0, a.code, code, INFINITY);
+    }
+    l->report->compared++;
+    if (ended)
+        return false;
+    double wi_local[3];
+    vec_to_local(wi_local, q.frame, v->wi);
+    double ggx = ggx_error(material_alpha(s->scene, v->material, v->uv), wo, wi_local);
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] + 64 * ULP;
+    if (vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
+        return true;
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[3 + i] + (96 * ULP + ggx) * fabs(a.value[3 + i]) + 1e-36;
+    if (vector_differs(l, "shader", "weight", "rgb", &a.value[3], v->weight, bound))
+        return true;
+    return scalar_differs(l, "shader", "pdf_w", a.value[6], v->pdf_w,
+                          a.spread[6] + (96 * ULP + ggx) * a.value[6] + 1e-36);
+}
+
+/* Roulette by the device's own throughput; *q is 1 before rr_depth. */
+static bool roulette_differs(struct look *l, const struct path_vertex *v, double *q)
+{
+    double u[4], beta[3];
+    *q = 1;
+    if (l->k < l->s->job.rr_depth) {
+        if (v->event == EVENT_ROULETTE)
+            return differs(l, "roulette", "event", 0, EVENT_SCATTER, v->event, INFINITY);
+        return false;
+    }
+    numbers(l, 2 * l->k, u);
+    for (int c = 0; c < 3; c++)
+        beta[c] = v->beta[c] * v->weight[c];
+    *q = fmin(0.95, vec_max(beta));
+    bool ends = u[3] >= *q;
+    l->report->compared++;
+    if (ends == (v->event == EVENT_ROULETTE))
+        return false;
+    return flip_differs(l, "roulette", "event", ends ? EVENT_ROULETTE : EVENT_SCATTER, v->event,
+                        fabs(u[3] - *q) / (4 * ULP * *q));
+}
+
+/* The ray that leaves v is the one that arrives at the next vertex, and so is the throughput. */
+static bool hand_over_differs(struct look *l, const struct path_vertex *v, const struct path_vertex *next,
+                              double q)
+{
+    double o[3], beta[3], bound[3];
+    double extent = fmax(vec_max_abs(v->P), fmax(primitive_extent(l->s->scene, v->primitive), 0x1p-20));
+    double side = vec_dot(v->wi, v->Ng) < 0 ? -1 : 1;
+    vec_madd(o, v->P, side * 0x1p-17 * extent, v->Ng);
+    for (int c = 0; c < 3; c++) {
+        beta[c] = v->beta[c] * v->weight[c] / q;
+        bound[c] = 8 * ULP * fabs(beta[c]) + 1e-36;
+    }
+    return vector_differs_by(l, "path", "origin", o, next->origin, 2 * ULP * extent) ||
+           vector_differs_by(l, "path", "direction", v->wi, next->direction, 1e-300) ||
+           vector_differs(l, "roulette", "beta", "rgb", beta, next->beta, bound);
+}
+
+static bool is_delta(enum material_type t)
+{
+    return t == MATERIAL_MIRROR || t == MATERIAL_DIELECTRIC;
+}
+
+static bool vertex_differs(struct look *l, const struct path_vertex *v, size_t i, size_t count)
+{
+    const uint32_t max_depth = l->s->job.max_depth;
+    double q;
+    if (v->k != l->k || l->k > max_depth)
+        return differs(l, "path", "length", 0, fmin(l->k, max_depth), v->k, INFINITY);
+    if (i == 0 && camera_differs(l, v))
+        return true;
+    if (hit_differs(l, v) || emission_differs(l, v, i ? v - 1 : NULL))
+        return true;
+    bool last = i + 1 == count;
+    if (v->primitive == UINT32_MAX || l->k == max_depth) {
+        uint32_t event = v->primitive == UINT32_MAX ? EVENT_MISS : EVENT_ABSORB;
+        return v->event != event && differs(l, "path", "event", 0, event, v->event, INFINITY);
+    }
+    if (!is_delta(material_of(l->s->scene, v->primitive)->type) && direct_differs(l, v))
+        return true;
+    if (scatter_differs(l, v))
+        return true;
+    if (v->event == EVENT_ABSORB)
+        return !last && differs(l, "path", "length", 0, l->k, (double)count, INFINITY);
+    if (roulette_differs(l, v, &q))
+        return true;
+    if (v->event == EVENT_ROULETTE || last)
+        return last == (v->event == EVENT_SCATTER) &&
+               differs(l, "path", "length", 0, l->k + (v->event == EVENT_SCATTER), (double)count, INFINITY);
+    return hand_over_differs(l, v, v + 1, q);
+}
+
+void steps_check(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
+                 const struct path_vertex *vertices, size_t count, const double L[3],
+                 struct step_report *out)
+{
+    struct step_report report = {.worst_field = "", .stage = "", .field = ""};
+    struct look l = {s, x, y, sample, 0, &report};
+    double sum[3] = {0}, size[3] = {0}, bound[3];
+    for (size_t i = 0; i < count; i++) {
+        l.k = (uint32_t)i + 1;
+        if (vertex_differs(&l, &vertices[i], i, count)) {
+            *out = report;
+            return;
+        }
+        for (int c = 0; c < 3; c++) {
+            sum[c] += vertices[i].emitted[c] + vertices[i].direct[c];
+            size[c] += fabs(vertices[i].emitted[c]) + fabs(vertices[i].direct[c]);
+        }
+    }
+    if (count == 0)
+        differs(&l, "path", "length", 0, 1, 0, INFINITY);
+    for (int c = 0; c < 3; c++)
+        bound[c] = (double)(2 * count + 2) * ULP * size[c] + 1e-36;
+    if (!report.found)
+        vector_differs(&l, "sum", "L", "rgb", sum, L, bound);
+    *out = report;
+}

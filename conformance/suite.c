@@ -1,0 +1,263 @@
+/* The suite: every case by name, the lists, and what a run's options select. */
+#include "case.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct level {
+    const char *name;
+    const struct case_table *plain, *scenes;
+};
+static const struct level levels[] = {
+    {"kernel", &kernel_cases, &kernel_scene_cases},
+    {"image", &image_cases, &image_scene_cases},
+    {"invariance", &invariance_cases, &invariance_scene_cases},
+};
+enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
+
+struct named_scene {
+    const char *name, *path;
+};
+
+/* "dir/cornell.json" is cornell; "dir/kitchen/scene.json" is kitchen. */
+static const char *scene_case_name(struct arena *a, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    if (strcmp(base, "scene.json") == 0 && base > path) {
+        const char *end = base - 1, *start = end;
+        while (start > path && start[-1] != '/')
+            start--;
+        if (end > start)
+            return arena_strndup(a, start, (size_t)(end - start));
+    }
+    size_t len = strlen(base);
+    if (len > 5 && strcmp(base + len - 5, ".json") == 0)
+        len -= 5;
+    char *name = arena_strndup(a, base, len);
+    for (char *p = name; p && *p; p++) /* a name is one word */
+        if (*p <= ' ' || *p == 127)
+            *p = '_';
+    return name;
+}
+
+static bool same_file(const char *x, const char *y)
+{
+    char *a = realpath(x, NULL), *b = realpath(y, NULL);
+    bool same = strcmp(x, y) == 0 || (a && b && strcmp(a, b) == 0);
+    free(a);
+    free(b);
+    return same;
+}
+
+/* The library's scenes, scenes/real, then the user's own with names of their own. */
+static enum status collect_scenes(struct arena *a, const char *const *more, size_t more_count,
+                                  struct named_scene **out, size_t *count, struct error *err)
+{
+    const char *const *library;
+    size_t n = 0, library_count;
+    enum status s = scene_library(a, true, &library, &library_count, err);
+    if (s != STATUS_OK)
+        return s;
+    struct named_scene *list = ARENA_ARRAY(a, struct named_scene, library_count + more_count);
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
+    for (size_t i = 0; i < library_count + more_count; i++) {
+        const char *path = i < library_count ? library[i] : more[i - library_count];
+        const char *name = scene_case_name(a, path);
+        if (!name)
+            return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
+        bool known = false;
+        for (size_t k = 0; k < n && !known; k++)
+            known = same_file(list[k].path, path);
+        if (known)
+            continue;
+        const char *unique = name;
+        for (unsigned number = 2, taken = 1; taken && unique; number++) {
+            taken = 0;
+            for (size_t k = 0; k < n; k++)
+                taken |= strcmp(list[k].name, unique) == 0;
+            if (taken)
+                unique = arena_printf(a, "%s-%u", name, number);
+        }
+        if (!unique)
+            return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
+        list[n++] = (struct named_scene){unique, path};
+    }
+    *out = list;
+    *count = n;
+    return STATUS_OK;
+}
+
+enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count,
+                          const struct conform_case **out, size_t *count, struct error *err)
+{
+    struct named_scene *named = NULL;
+    size_t named_count = 0, n = 0, total = 0;
+    enum status s = collect_scenes(a, scenes, scene_count, &named, &named_count, err);
+    if (s != STATUS_OK)
+        return s;
+    for (size_t l = 0; l < LEVEL_COUNT; l++)
+        total += levels[l].plain->count + levels[l].scenes->count * named_count;
+    struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total);
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", total);
+    for (size_t l = 0; l < LEVEL_COUNT; l++) {
+        const struct level *level = &levels[l];
+        for (size_t i = 0; i < level->plain->count; i++)
+            list[n++] = (struct conform_case){level->plain->rows[i].name, level->name,
+                                              level->plain->rows[i].text, NULL};
+        for (size_t i = 0; i < level->scenes->count; i++)
+            for (size_t k = 0; k < named_count; k++) {
+                const struct case_row *row = &level->scenes->rows[i];
+                const char *name = arena_printf(a, "%s.%s", row->name, named[k].name);
+                if (!name)
+                    return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", total);
+                list[n++] =
+                    (struct conform_case){name, level->name, row->text, named[k].path};
+            }
+    }
+    *out = list;
+    *count = n;
+    return STATUS_OK;
+}
+
+/* The row whose name is `name`, or begins it up to a dot before a scene's name. */
+const struct case_row *suite_row(const char *name)
+{
+    for (size_t l = 0; l < LEVEL_COUNT; l++) {
+        for (size_t i = 0; i < levels[l].plain->count; i++)
+            if (strcmp(levels[l].plain->rows[i].name, name) == 0)
+                return &levels[l].plain->rows[i];
+        for (size_t i = 0; i < levels[l].scenes->count; i++) {
+            size_t len = strlen(levels[l].scenes->rows[i].name);
+            if (strncmp(levels[l].scenes->rows[i].name, name, len) == 0 && name[len] == '.' &&
+                name[len + 1])
+                return &levels[l].scenes->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- lists and selection ------------------------------------------------------------------------ */
+
+static const struct conform_case *find_case(const struct conform_case *list, size_t count,
+                                            const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0)
+            return &list[i];
+    return NULL;
+}
+
+/* Marks the cases that a list file names: one name a line, # begins a comment. */
+static enum status read_list(struct arena *a, const char *wanted, const struct conform_case *all,
+                             size_t count, bool *listed, struct error *err)
+{
+    const char *path = wanted;
+    if (!strchr(wanted, '/') && !strchr(wanted, '.'))
+        path = arena_printf(a, "%s/%s.txt", ISOPHOTE_LISTS_DIR, wanted);
+    char *data;
+    size_t size;
+    if (!path)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the list %s", wanted);
+    enum status s = file_read(a, path, (size_t)16 << 20, &data, &size, err);
+    if (s != STATUS_OK)
+        return s;
+    uint32_t line = 1;
+    for (char *at = data, *next; at; at = next, line++) {
+        char *end = strchr(at, '\n');
+        next = end ? end + 1 : NULL;
+        if (end)
+            *end = 0;
+        at[strcspn(at, "#")] = 0;
+        at += strspn(at, " \t\r");
+        size_t len = strlen(at);
+        while (len && strchr(" \t\r", at[len - 1]))
+            at[--len] = 0;
+        if (!len)
+            continue;
+        const struct conform_case *c = find_case(all, count, at);
+        if (!c)
+            return error_set(err, STATUS_TYPE, (struct src_pos){path, line, 1},
+                             "there is no case %s; `isophote conform --list` prints all", at);
+        listed[c - all] = true;
+    }
+    return STATUS_OK;
+}
+
+static bool level_wanted(const struct conform_options *o, const char *level)
+{
+    for (size_t i = 0; i < o->level_count; i++)
+        if (strcmp(o->levels[i], level) == 0)
+            return true;
+    return o->level_count == 0;
+}
+
+static enum status check_levels(const struct conform_options *o, struct error *err)
+{
+    for (size_t i = 0; i < o->level_count; i++) {
+        size_t l = 0;
+        while (l < LEVEL_COUNT && strcmp(levels[l].name, o->levels[i]) != 0)
+            l++;
+        if (l == LEVEL_COUNT)
+            return error_msg(err, STATUS_TYPE,
+                             "there is no level '%s'; expected kernel, image or invariance",
+                             o->levels[i]);
+    }
+    if ((o->shards == 0) != (o->shard == 0) || o->shard > o->shards)
+        return error_msg(err, STATUS_TYPE, "there is no shard %u of %u; expected 1/N to N/N",
+                         o->shard, o->shards);
+    return STATUS_OK;
+}
+
+/* By name alone, so that a shard is the same on every machine, whatever its devices and filter. */
+static uint32_t shard_of(const char *name, uint32_t shards)
+{
+    char hex[33], head[9] = {0};
+    hash_bytes(name, strlen(name), hex);
+    memcpy(head, hex, 8);
+    return (uint32_t)(strtoul(head, NULL, 16) % shards) + 1;
+}
+
+enum status conform_select(struct arena *a, const struct conform_options *o,
+                           const struct conform_case **out, size_t *count, struct error *err)
+{
+    const struct conform_case *all;
+    size_t all_count, n = 0;
+    regex_t filter;
+    enum status s = check_levels(o, err);
+    if (s != STATUS_OK ||
+        (s = conform_cases(a, o->scenes, o->scene_count, &all, &all_count, err)) != STATUS_OK)
+        return s;
+    bool *listed = ARENA_ARRAY(a, bool, all_count);
+    struct conform_case *chosen = ARENA_ARRAY(a, struct conform_case, all_count);
+    if (!listed || !chosen)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", all_count);
+    if ((s = read_list(a, o->list ? o->list : "core", all, all_count, listed, err)) != STATUS_OK)
+        return s;
+    /* a scene that the user named is wanted, whatever the list says */
+    for (size_t i = 0; i < all_count; i++)
+        for (size_t k = 0; all[i].scene && k < o->scene_count && !listed[i]; k++)
+            listed[i] = same_file(all[i].scene, o->scenes[k]);
+    if (o->filter) {
+        int code = regcomp(&filter, o->filter, REG_EXTENDED | REG_NOSUB);
+        if (code != 0) {
+            char why[256];
+            regerror(code, &filter, why, sizeof why);
+            return error_msg(err, STATUS_TYPE, "the filter '%s' is no regular expression: %s",
+                             o->filter, why);
+        }
+    }
+    for (size_t i = 0; i < all_count; i++)
+        if (listed[i] && level_wanted(o, all[i].level) &&
+            (!o->shards || shard_of(all[i].name, o->shards) == o->shard) &&
+            (!o->filter || regexec(&filter, all[i].name, 0, NULL, 0) == 0))
+            chosen[n++] = all[i];
+    if (o->filter)
+        regfree(&filter);
+    *out = chosen;
+    *count = n;
+    return STATUS_OK;
+}

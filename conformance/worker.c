@@ -1,0 +1,224 @@
+/* Running one case: the frame around a case function, and the worker process that reports it. */
+#include "case.h"
+#include "result_text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum status write_all(int fd, const char *data, size_t size, struct error *err)
+{
+    while (size) {
+        ssize_t n = write(fd, data, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_msg(err, STATUS_IO, "the report pipe: %s", strerror(errno));
+        data += n;
+        size -= (size_t)n;
+    }
+    return STATUS_OK;
+}
+
+void case_compiling(struct run_context *c, bool compiling)
+{
+    double now = clock_s();
+    if (compiling == c->compiling)
+        return;
+    *(c->compiling ? &c->result->compile_s : &c->result->run_s) += now - c->phase_start;
+    c->phase_start = now;
+    c->compiling = compiling;
+    const char *line = compiling ? "{\"phase\":\"compile\"}\n" : "{\"phase\":\"run\"}\n";
+    if (c->report >= 0)
+        write_all(c->report, line, strlen(line), NULL); /* a closed pipe shows at the result */
+}
+
+enum status case_device(struct run_context *c, struct error *err)
+{
+    if (c->device)
+        return STATUS_OK;
+    enum status s = device_open(c->device_id, &c->device, err);
+    if (s == STATUS_OK)
+        c->info = device_describe(c->device);
+    return s;
+}
+
+enum status case_scene(struct run_context *c, struct error *err)
+{
+    if (c->scene)
+        return STATUS_OK;
+    if (!c->scene_path)
+        return error_msg(err, STATUS_INTERNAL, "the case has no scene");
+    return scene_load(c->scene_path, &c->scene, err);
+}
+
+enum status case_library_scene(struct run_context *c, const char *name, struct error *err)
+{
+    reference_close(c->reference);
+    c->reference = NULL;
+    scene_free(c->scene);
+    c->scene = NULL;
+    c->scene_path = arena_printf(c->arena, "%s/library/%s.json", scene_library_dir(), name);
+    return case_scene(c, err);
+}
+
+enum status case_reference(struct run_context *c, struct error *err)
+{
+    if (c->reference)
+        return STATUS_OK;
+    enum status s = case_scene(c, err);
+    return s == STATUS_OK ? reference_open(c->scene, &c->reference, err) : s;
+}
+
+enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
+                       struct error *err)
+{
+    enum status s;
+    if ((s = case_scene(c, err)) != STATUS_OK || (s = case_device(c, err)) != STATUS_OK ||
+        (s = device_load(c->device, c->scene, bvh, NULL, err)) != STATUS_OK)
+        return s;
+    case_compiling(c, true);
+    s = device_build(c->device, mode, NULL, err);
+    case_compiling(c, false);
+    return s;
+}
+
+static void verdict_set(struct run_context *c, enum verdict v, const char *fmt, va_list ap)
+{
+    char text[2048];
+    vsnprintf(text, sizeof text, fmt, ap);
+    c->result->verdict = v;
+    c->result->reason = arena_strdup(c->arena, text);
+}
+
+enum status case_pass(struct run_context *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    verdict_set(c, VERDICT_PASS, fmt, ap);
+    va_end(ap);
+    return STATUS_OK;
+}
+
+enum status case_fail(struct run_context *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    verdict_set(c, VERDICT_FAIL, fmt, ap);
+    va_end(ap);
+    return STATUS_OK;
+}
+
+enum status case_skip(struct run_context *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    verdict_set(c, VERDICT_SKIP, fmt, ap);
+    va_end(ap);
+    return STATUS_OK;
+}
+
+void case_detail(struct run_context *c, struct json_writer *w)
+{
+    if (!w->out.failed && w->out.data)
+        c->result->detail = arena_strdup(c->arena, w->out.data);
+    text_free(&w->out);
+}
+
+bool is_native(const char *id)
+{
+    return strcmp(id, "native") == 0;
+}
+
+static enum verdict verdict_of(enum status s)
+{
+    switch (s) {
+    case STATUS_UNSUPPORTED:
+    case STATUS_MISSING:
+        return VERDICT_SKIP;
+    case STATUS_MISMATCH:
+    case STATUS_BUILD: /* a kernel that the device's compiler refuses is the device's failure */
+        return VERDICT_FAIL;
+    default:
+        return VERDICT_ERROR;
+    }
+}
+
+static enum status run_case(struct arena *a, const char *name, const char *scene,
+                            const char *device, int report, struct conform_result *out,
+                            struct error *err)
+{
+    const struct case_row *row = suite_row(name);
+    if (!row)
+        return error_msg(err, STATUS_TYPE, "there is no case %s", name);
+    struct conform_result r = {.verdict = VERDICT_ERROR};
+    struct run_context c = {.arena = a,
+                            .name = name,
+                            .device_id = device,
+                            .scene_path = scene,
+                            .result = &r,
+                            .report = report,
+                            .phase_start = clock_s()};
+    struct error e = {0};
+    enum status s = row->run(&c, &e);
+    if (s == STATUS_CANCELLED) {
+        if (err)
+            *err = e;
+    } else if (s != STATUS_OK) {
+        char text[sizeof e.msg + sizeof e.file + 256];
+        error_format(&e, text, sizeof text);
+        r.verdict = verdict_of(s);
+        r.reason = arena_strdup(a, e.file[0] ? text : e.msg);
+    } else if (r.verdict == VERDICT_PASS && c.compared == 0) {
+        r.verdict = VERDICT_ERROR;
+        r.reason = "the case compared nothing";
+    } else if (r.verdict == VERDICT_ERROR && !r.reason) {
+        r.reason = "the case came to no verdict";
+    }
+    reference_close(c.reference);
+    scene_free(c.scene);
+    device_close(c.device);
+    *(c.compiling ? &r.compile_s : &r.run_s) += clock_s() - c.phase_start;
+    if (s == STATUS_CANCELLED)
+        return s;
+    if (!r.replay && r.verdict != VERDICT_PASS && r.verdict != VERDICT_SKIP) {
+        bool plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+                     strlen(name);
+        r.replay = plain ? arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s", device,
+                                        name, scene ? " --scene " : "", scene ? scene : "")
+                         : NULL;
+    }
+    *out = r;
+    return STATUS_OK;
+}
+
+enum status conform_run_case(struct arena *a, const char *name, const char *scene,
+                             const char *device, struct conform_result *out, struct error *err)
+{
+    return run_case(a, name, scene, device, -1, out, err);
+}
+
+enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
+                           struct error *err)
+{
+    struct arena a = {0};
+    struct conform_result r;
+    enum status s = run_case(&a, name, scene, device, fd, &r, err);
+    if (s == STATUS_OK) {
+        struct json_writer w = {0};
+        json_begin_object(&w);
+        json_key(&w, "result");
+        json_begin_object(&w);
+        result_write(&w, &r, true);
+        json_end_object(&w);
+        json_end_object(&w);
+        text_puts(&w.out, "\n");
+        s = w.out.failed ? error_msg(err, STATUS_MEMORY, "out of memory for the result")
+                         : write_all(fd, w.out.data, w.out.len, err);
+        text_free(&w.out);
+    }
+    arena_free(&a);
+    return s;
+}
