@@ -1,0 +1,425 @@
+/* Rendering: replay, threads, jobs split in two, cancelling, the film's clamp, cameras, textures,
+ * auxiliary passes. */
+#include "path.h"
+#include "random.h"
+#include "test_scene.h"
+#include "texture.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct reference *opened(const struct scene *s)
+{
+    struct reference *r;
+    struct error err = {0};
+    if (reference_open(s, &r, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    return r;
+}
+
+static struct reference_picture rendered(const struct reference *r, const struct reference_job *job)
+{
+    struct reference_picture p;
+    struct error err = {0};
+    if (reference_render(r, job, &p, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    return p;
+}
+
+static void assert_same(const struct reference_picture *a, const struct reference_picture *b)
+{
+    size_t n = (size_t)a->width * a->height * sizeof(double);
+    assert_memory_equal(a->beauty, b->beauty, 3 * n);
+    assert_memory_equal(a->variance, b->variance, 3 * n);
+    assert_memory_equal(a->albedo, b->albedo, 3 * n);
+    assert_memory_equal(a->normal, b->normal, 3 * n);
+    assert_memory_equal(a->depth, b->depth, n);
+}
+
+static const struct reference_job JOB = {.width = 21,
+                                         .height = 13,
+                                         .sample_begin = 3,
+                                         .sample_count = 9,
+                                         .max_depth = 6,
+                                         .rr_depth = 3,
+                                         .seed = 0x123456789abcdef};
+
+/* The picture is the sum of its samples, bit by bit, and a sample is the sum of its vertices'
+ * contributions. */
+static void test_replay(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s);
+    struct reference_picture p = rendered(r, &JOB);
+    for (uint32_t y = 0; y < JOB.height; y++) {
+        for (uint32_t x = 0; x < JOB.width; x++) {
+            double sum[3] = {0}, squares = 0, depth = 0;
+            for (uint32_t i = 0; i < JOB.sample_count; i++) {
+                double L[3], again[3];
+                struct path_vertex v[6];
+                size_t n;
+                reference_sample(r, &JOB, x, y, JOB.sample_begin + i, L, v, 6, &n);
+                reference_sample(r, &JOB, x, y, JOB.sample_begin + i, again, NULL, 0, NULL);
+                assert_memory_equal(L, again, sizeof L);
+                assert_true(n >= 1 && n <= 6);
+                double parts[3] = {0};
+                for (size_t k = 0; k < n; k++) {
+                    assert_int_equal(v[k].k, k + 1);
+                    assert_int_equal(v[k].event == EVENT_SCATTER, k + 1 < n);
+                    for (int c = 0; c < 3; c++) {
+                        parts[c] += v[k].emitted[c] + v[k].direct[c];
+                        double q = 1; /* roulette's compensation */
+                        if (k + 1 < n && v[k].k >= JOB.rr_depth)
+                            q = fmin(0.95, fmax(v[k].beta[0] * v[k].weight[0],
+                                                fmax(v[k].beta[1] * v[k].weight[1],
+                                                     v[k].beta[2] * v[k].weight[2])));
+                        if (k + 1 < n) {
+                            double beta = v[k].beta[c] * v[k].weight[c] / q;
+                            assert_true(fabs(v[k + 1].beta[c] - beta) <= 1e-14 * beta);
+                            assert_true(v[k + 1].direction[c] == v[k].wi[c]);
+                        }
+                    }
+                }
+                for (int c = 0; c < 3; c++) {
+                    assert_true(fabs(parts[c] - L[c]) <= 1e-14 * L[c]);
+                    sum[c] += L[c];
+                }
+                squares += L[0] * L[0];
+                depth += v[0].event == EVENT_MISS ? 0 : v[0].t;
+            }
+            size_t at = (size_t)y * JOB.width + x;
+            for (size_t c = 0; c < 3; c++)
+                assert_true(p.beauty[3 * at + c] == sum[c] / JOB.sample_count);
+            double mean = sum[0] / JOB.sample_count;
+            double variance = (squares - JOB.sample_count * mean * mean) / (JOB.sample_count - 1);
+            assert_true(fabs(p.variance[3 * at] - variance) <= 1e-12 * (squares + 1e-300));
+            assert_true(p.depth[at] == depth / JOB.sample_count);
+        }
+    }
+    reference_picture_free(&p);
+    reference_picture_free(&p); /* twice is once */
+    reference_close(r);
+    test_scene_free(s);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s), *second = opened(s);
+    struct reference_job job = JOB;
+    job.threads = 1;
+    struct reference_picture one = rendered(r, &job);
+    for (job.threads = 2; job.threads <= 3; job.threads++) {
+        struct reference_picture more = rendered(r, &job);
+        assert_same(&one, &more);
+        reference_picture_free(&more);
+    }
+    struct reference_picture other = rendered(second, &job); /* another tree */
+    assert_same(&one, &other);
+    reference_picture_free(&other);
+    /* two halves make the whole, but for the last bit of the means */
+    struct reference_job half = job;
+    half.sample_count = 4;
+    struct reference_picture a = rendered(r, &half);
+    half.sample_begin += 4;
+    half.sample_count = 5;
+    struct reference_picture b = rendered(r, &half);
+    for (size_t i = 0; i < (size_t)job.width * job.height * 3; i++)
+        assert_true(fabs((4 * a.beauty[i] + 5 * b.beauty[i]) / 9 - one.beauty[i]) <=
+                    1e-14 * one.beauty[i]);
+    /* another seed, another picture */
+    job.seed++;
+    other = rendered(r, &job);
+    assert_memory_not_equal(one.beauty, other.beauty, 9 * 21 * sizeof(double));
+    reference_picture_free(&one);
+    reference_picture_free(&other);
+    reference_picture_free(&a);
+    reference_picture_free(&b);
+    reference_close(r);
+    reference_close(second);
+    test_scene_free(s);
+}
+
+struct watch {
+    atomic_int inside;
+    int calls;
+    double last;
+    bool cancel;
+};
+
+static void progress(void *ctx, double share, double left_s)
+{
+    struct watch *w = ctx;
+    assert_int_equal(atomic_fetch_add(&w->inside, 1), 0); /* one thread at a time */
+    assert_true(share > 0 && share <= 1 && left_s >= 0);
+    w->last = fmax(w->last, share);
+    w->calls++;
+    if (w->cancel)
+        cancel_requested = 1;
+    atomic_fetch_sub(&w->inside, 1);
+}
+
+static void test_progress_and_cancel(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s);
+    struct watch w = {.last = 0};
+    struct reference_job job = JOB;
+    job.progress = progress;
+    job.progress_ctx = &w;
+    job.threads = 1;
+    struct reference_picture p = rendered(r, &job);
+    assert_true(w.calls > 5 && w.last == 1);
+    reference_picture_free(&p);
+    struct error err = {0};
+    struct reference_picture untouched = {.width = 77};
+    w = (struct watch){.cancel = true};
+    job.threads = 3;
+    enum status status = reference_render(r, &job, &untouched, &err);
+    cancel_requested = 0;
+    assert_int_equal(status, STATUS_CANCELLED);
+    assert_int_equal(untouched.width, 77);
+    assert_null(untouched.beauty);
+    reference_close(r);
+    test_scene_free(s);
+}
+
+static void test_bad_jobs(void **state)
+{
+    (void)state;
+    struct scene *s = test_scene_new();
+    struct reference *r = opened(s);
+    struct reference_picture p = {0};
+    struct error err;
+    struct reference_job job = JOB;
+    job.width = 0;
+    assert_int_equal(reference_render(r, &job, &p, &err), STATUS_ARG);
+    job = JOB;
+    job.sample_count = 0;
+    assert_int_equal(reference_render(r, &job, &p, &err), STATUS_ARG);
+    job = JOB;
+    job.max_depth = 0;
+    assert_int_equal(reference_render(r, &job, &p, &err), STATUS_ARG);
+    job = JOB;
+    job.sample_begin = UINT32_MAX;
+    assert_int_equal(reference_render(r, &job, &p, &err), STATUS_ARG);
+    assert_null(p.beauty);
+    reference_close(r);
+    test_scene_free(s);
+}
+
+/* Vertices beyond the caller's room are left out; the sample is the same. */
+static void test_truncated_log(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s);
+    struct reference_job job = JOB;
+    job.rr_depth = 100;
+    struct path_vertex two[3], all[6];
+    memset(&two[2], 0x5a, sizeof two[2]);
+    struct path_vertex guard = two[2];
+    double L[3], full[3];
+    size_t n, m, longest = 0;
+    for (uint32_t i = 0; i < 64; i++) {
+        reference_sample(r, &job, 10, 6, i, full, all, 6, &m);
+        reference_sample(r, &job, 10, 6, i, L, two, 2, &n);
+        assert_memory_equal(L, full, sizeof L);
+        assert_int_equal(n, m < 2 ? m : 2);
+        assert_memory_equal(two, all, n * sizeof *two);
+        assert_memory_equal(&two[2], &guard, sizeof guard);
+        longest = m > longest ? m : longest;
+    }
+    assert_int_equal(longest, 6);
+    reference_close(r);
+    test_scene_free(s);
+}
+
+/* Section 9: E = 36 - k for M = m 2^k; a sample above 2^(46 - E) is clamped to it, below 0 or not
+ * finite it adds 0. */
+static void test_film_limit(void **state)
+{
+    (void)state;
+    struct scene *s = test_scene_new();
+    test_emitter(s, 5); /* 5 = 0.625 2^3: E = 33, the limit 8192 */
+    test_quad(s, 0, vec3(-9, -9, -2), vec3(18, 0, 0), vec3(0, 18, 0));
+    struct reference *r = opened(s);
+    struct vec3 v = film_value(r, vec3(8191, 8193, -1));
+    assert_true(v.x == 8191 && v.y == 8192 && v.z == 0);
+    assert_true(is_zero(film_value(r, vec3(1, NAN, 1))));
+    assert_true(is_zero(film_value(r, vec3(1, 1, INFINITY))));
+    reference_close(r);
+    test_scene_free(s);
+}
+
+/* Auxiliary passes: what stands in front of the camera. */
+static void test_passes(void **state)
+{
+    (void)state;
+    struct scene *s = test_scene_new();
+    uint32_t red = test_material(s, (struct material){.base = {{0.5F, 0.25F, 0.125F}, -1}});
+    test_quad(s, red, vec3(-9, -9, -2), vec3(0, 18, 0),
+              vec3(18, 0, 0)); /* Ng away from the camera */
+    s->camera.tan_half_fov = 0.001;
+    struct reference_job job = {.width = 2, .height = 2, .sample_count = 4, .max_depth = 1};
+    struct reference_picture p = test_render(s, &job);
+    assert_true(p.albedo[0] == 0.5 && p.albedo[1] == 0.25 && p.albedo[2] == 0.125);
+    assert_true(fabs(p.normal[2] - 1) < 1e-12); /* turned to the viewer */
+    assert_true(fabs(p.depth[0] - 2) < 1e-5);
+    assert_true(p.variance[0] == 0 && p.beauty[0] == 0);
+    reference_picture_free(&p);
+    s->triangle_count = 0; /* nothing there */
+    p = test_render(s, &job);
+    assert_true(p.albedo[0] == 0 && p.normal[2] == 0 && p.depth[0] == 0);
+    reference_picture_free(&p);
+    test_scene_free(s);
+}
+
+/* ---- cameras
+ * ------------------------------------------------------------------------------------------- */
+
+static void near(double v, double expected)
+{
+    if (!(fabs(v - expected) < 1e-12))
+        fail_msg("%.15g, expected %.15g", v, expected);
+}
+
+static void test_camera_rays(void **state)
+{
+    (void)state;
+    struct scene *s = test_scene_new();
+    struct camera *c = &s->camera; /* along -z, right is +x, up is +y */
+    c->tan_half_fov = 0.5;
+    const double corner[4] = {0}, middle[4] = {0.5, 0.5, 0, 0};
+    const struct {
+        enum fov_axis axis;
+        uint32_t w, h;
+        double tan_x, tan_y;
+    } views[] = {{FOV_X, 40, 20, 0.5, 0.25},     {FOV_Y, 40, 20, 1, 0.5},
+                 {FOV_SMALLER, 40, 20, 1, 0.5},  {FOV_LARGER, 40, 20, 0.5, 0.25},
+                 {FOV_SMALLER, 20, 40, 0.5, 1},  {FOV_LARGER, 20, 40, 0.25, 0.5},
+                 {FOV_SMALLER, 30, 30, 0.5, 0.5}};
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        c->fov_axis = views[i].axis;
+        /* the top left corner of the picture is the top left corner of pixel (0, 0) */
+        struct ray ray = camera_ray(c, views[i].w, views[i].h, 0, 0, corner);
+        near(ray.d.x / -ray.d.z, -views[i].tan_x);
+        near(ray.d.y / -ray.d.z, views[i].tan_y);
+        near(length(ray.d), 1);
+        ray = camera_ray(c, views[i].w, views[i].h, views[i].w / 2, views[i].h / 2, corner);
+        near(ray.d.z, -1);
+        /* half a pixel right of and below the middle */
+        ray = camera_ray(c, views[i].w, views[i].h, views[i].w / 2, views[i].h / 2, middle);
+        near(ray.d.x / -ray.d.z, views[i].tan_x / views[i].w);
+        near(ray.d.y / -ray.d.z, -views[i].tan_y / views[i].h);
+    }
+    /* A lens: rays start on it and meet at the plane of focus, where the pinhole's ray goes. */
+    struct camera lens = *c;
+    lens.lens_radius = 0.25;
+    lens.focus_distance = 3;
+    double widest = 0;
+    for (uint32_t i = 0; i < 200; i++) {
+        double u[4];
+        random_block(5, i, 0, 0, 0, u);
+        struct ray pinhole = camera_ray(c, 30, 30, 7, 21, u),
+                   ray = camera_ray(&lens, 30, 30, 7, 21, u);
+        near(ray.o.z, 0);
+        widest = fmax(widest, length(ray.o));
+        struct vec3 focus = add(ray.o, scale(-3 / ray.d.z, ray.d));
+        struct vec3 sharp = scale(-3 / pinhole.d.z, pinhole.d);
+        near(focus.x, sharp.x);
+        near(focus.y, sharp.y);
+    }
+    assert_true(widest > 0.24 && widest <= 0.25);
+    test_scene_free(s);
+}
+
+/* ---- textures
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static double red_at(const struct texture *t, double u, double v)
+{
+    return texture_lookup(t, (const double[2]){u, v}).x;
+}
+
+static void test_textures(void **state)
+{
+    (void)state;
+    /* 4 x 2, row 0 on top: 0 1 2 3 / 10 11 12 13 */
+    float values[8] = {0, 1, 2, 3, 10, 11, 12, 13};
+    struct texture t = {
+        .image = {.width = 4, .height = 2, .channels = 1, .format = TEXEL_F32, .texels = values},
+        .filter = FILTER_NEAREST,
+        .scale = {1, 1}};
+    /* v = 0 is the bottom */
+    near(red_at(&t, 0.1, 0.1), 10);
+    near(red_at(&t, 0.1, 0.9), 0);
+    near(red_at(&t, 0.9, 0.9), 3);
+    near(texture_lookup(&t, (const double[2]){0.9, 0.1}).z, 13); /* one channel makes gray */
+    /* beyond the edge: one texel to the right, and two to the left */
+    const struct {
+        enum texture_wrap wrap;
+        double right, left, far_left;
+    } wraps[3] = {{WRAP_REPEAT, 0, 2, 3}, {WRAP_MIRROR, 3, 1, 0}, {WRAP_CLAMP, 3, 0, 0}};
+    for (int i = 0; i < 3; i++) {
+        t.wrap_u = t.wrap_v = wraps[i].wrap;
+        near(red_at(&t, 1.1, 0.9), wraps[i].right);
+        near(red_at(&t, -0.4, 0.9), wraps[i].left);
+        near(red_at(&t, -2.1, 0.9), i == 1 ? 0 : wraps[i].far_left);
+        near(red_at(&t, 0.1, 1.3), i == 0 ? 10 : 0);
+    }
+    /* bilinear: texel centres are exact, the middle of four is their mean, edges wrap */
+    t.filter = FILTER_BILINEAR;
+    t.wrap_u = t.wrap_v = WRAP_REPEAT;
+    near(red_at(&t, 0.125, 0.75), 0);
+    near(red_at(&t, 0.5, 0.5), (1 + 2 + 11 + 12) / 4.0);
+    near(red_at(&t, 0, 0.75), 1.5); /* between 3 and 0 */
+    near(red_at(&t, 0.25 * 0.5 + 0.25 * 0.3, 0.75), 0.3);
+    t.wrap_u = WRAP_CLAMP;
+    near(red_at(&t, 0, 0.75), 0);
+    t.scale[0] = 2;
+    t.offset[0] = 0.25F;
+    near(red_at(&t, 0.125, 0.75), 1.5); /* u = 0.5 */
+    /* no value for what is no place */
+    near(red_at(&t, NAN, 0.5), 0);
+    near(red_at(&t, 0.5, INFINITY), 0);
+    near(red_at(&t, 1e9, 0.5), 0);
+    /* bytes: linear and sRGB (IEC 61966-2-1: 188 of 255 is half the light, to half a step) */
+    uint8_t bytes[4] = {188, 0, 255, 7};
+    t = (struct texture){.image = {.width = 1, .height = 1, .channels = 4, .texels = bytes},
+                         .scale = {1, 1}};
+    near(red_at(&t, 0.5, 0.5), 188 / 255.0);
+    t.image.srgb = true;
+    assert_true(fabs(red_at(&t, 0.5, 0.5) - 0.5) < 0.005);
+    near(red_at(&t, 0.5, 0.5), pow((188 / 255.0 + 0.055) / 1.055, 2.4));
+    bytes[0] = 10; /* the linear part */
+    near(red_at(&t, 0.5, 0.5), 10 / 255.0 / 12.92);
+    struct vec3 c = texture_lookup(&t, (const double[2]){0.5, 0.5});
+    near(c.y, 0);
+    near(c.z, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_bad_jobs),
+        cmocka_unit_test(test_truncated_log),
+        cmocka_unit_test(test_film_limit),
+        cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_camera_rays),
+        cmocka_unit_test(test_textures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
