@@ -320,6 +320,7 @@ static void test_hot_texel(void **state)
                                       {.type = MATERIAL_PRINCIPLED,
                                        .base = {{0.8F, 0.5F, 0.2F}, -1},
                                        .roughness = {0.5F, -1, 0},
+                                       .metallic = {0, -1, 0},
                                        .specular = 0.5F}};
     for (int kind = 0; kind < 3; kind++) {
         struct scene *s = test_scene_new();
