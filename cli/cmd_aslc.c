@@ -1,0 +1,259 @@
+/* isophote aslc: compiles shaders, or says what is wrong with them. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shaders.h"
+
+static const char usage[] =
+    "usage: isophote aslc [options] FILE...\n\n"
+    "Compiles ASL or OSL source (docs/asl.md). Prints 'Compiled F -> NAME.aso', or the errors and "
+    "'FAILED F'; the exit\n"
+    "status is then 1. The compiled file lies in the current folder.\n\n"
+    "  -o FILE           where the compiled file goes (one source only; '-': nowhere)\n"
+    "  -I FOLDER         look for #include files there too; may be given several times\n"
+    "  -D NAME[=TEXT]    define a macro\n"
+    "  -E                print what the preprocessor makes of the file, and stop\n"
+    "  -Wall             warn also of what is only doubtful\n"
+    "  -Werror           warnings are errors\n"
+    "  -q                print nothing but messages\n"
+    "  --dump=LIST       print the tree: ast, types (a comma between them)\n"
+    "  --builtins        print the table of builtin functions as Markdown\n"
+    "  --json            one JSON document on standard output\n"
+    "  --help            this text\n\n"
+    "examples:\n"
+    "  isophote aslc marble.osl\n"
+    "  isophote aslc -Wall -Iinclude --dump=types fbm.asl\n";
+
+struct aslc {
+    struct asl_options opt;
+    const char **includes, **defines, **files;
+    size_t include_count, define_count, file_count;
+    const char *out;
+    bool preprocess, quiet, json, ast, types;
+};
+
+static int misuse(const char *what, const char *arg)
+{
+    struct error err = {0};
+    error_msg(&err, STATUS_ARG, "%s '%s'; 'isophote aslc --help' lists the options", what, arg);
+    return report_error(&err, false);
+}
+
+/* The value of -Ifoo or -I foo; NULL when it is missing. */
+static const char *joined(int argc, char **argv, int *i)
+{
+    if (argv[*i][2])
+        return argv[*i] + 2;
+    return *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+/* -1 to go on. */
+static int parse(int argc, char **argv, struct aslc *a)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *s = argv[i], *value;
+        if (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0) {
+            (void)fputs(usage, stdout);
+            return EXIT_PASS;
+        }
+        if (strcmp(s, "--builtins") == 0) {
+            struct text t = {0};
+            asl_builtins_print(&t);
+            (void)fputs(t.data ? t.data : "", stdout);
+            text_free(&t);
+            return EXIT_PASS;
+        }
+        if (strcmp(s, "-Wall") == 0)
+            a->opt.warn_all = true;
+        else if (strcmp(s, "-Werror") == 0)
+            a->opt.warn_error = true;
+        else if (strcmp(s, "-q") == 0)
+            a->quiet = true;
+        else if (strcmp(s, "-E") == 0)
+            a->preprocess = true;
+        else if (strcmp(s, "--json") == 0)
+            a->json = true;
+        else if (strcmp(s, "-v") == 0 || strncmp(s, "-O", 2) == 0)
+            ; /* accepted as other compilers do; nothing hangs on it */
+        else if (strncmp(s, "--dump=", 7) == 0) {
+            a->ast = strstr(s, "ast") != NULL;
+            a->types = strstr(s, "types") != NULL;
+            if (!a->ast && !a->types)
+                return misuse("unknown dump in", s);
+        } else if (strncmp(s, "-I", 2) == 0 || strncmp(s, "-D", 2) == 0) {
+            bool include = s[1] == 'I';
+            if (!(value = joined(argc, argv, &i)))
+                return misuse("a value is missing after", s);
+            if (include)
+                a->includes[a->include_count++] = value;
+            else
+                a->defines[a->define_count++] = value;
+        } else if (strcmp(s, "-o") == 0) {
+            if (i + 1 >= argc)
+                return misuse("a file is missing after", s);
+            a->out = argv[++i];
+        } else if (s[0] == '-' && s[1]) {
+            return misuse("unknown option", s);
+        } else {
+            a->files[a->file_count++] = s;
+        }
+    }
+    if (a->file_count == 0)
+        return misuse("no source file after", argv[0]);
+    if (a->out && a->file_count > 1)
+        return misuse("with several sources there cannot be one output", a->out);
+    return -1;
+}
+
+/* "dir/marble.osl" -> "marble.aso" */
+static char *object_name(struct arena *a, const char *file)
+{
+    const char *base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    const char *dot = strrchr(base, '.');
+    return arena_printf(a, "%.*s.aso", (int)(dot && dot != base ? dot - base : (long)strlen(base)),
+                        base);
+}
+
+/* The object file of this version: a mark, and the preprocessed source, which is what `isophote
+ * shade` reads again. */
+static enum status write_object(struct arena *a, const struct aslc *c, const char *file,
+                                const char *out, struct error *err)
+{
+    struct text t = {0};
+    struct asl_diags ignored = {0};
+    text_puts(&t, "// Isophote ASL object 1, form source\n");
+    enum status s = asl_preprocess(a, file, NULL, 0, &c->opt, &ignored, &t, err);
+    if (s == STATUS_OK)
+        s = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory")
+                     : file_write(out, t.data, t.len, err);
+    text_free(&t);
+    return s;
+}
+
+static void json_diags(struct json_writer *w, const struct asl_diags *d)
+{
+    static const char *const names[] = {"note", "warning", "error"};
+    json_key(w, "diagnostics");
+    json_begin_array(w);
+    for (const struct asl_diag *i = d->first; i; i = i->next) {
+        json_begin_object(w);
+        json_key_string(w, "severity", names[i->severity]);
+        json_key_string(w, "file", i->pos.file ? i->pos.file : "");
+        json_key_integer(w, "line", i->pos.line);
+        json_key_integer(w, "col", i->pos.col);
+        json_key_string(w, "text", i->text);
+        if (i->hint)
+            json_key_string(w, "hint", i->hint);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void print_text(struct text *t, FILE *to)
+{
+    if (t->data)
+        (void)fwrite(t->data, 1, t->len, to);
+    text_free(t);
+}
+
+/* EXIT_PASS, EXIT_FINDING when the source is wrong, else what report_error says. */
+static int compile_one(const struct aslc *c, const char *file, struct json_writer *w)
+{
+    struct arena a = {0};
+    struct asl_diags diags = {0};
+    struct error err = {0};
+    const struct asl_program *program = NULL;
+    struct text text = {0};
+    int status = EXIT_PASS;
+    if (c->preprocess) {
+        enum status s = asl_preprocess(&a, file, NULL, 0, &c->opt, &diags, &text, &err);
+        print_text(&text, stdout);
+        asl_diags_print(&diags, &text);
+        print_text(&text, stderr);
+        arena_free(&a);
+        return s == STATUS_OK     ? EXIT_PASS
+               : s == STATUS_TYPE ? EXIT_FINDING
+                                  : report_error(&err, false);
+    }
+    enum status s = asl_compile(&a, file, NULL, 0, &c->opt, &diags, &program, &err);
+    const char *out = c->out ? c->out : object_name(&a, file);
+    bool write = out && strcmp(out, "-") != 0;
+    if (s == STATUS_OK && write) {
+        s = write_object(&a, c, file, out, &err);
+        if (s != STATUS_OK)
+            status = report_error(&err, false);
+    } else if (s != STATUS_OK) {
+        status = EXIT_FINDING;
+    }
+    if (w) {
+        json_begin_object(w);
+        json_key_string(w, "file", file);
+        json_key_bool(w, "ok", s == STATUS_OK);
+        if (s == STATUS_OK && write)
+            json_key_string(w, "output", out);
+        if (s != STATUS_OK && diags.errors == 0)
+            json_key_string(w, "error", err.msg);
+        json_diags(w, &diags);
+        json_end_object(w);
+    } else {
+        asl_diags_print(&diags, &text);
+        print_text(&text, stderr);
+        if (s != STATUS_OK && diags.errors == 0 && status == EXIT_FINDING)
+            status = report_error(&err, false);
+        for (int types = 0; program && s == STATUS_OK && types < 2; types++) {
+            if (types ? c->types : c->ast)
+                asl_program_dump(program, types, &text);
+            print_text(&text, stdout);
+        }
+        if (s != STATUS_OK)
+            printf("FAILED %s\n", file);
+        else if (!c->quiet && write)
+            printf("Compiled %s -> %s\n", file, out);
+        else if (!c->quiet)
+            printf("Compiled %s\n", file);
+    }
+    arena_free(&a);
+    return status;
+}
+
+int cmd_aslc(int argc, char **argv)
+{
+    struct aslc c = {0};
+    size_t n = (size_t)argc + 1;
+    c.includes = calloc(n, sizeof *c.includes);
+    c.defines = calloc(n, sizeof *c.defines);
+    c.files = calloc(n, sizeof *c.files);
+    int status = EXIT_BAD_INPUT;
+    if (c.includes && c.defines && c.files)
+        status = parse(argc, argv, &c);
+    if (status < 0) {
+        c.opt.include_dirs = c.includes;
+        c.opt.defines = c.defines;
+        struct json_writer w = {.pretty = true};
+        status = EXIT_PASS;
+        if (c.json) {
+            json_begin_object(&w);
+            json_key(&w, "files");
+            json_begin_array(&w);
+        }
+        for (size_t i = 0; i < c.file_count; i++) {
+            int one = compile_one(&c, c.files[i], c.json ? &w : NULL);
+            if (one > status)
+                status = one;
+        }
+        if (c.json) {
+            json_end_array(&w);
+            json_end_object(&w);
+            if (!json_print(&w))
+                status = EXIT_BAD_INPUT;
+        }
+        text_free(&w.out);
+    }
+    free(c.includes);
+    free(c.defines);
+    free(c.files);
+    return status;
+}

@@ -1,0 +1,128 @@
+/* bi_closure.c: closures: symbolic sums of weighted components, and their text. */
+#include "interp.h"
+
+#include <math.h>
+#include <string.h>
+
+static void artistic_ior(struct asl_place *args)
+{
+    for (size_t i = 0; i < 3; i++) {
+        float r = args[0].v[i].f, g = args[1].v[i].f;
+        r = r < 0 ? 0 : r > 0.99f ? 0.99f : r;
+        g = g < 0 ? 0 : g > 1 ? 1 : g;
+        float s = sqrtf(r);
+        float n = g * ((1 - r) / (1 + r)) + (1 - g) * ((1 + s) / (1 - s));
+        float k2 = (r * (n + 1) * (n + 1) - (n - 1) * (n - 1)) / (1 - r);
+        asl_dual_store(&args[2], i, d_const(n));
+        asl_dual_store(&args[3], i, d_const(k2 > 0 ? sqrtf(k2) : 0));
+    }
+}
+
+void asl_bi_closure(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                    union asl_slot *out)
+{
+    if (e->builtin->id == BI_ARTISTIC_IOR) {
+        artistic_ior(args);
+        return;
+    }
+    struct asl_closure *c = asl_point_alloc(r, 1, sizeof *c);
+    size_t fixed = e->overload->count, pairs = (e->arg_count - fixed) / 2, count = fixed + pairs;
+    struct asl_place *copy = asl_point_alloc(r, count + 1, sizeof *copy);
+    const char **keys = asl_point_alloc(r, count + 1, sizeof *keys);
+    for (size_t i = 0; i < count; i++) {
+        const struct asl_place *a = &args[i < fixed ? i : fixed + 2 * (i - fixed) + 1];
+        keys[i] = i < fixed ? NULL : args[fixed + 2 * (i - fixed)].v[0].s;
+        copy[i] = *a;
+        copy[i].d = 0;
+        copy[i].v = asl_point_alloc(r, a->n, sizeof(union asl_slot));
+        memcpy(copy[i].v, a->v, a->n * sizeof(union asl_slot));
+    }
+    c->kind = CLOSURE_NODE;
+    c->name = e->builtin->name;
+    c->arg_count = (uint32_t)count;
+    c->args = copy;
+    c->keys = keys;
+    out[0].c = c;
+}
+
+/* ---- text
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+struct printer {
+    struct text *out;
+    bool first;
+    unsigned depth;
+};
+
+static void print(struct printer *p, const struct asl_closure *c, const float weight[3]);
+
+static void print_argument(struct printer *p, const struct asl_place *a)
+{
+    bool row = a->n > 1;
+    if (row)
+        text_puts(p->out, "(");
+    for (size_t i = 0; i < a->n; i++) {
+        if (i)
+            text_puts(p->out, ", ");
+        switch (asl_type_scalar(a->type, i)) {
+        case ASL_INT:
+            text_printf(p->out, "%d", a->v[i].i);
+            break;
+        case ASL_STRING:
+            text_printf(p->out, "\"%s\"", a->v[i].s);
+            break;
+        case ASL_CLOSURE: {
+            struct printer inner = {.out = p->out, .first = true, .depth = p->depth + 1};
+            static const float one[3] = {1, 1, 1};
+            print(&inner, a->v[i].c, one);
+            break;
+        }
+        default:
+            text_printf(p->out, "%g", (double)a->v[i].f);
+        }
+    }
+    if (row)
+        text_puts(p->out, ")");
+}
+
+static void print(struct printer *p, const struct asl_closure *c, const float weight[3])
+{
+    float w[3] = {weight[0], weight[1], weight[2]};
+    if (++p->depth > 2000) {
+        text_puts(p->out, "...");
+        p->depth--;
+        return;
+    }
+    while (c && c->kind != CLOSURE_NODE) {
+        if (c->kind == CLOSURE_MUL) {
+            for (size_t i = 0; i < 3; i++)
+                w[i] = w[i] * c->weight[i];
+            c = c->a;
+        } else {
+            print(p, c->a, w);
+            c = c->b;
+        }
+    }
+    p->depth--;
+    if (!c)
+        return;
+    text_printf(p->out, "%s(%g, %g, %g) * %s (", p->first ? "" : "\n\t+ ", (double)w[0],
+                (double)w[1], (double)w[2], c->name);
+    p->first = false;
+    for (size_t i = 0; i < c->arg_count; i++) {
+        if (i)
+            text_puts(p->out, ", ");
+        if (c->keys[i])
+            text_printf(p->out, "\"%s\", ", c->keys[i]);
+        print_argument(p, &c->args[i]);
+    }
+    text_puts(p->out, ")");
+}
+
+void asl_closure_print(const struct asl_closure *c, struct text *out)
+{
+    static const float one[3] = {1, 1, 1};
+    struct printer p = {.out = out, .first = true};
+    print(&p, c, one);
+}

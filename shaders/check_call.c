@@ -1,0 +1,415 @@
+/* check_call.c: which function a call means, and what its arguments must be. */
+#include "check.h"
+
+#include <string.h>
+
+/* One way to read a call. */
+struct candidate {
+    struct asl_function *function;
+    const struct asl_builtin *builtin;
+    const struct asl_overload *overload;
+    struct asl_type ret;
+    unsigned cost;
+    int result; /* 32: the expected type, 16: converts to it or nothing is expected, 0: neither;
+                   plus a preference */
+};
+
+/* Can a value of this type go into a parameter that is written? */
+static bool output_fits(const struct asl_expr *arg, struct asl_type formal)
+{
+    if (formal.base == ASL_UNKNOWN)
+        return true;
+    struct asl_type a = arg->type;
+    if (a.array || formal.array)
+        return asl_converts(a, formal, NULL);
+    return asl_same_type(a, formal) || (asl_is_triple(a) && asl_is_triple(formal));
+}
+
+static bool argument_cost(const struct asl_expr *arg, struct asl_type formal, bool output,
+                          unsigned *total)
+{
+    unsigned cost = 0;
+    if (arg->kind == E_LIST && arg->type.base == ASL_UNKNOWN) {
+        bool fits = formal.array || formal.base == ASL_STRUCT || asl_is_triple(formal) ||
+                    formal.base == ASL_MATRIX || formal.base == ASL_UNKNOWN;
+        if (formal.array > 0 && arg->arg_count > (size_t)formal.array)
+            fits = false;
+        return fits && !output;
+    }
+    if (arg->type.base == ASL_VOID || (output && !output_fits(arg, formal)))
+        return false;
+    if (formal.base == ASL_UNKNOWN && formal.array == -1 && !arg->type.array &&
+        arg->type.base != ASL_UNKNOWN)
+        return false;
+    if (!asl_converts(arg->type, formal, &cost))
+        return false;
+    *total += cost;
+    return true;
+}
+
+static bool try_function(const struct asl_expr *e, struct asl_function *f, struct candidate *out)
+{
+    *out = (struct candidate){.function = f, .ret = f->type};
+    if (f->formal_count != e->arg_count)
+        return false;
+    size_t i = 0;
+    for (const struct asl_formal *a = f->formals; a; a = a->next, i++)
+        if (!argument_cost(e->args[i], a->type, a->output, &out->cost))
+            return false;
+    return true;
+}
+
+static bool try_overload(const struct asl_expr *e, const struct asl_builtin *b,
+                         const struct asl_overload *o, struct candidate *out)
+{
+    *out = (struct candidate){.builtin = b, .overload = o, .ret = o->ret};
+    if (e->arg_count < o->count || (e->arg_count > o->count && !o->tail))
+        return false;
+    for (size_t i = 0; i < o->count; i++)
+        if (!argument_cost(e->args[i], o->args[i], (o->outputs >> i) & 1, &out->cost))
+            return false;
+    size_t rest = e->arg_count - o->count;
+    if (o->tail == '.') {
+        if (rest % 2)
+            return false;
+        for (size_t i = o->count; i < e->arg_count; i += 2)
+            if (!asl_is(e->args[i]->type, ASL_STRING))
+                return false;
+    } else if (o->tail == 'A') {
+        for (size_t i = o->count; i < e->arg_count; i++)
+            if (!argument_cost(e->args[i], o->args[o->count - 1], false, &out->cost))
+                return false;
+    }
+    return true;
+}
+
+/* When the result decides and nothing else does: the earlier the better. */
+static int preference(struct asl_type t)
+{
+    static const uint8_t order[] = {ASL_STRUCT, ASL_CLOSURE, ASL_STRING, ASL_MATRIX, ASL_NORMAL,
+                                    ASL_POINT,  ASL_VECTOR,  ASL_COLOR,  ASL_INT,    ASL_FLOAT};
+    for (int i = 0; i < (int)sizeof order; i++)
+        if (order[i] == t.base)
+            return i + 1;
+    return 0;
+}
+
+static int result_rank(struct asl_type ret, struct asl_type expected)
+{
+    if (expected.base == ASL_UNKNOWN)
+        return 16 + preference(ret);
+    if (asl_same_type(ret, expected))
+        return 32;
+    return (asl_converts(ret, expected, NULL) ? 16 : 0) + preference(ret);
+}
+
+static bool better(const struct candidate *a, const struct candidate *b)
+{
+    if (a->cost != b->cost)
+        return a->cost < b->cost;
+    return a->result > b->result;
+}
+
+/* Finds the cheapest reading; earlier ones win ties: inner functions, outer ones, builtins in table
+ * order. */
+static bool resolve(struct asl_checker *k, const struct asl_expr *e, struct asl_type expected,
+                    struct candidate *best, bool *known)
+{
+    bool found = false;
+    struct candidate c;
+    struct asl_function *first = asl_lookup_function(k, e->name);
+    *known = first != NULL;
+    for (struct asl_function *f = first; f; f = f->next_overload) {
+        if (!try_function(e, f, &c))
+            continue;
+        c.result = result_rank(c.ret, expected);
+        if (!found || better(&c, best))
+            *best = c;
+        found = true;
+    }
+    const struct asl_builtin *b = asl_builtin_find(e->name);
+    if (!b)
+        return found;
+    *known = true;
+    for (size_t i = 0; i < b->overload_count; i++) {
+        if (!try_overload(e, b, &b->overloads[i], &c))
+            continue;
+        c.result = result_rank(c.ret, expected);
+        if (!found || better(&c, best))
+            *best = c;
+        found = true;
+    }
+    return found;
+}
+
+static void show_signature(struct text *t, const struct asl_overload *o)
+{
+    char buf[ASL_TYPE_TEXT_SIZE];
+    text_puts(t, "(");
+    for (size_t i = 0; i < o->count; i++) {
+        if (i)
+            text_puts(t, ", ");
+        if ((o->outputs >> i) & 1)
+            text_puts(t, "output ");
+        text_puts(t, o->args[i].base == ASL_UNKNOWN ? "any type"
+                                                    : asl_type_text(o->args[i], buf, sizeof buf));
+    }
+    if (o->tail)
+        text_puts(t, o->count ? ", ..." : "...");
+    text_puts(t, ")");
+}
+
+static void no_match(struct asl_checker *k, struct asl_expr *e, bool known)
+{
+    if (!known) {
+        const char *near = NULL;
+        for (size_t i = 0; i < BI_COUNT; i++)
+            near = asl_nearest(e->name, near, asl_builtin_at(i)->name);
+        for (size_t i = 0; i < CHECK_BUCKETS; i++)
+            for (const struct asl_binding *b = k->buckets[i]; b; b = b->hidden)
+                if (b->function)
+                    near = asl_nearest(e->name, near, b->name);
+        asl_error(k->c, e->at, near ? asl_sprintf(k->c, "did you mean '%s'?", near) : NULL,
+                  "there is no function '%s'", e->name);
+        return;
+    }
+    struct text args = {0}, hint = {0};
+    for (size_t i = 0; i < e->arg_count; i++) {
+        text_puts(&args, i ? ", " : "");
+        text_puts(&args, e->args[i]->kind == E_LIST ? "{...}" : asl_type_show(k, e->args[i]->type));
+    }
+    unsigned shown = 0;
+    for (struct asl_function *f = asl_lookup_function(k, e->name); f && shown < 6;
+         f = f->next_overload, shown++) {
+        text_printf(&hint, "%s%s(", shown ? ", " : "it takes ", f->name);
+        for (const struct asl_formal *a = f->formals; a; a = a->next)
+            text_printf(&hint, "%s%s%s", a == f->formals ? "" : ", ", a->output ? "output " : "",
+                        asl_type_show(k, a->type));
+        text_puts(&hint, ")");
+    }
+    const struct asl_builtin *b = asl_builtin_find(e->name);
+    for (size_t i = 0; b && i < b->overload_count && shown < 6; i++, shown++) {
+        text_puts(&hint, shown ? ", " : "it takes ");
+        show_signature(&hint, &b->overloads[i]);
+    }
+    if (b && b->overload_count > 6)
+        text_puts(&hint, ", ...");
+    asl_error(k->c, e->at, hint.data ? asl_strndup(k->c, hint.data, hint.len) : NULL,
+              "'%s' cannot be called with (%s)", e->name, args.data ? args.data : "");
+    text_free(&args);
+    text_free(&hint);
+}
+
+struct asl_function *asl_operator(struct asl_checker *k, enum asl_op op,
+                                  const struct asl_type *types, size_t n)
+{
+    const char *name = asl_op_function(op);
+    if (!name)
+        return NULL;
+    struct asl_function *best = NULL;
+    unsigned best_cost = 0;
+    for (struct asl_function *f = asl_lookup_function(k, name); f; f = f->next_overload) {
+        unsigned total = 0;
+        size_t i = 0;
+        bool ok = f->formal_count == n && !f->busy;
+        for (const struct asl_formal *a = f->formals; ok && a; a = a->next, i++) {
+            unsigned cost = 0;
+            ok = !a->output && asl_converts(types[i], a->type, &cost);
+            total += cost;
+        }
+        if (ok && (!best || total < best_cost)) {
+            best = f;
+            best_cost = total;
+        }
+    }
+    if (best)
+        best->used = true;
+    return best;
+}
+
+static void check_special(struct asl_checker *k, struct asl_expr *e)
+{
+    switch (e->builtin->id) {
+    case BI_PRINTF:
+    case BI_FORMAT:
+    case BI_ERROR:
+    case BI_WARNING:
+        asl_check_format(k, e, 0);
+        break;
+    case BI_FPRINTF:
+        asl_check_format(k, e, 1);
+        break;
+    case BI_ARRAYLENGTH:
+        if (!e->args[0]->type.array)
+            asl_error(k->c, e->args[0]->at, NULL, "arraylength() takes an array, not %s",
+                      asl_type_show(k, e->args[0]->type));
+        break;
+    case BI_ISCONNECTED:
+        if (e->args[0]->kind != E_SYMBOL || e->args[0]->symbol->kind != SYM_PARAM)
+            asl_error(k->c, e->args[0]->at, NULL, "isconnected() takes a parameter of the shader");
+        break;
+    case BI_DISPLACE:
+        break;
+    default:
+        break;
+    }
+}
+
+/* Array-typed arguments of any length keep their type; others are converted. */
+static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
+{
+    if (e->function) {
+        size_t i = 0;
+        for (const struct asl_formal *a = e->function->formals; a; a = a->next, i++) {
+            if (a->output)
+                asl_check_written(k, e->args[i], "pass to an output:");
+            else
+                e->args[i] = asl_coerce(k, e->args[i], a->type, "pass");
+        }
+        return;
+    }
+    const struct asl_overload *o = e->overload;
+    for (size_t i = 0; i < e->arg_count; i++) {
+        if (i < o->count && ((o->outputs >> i) & 1)) {
+            asl_check_written(k, e->args[i], "pass to an output:");
+        } else if (i < o->count || o->tail == 'A') {
+            struct asl_type t = o->args[i < o->count ? i : (size_t)o->count - 1];
+            if (t.base != ASL_UNKNOWN)
+                e->args[i] = asl_coerce(k, e->args[i], t, "pass");
+        } else if (e->args[i]->kind == E_LIST && e->args[i]->type.base == ASL_UNKNOWN) {
+            asl_error(k->c, e->args[i]->at, NULL, "a list of values cannot stand here");
+        }
+    }
+}
+
+void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type expected)
+{
+    if (e->function || e->builtin)
+        return;
+    bool bad = false;
+    for (size_t i = 0; i < e->arg_count; i++) {
+        if (e->args[i]->kind == E_LIST)
+            continue; /* typed by the parameter it meets */
+        asl_check_expr(k, e->args[i], asl_type_of(ASL_UNKNOWN));
+        bad = bad || e->args[i]->type.base == ASL_UNKNOWN;
+    }
+    struct candidate c = {0};
+    bool known = false;
+    bool found = resolve(k, e, expected, &c, &known);
+    if (bad || !found) {
+        if (!bad || !known)
+            no_match(k, e, known);
+        e->kind = E_ERROR;
+        e->type = asl_type_of(ASL_UNKNOWN);
+        e->slots = 0;
+        e->arg_count = 0;
+        return;
+    }
+    if (c.function && c.function->busy) {
+        asl_error(k->c, e->at, "use a loop", "function '%s' calls itself: recursion is not allowed",
+                  e->name);
+        e->kind = E_ERROR;
+        e->type = asl_type_of(ASL_UNKNOWN);
+        return;
+    }
+    e->function = c.function;
+    e->builtin = c.builtin;
+    e->overload = c.overload;
+    e->type = c.ret;
+    e->slots = (uint32_t)asl_type_slots(c.ret);
+    if (c.function)
+        c.function->used = true;
+    fix_arguments(k, e);
+    if (c.builtin) {
+        if (strcmp(c.builtin->deriv, "refused") == 0)
+            asl_error(k->c, e->at, NULL, "%s() is not supported: %s", e->name, c.builtin->text);
+        check_special(k, e);
+    }
+}
+
+/* ---- formats
+ * ---------------------------------------------------------------------------------------------------
+ */
+
+size_t asl_format_spec(const char *p, char *letter)
+{
+    size_t n = strspn(p, "-+ #0");
+    n += strspn(p + n, "0123456789");
+    if (p[n] == '.') {
+        n++;
+        n += strspn(p + n, "0123456789");
+    }
+    *letter = p[n];
+    if (n > 40)
+        return 0;
+    return p[n] && strchr("diouxXcfFgGeEs%", p[n]) ? n + 1 : 0;
+}
+
+enum asl_base asl_format_wants(char conversion)
+{
+    if (strchr("diouxXc", conversion))
+        return ASL_INT;
+    if (strchr("fFgGeE", conversion))
+        return ASL_FLOAT;
+    return conversion == 's' ? ASL_STRING : ASL_UNKNOWN;
+}
+
+static bool fits_format(enum asl_base want, struct asl_type t)
+{
+    switch (want) {
+    case ASL_INT:
+        return t.base == ASL_INT;
+    case ASL_FLOAT:
+        return t.base >= ASL_FLOAT && t.base <= ASL_MATRIX;
+    case ASL_STRING:
+        return t.base == ASL_STRING || t.base == ASL_CLOSURE;
+    default:
+        return false;
+    }
+}
+
+void asl_check_format(struct asl_checker *k, const struct asl_expr *call, size_t format_arg)
+{
+    const struct asl_expr *f = call->args[format_arg];
+    size_t next = format_arg + 1;
+    for (size_t i = next; i < call->arg_count; i++)
+        if (call->args[i]->type.base == ASL_STRUCT)
+            asl_error(k->c, call->args[i]->at, "print its fields", "a struct cannot be printed");
+    if (f->kind != E_STRING)
+        return; /* compared when it runs */
+    for (const char *p = f->u.s; *p;) {
+        if (*p++ != '%')
+            continue;
+        char letter;
+        size_t n = asl_format_spec(p, &letter);
+        if (n == 0) {
+            asl_error(k->c, f->at,
+                      "use %d %i %o %x %X %u %c, %f %g %e, %s, or %% for a percent sign",
+                      "'%%%.*s' is no conversion", (int)strcspn(p, " %"), p);
+            return;
+        }
+        p += n;
+        if (letter == '%')
+            continue;
+        if (next >= call->arg_count) {
+            asl_error(k->c, f->at, NULL, "the format asks for more values than the %zu given",
+                      call->arg_count - format_arg - 1);
+            return;
+        }
+        const struct asl_expr *a = call->args[next++];
+        enum asl_base want = asl_format_wants(letter);
+        if (a->type.base != ASL_UNKNOWN && a->type.base != ASL_STRUCT &&
+            !fits_format(want, a->type))
+            asl_error(k->c, a->at,
+                      want == ASL_INT     ? "use %g for numbers with a fraction"
+                      : want == ASL_FLOAT ? "use %d for int, %s for strings"
+                                          : "use %d or %g",
+                      "'%%%c' prints %s, not %s", letter,
+                      want == ASL_INT     ? "int"
+                      : want == ASL_FLOAT ? "float, triples and matrices"
+                                          : "string",
+                      asl_type_show(k, a->type));
+    }
+    if (next < call->arg_count)
+        asl_error(k->c, call->args[next]->at, NULL, "the format has no place for this value");
+}

@@ -1,0 +1,323 @@
+/* colour.c: colour spaces, black bodies, spectral colours (docs/asl.md, Colour). rgb is linear with
+ * the primaries and white of ITU-R BT.709. */
+#include "interp.h"
+
+#include <math.h>
+#include <string.h>
+
+/* CIE 1931 2 degree colour matching functions, 380 to 780 nm in steps of 5 nm (CIE 15). */
+static const float cie[81][3] = {
+    {0.0014f, 0.0000f, 0.0065f}, {0.0022f, 0.0001f, 0.0105f}, {0.0042f, 0.0001f, 0.0201f},
+    {0.0076f, 0.0002f, 0.0362f}, {0.0143f, 0.0004f, 0.0679f}, {0.0232f, 0.0006f, 0.1102f},
+    {0.0435f, 0.0012f, 0.2074f}, {0.0776f, 0.0022f, 0.3713f}, {0.1344f, 0.0040f, 0.6456f},
+    {0.2148f, 0.0073f, 1.0391f}, {0.2839f, 0.0116f, 1.3856f}, {0.3285f, 0.0168f, 1.6230f},
+    {0.3483f, 0.0230f, 1.7471f}, {0.3481f, 0.0298f, 1.7826f}, {0.3362f, 0.0380f, 1.7721f},
+    {0.3187f, 0.0480f, 1.7441f}, {0.2908f, 0.0600f, 1.6692f}, {0.2511f, 0.0739f, 1.5281f},
+    {0.1954f, 0.0910f, 1.2876f}, {0.1421f, 0.1126f, 1.0419f}, {0.0956f, 0.1390f, 0.8130f},
+    {0.0580f, 0.1693f, 0.6162f}, {0.0320f, 0.2080f, 0.4652f}, {0.0147f, 0.2586f, 0.3533f},
+    {0.0049f, 0.3230f, 0.2720f}, {0.0024f, 0.4073f, 0.2123f}, {0.0093f, 0.5030f, 0.1582f},
+    {0.0291f, 0.6082f, 0.1117f}, {0.0633f, 0.7100f, 0.0782f}, {0.1096f, 0.7932f, 0.0573f},
+    {0.1655f, 0.8620f, 0.0422f}, {0.2257f, 0.9149f, 0.0298f}, {0.2904f, 0.9540f, 0.0203f},
+    {0.3597f, 0.9803f, 0.0134f}, {0.4334f, 0.9950f, 0.0087f}, {0.5121f, 1.0000f, 0.0057f},
+    {0.5945f, 0.9950f, 0.0039f}, {0.6784f, 0.9786f, 0.0027f}, {0.7621f, 0.9520f, 0.0021f},
+    {0.8425f, 0.9154f, 0.0018f}, {0.9163f, 0.8700f, 0.0017f}, {0.9786f, 0.8163f, 0.0014f},
+    {1.0263f, 0.7570f, 0.0011f}, {1.0567f, 0.6949f, 0.0010f}, {1.0622f, 0.6310f, 0.0008f},
+    {1.0456f, 0.5668f, 0.0006f}, {1.0026f, 0.5030f, 0.0003f}, {0.9384f, 0.4412f, 0.0002f},
+    {0.8544f, 0.3810f, 0.0002f}, {0.7514f, 0.3210f, 0.0001f}, {0.6424f, 0.2650f, 0.0000f},
+    {0.5419f, 0.2170f, 0.0000f}, {0.4479f, 0.1750f, 0.0000f}, {0.3608f, 0.1382f, 0.0000f},
+    {0.2835f, 0.1070f, 0.0000f}, {0.2187f, 0.0816f, 0.0000f}, {0.1649f, 0.0610f, 0.0000f},
+    {0.1212f, 0.0446f, 0.0000f}, {0.0874f, 0.0320f, 0.0000f}, {0.0636f, 0.0232f, 0.0000f},
+    {0.0468f, 0.0170f, 0.0000f}, {0.0329f, 0.0119f, 0.0000f}, {0.0227f, 0.0082f, 0.0000f},
+    {0.0158f, 0.0057f, 0.0000f}, {0.0114f, 0.0041f, 0.0000f}, {0.0081f, 0.0029f, 0.0000f},
+    {0.0058f, 0.0021f, 0.0000f}, {0.0041f, 0.0015f, 0.0000f}, {0.0029f, 0.0010f, 0.0000f},
+    {0.0020f, 0.0007f, 0.0000f}, {0.0014f, 0.0005f, 0.0000f}, {0.0010f, 0.0004f, 0.0000f},
+    {0.0007f, 0.0002f, 0.0000f}, {0.0005f, 0.0002f, 0.0000f}, {0.0003f, 0.0001f, 0.0000f},
+    {0.0002f, 0.0001f, 0.0000f}, {0.0002f, 0.0001f, 0.0000f}, {0.0001f, 0.0000f, 0.0000f},
+    {0.0001f, 0.0000f, 0.0000f}, {0.0001f, 0.0000f, 0.0000f}, {0.0000f, 0.0000f, 0.0000f}};
+
+/* Rows: X, Y, Z of rgb, from BT.709's primaries and the white x = 0.3127, y = 0.3290; and its
+ * inverse. */
+static const float to_xyz[3][3] = {{0.412390799f, 0.357584339f, 0.180480788f},
+                                   {0.212639006f, 0.715168679f, 0.0721923154f},
+                                   {0.0193308187f, 0.11919478f, 0.950532152f}};
+static const float from_xyz[3][3] = {{3.24096994f, -1.53738318f, -0.498610760f},
+                                     {-0.969243636f, 1.87596750f, 0.0415550574f},
+                                     {0.0556300797f, -0.203976959f, 1.05697151f}};
+/* NTSC, 1953. */
+static const float to_yiq[3][3] = {
+    {0.299f, 0.587f, 0.114f}, {0.596f, -0.275f, -0.321f}, {0.212f, -0.523f, 0.311f}};
+static const float from_yiq[3][3] = {
+    {1, 0.9557f, 0.6199f}, {1, -0.2716f, -0.6469f}, {1, -1.1082f, 1.7051f}};
+
+static void multiply(const float m[3][3], const dual in[3], dual out[3])
+{
+    dual r[3];
+    for (size_t i = 0; i < 3; i++)
+        r[i] = d_add(d_add(d_mul(d_const(m[i][0]), in[0]), d_mul(d_const(m[i][1]), in[1])),
+                     d_mul(d_const(m[i][2]), in[2]));
+    memcpy(out, r, sizeof r);
+}
+
+static dual larger(dual a, dual b) { return a.v < b.v ? b : a; }
+static dual smaller(dual a, dual b) { return b.v < a.v ? b : a; }
+
+/* Hue in [0,1) of a colour whose largest component is `max` and whose range is `delta` > 0. */
+static dual hue(const dual c[3], dual max, dual delta)
+{
+    dual h;
+    if (c[0].v == max.v)
+        h = d_div(d_sub(c[1], c[2]), delta);
+    else if (c[1].v == max.v)
+        h = d_add(d_const(2), d_div(d_sub(c[2], c[0]), delta));
+    else
+        h = d_add(d_const(4), d_div(d_sub(c[0], c[1]), delta));
+    h = d_mul(h, d_const(1.0f / 6.0f));
+    return h.v < 0 ? d_add(h, d_const(1)) : h;
+}
+
+static void rgb_to_hsv(const dual c[3], dual out[3])
+{
+    dual max = larger(larger(c[0], c[1]), c[2]), min = smaller(smaller(c[0], c[1]), c[2]),
+         delta = d_sub(max, min);
+    dual h = d_const(0), s = d_const(0);
+    if (max.v > 0)
+        s = d_div(delta, max);
+    if (s.v > 0)
+        h = hue(c, max, delta);
+    out[0] = h;
+    out[1] = s;
+    out[2] = max;
+}
+
+static void hsv_to_rgb(const dual c[3], dual out[3])
+{
+    dual v = c[2], s = c[1], one = d_const(1);
+    if (s.v < 0.0001f) {
+        out[0] = out[1] = out[2] = v;
+        return;
+    }
+    dual h = d_mul(d_const(6), d_sub(c[0], d_const(floorf(c[0].v))));
+    int i = (int)h.v;
+    dual f = d_sub(h, d_const((float)i));
+    dual p = d_mul(v, d_sub(one, s)), q = d_mul(v, d_sub(one, d_mul(s, f)));
+    dual t = d_mul(v, d_sub(one, d_mul(s, d_sub(one, f))));
+    const dual table[6][3] = {{v, t, p}, {q, v, p}, {p, v, t}, {p, q, v}, {t, p, v}, {v, p, q}};
+    memcpy(out, table[i < 0 || i > 5 ? 5 : i], 3 * sizeof *out);
+}
+
+static void rgb_to_hsl(const dual c[3], dual out[3])
+{
+    dual max = larger(larger(c[0], c[1]), c[2]), min = smaller(smaller(c[0], c[1]), c[2]),
+         delta = d_sub(max, min);
+    dual sum = d_add(max, min), l = d_mul(d_const(0.5f), sum), h = d_const(0), s = d_const(0);
+    if (delta.v > 0) {
+        s = d_div(delta, l.v > 0.5f ? d_sub(d_const(2), sum) : sum);
+        h = hue(c, max, delta);
+    }
+    out[0] = h;
+    out[1] = s;
+    out[2] = l;
+}
+
+static void hsl_to_rgb(const dual c[3], dual out[3])
+{
+    /* through hsv: v = l + s min(l, 1 - l), s' = 2 (v - l) / v */
+    dual l = c[2], rest = l.v <= 0.5f ? l : d_sub(d_const(1), l);
+    dual v = d_add(l, d_mul(c[1], rest));
+    dual s = v.v <= 0 ? d_const(0) : d_div(d_mul(d_const(2), d_sub(v, l)), v);
+    const dual hsv[3] = {c[0], s, v};
+    hsv_to_rgb(hsv, out);
+}
+
+static void xyz_to_xyy(const dual c[3], dual out[3])
+{
+    dual sum = d_add(d_add(c[0], c[1]), c[2]), y = c[1];
+    dual x0 = d_div(c[0], sum), y0 = d_div(c[1], sum);
+    out[0] = x0;
+    out[1] = y0;
+    out[2] = y;
+}
+
+static void xyy_to_xyz(const dual c[3], dual out[3])
+{
+    dual x = c[0], y = c[1], Y = c[2];
+    dual k = d_div(Y, y), z = d_sub(d_sub(d_const(1), x), y);
+    out[0] = d_mul(k, x);
+    out[1] = Y;
+    out[2] = d_mul(k, z);
+}
+
+static dual srgb_encode(dual x)
+{
+    if (x.v <= 0.0031308f)
+        return d_mul(x, d_const(12.92f));
+    double v = pow((double)x.v, 1 / 2.4), d = 1.055 / 2.4 * v / (double)x.v;
+    return (dual){(float)(1.055 * v - 0.055), (float)(d * (double)x.dx), (float)(d * (double)x.dy)};
+}
+
+static dual srgb_decode(dual x)
+{
+    if (x.v <= 0.04045f)
+        return d_div(x, d_const(12.92f));
+    double b = ((double)x.v + 0.055) / 1.055, d = 2.4 / 1.055 * pow(b, 1.4);
+    return (dual){(float)pow(b, 2.4), (float)(d * (double)x.dx), (float)(d * (double)x.dy)};
+}
+
+enum space { RGB, HSV, HSL, YIQ, XYZ, XYY, SRGB, SPACES };
+
+static enum space space_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum space space;
+    } names[] = {{"rgb", RGB}, {"RGB", RGB}, {"linear", RGB}, {"hsv", HSV}, {"hsl", HSL},
+                 {"YIQ", YIQ}, {"XYZ", XYZ}, {"xyz", XYZ},    {"xyY", XYY}, {"sRGB", SRGB}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].space;
+    return SPACES;
+}
+
+bool asl_colour_transform(const char *from, const char *to, const dual in[3], dual out[3])
+{
+    enum space a = space_of(from), b = space_of(to);
+    dual c[3] = {in[0], in[1], in[2]}, r[3];
+    if (a == SPACES || b == SPACES)
+        return false;
+    if (a == b) {
+        memcpy(out, c, sizeof c);
+        return true;
+    }
+    memcpy(r, c, sizeof r);
+    switch (a) {
+    case HSV:
+        hsv_to_rgb(c, r);
+        break;
+    case HSL:
+        hsl_to_rgb(c, r);
+        break;
+    case YIQ:
+        multiply(from_yiq, c, r);
+        break;
+    case XYZ:
+        multiply(from_xyz, c, r);
+        break;
+    case XYY:
+        xyy_to_xyz(c, r);
+        multiply(from_xyz, r, r);
+        break;
+    case SRGB:
+        for (size_t i = 0; i < 3; i++)
+            r[i] = srgb_decode(c[i]);
+        break;
+    default:
+        break;
+    }
+    memcpy(c, r, sizeof c);
+    switch (b) {
+    case HSV:
+        rgb_to_hsv(c, r);
+        break;
+    case HSL:
+        rgb_to_hsl(c, r);
+        break;
+    case YIQ:
+        multiply(to_yiq, c, r);
+        break;
+    case XYZ:
+        multiply(to_xyz, c, r);
+        break;
+    case XYY:
+        multiply(to_xyz, c, r);
+        xyz_to_xyy(r, r);
+        break;
+    case SRGB:
+        for (size_t i = 0; i < 3; i++)
+            r[i] = srgb_encode(c[i]);
+        break;
+    default:
+        break;
+    }
+    memcpy(out, r, sizeof r);
+    return true;
+}
+
+static void xyz_to_positive_rgb(const double xyz[3], double scale, float out[3])
+{
+    for (size_t i = 0; i < 3; i++) {
+        double v = 0;
+        for (size_t k = 0; k < 3; k++)
+            v += (double)from_xyz[i][k] * xyz[k];
+        v *= scale;
+        out[i] = v > 0 ? (float)v : 0;
+    }
+}
+
+/* Planck's exitance per wavelength, W m^-2 m^-1: c1 / (l^5 (exp(c2 / (l T)) - 1)), c1 = 2 pi h c^2,
+ * c2 = h c / k. */
+void asl_blackbody(float kelvin, float out[3])
+{
+    double xyz[3] = {0, 0, 0};
+    out[0] = out[1] = out[2] = 0;
+    if (!(kelvin > 0))
+        return;
+    for (int i = 0; i < 81; i++) {
+        double l = (380.0 + 5.0 * i) * 1e-9;
+        double m =
+            3.741771852e-16 / (l * l * l * l * l * expm1(1.438776877e-2 / (l * (double)kelvin)));
+        for (size_t k = 0; k < 3; k++)
+            xyz[k] += m * (double)cie[i][k] * 5e-9;
+    }
+    xyz_to_positive_rgb(xyz, 1, out);
+}
+
+/* The matching functions, linearly between the table's rows, as rgb; scaled so that the spectrum
+ * stays near 0..1. */
+void asl_wavelength(float nm, float out[3])
+{
+    double xyz[3], at = ((double)nm - 380.0) / 5.0;
+    out[0] = out[1] = out[2] = 0;
+    if (!(at >= 0 && at <= 80))
+        return;
+    int i = (int)at;
+    if (i > 79)
+        i = 79;
+    for (size_t k = 0; k < 3; k++)
+        xyz[k] = (double)cie[i][k] + (at - i) * ((double)cie[i + 1][k] - (double)cie[i][k]);
+    xyz_to_positive_rgb(xyz, 1 / 2.52, out);
+}
+
+void asl_bi_colour(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                   union asl_slot *out)
+{
+    bool derivs = asl_wants(r, e);
+    enum asl_builtin_id id = e->builtin->id;
+    if (id == BI_LUMINANCE) {
+        dual s = d_mul(d_const(0.2126f), asl_dual_at(&args[0], 0));
+        s = d_add(s, d_mul(d_const(0.7152f), asl_dual_at(&args[0], 1)));
+        s = d_add(s, d_mul(d_const(0.0722f), asl_dual_at(&args[0], 2)));
+        asl_dual_put(out, 1, derivs, 0, s);
+        return;
+    }
+    dual res[3];
+    if (id == BI_BLACKBODY || id == BI_WAVELENGTH_COLOR) {
+        float c[3];
+        if (id == BI_BLACKBODY)
+            asl_blackbody(args[0].v[0].f, c);
+        else
+            asl_wavelength(args[0].v[0].f, c);
+        for (size_t i = 0; i < 3; i++)
+            res[i] = d_const(c[i]);
+    } else {
+        const struct asl_place *c = &args[e->arg_count - 1];
+        const char *from = e->arg_count == 3 ? args[0].v[0].s : "rgb",
+                   *to = args[e->arg_count - 2].v[0].s;
+        dual in[3] = {asl_dual_at(c, 0), asl_dual_at(c, 1), asl_dual_at(c, 2)};
+        memcpy(res, in, sizeof res);
+        if (!asl_colour_transform(from, to, in, res))
+            asl_report(r, ASL_MSG_ERROR,
+                       "Unknown color space transformation \"%.60s\" to \"%.60s\"", from, to);
+    }
+    for (size_t i = 0; i < 3; i++)
+        asl_dual_put(out, 3, derivs, i, res[i]);
+}

@@ -1,0 +1,92 @@
+/* compile.c: the stages in their order, and what the outside may ask of a program. */
+#include "asl.h"
+
+#include <string.h>
+
+/* The stages; comes back here with a status when memory runs out. */
+static enum status run_stages(struct asl_compile *c, const char *file, const char *text,
+                              size_t size, struct asl_tokens *tokens,
+                              const struct asl_program **out)
+{
+    if (setjmp(c->fail))
+        return c->fail_status;
+    char *copy = asl_strndup(c, text, size);
+    char *name = asl_strndup(c, file, strlen(file));
+    if (memchr(copy, 0, size))
+        asl_error(c, (struct asl_loc){0}, "is this a text file?", "%s holds a character 0", file);
+    const struct asl_source *src = asl_source_new(c, name, copy, strlen(copy));
+    asl_preprocess_file(c, src, tokens);
+    if (out) {
+        struct asl_program *p = asl_parse(c, tokens);
+        asl_check(c, p);
+        if (c->diags->errors == 0) {
+            asl_mark_derivs(c, p);
+            *out = p;
+        }
+    }
+    return STATUS_OK;
+}
+
+static enum status run(struct arena *a, const char *file, const char *text, size_t size,
+                       const struct asl_options *opt, struct asl_diags *diags,
+                       struct asl_tokens *tokens, const struct asl_program **out, struct error *err)
+{
+    static const struct asl_options none = {0};
+    struct asl_compile c = {.arena = a, .opt = opt ? opt : &none, .diags = diags, .err = err};
+    c.max_bytes = c.opt->max_bytes ? c.opt->max_bytes : (size_t)1 << 30;
+    char *data = NULL;
+    enum status s = text ? STATUS_OK : file_read(a, file, (size_t)256 << 20, &data, &size, err);
+    if (s == STATUS_OK)
+        s = run_stages(&c, file, text ? text : data, size, tokens, out);
+    if (s != STATUS_OK || diags->errors == 0)
+        return s;
+    const struct asl_diag *d = diags->first;
+    while (d && d->severity != ASL_ERROR)
+        d = d->next;
+    return error_set(err, STATUS_TYPE, d ? d->pos : (struct src_pos){0}, "%s",
+                     d ? d->text : "errors");
+}
+
+enum status asl_compile(struct arena *a, const char *file, const char *text, size_t size,
+                        const struct asl_options *opt, struct asl_diags *diags,
+                        const struct asl_program **out, struct error *err)
+{
+    struct asl_tokens tokens = {0};
+    return run(a, file, text, size, opt, diags, &tokens, out, err);
+}
+
+enum status asl_preprocess(struct arena *a, const char *file, const char *text, size_t size,
+                           const struct asl_options *opt, struct asl_diags *diags, struct text *out,
+                           struct error *err)
+{
+    struct asl_tokens tokens = {0};
+    enum status s = run(a, file, text, size, opt, diags, &tokens, NULL, err);
+    if (s != STATUS_OK)
+        return s;
+    struct src_pos last = {0};
+    for (size_t i = 0; i + 1 < tokens.count; i++) {
+        const struct asl_token *t = &tokens.t[i];
+        struct src_pos pos = asl_pos(t->at);
+        if (!last.file || strcmp(pos.file, last.file) != 0 || pos.line < last.line ||
+            pos.line > last.line + 8)
+            text_printf(out, "%s#line %u \"%s\"\n", i ? "\n" : "", pos.line, pos.file);
+        else
+            for (; last.line < pos.line; last.line++)
+                text_puts(out, "\n");
+        if (i && last.line == pos.line && t->space)
+            text_puts(out, " ");
+        else if (i && last.line == pos.line) /* tokens that expansion brought together stay apart */
+            text_puts(out, t->kind == TOK_NAME || t->kind == TOK_NUMBER ? " " : "");
+        text_append(out, t->text, t->len);
+        last = pos;
+    }
+    text_puts(out, "\n");
+    return out->failed ? error_msg(err, STATUS_MEMORY, "out of memory") : STATUS_OK;
+}
+
+size_t asl_program_shaders(const struct asl_program *p) { return p->shader_count; }
+
+const struct asl_shader_info *asl_program_shader(const struct asl_program *p, size_t index)
+{
+    return index < p->shader_count ? &p->shaders[index]->info : NULL;
+}

@@ -1,0 +1,245 @@
+/* diag.c: memory of one compile, places in sources, and what is said about them. */
+#include "asl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *asl_alloc(struct asl_compile *c, size_t count, size_t size)
+{
+    if (size != 0 && count > c->max_bytes / size)
+        asl_fail(c, STATUS_LIMIT, (struct asl_loc){0},
+                 "the program needs more than %zu bytes to compile", c->max_bytes);
+    c->used += count * size;
+    if (c->used > c->max_bytes)
+        asl_fail(c, STATUS_LIMIT, (struct asl_loc){0},
+                 "the program needs more than %zu bytes to compile", c->max_bytes);
+    void *p = arena_alloc(c->arena, count, size, 0);
+    if (!p)
+        asl_fail(c, STATUS_MEMORY, (struct asl_loc){0}, "out of memory");
+    return p;
+}
+
+char *asl_strndup(struct asl_compile *c, const char *s, size_t n)
+{
+    char *d = asl_alloc(c, n + 1, 1);
+    memcpy(d, s, n);
+    return d;
+}
+
+char *asl_sprintf(struct asl_compile *c, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        n = 0;
+    char *d = asl_alloc(c, (size_t)n + 1, 1);
+    va_start(ap, fmt);
+    (void)vsnprintf(d, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return d;
+}
+
+void *asl_grow(struct asl_compile *c, void *old, size_t count, size_t *cap, size_t need,
+               size_t size)
+{
+    if (need <= *cap)
+        return old;
+    size_t bigger = *cap ? *cap * 2 : 16;
+    while (bigger < need)
+        bigger *= 2;
+    void *p = asl_alloc(c, bigger, size);
+    if (count)
+        memcpy(p, old, count * size);
+    *cap = bigger;
+    return p;
+}
+
+const struct asl_source *asl_source_new(struct asl_compile *c, const char *name, const char *text,
+                                        size_t size)
+{
+    struct asl_source *s = ASL_NEW(c, struct asl_source);
+    s->name = name;
+    s->text = text;
+    s->size = size;
+    return s;
+}
+
+/* The start of each line, found when the first message about the source is made. */
+static const char *source_line(struct asl_compile *c, const struct asl_source *src, uint32_t line)
+{
+    struct asl_source *s = (struct asl_source *)(src->base ? src->base : src);
+    if (!s->line_start) {
+        size_t n = 1;
+        for (size_t i = 0; i < s->size; i++)
+            n += s->text[i] == '\n';
+        uint32_t *start = ASL_ARRAY(c, uint32_t, n);
+        size_t k = 0;
+        start[k++] = 0;
+        for (size_t i = 0; i < s->size && k < n; i++)
+            if (s->text[i] == '\n')
+                start[k++] = (uint32_t)(i + 1);
+        s->line_start = start;
+        s->line_count = n;
+    }
+    if (line == 0 || line > s->line_count)
+        return NULL;
+    const char *p = s->text + s->line_start[line - 1];
+    size_t n = 0;
+    while (p + n < s->text + s->size && p[n] != '\n' && p[n] != '\r' && n < 400)
+        n++;
+    return asl_strndup(c, p, n);
+}
+
+struct src_pos asl_pos(struct asl_loc at)
+{
+    struct src_pos pos = {0};
+    if (at.src) {
+        int64_t line = (int64_t)at.line + at.src->line_delta;
+        pos.file = at.src->name;
+        pos.line = line > 0 ? (uint32_t)line : 1;
+        pos.col = at.col;
+    }
+    return pos;
+}
+
+static void diag_add(struct asl_compile *c, enum asl_severity severity, struct asl_loc at,
+                     const char *hint, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0)
+        n = 0;
+    struct asl_diag *d = ASL_NEW(c, struct asl_diag);
+    char *text = asl_alloc(c, (size_t)n + 1, 1);
+    (void)vsnprintf(text, (size_t)n + 1, fmt, ap);
+    if (n > 600) { /* a token of megabytes is shown by its beginning */
+        text[600] = 0;
+        memcpy(text + 597, "...", 3);
+    }
+    d->severity = severity;
+    d->pos = asl_pos(at);
+    d->length = at.len ? at.len : 1;
+    d->text = text;
+    d->hint = hint;
+    d->line = at.src ? source_line(c, at.src, at.line) : NULL;
+    if (c->diags->last)
+        c->diags->last->next = d;
+    else
+        c->diags->first = d;
+    c->diags->last = d;
+    if (severity == ASL_ERROR)
+        c->diags->errors++;
+    else if (severity == ASL_WARNING)
+        c->diags->warnings++;
+}
+
+void asl_error(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
+{
+    if (at.src && c->shown_at == at.src->name && c->shown_line == at.line && c->shown_col == at.col)
+        return;
+    if (at.src) {
+        c->shown_at = at.src->name;
+        c->shown_line = at.line;
+        c->shown_col = at.col;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    diag_add(c, ASL_ERROR, at, hint, fmt, ap);
+    va_end(ap);
+}
+
+void asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_add(c, c->opt->warn_error ? ASL_ERROR : ASL_WARNING, at, hint, fmt, ap);
+    va_end(ap);
+}
+
+void asl_note(struct asl_compile *c, struct asl_loc at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    diag_add(c, ASL_NOTE, at, NULL, fmt, ap);
+    va_end(ap);
+}
+
+void asl_fail(struct asl_compile *c, enum status s, struct asl_loc at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    c->fail_status = error_setv(c->err, s, asl_pos(at), fmt, ap);
+    va_end(ap);
+    longjmp(c->fail, 1);
+}
+
+void asl_diags_print(const struct asl_diags *d, struct text *out)
+{
+    static const char *const names[] = {"note", "warning", "error"};
+    for (const struct asl_diag *i = d->first; i; i = i->next) {
+        if (i->pos.line)
+            text_printf(out, "%s:%u:%u: ", i->pos.file, i->pos.line, i->pos.col);
+        text_printf(out, "%s: %s\n", names[i->severity], i->text);
+        if (i->line) {
+            size_t width = strlen(i->line);
+            text_puts(out, "    ");
+            for (size_t k = 0; k < width; k++) { /* control characters would move the caret */
+                char ch = i->line[k];
+                text_append(out, (unsigned char)ch < 32 || ch == 127 ? " " : &ch, 1);
+            }
+            text_puts(out, "\n    ");
+            size_t col = i->pos.col ? i->pos.col - 1 : 0;
+            if (col > width)
+                col = width;
+            for (size_t k = 0; k < col; k++)
+                text_puts(out, " ");
+            text_puts(out, "^");
+            for (size_t k = 1; k < i->length && col + k < width; k++)
+                text_puts(out, "~");
+            text_puts(out, "\n");
+        }
+        if (i->hint)
+            text_printf(out, "    hint: %s\n", i->hint);
+    }
+}
+
+/* Edit distance, counted up to `limit`. Names longer than 40 are not compared. */
+static unsigned distance(const char *a, const char *b, unsigned limit)
+{
+    size_t n = strlen(a), m = strlen(b);
+    if (n > 40 || m > 40 || (n > m ? n - m : m - n) > limit)
+        return limit + 1;
+    unsigned row[41];
+    for (size_t j = 0; j <= m; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned up = row[j];
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (up + 1 < best)
+                best = up + 1;
+            row[j] = best;
+            diagonal = up;
+        }
+    }
+    return row[m];
+}
+
+const char *asl_nearest(const char *name, const char *best, const char *candidate)
+{
+    unsigned limit = strlen(name) < 4 ? 1 : strlen(name) < 8 ? 2 : 3;
+    unsigned d = distance(name, candidate, limit);
+    if (d > limit)
+        return best;
+    if (!best || d < distance(name, best, limit))
+        return candidate;
+    return best;
+}

@@ -1,0 +1,558 @@
+/* group.c: layers, their parameters' values, connections, and the text form of all that. */
+#include "group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum status no_memory(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory");
+}
+
+enum status asl_group_new(struct arena *a, const char *name, struct asl_group **out,
+                          struct error *err)
+{
+    struct asl_group *g = ARENA_NEW(a, struct asl_group);
+    char *copy = arena_strdup(a, name);
+    if (!g || !copy)
+        return no_memory(err);
+    g->arena = a;
+    g->name = copy;
+    *out = g;
+    return STATUS_OK;
+}
+
+long asl_group_find(const struct asl_group *g, const char *layer)
+{
+    for (size_t i = g->layer_count; i-- > 0;)
+        if (strcmp(g->layers[i]->name, layer) == 0)
+            return (long)i;
+    return -1;
+}
+
+long asl_shader_param(const struct asl_shader *s, const char *name)
+{
+    for (size_t i = 0; i < s->info.param_count; i++)
+        if (strcmp(s->info.params[i].name, name) == 0)
+            return (long)i;
+    return -1;
+}
+
+/* ---- values from text
+ * ---------------------------------------------------------------------------------------- */
+
+/* Is the text a list of numbers with commas or blanks between them? Counts them; *whole: all are
+ * whole numbers. */
+static size_t count_numbers(const char *s, bool *whole)
+{
+    size_t n = 0;
+    *whole = true;
+    for (;;) {
+        char *end;
+        s += strspn(s, " \t\n");
+        size_t span = strcspn(s, ", \t\n");
+        if (span == 0 || !strpbrk(s, "0123456789"))
+            return 0;
+        (void)strtod(s, &end);
+        if (end != s + span)
+            return 0;
+        if (memchr(s, '.', span) || memchr(s, 'e', span) || memchr(s, 'E', span) ||
+            memchr(s, 'n', span))
+            *whole = false;
+        n++;
+        s = end + strspn(end, " \t\n");
+        if (*s == ',')
+            s++;
+        else if (!*s)
+            return n;
+    }
+}
+
+/* As testshade guesses: one whole number int, another number float, three numbers a triple, sixteen
+ * a matrix. */
+static struct asl_type guess_type(const char *value)
+{
+    bool whole;
+    size_t n = count_numbers(value, &whole);
+    return asl_type_of(n == 1    ? (whole ? ASL_INT : ASL_FLOAT)
+                       : n == 3  ? ASL_COLOR
+                       : n == 16 ? ASL_MATRIX
+                                 : ASL_STRING);
+}
+
+/* One word of a list of strings: quoted, or up to a comma or blank; the whole text when there is
+ * only one. */
+static char *next_string(struct arena *a, const char **p, bool only)
+{
+    const char *s = *p;
+    if (*s == '"') {
+        struct text t = {0};
+        for (s++; *s && *s != '"'; s++) {
+            if (*s == '\\' && s[1])
+                s++;
+            text_append(&t, s, 1);
+        }
+        *p = *s ? s + 1 : s;
+        char *r = arena_strndup(a, t.data ? t.data : "", t.len);
+        text_free(&t);
+        return r;
+    }
+    size_t n = only ? strlen(s) : strcspn(s, ", \t\n");
+    *p = s + n;
+    return arena_strndup(a, s, n);
+}
+
+/* Reads a value of `type`. A float is accepted where an int is written; one number fills a triple.
+ */
+static enum status parse_value(struct arena *a, const char *name, struct asl_type type,
+                               const char *text, union asl_slot **out, struct error *err)
+{
+    size_t n = asl_type_slots(type), k = 0;
+    char shown[ASL_TYPE_TEXT_SIZE];
+    union asl_slot *v = ARENA_ARRAY(a, union asl_slot, n ? n : 1);
+    if (!v)
+        return no_memory(err);
+    const char *p = text;
+    while (k < n) {
+        p += strspn(p, " \t\n");
+        if (k && *p == ',')
+            p += 1 + strspn(p + 1, " \t\n");
+        enum asl_base b = asl_type_scalar(type, k);
+        if (!*p && b != ASL_STRING)
+            break;
+        if (b == ASL_STRING) {
+            if (!*p && k)
+                break;
+            v[k].s = next_string(a, &p, n == 1);
+            if (!v[k].s)
+                return no_memory(err);
+        } else {
+            char *end;
+            errno = 0;
+            if (b == ASL_INT) {
+                long x = strtol(p, &end, 0);
+                if (errno || x < INT32_MIN || x > INT32_MAX)
+                    return error_msg(err, STATUS_RANGE,
+                                     "parameter '%s': %.40s does not fit in 32 bits", name, p);
+                v[k].i = (int32_t)x;
+            } else {
+                v[k].f = strtof(p, &end);
+            }
+            if (end == p || (*end && !strchr(", \t\n", *end)))
+                return error_msg(err, STATUS_TYPE,
+                                 "parameter '%s': expected a value of type %s, found '%.40s'", name,
+                                 asl_type_text(type, shown, sizeof shown), text);
+            p = end;
+        }
+        k++;
+    }
+    p += strspn(p, " \t\n");
+    if (*p)
+        return error_msg(err, STATUS_TYPE, "parameter '%s': more values than a %s holds: '%.40s'",
+                         name, asl_type_text(type, shown, sizeof shown), text);
+    if (k == 1 && n > 1 && !type.array && type.base != ASL_STRUCT) {
+        for (; k < n; k++)
+            v[k].f = type.base == ASL_MATRIX && k % 5 ? 0 : v[0].f;
+    }
+    if (k < n) {
+        if (!type.array)
+            return error_msg(err, STATUS_TYPE, "parameter '%s': a %s takes %zu values, %zu found",
+                             name, asl_type_text(type, shown, sizeof shown), n, k);
+        for (; k < n; k++) {
+            v[k] = (union asl_slot){.s = NULL};
+            if (asl_type_scalar(type, k) == ASL_STRING)
+                v[k].s = "";
+        }
+    }
+    *out = v;
+    return STATUS_OK;
+}
+
+/* May a value given as type `have` set a parameter of type `want`? Any triple sets any triple. */
+static bool settable(struct asl_type have, struct asl_type want, bool guessed, const char *value)
+{
+    bool whole;
+    if (asl_same_type(have, want) || (asl_is_triple(have) && asl_is_triple(want)))
+        return true;
+    if (have.base == want.base && want.array > 0 && have.array)
+        return true;
+    if (!guessed)
+        return asl_is(have, ASL_INT) && asl_is(want, ASL_FLOAT);
+    if (want.base == ASL_STRING)
+        return true;
+    return count_numbers(value, &whole) > 0 && want.base != ASL_CLOSURE && want.base != ASL_STRUCT;
+}
+
+static enum status set_param(struct asl_group *g, struct asl_layer *l, const struct asl_pending *p,
+                             struct text *warnings, bool strict, struct error *err)
+{
+    long i = asl_shader_param(l->shader, p->name);
+    if (i < 0) {
+        if (strict)
+            return error_msg(err, STATUS_MISSING, "shader '%s' has no parameter '%s'",
+                             l->shader->info.name, p->name);
+        if (warnings)
+            text_printf(warnings, "shader '%s' has no parameter '%s': the value is not used\n",
+                        l->shader->info.name, p->name);
+        return STATUS_OK;
+    }
+    struct asl_type want = l->shader->info.params[i].type;
+    bool guessed = p->type.base == ASL_UNKNOWN;
+    struct asl_type have = guessed ? guess_type(p->value) : p->type;
+    if (!settable(have, want, guessed, p->value)) {
+        char a[ASL_TYPE_TEXT_SIZE], b[ASL_TYPE_TEXT_SIZE];
+        return error_msg(err, STATUS_TYPE,
+                         "parameter '%s' of shader '%s' is a %s: it cannot be set to %s '%.60s'",
+                         p->name, l->shader->info.name, asl_type_text(want, a, sizeof a),
+                         asl_type_text(have, b, sizeof b), p->value);
+    }
+    return parse_value(g->arena, p->name, want, p->value, &l->values[i], err);
+}
+
+enum status asl_group_param(struct asl_group *g, const struct asl_type *type, const char *name,
+                            const char *value, struct error *err)
+{
+    struct asl_pending *p = ARENA_NEW(g->arena, struct asl_pending);
+    char *n = arena_strdup(g->arena, name), *v = arena_strdup(g->arena, value);
+    if (!p || !n || !v)
+        return no_memory(err);
+    *p = (struct asl_pending){
+        .name = n, .value = v, .type = type ? *type : asl_type_of(ASL_UNKNOWN)};
+    struct asl_pending **tail = &g->pending;
+    while (*tail)
+        tail = &(*tail)->next;
+    *tail = p;
+    return STATUS_OK;
+}
+
+static bool lockgeom_of(const struct asl_param *p)
+{
+    for (const struct asl_metadata *m = p->metadata; m; m = m->next)
+        if (strcmp(m->name, "lockgeom") == 0 && asl_is(m->type, ASL_INT))
+            return m->value->i != 0;
+    return true;
+}
+
+enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, const char *shader,
+                            const char *layer, struct text *warnings, struct error *err)
+{
+    const struct asl_shader *s = NULL;
+    for (size_t i = 0; i < p->shader_count; i++)
+        if (!shader || strcmp(p->shaders[i]->info.name, shader) == 0)
+            s = p->shaders[i];
+    if (!s)
+        return error_msg(err, STATUS_MISSING, "%s holds no shader '%s'", p->file,
+                         shader ? shader : "");
+    if (g->finished)
+        return error_msg(err, STATUS_ARG, "the group is finished");
+    size_t n = s->info.param_count;
+    struct asl_layer *l = ARENA_NEW(g->arena, struct asl_layer);
+    if (!l)
+        return no_memory(err);
+    l->program = p;
+    l->shader = s;
+    l->mode = 1;
+    l->values = ARENA_ARRAY(g->arena, union asl_slot *, n);
+    l->connected = ARENA_ARRAY(g->arena, bool, n);
+    l->used_downstream = ARENA_ARRAY(g->arena, bool, n);
+    l->lockgeom = ARENA_ARRAY(g->arena, bool, n);
+    l->name = layer && *layer ? arena_strdup(g->arena, layer)
+                              : arena_printf(g->arena, "%s_%zu", s->info.name, g->layer_count + 1);
+    if (!l->values || !l->connected || !l->used_downstream || !l->lockgeom || !l->name)
+        return no_memory(err);
+    if (asl_group_find(g, l->name) >= 0)
+        return error_msg(err, STATUS_ARG, "two layers are named '%s'", l->name);
+    for (size_t i = 0; i < n; i++)
+        l->lockgeom[i] = lockgeom_of(&s->info.params[i]);
+    for (const struct asl_pending *i = g->pending; i; i = i->next) {
+        enum status st = set_param(g, l, i, warnings, false, err);
+        if (st != STATUS_OK)
+            return st;
+    }
+    g->pending = NULL;
+    if (g->layer_count == g->layer_cap) {
+        size_t cap = g->layer_cap ? 2 * g->layer_cap : 8;
+        struct asl_layer **more = ARENA_ARRAY(g->arena, struct asl_layer *, cap);
+        if (!more)
+            return no_memory(err);
+        if (g->layer_count)
+            memcpy(more, g->layers, g->layer_count * sizeof *more);
+        g->layers = more;
+        g->layer_cap = cap;
+    }
+    g->layers[g->layer_count++] = l;
+    return STATUS_OK;
+}
+
+/* ---- connections
+ * ------------------------------------------------------------------------------------------------
+ */
+
+/* "name", "name[2]": the parameter, its element or -1, and the type of what is named. */
+static enum status find_end(const struct asl_layer *l, const char *text, long *param,
+                            int32_t *element, struct asl_type *type, struct error *err)
+{
+    char name[256];
+    size_t n = strcspn(text, "[");
+    *element = -1;
+    if (n >= sizeof name)
+        return error_msg(err, STATUS_MISSING, "layer '%s' has no parameter '%.60s...'", l->name,
+                         text);
+    memcpy(name, text, n);
+    name[n] = 0;
+    *param = asl_shader_param(l->shader, name);
+    if (*param < 0)
+        return error_msg(err, STATUS_MISSING, "layer '%s' has no parameter '%s'", l->name, name);
+    *type = l->shader->info.params[*param].type;
+    if (!text[n])
+        return STATUS_OK;
+    char *end;
+    long i = strtol(text + n + 1, &end, 10);
+    long limit = type->array > 0 ? type->array : asl_is_triple(*type) ? 3 : 0;
+    if (strcmp(end, "]") != 0 || i < 0 || i >= limit)
+        return error_msg(err, STATUS_RANGE, "'%s' of layer '%s' has no element '%s'", name, l->name,
+                         text + n);
+    *element = (int32_t)i;
+    *type = type->array ? asl_element_type(*type) : asl_type_of(ASL_FLOAT);
+    return STATUS_OK;
+}
+
+static bool connectable(struct asl_type from, struct asl_type to)
+{
+    if (from.array || to.array)
+        return asl_same_type(from, to);
+    return asl_converts(from, to, NULL) && to.base != ASL_MATRIX ? true : asl_same_type(from, to);
+}
+
+enum status asl_group_connect(struct asl_group *g, const char *from_layer, const char *from_param,
+                              const char *to_layer, const char *to_param, struct error *err)
+{
+    long a = asl_group_find(g, from_layer), b = asl_group_find(g, to_layer), p, q;
+    if (a < 0 || b < 0)
+        return error_msg(err, STATUS_MISSING, "there is no layer '%s'",
+                         a < 0 ? from_layer : to_layer);
+    if (a >= b)
+        return error_msg(err, STATUS_ARG,
+                         "layer '%s' must stand before layer '%s' to be connected to it",
+                         from_layer, to_layer);
+    struct asl_layer *from = g->layers[a], *to = g->layers[b];
+    struct asl_connection *k = ARENA_NEW(g->arena, struct asl_connection);
+    if (!k)
+        return no_memory(err);
+    enum status s = find_end(from, from_param, &p, &k->from_element, &k->from_type, err);
+    if (s == STATUS_OK)
+        s = find_end(to, to_param, &q, &k->to_element, &k->to_type, err);
+    if (s != STATUS_OK)
+        return s;
+    if (!from->shader->info.params[p].output)
+        return error_msg(err, STATUS_TYPE, "'%s' of layer '%s' is not an output", from_param,
+                         from_layer);
+    if (!connectable(k->from_type, k->to_type)) {
+        char x[ASL_TYPE_TEXT_SIZE], y[ASL_TYPE_TEXT_SIZE];
+        return error_msg(err, STATUS_TYPE, "cannot connect %s '%s.%s' to %s '%s.%s'",
+                         asl_type_text(k->from_type, x, sizeof x), from_layer, from_param,
+                         asl_type_text(k->to_type, y, sizeof y), to_layer, to_param);
+    }
+    k->from_layer = (size_t)a;
+    k->from_param = (size_t)p;
+    k->to_param = (size_t)q;
+    from->used_downstream[p] = true;
+    to->connected[q] = true;
+    struct asl_connection **tail = &to->connections;
+    while (*tail)
+        tail = &(*tail)->next;
+    *tail = k;
+    return STATUS_OK;
+}
+
+/* ---- the text form
+ * --------------------------------------------------------------------------------------------------
+ */
+
+struct reader {
+    const char *file, *p;
+    uint32_t line;
+    char word[4096];
+    bool quoted;
+};
+
+/* The next word: quoted, ';', or up to white space or ';'. False at the end. */
+static bool word(struct reader *r)
+{
+    for (;;) {
+        if (*r->p == '\n')
+            r->line++;
+        if (*r->p == '#') {
+            r->p += strcspn(r->p, "\n");
+        } else if (*r->p && strchr(" \t\r\n", *r->p)) {
+            r->p++;
+        } else {
+            break;
+        }
+    }
+    if (!*r->p)
+        return false;
+    size_t n = 0;
+    r->quoted = *r->p == '"';
+    if (r->quoted) {
+        for (r->p++; *r->p && *r->p != '"' && n + 1 < sizeof r->word; r->p++) {
+            if (*r->p == '\\' && r->p[1])
+                r->p++;
+            r->word[n++] = *r->p;
+        }
+        if (*r->p == '"')
+            r->p++;
+    } else if (*r->p == ';') {
+        r->word[n++] = *r->p++;
+    } else {
+        while (*r->p && !strchr(" \t\r\n;", *r->p) && n + 1 < sizeof r->word)
+            r->word[n++] = *r->p++;
+    }
+    r->word[n] = 0;
+    return true;
+}
+
+static enum status bad(const struct reader *r, struct error *err, const char *expected)
+{
+    struct src_pos pos = {r->file, r->line, 1};
+    return error_set(err, STATUS_PARSE, pos, "expected %s, found '%.60s'", expected, r->word);
+}
+
+static bool end_of_command(const struct reader *r)
+{
+    return !r->quoted && strcmp(r->word, ";") == 0;
+}
+
+static enum status parse_param(struct asl_group *g, struct reader *r, struct error *err)
+{
+    struct asl_type type;
+    char name[256];
+    if (!word(r))
+        return bad(r, err, "a type after 'param'");
+    enum status s = asl_type_parse(r->word, &type, err);
+    if (s != STATUS_OK)
+        return s;
+    if (!word(r) || end_of_command(r) || strlen(r->word) >= sizeof name)
+        return bad(r, err, "a parameter's name");
+    memcpy(name, r->word, strlen(r->word) + 1);
+    struct text value = {0};
+    bool one = type.base == ASL_STRING && type.array == 0;
+    while (word(r) && !end_of_command(r)) {
+        if (r->quoted && !one) {
+            text_puts(&value, value.len ? " \"" : "\"");
+            for (const char *c = r->word; *c; c++) {
+                if (*c == '"' || *c == '\\')
+                    text_puts(&value, "\\");
+                text_append(&value, c, 1);
+            }
+            text_puts(&value, "\"");
+        } else if (strcmp(r->word, "[[") == 0) { /* hints: [[ int lockgeom=0 ]] */
+            while (word(r) && strcmp(r->word, "]]") != 0)
+                ;
+        } else {
+            text_printf(&value, "%s%s", value.len ? " " : "", r->word);
+        }
+    }
+    s = asl_group_param(g, &type, name, value.data ? value.data : "", err);
+    text_free(&value);
+    return s;
+}
+
+static enum status parse_connect(struct asl_group *g, struct reader *r, struct error *err)
+{
+    char from[256], to[256];
+    for (int i = 0; i < 2; i++) {
+        if (!word(r) || !strchr(r->word, '.') || strlen(r->word) >= sizeof from)
+            return bad(r, err, "layer.parameter");
+        memcpy(i ? to : from, r->word, strlen(r->word) + 1);
+    }
+    char *a = strchr(from, '.'), *b = strchr(to, '.');
+    *a = *b = 0;
+    return asl_group_connect(g, from, a + 1, to, b + 1, err);
+}
+
+enum status asl_group_parse(struct asl_group *g, const char *file, const char *text,
+                            asl_find_shader *find, void *ctx, struct text *warnings,
+                            struct error *err)
+{
+    struct reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return no_memory(err);
+    *r = (struct reader){.file = file, .p = text, .line = 1};
+    enum status s = STATUS_OK;
+    while (s == STATUS_OK && word(r)) {
+        if (end_of_command(r))
+            continue;
+        if (strcmp(r->word, "param") == 0) {
+            s = parse_param(g, r, err);
+            continue;
+        }
+        if (strcmp(r->word, "shader") == 0) {
+            char shader[1024];
+            if (!word(r) || end_of_command(r) || strlen(r->word) >= sizeof shader) {
+                s = bad(r, err, "a shader's name");
+                break;
+            }
+            memcpy(shader, r->word, strlen(r->word) + 1);
+            if (!word(r) || end_of_command(r)) {
+                s = bad(r, err, "a layer's name");
+                break;
+            }
+            const struct asl_program *p = find(ctx, shader, err);
+            s = p ? asl_group_layer(g, p, NULL, r->word, warnings, err) : STATUS_MISSING;
+        } else if (strcmp(r->word, "connect") == 0) {
+            s = parse_connect(g, r, err);
+        } else {
+            s = bad(r, err, "'param', 'shader' or 'connect'");
+        }
+        if (s == STATUS_OK && word(r) && !end_of_command(r))
+            s = bad(r, err, "';'");
+    }
+    free(r);
+    return s;
+}
+
+/* ---- the rest
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+enum status asl_group_finish(struct asl_group *g, struct error *err)
+{
+    if (g->layer_count == 0)
+        return error_msg(err, STATUS_ARG, "the group has no layers");
+    /* A layer carries derivatives of its outputs when a layer that reads them needs them: from the
+     * last to the first. */
+    for (size_t i = g->layer_count; i-- > 0;) {
+        const struct asl_layer *to = g->layers[i];
+        for (const struct asl_connection *k = to->connections; k; k = k->next) {
+            size_t n = 0;
+            for (const struct asl_formal *a = to->shader->fn->formals; a; a = a->next, n++)
+                if (n == k->to_param && (a->symbol->derivs & to->mode))
+                    g->layers[k->from_layer]->mode = 2;
+        }
+    }
+    g->finished = true;
+    return STATUS_OK;
+}
+
+size_t asl_group_layers(const struct asl_group *g) { return g->layer_count; }
+const char *asl_group_layer_name(const struct asl_group *g, size_t layer)
+{
+    return layer < g->layer_count ? g->layers[layer]->name : NULL;
+}
+const struct asl_shader_info *asl_group_layer_shader(const struct asl_group *g, size_t layer)
+{
+    return layer < g->layer_count ? &g->layers[layer]->shader->info : NULL;
+}
+
+enum status asl_group_reparam(struct asl_group *g, const char *layer, const struct asl_type *type,
+                              const char *name, const char *value, struct error *err)
+{
+    long i = asl_group_find(g, layer);
+    if (i < 0)
+        return error_msg(err, STATUS_MISSING, "there is no layer '%s'", layer);
+    struct asl_pending p = {
+        .name = name, .value = value, .type = type ? *type : asl_type_of(ASL_UNKNOWN)};
+    return set_param(g, g->layers[i], &p, NULL, true, err);
+}

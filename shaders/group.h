@@ -1,0 +1,44 @@
+/* group.h: the inside of a shader group. */
+#ifndef ASL_GROUP_H
+#define ASL_GROUP_H
+
+#include "asl.h"
+
+struct asl_connection {
+    size_t from_layer, from_param, to_param;
+    int32_t from_element,
+        to_element; /* -1: the whole value; else an array's element or a component */
+    struct asl_type from_type, to_type;
+    struct asl_connection *next;
+};
+
+struct asl_layer {
+    const char *name;
+    const struct asl_program *program;
+    const struct asl_shader *shader;
+    union asl_slot **values; /* per parameter: what the group set, or NULL */
+    bool *connected, *used_downstream, *lockgeom;
+    struct asl_connection *connections; /* into this layer */
+    uint8_t mode;
+};
+
+struct asl_pending {
+    const char *name, *value;
+    struct asl_type type;
+    struct asl_pending *next;
+};
+
+struct asl_group {
+    struct arena *arena;
+    const char *name;
+    struct asl_layer **layers;
+    size_t layer_count, layer_cap;
+    struct asl_pending *pending;
+    bool finished;
+};
+
+/* The index of a layer or parameter, -1 when there is none. */
+long asl_group_find(const struct asl_group *g, const char *layer);
+long asl_shader_param(const struct asl_shader *s, const char *name);
+
+#endif

@@ -1,0 +1,269 @@
+/* shaders: ASL, the shading language of Isophote. Source text -> typed tree -> shader groups run at
+ * one point by the reference interpreter, which defines what a program means. docs/asl.md is the
+ * specification; names in parentheses below are its sections.
+ *
+ * A program is immutable once compiled and may be shared by threads; a group is immutable once
+ * finished; a context belongs to one thread. */
+#ifndef ISOPHOTE_SHADERS_H
+#define ISOPHOTE_SHADERS_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- types ------------------------------------------------------------------------------------
+ */
+
+enum asl_base {
+    ASL_UNKNOWN, /* not a type of the language: "any" in queries, and what an error leaves behind */
+    ASL_VOID,
+    ASL_INT,
+    ASL_FLOAT,
+    ASL_COLOR,
+    ASL_POINT,
+    ASL_VECTOR,
+    ASL_NORMAL,
+    ASL_MATRIX,
+    ASL_STRING,
+    ASL_CLOSURE, /* closure color */
+    ASL_STRUCT
+};
+
+struct asl_struct;
+
+struct asl_type {
+    enum asl_base base;
+    int32_t array; /* 0: no array; > 0: its length; -1: an array of any length */
+    const struct asl_struct *st;
+};
+
+/* One scalar of a value. Values are rows of slots: a float 1, a triple 3, a matrix 16 (row-major),
+ * an array its elements in order, a struct its fields in order. */
+union asl_slot {
+    float f;
+    int32_t i;
+    const char *s; /* never NULL in a value */
+    const struct asl_closure *c;
+};
+
+/* "float", "color[3]", "closure color", "ray"; the same buffer is returned. */
+const char *asl_type_text(struct asl_type t, char *buf, size_t size);
+#define ASL_TYPE_TEXT_SIZE 96
+/* Slots of one value; 0 for void and for arrays of unknown length. */
+size_t asl_type_slots(struct asl_type t);
+/* The base type of the scalar at `slot` (ASL_INT, ASL_FLOAT, ASL_STRING or ASL_CLOSURE). */
+enum asl_base asl_type_scalar(struct asl_type t, size_t slot);
+/* Reads "float", "color", "int[3]" ... Fails: TYPE. */
+enum status asl_type_parse(const char *text, struct asl_type *out, struct error *err);
+
+/* ---- diagnostics ------------------------------------------------------------------------------
+ */
+
+enum asl_severity { ASL_NOTE, ASL_WARNING, ASL_ERROR };
+
+struct asl_diag {
+    enum asl_severity severity;
+    struct src_pos pos;
+    uint32_t length;  /* columns that the caret underlines, at least 1 */
+    const char *text; /* what was found, what was expected */
+    const char *hint; /* what to do about it; may be NULL */
+    const char *line; /* the source line, NULL when there is none */
+    struct asl_diag *next;
+};
+
+/* All that a compile has to say, in the order of the text. Zeroed is valid and empty. */
+struct asl_diags {
+    struct asl_diag *first, *last;
+    size_t errors, warnings;
+};
+
+/* file:line:col: error: text, the line, a caret, and "hint: ..." if there is one. */
+void asl_diags_print(const struct asl_diags *d, struct text *out);
+
+/* ---- compiling --------------------------------------------------------------------------------
+ */
+
+struct asl_options {
+    const char *const *include_dirs; /* ends with NULL; NULL: none */
+    const char *const *defines;      /* "NAME" or "NAME=TEXT", ends with NULL */
+    bool warn_all;                   /* also warn of what is only doubtful */
+    bool warn_error;                 /* warnings count as errors */
+    size_t max_bytes;                /* memory of one compile; 0: 1 GiB */
+};
+
+struct asl_program;
+
+/* Compiles one file: text[0..size), or the file itself when text is NULL. `file` is the name in
+ * messages and the folder of its #include "..." files. Diagnostics and the program live in the
+ * arena. Fails: TYPE when diags holds errors (then *err is the first), IO, MISSING, LIMIT, MEMORY.
+ */
+enum status asl_compile(struct arena *a, const char *file, const char *text, size_t size,
+                        const struct asl_options *opt, struct asl_diags *diags,
+                        const struct asl_program **out, struct error *err);
+/* Only the preprocessor: the text that the parser would see, with #line marks. */
+enum status asl_preprocess(struct arena *a, const char *file, const char *text, size_t size,
+                           const struct asl_options *opt, struct asl_diags *diags, struct text *out,
+                           struct error *err);
+/* A readable form of the tree: `types` adds the type of each expression and each conversion made.
+ */
+void asl_program_dump(const struct asl_program *p, bool types, struct text *out);
+/* The table of builtins as Markdown, as docs/asl.md carries it. */
+void asl_builtins_print(struct text *out);
+
+struct asl_metadata {
+    const char *name;
+    struct asl_type type;
+    const union asl_slot *value;
+    const struct asl_metadata *next;
+};
+
+struct asl_param {
+    const char *name;
+    struct asl_type type;
+    bool output;
+    bool constant;                       /* the default is known without running anything: */
+    const union asl_slot *default_value; /* its slots, or NULL */
+    const struct asl_metadata *metadata;
+};
+
+enum asl_shader_kind { ASL_SHADER, ASL_SURFACE, ASL_DISPLACEMENT, ASL_VOLUME, ASL_LIGHT };
+
+struct asl_shader_info {
+    const char *name;
+    enum asl_shader_kind kind;
+    const struct asl_metadata *metadata;
+    const struct asl_param *params;
+    size_t param_count;
+};
+
+size_t asl_program_shaders(const struct asl_program *p);
+const struct asl_shader_info *asl_program_shader(const struct asl_program *p, size_t index);
+
+/* ---- groups: layers and connections (Networks) --------------------------------------------------
+ */
+
+struct asl_group;
+
+/* The group lives in the arena. */
+enum status asl_group_new(struct arena *a, const char *name, struct asl_group **out,
+                          struct error *err);
+/* Sets a parameter of the layer that is added next. `type` NULL or UNKNOWN: guessed from the text
+ * as `isophote shade --param` says (Networks). */
+enum status asl_group_param(struct asl_group *g, const struct asl_type *type, const char *name,
+                            const char *value, struct error *err);
+/* Adds a layer: the shader of that name in p, or p's last shader when name is NULL. Parameters set
+ * before that the shader does not have are reported to *warnings (may be NULL) and dropped. */
+enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, const char *shader,
+                            const char *layer, struct text *warnings, struct error *err);
+/* "param", "param[2]" (an element or a component) on either side. Fails: MISSING, TYPE, ARG. */
+enum status asl_group_connect(struct asl_group *g, const char *from_layer, const char *from_param,
+                              const char *to_layer, const char *to_param, struct error *err);
+/* The serialised form: "param float x 1 ; shader noise a ; connect a.out b.in ;". Shaders are found
+ * by `find(ctx, name)`, which returns NULL and fills *err when there is none. */
+typedef const struct asl_program *asl_find_shader(void *ctx, const char *name, struct error *err);
+enum status asl_group_parse(struct asl_group *g, const char *file, const char *text,
+                            asl_find_shader *find, void *ctx, struct text *warnings,
+                            struct error *err);
+/* No more layers after this. Fails: ARG without layers. */
+enum status asl_group_finish(struct asl_group *g, struct error *err);
+size_t asl_group_layers(const struct asl_group *g);
+const char *asl_group_layer_name(const struct asl_group *g, size_t layer);
+const struct asl_shader_info *asl_group_layer_shader(const struct asl_group *g, size_t layer);
+/* Changes a parameter of a finished group; takes effect in runs that start later. */
+enum status asl_group_reparam(struct asl_group *g, const char *layer, const struct asl_type *type,
+                              const char *name, const char *value, struct error *err);
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+/* A value and its change over one step in x and in y (Derivatives). */
+struct asl_dual {
+    float v, dx, dy;
+};
+struct asl_dual3 {
+    float v[3], dx[3], dy[3];
+};
+
+struct asl_globals {
+    struct asl_dual3 P, I, N, Ps;
+    float Ng[3], dPdu[3], dPdv[3], dPdtime[3], dPdz[3];
+    struct asl_dual u, v;
+    float time, dtime, surfacearea;
+    bool backfacing, flip_handedness;
+    uint32_t raytype; /* bits, see asl_raytype_bit */
+};
+
+/* "camera" 1, "shadow" 2, "reflection" 4, "refraction" 8, "diffuse" 16, "glossy" 32, "subsurface"
+ * 64, "displacement" 128; 0 for other names. */
+uint32_t asl_raytype_bit(const char *name);
+
+enum asl_message { ASL_PRINT, ASL_FPRINT, ASL_MSG_WARNING, ASL_MSG_ERROR };
+
+/* What the renderer answers. Every function may be NULL. */
+struct asl_services {
+    void *ctx;
+    /* A message of the shader: PRINT is for standard output as it is; FPRINT for the file named
+     * `to`; errors and warnings have no newline at the end, and repeated texts come once a context.
+     */
+    void (*message)(void *ctx, enum asl_message kind, const char *to, const char *text);
+    /* The matrix from `space` to common space, row-major, p' = p M. */
+    bool (*space)(void *ctx, const char *space, float to_common[16]);
+    /* getattribute(): object may be "", index -1 for none. Fills slots of `type`. */
+    bool (*attribute)(void *ctx, const char *object, const char *name, int index,
+                      struct asl_type type, union asl_slot *value);
+    /* Interpolated data for a parameter whose lockgeom is 0; value, d/dx, d/dy one after another.
+     */
+    bool (*userdata)(void *ctx, const char *name, struct asl_type type, union asl_slot *value);
+};
+
+struct asl_context;
+
+struct asl_context_options {
+    struct asl_services services;
+    uint64_t step_budget; /* statements and loop turns of one point; 0: 100 million */
+    size_t max_bytes;     /* memory of one point; 0: 256 MiB */
+    /* Layers to run at every point besides the last one: names, ends with NULL; NULL: none. */
+    const char *const *entry_layers;
+};
+
+enum status asl_context_new(const struct asl_group *g, const struct asl_context_options *opt,
+                            struct asl_context **out, struct error *err);
+void asl_context_free(struct asl_context *c); /* takes NULL */
+/* Runs the group at one point. Fails: TIMEOUT (budget), MEMORY; the message names file and line. */
+enum status asl_context_run(struct asl_context *c, const struct asl_globals *g, struct error *err);
+/* The value that an output (or any parameter) holds after the last run, until the next one. `name`
+ * is "Cout", "layer.Cout" or a global such as "Ci". NULL if there is none or its layer did not run;
+ * *ran (may be NULL) tells the two apart: a layer that exists and did not run leaves false. */
+const union asl_slot *asl_context_value(const struct asl_context *c, const char *name,
+                                        struct asl_type *type, bool *ran);
+/* Operations since the context was made. */
+uint64_t asl_context_steps(const struct asl_context *c);
+
+/* A closure as text: "(0.5, 0.5, 0.5) * diffuse ((0, 0, 1))\n\t+ ..." (Closures). */
+void asl_closure_print(const struct asl_closure *c, struct text *out);
+
+/* ---- noise, as a function (Noise)
+ * ---------------------------------------------------------------- */
+
+enum asl_noise {
+    ASL_NOISE_PERLIN,
+    ASL_NOISE_UPERLIN,
+    ASL_NOISE_SIMPLEX,
+    ASL_NOISE_USIMPLEX,
+    ASL_NOISE_CELL,
+    ASL_NOISE_HASH,
+    ASL_NOISE_COUNT
+};
+
+/* dims 1 to 4; period NULL or dims numbers; `triple`: three channels, else one. */
+void asl_noise_eval(enum asl_noise kind, unsigned dims, const struct asl_dual *x,
+                    const float *period, bool triple, struct asl_dual *out);
+/* The hash of up to 5 words that the noises use. */
+uint32_t asl_hash_words(const uint32_t *words, unsigned count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
