@@ -117,13 +117,20 @@ static double light_weight(const struct scene *s, const struct k_material *mater
 /* ---- environment
  * -------------------------------------------------------------------------------------------- */
 
-/* Weight of each texel of row j into `row`; their sum. */
-static double row_weights(const struct image *map, uint32_t j, double *row)
+/* Weight of each texel of row j into `row`: the mean luminance of the bilinear lookup over the
+ * texel, times the sine of its latitude. columns: w scratch values. Returns their sum. */
+static double row_weights(const struct image *map, uint32_t j, double *columns, double *row)
 {
-    const float *texel = (const float *)map->texels + 3 * (size_t)map->width * j;
+    uint32_t w = map->width, above = j > 0 ? j - 1 : 0, below = j + 1 < map->height ? j + 1 : j;
+    const float *texels = map->texels;
+    for (uint32_t i = 0; i < w; i++)
+        columns[i] = light_luminance(texels + 3 * ((size_t)w * above + i)) / 8 +
+                     3 * light_luminance(texels + 3 * ((size_t)w * j + i)) / 4 +
+                     light_luminance(texels + 3 * ((size_t)w * below + i)) / 8;
     double sine = sin(pi * (j + 0.5) / map->height), sum = 0;
-    for (uint32_t i = 0; i < map->width; i++, texel += 3) {
-        row[i] = light_luminance(texel) * sine;
+    for (uint32_t i = 0; i < w; i++) {
+        double left = columns[i > 0 ? i - 1 : w - 1], right = columns[i + 1 < w ? i + 1 : 0];
+        row[i] = (left / 8 + 3 * columns[i] / 4 + right / 8) * sine;
         sum += row[i];
     }
     return sum;
@@ -142,7 +149,7 @@ static enum status environment_tables(struct layout *l, const struct image *map,
         (st = layout_take(l, BUFFER_env_density, texels, 4, &density, err)))
         return st;
     memcpy(rgb, map->texels, texels * 12);
-    double *row = malloc(w * sizeof *row), *sums = malloc(h * sizeof *sums);
+    double *row = malloc(2 * (size_t)w * sizeof *row), *sums = malloc(h * sizeof *sums);
     if (!row || !sums) {
         free(row);
         free(sums);
@@ -150,13 +157,13 @@ static enum status environment_tables(struct layout *l, const struct image *map,
     }
     double total = 0, running = 0;
     for (uint32_t j = 0; j < h; j++) {
-        sums[j] = row_weights(map, j, row);
+        sums[j] = row_weights(map, j, row + w, row);
         total += sums[j];
     }
     *is_light = total > 0;
     for (uint32_t j = 0; j < h && total > 0; j++) {
         double in_row = 0;
-        row_weights(map, j, row);
+        row_weights(map, j, row + w, row);
         running += sums[j];
         ((float *)rows)[j] = (float)(running / total);
         for (uint32_t i = 0; i < w; i++) {

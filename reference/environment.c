@@ -5,9 +5,22 @@
 
 #include <stdlib.h>
 
+/* Luminance of column i, averaged over row j as the bilinear lookup sees it. */
+static double column_mean(const struct image *map, uint32_t i, uint32_t j)
+{
+    uint32_t above = j > 0 ? j - 1 : 0, below = j + 1 < map->height ? j + 1 : j;
+    return light_luminance(image_texel(map, i, above)) / 8 +
+           3 * light_luminance(image_texel(map, i, j)) / 4 +
+           light_luminance(image_texel(map, i, below)) / 8;
+}
+
+/* Mean luminance of the bilinear lookup over texel (i, j), times the sine of its latitude. */
 static double texel_weight(const struct image *map, uint32_t i, uint32_t j)
 {
-    return light_luminance(image_texel(map, i, j)) * sin(PI * (j + 0.5) / map->height);
+    uint32_t left = i > 0 ? i - 1 : map->width - 1, right = i + 1 < map->width ? i + 1 : 0;
+    double mean = column_mean(map, left, j) / 8 + 3 * column_mean(map, i, j) / 4 +
+                  column_mean(map, right, j) / 8;
+    return mean * sin(PI * (j + 0.5) / map->height);
 }
 
 enum status environment_prepare(const struct environment *e, struct environment_table *out,
