@@ -45,7 +45,9 @@ function(isophote_test name)
     add_executable(${name} ${A_SOURCES})
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
     target_link_libraries(${name} PRIVATE ${A_USES} PkgConfig::CMOCKA m)
-    target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS})
+    # gcc 12 at -O3 takes strchr's result on a text that a call gave back for a pointer into that call's frame.
+    target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS}
+        $<$<AND:$<COMPILE_LANGUAGE:C>,$<C_COMPILER_ID:GNU>>:-Wno-dangling-pointer>)
     target_compile_definitions(${name} PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
     add_test(NAME ${name} COMMAND ${name} ${A_ARGS} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
     if(NOT A_TIMEOUT)

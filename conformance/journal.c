@@ -58,7 +58,7 @@ static enum status string_of(struct journal *j, const struct json *o, const char
 static enum status read_header(struct journal *j, const struct json *o, const char *program,
                                struct error *err)
 {
-    const char *written_by;
+    const char *written_by = "";
     const struct json *version = o->type == JSON_OBJECT ? json_get(o, "journal") : NULL;
     if (!version || !version->is_integer || version->integer != 1)
         return json_error(err, j->path, o, STATUS_TYPE,
