@@ -1,7 +1,7 @@
 /* Eight-wide nodes out of a binary tree: each takes the two children of a binary node and opens,
  * while there is room, the inner one with the largest surface (Wald, Benthin and Boulos, "Getting
  * Rid of Packets", 2008). Eight primitives are tested at once, so a subtree of at most eight
- * becomes a leaf. */
+ * becomes a leaf where its parts' boxes cover most of its own. */
 #include "bvh.h"
 
 #include <float.h>
@@ -43,6 +43,19 @@ static uint32_t node_slots(const struct bvh2_node *nodes, uint32_t root, uint32_
     return count;
 }
 
+/* Does one leaf for the whole of a small subtree cost less than leaves for its parts? Expected
+ * block tests: area(parent) against the sum over the children, plus the share of a wide node (0.3
+ * of a block test) that keeping them apart takes. Two walls of a room share no box; two halves of a
+ * patch do. */
+static bool merging_pays(const struct bvh2_node *nodes, uint32_t root)
+{
+    const struct bvh2_node *n = &nodes[root], *a = &nodes[n->first];
+    if (n->count > 0)
+        return true;
+    return merging_pays(nodes, n->first) && merging_pays(nodes, n->first + 1) &&
+           0.7 * node_area(n) <= node_area(a) + node_area(a + 1);
+}
+
 struct child {
     uint32_t binary;
     uint32_t first, count; /* of a leaf; count 0: inner */
@@ -52,6 +65,8 @@ static struct child child_of(const struct bvh2_node *nodes, uint32_t binary)
 {
     struct child c = {.binary = binary};
     c.count = node_slots(nodes, binary, &c.first);
+    if (c.count > 0 && !merging_pays(nodes, binary))
+        c.count = 0;
     return c;
 }
 

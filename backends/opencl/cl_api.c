@@ -1,8 +1,11 @@
 #include "cl_api.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static struct {
     pthread_once_t once;
@@ -11,8 +14,47 @@ static struct {
     char problem[512];
 } loader = {.once = PTHREAD_ONCE_INIT};
 
+/* Counts the .icd files of a folder that `other` has too; *all: how many there are. */
+static unsigned icd_count(const char *folder, const char *other, unsigned *all)
+{
+    unsigned both = 0;
+    *all = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        char file[4096];
+        size_t n = strlen(e->d_name);
+        if (n <= 4 || strcmp(e->d_name + n - 4, ".icd") != 0)
+            continue;
+        ++*all;
+        if ((size_t)snprintf(file, sizeof file, "%s/%s", other, e->d_name) < sizeof file &&
+            access(file, R_OK) == 0)
+            both++;
+    }
+    if (d)
+        closedir(d);
+    return both;
+}
+
+/* ./test puts a driver from PyPI beside the system's into a folder of the cache. Unless the user
+ * says which drivers to use, that folder is used, if it still has all of the system's. */
+static void loader_vendors(void)
+{
+    static const char system_folder[] = "/etc/OpenCL/vendors";
+    char cache[1024], ours[1100];
+    unsigned system_all, ours_all;
+    if (getenv("OCL_ICD_VENDORS") || getenv("OCL_ICD_FILENAMES") ||
+        cache_dir("", cache, sizeof cache, NULL) != STATUS_OK)
+        return;
+    snprintf(ours, sizeof ours, "%s/opencl-icd", cache);
+    unsigned both = icd_count(system_folder, ours, &system_all);
+    icd_count(ours, system_folder, &ours_all);
+    if (ours_all > 0 && both == system_all)
+        setenv("OCL_ICD_VENDORS", ours, 1);
+}
+
 static void loader_open(void)
 {
+    loader_vendors();
     /* PoCL keeps compiled kernels where this says; else in a place of its own under $HOME. */
     char folder[1024];
     if (!getenv("POCL_CACHE_DIR") && cache_dir("pocl", folder, sizeof folder, NULL) == STATUS_OK)

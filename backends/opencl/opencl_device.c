@@ -268,8 +268,6 @@ void opencl_defaults(const struct backend *b, struct launch_settings *s)
         s->work_group[0] = x;
         s->work_group[1] = y;
     }
-    if (s->batch == 0)
-        s->batch = 16;
 }
 
 const struct backend_api opencl_api = {

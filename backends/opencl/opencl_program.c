@@ -1,9 +1,13 @@
 /* Building the kernel, and keeping what the driver's compiler made of it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* environ */
+#endif
 #include "opencl.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const entry_names[ENTRY_COUNT] = {
     [ENTRY_RENDER] = "k_render", [ENTRY_TRACE] = "k_trace", [ENTRY_PROBE] = "k_probe"};
@@ -44,6 +48,13 @@ static void options_make(const struct backend *b, const struct program_request *
              b->nvidia ? " -cl-nv-verbose" : "", fault && fault[0] ? " " : "", fault ? fault : "");
 }
 
+/* Settings from the environment that steer a driver's compiler (Intel: CL_CONFIG_, PoCL: POCL_). */
+static bool environment_matters(const char *setting)
+{
+    return strncmp(setting, "CL_CONFIG_", 10) == 0 ||
+           (strncmp(setting, "POCL_", 5) == 0 && strncmp(setting, "POCL_CACHE_DIR=", 15) != 0);
+}
+
 static void key_make(const struct backend *b, const char *options, char key[33])
 {
     struct hash *h = hash_open();
@@ -52,6 +63,9 @@ static void key_make(const struct backend *b, const char *options, char key[33])
                                  b->info.version,    b->platform_version};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
+    for (char **setting = environ; *setting; setting++)
+        if (environment_matters(*setting))
+            hash_add(h, *setting, strlen(*setting) + 1);
     hash_close(h, key);
 }
 
