@@ -62,6 +62,7 @@ void asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const 
 void asl_note(struct asl_compile *c, struct asl_loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 struct src_pos asl_pos(struct asl_loc at);
+void asl_diags_sort(struct asl_compile *c);
 const struct asl_source *asl_source_new(struct asl_compile *c, const char *name, const char *text,
                                         size_t size);
 /* The candidate nearest to `name` by edit distance, or NULL when none is near. */

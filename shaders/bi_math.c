@@ -298,7 +298,7 @@ static int32_t integer(enum asl_builtin_id id, const struct asl_place *args)
     switch (id) {
     case BI_MOD: {
         if (b == 0 || b == -1)
-            return 0;
+            return b == 0 ? a : 0;
         int32_t m = a % b;
         return m != 0 && (m < 0) != (b < 0) ? m + b : m;
     }

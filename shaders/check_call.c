@@ -385,7 +385,7 @@ void asl_check_format(struct asl_checker *k, const struct asl_expr *call, size_t
         if (n == 0) {
             asl_error(k->c, f->at,
                       "use %d %i %o %x %X %u %c, %f %g %e, %s, or %% for a percent sign",
-                      "'%%%.*s' is no conversion", (int)strcspn(p, " %"), p);
+                      "'%%%.*s' is no conversion", (int)strcspn(p, " %\n\t"), p);
             return;
         }
         p += n;

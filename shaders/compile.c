@@ -24,6 +24,7 @@ static enum status run_stages(struct asl_compile *c, const char *file, const cha
             *out = p;
         }
     }
+    asl_diags_sort(c);
     return STATUS_OK;
 }
 

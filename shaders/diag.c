@@ -168,6 +168,62 @@ void asl_note(struct asl_compile *c, struct asl_loc at, const char *fmt, ...)
     va_end(ap);
 }
 
+/* ---- order
+ * ----------------------------------------------------------------------------------------- */
+
+struct diag_group { /* a diagnostic and the notes that belong to it */
+    struct asl_diag *first, *last;
+    size_t file, index;
+};
+
+static int by_place(const void *pa, const void *pb)
+{
+    const struct diag_group *a = pa, *b = pb;
+    if (a->file != b->file)
+        return a->file < b->file ? -1 : 1;
+    if (a->first->pos.line != b->first->pos.line)
+        return a->first->pos.line < b->first->pos.line ? -1 : 1;
+    if (a->first->pos.col != b->first->pos.col)
+        return a->first->pos.col < b->first->pos.col ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Stages speak one after another; what they said is shown in the order of the text, file by file.
+ */
+void asl_diags_sort(struct asl_compile *c)
+{
+    size_t n = 0;
+    for (const struct asl_diag *d = c->diags->first; d; d = d->next)
+        n += d->severity != ASL_NOTE;
+    if (n < 2)
+        return;
+    struct diag_group *g = ASL_ARRAY(c, struct diag_group, n);
+    size_t k = 0, files = 0;
+    for (struct asl_diag *d = c->diags->first; d; d = d->next) {
+        if (d->severity == ASL_NOTE && k) {
+            g[k - 1].last = d;
+            continue;
+        }
+        if (d->severity == ASL_NOTE)
+            continue;
+        g[k] = (struct diag_group){d, d, files, k};
+        for (size_t i = 0; i < k; i++) {
+            const char *a = g[i].first->pos.file, *b = d->pos.file;
+            if (a == b || (a && b && strcmp(a, b) == 0)) {
+                g[k].file = g[i].file;
+                break;
+            }
+        }
+        files = g[k].file == files ? files + 1 : files;
+        k++;
+    }
+    qsort(g, k, sizeof *g, by_place);
+    c->diags->first = g[0].first;
+    for (size_t i = 0; i < k; i++)
+        g[i].last->next = i + 1 < k ? g[i + 1].first : NULL;
+    c->diags->last = g[k - 1].last;
+}
+
 void asl_fail(struct asl_compile *c, enum status s, struct asl_loc at, const char *fmt, ...)
 {
     va_list ap;

@@ -1,0 +1,7 @@
+//! budget 1000
+//! fails TIMEOUT does a loop not end?
+shader test()
+{
+    while (1)
+        ;
+}

@@ -1,0 +1,42 @@
+//! grid 3 3
+// Derivatives: every line is computed by hand for one step Dx(u) = Dy(v) = 1/2; printed at the last point, u = v = 1.
+float half_of(float x) { return x / 2; }
+void split_in(float x, output float a, output float b) { a = x * x; b = sin(x); }
+shader test()
+{
+    if (u < 1 || v < 1)
+        exit();
+    float x = 3 * u + v;
+    printf("%g %g %g\n", Dx(x), Dy(x), Dz(x));              //> 1.5 0.5 0
+    printf("%g %g\n", Dx(u * v), Dy(u * v * v));            //> 0.5 1
+    printf("%g\n", filterwidth(x));                         //> 1.58114
+    printf("%g\n", Dx(P));                                  //> 0.5 0 0
+    printf("%g %g\n", area(P), area(P * 2));                //> 0.25 1
+    printf("%g\n", calculatenormal(P));                     //> 0 0 0.25
+    printf("%g %g\n", Dx(sqrt(u)), Dx(sqrt(u - 1)));        //> 0.25 0
+    printf("%g %g\n", Dx(1 / u), Dx(1 / (u - 1)));          //> -0.5 0
+    printf("%g\n", Dx(pow(u + 1, 3)));                      //> 6
+    printf("%g %g\n", Dx(exp(u - 1)), Dx(log(u)));          //> 0.5 0.5
+    printf("%g %g\n", Dx(half_of(u)), Dx(floor(u)));        //> 0.25 0
+    float a, b;
+    split_in(u * 2, a, b);
+    printf("%g %.5f\n", Dx(a), Dx(b) / cos(2));             //> 4 1.00000
+    float s, c;
+    sincos(u, s, c);
+    printf("%.5f %.5f\n", Dx(s) / cos(1), Dx(c) / sin(1));  //> 0.50000 -0.50000
+    float arr[2];
+    arr[1] = u * 4;
+    color k = color(u, v, 0);
+    k.b = u + v;
+    printf("%g %g %g\n", Dx(arr[1]), Dx(k), Dy(k[2]));      //> 2 0.5 0 0.5 0.5
+    float m = u > 0.5 ? u * 10 : 0;
+    m += v;
+    printf("%g %g\n", Dx(m), Dy(m));                        //> 5 0.5
+    printf("%g %g\n", Dx(mix(u, 5, 0.5)), Dx(clamp(u * 3, 0, 2)));      //> 0.25 0
+    printf("%g %g\n", Dx(length(vector(3 * u, 4 * u, 0))), Dx(smoothstep(0, 2, u)));    //> 2.5 0.375
+    printf("%g %g\n", aastep(0.9, u), aastep(0.9, u, 0, 0.1));   //> 0.7 1
+    printf("%g\n", Dx(abs(u - 2)));                         //> -0.5
+    printf("%g\n", Dx(dot(vector(u, 2, 3), vector(4, 5, u))));   //> 3.5
+    displace(u);
+    printf("%g\n", P);                                      //> 1 1 2
+}

@@ -1,0 +1,32 @@
+// Overload resolution: exact arguments, then cheaper conversions, then the result.
+int freturn() { printf("int "); return 1; }
+float freturn() { printf("float "); return 1; }
+color freturn() { printf("color "); return 1; }
+vector creturn() { printf("vector "); return 1; }
+color creturn() { printf("color "); return 1; }
+string creturn() { printf("string "); return ""; }
+float t(float a, float b) { printf("ff "); return 0; }
+float t(color a, float b) { printf("cf "); return 0; }
+float t(int a, int b) { printf("ii "); return 0; }
+float noise(int a) { printf("mine "); return 0; }
+void v(vector a) { printf("vector "); }
+void v(color a) { printf("color "); }
+shader test()
+{
+    freturn();
+    color c = freturn();
+    int i = freturn();
+    printf("\n");                                           //> float color int 
+    creturn();
+    string s = creturn();
+    t(1, 2);
+    t(1, 2.0);
+    t(color(1), 2);
+    t(P, 1);
+    noise(3);
+    v(P);
+    v(N);
+    v(color(1));
+    v(1);   // as dear either way: the function defined last
+    printf("\n");          //> color string ii ff cf cf mine vector vector color color 
+}
