@@ -78,6 +78,17 @@ static uint8_t mesh_flags(const struct aiMesh *mesh)
                      (mesh->mTextureCoords[0] ? TRIANGLE_HAS_UV : 0U));
 }
 
+/* False for what Assimp invents where a file has no materials: it has its default's name, or none
+ * at all (glTF's own may have none, but they are metallic). */
+static bool is_own_material(const struct aiMaterial *material)
+{
+    struct aiString name;
+    float metallic;
+    if (aiGetMaterialString(material, AI_MATKEY_NAME, &name) == AI_SUCCESS)
+        return strcmp(name.data, AI_DEFAULT_MATERIAL_NAME) != 0;
+    return aiGetMaterialFloat(material, AI_MATKEY_METALLIC_FACTOR, &metallic) == AI_SUCCESS;
+}
+
 static void count_node(struct import *m, const struct aiNode *node, int depth)
 {
     if (depth > NODE_DEPTH_MAX)
@@ -104,11 +115,7 @@ static void count_node(struct import *m, const struct aiNode *node, int depth)
         if (m->r.triangle_count > INT32_MAX || m->r.vertex_count > UINT32_MAX)
             refuse(m, STATUS_LIMIT,
                    "%s has more than 2^31 - 1 triangles or 2^32 - 1 vertices, the limits", m->path);
-        struct aiString name;
-        if (aiGetMaterialString(m->scene->mMaterials[mesh->mMaterialIndex], AI_MATKEY_NAME,
-                                &name) != AI_SUCCESS ||
-            strcmp(name.data, AI_DEFAULT_MATERIAL_NAME) != 0)
-            m->own_materials = true;
+        m->own_materials |= is_own_material(m->scene->mMaterials[mesh->mMaterialIndex]);
     }
     for (unsigned i = 0; i < node->mNumChildren; i++)
         count_node(m, node->mChildren[i], depth + 1);

@@ -272,7 +272,7 @@ enum status model_import(const char *path, struct model *out, struct error *err)
     uint64_t bytes = (UINT64_C(4) << 30) + 64 * (uint64_t)st.st_size;
     uint64_t physical = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     struct import_budget budget = {
-        .seconds = 60 + (double)st.st_size / (1 << 20),
+        .seconds = 30 + (double)st.st_size / (1 << 20),
         .bytes = bytes < physical ? bytes : physical,
     };
     return model_import_within(path, &budget, out, err);

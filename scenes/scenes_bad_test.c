@@ -1,0 +1,374 @@
+/* Scenes and models that are wrong: each is refused with the status, place, key path and words that
+ * tell its author what to do. Also: what fuzzing found, kept in tests/crashes. */
+#include "model.h"
+#include "scenes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CAM    "\"camera\": {\"origin\": [0,0,5], \"target\": [0,0,0]}"
+#define GREY   "\"materials\": {\"grey\": {\"type\": \"diffuse\"}}"
+#define HEAD   "{\"isophote\": 1, " CAM ", " GREY ",\n "
+#define NOOBJ  "\"objects\": []}"
+#define OBJ(x) HEAD "\"objects\": [" x "]}"
+#define MAT(x) "{\"isophote\": 1, " CAM ", \"objects\": [],\n \"materials\": {\"m\": " x "}}"
+#define MESH(v, t)                                                                                 \
+    OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " v ", \"triangles\": " t "}")
+#define TRI "[[0,0,0],[1,0,0],[0,1,0]]"
+
+struct bad {
+    const char *text;
+    enum status want;
+    const char *path;  /* key path of the message */
+    const char *words; /* part of it */
+};
+
+// clang-format off
+static const struct bad table[] = {
+    /* the document */
+    {"", STATUS_PARSE, "", ""},
+    {"{\"isophote\": 1, ", STATUS_PARSE, "", ""},
+    {"[1]", STATUS_TYPE, "", "expected an object"},
+    {"{}", STATUS_TYPE, "", "\"isophote\" is missing"},
+    {"{\"isophote\": 2, " CAM ", " NOOBJ, STATUS_RANGE, "isophote", "from 1 to 1"},
+    {"{\"isophote\": 1, \"objects\": []}", STATUS_TYPE, "", "\"camera\" is missing"},
+    {"{\"isophote\": 1, " CAM "}", STATUS_TYPE, "", "\"objects\" is missing"},
+    {HEAD "\"objets\": []}", STATUS_TYPE, "objets", "did you mean \"objects\"?"},
+    {HEAD "\"zzzzzzzzzz\": 1, " NOOBJ, STATUS_TYPE, "zzzzzzzzzz", "expected one of \"isophote\""},
+    {HEAD "\"objects\": [], \"objects\": []}", STATUS_PARSE, "", "objects"},
+    {HEAD "\"objects\": {}}", STATUS_TYPE, "objects", "expected an array of objects"},
+    {HEAD "\"about\": 3, " NOOBJ, STATUS_TYPE, "about", "expected a string"},
+    /* camera, film, render */
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,0], \"target\": [0,0,0]}, " NOOBJ, STATUS_RANGE, "camera.target", "is its origin"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,0], \"target\": [0,0,1], \"up\": [0,0,-3]}, " NOOBJ, STATUS_RANGE, "camera.up", "along the view"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,0], \"target\": [0,0,1], \"up\": [0,0,0]}, " NOOBJ, STATUS_RANGE, "camera.up", "zero"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0], \"target\": [0,0,1]}, " NOOBJ, STATUS_TYPE, "camera.origin", "found an array of 2, expected an array of 3 numbers"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,0], \"target\": [0,0,\"1\"]}, " NOOBJ, STATUS_TYPE, "camera.target[2]", "found \"1\", expected a number"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,1e999], \"target\": [0,0,1]}, " NOOBJ, STATUS_PARSE, "camera.origin[2]", "larger than a double"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,0], \"target\": [0,0,1], \"fov\": 180}, " NOOBJ, STATUS_RANGE, "camera.fov", "to 179"},
+    {"{\"isophote\": 1, \"camera\": {\"origin\": [0,0,0], \"target\": [0,0,1], \"fov_axis\": \"smaler\"}, " NOOBJ, STATUS_TYPE, "camera.fov_axis", "did you mean \"smaller\"?"},
+    {"{\"isophote\": 1, \"camera\": {\"type\": \"fisheye\", \"origin\": [0,0,0], \"target\": [0,0,1]}, " NOOBJ, STATUS_TYPE, "camera.type", "expected one of \"perspective\""},
+    {HEAD "\"film\": {\"width\": 0}, " NOOBJ, STATUS_RANGE, "film.width", "from 1 to 32768"},
+    {HEAD "\"film\": {\"width\": 12.5}, " NOOBJ, STATUS_RANGE, "film.width", "an integer"},
+    {HEAD "\"film\": {\"width\": 32768, \"height\": 32768}, " NOOBJ, STATUS_LIMIT, "film", "2^28"},
+    {HEAD "\"render\": {\"spp\": 1000000000}, " NOOBJ, STATUS_RANGE, "render.spp", "131072"},
+    {HEAD "\"render\": {\"seed\": -1}, " NOOBJ, STATUS_RANGE, "render.seed", ""},
+    {HEAD "\"render\": {\"seed\": 1e3}, " NOOBJ, STATUS_RANGE, "render.seed", "integer"},
+    /* textures */
+    {HEAD "\"textures\": {\"t\": {}}, " NOOBJ, STATUS_TYPE, "textures.t", "\"file\" is missing"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"no.png\"}}, " NOOBJ, STATUS_IO, "textures.t.file", "no.png"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "not empty"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"cube.ply\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "expected EXR, Radiance HDR, PNG or JPEG"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"bad-0x0.hdr\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "0x0 pixels"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"data:no-such-package/a.png\"}}, " NOOBJ, STATUS_MISSING, "textures.t.file", "scenes/real/fetch no-such-package"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\", \"wrap\": [\"repeat\"]}}, " NOOBJ, STATUS_TYPE, "textures.t.wrap", "\"repeat\", \"mirror\", \"clamp\""},
+    {HEAD "\"textures\": [], " NOOBJ, STATUS_TYPE, "textures", "by name"},
+    /* materials */
+    {MAT("{}"), STATUS_TYPE, "materials.m", "\"type\" is missing"},
+    {MAT("3"), STATUS_TYPE, "materials.m", "expected an object"},
+    {MAT("{\"type\": \"diffus\"}"), STATUS_TYPE, "materials.m.type", "did you mean \"diffuse\"?"},
+    {MAT("{\"type\": \"diffuse\", \"color\": 1}"), STATUS_TYPE, "materials.m.color", "unknown key"},
+    {MAT("{\"type\": \"diffuse\", \"reflectance\": 1.5}"), STATUS_RANGE, "materials.m.reflectance", "0 to 1"},
+    {MAT("{\"type\": \"diffuse\", \"reflectance\": [0,0]}"), STATUS_TYPE, "materials.m.reflectance", "[r, g, b]"},
+    {MAT("{\"type\": \"diffuse\", \"reflectance\": true}"), STATUS_TYPE, "materials.m.reflectance", "{\"texture\": ...}"},
+    {MAT("{\"type\": \"diffuse\", \"reflectance\": {\"texture\": \"t\"}}"), STATUS_TYPE, "materials.m.reflectance.texture", "no texture \"t\""},
+    {MAT("{\"type\": \"diffuse\", \"emission\": -1}"), STATUS_RANGE, "materials.m.emission", ""},
+    {MAT("{\"type\": \"diffuse\", \"emission\": 1e-20}"), STATUS_RANGE, "materials.m.emission", "0 or at least"},
+    {MAT("{\"type\": \"diffuse\", \"emission_two_sided\": 1}"), STATUS_TYPE, "materials.m.emission_two_sided", "true or false"},
+    {MAT("{\"type\": \"rough_conductor\", \"k\": 1}"), STATUS_TYPE, "materials.m", "\"eta\" is missing"},
+    {MAT("{\"type\": \"dielectric\", \"ior\": 0}"), STATUS_RANGE, "materials.m.ior", ""},
+    {MAT("{\"type\": \"principled\", \"roughness\": {\"texture\": \"t\", \"chanel\": \"r\"}}"), STATUS_TYPE, "materials.m.roughness.chanel", "did you mean \"channel\"?"},
+    /* environment */
+    {HEAD "\"environment\": {}, " NOOBJ, STATUS_TYPE, "environment", "neither"},
+    {HEAD "\"environment\": {\"radiance\": 1, \"file\": \"a\"}, " NOOBJ, STATUS_TYPE, "environment", "both"},
+    {HEAD "\"environment\": {\"radiance\": 1, \"rotation\": 3}, " NOOBJ, STATUS_TYPE, "environment.rotation", "only \"radiance\""},
+    {HEAD "\"environment\": {\"radiance\": 1e13}, " NOOBJ, STATUS_RANGE, "environment.radiance", ""},
+    {HEAD "\"environment\": {\"file\": \"none.exr\"}, " NOOBJ, STATUS_IO, "environment.file", "none.exr"},
+    {HEAD "\"environment\": {\"file\": \"../library/sky.hdr\", \"up\": \"x\"}, " NOOBJ, STATUS_TYPE, "environment.up", "\"y\", \"z\""},
+    /* objects */
+    {OBJ("7"), STATUS_TYPE, "objects[0]", "expected an object"},
+    {OBJ("{\"type\": \"spere\"}"), STATUS_TYPE, "objects[0].type", "did you mean \"sphere\"?"},
+    {OBJ("{\"type\": \"sphere\"}"), STATUS_TYPE, "objects[0]", "\"material\" is missing"},
+    {OBJ("{\"type\": \"sphere\", \"material\": \"gray\"}"), STATUS_TYPE, "objects[0].material", "did you mean \"grey\"?"},
+    {OBJ("{\"type\": \"sphere\", \"material\": \"grey\", \"radius\": 0}"), STATUS_RANGE, "objects[0].radius", ""},
+    {OBJ("{\"type\": \"sphere\", \"material\": \"grey\", \"center\": [1e9,0,0], \"radius\": 10}"), STATUS_RANGE, "objects[0]", "coordinates up to"},
+    {OBJ("{\"type\": \"sphere\", \"material\": \"grey\", \"transform\": [{\"scale\": [1,2,1]}]}"), STATUS_UNSUPPORTED, "objects[0]", "scaled differently"},
+    {OBJ("{\"type\": \"disk\", \"material\": \"grey\", \"normal\": [0,0,0]}"), STATUS_RANGE, "objects[0].normal", "no length"},
+    {OBJ("{\"type\": \"disk\", \"material\": \"grey\", \"transform\": [{\"matrix\": [1,0.5,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]}]}"), STATUS_UNSUPPORTED, "objects[0]", "scaled differently"},
+    {OBJ("{\"type\": \"box\", \"material\": \"grey\", \"min\": [0,0,0], \"max\": [1,0,1]}"), STATUS_RANGE, "objects[0]", "along y"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": {\"scale\": 2}}"), STATUS_TYPE, "objects[0].transform", "array of steps"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"scale\": [1,0,1]}]}"), STATUS_RANGE, "objects[0].transform[0]", "determinant 0"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"scale\": 2, \"translate\": [0,0,0]}]}"), STATUS_TYPE, "objects[0].transform[0]", "found 2 keys"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{}]}"), STATUS_TYPE, "objects[0].transform[0]", "found 0 keys"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"rotate\": {\"axis\": [0,0,0], \"angle\": 3}}]}"), STATUS_RANGE, "objects[0].transform[0].rotate.axis", "no length"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"matrix\": [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,1,1]}]}"), STATUS_RANGE, "objects[0].transform[0].matrix", "[0, 0, 0, 1]"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"scale\": 1e6}, {\"scale\": 1e6}]}"), STATUS_RANGE, "objects[0].transform[1]", "determinant"},
+    {OBJ("{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"scale\": 1e6}, {\"scale\": [1e6,1e3,1e-3]}]}"), STATUS_RANGE, "objects[0]", "scale the scene"},
+    /* meshes */
+    {MESH("[]", "[]"), STATUS_TYPE, "objects[0].triangles", "no triangles"},
+    {MESH(TRI, "[]"), STATUS_TYPE, "objects[0].triangles", "no triangles"},
+    {MESH(TRI, "[[0,1]]"), STATUS_TYPE, "objects[0].triangles[0]", "3 indices"},
+    {MESH(TRI, "[[0,1,3]]"), STATUS_RANGE, "objects[0].triangles[0][2]", "from 0 to 2"},
+    {MESH(TRI, "[[0,1,-1]]"), STATUS_RANGE, "objects[0].triangles[0][2]", "from 0 to 2"},
+    {MESH(TRI, "[[0,1,1000000000]]"), STATUS_RANGE, "objects[0].triangles[0][2]", "found 1000000000"},
+    {MESH(TRI, "[[0,1,1]]"), STATUS_TYPE, "objects[0]", "none of the 1 triangles has an area"},
+    {MESH("[[0,0,0],[1,0,0],[0,1e10,0]]", "[[0,1,2]]"), STATUS_RANGE, "objects[0].vertices[2][1]", ""},
+    {MESH("[[0,0,0],[1,0,0],[0,1]]", "[[0,1,2]]"), STATUS_TYPE, "objects[0].vertices[2]", "3 numbers"},
+    {MESH("7", "[[0,1,2]]"), STATUS_TYPE, "objects[0].vertices", "array of arrays"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"triangles\": [[0,1,2]]}"), STATUS_TYPE, "objects[0]", "\"vertices\" is missing"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " TRI ", \"triangles\": [[0,1,2]], \"uv\": [[0,0]]}"), STATUS_TYPE, "objects[0].uv", "one for each of the 3 vertices"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " TRI ", \"triangles\": [[0,1,2]], \"normals\": \"file\"}"), STATUS_TYPE, "objects[0].normals", "\"face\", \"smooth\""},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " TRI ", \"triangles\": [[0,1,2]], \"file\": \"cube.ply\"}"), STATUS_TYPE, "objects[0].vertices", "unknown key"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"none.ply\"}"), STATUS_IO, "objects[0].file", "none.ply"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \".\"}"), STATUS_IO, "objects[0].file", "regular file"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"data:glmark9/bunny.obj\"}"), STATUS_MISSING, "objects[0].file", "fetch glmark9"},
+    {OBJ("{\"type\": \"mesh\", \"file\": \"cube.ply\"}"), STATUS_TYPE, "objects[0]", "the model brings none"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-truncated.ply\"}"), STATUS_PARSE, "objects[0].file", "bad-truncated.ply"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-count.ply\"}"), STATUS_PARSE, "objects[0].file", "bad-count.ply"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-empty.obj\"}"), STATUS_PARSE, "objects[0].file", "bad-empty.obj"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-points.obj\"}"), STATUS_TYPE, "objects[0].file", "no triangles"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-index.ply\"}"), STATUS_PARSE, "objects[0].file", "bad-index.ply"},
+    {OBJ("{\"type\": \"mesh\", \"file\": \"bad-texture.obj\"}"), STATUS_IO, "objects[0].file", "would replace"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-accessor.gltf\"}"), STATUS_PARSE, "objects[0].file", "bad-accessor.gltf"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"../scenes_bad_test.c\"}"), STATUS_PARSE, "objects[0].file", "scenes_bad_test.c"},
+    /* groups */
+    {HEAD "\"groups\": [], " NOOBJ, STATUS_TYPE, "groups", "by name"},
+    {HEAD "\"groups\": {\"g\": []}, " NOOBJ, STATUS_TYPE, "groups.g", "empty"},
+    {HEAD "\"groups\": {\"g\": 1}, " NOOBJ, STATUS_TYPE, "groups.g", "array of objects"},
+    {OBJ("{\"type\": \"instance\", \"group\": \"g\"}"), STATUS_TYPE, "objects[0].group", "no group \"g\""},
+    {HEAD "\"groups\": {\"a\": [{\"type\": \"instance\", \"group\": \"a\"}]}, " NOOBJ, STATUS_TYPE, "groups.a[0].group", "contains itself"},
+    {HEAD "\"groups\": {\"a\": [{\"type\": \"instance\", \"group\": \"b\"}], \"b\": [{\"type\": \"instance\", \"group\": \"c\"}], \"c\": [{\"type\": \"instance\", \"group\": \"a\"}]}, " NOOBJ, STATUS_TYPE, "groups.c[0].group", "\"a\" contains itself"},
+};
+// clang-format on
+
+static const char here[] = SOURCE_DIR "/scenes/tests/table.json";
+
+/* Returns false, with a message, when row `index` does not fail as it should. */
+static bool fails_well(const char *text, size_t size, const struct bad *b, size_t index)
+{
+    struct scene *s = (struct scene *)&index; /* anything: it must not be touched */
+    struct error err = {0};
+    enum status status = scene_load_memory(here, text, size, &s, &err);
+    if (status != b->want || err.code != b->want || strcmp(err.path, b->path) != 0 ||
+        !strstr(err.msg, b->words) || s != (struct scene *)&index) {
+        print_error("row %zu: got %s at \"%s\": %s\nexpected %s at \"%s\": %s\nin %.200s\n", index,
+                    status_name(status), err.path, err.msg, status_name(b->want), b->path, b->words,
+                    text);
+        return false;
+    }
+    assert_string_equal(err.file, here);
+    if (b->path[0]) /* the second line holds what is wrong, in this table */
+        assert_true(err.line >= 1 && err.col >= 1);
+    assert_null(strchr(err.msg, '\n'));
+    return true;
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        wrong += !fails_well(table[i].text, strlen(table[i].text), &table[i], i);
+    assert_int_equal(wrong, 0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no importer is left behind */
+    assert_int_equal(errno, ECHILD);
+}
+
+static void test_position(void **state)
+{
+    (void)state;
+    static const char text[] = "{\n  \"isophote\": 1,\n  " CAM ",\n  \"objects\": [\n"
+                               "    {\"type\": \"sphere\",\n     \"radius\": -3}]}";
+    struct scene *s;
+    struct error err = {0};
+    assert_int_equal(scene_load_memory("dir/x.json", text, strlen(text), &s, &err), STATUS_RANGE);
+    assert_int_equal(err.line, 6);
+    assert_int_equal(err.col, 16);
+    char buf[400];
+    error_format(&err, buf, sizeof buf);
+    assert_string_equal(buf,
+                        "dir/x.json:6:16: error: found -3, expected a number from 1e-09 to 1e+09 "
+                        "(at objects[0].radius)");
+}
+
+/* A whole scene cut anywhere is an error, never a crash and never a scene. */
+static void test_truncated(void **state)
+{
+    (void)state;
+    static const char text[] = OBJ("{\"type\": \"sphere\", \"material\": \"grey\"}");
+    for (size_t n = 0; n + 1 < strlen(text); n++) {
+        struct scene *s;
+        struct error err = {0};
+        assert_int_equal(scene_load_memory(here, text, n, &s, &err), STATUS_PARSE);
+    }
+}
+
+/* Sizes are known before memory is taken: 10^9 triangles, then more than 2^31, then 2^60. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    for (unsigned levels = 1; levels <= 3; levels++) {
+        struct text t = {0};
+        text_puts(&t, HEAD "\"groups\": {\"g0\": [{\"type\": \"mesh\", \"material\": \"grey\","
+                           " \"file\": \"cube.ply\"}]");
+        /* each level is ten of the one before, thrice: a thousandfold */
+        unsigned last = 9 * levels;
+        for (unsigned k = 1; k <= last; k++) {
+            text_printf(&t, ", \"g%u\": [", k);
+            for (int i = 0; i < 10; i++)
+                text_printf(&t, "%s{\"type\": \"instance\", \"group\": \"g%u\"}", i ? ", " : "",
+                            k - 1);
+            text_puts(&t, "]");
+        }
+        text_printf(&t, "}, \"objects\": [{\"type\": \"instance\", \"group\": \"g%u\"}]}", last);
+        struct scene *s;
+        struct error err = {0};
+        size_t before = memory_peak();
+        assert_int_equal(scene_load_memory(here, t.data, t.len, &s, &err), STATUS_LIMIT);
+        assert_true(memory_peak() - before < (size_t)64 << 20);
+        text_free(&t);
+    }
+}
+
+static void test_deep_groups(void **state)
+{
+    (void)state;
+    struct text t = {0};
+    text_puts(&t, HEAD "\"groups\": {");
+    for (unsigned k = 0; k < 100000; k++)
+        text_printf(&t, "\"g%u\": [{\"type\": \"instance\", \"group\": \"g%u\"}], ", k, k + 1);
+    text_puts(&t,
+              "\"g100000\": [{\"type\": \"sphere\", \"material\": \"grey\"}]}, \"objects\": []}");
+    struct scene *s;
+    struct error err = {0};
+    assert_int_equal(scene_load_memory(here, t.data, t.len, &s, &err), STATUS_LIMIT);
+    assert_non_null(strstr(err.msg, "64 deep"));
+    text_free(&t);
+}
+
+static void test_missing_file(void **state)
+{
+    (void)state;
+    struct scene *s;
+    struct error err = {0};
+    assert_int_equal(scene_load("/nonexistent/scene.json", &s, &err), STATUS_MISSING);
+    assert_int_equal(scene_load("/tmp", &s, &err), STATUS_IO);
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    struct scene *s;
+    struct error err = {0};
+    static const char text[] = OBJ("{\"type\": \"sphere\", \"material\": \"grey\"}");
+    cancel_requested = 1;
+    enum status status = scene_load_memory(here, text, strlen(text), &s, &err);
+    cancel_requested = 0;
+    assert_int_equal(status, STATUS_CANCELLED);
+}
+
+/* ---- the importer's budgets
+ * ---------------------------------------------------------------------- */
+
+static void test_import_budget(void **state)
+{
+    (void)state;
+    static const char blob[] = SOURCE_DIR "/scenes/library/blob.ply";
+    struct model m = {0};
+    struct error err = {0};
+    struct import_budget budget = {.seconds = 1e-3, .bytes = (uint64_t)1 << 32};
+    assert_int_equal(model_import_within(blob, &budget, &m, &err), STATUS_TIMEOUT);
+    budget = (struct import_budget){.seconds = 60, .bytes = 20 << 20}; /* it takes 70 MB */
+    enum status s = model_import_within(blob, &budget, &m, &err);
+    if (s != STATUS_PARSE && s != STATUS_MEMORY)
+        fail_msg("%s: %s", status_name(s), err.msg);
+    assert_null(m.mapping);
+    cancel_requested = 1;
+    budget.bytes = (uint64_t)1 << 32;
+    s = model_import_within(blob, &budget, &m, &err);
+    cancel_requested = 0;
+    assert_int_equal(s, STATUS_CANCELLED);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* Every prefix of a small binary PLY, and every byte of it changed: an error or a model, never
+ * worse. */
+static void test_damaged_models(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    /* some make Assimp loop over 10^8 vertices that are not there */
+    const struct import_budget budget = {.seconds = 0.5, .bytes = 1 << 28};
+    char *data, path[] = "/tmp/isophote-damaged-XXXXXX.ply";
+    size_t size;
+    assert_int_equal(file_read(&a, SOURCE_DIR "/scenes/tests/nan.ply", 0, &data, &size, &err),
+                     STATUS_OK);
+    int fd = mkstemps(path, 4);
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < size; i += 7) {
+        struct model m = {0};
+        assert_int_equal(file_write(path, data, i, &err), STATUS_OK);
+        if (model_import_within(path, &budget, &m, &err) == STATUS_OK)
+            model_close(&m);
+        data[i] ^= 0x5a;
+        assert_int_equal(file_write(path, data, size, &err), STATUS_OK);
+        if (model_import_within(path, &budget, &m, &err) == STATUS_OK)
+            model_close(&m);
+        data[i] ^= 0x5a;
+    }
+    unlink(path);
+    arena_free(&a);
+}
+
+/* ---- what fuzzing found
+ * -------------------------------------------------------------------------- */
+
+static void test_crashes(void **state)
+{
+    (void)state;
+    static const char dir[] = SOURCE_DIR "/scenes/tests/crashes";
+    DIR *d = opendir(dir);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[1024], *data;
+        size_t size;
+        struct arena a = {0};
+        struct error err = {0};
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+        assert_int_equal(file_read(&a, path, 0, &data, &size, &err), STATUS_OK);
+        if (strncmp(e->d_name, "scene", 5) == 0) {
+            struct scene *s;
+            if (scene_load_memory("/nonexistent/x.json", data, size, &s, &err) == STATUS_OK)
+                scene_free(s);
+        } else {
+            struct image im;
+            image_read_memory(&a, data, size, e->d_name, &im, &err);
+        }
+        arena_free(&a);
+    }
+    closedir(d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_position),
+        cmocka_unit_test(test_truncated),      cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_deep_groups),    cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_cancelled),      cmocka_unit_test(test_import_budget),
+        cmocka_unit_test(test_damaged_models), cmocka_unit_test(test_crashes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
