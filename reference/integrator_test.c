@@ -309,7 +309,7 @@ static void test_hot_texel(void **state)
     for (int i = 0; i < MAP_W * MAP_H; i++)
         values[i] = 0.5F;
     values[1 * MAP_W + 3] = 2000; /* high in the sky */
-    values[2 * MAP_W + 9] = 0;    /* never sampled, but lit by its neighbours' bilinear share */
+    values[2 * MAP_W + 9] = 0;    /* shines by its neighbours' share */
     for (int i = 0; i < MAP_W * MAP_H * 3; i++)
         rgb[i] = values[i / 3];
     const struct material kinds[3] = {{.type = MATERIAL_DIFFUSE, .base = {{0.6F, 0.6F, 0.6F}, -1}},

@@ -5,6 +5,7 @@
 #include "random.h"
 #include "test_scene.h"
 #include "test_statistics.h"
+#include "texture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -272,12 +273,18 @@ static void test_map_samples(void **state)
     rotate(s);
     struct lights l = prepared(s);
     near(l.p_env, 1, 0);
-    /* weights again, by the protocol's words */
-    double weight[WIDTH * HEIGHT], total = 0;
+    /* The weight is the mean of the bilinear lookup's luminance over the texel times the sine at
+     * its middle. The lookup is bilinear in each quarter, where its mean is its value in the
+     * middle. Luminance may be taken first: it is linear. */
+    double weight[WIDTH * HEIGHT] = {0}, total = 0;
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
-        const float *t = rgb + (size_t)i * 3;
-        double Y = 0.2126 * (double)t[0] + 0.7152 * (double)t[1] + 0.0722 * (double)t[2];
-        weight[i] = Y * sin(PI * (i / WIDTH + 0.5) / HEIGHT);
+        for (int quarter = 0; quarter < 4; quarter++) {
+            struct vec3 c = image_bilinear(&s->environment.map, WRAP_REPEAT, WRAP_CLAMP,
+                                           i % WIDTH + 0.25 + quarter % 2 * 0.5,
+                                           i / WIDTH + 0.25 + quarter / 2 * 0.5);
+            weight[i] += (0.2126 * c.x + 0.7152 * c.y + 0.0722 * c.z) / 4;
+        }
+        weight[i] *= sin(PI * (i / WIDTH + 0.5) / HEIGHT);
         total += weight[i];
     }
     /* each texel in four quarters: uniform in the map's coordinates within it */

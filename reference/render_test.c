@@ -389,10 +389,14 @@ static void test_textures(void **state)
     t.scale[0] = 2;
     t.offset[0] = 0.25F;
     near(red_at(&t, 0.125, 0.75), 1.5); /* u = 0.5 */
-    /* no value for what is no place */
-    near(red_at(&t, NAN, 0.5), 0);
-    near(red_at(&t, 0.5, INFINITY), 0);
-    near(red_at(&t, 1e9, 0.5), 0);
+    /* what is no place becomes 0: the left edge, and the top one (y = 0), each by itself */
+    t.scale[0] = 1;
+    t.offset[0] = 0;
+    t.filter = FILTER_NEAREST;
+    near(red_at(&t, NAN, 0.1), 10);
+    near(red_at(&t, 1e9, 0.9), 0);
+    near(red_at(&t, 0.6, INFINITY), 2);
+    near(red_at(&t, -0x1p20, -0x1p20), 0);
     /* bytes: linear and sRGB (IEC 61966-2-1: 188 of 255 is half the light, to half a step) */
     uint8_t bytes[4] = {188, 0, 255, 7};
     t = (struct texture){.image = {.width = 1, .height = 1, .channels = 4, .texels = bytes},

@@ -50,14 +50,15 @@ struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
     return lerp(upper, lower, fy);
 }
 
+/* 0 for what is no place: beyond 2^20, or not finite. */
+static double coordinate(double x) { return fabs(x) <= 0x1p20 ? x : 0; }
+
 struct vec3 texture_lookup(const struct texture *t, const double uv[2])
 {
     const struct image *image = &t->image;
     double u = (double)t->scale[0] * uv[0] + (double)t->offset[0];
     double v = (double)t->scale[1] * uv[1] + (double)t->offset[1];
-    double x = u * image->width, y = (1 - v) * image->height;
-    if (!(fabs(x) <= 0x1p20 && fabs(y) <= 0x1p20)) /* NaN too */
-        return gray(0);
+    double x = coordinate(u * image->width), y = coordinate((1 - v) * image->height);
     if (t->filter == FILTER_BILINEAR)
         return image_bilinear(image, t->wrap_u, t->wrap_v, x, y);
     return image_texel(image, wrap(t->wrap_u, (int64_t)floor(x), image->width),
