@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char progress_text[] = "rendering";
+
 struct render_command {
     struct render_options common;
     const char *out;
@@ -206,7 +208,7 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
                                      .seed = job->seed,
                                      .threads = job->launch.threads,
                                      .progress = progress_callback,
-                                     .progress_ctx = "rendering"};
+                                     .progress_ctx = progress_text};
     struct reference_picture picture = {0};
     double start = clock_s();
     s = reference_render(r, &rj, &picture, err);
@@ -243,7 +245,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     *device_step = true;
     job->timeout_s = cmd->timeout_s;
     job->progress = progress_callback;
-    job->progress_ctx = "rendering";
+    job->progress_ctx = progress_text;
     enum status s = film_init(&film, job->width, job->height, film_exponent(scene), err);
     if (s != STATUS_OK)
         goto done;
