@@ -469,7 +469,7 @@ static struct asl_struct *parse_struct(struct asl_parser *p)
         return st;
     }
     while (asl_cur(p)->kind != TOK_RBRACE && asl_cur(p)->kind != TOK_END) {
-        size_t errors = p->c->diags->errors;
+        size_t errors = p->c->diags->errors, i0 = p->i;
         struct asl_loc at = asl_cur(p)->at;
         struct asl_type type = asl_parse_type(p);
         if (type.base == ASL_VOID)
@@ -500,6 +500,8 @@ static struct asl_struct *parse_struct(struct asl_parser *p)
             field = asl_accept(p, TOK_COMMA) ? declared_name(p) : NULL;
         }
         end_statement(p, errors);
+        if (p->i == i0)
+            p->i++;
     }
     st->slots = slots;
     if (st->field_count == 0)
