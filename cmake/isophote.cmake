@@ -14,6 +14,16 @@ if(ISOPHOTE_WERROR)
 endif()
 # No contraction on the host: what is computed here must not depend on the compiler's mood.
 add_compile_options(-ffp-contract=off -fno-math-errno)
+# Embree brings Debian's TBB, Intel's OpenCL runtime needs its own newer one, and a process has room for one:
+# libtbb.so.12. Where ./test installed that runtime, its TBB (which serves Embree as well) is found first.
+if(DEFINED ENV{ISOPHOTE_CACHE})
+    set(ISOPHOTE_DRIVERS "$ENV{ISOPHOTE_CACHE}/opencl-lib")
+elseif(DEFINED ENV{XDG_CACHE_HOME})
+    set(ISOPHOTE_DRIVERS "$ENV{XDG_CACHE_HOME}/isophote/opencl-lib")
+else()
+    set(ISOPHOTE_DRIVERS "$ENV{HOME}/.cache/isophote/opencl-lib")
+endif()
+add_link_options(-Wl,--disable-new-dtags,-rpath,${ISOPHOTE_DRIVERS})
 if(ISOPHOTE_ASAN)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=address,undefined)
