@@ -1,0 +1,89 @@
+"""schema_test.py ROOT: docs/scene.schema.json against the scenes that come with Isophote, and against documents
+that the reader refuses too. Exit status 77 (SKIP) without the package jsonschema."""
+import copy
+import glob
+import json
+import os
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("SKIP: the Python package jsonschema (4 or newer) is not here")
+    sys.exit(77)
+if not hasattr(jsonschema, "Draft202012Validator"):
+    print("SKIP: jsonschema", jsonschema.__version__, "is older than draft 2020-12")
+    sys.exit(77)
+
+root = sys.argv[1]
+with open(os.path.join(root, "docs/scene.schema.json"), encoding="utf-8") as f:
+    schema = json.load(f)
+jsonschema.Draft202012Validator.check_schema(schema)
+validator = jsonschema.Draft202012Validator(schema)
+
+faults = 0
+paths = sorted(glob.glob(os.path.join(root, "scenes/library/*.json")) + glob.glob(os.path.join(root, "scenes/real/*.json")))
+for path in paths:
+    with open(path, encoding="utf-8") as f:
+        scene = json.load(f)
+    for error in validator.iter_errors(scene):
+        print(f"{path}: {error.json_path}: {error.message[:200]}")
+        faults += 1
+if len(paths) < 13:
+    print("only", len(paths), "scenes found")
+    faults += 1
+
+GOOD = {
+    "isophote": 1,
+    "camera": {"origin": [0, 0, 5], "target": [0, 0, 0]},
+    "materials": {"m": {"type": "diffuse"}},
+    "objects": [{"type": "sphere", "material": "m"}],
+}
+
+
+def changed(path, value):
+    doc = copy.deepcopy(GOOD)
+    at = doc
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return doc
+
+
+BAD = [
+    changed(["isophote"], 2),
+    changed(["objets"], []),
+    changed(["camera"], {"origin": [0, 0, 5]}),
+    changed(["camera", "fov"], 180),
+    changed(["camera", "origin"], [0, 0]),
+    changed(["film"], {"width": 0}),
+    changed(["render"], {"spp": 1.5}),
+    changed(["materials", "m"], {"type": "diffus"}),
+    changed(["materials", "m"], {"type": "diffuse", "color": 1}),
+    changed(["materials", "m"], {"type": "diffuse", "reflectance": 1.5}),
+    changed(["materials", "m"], {"type": "rough_conductor", "eta": 1}),
+    changed(["materials", "m"], {"type": "diffuse", "ior": 1.5}),
+    changed(["materials", "m"], {"type": "diffuse", "emission": 1e-20}),
+    changed(["environment"], {}),
+    changed(["environment"], {"radiance": 1, "file": "a.exr"}),
+    changed(["objects", 0], {"type": "spere", "material": "m"}),
+    changed(["objects", 0], {"type": "sphere"}),
+    changed(["objects", 0, "radius"], 0),
+    changed(["objects", 0, "transform"], [{"scale": 1, "translate": [0, 0, 0]}]),
+    changed(["objects", 0, "transform"], [{"matrix": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1]}]),
+    changed(["objects", 0, "transform"], [{"matrix": [1, 0, 0, 0]}]),
+    changed(["objects", 0], {"type": "mesh", "file": "a.ply", "vertices": []}),
+    changed(["objects", 0], {"type": "instance", "group": "g", "material": "m"}),
+    changed(["groups"], {"g": []}),
+    changed(["textures"], {"t": {}}),
+    changed(["textures"], {"t": {"file": "a.png", "wrap": ["repeat"]}}),
+]
+if not validator.is_valid(GOOD):
+    print("the good document is refused")
+    faults += 1
+for doc in BAD:
+    if validator.is_valid(doc):
+        print("accepted:", json.dumps(doc))
+        faults += 1
+print(len(paths), "scenes and", len(BAD), "bad documents,", faults, "faults")
+sys.exit(1 if faults else 0)
