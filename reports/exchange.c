@@ -170,6 +170,67 @@ enum status store_export(struct store *s, FILE *out, struct error *err)
     return st;
 }
 
+static void pair_json(struct json_writer *w, const char *key, const uint32_t v[2])
+{
+    json_key(w, key);
+    json_begin_array(w);
+    json_integer(w, v[0]);
+    json_integer(w, v[1]);
+    json_end_array(w);
+}
+
+static void nested_json(struct json_writer *w, const char *key, const char *text)
+{
+    struct arena a = {0};
+    const struct json *root;
+    json_key(w, key);
+    if (text && json_parse(&a, key, text, strlen(text), &root, NULL) == STATUS_OK)
+        json_copy(w, root);
+    else
+        json_null(w);
+    arena_free(&a);
+}
+
+void bench_record_json(struct json_writer *w, const struct bench_record *b)
+{
+    bool pass = b->verdict == VERDICT_PASS;
+    json_begin_object(w);
+    json_key_string(w, "scene", b->scene);
+    json_key_string(w, "device", b->device);
+    json_key_string(w, "mode", b->mode);
+    json_key_string(w, "bvh", b->bvh);
+    json_key_string(w, "model", b->model);
+    json_key_integer(w, "width", b->width);
+    json_key_integer(w, "height", b->height);
+    json_key_integer(w, "spp", b->spp);
+    json_key_integer(w, "max_depth", b->max_depth);
+    pair_json(w, "work_group", b->work_group);
+    pair_json(w, "tile", b->tile);
+    json_key_integer(w, "batch", b->batch);
+    json_key_string(w, "verdict", verdict_name(b->verdict));
+    json_key_string(w, "reason", b->reason);
+    json_key(w, "samples_per_s");
+    if (pass)
+        json_number(w, b->samples_per_s);
+    else
+        json_null(w);
+    json_key(w, "interval");
+    if (pass) {
+        json_begin_array(w);
+        json_number(w, b->interval[0]);
+        json_number(w, b->interval[1]);
+        json_end_array(w);
+    } else {
+        json_null(w);
+    }
+    json_key_number(w, "noise", b->noise);
+    json_key_integer(w, "repetitions", b->repetitions);
+    nested_json(w, "phases", b->phases);
+    nested_json(w, "detail", b->detail);
+    json_key_string(w, "command", b->command);
+    json_end_object(w);
+}
+
 /* ---- import ------------------------------------------------------------------------------------
  */
 

@@ -524,3 +524,13 @@ enum status store_bench_rows(struct store *s, struct arena *a, int64_t run,
         *out = rows;
     return st;
 }
+
+enum status store_devices(struct store *s, struct arena *a, int64_t run, struct device_record **out,
+                          size_t *count, struct error *err)
+{
+    void *rows;
+    enum status st = store_read(s, a, RECORD_DEVICE, run, &rows, NULL, count, err);
+    if (!st)
+        *out = rows;
+    return st;
+}

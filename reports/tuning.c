@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "markup.h"
 #include "snapshot.h"
 
 bool tuning_same_setting(const struct bench_record *a, const struct bench_record *b)
@@ -140,5 +141,89 @@ enum status tuning_find(struct arena *a, const struct bench_record *const *rows,
             t.choices[t.choice_count++] = c;
     }
     *out = t;
+    return STATUS_OK;
+}
+
+/* ---- for a terminal --------------------------------------------------------------------- */
+
+static void setting_text(struct text *t, const struct bench_record *r)
+{
+    text_printf(t, "%s", r->bvh ? r->bvh : "");
+    if (r->work_group[0])
+        text_printf(t, " work-group %ux%u", r->work_group[0], r->work_group[1]);
+    if (r->tile[0])
+        text_printf(t, " tile %ux%u", r->tile[0], r->tile[1]);
+    if (r->batch)
+        text_printf(t, " batch %u", r->batch);
+}
+
+enum { TIES_SHOWN = 8 };
+
+static void group_text(struct text *t, const struct bench_record *const *rows,
+                       const struct tuning_group *g)
+{
+    const struct bench_record *r = rows[g->best != SIZE_MAX ? g->best : g->rows[0]];
+    char rate[32];
+    text_printf(t, "%s on %s, %s: ", r->scene, r->device, r->mode);
+    if (g->best == SIZE_MAX) {
+        text_printf(t, "no setting gave a judged rate (%s: %s)\n", verdict_name(r->verdict),
+                    r->reason ? r->reason : "");
+        return;
+    }
+    text_printf(t, "best %s at ", rate_text(r->samples_per_s, rate));
+    setting_text(t, r);
+    size_t shown = 0;
+    for (size_t i = 0; i < g->count && shown < TIES_SHOWN; i++)
+        if (g->tied[i] && g->rows[i] != g->best) {
+            text_puts(t, shown++ ? "; " : ", tied within noise with ");
+            setting_text(t, rows[g->rows[i]]);
+        }
+    if (g->tied_count > shown + 1)
+        text_printf(t, " and %zu more", g->tied_count - 1 - shown);
+    text_puts(t, "\n");
+}
+
+static void choice_text(struct text *t, const struct bench_record *const *rows,
+                        const struct tuning *tuning, const struct tuning_choice *c)
+{
+    text_printf(t, "one setting for all scenes on %s, %s: ", rows[c->row]->device, c->mode);
+    setting_text(t, rows[c->row]);
+    text_printf(t, " loses %.1f%% in the mean (", 100 * (1 - c->mean_share));
+    for (size_t k = 0; k < c->group_count; k++)
+        text_printf(t, "%s%s %.1f%%", k ? ", " : "", rows[tuning->groups[c->groups[k]].best]->scene,
+                    100 * (1 - c->shares[k]));
+    text_puts(t, ")\n");
+}
+
+enum status report_tuning(struct arena *a, const struct bench_record *rows, size_t count,
+                          const char **out, struct error *err)
+{
+    const struct bench_record **pointers = ARENA_ARRAY(a, const struct bench_record *, count);
+    size_t *devices = ARENA_ARRAY(a, size_t, count);
+    struct tuning tuning;
+    if (!pointers || !devices)
+        return no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        pointers[i] = &rows[i];
+        devices[i] = i;
+        for (size_t k = 0; k < i; k++)
+            if (text_order(rows[k].device, rows[i].device) == 0) {
+                devices[i] = devices[k];
+                break;
+            }
+    }
+    enum status st = tuning_find(a, pointers, devices, count, &tuning, err);
+    if (st)
+        return st;
+    struct text t = {0};
+    for (size_t i = 0; i < tuning.group_count; i++)
+        group_text(&t, pointers, &tuning.groups[i]);
+    for (size_t i = 0; i < tuning.choice_count; i++)
+        choice_text(&t, pointers, &tuning, &tuning.choices[i]);
+    const char *copy = t.failed ? NULL : arena_strdup(a, t.data ? t.data : "");
+    text_free(&t);
+    if (!copy)
+        return no_memory(err);
+    *out = copy;
     return STATUS_OK;
 }

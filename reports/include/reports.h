@@ -95,6 +95,10 @@ struct image_record {
     const char *caption;
 };
 
+/* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as arrays (work_group, tile, interval), phases and detail nested, and
+ * samples_per_s null unless PASS. */
+void bench_record_json(struct json_writer *w, const struct bench_record *b);
+
 /* ---- the store --------------------------------------------------------------------------------- */
 
 struct store;
@@ -113,6 +117,8 @@ enum status store_add_bench(struct store *s, int64_t run, const struct bench_rec
 enum status store_add_image(struct store *s, int64_t run, const struct image_record *i, struct error *err);
 /* What is in it, in the order of adding; a run of 0 means all runs. Everything in the arena. */
 enum status store_runs(struct store *s, struct arena *a, struct run_record **out, size_t *count, struct error *err);
+enum status store_devices(struct store *s, struct arena *a, int64_t run, struct device_record **out, size_t *count,
+                          struct error *err);
 enum status store_bench_rows(struct store *s, struct arena *a, int64_t run, struct bench_record **out, size_t *count,
                              struct error *err);
 /* JSON Lines, one record a line, with a type key (docs/results.md). Runs are numbered 1, 2 ... in the lines, so that export, import into an empty
@@ -128,6 +134,10 @@ enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
 /* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest result is shown, per device and host, from runs with
  * the device's newest driver and compiler; with all_runs, older drivers and compilers stand beside as columns of their own. */
 enum status report_write(struct store *s, enum report_format format, bool all_runs, const char *path, struct error *err);
+
+/* What sweep rows say, for a terminal: for each scene, device and mode the best setting and those tied with it within noise; for each device and mode with
+ * several scenes the one setting with the largest geometric mean, and what each scene loses by it. In the arena. Fails: MEMORY. */
+enum status report_tuning(struct arena *a, const struct bench_record *rows, size_t count, const char **out, struct error *err);
 
 /* Two rates by the intervals of their medians, a against b. With the ratio's bounds [a_low/b_high, a_high/b_low]: FASTER above 1 + threshold,
  * SLOWER below 1/(1 + threshold), SAME inside both, else AMBIGUOUS: the data cannot tell. */

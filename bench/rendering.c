@@ -1,0 +1,156 @@
+/* What a worker process does for a device: loads, builds, renders with poisoned outputs, checks,
+ * judges. */
+#include <string.h>
+
+#include "worker.h"
+
+struct rendering {
+    const struct bench_subject *subject;
+    struct scene *scene;
+    struct device *device;
+    struct film film;
+    struct render_job job;
+    uint64_t peak_bytes; /* before any judging, which needs memory of its own */
+};
+
+static void job_complete(const struct bench_subject *subject, const struct scene *s,
+                         struct render_job *job)
+{
+    *job = subject->job;
+    job->width = job->width ? job->width : s->width;
+    job->height = job->height ? job->height : s->height;
+    job->sample_count = job->sample_count ? job->sample_count : s->spp;
+    job->max_depth = job->max_depth ? job->max_depth : s->max_depth;
+    job->rr_depth = job->rr_depth ? job->rr_depth : s->rr_depth;
+    job->seed = subject->seed_given ? job->seed : s->seed;
+    job->progress = NULL;
+    job->progress_ctx = NULL;
+}
+
+static enum status rendering_setup(void *ctx, struct worker_ready *out, struct error *err)
+{
+    struct rendering *r = ctx;
+    double start = clock_s();
+    enum status st = scene_load(r->subject->scene_path, &r->scene, err);
+    if (st)
+        return st;
+    job_complete(r->subject, r->scene, &r->job);
+    st = device_open(r->subject->device, &r->device, err);
+    if (!st)
+        st = device_load(r->device, r->scene, r->job.launch.bvh, &out->load, err);
+    if (!st)
+        st = device_build(r->device, r->job.launch.mode, &out->build, err);
+    if (!st)
+        st = film_init(&r->film, r->job.width, r->job.height, film_exponent(r->scene), err);
+    if (st)
+        return st;
+    out->device = *device_describe(r->device);
+    out->job = r->job;
+    out->scene = r->scene->times;
+    snprintf(out->scene_name, sizeof out->scene_name, "%s", r->scene->name);
+    out->triangles = r->scene->triangle_count;
+    out->primitives = scene_primitive_count(r->scene);
+    out->setup_s = clock_s() - start;
+    return STATUS_OK;
+}
+
+static enum status rendering_render(void *ctx, const struct launch_settings *launch,
+                                    struct worker_render *out, struct error *err)
+{
+    struct rendering *r = ctx;
+    struct render_job job = r->job;
+    job.launch = *launch;
+    film_clear(&r->film);
+    double start = clock_s();
+    enum status st = device_render(r->device, &job, &r->film, true, &out->times, err);
+    out->wall_s = clock_s() - start;
+    if (st)
+        return st;
+    st = film_check(&r->film, job.sample_count, &out->flagged, err);
+    if (st)
+        return st;
+    film_hash(&r->film, out->hash);
+    if (r->peak_bytes == 0)
+        r->peak_bytes = memory_peak();
+    out->peak_bytes = r->peak_bytes;
+    return STATUS_OK;
+}
+
+static enum status rendering_judge(void *ctx, const struct launch_settings *launch,
+                                   struct judgement *out, struct error *err)
+{
+    struct rendering *r = ctx;
+    struct render_job job = r->job;
+    job.launch = *launch;
+    return conform_judge(r->scene, device_describe(r->device)->id, &job, &r->film, out, err);
+}
+
+static void rendering_end(void *ctx)
+{
+    struct rendering *r = ctx;
+    film_free(&r->film);
+    device_close(r->device);
+    scene_free(r->scene);
+}
+
+struct worker_work rendering_work(struct arena *a, const struct bench_subject *subject)
+{
+    struct worker_work w = {rendering_setup, rendering_render, rendering_judge, rendering_end,
+                            NULL};
+    struct rendering *r = ARENA_NEW(a, struct rendering);
+    if (r)
+        r->subject = subject;
+    w.ctx = r;
+    return w;
+}
+
+/* ---- the devices there are -------------------------------------------------------------- */
+
+enum { DEVICES_MAX = 64 };
+struct found {
+    size_t count;
+    struct device_info devices[DEVICES_MAX];
+};
+struct wanted {
+    const char *const *names;
+    size_t count;
+};
+
+static enum status devices_ask(void *ctx, void *result, size_t size, struct error *err)
+{
+    const struct wanted *w = ctx;
+    struct found *f = result;
+    struct arena a = {0};
+    struct device_info *list = NULL;
+    const char *const *problems;
+    size_t n = 0, problem_count;
+    enum status st = STATUS_OK;
+    (void)size;
+    if (w->names) {
+        for (n = 0; n < w->count && n < DEVICES_MAX && !st; n++)
+            st = device_find(w->names[n], &f->devices[n], err);
+    } else {
+        st = devices_list(&a, false, &list, &n, &problems, &problem_count, err);
+        n = n < DEVICES_MAX ? n : DEVICES_MAX;
+        for (size_t i = 0; i < n && !st; i++)
+            f->devices[i] = list[i];
+    }
+    f->count = n;
+    arena_free(&a);
+    return st;
+}
+
+enum status bench_devices(struct arena *a, const char *const *wanted, size_t wanted_count,
+                          struct device_info **out, size_t *count, struct error *err)
+{
+    struct wanted w = {wanted, wanted_count};
+    struct found *f = ARENA_NEW(a, struct found);
+    if (!f)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a list of devices");
+    enum status st = process_call(devices_ask, &w, f, sizeof *f, 120, err);
+    if (st)
+        return st;
+    *out = f->devices;
+    *count = f->count;
+    return STATUS_OK;
+}

@@ -1,0 +1,370 @@
+/* A trial as a row of the store: figures, phases, detail, and the command that gives it again. */
+#include <math.h>
+#include <string.h>
+
+#include "trial.h"
+
+/* ---- the command ------------------------------------------------------------------------ */
+
+/* As a POSIX shell reads it back. */
+static void quote(struct text *t, const char *s)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@";
+    if (s[0] && s[strspn(s, plain)] == '\0') {
+        text_puts(t, s);
+        return;
+    }
+    text_puts(t, "'");
+    for (; *s; s++) {
+        if (*s == '\'')
+            text_puts(t, "'\\''");
+        else
+            text_append(t, s, 1);
+    }
+    text_puts(t, "'");
+}
+
+static const char *command_make(struct arena *a, const struct trial *t,
+                                const struct bench_options *o)
+{
+    const struct render_job *job = &t->lane->ready.job;
+    const struct launch_settings *l = &t->launch;
+    struct text c = {0};
+    quote(&c, o->program ? o->program : "isophote");
+    text_puts(&c, " bench ");
+    quote(&c, t->lane->subject->scene_path);
+    text_puts(&c, " --device ");
+    quote(&c, t->lane->started ? t->lane->ready.device.id : t->lane->subject->device);
+    text_printf(&c, " --mode %s --bvh %s", math_mode_name(l->mode), bvh_kind_name(l->bvh));
+    if (t->lane->started)
+        text_printf(&c, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
+                    job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,
+                    (unsigned long long)job->seed);
+    if (l->work_group[0])
+        text_printf(&c, " --work-group %ux%u", l->work_group[0], l->work_group[1]);
+    if (l->tile[0])
+        text_printf(&c, " --tile %ux%u", l->tile[0], l->tile[1]);
+    if (l->batch)
+        text_printf(&c, " --batch %u", l->batch);
+    if (l->tile_order)
+        text_printf(&c, " --tile-order %u", l->tile_order);
+    if (l->threads)
+        text_printf(&c, " --threads %u", l->threads);
+    const char *s = c.failed ? NULL : arena_strdup(a, c.data);
+    text_free(&c);
+    return s;
+}
+
+/* ---- phases ----------------------------------------------------------------------------- */
+
+static void phase_once(struct json_writer *w, enum phase p, double seconds)
+{
+    json_key(w, phase_names[p].key);
+    json_begin_object(w);
+    json_key_number(w, "median_s", seconds);
+    json_end_object(w);
+}
+
+static void phase_repeated(struct json_writer *w, enum phase p, const struct trial *t,
+                           size_t offset, bool device)
+{
+    double x[REPETITIONS_MAX], d[REPETITIONS_MAX];
+    struct bench_stats s;
+    bool told = device;
+    for (size_t i = 0; i < t->n; i++) {
+        memcpy(&x[i], (const char *)&t->repetitions[i] + offset, sizeof x[i]);
+        d[i] = t->repetitions[i].device_s;
+        told = told && d[i] >= 0;
+    }
+    if (bench_statistics(x, t->n, &s, NULL) != STATUS_OK)
+        return;
+    json_key(w, phase_names[p].key);
+    json_begin_object(w);
+    json_key_number(w, "median_s", s.median);
+    json_key(w, "interval");
+    json_begin_array(w);
+    json_number(w, s.low);
+    json_number(w, s.high);
+    json_end_array(w);
+    if (told && bench_statistics(d, t->n, &s, NULL) == STATUS_OK)
+        json_key_number(w, "device_s", s.median);
+    json_end_object(w);
+}
+
+static const char *writer_text(struct arena *a, struct json_writer *w)
+{
+    const char *s = w->out.failed ? NULL : arena_strdup(a, w->out.data);
+    text_free(&w->out);
+    return s;
+}
+
+static const char *phases_make(struct arena *a, const struct trial *t)
+{
+    const struct worker_ready *r = &t->lane->ready;
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    phase_once(&w, PHASE_configuration, r->scene.configuration_s);
+    phase_once(&w, PHASE_textures, r->scene.textures_s);
+    phase_once(&w, PHASE_materials, r->scene.materials_s);
+    phase_once(&w, PHASE_objects, r->scene.objects_s);
+    phase_once(&w, PHASE_geometry, r->scene.geometry_s);
+    phase_once(&w, PHASE_bvh, r->load.bvh_build_s);
+    phase_once(&w, PHASE_upload, r->load.upload_s);
+    phase_once(&w, PHASE_compile, r->build.compile_s);
+    phase_repeated(&w, PHASE_launch_setup, t, offsetof(struct repetition, launch_setup_s), false);
+    phase_repeated(&w, PHASE_render, t, offsetof(struct repetition, render_s), true);
+    phase_repeated(&w, PHASE_readback, t, offsetof(struct repetition, readback_s), false);
+    json_end_object(&w);
+    return writer_text(a, &w);
+}
+
+/* ---- detail ----------------------------------------------------------------------------- */
+
+static void detail_judgement(struct json_writer *w, const struct judgement *j)
+{
+    const struct {
+        const char *key;
+        double value;
+    } rows[] = {{"mse", j->mse},
+                {"relmse", j->relmse},
+                {"psnr", j->psnr},
+                {"ssim", j->ssim},
+                {"flip", j->flip},
+                {"worst_z", j->worst_z},
+                {"share_outliers", j->share_outliers}};
+    json_key(w, "judgement");
+    json_begin_object(w);
+    json_key_string(w, "verdict", verdict_name(j->verdict));
+    json_key_string(w, "reason", j->reason);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (isfinite(rows[i].value))
+            json_key_number(w, rows[i].key, rows[i].value);
+    json_end_object(w);
+}
+
+static void detail_setup(struct json_writer *w, const struct worker_ready *r)
+{
+    json_key(w, "build");
+    json_begin_object(w);
+    json_key_string(w, "options", r->build.options);
+    json_key_bool(w, "from_cache", r->build.cached);
+    if (r->build.registers)
+        json_key_integer(w, "registers", r->build.registers);
+    if (r->build.stack_bytes)
+        json_key_integer(w, "stack_bytes", r->build.stack_bytes);
+    if (r->build.spill_bytes)
+        json_key_integer(w, "spill_bytes", r->build.spill_bytes);
+    json_end_object(w);
+    json_key(w, "load");
+    json_begin_object(w);
+    json_key_integer(w, "triangles", (int64_t)r->triangles);
+    json_key_integer(w, "primitives", (int64_t)r->primitives);
+    json_key_number(w, "sah_cost", r->load.sah_cost);
+    json_key_number(w, "first_sample_after_s", r->setup_s);
+    json_end_object(w);
+}
+
+static void detail_memory(struct json_writer *w, const struct trial *t)
+{
+    const struct worker_ready *r = &t->lane->ready;
+    json_key(w, "memory");
+    json_begin_object(w);
+    json_key_integer(w, "host_peak_bytes", (int64_t)t->last.peak_bytes);
+    json_key_integer(w, "bvh_bytes", (int64_t)r->load.bvh_bytes);
+    json_key_integer(w, "scene_bytes", (int64_t)r->load.scene_bytes);
+    json_key_integer(w, "device_bytes", (int64_t)r->load.device_bytes);
+    if (r->triangles)
+        json_key_number(w, "host_peak_bytes_per_triangle",
+                        (double)t->last.peak_bytes / (double)r->triangles);
+    json_end_object(w);
+}
+
+static void detail_repetitions(struct json_writer *w, const struct trial *t, double confidence)
+{
+    json_key(w, "seconds");
+    json_begin_array(w);
+    for (size_t i = 0; i < t->n; i++)
+        json_number(w, t->repetitions[i].render_s);
+    json_end_array(w);
+    json_key_number(w, "confidence", confidence);
+    json_key_string(w, "stopped_by", t->stopped);
+    json_key_integer(w, "warmup", t->warmed);
+    json_key(w, "used");
+    json_begin_object(w);
+    const struct render_times *used = &t->last.times;
+    json_key_integer(w, "launches", used->launches);
+    json_key(w, "work_group");
+    json_begin_array(w);
+    json_integer(w, used->work_group[0]);
+    json_integer(w, used->work_group[1]);
+    json_end_array(w);
+    json_key(w, "tile");
+    json_begin_array(w);
+    json_integer(w, used->tile[0]);
+    json_integer(w, used->tile[1]);
+    json_end_array(w);
+    json_key_integer(w, "batch", used->batch);
+    json_end_object(w);
+}
+
+static const char *detail_make(struct arena *a, const struct trial *t, bool judged,
+                               double confidence)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    if (judged && t->judgement.reason[0])
+        detail_judgement(&w, &t->judgement);
+    if (t->hash[0]) {
+        json_key_string(&w, "film", t->hash);
+        json_key_bool(&w, "same_bits_each_time", !t->varies);
+        json_key_integer(&w, "flagged_samples", (int64_t)t->last.flagged);
+    }
+    if (t->n)
+        detail_repetitions(&w, t, confidence);
+    if (t->lane->started) {
+        if (t->last.peak_bytes)
+            detail_memory(&w, t);
+        detail_setup(&w, &t->lane->ready);
+    }
+    json_end_object(&w);
+    return writer_text(a, &w);
+}
+
+/* ---- devices ---------------------------------------------------------------------------- */
+
+const char *device_record_fill(struct arena *a, const struct device_info *d,
+                               struct device_record *out)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_integer(&w, "compute_units", d->compute_units);
+    json_key_integer(&w, "clock_mhz", d->clock_mhz);
+    json_key_integer(&w, "max_work_group", d->max_work_group);
+    json_key(&w, "max_work_group_axis");
+    json_begin_array(&w);
+    json_integer(&w, d->max_work_group_axis[0]);
+    json_integer(&w, d->max_work_group_axis[1]);
+    json_end_array(&w);
+    json_key_integer(&w, "global_bytes", (int64_t)d->global_bytes);
+    json_key_integer(&w, "max_alloc_bytes", (int64_t)d->max_alloc_bytes);
+    json_key_bool(&w, "fp64", d->fp64);
+    json_key_bool(&w, "subgroups", d->subgroups);
+    json_key_bool(&w, "spirv", d->spirv);
+    json_end_object(&w);
+    *out = (struct device_record){.id = d->id,
+                                  .api = d->api,
+                                  .name = d->name,
+                                  .vendor = d->vendor,
+                                  .driver = d->driver,
+                                  .version = d->version,
+                                  .compiler = d->compiler,
+                                  .kind = d->kind == DEVICE_CPU   ? "cpu"
+                                          : d->kind == DEVICE_GPU ? "gpu"
+                                                                  : "other"};
+    out->detail = writer_text(a, &w);
+    return out->detail;
+}
+
+static enum status device_store(struct row_sink *sink, const struct device_info *d,
+                                struct error *err)
+{
+    for (size_t i = 0; i < sink->device_count; i++)
+        if (strcmp(sink->devices[i], d->id) == 0)
+            return STATUS_OK;
+    struct device_record r;
+    const char **longer = ARENA_ARRAY(sink->a, const char *, sink->device_count + 1);
+    if (!longer || !device_record_fill(sink->a, d, &r))
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < sink->device_count; i++)
+        longer[i] = sink->devices[i];
+    longer[sink->device_count] = arena_strdup(sink->a, d->id);
+    if (!longer[sink->device_count])
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    sink->devices = longer;
+    sink->device_count++;
+    return store_add_device(sink->o->store, sink->o->run, &r, err);
+}
+
+/* ---- the row ---------------------------------------------------------------------------- */
+
+/* A scene's name as its reader makes it, for rows whose scene was never read. */
+static const char *scene_name(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
+               *dot = strrchr(base, '.');
+    return arena_strndup(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+}
+
+static enum status row_make(struct trial *t, struct row_sink *sink, struct bench_record *out,
+                            struct error *err)
+{
+    struct arena *a = sink->a;
+    const struct lane *l = t->lane;
+    const struct render_job *job = l->started ? &l->ready.job : &l->subject->job;
+    bool known = t->last.times.work_group[0] != 0;
+    struct bench_record r = {
+        .scene = l->started ? l->ready.scene_name : scene_name(a, l->subject->scene_path),
+        .device = l->started ? l->ready.device.id : l->subject->device,
+        .mode = math_mode_name(t->launch.mode),
+        .bvh = bvh_kind_name(known ? t->last.times.bvh : t->launch.bvh),
+        .model = exec_model_name(t->launch.model),
+        .width = job->width,
+        .height = job->height,
+        .spp = job->sample_count,
+        .max_depth = job->max_depth,
+        .work_group = {t->launch.work_group[0], t->launch.work_group[1]},
+        .tile = {t->launch.tile[0], t->launch.tile[1]},
+        .batch = t->launch.batch,
+        .verdict = t->verdict,
+        .repetitions = (uint32_t)t->n,
+        .command = command_make(a, t, sink->o),
+    };
+    double confidence = 0;
+    if (t->verdict == VERDICT_PASS && !sink->o->judge) {
+        r.verdict = VERDICT_ERROR;
+        snprintf(t->reason, sizeof t->reason,
+                 "the picture was not judged; the times are in the detail and cannot be ranked");
+    } else if (t->verdict == VERDICT_PASS) {
+        if (!trial_rate(t, &t->rate))
+            return error_msg(err, STATUS_INTERNAL, "a row that passed has no time");
+        r.samples_per_s = t->rate.median;
+        r.interval[0] = t->rate.low;
+        r.interval[1] = t->rate.high;
+        r.noise = t->rate.iqr / t->rate.median;
+        confidence = t->rate.confidence;
+        snprintf(t->reason, sizeof t->reason, "%s%s", t->judgement.reason,
+                 t->varies ? "; repetitions differed in bits, each picture was judged" : "");
+    }
+    r.reason = arena_strdup(a, t->reason);
+    if (t->n) {
+        r.phases = phases_make(a, t);
+        if (!r.phases)
+            return error_msg(err, STATUS_MEMORY, "out of memory for a row");
+    }
+    r.detail = detail_make(a, t, sink->o->judge, confidence);
+    if (!r.reason || !r.detail || !r.command || !r.scene)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a row");
+    *out = r;
+    return STATUS_OK;
+}
+
+enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err)
+{
+    struct bench_record r;
+    enum status st = row_make(t, sink, &r, err);
+    if (st)
+        return st;
+    t->state = TRIAL_WRITTEN;
+    if (sink->o->store) {
+        if (t->lane->started)
+            st = device_store(sink, &t->lane->ready.device, err);
+        if (!st)
+            st = store_add_bench(sink->o->store, sink->o->run, &r, err);
+    }
+    if (!st && sink->keep)
+        sink->keep(sink->keep_ctx, &r);
+    if (!st && sink->o->each)
+        sink->o->each(sink->o->ctx, &r);
+    return st;
+}

@@ -1,0 +1,315 @@
+#include "trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void bench_limits_fill(const struct bench_options *o, struct bench_limits *out)
+{
+    struct bench_limits l = {
+        .warmup = o->warmup ? o->warmup : 1,
+        .min_repetitions = o->min_repetitions ? o->min_repetitions : 5,
+        .max_repetitions = o->max_repetitions ? o->max_repetitions : 15,
+        .budget_s = o->budget_s > 0 ? o->budget_s : 20,
+        .precision = o->precision > 0 ? o->precision : 0.02,
+        .compile_timeout_s = o->compile_timeout_s > 0 ? o->compile_timeout_s : 600,
+        .run_timeout_s = o->run_timeout_s > 0 ? o->run_timeout_s : 120,
+    };
+    if (l.max_repetitions > REPETITIONS_MAX)
+        l.max_repetitions = REPETITIONS_MAX;
+    if (l.max_repetitions < l.min_repetitions)
+        l.max_repetitions = l.min_repetitions;
+    *out = l;
+}
+
+enum verdict verdict_of_failure(enum status st)
+{
+    switch (st) {
+    case STATUS_UNSUPPORTED:
+    case STATUS_MISSING:
+    case STATUS_LIMIT:
+        return VERDICT_SKIP; /* this device cannot, and says why */
+    case STATUS_MISMATCH:
+        return VERDICT_FAIL; /* film_check: pixels without their samples */
+    default:
+        return VERDICT_ERROR;
+    }
+}
+
+static bool is_whole(enum status st) { return st == STATUS_CANCELLED || st == STATUS_MEMORY; }
+
+static void say(char *buf, size_t size, const struct error *e)
+{
+    if (e->file[0])
+        error_format(e, buf, size);
+    else
+        snprintf(buf, size, "%s", e->msg);
+}
+
+/* In set-up these come from the scene, which is the user's. */
+static bool is_bad_input(enum status st)
+{
+    return st == STATUS_PARSE || st == STATUS_TYPE || st == STATUS_RANGE || st == STATUS_IO ||
+           st == STATUS_ARG;
+}
+
+/* ---- lanes ------------------------------------------------------------------------------ */
+
+enum { DEATHS_MAX = 64 };
+
+enum status lane_start(struct lane *l, const struct bench_limits *limits, bool *up,
+                       struct error *err)
+{
+    struct error e = {0};
+    *up = l->worker.pid > 0;
+    if (*up || l->failed)
+        return STATUS_OK;
+    enum status st = worker_start(&l->worker, &l->work, limits->compile_timeout_s, &l->ready, &e);
+    if (st == STATUS_OK) {
+        l->started = true;
+        *up = true;
+        return STATUS_OK;
+    }
+    if (st == STATUS_CANCELLED || is_bad_input(st)) {
+        if (err)
+            *err = e;
+        return st;
+    }
+    l->failed = true;
+    l->verdict = verdict_of_failure(st);
+    say(l->reason, sizeof l->reason, &e);
+    return STATUS_OK;
+}
+
+void lane_stop(struct lane *l) { worker_stop(&l->worker); }
+
+/* ---- one repetition --------------------------------------------------------------------- */
+
+static void trial_end(struct trial *t, enum verdict v, const char *reason)
+{
+    t->state = TRIAL_DONE;
+    t->verdict = v;
+    t->n = 0; /* no verdict, no timing */
+    snprintf(t->reason, sizeof t->reason, "%s", reason);
+}
+
+/* A failure of the worker's, or of the worker itself. */
+static enum status trial_failed(struct trial *t, enum status st, bool died, const struct error *e,
+                                struct error *err)
+{
+    char reason[sizeof t->reason];
+    if (is_whole(st) && !(died && st == STATUS_MEMORY)) {
+        if (err)
+            *err = *e;
+        return st;
+    }
+    say(reason, sizeof reason, e);
+    trial_end(t, verdict_of_failure(st), reason);
+    if (died && ++t->lane->deaths > DEATHS_MAX) {
+        t->lane->failed = true;
+        t->lane->verdict = VERDICT_ERROR;
+        snprintf(t->lane->reason, sizeof t->lane->reason, "the worker died %u times; last: %.900s",
+                 t->lane->deaths, reason);
+    }
+    return STATUS_OK;
+}
+
+static const struct judged *judged_find(const struct lane *l, const char *hash)
+{
+    for (const struct judged *j = l->judged; j; j = j->next)
+        if (strcmp(j->hash, hash) == 0)
+            return j;
+    return NULL;
+}
+
+/* Judges the picture that the worker holds, unless the same bits were judged before. */
+static enum status picture_judge(struct trial *t, struct arena *a,
+                                 const struct bench_limits *limits, const char *hash,
+                                 struct error *err)
+{
+    struct error e = {0};
+    bool died = false;
+    const struct judged *known = judged_find(t->lane, hash);
+    if (!known) {
+        struct judged *j = ARENA_NEW(a, struct judged);
+        if (!j)
+            return error_msg(err, STATUS_MEMORY, "out of memory");
+        enum status st = worker_judge(&t->lane->worker, &t->launch, limits->compile_timeout_s,
+                                      &j->judgement, &died, &e);
+        if (st == STATUS_MEMORY && !died)
+            st = STATUS_INTERNAL; /* the worker ran out of it, not we */
+        if (st)
+            return trial_failed(t, st, died, &e, err);
+        memcpy(j->hash, hash, sizeof j->hash);
+        j->next = t->lane->judged;
+        t->lane->judged = j;
+        known = j;
+    }
+    t->judgement = known->judgement;
+    if (known->judgement.verdict != VERDICT_PASS)
+        trial_end(t, known->judgement.verdict, known->judgement.reason);
+    return STATUS_OK;
+}
+
+/* The picture of this repetition: known and right, or judged now. */
+static enum status picture_check(struct trial *t, struct arena *a,
+                                 const struct bench_limits *limits, bool judge,
+                                 const struct worker_render *r, struct error *err)
+{
+    if (t->hash[0] && strcmp(t->hash, r->hash) != 0) {
+        if (t->launch.mode == MODE_STRICT) {
+            char reason[256];
+            snprintf(
+                reason, sizeof reason,
+                "repetitions of the same job gave different bits in strict mode: film %s, then %s",
+                t->hash, r->hash);
+            trial_end(t, VERDICT_FAIL, reason);
+            return STATUS_OK;
+        }
+        t->varies = true;
+    } else if (t->hash[0]) {
+        return STATUS_OK;
+    }
+    if (judge) {
+        enum status st = picture_judge(t, a, limits, r->hash, err);
+        if (st || t->state != TRIAL_RUNNING)
+            return st;
+    }
+    memcpy(t->hash, r->hash, sizeof t->hash);
+    return STATUS_OK;
+}
+
+enum status trial_step(struct trial *t, struct arena *a, const struct bench_limits *limits,
+                       bool judge, struct error *err)
+{
+    struct error e = {0};
+    bool up, died = false;
+    if (!t->repetitions)
+        t->repetitions = ARENA_ARRAY(a, struct repetition, limits->max_repetitions);
+    if (!t->repetitions)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    enum status st = lane_start(t->lane, limits, &up, err);
+    if (st)
+        return st;
+    if (!up) {
+        trial_end(t, t->lane->verdict, t->lane->reason);
+        return STATUS_OK;
+    }
+    struct worker_render r;
+    st = worker_render(&t->lane->worker, &t->launch, limits->run_timeout_s, &r, &died, &e);
+    if (st == STATUS_MEMORY && !died)
+        st = STATUS_INTERNAL;
+    if (st)
+        return trial_failed(t, st, died, &e, err);
+    t->last = r;
+    t->spent_s += r.wall_s;
+    st = picture_check(t, a, limits, judge, &r, err);
+    if (st || t->state != TRIAL_RUNNING)
+        return st;
+    if (t->warmed < limits->warmup) {
+        t->warmed++;
+        t->spent_s = 0; /* the budget is for what counts */
+        return STATUS_OK;
+    }
+    t->repetitions[t->n++] = (struct repetition){r.times.render_s, r.times.device_s,
+                                                 r.times.launch_setup_s, r.times.readback_s};
+    return STATUS_OK;
+}
+
+/* ---- enough? ---------------------------------------------------------------------------- */
+
+bool trial_rate(const struct trial *t, struct bench_stats *out)
+{
+    double rates[REPETITIONS_MAX];
+    const struct render_job *job = &t->lane->ready.job;
+    double samples = (double)job->width * job->height * job->sample_count;
+    for (size_t i = 0; i < t->n; i++)
+        rates[i] = samples / fmax(t->repetitions[i].render_s, 1e-9);
+    return t->n > 0 && bench_statistics(rates, t->n, out, NULL) == STATUS_OK;
+}
+
+void trial_decide(struct trial *t, const struct bench_limits *limits)
+{
+    struct bench_stats s;
+    if (t->state != TRIAL_RUNNING || !trial_rate(t, &s))
+        return;
+    bool precise = s.confidence >= 0.95 && (s.high - s.low) / 2 <= limits->precision * s.median;
+    if (t->n >= limits->min_repetitions && precise)
+        t->stopped = "precision";
+    else if (t->n >= limits->max_repetitions)
+        t->stopped = "repetitions";
+    else if (t->spent_s >= limits->budget_s && (t->n >= 3 || t->spent_s >= 3 * limits->budget_s))
+        t->stopped = "budget";
+    else
+        return;
+    t->state = TRIAL_DONE;
+    t->verdict = VERDICT_PASS;
+}
+
+/* ---- rounds
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static void round_progress(struct trial *const *trials, size_t count, size_t i,
+                           const struct row_sink *sink)
+{
+    const struct trial *t = trials[i];
+    char what[256];
+    double share = 0;
+    if (!sink->o->progress)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        double by_time = trials[k]->spent_s / sink->limits.budget_s,
+               by_count = (double)trials[k]->n / sink->limits.max_repetitions;
+        share += trials[k]->state == TRIAL_RUNNING ? fmin(fmax(by_time, by_count), 0.99) : 1;
+    }
+    int n = snprintf(what, sizeof what, "%s on %s, %s",
+                     t->lane->started ? t->lane->ready.scene_name : t->lane->subject->scene_path,
+                     t->lane->subject->device, math_mode_name(t->launch.mode));
+    if (t->launch.work_group[0] && n > 0 && (size_t)n < sizeof what)
+        snprintf(what + n, sizeof what - (size_t)n, ", work-group %ux%u", t->launch.work_group[0],
+                 t->launch.work_group[1]);
+    sink->o->progress(sink->o->ctx, what, share / (double)count);
+}
+
+/* What was measured before a stop is kept when it is enough. */
+static void round_interrupted(struct trial *const *trials, size_t count, struct row_sink *sink)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct trial *t = trials[i];
+        if (t->state == TRIAL_RUNNING && t->n >= sink->limits.min_repetitions) {
+            t->state = TRIAL_DONE;
+            t->verdict = VERDICT_PASS;
+            t->stopped = "interrupted";
+        }
+        if (t->state == TRIAL_DONE)
+            (void)trial_write(t, sink, NULL);
+    }
+}
+
+enum status trials_run(struct trial **trials, size_t count, size_t rounds, struct row_sink *sink,
+                       struct error *err)
+{
+    enum status st = STATUS_OK;
+    for (size_t round = 0; !st && (rounds == 0 || round < rounds); round++) {
+        size_t running = 0;
+        for (size_t i = 0; i < count && !st; i++) {
+            struct trial *t = trials[i];
+            if (t->state != TRIAL_RUNNING)
+                continue;
+            round_progress(trials, count, i, sink);
+            st = cancel_requested ? error_msg(err, STATUS_CANCELLED, "stopped on request")
+                                  : trial_step(t, sink->a, &sink->limits, sink->o->judge, err);
+            if (!st)
+                trial_decide(t, &sink->limits);
+            if (!st && t->state == TRIAL_DONE)
+                st = trial_write(t, sink, err);
+            running += t->state == TRIAL_RUNNING;
+        }
+        if (running == 0)
+            break;
+    }
+    if (st == STATUS_CANCELLED)
+        round_interrupted(trials, count, sink);
+    return st;
+}

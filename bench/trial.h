@@ -1,0 +1,98 @@
+/* Trials: one setting of one subject, timed repetition by repetition, and the row it becomes. */
+#ifndef ISOPHOTE_BENCH_TRIAL_H
+#define ISOPHOTE_BENCH_TRIAL_H
+
+#include "worker.h"
+
+enum { REPETITIONS_MAX = 1000 };
+
+/* Options with every default filled in. */
+struct bench_limits {
+    uint32_t warmup, min_repetitions, max_repetitions;
+    double budget_s, precision, compile_timeout_s, run_timeout_s;
+};
+void bench_limits_fill(const struct bench_options *o, struct bench_limits *out);
+
+/* A picture that was judged. */
+struct judged {
+    char hash[33];
+    struct judgement judgement;
+    struct judged *next;
+};
+
+/* One scene on one device in one mode with one tree: a worker, started again when it died. */
+struct lane {
+    const struct bench_subject *subject;
+    struct worker_work work;
+    struct worker worker;
+    struct worker_ready ready;
+    bool started; /* ready holds */
+    bool failed;  /* cannot be started: verdict and reason say why */
+    enum verdict verdict;
+    char reason[1200];
+    struct judged *judged;
+    unsigned deaths;
+};
+
+enum trial_state { TRIAL_RUNNING, TRIAL_DONE, TRIAL_WRITTEN };
+
+struct trial {
+    struct lane *lane;
+    struct launch_settings launch;
+    enum trial_state state;
+    enum verdict verdict;
+    char reason[1200];
+    uint32_t warmed;
+    size_t n; /* repetitions timed */
+    struct repetition {
+        double render_s, device_s, launch_setup_s, readback_s;
+    } * repetitions;
+    double spent_s;
+    struct worker_render last;
+    struct judgement judgement;
+    char hash[33];           /* of the judged picture */
+    bool varies;             /* repetitions gave different bits (never in strict mode) */
+    const char *stopped;     /* "precision", "repetitions", "budget", "interrupted", "eliminated" */
+    struct bench_stats rate; /* once it is done and passed */
+};
+
+/* Where rows go. */
+struct row_sink {
+    struct arena *a; /* of the rows' strings */
+    const struct bench_options *o;
+    struct bench_limits limits;
+    const char **devices; /* ids stored already */
+    size_t device_count;
+    void (*keep)(void *ctx, const struct bench_record *row); /* for sweeps; may be NULL */
+    void *keep_ctx;
+};
+
+/* Starts the lane's worker if it does not run. False when it cannot be: lane->verdict and reason.
+ * Fails: CANCELLED, MEMORY. */
+enum status lane_start(struct lane *l, const struct bench_limits *limits, bool *up,
+                       struct error *err);
+void lane_stop(struct lane *l);
+
+/* One repetition, and the judgement when its picture is new. Whatever goes wrong is in the trial;
+ * fails: CANCELLED, MEMORY. */
+enum status trial_step(struct trial *t, struct arena *a, const struct bench_limits *limits,
+                       bool judge, struct error *err);
+/* Sets state to DONE when it has enough: precision, repetitions or budget. */
+void trial_decide(struct trial *t, const struct bench_limits *limits);
+/* The current median rate and interval; false with no repetition. */
+bool trial_rate(const struct trial *t, struct bench_stats *out);
+
+/* Makes the record, hands it to each() and the store. Fails: MEMORY, and what the store says. */
+enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err);
+
+/* Rounds over the trials until all are done (or `rounds` of them were made, if not 0); writes those
+ * that are done. After CANCELLED the trials with enough repetitions are written. */
+enum status trials_run(struct trial **trials, size_t count, size_t rounds, struct row_sink *sink,
+                       struct error *err);
+
+/* Verdict for a failure of set-up or of a launch. */
+enum verdict verdict_of_failure(enum status st);
+const char *device_record_fill(struct arena *a, const struct device_info *d,
+                               struct device_record *out);
+
+#endif

@@ -1,0 +1,389 @@
+/* Trials with workers that misbehave on purpose. The process, the socket and the schedule are the
+ * real ones. */
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "trial.h"
+
+/* ---- a made-up device --------------------------------------------------------------------------
+ */
+
+struct fake {
+    enum status setup_fails;
+    bool setup_aborts;
+    uint32_t crash_x, hang_x, refuse_x, wrong_x, short_x,
+        flaky_x; /* work-group x that does it; 0: none */
+    const char *device;
+    double noise;
+    uint32_t calls; /* in the worker */
+    uint32_t last_x;
+};
+
+static enum status fake_setup(void *ctx, struct worker_ready *out, struct error *err)
+{
+    struct fake *f = ctx;
+    if (f->setup_aborts) {
+        fprintf(stderr, "driver: cannot map the aperture\n");
+        abort();
+    }
+    if (f->setup_fails)
+        return error_msg(err, f->setup_fails, "the device lacks a property");
+    snprintf(out->scene_name, sizeof out->scene_name, "made-up");
+    snprintf(out->device.id, sizeof out->device.id, "%s", f->device ? f->device : "fake");
+    out->device.max_work_group = 64;
+    out->job = (struct render_job){
+        .width = 100, .height = 100, .sample_count = 10, .max_depth = 6, .rr_depth = 3, .seed = 7};
+    out->triangles = 10;
+    return STATUS_OK;
+}
+
+/* Time falls with the width of the work-group; a little noise that depends on the call alone. */
+static enum status fake_render(void *ctx, const struct launch_settings *l,
+                               struct worker_render *out, struct error *err)
+{
+    struct fake *f = ctx;
+    uint32_t x = l->work_group[0];
+    f->calls++;
+    f->last_x = x;
+    if (x && x == f->refuse_x)
+        return error_msg(err, STATUS_UNSUPPORTED, "a work-group of %ux1: fake takes 64", x);
+    if (x && x == f->short_x)
+        return error_msg(err, STATUS_MISMATCH, "pixel (3,4) holds 9 samples, expected 10");
+    if (x && x == f->crash_x) {
+        printf("fatal: lost the ring\n");
+        fflush(stdout);
+        raise(SIGSEGV);
+    }
+    if (x && x == f->hang_x)
+        for (;;)
+            pause();
+    uint32_t counter[4] = {f->calls, x, 0, 0}, key[2] = {1, 2}, word[4];
+    philox4x32(counter, key, word);
+    double s = 0.1 / (x ? x : 1) * (1 + f->noise * (u01(word[0]) - 0.5));
+    out->times = (struct render_times){.render_s = s,
+                                       .device_s = 0.9 * s,
+                                       .launch_setup_s = 0.001,
+                                       .readback_s = 0.002,
+                                       .launches = 1,
+                                       .work_group = {x ? x : 8, 1},
+                                       .bvh = BVH_WIDE8};
+    out->wall_s = s + 0.003;
+    out->peak_bytes = 1 << 20;
+    snprintf(out->hash, sizeof out->hash, "%s", x && x == f->wrong_x ? "bad" : "good");
+    if (x && x == f->flaky_x && f->calls / 2 % 2)
+        snprintf(out->hash, sizeof out->hash, "other");
+    return STATUS_OK;
+}
+
+static enum status fake_judge(void *ctx, const struct launch_settings *l, struct judgement *out,
+                              struct error *err)
+{
+    struct fake *f = ctx;
+    (void)l;
+    (void)err;
+    bool wrong = f->last_x && f->last_x == f->wrong_x;
+    *out = (struct judgement){
+        .verdict = wrong ? VERDICT_FAIL : VERDICT_PASS, .relmse = wrong ? 0.5 : 1e-4, .mse = NAN};
+    snprintf(out->reason, sizeof out->reason, wrong ? "relmse 0.5 above 0.01" : "relmse 1e-4");
+    return STATUS_OK;
+}
+
+static const struct bench_subject subject = {
+    .scene_path = "some folder/made-up.json", .device = "fake", .job.launch.mode = MODE_FAST};
+
+static struct worker_work fake_work(struct fake *f)
+{
+    return (struct worker_work){fake_setup, fake_render, fake_judge, NULL, f};
+}
+
+/* ---- running trials --------------------------------------------------------------------- */
+
+enum { ROWS_MAX = 16 };
+struct bed {
+    struct arena a;
+    struct lane lane;
+    struct trial trials[ROWS_MAX];
+    struct trial *order[ROWS_MAX];
+    struct bench_options options;
+    struct row_sink sink;
+    struct bench_record rows[ROWS_MAX];
+    size_t row_count;
+};
+
+static void bed_keep(void *ctx, const struct bench_record *row)
+{
+    struct bed *b = ctx;
+    b->rows[b->row_count++] = *row;
+}
+
+static enum status bed_run(struct bed *b, struct fake *f, enum math_mode mode, const uint32_t *xs,
+                           size_t n, bool judge, struct error *err)
+{
+    memset(b, 0, sizeof *b);
+    b->lane = (struct lane){.subject = &subject, .work = fake_work(f)};
+    b->options = (struct bench_options){.judge = judge, .run_timeout_s = 1, .compile_timeout_s = 5};
+    b->sink = (struct row_sink){.a = &b->a, .o = &b->options, .keep = bed_keep, .keep_ctx = b};
+    bench_limits_fill(&b->options, &b->sink.limits);
+    for (size_t i = 0; i < n; i++) {
+        b->trials[i] = (struct trial){
+            .lane = &b->lane, .launch = {.mode = mode, .work_group = {xs[i], xs[i] ? 1 : 0}}};
+        b->order[i] = &b->trials[i];
+    }
+    enum status st = trials_run(b->order, n, 0, &b->sink, err);
+    lane_stop(&b->lane);
+    return st;
+}
+
+static const struct bench_record *row_of(const struct bed *b, uint32_t x)
+{
+    for (size_t i = 0; i < b->row_count; i++)
+        if (b->rows[i].work_group[0] == x)
+            return &b->rows[i];
+    return NULL;
+}
+
+static const struct json *parse(struct arena *a, const char *text)
+{
+    const struct json *v;
+    assert_non_null(text);
+    assert_int_equal(json_parse(a, "row", text, strlen(text), &v, NULL), STATUS_OK);
+    return v;
+}
+
+static void a_steady_device_is_timed(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {.noise = 0.004};
+    const uint32_t xs[] = {4};
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+    assert_int_equal(b.row_count, 1);
+    const struct bench_record *r = &b.rows[0];
+    assert_int_equal(r->verdict, VERDICT_PASS);
+    assert_string_equal(r->scene, "made-up");
+    assert_string_equal(r->bvh, "bvh8");
+    /* 100 x 100 x 10 samples in 0.1/4 s, within the noise of half 0.4% to each side */
+    assert_true(fabs(r->samples_per_s / 4e6 - 1) < 0.0025);
+    assert_true(r->interval[0] <= r->samples_per_s && r->samples_per_s <= r->interval[1]);
+    assert_int_equal(r->repetitions, 6); /* the least that holds 95% */
+    assert_string_equal(r->command,
+                        "isophote bench 'some folder/made-up.json' --device fake --mode fast --bvh "
+                        "auto --width 100 --height 100 --spp 10 --max-depth 6 "
+                        "--rr-depth 3 --seed 7 --work-group 4x1");
+    const struct json *phases = parse(&b.a, r->phases), *detail = parse(&b.a, r->detail);
+    for (int p = 0; p < PHASE_COUNT; p++)
+        assert_non_null(json_get(phases, phase_names[p].key));
+    double render = json_get(json_get(phases, "render"), "median_s")->number,
+           device = json_get(json_get(phases, "render"), "device_s")->number;
+    assert_true(fabs(device / render - 0.9) < 0.003);
+    assert_true(fabs(json_get(json_get(phases, "readback"), "median_s")->number - 0.002) < 1e-12);
+    assert_int_equal(json_get(detail, "seconds")->count, 6);
+    assert_string_equal(json_get(json_get(detail, "judgement"), "reason")->string, "relmse 1e-4");
+    assert_null(json_get(json_get(detail, "judgement"), "mse")); /* not computed, not shown */
+    assert_string_equal(json_get(detail, "stopped_by")->string, "precision");
+    arena_free(&b.a);
+}
+
+static void noise_costs_repetitions(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {.noise = 0.6};
+    const uint32_t xs[] = {4};
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+    assert_int_equal(b.rows[0].repetitions, 15);
+    assert_true(b.rows[0].noise > 0.1);
+    arena_free(&b.a);
+}
+
+/* One bad setting costs its own row, whatever it does. */
+static void trouble_costs_one_row(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {.crash_x = 2, .hang_x = 3, .refuse_x = 5, .wrong_x = 6, .short_x = 7};
+    const uint32_t xs[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 8, true, NULL), STATUS_OK);
+    assert_int_equal(b.row_count, 8);
+    static const struct {
+        uint32_t x;
+        enum verdict verdict;
+        const char *says;
+    } expected[] = {
+        {1, VERDICT_PASS, "relmse"},        {2, VERDICT_ERROR, "killed by signal 11"},
+        {3, VERDICT_ERROR, "said nothing"}, {4, VERDICT_PASS, "relmse"},
+        {5, VERDICT_SKIP, "fake takes 64"}, {6, VERDICT_FAIL, "relmse 0.5 above"},
+        {7, VERDICT_FAIL, "pixel (3,4)"},   {8, VERDICT_PASS, "relmse"},
+    };
+    for (size_t i = 0; i < 8; i++) {
+        const struct bench_record *r = row_of(&b, expected[i].x);
+        assert_non_null(r);
+        assert_int_equal(r->verdict, expected[i].verdict);
+        if (!strstr(r->reason, expected[i].says))
+            fail_msg("row %u: %s", expected[i].x, r->reason);
+        if (r->verdict != VERDICT_PASS) { /* no verdict, no timing */
+            assert_true(r->samples_per_s == 0 && r->interval[0] == 0 && r->interval[1] == 0 &&
+                        r->repetitions == 0);
+            assert_null(r->phases);
+        } else {
+            assert_true(r->repetitions >= 5);
+        }
+    }
+    assert_non_null(strstr(row_of(&b, 2)->reason, "fatal: lost the ring"));
+    arena_free(&b.a);
+}
+
+static void strict_wants_the_same_bits(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {.flaky_x = 4};
+    const uint32_t xs[] = {4, 8};
+    assert_int_equal(bed_run(&b, &f, MODE_STRICT, xs, 2, true, NULL), STATUS_OK);
+    assert_int_equal(row_of(&b, 4)->verdict, VERDICT_FAIL);
+    assert_non_null(strstr(row_of(&b, 4)->reason, "different bits"));
+    assert_int_equal(row_of(&b, 8)->verdict, VERDICT_PASS);
+    arena_free(&b.a);
+    /* elsewhere each picture is judged, and the row says that they vary */
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 2, true, NULL), STATUS_OK);
+    assert_int_equal(row_of(&b, 4)->verdict, VERDICT_PASS);
+    assert_non_null(strstr(row_of(&b, 4)->reason, "differed in bits"));
+    arena_free(&b.a);
+}
+
+static void unjudged_rows_are_not_ranked(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {0};
+    const uint32_t xs[] = {4};
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, false, NULL), STATUS_OK);
+    assert_int_equal(b.rows[0].verdict, VERDICT_ERROR);
+    assert_true(b.rows[0].samples_per_s == 0);
+    assert_true(json_get(parse(&b.a, b.rows[0].detail), "seconds")->count >= 5);
+    arena_free(&b.a);
+}
+
+static void set_up_can_fail(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct error err = {0};
+    struct fake refuses = {.setup_fails = STATUS_UNSUPPORTED}, dies = {.setup_aborts = true},
+                bad = {.setup_fails = STATUS_PARSE};
+    const uint32_t xs[] = {4, 8};
+    assert_int_equal(bed_run(&b, &refuses, MODE_STRICT, xs, 2, true, NULL), STATUS_OK);
+    assert_int_equal(b.row_count, 2);
+    assert_int_equal(b.rows[0].verdict, VERDICT_SKIP);
+    assert_string_equal(b.rows[1].reason, "the device lacks a property");
+    assert_string_equal(b.rows[1].scene, "made-up"); /* from the path: the scene was never read */
+    arena_free(&b.a);
+    assert_int_equal(bed_run(&b, &dies, MODE_STRICT, xs, 1, true, NULL), STATUS_OK);
+    assert_int_equal(b.rows[0].verdict, VERDICT_ERROR);
+    assert_non_null(strstr(b.rows[0].reason, "signal 6"));
+    assert_non_null(strstr(b.rows[0].reason, "cannot map the aperture"));
+    arena_free(&b.a);
+    /* what the user wrote is wrong: the whole stops */
+    assert_int_equal(bed_run(&b, &bad, MODE_STRICT, xs, 1, true, &err), STATUS_PARSE);
+    assert_int_equal(b.row_count, 0);
+    arena_free(&b.a);
+}
+
+/* A stop keeps what has enough repetitions, in the store too. */
+static void bed_stop(void *ctx, const char *what, double share)
+{
+    int *calls = ctx;
+    (void)what;
+    (void)share;
+    if (++*calls == 14) /* two settings, six rounds each of warm-up and five, then once more */
+        cancel_requested = 1;
+}
+
+static void a_stop_keeps_rows(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {.noise = 0.5};
+    int calls = 0;
+    struct error err = {0};
+    const uint32_t xs[] = {4, 8};
+    char path[] = "/tmp/isophote-trial-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct store *store;
+    struct run_record run = {.kind = "bench"};
+    assert_int_equal(store_open(path, false, &store, &err), STATUS_OK);
+    assert_int_equal(store_add_run(store, &run, &err), STATUS_OK);
+    memset(&b, 0, sizeof b);
+    b.lane = (struct lane){.subject = &subject, .work = fake_work(&f)};
+    b.options = (struct bench_options){
+        .judge = true, .progress = bed_stop, .ctx = &calls, .store = store, .run = run.id};
+    b.sink = (struct row_sink){.a = &b.a, .o = &b.options};
+    bench_limits_fill(&b.options, &b.sink.limits);
+    for (size_t i = 0; i < 2; i++) {
+        b.trials[i] = (struct trial){.lane = &b.lane,
+                                     .launch = {.mode = MODE_FAST, .work_group = {xs[i], 1}}};
+        b.order[i] = &b.trials[i];
+    }
+    assert_int_equal(trials_run(b.order, 2, 0, &b.sink, &err), STATUS_CANCELLED);
+    cancel_requested = 0;
+    lane_stop(&b.lane);
+    struct bench_record *rows;
+    struct device_record *devices;
+    size_t n, device_count;
+    assert_int_equal(store_bench_rows(store, &b.a, run.id, &rows, &n, &err), STATUS_OK);
+    assert_int_equal(n, 2);
+    assert_int_equal(rows[0].verdict, VERDICT_PASS);
+    assert_true(rows[0].repetitions >= 5);
+    assert_int_equal(store_devices(store, &b.a, run.id, &devices, &device_count, &err), STATUS_OK);
+    assert_int_equal(device_count, 1);
+    store_close(store);
+    unlink(path);
+    arena_free(&b.a);
+}
+
+static enum status add_one(void *ctx, void *result, size_t size, struct error *err)
+{
+    int value = *(int *)ctx + 1;
+    if (value == 1)
+        return error_msg(err, STATUS_DEVICE, "no");
+    memcpy(result, &value, size);
+    return STATUS_OK;
+}
+
+static void calls_in_a_process(void **state)
+{
+    (void)state;
+    int in = 41, out = 0;
+    struct error err = {0};
+    assert_int_equal(process_call(add_one, &in, &out, sizeof out, 5, &err), STATUS_OK);
+    assert_int_equal(out, 42);
+    in = 0;
+    assert_int_equal(process_call(add_one, &in, &out, sizeof out, 5, &err), STATUS_DEVICE);
+    assert_string_equal(err.msg, "no");
+    assert_int_equal(out, 42);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steady_device_is_timed),
+        cmocka_unit_test(noise_costs_repetitions),
+        cmocka_unit_test(trouble_costs_one_row),
+        cmocka_unit_test(strict_wants_the_same_bits),
+        cmocka_unit_test(unjudged_rows_are_not_ranked),
+        cmocka_unit_test(set_up_can_fail),
+        cmocka_unit_test(a_stop_keeps_rows),
+        cmocka_unit_test(calls_in_a_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,67 @@
+/* One worker process and the words that pass to and from it. Parent and child are one program,
+ * forked, so structs travel as they are. */
+#ifndef ISOPHOTE_BENCH_WORKER_H
+#define ISOPHOTE_BENCH_WORKER_H
+
+#include <sys/types.h>
+
+#include "bench.h"
+
+/* What a worker does: once setup, then renders and judgements as asked. The back ends' own:
+ * rendering.c; tests have others. */
+struct worker_ready {
+    struct device_info device;
+    struct render_job job; /* with every default filled in */
+    struct scene_times scene;
+    struct load_times load;
+    struct build_info build;
+    char scene_name[128];
+    uint64_t triangles, primitives;
+    double setup_s;
+};
+struct worker_render {
+    struct render_times times;
+    double wall_s;
+    uint64_t flagged; /* samples clamped or rejected */
+    uint64_t peak_bytes;
+    char hash[33]; /* of the film */
+};
+struct worker_work {
+    enum status (*setup)(void *ctx, struct worker_ready *out, struct error *err);
+    enum status (*render)(void *ctx, const struct launch_settings *launch,
+                          struct worker_render *out, struct error *err);
+    enum status (*judge)(void *ctx, const struct launch_settings *launch, struct judgement *out,
+                         struct error *err);
+    void (*end)(void *ctx); /* may be NULL */
+    void *ctx;
+};
+
+struct worker {
+    pid_t pid; /* 0: not running */
+    int socket;
+    int output; /* what it printed */
+};
+
+/* Forks; *ready is what setup said. Fails like setup; DEVICE when the process died (err says how,
+ * with the end of what it printed), TIMEOUT when it was silent for timeout_s, CANCELLED. After a
+ * failure the worker is gone. */
+enum status worker_start(struct worker *w, const struct worker_work *work, double timeout_s,
+                         struct worker_ready *ready, struct error *err);
+/* `died` tells a failure of the process from one that the worker reported; after it the worker is
+ * gone. */
+enum status worker_render(struct worker *w, const struct launch_settings *launch, double timeout_s,
+                          struct worker_render *out, bool *died, struct error *err);
+enum status worker_judge(struct worker *w, const struct launch_settings *launch, double timeout_s,
+                         struct judgement *out, bool *died, struct error *err);
+void worker_stop(struct worker *w); /* accepts one that is gone */
+
+/* Calls f in a forked process and gives back the `size` bytes that it left in `result` (memory of
+ * the caller's). */
+enum status process_call(enum status (*f)(void *ctx, void *result, size_t size, struct error *err),
+                         void *ctx, void *result, size_t size, double timeout_s, struct error *err);
+
+/* A device, a scene, a mode and a tree: the real work. ctx of the work is allocated in the arena.
+ */
+struct worker_work rendering_work(struct arena *a, const struct bench_subject *subject);
+
+#endif

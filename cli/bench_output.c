@@ -1,0 +1,181 @@
+#include "bench_output.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+static enum status run_resume(struct bench_output *o, const char *kind, bool *found,
+                              struct error *err)
+{
+    struct run_record *runs;
+    size_t n;
+    enum status st = store_runs(o->store, &o->arena, &runs, &n, err);
+    *found = false;
+    for (size_t i = n; i-- > 0 && !st && !*found;)
+        if (strcmp(runs[i].kind, kind) == 0) {
+            o->run = runs[i];
+            *found = true;
+        }
+    return st;
+}
+
+enum status bench_output_open(struct bench_output *o, const char *kind, const char *store,
+                              bool resume, bool json, struct error *err)
+{
+    enum status st = STATUS_OK;
+    bool found = false;
+    *o = (struct bench_output){.json = json, .writer = {.pretty = true}};
+    if (store) {
+        char when[32];
+        st = store_open(store, false, &o->store, err);
+        if (!st && resume)
+            st = run_resume(o, kind, &found, err);
+        if (!st && !found) {
+            clock_utc(when);
+            o->run = (struct run_record){.kind = kind,
+                                         .started_utc = when,
+                                         .command = command_line_text(),
+                                         .environment = environment_json(&o->arena)};
+            st = store_add_run(o->store, &o->run, err);
+            o->run.started_utc = NULL; /* `when` ends here */
+        }
+        if (st) {
+            store_close(o->store);
+            arena_free(&o->arena);
+            return st;
+        }
+    }
+    if (json) {
+        json_begin_object(&o->writer);
+        json_key_string(&o->writer, "command", command_line_text());
+        json_key(&o->writer, "rows");
+        json_begin_array(&o->writer);
+    }
+    return STATUS_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void row_print(const struct bench_record *r)
+{
+    printf("%-5s %s on %s, %s", verdict_name(r->verdict), r->scene, r->device, r->mode);
+    if (r->bvh)
+        printf(", %s", r->bvh);
+    if (r->work_group[0])
+        printf(", work-group %ux%u", r->work_group[0], r->work_group[1]);
+    if (r->tile[0])
+        printf(", tile %ux%u", r->tile[0], r->tile[1]);
+    if (r->batch)
+        printf(", batch %u", r->batch);
+    if (r->verdict == VERDICT_PASS)
+        printf(": %.4g Msamples/s [%.4g, %.4g], noise %.1f%%, %u repetitions\n",
+               r->samples_per_s / 1e6, r->interval[0] / 1e6, r->interval[1] / 1e6, 100 * r->noise,
+               r->repetitions);
+    else
+        printf(": %s\n", r->reason);
+    fflush(stdout);
+}
+
+static void each_row(void *ctx, const struct bench_record *r)
+{
+    struct bench_output *o = ctx;
+    o->count[r->verdict]++;
+    progress_end();
+    if (o->json)
+        bench_record_json(&o->writer, r);
+    else
+        row_print(r);
+}
+
+static void show_progress(void *ctx, const char *what, double share)
+{
+    (void)ctx;
+    progress_show(what, share, -1);
+}
+
+void bench_output_connect(struct bench_output *o, struct bench_options *options)
+{
+    options->program = "isophote";
+    options->store = o->store;
+    options->run = o->run.id;
+    options->each = each_row;
+    options->progress = show_progress;
+    options->ctx = o;
+}
+
+/* A wrong or unjudged picture is a finding; nothing but refusals means that nothing ran. */
+static int exit_status(const struct bench_output *o)
+{
+    if (o->count[VERDICT_FAIL] || o->count[VERDICT_ERROR])
+        return EXIT_FINDING;
+    return o->count[VERDICT_PASS] ? EXIT_PASS : EXIT_NOTHING_RAN;
+}
+
+int bench_output_close(struct bench_output *o, const char *best, enum status st,
+                       const struct error *err)
+{
+    progress_end();
+    int status = exit_status(o);
+    if (o->json) {
+        json_end_array(&o->writer);
+        if (best)
+            json_key_string(&o->writer, "best", best);
+        json_end_object(&o->writer);
+        if (st && st != STATUS_CANCELLED)
+            text_free(&o->writer.out); /* no half document */
+        else if (!json_print(&o->writer))
+            status = EXIT_BAD_INPUT;
+    } else if (best && best[0]) {
+        printf("\n%s", best);
+    }
+    if (st)
+        status = report_error(err, false);
+    store_close(o->store);
+    arena_free(&o->arena);
+    return status;
+}
+
+/* ---- subjects --------------------------------------------------------------------------- */
+
+enum status bench_subjects(struct arena *a, char **names, size_t name_count,
+                           const char *const *defaults, const struct render_options *r,
+                           struct bench_subject **out, size_t *count, struct error *err)
+{
+    struct device_info *devices;
+    size_t device_count, scene_count = name_count;
+    while (name_count == 0 && defaults[scene_count])
+        scene_count++;
+    enum status st = bench_devices(a, r->devices.count ? r->devices.items : NULL, r->devices.count,
+                                   &devices, &device_count, err);
+    if (st)
+        return st;
+    if (device_count == 0)
+        return error_msg(err, STATUS_MISSING,
+                         "no device was found; `isophote doctor` says what is missing");
+    struct bench_subject *list = ARENA_ARRAY(a, struct bench_subject, scene_count * device_count);
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < scene_count; i++) {
+        const char *path;
+        st = scene_resolve(a, name_count ? names[i] : defaults[i], &path, err);
+        if (st)
+            return st;
+        for (size_t k = 0; k < device_count; k++)
+            list[i * device_count + k] = (struct bench_subject){
+                .scene_path = path,
+                .device = devices[k].id,
+                .seed_given = r->seed_given,
+                .job = {.width = r->width,
+                        .height = r->height,
+                        .sample_count = r->spp,
+                        .max_depth = r->max_depth,
+                        .rr_depth = r->rr_given ? r->rr_depth : 0,
+                        .seed = r->seed,
+                        .launch = r->launch},
+            };
+    }
+    *out = list;
+    *count = scene_count * device_count;
+    return STATUS_OK;
+}
