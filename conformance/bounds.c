@@ -137,14 +137,81 @@ bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o
     return den != 0 && *t > 0;
 }
 
+void primitive_normal(const struct scene *s, uint32_t primitive, const double P[3], double n[3])
+{
+    const struct sphere *sphere = sphere_of(s, primitive);
+    if (primitive < s->triangle_count) {
+        double v[3][3], e1[3], e2[3];
+        triangle_of(s, primitive, v);
+        vec_madd(e1, v[1], -1, v[0]);
+        vec_madd(e2, v[2], -1, v[0]);
+        vec_cross(n, e1, e2);
+    } else if (sphere) {
+        double c[3];
+        vec_load(c, sphere->center);
+        vec_madd(n, P, -1, c);
+    } else {
+        vec_load(n, disk_of(s, primitive)->normal);
+    }
+    vec_normalize(n);
+}
+
+/* Distance of the origin from the segment a b, in the plane. */
+static double segment_distance(const double a[2], const double b[2])
+{
+    double e[2] = {b[0] - a[0], b[1] - a[1]}, size = e[0] * e[0] + e[1] * e[1];
+    double t = size > 0 ? fmin(fmax(-(a[0] * e[0] + a[1] * e[1]) / size, 0), 1) : 0;
+    return hypot(a[0] + t * e[0], a[1] + t * e[1]);
+}
+
+double primitive_miss(const struct scene *s, uint32_t primitive, const double o[3],
+                      const double d[3])
+{
+    double f[3][3], c[3], n[3];
+    const struct sphere *sphere = sphere_of(s, primitive);
+    vec_frame(d, f);
+    if (primitive < s->triangle_count) {
+        double v[3][3], p[3][2], side[3], nearest = INFINITY;
+        triangle_of(s, primitive, v);
+        for (int i = 0; i < 3; i++) {
+            vec_madd(v[i], v[i], -1, o);
+            p[i][0] = vec_dot(v[i], f[0]);
+            p[i][1] = vec_dot(v[i], f[1]);
+        }
+        for (int i = 0; i < 3; i++) {
+            const double *a = p[i], *b = p[(i + 1) % 3];
+            side[i] = a[0] * b[1] - a[1] * b[0];
+            nearest = fmin(nearest, segment_distance(a, b));
+        }
+        bool inside = (side[0] >= 0 && side[1] >= 0 && side[2] >= 0) ||
+                      (side[0] <= 0 && side[1] <= 0 && side[2] <= 0);
+        return inside ? 0 : nearest;
+    }
+    vec_load(c, sphere ? sphere->center : disk_of(s, primitive)->center);
+    vec_madd(c, c, -1, o);
+    if (sphere) {
+        double x = vec_dot(c, f[0]), y = vec_dot(c, f[1]);
+        return fmax(0, hypot(x, y) - (double)sphere->radius);
+    }
+    /* a disk is an ellipse seen along the ray: its narrow axis along the projected normal */
+    double r = (double)disk_of(s, primitive)->radius, q[3], t;
+    vec_load(n, disk_of(s, primitive)->normal);
+    double cosine = fabs(vec_dot(n, d));
+    if (!primitive_carrier(s, primitive, o, d, &t))
+        return INFINITY;
+    vec_scale(q, t, d);
+    vec_madd(q, q, -1, c);
+    return fmax(0, vec_length(q) - r) * cosine;
+}
+
 /* With S the largest coordinate involved and u the unit roundoff:
- *   position  vertices relative to the origin are rounded (u 2S each), sheared (two products and two sums) and crossed;
- *             sixteen roundings of S bound the shift of an edge seen along the ray. The sphere's l = f + b d and the disk's
- *             q = o + t d - c have the same count.
- *   t, P      a shift of `position` across the ray moves the point by position / cos along it.
- *   Ng        of a triangle: rounded edges, a cross product, a normalisation: 16 u |e1||e2| / |e1 x e2|; of a sphere: the shift of the
- *             point over the radius.
- *   Ns, uv    interpolated: a shift of P over the least height is the error of the weights. */
+ *   position  vertices relative to the origin are rounded (u 2S each), sheared (two products and
+ * two sums) and crossed; sixteen roundings of S bound the shift of an edge seen along the ray. The
+ * sphere's l = f + b d and the disk's q = o + t d - c have the same count. t, P      a shift of
+ * `position` across the ray moves the point by position / cos along it. Ng        of a triangle:
+ * rounded edges, a cross product, a normalisation: 16 u |e1||e2| / |e1 x e2|; of a sphere: the
+ * shift of the point over the radius. Ns, uv    interpolated: a shift of P over the least height is
+ * the error of the weights. */
 void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], const double d[3],
                 double t, const double P[3], const double Ng[3], struct hit_bounds *out)
 {
@@ -208,7 +275,8 @@ void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], co
     *out = b;
 }
 
-/* ---- materials --------------------------------------------------------------------------------- */
+/* ---- materials ---------------------------------------------------------------------------------
+ */
 
 static int64_t wrap(enum texture_wrap how, int64_t i, int64_t n)
 {
@@ -223,9 +291,9 @@ static int64_t wrap(enum texture_wrap how, int64_t i, int64_t n)
 static void texel(const struct texture *t, int64_t x, int64_t y, double out[3])
 {
     const struct image *m = &t->image;
-    size_t at = ((size_t)wrap(t->wrap_v, y, m->height) * m->width +
-                 (size_t)wrap(t->wrap_u, x, m->width)) *
-                m->channels;
+    size_t at =
+        ((size_t)wrap(t->wrap_v, y, m->height) * m->width + (size_t)wrap(t->wrap_u, x, m->width)) *
+        m->channels;
     for (uint32_t c = 0; c < 3; c++) {
         size_t i = at + (m->channels < 3 ? 0 : c);
         out[c] = m->format == TEXEL_F32 ? (double)((const float *)m->texels)[i]
@@ -235,7 +303,7 @@ static void texel(const struct texture *t, int64_t x, int64_t y, double out[3])
     }
 }
 
-void texture_lookup(const struct texture *t, const double uv[2], double out[3])
+void texture_expected(const struct texture *t, const double uv[2], double out[3])
 {
     double x = ((double)t->scale[0] * uv[0] + (double)t->offset[0]) * t->image.width;
     double y = (1 - ((double)t->scale[1] * uv[1] + (double)t->offset[1])) * t->image.height;
@@ -263,7 +331,7 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
         return 1;
     double roughness = (double)m->roughness.value, c[3];
     if (m->roughness.texture >= 0) {
-        texture_lookup(&s->textures[m->roughness.texture], uv, c);
+        texture_expected(&s->textures[m->roughness.texture], uv, c);
         roughness *= c[m->roughness.channel];
     }
     roughness = fmin(fmax(roughness, 0), 1);
@@ -276,7 +344,8 @@ double ggx_error(double alpha, const double wo[3], const double wi[3])
         return 0;
     double h[3];
     vec_madd(h, wo, 1, wi);
+    double size = vec_length(h);
     vec_normalize(h);
     double den = h[0] * h[0] + h[1] * h[1] + alpha * alpha * h[2] * h[2];
-    return fmin(1, 2 * (16 * ULP + 32 * ULP / sqrt(den)));
+    return fmin(1, 2 * (16 * ULP + 2 * 8 * ULP / (size * sqrt(den))));
 }

@@ -1,9 +1,11 @@
-/* How far a float32 renderer may be from the real numbers in one step of a path, and tools to find out.
+/* How far a float32 renderer may be from the real numbers in one step of a path, and tools to find
+ * out.
  *
- * The bounds are mixed: an answer is right when it is the exact answer to inputs moved by a few roundings, itself
- * rounded a few times more (Higham, Accuracy and Stability of Numerical Algorithms, section 1.5). The first half is
- * measured: the reference is asked again with each input moved (answer_spread), so ill-conditioned places get the room that
- * they need, and no other place does. The second half is counted. */
+ * The bounds are mixed: an answer is right when it is the exact answer to inputs moved by a few
+ * roundings, itself rounded a few times more (Higham, Accuracy and Stability of Numerical
+ * Algorithms, section 1.5). The first half is measured: the reference is asked again with each
+ * input moved (answer_spread), so ill-conditioned places get the room that they need, and no other
+ * place does. The second half is counted. */
 #ifndef CONFORMANCE_BOUNDS_H
 #define CONFORMANCE_BOUNDS_H
 
@@ -13,8 +15,8 @@
 
 enum { ANSWER_VALUES = 12, ANSWER_CODES = 8 };
 
-/* The reference's answer to a question with some real inputs: a discrete part and values, with what becomes of both when
- * the inputs move by their steps. */
+/* The reference's answer to a question with some real inputs: a discrete part and values, with what
+ * becomes of both when the inputs move by their steps. */
 struct answer {
     int code;
     double value[ANSWER_VALUES], spread[ANSWER_VALUES];
@@ -23,19 +25,25 @@ struct answer {
     double moved[ANSWER_CODES][ANSWER_VALUES]; /* values where other_codes came up */
 };
 typedef int (*answer_function)(void *ctx, const double *in, double *out);
-/* spread_i = sum over inputs of the larger change that value i shows when that input moves by + or - its step, where the
- * code stays. */
+/* spread_i = sum over inputs of the larger change that value i shows when that input moves by + or
+ * - its step, where the code stays. */
 void answer_spread(answer_function fn, void *ctx, const double *in, const double *step,
                    size_t inputs, size_t values, struct answer *out);
 /* Is `code` the answer, or one within the steps? *value and *spread become those of that code. */
 bool answer_allows(struct answer *a, int code, size_t values);
 
-/* Size of the coordinates that a hit of the primitive is computed from: the largest of the ray's origin, the primitive's
- * vertices (or |c| + r) and the point. */
+/* Size of the coordinates that a hit of the primitive is computed from: the largest of the ray's
+ * origin, the primitive's vertices (or |c| + r) and the point. */
 double primitive_extent(const struct scene *s, uint32_t primitive);
-/* Where the plane or sphere that carries the primitive meets the ray, nearest t > 0, inside or not; false if nowhere. */
+/* Where the plane or sphere that carries the primitive meets the ray, nearest t > 0, inside or not;
+ * false if nowhere. */
 bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o[3],
                        const double d[3], double *t);
+/* How far the ray's line passes by the primitive, seen along the ray: 0 if it meets it. */
+double primitive_miss(const struct scene *s, uint32_t primitive, const double o[3],
+                      const double d[3]);
+/* The stored geometric normal (section 4) at a point of it. */
+void primitive_normal(const struct scene *s, uint32_t primitive, const double P[3], double n[3]);
 double primitive_area(const struct scene *s, uint32_t primitive);
 
 /* Bounds of a hit's quantities, see bounds.c. */
@@ -47,11 +55,13 @@ void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], co
                 double t, const double P[3], const double Ng[3], struct hit_bounds *out);
 
 /* Section 7.2 in double; out has three channels. */
-void texture_lookup(const struct texture *t, const double uv[2], double out[3]);
+void texture_expected(const struct texture *t, const double uv[2], double out[3]);
 /* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
-/* Relative error of D(h) in float32, for local wo and wi: D goes with the inverse square of q = h.x^2 + h.y^2 + alpha^2 h.z^2; h.x and h.y
- * carry some sixteen roundings of directions of length one, so q's relative error is 2 * 16 u / sqrt(q) at most, beside a few of its own. */
+/* Relative error of D(h) in float32, for local wo and wi: D goes with the inverse square of q =
+ * h.x^2 + h.y^2 + alpha^2 h.z^2. The sum wo + wi, of length s, carries some eight roundings u of
+ * directions of length one, so h.x and h.y are off by 8 u / s and q by 2 * 8 u / (s sqrt(q)) of
+ * itself, beside a few roundings of its own. */
 double ggx_error(double alpha, const double wo[3], const double wi[3]);
 
 #endif

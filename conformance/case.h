@@ -8,24 +8,24 @@
 struct run_context {
     struct arena *arena;
     const char *name, *device_id;
-    const char *scene_path;          /* of a scene case */
-    struct scene *scene;             /* by case_scene; freed by the frame */
-    struct device *device;           /* by case_device; closed by the frame */
-    const struct device_info *info;  /* of device */
-    struct reference *reference;     /* by case_reference; closed by the frame */
-    uint64_t compared;               /* numbers, bits, pixels: a PASS needs some */
-    struct conform_result *result;   /* a case sets verdict, reason, replay, detail, images */
-    int report;                      /* pipe for phase changes; -1: none */
+    const char *scene_path;         /* of a scene case */
+    struct scene *scene;            /* by case_scene; freed by the frame */
+    struct device *device;          /* by case_device; closed by the frame */
+    const struct device_info *info; /* of device */
+    struct reference *reference;    /* by case_reference; closed by the frame */
+    uint64_t compared;              /* numbers, bits, pixels: a PASS needs some */
+    struct conform_result *result;  /* a case sets verdict, reason, replay, detail, images */
+    int report;                     /* pipe for phase changes; -1: none */
     double phase_start;
     bool compiling;
 };
 
-/* A case sets the verdict through case_pass or case_fail and returns OK, or fails with an error: UNSUPPORTED and MISSING become
- * SKIP, MISMATCH and BUILD become FAIL, all else ERROR. */
+/* A case sets the verdict through case_pass or case_fail and returns OK, or fails with an error:
+ * UNSUPPORTED and MISSING become SKIP, MISMATCH and BUILD become FAIL, all else ERROR. */
 typedef enum status (*case_function)(struct run_context *c, struct error *err);
 
 struct case_row {
-    const char *name;  /* whole name; for scene cases what stands before ".SCENE" */
+    const char *name; /* whole name; for scene cases what stands before ".SCENE" */
     const char *text;
     case_function run;
 };
@@ -36,7 +36,10 @@ struct case_table {
 /* Tables by level; scene tables are run for each scene. */
 extern const struct case_table kernel_cases, kernel_scene_cases, image_cases, image_scene_cases,
     invariance_cases, invariance_scene_cases;
-#define CASE_TABLE(rows) {rows, sizeof(rows) / sizeof *(rows)}
+#define CASE_TABLE(rows)                                                                           \
+    {                                                                                              \
+        rows, sizeof(rows) / sizeof *(rows)                                                        \
+    }
 
 /* The row of a case's name, NULL if there is none. */
 const struct case_row *suite_row(const char *name);

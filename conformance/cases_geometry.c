@@ -21,7 +21,8 @@ static double extent_of(const struct scene *s)
 }
 
 /* A point of a primitive: inside, or with `corner` on a vertex or an edge of a triangle. */
-static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, bool corner, double P[3])
+static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, bool corner,
+                     double P[3])
 {
     double n[3];
     if (primitive < s->triangle_count) {
@@ -34,7 +35,8 @@ static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, 
             b[(k + 2) % 3] = 0;
         }
         for (int i = 0; i < 3; i++)
-            P[i] = b[0] * (double)s->P[s->triangles[primitive][0]][i] + b[1] * (double)s->P[s->triangles[primitive][1]][i] +
+            P[i] = b[0] * (double)s->P[s->triangles[primitive][0]][i] +
+                   b[1] * (double)s->P[s->triangles[primitive][1]][i] +
                    b[2] * (double)s->P[s->triangles[primitive][2]][i];
         return;
     }
@@ -47,7 +49,8 @@ static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, 
         return;
     }
     const struct disk *disk = &s->disks[i - s->sphere_count];
-    double c[3], f[3][3], r = (double)disk->radius * sqrt(dice_u(d)), phi = 6.283185307179586 * dice_u(d);
+    double c[3], f[3][3], r = (double)disk->radius * sqrt(dice_u(d)),
+                          phi = 6.283185307179586 * dice_u(d);
     vec_load(c, disk->center);
     vec_load(n, disk->normal);
     vec_frame(n, f);
@@ -55,7 +58,8 @@ static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, 
     vec_madd(P, P, r * sin(phi), f[1]);
 }
 
-/* Ray i: through the box anywhere; at a point of a primitive from afar; at an edge or corner; along an axis; from near a surface. */
+/* Ray i: through the box anywhere; at a point of a primitive from afar; at an edge or corner; along
+ * an axis; from near a surface. */
 static void make_ray(const struct scene *s, size_t i, struct dice *d, uint32_t *row)
 {
     double o[3], dir[3], target[3], e = extent_of(s), t_max = INFINITY;
@@ -105,16 +109,16 @@ static void read_vector(double v[3], const uint32_t *w)
 
 static void ray_text(char *buf, size_t size, const uint32_t *row)
 {
-    snprintf(buf, size, "ray o (%a, %a, %a) d (%a, %a, %a) t_max %g", (double)float_of(row[0]), (double)float_of(row[1]),
-             (double)float_of(row[2]), (double)float_of(row[3]), (double)float_of(row[4]), (double)float_of(row[5]),
-             (double)float_of(row[6]));
+    snprintf(buf, size, "ray o (%a, %a, %a) d (%a, %a, %a) t_max %g", (double)float_of(row[0]),
+             (double)float_of(row[1]), (double)float_of(row[2]), (double)float_of(row[3]),
+             (double)float_of(row[4]), (double)float_of(row[5]), (double)float_of(row[6]));
 }
 
 static int64_t id(uint32_t primitive) { return primitive == UINT32_MAX ? -1 : (int64_t)primitive; }
 
 /* Against the reference: the same primitive and t within bounds, or a benign flip. */
-static void compare_reference(const struct run_context *c, struct tally *t, const uint32_t *row, const uint32_t *out,
-                              const char *what, size_t *flips)
+static void compare_reference(const struct run_context *c, struct tally *t, const uint32_t *row,
+                              const uint32_t *out, const char *what, size_t *flips)
 {
     double o[3], d[3], t_max = (double)float_of(row[6]);
     struct reference_hit h;
@@ -129,7 +133,8 @@ static void compare_reference(const struct run_context *c, struct tally *t, cons
                             ? INFINITY
                             : margin_hit(c->scene, c->reference, o, d, t_max, out[0], &h);
         if (margin > 1)
-            tally_equal(t, id(out[0]), id(h.primitive), "%s, %s: primitive (decision margin %.3g)", what, text, margin);
+            tally_equal(t, id(out[0]), id(h.primitive), "%s, %s: primitive (decision margin %.3g)",
+                        what, text, margin);
         else
             ++*flips;
         t->compared++;
@@ -172,7 +177,8 @@ enum status kernel_hit(struct run_context *c, struct error *err)
         return s;
     for (size_t i = 0; i < rays; i++) {
         in[HIT_IN * i + 7] = 0;
-        compare_reference(c, &t, in + HIT_IN * i, brute + HIT_OUT * i, "brute force on the device", &flips);
+        compare_reference(c, &t, in + HIT_IN * i, brute + HIT_OUT * i, "brute force on the device",
+                          &flips);
     }
     const enum bvh_kind kinds[] = {BVH_BINARY, BVH_WIDE8};
     for (int k = 0; k < 2; k++) {
@@ -185,19 +191,24 @@ enum status kernel_hit(struct run_context *c, struct error *err)
             static const char *const fields[] = {"primitive", "t", "b1", "b2", "any hit"};
             char text[320];
             ray_text(text, sizeof text, in + HIT_IN * i);
-            tally_equal(&t, got[4], got[0] != UINT32_MAX, "%s, %s: any hit", bvh_kind_name(kinds[k]), text);
+            tally_equal(&t, got[4], got[0] != UINT32_MAX, "%s, %s: any hit",
+                        bvh_kind_name(kinds[k]), text);
             if (!strict) {
                 compare_reference(c, &t, in + HIT_IN * i, got, bvh_kind_name(kinds[k]), &flips);
                 continue;
             }
             for (size_t f = 0; f < (want[0] == UINT32_MAX ? 1 : 4); f++)
-                tally_equal(&t, f ? (int64_t)got[f] : id(got[f]), f ? (int64_t)want[f] : id(want[f]),
-                            "%s against brute force, %s: %s", bvh_kind_name(kinds[k]), text, fields[f]);
+                tally_equal(&t, f ? (int64_t)got[f] : id(got[f]),
+                            f ? (int64_t)want[f] : id(want[f]), "%s against brute force, %s: %s",
+                            bvh_kind_name(kinds[k]), text, fields[f]);
         }
     }
     s = tally_verdict(&t, c);
     if (c->result->verdict == VERDICT_PASS)
-        case_pass(c, "%zu rays, %.0f primitives: bvh2 and bvh8 %s; worst t %.2f of its bound, %zu benign flips against the reference",
-                  rays, primitives, strict ? "give brute force's bits" : "agree with the reference", t.worst, flips);
+        case_pass(c,
+                  "%zu rays, %.0f primitives: bvh2 and bvh8 %s; worst t %.2f of its bound, %zu "
+                  "benign flips against the reference",
+                  rays, primitives, strict ? "give brute force's bits" : "agree with the reference",
+                  t.worst, flips);
     return s;
 }

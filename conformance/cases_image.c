@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- strict ------------------------------------------------------------------------------------ */
+/* ---- strict ------------------------------------------------------------------------------------
+ */
 
 static void set_replay(struct run_context *c, const struct render_job *job,
                        const struct divergence *d)
 {
-    c->result->replay = conform_replay_command(c->arena, c->scene->path, c->device_id, job, d->x,
-                                               d->y, d->sample);
+    c->result->replay =
+        conform_replay_command(c->arena, c->scene->path, c->device_id, job, d->x, d->y, d->sample);
 }
 
 static void divergence_detail(struct run_context *c, const struct divergence *d)
@@ -58,10 +59,12 @@ static enum status lockstep(struct run_context *c, const struct render_job *job,
         set_replay(c, job, &d);
         return case_fail(c, "%s%s%s", also, *also ? "; " : "", d.text);
     }
-    return case_pass(c, "%s%s%llu samples in step with the reference, %llu apart by rounding (%llu flipped "
-                     "decisions), worst step %.2f of its bound",
-                     also, *also ? "; " : "", (unsigned long long)d.compared,
-                     (unsigned long long)d.benign, (unsigned long long)d.flips, d.worst);
+    return case_pass(
+        c,
+        "%s%s%llu samples in step with the reference, %llu apart by rounding (%llu flipped "
+        "decisions), worst step %.2f of its bound",
+        also, *also ? "; " : "", (unsigned long long)d.compared, (unsigned long long)d.benign,
+        (unsigned long long)d.flips, d.worst);
 }
 
 static void film_pictures(struct run_context *c, const char *mode, const struct film *a,
@@ -92,9 +95,10 @@ static enum status bits_differ(struct run_context *c, const struct render_job *j
     /* the default launch may be right where this one is not */
     struct render_job lock = *job;
     snprintf(also, sizeof also,
-             "%zu of %zu pixels differ from native's strict picture%s%s; first (%u,%u) %s: %.9g, native %.9g",
-             b->pixels, (size_t)job->width * job->height, *setting ? " with " : "", setting, b->x, b->y,
-             channels[b->channel], b->a, b->b);
+             "%zu of %zu pixels differ from native's strict picture%s%s; first (%u,%u) %s: %.9g, "
+             "native %.9g",
+             b->pixels, (size_t)job->width * job->height, *setting ? " with " : "", setting, b->x,
+             b->y, channels[b->channel], b->a, b->b);
     if (judge_render(c->device, c->scene, &lock, &plain, err) == STATUS_OK) {
         bool same = !judge_bits(plain.sums ? &plain : film, film, &again);
         film_free(&plain);
@@ -105,7 +109,9 @@ static enum status bits_differ(struct run_context *c, const struct render_job *j
     if (s != STATUS_OK) /* not even one sample a pixel comes back right */
         return case_fail(c, "%s; %s", also, err ? err->msg : "");
     if (c->result->verdict == VERDICT_PASS) /* in step with the reference, but other bits */
-        case_fail(c, "%s; every step is within rounding of the reference, so it is the arithmetic that is not strict",
+        case_fail(c,
+                  "%s; every step is within rounding of the reference, so it is the arithmetic "
+                  "that is not strict",
                   also);
     return STATUS_OK;
 }
@@ -116,7 +122,8 @@ static const struct {
 } strict_launches[] = {
     {"", {0}},
     {"work-group 7x3", {.work_group = {7, 3}}},
-    {"bvh2, tile 24x16 in shuffled order, one sample a launch", {.bvh = BVH_BINARY, .tile = {24, 16}, .batch = 1, .tile_order = 2}},
+    {"bvh2, tile 24x16 in shuffled order, one sample a launch",
+     {.bvh = BVH_BINARY, .tile = {24, 16}, .batch = 1, .tile_order = 2}},
     {"bvh8, tile 40x9 reversed", {.bvh = BVH_WIDE8, .tile = {40, 9}, .tile_order = 1}},
 };
 
@@ -154,7 +161,8 @@ static enum status image_strict(struct run_context *c, struct error *err)
             return s;
     }
     if (!is_native(c->device_id))
-        return case_pass(c, "%ux%u, %u samples a pixel: bits equal to native's in %zu launch settings",
+        return case_pass(c,
+                         "%ux%u, %u samples a pixel: bits equal to native's in %zu launch settings",
                          job.width, job.height, job.sample_count,
                          sizeof strict_launches / sizeof *strict_launches);
     /* native is what others are held against: it must itself be right */
@@ -164,7 +172,8 @@ static enum status image_strict(struct run_context *c, struct error *err)
     return lockstep(c, &job, 4096, "bits equal in all launch settings", err);
 }
 
-/* ---- device and fast ------------------------------------------------------------------------------- */
+/* ---- device and fast
+ * ------------------------------------------------------------------------------- */
 
 static enum status image_lockstep(struct run_context *c, struct error *err)
 {
@@ -216,7 +225,8 @@ static enum status image_pairs(struct run_context *c, enum math_mode mode, doubl
     bool bad = p.z.p < JUDGE_LEVEL;
     bad ? case_fail(c, "%s", text) : case_pass(c, "%s", text);
     if (bad || mode == MODE_DEVICE) {
-        /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a picture's own noise */
+        /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a
+         * picture's own noise */
         for (size_t i = 0; i < (size_t)job.width * job.height * 3; i++)
             p.truth.variance[i] *= 2.0 / job.sample_count;
         s = pictures_add(c, math_mode_name(mode), job.width, job.height, p.image, p.truth.beauty,
@@ -237,20 +247,27 @@ static enum status image_fast(struct run_context *c, struct error *err)
 }
 
 static const struct case_row scene_rows[] = {
-    {"image.strict", "strict: the bits of native's picture, in several launch settings; native: in step with the reference",
+    {"image.strict",
+     "strict: the bits of native's picture, in several launch settings; native: in step with the "
+     "reference",
      image_strict},
-    {"image.lockstep", "device mode: sample by sample in step with the reference on the same random numbers",
+    {"image.lockstep",
+     "device mode: sample by sample in step with the reference on the same random numbers",
      image_lockstep},
-    {"image.device", "device mode: no difference from the reference beyond 2^-14, by statistics on pairs",
+    {"image.device",
+     "device mode: no difference from the reference beyond 2^-14, by statistics on pairs",
      image_device},
-    {"image.fast", "fast mode: no difference from the reference beyond 2^-10, by statistics on pairs",
+    {"image.fast",
+     "fast mode: no difference from the reference beyond 2^-10, by statistics on pairs",
      image_fast},
 };
 const struct case_table image_scene_cases = CASE_TABLE(scene_rows);
 
-/* ---- closed forms ------------------------------------------------------------------------------------------ */
+/* ---- closed forms
+ * ------------------------------------------------------------------------------------------ */
 
-/* Radiance that leaves the point (x, 0, z) of the floor (or the scene as a whole). Sources: the scenes' own "about". */
+/* Radiance that leaves the point (x, 0, z) of the floor (or the scene as a whole). Sources: the
+ * scenes' own "about". */
 typedef double (*closed_form)(const struct scene *s, uint32_t max_depth, double x, double z);
 
 static double furnace(const struct scene *s, uint32_t max_depth, double x, double z)
@@ -266,7 +283,8 @@ static double enclosure(const struct scene *s, uint32_t max_depth, double x, dou
     return 0.4 * (1 - pow(0.5, max_depth)) / (1 - 0.5);
 }
 
-/* Form factor of a sphere to a point that sees all of it: (r/d)^2 cos (Howell, catalogue of configuration factors, B-1). */
+/* Form factor of a sphere to a point that sees all of it: (r/d)^2 cos (Howell, catalogue of
+ * configuration factors, B-1). */
 static double direct_sphere(const struct scene *s, uint32_t max_depth, double x, double z)
 {
     (void)s, (void)max_depth;
@@ -342,7 +360,8 @@ static enum status image_closed(struct run_context *c, closed_form form, struct 
     if (image && expected) {
         metric_from_film(&film, image);
         closed_picture(c->scene, &job, form, expected);
-        const struct metric_estimate a = {image, NULL, job.sample_count}, b = {expected, NULL, UINT32_MAX};
+        const struct metric_estimate a = {image, NULL, job.sample_count},
+                                     b = {expected, NULL, UINT32_MAX};
         s = metric_z(job.width, job.height, &a, &b, JUDGE_SYSTEMATIC_DEVICE, &z, err);
     } else {
         s = error_msg(err, STATUS_MEMORY, "out of memory for a picture");
@@ -353,9 +372,11 @@ static enum status image_closed(struct run_context *c, closed_form form, struct 
             mean += expected[i] / (double)n;
         c->compared += n / 3;
         bool bad = z.p < JUDGE_LEVEL;
-        (bad ? case_fail : case_pass)(c, "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g "
-                                         "%.3g %.3g", z.p, z.worst_z, mean, z.mean_difference[0],
-                                      z.mean_difference[1], z.mean_difference[2]);
+        (bad ? case_fail : case_pass)(
+            c,
+            "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g "
+            "%.3g %.3g",
+            z.p, z.worst_z, mean, z.mean_difference[0], z.mean_difference[1], z.mean_difference[2]);
         if (bad)
             s = pictures_add(c, "device", job.width, job.height, image, expected, NULL, err);
     }
@@ -377,10 +398,14 @@ CLOSED_CASE(direct_disk)
 CLOSED_CASE(direct_rectangle)
 
 static const struct case_row plain_rows[] = {
-    {"image.closed.furnace", "a body in a uniform sky that sends out what it gets: 1 everywhere", image_furnace},
-    {"image.closed.enclosure", "interreflection in a closed sphere: the geometric series", image_enclosure},
+    {"image.closed.furnace", "a body in a uniform sky that sends out what it gets: 1 everywhere",
+     image_furnace},
+    {"image.closed.enclosure", "interreflection in a closed sphere: the geometric series",
+     image_enclosure},
     {"image.closed.direct-sphere", "a floor lit by a sphere: its form factor", image_direct_sphere},
-    {"image.closed.direct-disk", "a floor lit by a parallel disk: its form factor", image_direct_disk},
-    {"image.closed.direct-rectangle", "a floor lit by a parallel rectangle: its form factor", image_direct_rectangle},
+    {"image.closed.direct-disk", "a floor lit by a parallel disk: its form factor",
+     image_direct_disk},
+    {"image.closed.direct-rectangle", "a floor lit by a parallel rectangle: its form factor",
+     image_direct_rectangle},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

@@ -20,7 +20,8 @@ struct variants {
     size_t count;
 };
 
-/* Compares each variant's bits with the plain job's. Variants that the device refuses are counted, not compared. */
+/* Compares each variant's bits with the plain job's. Variants that the device refuses are counted,
+ * not compared. */
 static enum status compare_variants(struct run_context *c, const struct render_job *plain,
                                     const struct variants *v, size_t *refused, bool *failed,
                                     struct error *err)
@@ -48,7 +49,9 @@ static enum status compare_variants(struct run_context *c, const struct render_j
             break;
         c->compared += (uint64_t)job->width * job->height;
         if (judge_bits(&film, &base, &d)) {
-            case_fail(c, "%s, %s: %zu pixels differ from the default launch; first (%u,%u): %.9g, default %.9g",
+            case_fail(c,
+                      "%s, %s: %zu pixels differ from the default launch; first (%u,%u): %.9g, "
+                      "default %.9g",
                       c->scene->name, v->list[i].text, d.pixels, d.x, d.y, d.a, d.b);
             *failed = true;
         }
@@ -101,7 +104,8 @@ static enum status no_room(struct error *err)
     return error_msg(err, STATUS_MEMORY, "out of memory for launch settings");
 }
 
-/* ---- work-groups --------------------------------------------------------------------------------- */
+/* ---- work-groups
+ * --------------------------------------------------------------------------------- */
 
 static enum status work_groups(struct run_context *c, const struct render_job *plain,
                                struct variants *out, struct error *err)
@@ -109,11 +113,11 @@ static enum status work_groups(struct run_context *c, const struct render_job *p
     const struct device_info *d = c->info;
     uint32_t most = d->max_work_group, x = d->max_work_group_axis[0], y = d->max_work_group_axis[1];
     uint32_t longest_x = x < most ? x : most, longest_y = y < most ? y : most;
-    const uint32_t shapes[][2] = {{1, 1},  {2, 1},   {1, 2},   {3, 1},  {1, 3},   {2, 2},
-                                  {4, 4},  {5, 3},   {3, 5},   {7, 7},  {8, 8},   {13, 1},
-                                  {1, 13}, {16, 4},  {4, 16},  {16, 16}, {31, 2}, {2, 31},
-                                  {32, 1}, {1, 32},  {32, 8},  {64, 1}, {1, 64},  {64, 4},
-                                  {longest_x, 1}, {1, longest_y}};
+    const uint32_t shapes[][2] = {
+        {1, 1},  {2, 1},   {1, 2},  {3, 1},         {1, 3},        {2, 2},  {4, 4},
+        {5, 3},  {3, 5},   {7, 7},  {8, 8},         {13, 1},       {1, 13}, {16, 4},
+        {4, 16}, {16, 16}, {31, 2}, {2, 31},        {32, 1},       {1, 32}, {32, 8},
+        {64, 1}, {1, 64},  {64, 4}, {longest_x, 1}, {1, longest_y}};
     enum { COUNT = sizeof shapes / sizeof *shapes };
     for (size_t i = 0; i < COUNT; i++) {
         if (!shapes[i][0] || !shapes[i][1] || shapes[i][0] > x || shapes[i][1] > y ||
@@ -134,12 +138,14 @@ static enum status invariance_work_group(struct run_context *c, struct error *er
     return over_scenes(c, work_groups, err);
 }
 
-/* ---- tiles, batches, trees, threads ------------------------------------------------------------------ */
+/* ---- tiles, batches, trees, threads
+ * ------------------------------------------------------------------ */
 
 static enum status tiles(struct run_context *c, const struct render_job *plain,
                          struct variants *out, struct error *err)
 {
-    const uint32_t sizes[][2] = {{1, 64}, {64, 1}, {7, 5}, {16, 16}, {17, 31}, {WIDTH, 64}, {1000, 1000}};
+    const uint32_t sizes[][2] = {{1, 64},  {64, 1},     {7, 5},      {16, 16},
+                                 {17, 31}, {WIDTH, 64}, {1000, 1000}};
     enum { COUNT = 3 * sizeof sizes / sizeof *sizes };
     for (uint32_t i = 0; i < COUNT; i++) {
         struct variant *v = variant_add(c, out, COUNT, plain);
@@ -148,7 +154,8 @@ static enum status tiles(struct run_context *c, const struct render_job *plain,
         v->job.launch.tile[0] = sizes[i / 3][0];
         v->job.launch.tile[1] = sizes[i / 3][1];
         v->job.launch.tile_order = i % 3;
-        snprintf(v->text, sizeof v->text, "tile %ux%u, order %u", sizes[i / 3][0], sizes[i / 3][1], i % 3);
+        snprintf(v->text, sizeof v->text, "tile %ux%u, order %u", sizes[i / 3][0], sizes[i / 3][1],
+                 i % 3);
     }
     return STATUS_OK;
 }
@@ -219,7 +226,8 @@ static enum status invariance_threads(struct run_context *c, struct error *err)
     return over_scenes(c, thread_counts, err);
 }
 
-/* ---- splits and repeats --------------------------------------------------------------------------------- */
+/* ---- splits and repeats
+ * --------------------------------------------------------------------------------- */
 
 /* Work on a scene's strict job; sets a FAIL or leaves the verdict alone. */
 typedef enum status (*scene_check)(struct run_context *c, const struct render_job *job,
@@ -248,8 +256,8 @@ static enum status films_must_match(struct run_context *c, const char *what, con
     c->compared += (uint64_t)a->width * a->height;
     if (judge_bits(a, b, &d)) {
         *failed = true;
-        case_fail(c, "%s, %s: %zu pixels differ; first (%u,%u): %.9g and %.9g", c->scene->name, what,
-                  d.pixels, d.x, d.y, d.a, d.b);
+        case_fail(c, "%s, %s: %zu pixels differ; first (%u,%u): %.9g and %.9g", c->scene->name,
+                  what, d.pixels, d.x, d.y, d.a, d.b);
     }
     return STATUS_OK;
 }
@@ -283,7 +291,8 @@ static enum status check_split(struct run_context *c, const struct render_job *j
 
 static enum status invariance_split(struct run_context *c, struct error *err)
 {
-    return each_scene(c, check_split, "samples split in two in every way and merged give the same bits", err);
+    return each_scene(c, check_split,
+                      "samples split in two in every way and merged give the same bits", err);
 }
 
 /* The same job again, poisoned and not, after another job that leaves its film behind. */
@@ -305,7 +314,8 @@ static enum status check_repeat(struct run_context *c, const struct render_job *
         if (s == STATUS_OK)
             s = film_check(&again, job->sample_count, NULL, err);
         if (s == STATUS_OK)
-            films_must_match(c, poison ? "rendered again, poisoned" : "rendered again", &again, &first, failed);
+            films_must_match(c, poison ? "rendered again, poisoned" : "rendered again", &again,
+                             &first, failed);
         film_free(&again);
     }
     film_free(&first);
@@ -317,11 +327,13 @@ static enum status invariance_repeat(struct run_context *c, struct error *err)
     return each_scene(c, check_repeat, "a job rendered again gives the same bits", err);
 }
 
-/* ---- independence -------------------------------------------------------------------------------------------- */
+/* ---- independence
+ * -------------------------------------------------------------------------------------------- */
 
-/* Four pictures a, b, c, d of other random numbers: a - b and c - d are symmetric about zero and independent, so the product of
- * their signs is a fair coin at each pixel: a sign test. */
-static enum status check_coins(struct run_context *c, struct film f[4], const char *what, bool *failed)
+/* Four pictures a, b, c, d of other random numbers: a - b and c - d are symmetric about zero and
+ * independent, so the product of their signs is a fair coin at each pixel: a sign test. */
+static enum status check_coins(struct run_context *c, struct film f[4], const char *what,
+                               bool *failed)
 {
     double balance = 0, coins = 0;
     size_t pixels = (size_t)f[0].width * f[0].height;
@@ -329,7 +341,8 @@ static enum status check_coins(struct run_context *c, struct film f[4], const ch
         for (int k = 0; k < i; k++)
             if (memcmp(f[i].sums, f[k].sums, pixels * 4 * sizeof *f[i].sums) == 0) {
                 *failed = true;
-                return case_fail(c, "%s: %s %d and %d give the same picture", c->scene->name, what, k, i);
+                return case_fail(c, "%s: %s %d and %d give the same picture", c->scene->name, what,
+                                 k, i);
             }
     for (size_t i = 0; i < pixels; i++) {
         int64_t x = f[0].sums[4 * i + 1] - f[1].sums[4 * i + 1];
@@ -343,7 +356,8 @@ static enum status check_coins(struct run_context *c, struct film f[4], const ch
     double z = coins > 0 ? balance / sqrt(coins) : 0;
     if (fabs(z) > 5) { /* 6e-7 */
         *failed = true;
-        return case_fail(c, "%s: %s are correlated: %.0f coins, z = %.2f", c->scene->name, what, coins, z);
+        return case_fail(c, "%s: %s are correlated: %.0f coins, z = %.2f", c->scene->name, what,
+                         coins, z);
     }
     return STATUS_OK;
 }
@@ -378,14 +392,23 @@ static enum status invariance_seed(struct run_context *c, struct error *err)
 }
 
 static const struct case_row plain_rows[] = {
-    {"invariance.launch.work-group", "strict: the same bits for any shape of work-group, 1x1 to the device's limit", invariance_work_group},
-    {"invariance.launch.tile", "strict: the same bits for any launch tile and order", invariance_tile},
-    {"invariance.launch.batch", "strict: the same bits for any number of samples a launch", invariance_batch},
-    {"invariance.launch.bvh", "strict: the same bits with either acceleration structure", invariance_bvh},
-    {"invariance.launch.threads", "strict: the same bits for any number of threads", invariance_threads},
-    {"invariance.film.split", "strict: samples split over devices and merged give the same bits", invariance_split},
-    {"invariance.film.repeat", "strict: a job rendered again gives the same bits, whatever was in memory", invariance_repeat},
-    {"invariance.random.seed", "pictures of other seeds and samples differ and are independent", invariance_seed},
+    {"invariance.launch.work-group",
+     "strict: the same bits for any shape of work-group, 1x1 to the device's limit",
+     invariance_work_group},
+    {"invariance.launch.tile", "strict: the same bits for any launch tile and order",
+     invariance_tile},
+    {"invariance.launch.batch", "strict: the same bits for any number of samples a launch",
+     invariance_batch},
+    {"invariance.launch.bvh", "strict: the same bits with either acceleration structure",
+     invariance_bvh},
+    {"invariance.launch.threads", "strict: the same bits for any number of threads",
+     invariance_threads},
+    {"invariance.film.split", "strict: samples split over devices and merged give the same bits",
+     invariance_split},
+    {"invariance.film.repeat",
+     "strict: a job rendered again gives the same bits, whatever was in memory", invariance_repeat},
+    {"invariance.random.seed", "pictures of other seeds and samples differ and are independent",
+     invariance_seed},
 };
 const struct case_table invariance_cases = CASE_TABLE(plain_rows);
 const struct case_table invariance_scene_cases = {NULL, 0};

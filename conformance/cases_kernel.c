@@ -15,8 +15,8 @@ static enum status any_scene(struct run_context *c, enum math_mode mode, struct 
 
 /* ---- random numbers -------------------------------------------------------------------------- */
 
-/* Known answers of Random123 (Salmon et al.), as docs/protocol.md section 3.1 has them; then many counters against base's generator,
- * which base_test holds against the same vectors. */
+/* Known answers of Random123 (Salmon et al.), as docs/protocol.md section 3.1 has them; then many
+ * counters against base's generator, which base_test holds against the same vectors. */
 static enum status kernel_rng(struct run_context *c, struct error *err)
 {
     static const struct {
@@ -63,16 +63,34 @@ static enum status kernel_rng(struct run_context *c, struct error *err)
         for (size_t k = 0; k < 4; k++)
             tally_equal(&t, out[4 * i + k], want[k],
                         "counter %08x %08x %08x %08x key %08x %08x, word %zu", in[6 * i],
-                        in[6 * i + 1], in[6 * i + 2], in[6 * i + 3], in[6 * i + 4], in[6 * i + 5], k);
+                        in[6 * i + 1], in[6 * i + 2], in[6 * i + 3], in[6 * i + 4], in[6 * i + 5],
+                        k);
     }
     return tally_verdict(&t, c);
 }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------- */
+/* ---- arithmetic
+ * ---------------------------------------------------------------------------------- */
 
-static const float edges[] = {0.0f, -0.0f, 1.0f, -1.0f, 0x1p-126f, -0x1p-126f, 0x1p-149f, -0x1p-149f,
-                              0x1.fffffep-127f, 0x1.fffffep127f, -0x1.fffffep127f, 0x1.fffffep-1f,
-                              0x1.000002p0f, 3.0f, 1.0f / 3.0f, 0x1p64f, 0x1p-64f, 0x1.8p1f, 1e10f};
+static const float edges[] = {0.0f,
+                              -0.0f,
+                              1.0f,
+                              -1.0f,
+                              0x1p-126f,
+                              -0x1p-126f,
+                              0x1p-149f,
+                              -0x1p-149f,
+                              0x1.fffffep-127f,
+                              0x1.fffffep127f,
+                              -0x1.fffffep127f,
+                              0x1.fffffep-1f,
+                              0x1.000002p0f,
+                              3.0f,
+                              1.0f / 3.0f,
+                              0x1p64f,
+                              0x1p-64f,
+                              0x1.8p1f,
+                              1e10f};
 enum { EDGE_COUNT = sizeof edges / sizeof *edges, MATH_ROWS = 1 << 15 };
 
 /* Pairs: all edges with each other, then any bits (finite), then numbers near one. */
@@ -95,7 +113,8 @@ static void pair(size_t i, float *x, float *y)
     }
 }
 
-/* IEEE 754 says what each is; computed here in binary32 with no contraction (the build's -ffp-contract=off). */
+/* IEEE 754 says what each is; computed here in binary32 with no contraction (the build's
+ * -ffp-contract=off). */
 static float exact(enum probe_function f, float x, float y)
 {
     volatile float product = x * y;
@@ -118,7 +137,8 @@ static float exact(enum probe_function f, float x, float y)
 }
 
 static const char *const function_names[PROBE_FUNCTION_COUNT] = {
-    "x + y", "x - y", "x * y", "x / y", "sqrt(x)", "x * y + x", "floor(x)", "sin(x)", "cos(x)", "atan2(x, y)", "acos(x)"};
+    "x + y",    "x - y",  "x * y",  "x / y",       "sqrt(x)", "x * y + x",
+    "floor(x)", "sin(x)", "cos(x)", "atan2(x, y)", "acos(x)"};
 
 static enum status kernel_math_exact(struct run_context *c, struct error *err)
 {
@@ -144,24 +164,27 @@ static enum status kernel_math_exact(struct run_context *c, struct error *err)
             float want = exact((enum probe_function)f, x, y), got = float_of(out[i]);
             bool both_nan = isnan(want) && isnan(got); /* IEEE leaves a NaN's bits open */
             tally_equal(&t, both_nan ? 0 : out[i], both_nan ? 0 : word_of(want),
-                        "%s, x = %a, y = %a, bits (got %a, expected %a)", function_names[f], (double)x,
-                        (double)y, (double)got, (double)want);
+                        "%s, x = %a, y = %a, bits (got %a, expected %a)", function_names[f],
+                        (double)x, (double)y, (double)got, (double)want);
         }
     }
     return tally_verdict(&t, c);
 }
 
-/* The kernel's own functions over the domains that paths use, in the units they are used in: sin, cos, atan2 and acos enter as directions
- * and angles, so what counts is the absolute error beside the result's own rounding. Four units roundoff of the largest value and
- * four of the result, over argument reduction: |x| 2^-24 is the argument's own. The oracle is the C library's double, good to 1e-15. */
+/* The kernel's own functions over the domains that paths use, in the units they are used in: sin,
+ * cos, atan2 and acos enter as directions and angles, so what counts is the absolute error beside
+ * the result's own rounding. Four units roundoff of the largest value and four of the result, over
+ * argument reduction: |x| 2^-24 is the argument's own. The oracle is the C library's double, good
+ * to 1e-15. */
 struct function_case {
     enum probe_function function;
-    double low, high;      /* of x; y alike */
-    double largest;        /* |result| */
+    double low, high; /* of x; y alike */
+    double largest;   /* |result| */
 };
-static const struct function_case functions[] = {
-    {PROBE_SIN, -8.0, 8.0, 1}, {PROBE_COS, -8.0, 8.0, 1},
-    {PROBE_ATAN2, -4.0, 4.0, 3.14159265358979}, {PROBE_ACOS, -1.0, 1.0, 3.14159265358979}};
+static const struct function_case functions[] = {{PROBE_SIN, -8.0, 8.0, 1},
+                                                 {PROBE_COS, -8.0, 8.0, 1},
+                                                 {PROBE_ATAN2, -4.0, 4.0, 3.14159265358979},
+                                                 {PROBE_ACOS, -1.0, 1.0, 3.14159265358979}};
 
 static double function_value(enum probe_function f, double x, double y)
 {
@@ -210,7 +233,8 @@ static enum status math_functions(struct run_context *c, enum math_mode mode, st
             double want = function_value(f->function, x, y), got = (double)float_of(out[i]);
             double bound = 4 * 0x1p-24 * (f->largest + fabs(want));
             worst = fmax(worst, fabs(got - want));
-            tally_near(&t, got, want, bound, "%s, x = %a, y = %a", function_names[f->function], x, y);
+            tally_near(&t, got, want, bound, "%s, x = %a, y = %a", function_names[f->function], x,
+                       y);
         }
         json_key_number(&w, function_names[f->function], worst);
     }
@@ -230,27 +254,46 @@ static enum status kernel_math_device(struct run_context *c, struct error *err)
 }
 
 static const struct case_row plain_rows[] = {
-    {"kernel.rng.philox", "the generator: published vectors, then 65536 counters, every word", kernel_rng},
-    {"kernel.math.exact", "strict: + - * / sqrt floor and no contraction, bit for bit", kernel_math_exact},
-    {"kernel.math.functions-strict", "strict: sin, cos, atan2, acos within four units roundoff", kernel_math_strict},
-    {"kernel.math.functions-device", "device: sin, cos, atan2, acos within four units roundoff", kernel_math_device},
-    {"kernel.bsdf-chi-square.diffuse", "sampled directions follow the reference's density", kernel_bsdf_chi_square},
-    {"kernel.bsdf-chi-square.rough_conductor", "sampled directions follow the reference's density", kernel_bsdf_chi_square},
-    {"kernel.bsdf-chi-square.principled", "sampled directions follow the reference's density", kernel_bsdf_chi_square},
-    {"kernel.bsdf-step.diffuse", "samples and values are the reference's on the same numbers", kernel_bsdf_step},
-    {"kernel.bsdf-step.mirror", "samples are the reference's on the same numbers", kernel_bsdf_step},
-    {"kernel.bsdf-step.rough_conductor", "samples and values are the reference's on the same numbers", kernel_bsdf_step},
-    {"kernel.bsdf-step.dielectric", "samples are the reference's on the same numbers", kernel_bsdf_step},
-    {"kernel.bsdf-step.principled", "samples and values are the reference's on the same numbers", kernel_bsdf_step},
-    {"kernel.bsdf-furnace.all", "mean weights are the albedos that quadrature of the reference gives, none above 1", kernel_bsdf_furnace},
+    {"kernel.rng.philox", "the generator: published vectors, then 65536 counters, every word",
+     kernel_rng},
+    {"kernel.math.exact", "strict: + - * / sqrt floor and no contraction, bit for bit",
+     kernel_math_exact},
+    {"kernel.math.functions-strict", "strict: sin, cos, atan2, acos within four units roundoff",
+     kernel_math_strict},
+    {"kernel.math.functions-device", "device: sin, cos, atan2, acos within four units roundoff",
+     kernel_math_device},
+    {"kernel.bsdf-chi-square.diffuse", "sampled directions follow the reference's density",
+     kernel_bsdf_chi_square},
+    {"kernel.bsdf-chi-square.rough_conductor", "sampled directions follow the reference's density",
+     kernel_bsdf_chi_square},
+    {"kernel.bsdf-chi-square.principled", "sampled directions follow the reference's density",
+     kernel_bsdf_chi_square},
+    {"kernel.bsdf-step.diffuse", "samples and values are the reference's on the same numbers",
+     kernel_bsdf_step},
+    {"kernel.bsdf-step.mirror", "samples are the reference's on the same numbers",
+     kernel_bsdf_step},
+    {"kernel.bsdf-step.rough_conductor",
+     "samples and values are the reference's on the same numbers", kernel_bsdf_step},
+    {"kernel.bsdf-step.dielectric", "samples are the reference's on the same numbers",
+     kernel_bsdf_step},
+    {"kernel.bsdf-step.principled", "samples and values are the reference's on the same numbers",
+     kernel_bsdf_step},
+    {"kernel.bsdf-furnace.all",
+     "mean weights are the albedos that quadrature of the reference gives, none above 1",
+     kernel_bsdf_furnace},
 };
 const struct case_table kernel_cases = CASE_TABLE(plain_rows);
 
 static const struct case_row scene_rows[] = {
-    {"kernel.hit", "closest hits: the tree's are brute force's, bit for bit in strict, and the reference's within rounding", kernel_hit},
+    {"kernel.hit",
+     "closest hits: the tree's are brute force's, bit for bit in strict, and the reference's "
+     "within rounding",
+     kernel_hit},
     {"kernel.light", "light samples are the reference's on the same numbers", kernel_light},
-    {"kernel.environment", "the environment's radiance and density are the reference's", kernel_environment},
+    {"kernel.environment", "the environment's radiance and density are the reference's",
+     kernel_environment},
     {"kernel.texture", "texture lookups are those of the protocol in double", kernel_texture},
-    {"kernel.material", "samples and values of the scene's own materials are the reference's", kernel_material},
+    {"kernel.material", "samples and values of the scene's own materials are the reference's",
+     kernel_material},
 };
 const struct case_table kernel_scene_cases = CASE_TABLE(scene_rows);

@@ -1,4 +1,5 @@
-/* Cases of level kernel, by file: bsdf in cases_bsdf.c, the rest in cases_geometry.c and cases_light.c. */
+/* Cases of level kernel, by file: bsdf in cases_bsdf.c, the rest in cases_geometry.c and
+ * cases_light.c. */
 #ifndef CONFORMANCE_CASES_KERNEL_H
 #define CONFORMANCE_CASES_KERNEL_H
 

@@ -20,14 +20,16 @@ static void put(uint32_t *row, const double *v, size_t n)
         row[i] = word_of((float)v[i]);
 }
 
-/* ---- light samples ----------------------------------------------------------------------------- */
+/* ---- light samples -----------------------------------------------------------------------------
+ */
 
 struct light_question {
     const struct reference *reference;
     double Ng[3];
 };
 
-/* in: P 3, u 3; out: wi 3, distance, pdf, Le 3, side. Code: -1 cannot contribute, else the light. */
+/* in: P 3, u 3; out: wi 3, distance, pdf, Le 3, side. Code: -1 cannot contribute, else the light.
+ */
 static int ask_light(void *ctx, const double *in, double *out)
 {
     const struct light_question *q = ctx;
@@ -41,7 +43,8 @@ static int ask_light(void *ctx, const double *in, double *out)
     return out[8] > 0 ? (int)light : -1;
 }
 
-static void compare_light(struct tally *t, const struct run_context *c, const uint32_t *in, const uint32_t *out)
+static void compare_light(struct tally *t, const struct run_context *c, const uint32_t *in,
+                          const uint32_t *out)
 {
     struct light_question q = {.reference = c->reference};
     double x[6], step[6], v[3];
@@ -55,7 +58,8 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
         step[3 + i] = 4 * ULP;
     }
     answer_spread(ask_light, &q, x, step, 6, 9, &a);
-    snprintf(where, sizeof where, "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g), u (%.9g, %.9g, %.9g)", x[0], x[1], x[2],
+    snprintf(where, sizeof where,
+             "P (%.9g, %.9g, %.9g), Ng (%.4g, %.4g, %.4g), u (%.9g, %.9g, %.9g)", x[0], x[1], x[2],
              q.Ng[0], q.Ng[1], q.Ng[2], x[3], x[4], x[5]);
     int code = out[0] ? (int)out[1] : -1;
     if (!answer_allows(&a, code, 9)) {
@@ -73,11 +77,14 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
     for (int i = 0; i < 3; i++)
         tally_near(t, v[i], a.value[i], a.spread[i] + 32 * ULP, "%s: wi.%c", where, "xyz"[i]);
     get(v, out + 5, 2);
-    tally_near(t, v[0], a.value[3], a.spread[3] + 32 * ULP * (isfinite(a.value[3]) ? a.value[3] : 0), "%s: distance", where);
+    tally_near(t, v[0], a.value[3],
+               a.spread[3] + 32 * ULP * (isfinite(a.value[3]) ? a.value[3] : 0), "%s: distance",
+               where);
     tally_near(t, v[1], a.value[4], a.spread[4] + 64 * ULP * a.value[4], "%s: pdf", where);
     get(v, out + 7, 3);
     for (int i = 0; i < 3; i++)
-        tally_near(t, v[i], a.value[5 + i], a.spread[5 + i] + 32 * ULP * fabs(a.value[5 + i]), "%s: Le.%c", where, "rgb"[i]);
+        tally_near(t, v[i], a.value[5 + i], a.spread[5 + i] + 32 * ULP * fabs(a.value[5 + i]),
+                   "%s: Le.%c", where, "rgb"[i]);
 }
 
 enum status kernel_light(struct run_context *c, struct error *err)
@@ -109,7 +116,8 @@ enum status kernel_light(struct run_context *c, struct error *err)
     return tally_verdict(&t, c);
 }
 
-/* ---- the environment --------------------------------------------------------------------------------- */
+/* ---- the environment
+ * --------------------------------------------------------------------------------- */
 
 static int ask_environment(void *ctx, const double *in, double *out)
 {
@@ -148,7 +156,8 @@ enum status kernel_environment(struct run_context *c, struct error *err)
     if ((s = case_probe(c, PROBE_ENVIRONMENT, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
         return s;
     for (size_t i = 0; i < LOOKUP_ROWS; i++) {
-        /* map coordinates: an angle over 2 pi, some eight roundings, which are 50 units roundoff of direction */
+        /* map coordinates: an angle over 2 pi, some eight roundings, which are 50 units roundoff of
+         * direction */
         const double step[3] = {64 * ULP, 64 * ULP, 64 * ULP};
         double v[3], got[4];
         struct answer a;
@@ -156,17 +165,19 @@ enum status kernel_environment(struct run_context *c, struct error *err)
         get(got, out + 4 * i, 4);
         answer_spread(ask_environment, (void *)c->reference, v, step, 3, 4, &a);
         for (int k = 0; k < 4; k++)
-            tally_near(&t, got[k], a.value[k], a.spread[k] + 64 * ULP * fabs(a.value[k]) + 1e-36, "d (%.9g, %.9g, %.9g): %s",
-                       v[0], v[1], v[2], (const char *[]){"L.r", "L.g", "L.b", "pdf"}[k]);
+            tally_near(&t, got[k], a.value[k], a.spread[k] + 64 * ULP * fabs(a.value[k]) + 1e-36,
+                       "d (%.9g, %.9g, %.9g): %s", v[0], v[1], v[2],
+                       (const char *[]){"L.r", "L.g", "L.b", "pdf"}[k]);
     }
     return tally_verdict(&t, c);
 }
 
-/* ---- textures ---------------------------------------------------------------------------------------------- */
+/* ---- textures
+ * ---------------------------------------------------------------------------------------------- */
 
 static int ask_texture(void *ctx, const double *in, double *out)
 {
-    texture_lookup(ctx, in, out);
+    texture_expected(ctx, in, out);
     return 0;
 }
 
@@ -206,12 +217,16 @@ enum status kernel_texture(struct run_context *c, struct error *err)
         struct answer a;
         get(uv, in + 3 * i + 1, 2);
         get(got, out + 3 * i, 3);
-        for (int k = 0; k < 2; k++) /* two roundings of the scaled coordinate, one of the fraction in texels */
-            step[k] = 4 * ULP * fmax(1, fabs(uv[k]) + fabs((double)x->offset[k] / fmax(1e-6, fabs((double)x->scale[k]))));
+        for (int k = 0; k < 2;
+             k++) /* two roundings of the scaled coordinate, one of the fraction in texels */
+            step[k] = 4 * ULP *
+                      fmax(1, fabs(uv[k]) + fabs((double)x->offset[k] /
+                                                 fmax(1e-6, fabs((double)x->scale[k]))));
         answer_spread(ask_texture, x, uv, step, 2, 3, &a);
         for (int k = 0; k < 3; k++)
-            tally_near(&t, got[k], a.value[k], a.spread[k] + 16 * ULP * fabs(a.value[k]) + 4 * ULP * 1e-3,
-                       "texture %s, uv (%.9g, %.9g): %c", x->name ? x->name : "?", uv[0], uv[1], "rgb"[k]);
+            tally_near(
+                &t, got[k], a.value[k], a.spread[k] + 16 * ULP * fabs(a.value[k]) + 4 * ULP * 1e-3,
+                "texture %s, uv (%.9g, %.9g): %c", x->name ? x->name : "?", uv[0], uv[1], "rgb"[k]);
     }
     return tally_verdict(&t, c);
 }

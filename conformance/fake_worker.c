@@ -1,5 +1,6 @@
-/* A worker for runner_test: behaves as the device's name says, so that the runner can be seen to survive it.
- * Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH]. Appends "CASE DEVICE" to $FAKE_LOG. */
+/* A worker for runner_test: behaves as the device's name says, so that the runner can be seen to
+ * survive it. Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH]. Appends
+ * "CASE DEVICE" to $FAKE_LOG. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +20,9 @@ static void sleep_s(double s)
     nanosleep(&t, NULL);
 }
 
-static const char pass[] = "{\"result\":{\"verdict\":\"PASS\",\"reason\":\"fine\",\"compile_s\":0.25,"
-                           "\"run_s\":0.5}}\n";
+static const char pass[] =
+    "{\"result\":{\"verdict\":\"PASS\",\"reason\":\"fine\",\"compile_s\":0.25,"
+    "\"run_s\":0.5}}\n";
 
 static void behave(const char *how, int fd)
 {
@@ -77,10 +79,11 @@ static void behave(const char *how, int fd)
                 pause(); /* keeps both pipes open */
         say(fd, pass);
     } else if (strcmp(how, "fail") == 0) {
-        say(fd, "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"pixel (1,2)\",\"replay\":\"isophote "
-                "replay\",\"compile_s\":0,\"run_s\":0.1,\"images\":[{\"scene\":\"s\",\"device\":\"d\","
-                "\"mode\":\"strict\",\"kind\":\"difference\",\"width\":2,\"height\":1,\"png\":"
-                "\"AAEC\",\"caption\":\"c\"}]}}\n");
+        say(fd,
+            "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"pixel (1,2)\",\"replay\":\"isophote "
+            "replay\",\"compile_s\":0,\"run_s\":0.1,\"images\":[{\"scene\":\"s\",\"device\":\"d\","
+            "\"mode\":\"strict\",\"kind\":\"difference\",\"width\":2,\"height\":1,\"png\":"
+            "\"AAEC\",\"caption\":\"c\"}]}}\n");
     } else if (strcmp(how, "slow") == 0) {
         sleep_s(0.02);
         say(fd, pass);

@@ -2,6 +2,7 @@
  * (4.2), the two together (4.3). */
 #include "metrics.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +190,7 @@ static void feature_kernel(double ppd, int derivative, struct kernel *k)
 static void filter_feature(const struct planes *size, const double *plane, double ppd,
                            int derivative, double *const t[3], double *out)
 {
-    struct kernel smooth, change;
+    struct kernel smooth = {0}, change = {0};
     feature_kernel(ppd, 0, &smooth);
     feature_kernel(ppd, derivative, &change);
     convolve(size, plane, &change, false, t[0]);
@@ -316,6 +317,7 @@ static enum status flip_pair(const struct metric_pair *p, double ppd,
 {
     struct flip f;
     size_t n = (size_t)p->width * p->height;
+    assert(n > 0);
     enum status status = flip_open(&f, p->width, p->height, ppd, err);
     if (status != STATUS_OK)
         return status;
@@ -385,6 +387,7 @@ static enum status exposures_of(const struct metric_pair *p, struct metric_expos
                                 struct error *err)
 {
     size_t n = (size_t)p->width * p->height;
+    assert(n > 0);
     double *Y = malloc(n * sizeof *Y);
     if (!Y)
         return error_msg(err, STATUS_MEMORY, "no memory for %zu luminances", n);
@@ -411,7 +414,7 @@ static enum status exposures_of(const struct metric_pair *p, struct metric_expos
 enum status metric_flip_hdr(const struct metric_pair *p, double pixels_per_degree, double *mean,
                             double *map, struct metric_exposures *exposures, struct error *err)
 {
-    struct metric_exposures e;
+    struct metric_exposures e = {0};
     enum status status = flip_check(p, pixels_per_degree, err);
     if (status == STATUS_OK)
         status = exposures_of(p, &e, err);

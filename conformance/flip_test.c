@@ -218,7 +218,7 @@ static void write_pairs(const char *folder)
 }
 
 static void compare_map(const char *folder, size_t which, double oracle_mean, double start,
-                        double stop, unsigned count)
+                        double stop, long count)
 {
     struct metric_exposures e;
     static float theirs[PIXELS_MAX];
@@ -254,19 +254,25 @@ static const char *python(void)
 static void test_oracle(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/isophote-flip-XXXXXX", command[4096], name[64];
+    char folder[] = "/tmp/isophote-flip-XXXXXX", command[4096];
     assert_non_null(mkdtemp(folder));
     write_pairs(folder);
     snprintf(command, sizeof command, "'%s' '%s/conformance/flip_oracle.py' '%s'", python(),
              SOURCE_DIR, folder);
     FILE *f = popen(command, "r"); // NOLINT(cert-env33-c): a test's own command line
     assert_non_null(f);
-    double mean, start, stop;
-    unsigned count;
+    char line[256];
     size_t seen = 0;
-    while (fscanf(f, "%63s %lf %lf %lf %u", name, &mean, &start, &stop, &count) == 5) {
+    while (fgets(line, sizeof line, f)) {
+        /* NAME mean start stop count */
+        char *at = strchr(line, ' ');
+        assert_non_null(at);
+        *at++ = '\0';
+        double mean = strtod(at, &at), start = strtod(at, &at), stop = strtod(at, &at);
+        long count = strtol(at, &at, 10);
+        assert_true(*at == '\n');
         size_t i = 0;
-        while (i < PAIRS && strcmp(pairs[i].name, name) != 0)
+        while (i < PAIRS && strcmp(pairs[i].name, line) != 0)
             i++;
         assert_true(i < PAIRS);
         compare_map(folder, i, mean, start, stop, count);

@@ -34,7 +34,8 @@ enum status judge_render(struct device *d, const struct scene *s, const struct r
     return st;
 }
 
-/* ---- strict: bits ------------------------------------------------------------------------------ */
+/* ---- strict: bits ------------------------------------------------------------------------------
+ */
 
 static bool same_picture(const struct render_job *a, const struct render_job *b)
 {
@@ -102,7 +103,8 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
     return d.pixels != 0;
 }
 
-/* ---- device and fast: pairs -------------------------------------------------------------------------- */
+/* ---- device and fast: pairs
+ * -------------------------------------------------------------------------- */
 
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
                        double systematic, uint64_t limit, struct pair_judgement *out,
@@ -133,7 +135,8 @@ enum status judge_pair(const struct scene *s, const struct render_job *job, cons
         return error_msg(err, STATUS_MEMORY, "out of memory for a picture");
     }
     metric_from_film(film, p.image);
-    /* noise is the same on both sides of a pair and cancels; else both have the reference's variance */
+    /* noise is the same on both sides of a pair and cancels; else both have the reference's
+     * variance */
     const double *variance = p.paired ? NULL : p.truth.variance;
     const struct metric_estimate a = {p.image, variance, job->sample_count};
     const struct metric_estimate b = {p.truth.beauty, variance, rj.sample_count};
@@ -180,11 +183,12 @@ void pair_judgement_text(const struct pair_judgement *p, double systematic, char
              "p = %.2g against the reference on %s random numbers, worst z %.2f in %s, channel %c; "
              "relMSE %.3g (epsilon %g), mean difference %.3g %.3g %.3g, %.2g relative allowed",
              p->z.p, p->paired ? "the same" : "other", p->z.worst_z, where, "RGB"[p->z.channel % 3],
-             p->relmse, METRIC_RELMSE_EPSILON, p->z.mean_difference[0], p->z.mean_difference[1],
+             p -> relmse, METRIC_RELMSE_EPSILON, p -> z.mean_difference[0], p->z.mean_difference[1],
              p->z.mean_difference[2], systematic);
 }
 
-/* ---- one picture, for bench ---------------------------------------------------------------------------- */
+/* ---- one picture, for bench
+ * ---------------------------------------------------------------------------- */
 
 enum { PAIR_LIMIT = 2000000, LOCKSTEP_SAMPLES = 4096 };
 
@@ -199,10 +203,11 @@ static enum status judge_bits_against_native(const struct scene *s, const struct
         return st;
     if (judge_bits(film, native, &d)) {
         j->verdict = VERDICT_FAIL;
-        snprintf(j->reason, sizeof j->reason,
-                 "%zu pixels differ from native's strict picture; first (%u,%u) %s: %.9g, native %.9g",
-                 d.pixels, d.x, d.y, d.channel < 3 ? (const char *[]){"R", "G", "B"}[d.channel] : "count",
-                 d.a, d.b);
+        snprintf(
+            j->reason, sizeof j->reason,
+            "%zu pixels differ from native's strict picture; first (%u,%u) %s: %.9g, native %.9g",
+            d.pixels, d.x, d.y,
+            d.channel < 3 ? (const char *[]){"R", "G", "B"}[d.channel] : "count", d.a, d.b);
         return STATUS_OK;
     }
     j->verdict = VERDICT_PASS;
@@ -251,8 +256,13 @@ static enum status judge_first_samples(const struct scene *s, const char *device
 enum status conform_judge(const struct scene *s, const char *device, const struct render_job *job,
                           const struct film *film, struct judgement *out, struct error *err)
 {
-    struct judgement j = {.mse = NAN, .relmse = NAN, .psnr = NAN, .ssim = NAN, .flip = NAN,
-                          .worst_z = NAN, .share_outliers = NAN};
+    struct judgement j = {.mse = NAN,
+                          .relmse = NAN,
+                          .psnr = NAN,
+                          .ssim = NAN,
+                          .flip = NAN,
+                          .worst_z = NAN,
+                          .share_outliers = NAN};
     struct error why = {0};
     enum status st = film_check(film, job->sample_count, NULL, &why);
     if (st != STATUS_OK) {
@@ -266,8 +276,8 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
         if (st == STATUS_OK && j.verdict == VERDICT_PASS && strcmp(device, "native") == 0)
             st = judge_first_samples(s, device, job, &j, err);
     } else {
-        double systematic = job->launch.mode == MODE_DEVICE ? JUDGE_SYSTEMATIC_DEVICE
-                                                            : JUDGE_SYSTEMATIC_FAST;
+        double systematic =
+            job->launch.mode == MODE_DEVICE ? JUDGE_SYSTEMATIC_DEVICE : JUDGE_SYSTEMATIC_FAST;
         struct pair_judgement p;
         st = judge_pair(s, job, film, systematic, PAIR_LIMIT, &p, err);
         if (st == STATUS_OK) {

@@ -5,13 +5,14 @@
 #include "conformance.h"
 #include "metrics.h"
 
-/* A case fails when a hypothesis that holds for a right device has a smaller probability than this: with a thousand
- * cases a false alarm comes once in a hundred runs. */
+/* A case fails when a hypothesis that holds for a right device has a smaller probability than this:
+ * with a thousand cases a false alarm comes once in a hundred runs. */
 #define JUDGE_LEVEL 1e-5
 
-/* Relative systematic differences that are allowed. device: contraction and a vendor's libm change each operation by a few
- * roundings of 2^-24; a thousand operations a path that all err one way stay below 2^-14. fast: approximate reciprocals, roots and
- * functions, good to about 2^-21 each and worse at the ends of their domains: 2^-10 is a tenth of a grey level. */
+/* Relative systematic differences that are allowed. device: contraction and a vendor's libm change
+ * each operation by a few roundings of 2^-24; a thousand operations a path that all err one way
+ * stay below 2^-14. fast: approximate reciprocals, roots and functions, good to about 2^-21 each
+ * and worse at the ends of their domains: 2^-10 is a tenth of a grey level. */
 #define JUDGE_SYSTEMATIC_DEVICE 0x1p-14
 #define JUDGE_SYSTEMATIC_FAST   0x1p-10
 
@@ -19,11 +20,13 @@
 void judge_job(const struct scene *s, uint32_t width, uint32_t spp, enum math_mode mode,
                struct render_job *job);
 
-/* Renders on an open, loaded, built device into a new film, with poison, and checks its counts. MISMATCH when they are wrong. */
+/* Renders on an open, loaded, built device into a new film, with poison, and checks its counts.
+ * MISMATCH when they are wrong. */
 enum status judge_render(struct device *d, const struct scene *s, const struct render_job *job,
                          struct film *film, struct error *err);
 
-/* The native device's strict film of a job (its launch settings do not matter), kept for the next call with the same job. Borrowed. */
+/* The native device's strict film of a job (its launch settings do not matter), kept for the next
+ * call with the same job. Borrowed. */
 enum status judge_native(const struct scene *s, const struct render_job *job,
                          const struct film **film, struct error *err);
 
@@ -39,12 +42,12 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
 struct pair_judgement {
     struct metric_z z;
     double mse, relmse, psnr, ssim, flip;
-    double *image;                    /* heap, as doubles; the reference's is `truth` */
+    double *image; /* heap, as doubles; the reference's is `truth` */
     struct reference_picture truth;
     bool paired;
 };
-/* At most `limit` samples are asked of the reference: all of the job's if they are no more (then paired), else as many per pixel, with another
- * seed. */
+/* At most `limit` samples are asked of the reference: all of the job's if they are no more (then
+ * paired), else as many per pixel, with another seed. */
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
                        double systematic, uint64_t limit, struct pair_judgement *out,
                        struct error *err);

@@ -17,9 +17,9 @@ struct lockstep {
     struct steps *steps;
     struct render_job job;
     struct reference_job reference_job;
-    struct film film;         /* one sample a pixel */
-    double (*L)[3];           /* the reference's, by pixel */
-    uint32_t stride, sample;  /* every stride-th pixel is looked at */
+    struct film film;        /* one sample a pixel */
+    double (*L)[3];          /* the reference's, by pixel */
+    uint32_t stride, sample; /* every stride-th pixel is looked at */
     struct path_vertex *vertices;
     struct divergence *out;
 };
@@ -35,7 +35,8 @@ static void reference_row(void *ctx, size_t row, unsigned thread)
                              l->sample, l->L[i], NULL, 0, NULL);
 }
 
-/* Farther than `relative` of the largest channel and `quanta` film units? *channel: the worst one. */
+/* Farther than `relative` of the largest channel and `quanta` film units? *channel: the worst one.
+ */
 static bool apart(const double a[3], const double b[3], double relative, double quanta,
                   int32_t exponent, int *channel)
 {
@@ -87,10 +88,12 @@ static void record(struct lockstep *l, size_t pixel, const struct step_report *r
     if (isfinite(r->margin))
         snprintf(times, sizeof times, "%.3g times the rounding bound", r->margin);
     if (r->k)
-        snprintf(d->text, sizeof d->text,
-                 "pixel (%u,%u) sample %u, vertex %u: %s.%s is %.9g, the reference has %.9g from the "
-                 "same state: %s; stage to blame: %s",
-                 d->x, d->y, d->sample, r->k, r->stage, d->field, r->device, r->reference, times, r->stage);
+        snprintf(
+            d->text, sizeof d->text,
+            "pixel (%u,%u) sample %u, vertex %u: %s.%s is %.9g, the reference has %.9g from the "
+            "same state: %s; stage to blame: %s",
+            d->x, d->y, d->sample, r->k, r->stage, d->field, r->device, r->reference, times,
+            r->stage);
     else
         snprintf(d->text, sizeof d->text,
                  "pixel (%u,%u) sample %u: the film holds %s = %.9g where the path's own value is "
@@ -120,7 +123,8 @@ static enum status look_over(struct lockstep *l, size_t pixel, const double film
     film_value_of(L, l->film.exponent, expected);
     /* strict fixes the bits of both; elsewhere the recording kernel may round another way */
     bool strict = l->job.launch.mode == MODE_STRICT;
-    if (apart(expected, film_L, strict ? 0 : AGREES, strict ? 0.5 : 2, l->film.exponent, &channel) &&
+    if (apart(expected, film_L, strict ? 0 : AGREES, strict ? 0.5 : 2, l->film.exponent,
+              &channel) &&
         (strict || !agrees)) {
         r.stage = "film";
         r.field = "L";
@@ -184,9 +188,9 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
         rounds = 1;
     l.L = calloc(pixels, sizeof *l.L);
     l.vertices = calloc(MAX_VERTICES, sizeof *l.vertices);
-    enum status status = l.L && l.vertices
-                             ? film_init(&l.film, job->width, job->height, film_exponent(s), err)
-                             : error_msg(err, STATUS_MEMORY, "out of memory for %zu pixels", pixels);
+    enum status status =
+        l.L && l.vertices ? film_init(&l.film, job->width, job->height, film_exponent(s), err)
+                          : error_msg(err, STATUS_MEMORY, "out of memory for %zu pixels", pixels);
     if (status == STATUS_OK)
         status = reference_open(s, &l.reference, err);
     if (status == STATUS_OK)
@@ -262,10 +266,10 @@ const char *conform_replay_command(struct arena *a, const char *scene_path, cons
     const char *bvh = job->launch.bvh == BVH_AUTO
                           ? ""
                           : arena_printf(a, " --bvh %s", bvh_kind_name(job->launch.bvh));
-    return arena_printf(a,
-                        "isophote replay '%s' --device %s --pixel %u,%u --sample %u --mode %s --width "
-                        "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s",
-                        scene_path, device, x, y, sample, math_mode_name(job->launch.mode), job->width,
-                        job->height, job->max_depth, job->rr_depth, (unsigned long long)job->seed,
-                        bvh ? bvh : "");
+    return arena_printf(
+        a,
+        "isophote replay '%s' --device %s --pixel %u,%u --sample %u --mode %s --width "
+        "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s",
+        scene_path, device, x, y, sample, math_mode_name(job->launch.mode), job->width, job->height,
+        job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "");
 }

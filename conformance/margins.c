@@ -17,21 +17,54 @@ static void across(const double d[3], double a[3], double b[3])
     vec_copy(b, f[1]);
 }
 
+/* Is the way to `primitive` free for a ray from `from`: does it meet nothing sooner, but what lies
+ * so near that rounding may swap them (coplanar faces, shared edges and corners)? Depths are
+ * compared within twice the bound of t. */
+static bool sees(const struct line *l, const double from[3], double reach, uint32_t primitive)
+{
+    struct reference_hit h;
+    struct hit_bounds bounds;
+    double t;
+    reference_hit_closest(l->reference, from, l->d, reach, &h);
+    if (h.primitive == primitive)
+        return true;
+    if (primitive == UINT32_MAX || !primitive_carrier(l->scene, primitive, from, l->d, &t))
+        return false;
+    if (h.primitive == UINT32_MAX)
+        return true;
+    hit_bounds(l->scene, h.primitive, from, l->d, h.t, h.P, h.Ng, &bounds);
+    return t <= h.t + 2 * bounds.t;
+}
+
 /* What the device claims: this closest primitive, or (any) something / nothing. */
 struct claim {
     bool any, hit;
     uint32_t primitive;
 };
 
-/* The least shift in units of `position`, of 1/4, 1, 4 ... 4096, with which the reference agrees; INFINITY if none. */
+static bool agrees(const struct line *l, const double from[3], double reach, struct claim c)
+{
+    struct reference_hit h;
+    if (!c.any)
+        return sees(l, from, reach, c.primitive);
+    reference_hit_closest(l->reference, from, l->d, reach, &h);
+    return (h.primitive != UINT32_MAX) == c.hit;
+}
+
+/* The least shift in units of `position`, of 0, 1/4, 1, 4 ... 4096, with which the reference
+ * agrees; INFINITY if none. A primitive must itself be met within that shift. */
 static double shift_that_agrees(const struct line *l, double position, struct claim c)
 {
     double a[3], b[3];
+    double miss = c.any || c.primitive == UINT32_MAX
+                      ? 0
+                      : primitive_miss(l->scene, c.primitive, l->o, l->d) / position;
     across(l->d, a, b);
+    if (agrees(l, l->o, l->t_max, c))
+        return miss;
     for (double size = 0.25; size <= 4096; size *= 4)
         for (int i = 0; i < 18; i++) {
             double from[3], phi = i * 0.39269908169872414, reach = l->t_max;
-            struct reference_hit h;
             vec_copy(from, l->o);
             if (i < 16) {
                 vec_madd(from, from, size * position * cos(phi), a);
@@ -41,49 +74,15 @@ static double shift_that_agrees(const struct line *l, double position, struct cl
                 vec_madd(from, from, shift, l->d);
                 reach = l->t_max - 2 * shift;
             }
-            reference_hit_closest(l->reference, from, l->d, reach, &h);
-            if (c.any ? (h.primitive != UINT32_MAX) == c.hit : h.primitive == c.primitive)
-                return size;
+            if (agrees(l, from, reach, c))
+                return fmax(size, miss);
         }
-    return INFINITY;
-}
-
-/* Two primitives at the same distance within rounding: coplanar faces, a shared edge. The device's must then really be there: seen by a ray that starts
- * behind the other one. */
-static double depth_margin(const struct line *l, uint32_t primitive, const struct reference_hit *ref)
-{
-    double t, a[3], b[3];
-    struct hit_bounds bounds;
-    if (primitive == UINT32_MAX || ref->primitive == UINT32_MAX ||
-        !primitive_carrier(l->scene, primitive, l->o, l->d, &t))
-        return INFINITY;
-    hit_bounds(l->scene, ref->primitive, l->o, l->d, ref->t, ref->P, ref->Ng, &bounds);
-    double depth = fabs(t - ref->t) / (2 * bounds.t), first = fmax(0, fmin(t, ref->t) - 64 * bounds.t);
-    if (depth > 1)
-        return INFINITY;
-    across(l->d, a, b);
-    for (int i = 0; i < 9; i++) {
-        double from[3], at[3], phi = i * 0.7853981633974483;
-        vec_madd(from, l->o, first, l->d);
-        if (i) {
-            vec_madd(from, from, bounds.position * cos(phi), a);
-            vec_madd(from, from, bounds.position * sin(phi), b);
-        }
-        for (double start = 0; start <= 128 * bounds.t; start += 4 * bounds.t) {
-            struct reference_hit h;
-            vec_madd(at, from, start, l->d);
-            reference_hit_closest(l->reference, at, l->d, INFINITY, &h);
-            if (h.primitive == primitive)
-                return depth;
-            if (h.primitive == UINT32_MAX || h.t > 128 * bounds.t)
-                break;
-        }
-    }
     return INFINITY;
 }
 
 /* Bound of the shift: sixteen roundings of the largest coordinate involved (bounds.c). */
-static double position_bound(const struct line *l, uint32_t primitive, const struct reference_hit *ref)
+static double position_bound(const struct line *l, uint32_t primitive,
+                             const struct reference_hit *ref)
 {
     double S = vec_max_abs(l->o);
     if (ref->primitive != UINT32_MAX)
@@ -100,10 +99,8 @@ double margin_hit(const struct scene *s, const struct reference *r, const double
                   const struct reference_hit *ref)
 {
     const struct line l = {s, r, o, d, t_max};
-    double depth = depth_margin(&l, primitive, ref);
-    return depth <= 1 ? depth
-                      : shift_that_agrees(&l, position_bound(&l, primitive, ref),
-                                          (struct claim){false, false, primitive});
+    return shift_that_agrees(&l, position_bound(&l, primitive, ref),
+                             (struct claim){false, false, primitive});
 }
 
 double margin_visible(const struct scene *s, const struct reference *r, const double o[3],

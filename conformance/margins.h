@@ -1,16 +1,18 @@
-/* Decision margins: how far a ray would have to move for the reference to see what the device saw, in units of the rounding bound. At most 1: a benign
- * flip. Since the moved rays meet the whole scene, a leak between two triangles is not benign: the neighbour catches all of them. */
+/* Decision margins: how far a ray would have to move for the reference to see what the device saw,
+ * in units of the rounding bound. At most 1: a benign flip. Since the moved rays meet the whole
+ * scene, a leak between two triangles is not benign: the neighbour catches all of them. */
 #ifndef CONFORMANCE_MARGINS_H
 #define CONFORMANCE_MARGINS_H
 
 #include "reference.h"
 
-/* The device's closest hit of (o, d, t_max) is `primitive` (UINT32_MAX: none), the reference's is *ref, another. INFINITY when no small shift
- * explains it. */
+/* The device's closest hit of (o, d, t_max) is `primitive` (UINT32_MAX: none), the reference's is
+ * *ref, another. INFINITY when no small shift explains it. */
 double margin_hit(const struct scene *s, const struct reference *r, const double o[3],
                   const double d[3], double t_max, uint32_t primitive,
                   const struct reference_hit *ref);
-/* The device finds something on (o, d) before t_max, or nothing (`hit`); the reference the opposite, *ref. */
+/* The device finds something on (o, d) before t_max, or nothing (`hit`); the reference the
+ * opposite, *ref. */
 double margin_visible(const struct scene *s, const struct reference *r, const double o[3],
                       const double d[3], double t_max, bool hit, const struct reference_hit *ref);
 

@@ -110,7 +110,7 @@ static void gaussian_window(double g[WINDOW])
 {
     double sum = 0;
     for (int i = 0; i < WINDOW; i++) {
-        double d = i - WINDOW / 2;
+        double d = i - 5.0; /* from the middle */
         sum += g[i] = exp(-d * d / (2 * 1.5 * 1.5));
     }
     for (int i = 0; i < WINDOW; i++)
@@ -153,7 +153,7 @@ enum status metric_ssim(const struct metric_pair *p, double exposure, double *ou
     if (status != STATUS_OK)
         return status;
     size_t pixels = (size_t)p->width * p->height;
-    double *a = malloc(pixels * sizeof *a), *b = malloc(pixels * sizeof *b);
+    double *a = calloc(pixels, sizeof *a), *b = calloc(pixels, sizeof *b);
     if (!a || !b) {
         free(a);
         free(b);
@@ -163,7 +163,7 @@ enum status metric_ssim(const struct metric_pair *p, double exposure, double *ou
         a[i] = luma(p->image + 3 * i, exposure);
         b[i] = luma(p->reference + 3 * i, exposure);
     }
-    double g[WINDOW], sum = 0;
+    double g[WINDOW] = {0}, sum = 0;
     gaussian_window(g);
     size_t across = p->width - WINDOW + 1, down = p->height - WINDOW + 1;
     for (size_t y = 0; y < down; y++)

@@ -23,7 +23,9 @@ static enum status add(struct canvas *v, enum image_kind kind, const char *capti
         r->images = ARENA_ARRAY(v->c->arena, struct image_record, 4);
     if (!r->images || r->image_count == 4)
         return error_msg(err, STATUS_MEMORY, "no room for another picture");
-    r->images[r->image_count++] = (struct image_record){.scene = v->c->scene ? v->c->scene->name : "",
+    /* the scene does not live as long as the result */
+    const char *scene = v->c->scene ? arena_strdup(v->c->arena, v->c->scene->name) : "";
+    r->images[r->image_count++] = (struct image_record){.scene = scene,
                                                         .device = v->c->device_id,
                                                         .mode = v->mode,
                                                         .kind = kind,
@@ -35,10 +37,7 @@ static enum status add(struct canvas *v, enum image_kind kind, const char *capti
     return STATUS_OK;
 }
 
-static uint8_t to_byte(double v)
-{
-    return (uint8_t)(v > 0 ? v < 1 ? v * 255 + 0.5 : 255 : 0);
-}
+static uint8_t to_byte(double v) { return (uint8_t)(v > 0 ? v < 1 ? v * 255 + 0.5 : 255 : 0); }
 
 static void tone_map(struct canvas *v, const double *image, double exposure)
 {
@@ -95,10 +94,11 @@ enum status pictures_add(struct run_context *c, const char *mode, uint32_t width
         mean += luminance(reference + 3 * i) / (double)pixels;
     if (!(mean > 0))
         mean = 1;
-    char *caption = arena_printf(c->arena,
-                                 "device minus reference; full colour at %.3g, the reference's mean "
-                                 "luminance; blue too dark, red too bright, square-root scale",
-                                 mean);
+    char *caption =
+        arena_printf(c->arena,
+                     "device minus reference; full colour at %.3g, the reference's mean "
+                     "luminance; blue too dark, red too bright, square-root scale",
+                     mean);
     tone_map(&v, image, 0.18 / mean);
     enum status s = add(&v, IMAGE_PICTURE, "device", err);
     if (s == STATUS_OK) {

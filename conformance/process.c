@@ -14,7 +14,7 @@
 
 #define REPORT_LIMIT ((size_t)64 << 20)
 
-static const char *const phase_names[WORKER_PHASES] = {"run", "compile"};
+static const char *const worker_phase_names[WORKER_PHASES] = {"run", "compile"};
 
 static bool set_nonblocking(int fd)
 {
@@ -113,10 +113,11 @@ static void read_report_line(struct process *p, const char *line, size_t len, si
 {
     struct arena a = {0};
     const struct json *o, *v;
-    bool good = json_parse(&a, "worker", line, len, &o, NULL) == STATUS_OK && o->type == JSON_OBJECT;
+    bool good =
+        json_parse(&a, "worker", line, len, &o, NULL) == STATUS_OK && o->type == JSON_OBJECT;
     if (good && (v = json_get(o, "phase")) && v->type == JSON_STRING) {
         int phase = 0;
-        while (phase < WORKER_PHASES && strcmp(v->string, phase_names[phase]) != 0)
+        while (phase < WORKER_PHASES && strcmp(v->string, worker_phase_names[phase]) != 0)
             phase++;
         good = phase < WORKER_PHASES;
         if (good)
@@ -184,7 +185,8 @@ static void read_output(struct process *p)
     }
 }
 
-/* Resident bytes of the worker; 0 if unknown. What it started (a compiler) is short-lived and not counted. */
+/* Resident bytes of the worker; 0 if unknown. What it started (a compiler) is short-lived and not
+ * counted. */
 static uint64_t resident_bytes(pid_t pid)
 {
     char path[64];
@@ -205,7 +207,7 @@ static void apply_limits(struct process *p, const struct process_limits *limits)
     double budget = p->phase == WORKER_COMPILE ? limits->compile_s : limits->run_s;
     if (p->spent[p->phase] + clock_s() - p->phase_start > budget) {
         snprintf(why, sizeof why, "hung or too slow: the %s budget of %g s ran out",
-                 phase_names[p->phase], budget);
+                 worker_phase_names[p->phase], budget);
         process_kill(p, why);
     }
     uint64_t resident = resident_bytes(p->pid);
@@ -227,8 +229,8 @@ bool process_step(struct process *p, const struct process_limits *limits)
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
         return false;
-    /* Ended, not yet reaped, so its group's number cannot have been reused: end what it left behind, which would
-     * hold the pipes open. */
+    /* Ended, not yet reaped, so its group's number cannot have been reused: end what it left
+     * behind, which would hold the pipes open. */
     kill(-p->pid, SIGKILL);
     change_phase(p, p->phase);
     if (p->report >= 0)
@@ -258,16 +260,17 @@ static const char *signal_text(int sig)
     static const struct {
         int number;
         const char *text;
-    } known[] = {{SIGSEGV, "SIGSEGV (segmentation fault)"},
-                 {SIGABRT, "SIGABRT (abort)"},
-                 {SIGFPE, "SIGFPE (arithmetic exception)"},
-                 {SIGILL, "SIGILL (illegal instruction)"},
-                 {SIGBUS, "SIGBUS (bus error)"},
-                 {SIGTRAP, "SIGTRAP (trap)"},
-                 {SIGKILL, "SIGKILL (killed from outside, as the kernel does when memory runs out)"},
-                 {SIGTERM, "SIGTERM (ended from outside)"},
-                 {SIGINT, "SIGINT (interrupted)"},
-                 {SIGPIPE, "SIGPIPE (broken pipe)"}};
+    } known[] = {
+        {SIGSEGV, "SIGSEGV (segmentation fault)"},
+        {SIGABRT, "SIGABRT (abort)"},
+        {SIGFPE, "SIGFPE (arithmetic exception)"},
+        {SIGILL, "SIGILL (illegal instruction)"},
+        {SIGBUS, "SIGBUS (bus error)"},
+        {SIGTRAP, "SIGTRAP (trap)"},
+        {SIGKILL, "SIGKILL (killed from outside, as the kernel does when memory runs out)"},
+        {SIGTERM, "SIGTERM (ended from outside)"},
+        {SIGINT, "SIGINT (interrupted)"},
+        {SIGPIPE, "SIGPIPE (broken pipe)"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].number == sig)
             return known[i].text;
@@ -280,15 +283,16 @@ void process_result(struct process *p, struct arena *a, struct conform_result *o
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
         info.si_code = 0;
-    const char *phase = phase_names[p->phase], *words = last_words(p, a);
+    const char *phase = worker_phase_names[p->phase], *words = last_words(p, a);
     bool signalled = info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
     if (p->killed[0]) {
         r.reason = arena_printf(a, "%s%s", p->killed, words);
     } else if (signalled) {
         const char *name = signal_text(info.si_status);
-        r.reason = name ? arena_printf(a, "the worker crashed: %s in phase %s%s", name, phase, words)
-                        : arena_printf(a, "the worker crashed: signal %d in phase %s%s",
-                                       info.si_status, phase, words);
+        r.reason = name
+                       ? arena_printf(a, "the worker crashed: %s in phase %s%s", name, phase, words)
+                       : arena_printf(a, "the worker crashed: signal %d in phase %s%s",
+                                      info.si_status, phase, words);
     } else if (info.si_code != CLD_EXITED || info.si_status != 0) {
         r.reason = arena_printf(a, "the worker ended with status %d in phase %s%s", info.si_status,
                                 phase, words);

@@ -1,4 +1,5 @@
-/* One worker process: started with a pipe for its report and one for what it prints, watched, ended. */
+/* One worker process: started with a pipe for its report and one for what it prints, watched,
+ * ended. */
 #ifndef CONFORMANCE_PROCESS_H
 #define CONFORMANCE_PROCESS_H
 
@@ -22,19 +23,21 @@ struct process {
     size_t tail_len;
     enum process_phase phase;
     double phase_start, spent[WORKER_PHASES];
-    size_t result;       /* offset of the result's line + 1; 0: none */
-    char killed[256];    /* why we ended it; "" if we did not */
-    char junk[128];      /* a line that is no report; "" if none */
+    size_t result;    /* offset of the result's line + 1; 0: none */
+    char killed[256]; /* why we ended it; "" if we did not */
+    char junk[128];   /* a line that is no report; "" if none */
 };
 
-/* argv ends with NULL; an argument "@fd" is replaced by the number of the report pipe. The worker leads its own process
- * group and dies with this process. */
+/* argv ends with NULL; an argument "@fd" is replaced by the number of the report pipe. The worker
+ * leads its own process group and dies with this process. */
 enum status process_start(struct process *p, const char *const *argv, struct error *err);
-/* Reads what is there, follows phases, applies limits. True when the worker has ended and all is read. */
+/* Reads what is there, follows phases, applies limits. True when the worker has ended and all is
+ * read. */
 bool process_step(struct process *p, const struct process_limits *limits);
 /* Ends the worker and what it started. */
 void process_kill(struct process *p, const char *why);
-/* After the end: the result it reported, or an ERROR that says what happened. Strings in the arena. */
+/* After the end: the result it reported, or an ERROR that says what happened. Strings in the arena.
+ */
 void process_result(struct process *p, struct arena *a, struct conform_result *out);
 /* Kills if need be, reaps, closes. */
 void process_close(struct process *p);

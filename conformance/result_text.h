@@ -1,10 +1,12 @@
-/* The result of a case as one JSON object: what goes through a worker's pipe and into the journal. */
+/* The result of a case as one JSON object: what goes through a worker's pipe and into the journal.
+ */
 #ifndef CONFORMANCE_RESULT_TEXT_H
 #define CONFORMANCE_RESULT_TEXT_H
 
 #include "conformance.h"
 
-/* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is open in w. */
+/* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is
+ * open in w. */
 void result_write(struct json_writer *w, const struct conform_result *r, bool with_images);
 /* From such an object; strings and pictures in the arena. TYPE says what is wrong. */
 enum status result_read(struct arena *a, const char *file, const struct json *object,

@@ -63,7 +63,8 @@ static enum status program_identity(const char *path, char hex[33], struct error
     bool bad = ferror(f) != 0;
     fclose(f);
     hash_close(h, hex);
-    return bad ? error_msg(err, STATUS_IO, "the worker program %s cannot be read", path) : STATUS_OK;
+    return bad ? error_msg(err, STATUS_IO, "the worker program %s cannot be read", path)
+               : STATUS_OK;
 }
 
 /* Of the scene file itself; a file that cannot be read is the case's affair. */
@@ -127,10 +128,12 @@ static enum status prepare(struct run *r, struct error *err)
         if ((s = waivers_read(&r->arena, o->waivers, today, &r->waivers, err)) != STATUS_OK)
             return s;
         r->sum->expired_waivers = r->waivers.expired;
-        for (size_t d = 0; d < o->device_count; d++) /* an unknown device has neither name nor driver */
+        for (size_t d = 0; d < o->device_count;
+             d++) /* an unknown device has neither name nor driver */
             device_find(o->devices[d], &r->infos[d], NULL);
     }
-    if (o->journal && (s = journal_open(o->journal, identity, o->resume, &r->journal, err)) != STATUS_OK)
+    if (o->journal &&
+        (s = journal_open(o->journal, identity, o->resume, &r->journal, err)) != STATUS_OK)
         return s;
     r->jobs = o->jobs ? o->jobs : 1;
     if (r->jobs > r->task_count)
@@ -166,9 +169,9 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
     bool waived = w && failed;
     struct conform_result told = *result;
     if (w && (waived || result->verdict == VERDICT_PASS)) {
-        told.reason = arena_printf(&a, waived ? "%s [waived until %s: %s]"
-                                              : "%s [unexpected pass: waived until %s: %s]",
-                                   result->reason ? result->reason : "", w->expires, w->reason);
+        told.reason = arena_printf(
+            &a, waived ? "%s [waived until %s: %s]" : "%s [unexpected pass: waived until %s: %s]",
+            result->reason ? result->reason : "", w->expires, w->reason);
         if (!waived)
             r->sum->unexpected_pass++;
     }

@@ -1,4 +1,5 @@
-/* The runner against a worker that misbehaves in every way we know; the journal; selection; waivers. */
+/* The runner against a worker that misbehaves in every way we know; the journal; selection;
+ * waivers. */
 #include "conformance.h"
 #include "journal.h"
 #include "result_text.h"
@@ -40,7 +41,8 @@ static char *read_text(struct arena *a, const char *path)
     return data;
 }
 
-/* ---- one case, one device ----------------------------------------------------------------------- */
+/* ---- one case, one device -----------------------------------------------------------------------
+ */
 
 struct seen {
     size_t count;
@@ -88,7 +90,8 @@ static void misbehaviour_costs_one_case(void **state)
         {"fake:pass", VERDICT_PASS, "fine"},
         {"fake:fail", VERDICT_FAIL, "pixel (1,2)"},
         {"fake:segv", VERDICT_ERROR, "SIGSEGV (segmentation fault) in phase run"},
-        {"fake:abort", VERDICT_ERROR, "SIGABRT (abort) in phase run; it said: driver: internal error 42"},
+        {"fake:abort", VERDICT_ERROR,
+         "SIGABRT (abort) in phase run; it said: driver: internal error 42"},
         {"fake:hang", VERDICT_ERROR, "the run budget of 0.4 s ran out"},
         {"fake:slow-compile", VERDICT_PASS, "fine"},
         {"fake:memory", VERDICT_ERROR, "memory blow-up"},
@@ -151,7 +154,8 @@ static void worker_program_is_missing(void **state)
     assert_non_null(strstr(err.msg, "/nonexistent/worker"));
 }
 
-/* ---- selection ------------------------------------------------------------------------------------- */
+/* ---- selection
+ * ------------------------------------------------------------------------------------- */
 
 static size_t select_count(const struct conform_options *o, struct arena *a,
                            const struct conform_case **out)
@@ -227,7 +231,8 @@ static void bad_selections_are_refused(void **state)
     arena_free(&a);
 }
 
-/* Every case of the tables and the library is in core.txt: a case that nobody runs finds nothing. */
+/* Every case of the tables and the library is in core.txt: a case that nobody runs finds nothing.
+ */
 static void core_list_is_whole(void **state)
 {
     (void)state;
@@ -277,7 +282,8 @@ static void user_scenes_get_cases_of_their_own(void **state)
     arena_free(&a);
 }
 
-/* ---- journal and resume ------------------------------------------------------------------------------ */
+/* ---- journal and resume
+ * ------------------------------------------------------------------------------ */
 
 static size_t count_lines(const char *text)
 {
@@ -346,8 +352,11 @@ static void torn_journals(void **state)
     struct error err = {0};
     const char *path = arena_strdup(&a, in_folder("torn.journal"));
     struct journal *j;
-    const struct conform_result r = {.verdict = VERDICT_FAIL, .reason = "a \"quoted\"\nreason",
-                                     .replay = "isophote replay", .compile_s = 1, .run_s = 2.5};
+    const struct conform_result r = {.verdict = VERDICT_FAIL,
+                                     .reason = "a \"quoted\"\nreason",
+                                     .replay = "isophote replay",
+                                     .compile_s = 1,
+                                     .run_s = 2.5};
     assert_int_equal(journal_open(path, "p1", false, &j, &err), STATUS_OK);
     assert_int_equal(journal_add(j, "image.a", "native", "", &r, &err), STATUS_OK);
     assert_int_equal(journal_add(j, "image.b", "native", "h", &r, &err), STATUS_OK);
@@ -419,7 +428,8 @@ static void interrupt_keeps_the_journal(void **state)
     arena_free(&a);
 }
 
-/* ---- waivers ------------------------------------------------------------------------------------------- */
+/* ---- waivers
+ * ------------------------------------------------------------------------------------------- */
 
 static void waivers_apply(void **state)
 {
@@ -452,7 +462,9 @@ static void waivers_apply(void **state)
     assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
     assert_int_equal(conform_findings(&sum), 1);
     static const char *const bad[] = {
-        "[]", "{\"waivers\": 3}", "{\"waivers\": [{}]}",
+        "[]",
+        "{\"waivers\": 3}",
+        "{\"waivers\": [{}]}",
         "{\"waivers\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"\", \"expires\": "
         "\"2020-01-01\"}]}",
         "{\"waivers\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"x\", \"expires\": "
@@ -477,8 +489,12 @@ static void driver_ranges(void **state)
     assert_true(version_compare("1.2", "1.2.1") < 0);
     assert_true(version_compare("1.2-a", "1.2-b") < 0);
     assert_true(version_compare("99999999999999999999", "100000000000000000000") < 0);
-    struct waiver v = {.device = "opencl:*", .test = "image.*", .driver_min = "3.0",
-                       .driver_max = "3.1", .reason = "r", .expires = "2999-01-01"};
+    struct waiver v = {.device = "opencl:*",
+                       .test = "image.*",
+                       .driver_min = "3.0",
+                       .driver_max = "3.1",
+                       .reason = "r",
+                       .expires = "2999-01-01"};
     struct waivers w = {&v, 1, 0};
     assert_non_null(waiver_find(&w, "opencl:0", "pocl", "3.1", "image.strict.cornell"));
     assert_null(waiver_find(&w, "opencl:0", "pocl", "3.2", "image.strict.cornell"));
@@ -489,14 +505,18 @@ static void driver_ranges(void **state)
     assert_non_null(waiver_find(&w, "opencl:1", "Intel(R) Xeon", "3.0.5", "image.x"));
 }
 
-/* ---- results as text -------------------------------------------------------------------------------------- */
+/* ---- results as text
+ * -------------------------------------------------------------------------------------- */
 
 static void base64_vectors(void **state) /* RFC 4648, section 10 */
 {
     (void)state;
-    static const char *const vectors[][2] = {{"", ""},         {"f", "Zg=="},
-                                             {"fo", "Zm8="},   {"foo", "Zm9v"},
-                                             {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="},
+    static const char *const vectors[][2] = {{"", ""},
+                                             {"f", "Zg=="},
+                                             {"fo", "Zm8="},
+                                             {"foo", "Zm9v"},
+                                             {"foob", "Zm9vYg=="},
+                                             {"fooba", "Zm9vYmE="},
                                              {"foobar", "Zm9vYmFy"}};
     struct arena a = {0};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {

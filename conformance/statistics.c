@@ -45,10 +45,7 @@ double chi_square_survival(double x, double k)
     return x / 2 < k / 2 + 1 ? 1 - gamma_series(k / 2, x / 2) : gamma_fraction(k / 2, x / 2);
 }
 
-double normal_two_sided(double z)
-{
-    return erfc(fabs(z) / sqrt(2));
-}
+double normal_two_sided(double z) { return erfc(fabs(z) / sqrt(2)); }
 
 double normal_two_sided_quantile(double p)
 {
@@ -87,7 +84,8 @@ void chi_square_test(const double *observed, const double *expected, size_t n, d
         return;
     }
     if (pooled_expected >= pool || pooled_observed > 0) {
-        /* a pool that expects little is tested all the same: Poisson, by a cell of its own with the usual floor */
+        /* a pool that expects little is tested all the same: Poisson, by a cell of its own with the
+         * usual floor */
         double e = pooled_expected < pool ? pool : pooled_expected;
         double d = pooled_expected < pool && pooled_observed < pool ? 0 : pooled_observed - e;
         r.statistic += d * d / e;

@@ -33,7 +33,8 @@ static bool emits(const struct material *m)
 static bool environment_is_light(const struct scene *s)
 {
     const struct environment *e = &s->environment;
-    if (e->type == ENVIRONMENT_NONE || !(e->radiance[0] > 0 || e->radiance[1] > 0 || e->radiance[2] > 0))
+    if (e->type == ENVIRONMENT_NONE ||
+        !(e->radiance[0] > 0 || e->radiance[1] > 0 || e->radiance[2] > 0))
         return false;
     if (e->type == ENVIRONMENT_CONSTANT)
         return true;
@@ -44,8 +45,8 @@ static bool environment_is_light(const struct scene *s)
     return false;
 }
 
-enum status steps_open(const struct scene *s, const struct reference *r, const struct render_job *job,
-                       struct steps **out, struct error *err)
+enum status steps_open(const struct scene *s, const struct reference *r,
+                       const struct render_job *job, struct steps **out, struct error *err)
 {
     struct steps *n = calloc(1, sizeof *n);
     if (!n)
@@ -66,12 +67,10 @@ enum status steps_open(const struct scene *s, const struct reference *r, const s
     return STATUS_OK;
 }
 
-void steps_close(struct steps *s)
-{
-    free(s);
-}
+void steps_close(struct steps *s) { free(s); }
 
-/* ---- saying what differs ------------------------------------------------------------------------- */
+/* ---- saying what differs
+ * ------------------------------------------------------------------------- */
 
 /* One path being looked over. */
 struct look {
@@ -122,14 +121,12 @@ static bool scalar_differs(struct look *l, const char *stage, const char *field,
 }
 
 static bool vector_differs(struct look *l, const char *stage, const char *field, const char *names,
-                           const double reference[3], const double device[3],
-                           const double bound[3])
+                           const double reference[3], const double device[3], const double bound[3])
 {
     double worst = 0;
     int at = 0;
     for (int i = 0; i < 3; i++) {
-        double margin =
-            reference[i] == device[i] ? 0 : fabs(reference[i] - device[i]) / bound[i];
+        double margin = reference[i] == device[i] ? 0 : fabs(reference[i] - device[i]) / bound[i];
         if (isnan(margin))
             margin = INFINITY;
         if (margin > worst) {
@@ -159,14 +156,13 @@ static bool flip_differs(struct look *l, const char *stage, const char *field, d
 }
 
 /* An id as a number to print: -1 for none. */
-static double id_number(uint32_t id)
-{
-    return id == UINT32_MAX ? -1 : (double)id;
-}
+static double id_number(uint32_t id) { return id == UINT32_MAX ? -1 : (double)id; }
 
-/* ---- camera -------------------------------------------------------------------------------------------- */
+/* ---- camera
+ * -------------------------------------------------------------------------------------------- */
 
-/* px = x + u0 is rounded to u W; times tan_x 2/W: 2 u tan; sums of three products with rounded basis vectors, a normalisation. */
+/* px = x + u0 is rounded to u W; times tan_x 2/W: 2 u tan; sums of three products with rounded
+ * basis vectors, a normalisation. */
 static bool camera_differs(struct look *l, const struct path_vertex *v)
 {
     const struct camera *c = &l->s->scene->camera;
@@ -203,10 +199,12 @@ static bool camera_differs(struct look *l, const struct path_vertex *v)
            vector_differs_by(l, "camera", "direction", d, v->direction, bound_d);
 }
 
-/* ---- traversal ------------------------------------------------------------------------------------------ */
+/* ---- traversal
+ * ------------------------------------------------------------------------------------------ */
 
 /* Turned to wo's side, as the device must have done; where rounding decides, as it did. */
-static void turn(const struct path_vertex *v, const struct hit_bounds *b, double Ng[3], double Ns[3])
+static void turn(const struct path_vertex *v, const struct hit_bounds *b, double Ng[3],
+                 double Ns[3])
 {
     double wo[3];
     vec_scale(wo, -1, v->direction);
@@ -228,8 +226,8 @@ static void turn(const struct path_vertex *v, const struct hit_bounds *b, double
     }
 }
 
-static bool uv_differs(struct look *l, const double ref[2], const double dev[2], const double bound[2],
-                       bool round)
+static bool uv_differs(struct look *l, const double ref[2], const double dev[2],
+                       const double bound[2], bool round)
 {
     double u = dev[0];
     if (round && fabs(u - ref[0]) > 0.5) /* a sphere's u turns around */
@@ -251,8 +249,8 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
     if (ref.primitive != v->primitive) {
         double margin = margin_hit(s->scene, s->reference, v->origin, v->direction, INFINITY,
                                    v->primitive, &ref);
-        return flip_differs(l, "traversal", "primitive",
-                            id_number(ref.primitive), id_number(v->primitive), margin);
+        return flip_differs(l, "traversal", "primitive", id_number(ref.primitive),
+                            id_number(v->primitive), margin);
     }
     l->report->compared++;
     if (ref.primitive == UINT32_MAX)
@@ -276,15 +274,18 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
            uv_differs(l, ref.uv, v->uv, b.uv, round);
 }
 
-/* ---- light that is seen ------------------------------------------------------------------------------------ */
+/* ---- light that is seen
+ * ------------------------------------------------------------------------------------ */
 
-/* Density of the emitter hit, of (t, cos, distance factor): section 5, last paragraph. *relative: its error. */
+/* Density of the emitter hit, of (t, cos, distance factor): section 5, last paragraph. *relative:
+ * its error. */
 static double emitter_pdf(const struct steps *s, const struct path_vertex *v, double cosine,
                           double cosine_error, double *relative)
 {
     const struct scene *scene = s->scene;
     const struct material *m = material_of(scene, v->primitive);
-    double share = (1 - s->p_env) * luminance(m->emission) * (m->emission_two_sided ? 2 : 1) / s->w_total;
+    double share =
+        (1 - s->p_env) * luminance(m->emission) * (m->emission_two_sided ? 2 : 1) / s->w_total;
     size_t i = v->primitive - scene->triangle_count;
     if (v->primitive >= scene->triangle_count && i < scene->sphere_count) {
         double D[3], r = (double)scene->spheres[i].radius;
@@ -322,31 +323,26 @@ static bool emission_differs(struct look *l, const struct path_vertex *v,
         }
         if (s->scene->environment.type == ENVIRONMENT_MAP) {
             double size = fmax(s->scene->environment.map.width, s->scene->environment.map.height);
-            for (int c = 0; c < 3; c++) /* map coordinates are rounded in texels, contrast counts at most once */
+            for (int c = 0; c < 3;
+                 c++) /* map coordinates are rounded in texels, contrast counts at most once */
                 room[c] *= 1 + size * ULP;
         }
         relative += 32 * ULP;
     } else {
         const struct material *m = material_of(s->scene, v->primitive);
-        struct reference_hit h;
-        double cosine, cosine_error = 16 * ULP;
+        struct hit_bounds b;
+        double cosine, cosine_error = 16 * ULP, n[3];
         if (!emits(m))
             goto compare;
-        reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &h);
-        if (h.primitive == v->primitive) {
-            struct hit_bounds b;
-            hit_bounds(s->scene, v->primitive, v->origin, v->direction, h.t, h.P, h.Ng, &b);
-            cosine = -vec_dot(v->direction, h.Ng);
-            cosine_error += b.Ng;
-        } else { /* a flip: the device's own normal, which is turned to wo's side */
-            cosine = -vec_dot(v->direction, v->Ng);
-            if (!m->emission_two_sided && v->emitted[0] == 0 && v->emitted[1] == 0 && v->emitted[2] == 0)
-                return false;
-        }
+        primitive_normal(s->scene, v->primitive, v->P, n);
+        hit_bounds(s->scene, v->primitive, v->origin, v->direction, v->t, v->P, n, &b);
+        cosine = -vec_dot(v->direction, n);
+        cosine_error += b.Ng;
         if (m->emission_two_sided)
             cosine = fabs(cosine);
         if (fabs(cosine) <= cosine_error)
-            return false; /* which side is seen is a matter of rounding, and the contribution's weight too */
+            return false; /* which side is seen is a matter of rounding, and the contribution's
+                             weight too */
         if (cosine > 0) {
             vec_load(L, m->emission);
             pdf = s->w_total > 0 ? emitter_pdf(s, v, cosine, cosine_error, &relative) : 0;
@@ -366,18 +362,19 @@ compare:;
         L[c] = part * w;
         bound[c] = fabs(part) * (16 * ULP * w + w_error) + v->beta[c] * room[c] * w + 1e-36;
     }
-    return vector_differs(l, "light", "emitted", "rgb", L,
-                          v->emitted, bound);
+    return vector_differs(l, "light", "emitted", "rgb", L, v->emitted, bound);
 }
 
-/* ---- light that is sampled ---------------------------------------------------------------------------------- */
+/* ---- light that is sampled
+ * ---------------------------------------------------------------------------------- */
 
 struct light_question {
     const struct steps *s;
     double Ng[3], u[3];
 };
 
-/* in: point that the sample starts from (3), u (3); out: wi 3, pdf, distance, Le 3. Code: -1 none, else 2 light + lit. */
+/* in: point that the sample starts from (3), u (3); out: wi 3, pdf, distance, Le 3. Code: -1 none,
+ * else 2 light + lit. */
 static int ask_light(void *ctx, const double *in, double *out)
 {
     const struct light_question *q = ctx;
@@ -387,7 +384,8 @@ static int ask_light(void *ctx, const double *in, double *out)
         u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
     /* the question moves its point off the surface by itself: undo that */
     vec_madd(P, in, -0x1p-17 * e, q->Ng);
-    bool lit = reference_light_sample(q->s->reference, P, q->Ng, u, &light, out, &out[4], &out[3], &out[5]);
+    bool lit = reference_light_sample(q->s->reference, P, q->Ng, u, &light, out, &out[4], &out[3],
+                                      &out[5]);
     if (!lit)
         return -1;
     return (int)(2 * light + 1);
@@ -435,7 +433,8 @@ static void question_of(struct bsdf_question *q, const struct steps *s, const st
     vec_to_local(wo, q->frame, back);
 }
 
-/* Steps of local directions and texture coordinates: a frame of rounded vectors, three products and two sums. */
+/* Steps of local directions and texture coordinates: a frame of rounded vectors, three products and
+ * two sums. */
 static void steps_of(const struct path_vertex *v, double direction[3], double uv[2])
 {
     for (int i = 0; i < 3; i++)
@@ -454,8 +453,8 @@ static bool shadow_differs(struct look *l, const struct path_vertex *v, const do
     l->report->compared++;
     if (clear == (v->visible != 0))
         return false;
-    double margin = margin_visible(l->s->scene, l->s->reference, from, v->light_wi, t_max,
-                                   !v->visible, &h);
+    double margin =
+        margin_visible(l->s->scene, l->s->reference, from, v->light_wi, t_max, !v->visible, &h);
     return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
 }
 
@@ -464,7 +463,8 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     const struct steps *s = l->s;
     double u[4], from[3], in[8], step[8], wo[3];
     numbers(l, 2 * l->k - 1, u);
-    double extent = fmax(vec_max_abs(v->P), fmax(primitive_extent(s->scene, v->primitive), 0x1p-20));
+    double extent =
+        fmax(vec_max_abs(v->P), fmax(primitive_extent(s->scene, v->primitive), 0x1p-20));
     vec_madd(from, v->P, 0x1p-17 * extent, v->Ng);
     struct light_question q = {.s = s};
     struct answer a;
@@ -478,8 +478,8 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     answer_spread(ask_light, &q, in, step, 6, 8, &a);
     int code = v->light != UINT32_MAX && v->light_pdf_w > 0 ? (int)(2 * v->light + 1) : -1;
     if (!answer_allows(&a, code, 8))
-        return differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2,
-                       id_number(v->light), INFINITY);
+        return differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2, id_number(v->light),
+                       INFINITY);
     l->report->compared++;
     if (code < 0) {
         const double none[3] = {0};
@@ -530,9 +530,12 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     return vector_differs(l, "shader", "direct", "rgb", direct.value, v->direct, bound);
 }
 
-/* ---- scattering ------------------------------------------------------------------------------------------------ */
+/* ---- scattering
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* in: wo 3 (local), u 3, uv 2; out: wi 3 (world), weight 3, pdf, side. Code 0: the path ends, 1: reflected, 2: through. */
+/* in: wo 3 (local), u 3, uv 2; out: wi 3 (world), weight 3, pdf, side. Code 0: the path ends, 1:
+ * reflected, 2: through. */
 static int ask_scatter(void *ctx, const double *in, double *out)
 {
     struct bsdf_question *q = ctx;
@@ -541,8 +544,8 @@ static int ask_scatter(void *ctx, const double *in, double *out)
     normalized(wo, in);
     for (int i = 0; i < 3; i++)
         u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
-    if (!reference_bsdf_sample(q->s->reference, q->v->material, in + 6, q->entering, wo, u, wi, out + 3,
-                               out + 6, &delta))
+    if (!reference_bsdf_sample(q->s->reference, q->v->material, in + 6, q->entering, wo, u, wi,
+                               out + 3, out + 6, &delta))
         return 0;
     vec_to_world(out, q->frame, wi);
     bool through = wi[2] < 0;
@@ -560,10 +563,9 @@ static int ask_scatter(void *ctx, const double *in, double *out)
 
 static bool entering(const struct steps *s, const struct path_vertex *v)
 {
-    struct reference_hit h;
-    reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &h);
-    /* the stored normal shows which way; the device's own is already turned */
-    return h.primitive != v->primitive || vec_dot(h.Ng, v->direction) < 0;
+    double n[3]; /* the stored normal shows which way; the device's own is already turned */
+    primitive_normal(s->scene, v->primitive, v->P, n);
+    return vec_dot(n, v->direction) < 0;
 }
 
 static bool scatter_differs(struct look *l, const struct path_vertex *v)
@@ -588,7 +590,8 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
     if (!answer_allows(&a, code, 8)) {
         if (ended || a.code == 0)
             return flip_differs(l, "shader", "event", a.code == 0 ? EVENT_ABSORB : EVENT_SCATTER,
-                                v->event, unsure > 0 ? unsure / (a.spread[7] + 32 * ULP) : INFINITY);
+                                v->event,
+                                unsure > 0 ? unsure / (a.spread[7] + 32 * ULP) : INFINITY);
         return differs(l, "shader", "lobe", 0, a.code, code, INFINITY);
     }
     l->report->compared++;
@@ -632,19 +635,23 @@ static bool roulette_differs(struct look *l, const struct path_vertex *v, double
 }
 
 /* The ray that leaves v is the one that arrives at the next vertex, and so is the throughput. */
-static bool hand_over_differs(struct look *l, const struct path_vertex *v, const struct path_vertex *next,
-                              double q)
+static bool hand_over_differs(struct look *l, const struct path_vertex *v,
+                              const struct path_vertex *next, double q)
 {
     double o[3], beta[3], bound[3];
-    double extent = fmax(vec_max_abs(v->P), fmax(primitive_extent(l->s->scene, v->primitive), 0x1p-20));
+    double extent =
+        fmax(vec_max_abs(v->P), fmax(primitive_extent(l->s->scene, v->primitive), 0x1p-20));
     double side = vec_dot(v->wi, v->Ng) < 0 ? -1 : 1;
     vec_madd(o, v->P, side * 0x1p-17 * extent, v->Ng);
+    /* one value written twice; outside strict a compiler may compute it twice, contracted in two
+     * ways */
+    double wi_bound = l->s->job.launch.mode == MODE_STRICT ? 1e-300 : 32 * ULP;
     for (int c = 0; c < 3; c++) {
         beta[c] = v->beta[c] * v->weight[c] / q;
         bound[c] = 8 * ULP * fabs(beta[c]) + 1e-36;
     }
     return vector_differs_by(l, "path", "origin", o, next->origin, 2 * ULP * extent) ||
-           vector_differs_by(l, "path", "direction", v->wi, next->direction, 1e-300) ||
+           vector_differs_by(l, "path", "direction", v->wi, next->direction, wi_bound) ||
            vector_differs(l, "roulette", "beta", "rgb", beta, next->beta, bound);
 }
 
@@ -678,7 +685,8 @@ static bool vertex_differs(struct look *l, const struct path_vertex *v, size_t i
         return true;
     if (v->event == EVENT_ROULETTE || last)
         return last == (v->event == EVENT_SCATTER) &&
-               differs(l, "path", "length", 0, l->k + (v->event == EVENT_SCATTER), (double)count, INFINITY);
+               differs(l, "path", "length", 0, l->k + (v->event == EVENT_SCATTER), (double)count,
+                       INFINITY);
     return hand_over_differs(l, v, v + 1, q);
 }
 

@@ -1,5 +1,6 @@
-/* One path of a device, looked over step by step: at each vertex the reference is asked for the next quantity, starting from the
- * device's own state, so that no error is carried on and a wrong step is found where it happens. Bounds: bounds.h. */
+/* One path of a device, looked over step by step: at each vertex the reference is asked for the
+ * next quantity, starting from the device's own state, so that no error is carried on and a wrong
+ * step is found where it happens. Bounds: bounds.h. */
 #ifndef CONFORMANCE_STEPS_H
 #define CONFORMANCE_STEPS_H
 
@@ -8,22 +9,23 @@
 
 struct steps;
 /* scene and reference must outlive it. */
-enum status steps_open(const struct scene *s, const struct reference *r, const struct render_job *job,
-                       struct steps **out, struct error *err);
+enum status steps_open(const struct scene *s, const struct reference *r,
+                       const struct render_job *job, struct steps **out, struct error *err);
 void steps_close(struct steps *s); /* accepts NULL */
 
 struct step_report {
-    bool found;            /* a step that rounding does not explain */
-    uint32_t k;            /* its vertex */
-    const char *stage;     /* "camera", "traversal", "surface", "light", "shadow", "shader", "roulette", "path", "sum" */
-    const char *field;     /* "direction", "primitive" ... */
-    char component;        /* 'x' 'y' 'z', 'r' 'g' 'b'; 0: a scalar */
+    bool found;        /* a step that rounding does not explain */
+    uint32_t k;        /* its vertex */
+    const char *stage; /* "camera", "traversal", "surface", "light", "shadow", "shader", "roulette",
+                          "path", "sum" */
+    const char *field; /* "direction", "primitive" ... */
+    char component;    /* 'x' 'y' 'z', 'r' 'g' 'b'; 0: a scalar */
     double reference, device;
-    double margin;         /* distance over its bound: > 1 where found */
-    uint32_t flips;        /* decisions that fell otherwise within the bound */
-    double flip_margin;    /* the largest of theirs */
-    uint64_t compared;     /* numbers looked at */
-    double worst;          /* the largest margin of all */
+    double margin;      /* distance over its bound: > 1 where found */
+    uint32_t flips;     /* decisions that fell otherwise within the bound */
+    double flip_margin; /* the largest of theirs */
+    uint64_t compared;  /* numbers looked at */
+    double worst;       /* the largest margin of all */
     const char *worst_field;
 };
 /* vertices and L as device_trace gives them. */

@@ -114,8 +114,7 @@ enum status conform_cases(struct arena *a, const char *const *scenes, size_t sce
                 const char *name = arena_printf(a, "%s.%s", row->name, named[k].name);
                 if (!name)
                     return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", total);
-                list[n++] =
-                    (struct conform_case){name, level->name, row->text, named[k].path};
+                list[n++] = (struct conform_case){name, level->name, row->text, named[k].path};
             }
     }
     *out = list;
@@ -140,7 +139,8 @@ const struct case_row *suite_row(const char *name)
     return NULL;
 }
 
-/* ---- lists and selection ------------------------------------------------------------------------ */
+/* ---- lists and selection ------------------------------------------------------------------------
+ */
 
 static const struct conform_case *find_case(const struct conform_case *list, size_t count,
                                             const char *name)
@@ -151,11 +151,17 @@ static const struct conform_case *find_case(const struct conform_case *list, siz
     return NULL;
 }
 
-/* Marks the cases that a list file names: one name a line, # begins a comment. */
+/* Marks the cases that a list file names: one name a line, # begins a comment. "all" is every case.
+ */
 static enum status read_list(struct arena *a, const char *wanted, const struct conform_case *all,
                              size_t count, bool *listed, struct error *err)
 {
     const char *path = wanted;
+    if (strcmp(wanted, "all") == 0) {
+        for (size_t i = 0; i < count; i++)
+            listed[i] = true;
+        return STATUS_OK;
+    }
     if (!strchr(wanted, '/') && !strchr(wanted, '.'))
         path = arena_printf(a, "%s/%s.txt", ISOPHOTE_LISTS_DIR, wanted);
     char *data;

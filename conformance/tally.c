@@ -51,8 +51,8 @@ enum status tally_verdict(struct tally *t, struct run_context *c)
     if (t->failures)
         return case_fail(c, "%s; %zu of %llu comparisons wrong", t->text, t->failures,
                          (unsigned long long)t->compared);
-    return case_pass(c, "%llu comparisons, worst %.2f of its bound", (unsigned long long)t->compared,
-                     t->worst);
+    return case_pass(c, "%llu comparisons, worst %.2f of its bound",
+                     (unsigned long long)t->compared, t->worst);
 }
 
 uint32_t word_of(float f)
@@ -93,7 +93,8 @@ enum status case_probe(struct run_context *c, enum probe probe, const uint32_t *
     uint32_t *words = ARENA_ARRAY(c->arena, uint32_t, rows * probe_shapes[probe].out_words);
     if (!words)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu rows", rows);
-    memset(words, 0xa5, rows * probe_shapes[probe].out_words * sizeof *words); /* nothing stale passes */
+    memset(words, 0xa5,
+           rows * probe_shapes[probe].out_words * sizeof *words); /* nothing stale passes */
     enum status s = device_probe(c->device, probe, in, rows, words, err);
     if (s == STATUS_OK)
         *out = words;

@@ -1,4 +1,5 @@
-/* Many comparisons of one kind in a case: the worst ratio of error to bound, and the first that is over. */
+/* Many comparisons of one kind in a case: the worst ratio of error to bound, and the first that is
+ * over. */
 #ifndef CONFORMANCE_TALLY_H
 #define CONFORMANCE_TALLY_H
 
@@ -6,11 +7,12 @@
 
 struct tally {
     uint64_t compared;
-    double worst;      /* largest error over bound among the good ones */
+    double worst; /* largest error over bound among the good ones */
     size_t failures;
-    char text[768];    /* of the first failure */
+    char text[768]; /* of the first failure */
 };
-/* True when |got - want| <= bound; else counts a failure and describes it: row and what as printf text. NaN never passes. */
+/* True when |got - want| <= bound; else counts a failure and describes it: row and what as printf
+ * text. NaN never passes. */
 bool tally_near(struct tally *t, double got, double want, double bound, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 /* The same for a discrete answer. */
@@ -27,7 +29,7 @@ float float_of(uint32_t w);
 struct dice {
     uint32_t key, row, used, words[4];
 };
-double dice_u(struct dice *d);                     /* [0, 1), 24 bits */
+double dice_u(struct dice *d);                      /* [0, 1), 24 bits */
 void dice_direction(struct dice *d, double out[3]); /* uniform on the sphere */
 
 /* Runs a probe of rows; *out in the case's arena. */

@@ -1,4 +1,5 @@
-/* Three-vectors of doubles, for looking over a device's shoulder. Written for conformance/ alone. */
+/* Three-vectors of doubles, for looking over a device's shoulder. Written for conformance/ alone.
+ */
 #ifndef CONFORMANCE_VECTOR_H
 #define CONFORMANCE_VECTOR_H
 

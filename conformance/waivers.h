@@ -1,7 +1,7 @@
-/* Waivers: known failures, each for a device pattern, a driver range, a case pattern, with a reason and an expiry.
- * The file (docs/conformance.md): {"waivers": [{"device": "opencl:*", "driver_min": "3.0", "driver_max": "3.1",
- * "case": "image.strict.*", "reason": "...", "expires": "2027-01-31"}]}. Patterns are fnmatch(3) globs; device matches
- * the id or the device's name. */
+/* Waivers: known failures, each for a device pattern, a driver range, a case pattern, with a reason
+ * and an expiry. The file (docs/conformance.md): {"waivers": [{"device": "opencl:*", "driver_min":
+ * "3.0", "driver_max": "3.1", "case": "image.strict.*", "reason": "...", "expires":
+ * "2027-01-31"}]}. Patterns are fnmatch(3) globs; device matches the id or the device's name. */
 #ifndef CONFORMANCE_WAIVERS_H
 #define CONFORMANCE_WAIVERS_H
 
@@ -21,7 +21,8 @@ enum status waivers_read(struct arena *a, const char *path, const char *today, s
 /* The first waiver that applies, or NULL; expired ones never do. name and driver may be "". */
 const struct waiver *waiver_find(const struct waivers *w, const char *device, const char *name,
                                  const char *driver, const char *test);
-/* Orders version strings by their runs of digits as numbers and the rest as text: "3.9" < "3.10". */
+/* Orders version strings by their runs of digits as numbers and the rest as text: "3.9" < "3.10".
+ */
 int version_compare(const char *a, const char *b);
 
 #endif

@@ -127,10 +127,7 @@ void case_detail(struct run_context *c, struct json_writer *w)
     text_free(&w->out);
 }
 
-bool is_native(const char *id)
-{
-    return strcmp(id, "native") == 0;
-}
+bool is_native(const char *id) { return strcmp(id, "native") == 0; }
 
 static enum verdict verdict_of(enum status s)
 {
@@ -184,10 +181,11 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
     if (s == STATUS_CANCELLED)
         return s;
     if (!r.replay && r.verdict != VERDICT_PASS && r.verdict != VERDICT_SKIP) {
-        bool plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
-                     strlen(name);
-        r.replay = plain ? arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s", device,
-                                        name, scene ? " --scene " : "", scene ? scene : "")
+        bool plain =
+            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+            strlen(name);
+        r.replay = plain ? arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s",
+                                        device, name, scene ? " --scene " : "", scene ? scene : "")
                          : NULL;
     }
     *out = r;

@@ -50,7 +50,7 @@ struct conform_options {
     size_t level_count;
     const char *const *scenes;   /* more scenes than the embedded ones */
     size_t scene_count;
-    const char *list;            /* a list's name or file; NULL: "core" */
+    const char *list;            /* a list's name or file, or "all"; NULL: "core" */
     const char *filter;          /* POSIX extended regular expression on names; NULL: all */
     uint32_t shard, shards;      /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */

@@ -1,0 +1,524 @@
+/* isophote conform: judges devices; isophote worker: runs one case for it. */
+#include "bench.h"
+#include "cli.h"
+#include "conformance.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct conform_command {
+    struct option_list devices, levels, scenes;
+    const char *suite, *filter, *shard, *junit, *store, *journal, *waivers;
+    double compile_budget_s, run_budget_s;
+    uint32_t jobs, memory_mib;
+    bool list, resume, json, self_test, quiet;
+
+    struct arena arena;
+    struct conform_options o;
+    struct json_writer w; /* the cases, as they finish */
+    bool terminal;
+    size_t *caught;  /* self-test: by fault, cases that fail */
+    struct text *by; /* and their names */
+};
+
+/* ---- results as they come ----------------------------------------------------------------------
+ */
+
+static void print_case(const char *device, const struct conform_case *c,
+                       const struct conform_result *r)
+{
+    printf("%-5s %-10s %s", verdict_name(r->verdict), device, c->name);
+    if (r->verdict != VERDICT_PASS || strstr(r->reason ? r->reason : "", "unexpected pass"))
+        printf("\n      %s", r->reason ? r->reason : "");
+    if (r->replay && r->verdict == VERDICT_FAIL)
+        printf("\n      %s", r->replay);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void json_case(struct json_writer *w, const char *device, const struct conform_case *c,
+                      const struct conform_result *r)
+{
+    json_begin_object(w);
+    json_key_string(w, "case", c->name);
+    json_key_string(w, "device", device);
+    json_key_string(w, "verdict", verdict_name(r->verdict));
+    json_key_string(w, "reason", r->reason);
+    json_key_string(w, "replay", r->replay);
+    json_key_string(w, "detail", r->detail);
+    json_key_number(w, "compile_s", r->compile_s);
+    json_key_number(w, "run_s", r->run_s);
+    json_end_object(w);
+}
+
+static void note_fault(struct conform_command *cmd, const char *device,
+                       const struct conform_case *c, const struct conform_result *r)
+{
+    if (r->verdict != VERDICT_FAIL)
+        return;
+    for (size_t i = 0; i < cmd->o.device_count; i++)
+        if (strcmp(cmd->o.devices[i], device) == 0) {
+            cmd->caught[i]++;
+            text_printf(&cmd->by[i], "%s%s", cmd->by[i].len ? " " : "", c->name);
+        }
+}
+
+static void on_case(void *ctx, size_t done, size_t total, const char *device,
+                    const struct conform_case *c, const struct conform_result *r)
+{
+    struct conform_command *cmd = ctx;
+    if (cmd->self_test)
+        note_fault(cmd, device, c, r);
+    if (cmd->json) {
+        json_case(&cmd->w, device, c, r);
+    } else if (!cmd->self_test &&
+               (!cmd->terminal || r->verdict == VERDICT_FAIL || r->verdict == VERDICT_ERROR)) {
+        progress_end();
+        print_case(device, c, r);
+    }
+    char what[160];
+    snprintf(what, sizeof what, "%zu of %zu cases, %s", done, total, c->name);
+    progress_show(what, total ? (double)done / (double)total : 1, -1);
+}
+
+/* ---- devices
+ * ------------------------------------------------------------------------------------- */
+
+static const char *kind_name(enum device_kind k)
+{
+    return k == DEVICE_CPU ? "cpu" : k == DEVICE_GPU ? "gpu" : "other";
+}
+
+/* Ids of the devices asked for, or of all; each is written to the store's run. */
+static enum status choose_devices(struct conform_command *cmd, const char *const **ids,
+                                  size_t *count, struct error *err)
+{
+    struct arena *a = &cmd->arena;
+    enum status s = STATUS_OK;
+    const char **list;
+    if (cmd->self_test) {
+        const struct fault *faults = faults_list(count);
+        list = ARENA_ARRAY(a, const char *, *count);
+        for (size_t i = 0; list && i < *count; i++)
+            list[i] = arena_printf(a, "faulty:%s", faults[i].name);
+    } else if (cmd->devices.count) {
+        *count = cmd->devices.count;
+        list = ARENA_ARRAY(a, const char *, *count);
+        for (size_t i = 0; list && i < *count; i++) {
+            struct device_info d;
+            if ((s = device_find(cmd->devices.items[i], &d, err)) != STATUS_OK)
+                return s;
+            list[i] = arena_strdup(a, d.id);
+        }
+    } else {
+        struct device_info *found;
+        const char *const *problems;
+        size_t problem_count;
+        s = devices_list(a, false, &found, count, &problems, &problem_count, err);
+        if (s != STATUS_OK)
+            return s;
+        list = ARENA_ARRAY(a, const char *, *count);
+        for (size_t i = 0; list && i < *count; i++)
+            list[i] = found[i].id;
+        if (*count == 0)
+            return error_msg(err, STATUS_MISSING,
+                             "no device was found; `isophote doctor` says why");
+    }
+    for (size_t i = 0; list && i < *count; i++)
+        if (!list[i])
+            list = NULL;
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the devices");
+    *ids = list;
+    return STATUS_OK;
+}
+
+static enum status record_devices(struct conform_command *cmd, struct error *err)
+{
+    enum status s = STATUS_OK;
+    for (size_t i = 0; i < cmd->o.device_count && s == STATUS_OK; i++) {
+        struct device_info d;
+        struct json_writer w = {0};
+        if ((s = device_find(cmd->o.devices[i], &d, err)) != STATUS_OK)
+            return s;
+        json_begin_object(&w);
+        json_key_integer(&w, "compute_units", d.compute_units);
+        json_key_integer(&w, "clock_mhz", d.clock_mhz);
+        json_key_integer(&w, "max_work_group", d.max_work_group);
+        json_key_integer(&w, "global_bytes", (int64_t)d.global_bytes);
+        json_key_integer(&w, "max_alloc_bytes", (int64_t)d.max_alloc_bytes);
+        json_key_bool(&w, "fp64", d.fp64);
+        json_key_bool(&w, "subgroups", d.subgroups);
+        json_key_bool(&w, "spirv", d.spirv);
+        json_end_object(&w);
+        const struct device_record record = {.id = d.id,
+                                             .api = d.api,
+                                             .name = d.name,
+                                             .vendor = d.vendor,
+                                             .driver = d.driver,
+                                             .version = d.version,
+                                             .compiler = d.compiler,
+                                             .kind = kind_name(d.kind),
+                                             .detail = w.out.data};
+        s = store_add_device(cmd->o.store, cmd->o.run, &record, err);
+        text_free(&w.out);
+    }
+    return s;
+}
+
+/* ---- what the options say
+ * ------------------------------------------------------------------------- */
+
+static enum status parse_shard(const char *text, uint32_t *shard, uint32_t *shards,
+                               struct error *err)
+{
+    unsigned i = 0, n = 0;
+    int end = 0;
+    if (sscanf(text, "%u/%u%n", &i, &n, &end) != 2 || text[end] || i < 1 || i > n)
+        return error_msg(err, STATUS_ARG, "--shard %s: expected I/N with 1 <= I <= N, as in 2/4",
+                         text);
+    *shard = i;
+    *shards = n;
+    return STATUS_OK;
+}
+
+static enum status resolve_scenes(struct conform_command *cmd, int count, char **names,
+                                  struct error *err)
+{
+    size_t n = cmd->scenes.count + (size_t)count;
+    const char **paths = ARENA_ARRAY(&cmd->arena, const char *, n + 1);
+    if (!paths)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
+    for (size_t i = 0; i < n; i++) {
+        const char *name =
+            i < cmd->scenes.count ? cmd->scenes.items[i] : names[i - cmd->scenes.count];
+        enum status s = scene_resolve(&cmd->arena, name, &paths[i], err);
+        if (s == STATUS_OK && access(paths[i], R_OK) != 0)
+            s = error_msg(err, STATUS_MISSING, "%s: no such scene file", paths[i]);
+        if (s != STATUS_OK)
+            return s;
+    }
+    cmd->o.scenes = paths;
+    cmd->o.scene_count = n;
+    return STATUS_OK;
+}
+
+static enum status fill_options(struct conform_command *cmd, struct error *err)
+{
+    struct conform_options *o = &cmd->o;
+    o->levels = cmd->levels.items;
+    o->level_count = cmd->levels.count;
+    o->list = cmd->suite ? cmd->suite : cmd->self_test ? "faults" : NULL;
+    o->filter = cmd->filter;
+    o->compile_budget_s = cmd->compile_budget_s;
+    o->run_budget_s = cmd->run_budget_s;
+    o->memory_limit = (uint64_t)cmd->memory_mib << 20;
+    o->journal = cmd->journal;
+    o->resume = cmd->resume;
+    o->waivers = cmd->waivers;
+    o->jobs = cmd->jobs;
+    o->worker = program_path();
+    o->each = on_case;
+    o->each_ctx = cmd;
+    if (!o->journal && cmd->store)
+        o->journal = arena_printf(&cmd->arena, "%s.journal", cmd->store);
+    if (o->resume && !o->journal)
+        return error_msg(err, STATUS_ARG,
+                         "--resume needs --journal FILE, or --store FILE beside which it lies");
+    return cmd->shard ? parse_shard(cmd->shard, &o->shard, &o->shards, err) : STATUS_OK;
+}
+
+static enum status open_store(struct conform_command *cmd, const char *path, struct error *err)
+{
+    enum status s = store_open(path, false, &cmd->o.store, err);
+    if (s != STATUS_OK)
+        return s;
+    char now[32];
+    clock_utc(now);
+    struct run_record run = {.kind = "conform",
+                             .started_utc = now,
+                             .command = command_line_text(),
+                             .environment = environment_json(&cmd->arena)};
+    s = store_add_run(cmd->o.store, &run, err);
+    cmd->o.run = run.id;
+    return s == STATUS_OK ? record_devices(cmd, err) : s;
+}
+
+/* ---- the end
+ * ------------------------------------------------------------------------------------------ */
+
+static void print_list(struct conform_command *cmd, const struct conform_case *cases, size_t count)
+{
+    if (cmd->json) {
+        json_begin_array(&cmd->w);
+        for (size_t i = 0; i < count; i++) {
+            json_begin_object(&cmd->w);
+            json_key_string(&cmd->w, "case", cases[i].name);
+            json_key_string(&cmd->w, "level", cases[i].level);
+            json_key_string(&cmd->w, "text", cases[i].text);
+            json_key_string(&cmd->w, "scene", cases[i].scene);
+            json_end_object(&cmd->w);
+        }
+        json_end_array(&cmd->w);
+        json_print(&cmd->w);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        printf("%-44s %s\n", cases[i].name, cases[i].text);
+}
+
+static void json_summary(struct conform_command *cmd, const struct conform_summary *sum)
+{
+    struct json_writer *w = &cmd->w;
+    json_end_array(w);
+    json_key(w, "summary");
+    json_begin_object(w);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        json_key_integer(w, verdict_name((enum verdict)v), (int64_t)sum->count[v]);
+    json_key_integer(w, "total", (int64_t)sum->total);
+    json_key_integer(w, "waived", (int64_t)sum->waived);
+    json_key_integer(w, "unexpected_pass", (int64_t)sum->unexpected_pass);
+    json_key_integer(w, "expired_waivers", (int64_t)sum->expired_waivers);
+    json_key_integer(w, "resumed", (int64_t)sum->resumed);
+    json_key_integer(w, "findings", (int64_t)conform_findings(sum));
+    json_end_object(w);
+}
+
+static void print_summary(const struct conform_summary *sum)
+{
+    printf("%zu cases: %zu pass, %zu fail, %zu skip, %zu error", sum->total,
+           sum->count[VERDICT_PASS], sum->count[VERDICT_FAIL], sum->count[VERDICT_SKIP],
+           sum->count[VERDICT_ERROR]);
+    if (sum->waived)
+        printf("; %zu waived", sum->waived);
+    if (sum->unexpected_pass)
+        printf("; %zu waived cases passed", sum->unexpected_pass);
+    if (sum->expired_waivers)
+        printf("; %zu waivers have expired", sum->expired_waivers);
+    if (sum->resumed)
+        printf("; %zu taken from the journal", sum->resumed);
+    printf("\n");
+}
+
+/* The faults, the cases that catch each, the share. */
+static bool print_faults(struct conform_command *cmd)
+{
+    size_t count, caught = 0;
+    const struct fault *faults = faults_list(&count);
+    struct json_writer *w = &cmd->w;
+    if (cmd->json) {
+        json_key(w, "faults");
+        json_begin_array(w);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *by = cmd->by[i].data ? cmd->by[i].data : "";
+        caught += cmd->caught[i] > 0;
+        if (cmd->json) {
+            json_begin_object(w);
+            json_key_string(w, "fault", faults[i].name);
+            json_key_string(w, "text", faults[i].text);
+            json_key_integer(w, "caught_by", (int64_t)cmd->caught[i]);
+            json_key_string(w, "cases", by);
+            json_end_object(w);
+        } else {
+            printf("%-30s %3zu cases: %s\n", faults[i].name, cmd->caught[i],
+                   cmd->caught[i] ? by : "NOT CAUGHT");
+        }
+    }
+    if (cmd->json) {
+        json_end_array(w);
+        json_key_number(w, "caught_share", count ? (double)caught / (double)count : 0);
+    } else {
+        printf("%zu of %zu faults caught (%.0f%%)\n", caught, count,
+               count ? 100.0 * (double)caught / (double)count : 0);
+    }
+    return count && caught == count;
+}
+
+static int finish(struct conform_command *cmd, const struct conform_summary *sum, enum status s,
+                  const struct error *err)
+{
+    bool all_caught = false;
+    progress_end();
+    if (cmd->json)
+        json_summary(cmd, sum);
+    if (cmd->self_test && s == STATUS_OK)
+        all_caught = print_faults(cmd);
+    if (cmd->json) {
+        json_end_object(&cmd->w);
+        if (!json_print(&cmd->w))
+            return EXIT_BAD_INPUT;
+    } else if (!cmd->self_test) {
+        print_summary(sum);
+    }
+    if (s != STATUS_OK)
+        return report_error(err, false);
+    if (cmd->self_test)
+        return all_caught ? EXIT_PASS : EXIT_FINDING;
+    if (conform_findings(sum))
+        return EXIT_FINDING;
+    return sum->count[VERDICT_PASS] + sum->waived ? EXIT_PASS : EXIT_NOTHING_RAN;
+}
+
+static int run(struct conform_command *cmd, struct error *err)
+{
+    struct conform_summary sum = {0};
+    const char *const *ids = NULL;
+    char temporary[64] = "";
+    enum status s = choose_devices(cmd, &ids, &cmd->o.device_count, err);
+    if (s != STATUS_OK)
+        return report_error(err, true);
+    cmd->o.devices = ids;
+    cmd->caught = ARENA_ARRAY(&cmd->arena, size_t, cmd->o.device_count);
+    cmd->by = ARENA_ARRAY(&cmd->arena, struct text, cmd->o.device_count);
+    if (!cmd->caught || !cmd->by)
+        return report_error(err, false);
+    if (cmd->junit && !cmd->store) { /* JUnit is made of a store */
+        snprintf(temporary, sizeof temporary, "/tmp/isophote-junit-%d.sqlite", (int)getpid());
+        unlink(temporary);
+    }
+    if (cmd->store || cmd->junit)
+        s = open_store(cmd, cmd->store ? cmd->store : temporary, err);
+    if (s != STATUS_OK) {
+        if (*temporary)
+            unlink(temporary);
+        return report_error(err, false);
+    }
+    if (cmd->json) {
+        json_begin_object(&cmd->w);
+        json_key(&cmd->w, "cases");
+        json_begin_array(&cmd->w);
+    }
+    s = conform_run(&cmd->o, &sum, err);
+    if (cmd->junit && (s == STATUS_OK || s == STATUS_CANCELLED)) {
+        struct error junit_err = {0};
+        enum status j = store_junit(cmd->o.store, cmd->o.run, cmd->junit, &junit_err);
+        if (j != STATUS_OK && s == STATUS_OK) {
+            s = j;
+            *err = junit_err;
+        }
+    }
+    store_close(cmd->o.store);
+    cmd->o.store = NULL;
+    if (*temporary)
+        unlink(temporary);
+    int status = finish(cmd, &sum, s, err);
+    for (size_t i = 0; i < cmd->o.device_count; i++)
+        text_free(&cmd->by[i]);
+    return status;
+}
+
+int cmd_conform(int argc, char **argv)
+{
+    struct conform_command cmd = {.terminal = isatty(STDOUT_FILENO) != 0};
+    const struct option options[] = {
+        {"--device", OPTION_LIST, &cmd.devices, "ID",
+         "a device to judge; may be repeated (default: all found)", NULL},
+        {"--level", OPTION_LIST, &cmd.levels, "L",
+         "kernel, image or invariance; may be repeated (default: all)", NULL},
+        {"--filter", OPTION_STRING, &cmd.filter, "REGEX",
+         "only cases whose name matches this POSIX extended regular expression", NULL},
+        {"--scene", OPTION_LIST, &cmd.scenes, "SCENE",
+         "one more scene; may be repeated, as SCENE alone", NULL},
+        {"--suite", OPTION_STRING, &cmd.suite, "NAME",
+         "list of cases: core, faults, all, or a file (default core)", NULL},
+        {"--list", OPTION_FLAG, &cmd.list, NULL, "print the cases that would run, and end", NULL},
+        {"--shard", OPTION_STRING, &cmd.shard, "I/N",
+         "the I-th of N parts; together they are the whole, on any machines", NULL},
+        {"--jobs", OPTION_UINT, &cmd.jobs, "N", "worker processes at once (default 1)", NULL},
+        {"--store", OPTION_STRING, &cmd.store, "FILE", "result store to add this run to", NULL},
+        {"--junit", OPTION_STRING, &cmd.junit, "FILE", "also write JUnit XML", NULL},
+        {"--journal", OPTION_STRING, &cmd.journal, "FILE",
+         "where finished cases are noted (default: the store's name with .journal)", NULL},
+        {"--resume", OPTION_FLAG, &cmd.resume, NULL, "take what the journal holds, run the rest",
+         NULL},
+        {"--waivers", OPTION_STRING, &cmd.waivers, "FILE",
+         "known failures with reason and expiry (docs/conformance.md)", NULL},
+        {"--compile-budget", OPTION_DOUBLE, &cmd.compile_budget_s, "S",
+         "seconds a case may compile (default 300)", NULL},
+        {"--run-budget", OPTION_DOUBLE, &cmd.run_budget_s, "S",
+         "seconds a case may run (default 120)", NULL},
+        {"--memory-limit", OPTION_UINT, &cmd.memory_mib, "MIB",
+         "resident memory a worker may take (default: 3/4 of the machine)", NULL},
+        {"--self-test", OPTION_FLAG, &cmd.self_test, NULL,
+         "judge the suite: every fault that the kernel can be built with must be caught", NULL},
+        {"--json", OPTION_FLAG, &cmd.json, NULL, "one JSON document on standard output", NULL},
+    };
+    const struct command_line line = {
+        .usage = "isophote conform [SCENE]... [options]",
+        .summary =
+            "Judges devices: each case gives PASS, FAIL, SKIP (with the reason) or ERROR (could "
+            "not be judged).\n"
+            "A FAIL names the first divergent sample, vertex and field, and the replay command "
+            "that shows it.\n"
+            "Each case runs in a process of its own, so that a crash or a hang costs one case.",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .max_args = SIZE_MAX,
+        .examples =
+            "  isophote conform --device native --level kernel\n"
+            "  isophote conform my/scene.json --device opencl:0 --filter '^image' --junit out.xml\n"
+            "  isophote conform --store run.sqlite --shard 1/2 --jobs 2\n",
+    };
+    size_t args;
+    int status = options_parse(argc, argv, &line, &args);
+    if (status >= 0)
+        return status;
+    struct error err = {0};
+    enum status s = resolve_scenes(&cmd, (int)args, argv + 1, &err);
+    if (s == STATUS_OK)
+        s = fill_options(&cmd, &err);
+    if (s != STATUS_OK) {
+        status = report_error(&err, false);
+    } else {
+        const struct conform_case *cases;
+        size_t count;
+        /* a bad filter or list is said before anything is opened */
+        s = conform_select(&cmd.arena, &cmd.o, &cases, &count, &err);
+        if (s != STATUS_OK) {
+            status = report_error(&err, false);
+        } else if (cmd.list) {
+            print_list(&cmd, cases, count);
+            status = EXIT_PASS;
+        } else if (count == 0 && !cmd.shard) {
+            error_msg(&err, STATUS_ARG, "no case matches; `isophote conform --list` prints all");
+            status = report_error(&err, false);
+        } else {
+            status = run(&cmd, &err);
+        }
+    }
+    text_free(&cmd.w.out);
+    arena_free(&cmd.arena);
+    free(cmd.devices.items);
+    free(cmd.levels.items);
+    free(cmd.scenes.items);
+    return status;
+}
+
+int cmd_worker(int argc, char **argv)
+{
+    uint32_t fd = 1;
+    const char *scene = NULL;
+    const struct option options[] = {
+        {"--fd", OPTION_UINT, &fd, "N", "pipe that takes the report (default: standard output)",
+         NULL},
+        {"--scene", OPTION_STRING, &scene, "PATH", "the scene of a scene case", NULL},
+    };
+    const struct command_line line = {
+        .usage = "isophote worker CASE DEVICE [options]",
+        .summary = "Runs one case in this process, as `isophote conform` has its workers do.",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .min_args = 2,
+        .max_args = 2,
+    };
+    size_t args;
+    int status = options_parse(argc, argv, &line, &args);
+    if (status >= 0)
+        return status;
+    struct error err = {0};
+    enum status s = conform_worker(argv[1], scene, argv[2], fd > INT_MAX ? -1 : (int)fd, &err);
+    return s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
+}
