@@ -27,27 +27,32 @@ static void find_add(struct findings *f, const char *what, bool needed, const ch
 
 /* Libraries that are opened at run time. */
 static const struct {
-    const char *what, *names[4], *get;
-} optional_libraries[] = {
-    {"OpenCL ICD loader", {"libOpenCL.so.1"}, "apt-get install ocl-icd-libopencl1"},
-    {"CUDA driver", {"libcuda.so.1"}, "NVIDIA's driver, with a card"},
+    const char *what;
+    bool needed;
+    const char *names[4], *get;
+} runtime_libraries[] = {
+    {"Embree (the reference)", true, {"libembree3.so.3"}, "apt-get install libembree3-3"},
+    {"OpenCL ICD loader", false, {"libOpenCL.so.1"}, "apt-get install ocl-icd-libopencl1"},
+    {"CUDA driver", false, {"libcuda.so.1"}, "NVIDIA's driver, with a card"},
     {"NVRTC (CUDA compiler)",
+     false,
      {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"},
      "NVIDIA's CUDA toolkit, or PyPI nvidia-cuda-nvrtc"},
 };
 
 static void find_libraries(struct findings *f)
 {
-    for (size_t i = 0; i < sizeof optional_libraries / sizeof *optional_libraries; i++) {
+    for (size_t i = 0; i < sizeof runtime_libraries / sizeof *runtime_libraries; i++) {
         const char *found = NULL;
-        for (size_t k = 0; k < 4 && optional_libraries[i].names[k] && !found; k++) {
-            void *handle = dlopen(optional_libraries[i].names[k], RTLD_NOW | RTLD_LOCAL);
+        for (size_t k = 0; k < 4 && runtime_libraries[i].names[k] && !found; k++) {
+            void *handle = dlopen(runtime_libraries[i].names[k], RTLD_NOW | RTLD_LOCAL);
             if (handle) {
-                found = optional_libraries[i].names[k];
+                found = runtime_libraries[i].names[k];
                 dlclose(handle);
             }
         }
-        find_add(f, optional_libraries[i].what, false, found, optional_libraries[i].get);
+        find_add(f, runtime_libraries[i].what, runtime_libraries[i].needed, found,
+                 runtime_libraries[i].get);
     }
 }
 
@@ -57,7 +62,6 @@ static void find_linked(struct findings *f)
     static const struct {
         const char *what, *file, *package;
     } linked[] = {
-        {"Embree", "libembree", "libembree-dev"},
         {"OpenEXR core", "libOpenEXRCore", "libopenexr-dev"},
         {"Assimp", "libassimp", "libassimp-dev"},
         {"SQLite", "libsqlite3", "libsqlite3-dev"},
@@ -181,8 +185,8 @@ int cmd_doctor(int argc, char **argv)
     find_linked(&f);
     find_compiler(&f);
     find_places(&f);
+    find_devices(&f, &devices); /* before Embree: reference/embree.h */
     find_libraries(&f);
-    find_devices(&f, &devices);
 
     size_t missing = 0;
     for (size_t i = 0; i < f.count; i++)

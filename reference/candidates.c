@@ -1,6 +1,7 @@
 #include "candidates.h"
 
-#include <embree3/rtcore.h>
+#include "embree.h"
+
 #include <stdlib.h>
 
 struct candidates {
@@ -88,10 +89,10 @@ static void closest_callback(const struct RTCIntersectFunctionNArguments *args)
     q->found = true;
     q->best = found;
     q->t_max = found.t;
-    struct RTCRayHit *embree = (struct RTCRayHit *)args->rayhit; /* N = 1 */
-    embree->ray.tfar = t_above(found.t - q->moved);
-    embree->hit.geomID = args->geomID;
-    embree->hit.primID = args->primID;
+    struct RTCRayHit *nearest = (struct RTCRayHit *)args->rayhit; /* N = 1 */
+    nearest->ray.tfar = t_above(found.t - q->moved);
+    nearest->hit.geomID = args->geomID;
+    nearest->hit.primID = args->primID;
 }
 
 static void any_callback(const struct RTCOccludedFunctionNArguments *args)
@@ -152,12 +153,12 @@ bool candidates_closest(const struct candidates *c, const struct probe *p, doubl
                         struct crossing *out)
 {
     struct query q = {.probe = p, .t_max = t_max};
-    struct RTCRayHit embree;
-    if (!query_start(c, &q, &embree.ray))
+    struct RTCRayHit rayhit;
+    if (!query_start(c, &q, &rayhit.ray))
         return false;
-    embree.hit.geomID = embree.hit.primID = RTC_INVALID_GEOMETRY_ID;
-    embree.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
-    rtcIntersect1(c->tree, &q.context, &embree);
+    rayhit.hit.geomID = rayhit.hit.primID = RTC_INVALID_GEOMETRY_ID;
+    rayhit.hit.instID[0] = RTC_INVALID_GEOMETRY_ID;
+    embree.rtcIntersect1(c->tree, &q.context, &rayhit);
     if (q.found)
         *out = q.best;
     return q.found;
@@ -169,7 +170,7 @@ bool candidates_any(const struct candidates *c, const struct probe *p, double t_
     struct RTCRay ray;
     if (!query_start(c, &q, &ray))
         return false;
-    rtcOccluded1(c->tree, &q.context, &ray);
+    embree.rtcOccluded1(c->tree, &q.context, &ray);
     return q.found;
 }
 
@@ -181,7 +182,7 @@ static bool keep_building(void *unused, double share)
 
 static enum status embree_status(RTCDevice device, struct error *err)
 {
-    enum RTCError e = rtcGetDeviceError(device);
+    enum RTCError e = embree.rtcGetDeviceError(device);
     if (e == RTC_ERROR_NONE)
         return STATUS_OK;
     if (e == RTC_ERROR_CANCELLED || cancel_requested)
@@ -204,6 +205,9 @@ static double scene_size(const struct scene *s)
 
 enum status candidates_open(const struct scene *s, struct candidates **out, struct error *err)
 {
+    enum status status = embree_load(err);
+    if (status != STATUS_OK)
+        return status;
     struct candidates *c = calloc(1, sizeof *c);
     if (!c)
         return error_msg(err, STATUS_MEMORY, "no memory for the reference's tree");
@@ -214,26 +218,25 @@ enum status candidates_open(const struct scene *s, struct candidates **out, stru
         *out = c;
         return STATUS_OK;
     }
-    enum status status = STATUS_OK;
-    c->device = rtcNewDevice(NULL);
+    c->device = embree.rtcNewDevice(NULL);
     if (!c->device) {
         status = error_msg(err, STATUS_MISSING, "Embree refused to start (RTCError %d)",
-                           (int)rtcGetDeviceError(NULL));
+                           (int)embree.rtcGetDeviceError(NULL));
         goto fail;
     }
-    c->tree = rtcNewScene(c->device);
-    rtcSetSceneFlags(c->tree, RTC_SCENE_FLAG_ROBUST);
-    rtcSetSceneProgressMonitorFunction(c->tree, keep_building, NULL);
-    RTCGeometry g = rtcNewGeometry(c->device, RTC_GEOMETRY_TYPE_USER);
-    rtcSetGeometryUserPrimitiveCount(g, (unsigned)scene_primitive_count(s));
-    rtcSetGeometryUserData(g, c);
-    rtcSetGeometryBoundsFunction(g, bounds_callback, NULL);
-    rtcSetGeometryIntersectFunction(g, closest_callback);
-    rtcSetGeometryOccludedFunction(g, any_callback);
-    rtcCommitGeometry(g);
-    rtcAttachGeometry(c->tree, g);
-    rtcReleaseGeometry(g);
-    rtcCommitScene(c->tree);
+    c->tree = embree.rtcNewScene(c->device);
+    embree.rtcSetSceneFlags(c->tree, RTC_SCENE_FLAG_ROBUST);
+    embree.rtcSetSceneProgressMonitorFunction(c->tree, keep_building, NULL);
+    RTCGeometry g = embree.rtcNewGeometry(c->device, RTC_GEOMETRY_TYPE_USER);
+    embree.rtcSetGeometryUserPrimitiveCount(g, (unsigned)scene_primitive_count(s));
+    embree.rtcSetGeometryUserData(g, c);
+    embree.rtcSetGeometryBoundsFunction(g, bounds_callback, NULL);
+    embree.rtcSetGeometryIntersectFunction(g, closest_callback);
+    embree.rtcSetGeometryOccludedFunction(g, any_callback);
+    embree.rtcCommitGeometry(g);
+    embree.rtcAttachGeometry(c->tree, g);
+    embree.rtcReleaseGeometry(g);
+    embree.rtcCommitScene(c->tree);
     status = embree_status(c->device, err);
     if (status != STATUS_OK)
         goto fail;
@@ -249,8 +252,8 @@ void candidates_close(struct candidates *c)
     if (!c)
         return;
     if (c->tree)
-        rtcReleaseScene(c->tree);
+        embree.rtcReleaseScene(c->tree);
     if (c->device)
-        rtcReleaseDevice(c->device);
+        embree.rtcReleaseDevice(c->device);
     free(c);
 }
