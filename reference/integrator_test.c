@@ -295,8 +295,8 @@ static double map_value(const float *gray_map, double u, double v)
     double x = u * MAP_W - 0.5, y = v * MAP_H - 0.5, sum = 0;
     int x0 = (int)floor(x), y0 = (int)floor(y);
     for (int k = 0; k < 4; k++) {
-        int i = (x0 + k % 2 + MAP_W) % MAP_W, j = y0 + k / 2;
-        double wx = 1 - fabs(x - (x0 + k % 2)), wy = 1 - fabs(y - (y0 + k / 2));
+        int right = x0 + k % 2, j = y0 + k / 2, i = (right + MAP_W) % MAP_W;
+        double wx = 1 - fabs(x - right), wy = 1 - fabs(y - j);
         sum += wx * wy * (double)gray_map[(j < 0 ? 0 : j >= MAP_H ? MAP_H - 1 : j) * MAP_W + i];
     }
     return sum;

@@ -47,11 +47,11 @@ enum status lights_prepare(const struct scene *s, struct lights *out, struct err
         count += !is_zero(from_float(material_of(s, (uint32_t)i)->emission));
     l.primitives = malloc((count + 1) * sizeof *l.primitives);
     l.sums = calloc(count + 1, sizeof *l.sums);
-    enum status status = STATUS_OK;
-    if (!l.primitives || !l.sums)
-        status = error_msg(err, STATUS_MEMORY, "no memory for a table of %zu lights", count);
-    else
-        status = environment_prepare(&s->environment, &l.environment, err);
+    if (!l.primitives || !l.sums) {
+        lights_release(&l);
+        return error_msg(err, STATUS_MEMORY, "no memory for a table of %zu lights", count);
+    }
+    enum status status = environment_prepare(&s->environment, &l.environment, err);
     if (status != STATUS_OK) {
         lights_release(&l);
         return status;

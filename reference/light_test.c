@@ -278,13 +278,14 @@ static void test_map_samples(void **state)
      * middle. Luminance may be taken first: it is linear. */
     double weight[WIDTH * HEIGHT] = {0}, total = 0;
     for (int i = 0; i < WIDTH * HEIGHT; i++) {
+        int column = i % WIDTH, row = i / WIDTH;
         for (int quarter = 0; quarter < 4; quarter++) {
+            int right = quarter % 2, lower = quarter / 2;
             struct vec3 c = image_bilinear(&s->environment.map, WRAP_REPEAT, WRAP_CLAMP,
-                                           i % WIDTH + 0.25 + quarter % 2 * 0.5,
-                                           i / WIDTH + 0.25 + quarter / 2 * 0.5);
+                                           column + 0.25 + 0.5 * right, row + 0.25 + 0.5 * lower);
             weight[i] += (0.2126 * c.x + 0.7152 * c.y + 0.0722 * c.z) / 4;
         }
-        weight[i] *= sin(PI * (i / WIDTH + 0.5) / HEIGHT);
+        weight[i] *= sin(PI * (row + 0.5) / HEIGHT);
         total += weight[i];
     }
     /* each texel in four quarters: uniform in the map's coordinates within it */

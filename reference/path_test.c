@@ -238,12 +238,52 @@ static void test_sides(void **state)
     test_scene_free(s);
 }
 
+/* Section 6: normals turn to the viewer's side, and a shading normal that still looks away gives
+ * way to the geometric one. */
+static void test_normals(void **state)
+{
+    (void)state;
+    struct scene *s = test_scene_new();
+    test_quad(s, test_diffuse(s, 0.5), vec3(-4, -4, 0), vec3(8, 0, 0), vec3(0, 8, 0));
+    s->N = arena_alloc(&s->arena, 6, sizeof *s->N, 0);
+    for (int i = 0; i < 6; i++) { /* tilted by 70 degrees towards +x */
+        s->N[i][0] = (float)sin(70 * PI / 180);
+        s->N[i][2] = (float)cos(70 * PI / 180);
+    }
+    s->triangle_flags[0] = s->triangle_flags[1] = TRIANGLE_HAS_NORMALS;
+    struct vec3 tilted = normalize(from_float(s->N[0]));
+    const struct {
+        struct vec3 eye, Ng, Ns;
+    } views[] = {
+        {vec3(2, 0, 1), vec3(0, 0, 1), tilted},            /* both look at the eye */
+        {vec3(-4, 0, 1), vec3(0, 0, 1), vec3(0, 0, 1)},    /* the shading normal looks away */
+        {vec3(-2, 0, -1), vec3(0, 0, -1), negate(tilted)}, /* from below: both turned */
+        {vec3(4, 0, -1), vec3(0, 0, -1), vec3(0, 0, -1)},
+    };
+    const struct reference_job job = {.width = 1, .height = 1, .max_depth = 1, .rr_depth = 9};
+    for (int i = 0; i < 4; i++) {
+        test_camera(s, views[i].eye, vec3(0.1, 0, 0), vec3(0, 1, 0), 0.01);
+        struct reference *r;
+        struct path_vertex v;
+        double L[3];
+        size_t n;
+        assert_int_equal(reference_open(s, &r, NULL), STATUS_OK);
+        reference_sample(r, &job, 0, 0, 0, L, &v, 1, &n);
+        assert_int_equal(n, 1);
+        near3("Ng", v.Ng, views[i].Ng);
+        near3("Ns", v.Ns, views[i].Ns);
+        reference_close(r);
+    }
+    test_scene_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_vertices),
         cmocka_unit_test(test_roulette),
         cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_normals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
