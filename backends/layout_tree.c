@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINARY_LEAF = 4, WIDE_LEAF = 8, BOX_CHUNK = 4096 };
+enum { BINARY_LEAF = 4, BOX_CHUNK = 4096 };
 
 /* ---- boxes -------------------------------------------------------------------------------------
  */
@@ -107,24 +107,6 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct bv
 /* ---- eight-wide
  * ------------------------------------------------------------------------------------------ */
 
-/* A leaf of up to eight primitives costs the kernel as much as one of one: binary subtrees that
- * small become leaves. Children stand behind their parents and their slots side by side, so one
- * backward pass does it. */
-static void subtrees_merge(struct bvh2 *tree)
-{
-    for (size_t i = tree->node_count; i-- > 0;) {
-        struct bvh2_node *n = &tree->nodes[i];
-        if (i == 1 || n->count > 0 || tree->primitive_count == 0)
-            continue;
-        const struct bvh2_node *a = &tree->nodes[n->first], *b = a + 1;
-        if (a->count == 0 || b->count == 0 || a->count + b->count > WIDE_LEAF ||
-            a->first + a->count != b->first)
-            continue;
-        n->count = a->count + b->count;
-        n->first = a->first;
-    }
-}
-
 /* Block number `index`: primitives order[0 .. count). True if it holds anything but triangles. */
 static bool block_fill(const struct scene *s, const uint32_t *order, uint32_t count, float *block)
 {
@@ -200,7 +182,6 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
     }
     if (kind == BVH_WIDE8) {
         struct bvh8 wide;
-        subtrees_merge(&tree);
         st = bvh8_collapse(&tree, &wide, err);
         if (st == STATUS_OK && 7 * (wide.depth + 1) + 1 <= K_STACK8) {
             bvh2_free(&tree);

@@ -12,6 +12,17 @@
 #define K_INV_PI   0.318309886183791f
 #define K_INV_2PI  0.159154943091895f
 
+/* |r| <= pi/4 (1 + 2^-20). */
+K_FN void k_sincos_reduced(float r, float *sine, float *cosine)
+{
+    float z = r * r;
+    *sine = r + (r * z) * ((-0.00019516977555653368f * z + 0.008332175846967554f) * z +
+                           -0.16666654908642523f);
+    *cosine =
+        (1.0f - 0.5f * z) + (z * z) * ((2.4438091022545057e-05f * z + -0.0013887364485969055f) * z +
+                                       0.04166664680719791f);
+}
+
 /* Domain |x| <= 8192: outside, and for NaN, x counts as 0. pi/2 = 201/128 + 2029/2^22 + rest: the
  * products with n are exact. */
 K_FN void k_sincos(float x, float *sine, float *cosine)
@@ -20,17 +31,12 @@ K_FN void k_sincos(float x, float *sine, float *cosine)
         x = 0.0f;
     float n = K_FLOOR(x * 0.636619772367581f + 0.5f);
     float r = ((x - n * 1.5703125f) - n * 4.837512969970703e-4f) - n * 7.549789954891882e-8f;
-    float z = r * r;
-    float s = r + (r * z) * ((-0.00019516977555653368f * z + 0.008332175846967554f) * z +
-                             -0.16666654908642523f);
-    float c =
-        (1.0f - 0.5f * z) + (z * z) * ((2.4438091022545057e-05f * z + -0.0013887364485969055f) * z +
-                                       0.04166664680719791f);
-    int q = (int)n & 3;
-    float a = (q & 1) ? c : s;
-    float b = (q & 1) ? s : c;
-    *sine = (q & 2) ? -a : a;
-    *cosine = ((q + 1) & 2) ? -b : b;
+    float s, c;
+    k_sincos_reduced(r, &s, &c);
+    uint q = (uint)(int)n;
+    int odd = (int)(q & 1u);
+    *sine = k_flip(k_select(odd, c, s), q << 30);
+    *cosine = k_flip(k_select(odd, s, c), (q + 1u) << 30);
 }
 
 /* In [-pi, pi]. atan2(0, x >= 0) = 0. */

@@ -37,7 +37,7 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         uint vertices;
         int flag = 0;
         stream.sample = L->sample_begin + i;
-        struct k_vec3 v = k_path(sc, stream, (K_GLOBAL struct k_vertex *)0, 0, &vertices);
+        struct k_vec3 v = k_path(sc, &stream, (K_GLOBAL struct k_vertex *)0, 0, &vertices);
         if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
             r += (K_LONG)k_film_value(L, v.x, &flag);
             g += (K_LONG)k_film_value(L, v.y, &flag);
@@ -71,7 +71,7 @@ K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
     stream.seed0 = L->seed[0];
     stream.seed1 = L->seed[1];
     uint count;
-    struct k_vec3 v = k_path(sc, stream, (K_GLOBAL struct k_vertex *)(out + K_TRACE_HEADER_WORDS),
+    struct k_vec3 v = k_path(sc, &stream, (K_GLOBAL struct k_vertex *)(out + K_TRACE_HEADER_WORDS),
                              L->trace_capacity, &count);
     out[0] = K_AS_UINT(v.x);
     out[1] = K_AS_UINT(v.y);

@@ -7,15 +7,13 @@
 /* Least i in [0, n) with c[i] > u, where c does not fall and c[n-1] = 1. */
 K_FN uint k_search(K_GLOBAL const float *c, uint n, float u)
 {
-    uint lo = 0, hi = n - 1;
-    while (lo < hi) {
-        uint mid = (lo + hi) >> 1;
-        if (c[mid] > u)
-            hi = mid;
-        else
-            lo = mid + 1;
+    uint at = 0;
+    while (n > 1) { /* as many steps whatever u is */
+        uint half_n = n >> 1;
+        at += c[at + half_n - 1] > u ? 0u : half_n;
+        n -= half_n;
     }
-    return lo;
+    return at;
 }
 
 K_FN struct k_vec3 k_env_texel(const struct k_scene *sc, int i, int j)

@@ -16,9 +16,20 @@ struct k_ray {
     float sx, sy, sz;
 };
 
-K_FN float k_pick(struct k_vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+K_FN float k_pick(struct k_vec3 v, int axis)
+{
+#ifdef K_NATIVE
+    float a[3] = {v.x, v.y, v.z}; /* a load, where three choices would be branches */
+    return a[axis];
+#else
+    return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
+#endif
+}
 
-K_FN float k_reciprocal(float d) { return K_ABS(d) < 0x1p-60f ? k_copysign(0x1p60f, d) : 1.0f / d; }
+K_FN float k_reciprocal(float d)
+{
+    return K_UNLIKELY(K_ABS(d) < 0x1p-60f) ? k_copysign(0x1p60f, d) : 1.0f / d;
+}
 
 K_FN struct k_ray k_ray_make(struct k_vec3 o, struct k_vec3 d)
 {
@@ -27,10 +38,11 @@ K_FN struct k_ray k_ray_make(struct k_vec3 o, struct k_vec3 d)
     r.o = o;
     r.d = d;
     r.inv = v3(k_reciprocal(d.x), k_reciprocal(d.y), k_reciprocal(d.z));
-    r.kz = ax >= ay && ax >= az ? 0 : ay >= az ? 1 : 2;
-    r.kx = r.kz == 2 ? 0 : r.kz + 1;
-    r.ky = r.kx == 2 ? 0 : r.kx + 1;
-    r.sz = 1.0f / k_pick(d, r.kz);
+    int y = ay > ax, z = az > k_max(ax, ay); /* of equals the first */
+    r.kz = (z << 1) | (y & ~z);
+    r.kx = (9 >> (2 * r.kz)) & 3;  /* 1, 2, 0 */
+    r.ky = (18 >> (2 * r.kz)) & 3; /* 2, 0, 1 */
+    r.sz = k_pick(r.inv, r.kz);
     r.sx = k_pick(d, r.kx) * r.sz;
     r.sy = k_pick(d, r.ky) * r.sz;
     return r;

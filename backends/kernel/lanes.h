@@ -95,6 +95,50 @@ K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
 K_FN uint f8_bits(k_mask8 m) { return m; }
 #endif
 
+#ifdef K_CPU
+/* Eight unsigned integers, for eight blocks of random numbers. */
+#ifdef K_OPENCL
+typedef uint8 k_u8;
+K_FN k_u8 u8_splat(uint x) { return (k_u8)(x); }
+K_FN k_u8 u8_count(uint first) { return (k_u8)(first) + (k_u8)(0, 1, 2, 3, 4, 5, 6, 7); }
+K_FN void u8_multiply(k_u8 a, uint b, k_u8 *hi, k_u8 *lo)
+{
+    ulong8 p = convert_ulong8(a) * (ulong8)(b);
+    *lo = convert_uint8(p);
+    *hi = convert_uint8(p >> 32);
+}
+K_FN void u8_unit(k_u8 a, float *out) { *(k_f8 *)out = convert_float8(a >> 8) * 0x1p-24f; }
+#else
+typedef uint k_u8 __attribute__((vector_size(32)));
+K_FN k_u8 u8_splat(uint x) { return (k_u8){x, x, x, x, x, x, x, x}; }
+K_FN k_u8 u8_count(uint first) { return u8_splat(first) + (k_u8){0, 1, 2, 3, 4, 5, 6, 7}; }
+#ifdef __AVX2__
+typedef unsigned long long k_ul4 __attribute__((vector_size(32)));
+K_FN void u8_multiply(k_u8 a, uint b, k_u8 *hi, k_u8 *lo)
+{
+    const k_ul4 low = (k_ul4)u8_splat(0) + 0xFFFFFFFFull;
+    k_i8 m = (k_i8)u8_splat(b);
+    k_ul4 even = (k_ul4)__builtin_ia32_pmuludq256((k_i8)a, m);
+    k_ul4 odd = (k_ul4)__builtin_ia32_pmuludq256((k_i8)((k_ul4)a >> 32), m);
+    *lo = (k_u8)((even & low) | (odd << 32));
+    *hi = (k_u8)((even >> 32) | (odd & ~low));
+}
+#else
+typedef unsigned long long k_ul8 __attribute__((vector_size(64)));
+K_FN void u8_multiply(k_u8 a, uint b, k_u8 *hi, k_u8 *lo)
+{
+    k_ul8 p = __builtin_convertvector(a, k_ul8) * (unsigned long long)b;
+    *lo = __builtin_convertvector(p, k_u8);
+    *hi = __builtin_convertvector(p >> 32, k_u8);
+}
+#endif
+K_FN void u8_unit(k_u8 a, float *out)
+{
+    *(k_f8 *)out = __builtin_convertvector((k_i8)(a >> 8), k_f8) * 0x1p-24f;
+}
+#endif
+#endif
+
 /* Index of the lowest set bit; bits is not 0. */
 K_FN uint k_lowest_bit(uint bits)
 {

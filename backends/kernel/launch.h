@@ -60,10 +60,11 @@ struct k_material {
 
 #define K_TEXEL_LINEAR8 0u /* a word: r, g, b, unused, one byte each */
 #define K_TEXEL_SRGB8   1u
-#define K_TEXEL_FLOAT1  2u   /* a word */
-#define K_TEXEL_FLOAT3  3u   /* three words */
-#define K_TABLE_WORDS   512u /* decode tables at the start of `texels`: 256 floats linear, 256 sRGB \
-                              */
+#define K_TEXEL_FLOAT1  2u /* a word */
+#define K_TEXEL_FLOAT3  3u /* three words */
+#define K_TABLE_WORDS                                                                              \
+    512u /* decode tables at the start of `texels`: 256 floats linear, 256 sRGB                    \
+          */
 
 struct k_texture {
     k_word width, height;

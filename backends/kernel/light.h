@@ -98,15 +98,13 @@ K_FN struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
 /* Least i with C_i > u; if rounding leaves none, the last light with a weight. */
 K_FN uint k_search_light(const struct k_scene *sc, float u)
 {
-    uint lo = 0, hi = sc->launch->light_last;
-    while (lo < hi) {
-        uint mid = (lo + hi) >> 1;
-        if (sc->lights[mid].cdf > u)
-            hi = mid;
-        else
-            lo = mid + 1;
+    uint at = 0, n = sc->launch->light_last + 1;
+    while (n > 1) {
+        uint half_n = n >> 1;
+        at += sc->lights[at + half_n - 1].cdf > u ? 0u : half_n;
+        n -= half_n;
     }
-    return lo;
+    return at;
 }
 
 /* From p (already offset), with numbers choice, u, v. */

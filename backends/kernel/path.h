@@ -5,11 +5,11 @@
 #include "material.h"
 #include "traverse.h"
 
-K_FN void k_camera_ray(K_GLOBAL const struct k_launch *L, struct k_stream stream, struct k_vec3 *o,
+K_FN void k_camera_ray(K_GLOBAL const struct k_launch *L, struct k_stream *stream, struct k_vec3 *o,
                        struct k_vec3 *d)
 {
     struct k_numbers u = k_block(stream, 0);
-    float px = (float)stream.x + u.u0, py = (float)stream.y + u.u1;
+    float px = (float)stream->x + u.u0, py = (float)stream->y + u.u1;
     float a = ((2.0f * px) / (float)L->width - 1.0f) * L->tan_x;
     float b = (1.0f - (2.0f * py) / (float)L->height) * L->tan_y;
     struct k_vec3 right = v3_load(L->right), up = v3_load(L->up), forward = v3_load(L->forward);
@@ -123,7 +123,7 @@ K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
 
 /* One sample: its radiance before the film. Where `record` is not 0, each vertex is written to it
  * (at most `capacity`) and *vertices counts them. */
-K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
+K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream *stream,
                           K_GLOBAL struct k_vertex *record, uint capacity, uint *vertices)
 {
     K_GLOBAL const struct k_launch *launch = sc->launch;
@@ -132,6 +132,7 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
     struct k_vec3 beta = v3(1.0f, 1.0f, 1.0f), L = v3(0.0f, 0.0f, 0.0f);
     float pdf_prev = -1.0f; /* negative: none */
     uint count = 0;
+    k_stream_start(stream);
     k_camera_ray(launch, stream, &o, &d);
     for (uint k = 1; k <= max_depth; k++) {
         K_GLOBAL struct k_vertex *rec =
@@ -182,10 +183,9 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
         struct k_vec3 wo = v3_neg(d);
         int behind = v3_dot(s.Ng, wo) < 0.0f;
         int entering = !behind;
-        if (FAULT_FLIPPED_NORMAL(behind)) {
-            s.Ng = v3_neg(s.Ng);
-            s.Ns = v3_neg(s.Ns);
-        }
+        uint turn = FAULT_FLIPPED_NORMAL(behind) ? 0x80000000u : 0u;
+        s.Ng = v3_flip(s.Ng, turn);
+        s.Ns = v3_flip(s.Ns, turn);
         if (!(v3_dot(s.Ns, wo) > 0.0f))
             s.Ns = s.Ng;
         if (rec) {
@@ -264,7 +264,7 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream stream,
         pdf_prev = bs.delta ? -1.0f : bs.pdf_w;
     }
     *vertices = count;
-    return v3(FAULT_FLUSHED_TAIL(L.x, stream.x + 977u * stream.y + 7919u * stream.sample), L.y,
+    return v3(FAULT_FLUSHED_TAIL(L.x, stream->x + 977u * stream->y + 7919u * stream->sample), L.y,
               L.z);
 }
 

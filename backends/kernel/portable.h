@@ -1,6 +1,7 @@
 /* One source, four compilers: C (gcc, clang), OpenCL C 1.2, CUDA (NVRTC) and HIP. Everything that
  * they spell differently is here.
  *
+ * K_CPU (always set for C; an option for OpenCL) says that eight lanes of one work-item are cheap.
  * K_MODE selects the arithmetic: 0 strict (docs/protocol.md Part II), 1 device, 2 fast. */
 #ifndef K_PORTABLE_H
 #define K_PORTABLE_H
@@ -37,6 +38,7 @@ typedef int8 k_i8;
 #define K_CUDA     1
 typedef unsigned int uint;
 #define K_FN       static __device__ __forceinline__
+#define K_INLINE   K_FN
 #define K_NOINLINE static __device__ __noinline__
 #define K_GLOBAL
 #define K_CONST       static __device__ const
@@ -53,9 +55,11 @@ typedef unsigned int uint;
 
 #else
 #define K_NATIVE   1
+#define K_CPU      1
 typedef __SIZE_TYPE__ size_t;
 typedef unsigned int uint;
 #define K_FN       static inline
+#define K_INLINE   static inline __attribute__((always_inline))
 #define K_NOINLINE static __attribute__((noinline))
 #define K_GLOBAL
 #define K_CONST       static const

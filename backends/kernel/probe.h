@@ -52,7 +52,7 @@ K_FN void k_probe_hit(const struct k_scene *sc, K_GLOBAL const uint *in, K_GLOBA
     uint any;
     if (in[7]) {
         struct k_ray r = k_ray_make(o, d);
-        hit = k_brute_force(sc, &r, t_max);
+        hit = k_best_finish(k_brute_force(sc, &r, t_max));
         any = hit.primitive != K_NONE;
     } else {
         k_closest(sc, o, d, t_max, &hit);

@@ -3,6 +3,7 @@
 #define K_RANDOM_H
 #include "elementary.h"
 #include "faults.h"
+#include "lanes.h"
 #include "launch.h"
 
 struct k_words {
@@ -32,12 +33,61 @@ K_FN struct k_words k_philox(uint c0, uint c1, uint c2, uint c3, uint k0, uint k
 struct k_numbers {
     float u0, u1, u2, u3;
 };
+
+/* All blocks of one sample. CPUs make eight blocks at once, in lanes; elsewhere a block is made
+ * when it is asked for. */
 struct k_stream {
     uint x, y, sample, seed0, seed1;
+#ifdef K_CPU
+    uint first; /* u holds blocks first .. first + 7 */
+    float u[4][8] __attribute__((aligned(32)));
+#endif
 };
-K_FN struct k_numbers k_block(struct k_stream s, uint block)
+
+#ifdef K_CPU
+
+K_FN void k_stream_fill(struct k_stream *s, uint first)
 {
-    struct k_words w = k_philox(s.x, s.y, FAULT_STUCK_SEED(s.sample), block, s.seed0, s.seed1);
+    k_u8 c0 = u8_splat(s->x), c1 = u8_splat(s->y), c2 = u8_splat(FAULT_STUCK_SEED(s->sample));
+    k_u8 c3 = u8_count(first);
+    uint k0 = s->seed0, k1 = s->seed1;
+    for (int i = 0; i < 10; i++) {
+        k_u8 hi0, lo0, hi1, lo1;
+        u8_multiply(c0, 0xD2511F53u, &hi0, &lo0);
+        u8_multiply(c2, 0xCD9E8D57u, &hi1, &lo1);
+        c0 = hi1 ^ c1 ^ u8_splat(k0);
+        c1 = lo1;
+        c2 = hi0 ^ c3 ^ u8_splat(k1);
+        c3 = lo0;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    s->first = first;
+    u8_unit(c0, s->u[0]);
+    u8_unit(c1, s->u[1]);
+    u8_unit(c2, s->u[2]);
+    u8_unit(c3, s->u[3]);
+}
+K_FN void k_stream_start(struct k_stream *s) { k_stream_fill(s, 0); }
+K_FN struct k_numbers k_block(struct k_stream *s, uint block)
+{
+    if (block - s->first >= 8u)
+        k_stream_fill(s, block & ~7u);
+    uint lane = block - s->first;
+    struct k_numbers u;
+    u.u0 = s->u[0][lane];
+    u.u1 = s->u[1][lane];
+    u.u2 = s->u[2][lane];
+    u.u3 = s->u[3][lane];
+    return u;
+}
+
+#else
+
+K_FN void k_stream_start(struct k_stream *s) { (void)s; }
+K_FN struct k_numbers k_block(struct k_stream *s, uint block)
+{
+    struct k_words w = k_philox(s->x, s->y, FAULT_STUCK_SEED(s->sample), block, s->seed0, s->seed1);
     struct k_numbers u;
     u.u0 = (float)(w.w[0] >> 8) * 0x1p-24f;
     u.u1 = (float)(w.w[1] >> 8) * 0x1p-24f;
@@ -46,23 +96,24 @@ K_FN struct k_numbers k_block(struct k_stream s, uint block)
     return u;
 }
 
-/* Concentric map of the unit square to the unit disk (Shirley and Chiu 1997). */
+#endif
+
+/* Concentric map of the unit square to the unit disk (Shirley and Chiu 1997): phi = q where
+ * |a| > |b|, else pi/2 - q, with q in [-pi/4, pi/4]. */
 K_FN void k_sample_disk(float u, float v, float *x, float *y)
 {
     float a = 2.0f * u - 1.0f, b = 2.0f * v - 1.0f;
     int wide = K_ABS(a) > K_ABS(b);
-    float r = wide ? a : b;
-    if (r == 0.0f) {
+    float r = k_select(wide, a, b), other = k_select(wide, b, a);
+    if (K_UNLIKELY(r == 0.0f)) {
         *x = 0.0f;
         *y = 0.0f;
         return;
     }
-    float q = K_QUART_PI * ((wide ? b : a) / r);
-    float phi = wide ? q : K_HALF_PI - q;
     float s, c;
-    k_sincos(phi, &s, &c);
-    *x = r * c;
-    *y = r * s;
+    k_sincos_reduced(K_QUART_PI * (other / r), &s, &c);
+    *x = r * k_select(wide, c, s);
+    *y = r * k_select(wide, s, c);
 }
 
 /* z = cos theta; density z / pi per sr. */

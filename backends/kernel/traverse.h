@@ -15,11 +15,11 @@ K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_ve
 {
     struct k_ray r = k_ray_make(o, d);
     if (k_scene_empty(sc))
-        *hit = k_no_hit(t_max);
+        *hit = k_best_finish(k_best_none(t_max));
     else if (sc->launch->bvh == 8)
-        *hit = k_traverse8(sc, &r, t_max, 0);
+        *hit = k_best_finish(k_traverse8(sc, &r, t_max, 0));
     else
-        *hit = k_traverse2(sc, &r, t_max, 0);
+        *hit = k_best_finish(k_traverse2(sc, &r, t_max, 0));
 }
 
 /* Is anything hit with 0 < t < t_max? */

@@ -33,45 +33,60 @@ K_FN int k_before(float t, uint id, float best_t, uint best_id)
     return t < best_t || (t == best_t && id < best_id);
 }
 
-K_FN struct k_hit k_no_hit(float t_max)
+/* The hit found so far, divisions by the determinant still to come. */
+struct k_best {
+    uint primitive;
+    float t, v, w, det;
+};
+K_FN struct k_best k_best_none(float t_max)
+{
+    struct k_best b;
+    b.primitive = K_NONE;
+    b.t = t_max;
+    b.v = 0.0f;
+    b.w = 0.0f;
+    b.det = 1.0f;
+    return b;
+}
+K_FN struct k_hit k_best_finish(struct k_best b)
 {
     struct k_hit h;
-    h.primitive = K_NONE;
-    h.t = t_max;
-    h.b1 = 0.0f;
-    h.b2 = 0.0f;
+    h.primitive = b.primitive;
+    h.t = b.t;
+    h.b1 = b.v / b.det;
+    h.b2 = b.w / b.det;
     return h;
+}
+K_FN void k_best_set(struct k_best *b, uint id, float t, float v, float w, float det)
+{
+    b->primitive = id;
+    b->t = t;
+    b->v = v;
+    b->w = w;
+    b->det = det;
 }
 /* Tests one primitive and keeps it if it comes first. */
 K_FN void k_try_triangle(const struct k_ray *r, struct k_triangle tri, uint id, float t_max,
-                         struct k_hit *best)
+                         struct k_best *best)
 {
     struct k_triangle_hit h;
     if (k_triangle_test(r, tri, t_max, &h) && k_before(h.t, id, best->t, best->primitive) &&
-        k_triangle_confirms(r, tri, h.t)) {
-        best->primitive = id;
-        best->t = h.t;
-        best->b1 = h.v / h.det;
-        best->b2 = h.w / h.det;
-    }
+        k_triangle_confirms(r, tri, h.t))
+        k_best_set(best, id, h.t, h.v, h.w, h.det);
 }
 K_FN void k_try_round(const struct k_scene *sc, const struct k_ray *r, uint id, float t_max,
-                      struct k_hit *best)
+                      struct k_best *best)
 {
     float t;
-    if (k_round_test(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive)) {
-        best->primitive = id;
-        best->t = t;
-        best->b1 = 0.0f;
-        best->b2 = 0.0f;
-    }
+    if (k_round_test(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive))
+        k_best_set(best, id, t, 0.0f, 0.0f, 1.0f);
 }
 
 /* shadow: stop at the first hit found, whichever it is. */
-K_FN struct k_hit k_traverse2(const struct k_scene *sc, const struct k_ray *r, float t_max,
-                              int shadow)
+K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray *r, float t_max,
+                                   int shadow)
 {
-    struct k_hit best = k_no_hit(t_max);
+    struct k_best best = k_best_none(t_max);
     uint triangles = sc->launch->triangle_count;
     uint stack[K_STACK2];
     int depth = 0;
@@ -122,9 +137,9 @@ K_FN struct k_hit k_traverse2(const struct k_scene *sc, const struct k_ray *r, f
 }
 
 /* Every primitive in turn, by the same definition of a hit; what the trees are checked against. */
-K_FN struct k_hit k_brute_force(const struct k_scene *sc, const struct k_ray *r, float t_max)
+K_FN struct k_best k_brute_force(const struct k_scene *sc, const struct k_ray *r, float t_max)
 {
-    struct k_hit best = k_no_hit(t_max);
+    struct k_best best = k_best_none(t_max);
     uint triangles = sc->launch->triangle_count;
     uint all = triangles + sc->launch->sphere_count + sc->launch->disk_count;
     for (uint id = 0; id < all; id++) {

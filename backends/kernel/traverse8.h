@@ -110,7 +110,7 @@ K_FN struct k_triangle k_block_triangle(K_GLOBAL const float *b, uint lane)
 
 /* All primitives of one leaf block. Lanes beyond the last triangle repeat the first. */
 K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct k_ray8 *e,
-                  uint leaf, float t_max, struct k_hit *best)
+                  uint leaf, float t_max, struct k_best *best)
 {
     K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
@@ -122,18 +122,14 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == ids[0], lane > 0))
             continue;
         if (k_before(h.t[lane], ids[lane], best->t, best->primitive) &&
-            k_triangle_confirms(r, k_block_triangle(b, lane), h.t[lane])) {
-            best->primitive = ids[lane];
-            best->t = h.t[lane];
-            best->b1 = h.v[lane] / h.det[lane];
-            best->b2 = h.w[lane] / h.det[lane];
-        }
+            k_triangle_confirms(r, k_block_triangle(b, lane), h.t[lane]))
+            k_best_set(best, ids[lane], h.t[lane], h.v[lane], h.w[lane], h.det[lane]);
     }
 }
 
 /* A leaf that holds spheres or disks, one primitive after the other; unused lanes have no id. */
-K_FN void k_leaf8_mixed(const struct k_scene *sc, const struct k_ray *r, uint leaf, float t_max,
-                        struct k_hit *best)
+K_NOINLINE void k_leaf8_mixed(const struct k_scene *sc, const struct k_ray *r, uint leaf,
+                              float t_max, struct k_best *best)
 {
     K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
@@ -148,71 +144,75 @@ K_FN void k_leaf8_mixed(const struct k_scene *sc, const struct k_ray *r, uint le
     }
 }
 
-K_FN struct k_hit k_traverse8(const struct k_scene *sc, const struct k_ray *r, float t_max,
-                              int shadow)
+/* What is left to visit, nearest on top. */
+struct k_stack8 {
+    uint node[K_STACK8];
+    float entry[K_STACK8];
+};
+
+/* Children `bits` of a node: gives the nearest, postpones the others in order. */
+K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, uint bits, int shadow,
+                       struct k_stack8 *stack, int *depth)
 {
-    struct k_hit best = k_no_hit(t_max);
+    uint lane = k_lowest_bit(bits);
+    bits &= bits - 1;
+    uint nearest = child[lane];
+    if (bits == 0)
+        return nearest;
+    float entry = entries[lane];
+    int base = *depth, top = base;
+    do {
+        lane = k_lowest_bit(bits);
+        bits &= bits - 1;
+        uint next = child[lane];
+        float next_entry = entries[lane];
+        int closer = next_entry < entry;
+        uint swap = closer ? nearest : next;
+        float swap_entry = k_select(closer, entry, next_entry);
+        nearest = closer ? next : nearest;
+        entry = k_select(closer, next_entry, entry);
+        int at = top++;
+        while (!shadow && at > base && stack->entry[at - 1] < swap_entry) {
+            stack->entry[at] = stack->entry[at - 1];
+            stack->node[at] = stack->node[at - 1];
+            at--;
+        }
+        stack->node[at] = swap;
+        stack->entry[at] = swap_entry;
+    } while (bits);
+    *depth = top;
+    return nearest;
+}
+
+K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray *r, float t_max,
+                                   int shadow)
+{
+    struct k_best best = k_best_none(t_max);
     struct k_ray8 e = k_ray8_make(r);
-    uint stack[K_STACK8];
-    float stack_entry[K_STACK8];
+    struct k_stack8 stack;
     int depth = 0;
     uint node = 0;
     for (;;) {
-        if (node & K_LEAF) {
-            if (node & K_LEAF_MIXED)
-                k_leaf8_mixed(sc, r, node, t_max, &best);
-            else
-                k_leaf8(sc, r, &e, node, t_max, &best);
-            if (shadow && best.primitive != K_NONE)
-                return best;
-        } else {
+        while (!(node & K_LEAF)) {
             K_GLOBAL const float *n = sc->nodes + K_NODE8_WORDS * (size_t)node;
-            K_GLOBAL const uint *child = (K_GLOBAL const uint *)(n + 48);
             float entries[8] __attribute__((aligned(32)));
             uint bits = k_node8_test(n, &e, best.t, entries);
-            if (bits) {
-                uint lane = k_lowest_bit(bits);
-                bits &= bits - 1;
-                node = child[lane];
-                if (bits == 0)
-                    continue;
-                float entry = entries[lane];
-                int base = depth;
-                while (bits) { /* keep the postponed ones sorted, nearest on top, and the nearest of
-                                  all in `node` */
-                    lane = k_lowest_bit(bits);
-                    bits &= bits - 1;
-                    uint next = child[lane];
-                    float next_entry = entries[lane];
-                    if (next_entry < entry) {
-                        uint swap = node;
-                        float swap_entry = entry;
-                        node = next;
-                        entry = next_entry;
-                        next = swap;
-                        next_entry = swap_entry;
-                    }
-                    int at = depth++;
-                    while (!shadow && at > base && stack_entry[at - 1] < next_entry) {
-                        stack_entry[at] = stack_entry[at - 1];
-                        stack[at] = stack[at - 1];
-                        at--;
-                    }
-                    stack[at] = next;
-                    stack_entry[at] = next_entry;
-                }
-                continue;
-            }
+            if (bits == 0)
+                goto next;
+            node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
         }
-        for (;;) {
+        if (K_UNLIKELY(node & K_LEAF_MIXED))
+            k_leaf8_mixed(sc, r, node, t_max, &best);
+        else
+            k_leaf8(sc, r, &e, node, t_max, &best);
+        if (shadow && best.primitive != K_NONE)
+            return best;
+    next:
+        do {
             if (depth == 0)
                 return best;
-            depth--;
-            if (stack_entry[depth] <= best.t * K_SLACK) {
-                node = stack[depth];
-                break;
-            }
-        }
+            node = stack.node[--depth];
+        } while (stack.entry[depth] > best.t * K_SLACK);
     }
 }
 

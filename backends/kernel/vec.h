@@ -13,6 +13,14 @@ K_FN float k_clamp01(float x) { return k_min(k_max(x, 0.0f), 1.0f); }
 
 /* By bits, so that fast arithmetic cannot reason it away. */
 K_FN int k_finite(float x) { return (K_AS_UINT(x) & 0x7F800000u) != 0x7F800000u; }
+/* A number with its sign changed when bit 31 of `sign` is set. */
+K_FN float k_flip(float x, uint sign) { return K_AS_FLOAT(K_AS_UINT(x) ^ (sign & 0x80000000u)); }
+/* condition ? a : b, without a branch: which way it goes is often a coin's toss. */
+K_FN float k_select(int condition, float a, float b)
+{
+    uint mask = 0u - (uint)(condition != 0);
+    return K_AS_FLOAT((K_AS_UINT(a) & mask) | (K_AS_UINT(b) & ~mask));
+}
 K_FN float k_copysign(float magnitude, float sign)
 {
     return K_AS_FLOAT((K_AS_UINT(magnitude) & 0x7FFFFFFFu) | (K_AS_UINT(sign) & 0x80000000u));
@@ -41,6 +49,10 @@ K_FN struct k_vec3 v3_mul(struct k_vec3 a, struct k_vec3 b)
 }
 K_FN struct k_vec3 v3_scale(struct k_vec3 a, float s) { return v3(a.x * s, a.y * s, a.z * s); }
 K_FN struct k_vec3 v3_neg(struct k_vec3 a) { return v3(-a.x, -a.y, -a.z); }
+K_FN struct k_vec3 v3_flip(struct k_vec3 a, uint sign)
+{
+    return v3(k_flip(a.x, sign), k_flip(a.y, sign), k_flip(a.z, sign));
+}
 /* a + b s */
 K_FN struct k_vec3 v3_madd(struct k_vec3 a, struct k_vec3 b, float s)
 {

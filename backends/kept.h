@@ -1,0 +1,26 @@
+/* What a device's compiler made, kept on disk: a header that names the key and the payload's hash,
+ * then the payload. Keeping is best effort; a file that is cut, spoilt or of another key counts as
+ * absent. */
+#ifndef ISOPHOTE_KEPT_H
+#define ISOPHOTE_KEPT_H
+
+#include "base.h"
+
+/* What a compiler says of registers and memory; kept with the binary, because it says it only once.
+ */
+struct kept_resources {
+    uint32_t registers, stack_bytes, spill_bytes;
+};
+
+/* False when there is nothing of use at `path`. The data lives in the arena. */
+bool kept_read(struct arena *a, const char *path, const char key[33], const void **data,
+               size_t *size, struct kept_resources *resources);
+/* Failures cost the next start a compilation, no more. */
+void kept_write(const char *path, const char key[33], const void *data, size_t size,
+                const struct kept_resources *resources);
+
+/* From ptxas' verbose text, which NVIDIA's compilers put into their logs: the largest of all
+ * entries. */
+struct kept_resources resources_read(const char *log);
+
+#endif
