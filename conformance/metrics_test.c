@@ -150,13 +150,14 @@ static void test_film(void **state)
 
 enum { SIDE = 48, VALUES = SIDE * SIDE * 3, SAMPLES = 8 };
 
-/* A picture of SAMPLES samples a pixel with mean 1 + bias in each channel. shape 0: exponential. 1:
- * a firefly of 1000 once in 1000 samples, else 0. 2: 1, without noise. */
-static void synthesize(uint32_t seed, int shape, double bias, double *mean, double *variance)
+/* A picture of `samples` samples a pixel with mean 1 + bias in each channel. shape 0: exponential.
+ * 1: a firefly of 1000 once in 1000 samples, else 0. 2: 1, without noise. */
+static void synthesize(uint32_t seed, int shape, double bias, uint32_t samples, double *mean,
+                       double *variance)
 {
     for (uint32_t i = 0; i < VALUES; i++) {
         double sum = 0, squares = 0;
-        for (uint32_t s = 0; s < SAMPLES; s++) {
+        for (uint32_t s = 0; s < samples; s++) {
             const uint32_t counter[4] = {i, s, 0, 0}, key[2] = {seed, 0};
             uint32_t word[4];
             philox4x32(counter, key, word);
@@ -166,8 +167,8 @@ static void synthesize(uint32_t seed, int shape, double bias, double *mean, doub
             sum += v;
             squares += v * v;
         }
-        mean[i] = sum / SAMPLES;
-        variance[i] = fmax(0, (squares - sum * sum / SAMPLES) / (SAMPLES - 1));
+        mean[i] = sum / samples;
+        variance[i] = fmax(0, (squares - sum * sum / samples) / (samples - 1));
     }
 }
 
@@ -175,8 +176,8 @@ static double mean_a[VALUES], mean_b[VALUES], variance_a[VALUES], variance_b[VAL
 
 static double compare(uint32_t seed, int shape, double bias, bool with_variance, struct metric_z *z)
 {
-    synthesize(2 * seed, shape, 0, mean_a, variance_a);
-    synthesize(2 * seed + 1, shape, bias, mean_b, variance_b);
+    synthesize(2 * seed, shape, 0, SAMPLES, mean_a, variance_a);
+    synthesize(2 * seed + 1, shape, bias, SAMPLES, mean_b, variance_b);
     const struct metric_estimate a = {mean_a, with_variance ? variance_a : NULL, SAMPLES},
                                  b = {mean_b, with_variance ? variance_b : NULL, SAMPLES};
     assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 0, z, NULL), STATUS_OK);
@@ -203,6 +204,29 @@ static void test_level(void **state)
                           with_variance, small, least);
             assert_true(small <= 13);
         }
+    }
+}
+
+/* A truth of 32 times the samples, whose variance is taken for both: the asymmetry of fireflies (in
+ * most squares the short picture has none, so that it is too dark everywhere) does not count as a
+ * difference. Of 20, a binomial of 0.05 has more than 7 with probability 3e-6. */
+static void test_unequal_counts(void **state)
+{
+    (void)state;
+    const uint32_t many = 32 * SAMPLES;
+    for (int shape = 0; shape < 2; shape++) {
+        int small = 0;
+        for (uint32_t seed = 500; seed < 520; seed++) {
+            struct metric_z z;
+            synthesize(2 * seed, shape, 0, many, mean_a, variance_a);
+            synthesize(2 * seed + 1, shape, 0, SAMPLES, mean_b, variance_b);
+            const struct metric_estimate a = {mean_a, variance_a, many},
+                                         b = {mean_b, variance_a, SAMPLES};
+            assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 0, &z, NULL), STATUS_OK);
+            small += z.p < 0.05;
+        }
+        print_message("shape %d, 32 times the samples: %d of 20 below 0.05\n", shape, small);
+        assert_true(small <= 7);
     }
 }
 
@@ -241,8 +265,8 @@ static void test_place(void **state)
 {
     (void)state;
     struct metric_z z;
-    synthesize(21, 0, 0, mean_a, variance_a);
-    synthesize(22, 0, 0, mean_b, variance_b);
+    synthesize(21, 0, 0, SAMPLES, mean_a, variance_a);
+    synthesize(22, 0, 0, SAMPLES, mean_b, variance_b);
     for (size_t y = 32; y < 40; y++)
         for (size_t x = 16; x < 24; x++)
             mean_b[(y * SIDE + x) * 3 + 1] *= 1.8;
@@ -328,7 +352,8 @@ int main(void)
         cmocka_unit_test(test_ssim),         cmocka_unit_test(test_bad_arguments),
         cmocka_unit_test(test_film),         cmocka_unit_test(test_level),
         cmocka_unit_test(test_pixel_shares), cmocka_unit_test(test_power),
-        cmocka_unit_test(test_place),        cmocka_unit_test(test_cornell),
+        cmocka_unit_test(test_place),        cmocka_unit_test(test_unequal_counts),
+        cmocka_unit_test(test_cornell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
