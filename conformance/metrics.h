@@ -97,8 +97,8 @@ struct metric_estimate {
  * ("Extremal Probabilistic Problems and Hotelling's T^2 Test under a Symmetry Condition", Annals of
  * Statistics 22(1), 1994) bounds P(z >= x) by (2 e^3 / 9) times the normal tail, for any d.
  * (Fireflies make z small, not large: they stand in the denominator.) With different sample counts
- * symmetry is only approached as both counts grow; skewness then shifts z by about skewness/6
- * (1/sqrt(n_a |B|) - 1/sqrt(n_b |B|)).
+ * symmetry is only approached as both counts grow; then give both the variance of the picture with
+ * more samples: it has seen the rare bright samples that the other one lacks.
  *
  * p_worst is that bound for the largest z, times the number of sets and channels (Bonferroni).
  * p_chi is the chi-square survival of the sum of z^2 over the 8x8 squares of all channels, cells

@@ -79,7 +79,8 @@ void lights_release(struct lights *l)
     *l = (struct lights){0};
 }
 
-/* The least i with C_i > u; should rounding leave none, the last with a weight. */
+/* The least i with C_i > u. There is one, with a weight: u has 24 bits, so that u times the total
+ * stays below it in double. */
 static uint32_t choose_area_light(const struct lights *l, double u)
 {
     double target = u * l->sums[l->area_count];
@@ -91,8 +92,6 @@ static uint32_t choose_area_light(const struct lights *l, double u)
         else
             low = middle + 1;
     }
-    while (low > 0 && l->sums[low + 1] == l->sums[low])
-        low--;
     return low;
 }
 
