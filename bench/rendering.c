@@ -35,21 +35,24 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     if (st)
         return st;
     job_complete(r->subject, r->scene, &r->job);
+    out->has_job = true;
+    out->job = r->job;
+    out->scene = r->scene->times;
+    snprintf(out->scene_name, sizeof out->scene_name, "%s", r->scene->name);
+    out->triangles = r->scene->triangle_count;
+    out->primitives = scene_primitive_count(r->scene);
     st = device_open(r->subject->device, &r->device, err);
-    if (!st)
-        st = device_load(r->device, r->scene, r->job.launch.bvh, &out->load, err);
+    if (st)
+        return st;
+    out->has_device = true;
+    out->device = *device_describe(r->device);
+    st = device_load(r->device, r->scene, r->job.launch.bvh, &out->load, err);
     if (!st)
         st = device_build(r->device, r->job.launch.mode, &out->build, err);
     if (!st)
         st = film_init(&r->film, r->job.width, r->job.height, film_exponent(r->scene), err);
     if (st)
         return st;
-    out->device = *device_describe(r->device);
-    out->job = r->job;
-    out->scene = r->scene->times;
-    snprintf(out->scene_name, sizeof out->scene_name, "%s", r->scene->name);
-    out->triangles = r->scene->triangle_count;
-    out->primitives = scene_primitive_count(r->scene);
     out->setup_s = clock_s() - start;
     return STATUS_OK;
 }

@@ -35,9 +35,9 @@ static const char *command_make(struct arena *a, const struct trial *t,
     text_puts(&c, " bench ");
     quote(&c, t->lane->subject->scene_path);
     text_puts(&c, " --device ");
-    quote(&c, t->lane->started ? t->lane->ready.device.id : t->lane->subject->device);
+    quote(&c, t->lane->ready.has_device ? t->lane->ready.device.id : t->lane->subject->device);
     text_printf(&c, " --mode %s --bvh %s", math_mode_name(l->mode), bvh_kind_name(l->bvh));
-    if (t->lane->started)
+    if (t->lane->ready.has_job)
         text_printf(&c, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
                     job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,
                     (unsigned long long)job->seed);
@@ -222,7 +222,7 @@ static const char *detail_make(struct arena *a, const struct trial *t, bool judg
     }
     if (t->n)
         detail_repetitions(&w, t, confidence);
-    if (t->lane->started) {
+    if (!t->lane->failed) {
         if (t->last.peak_bytes)
             detail_memory(&w, t);
         detail_setup(&w, &t->lane->ready);
@@ -301,11 +301,11 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
 {
     struct arena *a = sink->a;
     const struct lane *l = t->lane;
-    const struct render_job *job = l->started ? &l->ready.job : &l->subject->job;
+    const struct render_job *job = l->ready.has_job ? &l->ready.job : &l->subject->job;
     bool known = t->last.times.work_group[0] != 0;
     struct bench_record r = {
-        .scene = l->started ? l->ready.scene_name : scene_name(a, l->subject->scene_path),
-        .device = l->started ? l->ready.device.id : l->subject->device,
+        .scene = l->ready.has_job ? l->ready.scene_name : scene_name(a, l->subject->scene_path),
+        .device = l->ready.has_device ? l->ready.device.id : l->subject->device,
         .mode = math_mode_name(t->launch.mode),
         .bvh = bvh_kind_name(known ? t->last.times.bvh : t->launch.bvh),
         .model = exec_model_name(t->launch.model),
@@ -357,7 +357,7 @@ enum status trial_write(struct trial *t, struct row_sink *sink, struct error *er
         return st;
     t->state = TRIAL_WRITTEN;
     if (sink->o->store) {
-        if (t->lane->started)
+        if (t->lane->ready.has_device)
             st = device_store(sink, &t->lane->ready.device, err);
         if (!st)
             st = store_add_bench(sink->o->store, sink->o->run, &r, err);

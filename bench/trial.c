@@ -66,7 +66,6 @@ enum status lane_start(struct lane *l, const struct bench_limits *limits, bool *
         return STATUS_OK;
     enum status st = worker_start(&l->worker, &l->work, limits->compile_timeout_s, &l->ready, &e);
     if (st == STATUS_OK) {
-        l->started = true;
         *up = true;
         return STATUS_OK;
     }
@@ -263,9 +262,10 @@ static void round_progress(struct trial *const *trials, size_t count, size_t i,
                by_count = (double)trials[k]->n / sink->limits.max_repetitions;
         share += trials[k]->state == TRIAL_RUNNING ? fmin(fmax(by_time, by_count), 0.99) : 1;
     }
-    int n = snprintf(what, sizeof what, "%s on %s, %s",
-                     t->lane->started ? t->lane->ready.scene_name : t->lane->subject->scene_path,
-                     t->lane->subject->device, math_mode_name(t->launch.mode));
+    int n =
+        snprintf(what, sizeof what, "%s on %s, %s",
+                 t->lane->ready.has_job ? t->lane->ready.scene_name : t->lane->subject->scene_path,
+                 t->lane->subject->device, math_mode_name(t->launch.mode));
     if (t->launch.work_group[0] && n > 0 && (size_t)n < sizeof what)
         snprintf(what + n, sizeof what - (size_t)n, ", work-group %ux%u", t->launch.work_group[0],
                  t->launch.work_group[1]);

@@ -26,7 +26,6 @@ struct lane {
     struct worker_work work;
     struct worker worker;
     struct worker_ready ready;
-    bool started; /* ready holds */
     bool failed;  /* cannot be started: verdict and reason say why */
     enum verdict verdict;
     char reason[1200];

@@ -36,6 +36,7 @@ static enum status fake_setup(void *ctx, struct worker_ready *out, struct error 
     }
     if (f->setup_fails)
         return error_msg(err, f->setup_fails, "the device lacks a property");
+    out->has_job = out->has_device = true;
     snprintf(out->scene_name, sizeof out->scene_name, "made-up");
     snprintf(out->device.id, sizeof out->device.id, "%s", f->device ? f->device : "fake");
     out->device.max_work_group = 64;

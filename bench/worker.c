@@ -79,7 +79,7 @@ static void child_loop(int fd, const struct worker_work *work)
     struct error error = {0};
     memset(&out, 0, sizeof out);
     enum status st = work->setup(work->ctx, &out.ready, &error);
-    if (!answer(fd, st, &error, &out.ready, sizeof out.ready) || st)
+    if (!send_all(fd, &out.ready, sizeof out.ready) || !answer(fd, st, &error, NULL, 0) || st)
         return;
     struct request q;
     while (receive_all(fd, &q, sizeof q)) {
@@ -231,10 +231,14 @@ enum status worker_start(struct worker *w, const struct worker_work *work, doubl
             work->end(work->ctx);
         _exit(0);
     }
-    st = get_answer(w, timeout_s, &got, sizeof got, &died, err);
-    if (st == STATUS_OK)
-        *ready = got;
-    else if (!died)
+    st = wait_answer(w, timeout_s, err);
+    if (st)
+        return st;
+    if (!receive_all(w->socket, &got, sizeof got))
+        return bury(w, STATUS_DEVICE, NULL, err);
+    *ready = got;
+    st = get_answer(w, timeout_s, &got, 0, &died, err);
+    if (st && !died)
         worker_stop(w);
     return st;
 }

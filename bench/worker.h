@@ -10,6 +10,7 @@
 /* What a worker does: once setup, then renders and judgements as asked. The back ends' own:
  * rendering.c; tests have others. */
 struct worker_ready {
+    bool has_job, has_device; /* how far it came: a set-up that fails says what it knows */
     struct device_info device;
     struct render_job job; /* with every default filled in */
     struct scene_times scene;
@@ -42,7 +43,7 @@ struct worker {
     int output; /* what it printed */
 };
 
-/* Forks; *ready is what setup said. Fails like setup; DEVICE when the process died (err says how,
+/* Forks; *ready is what setup said, of a failed one too. Fails like setup; DEVICE when the process died (err says how,
  * with the end of what it printed), TIMEOUT when it was silent for timeout_s, CANCELLED. After a
  * failure the worker is gone. */
 enum status worker_start(struct worker *w, const struct worker_work *work, double timeout_s,

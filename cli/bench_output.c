@@ -73,7 +73,8 @@ static void row_print(const struct bench_record *r)
                r->samples_per_s / 1e6, r->interval[0] / 1e6, r->interval[1] / 1e6, 100 * r->noise,
                r->repetitions);
     else
-        printf(": %s\n", r->reason);
+        printf(": %.300s%s\n", r->reason,
+               strlen(r->reason) > 300 ? " ..." : ""); /* all of it is in the store and in JSON */
     fflush(stdout);
 }
 

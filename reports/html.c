@@ -239,26 +239,49 @@ static void card_rates(struct page *p, size_t column)
         text_puts(p->t, "</p>\n");
 }
 
+/* Timed rows of a device, and those that were right. */
+static size_t rows_of(const struct snapshot *s, size_t column, size_t count[VERDICT_COUNT])
+{
+    size_t all = 0;
+    memset(count, 0, VERDICT_COUNT * sizeof *count);
+    for (size_t i = 0; i < s->bench_count; i++)
+        if (s->benches[i].column == column) {
+            count[s->benches[i].record->verdict]++;
+            all++;
+        }
+    return all;
+}
+
 static void card(struct page *p, size_t i)
 {
+    size_t rows[VERDICT_COUNT], all = rows_of(p->s, i, rows);
     const struct snapshot_column *c = &p->s->columns[i];
     size_t failures = hard_failures(p->s, i, VERDICT_FAIL),
            errors = hard_failures(p->s, i, VERDICT_ERROR);
+    if (c->cases == 0) { /* timed alone */
+        failures = rows[VERDICT_FAIL];
+        errors = rows[VERDICT_ERROR];
+    }
     markup_printf(p->t, "<div class=\"card%!\"><h3><span>%s</span>", failures ? " bad" : "",
                   c->label);
     if (failures)
         html_verdict(p->t, VERDICT_FAIL, false);
     else if (errors)
         html_verdict(p->t, VERDICT_ERROR, false);
-    else if (c->count[VERDICT_PASS])
+    else if (c->count[VERDICT_PASS] || rows[VERDICT_PASS])
         html_verdict(p->t, VERDICT_PASS, false);
-    else if (c->cases)
+    else if (c->cases || all)
         html_verdict(p->t, VERDICT_SKIP, false);
     markup_printf(p->t, "</h3>\n<p>%s</p>\n<p class=\"note\">%s%!%s</p>\n", c->device.name,
                   c->device.driver, c->device.driver && c->device.version ? ", " : "",
                   c->device.version);
     if (c->cases)
         card_bar(p->t, c);
+    if (all)
+        markup_printf(p->t, "<p class=\"note\">%zu of %zu timed setting%! right%!",
+                      rows[VERDICT_PASS], all, plural(all), rows[VERDICT_SKIP] ? "" : "</p>\n");
+    if (all && rows[VERDICT_SKIP])
+        markup_printf(p->t, ", %zu refused by the device</p>\n", rows[VERDICT_SKIP]);
     card_rates(p, i);
     text_puts(p->t, "</div>\n");
 }

@@ -30,8 +30,27 @@ static void case_finding(struct page *p, const struct snapshot_case *c)
     text_puts(p->t, "</article>\n");
 }
 
+static bool same_trouble(const struct snapshot_bench *a, const struct snapshot_bench *b)
+{
+    return a->column == b->column && a->record->verdict == b->record->verdict &&
+           text_order(a->record->reason, b->record->reason) == 0;
+}
+
+/* One trouble with many settings is one finding. */
+static bool bench_said(const struct snapshot *s, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (same_trouble(&s->benches[i], &s->benches[at]))
+            return true;
+    return false;
+}
+
 static void bench_finding(struct page *p, const struct snapshot_bench *b)
 {
+    size_t others = 0;
+    for (size_t i = 0; i < p->s->bench_count; i++)
+        others += &p->s->benches[i] != b && same_trouble(&p->s->benches[i], b);
+
     markup_printf(p->t, "<article class=\"finding%!\"><h4>",
                   b->record->verdict == VERDICT_ERROR ? " error" : "");
     html_verdict(p->t, b->record->verdict, false);
@@ -41,6 +60,11 @@ static void bench_finding(struct page *p, const struct snapshot_bench *b)
                   p->s->columns[b->column].label,
                   b->record->reason && b->record->reason[0] ? b->record->reason
                                                             : "no reason was recorded");
+    if (others)
+        markup_printf(
+            p->t,
+            "<p class=\"note\">%zu other timed setting%! of this device ended the same way.</p>\n",
+            others, others == 1 ? "" : "s");
     html_command(p->t, b->record->command);
     text_puts(p->t, "</article>\n");
 }
@@ -67,6 +91,8 @@ void section_findings(struct page *p)
             const struct snapshot_bench *b = c ? NULL : &s->benches[i - s->case_count];
             if ((c ? finding_rank(c->record->verdict, c->record->waived)
                    : finding_rank(b->record->verdict, false)) != rank)
+                continue;
+            if (b && bench_said(s, i - s->case_count))
                 continue;
             if (shown == 0)
                 text_puts(

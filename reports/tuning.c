@@ -166,7 +166,7 @@ static void group_text(struct text *t, const struct bench_record *const *rows,
     char rate[32];
     text_printf(t, "%s on %s, %s: ", r->scene, r->device, r->mode);
     if (g->best == SIZE_MAX) {
-        text_printf(t, "no setting gave a judged rate (%s: %s)\n", verdict_name(r->verdict),
+        text_printf(t, "no setting gave a judged rate (%s: %.160s)\n", verdict_name(r->verdict),
                     r->reason ? r->reason : "");
         return;
     }
