@@ -339,7 +339,8 @@ static enum status parse(struct parser *p)
     }
     yajl_status y = yajl_parse(p->yajl, (const unsigned char *)p->data, p->size);
     size_t offset = yajl_get_bytes_consumed(p->yajl);
-    if (y == yajl_status_ok) {
+    bool ended = y == yajl_status_ok;
+    if (ended) {
         y = yajl_complete_parse(p->yajl);
         offset = p->size;
     }
@@ -350,7 +351,14 @@ static enum status parse(struct parser *p)
     /* YAJL stands behind the bad token or the bad byte in it: point where the token starts, unless
      * the text simply ended. */
     size_t start = token_start(p);
-    return syntax_error(p, start < offset ? start : offset);
+    if (start < offset)
+        return syntax_error(p, start);
+    if (ended)
+        return syntax_error(p, offset);
+    size_t last = offset; /* a comma or colon too many? */
+    while (last > p->token_end && memchr(" \t\r\n", p->data[last - 1], 4))
+        last--;
+    return syntax_error(p, last > p->token_end ? last - 1 : start);
 }
 
 enum status json_parse(struct arena *a, const char *file, const char *data, size_t size,

@@ -41,15 +41,15 @@ skip()
 case_help()
 {
     local command
-    run 0 --help
     for command in $commands; do
-        prints "$command"
         run 0 "$command" --help
         prints "^usage: isophote $command"
-        prints "exit status"
         [ ! -s stderr ] || fail "$command --help writes to standard error"
     done
     run 0 help
+    for command in devices render conform replay bench sweep report compare export import doctor; do
+        prints "^  $command "
+    done
 }
 
 case_bad_use()
