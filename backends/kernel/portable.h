@@ -18,6 +18,7 @@
 #pragma OPENCL FP_CONTRACT OFF
 #endif
 #define K_FN          static inline
+#define K_INLINE      static inline
 #define K_NOINLINE    __attribute__((noinline)) static
 #define K_GLOBAL      __global
 #define K_CONST       __constant
