@@ -697,7 +697,7 @@ static void check_construct(struct asl_checker *k, struct asl_expr *e)
 
 void asl_check_condition(struct asl_checker *k, struct asl_expr *e, const char *where)
 {
-    asl_check_expr(k, e, asl_type_of(ASL_INT));
+    asl_check_expr(k, e, asl_type_of(ASL_UNKNOWN));
     if (e->type.base != ASL_UNKNOWN && !truth_value(e->type))
         asl_error(k->c, e->at, NULL, "%s cannot be the condition of %s", asl_type_show(k, e->type),
                   where);

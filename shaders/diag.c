@@ -105,7 +105,8 @@ struct src_pos asl_pos(struct asl_loc at)
 }
 
 static void diag_add(struct asl_compile *c, enum asl_severity severity, struct asl_loc at,
-                     const char *hint, const char *fmt, va_list ap) __attribute__((format(printf, 5, 0)));
+                     const char *hint, const char *fmt, va_list ap)
+    __attribute__((format(printf, 5, 0)));
 
 static void diag_add(struct asl_compile *c, enum asl_severity severity, struct asl_loc at,
                      const char *hint, const char *fmt, va_list ap)
