@@ -1,6 +1,6 @@
 /* reference: the oracle. Part I of docs/protocol.md in double precision, slow and obvious.
  *
- * Embree proposes the primitive that a ray meets; the hit is recomputed here in double. Shares no code with
+ * Embree proposes the primitives that a ray may meet; each hit is decided here in double, and is the one that brute force finds. Shares no code with
  * backends/. Same bits for any thread count: each sample is a pure function of (seed, pixel, sample). */
 #ifndef ISOPHOTE_REFERENCE_H
 #define ISOPHOTE_REFERENCE_H
@@ -45,13 +45,16 @@ enum status reference_render(const struct reference *r, const struct reference_j
                              struct reference_picture *out, struct error *err);
 void reference_picture_free(struct reference_picture *p);
 
-/* One sample, replayed: L[3], and its vertices in order, at most `capacity` of them (vertices may be NULL). */
+/* One sample, replayed: L[3] as the film takes it (section 9's clamp), and its vertices in order, at most `capacity` of them; *count
+ * is how many were written. vertices and count may be NULL. A picture's beauty is the sum of these L in sample order over their
+ * number, bit by bit. */
 void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x, uint32_t y,
                       uint32_t sample, double L[3], struct path_vertex *vertices, size_t capacity,
                       size_t *count);
 
 /* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and put there
- * when absent. The key hashes the scene's content, job and the protocol's version. *cached (may be NULL) says which. */
+ * when absent. The key hashes the scene's content (s->hash), the job (but for threads) and the protocol's version. *cached (may be
+ * NULL) says which. A damaged file is rendered anew; a cache that cannot be written costs time, not the picture. */
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
                             struct reference_picture *out, bool *cached, struct error *err);
 
@@ -75,7 +78,8 @@ void reference_bsdf_eval(const struct reference *r, uint32_t material, const dou
 bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2], bool entering,
                            const double wo[3], const double u[3], double wi[3], double weight[3],
                            double *pdf_w, bool *delta);
-/* Light sample from point P with geometric normal Ng already turned to the lit side (section 5); u: choice, light, light.
+/* Light sample from point P with geometric normal Ng already turned to the lit side (section 5), offset as from a primitive no larger
+ * than P's coordinates; u: choice, light, light.
  * Le is unoccluded radiance; false when it cannot contribute. */
 bool reference_light_sample(const struct reference *r, const double P[3], const double Ng[3],
                             const double u[3], uint32_t *light, double wi[3], double *distance,
