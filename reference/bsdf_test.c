@@ -319,6 +319,42 @@ static void test_principled_values(void **state)
     assert_true(pdf == 0);
 }
 
+/* A material's inputs at a point: value times texel, clamped, and alpha = max(roughness^2, 0.001).
+ */
+static void test_inputs(void **state)
+{
+    (void)state;
+    static float texels[2 * 3] = {0.25F, 0.5F, 2, 0.75F, 0.5F, 0.125F};
+    struct scene *s = test_scene_new();
+    struct texture t = {
+        .image = {.width = 2, .height = 1, .channels = 3, .format = TEXEL_F32, .texels = texels},
+        .filter = FILTER_NEAREST,
+        .scale = {1, 1}};
+    s->textures = &t;
+    s->texture_count = 1;
+    struct material m = {.type = MATERIAL_PRINCIPLED,
+                         .base = {{0.5F, 1, 0.75F}, 0},
+                         .roughness = {0.5F, 0, 0},
+                         .metallic = {1, 0, 2},
+                         .specular = 0.25F};
+    const double left[2] = {0.25, 0.5}, right[2] = {0.75, 0.5};
+    struct bsdf b = bsdf_at(s, &m, left, true);
+    near3(b.base, vec3(0.125, 0.5, 1), 0); /* 0.75 times 2 is clamped */
+    near(b.roughness, 0.125, 0);           /* channel 0 */
+    near(b.alpha, 0.015625, 0);
+    near(b.metallic, 1, 0); /* channel 2: 2, clamped */
+    near(b.specular, 0.25, 0);
+    b = bsdf_at(s, &m, right, true);
+    near3(b.base, vec3(0.375, 0.5, 0.09375), 0);
+    near(b.roughness, 0.375, 0);
+    near(b.metallic, 0.125, 0);
+    m = (struct material){.type = MATERIAL_ROUGH_CONDUCTOR, .roughness = {0.0078125F, -1, 0}};
+    near(bsdf_at(s, &m, left, true).alpha, 0.001, 1e-15);
+    m.roughness.value = 3;
+    near(bsdf_at(s, &m, left, true).alpha, 1, 0);
+    test_scene_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +366,7 @@ int main(void)
         cmocka_unit_test(test_metal_angles),
         cmocka_unit_test(test_dielectric),
         cmocka_unit_test(test_principled_values),
+        cmocka_unit_test(test_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

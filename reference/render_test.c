@@ -254,6 +254,8 @@ static void test_film_limit(void **state)
     struct reference *r = opened(s);
     struct vec3 v = film_value(r, vec3(8191, 8193, -1));
     assert_true(v.x == 8191 && v.y == 8192 && v.z == 0);
+    v = film_value(r, vec3(9000, -0.1, 1e300));
+    assert_true(v.x == 8192 && v.y == 0 && v.z == 8192);
     assert_true(is_zero(film_value(r, vec3(1, NAN, 1))));
     assert_true(is_zero(film_value(r, vec3(1, 1, INFINITY))));
     reference_close(r);
