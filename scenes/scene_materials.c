@@ -498,10 +498,11 @@ enum status load_environment(struct loader *l, const struct json *v)
     arena_free(&scratch);
     TRY(s);
     double largest = 0;
-    const float *texels = e.map.texels;
-    for (size_t i = 0, n = (size_t)e.map.width * e.map.height; i < n; i++)
-        for (int c = 0; c < 3; c++)
-            largest = fmax(largest, (double)texels[3 * i + (size_t)c] * (double)e.radiance[c]);
+    float *texels = e.map.texels;
+    for (size_t i = 0, n = (size_t)e.map.width * e.map.height * 3; i < n; i++) {
+        texels[i] = fmaxf(texels[i], 0); /* resampling filters leave some below 0: no light */
+        largest = fmax(largest, (double)texels[i] * (double)e.radiance[i % 3]);
+    }
     if (largest > emission_max || (largest > 0 && largest < emission_min))
         return json_error(d->err, d->file, file, STATUS_RANGE,
                           "the brightest texel gives a radiance of %.9g, expected 0 or %g to %g",

@@ -370,6 +370,26 @@ static void test_environment(void **state)
     check_turn("\"up\": \"z\", \"rotation\": 90", (double[3]){-1, 0, 0}, (double[3]){0, 0, -1});
 }
 
+/* Filters leave negative texels in real environment maps; light is not negative. */
+static void test_negative_texels(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/isophote-environment-XXXXXX", path[64], text[256];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/sky.exr", folder);
+    const float rgb[12] = {-1, 2, 3, 4, -0.5F, 6, 7, 8, 9, 0, 0, 0};
+    const struct image_channel channels[3] = {{"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}};
+    assert_int_equal(image_write_exr(path, 2, 2, channels, 3, NULL, NULL), STATUS_OK);
+    snprintf(text, sizeof text, GREY ", \"objects\": [], \"environment\": {\"file\": \"%s\"}", path);
+    struct scene *s = scene_of(text);
+    const float *texels = s->environment.map.texels;
+    for (int i = 0; i < 12; i++)
+        assert_true(texels[i] == (rgb[i] < 0 ? 0 : rgb[i]));
+    scene_free(s);
+    unlink(path);
+    rmdir(folder);
+}
+
 /* ---- hash
  * ---------------------------------------------------------------------------------------- */
 
@@ -411,7 +431,8 @@ static void test_hash(void **state)
 static void test_model_formats(void **state)
 {
     (void)state;
-    /* the same cube, 2 x 2 x 2, from each format; the glTF file brings a mirroring node */
+    /* the same cube, 2 x 2 x 2, from each format; in the glTF file nodes mirror, turn and move it
+     */
     static const char *const files[] = {"cube.ply", "cube.obj", "cube.gltf", "cube-ascii.stl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct text t = {0};
@@ -420,6 +441,9 @@ static void test_model_formats(void **state)
         text_free(&t);
         if (s->triangle_count != 12 || fabs(volume(s) - 8) > 1e-5)
             fail_msg("%s: %zu triangles, volume %g", files[i], s->triangle_count, volume(s));
+        static const double centers[4][3] = {[2] = {6, 2, 3}};
+        for (int c = 0; c < 3; c++)
+            assert_true(fabs((s->bounds_min[c] + s->bounds_max[c]) / 2 - centers[i][c]) < 1e-6);
         scene_free(s);
     }
 }
@@ -578,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_degenerate),
         cmocka_unit_test(test_materials),
         cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_negative_texels),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_model_formats),
         cmocka_unit_test(test_model_materials),
