@@ -175,17 +175,30 @@ static exr_result_t read_tiles(struct exr_reading *r)
     return e;
 }
 
+static enum status read_dwa(const struct image_source *s, const exr_attr_chlist_t *list,
+                            const struct exr_choice *choice, struct image *image)
+{
+    const char *name = list->entries[choice->at[0]].name.str;
+    if (choice->channels == 1 && strcmp(name, "Y") != 0)
+        return image_fault(s, STATUS_UNSUPPORTED,
+                           "its channel %s has DWA compression, expected R, G, B or Y", name);
+    return exr_read_dwa(s, image);
+}
+
 static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct image *out)
 {
     const struct image_source *s = in->source;
     exr_storage_t storage;
     exr_attr_box2i_t window;
+    exr_compression_t compression;
     struct exr_reading r = {.ctxt = ctxt, .in = in};
     exr_result_t e = exr_get_storage(ctxt, 0, &storage);
     if (e == EXR_ERR_SUCCESS)
         e = exr_get_data_window(ctxt, 0, &window);
     if (e == EXR_ERR_SUCCESS)
         e = exr_get_channels(ctxt, 0, &r.list);
+    if (e == EXR_ERR_SUCCESS)
+        e = exr_get_compression(ctxt, 0, &compression);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its header cannot be read");
     if (storage != EXR_STORAGE_SCANLINE && storage != EXR_STORAGE_TILED)
@@ -201,6 +214,12 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
                             r.choice.channels, TEXEL_F32, &image);
     if (status != STATUS_OK)
         return status;
+    if (compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB) {
+        status = read_dwa(s, r.list, &r.choice, &image);
+        if (status == STATUS_OK)
+            *out = image;
+        return status;
+    }
     r.image = &image;
     e = storage == EXR_STORAGE_SCANLINE ? read_scanlines(&r, &window) : read_tiles(&r);
     if (r.started)

@@ -42,6 +42,8 @@ bool jpeg_recognise(const unsigned char *data, size_t size);
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
 enum status exr_read(const struct image_source *s, struct image *out);
+/* Fills an image that is allocated, from a file that exr_read found to be of DWA compression. */
+enum status exr_read_dwa(const struct image_source *s, struct image *im);
 enum status hdr_read(const struct image_source *s, struct image *out);
 enum status png_read(const struct image_source *s, struct image *out);
 enum status jpeg_read(const struct image_source *s, struct image *out);

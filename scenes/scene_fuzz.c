@@ -1,5 +1,5 @@
-/* Any bytes as a scene file: a scene or an error, and all memory given back. Files that it names are not
- * there. Seeds: scenes/library/ *.json and scenes/tests/crashes/scene-*. */
+/* Any bytes as a scene file: a scene or an error, and all memory given back. Files that it names
+ * are not there. Seeds: scenes/library/ *.json and scenes/tests/crashes/scene-*. */
 #include "scenes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -380,7 +380,8 @@ static void test_negative_texels(void **state)
     const float rgb[12] = {-1, 2, 3, 4, -0.5F, 6, 7, 8, 9, 0, 0, 0};
     const struct image_channel channels[3] = {{"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}};
     assert_int_equal(image_write_exr(path, 2, 2, channels, 3, NULL, NULL), STATUS_OK);
-    snprintf(text, sizeof text, GREY ", \"objects\": [], \"environment\": {\"file\": \"%s\"}", path);
+    snprintf(text, sizeof text, GREY ", \"objects\": [], \"environment\": {\"file\": \"%s\"}",
+             path);
     struct scene *s = scene_of(text);
     const float *texels = s->environment.map.texels;
     for (int i = 0; i < 12; i++)
