@@ -1,7 +1,8 @@
 /* reference: the oracle. Part I of docs/protocol.md in double precision, slow and obvious.
  *
- * Embree proposes the primitives that a ray may meet; each hit is decided here in double, and is the one that brute force finds. Shares no code with
- * backends/. Same bits for any thread count: each sample is a pure function of (seed, pixel, sample). */
+ * Embree proposes the primitives that a ray may meet; each hit is decided here in double, and is
+ * the one that brute force finds. Shares no code with backends/. Same bits for any thread count:
+ * each sample is a pure function of (seed, pixel, sample). */
 #ifndef ISOPHOTE_REFERENCE_H
 #define ISOPHOTE_REFERENCE_H
 
@@ -15,7 +16,7 @@ struct reference; /* a scene made ready: Embree's structures, light tables */
 
 /* The scene must outlive it. Fails: MEMORY, MISSING (Embree refused to start), CANCELLED. */
 enum status reference_open(const struct scene *s, struct reference **out, struct error *err);
-void reference_close(struct reference *r); /* accepts NULL */
+void reference_close(struct reference *r);           /* accepts NULL */
 double reference_build_s(const struct reference *r); /* seconds spent in building Embree's BVH */
 
 struct reference_job {
@@ -24,8 +25,8 @@ struct reference_job {
     uint32_t max_depth, rr_depth;
     uint64_t seed;
     unsigned threads; /* 0: parallel_threads() */
-    /* called now and then from one thread at a time with the finished share in [0,1] and the expected seconds
-     * left; may be NULL */
+    /* called now and then from one thread at a time with the finished share in [0,1] and the
+     * expected seconds left; may be NULL */
     void (*progress)(void *ctx, double share, double left_s);
     void *progress_ctx;
 };
@@ -33,11 +34,11 @@ struct reference_job {
 /* Row-major, row 0 on top. Arrays belong to the picture, heap; freed by reference_picture_free. */
 struct reference_picture {
     uint32_t width, height;
-    uint64_t samples;   /* per pixel */
-    double *beauty;     /* [h][w][3] mean radiance */
-    double *variance;   /* [h][w][3] unbiased variance of one sample; 0 with fewer than two */
+    uint64_t samples;        /* per pixel */
+    double *beauty;          /* [h][w][3] mean radiance */
+    double *variance;        /* [h][w][3] unbiased variance of one sample; 0 with fewer than two */
     double *albedo, *normal; /* [h][w][3] */
-    double *depth;      /* [h][w] */
+    double *depth;           /* [h][w] */
 };
 
 /* Fails: CANCELLED (cancel_requested), MEMORY, ARG. */
@@ -45,16 +46,17 @@ enum status reference_render(const struct reference *r, const struct reference_j
                              struct reference_picture *out, struct error *err);
 void reference_picture_free(struct reference_picture *p);
 
-/* One sample, replayed: L[3] as the film takes it (section 9's clamp), and its vertices in order, at most `capacity` of them; *count
- * is how many were written. vertices and count may be NULL. A picture's beauty is the sum of these L in sample order over their
- * number, bit by bit. */
-void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x, uint32_t y,
-                      uint32_t sample, double L[3], struct path_vertex *vertices, size_t capacity,
-                      size_t *count);
+/* One sample, replayed: L[3] as the film takes it (section 9's clamp), and its vertices in order,
+ * at most `capacity` of them; *count is how many were written. vertices and count may be NULL. A
+ * picture's beauty is the sum of these L in sample order over their number, bit by bit. */
+void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x,
+                      uint32_t y, uint32_t sample, double L[3], struct path_vertex *vertices,
+                      size_t capacity, size_t *count);
 
-/* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and put there
- * when absent. The key hashes the scene's content (s->hash), the job (but for threads) and the protocol's version. *cached (may be
- * NULL) says which. A damaged file is rendered anew; a cache that cannot be written costs time, not the picture. */
+/* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and
+ * put there when absent. The key hashes the scene's content (s->hash), the job (but for threads)
+ * and the protocol's version. *cached (may be NULL) says which. A damaged file is rendered anew; a
+ * cache that cannot be written costs time, not the picture. */
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
                             struct reference_picture *out, bool *cached, struct error *err);
 
@@ -64,28 +66,32 @@ struct reference_hit {
     uint32_t primitive; /* UINT32_MAX: none */
     double t, P[3], Ng[3], Ns[3], uv[2];
 };
-/* Closest hit with 0 < t < t_max by brute force over all primitives (no Embree), least id among equal t. */
-void reference_hit_brute(const struct reference *r, const double o[3], const double d[3], double t_max,
-                         struct reference_hit *out);
+/* Closest hit with 0 < t < t_max by brute force over all primitives (no Embree), least id among
+ * equal t. */
+void reference_hit_brute(const struct reference *r, const double o[3], const double d[3],
+                         double t_max, struct reference_hit *out);
 /* The same through Embree. */
-void reference_hit_closest(const struct reference *r, const double o[3], const double d[3], double t_max,
-                           struct reference_hit *out);
+void reference_hit_closest(const struct reference *r, const double o[3], const double d[3],
+                           double t_max, struct reference_hit *out);
 
-/* BSDF of a material on the frame z = Ns = Ng, at uv; wo, wi local. f excludes the cosine. pdf per sr; both 0 for delta lobes. */
+/* BSDF of a material on the frame z = Ns = Ng, at uv; wo, wi local. f excludes the cosine. pdf per
+ * sr; both 0 for delta lobes. */
 void reference_bsdf_eval(const struct reference *r, uint32_t material, const double uv[2],
                          const double wo[3], const double wi[3], double f[3], double *pdf_w);
-/* Returns false when the sample fails. *delta: the lobe has no density; entering matters for dielectrics only. */
-bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2], bool entering,
-                           const double wo[3], const double u[3], double wi[3], double weight[3],
-                           double *pdf_w, bool *delta);
-/* Light sample from point P with geometric normal Ng already turned to the lit side (section 5), offset as from a primitive no larger
- * than P's coordinates; u: choice, light, light.
- * Le is unoccluded radiance; false when it cannot contribute. */
+/* Returns false when the sample fails. *delta: the lobe has no density; entering matters for
+ * dielectrics only. */
+bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
+                           bool entering, const double wo[3], const double u[3], double wi[3],
+                           double weight[3], double *pdf_w, bool *delta);
+/* Light sample from point P with geometric normal Ng already turned to the lit side (section 5),
+ * offset as from a primitive no larger than P's coordinates; u: choice, light, light. Le is
+ * unoccluded radiance; false when it cannot contribute. */
 bool reference_light_sample(const struct reference *r, const double P[3], const double Ng[3],
                             const double u[3], uint32_t *light, double wi[3], double *distance,
                             double *pdf_w, double Le[3]);
 /* Radiance of the environment along d and its density (choice included). */
-void reference_environment(const struct reference *r, const double d[3], double L[3], double *pdf_w);
+void reference_environment(const struct reference *r, const double d[3], double L[3],
+                           double *pdf_w);
 
 #ifdef __cplusplus
 }
