@@ -21,6 +21,34 @@ static bool noise_kind(const char *name, enum asl_noise *kind)
     return false;
 }
 
+static struct asl_gabor gabor_options(struct asl_run *r, const struct asl_expr *e,
+                                      const struct asl_place *args)
+{
+    struct asl_gabor g = {.direction = {1, 0, 0}, .bandwidth = 1, .impulses = 16, .filter = true};
+    for (size_t i = e->overload->count; i + 1 < e->arg_count; i += 2) {
+        const char *name = args[i].v[0].s;
+        const struct asl_place *v = &args[i + 1];
+        enum asl_base b = v->type.base;
+        float number = b == ASL_INT ? (float)v->v[0].i : b == ASL_FLOAT ? v->v[0].f : 0;
+        bool scalar = b == ASL_INT || b == ASL_FLOAT;
+        if (strcmp(name, "anisotropic") == 0 && b == ASL_INT)
+            g.anisotropic = v->v[0].i;
+        else if (strcmp(name, "do_filter") == 0 && b == ASL_INT)
+            g.filter = v->v[0].i != 0;
+        else if (strcmp(name, "direction") == 0 && asl_is_triple(v->type))
+            for (size_t k = 0; k < 3; k++)
+                g.direction[k] = v->v[k].f;
+        else if (strcmp(name, "bandwidth") == 0 && scalar)
+            g.bandwidth = number < 0.01f ? 0.01f : number > 100 ? 100 : number;
+        else if (strcmp(name, "impulses") == 0 && scalar)
+            g.impulses = number < 1 ? 1 : number > 32 ? 32 : number;
+        else
+            asl_report(r, ASL_MSG_ERROR, "Unknown noise option \"%.60s\", or of a wrong type",
+                       name);
+    }
+    return g;
+}
+
 static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                      union asl_slot *out)
 {
@@ -34,8 +62,10 @@ static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     dual x[8], res[3];
     float period[4];
     unsigned dims = 0;
-    if (named && !noise_kind(args[0].v[0].s, &kind)) {
-        asl_report(r, ASL_MSG_ERROR, "Unknown noise type \"%.100s\"", args[0].v[0].s);
+    bool gabor = named && !periodic && strcmp(args[0].v[0].s, "gabor") == 0;
+    if (named && !gabor && !noise_kind(args[0].v[0].s, &kind)) {
+        asl_report(r, ASL_MSG_ERROR, "Unknown noise type \"%.100s\"%s", args[0].v[0].s,
+                   periodic ? " for periodic noise" : "");
         memset(out, 0, asl_room(r, e) * sizeof *out);
         return;
     }
@@ -49,6 +79,15 @@ static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     for (size_t i = 0; i < coords; i++)
         for (size_t k = 0; k < args[first + i].n && dims < 4; k++)
             x[dims++] = asl_dual_at(&args[first + i], k);
+    if (gabor) {
+        struct asl_gabor g = gabor_options(r, e, args);
+        for (unsigned i = dims; i < 3; i++)
+            x[i] = d_const(0);
+        asl_gabor_eval(&g, x, e->slots == 3 ? 3 : 1, res);
+        for (size_t i = 0; i < e->slots; i++)
+            asl_dual_put(out, e->slots, asl_wants(r, e), i, res[i]);
+        return;
+    }
     unsigned p = 0;
     for (size_t i = coords; periodic && i < 2 * coords; i++)
         for (size_t k = 0; k < args[first + i].n && p < 4; k++)

@@ -94,6 +94,9 @@ static void visit_call(struct marker *m, struct asl_expr *e)
     }
     const struct asl_overload *o = e->overload;
     bool all = strcmp(e->builtin->deriv, "takes") == 0;
+    if (e->builtin->id == BI_NOISE &&
+        e->args[0]->type.base == ASL_STRING) /* gabor noise filters by them */
+        all = e->args[0]->kind != E_STRING || strcmp(e->args[0]->u.s, "gabor") == 0;
     for (size_t i = 0; i < o->count; i++)
         if (((o->outputs >> i) & 1) && needs(m, e->args[i]) &&
             strcmp(e->builtin->deriv, "zero") != 0)

@@ -277,7 +277,8 @@ enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, co
         if (!more)
             return no_memory(err);
         if (g->layer_count)
-            memcpy(more, g->layers, g->layer_count * sizeof *more);
+            memcpy((void *)more, (const void *)g->layers,
+                   g->layer_count * sizeof(struct asl_layer *));
         g->layers = more;
         g->layer_cap = cap;
     }
@@ -328,7 +329,7 @@ static bool connectable(struct asl_type from, struct asl_type to)
 enum status asl_group_connect(struct asl_group *g, const char *from_layer, const char *from_param,
                               const char *to_layer, const char *to_param, struct error *err)
 {
-    long a = asl_group_find(g, from_layer), b = asl_group_find(g, to_layer), p, q;
+    long a = asl_group_find(g, from_layer), b = asl_group_find(g, to_layer), p = -1, q = -1;
     if (a < 0 || b < 0)
         return error_msg(err, STATUS_MISSING, "there is no layer '%s'",
                          a < 0 ? from_layer : to_layer);

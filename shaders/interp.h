@@ -222,4 +222,14 @@ void asl_blackbody(float kelvin, float out[3]);
 void asl_wavelength(float nm, float out[3]);
 int32_t asl_string_hash(const char *s);
 
+struct asl_gabor {
+    int anisotropic; /* 0: all directions; 1: along `direction`; 2: in the plane across z, at its
+                        frequency */
+    float direction[3];
+    float bandwidth, impulses;
+    bool filter;
+};
+/* Three coordinates, those that are missing 0; channels 1 or 3. */
+void asl_gabor_eval(const struct asl_gabor *g, const dual x[3], unsigned channels, dual *out);
+
 #endif

@@ -550,8 +550,10 @@ static void metadata(struct asl_parser *p, struct asl_decl **out)
         if (!asl_accept(p, TOK_COMMA))
             break;
     }
-    if (!asl_expect(p, TOK_RBRACKET, "']]'", "after the metadata") ||
-        !asl_expect(p, TOK_RBRACKET, "']]'", "after the metadata"))
+    bool closed = true;
+    for (int k = 0; closed && k < 2; k++)
+        closed = asl_expect(p, TOK_RBRACKET, "']]'", "after the metadata");
+    if (!closed)
         while (asl_cur(p)->kind == TOK_RBRACKET)
             p->i++;
 }
