@@ -1,0 +1,516 @@
+/* The front through its public header, on the native, null and faulty devices. */
+#include "test_scenes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { W = 37, H = 29, SPP = 3 };
+
+static struct render_job job_make(enum math_mode mode)
+{
+    return (struct render_job){.width = W,
+                               .height = H,
+                               .sample_count = SPP,
+                               .max_depth = 6,
+                               .rr_depth = 3,
+                               .seed = 0x123456789ABCDEFull,
+                               .launch = {.mode = mode}};
+}
+
+static struct film film_make(const struct scene *s, const struct render_job *job)
+{
+    struct film f;
+    struct error err = {0};
+    must(film_init(&f, job->width, job->height, film_exponent(s), &err), &err);
+    return f;
+}
+
+/* The picture's hash; every pixel must hold exactly the job's samples. */
+static void render_hash(struct device *d, const struct scene *s, const struct render_job *job,
+                        char hex[33])
+{
+    struct error err = {0};
+    struct film f = film_make(s, job);
+    must(device_render(d, job, &f, true, NULL, &err), &err);
+    must(film_check(&f, job->sample_count, NULL, &err), &err);
+    film_hash(&f, hex);
+    film_free(&f);
+}
+
+/* ---- strict: the same bits however a job is cut
+ * ---------------------------------------------------- */
+
+static void strict_bits_do_not_depend_on_settings(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cornell", "textured",  "hdri",
+                                        "glass",   "veach-mis", "thin-lens"};
+    static const struct launch_settings settings[] = {
+        {.work_group = {1, 1}},
+        {.work_group = {7, 3}},
+        {.work_group = {64, 1}, .threads = 1},
+        {.tile = {8, 8}, .tile_order = 2},
+        {.tile = {5, 29}, .tile_order = 1, .batch = 2},
+        {.batch = 1, .threads = 3},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct scene *s = scene_from_library(names[i]);
+        struct render_job job = job_make(MODE_STRICT);
+        char first[33] = "", hex[33];
+        for (int kind = BVH_BINARY; kind <= BVH_WIDE8; kind++) {
+            struct device *d = device_ready("native", s, (enum bvh_kind)kind, MODE_STRICT);
+            for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+                job.launch = settings[k];
+                job.launch.mode = MODE_STRICT;
+                render_hash(d, s, &job, hex);
+                if (!*first)
+                    memcpy(first, hex, sizeof first);
+                assert_string_equal(hex, first);
+            }
+            device_close(d);
+        }
+        scene_free(s);
+    }
+}
+
+/* Samples [0, 5) at once, and [0, 2) then [2, 5) into the same film. */
+static void samples_add_up(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_library("cornell");
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct render_job job = job_make(MODE_STRICT);
+    struct film f = film_make(s, &job);
+    char whole[33], parts[33];
+    job.sample_count = 5;
+    render_hash(d, s, &job, whole);
+    job.sample_count = 2;
+    must(device_render(d, &job, &f, false, NULL, &err), &err);
+    job.sample_begin = 2;
+    job.sample_count = 3;
+    must(device_render(d, &job, &f, true, NULL, &err), &err);
+    film_hash(&f, parts);
+    assert_string_equal(parts, whole);
+    film_free(&f);
+    device_close(d);
+    scene_free(s);
+}
+
+/* Modes device and fast: not the same bits, but the same picture: means within five standard errors
+ * of their difference. Paired samples differ by rounding alone, except where a comparison falls the
+ * other way; the spread is that of the differences themselves. */
+static void modes_agree_in_the_mean(void **state)
+{
+    (void)state;
+    struct scene *s = scene_from_library("cornell");
+    struct error err = {0};
+    static float rgb[3][W * H * 3];
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct device *d = device_ready("native", s, BVH_AUTO, (enum math_mode)mode);
+        struct render_job job = job_make((enum math_mode)mode);
+        struct film f = film_make(s, &job);
+        must(device_render(d, &job, &f, true, NULL, &err), &err);
+        film_rgb(&f, rgb[mode]);
+        film_free(&f);
+        device_close(d);
+    }
+    for (int mode = MODE_DEVICE; mode <= MODE_FAST; mode++) {
+        double sum = 0, sum2 = 0, n = W * H * 3, mean = 0;
+        for (int i = 0; i < W * H * 3; i++) {
+            double diff = (double)rgb[mode][i] - (double)rgb[MODE_STRICT][i];
+            sum += diff;
+            sum2 += diff * diff;
+            mean += (double)rgb[MODE_STRICT][i] / n;
+        }
+        double spread = sqrt(sum2 / n) / sqrt(n) + 1e-6 * mean;
+        assert_true(mean > 0.1);
+        assert_true(fabs(sum / n) < 5 * spread);
+    }
+    scene_free(s);
+}
+
+/* ---- closed form
+ * -------------------------------------------------------------------------------------- */
+
+/* A convex body of albedo a in a sky of radiance 1 sends out a, whatever the direction: mean over
+ * its pixels by a z-test. */
+static void furnace_is_its_albedo(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s =
+        scene_from_text("{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, "
+                        "0, 4], \"target\": [0, 0, 0], \"up\": [0, 1, 0],"
+                        " \"fov\": 10}, \"materials\": {\"m\": {\"type\": \"diffuse\", "
+                        "\"reflectance\": 0.35}}, \"objects\": [{\"type\": \"sphere\","
+                        " \"center\": [0, 0, 0], \"radius\": 1, \"material\": \"m\"}], "
+                        "\"environment\": {\"radiance\": 1}}");
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct device *d = device_ready("native", s, BVH_AUTO, (enum math_mode)mode);
+        struct render_job job = job_make((enum math_mode)mode);
+        struct film f = film_make(s, &job);
+        float rgb[W * H * 3];
+        double sum = 0, sum2 = 0, n = W * H;
+        job.sample_count = 64;
+        job.rr_depth = 1000;
+        must(device_render(d, &job, &f, true, NULL, &err), &err);
+        film_rgb(&f, rgb);
+        for (int i = 0; i < W * H; i++) {
+            sum += (double)rgb[3 * i];
+            sum2 += (double)rgb[3 * i] * (double)rgb[3 * i];
+        }
+        double mean = sum / n, error = sqrt((sum2 / n - mean * mean) / n);
+        if (fabs(mean - 0.35) > 4.5 * error + 1e-6)
+            fail_msg("mode %s: %.6f +- %.6f, not 0.35", math_mode_name((enum math_mode)mode), mean,
+                     error);
+        film_free(&f);
+        device_close(d);
+    }
+    scene_free(s);
+}
+
+/* ---- traces
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* A traced sample is the rendered one: rounded as the film rounds, L is the pixel's sum; and its
+ * parts add up to L. */
+static void traces_are_what_is_rendered(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const char *const names[] = {"cornell", "glass", "hdri"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct scene *s = scene_from_library(names[i]);
+        struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+        struct render_job job = job_make(MODE_STRICT);
+        struct film f = film_make(s, &job);
+        job.sample_begin = 11;
+        job.sample_count = 1;
+        must(device_render(d, &job, &f, true, NULL, &err), &err);
+        for (uint32_t p = 0; p < W * H; p += 5) {
+            struct path_vertex v[8];
+            size_t count = 0;
+            double L[3];
+            must(device_trace(d, &job, p % W, p / W, 11, L, v, 8, &count, &err), &err);
+            assert_true(count >= 1 && count <= 6);
+            for (int c = 0; c < 3; c++) {
+                double parts = 0;
+                for (size_t k = 0; k < count; k++) {
+                    assert_int_equal(v[k].k, k + 1);
+                    parts += v[k].emitted[c] + v[k].direct[c];
+                }
+                assert_int_equal(f.sums[4 * p + (uint32_t)c], llrint(ldexp(L[c], f.exponent)));
+                assert_true(fabs(parts - L[c]) <=
+                            1e-5 * (fabs(L[c]) + 1e-3)); /* a dozen float sums */
+            }
+        }
+        size_t count = 9;
+        struct path_vertex one;
+        must(device_trace(d, &job, 3, 3, 11, NULL, &one, 1, &count, &err), &err);
+        assert_int_equal(count, 1);
+        film_free(&f);
+        device_close(d);
+        scene_free(s);
+    }
+}
+
+/* ---- refusals
+ * ------------------------------------------------------------------------------------------------
+ */
+
+static void expect(enum status got, enum status want, const struct error *err, const char *word)
+{
+    if (got != want)
+        fail_msg("%s, not %s: %s", status_name(got), status_name(want), err->msg);
+    if (!strstr(err->msg, word))
+        fail_msg("the message does not say %s: %s", word, err->msg);
+}
+
+static void bad_jobs_are_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_library("furnace");
+    struct render_job good = job_make(MODE_STRICT), job;
+    struct film f = film_make(s, &good);
+    struct device *d = NULL;
+    char before[33], after[33];
+    film_hash(&f, before);
+    must(device_open("native", &d, &err), &err);
+    expect(device_render(d, &good, &f, false, NULL, &err), STATUS_ARG, &err, "device_load");
+    must(device_load(d, s, BVH_BINARY, NULL, &err), &err);
+    expect(device_render(d, &good, &f, false, NULL, &err), STATUS_ARG, &err, "device_build");
+    must(device_build(d, MODE_STRICT, NULL, &err), &err);
+#define REFUSED(field, value, status, word)                                                        \
+    job = good;                                                                                    \
+    job.field = value;                                                                             \
+    expect(device_render(d, &job, &f, false, NULL, &err), status, &err, word)
+    REFUSED(width, 0, STATUS_ARG, "0x29");
+    REFUSED(width, W + 1, STATUS_ARG, "film");
+    REFUSED(sample_count, 0, STATUS_ARG, "samples");
+    REFUSED(sample_count, 131073, STATUS_ARG, "131073");
+    REFUSED(sample_begin, UINT32_MAX, STATUS_ARG, "2^32");
+    REFUSED(max_depth, 0, STATUS_ARG, "max_depth");
+    REFUSED(launch.mode, MODE_FAST, STATUS_ARG, "fast");
+    REFUSED(launch.bvh, BVH_WIDE8, STATUS_ARG, "bvh8");
+    REFUSED(launch.tile_order, 3, STATUS_ARG, "order");
+    REFUSED(launch.work_group[0], 100000, STATUS_UNSUPPORTED, "work-group");
+    REFUSED(launch.work_group[1], 5, STATUS_UNSUPPORTED, "work-group");
+#undef REFUSED
+    film_hash(&f, after);
+    assert_string_equal(after, before);
+    uint32_t in[10] = {99}, out[10];
+    expect(device_probe(d, PROBE_BSDF_EVAL, in, 1, out, &err), STATUS_ARG, &err, "99");
+    expect(device_probe(d, PROBE_TEXTURE, in, 1, out, &err), STATUS_ARG, &err, "texture");
+    expect(device_probe(d, PROBE_MATH, in, 1, out, &err), STATUS_ARG, &err, "math");
+    expect(device_probe(d, PROBE_COUNT, in, 1, out, &err), STATUS_ARG, &err, "probe");
+    expect(device_trace(d, &good, W, 0, 0, NULL, NULL, 0, NULL, &err), STATUS_ARG, &err, "pixel");
+    expect(device_load(d, NULL, BVH_AUTO, NULL, &err), STATUS_ARG, &err, "scene");
+    s->bounds_max[0] = 1e12;
+    expect(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_RANGE, &err, "2^36");
+    /* the scene loaded before is still there */
+    must(device_render(d, &good, &f, false, NULL, &err), &err);
+    film_free(&f);
+    device_close(d);
+    scene_free(s);
+}
+
+static void cancel_soon(void *ctx, double share, double left_s)
+{
+    (void)left_s;
+    *(double *)ctx = share;
+    cancel_requested = 1;
+}
+static void count_calls(void *ctx, double share, double left_s)
+{
+    double *last = ctx;
+    assert_true(share > *last && share <= 1 && left_s >= 0);
+    *last = share;
+}
+
+static void jobs_can_be_stopped(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_library("cornell");
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_FAST);
+    struct render_job job = job_make(MODE_FAST);
+    job.width = job.height = 512;
+    struct film f = film_make(s, &job);
+    char before[33], after[33];
+    double share = 0;
+    film_hash(&f, before);
+    job.sample_count = 100000;
+    job.launch.batch = 1;
+    job.timeout_s = 0.05;
+    expect(device_render(d, &job, &f, true, NULL, &err), STATUS_TIMEOUT, &err, "limit");
+    job.timeout_s = 0;
+    job.progress = cancel_soon;
+    job.progress_ctx = &share;
+    expect(device_render(d, &job, &f, true, NULL, &err), STATUS_CANCELLED, &err, "stopped");
+    cancel_requested = 0;
+    assert_true(share > 0 && share < 0.01);
+    film_hash(&f, after);
+    assert_string_equal(after, before);
+    film_free(&f);
+    job = job_make(MODE_FAST);
+    job.width = job.height = 600;
+    job.sample_count = 2;
+    job.launch.batch = 1;
+    job.progress = count_calls;
+    job.progress_ctx = &share;
+    share = 0;
+    f = film_make(s, &job);
+    must(device_render(d, &job, &f, true, NULL, &err), &err);
+    assert_true(share == 1);
+    film_free(&f);
+    device_close(d);
+    scene_free(s);
+}
+
+/* ---- devices
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static void devices_are_found(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct arena a = {0};
+    struct device_info *list, info;
+    const char *const *problems;
+    size_t count, problem_count, faults, seen = 0;
+    must(devices_list(&a, false, &list, &count, &problems, &problem_count, &err), &err);
+    assert_true(count >= 1);
+    assert_string_equal(list[0].id, "native");
+    for (size_t i = 0; i < count; i++)
+        assert_false(list[i].test_only);
+    must(devices_list(&a, true, &list, &count, &problems, &problem_count, &err), &err);
+    for (size_t i = 0; i < count; i++)
+        seen += list[i].test_only;
+    faults_list(&faults);
+    assert_true(faults >= 12);
+    assert_int_equal(seen, faults + 1);
+    must(device_find("native", &info, &err), &err);
+    assert_string_equal(info.api, "native");
+    expect(device_find("faulty:no-such-mistake", &info, &err), STATUS_MISSING, &err, "lost-cosine");
+    expect(device_find("no such device", &info, &err), STATUS_MISSING, &err, "native");
+    expect(device_find("", &info, &err), STATUS_ARG, &err, "named");
+    arena_free(&a);
+}
+
+static void null_device_is_constant(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_library("cornell");
+    struct device *d = device_ready("null", s, BVH_AUTO, MODE_FAST);
+    struct render_job job = job_make(MODE_FAST);
+    struct film f = film_make(s, &job);
+    uint32_t in[6] = {0}, out[4];
+    job.launch.tile[0] = 8;
+    must(device_render(d, &job, &f, true, NULL, &err), &err);
+    must(film_check(&f, SPP, NULL, &err), &err);
+    for (size_t i = 0; i < (size_t)W * H * 3; i++)
+        assert_int_equal(f.sums[i / 3 * 4 + i % 3], f.sums[0]);
+    expect(device_build(d, MODE_STRICT, NULL, &err), STATUS_UNSUPPORTED, &err, "arithmetic");
+    must(device_build(d, MODE_FAST, NULL, &err), &err);
+    expect(device_probe(d, PROBE_RNG, in, 1, out, &err), STATUS_UNSUPPORTED, &err, "null");
+    film_free(&f);
+    device_close(d);
+    scene_free(s);
+}
+
+/* ---- the compiler
+ * --------------------------------------------------------------------------------------------- */
+
+static void compiler_troubles_are_told(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct device *d = NULL;
+    struct build_info info;
+    setenv("ISOPHOTE_CC", "/nonexistent/cc", 1);
+    expect(device_open("native", &d, &err), STATUS_MISSING, &err, "/nonexistent/cc");
+    unsetenv("ISOPHOTE_CC");
+    must(device_open("native", &d, &err), &err);
+    setenv("ISOPHOTE_CFLAGS", "-include /nonexistent/header.h", 1);
+    expect(device_build(d, MODE_FAST, &info, &err), STATUS_BUILD, &err, "header.h");
+    assert_non_null(strstr(info.log, "/nonexistent/header.h"));
+    assert_non_null(strstr(info.options, "-DK_MODE=2"));
+    /* arithmetic that strict forbids is found out by running it */
+    setenv("ISOPHOTE_CFLAGS", "-ffp-contract=fast -mfma", 1);
+#ifdef __x86_64__
+    expect(device_build(d, MODE_STRICT, &info, &err), STATUS_UNSUPPORTED, &err, "contraction");
+#endif
+    unsetenv("ISOPHOTE_CFLAGS");
+    must(device_build(d, MODE_STRICT, &info, &err), &err);
+    must(device_build(d, MODE_STRICT, &info, &err), &err);
+    assert_true(info.cached);
+    device_close(d);
+}
+
+/* A damaged file in the cache of kernels is made again. */
+static void damaged_cache_is_repaired(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct device *d = NULL;
+    char cache[64] = "backends_test.XXXXXX", command[256], *old = getenv("ISOPHOTE_CACHE");
+    char keep[4096] = "";
+    if (old)
+        snprintf(keep, sizeof keep, "%s", old);
+    assert_non_null(mkdtemp(cache));
+    setenv("ISOPHOTE_CACHE", cache, 1);
+    setenv("ISOPHOTE_CFLAGS", "-O1", 1);
+    struct build_info info;
+    must(device_open("native", &d, &err), &err);
+    must(device_build(d, MODE_DEVICE, &info, &err), &err);
+    assert_false(info.cached);
+    device_close(d);
+    snprintf(command, sizeof command, "for f in %s/kernels/*.so; do echo junk > $f; done", cache);
+    assert_int_equal(system(command), 0);
+    must(device_open("native", &d, &err), &err);
+    must(device_build(d, MODE_DEVICE, &info, &err), &err);
+    assert_false(info.cached);
+    device_close(d);
+    snprintf(command, sizeof command, "rm -r %s", cache);
+    assert_int_equal(system(command), 0);
+    unsetenv("ISOPHOTE_CFLAGS");
+    if (*keep)
+        setenv("ISOPHOTE_CACHE", keep, 1);
+    else
+        unsetenv("ISOPHOTE_CACHE");
+}
+
+/* ---- mistakes
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* Every mistake shows in some picture: it changes strict bits, or leaves samples out. */
+static void every_fault_shows(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cornell", "textured",  "hdri",
+                                        "glass",   "thin-lens", "veach-mis"};
+    enum { SCENES = sizeof names / sizeof *names };
+    struct error err = {0};
+    struct scene *scenes[SCENES];
+    char right[SCENES][33], hex[33];
+    size_t count;
+    const struct fault *faults = faults_list(&count);
+    struct render_job job = job_make(MODE_STRICT);
+    setenv("ISOPHOTE_CFLAGS", "-O1", 1); /* compiles faster; strict bits do not depend on it */
+    for (int i = 0; i < SCENES; i++) {
+        scenes[i] = scene_from_library(names[i]);
+        struct device *d = device_ready("native", scenes[i], BVH_AUTO, MODE_STRICT);
+        render_hash(d, scenes[i], &job, right[i]);
+        device_close(d);
+    }
+    for (size_t k = 0; k < count; k++) {
+        char id[64];
+        int shown = 0;
+        snprintf(id, sizeof id, "faulty:%s", faults[k].name);
+        struct device *d = device_ready(id, NULL, BVH_AUTO, MODE_STRICT);
+        for (int i = 0; i < SCENES && !shown; i++) {
+            struct film f = film_make(scenes[i], &job);
+            must(device_load(d, scenes[i], BVH_AUTO, NULL, &err), &err);
+            must(device_render(d, &job, &f, true, NULL, &err), &err);
+            film_hash(&f, hex);
+            shown = strcmp(hex, right[i]) != 0;
+            film_free(&f);
+        }
+        if (!shown)
+            fail_msg("%s does not show", id);
+        device_close(d);
+    }
+    for (int i = 0; i < SCENES; i++)
+        scene_free(scenes[i]);
+    unsetenv("ISOPHOTE_CFLAGS");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strict_bits_do_not_depend_on_settings),
+        cmocka_unit_test(samples_add_up),
+        cmocka_unit_test(modes_agree_in_the_mean),
+        cmocka_unit_test(furnace_is_its_albedo),
+        cmocka_unit_test(traces_are_what_is_rendered),
+        cmocka_unit_test(bad_jobs_are_refused),
+        cmocka_unit_test(jobs_can_be_stopped),
+        cmocka_unit_test(devices_are_found),
+        cmocka_unit_test(null_device_is_constant),
+        cmocka_unit_test(compiler_troubles_are_told),
+        cmocka_unit_test(damaged_cache_is_repaired),
+        cmocka_unit_test(every_fault_shows),
+    };
+    return cmocka_run_group_tests_name("backends", tests, NULL, NULL);
+}
