@@ -8,8 +8,7 @@
 
 #include <openexr.h>
 
-/* ---- reading
- * ------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 bool exr_recognise(const unsigned char *data, size_t size)
 {
@@ -249,8 +248,7 @@ enum status exr_read(const struct image_source *s, struct image *out)
     return status;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 /* A file in memory that is written at offsets. */
 struct exr_output {

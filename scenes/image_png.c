@@ -135,8 +135,7 @@ enum status png_read(const struct image_source *s, struct image *out)
     return w.status;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void on_write(png_structp png, png_bytep from, size_t n)
 {

@@ -14,8 +14,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-/* ---- helpers
- * ------------------------------------------------------------------------------------- */
+/* ---- helpers -------------------------------------------------------------------------------- */
 
 static struct arena arena;
 
@@ -74,8 +73,7 @@ static unsigned byte(const struct image *im, uint32_t x, uint32_t y, uint32_t c)
     return ((const uint8_t *)im->texels)[((size_t)y * im->width + x) * im->channels + c];
 }
 
-/* ---- sRGB
- * ---------------------------------------------------------------------------------------- */
+/* ---- sRGB ----------------------------------------------------------------------------------- */
 
 static void test_srgb(void **state)
 {
@@ -90,8 +88,7 @@ static void test_srgb(void **state)
         assert_int_equal((int)(srgb_encode(srgb_decode(i / 255.0)) * 255 + 0.5), i);
 }
 
-/* ---- EXR
- * ----------------------------------------------------------------------------------------- */
+/* ---- EXR ------------------------------------------------------------------------------------ */
 
 enum { EXR_UINT, EXR_HALF, EXR_FLOAT };
 
@@ -422,8 +419,7 @@ static void test_exr_round_trip(void **state)
     assert_int_equal(rmdir(dir), 0); /* nothing else was left */
 }
 
-/* ---- Radiance HDR
- * -------------------------------------------------------------------------------- */
+/* ---- Radiance HDR --------------------------------------------------------------------------- */
 
 static const unsigned char hdr_pixels[6][4] = {{128, 0, 255, 129}, {10, 20, 30, 128},
                                                {0, 0, 0, 0},       {255, 255, 255, 140},
@@ -531,8 +527,7 @@ static void test_hdr_refused(void **state)
     }
 }
 
-/* ---- PNG
- * ----------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------ */
 
 static void png_to_text(png_structp png, png_bytep data, size_t n)
 {
@@ -717,8 +712,7 @@ static void test_png_written(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-/* ---- JPEG
- * ---------------------------------------------------------------------------------------- */
+/* ---- JPEG ----------------------------------------------------------------------------------- */
 
 static struct text jpeg_file(uint32_t width, uint32_t height, int components, bool progressive,
                              const uint8_t *color)
@@ -783,8 +777,7 @@ static void test_jpeg(void **state)
     text_free(&t);
 }
 
-/* ---- conversions, files
- * -------------------------------------------------------------------------- */
+/* ---- conversions, files --------------------------------------------------------------------- */
 
 static void test_to_rgb(void **state)
 {

@@ -59,8 +59,7 @@ static struct transform node_transform(const struct aiNode *node)
     return t;
 }
 
-/* ---- counting ----------------------------------------------------------------------------------
- */
+/* ---- counting ------------------------------------------------------------------------------- */
 
 static uint64_t mesh_triangles(const struct aiMesh *mesh)
 {
@@ -121,8 +120,7 @@ static void count_node(struct import *m, const struct aiNode *node, int depth)
         count_node(m, node->mChildren[i], depth + 1);
 }
 
-/* ---- writing geometry
- * ---------------------------------------------------------------------------- */
+/* ---- writing geometry ----------------------------------------------------------------------- */
 
 /* The arrays of one mesh at the place where its node puts it. */
 struct placed_mesh {
@@ -257,8 +255,7 @@ static void put_node(struct import *m, const struct aiNode *node, const struct t
         put_node(m, node->mChildren[i], &p.to_model);
 }
 
-/* ---- materials
- * ----------------------------------------------------------------------------------- */
+/* ---- materials ------------------------------------------------------------------------------ */
 
 static uint32_t wrap_of(enum aiTextureMapMode mode)
 {
@@ -370,8 +367,7 @@ static void convert_materials(struct import *m)
         convert_material(m, m->scene->mMaterials[i], &m->materials[i]);
 }
 
-/* ---- the whole
- * ----------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Room for count objects in the shared memory. */
 static uint64_t place(struct import_result *r, uint64_t count, uint64_t size)

@@ -22,8 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- the child's side: limits
- * -------------------------------------------------------------------- */
+/* ---- the child's side: limits --------------------------------------------------------------- */
 
 /* Bytes of address space that this process has now. */
 static uint64_t address_space(void)
@@ -70,8 +69,7 @@ static void child_settle(const struct import_budget *budget, pid_t parent)
     limit(RLIMIT_AS, address_space() + budget->bytes);
 }
 
-/* ---- the parent's side: waiting
- * ------------------------------------------------------------------ */
+/* ---- the parent's side: waiting ------------------------------------------------------------- */
 
 enum outcome { OUTCOME_EXITED, OUTCOME_TIMEOUT, OUTCOME_CANCELLED };
 
@@ -119,8 +117,7 @@ static enum status child_died(const char *path, const struct import_budget *budg
                      path, WIFEXITED(wstatus) ? WEXITSTATUS(wstatus) : -1, budget->bytes >> 20);
 }
 
-/* ---- the parent's side: what the child left
- * ------------------------------------------------------ */
+/* ---- the parent's side: what the child left ------------------------------------------------- */
 
 static bool inside(const struct import_result *r, uint64_t at, uint64_t count, uint64_t size)
 {

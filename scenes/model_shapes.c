@@ -63,8 +63,7 @@ enum status model_rectangle(struct arena *a, struct model *out)
     return STATUS_OK;
 }
 
-/* ---- smooth normals ----------------------------------------------------------------------------
- */
+/* ---- smooth normals ------------------------------------------------------------------------- */
 
 /* One vertex for each place: vertices at equal coordinates lead to the first of them. */
 static bool weld(const struct model *m, uint32_t *first)

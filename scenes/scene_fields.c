@@ -33,7 +33,7 @@ enum status expected(struct document *d, const struct json *v, const char *expec
                       found(v, buf, sizeof buf), expected);
 }
 
-/* ---- names that are nearly right ------------------------------------------------------------- */
+/* ---- names that are nearly right ------------------------------------------------------------ */
 
 /* Levenshtein's distance; words longer than the table are far from everything. */
 static size_t edit_distance(const char *a, const char *b)
@@ -92,7 +92,7 @@ static void names_join(const char *const *names, char *buf, size_t size)
     }
 }
 
-/* ---- values ---------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 enum status read_object(struct document *d, const struct json *v, const char *const *keys)
 {
@@ -223,7 +223,7 @@ enum status read_rgb(struct document *d, const struct json *v, double lo, double
     return STATUS_OK;
 }
 
-/* ---- fields ---------------------------------------------------------------------------------- */
+/* ---- fields --------------------------------------------------------------------------------- */
 
 enum status field_number(struct document *d, const struct json *object, const char *key, double lo,
                          double hi, double *out)
@@ -279,8 +279,7 @@ enum status field_bool(struct document *d, const struct json *object, const char
     return STATUS_OK;
 }
 
-/* ---- files that the document names -------------------------------------------------------------
- */
+/* ---- files that the document names ---------------------------------------------------------- */
 
 static const char data_prefix[] = "data:";
 

@@ -16,8 +16,7 @@ struct flattening {
     uint32_t *sphere_material, *disk_material;
 };
 
-/* ---- room
- * ---------------------------------------------------------------------------------------- */
+/* ---- room ----------------------------------------------------------------------------------- */
 
 static enum status take_room(struct loader *l, const struct object_totals *t)
 {
@@ -52,8 +51,7 @@ static enum status take_room(struct loader *l, const struct object_totals *t)
     return STATUS_OK;
 }
 
-/* ---- triangles
- * ----------------------------------------------------------------------------------- */
+/* ---- triangles ------------------------------------------------------------------------------ */
 
 /* True if the triangle has an area that float32 can work with: the cross product of its edges, in
  * float32 as in double, has a squared length that is neither 0 nor subnormal nor infinite. */
@@ -167,8 +165,7 @@ static enum status put_triangles(struct flattening *f, const struct object *o,
     return STATUS_OK;
 }
 
-/* ---- spheres and disks
- * --------------------------------------------------------------------------- */
+/* ---- spheres and disks ---------------------------------------------------------------------- */
 
 static enum status put_round(struct flattening *f, const struct object *o,
                              const struct transform *to_world)
@@ -211,8 +208,7 @@ static enum status put_round(struct flattening *f, const struct object *o,
     return STATUS_OK;
 }
 
-/* ---- the whole
- * ----------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 static enum status put_group(struct flattening *f, const struct object_group *g,
                              const struct transform *parent)

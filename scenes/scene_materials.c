@@ -6,8 +6,7 @@
 
 static const double emission_max = 1e12, emission_min = 1e-12;
 
-/* ---- lists that grow
- * ----------------------------------------------------------------------------- */
+/* ---- lists that grow ------------------------------------------------------------------------ */
 
 static void *grown(struct arena *a, void *items, size_t count, size_t *cap, size_t size)
 {
@@ -64,8 +63,7 @@ enum status keep_materials(struct loader *l)
     return STATUS_OK;
 }
 
-/* ---- textures
- * ------------------------------------------------------------------------------------ */
+/* ---- textures ------------------------------------------------------------------------------- */
 
 static const char *const color_spaces[] = {"auto", "srgb", "linear", NULL};
 static const char *const wraps[] = {"repeat", "mirror", "clamp", NULL};
@@ -168,8 +166,7 @@ static enum status find_named(struct loader *l, const struct json *v, const char
                       "no %s \"%.60s\", expected the name of an entry in \"%s\"", kind, name, list);
 }
 
-/* ---- materials
- * ----------------------------------------------------------------------------------- */
+/* ---- materials ------------------------------------------------------------------------------ */
 
 /* A number, [r, g, b], or {"texture": name, "scale": number or [r, g, b]}. */
 static enum status field_color(struct loader *l, const struct json *object, const char *key,
@@ -326,8 +323,7 @@ enum status find_material(struct loader *l, const struct json *name, uint32_t *o
     return find_named(l, name, "materials", "material", out);
 }
 
-/* ---- what models bring
- * --------------------------------------------------------------------------- */
+/* ---- what models bring ---------------------------------------------------------------------- */
 
 static float clamped(float x, double lo, double hi)
 {
@@ -436,8 +432,7 @@ enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t ow
     return STATUS_OK;
 }
 
-/* ---- environment
- * --------------------------------------------------------------------------------- */
+/* ---- environment ---------------------------------------------------------------------------- */
 
 /* World directions to the map's: the environment turned by `degrees` about the up axis, and that
  * axis to +y. */
@@ -498,11 +493,9 @@ enum status load_environment(struct loader *l, const struct json *v)
     arena_free(&scratch);
     TRY(s);
     double largest = 0;
-    float *texels = e.map.texels;
-    for (size_t i = 0, n = (size_t)e.map.width * e.map.height * 3; i < n; i++) {
-        texels[i] = fmaxf(texels[i], 0); /* resampling filters leave some below 0: no light */
+    const float *texels = e.map.texels;
+    for (size_t i = 0, n = (size_t)e.map.width * e.map.height * 3; i < n; i++)
         largest = fmax(largest, (double)texels[i] * (double)e.radiance[i % 3]);
-    }
     if (largest > emission_max || (largest > 0 && largest < emission_min))
         return json_error(d->err, d->file, file, STATUS_RANGE,
                           "the brightest texel gives a radiance of %.9g, expected 0 or %g to %g",

@@ -6,8 +6,7 @@
 
 static const double coordinate_max = 1e9;
 
-/* ---- transforms
- * ---------------------------------------------------------------------------------- */
+/* ---- transforms ----------------------------------------------------------------------------- */
 
 static enum status read_step(struct document *d, const struct json *v, struct transform *out)
 {
@@ -79,8 +78,7 @@ static enum status field_transform(struct document *d, const struct json *object
     return STATUS_OK;
 }
 
-/* ---- models
- * -------------------------------------------------------------------------------------- */
+/* ---- models --------------------------------------------------------------------------------- */
 
 static struct loaded_model *add_model(struct loader *l, const struct json *named_by)
 {
@@ -191,8 +189,7 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
     return STATUS_OK;
 }
 
-/* ---- objects of each type
- * ------------------------------------------------------------------------ */
+/* ---- objects of each type ------------------------------------------------------------------- */
 
 static enum status load_group(struct loader *l, const struct json *v, struct object_group *g);
 

@@ -275,8 +275,7 @@ static void test_cancelled(void **state)
     assert_int_equal(status, STATUS_CANCELLED);
 }
 
-/* ---- the importer's budgets
- * ---------------------------------------------------------------------- */
+/* ---- the importer's budgets ----------------------------------------------------------------- */
 
 static void test_import_budget(void **state)
 {
@@ -330,8 +329,7 @@ static void test_damaged_models(void **state)
     arena_free(&a);
 }
 
-/* ---- what fuzzing found
- * -------------------------------------------------------------------------- */
+/* ---- what fuzzing found --------------------------------------------------------------------- */
 
 static void test_crashes(void **state)
 {

@@ -85,8 +85,7 @@ static double volume(const struct scene *s)
     return sum;
 }
 
-/* ---- camera, settings
- * ---------------------------------------------------------------------------- */
+/* ---- camera, settings ----------------------------------------------------------------------- */
 
 static void test_defaults(void **state)
 {
@@ -133,8 +132,7 @@ static void test_camera(void **state)
     scene_free(s);
 }
 
-/* ---- shapes and transforms
- * ----------------------------------------------------------------------- */
+/* ---- shapes and transforms ------------------------------------------------------------------ */
 
 static void test_box_and_rectangle(void **state)
 {
@@ -289,8 +287,7 @@ static void test_degenerate(void **state)
     scene_free(s);
 }
 
-/* ---- materials, environment
- * ---------------------------------------------------------------------- */
+/* ---- materials, environment ----------------------------------------------------------------- */
 
 static void test_materials(void **state)
 {
@@ -391,8 +388,7 @@ static void test_negative_texels(void **state)
     rmdir(folder);
 }
 
-/* ---- hash
- * ---------------------------------------------------------------------------------------- */
+/* ---- hash ----------------------------------------------------------------------------------- */
 
 static void test_hash(void **state)
 {
@@ -426,8 +422,7 @@ static void test_hash(void **state)
     scene_free(s);
 }
 
-/* ---- models
- * -------------------------------------------------------------------------------------- */
+/* ---- models --------------------------------------------------------------------------------- */
 
 static void test_model_formats(void **state)
 {
@@ -496,8 +491,7 @@ static void test_nan_vertices(void **state)
     scene_free(s);
 }
 
-/* ---- the library
- * --------------------------------------------------------------------------------- */
+/* ---- the library ---------------------------------------------------------------------------- */
 
 static bool has_vertex(const struct scene *s, double x, double y, double z)
 {
