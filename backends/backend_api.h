@@ -23,6 +23,7 @@ struct scene_buffers {
         const void *data; /* 64-byte aligned */
         size_t size;      /* bytes, a multiple of 64 */
     } at[SCENE_BUFFER_COUNT];
+    enum bvh_kind bvh; /* which tree `nodes` and `leaves` hold; BVH_AUTO: none */
 };
 
 /* Entry points of the kernel source. Each takes the scene buffers in order, then a `const struct

@@ -99,7 +99,7 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct bv
         memcpy(slot + 9, &id, 4);
     }
     l->launch.bvh = 2;
-    l->bvh = BVH_BINARY;
+    l->bvh = l->buffers.bvh = BVH_BINARY;
     l->sah_cost = tree->sah_cost;
     return STATUS_OK;
 }
@@ -156,7 +156,7 @@ static enum status wide_lay(struct layout *l, const struct scene *s, struct bvh8
         return st;
     memcpy(nodes, tree->nodes, tree->node_count * sizeof *tree->nodes);
     l->launch.bvh = 8;
-    l->bvh = BVH_WIDE8;
+    l->bvh = l->buffers.bvh = BVH_WIDE8;
     l->sah_cost = tree->sah_cost;
     return STATUS_OK;
 }

@@ -100,7 +100,7 @@ static inline double half_area(vec4 lo, vec4 hi)
     return x * y + y * z + z * x;
 }
 
-/* ---- binning --------------------------------------------------------------------------------- */
+/* ---- binning ------------------------------------------------------------------------------- */
 
 struct bin {
     vec4 lo, hi;
@@ -171,7 +171,7 @@ static void bins_merge(struct bins *b, const struct bins *other, unsigned bins)
         }
 }
 
-/* ---- choosing a split ------------------------------------------------------------------------ */
+/* ---- choosing a split ---------------------------------------------------------------------- */
 
 enum split_kind { SPLIT_LEAF, SPLIT_BINS, SPLIT_MEDIAN };
 struct split {
@@ -243,7 +243,7 @@ static struct split split_choose(const struct range *r, const struct bins *b, un
     return s;
 }
 
-/* ---- splitting ------------------------------------------------------------------------------- */
+/* ---- splitting ----------------------------------------------------------------------------- */
 
 static void fragment_swap(struct fragment *a, struct fragment *b)
 {
@@ -335,7 +335,7 @@ static void node_set(struct bvh2_node *node, const struct range *r, uint32_t fir
     node->count = count;
 }
 
-/* ---- subtrees -------------------------------------------------------------------------------- */
+/* ---- subtrees ------------------------------------------------------------------------------ */
 
 struct subtree {
     struct range root;
@@ -406,7 +406,7 @@ static void subtree_build(void *ctx, size_t index, unsigned thread)
     }
 }
 
-/* ---- the top --------------------------------------------------------------------------------- */
+/* ---- the top ------------------------------------------------------------------------------- */
 
 static void chunk_fragments(void *ctx, size_t index, unsigned thread)
 {
@@ -542,7 +542,7 @@ static int subtree_compare(const void *x, const void *y)
     return a->root.begin < b->root.begin ? -1 : a->root.begin > b->root.begin;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all of it ----------------------------------------------------------------------------- */
 
 static enum status bvh2_empty(struct bvh2 *out, struct error *err)
 {

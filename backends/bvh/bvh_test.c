@@ -24,7 +24,7 @@ static struct bvh_box box_around(float x, float y, float z, float size)
     return (struct bvh_box){{x - size, y - size, z - size}, {x + size, y + size, z + size}};
 }
 
-/* ---- sets of boxes --------------------------------------------------------------------------- */
+/* ---- sets of boxes ------------------------------------------------------------------------- */
 
 static void set_random(struct bvh_box *b, size_t n)
 {
@@ -141,7 +141,7 @@ static struct bvh_box *boxes_new(size_t n)
     return b;
 }
 
-/* ---- tests ----------------------------------------------------------------------------------- */
+/* ---- tests --------------------------------------------------------------------------------- */
 
 static void invariants_hold(void **state)
 {

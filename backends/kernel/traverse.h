@@ -4,6 +4,12 @@
 #define K_TRAVERSE_H
 #include "traverse8.h"
 
+/* 2 or 8: the only tree that this program will be given; 0: either, as each launch says. */
+#ifndef K_BVH
+#define K_BVH 0
+#endif
+#define K_IS_WIDE(sc) (K_BVH == 8 || (K_BVH == 0 && (sc)->launch->bvh == 8))
+
 K_FN int k_scene_empty(const struct k_scene *sc)
 {
     return (sc->launch->triangle_count | sc->launch->sphere_count | sc->launch->disk_count) == 0;
@@ -16,7 +22,7 @@ K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_ve
     struct k_ray r = k_ray_make(o, d);
     if (k_scene_empty(sc))
         *hit = k_best_finish(k_best_none(t_max));
-    else if (sc->launch->bvh == 8)
+    else if (K_IS_WIDE(sc))
         *hit = k_best_finish(k_traverse8(sc, &r, t_max, 0));
     else
         *hit = k_best_finish(k_traverse2(sc, &r, t_max, 0));
@@ -28,7 +34,7 @@ K_NOINLINE int k_occluded(const struct k_scene *sc, struct k_vec3 o, struct k_ve
     struct k_ray r = k_ray_make(o, d);
     if (k_scene_empty(sc))
         return 0;
-    if (sc->launch->bvh == 8)
+    if (K_IS_WIDE(sc))
         return k_traverse8(sc, &r, t_max, 1).primitive != K_NONE;
     return k_traverse2(sc, &r, t_max, 1).primitive != K_NONE;
 }

@@ -23,9 +23,15 @@ struct backend {
     cl_mem scene[SCENE_BUFFER_COUNT]; /* NULL: empty */
     cl_mem nothing;                   /* stands for empty buffers */
 
-    cl_program program;
-    cl_kernel kernels[ENTRY_COUNT];
-    size_t kernel_group[ENTRY_COUNT]; /* CL_KERNEL_WORK_GROUP_SIZE */
+    enum bvh_kind tree; /* of the scene; BVH_BINARY before the first */
+    /* Compiled for one kind of tree each, which halves compile time and registers; made when
+     * needed. */
+    struct program {
+        cl_program program; /* NULL: not made */
+        cl_kernel kernels[ENTRY_COUNT];
+        size_t group[ENTRY_COUNT]; /* CL_KERNEL_WORK_GROUP_SIZE */
+    } programs[BVH_WIDE8 + 1];
+    struct program_request request; /* of the last opencl_build */
 
     cl_mem film;
     size_t film_pixels; /* that `film` has room for */
@@ -53,7 +59,9 @@ void opencl_installed_problems(void (*problem)(void *ctx, const char *text), voi
 /* opencl_program.c */
 enum status opencl_build(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err);
-void opencl_program_release(struct backend *b);
+/* The program for the scene's tree, compiled now if that kind is new. */
+enum status opencl_program(struct backend *b, const struct program **out, struct error *err);
+void opencl_programs_release(struct backend *b);
 
 /* opencl_memory.c */
 enum status opencl_upload(struct backend *b, const struct scene_buffers *buffers,

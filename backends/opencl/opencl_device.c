@@ -180,6 +180,7 @@ enum status opencl_open(const struct device_info *info, struct backend **out, st
     if (!b)
         return error_msg(err, STATUS_MEMORY, "no memory for a device");
     b->cl = cl;
+    b->tree = BVH_BINARY;
     b->platform = list.at[index].platform;
     b->device = list.at[index].device;
     describe(cl, b->platform, b->device, index, &b->info);
@@ -230,7 +231,7 @@ void opencl_close(struct backend *b)
         return;
     if (b->queue)
         b->cl->Finish(b->queue);
-    opencl_program_release(b);
+    opencl_programs_release(b);
     opencl_scene_release(b);
     for (int i = 0; i < LAUNCHES_IN_FLIGHT; i++) {
         if (b->flights[i].event)

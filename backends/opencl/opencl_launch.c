@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-static enum status kernel_args(struct backend *b, enum kernel_entry entry, const cl_mem *rest,
+static enum status kernel_args(struct backend *b, cl_kernel k, const cl_mem *rest,
                                unsigned rest_count, struct error *err)
 {
-    cl_kernel k = b->kernels[entry];
     cl_uint at = 0;
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++) {
         const cl_mem *m = b->scene[i] ? &b->scene[i] : &b->nothing;
@@ -44,10 +43,11 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
     return code == CL_SUCCESS ? STATUS_OK : cl_error(err, code, "clWaitForEvents");
 }
 
-static enum status group_check(const struct backend *b, const uint32_t g[2], struct error *err)
+static enum status group_check(const struct backend *b, const struct program *p,
+                               const uint32_t g[2], struct error *err)
 {
     const struct device_info *d = &b->info;
-    size_t most = b->kernel_group[ENTRY_RENDER];
+    size_t most = p->group[ENTRY_RENDER];
     uint64_t items = (uint64_t)g[0] * g[1];
     if (g[0] > d->max_work_group_axis[0] || g[1] > d->max_work_group_axis[1])
         return error_msg(err, STATUS_UNSUPPORTED,
@@ -64,7 +64,10 @@ static enum status group_check(const struct backend *b, const uint32_t g[2], str
 enum status opencl_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
                           const uint32_t work_group[2], struct error *err)
 {
-    enum status s = group_check(b, work_group, err);
+    const struct program *p = NULL;
+    enum status s = opencl_program(b, &p, err);
+    if (s == STATUS_OK)
+        s = group_check(b, p, work_group, err);
     if (s != STATUS_OK)
         return s;
     struct flight *f = &b->flights[b->next_flight];
@@ -77,12 +80,12 @@ enum status opencl_launch(struct backend *b, const struct k_launch *launch, cons
     if (code != CL_SUCCESS)
         return cl_error(err, code, "clEnqueueWriteBuffer");
     const cl_mem rest[] = {f->launch, b->film};
-    s = kernel_args(b, ENTRY_RENDER, rest, 2, err);
+    s = kernel_args(b, p->kernels[ENTRY_RENDER], rest, 2, err);
     if (s != STATUS_OK)
         return s;
     const size_t global[2] = {grid[0], grid[1]}, local[2] = {work_group[0], work_group[1]};
     cl_event event;
-    code = b->cl->EnqueueNDRangeKernel(b->queue, b->kernels[ENTRY_RENDER], 2, NULL, global, local,
+    code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernels[ENTRY_RENDER], 2, NULL, global, local,
                                        0, NULL, &event);
     if (code != CL_SUCCESS) {
         bool group = code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE;
@@ -123,8 +126,11 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
     const struct cl_api *cl = b->cl;
     cl_mem launch_buffer = NULL, in_buffer = NULL, out_buffer = NULL;
     size_t in_bytes = in_words * sizeof *in, out_bytes = out_words * sizeof *out;
-    enum status s = opencl_buffer(b, CL_MEM_READ_ONLY, sizeof *launch, NULL, "the launch settings",
-                                  &launch_buffer, err);
+    const struct program *p = NULL;
+    enum status s = opencl_program(b, &p, err);
+    if (s == STATUS_OK)
+        s = opencl_buffer(b, CL_MEM_READ_ONLY, sizeof *launch, NULL, "the launch settings",
+                          &launch_buffer, err);
     if (s == STATUS_OK && in_bytes > 0)
         s = opencl_buffer(b, CL_MEM_READ_ONLY, in_bytes, NULL, "the input", &in_buffer, err);
     if (s == STATUS_OK)
@@ -144,12 +150,12 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
     if (s == STATUS_OK && code == CL_SUCCESS) {
         const cl_mem probe[] = {launch_buffer, in_buffer ? in_buffer : b->nothing, out_buffer};
         const cl_mem trace[] = {launch_buffer, out_buffer};
-        s = entry == ENTRY_PROBE ? kernel_args(b, entry, probe, 3, err)
-                                 : kernel_args(b, entry, trace, 2, err);
+        s = entry == ENTRY_PROBE ? kernel_args(b, p->kernels[entry], probe, 3, err)
+                                 : kernel_args(b, p->kernels[entry], trace, 2, err);
     }
     if (s == STATUS_OK && code == CL_SUCCESS) {
         call = "clEnqueueNDRangeKernel";
-        code = cl->EnqueueNDRangeKernel(b->queue, b->kernels[entry], 1, NULL, &items, NULL, 0, NULL,
+        code = cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 1, NULL, &items, NULL, 0, NULL,
                                         NULL);
     }
     if (s == STATUS_OK && code == CL_SUCCESS) {

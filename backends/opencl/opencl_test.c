@@ -53,8 +53,7 @@ static const char room[] =
     "  \"normal\": [0.2, 0.1, 1], \"radius\": 0.5}],"
     "\"environment\": {\"radiance\": [0.2, 0.25, 0.3]}}";
 
-/* ---- devices ------------------------------------------------------------------------------------
- */
+/* ---- devices ------------------------------------------------------------------------------- */
 
 struct gathered {
     struct device_info found[DEVICES_MAX];
@@ -98,8 +97,7 @@ static void devices_are_numbered_in_order(void **state)
     }
 }
 
-/* ---- pictures
- * ------------------------------------------------------------------------------------ */
+/* ---- pictures ------------------------------------------------------------------------------ */
 
 static struct device *device_ready(const char *id, const struct scene *s, enum bvh_kind bvh,
                                    struct build_info *build)
@@ -230,8 +228,7 @@ static void strict_bits_are_natives_on_library_scenes(void **state)
         skip();
 }
 
-/* ---- what a device refuses
- * ----------------------------------------------------------------------- */
+/* ---- what a device refuses ----------------------------------------------------------------- */
 
 static void refused_work_groups_carry_numbers(void **state)
 {
@@ -281,8 +278,7 @@ static void buffers_too_large_are_refused_with_both_numbers(void **state)
     opencl_api.close(NULL);
 }
 
-/* ---- kept binaries
- * --------------------------------------------------------------------------------- */
+/* ---- kept binaries ------------------------------------------------------------------------- */
 
 /* The one .clbin file under `where`; how many there are. */
 static unsigned kept_files(const char *where, char *path, size_t size)
@@ -343,8 +339,7 @@ static void kept_binaries_are_used_and_replaced_when_spoilt(void **state)
     setenv("ISOPHOTE_CACHE", before, 1);
 }
 
-/* ---- probes
- * ----------------------------------------------------------------------------------------- */
+/* ---- probes -------------------------------------------------------------------------------- */
 
 static void probes_run_before_any_scene(void **state)
 {
@@ -370,8 +365,7 @@ static void probes_run_before_any_scene(void **state)
     }
 }
 
-/* ---- without OpenCL
- * ---------------------------------------------------------------------------------- */
+/* ---- without OpenCL ------------------------------------------------------------------------ */
 
 /* Runs this program as `--list` with OCL_ICD_VENDORS set; what it prints: problems, then the count.
  */
