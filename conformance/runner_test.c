@@ -219,12 +219,12 @@ static void bad_selections_are_refused(void **state)
         assert_int_equal(n, 7);
     }
     const char *list = in_folder("list.txt");
-    write_text(list, "# a list\nkernel.rng # with a remark\n\n  kernel.rnd\n");
+    write_text(list, "# a list\nkernel.rng.philox # with a remark\n\n  kernel.rnd\n");
     struct conform_options o = {.list = list};
     assert_int_equal(conform_select(&a, &o, &out, &n, &err), STATUS_TYPE);
     assert_int_equal(err.line, 4);
     assert_non_null(strstr(err.msg, "kernel.rnd"));
-    write_text(list, "kernel.rng\n");
+    write_text(list, "kernel.rng.philox\n");
     assert_int_equal(select_count(&o, &a, &out), 1);
     struct conform_options absent = {.list = "nolist"};
     assert_int_equal(conform_select(&a, &absent, &out, &n, &err), STATUS_MISSING);

@@ -161,13 +161,14 @@ static double id_number(uint32_t id) { return id == UINT32_MAX ? -1 : (double)id
 /* ---- camera
  * -------------------------------------------------------------------------------------------- */
 
-/* px = x + u0 is rounded to u W; times tan_x 2/W: 2 u tan; sums of three products with rounded
- * basis vectors, a normalisation. */
-static bool camera_differs(struct look *l, const struct path_vertex *v)
+/* The protocol's camera ray for four numbers. px = x + u0 is rounded to u W; times tan_x 2/W: 2 u
+ * tan; sums of three products with rounded basis vectors, a normalisation. */
+static void camera_ray(const struct look *l, const double u[4], double o[3], double d[3],
+                       double *bound_o, double *bound_d)
 {
     const struct camera *c = &l->s->scene->camera;
-    double u[4], tan_x, tan_y, d[3], o[3];
-    numbers(l, 0, u);
+    const double quarter = 0.78539816339744830962;
+    double tan_x, tan_y;
     camera_tangents(c, l->s->job.width, l->s->job.height, &tan_x, &tan_y);
     double a = (2 * (l->x + u[0]) / l->s->job.width - 1) * tan_x;
     double b = (1 - 2 * (l->y + u[1]) / l->s->job.height) * tan_y;
@@ -175,28 +176,56 @@ static bool camera_differs(struct look *l, const struct path_vertex *v)
     vec_madd(d, d, b, c->up);
     vec_normalize(d);
     vec_copy(o, c->origin);
-    double bound_o = 4 * ULP * vec_max_abs(o), bound_d = 32 * ULP * (1 + tan_x + tan_y);
-    if (c->lens_radius > 0) {
-        double lens[2] = {0, 0}, p = 2 * u[2] - 1, q = 2 * u[3] - 1, F[3];
-        const double quarter = 0.78539816339744830962;
-        if (fabs(p) > fabs(q)) {
-            lens[0] = p * cos(quarter * q / p);
-            lens[1] = p * sin(quarter * q / p);
-        } else if (q != 0) {
-            lens[0] = q * cos(2 * quarter - quarter * p / q);
-            lens[1] = q * sin(2 * quarter - quarter * p / q);
-        }
-        vec_madd(F, o, c->focus_distance / vec_dot(d, c->forward), d);
-        vec_madd(o, o, c->lens_radius * lens[0], c->right);
-        vec_madd(o, o, c->lens_radius * lens[1], c->up);
-        vec_madd(d, F, -1, o);
-        double far = vec_length(d);
-        vec_normalize(d);
-        bound_o = 8 * ULP * vec_max_abs(o) + 32 * ULP * c->lens_radius;
-        bound_d += (8 * ULP * (vec_max_abs(F) + vec_max_abs(o)) + 2 * bound_o) / far;
+    *bound_o = 4 * ULP * vec_max_abs(o);
+    *bound_d = 32 * ULP * (1 + tan_x + tan_y);
+    if (!(c->lens_radius > 0))
+        return;
+    double lens[2] = {0, 0}, p = 2 * u[2] - 1, q = 2 * u[3] - 1, F[3];
+    if (fabs(p) > fabs(q)) {
+        lens[0] = p * cos(quarter * q / p);
+        lens[1] = p * sin(quarter * q / p);
+    } else if (q != 0) {
+        lens[0] = q * cos(2 * quarter - quarter * p / q);
+        lens[1] = q * sin(2 * quarter - quarter * p / q);
     }
-    return vector_differs_by(l, "camera", "origin", o, v->origin, bound_o) ||
-           vector_differs_by(l, "camera", "direction", d, v->direction, bound_d);
+    vec_madd(F, o, c->focus_distance / vec_dot(d, c->forward), d);
+    vec_madd(o, o, c->lens_radius * lens[0], c->right);
+    vec_madd(o, o, c->lens_radius * lens[1], c->up);
+    vec_madd(d, F, -1, o);
+    double far = vec_length(d);
+    vec_normalize(d);
+    *bound_o = 8 * ULP * vec_max_abs(o) + 32 * ULP * c->lens_radius;
+    *bound_d += (8 * ULP * (vec_max_abs(F) + vec_max_abs(o)) + 2 * *bound_o) / far;
+}
+
+/* Is the device's ray the right one for another sample's numbers, near this one's? Then the
+ * generator's counter is to blame. */
+static bool other_numbers(const struct look *l, const struct path_vertex *v)
+{
+    struct look other = *l;
+    for (uint32_t i = 0; i < 17; i++) {
+        double u[4], o[3], d[3], bound_o, bound_d, apart[3];
+        other.sample = l->sample + i - 8;
+        numbers(&other, 0, u);
+        camera_ray(l, u, o, d, &bound_o, &bound_d);
+        vec_madd(apart, d, -1, v->direction);
+        if (i != 8 && vec_max_abs(apart) <= bound_d)
+            return true;
+    }
+    return false;
+}
+
+static bool camera_differs(struct look *l, const struct path_vertex *v)
+{
+    double u[4], d[3], o[3], bound_o, bound_d;
+    numbers(l, 0, u);
+    camera_ray(l, u, o, d, &bound_o, &bound_d);
+    if (!vector_differs_by(l, "camera", "origin", o, v->origin, bound_o) &&
+        !vector_differs_by(l, "camera", "direction", d, v->direction, bound_d))
+        return false;
+    if (other_numbers(l, v))
+        l->report->stage = "rng";
+    return true;
 }
 
 /* ---- traversal
