@@ -11,7 +11,7 @@ static uint8_t encode_byte(float linear, double exposure)
     double v = (double)linear * exposure;
     if (!(v > 0))
         return 0;
-    return v >= 1 ? 255 : (uint8_t)(srgb_encode(v) * 255 + 0.5);
+    return v >= 1 ? 255 : (uint8_t)lround(srgb_encode(v) * 255);
 }
 
 static enum status write_png(const char *path, uint32_t width, uint32_t height, const float *rgb,

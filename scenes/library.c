@@ -98,8 +98,8 @@ enum status scene_resolve(struct arena *a, const char *name, const char **path, 
             arena_strdup(a, name); /* absent files are the reader's error: it knows how to say it */
         return *path ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory");
     }
-    const char *const *paths;
-    size_t count;
+    const char *const *paths = NULL;
+    size_t count = 0;
     enum status s = scene_library(a, true, &paths, &count, err);
     if (s != STATUS_OK)
         return s;

@@ -209,7 +209,7 @@ enum status read_choice(struct document *d, const struct json *v, const char *co
 
 enum status read_rgb(struct document *d, const struct json *v, double lo, double hi, float out[3])
 {
-    double rgb[3];
+    double rgb[3] = {0};
     if (v->type == JSON_NUMBER) {
         TRY(read_number(d, v, lo, hi, &rgb[0]));
         rgb[1] = rgb[2] = rgb[0];
@@ -296,7 +296,7 @@ enum status data_dir(char *buf, size_t size, struct error *err)
 
 enum status read_path(struct document *d, const struct json *v, const char **out)
 {
-    const char *name;
+    const char *name = "";
     TRY(read_string(d, v, &name));
     if (strncmp(name, data_prefix, sizeof data_prefix - 1) == 0) {
         char dir[2048];
