@@ -24,6 +24,22 @@ void html_command(struct text *t, const char *command)
             command);
 }
 
+/* "max_work_group" as people write it. */
+static const char *key_words(const char *key, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", key);
+    for (char *c = buf; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    return buf;
+}
+
+/* A number of bytes, by its name. */
+static bool is_bytes(const struct json *v)
+{
+    size_t n = v->key ? strlen(v->key) : 0;
+    return v->type == JSON_NUMBER && n > 6 && strcmp(v->key + n - 6, "_bytes") == 0;
+}
+
 static void json_value(struct text *t, const struct json *v)
 {
     char buf[32];
@@ -72,8 +88,14 @@ void html_json(struct text *t, const struct json *v)
     }
     text_puts(t, "<table class=\"kv\"><tbody>\n");
     for (const struct json *c = v->first; c; c = c->next) {
-        markup_printf(t, "<tr><th scope=\"row\">%s</th><td>", c->key);
-        json_value(t, c);
+        char name[96], buf[32];
+        text_puts(t, "<tr><th scope=\"row\">");
+        markup_escape(t, key_words(c->key, name, sizeof name));
+        text_puts(t, "</th><td>");
+        if (is_bytes(c))
+            text_puts(t, bytes_text(c->number, buf));
+        else
+            json_value(t, c);
         text_puts(t, "</td></tr>\n");
     }
     text_puts(t, "</tbody></table>\n");
@@ -333,18 +355,14 @@ static void side_details(struct page *p)
             if (seen)
                 continue;
             char name[96];
-            snprintf(name, sizeof name, "%s", k->key);
-            for (char *c = name; *c; c++)
-                *c = *c == '_' ? ' ' : *c;
-            size_t n = strlen(name);
-            bool bytes = n > 6 && strcmp(name + n - 6, " bytes") == 0;
-            markup_printf(p->t, "<tr><th scope=\"row\">%s</th>", name);
+            markup_printf(p->t, "<tr><th scope=\"row\">%s</th>",
+                          key_words(k->key, name, sizeof name));
             for (size_t c = 0; c < s->column_count; c++) {
                 const struct json *d = s->columns[c].detail;
                 const struct json *v = d && d->type == JSON_OBJECT ? json_get(d, k->key) : NULL;
                 char buf[32];
                 text_puts(p->t, "<td>");
-                if (v && bytes && v->type == JSON_NUMBER)
+                if (v && is_bytes(v))
                     text_puts(p->t, bytes_text(v->number, buf));
                 else if (v)
                     json_value(p->t, v);

@@ -20,8 +20,8 @@ image_find(const struct snapshot *s, const struct snapshot_image *like, enum ima
 static void img(struct text *t, const struct image_record *r, const char *what, const char *label)
 {
     markup_printf(
-        t, "<img width=\"%u\" height=\"%u\" alt=\"%s of %s on %s\" src=\"data:image/png;base64,",
-        r->width, r->height, what, r->scene, label);
+        t, "<img%! width=\"%u\" height=\"%u\" alt=\"%s of %s on %s\" src=\"data:image/png;base64,",
+        r->width < 280 ? " class=\"small\"" : "", r->width, r->height, what, r->scene, label);
     base64_encode(t, r->png, r->png_size);
     text_puts(t, "\"/>");
 }

@@ -66,6 +66,17 @@ static void row_sources(struct page *p, const struct snapshot_bench *b)
     text_puts(p->t, "</div>\n");
 }
 
+/* What the device chose where the setting left the work-group to it. */
+static void own_choice(struct text *t, const struct snapshot_bench *b)
+{
+    const struct json *used = b->detail ? json_get(b->detail, "used") : NULL;
+    const struct json *group =
+        used && used->type == JSON_OBJECT ? json_get(used, "work_group") : NULL;
+    if (b->record->work_group[0] == 0 && group && group->type == JSON_ARRAY && group->count == 2)
+        markup_printf(t, " <span class=\"note\">(own choice: %.0f&#215;%.0f)</span>",
+                      group->first->number, group->first->next->number);
+}
+
 static void rate_row(struct page *p, const struct snapshot_bench *b,
                      const struct bench_record *best)
 {
@@ -73,6 +84,7 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
     char rate[32], low[32], high[32];
     markup_printf(p->t, "<tr><th scope=\"row\">%s</th><td>", p->s->columns[b->column].label);
     html_settings(p->t, r);
+    own_choice(p->t, b);
     text_puts(p->t, "</td>");
     if (r->verdict == VERDICT_PASS) {
         text_puts(p->t, "<td class=\"bar\">");
