@@ -17,7 +17,7 @@ static uint32_t name_hash(const char *s)
 static void scope_open(struct asl_checker *k)
 {
     k->scope++;
-    if (k->scope >= sizeof k->scope_names / sizeof *k->scope_names)
+    if (k->scope >= CHECK_SCOPES)
         asl_fail(k->c, STATUS_LIMIT, (struct asl_loc){0}, "blocks nest too deeply");
     k->scope_names[k->scope] = NULL;
 }
@@ -80,7 +80,7 @@ struct asl_symbol *asl_symbol_new(struct asl_checker *k, const char *name,
     s->owner = k->fn;
     struct asl_program *p = k->program;
     p->symbols = asl_grow(k->c, p->symbols, p->symbol_count, &k->symbol_cap, p->symbol_count + 1,
-                          sizeof *p->symbols);
+                          sizeof(struct asl_symbol *));
     s->index = (uint32_t)p->symbol_count;
     p->symbols[p->symbol_count++] = s;
     return s;

@@ -13,13 +13,13 @@ struct asl_binding {
     struct asl_binding *in_scope; /* same scope, older */
 };
 
-enum { CHECK_BUCKETS = 2048 };
+enum { CHECK_BUCKETS = 2048, CHECK_SCOPES = ASL_MAX_DEPTH * 2 + 16 };
 
 struct asl_checker {
     struct asl_compile *c;
     struct asl_program *program;
     struct asl_binding *buckets[CHECK_BUCKETS];
-    struct asl_binding *scope_names[ASL_MAX_DEPTH * 2 + 16];
+    struct asl_binding *scope_names[CHECK_SCOPES];
     unsigned scope;
     struct asl_function *fn;     /* the function or shader whose body this is */
     struct asl_function *shader; /* the shader, if any */

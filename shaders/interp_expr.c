@@ -129,7 +129,7 @@ void asl_convert_value(struct asl_type from, struct asl_type to, const union asl
 static uint32_t index_value(struct asl_run *r, const struct asl_expr *e, size_t limit,
                             const struct asl_expr *whole)
 {
-    union asl_slot v[3];
+    union asl_slot v[3] = {0};
     asl_eval(r, e, v);
     int32_t i = v[0].i;
     if (i >= 0 && (size_t)i < limit)
@@ -560,7 +560,7 @@ static void eval_list(struct asl_run *r, const struct asl_expr *e, union asl_slo
 static void construct_in_space(struct asl_run *r, const struct asl_expr *e, const char *space,
                                union asl_slot *out)
 {
-    float m[16], x[16];
+    float m[16] = {0}, x[16];
     if (e->type.base == ASL_COLOR) {
         dual in[3], res[3];
         struct asl_place p = {out, 3, asl_wants(r, e) ? 3 : 0, e->type};

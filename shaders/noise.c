@@ -275,7 +275,7 @@ static dual simplex(unsigned dims, const dual *x, uint32_t seed)
     static const float scale[] = {0, 0.36f, 64.0f, 68.0f, 54.0f};
     float s = 0, t = 0, cell0[4];
     dual d0[4];
-    uint32_t i0[4], rank[4] = {0};
+    uint32_t i0[4] = {0}, rank[4] = {0};
     for (unsigned k = 0; k < dims; k++)
         s = k ? s + x[k].v : x[k].v;
     s = s * skew[dims];
@@ -295,7 +295,7 @@ static dual simplex(unsigned dims, const dual *x, uint32_t seed)
     dual sum = d_const(0);
     for (unsigned step = 0; step <= dims; step++) {
         dual d[4];
-        uint32_t i[4];
+        uint32_t i[4] = {0};
         for (unsigned k = 0; k < dims; k++) {
             uint32_t one = rank[k] + step >= dims;
             i[k] = i0[k] + one;

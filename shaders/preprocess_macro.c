@@ -156,7 +156,7 @@ static void substitute(struct asl_pp *pp, const struct asl_macro *m, struct asl_
         } else {
             p = parameter(m, &t);
         }
-        if (p < 0) {
+        if (p < 0 || !args) {
             if (join && out->count > from)
                 paste(pp, &out->t[out->count - 1], &t);
             else
