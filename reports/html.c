@@ -194,6 +194,9 @@ static void headline(struct page *p, const struct totals *n)
             markup_printf(t, "; <b>%zu fail%!</b>", n->failing, n->failing == 1 ? "s" : "");
         if (n->open)
             markup_printf(t, "; <b>%zu</b> could not be judged in full", n->open);
+        if (n->rows[VERDICT_FAIL])
+            markup_printf(t, "; <b>%zu timed setting%! gave a wrong picture</b>",
+                          n->rows[VERDICT_FAIL], plural(n->rows[VERDICT_FAIL]));
         markup_printf(t,
                       ".<small>%zu cases passed, %zu failed, %zu could not be judged, %zu skipped "
                       "with a reason",
@@ -280,10 +283,8 @@ static void card(struct page *p, size_t i)
     const struct snapshot_column *c = &p->s->columns[i];
     size_t failures = hard_failures(p->s, i, VERDICT_FAIL),
            errors = hard_failures(p->s, i, VERDICT_ERROR);
-    if (c->cases == 0) { /* timed alone */
-        failures = rows[VERDICT_FAIL];
-        errors = rows[VERDICT_ERROR];
-    }
+    failures += rows[VERDICT_FAIL]; /* a wrong picture is one, timed or not */
+    errors += rows[VERDICT_ERROR];
     markup_printf(p->t, "<div class=\"card%!\"><h3><span>%s</span>", failures ? " bad" : "",
                   c->label);
     if (failures)

@@ -190,10 +190,13 @@ static void heat_map(struct page *p, const struct blocks *b, const struct tuning
     if (g->best == SIZE_MAX)
         text_puts(p->t, "<small>no size gave a judged rate</small>");
     else
-        markup_printf(p->t, "<small>best %s at %s, %zu setting%! tied with it</small>",
+        markup_printf(p->t, "<small>best %s at %s, %zu setting%! tied with it%!</small>",
                       rate_text(b->records[g->best]->samples_per_s, buf),
                       shape_text(b->records[g->best]->work_group, (char[32]){0}), g->tied_count - 1,
-                      g->tied_count == 2 ? "" : "s");
+                      g->tied_count == 2 ? "" : "s",
+                      2 * g->tied_count > g->count && g->tied_count > 4
+                          ? ": noise hides most differences"
+                          : "");
     text_puts(p->t, "</figcaption>\n");
     heat_grid(p, b, g, slice);
     odd_sizes(p->t, b, g, slice);
@@ -255,7 +258,15 @@ static void curve_frame(struct text *t, const struct curve *c)
                   (CURVE_LEFT + CURVE_WIDTH - CURVE_RIGHT) / 2, CURVE_HEIGHT - 6);
 }
 
-/* Orders rows of one group by size, then the fastest first. */
+/* How far from a square: the longer side over the shorter; of two alike, the wider one is the
+ * squarer. */
+static double oblongness(const struct bench_record *r)
+{
+    double x = r->work_group[0], y = r->work_group[1];
+    return x >= y ? x / y : y / x * 1.0001;
+}
+
+/* Orders rows of one group by size, then the squarest first. */
 static const struct bench_record **sort_rows;
 static int size_order(const void *a, const void *b)
 {
@@ -265,10 +276,11 @@ static int size_order(const void *a, const void *b)
              ny = (uint64_t)y->work_group[0] * y->work_group[1];
     if (nx != ny)
         return nx < ny ? -1 : 1;
-    return (x->samples_per_s < y->samples_per_s) - (x->samples_per_s > y->samples_per_s);
+    return (oblongness(x) > oblongness(y)) - (oblongness(x) < oblongness(y));
 }
 
-/* The line joins the best shape of each power of two; other shapes are hollow points. */
+/* The line joins the squarest shape of each power of two (choosing the fastest would choose noise);
+ * other shapes are hollow points. */
 static void curve_series(struct page *p, struct blocks *b, const struct tuning_group *g,
                          const struct curve *c, unsigned series)
 {
@@ -334,8 +346,8 @@ static void curve_write(struct page *p, struct blocks *b, const struct bench_rec
                 c.log_max = fmax(c.log_max, log2((double)r->work_group[0] * r->work_group[1]));
         }
     }
-    text_puts(p->t,
-              "<h4>rate against the size of a work-group, as a share of each device's best</h4>\n");
+    text_puts(p->t, "<h4>rate against the size of a work-group, as a share of each device's "
+                    "best; the line joins the squarest shapes, rings are the others</h4>\n");
     curve_frame(p->t, &c);
     for (size_t k = 0; k < b->tuning.group_count; k++)
         if (curve_has(b, &b->tuning.groups[k], job))
