@@ -338,14 +338,18 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
     return fmax(roughness * roughness, 0.001);
 }
 
-double ggx_error(double alpha, const double wo[3], const double wi[3])
+struct ggx_bounds ggx_bounds(double alpha, const double wo[3], const double wi[3])
 {
-    if (alpha >= 1)
-        return 0;
+    struct ggx_bounds b = {0};
     double h[3];
+    if (alpha >= 1)
+        return b;
     vec_madd(h, wo, 1, wi);
     double size = vec_length(h);
     vec_normalize(h);
-    double den = h[0] * h[0] + h[1] * h[1] + alpha * alpha * h[2] * h[2];
-    return fmin(1, 2 * (16 * ULP + 2 * 8 * ULP / (size * sqrt(den))));
+    double root = sqrt(h[0] * h[0] + h[1] * h[1] + alpha * alpha * h[2] * h[2]);
+    b.density = fmin(1, 2 * (16 * ULP + 2 * 8 * ULP / (size * root)));
+    b.half = 8 * ULP * root / alpha;
+    b.sampled_density = fmin(1, b.density + 4 * b.half / root);
+    return b;
 }

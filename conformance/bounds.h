@@ -58,10 +58,20 @@ void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], co
 void texture_expected(const struct texture *t, const double uv[2], double out[3]);
 /* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
-/* Relative error of D(h) in float32, for local wo and wi: D goes with the inverse square of q =
- * h.x^2 + h.y^2 + alpha^2 h.z^2. The sum wo + wi, of length s, carries some eight roundings u of
- * directions of length one, so h.x and h.y are off by 8 u / s and q by 2 * 8 u / (s sqrt(q)) of
- * itself, beside a few roundings of its own. */
-double ggx_error(double alpha, const double wo[3], const double wi[3]);
+/* Errors of GGX in float32 for local wo and wi, with h their half vector, q = h.x^2 + h.y^2 +
+ * alpha^2 h.z^2. */
+struct ggx_bounds {
+    /* Relative, of D(h), which goes with 1/q^2: the sum wo + wi, of length s, carries some eight
+     * roundings u of directions of length one, so h.x and h.y are off by 8 u / s and q by 2 * 8 u /
+     * (s sqrt(q)) of itself, beside a few roundings of its own. */
+    double density;
+    /* Absolute, of a sampled h: the stretched normal (alpha n.x, alpha n.y, n.z), eight roundings u
+     * of a vector of length one, has length alpha / sqrt(q) before it is normalised. */
+    double half;
+    /* Relative, of the density at a sampled h: D moves by 4 |dh| / sqrt(q) of itself at most. */
+    double sampled_density;
+};
+/* Zero for alpha = 1, which says that there is no such lobe (material_alpha). */
+struct ggx_bounds ggx_bounds(double alpha, const double wo[3], const double wi[3]);
 
 #endif

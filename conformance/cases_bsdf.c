@@ -179,17 +179,20 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     t->compared++;
     if (code == 0)
         return;
-    double ggx = ggx_error(material_alpha(c->scene, in[0], x + 6), x, wi);
+    struct ggx_bounds ggx = ggx_bounds(material_alpha(c->scene, in[0], x + 6), x, wi);
     tally_equal(t, out[1], a.value[7] != 0, "%s: delta", where);
     for (int i = 0; i < 3; i++)
-        tally_near(t, wi[i], a.value[i], a.spread[i] + 64 * ULP, "%s: wi.%c", where, "xyz"[i]);
+        tally_near(t, wi[i], a.value[i], a.spread[i] + 64 * ULP + 2 * ggx.half, "%s: wi.%c", where,
+                   "xyz"[i]);
     for (int i = 0; i < 3; i++)
         tally_near(t, weight[i], a.value[3 + i],
-                   a.spread[3 + i] + (96 * ULP + ggx) * fabs(a.value[3 + i]) + 1e-36,
+                   a.spread[3 + i] + (96 * ULP + ggx.sampled_density) * fabs(a.value[3 + i]) +
+                       1e-36,
                    "%s: weight.%c", where, "rgb"[i]);
     double pdf;
     get(&pdf, out + 8, 1);
-    tally_near(t, pdf, a.value[6], a.spread[6] + (96 * ULP + ggx) * a.value[6] + 1e-36, "%s: pdf",
+    tally_near(t, pdf, a.value[6],
+               a.spread[6] + (96 * ULP + ggx.sampled_density) * a.value[6] + 1e-36, "%s: pdf",
                where);
 }
 
@@ -204,9 +207,10 @@ static void compare_eval(struct tally *t, const struct run_context *c, const uin
     get(f, out, 4);
     fill_steps(step, x + 6);
     answer_spread(ask_eval, &q, x, step, 8, 4, &a);
-    double ggx = ggx_error(material_alpha(c->scene, in[0], x + 6), x, x + 3);
+    struct ggx_bounds ggx = ggx_bounds(material_alpha(c->scene, in[0], x + 6), x, x + 3);
     for (int i = 0; i < 4; i++)
-        tally_near(t, f[i], a.value[i], a.spread[i] + (96 * ULP + ggx) * fabs(a.value[i]) + 1e-36,
+        tally_near(t, f[i], a.value[i],
+                   a.spread[i] + (96 * ULP + ggx.density) * fabs(a.value[i]) + 1e-36,
                    "material %s, wo (%.9g, %.9g, %.9g), wi (%.9g, %.9g, %.9g), uv (%g, %g): %s",
                    c->scene->materials[in[0]].name, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7],
                    i < 3 ? (const char *[]){"f.r", "f.g", "f.b"}[i] : "pdf");

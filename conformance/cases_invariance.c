@@ -23,8 +23,8 @@ struct variants {
 /* Compares each variant's bits with the plain job's. Variants that the device refuses are counted,
  * not compared. */
 static enum status compare_variants(struct run_context *c, const struct render_job *plain,
-                                    const struct variants *v, size_t *refused, bool *failed,
-                                    struct error *err)
+                                    const struct variants *v, bool compiles, size_t *refused,
+                                    bool *failed, struct error *err)
 {
     struct film base, film;
     enum bvh_kind loaded = plain->launch.bvh;
@@ -39,7 +39,9 @@ static enum status compare_variants(struct run_context *c, const struct render_j
                 break;
             loaded = job->launch.bvh;
         }
+        case_compiling(c, compiles);
         s = judge_render(c->device, c->scene, job, &film, err);
+        case_compiling(c, false);
         if (s == STATUS_UNSUPPORTED) {
             ++*refused;
             s = STATUS_OK;
@@ -64,6 +66,9 @@ static enum status compare_variants(struct run_context *c, const struct render_j
 typedef enum status (*variants_function)(struct run_context *c, const struct render_job *plain,
                                          struct variants *out, struct error *err);
 
+static enum status work_groups(struct run_context *c, const struct render_job *plain,
+                               struct variants *out, struct error *err);
+
 /* All scenes of the list, the variants of `make` on each. */
 static enum status over_scenes(struct run_context *c, variants_function make, struct error *err)
 {
@@ -77,7 +82,8 @@ static enum status over_scenes(struct run_context *c, variants_function make, st
             return s;
         judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
         if ((s = make(c, &job, &v, err)) != STATUS_OK ||
-            (s = compare_variants(c, &job, &v, &refused, &failed, err)) != STATUS_OK)
+            (s = compare_variants(c, &job, &v, make == work_groups && i == 0, &refused, &failed,
+                                  err)) != STATUS_OK)
             return s;
         tried += v.count;
     }
@@ -113,11 +119,9 @@ static enum status work_groups(struct run_context *c, const struct render_job *p
     const struct device_info *d = c->info;
     uint32_t most = d->max_work_group, x = d->max_work_group_axis[0], y = d->max_work_group_axis[1];
     uint32_t longest_x = x < most ? x : most, longest_y = y < most ? y : most;
-    const uint32_t shapes[][2] = {
-        {1, 1},  {2, 1},   {1, 2},  {3, 1},         {1, 3},        {2, 2},  {4, 4},
-        {5, 3},  {3, 5},   {7, 7},  {8, 8},         {13, 1},       {1, 13}, {16, 4},
-        {4, 16}, {16, 16}, {31, 2}, {2, 31},        {32, 1},       {1, 32}, {32, 8},
-        {64, 1}, {1, 64},  {64, 4}, {longest_x, 1}, {1, longest_y}};
+    const uint32_t shapes[][2] = {{1, 1},  {2, 1},  {1, 3},         {4, 4},        {5, 3},
+                                  {8, 8},  {13, 1}, {16, 16},       {31, 2},       {1, 32},
+                                  {64, 1}, {32, 8}, {longest_x, 1}, {1, longest_y}};
     enum { COUNT = sizeof shapes / sizeof *shapes };
     for (size_t i = 0; i < COUNT; i++) {
         if (!shapes[i][0] || !shapes[i][1] || shapes[i][0] > x || shapes[i][1] > y ||

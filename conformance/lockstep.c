@@ -182,10 +182,13 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
                                              .max_depth = job->max_depth,
                                              .rr_depth = job->rr_depth,
                                              .seed = job->seed};
-    l.stride = (uint32_t)((pixels + max_samples - 1) / max_samples);
-    uint64_t rounds = (uint64_t)l.stride * max_samples / pixels;
-    if (l.stride > 1)
-        rounds = 1;
+    uint64_t rounds = job->sample_count;
+    l.stride = 1;
+    if (pixels * rounds > max_samples) { /* all pixels of fewer samples, or some pixels of one */
+        rounds = max_samples / pixels;
+        l.stride = rounds ? 1 : (uint32_t)((pixels + max_samples - 1) / max_samples);
+        rounds = rounds ? rounds : 1;
+    }
     l.L = calloc(pixels, sizeof *l.L);
     l.vertices = calloc(MAX_VERTICES, sizeof *l.vertices);
     enum status status =
@@ -195,8 +198,7 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
         status = reference_open(s, &l.reference, err);
     if (status == STATUS_OK)
         status = steps_open(s, l.reference, &l.job, &l.steps, err);
-    for (uint64_t i = 0; status == STATUS_OK && i < job->sample_count && i < rounds &&
-                         found.divergent < MAX_DIVERGENT;
+    for (uint64_t i = 0; status == STATUS_OK && i < rounds && found.divergent < MAX_DIVERGENT;
          i++) {
         l.sample = job->sample_begin + (uint32_t)i;
         status = compare_sample(&l, err);

@@ -536,11 +536,11 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     steps_of(v, step, step + 6);
     steps_of(v, step + 3, step + 6);
     answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
-    double ggx = ggx_error(material_alpha(s->scene, v->material, v->uv), wo, wi);
+    struct ggx_bounds ggx = ggx_bounds(material_alpha(s->scene, v->material, v->uv), wo, wi);
     bool nothing = true, something = false;
     for (int c = 0; c < 3; c++) {
         double le = b.Le[c] > 0 ? a.spread[5 + c] / b.Le[c] : 0;
-        bound[c] = direct.spread[c] + (96 * ULP + ggx + le) * fabs(direct.value[c]) + 1e-36;
+        bound[c] = direct.spread[c] + (96 * ULP + ggx.density + le) * fabs(direct.value[c]) + 1e-36;
         nothing &= direct.value[c] <= bound[c];
         something |= direct.value[c] > bound[c] * 2;
     }
@@ -628,17 +628,18 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
         return false;
     double wi_local[3];
     vec_to_local(wi_local, q.frame, v->wi);
-    double ggx = ggx_error(material_alpha(s->scene, v->material, v->uv), wo, wi_local);
+    struct ggx_bounds ggx = ggx_bounds(material_alpha(s->scene, v->material, v->uv), wo, wi_local);
     for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + 64 * ULP;
+        bound[i] = a.spread[i] + 64 * ULP + 2 * ggx.half;
     if (vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
     for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[3 + i] + (96 * ULP + ggx) * fabs(a.value[3 + i]) + 1e-36;
+        bound[i] =
+            a.spread[3 + i] + (96 * ULP + ggx.sampled_density) * fabs(a.value[3 + i]) + 1e-36;
     if (vector_differs(l, "shader", "weight", "rgb", &a.value[3], v->weight, bound))
         return true;
     return scalar_differs(l, "shader", "pdf_w", a.value[6], v->pdf_w,
-                          a.spread[6] + (96 * ULP + ggx) * a.value[6] + 1e-36);
+                          a.spread[6] + (96 * ULP + ggx.sampled_density) * a.value[6] + 1e-36);
 }
 
 /* Roulette by the device's own throughput; *q is 1 before rr_depth. */
