@@ -1,0 +1,539 @@
+/* A CUDA driver and an NVRTC in one library, for tests of this back end's host code where there is
+ * no GPU. "Device memory" is heap memory behind addresses that are not host pointers; every copy,
+ * fill and argument is checked against what was allocated. Work on a stream is done when something
+ * waits for it, as late as a real device may, so a missing wait or a buffer reused too early shows.
+ * k_render stores (x, y, first sample, samples) in each pixel of its tile, or adds.
+ *
+ * CUDA_MOCK: "" works; "none" no device; "oom" allocations over 1 MiB fail; "refuse" launches fail
+ * with 701; "fault" kernels end with 700. At the last release of the context it prints "mock:
+ * clean" or what is wrong on stderr. */
+#include "backend_api.h"
+#include "cuda_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { ALLOCATIONS_MAX = 256, QUEUE_MAX = 64, ARGUMENTS_MAX = SCENE_BUFFER_COUNT + 3 };
+enum { ILLEGAL_ADDRESS = 700, INVALID_HANDLE = 400 };
+
+static struct allocation {
+    cu_pointer at; /* 0: free slot */
+    size_t size;
+    unsigned char *memory;
+} allocations[ALLOCATIONS_MAX];
+static struct {
+    void *at;
+    size_t size;
+} pinned[ALLOCATIONS_MAX];
+static cu_pointer next_address = 0x7000000000000000ULL;
+static int objects, contexts, mistakes, broken;
+
+struct cu_module_s {
+    int loaded;
+};
+struct cu_function_s {
+    enum kernel_entry entry;
+};
+struct cu_event_s {
+    unsigned long recorded, done; /* times of record calls; of those that were reached */
+};
+static struct cu_function_s functions[ENTRY_COUNT] = {{ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_PROBE}};
+
+enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
+static struct work {
+    enum kind kind;
+    cu_pointer device;
+    void *host;
+    size_t size;
+    unsigned char value;
+    void *staged; /* pageable memory is read at once, as the real driver does */
+    struct cu_function_s *function;
+    cu_pointer arguments[ARGUMENTS_MAX];
+    unsigned grid[2], block[2];
+    cu_event event;
+} queue[QUEUE_MAX];
+static int queued;
+
+static const char *wish(void)
+{
+    const char *w = getenv("CUDA_MOCK");
+    return w ? w : "";
+}
+
+static void mistake(const char *text)
+{
+    fprintf(stderr, "mock: %s\n", text);
+    mistakes++;
+}
+
+/* Host memory for [at, at + size), which must lie in one allocation. */
+static unsigned char *resolve(cu_pointer at, size_t size)
+{
+    for (int i = 0; i < ALLOCATIONS_MAX; i++) {
+        struct allocation *a = &allocations[i];
+        if (a->at && at >= a->at && at - a->at <= a->size && size <= a->size - (at - a->at))
+            return a->memory + (at - a->at);
+    }
+    mistake("device memory that is not allocated");
+    return NULL;
+}
+
+static bool is_pinned(const void *p, size_t size)
+{
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        if (pinned[i].at && (const char *)p >= (char *)pinned[i].at &&
+            (const char *)p + size <= (char *)pinned[i].at + pinned[i].size)
+            return true;
+    return false;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------- */
+
+static void render_run(const struct work *w)
+{
+    const struct k_launch *l =
+        (const void *)resolve(w->arguments[SCENE_BUFFER_COUNT], sizeof(struct k_launch));
+    if (!l)
+        return;
+    int64_t *film =
+        (void *)resolve(w->arguments[SCENE_BUFFER_COUNT + 1], (size_t)l->width * l->height * 32);
+    for (unsigned y = 0; film && y < w->grid[1] * w->block[1]; y++)
+        for (unsigned x = 0; x < w->grid[0] * w->block[0]; x++) {
+            if (x >= l->tile_w || y >= l->tile_h)
+                continue;
+            int64_t *p = film + 4 * ((size_t)(l->tile_y + y) * l->width + l->tile_x + x);
+            int64_t v[4] = {l->tile_x + x, l->tile_y + y, l->sample_begin, l->sample_count};
+            for (int k = 0; k < 4; k++)
+                p[k] = l->accumulate ? p[k] + v[k] : v[k];
+        }
+}
+
+/* k_probe: each row's first word plus one. k_trace: 1, 2, 3, 4. */
+static void words_run(const struct work *w)
+{
+    const cu_pointer *rest = &w->arguments[SCENE_BUFFER_COUNT];
+    const struct k_launch *l = (const void *)resolve(rest[0], sizeof(struct k_launch));
+    if (!l)
+        return;
+    if (w->function->entry == ENTRY_TRACE) {
+        uint32_t *out = (void *)resolve(rest[1], 16);
+        for (uint32_t i = 0; out && i < 4; i++)
+            out[i] = i + 1;
+        return;
+    }
+    if (w->grid[0] * w->block[0] < l->rows)
+        mistake("fewer work-items than rows");
+    const uint32_t *in = (const void *)resolve(rest[1], (size_t)l->rows * 4);
+    uint32_t *out = (void *)resolve(rest[2], (size_t)l->rows * 4);
+    for (uint32_t i = 0; in && out && i < l->rows; i++)
+        out[i] = in[i] + 1;
+}
+
+static void queue_run(void)
+{
+    for (int i = 0; i < queued; i++) {
+        struct work *w = &queue[i];
+        unsigned char *at = NULL;
+        if (w->kind <= FILL)
+            at = resolve(w->device, w->size);
+        if (at && w->kind == COPY_IN)
+            memcpy(at, w->staged ? w->staged : w->host, w->size);
+        if (at && w->kind == COPY_OUT)
+            memcpy(w->host, at, w->size);
+        if (at && w->kind == FILL)
+            memset(at, w->value, w->size);
+        free(w->staged);
+        if (w->kind == EVENT)
+            w->event->done++;
+        if (w->kind == KERNEL && strcmp(wish(), "fault") == 0)
+            broken = ILLEGAL_ADDRESS;
+        else if (w->kind == KERNEL && w->function->entry == ENTRY_RENDER)
+            render_run(w);
+        else if (w->kind == KERNEL)
+            words_run(w);
+    }
+    queued = 0;
+}
+
+static struct work *queue_add(enum kind kind)
+{
+    if (queued == QUEUE_MAX)
+        queue_run();
+    struct work *w = &queue[queued++];
+    *w = (struct work){.kind = kind};
+    return w;
+}
+
+/* ---- the driver ---------------------------------------------------------------------------- */
+
+/* One declaration of each exported function, with the types that this back end calls it by. */
+#define X(member, name, parameters) EXPORT cu_result mock_##member parameters __asm__(name);
+CU_FUNCTIONS(X)
+#undef X
+
+cu_result mock_Init(unsigned flags) { return flags == 0 ? CU_OK : CU_INVALID_VALUE; }
+cu_result mock_DriverGetVersion(int *version)
+{
+    *version = 13000;
+    return CU_OK;
+}
+cu_result mock_GetErrorName(cu_result code, const char **text)
+{
+    *text = code == CU_OUT_OF_MEMORY             ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : code == CU_NO_DEVICE               ? "CUDA_ERROR_NO_DEVICE"
+            : code == ILLEGAL_ADDRESS            ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : code == CU_LAUNCH_OUT_OF_RESOURCES ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+                                                 : NULL;
+    return *text ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_GetErrorString(cu_result code, const char **text)
+{
+    return mock_GetErrorName(code, text);
+}
+cu_result mock_DeviceGetCount(int *count)
+{
+    *count = strcmp(wish(), "none") != 0;
+    return CU_OK;
+}
+cu_result mock_DeviceGet(cu_device *device, int index)
+{
+    *device = 7;
+    return index == 0 ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_DeviceGetName(char *name, int size, cu_device device)
+{
+    snprintf(name, (size_t)size, "Mock GPU");
+    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_DeviceTotalMem(size_t *bytes, cu_device device)
+{
+    *bytes = (size_t)1 << 30;
+    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_DeviceGetAttribute(int *value, int what, cu_device device)
+{
+    static const int values[][2] = {{CU_DEVICE_MAX_THREADS, 1024},
+                                    {CU_DEVICE_MAX_BLOCK_X, 1024},
+                                    {CU_DEVICE_MAX_BLOCK_Y, 512},
+                                    {CU_DEVICE_MAX_GRID_X, 1 << 20},
+                                    {CU_DEVICE_MAX_GRID_Y, 1000},
+                                    {CU_DEVICE_CLOCK_KHZ, 1980000},
+                                    {CU_DEVICE_MULTIPROCESSORS, 4},
+                                    {CU_DEVICE_MAJOR, 9},
+                                    {CU_DEVICE_MINOR, 0}};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (values[i][0] == what && device == 7) {
+            *value = values[i][1];
+            return CU_OK;
+        }
+    return CU_INVALID_VALUE;
+}
+cu_result mock_DevicePrimaryCtxRetain(cu_context *context, cu_device device)
+{
+    contexts++;
+    *context = (cu_context)&contexts;
+    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_DevicePrimaryCtxRelease(cu_device device)
+{
+    if (--contexts > 0)
+        return CU_OK;
+    int left = 0;
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        left += (allocations[i].at != 0) + (pinned[i].at != NULL);
+    if (left)
+        mistake("memory is left");
+    if (objects)
+        mistake("modules, streams or events are left");
+    if (queued && !broken)
+        mistake("work is left that nothing waited for");
+    fprintf(stderr, mistakes ? "mock: %d mistakes\n" : "mock: clean\n", mistakes);
+    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_CtxSetCurrent(cu_context context)
+{
+    return !context || contexts > 0 ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_ModuleLoadData(cu_module *module, const void *image)
+{
+    if (memcmp(image, "MOCK", 4) != 0)
+        return 200;
+    *module = calloc(1, sizeof **module);
+    objects++;
+    return CU_OK;
+}
+cu_result mock_ModuleUnload(cu_module module)
+{
+    free(module);
+    objects--;
+    return CU_OK;
+}
+cu_result mock_ModuleGetFunction(cu_function *function, cu_module module, const char *name)
+{
+    static const char *const names[] = {"k_render", "k_trace", "k_probe"};
+    for (int i = 0; module && i < ENTRY_COUNT; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *function = &functions[i];
+            return CU_OK;
+        }
+    return 500;
+}
+cu_result mock_FuncGetAttribute(int *value, int what, cu_function function)
+{
+    *value = what == CU_KERNEL_MAX_THREADS ? 512 : what == CU_KERNEL_REGISTERS ? 128 : 432;
+    return function ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_MemGetInfo(size_t *free_bytes, size_t *total)
+{
+    *total = (size_t)1 << 30;
+    *free_bytes = *total;
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        *free_bytes -= allocations[i].at ? allocations[i].size : 0;
+    return CU_OK;
+}
+cu_result mock_MemAlloc(cu_pointer *pointer, size_t bytes)
+{
+    if (bytes == 0)
+        return CU_INVALID_VALUE;
+    if (strcmp(wish(), "oom") == 0 && bytes > 1 << 20)
+        return CU_OUT_OF_MEMORY;
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        if (!allocations[i].at) {
+            allocations[i] = (struct allocation){next_address, bytes, malloc(bytes)};
+            next_address += (bytes + 511) / 256 * 256; /* a gap: overruns hit nothing */
+            if (allocations[i].memory)
+                memset(allocations[i].memory, 0xDB, bytes);
+            *pointer = allocations[i].at;
+            return allocations[i].memory ? CU_OK : CU_OUT_OF_MEMORY;
+        }
+    return CU_OUT_OF_MEMORY;
+}
+cu_result mock_MemFree(cu_pointer pointer)
+{
+    queue_run(); /* the real one waits too */
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        if (allocations[i].at == pointer && pointer) {
+            free(allocations[i].memory);
+            allocations[i] = (struct allocation){0};
+            return CU_OK;
+        }
+    mistake("memory freed that was not allocated");
+    return CU_INVALID_VALUE;
+}
+cu_result mock_MemAllocHost(void **pointer, size_t bytes)
+{
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        if (!pinned[i].at) {
+            *pointer = pinned[i].at = calloc(1, bytes);
+            pinned[i].size = bytes;
+            return *pointer ? CU_OK : CU_OUT_OF_MEMORY;
+        }
+    return CU_OUT_OF_MEMORY;
+}
+cu_result mock_MemFreeHost(void *pointer)
+{
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        if (pinned[i].at == pointer && pointer) {
+            free(pointer);
+            pinned[i].at = NULL;
+            return CU_OK;
+        }
+    mistake("pinned memory freed that was not allocated");
+    return CU_INVALID_VALUE;
+}
+cu_result mock_MemcpyHtoDAsync(cu_pointer to, const void *from, size_t bytes, cu_stream stream)
+{
+    struct work *w = queue_add(COPY_IN);
+    w->device = to;
+    w->host = (void *)(uintptr_t)from;
+    w->size = bytes;
+    if (!is_pinned(from, bytes)) {
+        w->staged = malloc(bytes);
+        memcpy(w->staged, from, bytes);
+    }
+    return stream ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_MemcpyDtoHAsync(void *to, cu_pointer from, size_t bytes, cu_stream stream)
+{
+    struct work *w = queue_add(COPY_OUT);
+    w->device = from;
+    w->host = to;
+    w->size = bytes;
+    return stream ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_MemsetD8Async(cu_pointer to, unsigned char value, size_t bytes, cu_stream stream)
+{
+    struct work *w = queue_add(FILL);
+    w->device = to;
+    w->value = value;
+    w->size = bytes;
+    return stream ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_StreamCreate(cu_stream *stream, unsigned flags)
+{
+    objects++;
+    *stream = (cu_stream)&queued;
+    return flags == CU_STREAM_NOT_BLOCKING ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_StreamDestroy(cu_stream stream)
+{
+    objects--;
+    return stream ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_StreamSynchronize(cu_stream stream)
+{
+    queue_run();
+    return broken ? broken : stream ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_EventCreate(cu_event *event, unsigned flags)
+{
+    objects++;
+    *event = calloc(1, sizeof **event);
+    return flags == CU_EVENT_PLAIN ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_EventDestroy(cu_event event)
+{
+    free(event);
+    objects--;
+    return CU_OK;
+}
+cu_result mock_EventRecord(cu_event event, cu_stream stream)
+{
+    event->recorded++;
+    queue_add(EVENT)->event = event;
+    return stream ? CU_OK : CU_INVALID_VALUE;
+}
+cu_result mock_EventSynchronize(cu_event event)
+{
+    queue_run();
+    if (event->recorded == 0)
+        mistake("a wait for an event that was never recorded");
+    return broken;
+}
+cu_result mock_EventElapsedTime(float *milliseconds, cu_event from, cu_event to)
+{
+    if (from->done == 0 || to->done == 0 || from->done != from->recorded ||
+        to->done != to->recorded)
+        return INVALID_HANDLE;
+    *milliseconds = 2.0f;
+    return CU_OK;
+}
+cu_result mock_LaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                            unsigned block_x, unsigned block_y, unsigned block_z,
+                            unsigned shared_bytes, cu_stream stream, void **parameters,
+                            void **extra)
+{
+    if (strcmp(wish(), "refuse") == 0)
+        return CU_LAUNCH_OUT_OF_RESOURCES;
+    if (grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0 ||
+        block_x * block_y > 512 || grid_y > 1000 || shared_bytes || extra || !stream)
+        return CU_INVALID_VALUE;
+    struct work *w = queue_add(KERNEL);
+    w->function = function;
+    w->grid[0] = grid_x;
+    w->grid[1] = grid_y;
+    w->block[0] = block_x;
+    w->block[1] = block_y;
+    int count = SCENE_BUFFER_COUNT + (function->entry == ENTRY_PROBE ? 3 : 2);
+    for (int i = 0; i < count; i++) {
+        memcpy(&w->arguments[i], parameters[i], sizeof w->arguments[i]);
+        if (w->arguments[i])
+            resolve(w->arguments[i], 1);
+    }
+    return CU_OK;
+}
+
+/* ---- NVRTC --------------------------------------------------------------------------------- */
+
+#define X(member, name, result, parameters)                                                        \
+    EXPORT result mock_nvrtc_##member parameters __asm__(name);
+NVRTC_FUNCTIONS(X)
+#undef X
+
+struct nvrtc_program_s {
+    char image[64];
+};
+static const char compiler_says[] =
+    "ptxas info    : Used 96 registers, used 0 barriers\n"
+    "    432 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n";
+
+nvrtc_result mock_nvrtc_Version(int *major, int *minor)
+{
+    *major = 13;
+    *minor = 0;
+    return 0;
+}
+const char *mock_nvrtc_GetErrorString(nvrtc_result code)
+{
+    return code ? "NVRTC_ERROR" : "NVRTC_SUCCESS";
+}
+nvrtc_result mock_nvrtc_GetNumSupportedArchs(int *count)
+{
+    *count = 3;
+    return 0;
+}
+nvrtc_result mock_nvrtc_GetSupportedArchs(int *archs)
+{
+    archs[0] = 75;
+    archs[1] = 90;
+    archs[2] = 120;
+    return 0;
+}
+nvrtc_result mock_nvrtc_CreateProgram(nvrtc_program *program, const char *source, const char *name,
+                                      int headers, const char *const *header_sources,
+                                      const char *const *header_names)
+{
+    *program = calloc(1, sizeof **program);
+    return *program && strstr(source, "k_render") && name && !headers && !header_sources &&
+                   !header_names
+               ? 0
+               : 3;
+}
+nvrtc_result mock_nvrtc_DestroyProgram(nvrtc_program *program)
+{
+    free(*program);
+    *program = NULL;
+    return 0;
+}
+/* Fails, as the real one does, on what it takes for a mistake: here the fault "lost-cosine". */
+nvrtc_result mock_nvrtc_CompileProgram(nvrtc_program program, int options,
+                                       const char *const *option)
+{
+    snprintf(program->image, sizeof program->image, "MOCK %d options", options);
+    for (int i = 0; i < options; i++)
+        if (strcmp(option[i], "-DK_FAULT_LOST_COSINE") == 0)
+            return 6;
+    return 0;
+}
+nvrtc_result mock_nvrtc_GetProgramLogSize(nvrtc_program program, size_t *size)
+{
+    (void)program;
+    *size = sizeof compiler_says;
+    return 0;
+}
+nvrtc_result mock_nvrtc_GetProgramLog(nvrtc_program program, char *log)
+{
+    (void)program;
+    memcpy(log, compiler_says, sizeof compiler_says);
+    return 0;
+}
+nvrtc_result mock_nvrtc_GetCUBINSize(nvrtc_program program, size_t *size)
+{
+    *size = sizeof program->image;
+    return 0;
+}
+nvrtc_result mock_nvrtc_GetCUBIN(nvrtc_program program, char *cubin)
+{
+    memcpy(cubin, program->image, sizeof program->image);
+    return 0;
+}
+nvrtc_result mock_nvrtc_GetPTXSize(nvrtc_program program, size_t *size)
+{
+    return mock_nvrtc_GetCUBINSize(program, size);
+}
+nvrtc_result mock_nvrtc_GetPTX(nvrtc_program program, char *ptx)
+{
+    return mock_nvrtc_GetCUBIN(program, ptx);
+}
