@@ -69,7 +69,7 @@ static enum status random_pick(struct sweep *s, struct launch_settings *set, siz
         return error_msg(err, STATUS_MEMORY, "out of memory");
     for (size_t i = 0; i < all; i++)
         order[i] = i;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && i < all; i++) {
         uint32_t counter[4] = {(uint32_t)i, 0, 0, 0},
                  key[2] = {(uint32_t)s->o->random_seed, (uint32_t)(s->o->random_seed >> 32)},
                  word[4];

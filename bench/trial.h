@@ -26,7 +26,7 @@ struct lane {
     struct worker_work work;
     struct worker worker;
     struct worker_ready ready;
-    bool failed;  /* cannot be started: verdict and reason say why */
+    bool failed; /* cannot be started: verdict and reason say why */
     enum verdict verdict;
     char reason[1200];
     struct judged *judged;

@@ -43,9 +43,9 @@ struct worker {
     int output; /* what it printed */
 };
 
-/* Forks; *ready is what setup said, of a failed one too. Fails like setup; DEVICE when the process died (err says how,
- * with the end of what it printed), TIMEOUT when it was silent for timeout_s, CANCELLED. After a
- * failure the worker is gone. */
+/* Forks; *ready is what setup said, of a failed one too. Fails like setup; DEVICE when the process
+ * died (err says how, with the end of what it printed), TIMEOUT when it was silent for timeout_s,
+ * CANCELLED. After a failure the worker is gone. */
 enum status worker_start(struct worker *w, const struct worker_work *work, double timeout_s,
                          struct worker_ready *ready, struct error *err);
 /* `died` tells a failure of the process from one that the worker reported; after it the worker is

@@ -1,4 +1,5 @@
 /* Two stores against each other, for a CI gate. */
+#include <assert.h>
 #include <string.h>
 
 #include "markup.h"
@@ -71,10 +72,10 @@ static size_t column_match(const struct comparison *c, const struct snapshot_col
 /* `old` and `new` may be NULL, not both. A waived failure is no worse than what it waives. */
 static enum change verdict_change(const enum verdict *old, const enum verdict *new, bool waived)
 {
-    if (!new)
-        return *old == VERDICT_PASS ? CHANGE_GONE : CHANGE_OTHER;
     if (!old)
         return CHANGE_NEW;
+    if (!new)
+        return *old == VERDICT_PASS ? CHANGE_GONE : CHANGE_OTHER;
     if (*old == *new)
         return CHANGE_NONE;
     if (*old == VERDICT_PASS)
@@ -194,7 +195,9 @@ static void rate_say(struct comparison *c, const char *word, bool finding, const
                      const struct bench_record *o, const struct bench_record *n)
 {
     char name[512], old_rate[32], new_rate[32];
-    bench_name(o ? o : n, name, sizeof name);
+    const struct bench_record *row = o ? o : n;
+    assert(row);
+    bench_name(row, name, sizeof name);
     bool both = o && n && o->samples_per_s > 0 && n->samples_per_s > 0;
     double ratio[3] = {0};
     if (both) {
@@ -203,7 +206,6 @@ static void rate_say(struct comparison *c, const char *word, bool finding, const
         ratio[2] = n->interval[1] / o->interval[0];
     }
     if (c->json) {
-        const struct bench_record *row = o ? o : n;
         json_begin_object(&c->writer);
         json_key_string(&c->writer, "change", word);
         json_key_bool(&c->writer, "finding", finding);
@@ -245,7 +247,7 @@ static void rate_compare_rows(struct comparison *c, const char *device,
 {
     c->pairs += o && n;
     enum change change = verdict_change(o ? &o->verdict : NULL, n ? &n->verdict : NULL, false);
-    if (change == CHANGE_NONE && o->verdict == VERDICT_PASS) {
+    if (o && n && change == CHANGE_NONE && o->verdict == VERDICT_PASS) {
         enum rate_relation r = rate_compare(n->interval, o->interval, c->threshold);
         c->rates[r]++;
         c->findings += r == RATE_SLOWER;

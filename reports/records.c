@@ -74,7 +74,7 @@ _Static_assert(AT(image_record, png_size) == AT(image_record, png) + sizeof(void
 
 #define LAYOUT(text, sql_table, type)                                                              \
     {                                                                                              \
-        .name = text, .table = sql_table, .size = sizeof(struct type##_record),                    \
+        .name = (text), .table = (sql_table), .size = sizeof(struct type##_record),                \
         .fields = type##_fields, .count = sizeof type##_fields / sizeof type##_fields[0]           \
     }
 const struct record_layout record_layouts[RECORD_COUNT] = {

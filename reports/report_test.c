@@ -94,14 +94,14 @@ static void html_shows_what_matters(void **state)
     const char *html = written(&a, s, REPORT_HTML, "r.html");
     static const char *const wanted[] = {
         "<b>2 of 4 devices pass</b>", /* native and the one with a waiver */
-        "isophote replay image.strict.cornell --device opencl:0", /* how to see a failure */
-        "the worker was killed by signal 11",                     /* an error is not hidden */
-        "the device lacks correctly rounded division",            /* a skip has its reason */
-        "CL_INVALID_WORK_GROUP_SIZE",                             /* nor is a refused size */
-        "kernel compile",                                         /* phases */
-        "isophote bench scenes/library/cornell.json --device",    /* the command of a number */
-        "AMD EPYC 9B14",                                          /* environment and devices */
-        "no rate: <span class=\"clip\" title=\"relmse 0.2 above 0.01",                         /* no verdict, no timing */
+        "isophote replay image.strict.cornell --device opencl:0",      /* how to see a failure */
+        "the worker was killed by signal 11",                          /* an error is not hidden */
+        "the device lacks correctly rounded division",                 /* a skip has its reason */
+        "CL_INVALID_WORK_GROUP_SIZE",                                  /* nor is a refused size */
+        "kernel compile",                                              /* phases */
+        "isophote bench scenes/library/cornell.json --device",         /* the command of a number */
+        "AMD EPYC 9B14",                                               /* environment and devices */
+        "no rate: <span class=\"clip\" title=\"relmse 0.2 above 0.01", /* no verdict, no timing */
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         assert_non_null(strstr(html, wanted[i]));

@@ -378,7 +378,7 @@ static enum status matrix_make(struct arena *a, struct snapshot *s, struct error
     for (size_t i = 0; i < s->case_count; i++)
         if (i == 0 || strcmp(s->cases[i].record->name, s->cases[i - 1].record->name) != 0)
             s->names[s->name_count++] = s->cases[i].record->name;
-    s->matrix = arena_alloc(a, s->name_count * s->column_count, sizeof *s->matrix, 0);
+    s->matrix = ARENA_ARRAY(a, const struct snapshot_case *, s->name_count * s->column_count);
     if (!s->matrix)
         return no_memory(err);
     size_t name = 0;

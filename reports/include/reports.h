@@ -1,5 +1,5 @@
-/* reports: the result store (one SQLite file) and what is made of it: HTML, Markdown, CSV, JSON Lines,
- * JUnit XML, comparisons. Knows the record format and nothing about who wrote a record. */
+/* reports: the result store (one SQLite file) and what is made of it: HTML, Markdown, CSV, JSON
+ * Lines, JUnit XML, comparisons. Knows the record format and nothing about who wrote a record. */
 #ifndef ISOPHOTE_REPORTS_H
 #define ISOPHOTE_REPORTS_H
 
@@ -20,14 +20,14 @@ enum verdict {
 #define X(name, text) VERDICT_##name,
     VERDICT_LIST(X)
 #undef X
-    VERDICT_COUNT
+        VERDICT_COUNT
 };
 const char *verdict_name(enum verdict v); /* "PASS" */
 
 /* Strings are borrowed for the time of the call; NULL is stored as NULL. */
 struct run_record {
-    int64_t id; /* given by the store */
-    const char *kind;        /* "conform", "bench", "sweep" */
+    int64_t id;       /* given by the store */
+    const char *kind; /* "conform", "bench", "sweep" */
     const char *started_utc;
     const char *command;     /* the exact command line, shell-quoted */
     const char *environment; /* JSON object: host, cpu, os, compiler, clocks ... */
@@ -44,9 +44,10 @@ struct case_record {
     const char *replay; /* the command that shows just this; NULL if none */
     const char *detail; /* JSON: metrics, first divergence ... */
     double compile_s, run_s;
-    bool waived;        /* a listed waiver applies */
+    bool waived; /* a listed waiver applies */
 };
-/* Phases of a session in their order (the sources' Table 5.1, widened): the keys of bench_record.phases. */
+/* Phases of a session in their order (the sources' Table 5.1, widened): the keys of
+ * bench_record.phases. */
 #define PHASE_LIST(X)                                                                              \
     X(configuration, "configuration")                                                              \
     X(textures, "textures")                                                                        \
@@ -63,7 +64,7 @@ enum phase {
 #define X(key, text) PHASE_##key,
     PHASE_LIST(X)
 #undef X
-    PHASE_COUNT
+        PHASE_COUNT
 };
 extern const struct phase_name {
     const char *key, *text;
@@ -75,15 +76,18 @@ struct bench_record {
     const char *bvh, *model;
     uint32_t width, height, spp, max_depth;
     uint32_t work_group[2], tile[2], batch;
-    enum verdict verdict;  /* of the picture of the timed runs; rows that are not PASS carry no timing */
+    enum verdict
+        verdict; /* of the picture of the timed runs; rows that are not PASS carry no timing */
     const char *reason;
-    double samples_per_s;  /* median; camera samples per second of the render phase; 0 unless PASS */
-    double interval[2];    /* of the median, at the stated confidence */
-    double noise;          /* relative: interquartile range over the median */
+    double samples_per_s; /* median; camera samples per second of the render phase; 0 unless PASS */
+    double interval[2];   /* of the median, at the stated confidence */
+    double noise;         /* relative: interquartile range over the median */
     uint32_t repetitions;
-    const char *phases;    /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/results.md */
-    const char *detail;    /* JSON: every repetition's seconds, image metrics, memory, build info ... */
-    const char *command;   /* gives this row again */
+    const char
+        *phases; /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/results.md */
+    const char
+        *detail; /* JSON: every repetition's seconds, image metrics, memory, build info ... */
+    const char *command; /* gives this row again */
 };
 enum image_kind { IMAGE_PICTURE, IMAGE_REFERENCE, IMAGE_DIFFERENCE, IMAGE_SIGNIFICANCE };
 struct image_record {
@@ -95,61 +99,80 @@ struct image_record {
     const char *caption;
 };
 
-/* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as arrays (work_group, tile, interval), phases and detail nested, and
- * samples_per_s null unless PASS. */
+/* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as
+ * arrays (work_group, tile, interval), phases and detail nested, and samples_per_s null unless
+ * PASS. */
 void bench_record_json(struct json_writer *w, const struct bench_record *b);
 
-/* ---- the store --------------------------------------------------------------------------------- */
+/* ---- the store ---------------------------------------------------------------------------------
+ */
 
 struct store;
 #define STORE_SCHEMA_VERSION 1
-/* Opens or creates; read_only never creates. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a schema newer than ours, naming
- * both). An open store must not be used on both sides of a fork. */
+/* Opens or creates; read_only never creates. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
+ * schema newer than ours, naming both). An open store must not be used on both sides of a fork. */
 enum status store_open(const char *path, bool read_only, struct store **out, struct error *err);
 void store_close(struct store *s); /* accepts NULL */
-/* Each call is one transaction, so that an interrupted session keeps what it had. Safe for several processes (busy waits). JSON fields
- * are checked and kept in a compact form. Fails: ARG (a key that is NULL, a number that is not finite, JSON that is not, a rate on a row
- * that did not pass), IO, TIMEOUT (another process held the store for a minute). */
-enum status store_add_run(struct store *s, struct run_record *r, struct error *err); /* sets r->id */
-enum status store_add_device(struct store *s, int64_t run, const struct device_record *d, struct error *err);
-enum status store_add_case(struct store *s, int64_t run, const struct case_record *c, struct error *err);
-enum status store_add_bench(struct store *s, int64_t run, const struct bench_record *b, struct error *err);
-enum status store_add_image(struct store *s, int64_t run, const struct image_record *i, struct error *err);
-/* What is in it, in the order of adding; a run of 0 means all runs. Everything in the arena. */
-enum status store_runs(struct store *s, struct arena *a, struct run_record **out, size_t *count, struct error *err);
-enum status store_devices(struct store *s, struct arena *a, int64_t run, struct device_record **out, size_t *count,
-                          struct error *err);
-enum status store_bench_rows(struct store *s, struct arena *a, int64_t run, struct bench_record **out, size_t *count,
+/* Each call is one transaction, so that an interrupted session keeps what it had. Safe for several
+ * processes (busy waits). JSON fields are checked and kept in a compact form. Fails: ARG (a key
+ * that is NULL, a number that is not finite, JSON that is not, a rate on a row that did not pass),
+ * IO, TIMEOUT (another process held the store for a minute). */
+enum status store_add_run(struct store *s, struct run_record *r,
+                          struct error *err); /* sets r->id */
+enum status store_add_device(struct store *s, int64_t run, const struct device_record *d,
                              struct error *err);
-/* JSON Lines, one record a line, with a type key (docs/results.md). Runs are numbered 1, 2 ... in the lines, so that export, import into an empty
- * store and export again give the same bytes. Import adds them as new runs, all or nothing; `path` names the data in messages. */
+enum status store_add_case(struct store *s, int64_t run, const struct case_record *c,
+                           struct error *err);
+enum status store_add_bench(struct store *s, int64_t run, const struct bench_record *b,
+                            struct error *err);
+enum status store_add_image(struct store *s, int64_t run, const struct image_record *i,
+                            struct error *err);
+/* What is in it, in the order of adding; a run of 0 means all runs. Everything in the arena. */
+enum status store_runs(struct store *s, struct arena *a, struct run_record **out, size_t *count,
+                       struct error *err);
+enum status store_devices(struct store *s, struct arena *a, int64_t run, struct device_record **out,
+                          size_t *count, struct error *err);
+enum status store_bench_rows(struct store *s, struct arena *a, int64_t run,
+                             struct bench_record **out, size_t *count, struct error *err);
+/* JSON Lines, one record a line, with a type key (docs/results.md). Runs are numbered 1, 2 ... in
+ * the lines, so that export, import into an empty store and export again give the same bytes.
+ * Import adds them as new runs, all or nothing; `path` names the data in messages. */
 enum status store_export(struct store *s, FILE *out, struct error *err);
-enum status store_import(struct store *s, const char *path, const char *data, size_t size, struct error *err);
+enum status store_import(struct store *s, const char *path, const char *data, size_t size,
+                         struct error *err);
 /* JUnit XML of one run's cases (0: the last conform run). */
 enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err);
 
-/* ---- what people read -------------------------------------------------------------------------------- */
+/* ---- what people read
+ * -------------------------------------------------------------------------------- */
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
-/* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest result is shown, per device and host, from runs with
- * the device's newest driver and compiler; with all_runs, older drivers and compilers stand beside as columns of their own. */
-enum status report_write(struct store *s, enum report_format format, bool all_runs, const char *path, struct error *err);
+/* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest
+ * result is shown, per device and host, from runs with the device's newest driver and compiler;
+ * with all_runs, older drivers and compilers stand beside as columns of their own. */
+enum status report_write(struct store *s, enum report_format format, bool all_runs,
+                         const char *path, struct error *err);
 
-/* What sweep rows say, for a terminal: for each scene, device and mode the best setting and those tied with it within noise; for each device and mode with
- * several scenes the one setting with the largest geometric mean, and what each scene loses by it. In the arena. Fails: MEMORY. */
-enum status report_tuning(struct arena *a, const struct bench_record *rows, size_t count, const char **out, struct error *err);
+/* What sweep rows say, for a terminal: for each scene, device and mode the best setting and those
+ * tied with it within noise; for each device and mode with several scenes the one setting with the
+ * largest geometric mean, and what each scene loses by it. In the arena. Fails: MEMORY. */
+enum status report_tuning(struct arena *a, const struct bench_record *rows, size_t count,
+                          const char **out, struct error *err);
 
-/* Two rates by the intervals of their medians, a against b. With the ratio's bounds [a_low/b_high, a_high/b_low]: FASTER above 1 + threshold,
- * SLOWER below 1/(1 + threshold), SAME inside both, else AMBIGUOUS: the data cannot tell. */
+/* Two rates by the intervals of their medians, a against b. With the ratio's bounds [a_low/b_high,
+ * a_high/b_low]: FASTER above 1 + threshold, SLOWER below 1/(1 + threshold), SAME inside both, else
+ * AMBIGUOUS: the data cannot tell. */
 enum rate_relation { RATE_FASTER, RATE_SLOWER, RATE_SAME, RATE_AMBIGUOUS };
 const char *rate_relation_name(enum rate_relation r); /* "faster" */
 enum rate_relation rate_compare(const double a[2], const double b[2], double threshold);
 
-/* Old against new, the newest result of each key: verdict changes; speed faster, slower, same or ambiguous by the intervals, with `threshold`
- * (relative) the smallest change that counts. Text (or one JSON document) into out; *findings counts regressions: a PASS that is no longer one
- * (gone ones too, unless the new store holds no run of that kind), and rates that are slower. MISSING when nothing is in both. */
-enum status report_compare(struct store *old_store, struct store *new_store, double threshold, bool json, struct text *out,
-                           size_t *findings, struct error *err);
+/* Old against new, the newest result of each key: verdict changes; speed faster, slower, same or
+ * ambiguous by the intervals, with `threshold` (relative) the smallest change that counts. Text (or
+ * one JSON document) into out; *findings counts regressions: a PASS that is no longer one (gone
+ * ones too, unless the new store holds no run of that kind), and rates that are slower. MISSING
+ * when nothing is in both. */
+enum status report_compare(struct store *old_store, struct store *new_store, double threshold,
+                           bool json, struct text *out, size_t *findings, struct error *err);
 
 #ifdef __cplusplus
 }
