@@ -13,7 +13,9 @@
 
 static enum status dwa_fault(const struct image_source *s)
 {
-    return image_fault(s, STATUS_PARSE, "its pixels cannot be read: %s", ImfErrorMessage());
+    /* 'Cannot read image file "/proc/self/fd/3". Early end of file ...': without the name */
+    const char *why = ImfErrorMessage(), *named = strstr(why, "\". ");
+    return image_fault(s, STATUS_PARSE, "its pixels cannot be read: %s", named ? named + 3 : why);
 }
 
 /* The pixels of one row, of which the image keeps one, three or four channels. */
