@@ -120,6 +120,18 @@ void asl_bi_state(struct asl_run *r, const struct asl_expr *e, struct asl_place 
     case BI_RAYTYPE:
         out[0].i = (r->cx->state.raytype & asl_raytype_bit(args[0].v[0].s)) != 0;
         break;
+    case BI_ISCAMERARAY:
+        out[0].i = (r->cx->state.raytype & asl_raytype_bit("camera")) != 0;
+        break;
+    case BI_ISDIFFUSERAY:
+        out[0].i = (r->cx->state.raytype & asl_raytype_bit("diffuse")) != 0;
+        break;
+    case BI_ISGLOSSYRAY:
+        out[0].i = (r->cx->state.raytype & asl_raytype_bit("glossy")) != 0;
+        break;
+    case BI_ISSHADOWRAY:
+        out[0].i = (r->cx->state.raytype & asl_raytype_bit("shadow")) != 0;
+        break;
     case BI_BACKFACING:
         out[0].i = r->cx->state.backfacing;
         break;

@@ -67,8 +67,10 @@ const struct asl_source *asl_source_new(struct asl_compile *c, const char *name,
 }
 
 /* The start of each line, found when the first message about the source is made. */
-static const char *source_line(struct asl_compile *c, const struct asl_source *src, uint32_t line)
+static const char *source_line(struct asl_compile *c, struct asl_loc at, uint32_t *caret)
 {
+    const struct asl_source *src = at.src;
+    uint32_t line = at.line;
     struct asl_source *s = (struct asl_source *)(src->base ? src->base : src);
     if (!s->line_start) {
         size_t n = 1;
@@ -86,10 +88,21 @@ static const char *source_line(struct asl_compile *c, const struct asl_source *s
     if (line == 0 || line > s->line_count)
         return NULL;
     const char *p = s->text + s->line_start[line - 1];
-    size_t n = 0;
-    while (p + n < s->text + s->size && p[n] != '\n' && p[n] != '\r' && n < 400)
-        n++;
-    return asl_strndup(c, p, n);
+    size_t width = 0, col = at.col ? at.col - 1 : 0;
+    while (p + width < s->text + s->size && p[width] != '\n' && p[width] != '\r' &&
+           width < col + 400)
+        width++;
+    if (col > width)
+        col = width;
+    size_t first = width > 120 && col > 80 ? col - 60 : 0,
+           last = width - first > 120 ? first + 120 : width;
+    *caret = (uint32_t)(col - first + (first ? 3 : 0) + 1);
+    char *d = asl_sprintf(c, "%s%.*s%s", first ? "..." : "", (int)(last - first), p + first,
+                          last < width ? "..." : "");
+    for (char *q = d; *q; q++) /* control characters would move the caret */
+        if ((unsigned char)*q < 32 || *q == 127)
+            *q = ' ';
+    return d;
 }
 
 struct src_pos asl_pos(struct asl_loc at)
@@ -129,7 +142,7 @@ static void diag_add(struct asl_compile *c, enum asl_severity severity, struct a
     d->length = at.len ? at.len : 1;
     d->text = text;
     d->hint = hint;
-    d->line = at.src ? source_line(c, at.src, at.line) : NULL;
+    d->line = at.src ? source_line(c, at, &d->caret) : NULL;
     if (c->diags->last)
         c->diags->last->next = d;
     else
@@ -246,19 +259,11 @@ void asl_diags_print(const struct asl_diags *d, struct text *out)
         text_printf(out, "%s: %s\n", names[i->severity], i->text);
         if (i->line) {
             size_t width = strlen(i->line);
-            text_puts(out, "    ");
-            for (size_t k = 0; k < width; k++) { /* control characters would move the caret */
-                char ch = i->line[k];
-                text_append(out, (unsigned char)ch < 32 || ch == 127 ? " " : &ch, 1);
-            }
-            text_puts(out, "\n    ");
-            size_t col = i->pos.col ? i->pos.col - 1 : 0;
-            if (col > width)
-                col = width;
-            for (size_t k = 0; k < col; k++)
+            text_printf(out, "    %s\n    ", i->line);
+            for (size_t k = 1; k < i->caret; k++)
                 text_puts(out, " ");
             text_puts(out, "^");
-            for (size_t k = 1; k < i->length && col + k < width; k++)
+            for (size_t k = 1; k < i->length && i->caret + k <= width; k++)
                 text_puts(out, "~");
             text_puts(out, "\n");
         }

@@ -59,12 +59,17 @@ static struct asl_expr *join(struct asl_parser *p, struct asl_expr *e)
         if (e->args[i]->depth > d)
             d = e->args[i]->depth;
     if (d + 1 > ASL_MAX_CHAIN) {
-        asl_error(p->c, e->at, "use variables for parts of it",
-                  "this expression nests deeper than %d levels", ASL_MAX_CHAIN);
+        bool told = e->kind == E_ERROR || (e->a && e->a->kind == E_ERROR) ||
+                    (e->b && e->b->kind == E_ERROR) || (e->c && e->c->kind == E_ERROR);
+        for (size_t i = 0; i < e->arg_count; i++)
+            told = told || e->args[i]->kind == E_ERROR;
+        if (!told)
+            asl_error(p->c, e->at, "use variables for parts of it",
+                      "this expression nests deeper than %d levels", ASL_MAX_CHAIN);
         e->kind = E_ERROR;
         e->a = e->b = e->c = NULL;
         e->arg_count = 0;
-        d = 0;
+        d = ASL_MAX_CHAIN - 1;
     }
     e->depth = (uint16_t)(d + 1);
     return e;

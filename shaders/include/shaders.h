@@ -69,7 +69,8 @@ struct asl_diag {
     uint32_t length;  /* columns that the caret underlines, at least 1 */
     const char *text; /* what was found, what was expected */
     const char *hint; /* what to do about it; may be NULL */
-    const char *line; /* the source line, NULL when there is none */
+    const char *line; /* the source line, or 120 columns of it; NULL when there is none */
+    uint32_t caret;   /* where in `line` the place is, from 1 */
     struct asl_diag *next;
 };
 

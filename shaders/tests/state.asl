@@ -4,6 +4,7 @@ shader test(float a = 1, float b = u [[ int lockgeom = 1 ]], int arr[3] = { 1, 2
     int n = 0;
     float f = 0;
     printf("%d %d\n", raytype("camera"), raytype("shadow"));            //> 1 0
+    printf("%d %d %d %d\n", iscameraray(), isdiffuseray(), isglossyray(), isshadowray());   //> 1 0 0 0
     printf("%d %d\n", getattribute("answer", n), n);                    //> 1 42
     printf("%d %g\n", getattribute("earth", "answer", 3, f), f);        //> 1 3.5
     printf("%d %d\n", getattribute("question", n), n);                  //> 0 42
