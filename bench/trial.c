@@ -13,7 +13,7 @@ void bench_limits_fill(const struct bench_options *o, struct bench_limits *out)
         .budget_s = o->budget_s > 0 ? o->budget_s : 20,
         .precision = o->precision > 0 ? o->precision : 0.02,
         .compile_timeout_s = o->compile_timeout_s > 0 ? o->compile_timeout_s : 600,
-        .run_timeout_s = o->run_timeout_s > 0 ? o->run_timeout_s : 120,
+        .run_timeout_s = o->run_timeout_s > 0 ? o->run_timeout_s : 300,
     };
     if (l.max_repetitions > REPETITIONS_MAX)
         l.max_repetitions = REPETITIONS_MAX;

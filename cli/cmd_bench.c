@@ -23,7 +23,7 @@ int cmd_bench(int argc, char **argv)
         {"--precision", OPTION_DOUBLE, &bench.precision, "R",
          "stop when half the interval is below this share of the median (default 0.02)", NULL},
         {"--timeout", OPTION_DOUBLE, &bench.run_timeout_s, "S",
-         "a repetition that takes longer is an ERROR (default 120)", NULL},
+         "a repetition that takes longer is an ERROR (default 300)", NULL},
         {"--unjudged", OPTION_FLAG, &unjudged, NULL,
          "do not judge pictures: rows then carry no rate, only times in their detail", NULL},
     };

@@ -84,7 +84,7 @@ int cmd_sweep(int argc, char **argv)
         {"--precision", OPTION_DOUBLE, &sweep.bench.precision, "R",
          "stop when half the interval is below this share of the median (default 0.02)", NULL},
         {"--timeout", OPTION_DOUBLE, &sweep.bench.run_timeout_s, "S",
-         "a repetition that takes longer is an ERROR (default 120)", NULL},
+         "a repetition that takes longer is an ERROR (default 300)", NULL},
     };
     const struct command_line line = {
         .usage = "isophote sweep [SCENE]... [--device ID]... [--axis NAME[=V,V...]]... [options]",

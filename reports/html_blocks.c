@@ -411,7 +411,7 @@ static void best_table(struct page *p, const struct blocks *b)
 static void all_settings(struct page *p, const struct blocks *b, const struct bench_record *job)
 {
     text_puts(p->t,
-              "<details><summary>all settings, figures and commands</summary><div "
+              "<details class=\"bulk\"><summary>all settings, figures and commands</summary><div "
               "class=\"scroll\"><table><thead><tr><th scope=\"col\">device</th><th "
               "scope=\"col\">setting</th><th scope=\"col\">verdict</th><th scope=\"col\" "
               "class=\"r\">rate</th><th scope=\"col\" class=\"r\">interval</th><th "

@@ -28,6 +28,6 @@
     });
   }
   var closed = [];
-  addEventListener("beforeprint", function () { each("details:not([open])", function (d) { d.open = true; closed.push(d); }); });
+  addEventListener("beforeprint", function () { each("details:not([open]):not(.bulk)", function (d) { d.open = true; closed.push(d); }); });
   addEventListener("afterprint", function () { closed.forEach(function (d) { d.open = false; }); closed = []; });
 }());

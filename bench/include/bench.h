@@ -27,7 +27,7 @@ struct bench_options {
     double budget_s;                           /* per subject; 0: 20 */
     double precision; /* stop when the relative half interval is below; 0: 0.02 */
     double compile_timeout_s, run_timeout_s; /* a worker that is silent for longer is ended: set-up
-                                                and judging (0: 600), one repetition (0: 120) */
+                                                and judging (0: 600), one repetition (0: 300) */
     bool judge;          /* false only for timing without ranking: rows then carry verdict ERROR */
     const char *program; /* for the command of each row; NULL: "isophote" */
     struct store *store; /* may be NULL */
