@@ -216,7 +216,13 @@ static void headline(struct page *p, const struct totals *n)
     if (n->judged_devices && n->row_count)
         markup_printf(t, "; %zu of %zu timed settings gave the right picture",
                       n->rows[VERDICT_PASS], n->row_count);
-    text_puts(t, ".</small></div>\n");
+    text_puts(t, ".</small>");
+    if (p->s->hidden)
+        markup_printf(t,
+                      "<small>%zu result%! with an older driver, version or compiler %! not "
+                      "shown; report --all-runs shows them.</small>",
+                      p->s->hidden, plural(p->s->hidden), p->s->hidden == 1 ? "is" : "are");
+    text_puts(t, "</div>\n");
 }
 
 static void card_bar(struct text *t, const struct snapshot_column *c)

@@ -182,6 +182,8 @@ static void newest_driver_is_shown(void **state)
     assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
     assert_null(strstr(html, "old trouble"));
     assert_null(strstr(html, "driver-one"));
+    assert_non_null(
+        strstr(html, "1 result with an older driver, version or compiler is not shown"));
     assert_int_equal(report_write(s, REPORT_HTML, true, path, &err), STATUS_OK);
     assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
     assert_non_null(strstr(html, "old trouble"));

@@ -244,6 +244,7 @@ static void rows_reduce(const struct loader *l, enum record_kind kind, struct ro
             r->items[n] = r->items[i];
             r->items[n++].column = l->shown[r->items[i].column];
         }
+    l->out->hidden += r->count - n;
     if (n)
         qsort(r->items, n, sizeof *r->items, row_kinds[kind].sort);
     size_t kept = 0;
