@@ -24,8 +24,9 @@ static void options_make(const struct backend *b, char *buf, size_t size)
     };
     const struct program_request *r = &b->request;
     const char *fault = fault_define(r->fault);
-    snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%d%s%s%s%s%s", (int)r->mode,
-             b->tree == BVH_WIDE8 ? 8 : 2, by_mode[r->mode],
+    snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%d%s%s%s%s%s%s", (int)r->mode,
+             b->tree == BVH_WIDE8 ? 8 : 2, b->info.kind == DEVICE_CPU ? " -DK_CPU" : "",
+             by_mode[r->mode],
              r->mode == MODE_STRICT && b->rounds_divide_sqrt
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "",
