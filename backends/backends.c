@@ -334,12 +334,13 @@ static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32
 
 static enum status run_all(struct run *r, struct error *err)
 {
+    assert(r->set.tile[0] > 0 && r->set.tile[1] > 0); /* settings_make */
     uint32_t tiles_x = (r->job->width + r->set.tile[0] - 1) / r->set.tile[0];
     uint32_t tiles_y = (r->job->height + r->set.tile[1] - 1) / r->set.tile[1], *order = NULL;
     if ((uint64_t)tiles_x * tiles_y > 1u << 24)
         return error_msg(err, STATUS_LIMIT, "%u x %u tiles are more than 2^24", tiles_x, tiles_y);
     enum status st = tiles_order(tiles_x * tiles_y, r->set.tile_order, &order, err);
-    if (st)
+    if (st || !order)
         return st;
     for (uint32_t done = 0; done < r->job->sample_count && st == STATUS_OK;) {
         uint32_t left = r->job->sample_count - done,

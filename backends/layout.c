@@ -73,7 +73,7 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
     if (st)
         return st;
     struct k_disk *disks = data;
-    for (size_t i = 0; i < s->disk_count; i++) {
+    for (size_t i = 0; disks && i < s->disk_count; i++) {
         disks[i] = (struct k_disk){.radius = s->disks[i].radius};
         memcpy(disks[i].center, s->disks[i].center, 12);
         memcpy(disks[i].normal, s->disks[i].normal, 12);
@@ -99,7 +99,7 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
         [MATERIAL_DIELECTRIC] = K_MATERIAL_DIELECTRIC,
         [MATERIAL_PRINCIPLED] = K_MATERIAL_PRINCIPLED,
     };
-    for (size_t i = 0; i < s->material_count; i++) {
+    for (size_t i = 0; out && i < s->material_count; i++) {
         const struct material *m = &s->materials[i];
         out[i] = (struct k_material){
             .type = types[m->type],

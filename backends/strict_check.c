@@ -97,17 +97,18 @@ enum status device_check_strict(struct device *d, struct error *err)
 {
     const size_t count = sizeof properties / sizeof *properties, rows = count * RANDOM_ROWS;
     uint32_t *in = malloc(rows * 3 * 4), *out = malloc(rows * 4);
-    enum status st = STATUS_OK;
-    if (!in || !out)
-        st = error_msg(err, STATUS_MEMORY, "out of memory for the strict check");
-    for (size_t i = 0; st == STATUS_OK && i < rows; i++) {
+    if (!in || !out) {
+        free(in);
+        free(out);
+        return error_msg(err, STATUS_MEMORY, "out of memory for the strict check");
+    }
+    for (size_t i = 0; i < rows; i++) {
         in[3 * i] = properties[i / RANDOM_ROWS].function;
         operands_make(i % RANDOM_ROWS, in + 3 * i + 1);
         if (in[3 * i] == PROBE_SQRT)
             in[3 * i + 1] &= 0x7FFFFFFFu;
     }
-    if (st == STATUS_OK)
-        st = device_probe(d, PROBE_MATH, in, rows, out, err);
+    enum status st = device_probe(d, PROBE_MATH, in, rows, out, err);
     for (size_t i = 0; st == STATUS_OK && i < rows; i++) {
         float x = bits_float(in[3 * i + 1]), y = bits_float(in[3 * i + 2]);
         uint32_t right = float_bits(host_result((enum probe_function)in[3 * i], x, y));

@@ -62,7 +62,7 @@ static enum status compiler_try(const char *program, struct compiler *out, struc
 {
     struct compiler c = {0};
     char text[1024];
-    int code;
+    int code = -1;
     if ((size_t)snprintf(c.program, sizeof c.program, "%s", program) >= sizeof c.program)
         return error_msg(err, STATUS_ARG, "the compiler's name is too long");
     char *argv[] = {c.program, (char *)"--version", NULL};
@@ -177,7 +177,7 @@ static enum status kernel_compile(const struct compiler *c, char *flags, const c
     char *argv[ARGUMENTS_MAX] = {(char *)c->program};
     char tmp[4096];
     size_t n = 1;
-    int code;
+    int code = -1;
     enum status st = arguments_split(flags, argv, &n, err);
     if (st == STATUS_OK)
         st = file_write(source, kernel_source, strlen(kernel_source), err);
