@@ -44,7 +44,7 @@ enum {
     CU_EVENT_PLAIN = 0,
 };
 
-/* CU_FUNCTION(member, exported name, parameters) */
+/* X(member, exported name, parameters) */
 #define CU_FUNCTIONS(X)                                                                            \
     X(Init, "cuInit", (unsigned flags))                                                            \
     X(DriverGetVersion, "cuDriverGetVersion", (int *version))                                      \
@@ -88,10 +88,11 @@ enum {
        unsigned block_y, unsigned block_z, unsigned shared_bytes, cu_stream stream,                \
        void **parameters, void **extra))
 
-struct cu_api {
+struct cu_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 #define X(member, name, parameters) cu_result(*member) parameters;
     CU_FUNCTIONS(X)
 #undef X
+    /* NOLINTEND(bugprone-macro-parentheses) */
     int version; /* of CUDA that the driver knows: 13000 is 13.0 */
 };
 
@@ -128,10 +129,11 @@ typedef struct nvrtc_program_s *nvrtc_program;
     X(GetPTXSize, "nvrtcGetPTXSize", nvrtc_result, (nvrtc_program program, size_t * size))         \
     X(GetPTX, "nvrtcGetPTX", nvrtc_result, (nvrtc_program program, char *ptx))
 
-struct nvrtc_api {
+struct nvrtc_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 #define X(member, name, result, parameters) result(*member) parameters;
     NVRTC_FUNCTIONS(X)
 #undef X
+    /* NOLINTEND(bugprone-macro-parentheses) */
     int major, minor;
 };
 

@@ -41,11 +41,11 @@
     X(GetEventProfilingInfo)                                                                       \
     X(ReleaseEvent)
 
-struct cl_api {
+struct cl_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 #define X(name) __typeof__(cl##name) *name;
     CL_FUNCTIONS(X)
 #undef X
-};
+}; /* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The loader, opened at the first call and kept for the life of the process; NULL if it is not here
  * or lacks a function, with *problem saying what and how to get it. Thread-safe. */

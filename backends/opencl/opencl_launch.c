@@ -9,12 +9,12 @@ static enum status kernel_args(struct backend *b, cl_kernel k, const cl_mem *res
     cl_uint at = 0;
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++) {
         const cl_mem *m = b->scene[i] ? &b->scene[i] : &b->nothing;
-        cl_int code = b->cl->SetKernelArg(k, at++, sizeof *m, m);
+        cl_int code = b->cl->SetKernelArg(k, at++, sizeof(cl_mem), m);
         if (code != CL_SUCCESS)
             return cl_error(err, code, "clSetKernelArg");
     }
     for (unsigned i = 0; i < rest_count; i++) {
-        cl_int code = b->cl->SetKernelArg(k, at++, sizeof rest[i], &rest[i]);
+        cl_int code = b->cl->SetKernelArg(k, at++, sizeof(cl_mem), &rest[i]);
         if (code != CL_SUCCESS)
             return cl_error(err, code, "clSetKernelArg");
     }
