@@ -691,6 +691,11 @@ static enum status prepare_outputs(struct shade *s, struct error *err)
                 "output '%s' is a %s: an image holds numbers and triples (--print shows it)",
                 o->var, asl_type_text(o->type, t, sizeof t));
         }
+        if ((size_t)s->width * s->height > (size_t)1 << 28)
+            return error_msg(
+                err, STATUS_LIMIT,
+                "a grid of %u x %u points is too large for an image; at most 2^28 points", s->width,
+                s->height);
         o->values = calloc((size_t)s->width * s->height * o->channels, sizeof *o->values);
         if (!o->values)
             return error_msg(err, STATUS_MEMORY, "out of memory");

@@ -9,8 +9,7 @@
 /* Deeper trees are refused with an error: every stage walks trees by recursion. */
 #define ASL_MAX_DEPTH 900
 
-/* ---- sources and places
- * -------------------------------------------------------------------------- */
+/* ---- sources and places --------------------------------------------------------------------- */
 
 struct asl_source {
     const char *name;
@@ -27,8 +26,7 @@ struct asl_loc {
     uint32_t line, col, len; /* physical, from 1 */
 };
 
-/* ---- one compile
- * ------------------------------------------------------------------------------------ */
+/* ---- one compile ---------------------------------------------------------------------------- */
 
 struct asl_compile {
     struct arena *arena;
@@ -68,8 +66,7 @@ const struct asl_source *asl_source_new(struct asl_compile *c, const char *name,
 /* The candidate nearest to `name` by edit distance, or NULL when none is near. */
 const char *asl_nearest(const char *name, const char *best, const char *candidate);
 
-/* ---- tokens
- * ---------------------------------------------------------------------------------------- */
+/* ---- tokens --------------------------------------------------------------------------------- */
 
 enum asl_tok {
     TOK_END,
@@ -173,8 +170,7 @@ bool asl_pp_condition(struct asl_compile *c, const struct asl_token *t, size_t n
 /* Decodes a string literal's text (with quotes) into bytes. */
 const char *asl_string_value(struct asl_compile *c, const struct asl_token *t);
 
-/* ---- the tree
- * ------------------------------------------------------------------------------------------ */
+/* ---- the tree ------------------------------------------------------------------------------- */
 
 struct asl_field {
     const char *name;

@@ -47,8 +47,7 @@ void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slo
     asl_temp_release(r->cx, mark);
 }
 
-/* ---- functions of one number: value and slope
- * --------------------------------------------------------------- */
+/* ---- functions of one number: value and slope ----------------------------------------------- */
 
 struct slope {
     double v, d;
@@ -154,8 +153,7 @@ dual d_sqrt(dual a)
 
 dual d_select(bool second, dual a, dual b) { return second ? b : a; }
 
-/* ---- functions of two and more
- * ------------------------------------------------------------------------------ */
+/* ---- functions of two and more -------------------------------------------------------------- */
 
 static dual power(dual x, dual y)
 {
@@ -289,8 +287,7 @@ static dual function_many(enum asl_builtin_id id, const dual *a, size_t count)
     }
 }
 
-/* ---- functions of ints
- * ---------------------------------------------------------------------------------------- */
+/* ---- functions of ints ---------------------------------------------------------------------- */
 
 static int32_t integer(enum asl_builtin_id id, const struct asl_place *args)
 {

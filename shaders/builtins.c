@@ -139,8 +139,7 @@ void asl_builtins_print(struct text *out)
 #undef BUILTIN_SECTION
 }
 
-/* ---- global variables
- * --------------------------------------------------------------------------------- */
+/* ---- global variables ----------------------------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- scopes
- * --------------------------------------------------------------------------------------------- */
+/* ---- scopes --------------------------------------------------------------------------------- */
 
 static uint32_t name_hash(const char *s)
 {
@@ -101,8 +100,7 @@ static void declare(struct asl_checker *k, struct asl_symbol *s)
     bind(k, s->name, s, NULL);
 }
 
-/* ---- constants
- * --------------------------------------------------------------------------------------------- */
+/* ---- constants ------------------------------------------------------------------------------ */
 
 static bool constant_into(const struct asl_expr *e, union asl_slot *out);
 
@@ -176,8 +174,7 @@ const union asl_slot *asl_constant(struct asl_compile *c, const struct asl_expr 
     return constant_into(e, v) ? v : NULL;
 }
 
-/* ---- declarations and statements
- * ------------------------------------------------------------------------ */
+/* ---- declarations and statements ------------------------------------------------------------ */
 
 static void check_stmt(struct asl_checker *k, struct asl_stmt *s);
 

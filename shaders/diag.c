@@ -185,8 +185,7 @@ void asl_note(struct asl_compile *c, struct asl_loc at, const char *fmt, ...)
     va_end(ap);
 }
 
-/* ---- order
- * ----------------------------------------------------------------------------------------- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 struct diag_group { /* a diagnostic and the notes that belong to it */
     struct asl_diag *first, *last;

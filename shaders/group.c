@@ -39,8 +39,7 @@ long asl_shader_param(const struct asl_shader *s, const char *name)
     return -1;
 }
 
-/* ---- values from text
- * ---------------------------------------------------------------------------------------- */
+/* ---- values from text ----------------------------------------------------------------------- */
 
 /* Is the text a list of numbers with commas or blanks between them? Counts them; *whole: all are
  * whole numbers. */

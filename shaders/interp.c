@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory, budgets, messages
- * ------------------------------------------------------------------------- */
+/* ---- memory, budgets, messages -------------------------------------------------------------- */
 
 enum { TEMP_BLOCK = 16384 };
 
@@ -124,8 +123,18 @@ void asl_step(struct asl_run *r, struct asl_loc at)
                      r->layer->name, (unsigned long long)r->cx->budget);
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------ */
+/* Threads have 8 MiB; one expression of the greatest depth takes less than half of that. */
+enum { STACK_LIMIT = 3 << 20 };
+
+void asl_check_stack(struct asl_run *r, struct asl_loc at)
+{
+    const char *here = __builtin_frame_address(0);
+    ptrdiff_t used = r->cx->stack > here ? r->cx->stack - here : here - r->cx->stack;
+    if (used > STACK_LIMIT)
+        asl_run_fail(r, STATUS_LIMIT, at, "calls or layers nest too deeply");
+}
+
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static void exec_decl(struct asl_run *r, const struct asl_decl *d)
 {
@@ -281,6 +290,7 @@ void asl_pull(struct asl_run *r, const struct asl_symbol *param)
     if (p >= r->layer->shader->info.param_count || !r->pending[p])
         return;
     r->pending[p] = false;
+    asl_check_stack(r, param->at);
     for (const struct asl_connection *k = r->layer->connections; k; k = k->next) {
         if (k->to_param != p)
             continue;
@@ -335,7 +345,6 @@ static void run_layer(struct asl_context *cx, size_t index)
         return;
     r->ran = true;
     struct asl_temp_mark m = asl_temp_mark(cx);
-    const unsigned depth = cx->depth;
     if (!setjmp(r->exit)) {
         r->ret = NULL;
         r->held = NULL;
@@ -343,7 +352,6 @@ static void run_layer(struct asl_context *cx, size_t index)
         if (r->layer->shader->fn->body)
             (void)asl_exec(r, r->layer->shader->fn->body);
     }
-    cx->depth = depth;
     asl_temp_release(cx, m);
 }
 
@@ -508,7 +516,7 @@ enum status asl_context_run(struct asl_context *cx, const struct asl_globals *g,
     while (cx->temps->prev)
         cx->temps = cx->temps->prev;
     cx->temps->used = 0;
-    cx->depth = 0;
+    cx->stack = __builtin_frame_address(0);
     set_globals(cx, g);
     for (size_t i = 0; i < cx->group->layer_count; i++)
         cx->runs[i].ran = false;

@@ -75,14 +75,13 @@ struct asl_context {
     struct asl_said *said[256];
     uint64_t steps, steps_total, budget;
     size_t max_bytes;
-    unsigned depth;
+    const char *stack; /* where it began, to stop before it is used up */
     struct error *err;
     enum status status;
     jmp_buf fail;
 };
 
-/* ---- interp.c
- * ------------------------------------------------------------------------------------------ */
+/* ---- interp.c ------------------------------------------------------------------------------- */
 
 union asl_slot *asl_temp(struct asl_run *r, size_t n);
 struct asl_temp_mark asl_temp_mark(struct asl_context *cx);
@@ -97,13 +96,14 @@ void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void asl_report_text(struct asl_run *r, enum asl_message kind, const char *text);
 void asl_step(struct asl_run *r, struct asl_loc at);
+/* Fails when calls and layers nest so deeply that the stack would not hold much more. */
+void asl_check_stack(struct asl_run *r, struct asl_loc at);
 enum asl_flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN };
 enum asl_flow asl_exec(struct asl_run *r, const struct asl_stmt *s);
 /* Brings a connected parameter's value here, running the layer it comes from. */
 void asl_pull(struct asl_run *r, const struct asl_symbol *param);
 
-/* ---- interp_expr.c
- * --------------------------------------------------------------------------------------- */
+/* ---- interp_expr.c -------------------------------------------------------------------------- */
 
 static inline bool asl_wants(const struct asl_run *r, const struct asl_expr *e)
 {
@@ -133,8 +133,7 @@ void asl_matrix_multiply(const float a[16], const float b[16], float out[16]);
 /* space to common; false when unknown. */
 bool asl_space_matrix(struct asl_run *r, const char *space, float out[16]);
 
-/* ---- builtins: args are evaluated; out has asl_room(e) slots
- * ----------------------------------------------- */
+/* ---- builtins: args are evaluated; out has asl_room(e) slots -------------------------------- */
 
 typedef void asl_builtin_fn(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                             union asl_slot *out);
@@ -205,8 +204,7 @@ struct dual3 d3_sub(struct dual3 a, struct dual3 b);
 dual d3_length(struct dual3 a);
 struct dual3 d3_normalize(struct dual3 a);
 
-/* ---- format.c, spline.c, colour.c
- * ----------------------------------------------------------------------------- */
+/* ---- format.c, spline.c, colour.c ----------------------------------------------------------- */
 
 /* printf's text; values are args[first..count). */
 void asl_format(struct asl_run *r, const char *fmt, const struct asl_place *args, size_t count,

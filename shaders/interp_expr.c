@@ -481,9 +481,7 @@ static void eval_call(struct asl_run *r, const struct asl_expr *e, union asl_slo
     struct asl_context *cx = r->cx;
     struct asl_temp_mark mark = asl_temp_mark(cx);
     asl_step(r, e->at);
-    if (cx->depth >= 2000)
-        asl_run_fail(r, STATUS_LIMIT, e->at, "calls nest too deeply");
-    cx->depth++;
+    asl_check_stack(r, e->at);
     struct asl_place passed[64], *given = passed, *back = NULL;
     size_t count = e->arg_count, copies = 0;
     if (count > 64)
@@ -526,7 +524,6 @@ static void eval_call(struct asl_run *r, const struct asl_expr *e, union asl_slo
     for (size_t k = 0; k < copies; k += 2)
         asl_store(&back[k], back[k + 1].v, back[k + 1].d);
     memcpy(out, ret.v, asl_room(r, e) * sizeof *out);
-    cx->depth--;
     asl_temp_release(cx, mark);
 }
 

@@ -20,8 +20,7 @@ static double random01(void)
     return (seed >> 8) * (1.0 / 16777216.0);
 }
 
-/* ---- an independent Perlin noise: recursive over dimensions, gradients as vectors
- * ---------------------------------- */
+/* ---- an independent Perlin noise: recursive over dimensions, gradients as vectors ----------- */
 
 static void gradient(unsigned d, uint32_t h, double g[4])
 {

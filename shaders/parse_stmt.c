@@ -92,8 +92,7 @@ bool asl_enter(struct asl_parser *p)
 
 void asl_leave(struct asl_parser *p) { p->depth--; }
 
-/* ---- types
- * ------------------------------------------------------------------------------------------ */
+/* ---- types ---------------------------------------------------------------------------------- */
 
 static struct asl_struct *find_struct(const struct asl_parser *p, const struct asl_token *t)
 {
@@ -180,8 +179,7 @@ int32_t asl_parse_array(struct asl_parser *p)
     return e->u.i;
 }
 
-/* ---- recovery
- * -------------------------------------------------------------------------------------------- */
+/* ---- recovery ------------------------------------------------------------------------------- */
 
 /* After an error inside a statement: past its ';', or to the '}' that ends its block. */
 static void sync_statement(struct asl_parser *p, size_t from)
@@ -211,8 +209,7 @@ static void sync_statement(struct asl_parser *p, size_t from)
         p->i++;
 }
 
-/* ---- statements
- * -------------------------------------------------------------------------------------------- */
+/* ---- statements ----------------------------------------------------------------------------- */
 
 static struct asl_stmt *statement(struct asl_parser *p);
 static struct asl_function *function(struct asl_parser *p, struct asl_type type,
@@ -453,8 +450,7 @@ static struct asl_stmt *statement(struct asl_parser *p)
     return s;
 }
 
-/* ---- structs, functions, shaders
- * ------------------------------------------------------------------------ */
+/* ---- structs, functions, shaders ------------------------------------------------------------ */
 
 static struct asl_struct *parse_struct(struct asl_parser *p)
 {

@@ -245,8 +245,7 @@ uint64_t asl_context_steps(const struct asl_context *c);
 /* A closure as text: "(0.5, 0.5, 0.5) * diffuse ((0, 0, 1))\n\t+ ..." (Closures). */
 void asl_closure_print(const struct asl_closure *c, struct text *out);
 
-/* ---- noise, as a function (Noise)
- * ---------------------------------------------------------------- */
+/* ---- noise, as a function (Noise) ----------------------------------------------------------- */
 
 enum asl_noise {
     ASL_NOISE_PERLIN,
