@@ -1,5 +1,5 @@
-/* Included first by clang-tidy (.ci/check tidy): its analyzer looks at one file at a time and would believe
- * that `return error_msg(err, STATUS_X, ...)` may return OK. */
+/* Included first by clang-tidy (.ci/check tidy): its analyzer looks at one file at a time and would
+ * believe that `return error_msg(err, STATUS_X, ...)` may return OK. */
 #include "base.h"
 
 #define error_msg(err, code, ...) (error_msg((err), (code), __VA_ARGS__), (code))

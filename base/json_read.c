@@ -356,7 +356,7 @@ static enum status parse(struct parser *p)
     if (ended)
         return syntax_error(p, offset);
     size_t last = offset; /* a comma or colon too many? */
-    while (last > p->token_end && memchr(" \t\r\n", p->data[last - 1], 4))
+    while (last > p->token_end && p->data[last - 1] && strchr(" \t\r\n", p->data[last - 1]))
         last--;
     return syntax_error(p, last > p->token_end ? last - 1 : start);
 }
