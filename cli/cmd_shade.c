@@ -104,9 +104,7 @@ struct shade {
     double seconds;
 };
 
-/* ---- options
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- options -------------------------------------------------------------------------------- */
 
 static int misuse(const char *what, const char *arg)
 {
@@ -405,9 +403,7 @@ static int parse(struct shade *s, int argc, char **argv)
     return -1;
 }
 
-/* ---- the grid
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- the grid ------------------------------------------------------------------------------- */
 
 static void fill_globals(const struct shade *s, uint32_t x, uint32_t y, struct asl_globals *g)
 {
@@ -583,9 +579,7 @@ static void shade_row(void *ctx, size_t i, unsigned thread)
     }
 }
 
-/* ---- what was said
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- what was said -------------------------------------------------------------------------- */
 
 static bool said_before(struct shade *s, char kind, const char *text)
 {
@@ -628,9 +622,7 @@ static void speak(struct shade *s, struct row *row, bool aloud)
     row->text = (struct text){0};
 }
 
-/* ---- all
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static enum status run_grid(struct shade *s, unsigned threads, bool aloud, struct error *err)
 {

@@ -364,18 +364,14 @@ struct asl_program {
     size_t shader_count;
 };
 
-/* ---- stages
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- stages --------------------------------------------------------------------------------- */
 
 struct asl_program *asl_parse(struct asl_compile *c, const struct asl_tokens *t);
 void asl_check(struct asl_compile *c, struct asl_program *p);
 /* Marks the symbols and expressions that must carry derivatives. */
 void asl_mark_derivs(struct asl_compile *c, struct asl_program *p);
 
-/* ---- types
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- types ---------------------------------------------------------------------------------- */
 
 static inline struct asl_type asl_type_of(enum asl_base b) { return (struct asl_type){.base = b}; }
 static inline bool asl_is_triple_base(enum asl_base b) { return b >= ASL_COLOR && b <= ASL_NORMAL; }
@@ -402,9 +398,7 @@ bool asl_has_floats(struct asl_type t);
 struct asl_type asl_element_type(struct asl_type t);
 bool asl_base_from_name(const char *name, size_t len, enum asl_base *out);
 
-/* ---- builtins
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- builtins ------------------------------------------------------------------------------- */
 
 enum asl_builtin_id {
 #define BUILTIN(id, name, sigs, deriv, ulp, text) BI_##id,

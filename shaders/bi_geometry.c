@@ -54,9 +54,7 @@ static void store3(const struct asl_place *p, struct dual3 a)
 
 static struct dual3 zero3(void) { return (struct dual3){{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}; }
 
-/* ---- matrices
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- matrices ------------------------------------------------------------------------------- */
 
 void asl_matrix_multiply(const float a[16], const float b[16], float out[16])
 {
@@ -221,9 +219,7 @@ void asl_bi_matrix(struct asl_run *r, const struct asl_expr *e, struct asl_place
         asl_dual_put(out, 16, asl_wants(r, e), i, d_const(m[(i % 4) * 4 + i / 4]));
 }
 
-/* ---- units
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- units ---------------------------------------------------------------------------------- */
 
 static bool unit(const char *name, int *kind, double *scale)
 {
@@ -260,9 +256,7 @@ static void bi_transformu(struct asl_run *r, const struct asl_expr *e, struct as
     asl_dual_put(out, 1, asl_wants(r, e), 0, d_mul(x, d_const((float)(a / b))));
 }
 
-/* ---- vectors
- * --------------------------------------------------------------------------------------------------------
- */
+/* ---- vectors -------------------------------------------------------------------------------- */
 
 static struct dual3 reflect(struct dual3 i, struct dual3 n)
 {
@@ -386,9 +380,7 @@ void asl_bi_geometry(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     }
 }
 
-/* ---- derivatives
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- derivatives ---------------------------------------------------------------------------- */
 
 /* cross(Dx(p), Dy(p)), toward the side that the surface faces. */
 static struct dual3 surface_normal(const struct asl_run *r, struct dual3 p)

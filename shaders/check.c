@@ -434,9 +434,7 @@ static void check_stmt(struct asl_checker *k, struct asl_stmt *s)
     }
 }
 
-/* ---- shaders
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- shaders -------------------------------------------------------------------------------- */
 
 static const struct asl_metadata *check_metadata(struct asl_checker *k, struct asl_decl *d)
 {

@@ -327,9 +327,7 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
     }
 }
 
-/* ---- formats
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- formats -------------------------------------------------------------------------------- */
 
 size_t asl_format_spec(const char *p, char *letter)
 {

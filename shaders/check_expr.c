@@ -132,9 +132,7 @@ void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t
     set_type(e, t);
 }
 
-/* ---- places
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 static struct asl_symbol *root(const struct asl_expr *e)
 {
@@ -307,9 +305,7 @@ static void check_index(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
-/* ---- operators
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------ */
 
 static void not_allowed(struct asl_checker *k, struct asl_expr *e, struct asl_type l,
                         struct asl_type r)

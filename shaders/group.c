@@ -285,9 +285,7 @@ enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, co
     return STATUS_OK;
 }
 
-/* ---- connections
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- connections ---------------------------------------------------------------------------- */
 
 /* "name", "name[2]": the parameter, its element or -1, and the type of what is named. */
 static enum status find_end(const struct asl_layer *l, const char *text, long *param,
@@ -366,9 +364,7 @@ enum status asl_group_connect(struct asl_group *g, const char *from_layer, const
     return STATUS_OK;
 }
 
-/* ---- the text form
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the text form -------------------------------------------------------------------------- */
 
 struct reader {
     const char *file, *p;
@@ -513,9 +509,7 @@ enum status asl_group_parse(struct asl_group *g, const char *file, const char *t
     return s;
 }
 
-/* ---- the rest
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- the rest ------------------------------------------------------------------------------- */
 
 enum status asl_group_finish(struct asl_group *g, struct error *err)
 {

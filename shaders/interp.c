@@ -238,9 +238,7 @@ enum asl_flow asl_exec(struct asl_run *r, const struct asl_stmt *s)
     }
 }
 
-/* ---- layers
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- layers --------------------------------------------------------------------------------- */
 
 static void run_layer(struct asl_context *cx, size_t index);
 
@@ -355,9 +353,7 @@ static void run_layer(struct asl_context *cx, size_t index)
     asl_temp_release(cx, m);
 }
 
-/* ---- contexts
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- contexts ------------------------------------------------------------------------------- */
 
 static enum status run_new(struct asl_context *cx, size_t index, struct error *err)
 {

@@ -141,9 +141,7 @@ asl_builtin_fn asl_bi_math, asl_bi_geometry, asl_bi_colour, asl_bi_matrix, asl_b
     asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_closure;
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out);
 
-/* ---- duals
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- duals ---------------------------------------------------------------------------------- */
 
 typedef struct asl_dual dual;
 

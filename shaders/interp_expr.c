@@ -121,9 +121,7 @@ void asl_convert_value(struct asl_type from, struct asl_type to, const union asl
     convert_row(from, to, in + 2 * n, out + 2 * m);
 }
 
-/* ---- places
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 /* Evaluates an index and keeps it inside 0..limit-1; one outside is reported. */
 static uint32_t index_value(struct asl_run *r, const struct asl_expr *e, size_t limit,
@@ -206,9 +204,7 @@ static void load(const struct asl_place *p, bool derivs, union asl_slot *out)
     }
 }
 
-/* ---- operators
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- operators ------------------------------------------------------------------------------ */
 
 static int32_t int_op(enum asl_op op, int32_t a, int32_t b)
 {
@@ -419,9 +415,7 @@ static void eval_unary(struct asl_run *r, const struct asl_expr *e, union asl_sl
     asl_temp_release(r->cx, mark);
 }
 
-/* ---- assignments
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- assignments ---------------------------------------------------------------------------- */
 
 static void eval_assign(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {
@@ -462,9 +456,7 @@ static void eval_incdec(struct asl_run *r, const struct asl_expr *e, union asl_s
     asl_temp_release(r->cx, mark);
 }
 
-/* ---- calls
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 /* Variables and their fields are passed themselves; elements, components and other values as
  * copies, and those of outputs are copied back when the function has ended. */
@@ -527,9 +519,7 @@ static void eval_call(struct asl_run *r, const struct asl_expr *e, union asl_slo
     asl_temp_release(cx, mark);
 }
 
-/* ---- constructors
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- constructors --------------------------------------------------------------------------- */
 
 static void eval_list(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {
@@ -653,9 +643,7 @@ static void eval_construct(struct asl_run *r, const struct asl_expr *e, union as
     asl_temp_release(r->cx, mark);
 }
 
-/* ---- all
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 void asl_eval(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {

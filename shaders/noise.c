@@ -6,9 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- hash
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- hash ----------------------------------------------------------------------------------- */
 
 static uint32_t rot(uint32_t x, unsigned k) { return x << k | x >> (32 - k); }
 
@@ -76,9 +74,7 @@ static uint32_t bits(float x)
     return u;
 }
 
-/* ---- lattice
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- lattice -------------------------------------------------------------------------------- */
 
 /* A period below 1 counts as 1. */
 static int32_t whole_period(float p)
@@ -95,9 +91,7 @@ static uint32_t wrap(int32_t i, const float *period, unsigned axis)
     return (uint32_t)(m < 0 ? m + p : m);
 }
 
-/* ---- cell and hash
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- cell and hash -------------------------------------------------------------------------- */
 
 static void cell(unsigned dims, const dual *x, const float *period, unsigned channels, dual *out)
 {
@@ -127,9 +121,7 @@ static void hash(unsigned dims, const dual *x, const float *period, unsigned cha
     }
 }
 
-/* ---- Perlin
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- Perlin --------------------------------------------------------------------------------- */
 
 static dual signed_by(uint32_t bit, dual x) { return bit ? d_neg(x) : x; }
 
@@ -203,9 +195,7 @@ static void perlin(unsigned dims, const dual *x, const float *period, unsigned c
     }
 }
 
-/* ---- simplex
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- simplex -------------------------------------------------------------------------------- */
 
 static uint32_t scramble(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -306,9 +296,7 @@ static dual simplex(unsigned dims, const dual *x, uint32_t seed)
     return d_mul(sum, d_const(scale[dims]));
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 void asl_noise_eval(enum asl_noise kind, unsigned dims, const struct asl_dual *x,
                     const float *period, bool triple, struct asl_dual *out)

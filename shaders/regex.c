@@ -311,9 +311,7 @@ static int32_t alternatives(struct pattern *c)
     return alt;
 }
 
-/* ---- matching
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- matching ------------------------------------------------------------------------------- */
 
 /* What is to be matched after the current node: a chain on the stack. */
 struct then {
