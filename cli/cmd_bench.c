@@ -1,4 +1,6 @@
 /* isophote bench: how fast, for pictures that were judged right. */
+#include <stdlib.h>
+
 #include "bench_output.h"
 
 int cmd_bench(int argc, char **argv)
@@ -48,8 +50,10 @@ int cmd_bench(int argc, char **argv)
     };
     size_t args;
     int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
+    if (status >= 0) {
+        free(common.devices.items);
         return status;
+    }
     if (!common.mode_given)
         common.launch.mode = MODE_FAST;
     bench.judge = !unjudged;
@@ -70,5 +74,6 @@ int cmd_bench(int argc, char **argv)
         status = bench_output_close(&out, NULL, st, &err);
     }
     arena_free(&a);
+    free(common.devices.items);
     return status;
 }

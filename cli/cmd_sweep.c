@@ -107,8 +107,12 @@ int cmd_sweep(int argc, char **argv)
     };
     size_t args;
     int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
+    if (status >= 0) {
+        free(common.devices.items);
+        free(axes.items);
+        free(constraints.items);
         return status;
+    }
     if (!common.mode_given)
         common.launch.mode = MODE_FAST;
     common.width = common.width ? common.width : 256;
@@ -147,5 +151,8 @@ int cmd_sweep(int argc, char **argv)
         status = bench_output_close(&out, best, st, &err);
     }
     arena_free(&a);
+    free(common.devices.items);
+    free(axes.items);
+    free(constraints.items);
     return status;
 }
