@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "conformance.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,8 +84,7 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
     progress_show(what, total ? (double)done / (double)total : 1, -1);
 }
 
-/* ---- devices
- * ------------------------------------------------------------------------------------- */
+/* ---- devices ------------------------------------------------------------------------- */
 
 static const char *kind_name(enum device_kind k)
 {
@@ -168,19 +168,20 @@ static enum status record_devices(struct conform_command *cmd, struct error *err
     return s;
 }
 
-/* ---- what the options say
- * ------------------------------------------------------------------------- */
+/* ---- what the options say ------------------------------------------------------------ */
 
 static enum status parse_shard(const char *text, uint32_t *shard, uint32_t *shards,
                                struct error *err)
 {
-    unsigned i = 0, n = 0;
-    int end = 0;
-    if (sscanf(text, "%u/%u%n", &i, &n, &end) != 2 || text[end] || i < 1 || i > n)
+    char *slash, *end;
+    unsigned long i = strtoul(text, &slash, 10),
+                  n = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+    if (!isdigit((unsigned char)text[0]) || !n || !isdigit((unsigned char)slash[1]) || *end ||
+        i < 1 || i > n || n > UINT32_MAX)
         return error_msg(err, STATUS_ARG, "--shard %s: expected I/N with 1 <= I <= N, as in 2/4",
                          text);
-    *shard = i;
-    *shards = n;
+    *shard = (uint32_t)i;
+    *shards = (uint32_t)n;
     return STATUS_OK;
 }
 
@@ -246,8 +247,7 @@ static enum status open_store(struct conform_command *cmd, const char *path, str
     return s == STATUS_OK ? record_devices(cmd, err) : s;
 }
 
-/* ---- the end
- * ------------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------- */
 
 static void print_list(struct conform_command *cmd, const struct conform_case *cases, size_t count)
 {
@@ -342,6 +342,8 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
 {
     bool all_caught = false;
     progress_end();
+    if (s != STATUS_OK && s != STATUS_CANCELLED)
+        return report_error(err, false);
     if (cmd->json)
         json_summary(cmd, sum);
     if (cmd->self_test && s == STATUS_OK)

@@ -2,6 +2,8 @@
 #include "cli.h"
 #include "conformance.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,19 +91,18 @@ static double field_difference(const struct path_vertex *a, const struct path_ve
     return apart == 0 ? 0 : apart / size;
 }
 
-/* ---- printing
- * -------------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------ */
 
 /* A step that rounding does not explain is marked <<<; "steps.field" may end in a component. */
 static bool is_culprit(const struct replay *r, size_t vertex, size_t field)
 {
-    size_t len = strcspn(r->field ? r->field : "", ".");
-    const char *name = fields[field].name;
+    const char *culprit = r->field ? r->field : "", *name = fields[field].name;
+    size_t len = strcspn(culprit, ".");
     if (!r->divergent || r->vertex != vertex + 1)
         return false;
-    if (strlen(name) == len && strncmp(name, r->field, len) == 0)
+    if (strlen(name) == len && strncmp(name, culprit, len) == 0)
         return true;
-    return strcmp(name, "uv") == 0 && len == 1 && (r->field[0] == 'u' || r->field[0] == 'v');
+    return strcmp(name, "uv") == 0 && len == 1 && (culprit[0] == 'u' || culprit[0] == 'v');
 }
 
 static void print_text(const struct replay *r, bool on_device)
@@ -216,8 +217,7 @@ static bool print_json(const struct replay *r, bool on_device)
     return json_print(&w);
 }
 
-/* ---- the command
- * --------------------------------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------------------- */
 
 static enum status open_device(const char *id, const struct scene *s, const struct render_job *job,
                                struct device **d, struct error *err)
@@ -226,6 +226,19 @@ static enum status open_device(const char *id, const struct scene *s, const stru
     if (st == STATUS_OK)
         st = device_load(*d, s, job->launch.bvh, NULL, err);
     return st == STATUS_OK ? device_build(*d, job->launch.mode, NULL, err) : st;
+}
+
+static bool parse_pixel(const char *text, uint32_t xy[2])
+{
+    for (int i = 0; i < 2; i++) {
+        char *end;
+        unsigned long v = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : ULONG_MAX;
+        if (v > UINT32_MAX || *end != (i ? 0 : ','))
+            return false;
+        xy[i] = (uint32_t)v;
+        text = end + 1;
+    }
+    return true;
 }
 
 int cmd_replay(int argc, char **argv)
@@ -266,9 +279,8 @@ int cmd_replay(int argc, char **argv)
     struct replay r;
     const char *path = NULL, *id = common.devices.count ? common.devices.items[0] : "native";
     bool on_device = strcmp(id, "reference") != 0, device_step = false;
-    char more;
     enum status s = STATUS_OK;
-    if (!pixel || sscanf(pixel, "%u,%u%c", &xy[0], &xy[1], &more) != 2)
+    if (!pixel || !parse_pixel(pixel, xy))
         s = error_msg(&err, STATUS_ARG, "--pixel %s: expected X,Y as in 12,34",
                       pixel ? pixel : "(not given)");
     else if (common.devices.count > 1)

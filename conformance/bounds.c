@@ -54,7 +54,7 @@ bool answer_allows(struct answer *a, int code, size_t values)
     return false;
 }
 
-/* ---- primitives ------------------------------------------------------------------------------ */
+/* ---- primitives ---------------------------------------------------------------------- */
 
 static const struct sphere *sphere_of(const struct scene *s, uint32_t primitive)
 {

@@ -44,7 +44,7 @@ extern const struct case_table kernel_cases, kernel_scene_cases, image_cases, im
 /* The row of a case's name, NULL if there is none. */
 const struct case_row *suite_row(const char *name);
 
-/* ---- what cases use ------------------------------------------------------------------------ */
+/* ---- what cases use ------------------------------------------------------------------ */
 
 /* The device, opened once. */
 enum status case_device(struct run_context *c, struct error *err);

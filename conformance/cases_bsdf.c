@@ -11,7 +11,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* ---- a scene of materials -------------------------------------------------------------------- */
+/* ---- a scene of materials ------------------------------------------------------------ */
 
 static const char *const type_names[MATERIAL_TYPE_COUNT] = {"diffuse", "mirror", "rough_conductor",
                                                             "dielectric", "principled"};
@@ -103,8 +103,7 @@ static void polar(double out[3], double z, double phi)
     out[2] = z;
 }
 
-/* ---- pointwise
- * ------------------------------------------------------------------------------------ */
+/* ---- pointwise ----------------------------------------------------------------------- */
 
 struct question {
     const struct reference *reference;
@@ -308,8 +307,7 @@ enum status kernel_material(struct run_context *c, struct error *err)
     return tally_verdict(&t, c);
 }
 
-/* ---- distributions
- * ---------------------------------------------------------------------------------- */
+/* ---- distributions ------------------------------------------------------------------- */
 
 /* Cells over the sphere about the mirror direction r of wo: rings in the angle psi from r, their
  * edges where a GGX lobe of that alpha has its quantiles (psi about 2 alpha sqrt(q / (1 - q))),
@@ -371,8 +369,9 @@ static double integrate_cell(const struct run_context *c, uint32_t material, con
     double lo = g->edge[cell / SECTORS], hi = g->edge[cell / SECTORS + 1], sum = 0;
     for (int i = 0; i < NODES && hi > lo; i++)
         for (int k = 0; k < NODES; k++) {
-            double x = (i / 4 + gauss_node[i % 4]) / (NODES / 4),
-                   y = (k / 4 + gauss_node[k % 4]) / (NODES / 4);
+            const int panels = NODES / 4, panel_x = i / 4, panel_y = k / 4;
+            double x = (panel_x + gauss_node[i % 4]) / panels,
+                   y = (panel_y + gauss_node[k % 4]) / panels;
             double psi = lo > 0 ? lo * pow(hi / lo, x) : hi * x,
                    slope = lo > 0 ? psi * log(hi / lo) : hi;
             double phi = -PI + 2 * PI * (cell % SECTORS + y) / SECTORS;
@@ -490,13 +489,13 @@ enum status kernel_bsdf_furnace(struct run_context *c, struct error *err)
             struct grid g;
             double wo[3], share[CELLS], f_cos[3], sum[3] = {0}, squares[3] = {0};
             const double uv[2] = {0.5, 0.5};
-            uint32_t *out;
+            uint32_t *out = NULL;
             polar(wo, cosines[k], 0.3 + k);
             for (int i = 0; i < 3; i++)
                 wo[i] = (double)(float)wo[i];
             grid_make(&g, wo, material_alpha(c->scene, m, uv));
             integrate(c, m, wo, &g, share, f_cos);
-            if ((s = draw(c, m, wo, DRAWS, 0xf00 + 64 * m + k, &out, err)) != STATUS_OK)
+            if ((s = draw(c, m, wo, DRAWS, 0xf00 + 64 * m + k, &out, err)) != STATUS_OK || !out)
                 return s;
             for (size_t i = 0; i < DRAWS; i++)
                 for (size_t j = 0; out[9 * i] && j < 3; j++) {

@@ -182,8 +182,7 @@ static enum status image_strict(struct run_context *c, struct error *err)
     return lockstep(c, &job, UINT64_MAX, "bits equal in all launch settings", err);
 }
 
-/* ---- device and fast
- * ------------------------------------------------------------------------------- */
+/* ---- device and fast ----------------------------------------------------------------- */
 
 static enum status image_lockstep(struct run_context *c, struct error *err)
 {
@@ -276,8 +275,7 @@ static const struct case_row scene_rows[] = {
 };
 const struct case_table image_scene_cases = CASE_TABLE(scene_rows);
 
-/* ---- closed forms
- * ------------------------------------------------------------------------------------------ */
+/* ---- closed forms -------------------------------------------------------------------- */
 
 /* Radiance that leaves the point (x, 0, z) of the floor (or the scene as a whole). Sources: the
  * scenes' own "about". */
@@ -355,48 +353,46 @@ static void closed_picture(const struct scene *s, const struct render_job *job, 
         }
 }
 
+static enum status closed_verdict(struct run_context *c, const struct render_job *job,
+                                  const double *image, const double *expected, struct error *err)
+{
+    const struct metric_estimate a = {image, NULL, job->sample_count},
+                                 b = {expected, NULL, UINT32_MAX};
+    struct metric_z z = {0};
+    size_t n = (size_t)job->width * job->height * 3;
+    double mean = 0;
+    enum status s = metric_z(job->width, job->height, &a, &b, JUDGE_SYSTEMATIC_DEVICE, &z, err);
+    if (s != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < n; i++)
+        mean += expected[i] / (double)n;
+    c->compared += n / 3;
+    bool bad = z.p < JUDGE_LEVEL;
+    (bad ? case_fail : case_pass)(
+        c, "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g %.3g %.3g",
+        z.p, z.worst_z, mean, z.mean_difference[0], z.mean_difference[1], z.mean_difference[2]);
+    return bad ? pictures_add(c, "device", job->width, job->height, image, expected, NULL, err)
+               : STATUS_OK;
+}
+
 static enum status image_closed(struct run_context *c, closed_form form, struct error *err)
 {
     struct render_job job;
     struct film film = {0};
-    struct metric_z z;
-    double *image = NULL, *expected = NULL;
     enum status s = case_library_scene(c, strrchr(c->name, '.') + 1, err);
     if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     judge_job(c->scene, 48, 64, MODE_DEVICE, &job);
+    size_t n = (size_t)job.width * job.height * 3;
+    double *image = ARENA_ARRAY(c->arena, double, n), *expected = ARENA_ARRAY(c->arena, double, n);
+    if (!image || !expected)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a picture");
     if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
         return s;
-    size_t n = (size_t)job.width * job.height * 3;
-    image = malloc(n * sizeof *image);
-    expected = malloc(n * sizeof *expected);
-    if (image && expected) {
-        metric_from_film(&film, image);
-        closed_picture(c->scene, &job, form, expected);
-        const struct metric_estimate a = {image, NULL, job.sample_count},
-                                     b = {expected, NULL, UINT32_MAX};
-        s = metric_z(job.width, job.height, &a, &b, JUDGE_SYSTEMATIC_DEVICE, &z, err);
-    } else {
-        s = error_msg(err, STATUS_MEMORY, "out of memory for a picture");
-    }
-    if (s == STATUS_OK) {
-        double mean = 0;
-        for (size_t i = 0; i < n; i++)
-            mean += expected[i] / (double)n;
-        c->compared += n / 3;
-        bool bad = z.p < JUDGE_LEVEL;
-        (bad ? case_fail : case_pass)(
-            c,
-            "p = %.2g against the closed form, worst z %.2f; mean %.6g, difference %.3g "
-            "%.3g %.3g",
-            z.p, z.worst_z, mean, z.mean_difference[0], z.mean_difference[1], z.mean_difference[2]);
-        if (bad)
-            s = pictures_add(c, "device", job.width, job.height, image, expected, NULL, err);
-    }
-    free(image);
-    free(expected);
+    metric_from_film(&film, image);
     film_free(&film);
-    return s;
+    closed_picture(c->scene, &job, form, expected);
+    return closed_verdict(c, &job, image, expected, err);
 }
 
 #define CLOSED_CASE(form)                                                                          \

@@ -110,8 +110,7 @@ static enum status no_room(struct error *err)
     return error_msg(err, STATUS_MEMORY, "out of memory for launch settings");
 }
 
-/* ---- work-groups
- * --------------------------------------------------------------------------------- */
+/* ---- work-groups --------------------------------------------------------------------- */
 
 static enum status work_groups(struct run_context *c, const struct render_job *plain,
                                struct variants *out, struct error *err)
@@ -142,8 +141,7 @@ static enum status invariance_work_group(struct run_context *c, struct error *er
     return over_scenes(c, work_groups, err);
 }
 
-/* ---- tiles, batches, trees, threads
- * ------------------------------------------------------------------ */
+/* ---- tiles, batches, trees, threads -------------------------------------------------- */
 
 static enum status tiles(struct run_context *c, const struct render_job *plain,
                          struct variants *out, struct error *err)
@@ -230,8 +228,7 @@ static enum status invariance_threads(struct run_context *c, struct error *err)
     return over_scenes(c, thread_counts, err);
 }
 
-/* ---- splits and repeats
- * --------------------------------------------------------------------------------- */
+/* ---- splits and repeats -------------------------------------------------------------- */
 
 /* Work on a scene's strict job; sets a FAIL or leaves the verdict alone. */
 typedef enum status (*scene_check)(struct run_context *c, const struct render_job *job,
@@ -331,8 +328,7 @@ static enum status invariance_repeat(struct run_context *c, struct error *err)
     return each_scene(c, check_repeat, "a job rendered again gives the same bits", err);
 }
 
-/* ---- independence
- * -------------------------------------------------------------------------------------------- */
+/* ---- independence -------------------------------------------------------------------- */
 
 /* Four pictures a, b, c, d of other random numbers: a - b and c - d are symmetric about zero and
  * independent, so the product of their signs is a fair coin at each pixel: a sign test. */

@@ -13,7 +13,7 @@ static enum status any_scene(struct run_context *c, enum math_mode mode, struct 
     return s == STATUS_OK ? case_ready(c, mode, BVH_AUTO, err) : s;
 }
 
-/* ---- random numbers -------------------------------------------------------------------------- */
+/* ---- random numbers ------------------------------------------------------------------ */
 
 /* Known answers of Random123 (Salmon et al.), as docs/protocol.md section 3.1 has them; then many
  * counters against base's generator, which base_test holds against the same vectors. */
@@ -69,8 +69,7 @@ static enum status kernel_rng(struct run_context *c, struct error *err)
     return tally_verdict(&t, c);
 }
 
-/* ---- arithmetic
- * ---------------------------------------------------------------------------------- */
+/* ---- arithmetic ---------------------------------------------------------------------- */
 
 static const float edges[] = {0.0f,
                               -0.0f,

@@ -116,8 +116,7 @@ enum status kernel_light(struct run_context *c, struct error *err)
     return tally_verdict(&t, c);
 }
 
-/* ---- the environment
- * --------------------------------------------------------------------------------- */
+/* ---- the environment ----------------------------------------------------------------- */
 
 static int ask_environment(void *ctx, const double *in, double *out)
 {
@@ -146,9 +145,9 @@ enum status kernel_environment(struct run_context *c, struct error *err)
         double v[3];
         dice_direction(&d, v);
         if (i < 27 && i != 13) { /* axes, edges and corners of a cube */
-            v[0] = (double)(i % 3) - 1;
-            v[1] = (double)(i / 3 % 3) - 1;
-            v[2] = (double)(i / 9) - 1;
+            const size_t digits[3] = {i % 3, i / 3 % 3, i / 9};
+            for (int k = 0; k < 3; k++)
+                v[k] = (double)digits[k] - 1;
             vec_normalize(v);
         }
         put(in + 3 * i, v, 3);
@@ -172,8 +171,7 @@ enum status kernel_environment(struct run_context *c, struct error *err)
     return tally_verdict(&t, c);
 }
 
-/* ---- textures
- * ---------------------------------------------------------------------------------------------- */
+/* ---- textures ------------------------------------------------------------------------ */
 
 static int ask_texture(void *ctx, const double *in, double *out)
 {

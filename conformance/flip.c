@@ -19,8 +19,7 @@ struct planes {
     double *p[3];
 };
 
-/* ---- colour spaces (CIE; illuminant D65 as the sRGB matrix has it)
- * --------------------------------------------------- */
+/* ---- colour spaces (CIE; illuminant D65 as the sRGB matrix has it) ------------------- */
 
 static const double RGB_TO_XYZ[3][3] = {
     {10135552.0 / 24577794, 8788810.0 / 24577794, 4435075.0 / 24577794},
@@ -90,9 +89,7 @@ static struct color hunt_lab_of(struct color rgb)
     return (struct color){{L, 0.01 * L * 500 * (x - y), 0.01 * L * 200 * (y - z)}};
 }
 
-/* ---- filters
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- filters ------------------------------------------------------------------------- */
 
 enum { RADIUS_MAX = 512 };
 
@@ -201,9 +198,7 @@ static void filter_feature(const struct planes *size, const double *plane, doubl
         out[i] = sqrt(t[1][i] * t[1][i] + t[2][i] * t[2][i]);
 }
 
-/* ---- the two pipelines
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- the two pipelines --------------------------------------------------------------- */
 
 static double hyab(struct color a, struct color b)
 {
@@ -362,9 +357,7 @@ enum status metric_flip_ldr(const struct metric_pair *p, double exposure, double
     return flip_pair(p, pixels_per_degree, &one, tone_none, mean, map, err);
 }
 
-/* ---- HDR-FLIP
- * ------------------------------------------------------------------------------------------------------------------------
- */
+/* ---- HDR-FLIP ------------------------------------------------------------------------ */
 
 /* Narkowicz' ACES fit (a x^2 + b x) / (c x^2 + d x + e), x pre-scaled by 0.6. */
 static const double ACES_A = 0.36 * 2.51, ACES_B = 0.6 * 0.03, ACES_C = 0.36 * 2.43,

@@ -193,8 +193,7 @@ static void test_bad_arguments(void **state)
     assert_true(mean == 42);
 }
 
-/* ---- the package itself
- * -------------------------------------------------------------------------- */
+/* ---- the package itself -------------------------------------------------------------- */
 
 static void write_pairs(const char *folder)
 {

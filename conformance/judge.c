@@ -103,8 +103,7 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
     return d.pixels != 0;
 }
 
-/* ---- device and fast: pairs
- * -------------------------------------------------------------------------- */
+/* ---- device and fast: pairs ---------------------------------------------------------- */
 
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
                        double systematic, uint64_t limit, struct pair_judgement *out,
@@ -187,8 +186,7 @@ void pair_judgement_text(const struct pair_judgement *p, double systematic, char
              p->z.mean_difference[2], systematic);
 }
 
-/* ---- one picture, for bench
- * ---------------------------------------------------------------------------- */
+/* ---- one picture, for bench ---------------------------------------------------------- */
 
 enum { PAIR_LIMIT = 2000000, LOCKSTEP_SAMPLES = 4096 };
 
@@ -278,7 +276,7 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
     } else {
         double systematic =
             job->launch.mode == MODE_DEVICE ? JUDGE_SYSTEMATIC_DEVICE : JUDGE_SYSTEMATIC_FAST;
-        struct pair_judgement p;
+        struct pair_judgement p = {0};
         st = judge_pair(s, job, film, systematic, PAIR_LIMIT, &p, err);
         if (st == STATUS_OK) {
             j.verdict = p.z.p < JUDGE_LEVEL ? VERDICT_FAIL : VERDICT_PASS;

@@ -175,8 +175,7 @@ enum status metric_ssim(const struct metric_pair *p, double exposure, double *ou
     return STATUS_OK;
 }
 
-/* ---- is it noise?
- * -------------------------------------------------------------------------------- */
+/* ---- is it noise? -------------------------------------------------------------------- */
 
 /* 2 e^3 / 9 (Pinelis 1994). */
 static const double PINELIS = 4.463452649486199;

@@ -71,9 +71,7 @@ enum status metric_flip_hdr(const struct metric_pair *p, double pixels_per_degre
                             double *map, struct metric_exposures *exposures /* or NULL */,
                             struct error *err);
 
-/* ---- is it noise?
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- is it noise? -------------------------------------------------------------------- */
 
 /* A picture estimated from random samples. */
 struct metric_estimate {

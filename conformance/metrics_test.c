@@ -145,8 +145,7 @@ static void test_film(void **state)
     film_free(&f);
 }
 
-/* ---- metric_z
- * ------------------------------------------------------------------------------------------ */
+/* ---- metric_z ------------------------------------------------------------------------ */
 
 enum { SIDE = 48, VALUES = SIDE * SIDE * 3, SAMPLES = 8 };
 
@@ -280,8 +279,7 @@ static void test_place(void **state)
     assert_int_equal(z.channel, 1);
 }
 
-/* ---- on real pictures
- * --------------------------------------------------------------------------------- */
+/* ---- on real pictures ---------------------------------------------------------------- */
 
 static struct reference_picture render(const struct scene *s, uint64_t seed, uint32_t spp)
 {

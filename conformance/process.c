@@ -192,13 +192,13 @@ static uint64_t resident_bytes(pid_t pid)
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
     FILE *f = fopen(path, "re");
-    unsigned long long size = 0, resident = 0;
+    char line[256] = "", *end = line;
     if (f) {
-        if (fscanf(f, "%llu %llu", &size, &resident) != 2)
-            resident = 0;
+        if (fgets(line, sizeof line, f))
+            strtoull(line, &end, 10); /* the size; resident pages come second */
         fclose(f);
     }
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+    return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void apply_limits(struct process *p, const struct process_limits *limits)

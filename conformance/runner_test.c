@@ -154,8 +154,7 @@ static void worker_program_is_missing(void **state)
     assert_non_null(strstr(err.msg, "/nonexistent/worker"));
 }
 
-/* ---- selection
- * ------------------------------------------------------------------------------------- */
+/* ---- selection ----------------------------------------------------------------------- */
 
 static size_t select_count(const struct conform_options *o, struct arena *a,
                            const struct conform_case **out)
@@ -282,8 +281,7 @@ static void user_scenes_get_cases_of_their_own(void **state)
     arena_free(&a);
 }
 
-/* ---- journal and resume
- * ------------------------------------------------------------------------------ */
+/* ---- journal and resume -------------------------------------------------------------- */
 
 static size_t count_lines(const char *text)
 {
@@ -428,8 +426,7 @@ static void interrupt_keeps_the_journal(void **state)
     arena_free(&a);
 }
 
-/* ---- waivers
- * ------------------------------------------------------------------------------------------- */
+/* ---- waivers ------------------------------------------------------------------------- */
 
 static void waivers_apply(void **state)
 {
@@ -505,8 +502,7 @@ static void driver_ranges(void **state)
     assert_non_null(waiver_find(&w, "opencl:1", "Intel(R) Xeon", "3.0.5", "image.x"));
 }
 
-/* ---- results as text
- * -------------------------------------------------------------------------------------- */
+/* ---- results as text ----------------------------------------------------------------- */
 
 static void base64_vectors(void **state) /* RFC 4648, section 10 */
 {

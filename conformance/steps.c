@@ -69,8 +69,7 @@ enum status steps_open(const struct scene *s, const struct reference *r,
 
 void steps_close(struct steps *s) { free(s); }
 
-/* ---- saying what differs
- * ------------------------------------------------------------------------- */
+/* ---- saying what differs ------------------------------------------------------------- */
 
 /* One path being looked over. */
 struct look {
@@ -158,8 +157,7 @@ static bool flip_differs(struct look *l, const char *stage, const char *field, d
 /* An id as a number to print: -1 for none. */
 static double id_number(uint32_t id) { return id == UINT32_MAX ? -1 : (double)id; }
 
-/* ---- camera
- * -------------------------------------------------------------------------------------------- */
+/* ---- camera -------------------------------------------------------------------------- */
 
 /* The protocol's camera ray for four numbers. px = x + u0 is rounded to u W; times tan_x 2/W: 2 u
  * tan; sums of three products with rounded basis vectors, a normalisation. */
@@ -228,8 +226,7 @@ static bool camera_differs(struct look *l, const struct path_vertex *v)
     return true;
 }
 
-/* ---- traversal
- * ------------------------------------------------------------------------------------------ */
+/* ---- traversal ----------------------------------------------------------------------- */
 
 /* Turned to wo's side, as the device must have done; where rounding decides, as it did. */
 static void turn(const struct path_vertex *v, const struct hit_bounds *b, double Ng[3],
@@ -303,8 +300,7 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
            uv_differs(l, ref.uv, v->uv, b.uv, round);
 }
 
-/* ---- light that is seen
- * ------------------------------------------------------------------------------------ */
+/* ---- light that is seen -------------------------------------------------------------- */
 
 /* Density of the emitter hit, of (t, cos, distance factor): section 5, last paragraph. *relative:
  * its error. */
@@ -394,8 +390,7 @@ compare:;
     return vector_differs(l, "light", "emitted", "rgb", L, v->emitted, bound);
 }
 
-/* ---- light that is sampled
- * ---------------------------------------------------------------------------------- */
+/* ---- light that is sampled ----------------------------------------------------------- */
 
 struct light_question {
     const struct steps *s;
@@ -559,9 +554,7 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     return vector_differs(l, "shader", "direct", "rgb", direct.value, v->direct, bound);
 }
 
-/* ---- scattering
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- scattering ---------------------------------------------------------------------- */
 
 /* in: wo 3 (local), u 3, uv 2; out: wi 3 (world), weight 3, pdf, side. Code 0: the path ends, 1:
  * reflected, 2: through. */

@@ -230,8 +230,8 @@ static uint32_t shard_of(const char *name, uint32_t shards)
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err)
 {
-    const struct conform_case *all;
-    size_t all_count, n = 0;
+    const struct conform_case *all = NULL;
+    size_t all_count = 0, n = 0;
     regex_t filter;
     enum status s = check_levels(o, err);
     if (s != STATUS_OK ||

@@ -39,7 +39,7 @@ static bool is_date(const char *s)
     for (size_t i = 0; shape[i]; i++)
         if (shape[i] == 'd' ? !isdigit((unsigned char)s[i]) : s[i] != '-')
             return false;
-    int month = atoi(s + 5), day = atoi(s + 8);
+    int month = 10 * (s[5] - '0') + s[6] - '0', day = 10 * (s[8] - '0') + s[9] - '0';
     return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- cases ------------------------------------------------------------------------------------ */
+/* ---- cases --------------------------------------------------------------------------- */
 
 /* Names are `level.group.case`, stable over releases: they are keys. The tables of all levels together with lists/ *.txt
  * (versioned lists of names; a device is conformant when every case of `core` passes) are the suite. */
@@ -83,7 +83,7 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
 /* A waived case counts as a finding no more: FAIL and ERROR less the waived ones. */
 size_t conform_findings(const struct conform_summary *sum);
 
-/* ---- judging one picture, used by bench too ------------------------------------------------------------ */
+/* ---- judging one picture, used by bench too ------------------------------------------ */
 
 /* strict: compares bits with the native device's strict picture of the same job; device and fast: against the reference's truth
  * statistically, and lockstep for the first samples. The job's film is given. */
