@@ -42,7 +42,7 @@ struct snapshot {
     size_t run_count, column_count, case_count, bench_count, image_count;
     const char **names; /* of cases, sorted, each once */
     size_t name_count;
-    size_t hidden; /* results of older drivers and compilers, left out */
+    size_t hidden;                       /* results of older drivers and compilers, left out */
     const struct snapshot_case **matrix; /* [name][column]; NULL where there is none */
 };
 
