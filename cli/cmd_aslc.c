@@ -223,9 +223,9 @@ int cmd_aslc(int argc, char **argv)
 {
     struct aslc c = {0};
     size_t n = (size_t)argc + 1;
-    c.includes = calloc(n, sizeof *c.includes);
-    c.defines = calloc(n, sizeof *c.defines);
-    c.files = calloc(n, sizeof *c.files);
+    c.includes = calloc(n, sizeof(char *));
+    c.defines = calloc(n, sizeof(char *));
+    c.files = calloc(n, sizeof(char *));
     int status = EXIT_BAD_INPUT;
     if (c.includes && c.defines && c.files)
         status = parse(argc, argv, &c);

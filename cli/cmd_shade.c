@@ -846,9 +846,9 @@ int cmd_shade(int argc, char **argv)
     struct error err = {0};
     if (!s)
         return EXIT_BAD_INPUT;
-    s->includes = calloc(n, sizeof *s->includes);
-    s->defines = calloc(n, sizeof *s->defines);
-    s->entries = calloc(n, sizeof *s->entries);
+    s->includes = calloc(n, sizeof(char *));
+    s->defines = calloc(n, sizeof(char *));
+    s->entries = calloc(n, sizeof(char *));
     s->reparams = calloc(n, sizeof *s->reparams);
     s->user = calloc(n, sizeof *s->user);
     s->width = s->height = s->iters = 1;

@@ -20,6 +20,22 @@ static double random01(void)
     return (seed >> 8) * (1.0 / 16777216.0);
 }
 
+/* lookup3's finaliser with the third word changed, as simplex noise hashes its corners */
+static uint32_t rotate_left(uint32_t x, unsigned k) { return (x << k) | (x >> (32 - k)); }
+
+static uint32_t scramble(uint32_t a, uint32_t b, uint32_t c)
+{
+    static const uint8_t shifts[] = {14, 11, 25, 16, 4, 14, 24};
+    uint32_t w[3] = {a, b, c ^ 0xdeadbeefu};
+    for (unsigned i = 0; i < 7; i++) { /* c from b, a from c, b from a, and round again */
+        uint32_t *to = &w[(i + 2) % 3];
+        uint32_t from = w[(i + 1) % 3];
+        *to ^= from;
+        *to -= rotate_left(from, shifts[i]);
+    }
+    return w[2];
+}
+
 /* ---- an independent Perlin noise: recursive over dimensions, gradients as vectors ----------- */
 
 static void gradient(unsigned d, uint32_t h, double g[4])
@@ -144,6 +160,93 @@ static void perlin_derivatives(void **state)
             asl_noise_eval(ASL_NOISE_PERLIN, d, x, NULL, false, out);
             double want = (perlin(d, b, NULL, -1) - perlin(d, a, NULL, -1)) / (2 * h);
             assert_true(fabs((double)out[0].dx - want) < 2e-4 * (1 + fabs(want)));
+        }
+    }
+}
+
+/* ---- an independent simplex noise: the path through the simplex by sorting ------------------ */
+
+static double simplex(unsigned d, const double *x, uint32_t channel)
+{
+    static const double range[] = {0, 0.36, 64, 68, 54};
+    static const char *const g2[] = {"--", "+0", "-0", "++", "-+", "0-", "0+", "+-"};
+    static const char *const g3[] = {"+0+", "0++", "-0+", "0-+", "+0-", "0+-", "-0-", "0--",
+                                     "+-0", "++0", "-+0", "--0", "+0+", "-0+", "0+-", "0--"};
+    double s = 0, t = 0, f[4], sum = 0;
+    double skew = d > 1 ? (sqrt(d + 1.0) - 1) / d : 0,
+           unskew = d > 1 ? (1 - 1 / sqrt(d + 1.0)) / d : 0;
+    int64_t i[4];
+    unsigned order[4];
+    for (unsigned k = 0; k < d; k++)
+        s += x[k];
+    for (unsigned k = 0; k < d; k++) {
+        i[k] = (int64_t)floor(x[k] + s * skew);
+        t += (double)i[k];
+    }
+    for (unsigned k = 0; k < d; k++) {
+        f[k] = x[k] - ((double)i[k] - t * unskew);
+        order[k] = k;
+    }
+    for (unsigned a = 0; a < d; a++)
+        for (unsigned b = 0; b + 1 < d; b++)
+            if (f[order[b]] < f[order[b + 1]]) {
+                unsigned swap = order[b];
+                order[b] = order[b + 1];
+                order[b + 1] = swap;
+            }
+    for (unsigned corner = 0; corner <= d; corner++) {
+        if (corner)
+            i[order[corner - 1]]++;
+        double q = d == 1 ? 1 : 0.5, dot = 0, g[4];
+        uint32_t j[4] = {0}, h;
+        for (unsigned k = 0; k < d; k++) {
+            double step = 0;
+            for (unsigned n = 0; n < corner; n++)
+                step += order[n] == k;
+            g[k] = f[k] - step + corner * unskew;
+            q -= g[k] * g[k];
+            j[k] = (uint32_t)i[k];
+        }
+        if (q <= 0)
+            continue;
+        if (d == 1) {
+            h = scramble(j[0], channel, 0);
+            dot = g[0] * (1 + (h & 7)) * (h & 8 ? -1 : 1);
+        } else if (d < 4) {
+            h = d == 2 ? scramble(j[0], j[1], channel) & 7
+                       : scramble(j[0], j[1], scramble(j[2], channel, 0)) & 15;
+            for (unsigned k = 0; k < d; k++) {
+                char c = d == 2 ? g2[h][k] : g3[h][k];
+                dot += g[k] * (c == '+' ? 1 : c == '-' ? -1 : 0);
+            }
+        } else {
+            h = scramble(j[0], j[1], scramble(j[2], j[3], channel)) & 31;
+            unsigned bit = 2;
+            for (unsigned k = 0; k < 4; k++)
+                if (k != h / 8)
+                    dot += g[k] * ((h >> bit--) & 1 ? -1 : 1);
+        }
+        sum += q * q * q * q * dot;
+    }
+    return range[d] * sum;
+}
+
+static void simplex_agrees(void **state)
+{
+    (void)state;
+    for (unsigned d = 1; d <= 4; d++) {
+        for (int i = 0; i < 3000; i++) {
+            struct asl_dual x[4], out[3];
+            double y[4];
+            point(d, 20, x, y);
+            asl_noise_eval(ASL_NOISE_SIMPLEX, d, x, NULL, true, out);
+            /* offsets carry the rounding of coordinates up to 30 (2^-20 each); q^4 * gradient bends
+             * by less than 20 per unit, the scale is at most 68 over kernels of at most 0.0625:
+             * 2^-20 * 4 * 20 */
+            for (uint32_t c = 0; c < 3; c++)
+                assert_true(fabs((double)out[c].v - simplex(d, y, c)) < 2e-4);
+            asl_noise_eval(ASL_NOISE_USIMPLEX, d, x, NULL, false, out);
+            assert_true(fabs((double)out[0].v - (simplex(d, y, 0) + 1) / 2) < 1e-4);
         }
     }
 }
@@ -283,13 +386,10 @@ static void far_coordinates_stay_finite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(perlin_agrees),
-        cmocka_unit_test(perlin_derivatives),
-        cmocka_unit_test(simplex_derivatives),
-        cmocka_unit_test(lattice_points_are_zero),
-        cmocka_unit_test(periods_repeat),
-        cmocka_unit_test(distributions),
-        cmocka_unit_test(far_coordinates_stay_finite),
+        cmocka_unit_test(perlin_agrees),           cmocka_unit_test(perlin_derivatives),
+        cmocka_unit_test(simplex_agrees),          cmocka_unit_test(simplex_derivatives),
+        cmocka_unit_test(lattice_points_are_zero), cmocka_unit_test(periods_repeat),
+        cmocka_unit_test(distributions),           cmocka_unit_test(far_coordinates_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
