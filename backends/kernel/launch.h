@@ -28,9 +28,9 @@ struct k_launch {
     k_word light_count; /* area lights */
     k_word light_last;  /* the last one with a weight; meaningless without lights */
     k_word triangle_count, sphere_count, disk_count;
-    k_word bvh;                              /* 2: binary; 8: eight-wide */
-    k_word probe;                            /* enum probe, for k_probe */
-    k_word rows;                             /* work-items of k_probe */
+    k_word bvh;   /* 2: binary; 8: eight-wide; 0: there are no primitives */
+    k_word probe; /* enum probe, for k_probe */
+    k_word rows;  /* work-items of k_probe */
     k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
 };
 
@@ -87,10 +87,10 @@ struct k_light {
 };
 
 /* Trees. A binary node is struct bvh2_node of bvh.h. An eight-wide node is struct bvh8_node with
- * child[] recoded: K_LEAF | block, or the node; count[] is unused. A binary leaf slot: v0, v1, v2
- * (9 floats), primitive id, 2 unused. An eight-wide block: float[vertex][axis][lane] and ids[lane];
- * lanes that hold no triangle have all vertices 0 (which nothing hits); ids of unused lanes are
- * K_NONE. */
+ * child[] recoded: K_LEAF | block, or the node; count[0] has a bit for each child that is there. A
+ * binary leaf slot: v0, v1, v2 (9 floats), primitive id, 2 unused. An eight-wide block:
+ * float[vertex][axis][lane] and ids[lane]; lanes that hold no triangle have all vertices 0 (which
+ * nothing hits); ids of unused lanes are K_NONE. */
 #define K_SLOT_WORDS  12u
 #define K_NODE8_WORDS 64u
 #define K_BLOCK_WORDS 80u

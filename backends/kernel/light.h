@@ -68,9 +68,10 @@ K_FN float k_sphere_chance(K_GLOBAL const struct k_material *m, float radius)
     return m->light_density * ((4.0f * K_PI) * (radius * radius));
 }
 
-K_FN struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
-                                               K_GLOBAL const struct k_material *m, uint index,
-                                               struct k_vec3 p, float u, float v, uint light)
+K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
+                                                     K_GLOBAL const struct k_material *m,
+                                                     uint index, struct k_vec3 p, float u, float v,
+                                                     uint light)
 {
     struct k_vec3 c = v3_load(sc->spheres[index].center);
     float radius = sc->spheres[index].radius;
@@ -108,8 +109,8 @@ K_FN uint k_search_light(const struct k_scene *sc, float u)
 }
 
 /* From p (already offset), with numbers choice, u, v. */
-K_FN struct k_light_sample k_light_sample_make(const struct k_scene *sc, struct k_vec3 p,
-                                               float choice, float u, float v)
+K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, struct k_vec3 p,
+                                                   float choice, float u, float v)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
     struct k_light_sample s;

@@ -228,8 +228,8 @@ K_FN struct k_bsdf_sample k_dielectric_sample(const struct k_bsdf *b, struct k_v
 
 /* choice, u, v: the lobe and direction numbers. ok is 0 when wi.z <= 0 (for reflection) or the
  * density is 0. */
-K_FN struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct k_vec3 wo, float choice,
-                                             float u, float v)
+K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct k_vec3 wo,
+                                                 float choice, float u, float v)
 {
     struct k_bsdf_sample s;
     if (b->type == K_MATERIAL_DIELECTRIC)

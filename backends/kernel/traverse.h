@@ -10,10 +10,7 @@
 #endif
 #define K_IS_WIDE(sc) (K_BVH == 8 || (K_BVH == 0 && (sc)->launch->bvh == 8))
 
-K_FN int k_scene_empty(const struct k_scene *sc)
-{
-    return (sc->launch->triangle_count | sc->launch->sphere_count | sc->launch->disk_count) == 0;
-}
+K_FN int k_scene_empty(const struct k_scene *sc) { return sc->launch->bvh == 0; }
 
 /* The closest hit with 0 < t < t_max. */
 K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, float t_max,

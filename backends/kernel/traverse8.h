@@ -5,13 +5,11 @@
 #include "lanes.h"
 #include "traverse2.h"
 
-/* The ray spread over lanes, and where its near planes lie in a node: word offsets of the lower or
- * upper bounds by the sign of d. */
+/* The ray spread over lanes. */
 struct k_ray8 {
     k_f8 ox, oy, oz, ix, iy, iz;
     k_f8 okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
-    uint near_x, near_y, near_z, far_x, far_y, far_z;
-    uint ax, ay, az; /* word offsets of the axes kx, ky, kz in a block */
+    size_t ax, ay, az;              /* word offsets of the axes kx, ky, kz in a block */
 };
 K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
 {
@@ -28,33 +26,27 @@ K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
     e.sx = f8_splat(r->sx);
     e.sy = f8_splat(r->sy);
     e.sz = f8_splat(r->sz);
-    uint bx = K_AS_UINT(r->inv.x) >> 31, by = K_AS_UINT(r->inv.y) >> 31,
-         bz = K_AS_UINT(r->inv.z) >> 31;
-    e.near_x = bx * 24u;
-    e.near_y = 8u + by * 24u;
-    e.near_z = 16u + bz * 24u;
-    e.far_x = 24u - bx * 24u;
-    e.far_y = 32u - by * 24u;
-    e.far_z = 40u - bz * 24u;
-    e.ax = 8u * (uint)r->kx;
-    e.ay = 8u * (uint)r->ky;
-    e.az = 8u * (uint)r->kz;
+    e.ax = 8 * (size_t)r->kx;
+    e.ay = 8 * (size_t)r->ky;
+    e.az = 8 * (size_t)r->kz;
     return e;
 }
 
 /* Bits of the children that k_slab would say yes to; where the ray enters them. */
 K_FN uint k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float t, float *entries)
 {
-    k_f8 nx = f8_mul(f8_sub(f8_load(n + e->near_x), e->ox), e->ix);
-    k_f8 ny = f8_mul(f8_sub(f8_load(n + e->near_y), e->oy), e->iy);
-    k_f8 nz = f8_mul(f8_sub(f8_load(n + e->near_z), e->oz), e->iz);
-    k_f8 fx = f8_mul(f8_sub(f8_load(n + e->far_x), e->ox), e->ix);
-    k_f8 fy = f8_mul(f8_sub(f8_load(n + e->far_y), e->oy), e->iy);
-    k_f8 fz = f8_mul(f8_sub(f8_load(n + e->far_z), e->oz), e->iz);
-    k_f8 in = f8_max(f8_max(nx, ny), f8_max(nz, f8_splat(0.0f)));
-    k_f8 out = f8_min(f8_min(fx, fy), fz);
+    k_f8 x0 = f8_mul(f8_sub(f8_load(n), e->ox), e->ix);
+    k_f8 y0 = f8_mul(f8_sub(f8_load(n + 8), e->oy), e->iy);
+    k_f8 z0 = f8_mul(f8_sub(f8_load(n + 16), e->oz), e->iz);
+    k_f8 x1 = f8_mul(f8_sub(f8_load(n + 24), e->ox), e->ix);
+    k_f8 y1 = f8_mul(f8_sub(f8_load(n + 32), e->oy), e->iy);
+    k_f8 z1 = f8_mul(f8_sub(f8_load(n + 40), e->oz), e->iz);
+    k_f8 in =
+        f8_max(f8_max(f8_min(x0, x1), f8_min(y0, y1)), f8_max(f8_min(z0, z1), f8_splat(0.0f)));
+    k_f8 out = f8_min(f8_min(f8_max(x0, x1), f8_max(y0, y1)), f8_max(z0, z1));
     f8_store(in, entries);
-    return f8_bits(f8_le(in, f8_min(f8_mul(out, f8_splat(K_SLACK)), f8_splat(t * K_SLACK))));
+    uint used = ((K_GLOBAL const uint *)n)[56];
+    return used & f8_bits(f8_le(in, f8_min(f8_mul(out, f8_splat(K_SLACK)), f8_splat(t * K_SLACK))));
 }
 
 /* k_triangle_test on eight triangles: bits of those with 0 < t < t_max and t <= best. */
@@ -128,19 +120,20 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
 }
 
 /* A leaf that holds spheres or disks, one primitive after the other; unused lanes have no id. */
-K_NOINLINE void k_leaf8_mixed(const struct k_scene *sc, const struct k_ray *r, uint leaf,
+K_NOINLINE void k_leaf8_mixed(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, uint leaf,
                               float t_max, struct k_best *best)
 {
     K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
+    struct k_ray r = k_ray_make(o, d); /* made again: such leaves are few */
     uint triangles = sc->launch->triangle_count;
     for (uint lane = 0; lane < 8 && ids[lane] != K_NONE; lane++) {
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == K_NONE, lane > 0))
             continue;
         if (ids[lane] < triangles)
-            k_try_triangle(r, k_block_triangle(b, lane), ids[lane], t_max, best);
+            k_try_triangle(&r, k_block_triangle(b, lane), ids[lane], t_max, best);
         else
-            k_try_round(sc, r, ids[lane], t_max, best);
+            k_try_round(sc, &r, ids[lane], t_max, best);
     }
 }
 
@@ -202,7 +195,7 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
             node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
         }
         if (K_UNLIKELY(node & K_LEAF_MIXED))
-            k_leaf8_mixed(sc, r, node, t_max, &best);
+            k_leaf8_mixed(sc, r->o, r->d, node, t_max, &best);
         else
             k_leaf8(sc, r, &e, node, t_max, &best);
         if (shadow && best.primitive != K_NONE)
