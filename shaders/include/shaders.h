@@ -2,6 +2,9 @@
  * one point by the reference interpreter, which defines what a program means. docs/asl.md is the
  * specification; names in parentheses below are its sections.
  *
+ * Numbers in sources and texts are those of the C locale: a process that sets another one must not
+ * do so around these calls.
+ *
  * A program is immutable once compiled and may be shared by threads; a group is immutable once
  * finished; a context belongs to one thread. */
 #ifndef ISOPHOTE_SHADERS_H
