@@ -1,6 +1,7 @@
 /* Level kernel, lights and lookups: light samples, the environment, textures. */
 #include "bounds.h"
 #include "cases_kernel.h"
+#include "margins.h"
 #include "tally.h"
 #include "vector.h"
 
@@ -82,6 +83,12 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
                where);
     tally_near(t, v[1], a.value[4], a.spread[4] + 64 * ULP * a.value[4], "%s: pdf", where);
     get(v, out + 7, 3);
+    if (isinf(a.value[3])) { /* the environment: radiance at rounded map coordinates */
+        double spread[4];
+        environment_spread(c->reference, a.value, spread);
+        for (int i = 0; i < 3; i++)
+            a.spread[5 + i] += spread[i];
+    }
     for (int i = 0; i < 3; i++)
         tally_near(t, v[i], a.value[5 + i], a.spread[5 + i] + 32 * ULP * fabs(a.value[5 + i]),
                    "%s: Le.%c", where, "rgb"[i]);
@@ -118,15 +125,6 @@ enum status kernel_light(struct run_context *c, struct error *err)
 
 /* ---- the environment ----------------------------------------------------------------- */
 
-static int ask_environment(void *ctx, const double *in, double *out)
-{
-    double d[3];
-    vec_copy(d, in);
-    vec_normalize(d);
-    reference_environment(ctx, d, out, out + 3);
-    return 0;
-}
-
 enum status kernel_environment(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
@@ -155,16 +153,13 @@ enum status kernel_environment(struct run_context *c, struct error *err)
     if ((s = case_probe(c, PROBE_ENVIRONMENT, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
         return s;
     for (size_t i = 0; i < LOOKUP_ROWS; i++) {
-        /* map coordinates: an angle over 2 pi, some eight roundings, which are 50 units roundoff of
-         * direction */
-        const double step[3] = {64 * ULP, 64 * ULP, 64 * ULP};
-        double v[3], got[4];
-        struct answer a;
+        double v[3], got[4], want[4], spread[4];
         get(v, in + 3 * i, 3);
         get(got, out + 4 * i, 4);
-        answer_spread(ask_environment, (void *)c->reference, v, step, 3, 4, &a);
+        reference_environment(c->reference, v, want, &want[3]);
+        environment_spread(c->reference, v, spread);
         for (int k = 0; k < 4; k++)
-            tally_near(&t, got[k], a.value[k], a.spread[k] + 64 * ULP * fabs(a.value[k]) + 1e-36,
+            tally_near(&t, got[k], want[k], spread[k] + 64 * ULP * fabs(want[k]) + 1e-36,
                        "d (%.9g, %.9g, %.9g): %s", v[0], v[1], v[2],
                        (const char *[]){"L.r", "L.g", "L.b", "pdf"}[k]);
     }

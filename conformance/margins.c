@@ -109,3 +109,21 @@ double margin_visible(const struct scene *s, const struct reference *r, const do
     const struct line l = {s, r, o, d, t_max};
     return shift_that_agrees(&l, position_bound(&l, UINT32_MAX, ref), (struct claim){true, hit, 0});
 }
+
+void environment_spread(const struct reference *r, const double d[3], double spread[4])
+{
+    double a[3], b[3], at[3], L[4], moved[4], most[4] = {0};
+    across(d, a, b);
+    reference_environment(r, d, L, &L[3]);
+    for (int i = 0; i < 32; i++) {
+        double phi = i * 0.19634954084936207;
+        vec_madd(at, d, 64 * ULP * cos(phi), a);
+        vec_madd(at, at, 64 * ULP * sin(phi), b);
+        vec_normalize(at);
+        reference_environment(r, at, moved, &moved[3]);
+        for (int k = 0; k < 4; k++)
+            most[k] = fmax(most[k], fabs(moved[k] - L[k]));
+    }
+    for (int k = 0; k < 4; k++)
+        spread[k] = 1.5 * most[k];
+}

@@ -16,4 +16,10 @@ double margin_hit(const struct scene *s, const struct reference *r, const double
 double margin_visible(const struct scene *s, const struct reference *r, const double o[3],
                       const double d[3], double t_max, bool hit, const struct reference_hit *ref);
 
+/* How much the environment's radiance (3) and density change when the direction moves by 64
+ * roundings: map coordinates are angles over 2 pi, some eight roundings of them are fifty of a
+ * direction. Texels and rows of the density jump, and at the poles every longitude is near: 32
+ * directions around are asked, and half more is added for those between. */
+void environment_spread(const struct reference *r, const double d[3], double spread[4]);
+
 #endif

@@ -336,22 +336,11 @@ static bool emission_differs(struct look *l, const struct path_vertex *v,
     const struct steps *s = l->s;
     double L[3] = {0}, bound[3], pdf = 0, relative = 0, room[3] = {0};
     if (v->primitive == UINT32_MAX) {
-        double step = 4 * ULP, moved[3], other[3], p;
+        double spread[4];
         reference_environment(s->reference, v->direction, L, &pdf);
-        for (int i = 0; i < 6; i++) { /* texels and densities jump: look around */
-            vec_copy(moved, v->direction);
-            moved[i % 3] += i < 3 ? step : -step;
-            reference_environment(s->reference, moved, other, &p);
-            for (int c = 0; c < 3; c++)
-                room[c] += fabs(other[c] - L[c]);
-            relative += fabs(p - pdf) / fmax(pdf, 1e-300);
-        }
-        if (s->scene->environment.type == ENVIRONMENT_MAP) {
-            double size = fmax(s->scene->environment.map.width, s->scene->environment.map.height);
-            for (int c = 0; c < 3;
-                 c++) /* map coordinates are rounded in texels, contrast counts at most once */
-                room[c] *= 1 + size * ULP;
-        }
+        environment_spread(s->reference, v->direction, spread);
+        vec_copy(room, spread);
+        relative = spread[3] / fmax(pdf, 1e-300);
         relative += 32 * ULP;
     } else {
         const struct material *m = material_of(s->scene, v->primitive);
@@ -533,6 +522,12 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
     struct ggx_bounds ggx = ggx_bounds(material_alpha(s->scene, v->material, v->uv), wo, wi);
     bool nothing = true, something = false;
+    if (isinf(a.value[4])) { /* the environment: radiance at rounded map coordinates */
+        double spread[4];
+        environment_spread(s->reference, v->light_wi, spread);
+        for (int c = 0; c < 3; c++)
+            a.spread[5 + c] += spread[c];
+    }
     for (int c = 0; c < 3; c++) {
         double le = b.Le[c] > 0 ? a.spread[5 + c] / b.Le[c] : 0;
         bound[c] = direct.spread[c] + (96 * ULP + ggx.density + le) * fabs(direct.value[c]) + 1e-36;
