@@ -173,7 +173,7 @@ static void totals_count(const struct snapshot *s, struct totals *n)
     }
     for (size_t i = 0; i < s->bench_count; i++)
         n->rows[s->benches[i].record->verdict]++;
-    n->row_count = s->bench_count;
+    n->row_count = s->bench_count - n->rows[VERDICT_SKIP]; /* a refused setting was not timed */
 }
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
@@ -216,6 +216,9 @@ static void headline(struct page *p, const struct totals *n)
     if (n->judged_devices && n->row_count)
         markup_printf(t, "; %zu of %zu timed settings gave the right picture",
                       n->rows[VERDICT_PASS], n->row_count);
+    if (n->rows[VERDICT_SKIP])
+        markup_printf(t, "; %zu setting%! refused by the device", n->rows[VERDICT_SKIP],
+                      n->rows[VERDICT_SKIP] == 1 ? " was" : "s were");
     text_puts(t, ".</small>");
     if (p->s->hidden)
         markup_printf(t,
@@ -273,12 +276,12 @@ static void card_rates(struct page *p, size_t column)
 /* Timed rows of a device, and those that were right. */
 static size_t rows_of(const struct snapshot *s, size_t column, size_t count[VERDICT_COUNT])
 {
-    size_t all = 0;
+    size_t all = 0; /* less those refused */
     memset(count, 0, VERDICT_COUNT * sizeof *count);
     for (size_t i = 0; i < s->bench_count; i++)
         if (s->benches[i].column == column) {
             count[s->benches[i].record->verdict]++;
-            all++;
+            all += s->benches[i].record->verdict != VERDICT_SKIP;
         }
     return all;
 }
@@ -299,18 +302,20 @@ static void card(struct page *p, size_t i)
         html_verdict(p->t, VERDICT_ERROR, false);
     else if (c->count[VERDICT_PASS] || rows[VERDICT_PASS])
         html_verdict(p->t, VERDICT_PASS, false);
-    else if (c->cases || all)
+    else if (c->cases || rows[VERDICT_SKIP])
         html_verdict(p->t, VERDICT_SKIP, false);
     markup_printf(p->t, "</h3>\n<p>%s</p>\n<p class=\"note\">%s%!%s</p>\n", c->device.name,
                   c->device.driver, c->device.driver && c->device.version ? ", " : "",
                   c->device.version);
     if (c->cases)
         card_bar(p->t, c);
-    if (all)
-        markup_printf(p->t, "<p class=\"note\">%zu of %zu timed setting%! right%!",
-                      rows[VERDICT_PASS], all, plural(all), rows[VERDICT_SKIP] ? "" : "</p>\n");
-    if (all && rows[VERDICT_SKIP])
-        markup_printf(p->t, ", %zu refused by the device</p>\n", rows[VERDICT_SKIP]);
+    if (all || rows[VERDICT_SKIP])
+        markup_printf(p->t, "<p class=\"note\">%zu of %zu timed setting%! right",
+                      rows[VERDICT_PASS], all, plural(all));
+    if (rows[VERDICT_SKIP])
+        markup_printf(p->t, ", %zu refused by the device", rows[VERDICT_SKIP]);
+    if (all || rows[VERDICT_SKIP])
+        text_puts(p->t, "</p>\n");
     card_rates(p, i);
     text_puts(p->t, "</div>\n");
 }
