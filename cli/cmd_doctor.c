@@ -83,10 +83,9 @@ static void find_linked(struct findings *f)
         const char *at = maps ? strstr(maps, linked[i].file) : NULL;
         const char *found = NULL;
         if (at) {
-            const char *start = at, *end = at;
+            const char *start = at, *end = strchr(at, '\n');
             while (start > maps && start[-1] != ' ' && start[-1] != '\n')
                 start--;
-            end = strchr(at, '\n');
             found = arena_strndup(f->arena, start, end ? (size_t)(end - start) : strlen(start));
         }
         find_add(f, linked[i].what, true, found,

