@@ -241,8 +241,9 @@ void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], co
         vec_cross(n, e1, e2);
         double l1 = vec_length(e1), l2 = vec_length(e2), l3 = vec_length(e3), area2 = vec_length(n);
         double longest = fmax(l1, fmax(l2, l3));
-        b.P = fmin(b.P, longest + 8 * ULP * S);
-        double weight = fmin(1, b.P * longest / area2) + 8 * ULP;
+        double weight = fmin(1, b.position / cosine * longest / area2) + 8 * ULP;
+        b.P = fmin(weight * longest, longest) + b.position / cosine + 8 * ULP * S;
+        b.t = b.P + 8 * ULP * t;
         b.Ng = 16 * ULP * l1 * l2 / area2 + 8 * ULP;
         const uint32_t *id = s->triangles[primitive];
         if (s->triangle_flags[primitive] & TRIANGLE_HAS_NORMALS) {
