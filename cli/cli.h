@@ -5,7 +5,13 @@
 #include "backends.h"
 
 /* Exit statuses of every subcommand. 130 is what shells expect after an interrupt. */
-enum { EXIT_PASS = 0, EXIT_FINDING = 1, EXIT_BAD_INPUT = 2, EXIT_NOTHING_RAN = 77, EXIT_INTERRUPTED = 130 };
+enum {
+    EXIT_PASS = 0,
+    EXIT_FINDING = 1,
+    EXIT_BAD_INPUT = 2,
+    EXIT_NOTHING_RAN = 77,
+    EXIT_INTERRUPTED = 130
+};
 
 /* ---- options ------------------------------------------------------------------------------ */
 
@@ -43,11 +49,13 @@ struct command_line {
     size_t min_args, max_args; /* positional; max SIZE_MAX: any number */
     const char *examples;      /* shown at the end of the help; may be NULL */
 };
-/* Parses argv[1..]; `--name value` and `--name=value`; `--` ends options. Returns -1 to go on (positional arguments are moved to the front:
- * argv[1] .. argv[*args]), else the exit status: 0 after --help, 2 after an error, which it has printed. */
+/* Parses argv[1..]; `--name value` and `--name=value`; `--` ends options. Returns -1 to go on
+ * (positional arguments are moved to the front: argv[1] .. argv[*args]), else the exit status: 0
+ * after --help, 2 after an error, which it has printed. */
 int options_parse(int argc, char **argv, const struct command_line *c, size_t *args);
 
-/* The options that mean the same everywhere (docs/cli.md). Fill with render_options_init, then use render_options_table as `common`. */
+/* The options that mean the same everywhere (docs/cli.md). Fill with render_options_init, then use
+ * render_options_table as `common`. */
 struct render_options {
     struct option_list devices;
     struct launch_settings launch;
@@ -62,17 +70,21 @@ void render_options_init(struct render_options *o);
 /* The scene's settings with what the command line overrides. */
 void render_job_fill(const struct render_options *o, const struct scene *s, struct render_job *job);
 
-/* ---- saying things ------------------------------------------------------------------------------- */
+/* ---- saying things
+ * ------------------------------------------------------------------------------- */
 
-/* Prints "isophote: ..." to standard error and returns the exit status that fits: MISSING, UNSUPPORTED when `device_step`: 77; DEVICE, BUILD,
- * TIMEOUT, MISMATCH: 1; CANCELLED: 130; all else 2. */
+/* Prints "isophote: ..." to standard error and returns the exit status that fits: MISSING,
+ * UNSUPPORTED when `device_step`: 77; DEVICE, BUILD, TIMEOUT, MISMATCH: 1; CANCELLED: 130; all
+ * else 2. */
 int report_error(const struct error *err, bool device_step);
-/* One line that overwrites itself, on a terminal only; `share` in [0,1], left_s < 0: unknown. progress_end clears it. */
+/* One line that overwrites itself, on a terminal only; `share` in [0,1], left_s < 0: unknown.
+ * progress_end clears it. */
 void progress_show(const char *what, double share, double left_s);
 void progress_end(void);
 /* A progress callback for render_job and reference_job: ctx is the text. */
 void progress_callback(void *ctx, double share, double left_s);
-/* Prints a finished JSON document to standard output; false (and a message) if it could not be written. */
+/* Prints a finished JSON document to standard output; false (and a message) if it could not be
+ * written. */
 bool json_print(struct json_writer *w);
 /* argv joined as a shell would read it, for records; in the arena. */
 const char *command_text(struct arena *a, int argc, char **argv);
@@ -81,7 +93,8 @@ const char *command_line_text(void);
 /* Absolute path of this program. */
 const char *program_path(void);
 
-/* ---- subcommands ------------------------------------------------------------------------------------- */
+/* ---- subcommands
+ * ------------------------------------------------------------------------------------- */
 
 /* argv[0] is the subcommand's name. */
 int cmd_devices(int argc, char **argv);

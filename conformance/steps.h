@@ -16,8 +16,8 @@ void steps_close(struct steps *s); /* accepts NULL */
 struct step_report {
     bool found;        /* a step that rounding does not explain */
     uint32_t k;        /* its vertex */
-    const char *stage; /* "rng", "camera", "traversal", "surface", "light", "shadow", "shader", "roulette",
-                          "path", "sum" */
+    const char *stage; /* "rng", "camera", "traversal", "surface", "light", "shadow", "shader",
+                          "roulette", "path", "sum" */
     const char *field; /* "direction", "primitive" ... */
     char component;    /* 'x' 'y' 'z', 'r' 'g' 'b'; 0: a scalar */
     double reference, device;

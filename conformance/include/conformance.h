@@ -1,4 +1,5 @@
-/* conformance: cases, verdicts, the runner. Judges devices against the reference, closed forms and each other. */
+/* conformance: cases, verdicts, the runner. Judges devices against the reference, closed forms and
+ * each other. */
 #ifndef ISOPHOTE_CONFORMANCE_H
 #define ISOPHOTE_CONFORMANCE_H
 
@@ -12,18 +13,20 @@ extern "C" {
 
 /* ---- cases --------------------------------------------------------------------------- */
 
-/* Names are `level.group.case`, stable over releases: they are keys. The tables of all levels together with lists/ *.txt
- * (versioned lists of names; a device is conformant when every case of `core` passes) are the suite. */
+/* Names are `level.group.case`, stable over releases: they are keys. The tables of all levels
+ * together with lists/ *.txt (versioned lists of names; a device is conformant when every case of
+ * `core` passes) are the suite. */
 struct conform_case {
     const char *name;
     const char *level; /* "kernel", "image", "invariance" */
     const char *text;  /* what it asks, one line */
     const char *scene; /* path of the scene it is about, NULL if none or the case's own */
 };
-/* All cases: those of the tables, and the scene cases of every scene of the library, of scenes/real and of the paths given. A scene outside the library
- * whose name is taken gets "name-2". Sorted by level, group, then table and scene order. */
-enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count, const struct conform_case **out,
-                          size_t *count, struct error *err);
+/* All cases: those of the tables, and the scene cases of every scene of the library, of scenes/real
+ * and of the paths given. A scene outside the library whose name is taken gets "name-2". Sorted by
+ * level, group, then table and scene order. */
+enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count,
+                          const struct conform_case **out, size_t *count, struct error *err);
 
 /* Result of one case on one device; strings live in the arena given to conform_run_case. */
 struct conform_result {
@@ -33,77 +36,87 @@ struct conform_result {
     struct image_record *images; /* pictures worth showing: picture, reference, difference */
     size_t image_count;
 };
-/* Runs one case in this process; `scene` as in struct conform_case. Returns OK whenever a verdict was reached (ERROR included). Fails: TYPE when there is
- * no such case. */
-enum status conform_run_case(struct arena *a, const char *name, const char *scene, const char *device, struct conform_result *out,
-                             struct error *err);
+/* Runs one case in this process; `scene` as in struct conform_case. Returns OK whenever a verdict
+ * was reached (ERROR included). Fails: TYPE when there is no such case. */
+enum status conform_run_case(struct arena *a, const char *name, const char *scene,
+                             const char *device, struct conform_result *out, struct error *err);
 
-/* What conform_run would run, in order: list, levels and filter applied, shard too. Also what `--list` prints. */
+/* What conform_run would run, in order: list, levels and filter applied, shard too. Also what
+ * `--list` prints. */
 struct conform_options;
-enum status conform_select(struct arena *a, const struct conform_options *o, const struct conform_case **out, size_t *count,
-                           struct error *err);
+enum status conform_select(struct arena *a, const struct conform_options *o,
+                           const struct conform_case **out, size_t *count, struct error *err);
 
 struct conform_options {
-    const char *const *devices;  /* ids; at least one */
+    const char *const *devices; /* ids; at least one */
     size_t device_count;
-    const char *const *levels;   /* NULL: all */
+    const char *const *levels; /* NULL: all */
     size_t level_count;
-    const char *const *scenes;   /* more scenes than the embedded ones */
+    const char *const *scenes; /* more scenes than the embedded ones */
     size_t scene_count;
-    const char *list;            /* a list's name or file, or "all"; NULL: "core" */
-    const char *filter;          /* POSIX extended regular expression on names; NULL: all */
-    uint32_t shard, shards;      /* 1-based; 0: no sharding */
+    const char *list;       /* a list's name or file, or "all"; NULL: "core" */
+    const char *filter;     /* POSIX extended regular expression on names; NULL: all */
+    uint32_t shard, shards; /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
-    uint64_t memory_limit;       /* bytes resident per worker; 0: three quarters of the machine, shared by the jobs */
-    const char *journal;         /* path; NULL: none */
-    bool resume;                 /* take from the journal what it has finished */
-    const char *waivers;         /* path or NULL; docs/conformance.md */
-    const char *worker;          /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
-    struct store *store;         /* may be NULL */
-    int64_t run;                 /* run id in the store */
-    unsigned jobs;               /* worker processes at once; 0: 1 */
-    void (*each)(void *ctx, size_t done, size_t total, const char *device, const struct conform_case *c,
-                 const struct conform_result *r);
+    uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
+                              the jobs */
+    const char *journal;   /* path; NULL: none */
+    bool resume;           /* take from the journal what it has finished */
+    const char *waivers;   /* path or NULL; docs/conformance.md */
+    const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
+    struct store *store;   /* may be NULL */
+    int64_t run;           /* run id in the store */
+    unsigned jobs;         /* worker processes at once; 0: 1 */
+    void (*each)(void *ctx, size_t done, size_t total, const char *device,
+                 const struct conform_case *c, const struct conform_result *r);
     void *each_ctx;
 };
 struct conform_summary {
     size_t count[VERDICT_COUNT];
     size_t total, waived, unexpected_pass;
-    size_t resumed;              /* of total: taken from the journal */
-    size_t expired_waivers;      /* in the file, past their date, so not applied */
+    size_t resumed;         /* of total: taken from the journal */
+    size_t expired_waivers; /* in the file, past their date, so not applied */
 };
-/* One worker process a case, compile and run budgets apart: a crash, a hang or a memory blow-up costs one case (ERROR with
- * what happened). Fails: ARG/TYPE for a bad filter, list, waivers file or journal, CANCELLED (workers are ended, the journal is kept). A verdict is in the
- * journal (synced) before `each` hears of it. */
-enum status conform_run(const struct conform_options *o, struct conform_summary *sum, struct error *err);
+/* One worker process a case, compile and run budgets apart: a crash, a hang or a memory blow-up
+ * costs one case (ERROR with what happened). Fails: ARG/TYPE for a bad filter, list, waivers file
+ * or journal, CANCELLED (workers are ended, the journal is kept). A verdict is in the journal
+ * (synced) before `each` hears of it. */
+enum status conform_run(const struct conform_options *o, struct conform_summary *sum,
+                        struct error *err);
 
-/* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase and one for the result. */
-enum status conform_worker(const char *name, const char *scene, const char *device, int fd, struct error *err);
+/* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase
+ * and one for the result. */
+enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
+                           struct error *err);
 
 /* A waived case counts as a finding no more: FAIL and ERROR less the waived ones. */
 size_t conform_findings(const struct conform_summary *sum);
 
 /* ---- judging one picture, used by bench too ------------------------------------------ */
 
-/* strict: compares bits with the native device's strict picture of the same job; device and fast: against the reference's truth
- * statistically, and lockstep for the first samples. The job's film is given. */
+/* strict: compares bits with the native device's strict picture of the same job; device and fast:
+ * against the reference's truth statistically, and lockstep for the first samples. The job's film
+ * is given. */
 struct judgement {
     enum verdict verdict;
     char reason[512];
     double mse, relmse, psnr, ssim, flip; /* NaN where not computed */
     double worst_z, share_outliers;
 };
-enum status conform_judge(const struct scene *s, const char *device, const struct render_job *job, const struct film *film,
-                          struct judgement *out, struct error *err);
+enum status conform_judge(const struct scene *s, const char *device, const struct render_job *job,
+                          const struct film *film, struct judgement *out, struct error *err);
 
-/* First divergent sample, vertex and field between the reference and a device on the same random numbers, over the pixels and samples of the job
- * (in the order of samples, then rows; at most `max_samples`, evenly spread over the picture). The device has the scene and is built for job->launch.mode,
- * which may not be MODE_FAST (ARG: nothing bounds its error).
+/* First divergent sample, vertex and field between the reference and a device on the same random
+ * numbers, over the pixels and samples of the job (in the order of samples, then rows; at most
+ * `max_samples`, evenly spread over the picture). The device has the scene and is built for
+ * job->launch.mode, which may not be MODE_FAST (ARG: nothing bounds its error).
  *
- * A sample agrees when its value is the reference's within 2^-16 and two quanta of the film. What does not agree, and every 61st sample in any case, is traced and
- * looked over vertex by vertex: each step is asked of the reference again from the device's own state, so that the bounds (bounds.h) are those of one step
- * and do not grow along the path. A sample all of whose steps lie within their bounds is benign: rounding alone explains it, be it by a flipped decision
- * or by a place where rounding grows. Any other is divergent. */
+ * A sample agrees when its value is the reference's within 2^-16 and two quanta of the film. What
+ * does not agree, and every 61st sample in any case, is traced and looked over vertex by vertex:
+ * each step is asked of the reference again from the device's own state, so that the bounds
+ * (bounds.h) are those of one step and do not grow along the path. A sample all of whose steps lie
+ * within their bounds is benign: rounding alone explains it, be it by a flipped decision or by a
+ * place where rounding grows. Any other is divergent. */
 struct divergence {
     uint64_t compared;  /* samples */
     uint64_t stepped;   /* of these, looked over vertex by vertex */
@@ -111,32 +124,36 @@ struct divergence {
     uint64_t flips;     /* decisions that fell otherwise within the bound */
     uint64_t divergent; /* the search ends at 32 */
     double worst;       /* the largest error over bound among the benign and agreeing ones */
-    uint32_t x, y, sample, vertex; /* of the first divergent one; vertex 0: the film, after the path */
+    uint32_t x, y, sample,
+        vertex; /* of the first divergent one; vertex 0: the film, after the path */
     char stage[16], field[32];
     double reference_value, device_value;
-    double margin;      /* error over its bound */
-    char text[512];     /* all of this in one line; "" when divergent is 0 */
+    double margin;  /* error over its bound */
+    char text[512]; /* all of this in one line; "" when divergent is 0 */
 };
-enum status conform_lockstep(struct device *d, const struct scene *s, const struct render_job *job, uint64_t max_samples,
-                             struct divergence *out, struct error *err);
+enum status conform_lockstep(struct device *d, const struct scene *s, const struct render_job *job,
+                             uint64_t max_samples, struct divergence *out, struct error *err);
 
-/* One sample on both sides, for `replay`. Vertices in the arena. `check` as of steps: found, and where. */
+/* One sample on both sides, for `replay`. Vertices in the arena. `check` as of steps: found, and
+ * where. */
 struct replay {
     struct path_vertex *reference, *device;
     size_t reference_count, device_count;
     double reference_L[3], device_L[3];
-    bool divergent;          /* a step that rounding does not explain */
+    bool divergent; /* a step that rounding does not explain */
     uint32_t vertex, flips;
     const char *stage, *field;
     double reference_value, device_value, margin;
-    double worst;            /* largest error over bound when not divergent */
+    double worst; /* largest error over bound when not divergent */
 };
-enum status conform_replay(struct device *d, const struct scene *s, const struct render_job *job, uint32_t x, uint32_t y,
-                           uint32_t sample, struct arena *a, struct replay *out, struct error *err);
+enum status conform_replay(struct device *d, const struct scene *s, const struct render_job *job,
+                           uint32_t x, uint32_t y, uint32_t sample, struct arena *a,
+                           struct replay *out, struct error *err);
 
 /* The command that replays a sample, as text in the arena. */
-const char *conform_replay_command(struct arena *a, const char *scene_path, const char *device, const struct render_job *job,
-                                   uint32_t x, uint32_t y, uint32_t sample);
+const char *conform_replay_command(struct arena *a, const char *scene_path, const char *device,
+                                   const struct render_job *job, uint32_t x, uint32_t y,
+                                   uint32_t sample);
 
 #ifdef __cplusplus
 }

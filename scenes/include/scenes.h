@@ -29,9 +29,10 @@ struct image {
 };
 
 /* By content, not by name: EXR (scanline and tiled, half and float, RGB[A] or Y), Radiance HDR, PNG
- * (8 bit: U8; 16 bit: F32, decoded to linear when sRGB), JPEG. srgb of a U8 image is set true for PNG and
- * JPEG; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with what was expected),
- * LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels). */
+ * (8 bit: U8; 16 bit: F32, decoded to linear when sRGB), JPEG. srgb of a U8 image is set true for
+ * PNG and JPEG; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with what was
+ * expected), LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite
+ * texels). */
 enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err);
 enum status image_read_memory(struct arena *a, const void *data, size_t size, const char *name,
                               struct image *out, struct error *err);
@@ -93,7 +94,7 @@ enum material_type {
 struct material {
     const char *name;
     enum material_type type;
-    struct color_input base;       /* diffuse reflectance; mirror reflectance; principled base color */
+    struct color_input base; /* diffuse reflectance; mirror reflectance; principled base color */
     struct scalar_input roughness; /* alpha = roughness^2 */
     struct scalar_input metallic;  /* principled */
     float specular;                /* principled; 0.5 is F0 = 0.04 */
@@ -119,10 +120,10 @@ enum fov_axis { FOV_X, FOV_Y, FOV_SMALLER, FOV_LARGER };
 struct camera {
     double origin[3];
     double right[3], up[3], forward[3]; /* orthonormal, world space */
-    double tan_half_fov; /* along fov_axis */
+    double tan_half_fov;                /* along fov_axis */
     enum fov_axis fov_axis;
-    double lens_radius;                 /* 0: pinhole */
-    double focus_distance;              /* along forward, > 0 */
+    double lens_radius;    /* 0: pinhole */
+    double focus_distance; /* along forward, > 0 */
 };
 /* Tangents of half the horizontal and vertical fields of view of a W x H picture (docs/protocol.md
  * section 2): a job's size, which need not be the scene's. */
@@ -150,16 +151,16 @@ struct scene_times {
     double configuration_s; /* reading and parsing the scene file: camera, film, render settings */
     double textures_s;      /* image files */
     double materials_s;
-    double objects_s;       /* reading model files */
-    double geometry_s;      /* transforming, flattening, normals */
+    double objects_s;  /* reading model files */
+    double geometry_s; /* transforming, flattening, normals */
 };
 
 struct scene {
     struct arena arena;
     const char *path; /* as given to scene_load */
     const char *name; /* file name without folder and extension */
-    char hash[33];    /* of everything here that can change a picture, but the render settings below:
-                         a job carries those */
+    char hash[33]; /* of everything here that can change a picture, but the render settings below:
+                      a job carries those */
 
     /* render settings the file asks for; the command line may override them */
     uint32_t width, height, spp, max_depth, rr_depth;
@@ -188,7 +189,7 @@ struct scene {
     uint32_t *primitive_material; /* by primitive id */
 
     double bounds_min[3], bounds_max[3]; /* of all primitives; min > max when there are none */
-    size_t dropped_degenerate;           /* zero-area or non-finite triangles left out while loading */
+    size_t dropped_degenerate; /* zero-area or non-finite triangles left out while loading */
     struct scene_times times;
 };
 
@@ -198,34 +199,40 @@ static inline size_t scene_primitive_count(const struct scene *s)
 }
 
 /* Everything a scene needs, read and checked; *out is freed by scene_free. Fails with file, line,
- * column and key path; also LIMIT (more than 2^31 - 1 primitives or 2^32 - 1 vertices, before memory is
- * taken), CANCELLED. */
+ * column and key path; also LIMIT (more than 2^31 - 1 primitives or 2^32 - 1 vertices, before
+ * memory is taken), CANCELLED. */
 enum status scene_load(const char *path, struct scene **out, struct error *err);
-/* The same from memory; `path` names it in messages and is what relative file names stand beside. */
+/* The same from memory; `path` names it in messages and is what relative file names stand beside.
+ */
 enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
                               struct error *err);
 void scene_free(struct scene *s); /* accepts NULL */
-/* ---- the embedded library --------------------------------------------------------------------- */
+/* ---- the embedded library ---------------------------------------------------------------------
+ */
 
-/* Folder of the scene files that come with Isophote: $ISOPHOTE_SCENES, else where it was built from. */
+/* Folder of the scene files that come with Isophote: $ISOPHOTE_SCENES, else where it was built
+ * from. */
 const char *scene_library_dir(void);
 /* Paths of library/ *.json, and of real/ *.json with `with_real`, sorted by name. */
 enum status scene_library(struct arena *a, bool with_real, const char *const **paths, size_t *count,
                           struct error *err);
-/* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names. */
+/* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names.
+ */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
 
 /* ---- film ------------------------------------------------------------------------------------ */
 
-/* The order-free film (docs/protocol.md section 9): per pixel four 64-bit integers, R, G, B in units of
- * 2^-exponent and a count: low 32 bits samples, high 32 bits samples that were clamped or rejected.
- * Adding is exact, so any order, tiling, batching or split over devices gives the same bits. */
+/* The order-free film (docs/protocol.md section 9): per pixel four 64-bit integers, R, G, B in
+ * units of 2^-exponent and a count: low 32 bits samples, high 32 bits samples that were clamped or
+ * rejected. Adding is exact, so any order, tiling, batching or split over devices gives the same
+ * bits. */
 struct film {
     uint32_t width, height;
     int32_t exponent;
     int64_t *sums; /* width*height*4, row 0 on top; heap */
 };
-/* 36 - k, where M = m * 2^k, 0.5 <= m < 1, is the largest emitted radiance in the scene; 36 if M = 0. */
+/* 36 - k, where M = m * 2^k, 0.5 <= m < 1, is the largest emitted radiance in the scene; 36 if M =
+ * 0. */
 int32_t film_exponent(const struct scene *s);
 enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t exponent,
                       struct error *err);
@@ -233,20 +240,23 @@ void film_clear(struct film *f);
 void film_poison(struct film *f); /* a pattern no render can leave behind: count is UINT32_MAX */
 void film_free(struct film *f);
 #define FILM_SAMPLES_MAX 131072u /* of one pixel: then no sum can overflow */
-/* One sample of value L into pixel (x, y), as section 9 says: rounded half to even, clamped and flagged
- * where it must be. What a renderer on the host would do; devices do the same on their own. */
+/* One sample of value L into pixel (x, y), as section 9 says: rounded half to even, clamped and
+ * flagged where it must be. What a renderer on the host would do; devices do the same on their own.
+ */
 void film_add_sample(struct film *f, uint32_t x, uint32_t y, const double L[3]);
-/* dst += src; ARG if shapes or exponents differ; RANGE, naming the pixel, if there would be more than
- * FILM_SAMPLES_MAX samples (a poisoned film has) or a sum would overflow. dst is untouched on failure. */
+/* dst += src; ARG if shapes or exponents differ; RANGE, naming the pixel, if there would be more
+ * than FILM_SAMPLES_MAX samples (a poisoned film has) or a sum would overflow. dst is untouched on
+ * failure. */
 enum status film_add(struct film *dst, const struct film *src, struct error *err);
 /* Means as linear float32 RGB, width*height*3; pixels with no samples are 0. */
 void film_rgb(const struct film *f, float *rgb);
-/* OK if every pixel holds exactly `spp` samples; MISMATCH names the first that does not. `flagged` (may
- * be NULL) gets the number of clamped or rejected samples. */
+/* OK if every pixel holds exactly `spp` samples; MISMATCH names the first that does not. `flagged`
+ * (may be NULL) gets the number of clamped or rejected samples. */
 enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err);
 void film_hash(const struct film *f, char hex[33]);
 
-/* ---- lockstep records ---------------------------------------------------------------------------- */
+/* ---- lockstep records
+ * ---------------------------------------------------------------------------- */
 
 enum vertex_event {
     EVENT_MISS,    /* the ray left the scene; emitted is the environment's part */
@@ -255,25 +265,27 @@ enum vertex_event {
     EVENT_ROULETTE /* hit; roulette ended the path */
 };
 
-/* One vertex of one camera path as docs/protocol.md section 8 names its quantities; vertex k = 1 is what
- * the camera ray hits. Plain doubles so that float and double renderers fill the same record. */
+/* One vertex of one camera path as docs/protocol.md section 8 names its quantities; vertex k = 1 is
+ * what the camera ray hits. Plain doubles so that float and double renderers fill the same record.
+ */
 struct path_vertex {
     uint32_t k;
-    uint32_t event;     /* enum vertex_event */
-    uint32_t primitive; /* UINT32_MAX on a miss */
-    uint32_t material;  /* UINT32_MAX on a miss */
+    uint32_t event;                 /* enum vertex_event */
+    uint32_t primitive;             /* UINT32_MAX on a miss */
+    uint32_t material;              /* UINT32_MAX on a miss */
     double origin[3], direction[3]; /* the ray that arrives: origin after offsetting */
     double t;
-    double P[3], Ng[3], Ns[3]; /* normals as the BSDF uses them: turned to wo's side for opaque materials */
+    double P[3], Ng[3],
+        Ns[3]; /* normals as the BSDF uses them: turned to wo's side for opaque materials */
     double uv[2];
-    double beta[3];      /* throughput on arrival, before scattering */
-    double emitted[3];   /* contribution of emission seen here: beta * Le * MIS weight */
-    uint32_t light;      /* chosen light, UINT32_MAX if none was sampled */
-    uint32_t visible;    /* 1 if the shadow ray reached it */
+    double beta[3];    /* throughput on arrival, before scattering */
+    double emitted[3]; /* contribution of emission seen here: beta * Le * MIS weight */
+    uint32_t light;    /* chosen light, UINT32_MAX if none was sampled */
+    uint32_t visible;  /* 1 if the shadow ray reached it */
     double light_wi[3], light_pdf_w; /* density of that direction, choice included */
-    double direct[3];    /* contribution of the light sample */
-    double wi[3], pdf_w; /* sampled direction and density (0 for a delta lobe) */
-    double weight[3];    /* f cos / pdf of the sampled direction */
+    double direct[3];                /* contribution of the light sample */
+    double wi[3], pdf_w;             /* sampled direction and density (0 for a delta lobe) */
+    double weight[3];                /* f cos / pdf of the sampled direction */
 };
 
 #ifdef __cplusplus
