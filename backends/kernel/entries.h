@@ -33,7 +33,7 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     if (FAULT_STALE_FILM(stream.y))
         return;
     K_LONG r = 0, g = 0, b = 0, count = 0;
-    for (uint i = 0; i < L->sample_count; i++) {
+    for (uint i = K_FIRST_SAMPLE(L, x); i < L->sample_count; i++) {
         uint vertices;
         int flag = 0;
         stream.sample = L->sample_begin + i;

@@ -32,6 +32,7 @@ struct k_launch {
     k_word probe; /* enum probe, for k_probe */
     k_word rows;  /* work-items of k_probe */
     k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
+    k_word zero[2];                          /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
 
 #define K_MATERIAL_DIFFUSE    0u

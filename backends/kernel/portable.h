@@ -96,6 +96,18 @@ K_FN float k_as_float(uint x)
 #define K_AS_FLOAT(x) k_as_float(x)
 #endif
 
+/* Where the sample loop starts counting: 0. On NVIDIA's devices it is read from memory at an
+ * address that differs between lanes, so that ptxas (CUDA 13.0, driver 580.159, sm_90) keeps a
+ * counter in each lane. It takes the lanes of a warp for reconverged after the inlined path, drops
+ * a __syncwarp() there, and counts in one uniform register (UIADD3 UR4, UR4, 1): lanes that come
+ * late lose samples. docs/results/ has the evidence. */
+#if (defined(K_CUDA) && !defined(__HIP__) && !defined(__HIPCC_RTC__)) ||                           \
+    (defined(K_OPENCL) && defined(__NV_CL_C_VERSION))
+#define K_FIRST_SAMPLE(launch, x) ((launch)->zero[(x)&1u])
+#else
+#define K_FIRST_SAMPLE(launch, x) 0u
+#endif
+
 #define K_NONE 0xFFFFFFFFu
 #define K_INF  K_AS_FLOAT(0x7F800000u)
 
