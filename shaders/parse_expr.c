@@ -154,7 +154,8 @@ static void arguments(struct asl_parser *p, struct asl_expr *e, enum asl_tok clo
             return;
         }
         struct asl_expr *a = asl_parse_initializer(p);
-        e->args = asl_grow(p->c, e->args, e->arg_count, &cap, e->arg_count + 1, sizeof(struct asl_expr *));
+        e->args = asl_grow(p->c, e->args, e->arg_count, &cap, e->arg_count + 1,
+                           sizeof(struct asl_expr *));
         e->args[e->arg_count++] = a;
         if (asl_accept(p, TOK_COMMA))
             continue;
