@@ -362,9 +362,9 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     enum status st = job_check(d, job, err);
     if (st)
         return st;
-    if (job->sample_count == 0 || job->sample_count > 131072)
-        return error_msg(err, STATUS_ARG, "%u samples a pixel: 1 to 131072 in one job",
-                         job->sample_count);
+    if (job->sample_count == 0 || job->sample_count > FILM_SAMPLES_MAX)
+        return error_msg(err, STATUS_ARG, "%u samples a pixel: 1 to %u in one job",
+                         job->sample_count, FILM_SAMPLES_MAX);
     if (film->width != job->width || film->height != job->height || film->exponent != d->exponent)
         return error_msg(
             err, STATUS_ARG, "the film is %ux%u with exponent %d; the job needs %ux%u with %d",

@@ -158,15 +158,15 @@ static void test_largest_sums(void **state)
     (void)state;
     struct film a = film_of(1, 1, 36), b = film_of(1, 1, 36);
     struct error err = {0};
-    /* 131071 of the largest samples fit; as many as are allowed would be 2^63, one too many */
+    /* as many of the largest samples as are allowed fit; one more would make 2^63 */
     const double most[3] = {0x1p10, 0x1p10, 0x1p10};
-    for (uint32_t i = 0; i < FILM_SAMPLES_MAX / 2; i++)
+    for (uint32_t i = 0; i < FILM_SAMPLES_MAX / 2 + 1; i++)
         film_add_sample(&a, 0, 0, most);
-    for (uint32_t i = 0; i < FILM_SAMPLES_MAX / 2 - 1; i++)
+    for (uint32_t i = 0; i < FILM_SAMPLES_MAX / 2; i++)
         film_add_sample(&b, 0, 0, most);
     assert_int_equal(film_add(&a, &b, &err), STATUS_OK);
     assert_int_equal(a.sums[0], INT64_MAX - ((INT64_C(1) << 46) - 1));
-    assert_int_equal(film_check(&a, FILM_SAMPLES_MAX - 1, NULL, &err), STATUS_OK);
+    assert_int_equal(film_check(&a, FILM_SAMPLES_MAX, NULL, &err), STATUS_OK);
     float rgb[3];
     film_rgb(&a, rgb);
     assert_true(rgb[0] == 1024);

@@ -93,7 +93,7 @@ enum status load_render(struct loader *l, const struct json *v)
     int64_t spp = 64, max_depth = 8, rr_depth = 5, seed = 0;
     if (v) {
         TRY(read_object(&l->d, v, keys));
-        TRY(field_integer(&l->d, v, "spp", 1, 131072, &spp));
+        TRY(field_integer(&l->d, v, "spp", 1, FILM_SAMPLES_MAX, &spp));
         TRY(field_integer(&l->d, v, "max_depth", 1, 65536, &max_depth));
         TRY(field_integer(&l->d, v, "rr_depth", 1, INT32_MAX, &rr_depth));
         TRY(field_integer(&l->d, v, "seed", 0, INT64_MAX, &seed));

@@ -59,7 +59,7 @@ static const struct bad table[] = {
     {HEAD "\"film\": {\"width\": 0}, " NOOBJ, STATUS_RANGE, "film.width", "from 1 to 32768"},
     {HEAD "\"film\": {\"width\": 12.5}, " NOOBJ, STATUS_RANGE, "film.width", "an integer"},
     {HEAD "\"film\": {\"width\": 32768, \"height\": 32768}, " NOOBJ, STATUS_LIMIT, "film", "2^28"},
-    {HEAD "\"render\": {\"spp\": 1000000000}, " NOOBJ, STATUS_RANGE, "render.spp", "131072"},
+    {HEAD "\"render\": {\"spp\": 1000000000}, " NOOBJ, STATUS_RANGE, "render.spp", "131071"},
     {HEAD "\"render\": {\"seed\": -1}, " NOOBJ, STATUS_RANGE, "render.seed", ""},
     {HEAD "\"render\": {\"seed\": 1e3}, " NOOBJ, STATUS_RANGE, "render.seed", "integer"},
     /* textures */

@@ -239,7 +239,7 @@ enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t e
 void film_clear(struct film *f);
 void film_poison(struct film *f); /* a pattern no render can leave behind: count is UINT32_MAX */
 void film_free(struct film *f);
-#define FILM_SAMPLES_MAX 131072u /* of one pixel: then no sum can overflow */
+#define FILM_SAMPLES_MAX 131071u /* of one pixel: then no sum can overflow */
 /* One sample of value L into pixel (x, y), as section 9 says: rounded half to even, clamped and
  * flagged where it must be. What a renderer on the host would do; devices do the same on their own.
  */
