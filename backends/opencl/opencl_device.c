@@ -94,16 +94,28 @@ static void describe(const struct cl_api *cl, cl_platform_id p, cl_device_id d, 
     *out = info;
 }
 
+/* The loader's platforms. The Khronos loader cuts OCL_ICD_FILENAMES at its first colon in place, in
+ * the environment itself, so that processes started later would see the first driver only: the
+ * variable is put back. */
+static cl_uint platforms_find(const struct cl_api *cl, cl_platform_id platforms[PLATFORMS_MAX])
+{
+    const char *names = getenv("OCL_ICD_FILENAMES");
+    char *kept = names ? strdup(names) : NULL;
+    cl_uint count = 0;
+    if (cl->GetPlatformIDs(PLATFORMS_MAX, platforms, &count) != CL_SUCCESS)
+        count = 0;
+    if (kept)
+        setenv("OCL_ICD_FILENAMES", kept, 1);
+    free(kept);
+    return count > PLATFORMS_MAX ? PLATFORMS_MAX : count;
+}
+
 static void list_fill(const struct cl_api *cl, struct device_list *list,
                       void (*problem)(void *ctx, const char *text), void *ctx)
 {
     cl_platform_id platforms[PLATFORMS_MAX];
-    cl_uint platform_count = 0;
+    cl_uint platform_count = platforms_find(cl, platforms);
     list->count = 0;
-    if (cl->GetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS)
-        platform_count = 0;
-    if (platform_count > PLATFORMS_MAX)
-        platform_count = PLATFORMS_MAX;
     list->platforms = platform_count;
     for (cl_uint p = 0; p < platform_count; p++) {
         cl_device_id devices[DEVICES_MAX];
