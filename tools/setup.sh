@@ -119,9 +119,6 @@ opencl_platforms()
     # One rename a file: a test that runs beside this sees each file whole.
     for file in "$fresh"/*.icd; do mv -f "$file" "$folder"/; done
     rmdir "$fresh"
-    # The runtime's TBB, for programs that also use Embree (cmake/isophote.cmake has the reason).
-    mkdir -p "$isophote_cache/opencl-lib"
-    ln -sfn "$(dirname "$(readlink -f "$library")")/libtbb.so.12" "$isophote_cache/opencl-lib/libtbb.so.12"
     export OCL_ICD_VENDORS=$folder
     export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$isophote_cache/pocl}
     mkdir -p "$POCL_CACHE_DIR"
