@@ -11,7 +11,7 @@ const char *math_mode_name(enum math_mode m)
 }
 const char *bvh_kind_name(enum bvh_kind b)
 {
-    return b == BVH_BINARY ? "bvh2" : b == BVH_WIDE8 ? "bvh8" : "auto";
+    return b == BVH_BINARY ? "bvh2" : b == BVH_WIDE8 ? "bvh8" : b == BVH_COMPRESSED8 ? "bvh8c" : "auto";
 }
 const char *exec_model_name(enum exec_model m)
 {
@@ -79,7 +79,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 {
     struct load_times t = {0};
     struct layout l;
-    if (!d || !s || bvh < BVH_AUTO || bvh > BVH_WIDE8)
+    if (!d || !s || bvh < BVH_AUTO || bvh > BVH_COMPRESSED8)
         return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
     enum status st =
         layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);

@@ -75,10 +75,29 @@ static void triangle_vertices(const struct scene *s, uint32_t id, float out[9])
         memcpy(out + 3 * v, s->P[s->triangles[id][v]], 12);
 }
 
+static enum status slots_lay(struct layout *l, const struct scene *s, const uint32_t *order,
+                             size_t count, struct error *err)
+{
+    void *data;
+    enum status st = layout_take(l, BUFFER_leaves, count, K_SLOT_WORDS * 4, &data, err);
+    if (st)
+        return st;
+    float *slots = data;
+    for (size_t i = 0; i < count; i++) {
+        float *slot = slots + K_SLOT_WORDS * i;
+        uint32_t id = order[i];
+        memset(slot, 0, K_SLOT_WORDS * 4);
+        if (id < s->triangle_count)
+            triangle_vertices(s, id, slot);
+        memcpy(slot + 9, &id, 4);
+    }
+    return STATUS_OK;
+}
+
 static enum status binary_lay(struct layout *l, const struct scene *s, struct bvh2 *tree,
                               struct error *err)
 {
-    void *nodes, *data;
+    void *nodes;
     enum status st =
         layout_take(l, BUFFER_nodes, tree->node_count, sizeof *tree->nodes, &nodes, err);
     if (st)
@@ -86,18 +105,9 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct bv
     memcpy(nodes, tree->nodes, tree->node_count * sizeof *tree->nodes);
     free(tree->nodes);
     tree->nodes = NULL;
-    st = layout_take(l, BUFFER_leaves, tree->primitive_count, K_SLOT_WORDS * 4, &data, err);
+    st = slots_lay(l, s, tree->order, tree->primitive_count, err);
     if (st)
         return st;
-    float *slots = data;
-    for (size_t i = 0; i < tree->primitive_count; i++) {
-        float *slot = slots + K_SLOT_WORDS * i;
-        uint32_t id = tree->order[i];
-        memset(slot, 0, K_SLOT_WORDS * 4);
-        if (id < s->triangle_count)
-            triangle_vertices(s, id, slot);
-        memcpy(slot + 9, &id, 4);
-    }
     l->launch.bvh = tree->primitive_count ? 2 : 0;
     l->bvh = l->buffers.bvh = BVH_BINARY;
     l->sah_cost = tree->sah_cost;
@@ -164,6 +174,30 @@ static enum status wide_lay(struct layout *l, const struct scene *s, struct bvh8
     return STATUS_OK;
 }
 
+/* ---- compressed eight-wide
+ * ------------------------------------------------------------------------------------------ */
+
+static enum status compressed_lay(struct layout *l, const struct scene *s, const struct bvh2 *tree,
+                                  struct error *err)
+{
+    struct bvh8c c;
+    void *nodes;
+    enum status st = bvh8_compress(tree, &c, err);
+    if (st)
+        return st;
+    st = slots_lay(l, s, c.order, c.primitive_count, err);
+    if (st == STATUS_OK)
+        st = layout_take(l, BUFFER_nodes, c.node_count, sizeof *c.nodes, &nodes, err);
+    if (st == STATUS_OK) {
+        memcpy(nodes, c.nodes, c.node_count * sizeof *c.nodes);
+        l->launch.bvh = c.primitive_count ? 80 : 0;
+        l->bvh = l->buffers.bvh = BVH_COMPRESSED8;
+        l->sah_cost = c.sah_cost;
+    }
+    bvh8c_free(&c);
+    return st;
+}
+
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
                         struct error *err)
 {
@@ -175,7 +209,7 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
                          boxes.count);
     parallel_for((boxes.count + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &boxes);
     struct bvh2 tree;
-    enum status st = bvh2_build(boxes.at, boxes.count, BINARY_LEAF, &tree, err);
+    enum status st = bvh2_build(boxes.at, boxes.count, kind == BVH_COMPRESSED8 ? BVH8C_LEAF : BINARY_LEAF, &tree, err);
     free(boxes.at);
     if (st)
         return st;
@@ -196,7 +230,9 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
         if (st == STATUS_OK)
             bvh8_free(&wide); /* too deep for the kernel's stack: the binary tree is bounded */
     }
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && kind == BVH_COMPRESSED8)
+        st = compressed_lay(l, s, &tree, err);
+    else if (st == STATUS_OK)
         st = binary_lay(l, s, &tree, err);
     bvh2_free(&tree);
     l->build_s = clock_s() - start;

@@ -73,7 +73,7 @@ static const struct {
     {"work-group", "XxY, such as 8x4", {NULL}},
     {"tile", "XxY or all", {"all", "256x256", "64x64", "32x32", NULL}},
     {"batch", "a number from 1, or all", {"1", "4", "16", "all", NULL}},
-    {"bvh", "bvh2, bvh8 or auto", {"bvh2", "bvh8", NULL}},
+    {"bvh", "bvh2, bvh8, bvh8c or auto", {"bvh2", "bvh8", "bvh8c", NULL}},
     {"mode", "strict, device or fast", {"strict", "device", "fast", NULL}},
 };
 enum { AXIS_COUNT = sizeof axis_table / sizeof axis_table[0] };

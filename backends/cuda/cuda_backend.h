@@ -28,7 +28,7 @@ struct backend {
         cu_function kernels[ENTRY_COUNT];
         uint32_t threads; /* most in a block of k_render */
         uint32_t registers;
-    } programs[BVH_WIDE8 + 1];
+    } programs[BVH_COMPRESSED8 + 1];
     struct program_request request; /* of the last cuda_build */
 
     cu_pointer film;

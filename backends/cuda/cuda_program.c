@@ -36,7 +36,9 @@ static void options_make(const struct program_request *r, enum bvh_kind tree, co
     option_add(o, "-default-device");
     snprintf(define, sizeof define, "-DK_MODE=%d", (int)r->mode);
     option_add(o, define);
-    option_add(o, tree == BVH_WIDE8 ? "-DK_BVH=8" : "-DK_BVH=2");
+    option_add(o, tree == BVH_WIDE8         ? "-DK_BVH=8"
+                  : tree == BVH_COMPRESSED8 ? "-DK_BVH=80"
+                                            : "-DK_BVH=2");
     if (r->mode == MODE_FAST)
         option_add(o, "--use_fast_math");
     if (r->mode == MODE_STRICT)
@@ -122,7 +124,19 @@ enum status cuda_compile(const struct nvrtc_api *n, const struct program_request
         return s;
     options_make(request, tree, target, &options, info->options, sizeof info->options);
     nvrtc_program program = NULL;
-    nvrtc_result code = n->CreateProgram(&program, kernel_source, "kernel.cu", 0, NULL, NULL);
+    const char *source = kernel_source;
+    if (getenv("ISOPHOTE_KERNEL_FILE")) {
+        FILE *f = fopen(getenv("ISOPHOTE_KERNEL_FILE"), "rb");
+        char *t = calloc(1, 1 << 20);
+        if (f && fread(t, 1, (1 << 20) - 1, f) > 0)
+            source = t;
+    }
+    if (getenv("ISOPHOTE_KERNEL_OPTIONS")) {
+        char *t = strdup(getenv("ISOPHOTE_KERNEL_OPTIONS"));
+        for (char *q = strtok(t, " "); q; q = strtok(NULL, " "))
+            option_add(&options, q);
+    }
+    nvrtc_result code = n->CreateProgram(&program, source, "kernel.cu", 0, NULL, NULL);
     if (code != 0)
         return nvrtc_error(err, n, code, "nvrtcCreateProgram");
     code = n->CompileProgram(program, options.count, options.list);
@@ -162,7 +176,7 @@ static void program_release(struct backend *b, struct program *p)
 
 void cuda_programs_release(struct backend *b)
 {
-    for (int i = 0; i <= BVH_WIDE8; i++)
+    for (int i = 0; i <= BVH_COMPRESSED8; i++)
         program_release(b, &b->programs[i]);
 }
 
@@ -234,7 +248,7 @@ static enum status program_make(struct backend *b, struct program *out, struct b
         return s;
     options_make(&b->request, b->tree, target, &options, made.options, sizeof made.options);
     key_make(b, made.options, key);
-    bool keep = kernel_cache_path(key, ".cubin", path, sizeof path, NULL) == STATUS_OK;
+    bool keep = !getenv("ISOPHOTE_KERNEL_OPTIONS") && kernel_cache_path(key, ".cubin", path, sizeof path, NULL) == STATUS_OK;
 
     struct arena a = {0};
     struct cuda_image image = {0};

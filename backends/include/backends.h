@@ -49,12 +49,13 @@ enum math_mode { MODE_STRICT, MODE_DEVICE, MODE_FAST };
 enum bvh_kind {
     BVH_AUTO,
     BVH_BINARY,
-    BVH_WIDE8
+    BVH_WIDE8,
+    BVH_COMPRESSED8
 }; /* auto: what the device runs best, said in the result */
 enum exec_model { MODEL_MEGAKERNEL };
 
 const char *math_mode_name(enum math_mode m);   /* "strict" */
-const char *bvh_kind_name(enum bvh_kind b);     /* "auto", "bvh2", "bvh8" */
+const char *bvh_kind_name(enum bvh_kind b);     /* "auto", "bvh2", "bvh8", "bvh8c" */
 const char *exec_model_name(enum exec_model m); /* "megakernel" */
 
 /* A zeroed struct means the device's own choice for each. */

@@ -33,11 +33,17 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     if (FAULT_STALE_FILM(stream.y))
         return;
     K_LONG r = 0, g = 0, b = 0, count = 0;
-    for (uint i = K_FIRST_SAMPLE(L, x); i < L->sample_count; i++) {
-        uint vertices;
+    /* One loop over the vertices of all samples: a lane whose path has ended starts its next one while
+     * its neighbours are still under way. */
+    uint i = K_FIRST_SAMPLE(L, x), count_wanted = L->sample_count;
+    struct k_walk w;
+    stream.sample = L->sample_begin + i;
+    w = k_walk_start(sc, &stream);
+    while (i < count_wanted) {
+        if (k_walk_step(sc, &stream, &w, (K_GLOBAL struct k_vertex *)0))
+            continue;
         int flag = 0;
-        stream.sample = L->sample_begin + i;
-        struct k_vec3 v = k_path(sc, &stream, (K_GLOBAL struct k_vertex *)0, 0, &vertices);
+        struct k_vec3 v = k_path_result(&stream, w.L);
         if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
             r += (K_LONG)k_film_value(L, v.x, &flag);
             g += (K_LONG)k_film_value(L, v.y, &flag);
@@ -46,6 +52,10 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
             flag = 1;
         }
         count += flag ? ((K_LONG)1 << 32) + 1 : 1;
+        if (++i >= count_wanted)
+            break;
+        stream.sample = L->sample_begin + i;
+        w = k_walk_start(sc, &stream);
     }
     K_GLOBAL K_LONG *to = film + 4 * ((size_t)stream.y * L->width + stream.x);
     if (L->accumulate) {

@@ -108,6 +108,23 @@ struct k_triangle_hit {
 K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_max,
                          struct k_triangle_hit *hit)
 {
+#ifdef V_MT
+    struct k_vec3 e1 = v3_sub(tri.v1, tri.v0), e2 = v3_sub(tri.v2, tri.v0), p = v3_cross(r->d, e2);
+    struct k_vec3 q0 = v3_sub(r->o, tri.v0);
+    float det_ = v3_dot(e1, p);
+    float inv = 1.0f / det_;
+    float b1 = v3_dot(q0, p) * inv;
+    struct k_vec3 q = v3_cross(q0, e1);
+    float b2 = v3_dot(r->d, q) * inv;
+    float t_ = v3_dot(e2, q) * inv;
+    if (!(b1 >= 0.0f && b2 >= 0.0f && b1 + b2 <= 1.0f && t_ > 0.0f && t_ < t_max))
+        return 0;
+    hit->t = t_;
+    hit->v = b1;
+    hit->w = b2;
+    hit->det = 1.0f;
+    return 1;
+#endif
     struct k_vec3 a = v3_sub(tri.v0, r->o), b = v3_sub(tri.v1, r->o), c = v3_sub(tri.v2, r->o);
     float az = k_pick(a, r->kz), bz = k_pick(b, r->kz), cz = k_pick(c, r->kz);
     float ax = k_pick(a, r->kx) - r->sx * az, ay = k_pick(a, r->ky) - r->sy * az;

@@ -11,6 +11,7 @@
 #include "lanes.h"
 #include "traverse2.h"
 #include "traverse8.h"
+#include "traverse8c.h"
 #include "traverse.h"
 #include "texture.h"
 #include "environment.h"

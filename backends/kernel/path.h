@@ -121,151 +121,177 @@ K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
     to[2] = v.z;
 }
 
-/* One sample: its radiance before the film. Where `record` is not 0, each vertex is written to it
- * (at most `capacity`) and *vertices counts them. */
-K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream *stream,
-                          K_GLOBAL struct k_vertex *record, uint capacity, uint *vertices)
+/* A path between two vertices. */
+struct k_walk {
+    struct k_vec3 o, d; /* the ray to the next vertex */
+    struct k_vec3 beta, L;
+    float pdf_prev; /* negative: none */
+    uint k;         /* vertices so far */
+};
+
+K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *stream)
+{
+    struct k_walk w;
+    w.beta = v3(1.0f, 1.0f, 1.0f);
+    w.L = v3(0.0f, 0.0f, 0.0f);
+    w.pdf_prev = -1.0f;
+    w.k = 0;
+    k_stream_start(stream);
+    k_camera_ray(sc->launch, stream, &w.o, &w.d);
+    return w;
+}
+
+/* To the next vertex: 0 when the path ends there. Where `rec` is not 0 the vertex is written to it. */
+K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k_walk *w,
+                     K_GLOBAL struct k_vertex *rec)
 {
     K_GLOBAL const struct k_launch *launch = sc->launch;
-    uint max_depth = FAULT_EXTRA_BOUNCE(launch->max_depth);
-    struct k_vec3 o, d;
-    struct k_vec3 beta = v3(1.0f, 1.0f, 1.0f), L = v3(0.0f, 0.0f, 0.0f);
-    float pdf_prev = -1.0f; /* negative: none */
-    uint count = 0;
-    k_stream_start(stream);
-    k_camera_ray(launch, stream, &o, &d);
-    for (uint k = 1; k <= max_depth; k++) {
-        K_GLOBAL struct k_vertex *rec =
-            record && count < capacity ? record + count : (K_GLOBAL struct k_vertex *)0;
-        count++;
-        struct k_hit hit;
-        k_closest(sc, o, d, K_INF, &hit);
-        if (rec) {
-            for (uint i = 0; i < K_VERTEX_WORDS; i++)
-                ((K_GLOBAL uint *)rec)[i] = 0;
-            rec->k = k;
-            rec->event = hit.primitive == K_NONE ? K_EVENT_MISS : K_EVENT_ABSORB;
-            rec->primitive = hit.primitive;
-            rec->material = K_NONE;
-            k_store3(rec->origin, o);
-            k_store3(rec->direction, d);
-            k_store3(rec->beta, beta);
-            rec->light = K_NONE;
-        }
-        if (hit.primitive == K_NONE) {
-            if (launch->env_type != 0) {
-                float pdf_env;
-                struct k_vec3 Le = k_env_eval(sc, d, &pdf_env);
-                float w = pdf_prev < 0.0f ? 1.0f : k_power(pdf_prev, pdf_env);
-                struct k_vec3 part = v3_scale(v3_mul(beta, Le), w);
-                L = v3_add(L, part);
-                if (rec)
-                    k_store3(rec->emitted, part);
-            }
-            break;
-        }
-        struct k_surface s = k_surface_make(sc, &hit, o, d);
-        K_GLOBAL const struct k_material *m = sc->materials + s.material;
-        if (m->emits) {
-            float c = k_light_cosine(m, s.Ng, d);
-            if (c > 0.0f) {
-                float w =
-                    pdf_prev < 0.0f
-                        ? 1.0f
-                        : k_power(pdf_prev, k_light_density(sc, m, hit.primitive, o, hit.t, c));
-                struct k_vec3 part = v3_scale(v3_mul(beta, v3_load(m->emission)), w);
-                L = v3_add(L, part);
-                if (rec)
-                    k_store3(rec->emitted, part);
-            }
-        }
-        /* Normals to wo's side. */
-        struct k_vec3 wo = v3_neg(d);
-        int behind = v3_dot(s.Ng, wo) < 0.0f;
-        int entering = !behind;
-        uint turn = FAULT_FLIPPED_NORMAL(behind) ? 0x80000000u : 0u;
-        s.Ng = v3_flip(s.Ng, turn);
-        s.Ns = v3_flip(s.Ns, turn);
-        if (!(v3_dot(s.Ns, wo) > 0.0f))
-            s.Ns = s.Ng;
-        if (rec) {
-            rec->material = s.material;
-            rec->t = hit.t;
-            k_store3(rec->P, s.P);
-            k_store3(rec->Ng, s.Ng);
-            k_store3(rec->Ns, s.Ns);
-            rec->uv[0] = s.u;
-            rec->uv[1] = s.v;
-        }
-        if (k == max_depth)
-            break;
-        struct k_bsdf b = k_bsdf_make(sc, s.material, s.u, s.v, entering);
-        struct k_frame frame = k_frame_about(s.Ns);
-        struct k_vec3 wo_local = k_to_local(frame, wo);
-        struct k_vec3 above = k_offset(&s, s.Ng);
-        if (!k_is_delta(b.type)) {
-            struct k_numbers u = k_block(stream, 2 * k - 1);
-            struct k_light_sample ls = k_light_sample_make(sc, above, u.u0, u.u1, u.u2);
+    const uint k = ++w->k, max_depth = FAULT_EXTRA_BOUNCE(launch->max_depth);
+    const struct k_vec3 o = w->o, d = w->d;
+    const float pdf_prev = w->pdf_prev;
+    struct k_hit hit;
+    k_closest(sc, o, d, K_INF, &hit);
+    if (rec) {
+        for (uint i = 0; i < K_VERTEX_WORDS; i++)
+            ((K_GLOBAL uint *)rec)[i] = 0;
+        rec->k = k;
+        rec->event = hit.primitive == K_NONE ? K_EVENT_MISS : K_EVENT_ABSORB;
+        rec->primitive = hit.primitive;
+        rec->material = K_NONE;
+        k_store3(rec->origin, o);
+        k_store3(rec->direction, d);
+        k_store3(rec->beta, w->beta);
+        rec->light = K_NONE;
+    }
+    if (hit.primitive == K_NONE) {
+        if (launch->env_type != 0) {
+            float pdf_env;
+            struct k_vec3 Le = k_env_eval(sc, d, &pdf_env);
+            float mis = pdf_prev < 0.0f ? 1.0f : k_power(pdf_prev, pdf_env);
+            struct k_vec3 part = v3_scale(v3_mul(w->beta, Le), mis);
+            w->L = v3_add(w->L, part);
             if (rec)
-                rec->light = ls.light;
-            if (rec && ls.ok) {
-                k_store3(rec->light_wi, ls.wi);
-                rec->light_pdf_w = ls.pdf_w;
-            }
-            if (ls.ok && v3_dot(ls.wi, s.Ng) > 0.0f) {
-                struct k_vec3 wi = k_to_local(frame, ls.wi);
-                float pdf_bsdf;
-                struct k_vec3 f = k_bsdf_eval(&b, wo_local, wi, &pdf_bsdf);
-                struct k_vec3 fc = v3_mul(v3_scale(f, FAULT_LOST_COSINE(wi.z)), ls.Le);
-                if (v3_max(fc) > 0.0f) {
-                    float t_max = ls.distance * 0.9999f;
-                    if (!k_occluded(sc, above, ls.wi, FAULT_MISSED_SHADOW(t_max))) {
-                        float w = FAULT_WRONG_MIS_WEIGHT(k_power(ls.pdf_w, pdf_bsdf));
-                        struct k_vec3 part =
-                            v3_scale(v3_mul(beta, fc), FAULT_DOUBLED_LIGHT(w / ls.pdf_w));
-                        L = v3_add(L, part);
-                        if (rec) {
-                            rec->visible = 1;
-                            k_store3(rec->direct, part);
-                        }
+                k_store3(rec->emitted, part);
+        }
+        return 0;
+    }
+    struct k_surface s = k_surface_make(sc, &hit, o, d);
+    K_GLOBAL const struct k_material *m = sc->materials + s.material;
+    if (m->emits) {
+        float c = k_light_cosine(m, s.Ng, d);
+        if (c > 0.0f) {
+            float mis =
+                pdf_prev < 0.0f
+                    ? 1.0f
+                    : k_power(pdf_prev, k_light_density(sc, m, hit.primitive, o, hit.t, c));
+            struct k_vec3 part = v3_scale(v3_mul(w->beta, v3_load(m->emission)), mis);
+            w->L = v3_add(w->L, part);
+            if (rec)
+                k_store3(rec->emitted, part);
+        }
+    }
+    /* Normals to wo's side. */
+    struct k_vec3 wo = v3_neg(d);
+    int behind = v3_dot(s.Ng, wo) < 0.0f;
+    int entering = !behind;
+    uint turn = FAULT_FLIPPED_NORMAL(behind) ? 0x80000000u : 0u;
+    s.Ng = v3_flip(s.Ng, turn);
+    s.Ns = v3_flip(s.Ns, turn);
+    if (!(v3_dot(s.Ns, wo) > 0.0f))
+        s.Ns = s.Ng;
+    if (rec) {
+        rec->material = s.material;
+        rec->t = hit.t;
+        k_store3(rec->P, s.P);
+        k_store3(rec->Ng, s.Ng);
+        k_store3(rec->Ns, s.Ns);
+        rec->uv[0] = s.u;
+        rec->uv[1] = s.v;
+    }
+    if (k >= max_depth)
+        return 0;
+    struct k_bsdf b = k_bsdf_make(sc, s.material, s.u, s.v, entering);
+    struct k_frame frame = k_frame_about(s.Ns);
+    struct k_vec3 wo_local = k_to_local(frame, wo);
+    struct k_vec3 above = k_offset(&s, s.Ng);
+    if (!k_is_delta(b.type)) {
+        struct k_numbers u = k_block(stream, 2 * k - 1);
+        struct k_light_sample ls = k_light_sample_make(sc, above, u.u0, u.u1, u.u2);
+        if (rec)
+            rec->light = ls.light;
+        if (rec && ls.ok) {
+            k_store3(rec->light_wi, ls.wi);
+            rec->light_pdf_w = ls.pdf_w;
+        }
+        if (ls.ok && v3_dot(ls.wi, s.Ng) > 0.0f) {
+            struct k_vec3 wi = k_to_local(frame, ls.wi);
+            float pdf_bsdf;
+            struct k_vec3 f = k_bsdf_eval(&b, wo_local, wi, &pdf_bsdf);
+            struct k_vec3 fc = v3_mul(v3_scale(f, FAULT_LOST_COSINE(wi.z)), ls.Le);
+            if (v3_max(fc) > 0.0f) {
+                float t_max = ls.distance * 0.9999f;
+                if (!k_occluded(sc, above, ls.wi, FAULT_MISSED_SHADOW(t_max))) {
+                    float mis = FAULT_WRONG_MIS_WEIGHT(k_power(ls.pdf_w, pdf_bsdf));
+                    struct k_vec3 part =
+                        v3_scale(v3_mul(w->beta, fc), FAULT_DOUBLED_LIGHT(mis / ls.pdf_w));
+                    w->L = v3_add(w->L, part);
+                    if (rec) {
+                        rec->visible = 1;
+                        k_store3(rec->direct, part);
                     }
                 }
             }
         }
-        struct k_numbers u = k_block(stream, 2 * k);
-        struct k_bsdf_sample bs = k_bsdf_sample_make(&b, wo_local, u.u0, u.u1, u.u2);
-        if (!bs.ok)
-            break;
-        struct k_vec3 wi = k_to_world(frame, bs.wi);
-        int through = bs.wi.z < 0.0f;
-        float side = v3_dot(wi, s.Ng);
-        if (through ? !(side < 0.0f) : !(side > 0.0f))
-            break;
-        beta = v3_mul(beta, bs.weight);
-        if (!(v3_max(beta) > 0.0f))
-            break;
-        if (rec) {
-            rec->event = K_EVENT_SCATTER;
-            k_store3(rec->wi, wi);
-            rec->pdf_w = bs.pdf_w;
-            k_store3(rec->weight, bs.weight);
-        }
-        if (k >= launch->rr_depth) {
-            float q = k_min(0.95f, v3_max(beta));
-            if (u.u3 >= q) {
-                if (rec)
-                    rec->event = K_EVENT_ROULETTE;
-                break;
-            }
-            beta = v3_scale(beta, 1.0f / FAULT_ROULETTE_UNCOMPENSATED(q));
-        }
-        o = through ? k_offset(&s, v3_neg(s.Ng)) : above;
-        d = wi;
-        pdf_prev = bs.delta ? -1.0f : bs.pdf_w;
     }
-    *vertices = count;
+    struct k_numbers u = k_block(stream, 2 * k);
+    struct k_bsdf_sample bs = k_bsdf_sample_make(&b, wo_local, u.u0, u.u1, u.u2);
+    if (!bs.ok)
+        return 0;
+    struct k_vec3 wi = k_to_world(frame, bs.wi);
+    int through = bs.wi.z < 0.0f;
+    float side = v3_dot(wi, s.Ng);
+    if (through ? !(side < 0.0f) : !(side > 0.0f))
+        return 0;
+    w->beta = v3_mul(w->beta, bs.weight);
+    if (!(v3_max(w->beta) > 0.0f))
+        return 0;
+    if (rec) {
+        rec->event = K_EVENT_SCATTER;
+        k_store3(rec->wi, wi);
+        rec->pdf_w = bs.pdf_w;
+        k_store3(rec->weight, bs.weight);
+    }
+    if (k >= launch->rr_depth) {
+        float q = k_min(0.95f, v3_max(w->beta));
+        if (u.u3 >= q) {
+            if (rec)
+                rec->event = K_EVENT_ROULETTE;
+            return 0;
+        }
+        w->beta = v3_scale(w->beta, 1.0f / FAULT_ROULETTE_UNCOMPENSATED(q));
+    }
+    w->o = through ? k_offset(&s, v3_neg(s.Ng)) : above;
+    w->d = wi;
+    w->pdf_prev = bs.delta ? -1.0f : bs.pdf_w;
+    return 1;
+}
+
+/* One sample: its radiance before the film. Where `record` is not 0, each vertex is written to it
+ * (at most `capacity`) and *vertices counts them. */
+K_FN struct k_vec3 k_path_result(const struct k_stream *stream, struct k_vec3 L)
+{
     return v3(FAULT_FLUSHED_TAIL(L.x, stream->x + 977u * stream->y + 7919u * stream->sample), L.y,
               L.z);
+}
+K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream *stream,
+                          K_GLOBAL struct k_vertex *record, uint capacity, uint *vertices)
+{
+    struct k_walk w = k_walk_start(sc, stream);
+    while (k_walk_step(sc, stream, &w,
+                       record && w.k < capacity ? record + w.k : (K_GLOBAL struct k_vertex *)0))
+        ;
+    *vertices = w.k;
+    return k_path_result(stream, w.L);
 }
 
 #endif

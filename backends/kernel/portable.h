@@ -30,6 +30,8 @@
 #define K_RINT(x)     rint(x)
 #define K_ABS(x)      fabs(x)
 #define K_LONG        long
+#define K_CLZ(x)      clz(x)
+#define K_POPCOUNT(x) popcount(x)
 #define K_LIKELY(x)   (x)
 #define K_UNLIKELY(x) (x)
 typedef float8 k_f8;
@@ -40,7 +42,17 @@ typedef int8 k_i8;
 typedef unsigned int uint;
 #define K_FN       static __device__ __forceinline__
 #define K_INLINE   K_FN
+#ifdef V_INLINE
+#define K_NOINLINE K_FN
+#else
 #define K_NOINLINE static __device__ __noinline__
+#endif
+#define K_PRAGMA(x) _Pragma(#x)
+#ifdef V_UNROLL
+#define K_UNROLL K_PRAGMA(unroll)
+#else
+#define K_UNROLL
+#endif
 #define K_GLOBAL
 #define K_CONST       static __device__ const
 #define K_AS_UINT(x)  __float_as_uint(x)
@@ -51,6 +63,8 @@ typedef unsigned int uint;
 #define K_RINT(x)     rintf(x)
 #define K_ABS(x)      fabsf(x)
 #define K_LONG        long long
+#define K_CLZ(x)      ((uint)__clz((int)(x)))
+#define K_POPCOUNT(x) ((uint)__popc(x))
 #define K_LIKELY(x)   (x)
 #define K_UNLIKELY(x) (x)
 
@@ -70,6 +84,8 @@ typedef unsigned int uint;
 #define K_RINT(x)     __builtin_rintf(x)
 #define K_ABS(x)      __builtin_fabsf(x)
 #define K_LONG        long long
+#define K_CLZ(x)      ((uint)__builtin_clz(x))
+#define K_POPCOUNT(x) ((uint)__builtin_popcount(x))
 #define K_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define K_UNLIKELY(x) __builtin_expect(!!(x), 0)
 typedef float k_f8 __attribute__((vector_size(32)));
@@ -107,6 +123,32 @@ K_FN float k_as_float(uint x)
 #else
 #define K_FIRST_SAMPLE(launch, x) 0u
 #endif
+
+/* Four words at once from an address that is a multiple of 16. */
+struct k_f4 {
+    float x, y, z, w;
+};
+K_FN struct k_f4 k_load4(K_GLOBAL const float *p)
+{
+    struct k_f4 r;
+#if defined(K_OPENCL)
+    float4 v = *(K_GLOBAL const float4 *)p;
+#elif defined(K_CUDA)
+    float4 v = *(const float4 *)p;
+#endif
+#ifdef K_NATIVE
+    r.x = p[0];
+    r.y = p[1];
+    r.z = p[2];
+    r.w = p[3];
+#else
+    r.x = v.x;
+    r.y = v.y;
+    r.z = v.z;
+    r.w = v.w;
+#endif
+    return r;
+}
 
 #define K_NONE 0xFFFFFFFFu
 #define K_INF  K_AS_FLOAT(0x7F800000u)

@@ -3,12 +3,13 @@
 #ifndef K_TRAVERSE_H
 #define K_TRAVERSE_H
 #include "traverse8.h"
+#include "traverse8c.h"
 
-/* 2 or 8: the only tree that this program will be given; 0: either, as each launch says. */
+/* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch says. */
 #ifndef K_BVH
 #define K_BVH 0
 #endif
-#define K_IS_WIDE(sc) (K_BVH == 8 || (K_BVH == 0 && (sc)->launch->bvh == 8))
+#define K_IS_TREE(sc, kind) (K_BVH == kind || (K_BVH == 0 && (sc)->launch->bvh == kind))
 
 K_FN int k_scene_empty(const struct k_scene *sc) { return sc->launch->bvh == 0; }
 
@@ -19,8 +20,10 @@ K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_ve
     struct k_ray r = k_ray_make(o, d);
     if (k_scene_empty(sc))
         *hit = k_best_finish(k_best_none(t_max));
-    else if (K_IS_WIDE(sc))
+    else if (K_IS_TREE(sc, 8))
         *hit = k_best_finish(k_traverse8(sc, &r, t_max, 0));
+    else if (K_IS_TREE(sc, 80))
+        *hit = k_best_finish(k_traverse8c(sc, &r, t_max, 0));
     else
         *hit = k_best_finish(k_traverse2(sc, &r, t_max, 0));
 }
@@ -31,8 +34,10 @@ K_NOINLINE int k_occluded(const struct k_scene *sc, struct k_vec3 o, struct k_ve
     struct k_ray r = k_ray_make(o, d);
     if (k_scene_empty(sc))
         return 0;
-    if (K_IS_WIDE(sc))
+    if (K_IS_TREE(sc, 8))
         return k_traverse8(sc, &r, t_max, 1).primitive != K_NONE;
+    if (K_IS_TREE(sc, 80))
+        return k_traverse8c(sc, &r, t_max, 1).primitive != K_NONE;
     return k_traverse2(sc, &r, t_max, 1).primitive != K_NONE;
 }
 

@@ -9,21 +9,20 @@ struct k_hit {
     float t, b1, b2; /* b1, b2: triangles only */
 };
 
-/* Where ray and node meet; the node's words are lo, first, hi, count. */
-K_FN int k_node2_test(const struct k_scene *sc, const struct k_ray *r, uint node, float t,
-                      float *entry)
+/* A primitive of a binary or compressed leaf: three loads. */
+struct k_slot {
+    struct k_triangle triangle; /* meaningless for spheres and disks */
+    uint id;
+};
+K_FN struct k_slot k_slot_load(K_GLOBAL const float *words)
 {
-    K_GLOBAL const float *n = sc->nodes + 8 * (size_t)node;
-    return k_slab(r, v3_load(n), v3_load(n + 4), t, entry);
-}
-
-K_FN struct k_triangle k_slot_triangle(K_GLOBAL const float *slot)
-{
-    struct k_triangle t;
-    t.v0 = v3_load(slot);
-    t.v1 = v3_load(slot + 3);
-    t.v2 = v3_load(slot + 6);
-    return t;
+    struct k_f4 a = k_load4(words), b = k_load4(words + 4), c = k_load4(words + 8);
+    struct k_slot s;
+    s.triangle.v0 = v3(a.x, a.y, a.z);
+    s.triangle.v1 = v3(a.w, b.x, b.y);
+    s.triangle.v2 = v3(b.z, b.w, c.x);
+    s.id = K_AS_UINT(c.y);
+    return s;
 }
 
 /* Is (t, id) before the hit found so far? The order that defines the closest hit: least t, then
@@ -82,60 +81,128 @@ K_FN void k_try_round(const struct k_scene *sc, const struct k_ray *r, uint id, 
         k_best_set(best, id, t, 0.0f, 0.0f, 1.0f);
 }
 
+/* A node that waits: `ref` is its first and count, `entry` where the ray enters it. */
+struct k_waiting {
+    uint ref;
+    float entry;
+};
+#define K_REF(first, count) ((first) | (count) << 29)
+#define K_REF_FIRST(ref)    ((ref) & 0x1FFFFFFFu)
+#define K_REF_COUNT(ref)    ((ref) >> 29)
+
 /* shadow: stop at the first hit found, whichever it is. */
 K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray *r, float t_max,
                                    int shadow)
 {
     struct k_best best = k_best_none(t_max);
     uint triangles = sc->launch->triangle_count;
-    uint stack[K_STACK2];
+    struct k_waiting stack[K_STACK2];
     int depth = 0;
-    uint node = 0;
     float entry;
-    if (!k_node2_test(sc, r, 0, t_max, &entry))
+    struct k_f4 lo = k_load4(sc->nodes), hi = k_load4(sc->nodes + 4);
+    if (!k_slab(r, v3(lo.x, lo.y, lo.z), v3(hi.x, hi.y, hi.z), t_max, &entry))
         return best;
+#ifdef V_WW
+    uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
     for (;;) {
-        K_GLOBAL const float *n = sc->nodes + 8 * (size_t)node;
-        uint first = K_AS_UINT(n[3]), count = K_AS_UINT(n[7]);
-        if (count == 0) {
+        while (K_REF_COUNT(ref) == 0) {
+            K_GLOBAL const float *pair = sc->nodes + 8 * (size_t)ref;
+            struct k_f4 lo0 = k_load4(pair), hi0 = k_load4(pair + 4), lo1 = k_load4(pair + 8),
+                        hi1 = k_load4(pair + 12);
+            uint ref0 = K_REF(K_AS_UINT(lo0.w), K_AS_UINT(hi0.w)),
+                 ref1 = K_REF(K_AS_UINT(lo1.w), K_AS_UINT(hi1.w));
             float e0, e1;
-            int h0 = k_node2_test(sc, r, first, best.t, &e0),
-                h1 = k_node2_test(sc, r, first + 1, best.t, &e1);
+            int h0 = k_slab(r, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), best.t, &e0),
+                h1 = k_slab(r, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), best.t, &e1);
             if (h0 && h1) {
                 int swap = e1 < e0;
-                stack[depth++] = swap ? first : first + 1;
-                node = swap ? first + 1 : first;
+                struct k_waiting far;
+                far.ref = swap ? ref0 : ref1;
+                far.entry = swap ? e0 : e1;
+                stack[depth++] = far;
+                ref = swap ? ref1 : ref0;
+            } else if (h0 || h1) {
+                ref = h0 ? ref0 : ref1;
+            } else {
+                do {
+                    if (depth == 0)
+                        return best;
+                    depth--;
+                } while (!(stack[depth].entry <= best.t * K_SLACK));
+                ref = stack[depth].ref;
+            }
+        }
+        uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
+        for (uint i = 0; i < count; i++) {
+            if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
+                continue;
+            struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
+            if (s.id < triangles)
+                k_try_triangle(r, s.triangle, s.id, t_max, &best);
+            else
+                k_try_round(sc, r, s.id, t_max, &best);
+            if (shadow && best.primitive != K_NONE)
+                return best;
+        }
+        do {
+            if (depth == 0)
+                return best;
+            depth--;
+        } while (!(stack[depth].entry <= best.t * K_SLACK));
+        ref = stack[depth].ref;
+    }
+}
+
+#else
+    uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
+    for (;;) {
+        uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
+        if (count == 0) {
+            K_GLOBAL const float *pair = sc->nodes + 8 * (size_t)first;
+            struct k_f4 lo0 = k_load4(pair), hi0 = k_load4(pair + 4), lo1 = k_load4(pair + 8),
+                        hi1 = k_load4(pair + 12);
+            uint ref0 = K_REF(K_AS_UINT(lo0.w), K_AS_UINT(hi0.w)),
+                 ref1 = K_REF(K_AS_UINT(lo1.w), K_AS_UINT(hi1.w));
+            float e0, e1;
+            int h0 = k_slab(r, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), best.t, &e0),
+                h1 = k_slab(r, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), best.t, &e1);
+            if (h0 && h1) {
+                int swap = e1 < e0;
+                struct k_waiting far;
+                far.ref = swap ? ref0 : ref1;
+                far.entry = swap ? e0 : e1;
+                stack[depth++] = far;
+                ref = swap ? ref1 : ref0;
                 continue;
             }
             if (h0 || h1) {
-                node = h0 ? first : first + 1;
+                ref = h0 ? ref0 : ref1;
                 continue;
             }
         } else {
             for (uint i = 0; i < count; i++) {
                 if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
                     continue;
-                K_GLOBAL const float *slot = sc->leaves + K_SLOT_WORDS * (size_t)(first + i);
-                uint id = K_AS_UINT(slot[9]);
-                if (id < triangles)
-                    k_try_triangle(r, k_slot_triangle(slot), id, t_max, &best);
+                struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
+                if (s.id < triangles)
+                    k_try_triangle(r, s.triangle, s.id, t_max, &best);
                 else
-                    k_try_round(sc, r, id, t_max, &best);
+                    k_try_round(sc, r, s.id, t_max, &best);
                 if (shadow && best.primitive != K_NONE)
                     return best;
             }
         }
         /* Nothing below: the next postponed node that can still hold a hit. */
-        for (;;) {
+        do {
             if (depth == 0)
                 return best;
-            node = stack[--depth];
-            if (k_node2_test(sc, r, node, best.t, &entry))
-                break;
-        }
+            depth--;
+        } while (!(stack[depth].entry <= best.t * K_SLACK));
+        ref = stack[depth].ref;
     }
 }
 
+#endif
 /* Every primitive in turn, by the same definition of a hit; what the trees are checked against. */
 K_FN struct k_best k_brute_force(const struct k_scene *sc, const struct k_ray *r, float t_max)
 {

@@ -30,7 +30,7 @@ struct backend {
         cl_program program; /* NULL: not made */
         cl_kernel kernels[ENTRY_COUNT];
         size_t group[ENTRY_COUNT]; /* CL_KERNEL_WORK_GROUP_SIZE */
-    } programs[BVH_WIDE8 + 1];
+    } programs[BVH_COMPRESSED8 + 1];
     struct program_request request; /* of the last opencl_build */
 
     cl_mem film;

@@ -25,7 +25,7 @@ static void options_make(const struct backend *b, char *buf, size_t size)
     const struct program_request *r = &b->request;
     const char *fault = fault_define(r->fault);
     snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%d%s%s%s%s%s%s", (int)r->mode,
-             b->tree == BVH_WIDE8 ? 8 : 2, b->info.kind == DEVICE_CPU ? " -DK_CPU" : "",
+             b->tree == BVH_WIDE8 ? 8 : b->tree == BVH_COMPRESSED8 ? 80 : 2, b->info.kind == DEVICE_CPU ? " -DK_CPU" : "",
              by_mode[r->mode],
              r->mode == MODE_STRICT && b->rounds_divide_sqrt
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
@@ -156,7 +156,7 @@ static void program_release(const struct backend *b, struct program *p)
 
 void opencl_programs_release(struct backend *b)
 {
-    for (int i = 0; i <= BVH_WIDE8; i++)
+    for (int i = 0; i <= BVH_COMPRESSED8; i++)
         program_release(b, &b->programs[i]);
 }
 
