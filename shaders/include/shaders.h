@@ -115,6 +115,11 @@ enum status asl_preprocess(struct arena *a, const char *file, const char *text, 
 void asl_program_dump(const struct asl_program *p, bool types, struct text *out);
 /* The table of builtins as Markdown, as docs/asl.md carries it. */
 void asl_builtins_print(struct text *out);
+/* The same table as data: the columns of builtins.def, for generators of programs and tests. */
+struct asl_builtin_row {
+    const char *name, *signatures, *derivatives, *ulp;
+};
+const struct asl_builtin_row *asl_builtin_rows(size_t *count);
 
 struct asl_metadata {
     const char *name;
