@@ -1,11 +1,7 @@
-/* The kernel through NVRTC: to machine code for the device, kept on disk. */
-#include "cuda_backend.h"
+/* The kernel through NVRTC: to machine code, or to PTX that the driver finishes. */
+#include "cuda_compile.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static const char *const entry_names[ENTRY_COUNT] = {
-    [ENTRY_RENDER] = "k_render", [ENTRY_TRACE] = "k_trace", [ENTRY_PROBE] = "k_probe"};
 
 enum { OPTIONS_MAX = 16, OPTION_SIZE = 64 };
 
@@ -94,7 +90,7 @@ static enum status nvrtc_error(struct error *err, const struct nvrtc_api *n, nvr
 }
 
 static enum status image_take(const struct nvrtc_api *n, nvrtc_program program, bool ptx,
-                              struct arena *a, struct cuda_image *out, struct error *err)
+                              struct arena *a, struct gpu_image *out, struct error *err)
 {
     size_t size = 0;
     nvrtc_result code = ptx ? n->GetPTXSize(program, &size) : n->GetCUBINSize(program, &size);
@@ -111,9 +107,21 @@ static enum status image_take(const struct nvrtc_api *n, nvrtc_program program, 
     return STATUS_OK;
 }
 
+enum status cuda_options(const struct nvrtc_api *n, const struct program_request *request,
+                         enum bvh_kind tree, int arch, bool ptx, char *out, size_t size,
+                         struct error *err)
+{
+    struct options options;
+    char target[32];
+    enum status s = target_choose(n, arch, &ptx, target, err);
+    if (s == STATUS_OK)
+        options_make(request, tree, target, &options, out, size);
+    return s;
+}
+
 enum status cuda_compile(const struct nvrtc_api *n, const struct program_request *request,
                          enum bvh_kind tree, int arch, bool ptx, struct arena *a,
-                         struct cuda_image *out, struct build_info *info, struct error *err)
+                         struct gpu_image *out, struct build_info *info, struct error *err)
 {
     struct options options;
     char target[32];
@@ -134,7 +142,7 @@ enum status cuda_compile(const struct nvrtc_api *n, const struct program_request
         log[0] = '\0';
     if (log)
         snprintf(info->log, sizeof info->log, "%s", log);
-    struct cuda_image image = {.resources = resources_read(log ? log : "")};
+    struct gpu_image image = {.resources = resources_read(log ? log : "")};
     if (code != 0) {
         s = error_msg(err, STATUS_BUILD,
                       "NVRTC %d.%d does not compile the kernel: %s (%d); it says: %.700s", n->major,
@@ -147,137 +155,5 @@ enum status cuda_compile(const struct nvrtc_api *n, const struct program_request
     n->DestroyProgram(&program);
     if (s == STATUS_OK)
         *out = image;
-    return s;
-}
-
-/* ---- on a device -------------------------------------------------------------------------------
- */
-
-static void program_release(struct backend *b, struct program *p)
-{
-    if (p->module)
-        b->cu->ModuleUnload(p->module);
-    *p = (struct program){0};
-}
-
-void cuda_programs_release(struct backend *b)
-{
-    for (int i = 0; i <= BVH_WIDE8; i++)
-        program_release(b, &b->programs[i]);
-}
-
-static uint32_t kernel_attribute(const struct backend *b, int what, cu_function f)
-{
-    int value = 0;
-    return b->cu->FuncGetAttribute(&value, what, f) == CU_OK && value > 0 ? (uint32_t)value : 0;
-}
-
-static enum status module_load(struct backend *b, const void *image, struct program *out,
-                               struct error *err)
-{
-    struct program p = {0};
-    cu_result code = b->cu->ModuleLoadData(&p.module, image);
-    if (code != CU_OK)
-        return cu_error(err, b->cu, code, "cuModuleLoadData");
-    for (int i = 0; i < ENTRY_COUNT; i++) {
-        code = b->cu->ModuleGetFunction(&p.kernels[i], p.module, entry_names[i]);
-        if (code != CU_OK) {
-            program_release(b, &p);
-            return cu_error(err, b->cu, code, "cuModuleGetFunction");
-        }
-    }
-    p.threads = kernel_attribute(b, CU_KERNEL_MAX_THREADS, p.kernels[ENTRY_RENDER]);
-    p.registers = kernel_attribute(b, CU_KERNEL_REGISTERS, p.kernels[ENTRY_RENDER]);
-    *out = p;
-    return STATUS_OK;
-}
-
-/* What the driver knows of k_render, in front of the compiler's log. */
-static void info_fill(const struct backend *b, const struct program *p,
-                      const struct kept_resources *res, struct build_info *info)
-{
-    info->registers = p->registers;
-    info->stack_bytes = kernel_attribute(b, CU_KERNEL_LOCAL_BYTES, p->kernels[ENTRY_RENDER]);
-    info->spill_bytes = res->spill_bytes;
-    char said[sizeof info->log];
-    memcpy(said, info->log, sizeof said);
-    snprintf(
-        info->log, sizeof info->log,
-        "k_render: work-groups of up to %u; %u registers, %u bytes of stack, %u spilt\n%.1800s",
-        p->threads, info->registers, info->stack_bytes, info->spill_bytes, said);
-}
-
-static void key_make(const struct backend *b, const char *options, char key[33])
-{
-    struct hash *h = hash_open();
-    char compiler[64];
-    /* The driver counts too: it finishes PTX where NVRTC is older than the device. */
-    snprintf(compiler, sizeof compiler, "NVRTC %d.%d arch %d", b->nvrtc->major, b->nvrtc->minor,
-             b->arch);
-    const char *const parts[] = {"cuda program 1", kernel_source_hash, options, compiler,
-                                 b->info.driver};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        hash_add(h, parts[i], strlen(parts[i]) + 1);
-    hash_close(h, key);
-}
-
-/* Compiles, or takes what was kept, for the tree that the device holds. */
-static enum status program_make(struct backend *b, struct program *out, struct build_info *info,
-                                struct error *err)
-{
-    struct build_info made = {0};
-    struct options options;
-    char target[32], key[33], path[4096];
-    bool ptx = false;
-    enum status s = target_choose(b->nvrtc, b->arch, &ptx, target, err);
-    if (s != STATUS_OK)
-        return s;
-    options_make(&b->request, b->tree, target, &options, made.options, sizeof made.options);
-    key_make(b, made.options, key);
-    bool keep = kernel_cache_path(key, ".cubin", path, sizeof path, NULL) == STATUS_OK;
-
-    struct arena a = {0};
-    struct cuda_image image = {0};
-    struct program p = {0};
-    double begin = clock_s();
-    if (keep && kept_read(&a, path, key, &image.data, &image.size, &image.resources))
-        made.cached = module_load(b, image.data, &p, NULL) == STATUS_OK;
-    if (!made.cached) {
-        s = cuda_compile(b->nvrtc, &b->request, b->tree, b->arch, false, &a, &image, &made, err);
-        if (s == STATUS_OK)
-            s = module_load(b, image.data, &p, err);
-        if (s == STATUS_OK && keep)
-            kept_write(path, key, image.data, image.size, &image.resources);
-    }
-    made.compile_s = clock_s() - begin;
-    if (s == STATUS_OK) {
-        info_fill(b, &p, &image.resources, &made);
-        *out = p;
-    }
-    *info = made; /* on failure: the log */
-    arena_free(&a);
-    return s;
-}
-
-enum status cuda_build(struct backend *b, const struct program_request *request,
-                       struct build_info *info, struct error *err)
-{
-    enum status s = cuda_current(b, err);
-    if (s != STATUS_OK)
-        return s;
-    cuda_programs_release(b);
-    b->request = *request;
-    return program_make(b, &b->programs[b->tree], info, err);
-}
-
-enum status cuda_program(struct backend *b, const struct program **out, struct error *err)
-{
-    struct program *p = &b->programs[b->tree];
-    enum status s = STATUS_OK;
-    if (!p->module) {
-        struct build_info info;
-        s = program_make(b, p, &info, err);
-    }
-    *out = p;
     return s;
 }
