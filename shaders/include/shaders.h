@@ -180,6 +180,17 @@ enum status asl_group_finish(struct asl_group *g, struct error *err);
 size_t asl_group_layers(const struct asl_group *g);
 const char *asl_group_layer_name(const struct asl_group *g, size_t layer);
 const struct asl_shader_info *asl_group_layer_shader(const struct asl_group *g, size_t layer);
+/* What the code of a group can reach, found without running it; string and call may be NULL. */
+struct asl_survey {
+    void *ctx;
+    /* A string in the text of a shader, or set as a parameter. */
+    void (*string)(void *ctx, const char *text);
+    /* A call of a builtin function. */
+    void (*call)(void *ctx, const char *builtin, struct src_pos at);
+    bool uses_Ci; /* set: Ci is read or written */
+};
+enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
+                             struct error *err);
 /* Changes a parameter of a finished group; takes effect in runs that start later. */
 enum status asl_group_reparam(struct asl_group *g, const char *layer, const struct asl_type *type,
                               const char *name, const char *value, struct error *err);
@@ -252,6 +263,19 @@ uint64_t asl_context_steps(const struct asl_context *c);
 
 /* A closure as text: "(0.5, 0.5, 0.5) * diffuse ((0, 0, 1))\n\t+ ..." (Closures). */
 void asl_closure_print(const struct asl_closure *c, struct text *out);
+
+/* An argument of a component: `key` is the name it was passed by, NULL for the fixed ones. */
+struct asl_closure_arg {
+    const char *key;
+    struct asl_type type;
+    const union asl_slot *value;
+};
+typedef void asl_closure_visitor(void *ctx, const char *name, const float weight[3],
+                                 const struct asl_closure_arg *args, size_t count);
+/* Calls visit for every component from left to right, with `weight` times the weights above it in
+ * float (docs/protocol.md section 19). NULL is the empty closure. */
+void asl_closure_visit(const struct asl_closure *c, const float weight[3],
+                       asl_closure_visitor *visit, void *ctx);
 
 /* ---- the IR of a finished group (docs/asl_ir.md)
  * -------------------------------------------------
