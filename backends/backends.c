@@ -74,6 +74,21 @@ static enum status memory_check(const struct device_info *info, const struct lay
     return STATUS_OK;
 }
 
+/* The kernel does not run shaders yet: a picture without them would be a wrong one. */
+static enum status shading_check(const struct device_info *info, const struct scene *s,
+                                 struct error *err)
+{
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
+        const struct material *m = &s->materials[s->primitive_material[i]];
+        if (m->shading)
+            return error_msg(err, STATUS_UNSUPPORTED,
+                             "material \"%s\" runs a shader: %s renders no shaded materials yet, "
+                             "`--device reference` does",
+                             m->name, info->id);
+    }
+    return STATUS_OK;
+}
+
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err)
 {
@@ -81,8 +96,10 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     struct layout l;
     if (!d || !s || bvh < BVH_AUTO || bvh > BVH_WIDE8)
         return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
-    enum status st =
-        layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
+    enum status st = shading_check(&d->info, s, err);
+    if (st)
+        return st;
+    st = layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
     if (st)
         return st;
     t.bvh_build_s = l.build_s;
