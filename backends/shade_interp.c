@@ -172,6 +172,7 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
         struct asl_context_options o = {
             .services = {t, on_message, on_space, on_attribute, on_userdata},
             .step_budget = s->opt.step_budget,
+            .perturb = s->opt.perturb,
             .entry_layers = s->entry_layers};
         st = asl_context_new(s->group, &o, &t->context, err);
     }

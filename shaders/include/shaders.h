@@ -246,6 +246,9 @@ struct asl_context_options {
     size_t max_bytes;     /* memory of one point; 0: 256 MiB */
     /* Layers to run at every point besides the last one: names, ends with NULL; NULL: none. */
     const char *const *entry_layers;
+    /* Not 0: results of builtins are moved within their ulp column, at random by this seed and
+     * alike at every point: what any implementation within the bounds might compute. */
+    uint32_t perturb;
 };
 
 enum status asl_context_new(const struct asl_group *g, const struct asl_context_options *opt,
