@@ -33,6 +33,8 @@ static void options_make(const struct program_request *r, enum bvh_kind tree, co
     snprintf(define, sizeof define, "-DK_MODE=%d", (int)r->mode);
     option_add(o, define);
     option_add(o, tree == BVH_WIDE8 ? "-DK_BVH=8" : "-DK_BVH=2");
+    snprintf(define, sizeof define, "-DK_PART=%d", (int)r->part);
+    option_add(o, define);
     if (r->mode == MODE_FAST)
         option_add(o, "--use_fast_math");
     if (r->mode == MODE_STRICT)

@@ -30,7 +30,7 @@ static gpu_pointer next_address = 0x7000000000000000ULL;
 static int objects, contexts, mistakes, broken;
 
 struct gpu_module_s {
-    int loaded;
+    enum program_part part; /* "MOCK 2 ...": as the image says */
 };
 struct gpu_function_s {
     enum kernel_entry entry;
@@ -39,7 +39,7 @@ struct gpu_event_s {
     unsigned long recorded, done; /* times of record calls; of those that were reached */
 };
 static struct gpu_function_s functions[ENTRY_COUNT] = {
-    {ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_PROBE}};
+    {ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_ARITHMETIC}, {ENTRY_PROBE}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
@@ -261,6 +261,7 @@ gpu_result mock_ModuleLoadData(gpu_module *module, const void *image)
     if (memcmp(image, "MOCK", 4) != 0)
         return 200;
     *module = calloc(1, sizeof **module);
+    (*module)->part = (enum program_part)(((const char *)image)[5] - '0');
     objects++;
     return GPU_OK;
 }
@@ -272,10 +273,17 @@ gpu_result mock_ModuleUnload(gpu_module module)
 }
 gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, const char *name)
 {
-    static const char *const names[] = {"k_render", "k_trace", "k_probe"};
+    static const struct {
+        const char *name;
+        enum kernel_entry entry;
+        enum program_part part;
+    } entries[ENTRY_COUNT] = {{"k_render", ENTRY_RENDER, PART_RENDER},
+                              {"k_trace", ENTRY_TRACE, PART_TRACE},
+                              {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
+                              {"k_probe", ENTRY_PROBE, PART_PROBE}};
     for (int i = 0; module && i < ENTRY_COUNT; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *function = &functions[i];
+        if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part) {
+            *function = &functions[entries[i].entry];
             return GPU_OK;
         }
     return 500;
@@ -436,7 +444,8 @@ gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gr
     w->grid[1] = grid_y;
     w->block[0] = block_x;
     w->block[1] = block_y;
-    int count = SCENE_BUFFER_COUNT + (function->entry == ENTRY_PROBE ? 3 : 2);
+    int count = SCENE_BUFFER_COUNT +
+                (function->entry == ENTRY_RENDER || function->entry == ENTRY_TRACE ? 2 : 3);
     for (int i = 0; i < count; i++) {
         memcpy(&w->arguments[i], parameters[i], sizeof w->arguments[i]);
         if (w->arguments[i])
@@ -501,7 +510,9 @@ nvrtc_result mock_nvrtc_DestroyProgram(nvrtc_program *program)
 nvrtc_result mock_nvrtc_CompileProgram(nvrtc_program program, int options,
                                        const char *const *option)
 {
-    snprintf(program->image, sizeof program->image, "MOCK %d options", options);
+    for (int i = 0; i < options; i++)
+        if (strncmp(option[i], "-DK_PART=", 9) == 0)
+            snprintf(program->image, sizeof program->image, "MOCK %s", option[i] + 9);
     for (int i = 0; i < options; i++)
         if (strcmp(option[i], "-DK_FAULT_LOST_COSINE") == 0)
             return 6;

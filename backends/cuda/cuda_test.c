@@ -73,8 +73,10 @@ static void modes_compile_to_their_arithmetic(void **state)
         print_message("%s\n", why);
         skip();
     }
-    for (enum math_mode mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
-        struct program_request request = {.mode = mode};
+    for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
+        const enum math_mode mode = (enum math_mode)(i / PART_COUNT);
+        struct program_request request = {.mode = mode,
+                                          .part = (enum program_part)(i % PART_COUNT)};
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
@@ -82,9 +84,12 @@ static void modes_compile_to_their_arithmetic(void **state)
         if (cuda_compile(n, &request, BVH_BINARY, 90, true, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", math_mode_name(mode), err.msg);
         const char *ptx = image.data;
-        assert_non_null(strstr(ptx, ".entry k_render("));
-        assert_non_null(strstr(ptx, ".entry k_trace("));
-        assert_non_null(strstr(ptx, ".entry k_probe("));
+        for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
+            char head[64];
+            snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+            assert_true((strstr(ptx, head) != NULL) ==
+                        (kernel_entries[entry].part == request.part));
+        }
         unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
                  flushed = occurrences(ptx, ".ftz");
         assert_true((fused > 0) == (mode != MODE_STRICT));
@@ -186,7 +191,8 @@ static int mock_run(const char *how)
     request.fault = NULL;
     CHECK(cuda_api.build(b, &request, &build, &err) == STATUS_OK && !build.cached);
     CHECK(build.registers == 128 && build.stack_bytes == 432 && build.spill_bytes == 12);
-    CHECK(strstr(build.options, "--fmad=false") && strstr(build.options, "-DK_BVH=2"));
+    CHECK(strstr(build.options, "--fmad=false") && strstr(build.options, "-DK_BVH=2") &&
+          strstr(build.options, "-DK_PART=0"));
     CHECK(cuda_api.build(b, &request, &build, &err) == STATUS_OK && build.cached);
     CHECK(build.spill_bytes == 12); /* kept with the binary */
 
@@ -203,10 +209,14 @@ static int mock_run(const char *how)
         CHECK(err.native == (strcmp(how, "fault") == 0 ? 700 : 701) &&
               strstr(err.msg, "CUDA_ERROR_"));
     } else {
-        CHECK(cuda_api.run_words(b, ENTRY_PROBE, &launch, in, 100, out, 100, 100, &err) ==
-              STATUS_OK);
-        for (uint32_t i = 0; i < 100; i++)
-            CHECK(out[i] == 7 * i + 1);
+        const enum kernel_entry rows[] = {ENTRY_ARITHMETIC, ENTRY_PROBE};
+        for (int e = 0; e < 2; e++) { /* of two programs */
+            memset(out, 0, sizeof out);
+            CHECK(cuda_api.run_words(b, rows[e], &launch, in, 100, out, 100, 100, &err) ==
+                  STATUS_OK);
+            for (uint32_t i = 0; i < 100; i++)
+                CHECK(out[i] == 7 * i + 1);
+        }
         CHECK(cuda_api.run_words(b, ENTRY_TRACE, &launch, NULL, 0, out, 4, 1, &err) == STATUS_OK);
         CHECK(out[0] == 1 && out[3] == 4);
     }

@@ -197,14 +197,14 @@ struct backend {
     gpu_pointer scene[SCENE_BUFFER_COUNT]; /* 0: empty */
     enum bvh_kind tree;                    /* of the scene; BVH_BINARY before the first */
 
-    /* Compiled for one kind of tree each, which halves compile time and registers; made when
-     * needed. */
+    /* Compiled for one kind of tree and one part of the entries each, which saves compile time and
+     * registers; made when needed. */
     struct program {
-        gpu_module module; /* NULL: not made */
-        gpu_function kernels[ENTRY_COUNT];
-        uint32_t threads; /* most in a block of k_render */
+        gpu_module module;                 /* NULL: not made */
+        gpu_function kernels[ENTRY_COUNT]; /* of the part; the others NULL */
+        uint32_t threads;                  /* most in a block of k_render */
         uint32_t registers;
-    } programs[BVH_WIDE8 + 1];
+    } programs[BVH_WIDE8 + 1][PART_COUNT];
     struct program_request request; /* of the last gpu_build */
 
     gpu_pointer film;
@@ -232,7 +232,8 @@ void gpu_defaults(const struct backend *b, struct launch_settings *s);
 enum status gpu_build(struct backend *b, const struct program_request *request,
                       struct build_info *info, struct error *err);
 /* The program for the scene's tree, compiled now if that kind is new. */
-enum status gpu_program(struct backend *b, const struct program **out, struct error *err);
+enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
+                        struct error *err);
 void gpu_programs_release(struct backend *b);
 
 /* gpu_memory.c */

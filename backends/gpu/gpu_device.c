@@ -167,7 +167,7 @@ enum bvh_kind gpu_preferred_bvh(const struct backend *b)
  */
 void gpu_defaults(const struct backend *b, struct launch_settings *s)
 {
-    uint32_t threads = b->programs[b->tree].threads;
+    uint32_t threads = b->programs[b->tree][PART_RENDER].threads;
     if (s->work_group[0] == 0 || s->work_group[1] == 0) {
         s->work_group[0] = 8;
         s->work_group[1] = threads && threads < 64 ? 4 : 8;

@@ -104,7 +104,7 @@ enum status gpu_launch(struct backend *b, const struct k_launch *launch, const u
     const struct program *p = NULL;
     enum status s = gpu_select(b, err);
     if (s == STATUS_OK)
-        s = gpu_program(b, &p, err);
+        s = gpu_program(b, ENTRY_RENDER, &p, err);
     if (s == STATUS_OK)
         s = group_check(b, p, work_group, blocks, err);
     if (s != STATUS_OK)
@@ -169,7 +169,7 @@ enum status gpu_run_words(struct backend *b, enum kernel_entry entry, const stru
     const struct program *p = NULL;
     enum status s = gpu_select(b, err);
     if (s == STATUS_OK)
-        s = gpu_program(b, &p, err);
+        s = gpu_program(b, entry, &p, err);
     if (s != STATUS_OK)
         return s;
     if (items == 0)
@@ -194,10 +194,10 @@ enum status gpu_run_words(struct backend *b, enum kernel_entry entry, const stru
     if (code == GPU_OK) {
         gpu_pointer probe[3] = {launch_at, in_at, out_at}, trace[2] = {launch_at, out_at};
         void *arguments[ARGUMENTS_MAX];
-        if (entry == ENTRY_PROBE)
-            arguments_make(b, probe, 3, arguments);
-        else
+        if (entry == ENTRY_TRACE)
             arguments_make(b, trace, 2, arguments);
+        else
+            arguments_make(b, probe, 3, arguments);
         unsigned group = items < GROUP ? (unsigned)items : GROUP;
         unsigned blocks = (unsigned)((items + group - 1) / group);
         call = GPU_CALL_LaunchKernel;

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-static const char *const entry_names[ENTRY_COUNT] = {
-    [ENTRY_RENDER] = "k_render", [ENTRY_TRACE] = "k_trace", [ENTRY_PROBE] = "k_probe"};
-
 static void program_release(struct backend *b, struct program *p)
 {
     if (p->module)
@@ -15,8 +12,9 @@ static void program_release(struct backend *b, struct program *p)
 
 void gpu_programs_release(struct backend *b)
 {
-    for (int i = 0; i <= BVH_WIDE8; i++)
-        program_release(b, &b->programs[i]);
+    for (int tree = 0; tree <= BVH_WIDE8; tree++)
+        for (int part = 0; part < PART_COUNT; part++)
+            program_release(b, &b->programs[tree][part]);
 }
 
 static uint32_t kernel_attribute(const struct backend *b, int what, gpu_function f)
@@ -26,22 +24,26 @@ static uint32_t kernel_attribute(const struct backend *b, int what, gpu_function
                                                                                : 0;
 }
 
-static enum status module_load(struct backend *b, const void *image, struct program *out,
-                               struct error *err)
+static enum status module_load(struct backend *b, const void *image, enum program_part part,
+                               struct program *out, struct error *err)
 {
     struct program p = {0};
     gpu_result code = b->driver->ModuleLoadData(&p.module, image);
     if (code != GPU_OK)
         return gpu_error(err, b->driver, code, GPU_CALL_ModuleLoadData);
     for (int i = 0; i < ENTRY_COUNT; i++) {
-        code = b->driver->ModuleGetFunction(&p.kernels[i], p.module, entry_names[i]);
+        if (kernel_entries[i].part != part)
+            continue;
+        code = b->driver->ModuleGetFunction(&p.kernels[i], p.module, kernel_entries[i].name);
         if (code != GPU_OK) {
             program_release(b, &p);
             return gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
         }
     }
-    p.threads = kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p.kernels[ENTRY_RENDER]);
-    p.registers = kernel_attribute(b, GPU_KERNEL_REGISTERS, p.kernels[ENTRY_RENDER]);
+    if (part == PART_RENDER) {
+        p.threads = kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p.kernels[ENTRY_RENDER]);
+        p.registers = kernel_attribute(b, GPU_KERNEL_REGISTERS, p.kernels[ENTRY_RENDER]);
+    }
     *out = p;
     return STATUS_OK;
 }
@@ -74,13 +76,15 @@ static void key_make(const struct backend *b, const char *options, const char *c
 }
 
 /* Compiles, or takes what was kept, for the tree that the device holds. */
-static enum status program_make(struct backend *b, struct program *out, struct build_info *info,
-                                struct error *err)
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
 {
     struct build_info made = {0};
+    struct program_request request = b->request;
+    request.part = part;
     char compiler[512], key[33], path[4096];
-    enum status s = b->api->options(b->arch, &b->request, b->tree, made.options,
-                                    sizeof made.options, compiler, sizeof compiler, err);
+    enum status s = b->api->options(b->arch, &request, b->tree, made.options, sizeof made.options,
+                                    compiler, sizeof compiler, err);
     if (s != STATUS_OK)
         return s;
     key_make(b, made.options, compiler, key);
@@ -91,17 +95,18 @@ static enum status program_make(struct backend *b, struct program *out, struct b
     struct program p = {0};
     double begin = clock_s();
     if (keep && kept_read(&a, path, key, &image.data, &image.size, &image.resources))
-        made.cached = module_load(b, image.data, &p, NULL) == STATUS_OK;
+        made.cached = module_load(b, image.data, part, &p, NULL) == STATUS_OK;
     if (!made.cached) {
-        s = b->api->compile(b->arch, &b->request, b->tree, &a, &image, &made, err);
+        s = b->api->compile(b->arch, &request, b->tree, &a, &image, &made, err);
         if (s == STATUS_OK)
-            s = module_load(b, image.data, &p, err);
+            s = module_load(b, image.data, part, &p, err);
         if (s == STATUS_OK && keep)
             kept_write(path, key, image.data, image.size, &image.resources);
     }
     made.compile_s = clock_s() - begin;
     if (s == STATUS_OK) {
-        info_fill(b, &p, &image.resources, &made);
+        if (part == PART_RENDER)
+            info_fill(b, &p, &image.resources, &made);
         *out = p;
     }
     *info = made; /* on failure: the log */
@@ -117,16 +122,18 @@ enum status gpu_build(struct backend *b, const struct program_request *request,
         return s;
     gpu_programs_release(b);
     b->request = *request;
-    return program_make(b, &b->programs[b->tree], info, err);
+    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
 }
 
-enum status gpu_program(struct backend *b, const struct program **out, struct error *err)
+enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
+                        struct error *err)
 {
-    struct program *p = &b->programs[b->tree];
+    enum program_part part = kernel_entries[entry].part;
+    struct program *p = &b->programs[b->tree][part];
     enum status s = STATUS_OK;
     if (!p->module) {
         struct build_info info;
-        s = program_make(b, p, &info, err);
+        s = program_make(b, part, p, &info, err);
     }
     *out = p;
     return s;

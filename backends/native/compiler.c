@@ -162,9 +162,9 @@ enum status compiler_build(const struct compiler *c, const struct program_reques
     const char *extra = getenv("ISOPHOTE_CFLAGS");
     char flags[sizeof info->options], name[128], features[33], key[33];
     uint32_t mhz;
-    int length =
-        snprintf(flags, sizeof flags, "%s %s %s %s", common_flags, mode_flags(request->mode),
-                 fault_define(request->fault), extra ? extra : "");
+    int length = snprintf(flags, sizeof flags, "%s %s -DK_PART=%d %s %s", common_flags,
+                          mode_flags(request->mode), (int)request->part,
+                          fault_define(request->fault), extra ? extra : "");
     if (length < 0 || (size_t)length >= sizeof flags)
         return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
     snprintf(info->options, sizeof info->options, "%s", flags);
