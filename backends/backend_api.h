@@ -29,17 +29,37 @@ struct scene_buffers {
 /* Entry points of the kernel source. Each takes the scene buffers in order, then a `const struct
  * k_launch *` (kernel/launch.h, fixed layout, by buffer), then its own buffers. */
 enum kernel_entry {
-    ENTRY_RENDER, /* + film: int64 [pixels][4], added to */
-    ENTRY_TRACE,  /* + records: float/uint words, one sample of one pixel by work-item 0 */
-    ENTRY_PROBE,  /* + in words, out words; one row a work-item */
+    ENTRY_RENDER,     /* + film: int64 [pixels][4], added to */
+    ENTRY_TRACE,      /* + records: float/uint words, one sample of one pixel by work-item 0 */
+    ENTRY_ARITHMETIC, /* PROBE_RNG, PROBE_MATH: + in words, out words; one row a work-item */
+    ENTRY_PROBE,      /* every other probe; as ENTRY_ARITHMETIC */
     ENTRY_COUNT
 };
 
-/* What to compile: one program holds all entries. */
+/* Entries that are compiled together. Render, trace and probe each hold a whole path tracer or most
+ * of one, and compilers take seconds for it: so `build` makes the first part, and an API makes the
+ * others when run_words first asks for them. Arithmetic is small: what strict mode asks of a device
+ * is asked of the very program that will render. */
+enum program_part {
+    PART_RENDER, /* ENTRY_RENDER, ENTRY_ARITHMETIC */
+    PART_TRACE,
+    PART_PROBE,
+    PART_COUNT
+};
+extern const struct kernel_entry_info {
+    const char *name; /* "k_render" */
+    enum program_part part;
+} kernel_entries[ENTRY_COUNT];
+
+/* What to compile. The part is an option -DK_PART=n. */
 struct program_request {
     enum math_mode mode;
     const char *fault; /* NULL, or a name of faults_list */
+    enum program_part part;
+    uint32_t registers; /* 0: no limit asked for */
 };
+/* The value of K_BVH and of k_launch.bvh for a tree. */
+unsigned bvh_define(enum bvh_kind tree);
 
 struct backend; /* one opened device of one API */
 
@@ -61,6 +81,7 @@ struct backend_api {
      * device now holds. */
     enum status (*upload)(struct backend *b, const struct scene_buffers *buffers,
                           uint64_t *device_bytes, struct error *err);
+    /* PART_RENDER of the request. */
     enum status (*build)(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err);
     /* Film memory for `pixels` pixels, set to zero, or every byte to 0xFF when poison. The kernel
@@ -76,7 +97,7 @@ struct backend_api {
      */
     enum status (*finish)(struct backend *b, double *device_s, struct error *err);
     enum status (*film_read)(struct backend *b, int64_t *sums, size_t pixels, struct error *err);
-    /* ENTRY_TRACE or ENTRY_PROBE, `items` work-items in one dimension: copies in, runs, copies out.
+    /* Any entry but ENTRY_RENDER, `items` work-items in one dimension: copies in, runs, copies out.
      * May be called before any upload (probes that need no scene). */
     enum status (*run_words)(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,

@@ -11,7 +11,10 @@ const char *math_mode_name(enum math_mode m)
 }
 const char *bvh_kind_name(enum bvh_kind b)
 {
-    return b == BVH_BINARY ? "bvh2" : b == BVH_WIDE8 ? "bvh8" : b == BVH_COMPRESSED8 ? "bvh8c" : "auto";
+    return b == BVH_BINARY        ? "bvh2"
+           : b == BVH_WIDE8       ? "bvh8"
+           : b == BVH_COMPRESSED8 ? "bvh8c"
+                                  : "auto";
 }
 const char *exec_model_name(enum exec_model m)
 {
@@ -74,15 +77,37 @@ static enum status memory_check(const struct device_info *info, const struct lay
     return STATUS_OK;
 }
 
+/* The kernel does not run shaders yet: a picture without them would be a wrong one. */
+static enum status shading_check(const struct device_info *info, const struct scene *s,
+                                 struct error *err)
+{
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
+        const struct material *m = &s->materials[s->primitive_material[i]];
+        if (m->shading)
+            return error_msg(err, STATUS_UNSUPPORTED,
+                             "material \"%s\" runs a shader: %s renders no shaded materials yet, "
+                             "`--device reference` does",
+                             m->name, info->id);
+    }
+    return STATUS_OK;
+}
+
+unsigned bvh_define(enum bvh_kind tree)
+{
+    return tree == BVH_WIDE8 ? 8 : tree == BVH_COMPRESSED8 ? 80 : 2;
+}
+
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err)
 {
     struct load_times t = {0};
     struct layout l;
-    if (!d || !s || bvh < BVH_AUTO || bvh > BVH_COMPRESSED8)
+    if (!d || !s || bvh < BVH_AUTO || bvh >= BVH_COUNT)
         return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
-    enum status st =
-        layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
+    enum status st = shading_check(&d->info, s, err);
+    if (st)
+        return st;
+    st = layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
     if (st)
         return st;
     t.bvh_build_s = l.build_s;
@@ -117,13 +142,14 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 /* ---- program
  * ---------------------------------------------------------------------------------------------- */
 
-enum status device_build(struct device *d, enum math_mode mode, struct build_info *info,
-                         struct error *err)
+enum status device_build(struct device *d, const struct launch_settings *settings,
+                         struct build_info *info, struct error *err)
 {
     struct build_info scratch, *out = info ? info : &scratch;
-    struct program_request request = {.mode = mode};
-    if (!d || mode < MODE_STRICT || mode > MODE_FAST)
+    if (!d || !settings || settings->mode < MODE_STRICT || settings->mode > MODE_FAST)
         return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
+    const enum math_mode mode = settings->mode;
+    struct program_request request = {.mode = mode, .registers = settings->registers};
     memset(out, 0, sizeof *out);
     d->built = false;
     enum status st = d->api->build(d->backend, &request, out, err);
@@ -533,6 +559,7 @@ enum status device_probe(struct device *d, enum probe probe, const uint32_t *in,
     struct k_launch l = d->layout.launch;
     l.probe = (uint32_t)probe;
     l.rows = (uint32_t)rows;
-    return d->api->run_words(d->backend, ENTRY_PROBE, &l, in, rows * probe_shapes[probe].in_words,
-                             out, rows * probe_shapes[probe].out_words, rows, err);
+    enum kernel_entry entry = probe <= PROBE_MATH ? ENTRY_ARITHMETIC : ENTRY_PROBE;
+    return d->api->run_words(d->backend, entry, &l, in, rows * probe_shapes[probe].in_words, out,
+                             rows * probe_shapes[probe].out_words, rows, err);
 }

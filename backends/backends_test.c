@@ -62,7 +62,7 @@ static void strict_bits_do_not_depend_on_settings(void **state)
         struct scene *s = scene_from_library(names[i]);
         struct render_job job = job_make(MODE_STRICT);
         char first[33] = "", hex[33];
-        for (int kind = BVH_BINARY; kind <= BVH_WIDE8; kind++) {
+        for (int kind = BVH_BINARY; kind < BVH_COUNT; kind++) {
             struct device *d = device_ready("native", s, (enum bvh_kind)kind, MODE_STRICT);
             for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
                 job.launch = settings[k];
@@ -247,7 +247,7 @@ static void bad_jobs_are_refused(void **state)
     expect(device_render(d, &good, &f, false, NULL, &err), STATUS_ARG, &err, "device_load");
     must(device_load(d, s, BVH_BINARY, NULL, &err), &err);
     expect(device_render(d, &good, &f, false, NULL, &err), STATUS_ARG, &err, "device_build");
-    must(device_build(d, MODE_STRICT, NULL, &err), &err);
+    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err), &err);
 #define REFUSED(field, value, status, word)                                                        \
     job = good;                                                                                    \
     job.field = value;                                                                             \
@@ -380,8 +380,9 @@ static void null_device_is_constant(void **state)
     must(film_check(&f, SPP, NULL, &err), &err);
     for (size_t i = 0; i < (size_t)W * H * 3; i++)
         assert_int_equal(f.sums[i / 3 * 4 + i % 3], f.sums[0]);
-    expect(device_build(d, MODE_STRICT, NULL, &err), STATUS_UNSUPPORTED, &err, "arithmetic");
-    must(device_build(d, MODE_FAST, NULL, &err), &err);
+    expect(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err),
+           STATUS_UNSUPPORTED, &err, "arithmetic");
+    must(device_build(d, &(struct launch_settings){.mode = MODE_FAST}, NULL, &err), &err);
     expect(device_probe(d, PROBE_RNG, in, 1, out, &err), STATUS_UNSUPPORTED, &err, "null");
     film_free(&f);
     device_close(d);
@@ -402,17 +403,19 @@ static void compiler_troubles_are_told(void **state)
     unsetenv("ISOPHOTE_CC");
     must(device_open("native", &d, &err), &err);
     setenv("ISOPHOTE_CFLAGS", "-include /nonexistent/header.h", 1);
-    expect(device_build(d, MODE_FAST, &info, &err), STATUS_BUILD, &err, "header.h");
+    expect(device_build(d, &(struct launch_settings){.mode = MODE_FAST}, &info, &err), STATUS_BUILD,
+           &err, "header.h");
     assert_non_null(strstr(info.log, "/nonexistent/header.h"));
     assert_non_null(strstr(info.options, "-DK_MODE=2"));
     /* arithmetic that strict forbids is found out by running it */
     setenv("ISOPHOTE_CFLAGS", "-ffp-contract=fast -mfma", 1);
 #ifdef __x86_64__
-    expect(device_build(d, MODE_STRICT, &info, &err), STATUS_UNSUPPORTED, &err, "contraction");
+    expect(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err),
+           STATUS_UNSUPPORTED, &err, "contraction");
 #endif
     unsetenv("ISOPHOTE_CFLAGS");
-    must(device_build(d, MODE_STRICT, &info, &err), &err);
-    must(device_build(d, MODE_STRICT, &info, &err), &err);
+    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err), &err);
+    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err), &err);
     assert_true(info.cached);
     device_close(d);
 }
@@ -432,13 +435,13 @@ static void damaged_cache_is_repaired(void **state)
     setenv("ISOPHOTE_CFLAGS", "-O1", 1);
     struct build_info info;
     must(device_open("native", &d, &err), &err);
-    must(device_build(d, MODE_DEVICE, &info, &err), &err);
+    must(device_build(d, &(struct launch_settings){.mode = MODE_DEVICE}, &info, &err), &err);
     assert_false(info.cached);
     device_close(d);
     snprintf(command, sizeof command, "for f in %s/kernels/*.so; do echo junk > $f; done", cache);
     assert_int_equal(system(command), 0);
     must(device_open("native", &d, &err), &err);
-    must(device_build(d, MODE_DEVICE, &info, &err), &err);
+    must(device_build(d, &(struct launch_settings){.mode = MODE_DEVICE}, &info, &err), &err);
     assert_false(info.cached);
     device_close(d);
     snprintf(command, sizeof command, "rm -r %s", cache);

@@ -1,4 +1,5 @@
-/* The list of mistakes that the kernel can be compiled with, and the folder of compiled kernels. */
+/* What can be compiled of the kernel: its entries, the list of mistakes; and the folder of compiled
+ * kernels. */
 #include "backend_api.h"
 
 #include <string.h>
@@ -12,6 +13,13 @@ static const char *const defines[] = {
 #define FAULT(macro, name, text) "-DK_FAULT_" #macro,
 #include "kernel/faults.def"
 #undef FAULT
+};
+
+const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
+    [ENTRY_RENDER] = {"k_render", PART_RENDER},
+    [ENTRY_TRACE] = {"k_trace", PART_TRACE},
+    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER},
+    [ENTRY_PROBE] = {"k_probe", PART_PROBE},
 };
 
 const struct fault *faults_list(size_t *count)

@@ -19,7 +19,7 @@ struct layout {
  */
 #define LAYOUT_COORDINATE_MAX 0x1p36
 
-/* kind: BVH_BINARY or BVH_WIDE8. Fails: RANGE (a coordinate too large), LIMIT, MEMORY, CANCELLED.
+/* kind: not BVH_AUTO. Fails: RANGE (a coordinate too large), LIMIT, MEMORY, CANCELLED.
  */
 enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layout *out,
                          struct error *err);

@@ -98,6 +98,10 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct bv
                               struct error *err)
 {
     void *nodes;
+    if (tree->node_count > K_REF_FIRST_MAX || tree->primitive_count > K_REF_FIRST_MAX)
+        return error_msg(err, STATUS_LIMIT,
+                         "a binary tree of %zu nodes over %zu primitives; the most is %u",
+                         tree->node_count, tree->primitive_count, K_REF_FIRST_MAX);
     enum status st =
         layout_take(l, BUFFER_nodes, tree->node_count, sizeof *tree->nodes, &nodes, err);
     if (st)
@@ -108,7 +112,7 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct bv
     st = slots_lay(l, s, tree->order, tree->primitive_count, err);
     if (st)
         return st;
-    l->launch.bvh = tree->primitive_count ? 2 : 0;
+    l->launch.bvh = tree->primitive_count ? bvh_define(BVH_BINARY) : 0;
     l->bvh = l->buffers.bvh = BVH_BINARY;
     l->sah_cost = tree->sah_cost;
     return STATUS_OK;
@@ -168,7 +172,7 @@ static enum status wide_lay(struct layout *l, const struct scene *s, struct bvh8
     if (st)
         return st;
     memcpy(nodes, tree->nodes, tree->node_count * sizeof *tree->nodes);
-    l->launch.bvh = tree->primitive_count ? 8 : 0;
+    l->launch.bvh = tree->primitive_count ? bvh_define(BVH_WIDE8) : 0;
     l->bvh = l->buffers.bvh = BVH_WIDE8;
     l->sah_cost = tree->sah_cost;
     return STATUS_OK;
@@ -190,7 +194,7 @@ static enum status compressed_lay(struct layout *l, const struct scene *s, const
         st = layout_take(l, BUFFER_nodes, c.node_count, sizeof *c.nodes, &nodes, err);
     if (st == STATUS_OK) {
         memcpy(nodes, c.nodes, c.node_count * sizeof *c.nodes);
-        l->launch.bvh = c.primitive_count ? 80 : 0;
+        l->launch.bvh = c.primitive_count ? bvh_define(BVH_COMPRESSED8) : 0;
         l->bvh = l->buffers.bvh = BVH_COMPRESSED8;
         l->sah_cost = c.sah_cost;
     }
@@ -209,7 +213,8 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
                          boxes.count);
     parallel_for((boxes.count + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &boxes);
     struct bvh2 tree;
-    enum status st = bvh2_build(boxes.at, boxes.count, kind == BVH_COMPRESSED8 ? BVH8C_LEAF : BINARY_LEAF, &tree, err);
+    enum status st = bvh2_build(boxes.at, boxes.count,
+                                kind == BVH_COMPRESSED8 ? BVH8C_LEAF : BINARY_LEAF, &tree, err);
     free(boxes.at);
     if (st)
         return st;

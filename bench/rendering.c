@@ -48,7 +48,7 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     out->device = *device_describe(r->device);
     st = device_load(r->device, r->scene, r->job.launch.bvh, &out->load, err);
     if (!st)
-        st = device_build(r->device, r->job.launch.mode, &out->build, err);
+        st = device_build(r->device, &r->job.launch, &out->build, err);
     if (!st)
         st = film_init(&r->film, r->job.width, r->job.height, film_exponent(r->scene), err);
     if (st)

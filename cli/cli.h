@@ -63,7 +63,7 @@ struct render_options {
     uint64_t seed;
     bool seed_given, rr_given, mode_given;
     bool json;
-    struct option table[17];
+    struct option table[18];
     size_t count;
 };
 void render_options_init(struct render_options *o);

@@ -254,7 +254,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     if ((s = device_load(d, scene, job->launch.bvh, &sum->load, err)) != STATUS_OK)
         goto done;
-    if ((s = device_build(d, job->launch.mode, &sum->build, err)) != STATUS_OK)
+    if ((s = device_build(d, &job->launch, &sum->build, err)) != STATUS_OK)
         goto done;
     s = device_render(d, job, &film, false, &sum->times, err);
     progress_end();

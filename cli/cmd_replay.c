@@ -225,7 +225,7 @@ static enum status open_device(const char *id, const struct scene *s, const stru
     enum status st = device_open(id, d, err);
     if (st == STATUS_OK)
         st = device_load(*d, s, job->launch.bvh, NULL, err);
-    return st == STATUS_OK ? device_build(*d, job->launch.mode, NULL, err) : st;
+    return st == STATUS_OK ? device_build(*d, &job->launch, NULL, err) : st;
 }
 
 static bool parse_pixel(const char *text, uint32_t xy[2])

@@ -2,12 +2,10 @@
  * options bear the names that users of OSL's testshade know. */
 #include "cli.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenes.h"
-#include "shaders.h"
+#include "backends.h"
 
 static const char usage[] =
     "usage: isophote shade [options] SHADER...\n\n"
@@ -49,59 +47,32 @@ static const char usage[] =
     "  isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
     "  isophote shade --print --param scale 3 marble.osl -o Cout x.exr\n";
 
-enum { MAX_OUTPUTS = 64, ROWS_AT_ONCE = 64 };
-
-struct output {
-    const char *var, *file;
-    struct asl_type type;
-    float *values; /* width * height * channels */
-    size_t channels;
-    bool found;
-};
-
-struct user_value {
-    const char *name;
-    struct asl_type type;
-    float v[16];
-    size_t n;
-};
+/* Rows of a grid that are kept at a time when nothing is written to images. */
+enum { ROWS_AT_ONCE = 64 };
 
 struct reparam {
     const char *layer, *name, *value;
     struct asl_type type;
 };
 
-/* What shaders said in one row, in order. */
-struct row {
-    struct text text; /* kind, target, 0, text, 0 ... */
-};
-
-struct shade {
+/* What the command line asks for. */
+struct command {
     struct arena arena;
     struct asl_group *group;
     struct asl_options copt;
-    const char **includes, **defines, **entries;
-    size_t include_count, define_count, entry_count, layers;
-    uint32_t width, height, iters, threads, raytype;
-    bool grid, center, print, vary_p, vary_u, vary_v, runstats, json;
-    double offset[2], scale[2];
-    const char *layer, *depth;
-    struct output outputs[MAX_OUTPUTS];
-    size_t output_count;
+    struct shade_options opt;
+    struct shade_grid grid;
+    const char **includes, **defines, **outputs, **files;
+    size_t include_count, define_count, output_count, layers;
+    uint32_t iters;
+    bool print, runstats, json;
+    const char *engine, *layer, *depth;
     struct reparam *reparams;
-    struct user_value *user;
-    size_t reparam_count, user_count;
-    uint64_t budget;
+    struct shade_userdata *user;
+    size_t reparam_count;
     struct text warnings, said, printed;
-    /* while it runs */
-    struct asl_context **contexts;
-    struct row *rows;
-    const struct asl_globals **current; /* per thread */
-    struct row **current_row;
-    struct error *errors; /* per thread */
-    uint32_t first_row;
-    uint64_t steps;
     double seconds;
+    uint64_t steps;
 };
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -145,7 +116,7 @@ static bool is_option(const char *arg, const char *name)
 }
 
 /* Reads the shader `name`: itself, or with an extension, here or in the folders of --path. */
-static const struct asl_program *load_shader(struct shade *s, const char *name, struct error *err)
+static const struct asl_program *load_shader(struct command *s, const char *name, struct error *err)
 {
     static const char *const extensions[] = {"", ".asl", ".osl", ".aso"};
     for (size_t d = 0; d <= s->include_count; d++) {
@@ -182,7 +153,7 @@ static const struct asl_program *find_shader(void *ctx, const char *name, struct
     return load_shader(ctx, name, err);
 }
 
-static enum status add_layer(struct shade *s, const struct asl_program *p, struct error *err)
+static enum status add_layer(struct command *s, const struct asl_program *p, struct error *err)
 {
     enum status st = asl_group_layer(s->group, p, NULL, s->layer, &s->warnings, err);
     s->layer = NULL;
@@ -190,13 +161,13 @@ static enum status add_layer(struct shade *s, const struct asl_program *p, struc
     return st;
 }
 
-static enum status add_shader(struct shade *s, const char *name, struct error *err)
+static enum status add_shader(struct command *s, const char *name, struct error *err)
 {
     const struct asl_program *p = load_shader(s, name, err);
     return p ? add_layer(s, p, err) : err->code;
 }
 
-static enum status add_expr(struct shade *s, const char *text, struct error *err)
+static enum status add_expr(struct command *s, const char *text, struct error *err)
 {
     struct asl_diags diags = {0};
     const struct asl_program *p = NULL;
@@ -212,7 +183,7 @@ static enum status add_expr(struct shade *s, const char *text, struct error *err
     return st == STATUS_OK ? add_layer(s, p, err) : st;
 }
 
-static enum status add_group(struct shade *s, const char *text, struct error *err)
+static enum status add_group(struct command *s, const char *text, struct error *err)
 {
     const char *file = "--group";
     if (!strpbrk(text, " ;\n")) { /* a file's name */
@@ -229,17 +200,18 @@ static enum status add_group(struct shade *s, const char *text, struct error *er
     return st == STATUS_MISSING ? err->code : st;
 }
 
-static enum status add_userdata(struct shade *s, const char *opt, char **argv, struct error *err)
+static enum status add_userdata(struct command *s, const char *opt, char **argv, struct error *err)
 {
-    struct user_value *u = &s->user[s->user_count];
-    enum status st = option_type(opt, &u->type, err);
+    struct shade_userdata *u = &s->user[s->opt.userdata_count];
+    struct asl_type type; /* asked for when it is read: only its spelling is checked */
+    enum status st = option_type(opt, &type, err);
     if (st != STATUS_OK)
         return st;
     u->name = argv[0];
     const char *p = argv[1];
-    while (u->n < 16) {
+    while (u->count < 16) {
         char *end;
-        u->v[u->n++] = strtof(p, &end);
+        u->v[u->count++] = strtof(p, &end);
         if (end == p)
             return error_msg(err, STATUS_TYPE, "userdata '%s': expected numbers, found '%s'",
                              argv[0], argv[1]);
@@ -247,7 +219,7 @@ static enum status add_userdata(struct shade *s, const char *opt, char **argv, s
         if (!*p)
             break;
     }
-    s->user_count++;
+    s->opt.userdata_count++;
     return STATUS_OK;
 }
 
@@ -266,7 +238,7 @@ static const struct switch_option known[] = {
     {"h", 0},
 };
 
-static int apply(struct shade *s, const char *opt, const char *name, char **v, struct error *err)
+static int apply(struct command *s, const char *opt, const char *name, char **v, struct error *err)
 {
     double x, y;
     struct asl_type type;
@@ -274,11 +246,10 @@ static int apply(struct shade *s, const char *opt, const char *name, char **v, s
     if (strcmp(name, "g") == 0 || strcmp(name, "res") == 0) {
         if (!read_number(v[0], 1, 65536, &x) || !read_number(v[1], 1, 65536, &y))
             return misuse("the grid must be two whole numbers from 1 to 65536, found", v[0]);
-        s->width = (uint32_t)x;
-        s->height = (uint32_t)y;
-        s->grid = true;
+        s->grid.width = (uint32_t)x;
+        s->grid.height = (uint32_t)y;
     } else if (strcmp(name, "offsetuv") == 0 || strcmp(name, "scaleuv") == 0) {
-        double *to = name[0] == 'o' ? s->offset : s->scale;
+        double *to = name[0] == 'o' ? s->grid.offset : s->grid.scale;
         if (!read_number(v[0], -1e30, 1e30, &to[0]) || !read_number(v[1], -1e30, 1e30, &to[1]))
             return misuse("expected two numbers after", opt);
     } else if (strcmp(name, "param") == 0) {
@@ -306,10 +277,8 @@ static int apply(struct shade *s, const char *opt, const char *name, char **v, s
     } else if (strcmp(name, "userdata") == 0) {
         st = add_userdata(s, opt, v, err);
     } else if (strcmp(name, "o") == 0) {
-        if (s->output_count == MAX_OUTPUTS)
-            return misuse("too many outputs at", v[0]);
-        s->outputs[s->output_count].var = v[0];
-        s->outputs[s->output_count++].file = v[1];
+        s->outputs[s->output_count] = v[0];
+        s->files[s->output_count++] = v[1];
     } else if (strcmp(name, "od") == 0 || strcmp(name, "d") == 0) {
         if (strcmp(v[0], "float") != 0 && strcmp(v[0], "uint8") != 0)
             return misuse("-od takes float or uint8, not", v[0]);
@@ -318,35 +287,31 @@ static int apply(struct shade *s, const char *opt, const char *name, char **v, s
                strcmp(name, "threads") == 0) {
         if (!read_number(v[0], name[0] == 'i' ? 1 : 0, 1e6, &x))
             return misuse("expected a whole number, found", v[0]);
-        *(name[0] == 'i' ? &s->iters : &s->threads) = (uint32_t)x;
+        *(name[0] == 'i' ? &s->iters : &s->opt.threads) = (uint32_t)x;
     } else if (strcmp(name, "budget") == 0) {
         if (!read_number(v[0], 1, 1e18, &x))
             return misuse("expected a whole number, found", v[0]);
-        s->budget = (uint64_t)x;
+        s->opt.step_budget = (uint64_t)x;
     } else if (strcmp(name, "raytype") == 0) {
-        s->raytype = asl_raytype_bit(v[0]);
-        if (!s->raytype)
+        s->grid.raytype = asl_raytype_bit(v[0]);
+        if (!s->grid.raytype)
             return misuse("there is no ray type", v[0]);
     } else if (strcmp(name, "engine") == 0) {
-        if (strcmp(v[0], "interp") != 0) {
-            error_msg(err, STATUS_UNSUPPORTED, "engine '%s' is not here; this version has: interp",
-                      v[0]);
-            return report_error(err, true);
-        }
+        s->engine = v[0];
     } else if (strcmp(name, "I") == 0 || strcmp(name, "path") == 0) {
         s->includes[s->include_count++] = v[0];
     } else if (strcmp(name, "D") == 0) {
         s->defines[s->define_count++] = v[0];
     } else if (strcmp(name, "center") == 0) {
-        s->center = true;
+        s->grid.center = true;
     } else if (strcmp(name, "print") == 0) {
         s->print = true;
     } else if (strcmp(name, "vary_pdxdy") == 0) {
-        s->vary_p = true;
+        s->grid.vary_p = true;
     } else if (strcmp(name, "vary_udxdy") == 0) {
-        s->vary_u = true;
+        s->grid.vary_u = true;
     } else if (strcmp(name, "vary_vdxdy") == 0) {
-        s->vary_v = true;
+        s->grid.vary_v = true;
     } else if (strcmp(name, "runstats") == 0) {
         s->runstats = true;
     } else if (strcmp(name, "json") == 0) {
@@ -356,7 +321,7 @@ static int apply(struct shade *s, const char *opt, const char *name, char **v, s
 }
 
 /* -1 to go on, else the exit status. */
-static int parse(struct shade *s, int argc, char **argv)
+static int parse(struct command *s, int argc, char **argv)
 {
     struct error err = {0};
     for (int i = 1; i < argc;
@@ -403,185 +368,9 @@ static int parse(struct shade *s, int argc, char **argv)
     return -1;
 }
 
-/* ---- the grid ------------------------------------------------------------------------------- */
-
-static void fill_globals(const struct shade *s, uint32_t x, uint32_t y, struct asl_globals *g)
-{
-    *g = (struct asl_globals){0};
-    double w = s->width, h = s->height;
-    double u = s->center ? (x + 0.5) / w : s->width > 1 ? x / (w - 1) : 0.5;
-    double v = s->center ? (y + 0.5) / h : s->height > 1 ? y / (h - 1) : 0.5;
-    double du = s->center ? 1 / w : 1 / (s->width > 1 ? w - 1 : 1),
-           dv = s->center ? 1 / h : 1 / (s->height > 1 ? h - 1 : 1);
-    g->u.v = (float)(u * s->scale[0] + s->offset[0]);
-    g->v.v = (float)(v * s->scale[1] + s->offset[1]);
-    g->u.dx = (float)(du * s->scale[0]);
-    g->v.dy = (float)(dv * s->scale[1]);
-    if (s->vary_u) {
-        g->u.dx = 1 - g->u.v;
-        g->u.dy = g->u.v;
-    }
-    if (s->vary_v) {
-        g->v.dx = 1 - g->v.v;
-        g->v.dy = g->v.v;
-    }
-    g->P.v[0] = g->u.v;
-    g->P.v[1] = g->v.v;
-    g->P.v[2] = 1;
-    g->P.dx[0] = g->u.dx;
-    g->P.dx[1] = g->v.dx;
-    g->P.dy[0] = g->u.dy;
-    g->P.dy[1] = g->v.dy;
-    if (s->vary_p) {
-        float a = g->u.v, b = g->v.v;
-        float dx[3] = {1 - a, 1 - b, a * 0.5f}, dy[3] = {1 - b, 1 - a, b * 0.5f};
-        memcpy(g->P.dx, dx, sizeof dx);
-        memcpy(g->P.dy, dy, sizeof dy);
-    }
-    g->N.v[2] = g->Ng[2] = 1;
-    g->dPdu[0] = g->dPdv[1] = 1;
-    g->surfacearea = 1;
-    g->raytype = s->raytype;
-}
-
-struct thread_services {
-    struct shade *shade;
-    unsigned thread;
-};
-
-static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
-{
-    struct thread_services *t = ctx;
-    struct text *out = &t->shade->current_row[t->thread]->text;
-    char letter = "pfwe"[kind];
-    text_append(out, &letter, 1);
-    text_append(out, to, strlen(to) + 1);
-    text_append(out, text, strlen(text) + 1);
-}
-
-static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
-{
-    const struct thread_services *t = ctx;
-    const struct asl_globals *g = t->shade->current[t->thread];
-    size_t n = asl_type_slots(type);
-    for (size_t i = 0; i < t->shade->user_count; i++) {
-        const struct user_value *u = &t->shade->user[i];
-        if (strcmp(u->name, name) != 0 || (u->n != n && u->n != 1))
-            continue;
-        for (size_t k = 0; k < n; k++) {
-            float v = u->v[u->n == 1 ? 0 : k];
-            if (asl_type_scalar(type, k) == ASL_INT)
-                value[k].i = (int32_t)v;
-            else if (asl_type_scalar(type, k) == ASL_FLOAT)
-                value[k].f = v;
-            else
-                return false;
-        }
-        return true;
-    }
-    if (n == 1 && asl_type_scalar(type, 0) == ASL_FLOAT &&
-        (strcmp(name, "s") == 0 || strcmp(name, "t") == 0)) {
-        const struct asl_dual *x = name[0] == 's' ? &g->u : &g->v;
-        value[0].f = x->v;
-        value[1].f = x->dx;
-        value[2].f = x->dy;
-        return true;
-    }
-    return false;
-}
-
-static bool on_attribute(void *ctx, const char *object, const char *name, int index,
-                         struct asl_type type, union asl_slot *value)
-{
-    (void)object;
-    (void)index;
-    const struct thread_services *t = ctx;
-    if (strcmp(name, "camera:resolution") == 0 && type.base == ASL_INT && type.array == 2) {
-        value[0].i = (int32_t)t->shade->width;
-        value[1].i = (int32_t)t->shade->height;
-        return true;
-    }
-    if (strcmp(name, "osl:version") == 0 && type.base == ASL_INT && !type.array) {
-        value[0].i = 11300;
-        return true;
-    }
-    return on_userdata(ctx, name, type, value);
-}
-
-static void keep_outputs(struct shade *s, const struct asl_context *c, uint32_t x, uint32_t y)
-{
-    for (size_t i = 0; i < s->output_count; i++) {
-        struct output *o = &s->outputs[i];
-        if (!o->values)
-            continue;
-        float *to = o->values + ((size_t)y * s->width + x) * o->channels;
-        const union asl_slot *v = asl_context_value(c, o->var, NULL, NULL);
-        for (size_t k = 0; k < o->channels; k++)
-            to[k] = !v ? 0 : asl_type_scalar(o->type, k) == ASL_INT ? (float)v[k].i : v[k].f;
-    }
-}
-
-static void print_slot(struct text *t, struct asl_type type, const union asl_slot *v, size_t i)
-{
-    switch (asl_type_scalar(type, i)) {
-    case ASL_INT:
-        text_printf(t, "%d", v[i].i);
-        break;
-    case ASL_STRING:
-        text_puts(t, v[i].s);
-        break;
-    case ASL_CLOSURE:
-        asl_closure_print(v[i].c, t);
-        break;
-    default:
-        text_printf(t, "%g", (double)v[i].f);
-    }
-}
-
-static void print_outputs(const struct shade *s, const struct asl_context *c, uint32_t x,
-                          uint32_t y, struct row *row)
-{
-    struct text t = {0};
-    text_printf(&t, "Pixel (%u, %u):\n", x, y);
-    for (size_t i = 0; i < s->output_count; i++) {
-        struct asl_type type = {0};
-        bool ran = false;
-        const union asl_slot *v = asl_context_value(c, s->outputs[i].var, &type, &ran);
-        text_printf(&t, "  %s :", s->outputs[i].var);
-        for (size_t k = 0; v && k < asl_type_slots(type); k++) {
-            text_puts(&t, " ");
-            print_slot(&t, type, v, k);
-        }
-        text_puts(&t, v ? "\n" : " not computed\n");
-    }
-    text_append(&row->text, "p", 2); /* the letter and an empty target */
-    text_append(&row->text, t.data ? t.data : "", t.len + 1);
-    text_free(&t);
-}
-
-static void shade_row(void *ctx, size_t i, unsigned thread)
-{
-    struct shade *s = ctx;
-    uint32_t y = s->first_row + (uint32_t)i;
-    if (s->errors[thread].code != STATUS_OK || cancel_requested)
-        return;
-    struct asl_globals g;
-    s->current[thread] = &g;
-    s->current_row[thread] = &s->rows[i];
-    for (uint32_t x = 0; x < s->width; x++) {
-        fill_globals(s, x, y, &g);
-        if (asl_context_run(s->contexts[thread], &g, &s->errors[thread]) != STATUS_OK)
-            return;
-        if (s->print)
-            print_outputs(s, s->contexts[thread], x, y, &s->rows[i]);
-        else
-            keep_outputs(s, s->contexts[thread], x, y);
-    }
-}
-
 /* ---- what was said -------------------------------------------------------------------------- */
 
-static bool said_before(struct shade *s, char kind, const char *text)
+static bool said_before(struct command *s, char kind, const char *text)
 {
     for (const char *p = s->said.data; p && p < s->said.data + s->said.len; p += strlen(p) + 1)
         if (*p == kind && strcmp(p + 1, text) == 0)
@@ -591,188 +380,220 @@ static bool said_before(struct shade *s, char kind, const char *text)
     return false;
 }
 
-/* Messages of a row in their order; the first iteration speaks, later ones are for timing. */
-static void speak(struct shade *s, struct row *row, bool aloud)
+static void say(struct command *s, const struct shade_message *m)
 {
-    for (const char *p = row->text.data; p && p < row->text.data + row->text.len;) {
-        char kind = *p;
-        const char *to = p + 1, *text = to + strlen(to) + 1;
-        p = text + strlen(text) + 1;
-        if (!aloud)
-            continue;
-        if (kind == 'p' && s->json) {
-            text_puts(&s->printed, text);
-        } else if (kind == 'p') {
-            (void)fputs(text, stdout);
-        } else if (kind == 'f') {
-            FILE *f = fopen(to, "ab");
-            if (f) {
-                (void)fputs(text, f);
-                (void)fclose(f);
-            } else if (!said_before(s, 'e', to)) {
-                (void)fprintf(stderr, "error: fprintf: %s cannot be written\n", to);
-            }
-        } else if (!said_before(s, kind, text)) {
-            size_t n = strlen(text);
-            (void)fprintf(stderr, "%s: %s%s", kind == 'e' ? "error" : "warning", text,
-                          n && text[n - 1] == '\n' ? "" : "\n");
+    if (m->kind == ASL_PRINT && s->json) {
+        text_puts(&s->printed, m->text);
+    } else if (m->kind == ASL_PRINT) {
+        (void)fputs(m->text, stdout);
+    } else if (m->kind == ASL_FPRINT) {
+        FILE *f = fopen(m->to, "ab");
+        if (f) {
+            (void)fputs(m->text, f);
+            (void)fclose(f);
+        } else if (!said_before(s, 'e', m->to)) {
+            (void)fprintf(stderr, "error: fprintf: %s cannot be written\n", m->to);
         }
+    } else if (!said_before(s, m->kind == ASL_MSG_ERROR ? 'e' : 'w', m->text)) {
+        size_t n = strlen(m->text);
+        (void)fprintf(stderr, "%s: %s%s", m->kind == ASL_MSG_ERROR ? "error" : "warning", m->text,
+                      n && m->text[n - 1] == '\n' ? "" : "\n");
     }
-    text_free(&row->text);
-    row->text = (struct text){0};
+}
+
+static void print_word(struct text *t, const struct shade_result *r, enum asl_base scalar,
+                       uint32_t word)
+{
+    float f;
+    memcpy(&f, &word, sizeof f);
+    if (scalar == ASL_INT)
+        text_printf(t, "%d", (int32_t)word);
+    else if (scalar == ASL_FLOAT)
+        text_printf(t, "%g", (double)f);
+    else
+        text_puts(t, r->strings[word]);
+}
+
+static void print_outputs(struct command *s, const struct shade_result *r, size_t first, size_t i)
+{
+    struct text t = {0};
+    text_printf(&t, "Pixel (%zu, %zu):\n", (first + i) % s->grid.width,
+                (first + i) / s->grid.width);
+    for (size_t k = 0; k < r->output_count; k++) {
+        const struct shade_output *o = &r->outputs[k];
+        text_printf(&t, "  %s :", o->name);
+        for (size_t j = 0; o->ran[i] && j < o->slots; j++) {
+            text_puts(&t, " ");
+            print_word(&t, r, asl_type_scalar(o->type, j), o->words[i * o->slots + j]);
+        }
+        text_puts(&t, o->ran[i] ? "\n" : " not computed\n");
+    }
+    say(s, &(struct shade_message){.kind = ASL_PRINT, .to = "", .text = t.data ? t.data : ""});
+    text_free(&t);
+}
+
+/* Messages and printed outputs in the order of points; the first iteration speaks, and one whose
+ * parameters changed. */
+static void speak(struct command *s, const struct shade_result *r, size_t first)
+{
+    size_t m = 0;
+    for (size_t i = 0; s->print && i < r->count; i++) {
+        while (m < r->message_count && r->messages[m].point <= first + i)
+            say(s, &r->messages[m++]);
+        print_outputs(s, r, first, i);
+    }
+    while (m < r->message_count)
+        say(s, &r->messages[m++]);
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+static enum status check_output(const struct command *s, const struct shade_output *o,
+                                struct error *err)
+{
+    enum asl_base scalar = o->slots ? asl_type_scalar(o->type, 0) : ASL_VOID;
+    if ((o->slots == 1 || o->slots == 3) && (scalar == ASL_INT || scalar == ASL_FLOAT)) {
+        if ((size_t)s->grid.width * s->grid.height > (size_t)1 << 28)
+            return error_msg(
+                err, STATUS_LIMIT,
+                "a grid of %u x %u points is too large for an image; at most 2^28 points",
+                s->grid.width, s->grid.height);
+        return STATUS_OK;
+    }
+    char t[ASL_TYPE_TEXT_SIZE];
+    return error_msg(err, STATUS_ARG,
+                     "output '%s' is a %s: an image holds numbers and triples (--print shows it)",
+                     o->name, asl_type_text(o->type, t, sizeof t));
+}
+
+/* `channels` floats a point: the slots, or the one slot that there is. */
+static float *output_floats(const struct shade_output *o, size_t points, size_t channels)
+{
+    float *v = malloc(points * channels * sizeof *v);
+    for (size_t i = 0; v && i < points * channels; i++) {
+        size_t slot = o->slots == channels ? i % channels : 0;
+        uint32_t word = o->words[i / channels * o->slots + slot];
+        if (asl_type_scalar(o->type, slot) == ASL_INT)
+            v[i] = (float)(int32_t)word;
+        else
+            memcpy(&v[i], &word, sizeof word);
+    }
+    return v;
+}
+
+static enum status write_output(const struct command *s, const struct shade_output *o,
+                                const char *file, struct error *err)
+{
+    size_t n = strlen(file), points = (size_t)s->grid.width * s->grid.height;
+    bool png = n > 4 && strcmp(file + n - 4, ".png") == 0,
+         exr = n > 4 && strcmp(file + n - 4, ".exr") == 0;
+    if (s->depth && (strcmp(s->depth, "uint8") == 0) != png)
+        return error_msg(err, STATUS_ARG,
+                         "%s cannot hold %s; .png holds uint8, .exr and .pfm float", file,
+                         s->depth);
+    size_t channels = exr ? o->slots : 3;
+    float *v = output_floats(o, points, channels);
+    if (!v)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    enum status st;
+    if (exr) {
+        static const char *const names[] = {"R", "G", "B"};
+        struct image_channel c[3];
+        for (size_t k = 0; k < channels; k++)
+            c[k] = (struct image_channel){channels == 1 ? "Y" : names[k], v + k, channels};
+        st = image_write_exr(file, s->grid.width, s->grid.height, c, channels, NULL, err);
+    } else {
+        st = image_write(file, s->grid.width, s->grid.height, v, 1.0, err);
+    }
+    free(v);
+    return st;
+}
+
+static enum status write_outputs(struct command *s, const struct shade_result *r, struct error *err)
+{
+    enum status st = STATUS_OK;
+    for (size_t i = 0; st == STATUS_OK && i < r->output_count; i++) {
+        st = write_output(s, &r->outputs[i], s->files[i], err);
+        if (st == STATUS_OK && !s->json)
+            printf("Output %s to %s\n", s->outputs[i], s->files[i]);
+    }
+    return st;
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-static enum status run_grid(struct shade *s, unsigned threads, bool aloud, struct error *err)
+/* Runs the grid `iterations` times; *images (if not NULL) gets the result. */
+static enum status run_grid(struct command *s, struct shade *shade, uint32_t iterations,
+                            struct shade_result *images, struct error *err)
 {
-    for (s->first_row = 0; s->first_row < s->height; s->first_row += ROWS_AT_ONCE) {
-        uint32_t n =
-            s->height - s->first_row < ROWS_AT_ONCE ? s->height - s->first_row : ROWS_AT_ONCE;
-        double t = clock_s();
-        parallel_for(n, threads, shade_row, s);
-        s->seconds += clock_s() - t;
-        for (uint32_t i = 0; i < n; i++)
-            speak(s, &s->rows[i], aloud);
-        for (unsigned k = 0; k < threads; k++) {
-            if (s->errors[k].code != STATUS_OK) {
-                *err = s->errors[k];
-                return err->code;
-            }
+    size_t all = (size_t)s->grid.width * s->grid.height;
+    struct shade_points p = {.grid = s->grid, .iterations = iterations};
+    size_t step = images ? all : (size_t)s->grid.width * ROWS_AT_ONCE;
+    for (p.first = 0; p.first < all; p.first += step) {
+        struct shade_result r = {0};
+        p.count = all - p.first < step ? all - p.first : step;
+        enum status st = shade_run(shade, &p, &r, err);
+        if (st != STATUS_OK)
+            return st;
+        s->seconds += r.run_s;
+        s->steps += r.steps;
+        speak(s, &r, p.first);
+        if (r.failure_count) {
+            *err = r.failures[0].error;
+            st = err->code;
         }
-        if (cancel_requested)
-            return error_msg(err, STATUS_CANCELLED, "stopped");
+        if (images && st == STATUS_OK)
+            *images = r;
+        else
+            shade_result_free(&r);
+        if (st != STATUS_OK)
+            return st;
     }
     return STATUS_OK;
 }
 
-/* Finds what -o names in the group, and makes room. */
-static enum status prepare_outputs(struct shade *s, struct error *err)
-{
-    for (size_t i = 0; i < s->output_count; i++) {
-        struct output *o = &s->outputs[i];
-        const char *dot = strchr(o->var, '.'), *param = dot ? dot + 1 : o->var;
-        for (size_t l = asl_group_layers(s->group); l-- > 0 && !o->found;) {
-            const struct asl_shader_info *info = asl_group_layer_shader(s->group, l);
-            const char *layer = asl_group_layer_name(s->group, l);
-            if (dot && (strncmp(layer, o->var, (size_t)(dot - o->var)) != 0 || layer[dot - o->var]))
-                continue;
-            for (size_t k = 0; k < info->param_count; k++) {
-                if (strcmp(info->params[k].name, param) != 0 || !info->params[k].output)
-                    continue;
-                o->found = true;
-                o->type = info->params[k].type;
-                s->entries[s->entry_count++] = layer;
-                break;
-            }
-        }
-        if (!o->found && strcmp(o->var, "Ci") == 0) {
-            o->found = true;
-            o->type.base = ASL_CLOSURE;
-        }
-        if (!o->found)
-            return error_msg(err, STATUS_ARG, "no layer has an output '%s'", o->var);
-        o->channels = asl_type_slots(o->type);
-        if (s->print)
-            continue;
-        if ((o->channels != 1 && o->channels != 3) || asl_type_scalar(o->type, 0) == ASL_STRING ||
-            asl_type_scalar(o->type, 0) == ASL_CLOSURE) {
-            char t[ASL_TYPE_TEXT_SIZE];
-            return error_msg(
-                err, STATUS_ARG,
-                "output '%s' is a %s: an image holds numbers and triples (--print shows it)",
-                o->var, asl_type_text(o->type, t, sizeof t));
-        }
-        if ((size_t)s->width * s->height > (size_t)1 << 28)
-            return error_msg(
-                err, STATUS_LIMIT,
-                "a grid of %u x %u points is too large for an image; at most 2^28 points", s->width,
-                s->height);
-        o->values = calloc((size_t)s->width * s->height * o->channels, sizeof *o->values);
-        if (!o->values)
-            return error_msg(err, STATUS_MEMORY, "out of memory");
-    }
-    return STATUS_OK;
-}
-
-static enum status write_output(const struct shade *s, const struct output *o, struct error *err)
-{
-    size_t n = strlen(o->file), pixels = (size_t)s->width * s->height;
-    bool png = n > 4 && strcmp(o->file + n - 4, ".png") == 0,
-         exr = n > 4 && strcmp(o->file + n - 4, ".exr") == 0;
-    if (s->depth && (strcmp(s->depth, "uint8") == 0) != png)
-        return error_msg(err, STATUS_ARG,
-                         "%s cannot hold %s; .png holds uint8, .exr and .pfm float", o->file,
-                         s->depth);
-    if (exr) {
-        static const char *const names[] = {"R", "G", "B"};
-        struct image_channel c[3];
-        for (size_t k = 0; k < o->channels; k++)
-            c[k] = (struct image_channel){o->channels == 1 ? "Y" : names[k], o->values + k,
-                                          o->channels};
-        return image_write_exr(o->file, s->width, s->height, c, o->channels, NULL, err);
-    }
-    if (o->channels == 3)
-        return image_write(o->file, s->width, s->height, o->values, 1.0, err);
-    float *rgb = malloc(pixels * 3 * sizeof *rgb);
-    if (!rgb)
-        return error_msg(err, STATUS_MEMORY, "out of memory");
-    for (size_t i = 0; i < pixels; i++)
-        rgb[3 * i] = rgb[3 * i + 1] = rgb[3 * i + 2] = o->values[i];
-    enum status st = image_write(o->file, s->width, s->height, rgb, 1.0, err);
-    free(rgb);
-    return st;
-}
-
-static enum status make_contexts(struct shade *s, unsigned threads,
-                                 struct thread_services *services, struct error *err)
+/* Parameters change before the last iteration. */
+static enum status run_all(struct command *s, struct shade *shade, struct shade_result *images,
+                           struct error *err)
 {
     enum status st = STATUS_OK;
-    for (unsigned i = 0; st == STATUS_OK && i < threads; i++) {
-        services[i] = (struct thread_services){s, i};
-        struct asl_context_options o = {.step_budget = s->budget, .entry_layers = s->entries};
-        o.services =
-            (struct asl_services){&services[i], on_message, NULL, on_attribute, on_userdata};
-        st = asl_context_new(s->group, &o, &s->contexts[i], err);
-    }
-    return st;
+    uint32_t before = s->reparam_count ? s->iters - 1 : 0;
+    if (before)
+        st = run_grid(s, shade, before, NULL, err);
+    for (size_t k = 0; st == STATUS_OK && k < s->reparam_count; k++)
+        st = asl_group_reparam(s->group, s->reparams[k].layer, &s->reparams[k].type,
+                               s->reparams[k].name, s->reparams[k].value, err);
+    return st == STATUS_OK ? run_grid(s, shade, s->iters - before, images, err) : st;
 }
 
-static enum status run_all(struct shade *s, unsigned threads, struct error *err)
+static void statistics(const struct command *s, const struct shade *shade)
 {
-    enum status st = STATUS_OK;
-    for (uint32_t i = 0; st == STATUS_OK && i < s->iters; i++) {
-        bool last = i + 1 == s->iters;
-        for (size_t k = 0; last && st == STATUS_OK && k < s->reparam_count; k++)
-            st = asl_group_reparam(s->group, s->reparams[k].layer, &s->reparams[k].type,
-                                   s->reparams[k].name, s->reparams[k].value, err);
-        if (st == STATUS_OK)
-            st = run_grid(s, threads, i == 0 || (last && s->reparam_count), err);
-    }
-    for (unsigned i = 0; i < threads; i++)
-        s->steps += asl_context_steps(s->contexts[i]);
-    return st;
-}
-
-static void statistics(const struct shade *s, unsigned threads)
-{
-    double points = (double)s->width * s->height * s->iters;
+    const struct shade_info *info = shade_describe(shade);
+    double points = (double)s->grid.width * s->grid.height * s->iters;
     (void)fprintf(stderr,
-                  "engine interp, %u threads: %.0f points, %.4f s, %.1f ns a point, %.1f steps a "
+                  "engine %s (%s), %u threads: %.0f points, %.4f s, %.1f ns a point, %.1f steps a "
                   "point, %zu MB peak\n",
-                  threads, points, s->seconds, s->seconds / points * 1e9, (double)s->steps / points,
-                  memory_peak() >> 20);
+                  info->engine, info->device, info->threads, points, s->seconds,
+                  s->seconds / points * 1e9, (double)s->steps / points, memory_peak() >> 20);
+    if (info->compile_s > 0)
+        (void)fprintf(stderr, "translated in %.4f s, compiled in %.4f s%s\n", info->translate_s,
+                      info->compile_s, info->cached ? " (from the cache)" : "");
 }
 
-static bool json_report(struct shade *s, unsigned threads)
+static bool json_report(struct command *s, const struct shade *shade)
 {
+    const struct shade_info *info = shade_describe(shade);
     struct json_writer w = {.pretty = true};
     json_begin_object(&w);
-    json_key_string(&w, "engine", "interp");
-    json_key_integer(&w, "threads", threads);
-    json_key_integer(&w, "width", s->width);
-    json_key_integer(&w, "height", s->height);
+    json_key_string(&w, "engine", info->engine);
+    json_key_string(&w, "device", info->device);
+    json_key_integer(&w, "threads", info->threads);
+    json_key_integer(&w, "width", s->grid.width);
+    json_key_integer(&w, "height", s->grid.height);
     json_key_integer(&w, "iters", s->iters);
+    json_key_number(&w, "translate_s", info->translate_s);
+    json_key_number(&w, "compile_s", info->compile_s);
+    json_key_bool(&w, "cached", info->cached);
     json_key_number(&w, "shade_s", s->seconds);
     json_key_integer(&w, "steps", (int64_t)s->steps);
     json_key_string(&w, "printed", s->printed.data ? s->printed.data : "");
@@ -780,8 +601,8 @@ static bool json_report(struct shade *s, unsigned threads)
     json_begin_array(&w);
     for (size_t i = 0; i < s->output_count; i++) {
         json_begin_object(&w);
-        json_key_string(&w, "name", s->outputs[i].var);
-        json_key_string(&w, "file", s->print ? NULL : s->outputs[i].file);
+        json_key_string(&w, "name", s->outputs[i]);
+        json_key_string(&w, "file", s->print ? NULL : s->files[i]);
         json_end_object(&w);
     }
     json_end_array(&w);
@@ -791,84 +612,70 @@ static bool json_report(struct shade *s, unsigned threads)
     return ok;
 }
 
-static int shade(struct shade *s)
+static int run_command(struct command *s)
 {
     struct error err = {0};
+    struct shade *shade = NULL;
+    struct shade_result images = {0};
     if (s->warnings.data)
         (void)fprintf(stderr, "warning: %s", s->warnings.data);
     enum status st = asl_group_finish(s->group, &err);
     if (st == STATUS_OK)
-        st = prepare_outputs(s, &err);
-    unsigned threads = s->threads ? s->threads : parallel_threads();
-    if (threads > s->height)
-        threads = s->height;
-    struct thread_services *services = calloc(threads, sizeof *services);
-    s->contexts = calloc(threads, sizeof *s->contexts);
-    s->current = calloc(threads, sizeof *s->current);
-    s->current_row = calloc(threads, sizeof *s->current_row);
-    s->errors = calloc(threads, sizeof *s->errors);
-    s->rows = calloc(ROWS_AT_ONCE, sizeof *s->rows);
-    if (st == STATUS_OK &&
-        (!services || !s->contexts || !s->current || !s->current_row || !s->errors || !s->rows))
-        st = error_msg(&err, STATUS_MEMORY, "out of memory");
+        st = shade_open(s->engine, s->group, &s->opt, &shade, &err);
+    size_t n = 0;
+    const struct shade_output *o = shade ? shade_outputs(shade, &n) : NULL;
+    for (size_t i = 0; st == STATUS_OK && !s->print && i < n; i++)
+        st = check_output(s, &o[i], &err);
     if (st == STATUS_OK)
-        st = make_contexts(s, threads, services, &err);
-    if (st == STATUS_OK)
-        st = run_all(s, threads, &err);
+        st = run_all(s, shade, !s->print && n ? &images : NULL, &err);
     (void)fflush(stdout);
-    for (size_t i = 0; st == STATUS_OK && !s->print && i < s->output_count; i++) {
-        st = write_output(s, &s->outputs[i], &err);
-        if (st == STATUS_OK && !s->json)
-            printf("Output %s to %s\n", s->outputs[i].var, s->outputs[i].file);
-    }
-    int status = st == STATUS_OK ? EXIT_PASS : report_error(&err, false);
+    if (st == STATUS_OK)
+        st = write_outputs(s, &images, &err);
+    int status = st == STATUS_OK ? EXIT_PASS : report_error(&err, st == STATUS_MISSING);
     if (st == STATUS_OK && s->runstats)
-        statistics(s, threads);
-    if (st == STATUS_OK && s->json && !json_report(s, threads))
+        statistics(s, shade);
+    if (st == STATUS_OK && s->json && !json_report(s, shade))
         status = EXIT_BAD_INPUT;
-    for (unsigned i = 0; s->contexts && i < threads; i++)
-        asl_context_free(s->contexts[i]);
-    for (size_t i = 0; i < s->output_count; i++)
-        free(s->outputs[i].values);
-    free(services);
-    free(s->contexts);
-    free((void *)s->current);
-    free(s->current_row);
-    free(s->errors);
-    free(s->rows);
+    shade_result_free(&images);
+    shade_close(shade);
     return status;
 }
 
 int cmd_shade(int argc, char **argv)
 {
-    struct shade *s = calloc(1, sizeof *s);
-    size_t n = 2 * (size_t)argc + MAX_OUTPUTS + 2;
+    struct command *s = calloc(1, sizeof *s);
+    size_t n = 2 * (size_t)argc + 2;
     struct error err = {0};
     if (!s)
         return EXIT_BAD_INPUT;
     s->includes = calloc(n, sizeof(char *));
     s->defines = calloc(n, sizeof(char *));
-    s->entries = calloc(n, sizeof(char *));
+    s->outputs = calloc(n, sizeof(char *));
+    s->files = calloc(n, sizeof(char *));
     s->reparams = calloc(n, sizeof *s->reparams);
     s->user = calloc(n, sizeof *s->user);
-    s->width = s->height = s->iters = 1;
-    s->scale[0] = s->scale[1] = 1;
-    s->raytype = asl_raytype_bit("camera");
+    s->grid = (struct shade_grid){
+        .width = 1, .height = 1, .scale = {1, 1}, .raytype = asl_raytype_bit("camera")};
+    s->iters = 1;
+    s->engine = "interp";
     int status = EXIT_BAD_INPUT;
-    if (s->includes && s->defines && s->entries && s->reparams && s->user &&
+    if (s->includes && s->defines && s->outputs && s->files && s->reparams && s->user &&
         asl_group_new(&s->arena, "group", &s->group, &err) == STATUS_OK) {
         s->copt.include_dirs = s->includes;
         s->copt.defines = s->defines;
+        s->opt.outputs = s->outputs;
+        s->opt.userdata = s->user;
         status = parse(s, argc, argv);
         if (status < 0)
-            status = shade(s);
+            status = run_command(s);
     }
     text_free(&s->warnings);
     text_free(&s->said);
     text_free(&s->printed);
-    free(s->includes);
-    free(s->defines);
-    free(s->entries);
+    free((void *)s->includes);
+    free((void *)s->defines);
+    free((void *)s->outputs);
+    free((void *)s->files);
     free(s->reparams);
     free(s->user);
     arena_free(&s->arena);

@@ -129,7 +129,7 @@ static const char *option_take(const struct option *o, const char *v)
         *(enum math_mode *)o->target = (enum math_mode)e;
         return NULL;
     case OPTION_BVH:
-        if (!parse_name(v, bvh_name, BVH_COMPRESSED8 + 1, &e))
+        if (!parse_name(v, bvh_name, BVH_COUNT, &e))
             return "auto, bvh2, bvh8 or bvh8c";
         *(enum bvh_kind *)o->target = (enum bvh_kind)e;
         return NULL;
@@ -235,6 +235,9 @@ void render_options_init(struct render_options *o)
          "0 by rows, 1 reversed, 2 shuffled", NULL},
         {"--model", OPTION_MODEL, &o->launch.model, "M", "execution model: megakernel", NULL},
         {"--bvh", OPTION_BVH, &o->launch.bvh, "KIND", "auto, bvh2, bvh8 or bvh8c", NULL},
+        {"--registers", OPTION_UINT, &o->launch.registers, "N",
+         "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL; default: the device's choice)",
+         NULL},
         {"--threads", OPTION_UINT, &o->launch.threads, "N",
          "of the reference and native devices (default: all)", NULL},
         {"--json", OPTION_FLAG, &o->json, NULL, "one JSON document on standard output", NULL},

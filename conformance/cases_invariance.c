@@ -190,9 +190,10 @@ static enum status invariance_batch(struct run_context *c, struct error *err)
 static enum status trees(struct run_context *c, const struct render_job *plain,
                          struct variants *out, struct error *err)
 {
-    const enum bvh_kind kinds[] = {BVH_BINARY, BVH_WIDE8};
-    for (uint32_t i = 0; i < 2; i++) {
-        struct variant *v = variant_add(c, out, 2, plain);
+    const enum bvh_kind kinds[] = {BVH_BINARY, BVH_WIDE8, BVH_COMPRESSED8};
+    enum { COUNT = sizeof kinds / sizeof *kinds };
+    for (uint32_t i = 0; i < COUNT; i++) {
+        struct variant *v = variant_add(c, out, COUNT, plain);
         if (!v)
             return no_room(err);
         v->job.launch.bvh = kinds[i];

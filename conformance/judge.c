@@ -64,7 +64,7 @@ enum status judge_native(const struct scene *s, const struct render_job *job,
     if (st == STATUS_OK)
         st = device_load(d, s, BVH_AUTO, NULL, err);
     if (st == STATUS_OK)
-        st = device_build(d, MODE_STRICT, NULL, err);
+        st = device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, err);
     if (st == STATUS_OK)
         st = judge_render(d, s, &own, &f, err);
     device_close(d);
@@ -228,7 +228,7 @@ static enum status judge_first_samples(const struct scene *s, const char *device
     if (st == STATUS_OK)
         st = device_load(d, s, job->launch.bvh, NULL, err);
     if (st == STATUS_OK)
-        st = device_build(d, job->launch.mode, NULL, err);
+        st = device_build(d, &job->launch, NULL, err);
     if (st == STATUS_OK && job->launch.mode != MODE_FAST) {
         st = conform_lockstep(d, s, &first, LOCKSTEP_SAMPLES, &v, err);
         if (st == STATUS_OK && v.divergent) {

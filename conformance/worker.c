@@ -80,7 +80,7 @@ enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind
         (s = device_load(c->device, c->scene, bvh, NULL, err)) != STATUS_OK)
         return s;
     case_compiling(c, true);
-    s = device_build(c->device, mode, NULL, err);
+    s = device_build(c->device, &(struct launch_settings){.mode = mode}, NULL, err);
     case_compiling(c, false);
     return s;
 }

@@ -12,6 +12,8 @@ static double largest_emission(const struct scene *s)
         const struct material *m = &s->materials[s->primitive_material[i]];
         for (int c = 0; c < 3; c++)
             largest = fmax(largest, (double)m->emission[c]);
+        if (m->shading)
+            largest = fmax(largest, (double)m->shading->emission_bound);
     }
     const struct environment *e = &s->environment;
     if (e->type == ENVIRONMENT_CONSTANT)

@@ -61,6 +61,11 @@ static void add_material(struct hash *h, const struct material *m)
     hash_add(h, &m->ior, sizeof m->ior);
     hash_add(h, m->emission, sizeof m->emission);
     add_u64(h, m->emission_two_sided);
+    if (m->shading) {
+        hash_add(h, m->shading->hash, sizeof m->shading->hash);
+        hash_add(h, &m->shading->emission_bound, sizeof m->shading->emission_bound);
+        add_u64(h, m->shading->has_base);
+    }
 }
 
 void hash_scene(struct scene *s)

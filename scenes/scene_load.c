@@ -68,6 +68,7 @@ static enum status load(struct loader *l, const char *data, size_t size)
     start = now;
     TRY(flatten_objects(l));
     TRY(keep_materials(l));
+    TRY(measure_shadings(l));
     t->geometry_s = clock_s() - start;
     hash_scene(s);
     return STATUS_OK;

@@ -5,6 +5,7 @@
 #include "image_format.h"
 #include "model.h"
 #include "scene_fields.h"
+#include "shaders.h"
 #include "transform.h"
 
 enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH };
@@ -60,6 +61,7 @@ struct loader {
     size_t texture_count, texture_cap;
     struct material *materials;
     size_t material_count, material_cap;
+    struct shader_program *programs;
     struct loaded_model *models;
     struct object_group *groups; /* by position in "groups" */
     struct object_group objects;
@@ -82,6 +84,11 @@ enum status find_material(struct loader *l, const struct json *name, uint32_t *o
 /* The scene's material for a model's own one, made on its first use. */
 enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out);
 enum status keep_materials(struct loader *l); /* out of the document's arena into the scene's */
+
+/* scene_shaders.c: what a material of type "shader" at v runs; m holds its base. */
+enum status load_shading(struct loader *l, const struct json *v, struct material *m);
+/* The area of the primitives of every shaded material; after keep_materials. */
+enum status measure_shadings(struct loader *l);
 
 /* scene_objects.c: reads objects, groups and their models. */
 enum status load_objects(struct loader *l, const struct json *groups, const struct json *objects);

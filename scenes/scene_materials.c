@@ -243,11 +243,13 @@ static struct material material_default(enum material_type type)
                              .ior = 1.5F};
 }
 
-#define COMMON_KEYS "type", "emission", "emission_two_sided"
+/* What a base of a shader does not take first, then what it does. */
+#define COMMON_KEYS "emission", "emission_two_sided", "type"
+enum { EMISSION_KEYS = 2 };
 
 /* What every type takes first, then its own keys; by enum material_type. */
-static const char *const material_types[] = {"diffuse",    "mirror",     "rough_conductor",
-                                             "dielectric", "principled", NULL};
+static const char *const material_types[] = {
+    "diffuse", "mirror", "rough_conductor", "dielectric", "principled", "shader", NULL};
 static const char *const diffuse_keys[] = {COMMON_KEYS, "reflectance", NULL};
 static const char *const conductor_keys[] = {COMMON_KEYS, "eta", "k", "roughness", NULL};
 static const char *const dielectric_keys[] = {COMMON_KEYS, "ior", NULL};
@@ -259,7 +261,36 @@ static const char *const *const material_keys[MATERIAL_TYPE_COUNT] = {
     [MATERIAL_PRINCIPLED] = principled_keys,
 };
 
-static enum status load_material(struct loader *l, const struct json *v)
+/* The inputs of a material, or of the base of a shader's. */
+static enum status load_inputs(struct loader *l, const struct json *v, struct material *m)
+{
+    struct document *d = &l->d;
+    switch (m->type) {
+    case MATERIAL_MIRROR:
+        for (int c = 0; c < 3; c++)
+            m->base.value[c] = 1;
+        return field_color(l, v, "reflectance", &m->base);
+    case MATERIAL_ROUGH_CONDUCTOR: {
+        const struct json *at;
+        TRY(read_required(d, v, "eta", "the real part of the index of refraction", &at));
+        TRY(read_rgb(d, at, 1e-3, 100, m->eta));
+        TRY(read_required(d, v, "k", "the imaginary part of the index of refraction", &at));
+        TRY(read_rgb(d, at, 0, 100, m->k));
+        return field_scalar(l, v, "roughness", &m->roughness);
+    }
+    case MATERIAL_DIELECTRIC:
+        return field_float(d, v, "ior", 0.1, 10, &m->ior);
+    case MATERIAL_PRINCIPLED:
+        TRY(field_color(l, v, "base_color", &m->base));
+        TRY(field_scalar(l, v, "metallic", &m->metallic));
+        TRY(field_scalar(l, v, "roughness", &m->roughness));
+        return field_float(d, v, "specular", 0, 1, &m->specular);
+    default:
+        return field_color(l, v, "reflectance", &m->base);
+    }
+}
+
+static enum status load_base(struct loader *l, const struct json *v, struct material *m)
 {
     struct document *d = &l->d;
     const struct json *type_at;
@@ -268,8 +299,33 @@ static enum status load_material(struct loader *l, const struct json *v)
         return expected(d, v, "an object");
     TRY(read_required(d, v, "type", "the type of the material", &type_at));
     TRY(read_choice(d, type_at, material_types, &type));
-    TRY(read_object(d, v, material_keys[type]));
-    struct material m = material_default((enum material_type)type);
+    if (type == MATERIAL_TYPE_COUNT)
+        return expected(d, type_at, "a material that is not a shader's");
+    TRY(read_object(d, v, material_keys[type] + EMISSION_KEYS));
+    *m = material_default((enum material_type)type);
+    return load_inputs(l, v, m);
+}
+
+static enum status load_material(struct loader *l, const struct json *v)
+{
+    struct document *d = &l->d;
+    const struct json *type_at, *base;
+    struct material m;
+    int type;
+    if (v->type != JSON_OBJECT)
+        return expected(d, v, "an object");
+    TRY(read_required(d, v, "type", "the type of the material", &type_at));
+    TRY(read_choice(d, type_at, material_types, &type));
+    if (type == MATERIAL_TYPE_COUNT) {
+        m = material_default(MATERIAL_DIFFUSE);
+        if ((base = json_get(v, "base")))
+            TRY(load_base(l, base, &m));
+        TRY(load_shading(l, v, &m));
+    } else {
+        TRY(read_object(d, v, material_keys[type]));
+        m = material_default((enum material_type)type);
+        TRY(load_inputs(l, v, &m));
+    }
     m.name = v->key;
     const struct json *emission = json_get(v, "emission");
     if (emission) {
@@ -277,33 +333,6 @@ static enum status load_material(struct loader *l, const struct json *v)
         TRY(check_emission(d, emission, m.emission));
     }
     TRY(field_bool(d, v, "emission_two_sided", &m.emission_two_sided));
-    switch (m.type) {
-    case MATERIAL_MIRROR:
-        for (int c = 0; c < 3; c++)
-            m.base.value[c] = 1;
-        TRY(field_color(l, v, "reflectance", &m.base));
-        break;
-    case MATERIAL_ROUGH_CONDUCTOR: {
-        const struct json *at;
-        TRY(read_required(d, v, "eta", "the real part of the index of refraction", &at));
-        TRY(read_rgb(d, at, 1e-3, 100, m.eta));
-        TRY(read_required(d, v, "k", "the imaginary part of the index of refraction", &at));
-        TRY(read_rgb(d, at, 0, 100, m.k));
-        TRY(field_scalar(l, v, "roughness", &m.roughness));
-        break;
-    }
-    case MATERIAL_DIELECTRIC:
-        TRY(field_float(d, v, "ior", 0.1, 10, &m.ior));
-        break;
-    case MATERIAL_PRINCIPLED:
-        TRY(field_color(l, v, "base_color", &m.base));
-        TRY(field_scalar(l, v, "metallic", &m.metallic));
-        TRY(field_scalar(l, v, "roughness", &m.roughness));
-        TRY(field_float(d, v, "specular", 0, 1, &m.specular));
-        break;
-    default:
-        TRY(field_color(l, v, "reflectance", &m.base));
-    }
     return add_material(l, &m);
 }
 

@@ -44,6 +44,8 @@ void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slo
         asl_bi_state(r, e, args, out);
     else
         asl_bi_closure(r, e, args, out);
+    if (r->cx->perturb)
+        asl_perturb(r, e, args, out);
     asl_temp_release(r->cx, mark);
 }
 

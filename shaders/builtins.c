@@ -127,6 +127,18 @@ const struct asl_builtin *asl_builtin_at(size_t i)
     return i < BI_COUNT ? &table[i] : NULL;
 }
 
+const struct asl_builtin_row *asl_builtin_rows(size_t *count)
+{
+    static const struct asl_builtin_row rows[] = {
+#define BUILTIN(id, name, sigs, deriv, ulp, text) {name, sigs, deriv, ulp},
+#include "builtins.def"
+#undef BUILTIN
+#undef BUILTIN_SECTION
+    };
+    *count = sizeof rows / sizeof *rows;
+    return rows;
+}
+
 void asl_builtins_print(struct text *out)
 {
     static const char *const head =

@@ -406,6 +406,7 @@ enum status asl_context_new(const struct asl_group *g, const struct asl_context_
     cx->group = g;
     cx->services = opt->services;
     cx->budget = opt->step_budget ? opt->step_budget : 100000000;
+    cx->perturb = opt->perturb;
     cx->max_bytes = opt->max_bytes ? opt->max_bytes : (size_t)256 << 20;
     cx->arena.limit = cx->max_bytes * 4;
     cx->point.limit = cx->max_bytes;
@@ -509,6 +510,7 @@ enum status asl_context_run(struct asl_context *cx, const struct asl_globals *g,
     cx->status = STATUS_OK;
     cx->steps_total += cx->steps;
     cx->steps = 0;
+    cx->perturb_state = cx->perturb;
     while (cx->temps->prev)
         cx->temps = cx->temps->prev;
     cx->temps->used = 0;

@@ -74,6 +74,8 @@ struct asl_context {
     struct asl_message_value *messages;
     struct asl_said *said[256];
     uint64_t steps, steps_total, budget;
+    uint32_t perturb; /* seed, 0: none */
+    uint64_t perturb_state;
     size_t max_bytes;
     const char *stack; /* where it began, to stop before it is used up */
     struct error *err;
@@ -140,6 +142,9 @@ typedef void asl_builtin_fn(struct asl_run *r, const struct asl_expr *e, struct 
 asl_builtin_fn asl_bi_math, asl_bi_geometry, asl_bi_colour, asl_bi_matrix, asl_bi_pattern,
     asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_closure;
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out);
+/* perturb.c: moves what the builtin gave by up to its bound. */
+void asl_perturb(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                 union asl_slot *out);
 
 /* ---- duals ---------------------------------------------------------------------------------- */
 

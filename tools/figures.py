@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "build/release/isophote"
+program = ROOT / "build/release/isophote"  # or --program
 SCENES = ["cornell", "blob", "blobgloss"]
 BLOB_TRIANGLES = 1_048_352
 DEPTH = 6
@@ -52,7 +52,7 @@ class Mitsuba:
 
 
 def isophote(*arguments, allowed=(0,)):
-    command = [str(PROGRAM), *map(str, arguments), "--json"]
+    command = [str(program), *map(str, arguments), "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in allowed:
         sys.exit(f"tools/figures: {' '.join(command)} ended with {done.returncode}\n{done.stderr}")
@@ -129,10 +129,16 @@ def median_spread(rates):
 
 
 def main():
+    global program
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and samples: a noisy first look")
     parser.add_argument("--rounds", type=int, help="interleaved repetitions (default 3)")
+    parser.add_argument("--program", type=Path, default=program, help="the isophote to measure (default: ./run's)")
     options = parser.parse_args()
+    program = options.program
+    if not program.is_file():
+        print(f"tools/figures: {program} is not built (./run builds build/release/isophote)", file=sys.stderr)
+        return 2
     rounds = options.rounds or (1 if options.quick else 3)
     resolution, spp = (256, 16) if options.quick else (512, 64)
     ours = devices()

@@ -71,9 +71,10 @@ struct bvh8 {
 enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *err);
 void bvh8_free(struct bvh8 *b);
 
-/* Compressed eight-wide tree for GPUs (Ylitie et al. 2017): 80 bytes a node. Side q of a child's box
- * on axis i stands at origin[i] + q 2^(exponent[i] - 127), each of the two operations rounded to
- * float32: at or outside the binary node's side. meta[s]: 0 an empty slot; an inner child 001 and 24
+/* Compressed eight-wide tree for GPUs (Ylitie et al. 2017): 80 bytes a node. Side q of a child's
+ * box on axis i stands at origin[i] + q 2^(exponent[i] - 127), each of the two operations rounded
+ * to float32: at or outside the binary node's side. meta[s]: 0 an empty slot; an inner child 001
+ * and 24
  * + s; a leaf as many ones as it has primitives (1 to 3) in the upper three bits, then where they
  * start behind `slot`. Inner child s is node `child` + the number of inner children below s. */
 struct bvh8c_node {
@@ -89,11 +90,11 @@ struct bvh8c {
     size_t node_count;
     uint32_t *order; /* slots -> primitive ids */
     size_t primitive_count;
-    uint32_t depth; /* of the deepest node, root 0; at most BVH_MAX_DEPTH */
+    uint32_t depth;  /* of the deepest node, root 0; at most BVH_MAX_DEPTH */
     double sah_cost; /* as above, of the boxes before compression */
 };
 #define BVH8C_LEAF 3
-/* Fails: ARG (a leaf with more than BVH8C_LEAF primitives), MEMORY. */
+/* Fails: ARG (a leaf with more than BVH8C_LEAF primitives), RANGE (infinite sides), MEMORY. */
 enum status bvh8_compress(const struct bvh2 *b, struct bvh8c *out, struct error *err);
 void bvh8c_free(struct bvh8c *b);
 /* The box of slot s as the kernel finds it. */
@@ -103,5 +104,7 @@ void bvh8c_child_box(const struct bvh8c_node *n, unsigned s, struct bvh_box *out
  * the unions of what they hold, depth, cost); for tests. Fails: MISMATCH (says where), MEMORY. */
 enum status bvh2_verify(const struct bvh2 *b, const struct bvh_box *boxes, struct error *err);
 enum status bvh8_verify(const struct bvh8 *b, const struct bvh_box *boxes, struct error *err);
+/* Boxes of compressed nodes hold what is below them (how tightly is not asked, nor is the cost). */
+enum status bvh8c_verify(const struct bvh8c *b, const struct bvh_box *boxes, struct error *err);
 
 #endif

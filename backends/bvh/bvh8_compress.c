@@ -172,8 +172,7 @@ static unsigned node_make(struct walk *k, struct waiting w, struct waiting *push
         if (c->count == 0) {
             n->inner |= (uint8_t)(1u << s);
             n->meta[s] = (uint8_t)(0x20u | (24u + s));
-            push[pushed++] =
-                (struct waiting){child[slot[s]], (uint32_t)k->nodes++, w.depth + 1};
+            push[pushed++] = (struct waiting){child[slot[s]], (uint32_t)k->nodes++, w.depth + 1};
             continue;
         }
         n->meta[s] = (uint8_t)(((1u << c->count) - 1u) << 5 | leaf_slots);
@@ -194,6 +193,9 @@ enum status bvh8_compress(const struct bvh2 *b, struct bvh8c *out, struct error 
                              "a leaf holds %u primitives; compressed trees need at most %d",
                              b->nodes[i].count, BVH8C_LEAF);
     }
+    for (int i = 0; i < 3 && b->primitive_count > 0; i++)
+        if (!isfinite(b->nodes[0].lo[i]) || !isfinite(b->nodes[0].hi[i]))
+            return error_msg(err, STATUS_RANGE, "a box without end cannot be compressed");
     struct bvh8c c = {.primitive_count = b->primitive_count};
     /* Each wide node opens the root of its own at least, so there are no more than inner ones. */
     c.nodes = aligned_alloc(16, (inner + 1) * sizeof *c.nodes);
@@ -218,8 +220,8 @@ enum status bvh8_compress(const struct bvh2 *b, struct bvh8c *out, struct error 
     }
     c.node_count = k.nodes;
     double total = node_area(&b->nodes[0]);
-    c.sah_cost = total > 0.0 && total < DBL_MAX ? 1.0 + k.area_sum / total
-                                                : (double)c.primitive_count;
+    c.sah_cost =
+        total > 0.0 && total < DBL_MAX ? 1.0 + k.area_sum / total : (double)c.primitive_count;
     *out = c;
     return STATUS_OK;
 }

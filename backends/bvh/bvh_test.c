@@ -141,6 +141,24 @@ static struct bvh_box *boxes_new(size_t n)
     return b;
 }
 
+/* A node's boxes waste no more than its grid has to: the grid's 255 steps span at least half of
+ * what its children do, or have the least step there is. */
+static void compressed_is_tight(const struct bvh8c *b)
+{
+    for (size_t i = 0; i < b->node_count; i++) {
+        const struct bvh8c_node *n = &b->nodes[i];
+        for (int k = 0; k < 3; k++) {
+            unsigned most = 0;
+            for (unsigned s = 0; s < 8; s++)
+                most = n->meta[s] && n->hi[k][s] > most ? n->hi[k][s] : most;
+            float step = ldexpf(1.0f, n->exponent[k] - 127);
+            assert_true(
+                most >= 127 || n->exponent[k] == 1 || n->origin[k] + step == n->origin[k] ||
+                step <= 2.0f * (nextafterf(fabsf(n->origin[k]), INFINITY) - fabsf(n->origin[k])));
+        }
+    }
+}
+
 /* ---- tests --------------------------------------------------------------------------------- */
 
 static void invariants_hold(void **state)
@@ -148,7 +166,7 @@ static void invariants_hold(void **state)
     (void)state;
     for (int set = 0; set < SETS; set++)
         for (int size = 0; size < SIZES; size++)
-            for (unsigned leaf = 1; leaf <= 16; leaf = leaf < 4 ? leaf + 3 : leaf * 2) {
+            for (unsigned leaf = 1; leaf <= 16; leaf = leaf == 1 ? 3 : leaf == 3 ? 4 : leaf * 2) {
                 struct bvh_box *boxes = boxes_new(sizes[size]);
                 sets[set].fill(boxes, sizes[size]);
                 struct error err = {0};
@@ -171,6 +189,20 @@ static void invariants_hold(void **state)
                                  sizes[size], leaf, err.msg);
                     assert_true(wide.depth <= tree.depth);
                     bvh8_free(&wide);
+                }
+                struct bvh8c small;
+                if (largest <= BVH8C_LEAF && isinf(tree.nodes[0].lo[0])) {
+                    assert_int_equal(bvh8_compress(&tree, &small, &err), STATUS_RANGE);
+                } else if (largest > BVH8C_LEAF) {
+                    assert_int_equal(bvh8_compress(&tree, &small, &err), STATUS_ARG);
+                } else {
+                    if (bvh8_compress(&tree, &small, &err) != STATUS_OK ||
+                        bvh8c_verify(&small, boxes, &err) != STATUS_OK)
+                        fail_msg("%s, %zu boxes, leaves of %u, compressed: %s", sets[set].name,
+                                 sizes[size], leaf, err.msg);
+                    assert_true(small.depth <= tree.depth);
+                    compressed_is_tight(&small);
+                    bvh8c_free(&small);
                 }
                 bvh2_free(&tree);
                 free(boxes);
@@ -355,6 +387,29 @@ static void verification_finds_mistakes(void **state)
     MUST_FIND(wide.nodes[0].child[0] = wide.nodes[0].child[1]);
     MUST_FIND((wide.nodes[0].lo_x[0] = INFINITY, wide.nodes[0].hi_x[0] = -INFINITY));
 #undef MUST_FIND
+    struct bvh2 fine;
+    struct bvh8c small;
+    assert_int_equal(bvh2_build(boxes, N, BVH8C_LEAF, &fine, &err), STATUS_OK);
+    assert_int_equal(bvh8_compress(&fine, &small, &err), STATUS_OK);
+    struct bvh8c_node kept = small.nodes[0];
+    unsigned at = 0;
+    while (!(kept.inner >> at & 1u))
+        at++;
+#define MUST_FIND(change)                                                                          \
+    do {                                                                                           \
+        change;                                                                                    \
+        assert_int_equal(bvh8c_verify(&small, boxes, &err), STATUS_MISMATCH);                      \
+        small.nodes[0] = kept;                                                                     \
+        assert_int_equal(bvh8c_verify(&small, boxes, &err), STATUS_OK);                            \
+    } while (0)
+    MUST_FIND(small.nodes[0].hi[2][at] /= 2);
+    MUST_FIND(small.nodes[0].child++);
+    MUST_FIND(small.nodes[0].inner ^= (uint8_t)(1u << at));
+    MUST_FIND(small.nodes[0].meta[at] = 0x20);
+    MUST_FIND(small.nodes[0].exponent[1]--);
+#undef MUST_FIND
+    bvh8c_free(&small);
+    bvh2_free(&fine);
     bvh8_free(&wide);
     bvh2_free(&tree);
     free(boxes);

@@ -281,3 +281,66 @@ enum status bvh8_verify(const struct bvh8 *b, const struct bvh_box *boxes, struc
     check_close(&c);
     return s;
 }
+
+/* Compressed node v.node and all below it; *all grows by what they hold. */
+static enum status bvh8c_check(struct check *c, const struct bvh8c *b, struct visit v,
+                               uint32_t *depth, struct bvh_box *all)
+{
+    enum status st = check_node(c, v.node, b->node_count);
+    if (st == STATUS_OK && v.depth > BVH_MAX_DEPTH)
+        st = error_msg(c->err, STATUS_MISMATCH, "compressed node %zu lies at depth %u", v.node,
+                       v.depth);
+    if (st != STATUS_OK)
+        return st;
+    const struct bvh8c_node *n = &b->nodes[v.node];
+    uint32_t child = n->child;
+    *depth = v.depth > *depth ? v.depth : *depth;
+    for (unsigned s = 0; s < 8; s++) {
+        struct bvh_box below, said;
+        box_clear(&below);
+        bool inner = n->inner >> s & 1u;
+        if (inner != ((n->meta[s] & 0x18u) == 0x18u) || (inner && n->meta[s] != (0x20u | 24u | s)))
+            return error_msg(c->err, STATUS_MISMATCH, "compressed node %zu: slot %u says %02x",
+                             v.node, s, n->meta[s]);
+        if (inner) {
+            st = bvh8c_check(c, b, (struct visit){child++, v.depth + 1}, depth, &below);
+        } else if (n->meta[s]) {
+            size_t first = n->slot + (n->meta[s] & 0x1Fu), count = 0;
+            for (unsigned ones = n->meta[s] >> 5; ones; ones >>= 1)
+                count += ones & 1u;
+            for (size_t i = first; i < first + count && i < c->count; i++)
+                if (c->order[i] < c->count)
+                    box_add(&below, &c->boxes[c->order[i]]);
+            st = check_leaf(c, BVH8C_LEAF, first, count, &below);
+        } else {
+            continue;
+        }
+        if (st != STATUS_OK)
+            return st;
+        bvh8c_child_box(n, s, &said);
+        box_add(all, &below);
+        box_add(&below, &said);
+        if (!box_equal(&below, &said))
+            return error_msg(c->err, STATUS_MISMATCH,
+                             "compressed node %zu: the box of slot %u does not hold what is below",
+                             v.node, s);
+    }
+    return STATUS_OK;
+}
+
+enum status bvh8c_verify(const struct bvh8c *b, const struct bvh_box *boxes, struct error *err)
+{
+    if (b->primitive_count == 0)
+        return STATUS_OK;
+    struct check c = {.boxes = boxes, .count = b->primitive_count, .order = b->order, .err = err};
+    struct bvh_box all;
+    uint32_t depth = 0;
+    box_clear(&all);
+    enum status s = check_open(&c, b->node_count);
+    if (s == STATUS_OK)
+        s = bvh8c_check(&c, b, (struct visit){0, 0}, &depth, &all);
+    if (s == STATUS_OK)
+        s = check_totals(&c, b->node_count, depth, b->depth, b->sah_cost, b->sah_cost);
+    check_close(&c);
+    return s;
+}

@@ -6,12 +6,77 @@
 
 /* ---- driver API ---------------------------------------------------------------------------- */
 
+const int cu_attributes[GPU_ATTRIBUTE_COUNT] = {
+    [GPU_MAX_THREADS] = 1,      [GPU_MAX_BLOCK_X] = 2, [GPU_MAX_BLOCK_Y] = 3,
+    [GPU_MAX_GRID_X] = 5,       [GPU_MAX_GRID_Y] = 6,  [GPU_CLOCK_KHZ] = 13,
+    [GPU_MULTIPROCESSORS] = 16, [GPU_MAJOR] = 75,      [GPU_MINOR] = 76,
+};
+static const char *const call_names[GPU_CALL_COUNT] = {
+#define X(member, cuda, hip, parameters) [GPU_CALL_##member] = (cuda),
+    GPU_FUNCTIONS(X)
+#undef X
+        [GPU_CALL_retain] = "cuDevicePrimaryCtxRetain",
+    [GPU_CALL_select] = "cuCtxSetCurrent",
+    [GPU_CALL_pinned_alloc] = "cuMemAllocHost",
+};
+
 static struct {
     pthread_once_t once;
-    struct cu_api api;
+    struct gpu_driver api;
+    /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
+#define X(member, name, parameters) gpu_result(*member) parameters;
+    CU_FUNCTIONS(X)
+#undef X
+    /* NOLINTEND(bugprone-macro-parentheses) */
     bool loaded;
     char problem[512];
 } driver = {.once = PTHREAD_ONCE_INIT};
+
+static const char *cu_error_name(gpu_result code)
+{
+    const char *name = NULL;
+    driver.GetErrorName(code, &name);
+    return name ? name : "unknown";
+}
+static const char *cu_error_text(gpu_result code)
+{
+    const char *text = NULL;
+    driver.GetErrorString(code, &text);
+    return text ? text : "no text";
+}
+static gpu_result cu_retain(gpu_device device, gpu_context *context)
+{
+    return driver.DevicePrimaryCtxRetain(context, device);
+}
+static gpu_result cu_select(gpu_device device, gpu_context context)
+{
+    (void)device;
+    return driver.CtxSetCurrent(context);
+}
+static void cu_unselect(void) { driver.CtxSetCurrent(NULL); }
+static void cu_release(gpu_device device) { driver.DevicePrimaryCtxRelease(device); }
+
+/* The first name that the library lacks, or NULL. */
+static const char *driver_bind(void *library)
+{
+    const char *lacks = gpu_driver_bind(&driver.api, library, 0);
+#define X(member, name, parameters)                                                                \
+    *(void **)&driver.member = dlsym(library, name);                                               \
+    if (!driver.member && !lacks)                                                                  \
+        lacks = name;
+    CU_FUNCTIONS(X)
+#undef X
+    driver.api.retain = cu_retain;
+    driver.api.select = cu_select;
+    driver.api.unselect = cu_unselect;
+    driver.api.release = cu_release;
+    driver.api.pinned_alloc = driver.MemAllocHost;
+    driver.api.error_name = cu_error_name;
+    driver.api.error_text = cu_error_text;
+    driver.api.call_names = call_names;
+    driver.api.attributes = cu_attributes;
+    return lacks;
+}
 
 static void driver_open(void)
 {
@@ -24,55 +89,36 @@ static void driver_open(void)
                  why ? why : "libcuda.so.1 does not load");
         return;
     }
-#define X(member, name, parameters)                                                                \
-    *(void **)&driver.api.member = dlsym(library, name);                                           \
-    if (!driver.api.member) {                                                                      \
-        snprintf(driver.problem, sizeof driver.problem,                                            \
-                 "cuda: libcuda.so.1 is there but has no " name                                    \
-                 ": not a driver of CUDA 12 or 13");                                               \
-        dlclose(library);                                                                          \
-        return;                                                                                    \
+    const char *lacks = driver_bind(library);
+    if (lacks) {
+        snprintf(driver.problem, sizeof driver.problem,
+                 "cuda: libcuda.so.1 is there but has no %s: not a driver of CUDA 12 or 13", lacks);
+        dlclose(library);
+        return;
     }
-    CU_FUNCTIONS(X)
-#undef X
-    cu_result code = driver.api.Init(0);
+    gpu_result code = driver.api.Init(0);
     int count = 0;
-    if (code == CU_OK)
+    if (code == GPU_OK)
         code = driver.api.DriverGetVersion(&driver.api.version);
-    if (code == CU_OK)
+    if (code == GPU_OK)
         code = driver.api.DeviceGetCount(&count);
-    if (code == CU_OK && count == 0)
-        code = CU_NO_DEVICE;
-    if (code != CU_OK) {
-        const char *name = NULL;
-        driver.api.GetErrorName(code, &name);
+    if (code == GPU_OK && count == 0)
+        code = GPU_NO_DEVICE;
+    if (code != GPU_OK) {
         snprintf(driver.problem, sizeof driver.problem, "cuda: the driver is there but %s: %s (%d)",
-                 code == CU_NO_DEVICE ? "finds no GPU" : "does not start", name ? name : "unknown",
+                 code == GPU_NO_DEVICE ? "finds no GPU" : "does not start", cu_error_name(code),
                  code);
         return; /* kept open: it may have started threads */
     }
     driver.loaded = true;
 }
 
-const struct cu_api *cu_load(const char **problem)
+const struct gpu_driver *cu_load(const char **problem)
 {
     pthread_once(&driver.once, driver_open);
     if (problem)
         *problem = driver.loaded ? NULL : driver.problem;
     return driver.loaded ? &driver.api : NULL;
-}
-
-enum status cu_error(struct error *err, const struct cu_api *cu, cu_result code, const char *call)
-{
-    const char *name = NULL, *text = NULL;
-    cu->GetErrorName(code, &name);
-    cu->GetErrorString(code, &text);
-    enum status s = error_msg(err, code == CU_OUT_OF_MEMORY ? STATUS_MEMORY : STATUS_DEVICE,
-                              "%s failed: %s (%d): %s", call, name ? name : "unknown", code,
-                              text ? text : "no text");
-    if (err)
-        err->native = code;
-    return s;
 }
 
 /* ---- NVRTC -------------------------------------------------------------------------------------

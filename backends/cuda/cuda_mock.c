@@ -7,7 +7,6 @@
  * CUDA_MOCK: "" works; "none" no device; "oom" allocations over 1 MiB fail; "refuse" launches fail
  * with 701; "fault" kernels end with 700. At the last release of the context it prints "mock:
  * clean" or what is wrong on stderr. */
-#include "backend_api.h"
 #include "cuda_api.h"
 
 #include <stdlib.h>
@@ -19,7 +18,7 @@ enum { ALLOCATIONS_MAX = 256, QUEUE_MAX = 64, ARGUMENTS_MAX = SCENE_BUFFER_COUNT
 enum { ILLEGAL_ADDRESS = 700, INVALID_HANDLE = 400 };
 
 static struct allocation {
-    cu_pointer at; /* 0: free slot */
+    gpu_pointer at; /* 0: free slot */
     size_t size;
     unsigned char *memory;
 } allocations[ALLOCATIONS_MAX];
@@ -27,32 +26,33 @@ static struct {
     void *at;
     size_t size;
 } pinned[ALLOCATIONS_MAX];
-static cu_pointer next_address = 0x7000000000000000ULL;
+static gpu_pointer next_address = 0x7000000000000000ULL;
 static int objects, contexts, mistakes, broken;
 
-struct cu_module_s {
-    int loaded;
+struct gpu_module_s {
+    enum program_part part; /* "MOCK 2 ...": as the image says */
 };
-struct cu_function_s {
+struct gpu_function_s {
     enum kernel_entry entry;
 };
-struct cu_event_s {
+struct gpu_event_s {
     unsigned long recorded, done; /* times of record calls; of those that were reached */
 };
-static struct cu_function_s functions[ENTRY_COUNT] = {{ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_PROBE}};
+static struct gpu_function_s functions[ENTRY_COUNT] = {
+    {ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_ARITHMETIC}, {ENTRY_PROBE}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
     enum kind kind;
-    cu_pointer device;
+    gpu_pointer device;
     void *host;
     size_t size;
     unsigned char value;
     void *staged; /* pageable memory is read at once, as the real driver does */
-    struct cu_function_s *function;
-    cu_pointer arguments[ARGUMENTS_MAX];
+    struct gpu_function_s *function;
+    gpu_pointer arguments[ARGUMENTS_MAX];
     unsigned grid[2], block[2];
-    cu_event event;
+    gpu_event event;
 } queue[QUEUE_MAX];
 static int queued;
 
@@ -69,7 +69,7 @@ static void mistake(const char *text)
 }
 
 /* Host memory for [at, at + size), which must lie in one allocation. */
-static unsigned char *resolve(cu_pointer at, size_t size)
+static unsigned char *resolve(gpu_pointer at, size_t size)
 {
     for (int i = 0; i < ALLOCATIONS_MAX; i++) {
         struct allocation *a = &allocations[i];
@@ -113,7 +113,7 @@ static void render_run(const struct work *w)
 /* k_probe: each row's first word plus one. k_trace: 1, 2, 3, 4. */
 static void words_run(const struct work *w)
 {
-    const cu_pointer *rest = &w->arguments[SCENE_BUFFER_COUNT];
+    const gpu_pointer *rest = &w->arguments[SCENE_BUFFER_COUNT];
     const struct k_launch *l = (const void *)resolve(rest[0], sizeof(struct k_launch));
     if (!l)
         return;
@@ -169,77 +169,77 @@ static struct work *queue_add(enum kind kind)
 /* ---- the driver ---------------------------------------------------------------------------- */
 
 /* One declaration of each exported function, with the types that this back end calls it by. */
-#define X(member, name, parameters) EXPORT cu_result mock_##member parameters __asm__(name);
+#define X(member, name, hip, parameters) EXPORT gpu_result mock_##member parameters __asm__(name);
+GPU_FUNCTIONS(X)
+#undef X
+#define X(member, name, parameters) EXPORT gpu_result mock_##member parameters __asm__(name);
 CU_FUNCTIONS(X)
 #undef X
 
-cu_result mock_Init(unsigned flags) { return flags == 0 ? CU_OK : CU_INVALID_VALUE; }
-cu_result mock_DriverGetVersion(int *version)
+gpu_result mock_Init(unsigned flags) { return flags == 0 ? GPU_OK : GPU_INVALID_VALUE; }
+gpu_result mock_DriverGetVersion(int *version)
 {
     *version = 13000;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_GetErrorName(cu_result code, const char **text)
+gpu_result mock_GetErrorName(gpu_result code, const char **text)
 {
-    *text = code == CU_OUT_OF_MEMORY             ? "CUDA_ERROR_OUT_OF_MEMORY"
-            : code == CU_NO_DEVICE               ? "CUDA_ERROR_NO_DEVICE"
-            : code == ILLEGAL_ADDRESS            ? "CUDA_ERROR_ILLEGAL_ADDRESS"
-            : code == CU_LAUNCH_OUT_OF_RESOURCES ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
-                                                 : NULL;
-    return *text ? CU_OK : CU_INVALID_VALUE;
+    *text = code == GPU_OUT_OF_MEMORY             ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : code == GPU_NO_DEVICE               ? "CUDA_ERROR_NO_DEVICE"
+            : code == ILLEGAL_ADDRESS             ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : code == GPU_LAUNCH_OUT_OF_RESOURCES ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
+                                                  : NULL;
+    return *text ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_GetErrorString(cu_result code, const char **text)
+gpu_result mock_GetErrorString(gpu_result code, const char **text)
 {
     return mock_GetErrorName(code, text);
 }
-cu_result mock_DeviceGetCount(int *count)
+gpu_result mock_DeviceGetCount(int *count)
 {
     *count = strcmp(wish(), "none") != 0;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_DeviceGet(cu_device *device, int index)
+gpu_result mock_DeviceGet(gpu_device *device, int index)
 {
     *device = 7;
-    return index == 0 ? CU_OK : CU_INVALID_VALUE;
+    return index == 0 ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_DeviceGetName(char *name, int size, cu_device device)
+gpu_result mock_DeviceGetName(char *name, int size, gpu_device device)
 {
     snprintf(name, (size_t)size, "Mock GPU");
-    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+    return device == 7 ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_DeviceTotalMem(size_t *bytes, cu_device device)
+gpu_result mock_DeviceTotalMem(size_t *bytes, gpu_device device)
 {
     *bytes = (size_t)1 << 30;
-    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+    return device == 7 ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_DeviceGetAttribute(int *value, int what, cu_device device)
+gpu_result mock_DeviceGetAttribute(int *value, int what, gpu_device device)
 {
-    static const int values[][2] = {{CU_DEVICE_MAX_THREADS, 1024},
-                                    {CU_DEVICE_MAX_BLOCK_X, 1024},
-                                    {CU_DEVICE_MAX_BLOCK_Y, 512},
-                                    {CU_DEVICE_MAX_GRID_X, 1 << 20},
-                                    {CU_DEVICE_MAX_GRID_Y, 1000},
-                                    {CU_DEVICE_CLOCK_KHZ, 1980000},
-                                    {CU_DEVICE_MULTIPROCESSORS, 4},
-                                    {CU_DEVICE_MAJOR, 9},
-                                    {CU_DEVICE_MINOR, 0}};
+    static const int values[][2] = {                          /* CUdevice_attribute */
+                                    {1, 1024},                /* threads a block */
+                                    {2, 1024},     {3, 512},  /* block x, y */
+                                    {5, 1 << 20},  {6, 1000}, /* grid x, y */
+                                    {13, 1980000}, {16, 4},   /* kHz, multiprocessors */
+                                    {75, 9},       {76, 0}};  /* compute capability */
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         if (values[i][0] == what && device == 7) {
             *value = values[i][1];
-            return CU_OK;
+            return GPU_OK;
         }
-    return CU_INVALID_VALUE;
+    return GPU_INVALID_VALUE;
 }
-cu_result mock_DevicePrimaryCtxRetain(cu_context *context, cu_device device)
+gpu_result mock_DevicePrimaryCtxRetain(gpu_context *context, gpu_device device)
 {
     contexts++;
-    *context = (cu_context)&contexts;
-    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+    *context = (gpu_context)&contexts;
+    return device == 7 ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_DevicePrimaryCtxRelease(cu_device device)
+gpu_result mock_DevicePrimaryCtxRelease(gpu_device device)
 {
     if (--contexts > 0)
-        return CU_OK;
+        return GPU_OK;
     int left = 0;
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         left += (allocations[i].at != 0) + (pinned[i].at != NULL);
@@ -250,55 +250,63 @@ cu_result mock_DevicePrimaryCtxRelease(cu_device device)
     if (queued && !broken)
         mistake("work is left that nothing waited for");
     fprintf(stderr, mistakes ? "mock: %d mistakes\n" : "mock: clean\n", mistakes);
-    return device == 7 ? CU_OK : CU_INVALID_VALUE;
+    return device == 7 ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_CtxSetCurrent(cu_context context)
+gpu_result mock_CtxSetCurrent(gpu_context context)
 {
-    return !context || contexts > 0 ? CU_OK : CU_INVALID_VALUE;
+    return !context || contexts > 0 ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_ModuleLoadData(cu_module *module, const void *image)
+gpu_result mock_ModuleLoadData(gpu_module *module, const void *image)
 {
     if (memcmp(image, "MOCK", 4) != 0)
         return 200;
     *module = calloc(1, sizeof **module);
+    (*module)->part = (enum program_part)(((const char *)image)[5] - '0');
     objects++;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_ModuleUnload(cu_module module)
+gpu_result mock_ModuleUnload(gpu_module module)
 {
     free(module);
     objects--;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_ModuleGetFunction(cu_function *function, cu_module module, const char *name)
+gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, const char *name)
 {
-    static const char *const names[] = {"k_render", "k_trace", "k_probe"};
+    static const struct {
+        const char *name;
+        enum kernel_entry entry;
+        enum program_part part;
+    } entries[ENTRY_COUNT] = {{"k_render", ENTRY_RENDER, PART_RENDER},
+                              {"k_trace", ENTRY_TRACE, PART_TRACE},
+                              {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
+                              {"k_probe", ENTRY_PROBE, PART_PROBE}};
     for (int i = 0; module && i < ENTRY_COUNT; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *function = &functions[i];
-            return CU_OK;
+        if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part) {
+            *function = &functions[entries[i].entry];
+            return GPU_OK;
         }
     return 500;
 }
-cu_result mock_FuncGetAttribute(int *value, int what, cu_function function)
+gpu_result mock_FuncGetAttribute(int *value, int what, gpu_function function)
 {
-    *value = what == CU_KERNEL_MAX_THREADS ? 512 : what == CU_KERNEL_REGISTERS ? 128 : 432;
-    return function ? CU_OK : CU_INVALID_VALUE;
+    *value = what == GPU_KERNEL_MAX_THREADS ? 512 : what == GPU_KERNEL_REGISTERS ? 128 : 432;
+    return function ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_MemGetInfo(size_t *free_bytes, size_t *total)
+gpu_result mock_MemGetInfo(size_t *free_bytes, size_t *total)
 {
     *total = (size_t)1 << 30;
     *free_bytes = *total;
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         *free_bytes -= allocations[i].at ? allocations[i].size : 0;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_MemAlloc(cu_pointer *pointer, size_t bytes)
+gpu_result mock_MemAlloc(gpu_pointer *pointer, size_t bytes)
 {
     if (bytes == 0)
-        return CU_INVALID_VALUE;
+        return GPU_INVALID_VALUE;
     if (strcmp(wish(), "oom") == 0 && bytes > 1 << 20)
-        return CU_OUT_OF_MEMORY;
+        return GPU_OUT_OF_MEMORY;
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         if (!allocations[i].at) {
             allocations[i] = (struct allocation){next_address, bytes, malloc(bytes)};
@@ -306,44 +314,44 @@ cu_result mock_MemAlloc(cu_pointer *pointer, size_t bytes)
             if (allocations[i].memory)
                 memset(allocations[i].memory, 0xDB, bytes);
             *pointer = allocations[i].at;
-            return allocations[i].memory ? CU_OK : CU_OUT_OF_MEMORY;
+            return allocations[i].memory ? GPU_OK : GPU_OUT_OF_MEMORY;
         }
-    return CU_OUT_OF_MEMORY;
+    return GPU_OUT_OF_MEMORY;
 }
-cu_result mock_MemFree(cu_pointer pointer)
+gpu_result mock_MemFree(gpu_pointer pointer)
 {
     queue_run(); /* the real one waits too */
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         if (allocations[i].at == pointer && pointer) {
             free(allocations[i].memory);
             allocations[i] = (struct allocation){0};
-            return CU_OK;
+            return GPU_OK;
         }
     mistake("memory freed that was not allocated");
-    return CU_INVALID_VALUE;
+    return GPU_INVALID_VALUE;
 }
-cu_result mock_MemAllocHost(void **pointer, size_t bytes)
+gpu_result mock_MemAllocHost(void **pointer, size_t bytes)
 {
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         if (!pinned[i].at) {
             *pointer = pinned[i].at = calloc(1, bytes);
             pinned[i].size = bytes;
-            return *pointer ? CU_OK : CU_OUT_OF_MEMORY;
+            return *pointer ? GPU_OK : GPU_OUT_OF_MEMORY;
         }
-    return CU_OUT_OF_MEMORY;
+    return GPU_OUT_OF_MEMORY;
 }
-cu_result mock_MemFreeHost(void *pointer)
+gpu_result mock_MemFreeHost(void *pointer)
 {
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         if (pinned[i].at == pointer && pointer) {
             free(pointer);
             pinned[i].at = NULL;
-            return CU_OK;
+            return GPU_OK;
         }
     mistake("pinned memory freed that was not allocated");
-    return CU_INVALID_VALUE;
+    return GPU_INVALID_VALUE;
 }
-cu_result mock_MemcpyHtoDAsync(cu_pointer to, const void *from, size_t bytes, cu_stream stream)
+gpu_result mock_MemcpyHtoDAsync(gpu_pointer to, const void *from, size_t bytes, gpu_stream stream)
 {
     struct work *w = queue_add(COPY_IN);
     w->device = to;
@@ -353,96 +361,97 @@ cu_result mock_MemcpyHtoDAsync(cu_pointer to, const void *from, size_t bytes, cu
         w->staged = malloc(bytes);
         memcpy(w->staged, from, bytes);
     }
-    return stream ? CU_OK : CU_INVALID_VALUE;
+    return stream ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_MemcpyDtoHAsync(void *to, cu_pointer from, size_t bytes, cu_stream stream)
+gpu_result mock_MemcpyDtoHAsync(void *to, gpu_pointer from, size_t bytes, gpu_stream stream)
 {
     struct work *w = queue_add(COPY_OUT);
     w->device = from;
     w->host = to;
     w->size = bytes;
-    return stream ? CU_OK : CU_INVALID_VALUE;
+    return stream ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_MemsetD8Async(cu_pointer to, unsigned char value, size_t bytes, cu_stream stream)
+gpu_result mock_MemsetD8Async(gpu_pointer to, unsigned char value, size_t bytes, gpu_stream stream)
 {
     struct work *w = queue_add(FILL);
     w->device = to;
     w->value = value;
     w->size = bytes;
-    return stream ? CU_OK : CU_INVALID_VALUE;
+    return stream ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_StreamCreate(cu_stream *stream, unsigned flags)
+gpu_result mock_StreamCreate(gpu_stream *stream, unsigned flags)
 {
     objects++;
-    *stream = (cu_stream)&queued;
-    return flags == CU_STREAM_NOT_BLOCKING ? CU_OK : CU_INVALID_VALUE;
+    *stream = (gpu_stream)&queued;
+    return flags == GPU_STREAM_NOT_BLOCKING ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_StreamDestroy(cu_stream stream)
+gpu_result mock_StreamDestroy(gpu_stream stream)
 {
     objects--;
-    return stream ? CU_OK : CU_INVALID_VALUE;
+    return stream ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_StreamSynchronize(cu_stream stream)
+gpu_result mock_StreamSynchronize(gpu_stream stream)
 {
     queue_run();
-    return broken ? broken : stream ? CU_OK : CU_INVALID_VALUE;
+    return broken ? broken : stream ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_EventCreate(cu_event *event, unsigned flags)
+gpu_result mock_EventCreate(gpu_event *event, unsigned flags)
 {
     objects++;
     *event = calloc(1, sizeof **event);
-    return flags == CU_EVENT_PLAIN ? CU_OK : CU_INVALID_VALUE;
+    return flags == GPU_EVENT_PLAIN ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_EventDestroy(cu_event event)
+gpu_result mock_EventDestroy(gpu_event event)
 {
     free(event);
     objects--;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_EventRecord(cu_event event, cu_stream stream)
+gpu_result mock_EventRecord(gpu_event event, gpu_stream stream)
 {
     event->recorded++;
     queue_add(EVENT)->event = event;
-    return stream ? CU_OK : CU_INVALID_VALUE;
+    return stream ? GPU_OK : GPU_INVALID_VALUE;
 }
-cu_result mock_EventSynchronize(cu_event event)
+gpu_result mock_EventSynchronize(gpu_event event)
 {
     queue_run();
     if (event->recorded == 0)
         mistake("a wait for an event that was never recorded");
     return broken;
 }
-cu_result mock_EventElapsedTime(float *milliseconds, cu_event from, cu_event to)
+gpu_result mock_EventElapsedTime(float *milliseconds, gpu_event from, gpu_event to)
 {
     if (from->done == 0 || to->done == 0 || from->done != from->recorded ||
         to->done != to->recorded)
         return INVALID_HANDLE;
     *milliseconds = 2.0f;
-    return CU_OK;
+    return GPU_OK;
 }
-cu_result mock_LaunchKernel(cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                            unsigned block_x, unsigned block_y, unsigned block_z,
-                            unsigned shared_bytes, cu_stream stream, void **parameters,
-                            void **extra)
+gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned grid_y,
+                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
+                             unsigned shared_bytes, gpu_stream stream, void **parameters,
+                             void **extra)
 {
     if (strcmp(wish(), "refuse") == 0)
-        return CU_LAUNCH_OUT_OF_RESOURCES;
+        return GPU_LAUNCH_OUT_OF_RESOURCES;
     if (grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0 ||
         block_x * block_y > 512 || grid_y > 1000 || shared_bytes || extra || !stream)
-        return CU_INVALID_VALUE;
+        return GPU_INVALID_VALUE;
     struct work *w = queue_add(KERNEL);
     w->function = function;
     w->grid[0] = grid_x;
     w->grid[1] = grid_y;
     w->block[0] = block_x;
     w->block[1] = block_y;
-    int count = SCENE_BUFFER_COUNT + (function->entry == ENTRY_PROBE ? 3 : 2);
+    int count = SCENE_BUFFER_COUNT +
+                (function->entry == ENTRY_RENDER || function->entry == ENTRY_TRACE ? 2 : 3);
     for (int i = 0; i < count; i++) {
         memcpy(&w->arguments[i], parameters[i], sizeof w->arguments[i]);
         if (w->arguments[i])
             resolve(w->arguments[i], 1);
     }
-    return CU_OK;
+    return GPU_OK;
 }
 
 /* ---- NVRTC --------------------------------------------------------------------------------- */
@@ -501,7 +510,9 @@ nvrtc_result mock_nvrtc_DestroyProgram(nvrtc_program *program)
 nvrtc_result mock_nvrtc_CompileProgram(nvrtc_program program, int options,
                                        const char *const *option)
 {
-    snprintf(program->image, sizeof program->image, "MOCK %d options", options);
+    for (int i = 0; i < options; i++)
+        if (strncmp(option[i], "-DK_PART=", 9) == 0)
+            snprintf(program->image, sizeof program->image, "MOCK %s", option[i] + 9);
     for (int i = 0; i < options; i++)
         if (strcmp(option[i], "-DK_FAULT_LOST_COSINE") == 0)
             return 6;

@@ -1,7 +1,7 @@
 /* The CUDA back end as far as it goes without a GPU: our declarations against NVIDIA's headers, the
  * kernel through the real NVRTC, the host code against a mock driver (cuda_mock.c), and absence.
  * With a GPU the conformance suite runs on cuda:0 as on every device. */
-#include "cuda_backend.h"
+#include "cuda_compile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,28 +25,28 @@ static void numbers_are_nvidias(void **state)
 {
     (void)state;
 #ifdef HAVE_CUDA_HEADERS
-    assert_int_equal(CU_OK, CUDA_SUCCESS);
-    assert_int_equal(CU_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
-    assert_int_equal(CU_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
-    assert_int_equal(CU_NO_DEVICE, CUDA_ERROR_NO_DEVICE);
-    assert_int_equal(CU_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-    assert_int_equal(CU_DEVICE_MAX_THREADS, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    assert_int_equal(CU_DEVICE_MAX_BLOCK_X, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
-    assert_int_equal(CU_DEVICE_MAX_BLOCK_Y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
-    assert_int_equal(CU_DEVICE_MAX_GRID_X, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
-    assert_int_equal(CU_DEVICE_MAX_GRID_Y, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
-    assert_int_equal(CU_DEVICE_CLOCK_KHZ, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-    assert_int_equal(CU_DEVICE_MULTIPROCESSORS, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    assert_int_equal(CU_DEVICE_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    assert_int_equal(CU_DEVICE_MINOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    assert_int_equal(CU_KERNEL_MAX_THREADS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-    assert_int_equal(CU_KERNEL_LOCAL_BYTES, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-    assert_int_equal(CU_KERNEL_REGISTERS, CU_FUNC_ATTRIBUTE_NUM_REGS);
-    assert_int_equal(CU_STREAM_NOT_BLOCKING, CU_STREAM_NON_BLOCKING);
-    assert_int_equal(CU_EVENT_PLAIN, CU_EVENT_DEFAULT);
-    assert_int_equal(sizeof(cu_result), sizeof(CUresult));
-    assert_int_equal(sizeof(cu_device), sizeof(CUdevice));
-    assert_int_equal(sizeof(cu_pointer), sizeof(CUdeviceptr));
+    assert_int_equal(GPU_OK, CUDA_SUCCESS);
+    assert_int_equal(GPU_INVALID_VALUE, CUDA_ERROR_INVALID_VALUE);
+    assert_int_equal(GPU_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(GPU_NO_DEVICE, CUDA_ERROR_NO_DEVICE);
+    assert_int_equal(GPU_LAUNCH_OUT_OF_RESOURCES, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    assert_int_equal(cu_attributes[GPU_MAX_THREADS], CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    assert_int_equal(cu_attributes[GPU_MAX_BLOCK_X], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
+    assert_int_equal(cu_attributes[GPU_MAX_BLOCK_Y], CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
+    assert_int_equal(cu_attributes[GPU_MAX_GRID_X], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+    assert_int_equal(cu_attributes[GPU_MAX_GRID_Y], CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
+    assert_int_equal(cu_attributes[GPU_CLOCK_KHZ], CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    assert_int_equal(cu_attributes[GPU_MULTIPROCESSORS], CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    assert_int_equal(cu_attributes[GPU_MAJOR], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    assert_int_equal(cu_attributes[GPU_MINOR], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    assert_int_equal(GPU_KERNEL_MAX_THREADS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    assert_int_equal(GPU_KERNEL_LOCAL_BYTES, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+    assert_int_equal(GPU_KERNEL_REGISTERS, CU_FUNC_ATTRIBUTE_NUM_REGS);
+    assert_int_equal(GPU_STREAM_NOT_BLOCKING, CU_STREAM_NON_BLOCKING);
+    assert_int_equal(GPU_EVENT_PLAIN, CU_EVENT_DEFAULT);
+    assert_int_equal(sizeof(gpu_result), sizeof(CUresult));
+    assert_int_equal(sizeof(gpu_device), sizeof(CUdevice));
+    assert_int_equal(sizeof(gpu_pointer), sizeof(CUdeviceptr));
 #else
     print_message("NVIDIA's headers are not here\n");
     skip();
@@ -73,18 +73,23 @@ static void modes_compile_to_their_arithmetic(void **state)
         print_message("%s\n", why);
         skip();
     }
-    for (enum math_mode mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
-        struct program_request request = {.mode = mode};
+    for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
+        const enum math_mode mode = (enum math_mode)(i / PART_COUNT);
+        struct program_request request = {.mode = mode,
+                                          .part = (enum program_part)(i % PART_COUNT)};
         struct arena a = {0};
-        struct cuda_image image = {0};
+        struct gpu_image image = {0};
         struct build_info info = {0};
         struct error err = {0};
         if (cuda_compile(n, &request, BVH_BINARY, 90, true, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", math_mode_name(mode), err.msg);
         const char *ptx = image.data;
-        assert_non_null(strstr(ptx, ".entry k_render("));
-        assert_non_null(strstr(ptx, ".entry k_trace("));
-        assert_non_null(strstr(ptx, ".entry k_probe("));
+        for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
+            char head[64];
+            snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+            assert_true((strstr(ptx, head) != NULL) ==
+                        (kernel_entries[entry].part == request.part));
+        }
         unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
                  flushed = occurrences(ptx, ".ftz");
         assert_true((fused > 0) == (mode != MODE_STRICT));
@@ -107,7 +112,7 @@ static void machine_code_is_made_without_a_device(void **state)
         skip();
     struct program_request request = {.mode = MODE_FAST};
     struct arena a = {0};
-    struct cuda_image image = {0};
+    struct gpu_image image = {0};
     struct build_info info = {0};
     struct error err = {0};
     double begin = clock_s();
@@ -123,7 +128,7 @@ static void machine_code_is_made_without_a_device(void **state)
     assert_true(image.resources.stack_bytes >= 4 * K_STACK2); /* the traversal's stack */
     assert_non_null(strstr(info.options, "--gpu-architecture=sm_90"));
     /* Compute capability 9.1 does not exist: PTX of the newest below. 2.0 is too old. */
-    struct cuda_image other = image;
+    struct gpu_image other = image;
     assert_int_equal(cuda_compile(n, &request, BVH_BINARY, 20, false, &a, &other, &info, &err),
                      STATUS_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "2.0"));
@@ -186,7 +191,8 @@ static int mock_run(const char *how)
     request.fault = NULL;
     CHECK(cuda_api.build(b, &request, &build, &err) == STATUS_OK && !build.cached);
     CHECK(build.registers == 128 && build.stack_bytes == 432 && build.spill_bytes == 12);
-    CHECK(strstr(build.options, "--fmad=false") && strstr(build.options, "-DK_BVH=2"));
+    CHECK(strstr(build.options, "--fmad=false") && strstr(build.options, "-DK_BVH=2") &&
+          strstr(build.options, "-DK_PART=0"));
     CHECK(cuda_api.build(b, &request, &build, &err) == STATUS_OK && build.cached);
     CHECK(build.spill_bytes == 12); /* kept with the binary */
 
@@ -203,10 +209,14 @@ static int mock_run(const char *how)
         CHECK(err.native == (strcmp(how, "fault") == 0 ? 700 : 701) &&
               strstr(err.msg, "CUDA_ERROR_"));
     } else {
-        CHECK(cuda_api.run_words(b, ENTRY_PROBE, &launch, in, 100, out, 100, 100, &err) ==
-              STATUS_OK);
-        for (uint32_t i = 0; i < 100; i++)
-            CHECK(out[i] == 7 * i + 1);
+        const enum kernel_entry rows[] = {ENTRY_ARITHMETIC, ENTRY_PROBE};
+        for (int e = 0; e < 2; e++) { /* of two programs */
+            memset(out, 0, sizeof out);
+            CHECK(cuda_api.run_words(b, rows[e], &launch, in, 100, out, 100, 100, &err) ==
+                  STATUS_OK);
+            for (uint32_t i = 0; i < 100; i++)
+                CHECK(out[i] == 7 * i + 1);
+        }
         CHECK(cuda_api.run_words(b, ENTRY_TRACE, &launch, NULL, 0, out, 4, 1, &err) == STATUS_OK);
         CHECK(out[0] == 1 && out[3] == 4);
     }

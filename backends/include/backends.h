@@ -9,6 +9,7 @@
 #define ISOPHOTE_BACKENDS_H
 
 #include "scenes.h"
+#include "shaders.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,7 +51,8 @@ enum bvh_kind {
     BVH_AUTO,
     BVH_BINARY,
     BVH_WIDE8,
-    BVH_COMPRESSED8
+    BVH_COMPRESSED8,
+    BVH_COUNT
 }; /* auto: what the device runs best, said in the result */
 enum exec_model { MODEL_MEGAKERNEL };
 
@@ -69,6 +71,8 @@ struct launch_settings {
     uint32_t tile_order; /* 0: rows; 1: reversed; 2: a fixed shuffle. Strict pictures do not depend
                             on it */
     unsigned threads;    /* native only; 0: parallel_threads() */
+    uint32_t registers;  /* most registers a work-item, where a compiler takes such a limit (CUDA,
+                            HIP, NVIDIA's OpenCL); 0: the device's default */
 };
 
 struct render_job {
@@ -118,10 +122,11 @@ const struct device_info *device_describe(const struct device *d);
  * numbers), MEMORY, DEVICE, CANCELLED. */
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err);
-/* Compiles the kernel for a mode. UNSUPPORTED names the property that a device lacks for `strict`
- * (found by running probes, not by asking only). BUILD carries the compiler's log. */
-enum status device_build(struct device *d, enum math_mode mode, struct build_info *info,
-                         struct error *err);
+/* Compiles the kernel for what `settings` says of mode and registers. UNSUPPORTED names the
+ * property that a device lacks for `strict` (found by running probes, not by asking only). BUILD
+ * carries the compiler's log. */
+enum status device_build(struct device *d, const struct launch_settings *settings,
+                         struct build_info *info, struct error *err);
 /* Adds the job's samples to the film, which must have the picture's size and film_exponent(scene).
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
@@ -168,6 +173,134 @@ extern const struct probe_shape {
 } probe_shapes[PROBE_COUNT];
 enum status device_probe(struct device *d, enum probe probe, const uint32_t *in, size_t rows,
                          uint32_t *out, struct error *err);
+
+/* ---- shaders without a scene -----------------------------------------------------------------
+ * One door for all that runs a group of shaders on points: shade_open -> shade_run (many) ->
+ * shade_close. A shade is used by one thread at a time; the group must outlive it. */
+
+struct shade;
+
+/* An engine that shade_open knows, and one line that says what it is. */
+struct shade_engine_info {
+    const char *name, *text;
+    bool indexed; /* its ids end with ":" and a device's number, as in devices_list */
+};
+/* NULL from the first index on that has none. */
+const struct shade_engine_info *shade_engine_at(size_t index);
+
+/* What the geometry carries under a name: one number, or as many as the wanted type has slots. */
+struct shade_userdata {
+    const char *name;
+    size_t count;
+    float v[16];
+};
+
+struct shade_space {
+    const char *name;
+    float to_common[16]; /* row-major, p' = p M */
+};
+
+/* Zeroed is valid: last layer only, all threads. */
+struct shade_options {
+    const char *const *outputs; /* "Cout", "layer.Cout", "Ci", in the order of the result; ends with
+                                   NULL; NULL: none. Their layers run at every point */
+    enum math_mode mode;        /* engines that translate; others are always strict */
+    unsigned level;             /* 0 to 2: how much translating engines optimise */
+    bool bake;                  /* parameters become constants: reparam compiles again */
+    unsigned threads;           /* engines of the processor; 0: parallel_threads() */
+    uint32_t work_group;        /* engines of devices; 0: the device's choice */
+    uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */
+    uint32_t perturb;           /* interp: as asl_context_options has it; others ignore it */
+    bool keep_going;            /* after a point that failed; else the run stops there */
+    /* What getattribute() and parameters with lockgeom=0 find; "s" and "t" are u and v unless they
+     * are named here. camera:resolution is the grid's size, osl:version 11300. */
+    const struct shade_userdata *userdata;
+    size_t userdata_count;
+    const struct shade_space *spaces;
+    size_t space_count;
+};
+
+/* A grid without geometry (docs/asl.md, Running): point i is x = i mod width, y = i / width. u =
+ * x/(width-1), or (x+0.5)/width when `center`, times scale, plus offset; v alike. P = (u, v, 1). */
+struct shade_grid {
+    uint32_t width, height;
+    bool center;
+    double offset[2], scale[2];  /* scale {0,0} counts as {1,1} */
+    bool vary_p, vary_u, vary_v; /* derivatives of P, u, v that vary over the grid */
+    uint32_t raytype;            /* asl_raytype_bit() */
+};
+void shade_grid_globals(const struct shade_grid *g, size_t point, struct asl_globals *out);
+
+struct shade_points {
+    const struct asl_globals *globals; /* `count` of them, or NULL: points of the grid */
+    struct shade_grid grid;
+    size_t first, count; /* of the grid: count 0 means all from `first`; of globals: first is 0 */
+    uint32_t iterations; /* the same again, for timing; 0 counts as 1. The last one's results stay,
+                            the first one's messages */
+};
+
+struct shade_output {
+    const char *name;
+    struct asl_type type;
+    size_t slots;    /* of one point */
+    uint32_t *words; /* [count][slots]: bits of floats, ints, indices of `strings` for strings and
+                        closures (as asl_closure_print shows them) */
+    uint8_t *ran;    /* [count]: 0 where the output's layer did not run; then its words are 0 */
+};
+
+struct shade_message {
+    size_t point;
+    enum asl_message kind;
+    const char *to, *text; /* as asl_services.message has them */
+};
+
+struct shade_failure {
+    size_t point;
+    struct error error; /* TIMEOUT, MEMORY, LIMIT: with file and line */
+};
+
+/* Everything lives in `arena`. Strings are numbered in the order of outputs, points and slots, so
+ * that two engines which agree give the same words. Messages stand in the order of points; texts of
+ * errors and warnings come once a run. */
+struct shade_result {
+    struct arena arena;
+    size_t count; /* points */
+    struct shade_output *outputs;
+    size_t output_count;
+    const char *const *strings;
+    size_t string_count;
+    struct shade_message *messages;
+    size_t message_count;
+    struct shade_failure *failures;
+    size_t failure_count;
+    double run_s;   /* all iterations, without any set-up, compiling or copying of results */
+    uint64_t steps; /* of interpreters; else 0 */
+};
+void shade_result_free(struct shade_result *r); /* takes NULL */
+
+struct shade_info {
+    const char *engine; /* as it was asked for */
+    char device[128];   /* what runs it */
+    unsigned threads;
+    double translate_s; /* group to the text that a compiler reads */
+    double compile_s;   /* that compiler, and loading what it made */
+    bool cached;
+};
+
+/* Engine "interp", "native", "opencl:0" ... Fails: ARG (no such engine, naming those that are; no
+ * such output), MISSING (the device), UNSUPPORTED (what a device cannot do, with the place), BUILD
+ * (with the place in the shader where the compiler names one), MEMORY, LIMIT. */
+enum status shade_open(const char *engine, const struct asl_group *group,
+                       const struct shade_options *opt, struct shade **out, struct error *err);
+void shade_close(struct shade *s); /* takes NULL */
+const struct shade_info *shade_describe(const struct shade *s);
+/* The wanted outputs, their types and slots; words and ran are NULL. */
+const struct shade_output *shade_outputs(const struct shade *s, size_t *count);
+/* Values that asl_group_reparam set since then count. *out is filled when OK, also when points
+ * failed; it must be freed. Fails: CANCELLED, MEMORY, LIMIT (more than 2^28 points with outputs),
+ * DEVICE. */
+enum status shade_run(struct shade *s, const struct shade_points *points, struct shade_result *out,
+                      struct error *err);
 
 /* ---- mistakes, for testing the suite itself
  * ------------------------------------------------------------ */

@@ -4,6 +4,17 @@
 #define K_ENTRIES_H
 #include "probe.h"
 
+/* enum program_part of backend_api.h; without it a program holds all entries. */
+#ifdef K_PART
+#define K_HAS_RENDER (K_PART == 0)
+#define K_HAS_TRACE  (K_PART == 1)
+#define K_HAS_PROBE  (K_PART == 2)
+#else
+#define K_HAS_RENDER 1
+#define K_HAS_TRACE  1
+#define K_HAS_PROBE  1
+#endif
+
 /* L in units of the film: clamped to [0, 2^46]. *flag is set when it had to be. */
 K_FN float k_film_value(K_GLOBAL const struct k_launch *L, float x, int *flag)
 {
@@ -33,8 +44,8 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     if (FAULT_STALE_FILM(stream.y))
         return;
     K_LONG r = 0, g = 0, b = 0, count = 0;
-    /* One loop over the vertices of all samples: a lane whose path has ended starts its next one while
-     * its neighbours are still under way. */
+    /* One loop over the vertices of all samples: a lane whose path has ended starts its next one
+     * while its neighbours are still under way. */
     uint i = K_FIRST_SAMPLE(L, x), count_wanted = L->sample_count;
     struct k_walk w;
     stream.sample = L->sample_begin + i;
@@ -97,6 +108,7 @@ K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
     int at = 0;
 #define K_EXPORT __attribute__((visibility("default")))
 
+#if K_HAS_RENDER
 /* All items of work-group `group` of size `size`. */
 K_EXPORT void k_render(const void *const *buffers, const struct k_launch *launch, long long *film,
                        const uint *group, const uint *size);
@@ -110,6 +122,16 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
         for (uint x = 0; x < size[0]; x++)
             k_render_item(&sc, film, group[0] * size[0] + x, group[1] * size[1] + y);
 }
+K_EXPORT void k_arithmetic(const void *const *buffers, const struct k_launch *launch,
+                           const uint *in, uint *out, uint row);
+void k_arithmetic(const void *const *buffers, const struct k_launch *launch, const uint *in,
+                  uint *out, uint row)
+{
+    (void)buffers;
+    k_arithmetic_item(launch, in, out, row);
+}
+#endif
+#if K_HAS_TRACE
 K_EXPORT void k_trace(const void *const *buffers, const struct k_launch *launch, uint *out);
 void k_trace(const void *const *buffers, const struct k_launch *launch, uint *out)
 {
@@ -118,6 +140,8 @@ void k_trace(const void *const *buffers, const struct k_launch *launch, uint *ou
     sc.launch = launch;
     k_trace_item(&sc, out);
 }
+#endif
+#if K_HAS_PROBE
 K_EXPORT void k_probe(const void *const *buffers, const struct k_launch *launch, const uint *in,
                       uint *out, uint row);
 void k_probe(const void *const *buffers, const struct k_launch *launch, const uint *in, uint *out,
@@ -128,6 +152,7 @@ void k_probe(const void *const *buffers, const struct k_launch *launch, const ui
     sc.launch = launch;
     k_probe_item(&sc, in, out, row);
 }
+#endif
 #undef SCENE_BUFFER
 
 #else
@@ -143,6 +168,7 @@ void k_probe(const void *const *buffers, const struct k_launch *launch, const ui
 #define K_ITEM_Y (blockIdx.y * blockDim.y + threadIdx.y)
 #endif
 
+#if K_HAS_RENDER
 K_KERNEL void k_render(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"
@@ -157,6 +183,18 @@ K_KERNEL void k_render(
     k_render_item(&sc, film, K_ITEM_X, K_ITEM_Y);
 }
 
+K_KERNEL void k_arithmetic(
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch, K_GLOBAL const uint *in, K_GLOBAL uint *out)
+{
+    if (K_ITEM_X < launch->rows)
+        k_arithmetic_item(launch, in, out, K_ITEM_X);
+}
+#endif
+
+#if K_HAS_TRACE
 K_KERNEL void k_trace(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"
@@ -171,7 +209,9 @@ K_KERNEL void k_trace(
     if (K_ITEM_X == 0)
         k_trace_item(&sc, out);
 }
+#endif
 
+#if K_HAS_PROBE
 K_KERNEL void k_probe(
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
 #include "buffers.def"
@@ -186,6 +226,7 @@ K_KERNEL void k_probe(
     if (K_ITEM_X < launch->rows)
         k_probe_item(&sc, in, out, K_ITEM_X);
 }
+#endif
 
 #endif
 #endif

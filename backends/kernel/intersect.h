@@ -99,32 +99,37 @@ K_FN int k_round_confirms(const struct k_ray *r, struct k_vec3 c, float radius, 
                           v3(c.x + radius, c.y + radius, c.z + radius), t);
 }
 
-/* Woop, Benthin, Wald: "Watertight Ray/Triangle Intersection", JCGT 2013, in float alone: a and c d
- * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Sign of the
- * determinant does not matter here, and so neither does the winding. */
 struct k_triangle_hit {
     float t, v, w, det; /* b1 = v / det, b2 = w / det */
 };
+
+#if K_FAST
+/* Moeller and Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", JGT 1997. Edges are
+ * widened by 2^-20 of the triangle, some times its rounding error, so that neighbours leave no gap.
+ */
 K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_max,
                          struct k_triangle_hit *hit)
 {
-#ifdef V_MT
-    struct k_vec3 e1 = v3_sub(tri.v1, tri.v0), e2 = v3_sub(tri.v2, tri.v0), p = v3_cross(r->d, e2);
-    struct k_vec3 q0 = v3_sub(r->o, tri.v0);
-    float det_ = v3_dot(e1, p);
-    float inv = 1.0f / det_;
-    float b1 = v3_dot(q0, p) * inv;
-    struct k_vec3 q = v3_cross(q0, e1);
-    float b2 = v3_dot(r->d, q) * inv;
-    float t_ = v3_dot(e2, q) * inv;
-    if (!(b1 >= 0.0f && b2 >= 0.0f && b1 + b2 <= 1.0f && t_ > 0.0f && t_ < t_max))
+    struct k_vec3 e1 = v3_sub(tri.v1, tri.v0), e2 = v3_sub(tri.v2, tri.v0);
+    struct k_vec3 p = v3_cross(r->d, e2), s = v3_sub(r->o, tri.v0), q = v3_cross(s, e1);
+    float inv = 1.0f / v3_dot(e1, p);
+    float b1 = v3_dot(s, p) * inv, b2 = v3_dot(r->d, q) * inv, t = v3_dot(e2, q) * inv;
+    if (!(b1 >= -0x1p-20f && b2 >= -0x1p-20f && b1 + b2 <= 1.0f + 0x1p-20f && t > 0.0f &&
+          t < t_max))
         return 0;
-    hit->t = t_;
+    hit->t = t;
     hit->v = b1;
     hit->w = b2;
     hit->det = 1.0f;
     return 1;
-#endif
+}
+#else
+/* Woop, Benthin, Wald: "Watertight Ray/Triangle Intersection", JCGT 2013, in float alone: a and c d
+ * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Sign of the
+ * determinant does not matter here, and so neither does the winding. */
+K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_max,
+                         struct k_triangle_hit *hit)
+{
     struct k_vec3 a = v3_sub(tri.v0, r->o), b = v3_sub(tri.v1, r->o), c = v3_sub(tri.v2, r->o);
     float az = k_pick(a, r->kz), bz = k_pick(b, r->kz), cz = k_pick(c, r->kz);
     float ax = k_pick(a, r->kx) - r->sx * az, ay = k_pick(a, r->ky) - r->sy * az;
@@ -147,6 +152,7 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
     hit->det = det;
     return 1;
 }
+#endif
 
 K_FN int k_sphere_test(const struct k_ray *r, struct k_vec3 c, float radius, float t_max, float *t)
 {

@@ -28,9 +28,10 @@ struct k_launch {
     k_word light_count; /* area lights */
     k_word light_last;  /* the last one with a weight; meaningless without lights */
     k_word triangle_count, sphere_count, disk_count;
-    k_word bvh; /* 2: binary; 8: eight-wide; 80: compressed eight-wide; 0: there are no primitives */
-    k_word probe; /* enum probe, for k_probe */
-    k_word rows;  /* work-items of k_probe */
+    k_word
+        bvh; /* 2: binary; 8: eight-wide; 80: compressed eight-wide; 0: there are no primitives */
+    k_word probe;                            /* enum probe, for k_probe */
+    k_word rows;                             /* work-items of k_probe */
     k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
     k_word zero[2];                          /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
@@ -92,14 +93,15 @@ struct k_light {
  * binary leaf slot: v0, v1, v2 (9 floats), primitive id, 2 unused. An eight-wide block:
  * float[vertex][axis][lane] and ids[lane]; lanes that hold no triangle have all vertices 0 (which
  * nothing hits); ids of unused lanes are K_NONE. */
-#define K_SLOT_WORDS  12u
-#define K_NODE8_WORDS 64u
-#define K_BLOCK_WORDS 80u
-#define K_LEAF        0x80000000u
-#define K_LEAF_MIXED  0x40000000u /* the block also holds spheres or disks */
-#define K_LEAF_INDEX  0x3FFFFFFFu
-#define K_STACK2      64 /* entries; the binary tree is at most 60 deep */
-#define K_STACK8      256
+#define K_SLOT_WORDS    12u
+#define K_NODE8_WORDS   64u
+#define K_BLOCK_WORDS   80u
+#define K_LEAF          0x80000000u
+#define K_LEAF_MIXED    0x40000000u /* the block also holds spheres or disks */
+#define K_LEAF_INDEX    0x3FFFFFFFu
+#define K_REF_FIRST_MAX 0x1FFFFFFFu /* first node or slot that a postponed binary node can name */
+#define K_STACK2        64          /* entries; the binary tree is at most 60 deep */
+#define K_STACK8        256
 
 /* One vertex as k_trace writes it (struct path_vertex of scenes.h in 32-bit words). The output of
  * k_trace: L[3], the number of vertices, then the vertices. */

@@ -17,9 +17,10 @@
 #if K_STRICT
 #pragma OPENCL FP_CONTRACT OFF
 #endif
-#define K_FN          static inline
-#define K_INLINE      static inline
-#define K_NOINLINE    __attribute__((noinline)) static
+#define K_FN       static inline
+#define K_INLINE   static inline
+#define K_NOINLINE __attribute__((noinline)) static
+#define K_UNROLL
 #define K_GLOBAL      __global
 #define K_CONST       __constant
 #define K_AS_UINT(x)  as_uint(x)
@@ -42,17 +43,8 @@ typedef int8 k_i8;
 typedef unsigned int uint;
 #define K_FN       static __device__ __forceinline__
 #define K_INLINE   K_FN
-#ifdef V_INLINE
-#define K_NOINLINE K_FN
-#else
-#define K_NOINLINE static __device__ __noinline__
-#endif
-#define K_PRAGMA(x) _Pragma(#x)
-#ifdef V_UNROLL
-#define K_UNROLL K_PRAGMA(unroll)
-#else
-#define K_UNROLL
-#endif
+#define K_NOINLINE K_FN /* a call would put the scene's addresses into memory */
+#define K_UNROLL   _Pragma("unroll")
 #define K_GLOBAL
 #define K_CONST       static __device__ const
 #define K_AS_UINT(x)  __float_as_uint(x)
@@ -76,6 +68,7 @@ typedef unsigned int uint;
 #define K_FN       static inline
 #define K_INLINE   static inline __attribute__((always_inline))
 #define K_NOINLINE static __attribute__((noinline))
+#define K_UNROLL
 #define K_GLOBAL
 #define K_CONST       static const
 #define K_MULHI(a, b) ((uint)(((unsigned long long)(uint)(a) * (uint)(b)) >> 32))

@@ -65,24 +65,27 @@ K_FN void k_probe_hit(const struct k_scene *sc, K_GLOBAL const uint *in, K_GLOBA
     out[4] = any;
 }
 
-K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
-                       K_GLOBAL uint *out_rows, uint row)
+/* The probes that need no scene. */
+K_FN void k_arithmetic_item(K_GLOBAL const struct k_launch *launch, K_GLOBAL const uint *in_rows,
+                            K_GLOBAL uint *out_rows, uint row)
 {
-    switch (sc->launch->probe) {
-    case 0: { /* PROBE_RNG */
+    if (launch->probe == 0) { /* PROBE_RNG */
         K_GLOBAL const uint *in = in_rows + 6 * (size_t)row;
         K_GLOBAL uint *out = out_rows + 4 * (size_t)row;
         struct k_words w = k_philox(in[0], in[1], in[2], in[3], in[4], in[5]);
         for (int i = 0; i < 4; i++)
             out[i] = w.w[i];
-        break;
-    }
-    case 1: { /* PROBE_MATH */
+    } else { /* PROBE_MATH */
         K_GLOBAL const uint *in = in_rows + 3 * (size_t)row;
         K_GLOBAL uint *out = out_rows + (size_t)row;
         K_OUT_F(0, k_probe_math(in[0], K_IN_F(1), K_IN_F(2)));
-        break;
     }
+}
+
+K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
+                       K_GLOBAL uint *out_rows, uint row)
+{
+    switch (sc->launch->probe) {
     case 2: /* PROBE_HIT */
         k_probe_hit(sc, in_rows + 8 * (size_t)row, out_rows + 5 * (size_t)row);
         break;

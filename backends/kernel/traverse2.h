@@ -87,7 +87,7 @@ struct k_waiting {
     float entry;
 };
 #define K_REF(first, count) ((first) | (count) << 29)
-#define K_REF_FIRST(ref)    ((ref) & 0x1FFFFFFFu)
+#define K_REF_FIRST(ref)    ((ref)&K_REF_FIRST_MAX)
 #define K_REF_COUNT(ref)    ((ref) >> 29)
 
 /* shadow: stop at the first hit found, whichever it is. */
@@ -102,58 +102,6 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
     struct k_f4 lo = k_load4(sc->nodes), hi = k_load4(sc->nodes + 4);
     if (!k_slab(r, v3(lo.x, lo.y, lo.z), v3(hi.x, hi.y, hi.z), t_max, &entry))
         return best;
-#ifdef V_WW
-    uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
-    for (;;) {
-        while (K_REF_COUNT(ref) == 0) {
-            K_GLOBAL const float *pair = sc->nodes + 8 * (size_t)ref;
-            struct k_f4 lo0 = k_load4(pair), hi0 = k_load4(pair + 4), lo1 = k_load4(pair + 8),
-                        hi1 = k_load4(pair + 12);
-            uint ref0 = K_REF(K_AS_UINT(lo0.w), K_AS_UINT(hi0.w)),
-                 ref1 = K_REF(K_AS_UINT(lo1.w), K_AS_UINT(hi1.w));
-            float e0, e1;
-            int h0 = k_slab(r, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), best.t, &e0),
-                h1 = k_slab(r, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), best.t, &e1);
-            if (h0 && h1) {
-                int swap = e1 < e0;
-                struct k_waiting far;
-                far.ref = swap ? ref0 : ref1;
-                far.entry = swap ? e0 : e1;
-                stack[depth++] = far;
-                ref = swap ? ref1 : ref0;
-            } else if (h0 || h1) {
-                ref = h0 ? ref0 : ref1;
-            } else {
-                do {
-                    if (depth == 0)
-                        return best;
-                    depth--;
-                } while (!(stack[depth].entry <= best.t * K_SLACK));
-                ref = stack[depth].ref;
-            }
-        }
-        uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
-        for (uint i = 0; i < count; i++) {
-            if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
-                continue;
-            struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
-            if (s.id < triangles)
-                k_try_triangle(r, s.triangle, s.id, t_max, &best);
-            else
-                k_try_round(sc, r, s.id, t_max, &best);
-            if (shadow && best.primitive != K_NONE)
-                return best;
-        }
-        do {
-            if (depth == 0)
-                return best;
-            depth--;
-        } while (!(stack[depth].entry <= best.t * K_SLACK));
-        ref = stack[depth].ref;
-    }
-}
-
-#else
     uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
     for (;;) {
         uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
@@ -202,7 +150,6 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
     }
 }
 
-#endif
 /* Every primitive in turn, by the same definition of a hit; what the trees are checked against. */
 K_FN struct k_best k_brute_force(const struct k_scene *sc, const struct k_ray *r, float t_max)
 {

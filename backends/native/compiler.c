@@ -1,62 +1,11 @@
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include "compiler.h"
+#include "../child.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { ARGUMENTS_MAX = 64 };
-
-/* Runs argv with an empty standard input; its standard output and error go to `out` (cut at size -
- * 1 bytes). *exit_code is -1 when it was ended by a signal. MISSING if the program cannot be
- * started. */
-static enum status process_run(char *const argv[], char *out, size_t size, int *exit_code,
-                               struct error *err)
-{
-    int fd[2];
-    if (pipe2(fd, O_CLOEXEC) != 0)
-        return error_msg(err, STATUS_IO, "no pipe for %s: %s", argv[0], strerror(errno));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, fd[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, fd[1], 2);
-    pid_t pid;
-    int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(fd[1]);
-    if (failed) {
-        close(fd[0]);
-        return error_msg(err, STATUS_MISSING, "%s does not start: %s", argv[0], strerror(failed));
-    }
-    size_t used = 0;
-    char buf[4096];
-    for (;;) {
-        ssize_t n = read(fd[0], buf, sizeof buf);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        size_t keep = (size_t)n < size - 1 - used ? (size_t)n : size - 1 - used;
-        memcpy(out + used, buf, keep);
-        used += keep;
-    }
-    out[used] = '\0';
-    close(fd[0]);
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return STATUS_OK;
-}
 
 static enum status compiler_try(const char *program, struct compiler *out, struct error *err)
 {
@@ -66,7 +15,7 @@ static enum status compiler_try(const char *program, struct compiler *out, struc
     if ((size_t)snprintf(c.program, sizeof c.program, "%s", program) >= sizeof c.program)
         return error_msg(err, STATUS_ARG, "the compiler's name is too long");
     char *argv[] = {c.program, (char *)"--version", NULL};
-    enum status st = process_run(argv, text, sizeof text, &code, err);
+    enum status st = child_run(argv, text, sizeof text, &code, err);
     if (st)
         return st;
     if (code != 0)
@@ -193,7 +142,7 @@ static enum status kernel_compile(const struct compiler *c, char *flags, const c
     argv[n++] = (char *)"-o";
     argv[n++] = tmp;
     argv[n] = NULL;
-    st = process_run(argv, info->log, sizeof info->log, &code, err);
+    st = child_run(argv, info->log, sizeof info->log, &code, err);
     if (st == STATUS_OK && code != 0) {
         char first[512];
         log_first_error(info->log, first, sizeof first);
@@ -213,9 +162,9 @@ enum status compiler_build(const struct compiler *c, const struct program_reques
     const char *extra = getenv("ISOPHOTE_CFLAGS");
     char flags[sizeof info->options], name[128], features[33], key[33];
     uint32_t mhz;
-    int length =
-        snprintf(flags, sizeof flags, "%s %s %s %s", common_flags, mode_flags(request->mode),
-                 fault_define(request->fault), extra ? extra : "");
+    int length = snprintf(flags, sizeof flags, "%s %s -DK_PART=%d %s %s", common_flags,
+                          mode_flags(request->mode), (int)request->part,
+                          fault_define(request->fault), extra ? extra : "");
     if (length < 0 || (size_t)length >= sizeof flags)
         return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
     snprintf(info->options, sizeof info->options, "%s", flags);

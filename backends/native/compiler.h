@@ -17,8 +17,9 @@ enum status compiler_find(struct compiler *out, struct error *err);
  * depends on. */
 void processor_describe(char *name, size_t size, uint32_t *mhz, char features_hex[33]);
 
-/* Path of the shared object of a kernel, compiled now unless the cache holds it. ISOPHOTE_CFLAGS is
- * appended to the flags. Fails: BUILD (info->log holds what the compiler said), IO, MISSING. */
+/* Path of the shared object of one part of the kernel, compiled now unless the cache holds it.
+ * ISOPHOTE_CFLAGS is appended to the flags. Fails: BUILD (info->log holds what the compiler said),
+ * IO, MISSING. */
 enum status compiler_build(const struct compiler *c, const struct program_request *request,
                            char *path, size_t size, struct build_info *info, struct error *err);
 

@@ -15,10 +15,13 @@ struct backend {
     unsigned threads;
     const void *buffers[SCENE_BUFFER_COUNT]; /* the front's, or `nothing` */
     uint64_t bytes;
-    void *library;
+    struct program_request request; /* of the last build */
+    void *libraries[PART_COUNT];    /* NULL: not made */
     void (*render)(const void *const *, const struct k_launch *, long long *, const uint32_t *,
                    const uint32_t *);
     void (*trace)(const void *const *, const struct k_launch *, uint32_t *);
+    void (*arithmetic)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
+                       uint32_t);
     void (*probe)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
                   uint32_t);
     long long *film;
@@ -93,12 +96,20 @@ static enum status open(const struct device_info *info, struct backend **out, st
     return native_open(NULL, out, err);
 }
 
+static void libraries_close(struct backend *b)
+{
+    for (int i = 0; i < PART_COUNT; i++) {
+        if (b->libraries[i])
+            dlclose(b->libraries[i]);
+        b->libraries[i] = NULL;
+    }
+}
+
 void native_close(struct backend *b)
 {
     if (!b)
         return;
-    if (b->library)
-        dlclose(b->library);
+    libraries_close(b);
     free(b->film);
     free(b);
 }
@@ -130,37 +141,67 @@ static bool symbol_find(void *library, const char *name, void *function)
     return p != NULL;
 }
 
-enum status native_build(struct backend *b, const struct program_request *request,
-                         struct build_info *info, struct error *err)
+/* The part's shared object, compiled now unless it is kept. */
+static enum status library_open(struct backend *b, enum program_part part, void **out,
+                                struct build_info *info, struct error *err)
 {
-    struct program_request r = {.mode = request->mode,
-                                .fault = b->fault ? b->fault : request->fault};
+    struct program_request request = b->request;
     char path[4096];
-    enum status st = compiler_build(&b->compiler, &r, path, sizeof path, info, err);
+    request.part = part;
+    enum status st = compiler_build(&b->compiler, &request, path, sizeof path, info, err);
     if (st)
         return st;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library && info->cached) { /* a damaged file in the cache */
         unlink(path);
         info->cached = false;
-        st = compiler_build(&b->compiler, &r, path, sizeof path, info, err);
+        st = compiler_build(&b->compiler, &request, path, sizeof path, info, err);
         if (st)
             return st;
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     if (!library)
         return error_msg(err, STATUS_BUILD, "the compiled kernel does not load: %s", dlerror());
-    struct backend found = *b;
-    if (!symbol_find(library, "k_render", &found.render) ||
-        !symbol_find(library, "k_trace", &found.trace) ||
-        !symbol_find(library, "k_probe", &found.probe)) {
+    *out = library;
+    return STATUS_OK;
+}
+
+static enum status part_build(struct backend *b, enum program_part part, struct build_info *info,
+                              struct error *err)
+{
+    void *library = NULL;
+    enum status st = library_open(b, part, &library, info, err);
+    if (st)
+        return st;
+    void *const functions[ENTRY_COUNT] = {[ENTRY_RENDER] = &b->render,
+                                          [ENTRY_TRACE] = &b->trace,
+                                          [ENTRY_ARITHMETIC] = &b->arithmetic,
+                                          [ENTRY_PROBE] = &b->probe};
+    bool whole = true;
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        if (kernel_entries[i].part == part)
+            whole = symbol_find(library, kernel_entries[i].name, functions[i]) && whole;
+    if (!whole) {
         dlclose(library);
-        return error_msg(err, STATUS_BUILD, "the compiled kernel %s lacks an entry", path);
+        return error_msg(err, STATUS_BUILD, "the compiled kernel lacks an entry");
     }
-    if (b->library)
-        dlclose(b->library);
-    *b = found;
-    b->library = library;
+    b->libraries[part] = library;
+    return STATUS_OK;
+}
+
+enum status native_build(struct backend *b, const struct program_request *request,
+                         struct build_info *info, struct error *err)
+{
+    struct backend made = *b;
+    memset(made.libraries, 0, sizeof made.libraries);
+    made.request = *request;
+    if (b->fault)
+        made.request.fault = b->fault;
+    enum status st = part_build(&made, PART_RENDER, info, err);
+    if (st)
+        return st;
+    libraries_close(b);
+    *b = made;
     return STATUS_OK;
 }
 
@@ -221,25 +262,33 @@ struct rows {
     const struct k_launch *launch;
     const uint32_t *in;
     uint32_t *out;
+    void (*run)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
+                uint32_t);
 };
 static void row_run(void *ctx, size_t i, unsigned thread)
 {
     const struct rows *r = ctx;
     (void)thread;
-    r->b->probe(r->b->buffers, r->launch, r->in, r->out, (uint32_t)i);
+    r->run(r->b->buffers, r->launch, r->in, r->out, (uint32_t)i);
 }
 
 enum status native_run_words(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,
                              uint32_t *out, size_t out_words, size_t items, struct error *err)
 {
+    enum program_part part = kernel_entries[entry].part;
     (void)in_words;
     (void)out_words;
-    (void)err;
+    if (!b->libraries[part]) {
+        struct build_info info = {0};
+        enum status st = part_build(b, part, &info, err);
+        if (st)
+            return st;
+    }
     if (entry == ENTRY_TRACE) {
         b->trace(b->buffers, launch, out);
     } else {
-        struct rows r = {b, launch, in, out};
+        struct rows r = {b, launch, in, out, entry == ENTRY_PROBE ? b->probe : b->arithmetic};
         parallel_for(items, b->threads, row_run, &r);
     }
     return STATUS_OK;

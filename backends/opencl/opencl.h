@@ -24,13 +24,13 @@ struct backend {
     cl_mem nothing;                   /* stands for empty buffers */
 
     enum bvh_kind tree; /* of the scene; BVH_BINARY before the first */
-    /* Compiled for one kind of tree each, which halves compile time and registers; made when
-     * needed. */
+    /* Compiled for one kind of tree and one part of the entries each, which saves compile time and
+     * registers; made when needed. */
     struct program {
-        cl_program program; /* NULL: not made */
-        cl_kernel kernels[ENTRY_COUNT];
-        size_t group[ENTRY_COUNT]; /* CL_KERNEL_WORK_GROUP_SIZE */
-    } programs[BVH_COMPRESSED8 + 1];
+        cl_program program;             /* NULL: not made */
+        cl_kernel kernels[ENTRY_COUNT]; /* of the part; the others NULL */
+        size_t group[ENTRY_COUNT];      /* CL_KERNEL_WORK_GROUP_SIZE */
+    } programs[BVH_COUNT][PART_COUNT];
     struct program_request request; /* of the last opencl_build */
 
     cl_mem film;
@@ -59,8 +59,9 @@ void opencl_installed_problems(void (*problem)(void *ctx, const char *text), voi
 /* opencl_program.c */
 enum status opencl_build(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err);
-/* The program for the scene's tree, compiled now if that kind is new. */
-enum status opencl_program(struct backend *b, const struct program **out, struct error *err);
+/* The program with an entry for the scene's tree, compiled now if it is the first time. */
+enum status opencl_program(struct backend *b, enum kernel_entry entry, const struct program **out,
+                           struct error *err);
 void opencl_programs_release(struct backend *b);
 
 /* opencl_memory.c */

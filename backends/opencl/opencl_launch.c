@@ -65,7 +65,7 @@ enum status opencl_launch(struct backend *b, const struct k_launch *launch, cons
                           const uint32_t work_group[2], struct error *err)
 {
     const struct program *p = NULL;
-    enum status s = opencl_program(b, &p, err);
+    enum status s = opencl_program(b, ENTRY_RENDER, &p, err);
     if (s == STATUS_OK)
         s = group_check(b, p, work_group, err);
     if (s != STATUS_OK)
@@ -127,7 +127,7 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
     cl_mem launch_buffer = NULL, in_buffer = NULL, out_buffer = NULL;
     size_t in_bytes = in_words * sizeof *in, out_bytes = out_words * sizeof *out;
     const struct program *p = NULL;
-    enum status s = opencl_program(b, &p, err);
+    enum status s = opencl_program(b, entry, &p, err);
     if (s == STATUS_OK)
         s = opencl_buffer(b, CL_MEM_READ_ONLY, sizeof *launch, NULL, "the launch settings",
                           &launch_buffer, err);
@@ -150,8 +150,8 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
     if (s == STATUS_OK && code == CL_SUCCESS) {
         const cl_mem probe[] = {launch_buffer, in_buffer ? in_buffer : b->nothing, out_buffer};
         const cl_mem trace[] = {launch_buffer, out_buffer};
-        s = entry == ENTRY_PROBE ? kernel_args(b, p->kernels[entry], probe, 3, err)
-                                 : kernel_args(b, p->kernels[entry], trace, 2, err);
+        s = entry == ENTRY_TRACE ? kernel_args(b, p->kernels[entry], trace, 2, err)
+                                 : kernel_args(b, p->kernels[entry], probe, 3, err);
     }
     if (s == STATUS_OK && code == CL_SUCCESS) {
         call = "clEnqueueNDRangeKernel";

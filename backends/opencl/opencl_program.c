@@ -9,10 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const entry_names[ENTRY_COUNT] = {
-    [ENTRY_RENDER] = "k_render", [ENTRY_TRACE] = "k_trace", [ENTRY_PROBE] = "k_probe"};
-
-static void options_make(const struct backend *b, char *buf, size_t size)
+static void options_make(const struct backend *b, enum program_part part, char *buf, size_t size)
 {
     /* strict: FP_CONTRACT OFF stands in the source. fast: everything but finite-math-only, because
      * infinities are values here (a ray's end, an empty box). */
@@ -24,13 +21,17 @@ static void options_make(const struct backend *b, char *buf, size_t size)
     };
     const struct program_request *r = &b->request;
     const char *fault = fault_define(r->fault);
-    snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%d%s%s%s%s%s%s", (int)r->mode,
-             b->tree == BVH_WIDE8 ? 8 : b->tree == BVH_COMPRESSED8 ? 80 : 2, b->info.kind == DEVICE_CPU ? " -DK_CPU" : "",
-             by_mode[r->mode],
+    char registers[40] = "";
+    if (b->nvidia && r->registers)
+        snprintf(registers, sizeof registers, " -cl-nv-maxrregcount=%u", r->registers);
+    snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d%s%s%s%s%s%s%s",
+             (int)r->mode, bvh_define(b->tree), (int)part,
+             b->info.kind == DEVICE_CPU ? " -DK_CPU" : "", by_mode[r->mode],
              r->mode == MODE_STRICT && b->rounds_divide_sqrt
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "",
-             b->nvidia ? " -cl-nv-verbose" : "", fault && fault[0] ? " " : "", fault ? fault : "");
+             b->nvidia ? " -cl-nv-verbose" : "", registers, fault && fault[0] ? " " : "",
+             fault ? fault : "");
 }
 
 /* Settings from the environment that steer a driver's compiler (Intel: CL_CONFIG_, PoCL: POCL_). */
@@ -156,15 +157,19 @@ static void program_release(const struct backend *b, struct program *p)
 
 void opencl_programs_release(struct backend *b)
 {
-    for (int i = 0; i <= BVH_COMPRESSED8; i++)
-        program_release(b, &b->programs[i]);
+    for (int tree = 0; tree < BVH_COUNT; tree++)
+        for (int part = 0; part < PART_COUNT; part++)
+            program_release(b, &b->programs[tree][part]);
 }
 
-static enum status kernels_make(const struct backend *b, struct program *p, struct error *err)
+static enum status kernels_make(const struct backend *b, enum program_part part, struct program *p,
+                                struct error *err)
 {
     for (int i = 0; i < ENTRY_COUNT; i++) {
+        if (kernel_entries[i].part != part)
+            continue;
         cl_int code;
-        cl_kernel k = b->cl->CreateKernel(p->program, entry_names[i], &code);
+        cl_kernel k = b->cl->CreateKernel(p->program, kernel_entries[i].name, &code);
         if (code != CL_SUCCESS)
             return cl_error(err, code, "clCreateKernel");
         p->kernels[i] = k;
@@ -203,11 +208,11 @@ static void info_fill(const struct backend *b, const struct program *p,
 }
 
 /* Compiles, or takes what was kept, for the tree that the device holds. */
-static enum status program_make(struct backend *b, struct program *out, struct build_info *info,
-                                struct error *err)
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
 {
     struct build_info made = {0};
-    options_make(b, made.options, sizeof made.options);
+    options_make(b, part, made.options, sizeof made.options);
     char key[33], path[4096];
     key_make(b, made.options, key);
     bool keep = kernel_cache_path(key, ".clbin", path, sizeof path, NULL) == STATUS_OK;
@@ -219,7 +224,7 @@ static enum status program_make(struct backend *b, struct program *out, struct b
     if (keep)
         p.program = program_kept(b, path, key, made.options, &res);
     if (p.program) {
-        made.cached = kernels_make(b, &p, NULL) == STATUS_OK;
+        made.cached = kernels_make(b, part, &p, NULL) == STATUS_OK;
         if (!made.cached)
             program_release(b, &p);
     }
@@ -234,13 +239,14 @@ static enum status program_make(struct backend *b, struct program *out, struct b
         if (s == STATUS_OK)
             s = program_compile(b, p.program, made.options, &made, &res, err);
         if (s == STATUS_OK)
-            s = kernels_make(b, &p, err);
+            s = kernels_make(b, part, &p, err);
         if (s == STATUS_OK && keep)
             program_keep(b, path, key, p.program, &res);
     }
     made.compile_s = clock_s() - begin;
     if (s == STATUS_OK) {
-        info_fill(b, &p, &res, &made);
+        if (part == PART_RENDER)
+            info_fill(b, &p, &res, &made);
         *out = p;
     } else {
         program_release(b, &p);
@@ -260,16 +266,18 @@ enum status opencl_build(struct backend *b, const struct program_request *reques
                          b->info.name);
     opencl_programs_release(b);
     b->request = *request;
-    return program_make(b, &b->programs[b->tree], info, err);
+    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
 }
 
-enum status opencl_program(struct backend *b, const struct program **out, struct error *err)
+enum status opencl_program(struct backend *b, enum kernel_entry entry, const struct program **out,
+                           struct error *err)
 {
-    struct program *p = &b->programs[b->tree];
+    enum program_part part = kernel_entries[entry].part;
+    struct program *p = &b->programs[b->tree][part];
     enum status s = STATUS_OK;
     if (!p->program) {
         struct build_info info;
-        s = program_make(b, p, &info, err);
+        s = program_make(b, part, p, &info, err);
     }
     *out = p;
     return s;

@@ -108,7 +108,7 @@ static struct device *device_ready(const char *id, const struct scene *s, enum b
     struct build_info info = {0};
     if (device_open(id, &d, &err) != STATUS_OK ||
         device_load(d, s, bvh, &times, &err) != STATUS_OK ||
-        device_build(d, MODE_STRICT, &info, &err) != STATUS_OK)
+        device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err) != STATUS_OK)
         fail_msg("%s: %s", id, err.msg);
     if (build)
         *build = info;
@@ -169,7 +169,7 @@ static void strict_bits_are_natives_for_any_launch(void **state)
     char want[33], got[33];
     native_picture(s, want);
     for (size_t i = 0; i < device_count; i++)
-        for (enum bvh_kind bvh = BVH_BINARY; bvh <= BVH_WIDE8; bvh++) {
+        for (enum bvh_kind bvh = BVH_BINARY; bvh < BVH_COUNT; bvh++) {
             struct device *d = device_ready(devices[i].id, s, bvh, NULL);
             size_t count = sizeof launches / sizeof launches[0];
             for (size_t k = 0; k < (bvh == BVH_WIDE8 ? 2 : count); k++) {
@@ -357,7 +357,8 @@ static void probes_run_before_any_scene(void **state)
         uint32_t out[2][4];
         memset(out, 0xA5, sizeof out);
         if (device_open(devices[i].id, &d, &err) != STATUS_OK ||
-            device_build(d, MODE_STRICT, &info, &err) != STATUS_OK ||
+            device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err) !=
+                STATUS_OK ||
             device_probe(d, PROBE_RNG, in[0], 2, out[0], &err) != STATUS_OK)
             fail_msg("%s: %s", devices[i].id, err.msg);
         assert_memory_equal(out, want, sizeof out);

@@ -90,6 +90,40 @@ enum material_type {
     MATERIAL_TYPE_COUNT
 };
 
+/* What an output of a shader can drive (docs/protocol.md section 19). */
+enum drive_input {
+    DRIVE_BASE_COLOR,
+    DRIVE_REFLECTANCE,
+    DRIVE_ROUGHNESS,
+    DRIVE_METALLIC,
+    DRIVE_SPECULAR,
+    DRIVE_ETA,
+    DRIVE_K,
+    DRIVE_IOR,
+    DRIVE_NORMAL,
+    DRIVE_OPACITY,
+    DRIVE_EMISSION,
+    DRIVE_COUNT
+};
+extern const struct drive_info {
+    const char *name;  /* its key in scene files */
+    unsigned channels; /* 1: a float; 3: a color, which a float may stand for */
+    unsigned bases;    /* bits, 1 << enum material_type: what has this input */
+} drive_infos[DRIVE_COUNT];
+
+struct asl_group; /* shaders.h */
+
+/* What a material with a shader runs at a hit. */
+struct shading {
+    const struct asl_group *group;   /* finished; in the scene's arena */
+    bool has_base;                   /* false: the closure Ci says all */
+    const char *drive[DRIVE_COUNT];  /* "layer.output" for an input of the base; NULL: not driven */
+    const char *const *entry_layers; /* to run besides the last one; ends with NULL; may be NULL */
+    float emission_bound;            /* of what it emits: for the film's exponent */
+    float surface_area;              /* of all primitives with the material */
+    char hash[33];                   /* of the programs, parameters, connections and drives */
+};
+
 /* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md section 7. */
 struct material {
     const char *name;
@@ -102,6 +136,7 @@ struct material {
     float ior;                     /* dielectric: inside over outside */
     float emission[3];             /* radiance, W m^-2 sr^-1; 0 for none */
     bool emission_two_sided;
+    struct shading *shading; /* NULL: none; else type and inputs are those of its base */
 };
 
 /* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks. */

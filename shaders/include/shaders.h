@@ -115,6 +115,11 @@ enum status asl_preprocess(struct arena *a, const char *file, const char *text, 
 void asl_program_dump(const struct asl_program *p, bool types, struct text *out);
 /* The table of builtins as Markdown, as docs/asl.md carries it. */
 void asl_builtins_print(struct text *out);
+/* The same table as data: the columns of builtins.def, for generators of programs and tests. */
+struct asl_builtin_row {
+    const char *name, *signatures, *derivatives, *ulp;
+};
+const struct asl_builtin_row *asl_builtin_rows(size_t *count);
 
 struct asl_metadata {
     const char *name;
@@ -175,6 +180,17 @@ enum status asl_group_finish(struct asl_group *g, struct error *err);
 size_t asl_group_layers(const struct asl_group *g);
 const char *asl_group_layer_name(const struct asl_group *g, size_t layer);
 const struct asl_shader_info *asl_group_layer_shader(const struct asl_group *g, size_t layer);
+/* What the code of a group can reach, found without running it; string and call may be NULL. */
+struct asl_survey {
+    void *ctx;
+    /* A string in the text of a shader, or set as a parameter. */
+    void (*string)(void *ctx, const char *text);
+    /* A call of a builtin function. */
+    void (*call)(void *ctx, const char *builtin, struct src_pos at);
+    bool uses_Ci; /* set: Ci is read or written */
+};
+enum status asl_group_survey(const struct asl_group *g, struct asl_survey *survey,
+                             struct error *err);
 /* Changes a parameter of a finished group; takes effect in runs that start later. */
 enum status asl_group_reparam(struct asl_group *g, const char *layer, const struct asl_type *type,
                               const char *name, const char *value, struct error *err);
@@ -230,6 +246,9 @@ struct asl_context_options {
     size_t max_bytes;     /* memory of one point; 0: 256 MiB */
     /* Layers to run at every point besides the last one: names, ends with NULL; NULL: none. */
     const char *const *entry_layers;
+    /* Not 0: results of builtins are moved within their ulp column, at random by this seed and
+     * alike at every point: what any implementation within the bounds might compute. */
+    uint32_t perturb;
 };
 
 enum status asl_context_new(const struct asl_group *g, const struct asl_context_options *opt,
@@ -247,6 +266,88 @@ uint64_t asl_context_steps(const struct asl_context *c);
 
 /* A closure as text: "(0.5, 0.5, 0.5) * diffuse ((0, 0, 1))\n\t+ ..." (Closures). */
 void asl_closure_print(const struct asl_closure *c, struct text *out);
+
+/* An argument of a component: `key` is the name it was passed by, NULL for the fixed ones. */
+struct asl_closure_arg {
+    const char *key;
+    struct asl_type type;
+    const union asl_slot *value;
+};
+typedef void asl_closure_visitor(void *ctx, const char *name, const float weight[3],
+                                 const struct asl_closure_arg *args, size_t count);
+/* Calls visit for every component from left to right, with `weight` times the weights above it in
+ * float (docs/protocol.md section 19). NULL is the empty closure. */
+void asl_closure_visit(const struct asl_closure *c, const float weight[3],
+                       asl_closure_visitor *visit, void *ctx);
+
+/* ---- the IR of a finished group (docs/asl_ir.md)
+ * -------------------------------------------------
+ */
+
+/* A lowered group: immutable, in the arena, to be shared by threads. */
+struct asl_code;
+
+struct asl_lower_options {
+    int level; /* 0: as lowered; 1: one pass of everything; 2: until nothing changes */
+    /* Parameters are constants of the code. Else they are read from an argument area at each run,
+     * so that a changed one needs no lowering. */
+    bool bake;
+    /* What will be asked for after runs: "Cout", "layer.Cout", "Ci" ...; ends with NULL. NULL:
+     * every output parameter of every layer that runs and every global variable. */
+    const char *const *outputs;
+    const char *const *entry_layers; /* as asl_context_options has them */
+    uint32_t raytype_known, raytype; /* bits of the ray's type that are the same at every point */
+    size_t max_ops;                  /* instructions of one layer; 0: 2 million */
+    struct text *witness; /* what each step did is appended (docs/asl_ir.md); may be NULL */
+};
+
+/* Instructions, and cells in use, as lowered and after optimisation. */
+struct asl_code_stats {
+    size_t ops_before, ops_after, symbols_before, symbols_after;
+    size_t layers_before, layers_after;
+};
+
+/* Fails: LIMIT (code too large once functions are inlined), MEMORY, MISSING (an unknown name in the
+ * options). */
+enum status asl_lower(struct arena *a, const struct asl_group *g,
+                      const struct asl_lower_options *opt, struct asl_code **out,
+                      struct error *err);
+/* Per layer, and the sum when layer is SIZE_MAX. */
+struct asl_code_stats asl_code_stats(const struct asl_code *c, size_t layer);
+void asl_code_print(const struct asl_code *c, struct text *out);
+/* Reads the text form and verifies it. Fails: PARSE, TYPE with file, line, column; LIMIT, MEMORY.
+ */
+enum status asl_code_read(struct arena *a, const char *file, const char *text, size_t size,
+                          struct asl_code **out, struct error *err);
+/* Are types, dominance, targets and cells right? Fails: TYPE; the message says where. */
+enum status asl_code_verify(const struct asl_code *c, struct error *err);
+
+/* A slot of the argument area. */
+struct asl_code_arg {
+    const char *layer, *param;
+    struct asl_type type; /* of the parameter */
+    size_t slot;          /* of the parameter's value */
+    bool is_set; /* no slot of the value: an int, 1 when the area gives it, 0: its default is
+                    computed */
+};
+size_t asl_code_args(const struct asl_code *c);
+struct asl_code_arg asl_code_arg_at(const struct asl_code *c, size_t i);
+/* The argument area as the group's parameters are now. Strings are the group's. */
+void asl_code_args_fill(const struct asl_code *c, const struct asl_group *g, union asl_slot *area);
+
+/* The engine `ir`: the same services, messages and results as asl_context_*. The outputs that can
+ * be asked for are those of asl_lower_options. */
+struct asl_code_context;
+enum status asl_code_context_new(const struct asl_code *c, const struct asl_context_options *opt,
+                                 struct asl_code_context **out, struct error *err);
+void asl_code_context_free(struct asl_code_context *c); /* takes NULL */
+/* The argument area, to be changed between runs; starts as asl_lower found the group. */
+union asl_slot *asl_code_context_args(struct asl_code_context *c);
+enum status asl_code_context_run(struct asl_code_context *c, const struct asl_globals *g,
+                                 struct error *err);
+const union asl_slot *asl_code_context_value(const struct asl_code_context *c, const char *name,
+                                             struct asl_type *type, bool *ran);
+uint64_t asl_code_context_steps(const struct asl_code_context *c);
 
 /* ---- noise, as a function (Noise) ----------------------------------------------------------- */
 

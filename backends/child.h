@@ -1,0 +1,18 @@
+/* Programs run as children: compilers mostly, which may crash and must not take this process along.
+ */
+#ifndef ISOPHOTE_CHILD_H
+#define ISOPHOTE_CHILD_H
+
+#include "base.h"
+
+/* Runs argv (ends with NULL; argv[0] is looked up in PATH) with an empty standard input; its
+ * standard output and error go to `out` (cut at size - 1 bytes). *exit_code is minus the signal's
+ * number when a signal ended it. MISSING if the program cannot be started. */
+enum status child_run(char *const argv[], char *out, size_t size, int *exit_code,
+                      struct error *err);
+
+/* Path of a file that is installed beside this program, or was built with it. MISSING, naming it,
+ * if it is in neither place. */
+enum status program_beside(const char *name, char *path, size_t size, struct error *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* The kernel through NVRTC: to machine code, or to PTX that the driver finishes. */
+#include "cuda_compile.h"
+
+#include <string.h>
+
+enum { OPTIONS_MAX = 16, OPTION_SIZE = 64 };
+
+struct options {
+    char text[OPTIONS_MAX][OPTION_SIZE];
+    const char *list[OPTIONS_MAX];
+    int count;
+};
+
+static void option_add(struct options *o, const char *text)
+{
+    snprintf(o->text[o->count], OPTION_SIZE, "%s", text);
+    o->list[o->count] = o->text[o->count];
+    o->count++;
+}
+
+/* What each mode means to NVRTC (its reference manual): contraction is on unless --fmad=false,
+ * division and square root are rounded correctly and subnormals kept unless --use_fast_math. */
+static void options_make(const struct program_request *r, enum bvh_kind tree, const char *target,
+                         struct options *o, char *joined, size_t size)
+{
+    char define[OPTION_SIZE];
+    const char *fault = fault_define(r->fault);
+    o->count = 0;
+    snprintf(define, sizeof define, "--gpu-architecture=%s", target);
+    option_add(o, define);
+    option_add(o, "--std=c++17");
+    option_add(o, "-default-device");
+    snprintf(define, sizeof define, "-DK_MODE=%d", (int)r->mode);
+    option_add(o, define);
+    snprintf(define, sizeof define, "-DK_BVH=%u", bvh_define(tree));
+    option_add(o, define);
+    snprintf(define, sizeof define, "-DK_PART=%d", (int)r->part);
+    option_add(o, define);
+    if (r->mode == MODE_FAST)
+        option_add(o, "--use_fast_math");
+    if (r->mode == MODE_STRICT)
+        option_add(o, "--fmad=false");
+    if (r->mode != MODE_FAST) {
+        option_add(o, "--prec-div=true");
+        option_add(o, "--prec-sqrt=true");
+        option_add(o, "--ftz=false");
+    }
+    if (r->registers) {
+        snprintf(define, sizeof define, "--maxrregcount=%u", r->registers);
+        option_add(o, define);
+    }
+    if (fault && fault[0])
+        option_add(o, fault);
+    option_add(o, "--ptxas-options=-v"); /* registers, stack and spills into the log */
+    size_t used = 0;
+    joined[0] = '\0';
+    for (int i = 0; i < o->count && used < size; i++)
+        used += (size_t)snprintf(joined + used, size - used, "%s%s", i ? " " : "", o->list[i]);
+}
+
+/* "sm_90" when NVRTC makes machine code for it, else "compute_XX" of the newest it knows below. */
+static enum status target_choose(const struct nvrtc_api *n, int arch, bool *ptx, char target[32],
+                                 struct error *err)
+{
+    int count = 0, archs[256], below = 0, least = 0, most = 0;
+    if (n->GetNumSupportedArchs(&count) != 0 || count < 1 || count > 256 ||
+        n->GetSupportedArchs(archs) != 0)
+        return error_msg(err, STATUS_DEVICE, "NVRTC %d.%d does not tell what it compiles for",
+                         n->major, n->minor);
+    bool exact = false;
+    least = most = archs[0];
+    for (int i = 0; i < count; i++) {
+        exact = exact || archs[i] == arch;
+        below = archs[i] <= arch && archs[i] > below ? archs[i] : below;
+        least = archs[i] < least ? archs[i] : least;
+        most = archs[i] > most ? archs[i] : most;
+    }
+    if (below == 0)
+        return error_msg(
+            err, STATUS_UNSUPPORTED,
+            "NVRTC %d.%d compiles for compute capability %d.%d to %d.%d; the device has "
+            "%d.%d: an older NVRTC is needed (ISOPHOTE_NVRTC)",
+            n->major, n->minor, least / 10, least % 10, most / 10, most % 10, arch / 10, arch % 10);
+    *ptx = *ptx || !exact;
+    snprintf(target, 32, "%s_%d", *ptx ? "compute" : "sm", below);
+    return STATUS_OK;
+}
+
+static enum status nvrtc_error(struct error *err, const struct nvrtc_api *n, nvrtc_result code,
+                               const char *call)
+{
+    enum status s =
+        error_msg(err, STATUS_DEVICE, "%s failed: %s (%d)", call, n->GetErrorString(code), code);
+    if (err)
+        err->native = code;
+    return s;
+}
+
+static enum status image_take(const struct nvrtc_api *n, nvrtc_program program, bool ptx,
+                              struct arena *a, struct gpu_image *out, struct error *err)
+{
+    size_t size = 0;
+    nvrtc_result code = ptx ? n->GetPTXSize(program, &size) : n->GetCUBINSize(program, &size);
+    if (code != 0 || size == 0)
+        return nvrtc_error(err, n, code, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize");
+    char *data = arena_alloc(a, size, 1, 0);
+    if (!data)
+        return error_msg(err, STATUS_MEMORY, "no memory for a compiled kernel of %zu bytes", size);
+    code = ptx ? n->GetPTX(program, data) : n->GetCUBIN(program, data);
+    if (code != 0)
+        return nvrtc_error(err, n, code, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
+    out->data = data;
+    out->size = size;
+    return STATUS_OK;
+}
+
+enum status cuda_options(const struct nvrtc_api *n, const struct program_request *request,
+                         enum bvh_kind tree, int arch, bool ptx, char *out, size_t size,
+                         struct error *err)
+{
+    struct options options;
+    char target[32];
+    enum status s = target_choose(n, arch, &ptx, target, err);
+    if (s == STATUS_OK)
+        options_make(request, tree, target, &options, out, size);
+    return s;
+}
+
+enum status cuda_compile(const struct nvrtc_api *n, const struct program_request *request,
+                         enum bvh_kind tree, int arch, bool ptx, struct arena *a,
+                         struct gpu_image *out, struct build_info *info, struct error *err)
+{
+    struct options options;
+    char target[32];
+    enum status s = target_choose(n, arch, &ptx, target, err);
+    if (s != STATUS_OK)
+        return s;
+    options_make(request, tree, target, &options, info->options, sizeof info->options);
+    nvrtc_program program = NULL;
+    nvrtc_result code = n->CreateProgram(&program, kernel_source, "kernel.cu", 0, NULL, NULL);
+    if (code != 0)
+        return nvrtc_error(err, n, code, "nvrtcCreateProgram");
+    code = n->CompileProgram(program, options.count, options.list);
+    size_t log_size = 0;
+    char *log = NULL;
+    if (n->GetProgramLogSize(program, &log_size) == 0 && log_size > 0)
+        log = arena_alloc(a, log_size + 1, 1, 1);
+    if (log && n->GetProgramLog(program, log) != 0)
+        log[0] = '\0';
+    if (log)
+        snprintf(info->log, sizeof info->log, "%s", log);
+    struct gpu_image image = {.resources = resources_read(log ? log : "")};
+    if (code != 0) {
+        s = error_msg(err, STATUS_BUILD,
+                      "NVRTC %d.%d does not compile the kernel: %s (%d); it says: %.700s", n->major,
+                      n->minor, n->GetErrorString(code), code, log ? log : "nothing");
+        if (err)
+            err->native = code;
+    } else {
+        s = image_take(n, program, ptx, a, &image, err);
+    }
+    n->DestroyProgram(&program);
+    if (s == STATUS_OK)
+        *out = image;
+    return s;
+}

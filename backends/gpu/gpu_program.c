@@ -1,0 +1,142 @@
+/* The kernel through an API's compiler: to machine code for the device, kept on disk. */
+#include "gpu.h"
+
+#include <string.h>
+
+static void program_release(struct backend *b, struct program *p)
+{
+    if (p->module)
+        b->driver->ModuleUnload(p->module);
+    *p = (struct program){0};
+}
+
+void gpu_programs_release(struct backend *b)
+{
+    for (int tree = 0; tree < BVH_COUNT; tree++)
+        for (int part = 0; part < PART_COUNT; part++)
+            program_release(b, &b->programs[tree][part]);
+}
+
+static uint32_t kernel_attribute(const struct backend *b, int what, gpu_function f)
+{
+    int value = 0;
+    return b->driver->FuncGetAttribute(&value, what, f) == GPU_OK && value > 0 ? (uint32_t)value
+                                                                               : 0;
+}
+
+static enum status module_load(struct backend *b, const void *image, enum program_part part,
+                               struct program *out, struct error *err)
+{
+    struct program p = {0};
+    gpu_result code = b->driver->ModuleLoadData(&p.module, image);
+    if (code != GPU_OK)
+        return gpu_error(err, b->driver, code, GPU_CALL_ModuleLoadData);
+    for (int i = 0; i < ENTRY_COUNT; i++) {
+        if (kernel_entries[i].part != part)
+            continue;
+        code = b->driver->ModuleGetFunction(&p.kernels[i], p.module, kernel_entries[i].name);
+        if (code != GPU_OK) {
+            program_release(b, &p);
+            return gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
+        }
+    }
+    if (part == PART_RENDER) {
+        p.threads = kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p.kernels[ENTRY_RENDER]);
+        p.registers = kernel_attribute(b, GPU_KERNEL_REGISTERS, p.kernels[ENTRY_RENDER]);
+    }
+    *out = p;
+    return STATUS_OK;
+}
+
+/* What the driver knows of k_render, in front of the compiler's log. */
+static void info_fill(const struct backend *b, const struct program *p,
+                      const struct kept_resources *res, struct build_info *info)
+{
+    info->registers = p->registers;
+    info->stack_bytes = kernel_attribute(b, GPU_KERNEL_LOCAL_BYTES, p->kernels[ENTRY_RENDER]);
+    info->spill_bytes = res->spill_bytes;
+    char said[sizeof info->log];
+    memcpy(said, info->log, sizeof said);
+    snprintf(
+        info->log, sizeof info->log,
+        "k_render: work-groups of up to %u; %u registers, %u bytes of stack, %u spilt\n%.1800s",
+        p->threads, info->registers, info->stack_bytes, info->spill_bytes, said);
+}
+
+static void key_make(const struct backend *b, const char *options, const char *compiler,
+                     char key[33])
+{
+    struct hash *h = hash_open();
+    /* The driver counts too: it finishes PTX where NVRTC is older than the device. */
+    const char *const parts[] = {b->api->name, "program 2", kernel_source_hash,
+                                 options,      compiler,    b->info.driver};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        hash_add(h, parts[i], strlen(parts[i]) + 1);
+    hash_close(h, key);
+}
+
+/* Compiles, or takes what was kept, for the tree that the device holds. */
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
+{
+    struct build_info made = {0};
+    struct program_request request = b->request;
+    request.part = part;
+    char compiler[512], key[33], path[4096];
+    enum status s = b->api->options(b->arch, &request, b->tree, made.options, sizeof made.options,
+                                    compiler, sizeof compiler, err);
+    if (s != STATUS_OK)
+        return s;
+    key_make(b, made.options, compiler, key);
+    bool keep = kernel_cache_path(key, b->api->kept_suffix, path, sizeof path, NULL) == STATUS_OK;
+
+    struct arena a = {0};
+    struct gpu_image image = {0};
+    struct program p = {0};
+    double begin = clock_s();
+    if (keep && kept_read(&a, path, key, &image.data, &image.size, &image.resources))
+        made.cached = module_load(b, image.data, part, &p, NULL) == STATUS_OK;
+    if (!made.cached) {
+        s = b->api->compile(b->arch, &request, b->tree, &a, &image, &made, err);
+        if (s == STATUS_OK)
+            s = module_load(b, image.data, part, &p, err);
+        if (s == STATUS_OK && keep)
+            kept_write(path, key, image.data, image.size, &image.resources);
+    }
+    made.compile_s = clock_s() - begin;
+    if (s == STATUS_OK) {
+        if (part == PART_RENDER)
+            info_fill(b, &p, &image.resources, &made);
+        *out = p;
+    }
+    *info = made; /* on failure: the log */
+    arena_free(&a);
+    return s;
+}
+
+enum status gpu_build(struct backend *b, const struct program_request *request,
+                      struct build_info *info, struct error *err)
+{
+    enum status s = gpu_select(b, err);
+    if (s != STATUS_OK)
+        return s;
+    gpu_programs_release(b);
+    b->request = *request;
+    if (b->request.registers == 0)
+        b->request.registers = b->api->registers;
+    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
+}
+
+enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
+                        struct error *err)
+{
+    enum program_part part = kernel_entries[entry].part;
+    struct program *p = &b->programs[b->tree][part];
+    enum status s = STATUS_OK;
+    if (!p->module) {
+        struct build_info info;
+        s = program_make(b, part, p, &info, err);
+    }
+    *out = p;
+    return s;
+}

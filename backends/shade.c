@@ -1,0 +1,464 @@
+/* shade.c: the front of all engines that run shaders without a scene: arguments, outputs, grids,
+ * messages. */
+#include "shade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct shade_engine *const engines[] = {&shade_interp};
+enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
+
+const struct shade_engine_info *shade_engine_at(size_t index)
+{
+    return index < ENGINE_COUNT ? &engines[index]->info : NULL;
+}
+
+static enum status no_memory(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory");
+}
+
+/* ---- texts and messages --------------------------------------------------------------------- */
+
+static uint32_t text_hash(const char *s)
+{
+    uint32_t h = 2166136261u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static bool strings_grow(struct shade_strings *s)
+{
+    size_t n = s->slot_count ? 2 * s->slot_count : 64;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < s->count; i++) {
+        size_t at = text_hash(s->text[i]) & (n - 1);
+        while (slots[at])
+            at = (at + 1) & (n - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    free(s->slots);
+    s->slots = slots;
+    s->slot_count = n;
+    return true;
+}
+
+uint32_t shade_string_id(struct shade_strings *s, const char *text)
+{
+    if (2 * s->count >= s->slot_count && !strings_grow(s)) {
+        s->failed = true;
+        return 0;
+    }
+    size_t at = text_hash(text) & (s->slot_count - 1);
+    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1))
+        if (strcmp(s->text[s->slots[at] - 1], text) == 0)
+            return s->slots[at] - 1;
+    if (s->count == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 64;
+        const char **more = ARENA_ARRAY(s->arena, const char *, cap);
+        if (more && s->count)
+            memcpy((void *)more, (const void *)s->text, s->count * sizeof *more);
+        s->failed = s->failed || !more;
+        if (!more)
+            return 0;
+        s->text = more;
+        s->cap = cap;
+    }
+    char *copy = arena_strdup(s->arena, text);
+    s->failed = s->failed || !copy;
+    if (!copy)
+        return 0;
+    s->text[s->count] = copy;
+    s->slots[at] = (uint32_t)++s->count;
+    return (uint32_t)s->count - 1;
+}
+
+void shade_strings_free(struct shade_strings *s)
+{
+    free(s->slots);
+    s->slots = NULL;
+}
+
+void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
+                       const char *text)
+{
+    unsigned char letter = (unsigned char)kind;
+    text_append(&log->text, (const char *)&point, sizeof point);
+    text_append(&log->text, (const char *)&letter, 1);
+    text_append(&log->text, to, strlen(to) + 1);
+    text_append(&log->text, text, strlen(text) + 1);
+}
+
+static const char *log_next(const char *p, struct shade_message *m)
+{
+    memcpy(&m->point, p, sizeof m->point);
+    p += sizeof m->point;
+    m->kind = (enum asl_message)(unsigned char)*p++;
+    m->to = p;
+    m->text = m->to + strlen(m->to) + 1;
+    return m->text + strlen(m->text) + 1;
+}
+
+enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
+                               struct error *err)
+{
+    struct shade_strings said[2] = {{.arena = &out->arena}, {.arena = &out->arena}};
+    struct shade_strings texts = {.arena = &out->arena};
+    struct shade_message m;
+    size_t n = 0;
+    bool failed = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct text *t = &logs[i].text;
+        failed = failed || t->failed;
+        for (const char *p = t->data; p && p < t->data + t->len; n++)
+            p = log_next(p, &m);
+    }
+    struct shade_message *list = ARENA_ARRAY(&out->arena, struct shade_message, n);
+    failed = failed || !list;
+    n = 0;
+    for (size_t i = 0; !failed && i < count; i++) {
+        const struct text *t = &logs[i].text;
+        for (const char *p = t->data; p && p < t->data + t->len;) {
+            p = log_next(p, &m);
+            if (m.kind == ASL_MSG_ERROR || m.kind == ASL_MSG_WARNING) {
+                struct shade_strings *s = &said[m.kind == ASL_MSG_ERROR];
+                size_t before = s->count;
+                (void)shade_string_id(s, m.text);
+                if (s->count == before)
+                    continue;
+            }
+            uint32_t to = shade_string_id(&texts, m.to), text = shade_string_id(&texts, m.text);
+            failed = texts.failed || said[0].failed || said[1].failed;
+            if (failed)
+                break;
+            m.to = texts.text[to];
+            m.text = texts.text[text];
+            list[n++] = m;
+        }
+    }
+    shade_strings_free(&said[0]);
+    shade_strings_free(&said[1]);
+    shade_strings_free(&texts);
+    if (failed)
+        return no_memory(err);
+    out->messages = list;
+    out->message_count = n;
+    return STATUS_OK;
+}
+
+void shade_result_free(struct shade_result *r)
+{
+    if (!r)
+        return;
+    arena_free(&r->arena);
+    *r = (struct shade_result){0};
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+void shade_grid_globals(const struct shade_grid *grid, size_t point, struct asl_globals *g)
+{
+    *g = (struct asl_globals){0};
+    double w = grid->width, h = grid->height;
+    double x = (double)(point % grid->width), y = (double)(point / grid->width);
+    bool natural = grid->scale[0] == 0 && grid->scale[1] == 0;
+    double sx = natural ? 1 : grid->scale[0], sy = natural ? 1 : grid->scale[1];
+    double u = grid->center ? (x + 0.5) / w : grid->width > 1 ? x / (w - 1) : 0.5;
+    double v = grid->center ? (y + 0.5) / h : grid->height > 1 ? y / (h - 1) : 0.5;
+    double du = grid->center ? 1 / w : 1 / (grid->width > 1 ? w - 1 : 1);
+    double dv = grid->center ? 1 / h : 1 / (grid->height > 1 ? h - 1 : 1);
+    g->u.v = (float)(u * sx + grid->offset[0]);
+    g->v.v = (float)(v * sy + grid->offset[1]);
+    g->u.dx = (float)(du * sx);
+    g->v.dy = (float)(dv * sy);
+    float a = g->u.v, b = g->v.v;
+    if (grid->vary_u)
+        g->u = (struct asl_dual){a, 1 - a, a};
+    if (grid->vary_v)
+        g->v = (struct asl_dual){b, 1 - b, b};
+    g->P = (struct asl_dual3){{a, b, 1}, {g->u.dx, g->v.dx, 0}, {g->u.dy, g->v.dy, 0}};
+    if (grid->vary_p)
+        g->P = (struct asl_dual3){{a, b, 1}, {1 - a, 1 - b, a * 0.5f}, {1 - b, 1 - a, b * 0.5f}};
+    g->N.v[2] = g->Ng[2] = 1;
+    g->dPdu[0] = g->dPdv[1] = 1;
+    g->surfacearea = 1;
+    g->raytype = grid->raytype;
+}
+
+/* ---- what shaders ask for ------------------------------------------------------------------- */
+
+static bool userdata_convert(const struct shade_userdata *u, struct asl_type type,
+                             union asl_slot *value)
+{
+    size_t n = asl_type_slots(type);
+    if (u->count != n && u->count != 1)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        float v = u->v[u->count == 1 ? 0 : k];
+        if (asl_type_scalar(type, k) == ASL_INT)
+            value[k].i = (int32_t)v;
+        else if (asl_type_scalar(type, k) == ASL_FLOAT)
+            value[k].f = v;
+        else
+            return false;
+    }
+    return true;
+}
+
+bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
+                         struct asl_type type, union asl_slot *value)
+{
+    for (size_t i = 0; i < s->opt.userdata_count; i++)
+        if (strcmp(s->opt.userdata[i].name, name) == 0 &&
+            (s->opt.userdata[i].count == asl_type_slots(type) || s->opt.userdata[i].count == 1))
+            return userdata_convert(&s->opt.userdata[i], type, value);
+    if (asl_type_slots(type) != 1 || asl_type_scalar(type, 0) != ASL_FLOAT ||
+        (strcmp(name, "s") != 0 && strcmp(name, "t") != 0))
+        return false;
+    struct asl_dual x = name[0] == 's' ? g->u : g->v;
+    value[0].f = x.v;
+    value[1].f = x.dx;
+    value[2].f = x.dy;
+    return true;
+}
+
+bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
+                          const struct asl_globals *g, const char *name, struct asl_type type,
+                          union asl_slot *value)
+{
+    if (strcmp(name, "camera:resolution") == 0 && type.base == ASL_INT && type.array == 2) {
+        value[0].i = (int32_t)points->grid.width;
+        value[1].i = (int32_t)points->grid.height;
+        return true;
+    }
+    if (strcmp(name, "osl:version") == 0 && type.base == ASL_INT && !type.array) {
+        value[0].i = 11300;
+        return true;
+    }
+    return shade_find_userdata(s, g, name, type, value);
+}
+
+const struct shade_space *shade_find_space(const struct shade *s, const char *name)
+{
+    for (size_t i = 0; i < s->opt.space_count; i++)
+        if (strcmp(s->opt.spaces[i].name, name) == 0)
+            return &s->opt.spaces[i];
+    return NULL;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The last layer that has the output `name`; *layer NULL for a global. */
+static bool output_find(const struct asl_group *g, const char *name, struct asl_type *type,
+                        const char **layer)
+{
+    const char *dot = strchr(name, '.'), *param = dot ? dot + 1 : name;
+    for (size_t l = asl_group_layers(g); l-- > 0;) {
+        const struct asl_shader_info *info = asl_group_layer_shader(g, l);
+        *layer = asl_group_layer_name(g, l);
+        size_t n = dot ? (size_t)(dot - name) : 0;
+        if (dot && (strncmp(*layer, name, n) != 0 || (*layer)[n]))
+            continue;
+        for (size_t k = 0; k < info->param_count; k++) {
+            if (strcmp(info->params[k].name, param) == 0 && info->params[k].output) {
+                *type = info->params[k].type;
+                return true;
+            }
+        }
+    }
+    *layer = NULL;
+    *type = (struct asl_type){.base = ASL_CLOSURE};
+    return strcmp(name, "Ci") == 0;
+}
+
+static enum status outputs_find(struct shade *s, struct error *err)
+{
+    size_t n = 0, entries = 0;
+    while (s->opt.outputs && s->opt.outputs[n])
+        n++;
+    s->outputs = ARENA_ARRAY(&s->arena, struct shade_output, n);
+    s->entry_layers = ARENA_ARRAY(&s->arena, const char *, n + 1);
+    if (!s->outputs || !s->entry_layers)
+        return no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        struct shade_output *o = &s->outputs[i];
+        const char *layer;
+        if (!output_find(s->group, s->opt.outputs[i], &o->type, &layer))
+            return error_msg(err, STATUS_ARG, "no layer has an output '%s'", s->opt.outputs[i]);
+        o->name = arena_strdup(&s->arena, s->opt.outputs[i]);
+        o->slots = asl_type_slots(o->type);
+        if (layer)
+            s->entry_layers[entries++] = layer;
+        if (!o->name)
+            return no_memory(err);
+    }
+    s->output_count = n;
+    s->opt.outputs = NULL;
+    return STATUS_OK;
+}
+
+static enum status world_copy(struct shade *s, struct error *err)
+{
+    struct shade_options *o = &s->opt;
+    struct shade_userdata *u = ARENA_ARRAY(&s->arena, struct shade_userdata, o->userdata_count);
+    struct shade_space *p = ARENA_ARRAY(&s->arena, struct shade_space, o->space_count);
+    bool ok = u && p;
+    for (size_t i = 0; ok && i < o->userdata_count; i++) {
+        u[i] = o->userdata[i];
+        u[i].name = arena_strdup(&s->arena, u[i].name);
+        ok = u[i].name != NULL;
+    }
+    for (size_t i = 0; ok && i < o->space_count; i++) {
+        p[i] = o->spaces[i];
+        p[i].name = arena_strdup(&s->arena, p[i].name);
+        ok = p[i].name != NULL;
+    }
+    o->userdata = u;
+    o->spaces = p;
+    return ok ? STATUS_OK : no_memory(err);
+}
+
+/* "opencl:2": the engine `opencl` and 2; an engine of devices without a number means 0. */
+static const struct shade_engine *engine_find(const char *id, unsigned *index)
+{
+    for (size_t i = 0; i < ENGINE_COUNT; i++) {
+        size_t n = strlen(engines[i]->info.name);
+        *index = 0;
+        if (strncmp(id, engines[i]->info.name, n) != 0)
+            continue;
+        if (!id[n])
+            return engines[i];
+        char *end = NULL;
+        unsigned long k = id[n] == ':' && id[n + 1] >= '0' && id[n + 1] <= '9'
+                              ? strtoul(id + n + 1, &end, 10)
+                              : 0;
+        if (engines[i]->info.indexed && end && !*end && k < 1000) {
+            *index = (unsigned)k;
+            return engines[i];
+        }
+    }
+    return NULL;
+}
+
+static enum status engine_unknown(const char *id, struct error *err)
+{
+    struct text t = {0};
+    for (size_t i = 0; i < ENGINE_COUNT; i++)
+        text_printf(&t, "%s%s%s", i ? ", " : "", engines[i]->info.name,
+                    engines[i]->info.indexed ? "[:n]" : "");
+    enum status st = error_msg(err, STATUS_ARG, "there is no engine '%s'; there are: %s", id,
+                               t.data ? t.data : "");
+    text_free(&t);
+    return st;
+}
+
+enum status shade_open(const char *id, const struct asl_group *group,
+                       const struct shade_options *opt, struct shade **out, struct error *err)
+{
+    unsigned index;
+    const struct shade_engine *engine = engine_find(id, &index);
+    if (!engine)
+        return engine_unknown(id, err);
+    struct shade *s = calloc(1, sizeof *s);
+    if (!s)
+        return no_memory(err);
+    s->engine = engine;
+    s->group = group;
+    if (opt)
+        s->opt = *opt;
+    if (!s->opt.threads)
+        s->opt.threads = parallel_threads();
+    s->info.threads = s->opt.threads;
+    s->info.engine = arena_strdup(&s->arena, id);
+    enum status st = s->info.engine ? outputs_find(s, err) : no_memory(err);
+    if (st == STATUS_OK)
+        st = world_copy(s, err);
+    if (st == STATUS_OK)
+        st = engine->open(s, index, err);
+    if (st == STATUS_OK)
+        *out = s;
+    else
+        shade_close(s);
+    return st;
+}
+
+void shade_close(struct shade *s)
+{
+    if (!s)
+        return;
+    s->engine->close(s);
+    arena_free(&s->arena);
+    free(s);
+}
+
+const struct shade_info *shade_describe(const struct shade *s) { return &s->info; }
+
+const struct shade_output *shade_outputs(const struct shade *s, size_t *count)
+{
+    *count = s->output_count;
+    return s->outputs;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static enum status points_check(const struct shade *s, struct shade_points *p, struct error *err)
+{
+    if (!p->iterations)
+        p->iterations = 1;
+    if (!p->globals) {
+        size_t all = (size_t)p->grid.width * p->grid.height;
+        if (!all || p->first >= all)
+            return error_msg(err, STATUS_ARG, "the grid has no such points");
+        if (!p->count)
+            p->count = all - p->first;
+        if (p->count > all - p->first)
+            return error_msg(err, STATUS_ARG, "more points than the grid has");
+    } else if (p->first || !p->count) {
+        return error_msg(err, STATUS_ARG, "an array of points starts at 0 and is not empty");
+    }
+    if (s->output_count && p->count > (size_t)1 << 28)
+        return error_msg(err, STATUS_LIMIT, "%zu points are too many to keep; at most 2^28",
+                         p->count);
+    return STATUS_OK;
+}
+
+static enum status outputs_make(const struct shade *s, struct shade_result *r, struct error *err)
+{
+    r->outputs = ARENA_ARRAY(&r->arena, struct shade_output, s->output_count);
+    if (!r->outputs)
+        return no_memory(err);
+    r->output_count = s->output_count;
+    for (size_t i = 0; i < s->output_count; i++) {
+        struct shade_output *o = &r->outputs[i];
+        *o = s->outputs[i];
+        if (o->slots && r->count > SIZE_MAX / sizeof *o->words / o->slots)
+            return no_memory(err);
+        o->name = arena_strdup(&r->arena, o->name);
+        o->words = arena_alloc(&r->arena, r->count * o->slots, sizeof *o->words, 64);
+        o->ran = ARENA_ARRAY(&r->arena, uint8_t, r->count);
+        if (!o->name || !o->words || !o->ran)
+            return no_memory(err);
+    }
+    return STATUS_OK;
+}
+
+enum status shade_run(struct shade *s, const struct shade_points *points, struct shade_result *out,
+                      struct error *err)
+{
+    struct shade_points p = *points;
+    struct shade_result r = {0};
+    enum status st = points_check(s, &p, err);
+    r.count = p.count;
+    if (st == STATUS_OK)
+        st = outputs_make(s, &r, err);
+    if (st == STATUS_OK)
+        st = s->engine->run(s, &p, &r, err);
+    if (st == STATUS_OK)
+        *out = r;
+    else
+        shade_result_free(&r);
+    return st;
+}

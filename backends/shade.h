@@ -1,0 +1,63 @@
+/* shade.h: what the front of shade_open and its engines share. Not visible outside this folder. */
+#ifndef ISOPHOTE_SHADE_H
+#define ISOPHOTE_SHADE_H
+
+#include "backends.h"
+
+struct shade_engine {
+    struct shade_engine_info info;
+    /* Fills s->state, s->info.device and the times. */
+    enum status (*open)(struct shade *s, unsigned index, struct error *err);
+    /* Runs points[first, first + count) opt.iterations times; words and ran of out->outputs are
+     * zeroed and have room. Fills them, messages, failures, run_s, steps. */
+    enum status (*run)(struct shade *s, const struct shade_points *points, struct shade_result *out,
+                       struct error *err);
+    void (*close)(struct shade *s); /* s->state may be NULL */
+};
+
+struct shade {
+    const struct shade_engine *engine;
+    const struct asl_group *group;
+    struct arena arena;        /* as long as the shade */
+    struct shade_options opt;  /* its own copies of all that it points to */
+    const char **entry_layers; /* of the outputs, ends with NULL */
+    struct shade_output *outputs;
+    size_t output_count;
+    struct shade_info info;
+    void *state;
+};
+
+extern const struct shade_engine shade_interp;
+
+/* Numbers texts in the order in which they come. Zeroed is valid; texts live in the arena. */
+struct shade_strings {
+    struct arena *arena;
+    const char **text;
+    size_t count, cap;
+    uint32_t *slots; /* 1 + id, 0: free */
+    size_t slot_count;
+    bool failed;
+};
+uint32_t shade_string_id(struct shade_strings *s, const char *text);
+void shade_strings_free(struct shade_strings *s); /* not the texts */
+
+/* What points said, written by one thread: messages of a run of points, in order. */
+struct shade_log {
+    struct text text;
+};
+void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
+                       const char *text);
+/* The logs' messages into out->messages, in the order of the logs; repeated texts of errors and
+ * warnings are dropped. */
+enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
+                               struct error *err);
+
+/* The services' answers from the options, for the point whose globals are g. */
+bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
+                         struct asl_type type, union asl_slot *value);
+bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
+                          const struct asl_globals *g, const char *name, struct asl_type type,
+                          union asl_slot *value);
+const struct shade_space *shade_find_space(const struct shade *s, const char *name);
+
+#endif

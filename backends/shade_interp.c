@@ -1,0 +1,250 @@
+/* shade_interp.c: the engine `interp`: the reference interpreter, a context a thread. */
+#include "shade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Points that one turn of the parallel loop runs. */
+enum { UNIT_POINTS = 64 };
+
+struct thread_state {
+    struct interp_run *run;
+    struct asl_context *context;
+    const struct asl_globals *globals; /* of the point that runs */
+    size_t point;
+    struct shade_log *log;
+};
+
+struct unit {
+    struct shade_log log;
+    struct text strings;  /* of outputs; words hold offsets into it until all have run */
+    struct text failures; /* struct shade_failure, one after another */
+};
+
+struct interp_run {
+    struct shade *shade;
+    const struct shade_points *points;
+    struct shade_result *out;
+    struct thread_state *threads;
+    struct unit *units;
+    unsigned thread_count;
+    bool aloud; /* the first iteration: messages and failures are kept */
+    volatile bool stop;
+};
+
+static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
+{
+    struct thread_state *t = ctx;
+    if (t->run->aloud)
+        shade_log_message(t->log, t->point, kind, to, text);
+}
+
+static bool on_space(void *ctx, const char *name, float to_common[16])
+{
+    const struct thread_state *t = ctx;
+    const struct shade_space *s = shade_find_space(t->run->shade, name);
+    if (s)
+        memcpy(to_common, s->to_common, sizeof s->to_common);
+    return s != NULL;
+}
+
+static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
+{
+    const struct thread_state *t = ctx;
+    return shade_find_userdata(t->run->shade, t->globals, name, type, value);
+}
+
+static bool on_attribute(void *ctx, const char *object, const char *name, int index,
+                         struct asl_type type, union asl_slot *value)
+{
+    const struct thread_state *t = ctx;
+    (void)object;
+    (void)index;
+    return shade_find_attribute(t->run->shade, t->run->points, t->globals, name, type, value);
+}
+
+/* An output's slot as a word; texts go to the unit's strings. */
+static uint32_t slot_word(struct unit *u, enum asl_base scalar, union asl_slot v)
+{
+    if (scalar == ASL_FLOAT || scalar == ASL_INT)
+        return (uint32_t)v.i;
+    uint32_t at = (uint32_t)u->strings.len;
+    if (scalar == ASL_STRING)
+        text_puts(&u->strings, v.s);
+    else
+        asl_closure_print(v.c, &u->strings);
+    text_append(&u->strings, "", 1);
+    return at;
+}
+
+static void keep_outputs(struct thread_state *t, struct unit *u, size_t i)
+{
+    const struct shade_result *out = t->run->out;
+    for (size_t k = 0; k < out->output_count; k++) {
+        const struct shade_output *o = &out->outputs[k];
+        const union asl_slot *v = asl_context_value(t->context, o->name, NULL, NULL);
+        o->ran[i] = v != NULL;
+        for (size_t j = 0; v && j < o->slots; j++)
+            o->words[i * o->slots + j] = slot_word(u, asl_type_scalar(o->type, j), v[j]);
+    }
+}
+
+static void unit_run(void *ctx, size_t index, unsigned thread)
+{
+    struct interp_run *run = ctx;
+    struct thread_state *t = &run->threads[thread];
+    struct unit *u = &run->units[index];
+    const struct shade_points *p = run->points;
+    size_t begin = index * UNIT_POINTS, end = begin + UNIT_POINTS;
+    struct asl_globals g;
+    t->log = &u->log;
+    text_free(&u->strings); /* of the iteration before */
+    for (size_t i = begin; i < (end < p->count ? end : p->count); i++) {
+        if (run->stop || cancel_requested)
+            return;
+        if (!p->globals)
+            shade_grid_globals(&p->grid, p->first + i, &g);
+        t->globals = p->globals ? &p->globals[i] : &g;
+        t->point = p->first + i;
+        struct shade_failure f = {.point = t->point};
+        if (asl_context_run(t->context, t->globals, &f.error) == STATUS_OK) {
+            keep_outputs(t, u, i);
+            continue;
+        }
+        if (run->aloud)
+            text_append(&u->failures, (const char *)&f, sizeof f);
+        run->stop = run->stop || !run->shade->opt.keep_going;
+    }
+}
+
+/* Offsets into units' strings become numbers of texts in the order of outputs, points, slots. */
+static enum status strings_number(const struct interp_run *run, struct error *err)
+{
+    struct shade_result *out = run->out;
+    struct shade_strings strings = {.arena = &out->arena};
+    bool failed = false;
+    for (size_t k = 0; k < out->output_count; k++) {
+        const struct shade_output *o = &out->outputs[k];
+        for (size_t i = 0; i < out->count; i++) {
+            const struct text *t = &run->units[i / UNIT_POINTS].strings;
+            failed = failed || t->failed || t->len > UINT32_MAX;
+            for (size_t j = 0; o->ran[i] && !failed && j < o->slots; j++) {
+                enum asl_base scalar = asl_type_scalar(o->type, j);
+                uint32_t *word = &o->words[i * o->slots + j];
+                if (scalar != ASL_FLOAT && scalar != ASL_INT)
+                    *word = shade_string_id(&strings, t->data + *word);
+            }
+        }
+    }
+    failed = failed || strings.failed;
+    shade_strings_free(&strings);
+    out->strings = strings.text;
+    out->string_count = strings.count;
+    return failed ? error_msg(err, STATUS_MEMORY, "out of memory") : STATUS_OK;
+}
+
+static enum status failures_collect(const struct interp_run *run, size_t units, struct error *err)
+{
+    struct shade_result *out = run->out;
+    size_t n = 0;
+    for (size_t i = 0; i < units; i++)
+        n += run->units[i].failures.len / sizeof *out->failures;
+    out->failures = ARENA_ARRAY(&out->arena, struct shade_failure, n);
+    if (!out->failures)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < units; i++) {
+        const struct text *t = &run->units[i].failures;
+        size_t m = t->len / sizeof *out->failures;
+        if (m)
+            memcpy(out->failures + out->failure_count, t->data, m * sizeof *out->failures);
+        out->failure_count += m;
+    }
+    return STATUS_OK;
+}
+
+static enum status contexts_make(struct interp_run *run, struct error *err)
+{
+    enum status st = STATUS_OK;
+    struct shade *s = run->shade;
+    for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++) {
+        struct thread_state *t = &run->threads[i];
+        t->run = run;
+        struct asl_context_options o = {
+            .services = {t, on_message, on_space, on_attribute, on_userdata},
+            .step_budget = s->opt.step_budget,
+            .perturb = s->opt.perturb,
+            .entry_layers = s->entry_layers};
+        st = asl_context_new(s->group, &o, &t->context, err);
+    }
+    return st;
+}
+
+static enum status run_all(struct interp_run *run, size_t units, struct error *err)
+{
+    enum status st = contexts_make(run, err);
+    for (uint32_t k = 0; st == STATUS_OK && k < run->points->iterations; k++) {
+        run->aloud = k == 0;
+        double begin = clock_s();
+        parallel_for(units, run->thread_count, unit_run, run);
+        run->out->run_s += clock_s() - begin;
+        if (cancel_requested)
+            st = error_msg(err, STATUS_CANCELLED, "stopped");
+        if (run->stop)
+            break;
+    }
+    for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++)
+        run->out->steps += asl_context_steps(run->threads[i].context);
+    if (st == STATUS_OK)
+        st = strings_number(run, err);
+    return st;
+}
+
+static enum status interp_run(struct shade *s, const struct shade_points *points,
+                              struct shade_result *out, struct error *err)
+{
+    size_t units = (points->count + UNIT_POINTS - 1) / UNIT_POINTS;
+    struct interp_run run = {.shade = s, .points = points, .out = out};
+    run.thread_count = s->opt.threads < units ? s->opt.threads : (unsigned)units;
+    run.threads = calloc(run.thread_count, sizeof *run.threads);
+    run.units = calloc(units, sizeof *run.units);
+    struct shade_log *logs = calloc(units, sizeof *logs);
+    enum status st = STATUS_OK;
+    if (!run.threads || !run.units || !logs)
+        st = error_msg(err, STATUS_MEMORY, "out of memory");
+    if (st == STATUS_OK)
+        st = run_all(&run, units, err);
+    for (size_t i = 0; st == STATUS_OK && i < units; i++)
+        logs[i] = run.units[i].log;
+    if (st == STATUS_OK)
+        st = shade_logs_collect(logs, units, out, err);
+    if (st == STATUS_OK)
+        st = failures_collect(&run, units, err);
+    for (unsigned i = 0; run.threads && i < run.thread_count; i++)
+        asl_context_free(run.threads[i].context);
+    for (size_t i = 0; run.units && i < units; i++) {
+        text_free(&run.units[i].log.text);
+        text_free(&run.units[i].strings);
+        text_free(&run.units[i].failures);
+    }
+    free(run.threads);
+    free(run.units);
+    free(logs);
+    return st;
+}
+
+static enum status interp_open(struct shade *s, unsigned index, struct error *err)
+{
+    (void)index;
+    (void)err;
+    (void)snprintf(s->info.device, sizeof s->info.device, "the reference interpreter");
+    return STATUS_OK;
+}
+
+static void interp_close(struct shade *s) { (void)s; }
+
+const struct shade_engine shade_interp = {
+    .info = {"interp", "the reference interpreter, which defines what a program means"},
+    .open = interp_open,
+    .run = interp_run,
+    .close = interp_close,
+};
