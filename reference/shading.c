@@ -434,6 +434,8 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     if (!m->shading) {
         add_base(out, &base);
     } else if (t) {
+        if (log)
+            text_printf(log, "vertex %u\n", from->k);
         tangents(s, hit->primitive, hit->Ng, &U, &V);
         t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
         run_shader(t, s, environment, material, &base, out, log);
