@@ -74,8 +74,10 @@ static void modes_compile_to_their_arithmetic(void **state)
         print_message("%s\n", why);
         skip();
     }
-    for (enum math_mode mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
-        struct program_request request = {.mode = mode};
+    for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
+        const enum math_mode mode = (enum math_mode)(i / PART_COUNT);
+        struct program_request request = {.mode = mode,
+                                          .part = (enum program_part)(i % PART_COUNT)};
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
@@ -83,9 +85,12 @@ static void modes_compile_to_their_arithmetic(void **state)
         if (cuda_compile(n, &request, BVH_BINARY, 90, true, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", math_mode_name(mode), err.msg);
         const char *ptx = image.data;
-        assert_non_null(strstr(ptx, ".entry k_render("));
-        assert_non_null(strstr(ptx, ".entry k_trace("));
-        assert_non_null(strstr(ptx, ".entry k_probe("));
+        for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
+            char head[64];
+            snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+            assert_true((strstr(ptx, head) != NULL) ==
+                        (kernel_entries[entry].part == request.part));
+        }
         unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
                  flushed = occurrences(ptx, ".ftz");
         assert_true((fused > 0) == (mode != MODE_STRICT));

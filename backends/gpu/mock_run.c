@@ -58,7 +58,8 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     request.fault = NULL;
     CHECK(api->build(b, &request, &build, &err) == STATUS_OK && !build.cached);
     CHECK(build.registers == 128 && build.stack_bytes == 432 && build.spill_bytes == 12);
-    CHECK(strstr(build.options, expect->unfused) && strstr(build.options, "-DK_BVH=2"));
+    CHECK(strstr(build.options, expect->unfused) && strstr(build.options, "-DK_BVH=2") &&
+          strstr(build.options, "-DK_PART=0"));
     CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
     CHECK(build.spill_bytes == 12); /* kept with the binary */
 
@@ -75,9 +76,13 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         CHECK(err.native == (strcmp(how, "fault") == 0 ? 700 : 701) &&
               strstr(err.msg, "CUDA_ERROR_"));
     } else {
-        CHECK(api->run_words(b, ENTRY_PROBE, &launch, in, 100, out, 100, 100, &err) == STATUS_OK);
-        for (uint32_t i = 0; i < 100; i++)
-            CHECK(out[i] == 7 * i + 1);
+        const enum kernel_entry rows[] = {ENTRY_ARITHMETIC, ENTRY_PROBE};
+        for (int e = 0; e < 2; e++) { /* of two programs */
+            memset(out, 0, sizeof out);
+            CHECK(api->run_words(b, rows[e], &launch, in, 100, out, 100, 100, &err) == STATUS_OK);
+            for (uint32_t i = 0; i < 100; i++)
+                CHECK(out[i] == 7 * i + 1);
+        }
         CHECK(api->run_words(b, ENTRY_TRACE, &launch, NULL, 0, out, 4, 1, &err) == STATUS_OK);
         CHECK(out[0] == 1 && out[3] == 4);
     }

@@ -36,10 +36,11 @@ enum status hip_options(const char *arch, const struct program_request *request,
     if (!arch[0] || strchr(arch, ' '))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "the device does not tell its architecture (gcnArchName)");
-    int n = snprintf(options, options_size,
-                     "--gpu-architecture=%s -std=c++17 -O3 -DK_MODE=%d -DK_BVH=%d %s%s%s", arch,
-                     (int)request->mode, tree == BVH_WIDE8 ? 8 : 2, mode_flags(request->mode),
-                     fault[0] ? " " : "", fault);
+    int n =
+        snprintf(options, options_size,
+                 "--gpu-architecture=%s -std=c++17 -O3 -DK_MODE=%d -DK_BVH=%d -DK_PART=%d %s%s%s",
+                 arch, (int)request->mode, tree == BVH_WIDE8 ? 8 : 2, (int)request->part,
+                 mode_flags(request->mode), fault[0] ? " " : "", fault);
     if (n < 0 || (size_t)n >= options_size)
         return error_msg(err, STATUS_LIMIT, "hipRTC's options are too long");
     snprintf(identity, identity_size, "hipRTC %d.%d of %s", rtc->major, rtc->minor,
@@ -78,18 +79,22 @@ static enum status child_compile(const char *arch, const char *source, const cha
     return s == STATUS_OK && code != 0 ? child_error(arch, code, info->log, err) : s;
 }
 
-/* Of k_render: from the code object, or, on NVIDIA, from ptxas' words. */
+/* From the code object, of its hungriest kernel; or, on NVIDIA, from ptxas' words. */
 static struct kept_resources resources_of(const struct gpu_image *image, const char *log)
 {
     struct code_object object;
     if (code_object_read(image->data, image->size, &object, NULL) != STATUS_OK)
         return resources_read(log);
-    const struct code_object_kernel *k = code_object_find(&object, "k_render");
-    if (!k)
-        return (struct kept_resources){0};
-    return (struct kept_resources){.registers = k->vgprs,
-                                   .stack_bytes = k->scratch_bytes,
-                                   .spill_bytes = 4 * (k->vgpr_spills + k->sgpr_spills)};
+    struct kept_resources most = {0};
+    for (size_t i = 0; i < object.kernel_count; i++) {
+        const struct code_object_kernel *k = &object.kernels[i];
+        uint32_t spills = 4 * (k->vgpr_spills + k->sgpr_spills);
+        most.registers = k->vgprs > most.registers ? k->vgprs : most.registers;
+        most.stack_bytes =
+            k->scratch_bytes > most.stack_bytes ? k->scratch_bytes : most.stack_bytes;
+        most.spill_bytes = spills > most.spill_bytes ? spills : most.spill_bytes;
+    }
+    return most;
 }
 
 enum status hip_compile(const char *arch, const struct program_request *request, enum bvh_kind tree,

@@ -5,6 +5,7 @@
 #include "hip_compile.h"
 #include "mock_run.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#define K_MENDS_ROOTS 1
+#include "kernel/portable.h"
 
 #ifdef HAVE_HIP_HEADERS
 #define __HIP_PLATFORM_AMD__ 1
@@ -159,7 +163,9 @@ static void code_objects_say_what_llvm_reads(void **state)
             fail_msg("%s: %s", archs[i], err.msg);
         assert_int_equal(code_object_read(image.data, image.size, &object, &err), STATUS_OK);
         assert_non_null(strstr(object.target, archs[i]));
-        assert_int_equal(object.kernel_count, ENTRY_COUNT);
+        for (int e = 0; e < ENTRY_COUNT; e++) /* those of the part and no other */
+            assert_true((code_object_find(&object, kernel_entries[e].name) != NULL) ==
+                        (kernel_entries[e].part == PART_RENDER));
         const struct code_object_kernel *k = code_object_find(&object, "k_render");
         assert_non_null(k);
         assert_int_equal(k->wavefront, i == 0 ? 64 : 32); /* CDNA; RDNA */
@@ -174,18 +180,16 @@ static void code_objects_say_what_llvm_reads(void **state)
         assert_true(fd >= 0 && write(fd, image.data, image.size) == (ssize_t)image.size);
         close(fd);
         if (readobj_number(path, "k_render", ".vgpr_count") >= 0) {
-            static const char *const names[] = {"k_render", "k_trace", "k_probe"};
-            for (int n = 0; n < 3; n++) {
-                k = code_object_find(&object, names[n]);
-                assert_non_null(k);
-                assert_int_equal(readobj_number(path, names[n], ".vgpr_count"), k->vgprs);
-                assert_int_equal(readobj_number(path, names[n], ".sgpr_count"), k->sgprs);
-                assert_int_equal(readobj_number(path, names[n], ".private_segment_fixed_size"),
+            for (size_t n = 0; n < object.kernel_count; n++) {
+                const char *name = object.kernels[n].name;
+                k = &object.kernels[n];
+                assert_int_equal(readobj_number(path, name, ".vgpr_count"), k->vgprs);
+                assert_int_equal(readobj_number(path, name, ".sgpr_count"), k->sgprs);
+                assert_int_equal(readobj_number(path, name, ".private_segment_fixed_size"),
                                  k->scratch_bytes);
-                assert_int_equal(readobj_number(path, names[n], ".group_segment_fixed_size"),
+                assert_int_equal(readobj_number(path, name, ".group_segment_fixed_size"),
                                  k->lds_bytes);
-                assert_int_equal(readobj_number(path, names[n], ".vgpr_spill_count"),
-                                 k->vgpr_spills);
+                assert_int_equal(readobj_number(path, name, ".vgpr_spill_count"), k->vgpr_spills);
             }
         } else {
             print_message("no llvm-readobj to compare with\n");
@@ -226,6 +230,31 @@ static void what_hiprtc_cannot_do_is_told(void **state)
     arena_free(&a);
 }
 
+/* ---- roots ----------------------------------------------------------------------------------- */
+
+/* From each neighbour of the right root, for every float of two binades and the ends of the range:
+ * the hardware's sqrtf is the oracle. */
+static void roots_are_mended(void **state)
+{
+    (void)state;
+    static const float more[] = {0.0f,     -0.0f,           0x1p-96f, 0x1.fffffep127f,
+                                 INFINITY, 0x1.000002p-95f, 3.0f,     0x1.fffffep-1f};
+    for (uint32_t i = 0; i < (1u << 24) + sizeof more / sizeof *more; i++) {
+        float x = i < 1u << 24 ? K_AS_FLOAT(0x3F000000u + i) : more[i - (1u << 24)]; /* [0.5, 2) */
+        volatile float right = sqrtf(x);
+        uint32_t bits = K_AS_UINT(right);
+        for (int off = -1; off <= 1; off++) {
+            if (off != 0 && (x == 0.0f || isinf(x)))
+                continue; /* these the hardware has right */
+            float got = k_sqrt_mend(x, K_AS_FLOAT(bits + (uint32_t)off));
+            if (K_AS_UINT(got) != bits)
+                fail_msg("root of %a from %+d: %a, not %a", (double)x, off, (double)got,
+                         (double)right);
+        }
+    }
+    assert_true(isnan(k_sqrt_mend(-1.0f, NAN)));
+}
+
 int main(int argc, char **argv)
 {
     static const struct mock_expect expect = {"hip:0", "sm_90", "HIP 13.0.0", "hipRTC 13.0",
@@ -238,6 +267,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(host_code_keeps_the_drivers_rules),
         cmocka_unit_test(failures_are_reported_and_leave_nothing),
         cmocka_unit_test(absence_is_explained),
+        cmocka_unit_test(roots_are_mended),
         cmocka_unit_test(code_objects_say_what_llvm_reads),
         cmocka_unit_test(what_hiprtc_cannot_do_is_told),
     };
