@@ -41,7 +41,7 @@ static bool read_mode(const char *s, enum math_mode *out)
 
 static bool read_bvh(const char *s, enum bvh_kind *out)
 {
-    for (int b = BVH_AUTO; b <= BVH_WIDE8; b++)
+    for (int b = BVH_AUTO; b < BVH_COUNT; b++)
         if (strcmp(s, bvh_kind_name((enum bvh_kind)b)) == 0) {
             *out = (enum bvh_kind)b;
             return true;

@@ -38,6 +38,10 @@ static const struct {
      false,
      {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so"},
      "NVIDIA's CUDA toolkit, or PyPI nvidia-cuda-nvrtc"},
+    {"HIP runtime (AMD)",
+     false,
+     {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so"},
+     "apt-get install libamdhip64-5, or ROCm; ISOPHOTE_HIP_LIBRARY=nvidia or soft do without"},
 };
 
 static void find_libraries(struct findings *f)

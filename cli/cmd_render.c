@@ -229,6 +229,11 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
             free(rgb);
         }
     }
+    struct text said = {0};
+    reference_messages(r, &said);
+    if (said.data)
+        (void)fprintf(stderr, "shaders report:\n%s", said.data);
+    text_free(&said);
     reference_picture_free(&picture);
     reference_close(r);
     return s;

@@ -131,6 +131,8 @@ static void print_text(const struct replay *r, bool on_device)
                    is_culprit(r, k, f) ? "  <<< first divergent" : "");
         }
     }
+    if (*r->shaders)
+        printf("shaders on the reference\n%s", r->shaders);
     printf("L            %.9g %.9g %.9g\n", r->reference_L[0], r->reference_L[1],
            r->reference_L[2]);
     if (!on_device)
@@ -196,6 +198,7 @@ static bool print_json(const struct replay *r, bool on_device)
     json_key(&w, "reference_L");
     json_numbers(&w, r->reference_L, 3);
     json_path_vertices(&w, "reference", r->reference, r->reference_count);
+    json_key_string(&w, "reference_shaders", r->shaders);
     if (on_device) {
         json_key(&w, "device_L");
         json_numbers(&w, r->device_L, 3);

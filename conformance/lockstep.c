@@ -233,7 +233,13 @@ enum status conform_replay(struct device *d, const struct scene *s, const struct
                                      .seed = job->seed};
     reference_sample(reference, &rj, x, y, sample, r.reference_L, r.reference, MAX_VERTICES,
                      &r.reference_count);
-    if (d) {
+    struct text shaders = {0};
+    status = reference_sample_shaders(reference, &rj, x, y, sample, &shaders, err);
+    r.shaders = arena_strdup(a, shaders.data ? shaders.data : "");
+    text_free(&shaders);
+    if (status == STATUS_OK && !r.shaders)
+        status = error_msg(err, STATUS_MEMORY, "out of memory for what the shaders did");
+    if (status == STATUS_OK && d) {
         status = device_trace(d, job, x, y, sample, r.device_L, r.device, MAX_VERTICES,
                               &r.device_count, err);
         if (status == STATUS_OK)

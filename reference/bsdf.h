@@ -30,6 +30,7 @@ struct bsdf_sample {
     struct vec3 weight; /* f |cos| / pdf_w */
     double pdf_w;       /* 0: delta */
     bool delta, transmitted;
+    bool glossy; /* not delta: by a microfacet lobe */
 };
 /* u: lobe choice, direction, direction. false: the sample fails. */
 bool bsdf_sample(const struct bsdf *b, struct vec3 wo, const double u[3], struct bsdf_sample *out);

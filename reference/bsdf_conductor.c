@@ -38,6 +38,7 @@ void conductor_sample(const struct bsdf *b, struct vec3 wo, const double u[3],
 {
     struct vec3 h = ggx_sample(b->alpha, wo, u[1], u[2]);
     out->wi = reflect(wo, h);
+    out->glossy = true;
     if (!(out->wi.z > 0))
         return;
     out->pdf_w = ggx_pdf(b->alpha, wo, h);

@@ -42,7 +42,8 @@ struct vec3 principled_eval(const struct bsdf *b, struct vec3 wo, struct vec3 wi
 void principled_sample(const struct bsdf *b, struct vec3 wo, const double u[3],
                        struct bsdf_sample *out)
 {
-    if (u[0] < specular_share(b, wo))
+    out->glossy = u[0] < specular_share(b, wo);
+    if (out->glossy)
         out->wi = reflect(wo, ggx_sample(b->alpha, wo, u[1], u[2]));
     else
         out->wi = map_cosine(u[1], u[2]);

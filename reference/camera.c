@@ -14,6 +14,13 @@ static void view_tangents(const struct camera *c, uint32_t width, uint32_t heigh
     *tan_y = along_x ? t / aspect : t;
 }
 
+double camera_pixel(const struct camera *c, uint32_t width, uint32_t height)
+{
+    double tan_x, tan_y;
+    view_tangents(c, width, height, &tan_x, &tan_y);
+    return 2 * tan_y / height;
+}
+
 struct ray camera_ray(const struct camera *c, uint32_t width, uint32_t height, uint32_t x,
                       uint32_t y, const double u[4])
 {

@@ -13,4 +13,7 @@ struct ray {
 struct ray camera_ray(const struct camera *c, uint32_t width, uint32_t height, uint32_t x,
                       uint32_t y, const double u[4]);
 
+/* 2 tan_y / H: a pixel's height at distance 1. */
+double camera_pixel(const struct camera *c, uint32_t width, uint32_t height);
+
 #endif

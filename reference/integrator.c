@@ -1,7 +1,7 @@
 #include "path.h"
 
-#include "bsdf.h"
 #include "random.h"
+#include "shading.h"
 
 static const double NO_PDF = -1; /* pdf_prev of camera rays and delta lobes */
 
@@ -14,51 +14,29 @@ static double mis_weight(double a, double b)
     return 1 / (1 + ratio * ratio);
 }
 
-/* A hit with its normals turned to wo's side (section 6), and the material there. */
-struct surface {
-    struct hit hit;
-    struct frame frame; /* about Ns */
-    struct bsdf bsdf;
-    struct vec3 wo; /* local */
-};
-
-static struct surface surface_at(const struct scene *s, const struct hit *hit, struct vec3 wo)
-{
-    struct surface at = {.hit = *hit};
-    bool entering = dot(hit->Ng, wo) > 0;
-    if (!entering) {
-        at.hit.Ng = negate(at.hit.Ng);
-        at.hit.Ns = negate(at.hit.Ns);
-    }
-    if (dot(at.hit.Ns, wo) <= 0)
-        at.hit.Ns = at.hit.Ng;
-    const struct material *m = &s->materials[s->primitive_material[hit->primitive]];
-    at.bsdf = bsdf_at(s, m, hit->uv, entering);
-    at.frame = frame_about(at.hit.Ns);
-    at.wo = to_local(at.frame, wo);
-    return at;
-}
-
 /* Contribution of one light sample, before beta. */
 static struct vec3 direct_light(const struct reference *r, const struct surface *at,
-                                const double u[3], struct path_vertex *v)
+                                const double u[4], struct path_vertex *v)
 {
     struct light_sample light;
-    struct vec3 from = offset_point(at->hit.P, at->hit.extent, at->hit.Ng);
+    double q;
+    bool through = lobes_side(&at->lobes, u[3], &q);
+    struct vec3 side = through ? negate(at->hit.Ng) : at->hit.Ng;
+    struct vec3 from = offset_point(at->hit.P, at->hit.extent, side);
     bool lit = light_sample(&r->lights, from, u, &light);
     v->light = light.light;
     if (!lit)
         return gray(0);
+    light.pdf_w *= q;
     to_double(light.wi, v->light_wi);
     v->light_pdf_w = light.pdf_w;
-    if (dot(light.wi, at->hit.Ng) <= 0)
+    if (dot(light.wi, side) <= 0)
         return gray(0);
 
     double pdf_bsdf;
-    struct vec3 wi = to_local(at->frame, light.wi);
-    struct vec3 f = bsdf_eval(&at->bsdf, at->wo, wi, &pdf_bsdf);
-    double factor = wi.z * mis_weight(light.pdf_w, pdf_bsdf) / light.pdf_w;
-    struct vec3 L = scale(factor, mul(f, light.Le));
+    struct vec3 F = lobes_eval(&at->lobes, light.wi, &pdf_bsdf);
+    double factor = mis_weight(light.pdf_w, pdf_bsdf) / light.pdf_w;
+    struct vec3 L = scale(factor, mul(F, light.Le));
     if (is_zero(L))
         return gray(0);
     struct probe shadow = probe_make((struct ray){from, light.wi});
@@ -66,14 +44,12 @@ static struct vec3 direct_light(const struct reference *r, const struct surface 
     return v->visible ? L : gray(0);
 }
 
-/* The sampled direction in world space, if it lies on the side that the lobe goes to. */
-static bool scatter(const struct surface *at, const double u[3], struct bsdf_sample *out)
+static const uint32_t CAMERA_RAY = 1; /* bits of asl_globals.raytype */
+
+static uint32_t ray_type(enum ray_kind kind, uint32_t before)
 {
-    if (!bsdf_sample(&at->bsdf, at->wo, u, out))
-        return false;
-    out->wi = to_world(at->frame, out->wi);
-    double side = dot(out->wi, at->hit.Ng);
-    return out->transmitted ? side < 0 : side > 0;
+    static const char *const names[] = {"", "diffuse", "glossy", "reflection", "refraction"};
+    return kind == RAY_STRAIGHT ? before : asl_raytype_bit(names[kind]);
 }
 
 static void log_vertex(struct path_log *log, const struct path_vertex *v)
@@ -82,13 +58,30 @@ static void log_vertex(struct path_log *log, const struct path_vertex *v)
         log->vertices[log->count++] = *v;
 }
 
-struct vec3 path_radiance(const struct reference *r, const struct reference_job *job, uint32_t x,
-                          uint32_t y, uint32_t sample, struct first_vertex *first,
-                          struct path_log *log)
+/* The camera ray of a sample, with what shaders want to know of it. */
+static struct arrival camera_arrival(const struct reference *r, const struct reference_job *job,
+                                     uint32_t x, uint32_t y, uint32_t sample)
+{
+    const struct camera *c = &r->scene->camera;
+    double u[4];
+    random_block(job->seed, x, y, sample, 0, u);
+    struct arrival from = {.ray = camera_ray(c, job->width, job->height, x, y, u),
+                           .raytype = CAMERA_RAY};
+    if (r->shaders->shaded) {
+        from.dx = camera_ray(c, job->width, job->height, x + 1, y, u).d;
+        from.dy = camera_ray(c, job->width, job->height, x, y + 1, u).d;
+        from.pixel = camera_pixel(c, job->width, job->height);
+    }
+    return from;
+}
+
+struct vec3 path_radiance(const struct reference *r, const struct reference_job *job,
+                          struct shader_thread *shaders, uint32_t x, uint32_t y, uint32_t sample,
+                          struct first_vertex *first, struct path_log *log)
 {
     double u[4], pdf_prev = NO_PDF, pdf_light;
-    random_block(job->seed, x, y, sample, 0, u);
-    struct ray ray = camera_ray(&r->scene->camera, job->width, job->height, x, y, u);
+    struct arrival from = camera_arrival(r, job, x, y, sample);
+    struct ray ray = from.ray;
     struct vec3 beta = gray(1), L = gray(0);
 
     for (uint32_t k = 1; k <= job->max_depth; k++) {
@@ -111,13 +104,19 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         struct vec3 emitted = scale(mis_weight(pdf_prev, pdf_light), mul(beta, Le));
         L = add(L, emitted);
 
-        struct surface at = surface_at(r->scene, &hit, negate(ray.d));
+        struct surface at;
+        from.ray = ray, from.k = k, from.length += hit.t;
+        surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at,
+                      log ? log->shading : NULL);
+        struct vec3 glow = mul(beta, at.emitted);
+        L = add(L, glow);
+        emitted = add(emitted, glow);
         if (k == 1)
-            *first = (struct first_vertex){bsdf_albedo(&at.bsdf), at.hit.Ns, hit.t};
+            *first = (struct first_vertex){lobes_albedo(&at.lobes), at.normal, hit.t};
         v.primitive = hit.primitive;
         v.material = r->scene->primitive_material[hit.primitive];
         v.t = hit.t, v.uv[0] = hit.uv[0], v.uv[1] = hit.uv[1];
-        to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.hit.Ns, v.Ns);
+        to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.normal, v.Ns);
         to_double(emitted, v.emitted);
         v.event = EVENT_ABSORB;
         if (k == job->max_depth) {
@@ -125,16 +124,16 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
             return L;
         }
 
-        if (!bsdf_is_delta(&at.bsdf)) {
+        if (lobes_lit(&at.lobes)) {
             random_block(job->seed, x, y, sample, 2 * k - 1, u);
             struct vec3 direct = mul(beta, direct_light(r, &at, u, &v));
             to_double(direct, v.direct);
             L = add(L, direct);
         }
 
-        struct bsdf_sample next;
+        struct lobes_sample next;
         random_block(job->seed, x, y, sample, 2 * k, u);
-        if (!scatter(&at, u, &next) || is_zero(mul(beta, next.weight))) {
+        if (!lobes_sample(&at.lobes, u, &next) || is_zero(mul(beta, next.weight))) {
             log_vertex(log, &v);
             return L;
         }
@@ -154,7 +153,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         log_vertex(log, &v);
         ray.o = offset_point(hit.P, hit.extent, next.transmitted ? negate(at.hit.Ng) : at.hit.Ng);
         ray.d = next.wi;
-        pdf_prev = next.delta ? NO_PDF : next.pdf_w;
+        pdf_prev = next.delta ? NO_PDF : next.pdf_w / next.q;
+        from.raytype = ray_type(next.ray, from.raytype);
     }
     return L;
 }

@@ -5,12 +5,14 @@
 #include "candidates.h"
 #include "light.h"
 #include "reference.h"
+#include "shading.h"
 
 struct reference {
     const struct scene *scene;
     struct candidates *candidates;
     struct lights lights;
     double build_s;
+    struct shader_pool *shaders;
     double film_limit; /* 2^(46 - E): a sample's channels are clamped to it (section 9) */
 };
 
@@ -23,12 +25,14 @@ struct first_vertex {
 struct path_log {
     struct path_vertex *vertices;
     size_t capacity, count;
+    struct text *shading; /* gets what shaders did at each vertex; may be NULL */
 };
 
-/* L of one sample before the film's clamp. log may be NULL. */
-struct vec3 path_radiance(const struct reference *r, const struct reference_job *job, uint32_t x,
-                          uint32_t y, uint32_t sample, struct first_vertex *first,
-                          struct path_log *log);
+/* L of one sample before the film's clamp. log may be NULL; shaders only where no material has
+ * any. */
+struct vec3 path_radiance(const struct reference *r, const struct reference_job *job,
+                          struct shader_thread *shaders, uint32_t x, uint32_t y, uint32_t sample,
+                          struct first_vertex *first, struct path_log *log);
 
 /* What the film adds of L: 0 for a value that is not finite, clamped to [0, limit] otherwise. */
 struct vec3 film_value(const struct reference *r, struct vec3 L);

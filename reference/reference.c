@@ -1,7 +1,6 @@
 /* Opening and closing, and the single parts that the header offers. */
 #include "reference.h"
 
-#include "bsdf.h"
 #include "path.h"
 
 #include <stdlib.h>
@@ -13,7 +12,9 @@ enum status reference_open(const struct scene *s, struct reference **out, struct
         return error_msg(err, STATUS_MEMORY, "no memory for the reference");
     r->scene = s;
     r->film_limit = ldexp(1, 46 - film_exponent(s));
-    enum status status = lights_prepare(s, &r->lights, err);
+    r->shaders = shader_pool_open(s);
+    enum status status = r->shaders ? lights_prepare(s, &r->lights, err)
+                                    : error_msg(err, STATUS_MEMORY, "no memory for the reference");
     if (status == STATUS_OK) {
         double start = clock_s();
         status = candidates_open(s, &r->candidates, err);
@@ -32,21 +33,48 @@ void reference_close(struct reference *r)
     if (!r)
         return;
     candidates_close(r->candidates);
+    shader_pool_close(r->shaders);
     lights_release(&r->lights);
     free(r);
 }
 
 double reference_build_s(const struct reference *r) { return r->build_s; }
 
+static void sample(const struct reference *r, const struct reference_job *job, uint32_t x,
+                   uint32_t y, uint32_t index, double L[3], struct path_log *log)
+{
+    struct first_vertex first = {0};
+    struct shader_thread *shaders = shader_thread_take(r->shaders);
+    to_double(film_value(r, path_radiance(r, job, shaders, x, y, index, &first, log)), L);
+    shader_thread_give(r->shaders, shaders);
+}
+
 void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x,
-                      uint32_t y, uint32_t sample, double L[3], struct path_vertex *vertices,
+                      uint32_t y, uint32_t index, double L[3], struct path_vertex *vertices,
                       size_t capacity, size_t *count)
 {
-    struct path_log log = {vertices, vertices ? capacity : 0, 0};
-    struct first_vertex first = {0};
-    to_double(film_value(r, path_radiance(r, job, x, y, sample, &first, &log)), L);
+    struct path_log log = {vertices, vertices ? capacity : 0, 0, NULL};
+    sample(r, job, x, y, index, L, &log);
     if (count)
         *count = log.count;
+}
+
+enum status reference_sample_shaders(const struct reference *r, const struct reference_job *job,
+                                     uint32_t x, uint32_t y, uint32_t index, struct text *out,
+                                     struct error *err)
+{
+    double L[3];
+    struct path_log log = {.shading = out};
+    if (!r->shaders->shaded)
+        return STATUS_OK;
+    sample(r, job, x, y, index, L, &log);
+    return shader_pool_failed(r->shaders, err) ? r->shaders->status : STATUS_OK;
+}
+
+void reference_messages(const struct reference *r, struct text *out)
+{
+    for (size_t i = 0; i < r->shaders->message_count; i++)
+        text_printf(out, "%s\n", r->shaders->messages[i]);
 }
 
 static void hit_report(const struct reference *r, const struct probe *p, bool found,
@@ -86,31 +114,38 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
     hit_report(r, &p, found, &best, out);
 }
 
-static struct bsdf material_bsdf(const struct reference *r, uint32_t material, const double uv[2],
-                                 bool entering)
+/* The material on the plane z = 0 about the origin, with u along x and v along y, seen from wo. */
+static void probe_surface(const struct reference *r, uint32_t material, const double uv[2],
+                          bool entering, struct vec3 wo, struct surface *out)
 {
-    return bsdf_at(r->scene, &r->scene->materials[material], uv, entering);
+    struct hit hit = {.Ng = vec3(0, 0, 1), .Ns = vec3(0, 0, 1), .uv = {uv[0], uv[1]}};
+    struct shader_thread *shaders = shader_thread_take(r->shaders);
+    surface_probe(shaders, r->scene, &r->lights.environment, material, entering, wo, &hit, out);
+    shader_thread_give(r->shaders, shaders);
 }
 
 void reference_bsdf_eval(const struct reference *r, uint32_t material, const double uv[2],
                          const double wo[3], const double wi[3], double f[3], double *pdf_w)
 {
-    struct bsdf b = material_bsdf(r, material, uv, true);
-    to_double(bsdf_eval(&b, from_double(wo), from_double(wi), pdf_w), f);
+    struct surface at;
+    probe_surface(r, material, uv, true, from_double(wo), &at);
+    struct vec3 F = lobes_eval(&at.lobes, from_double(wi), pdf_w);
+    to_double(is_zero(F) ? F : scale(1 / fabs(wi[2]), F), f);
 }
 
 bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
                            bool entering, const double wo[3], const double u[3], double wi[3],
                            double weight[3], double *pdf_w, bool *delta)
 {
-    struct bsdf b = material_bsdf(r, material, uv, entering);
-    struct bsdf_sample sample;
-    if (!bsdf_sample(&b, from_double(wo), u, &sample))
+    struct surface at;
+    struct lobes_sample s;
+    probe_surface(r, material, uv, entering, from_double(wo), &at);
+    if (!lobes_sample(&at.lobes, u, &s))
         return false;
-    to_double(sample.wi, wi);
-    to_double(sample.weight, weight);
-    *pdf_w = sample.pdf_w;
-    *delta = sample.delta;
+    to_double(s.wi, wi);
+    to_double(s.weight, weight);
+    *pdf_w = s.pdf_w;
+    *delta = s.delta;
     return true;
 }
 

@@ -18,7 +18,7 @@ struct render {
 };
 
 /* All samples of one pixel, in order: the same sums whatever thread does it. */
-static bool render_pixel(struct render *r, uint32_t x, uint32_t y)
+static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32_t x, uint32_t y)
 {
     const struct reference_job *job = r->job;
     struct vec3 sum = gray(0), albedo = gray(0), normal = gray(0);
@@ -28,7 +28,8 @@ static bool render_pixel(struct render *r, uint32_t x, uint32_t y)
         if (i % 64 == 0 && cancel_requested)
             return false;
         struct first_vertex first = {0};
-        struct vec3 L = path_radiance(r->reference, job, x, y, job->sample_begin + i, &first, NULL);
+        struct vec3 L =
+            path_radiance(r->reference, job, shaders, x, y, job->sample_begin + i, &first, NULL);
         L = film_value(r->reference, L);
         sum = add(sum, L);
         struct vec3 before = sub(L, mean);
@@ -64,14 +65,19 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
     (void)thread;
     struct render *r = ctx;
     uint32_t x0 = (uint32_t)(tile % r->tiles_x) * TILE, y0 = (uint32_t)(tile / r->tiles_x) * TILE;
+    if (atomic_load(&r->cancelled))
+        return;
+    struct shader_pool *pool = r->reference->shaders;
+    struct shader_thread *shaders = shader_thread_take(pool);
     for (uint32_t y = y0; y < y0 + TILE && y < r->job->height; y++) {
         for (uint32_t x = x0; x < x0 + TILE && x < r->job->width; x++) {
-            if (atomic_load(&r->cancelled))
-                return;
-            if (!render_pixel(r, x, y))
+            if (!atomic_load(&r->cancelled) && !render_pixel(r, shaders, x, y))
                 atomic_store(&r->cancelled, true);
         }
     }
+    shader_thread_give(pool, shaders);
+    if (pool->shaded && shader_pool_failed(pool, NULL))
+        atomic_store(&r->cancelled, true);
     report(r, atomic_fetch_add(&r->done, 1) + 1);
 }
 
@@ -115,6 +121,10 @@ enum status reference_render(const struct reference *r, const struct reference_j
                             .start = clock_s()};
     render.tiles = render.tiles_x * (((size_t)job->height + TILE - 1) / TILE);
     parallel_for(render.tiles, job->threads, render_tile, &render);
+    if (shader_pool_failed(r->shaders, err)) {
+        reference_picture_free(&picture);
+        return r->shaders->status;
+    }
     if (atomic_load(&render.cancelled)) {
         reference_picture_free(&picture);
         return error_msg(err, STATUS_CANCELLED, "stopped on request while rendering");

@@ -419,7 +419,7 @@ static void displace(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     store3(N, d3_normalize(surface_normal(r, p)));
 }
 
-static float width(dual x) { return sqrtf(x.dx * x.dx + x.dy * x.dy); }
+static float width(dual x) { return d_sqrt(d_const(x.dx * x.dx + x.dy * x.dy)).v; }
 
 void asl_bi_derivative(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                        union asl_slot *out)
@@ -463,7 +463,8 @@ void asl_bi_derivative(struct asl_run *r, const struct asl_expr *e, struct asl_p
             ds = args[3].v[0].f;
         }
         float w = fabsf(dedge) + fabsf(ds), low = edge - 0.5f * w;
-        float v = s <= low ? 0 : s >= edge + 0.5f * w ? 1 : (s - low) / w;
+        float ramp = d_div(d_const(s - low), d_const(w)).v;
+        float v = s <= low ? 0 : s >= edge + 0.5f * w ? 1 : ramp;
         asl_dual_put(out, 1, derivs, 0, d_const(v));
         break;
     }

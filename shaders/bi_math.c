@@ -6,25 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+void asl_run_builtin(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                     union asl_slot *out)
 {
-    struct asl_temp_mark mark = asl_temp_mark(r->cx);
-    const struct asl_overload *o = e->overload;
-    struct asl_place few[20], *args = few;
-    if (e->arg_count > 20)
-        args = asl_point_alloc(r, e->arg_count, sizeof *args);
-    for (size_t i = 0; i < e->arg_count; i++) {
-        const struct asl_expr *a = e->args[i];
-        bool place = (i < o->count && ((o->outputs >> i) & 1)) || a->type.array;
-        if (place) {
-            args[i] = asl_eval_any(r, a);
-        } else {
-            args[i] = (struct asl_place){
-                .n = a->slots, .d = asl_wants(r, a) ? a->slots : 0, .type = a->type};
-            args[i].v = asl_temp(r, asl_room(r, a));
-            asl_eval(r, a, args[i].v);
-        }
-    }
     enum asl_builtin_id id = e->builtin->id;
     if (id <= BI_SMOOTH_LINEARSTEP)
         asl_bi_math(r, e, args, out);
@@ -44,6 +28,28 @@ void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slo
         asl_bi_state(r, e, args, out);
     else
         asl_bi_closure(r, e, args, out);
+}
+
+void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+{
+    struct asl_temp_mark mark = asl_temp_mark(r->cx);
+    const struct asl_overload *o = e->overload;
+    struct asl_place few[20], *args = few;
+    if (e->arg_count > 20)
+        args = asl_point_alloc(r, e->arg_count, sizeof *args);
+    for (size_t i = 0; i < e->arg_count; i++) {
+        const struct asl_expr *a = e->args[i];
+        bool place = (i < o->count && ((o->outputs >> i) & 1)) || a->type.array;
+        if (place) {
+            args[i] = asl_eval_any(r, a);
+        } else {
+            args[i] = (struct asl_place){
+                .n = a->slots, .d = asl_wants(r, a) ? a->slots : 0, .type = a->type};
+            args[i].v = asl_temp(r, asl_room(r, a));
+            asl_eval(r, a, args[i].v);
+        }
+    }
+    asl_run_builtin(r, e, args, out);
     if (r->cx->perturb)
         asl_perturb(r, e, args, out);
     asl_temp_release(r->cx, mark);

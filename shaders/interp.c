@@ -392,6 +392,55 @@ static enum status run_new(struct asl_context *cx, size_t index, struct error *e
     return STATUS_OK;
 }
 
+enum status asl_context_open(struct asl_context *cx, const struct asl_context_options *opt,
+                             struct error *err)
+{
+    cx->services = opt->services;
+    cx->budget = opt->step_budget ? opt->step_budget : 100000000;
+    cx->perturb = opt->perturb;
+    cx->max_bytes = opt->max_bytes ? opt->max_bytes : (size_t)256 << 20;
+    cx->arena.limit = cx->max_bytes * 4;
+    cx->point.limit = cx->max_bytes;
+    cx->temps = temp_block_new(TEMP_BLOCK);
+    if (!cx->temps)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (int i = 0; i < GV_COUNT; i++) {
+        struct asl_place *p = &cx->globals[i];
+        p->type = asl_global_type((enum asl_global)i);
+        p->n = (uint32_t)asl_type_slots(p->type);
+        p->d = p->n;
+        p->v = ARENA_ARRAY(&cx->arena, union asl_slot, 3 * (size_t)p->n);
+        if (!p->v)
+            return error_msg(err, STATUS_MEMORY, "out of memory");
+    }
+    return STATUS_OK;
+}
+
+void asl_context_close(struct asl_context *cx)
+{
+    struct asl_temp_block *b = cx->temps;
+    while (b && b->prev)
+        b = b->prev;
+    while (b) {
+        struct asl_temp_block *next = b->next;
+        free(b);
+        b = next;
+    }
+    arena_free(&cx->arena);
+    arena_free(&cx->point);
+}
+
+static enum status find_entries(struct asl_context *cx, const char *const *names, struct error *err)
+{
+    for (const char *const *e = names; e && *e; e++) {
+        long i = asl_group_find(cx->group, *e);
+        if (i < 0)
+            return error_msg(err, STATUS_MISSING, "there is no layer '%s'", *e);
+        cx->entry[i] = true;
+    }
+    return STATUS_OK;
+}
+
 enum status asl_context_new(const struct asl_group *g, const struct asl_context_options *opt,
                             struct asl_context **out, struct error *err)
 {
@@ -404,36 +453,17 @@ enum status asl_context_new(const struct asl_group *g, const struct asl_context_
     if (!cx)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     cx->group = g;
-    cx->services = opt->services;
-    cx->budget = opt->step_budget ? opt->step_budget : 100000000;
-    cx->perturb = opt->perturb;
-    cx->max_bytes = opt->max_bytes ? opt->max_bytes : (size_t)256 << 20;
-    cx->arena.limit = cx->max_bytes * 4;
-    cx->point.limit = cx->max_bytes;
-    cx->temps = temp_block_new(TEMP_BLOCK);
-    cx->runs = ARENA_ARRAY(&cx->arena, struct asl_run, g->layer_count);
-    cx->entry = ARENA_ARRAY(&cx->arena, bool, g->layer_count);
-    enum status s = STATUS_OK;
-    if (!cx->temps || !cx->runs || !cx->entry)
-        s = error_msg(err, STATUS_MEMORY, "out of memory");
-    for (int i = 0; s == STATUS_OK && i < GV_COUNT; i++) {
-        struct asl_place *p = &cx->globals[i];
-        p->type = asl_global_type((enum asl_global)i);
-        p->n = (uint32_t)asl_type_slots(p->type);
-        p->d = p->n;
-        p->v = ARENA_ARRAY(&cx->arena, union asl_slot, 3 * (size_t)p->n);
-        if (!p->v)
+    enum status s = asl_context_open(cx, opt, err);
+    if (s == STATUS_OK) {
+        cx->runs = ARENA_ARRAY(&cx->arena, struct asl_run, g->layer_count);
+        cx->entry = ARENA_ARRAY(&cx->arena, bool, g->layer_count);
+        if (!cx->runs || !cx->entry)
             s = error_msg(err, STATUS_MEMORY, "out of memory");
     }
     for (size_t i = 0; s == STATUS_OK && i < g->layer_count; i++)
         s = run_new(cx, i, err);
-    for (const char *const *e = opt->entry_layers; s == STATUS_OK && e && *e; e++) {
-        long i = asl_group_find(g, *e);
-        if (i < 0)
-            s = error_msg(err, STATUS_MISSING, "there is no layer '%s'", *e);
-        else
-            cx->entry[i] = true;
-    }
+    if (s == STATUS_OK)
+        s = find_entries(cx, opt->entry_layers, err);
     if (s != STATUS_OK) {
         asl_context_free(cx);
         return s;
@@ -446,16 +476,7 @@ void asl_context_free(struct asl_context *c)
 {
     if (!c)
         return;
-    struct asl_temp_block *b = c->temps;
-    while (b && b->prev)
-        b = b->prev;
-    while (b) {
-        struct asl_temp_block *next = b->next;
-        free(b);
-        b = next;
-    }
-    arena_free(&c->arena);
-    arena_free(&c->point);
+    asl_context_close(c);
     free(c);
 }
 
@@ -501,7 +522,7 @@ static void set_globals(struct asl_context *cx, const struct asl_globals *g)
     cx->globals[GV_Ci].v[0].c = NULL;
 }
 
-enum status asl_context_run(struct asl_context *cx, const struct asl_globals *g, struct error *err)
+void asl_context_start(struct asl_context *cx, const struct asl_globals *g, struct error *err)
 {
     if (cx->point.total)
         arena_free(&cx->point);
@@ -516,6 +537,11 @@ enum status asl_context_run(struct asl_context *cx, const struct asl_globals *g,
     cx->temps->used = 0;
     cx->stack = __builtin_frame_address(0);
     set_globals(cx, g);
+}
+
+enum status asl_context_run(struct asl_context *cx, const struct asl_globals *g, struct error *err)
+{
+    asl_context_start(cx, g, err);
     for (size_t i = 0; i < cx->group->layer_count; i++)
         cx->runs[i].ran = false;
     if (setjmp(cx->fail))

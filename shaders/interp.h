@@ -85,6 +85,13 @@ struct asl_context {
 
 /* ---- interp.c ------------------------------------------------------------------------------- */
 
+/* What every engine that calls the builtins needs of a context: memory, services, globals. The
+ * layers' runs are the interpreter's own. */
+enum status asl_context_open(struct asl_context *cx, const struct asl_context_options *opt,
+                             struct error *err);
+void asl_context_close(struct asl_context *cx);
+/* Makes ready for one point. */
+void asl_context_start(struct asl_context *cx, const struct asl_globals *g, struct error *err);
 union asl_slot *asl_temp(struct asl_run *r, size_t n);
 struct asl_temp_mark asl_temp_mark(struct asl_context *cx);
 void asl_temp_release(struct asl_context *cx, struct asl_temp_mark m);
@@ -141,7 +148,15 @@ typedef void asl_builtin_fn(struct asl_run *r, const struct asl_expr *e, struct 
                             union asl_slot *out);
 asl_builtin_fn asl_bi_math, asl_bi_geometry, asl_bi_colour, asl_bi_matrix, asl_bi_pattern,
     asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_closure;
+/* The function itself, its arguments evaluated. */
+asl_builtin_fn asl_run_builtin;
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out);
+/* color("hsv", ...), point("object", ...), matrix("object", ...): `out` holds the value given, in
+ * that space, and comes back in common space. matrix("a", "b"): out gets 16 numbers. */
+void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const char *space,
+                            union asl_slot *out);
+void asl_construct_between(struct asl_run *r, const char *from, const char *to,
+                           union asl_slot *out);
 /* perturb.c: moves what the builtin gave by up to its bound. */
 void asl_perturb(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                  union asl_slot *out);

@@ -543,9 +543,8 @@ static void eval_list(struct asl_run *r, const struct asl_expr *e, union asl_slo
     }
 }
 
-/* color("hsv", ...), point("object", ...), matrix("object", ...), matrix("a", "b"). */
-static void construct_in_space(struct asl_run *r, const struct asl_expr *e, const char *space,
-                               union asl_slot *out)
+void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const char *space,
+                            union asl_slot *out)
 {
     float m[16] = {0}, x[16];
     if (e->type.base == ASL_COLOR) {
@@ -593,6 +592,19 @@ static void construct_in_space(struct asl_run *r, const struct asl_expr *e, cons
     }
 }
 
+void asl_construct_between(struct asl_run *r, const char *from, const char *to, union asl_slot *out)
+{
+    float a[16], b[16], inv[16], m[16];
+    bool ok =
+        asl_space_matrix(r, from, a) && asl_space_matrix(r, to, b) && asl_matrix_inverse(b, inv);
+    if (ok)
+        asl_matrix_multiply(a, inv, m);
+    else
+        asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\" to \"%s\"", from, to);
+    for (size_t i = 0; i < 16; i++)
+        out[i].f = ok ? m[i] : i % 5 == 0 ? 1.0f : 0.0f;
+}
+
 static void eval_construct(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {
     struct asl_temp_mark mark = asl_temp_mark(r->cx);
@@ -606,17 +618,8 @@ static void eval_construct(struct asl_run *r, const struct asl_expr *e, union as
         first = 1;
         if (e->type.base == ASL_MATRIX && e->arg_count == 2 &&
             e->args[1]->type.base == ASL_STRING) {
-            float from[16], to[16], inv[16], m[16];
             asl_eval(r, e->args[1], s);
-            bool ok = asl_space_matrix(r, name, from) && asl_space_matrix(r, s[0].s, to) &&
-                      asl_matrix_inverse(to, inv);
-            if (!ok)
-                asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\" to \"%s\"", name,
-                           s[0].s);
-            if (ok)
-                asl_matrix_multiply(from, inv, m);
-            for (size_t i = 0; i < 16; i++)
-                out[i].f = ok ? m[i] : i % 5 == 0 ? 1.0f : 0.0f;
+            asl_construct_between(r, name, s[0].s, out);
             if (derivs)
                 zero_derivs(out, parts);
             asl_temp_release(r->cx, mark);
@@ -639,7 +642,7 @@ static void eval_construct(struct asl_run *r, const struct asl_expr *e, union as
             asl_dual_put(out, parts, derivs, i, x);
     }
     if (space)
-        construct_in_space(r, e, name, out);
+        asl_construct_in_space(r, e, name, out);
     asl_temp_release(r->cx, mark);
 }
 

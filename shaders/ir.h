@@ -212,8 +212,8 @@ enum ir_effect {
     IR_EFFECT_REPORT, /* may report an error that comes once a text: may merge, not vanish */
     IR_EFFECT_ORDER   /* prints, sends or receives, or writes places: stays where it is */
 };
-enum ir_effect ir_call_effect(const struct ir_layer *l, const struct ir_call *c,
-                              const struct ir_inst *at);
+/* defs: the instruction that defines each value, or NULL when that is not known. */
+enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir_inst *at);
 /* Does the callee look at its arguments' derivatives even when its own are not wanted? */
 bool ir_call_takes_derivs(const struct ir_call *c);
 

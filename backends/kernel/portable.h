@@ -50,7 +50,12 @@ typedef unsigned int uint;
 #define K_AS_UINT(x)  __float_as_uint(x)
 #define K_AS_FLOAT(x) __uint_as_float(x)
 #define K_MULHI(a, b) __umulhi(a, b)
-#define K_SQRT(x)     sqrtf(x)
+#if K_STRICT && (defined(__HIP__) || defined(__HIPCC_RTC__))
+#define K_MENDS_ROOTS 1
+#define K_SQRT(x)     k_sqrt_rounded(x)
+#else
+#define K_SQRT(x) sqrtf(x)
+#endif
 #define K_FLOOR(x)    floorf(x)
 #define K_RINT(x)     rintf(x)
 #define K_ABS(x)      fabsf(x)
@@ -142,6 +147,30 @@ K_FN struct k_f4 k_load4(K_GLOBAL const float *p)
 #endif
     return r;
 }
+/* AMD's v_sqrt_f32 is one unit off at times, and ROCm 5.2's hipRTC ignores the option that asks for
+ * more. s is within one unit of the root of x, x 0 or in [2^-96, inf]: the neighbour that passes
+ * Tuckerman's test, s (s - ulp) < x <= s (s + ulp) (Markstein, IBM J. Res. Dev. 34(1), 1990), is
+ * the root correctly rounded. Zeros, infinity and NaN stay what they are. */
+#ifdef K_MENDS_ROOTS
+K_FN float k_sqrt_mend(float x, float s)
+{
+    float below = K_AS_FLOAT(K_AS_UINT(s) - 1u), above = K_AS_FLOAT(K_AS_UINT(s) + 1u);
+    float root = s;
+    if (__builtin_fmaf(-below, s, x) <= 0.0f)
+        root = below;
+    if (__builtin_fmaf(-above, s, x) > 0.0f)
+        root = above;
+    return root;
+}
+#endif
+#if defined(K_MENDS_ROOTS) && defined(K_CUDA)
+K_FN float k_sqrt_rounded(float x)
+{
+    float scaled = x < 0x1p-96f ? x * 0x1p32f : x;
+    float root = k_sqrt_mend(scaled, sqrtf(scaled));
+    return x < 0x1p-96f ? root * 0x1p-16f : root;
+}
+#endif
 
 #define K_NONE 0xFFFFFFFFu
 #define K_INF  K_AS_FLOAT(0x7F800000u)

@@ -144,7 +144,8 @@ struct replay {
     uint32_t vertex, flips;
     const char *stage, *field;
     double reference_value, device_value, margin;
-    double worst; /* largest error over bound when not divergent */
+    double worst;        /* largest error over bound when not divergent */
+    const char *shaders; /* what shaders did on the reference, as text; "" without any */
 };
 enum status conform_replay(struct device *d, const struct scene *s, const struct render_job *job,
                            uint32_t x, uint32_t y, uint32_t sample, struct arena *a,

@@ -41,7 +41,8 @@ struct reference_picture {
     double *depth;           /* [h][w] */
 };
 
-/* Fails: CANCELLED (cancel_requested), MEMORY, ARG. */
+/* Fails: CANCELLED (cancel_requested), MEMORY, ARG; TIMEOUT or LIMIT with the place in a shader
+ * that does not end or nests too deeply. */
 enum status reference_render(const struct reference *r, const struct reference_job *job,
                              struct reference_picture *out, struct error *err);
 void reference_picture_free(struct reference_picture *p);
@@ -52,6 +53,16 @@ void reference_picture_free(struct reference_picture *p);
 void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x,
                       uint32_t y, uint32_t sample, double L[3], struct path_vertex *vertices,
                       size_t capacity, size_t *count);
+
+/* What shaders did along that sample, as text: at each vertex their globals, what they said, their
+ * outputs or closure, and the lobes made of them. Fails: as reference_render does when a shader
+ * fails. */
+enum status reference_sample_shaders(const struct reference *r, const struct reference_job *job,
+                                     uint32_t x, uint32_t y, uint32_t sample, struct text *out,
+                                     struct error *err);
+/* Errors and warnings that shaders reported so far: different texts, sorted, a line each, at most
+ * 100 of them. */
+void reference_messages(const struct reference *r, struct text *out);
 
 /* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and
  * put there when absent. The key hashes the scene's content (s->hash), the job (but for threads)
@@ -74,12 +85,12 @@ void reference_hit_brute(const struct reference *r, const double o[3], const dou
 void reference_hit_closest(const struct reference *r, const double o[3], const double d[3],
                            double t_max, struct reference_hit *out);
 
-/* BSDF of a material on the frame z = Ns = Ng, at uv; wo, wi local. f excludes the cosine. pdf per
- * sr; both 0 for delta lobes. */
+/* BSDF of a material, or of its shader at P = 0, on the frame z = Ns = Ng, at uv; wo, wi local. f
+ * excludes the cosine. pdf per sr; both 0 for delta lobes. */
 void reference_bsdf_eval(const struct reference *r, uint32_t material, const double uv[2],
                          const double wo[3], const double wi[3], double f[3], double *pdf_w);
 /* Returns false when the sample fails. *delta: the lobe has no density; entering matters for
- * dielectrics only. */
+ * dielectrics and shaders only. */
 bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
                            bool entering, const double wo[3], const double u[3], double wi[3],
                            double weight[3], double *pdf_w, bool *delta);

@@ -1,0 +1,155 @@
+/* Microfacets that reflect and refract, GGX and Beckmann: Walter, Marschner, Li and Torrance,
+ * "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007; Heitz, JCGT 3(2), 2014 and
+ * 7(4), 2018. And their limits without a density. */
+#include "lobe.h"
+
+static double square(double x) { return x * x; }
+
+/* ---- reflectance ---------------------------------------------------------------------------- */
+
+static double dielectric(double eta, double c)
+{
+    double s2 = (1 - c * c) / (eta * eta);
+    if (!(eta > 0) || s2 >= 1)
+        return 1;
+    double ct = sqrt(1 - s2);
+    double rs = (c - eta * ct) / (c + eta * ct), rp = (eta * c - ct) / (eta * c + ct);
+    return (rs * rs + rp * rp) / 2;
+}
+
+struct vec3 fresnel_at(const struct fresnel *f, double c)
+{
+    switch (f->kind) {
+    case FRESNEL_DIELECTRIC:
+        return gray(dielectric(f->eta, c));
+    case FRESNEL_CONDUCTOR: {
+        const struct bsdf metal = {.eta = f->a, .k = f->b};
+        return conductor_fresnel(&metal, c);
+    }
+    case FRESNEL_SCHLICK:
+        return add(f->a, scale(pow(fmax(0, 1 - c), f->exponent), sub(f->b, f->a)));
+    case FRESNEL_ONE:
+        break;
+    }
+    return gray(1);
+}
+
+/* ---- distributions -------------------------------------------------------------------------- */
+
+static double facet_d(const struct lobe *l, struct vec3 h)
+{
+    double q = square(h.x / l->ax) + square(h.y / l->ay), z2 = h.z * h.z;
+    if (l->beckmann)
+        return exp(-q / z2) / (PI * l->ax * l->ay * z2 * z2);
+    return 1 / (PI * l->ax * l->ay * square(q + z2));
+}
+
+static double facet_lambda(const struct lobe *l, struct vec3 w)
+{
+    double spread = square(l->ax * w.x) + square(l->ay * w.y);
+    if (!l->beckmann)
+        return (sqrt(1 + spread / (w.z * w.z)) - 1) / 2;
+    double a = fabs(w.z) / sqrt(spread); /* infinite along the normal */
+    return a >= 1.6 ? 0 : (1 - 1.259 * a + 0.396 * a * a) / (3.535 * a + 2.181 * a * a);
+}
+
+/* Density of h among those that sampling gives: GGX the visible ones, Beckmann all. */
+static double facet_pdf(const struct lobe *l, struct vec3 h)
+{
+    double d = facet_d(l, h);
+    if (l->beckmann)
+        return d * h.z;
+    return d * dot(l->wo, h) / ((1 + facet_lambda(l, l->wo)) * l->wo.z);
+}
+
+static struct vec3 visible_normal(const struct lobe *l, double u, double v)
+{
+    struct vec3 vh = normalize(vec3(l->ax * l->wo.x, l->ay * l->wo.y, l->wo.z));
+    double length2 = vh.x * vh.x + vh.y * vh.y;
+    struct vec3 T1 = length2 > 0 ? scale(1 / sqrt(length2), vec3(-vh.y, vh.x, 0)) : vec3(1, 0, 0);
+    struct vec3 T2 = cross(vh, T1);
+    double r = sqrt(u), phi = 2 * PI * v;
+    double t1 = r * cos(phi), t2 = r * sin(phi), s = (1 + vh.z) / 2;
+    t2 = (1 - s) * sqrt(fmax(0, 1 - t1 * t1)) + s * t2;
+    double up = sqrt(fmax(0, 1 - t1 * t1 - t2 * t2));
+    struct vec3 n = add(add(scale(t1, T1), scale(t2, T2)), scale(up, vh));
+    return normalize(vec3(l->ax * n.x, l->ay * n.y, fmax(0, n.z)));
+}
+
+static struct vec3 facet_normal(const struct lobe *l, double u, double v)
+{
+    if (!l->beckmann)
+        return visible_normal(l, u, v);
+    double k = sqrt(-log(1 - u)), phi = 2 * PI * v;
+    return normalize(vec3(l->ax * k * cos(phi), l->ay * k * sin(phi), 1));
+}
+
+/* ---- lobes ---------------------------------------------------------------------------------- */
+
+static double masked(const struct lobe *l, struct vec3 h, struct vec3 wi)
+{
+    return facet_d(l, h) / (1 + facet_lambda(l, l->wo) + facet_lambda(l, wi));
+}
+
+static struct vec3 refract_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
+{
+    struct vec3 h = normalize(add(l->wo, scale(l->eta, wi)));
+    if (h.z < 0)
+        h = negate(h);
+    double c = dot(l->wo, h), d = dot(wi, h);
+    if (!(c > 0 && d < 0))
+        return gray(0);
+    double j2 = square(c + l->eta * d);
+    *pdf_w = facet_pdf(l, h) * l->eta * l->eta * -d / j2;
+    double shape = masked(l, h, wi) * c * -d / (l->wo.z * fabs(wi.z) * j2);
+    return scale(shape, sub(gray(1), fresnel_at(&l->fresnel, c)));
+}
+
+struct vec3 facet_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
+{
+    *pdf_w = 0;
+    if (l->kind == LOBE_REFRACT)
+        return refract_eval(l, wi, pdf_w);
+    struct vec3 h = normalize(add(l->wo, wi));
+    double c = dot(l->wo, h);
+    *pdf_w = facet_pdf(l, h) / (4 * c);
+    return scale(masked(l, h, wi) / (4 * l->wo.z * wi.z), fresnel_at(&l->fresnel, c));
+}
+
+/* wo refracted at a facet h. */
+static bool refracted(double eta, struct vec3 wo, struct vec3 h, struct vec3 *wi)
+{
+    double c = dot(wo, h), i = 1 / eta, k = 1 - i * i * (1 - c * c);
+    if (!(k > 0))
+        return false;
+    *wi = sub(scale(i * c - sqrt(k), h), scale(i, wo));
+    return true;
+}
+
+bool facet_sample(const struct lobe *l, double u, double v, struct vec3 *wi)
+{
+    struct vec3 h = facet_normal(l, u, v);
+    double c = dot(l->wo, h);
+    if (!(c > 0))
+        return false;
+    if (l->kind == LOBE_REFRACT)
+        return refracted(l->eta, l->wo, h, wi);
+    *wi = sub(scale(2 * c, h), l->wo);
+    return true;
+}
+
+bool delta_sample(const struct lobe *l, struct vec3 *wi, struct vec3 *weight)
+{
+    if (l->kind == LOBE_STRAIGHT) {
+        *wi = negate(l->wo);
+        *weight = gray(1);
+        return true;
+    }
+    struct vec3 F = fresnel_at(&l->fresnel, l->wo.z);
+    *wi = vec3(-l->wo.x, -l->wo.y, l->wo.z);
+    *weight = F;
+    if (l->kind == LOBE_REFLECT)
+        return true;
+    *weight = scale(1 / (l->eta * l->eta), sub(gray(1), F));
+    return refracted(l->eta, l->wo, vec3(0, 0, 1), wi);
+}

@@ -1,0 +1,464 @@
+#include "shading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_MAX = 100 }; /* different texts kept of one render */
+
+struct shader_thread {
+    struct shader_thread *next; /* while idle */
+    struct shader_pool *pool;
+    struct asl_context **contexts; /* by material; made when first needed */
+    struct asl_globals globals;    /* of the point being shaded */
+    struct text *log;              /* gets what the shader prints; may be NULL */
+};
+
+/* ---- services ------------------------------------------------------------------------------- */
+
+static void keep_message(struct shader_pool *p, const char *text)
+{
+    size_t at = 0;
+    while (at < p->message_count && strcmp(p->messages[at], text) < 0)
+        at++;
+    if (at < p->message_count && strcmp(p->messages[at], text) == 0)
+        return;
+    char **more = realloc((void *)p->messages, (p->message_count + 1) * sizeof *more);
+    char *copy = strdup(text);
+    if (more)
+        p->messages = more;
+    if (!more || !copy) {
+        free(copy);
+        return; /* a message less */
+    }
+    memmove((void *)(more + at + 1), (void *)(more + at), (p->message_count - at) * sizeof *more);
+    more[at] = copy;
+    if (++p->message_count > MESSAGES_MAX)
+        free(p->messages[--p->message_count]);
+}
+
+static void message(void *ctx, enum asl_message kind, const char *to, const char *text)
+{
+    struct shader_thread *t = ctx;
+    (void)to;
+    if (t->log)
+        text_printf(t->log, "  said: %s%s", text, kind == ASL_PRINT ? "" : "\n");
+    if (kind != ASL_MSG_ERROR && kind != ASL_MSG_WARNING)
+        return;
+    (void)pthread_mutex_lock(&t->pool->mutex);
+    keep_message(t->pool, text);
+    (void)pthread_mutex_unlock(&t->pool->mutex);
+}
+
+static bool object_space(void *ctx, const char *space, float m[16])
+{
+    (void)ctx;
+    if (strcmp(space, "object") != 0 && strcmp(space, "shader") != 0)
+        return false;
+    for (int i = 0; i < 16; i++)
+        m[i] = i % 5 == 0;
+    return true;
+}
+
+static bool geometry_data(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
+{
+    const struct shader_thread *t = ctx;
+    bool is_s = strcmp(name, "s") == 0;
+    if (type.base != ASL_FLOAT || type.array || (!is_s && strcmp(name, "t") != 0))
+        return false;
+    struct asl_dual x = is_s ? t->globals.u : t->globals.v;
+    value[0].f = x.v;
+    value[1].f = x.dx;
+    value[2].f = x.dy;
+    return true;
+}
+
+/* ---- the pool ------------------------------------------------------------------------------- */
+
+struct shader_pool *shader_pool_open(const struct scene *s)
+{
+    struct shader_pool *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->scene = s;
+    (void)pthread_mutex_init(&p->mutex, NULL);
+    for (size_t i = 0; i < s->material_count; i++)
+        p->shaded = p->shaded || s->materials[i].shading;
+    return p;
+}
+
+static void thread_free(struct shader_pool *p, struct shader_thread *t)
+{
+    for (size_t i = 0; t->contexts && i < p->scene->material_count; i++)
+        asl_context_free(t->contexts[i]);
+    free((void *)t->contexts);
+    free(t);
+}
+
+void shader_pool_close(struct shader_pool *p)
+{
+    if (!p)
+        return;
+    while (p->idle) {
+        struct shader_thread *t = p->idle;
+        p->idle = t->next;
+        thread_free(p, t);
+    }
+    for (size_t i = 0; i < p->message_count; i++)
+        free(p->messages[i]);
+    free((void *)p->messages);
+    (void)pthread_mutex_destroy(&p->mutex);
+    free(p);
+}
+
+static void pool_fail(struct shader_pool *p, const struct error *why)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    if (p->status == STATUS_OK) {
+        p->status = why->code;
+        p->error = *why;
+    }
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+bool shader_pool_failed(struct shader_pool *p, struct error *err)
+{
+    (void)pthread_mutex_lock(&p->mutex);
+    bool failed = p->status != STATUS_OK;
+    if (failed && err)
+        *err = p->error;
+    (void)pthread_mutex_unlock(&p->mutex);
+    return failed;
+}
+
+struct shader_thread *shader_thread_take(struct shader_pool *p)
+{
+    if (!p->shaded)
+        return NULL;
+    (void)pthread_mutex_lock(&p->mutex);
+    struct shader_thread *t = p->idle;
+    if (t)
+        p->idle = t->next;
+    (void)pthread_mutex_unlock(&p->mutex);
+    if (t)
+        return t;
+    t = calloc(1, sizeof *t);
+    if (t)
+        t->contexts = calloc(p->scene->material_count + 1, sizeof(struct asl_context *));
+    if (t && t->contexts) {
+        t->pool = p;
+        return t;
+    }
+    free(t);
+    struct error why;
+    error_msg(&why, STATUS_MEMORY, "no memory for a thread's shaders");
+    pool_fail(p, &why);
+    return NULL;
+}
+
+void shader_thread_give(struct shader_pool *p, struct shader_thread *t)
+{
+    if (!t)
+        return;
+    (void)pthread_mutex_lock(&p->mutex);
+    t->next = p->idle;
+    p->idle = t;
+    (void)pthread_mutex_unlock(&p->mutex);
+}
+
+/* ---- globals -------------------------------------------------------------------------------- */
+
+static void set3(float out[3], struct vec3 v)
+{
+    out[0] = (float)v.x, out[1] = (float)v.y, out[2] = (float)v.z;
+}
+
+/* U and V of section 18. */
+static void triangle_tangents(const struct scene *s, uint32_t triangle, struct vec3 Ng,
+                              struct vec3 *U, struct vec3 *V)
+{
+    struct vec3 v[3];
+    triangle_vertices(s, triangle, v);
+    struct vec3 E1 = sub(v[1], v[0]), E2 = sub(v[2], v[0]);
+    *U = E1, *V = E2;
+    if (!(s->triangle_flags[triangle] & TRIANGLE_HAS_UV) || !s->UV)
+        return;
+    const uint32_t *i = s->triangles[triangle];
+    double a = (double)s->UV[i[1]][0] - (double)s->UV[i[0]][0];
+    double b = (double)s->UV[i[2]][0] - (double)s->UV[i[0]][0];
+    double c = (double)s->UV[i[1]][1] - (double)s->UV[i[0]][1];
+    double e = (double)s->UV[i[2]][1] - (double)s->UV[i[0]][1];
+    double det = a * e - b * c;
+    if (det == 0) {
+        struct frame f = frame_about(Ng);
+        *U = f.s, *V = f.t;
+        return;
+    }
+    *U = scale(1 / det, sub(scale(e, E1), scale(c, E2)));
+    *V = scale(1 / det, sub(scale(a, E2), scale(b, E1)));
+}
+
+static void tangents(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
+                     struct vec3 *V)
+{
+    size_t i = primitive;
+    if (i < s->triangle_count) {
+        triangle_tangents(s, primitive, Ng, U, V);
+        return;
+    }
+    i -= s->triangle_count;
+    if (i < s->sphere_count) {
+        double r = (double)s->spheres[i].radius, g = sqrt(Ng.x * Ng.x + Ng.y * Ng.y);
+        double p = g > 0 ? Ng.x / g : 1, q = g > 0 ? Ng.y / g : 0;
+        *U = scale(2 * PI * r, vec3(-Ng.y, Ng.x, 0));
+        *V = scale(PI * r, vec3(-Ng.z * p, -Ng.z * q, g));
+        return;
+    }
+    double r = (double)s->disks[i - s->sphere_count].radius;
+    struct frame f = frame_about(Ng);
+    *U = scale(2 * r, f.s), *V = scale(2 * r, f.t);
+}
+
+/* The change of P towards a neighbour's ray, and whether that ray meets the tangent plane. */
+static bool plane_change(const struct arrival *from, const struct hit *hit, struct vec3 d,
+                         struct vec3 *change)
+{
+    struct vec3 A = sub(hit->P, from->ray.o);
+    double t = dot(A, hit->Ng) / dot(d, hit->Ng);
+    *change = sub(scale(t, d), A);
+    return t > 0 && t <= 16 * hit->t;
+}
+
+static void change_of_uv(struct vec3 U, struct vec3 V, struct vec3 P, double *u, double *v)
+{
+    double a = dot(U, U), b = dot(U, V), c = dot(V, V), det = a * c - b * b;
+    double p = dot(U, P), q = dot(V, P);
+    *u = det > 0 ? (c * p - b * q) / det : 0;
+    *v = det > 0 ? (a * q - b * p) / det : 0;
+}
+
+/* The globals of section 18 at a surface whose normals are turned; U, V: dPdu, dPdv. */
+static struct asl_globals surface_globals(const struct arrival *from, const struct surface *at,
+                                          struct vec3 U, struct vec3 V, float area)
+{
+    const struct hit *hit = &at->hit;
+    struct asl_globals g = {
+        .surfacearea = area, .backfacing = at->backfacing, .raytype = from->raytype};
+    struct frame f = frame_about(hit->Ng);
+    double w = from->length * from->pixel;
+    struct vec3 Px = scale(w, f.s), Py = scale(w, f.t), Ix = gray(0), Iy = gray(0), change;
+    if (from->k == 1) {
+        if (plane_change(from, hit, from->dx, &change))
+            Px = change;
+        if (plane_change(from, hit, from->dy, &change))
+            Py = change;
+        Ix = sub(from->dx, from->ray.d), Iy = sub(from->dy, from->ray.d);
+    }
+    double u[2], v[2];
+    change_of_uv(U, V, Px, &u[0], &v[0]);
+    change_of_uv(U, V, Py, &u[1], &v[1]);
+
+    set3(g.P.v, hit->P), set3(g.P.dx, Px), set3(g.P.dy, Py);
+    g.Ps = g.P;
+    set3(g.I.v, from->ray.d), set3(g.I.dx, Ix), set3(g.I.dy, Iy);
+    set3(g.N.v, hit->Ns);
+    set3(g.Ng, hit->Ng);
+    set3(g.dPdu, U), set3(g.dPdv, V);
+    g.u = (struct asl_dual){(float)hit->uv[0], (float)u[0], (float)u[1]};
+    g.v = (struct asl_dual){(float)hit->uv[1], (float)v[0], (float)v[1]};
+    g.flip_handedness = dot(cross(Px, Py), hit->Ng) < 0;
+    return g;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static struct asl_context *context_of(struct shader_thread *t, uint32_t material,
+                                      const struct shading *shading)
+{
+    struct asl_context **c = &t->contexts[material];
+    struct error why;
+    const struct asl_context_options options = {.services = {.ctx = t,
+                                                             .message = message,
+                                                             .space = object_space,
+                                                             .userdata = geometry_data},
+                                                .entry_layers = shading->entry_layers};
+    if (!*c && asl_context_new(shading->group, &options, c, &why) != STATUS_OK)
+        pool_fail(t->pool, &why);
+    return *c;
+}
+
+static double finite_or_zero(double x) { return isfinite(x) ? x : 0; }
+
+/* An output that drives an input; a float stands for three. */
+static bool driven(const struct asl_context *c, const struct shading *shading,
+                   enum drive_input input, struct vec3 *out)
+{
+    struct asl_type type;
+    if (!shading->drive[input])
+        return false;
+    const union asl_slot *v = asl_context_value(c, shading->drive[input], &type, NULL);
+    if (!v)
+        return false;
+    bool one = type.base == ASL_FLOAT;
+    *out = vec3(finite_or_zero((double)v[0].f), finite_or_zero((double)v[one ? 0 : 1].f),
+                finite_or_zero((double)v[one ? 0 : 2].f));
+    return true;
+}
+
+static struct vec3 clamp3(struct vec3 v, double low, double high)
+{
+    return vec3(clamp(v.x, low, high), clamp(v.y, low, high), clamp(v.z, low, high));
+}
+
+/* Section 19, with a base. */
+static void drive_base(const struct asl_context *c, const struct shading *shading, struct bsdf base,
+                       struct surface *out)
+{
+    struct vec3 v, opacity = gray(1), n = out->hit.Ns;
+    struct lobes *l = &out->lobes;
+    if (driven(c, shading, DRIVE_BASE_COLOR, &v) || driven(c, shading, DRIVE_REFLECTANCE, &v))
+        base.base = clamp3(v, 0, 1);
+    if (driven(c, shading, DRIVE_ROUGHNESS, &v)) {
+        base.roughness = clamp(v.x, 0, 1);
+        base.alpha = fmax(base.roughness * base.roughness, 0.001);
+    }
+    if (driven(c, shading, DRIVE_METALLIC, &v))
+        base.metallic = clamp(v.x, 0, 1);
+    if (driven(c, shading, DRIVE_SPECULAR, &v))
+        base.specular = clamp(v.x, 0, 1);
+    if (driven(c, shading, DRIVE_ETA, &v))
+        base.eta = clamp3(v, 0.001, 100);
+    if (driven(c, shading, DRIVE_K, &v))
+        base.k = clamp3(v, 0, 100);
+    if (driven(c, shading, DRIVE_IOR, &v))
+        base.ior = clamp(v.x, 0.1, 10);
+    if (driven(c, shading, DRIVE_NORMAL, &v))
+        n = v;
+    if (driven(c, shading, DRIVE_OPACITY, &v))
+        opacity = clamp3(v, 0, 1);
+    if (driven(c, shading, DRIVE_EMISSION, &v))
+        out->emitted = clamp3(v, 0, INFINITY);
+    struct lobe *lobe = lobes_add(l, LOBE_BASE, opacity, n, out->hit.Ns);
+    if (lobe)
+        lobe->base = base;
+    lobes_add(l, LOBE_STRAIGHT, sub(gray(1), opacity), out->hit.Ns, out->hit.Ns);
+}
+
+static void log_shading(struct text *log, const struct asl_globals *g, const struct asl_context *c,
+                        const struct material *m, const struct surface *at)
+{
+    static const char *const kinds[] = {"base",       "diffuse",    "translucent", "oren_nayar",
+                                        "burley",     "sheen",      "phong",       "ward",
+                                        "reflection", "refraction", "transparent"};
+    text_printf(log, "  shader of \"%s\": u %.9g v %.9g, Du %.6g %.6g, Dv %.6g %.6g%s\n", m->name,
+                (double)g->u.v, (double)g->v.v, (double)g->u.dx, (double)g->u.dy, (double)g->v.dx,
+                (double)g->v.dy, g->backfacing ? ", backfacing" : "");
+    for (int i = 0; i < DRIVE_COUNT; i++) {
+        struct vec3 v;
+        if (driven(c, m->shading, (enum drive_input)i, &v))
+            text_printf(log, "  %s = %s: %.9g %.9g %.9g\n", drive_infos[i].name,
+                        m->shading->drive[i], v.x, v.y, v.z);
+    }
+    if (!m->shading->has_base) {
+        text_puts(log, "  Ci = ");
+        asl_closure_print(asl_context_value(c, "Ci", NULL, NULL)->c, log);
+        text_puts(log, "\n");
+    }
+    for (unsigned i = 0; i < at->lobes.count; i++) {
+        const struct lobe *l = &at->lobes.lobe[i];
+        text_printf(log, "  lobe %u: %s, weight %.9g %.9g %.9g, probability %.6g\n", i + 1,
+                    kinds[l->kind], l->weight.x, l->weight.y, l->weight.z, l->p);
+    }
+    if (!is_zero(at->emitted))
+        text_printf(log, "  emits %.9g %.9g %.9g\n", at->emitted.x, at->emitted.y, at->emitted.z);
+}
+
+/* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
+static void run_shader(struct shader_thread *t, const struct scene *s,
+                       const struct environment_table *environment, uint32_t material,
+                       const struct bsdf *base, struct surface *out, struct text *log)
+{
+    const struct material *m = &s->materials[material];
+    struct asl_context *c = context_of(t, material, m->shading);
+    struct error why;
+    if (!c)
+        return;
+    t->log = log;
+    if (asl_context_run(c, &t->globals, &why) != STATUS_OK) {
+        pool_fail(t->pool, &why);
+        return;
+    }
+    if (m->shading->has_base) {
+        drive_base(c, m->shading, *base, out);
+    } else {
+        double pdf;
+        struct vec3 background =
+            environment_radiance(&s->environment, environment, negate(out->lobes.wo), &pdf);
+        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns,
+                                        out->backfacing, background, &out->lobes);
+    }
+    if (out->lobes.dropped) {
+        char text[256];
+        snprintf(text, sizeof text, "material \"%.100s\" has more than %d lobes; %d are kept",
+                 m->name, LOBES_MAX, LOBES_MAX);
+        message(t, ASL_MSG_WARNING, "", text);
+    }
+    lobes_finish(&out->lobes);
+    if (log)
+        log_shading(log, &t->globals, c, m, out);
+}
+
+static void add_base(struct surface *at, const struct bsdf *base)
+{
+    struct lobe *l = lobes_add(&at->lobes, LOBE_BASE, gray(1), at->hit.Ns, at->hit.Ns);
+    l->base = *base;
+    lobes_finish(&at->lobes);
+}
+
+void surface_shade(struct shader_thread *t, const struct scene *s,
+                   const struct environment_table *environment, const struct arrival *from,
+                   const struct hit *hit, struct surface *out, struct text *log)
+{
+    struct vec3 wo = negate(from->ray.d), U, V;
+    *out = (struct surface){.hit = *hit, .backfacing = !(dot(hit->Ng, wo) > 0)};
+    if (out->backfacing) {
+        out->hit.Ng = negate(hit->Ng);
+        out->hit.Ns = negate(hit->Ns);
+    }
+    if (dot(out->hit.Ns, wo) <= 0)
+        out->hit.Ns = out->hit.Ng;
+    out->lobes.Ng = out->hit.Ng;
+    out->lobes.wo = wo;
+    uint32_t material = s->primitive_material[hit->primitive];
+    const struct material *m = &s->materials[material];
+    struct bsdf base = bsdf_at(s, m, hit->uv, !out->backfacing);
+    if (!m->shading) {
+        add_base(out, &base);
+    } else if (t) {
+        if (log)
+            text_printf(log, "vertex %u\n", from->k);
+        tangents(s, hit->primitive, hit->Ng, &U, &V);
+        t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
+        run_shader(t, s, environment, material, &base, out, log);
+    }
+    out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
+}
+
+void surface_probe(struct shader_thread *t, const struct scene *s,
+                   const struct environment_table *environment, uint32_t material, bool entering,
+                   struct vec3 wo, const struct hit *hit, struct surface *out)
+{
+    const struct material *m = &s->materials[material];
+    const struct arrival from = {
+        .ray = {wo, negate(wo)}, .k = 2, .raytype = asl_raytype_bit("camera")};
+    *out = (struct surface){.hit = *hit, .backfacing = !entering, .normal = hit->Ns};
+    out->lobes.Ng = hit->Ng;
+    out->lobes.wo = wo;
+    struct bsdf base = bsdf_at(s, m, hit->uv, entering);
+    if (!m->shading) {
+        add_base(out, &base);
+    } else if (t) {
+        t->globals =
+            surface_globals(&from, out, vec3(1, 0, 0), vec3(0, 1, 0), m->shading->surface_area);
+        run_shader(t, s, environment, material, &base, out, NULL);
+    }
+}

@@ -1,0 +1,68 @@
+/* Protocol Part III: shaders at a hit. */
+#ifndef REFERENCE_SHADING_H
+#define REFERENCE_SHADING_H
+
+#include "environment.h"
+#include "hit.h"
+#include "lobe.h"
+#include "shaders.h"
+
+#include <pthread.h>
+
+/* A hit with its normals turned to wo's side, and what scatters there. */
+struct surface {
+    struct hit hit;
+    bool backfacing;
+    struct lobes lobes;
+    struct vec3 normal;  /* what the vertex's record shows: the first lobe's, or N */
+    struct vec3 emitted; /* by the shader, towards wo; found by hits only */
+};
+
+/* How the path came here: what globals need besides the hit. */
+struct arrival {
+    struct ray ray;
+    uint32_t k;
+    struct vec3 dx, dy; /* k = 1: directions of the neighbours' rays */
+    double length;      /* sum of t over the vertices up to this one */
+    double pixel;       /* 2 tan_y / H */
+    uint32_t raytype;   /* of asl_globals */
+};
+
+/* One thread's interpreters. */
+struct shader_thread;
+
+struct shader_pool {
+    const struct scene *scene;
+    bool shaded;           /* some material has a shader */
+    pthread_mutex_t mutex; /* of all below */
+    struct shader_thread *idle;
+    enum status status; /* the first failure of a shader, if any */
+    struct error error;
+    char **messages; /* different texts of errors and warnings, sorted; heap */
+    size_t message_count;
+};
+struct shader_pool *shader_pool_open(const struct scene *s); /* NULL: out of memory */
+void shader_pool_close(struct shader_pool *p);               /* accepts NULL */
+/* NULL when no material has a shader, and when out of memory: the pool then has that status. */
+struct shader_thread *shader_thread_take(struct shader_pool *p);
+void shader_thread_give(struct shader_pool *p, struct shader_thread *t); /* accepts NULL */
+bool shader_pool_failed(struct shader_pool *p, struct error *err);
+
+/* What the surface does with light: its material, or what its shader says. `log` (may be NULL)
+ * gets the shader's globals, outputs and lobes as text. */
+void surface_shade(struct shader_thread *t, const struct scene *s,
+                   const struct environment_table *environment, const struct arrival *from,
+                   const struct hit *hit, struct surface *out, struct text *log);
+
+/* The same for a material on the plane z = 0 about the origin, u along x and v along y; `entering`:
+ * seen from outside; wo.z > 0. For tests. */
+void surface_probe(struct shader_thread *t, const struct scene *s,
+                   const struct environment_table *environment, uint32_t material, bool entering,
+                   struct vec3 wo, const struct hit *hit, struct surface *out);
+
+/* The lobes of Ci and what it emits (closure_lobes.c). background: radiance that background()
+ * stands for. */
+struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, bool backfacing,
+                             struct vec3 background, struct lobes *out);
+
+#endif
