@@ -9,6 +9,7 @@ struct rendering {
     struct scene *scene;
     struct device *device;
     struct film film;
+    struct meters *meters;
     struct render_job job;
     uint64_t peak_bytes; /* before any judging, which needs memory of its own */
 };
@@ -54,6 +55,9 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     if (st)
         return st;
     out->setup_s = clock_s() - start;
+    r->meters = meters_open(&out->device, &out->absence);
+    if (!r->meters)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
     return STATUS_OK;
 }
 
@@ -64,9 +68,11 @@ static enum status rendering_render(void *ctx, const struct launch_settings *lau
     struct render_job job = r->job;
     job.launch = *launch;
     film_clear(&r->film);
+    meters_begin(r->meters);
     double start = clock_s();
     enum status st = device_render(r->device, &job, &r->film, true, &out->times, err);
     out->wall_s = clock_s() - start;
+    meters_end(r->meters, &out->meters);
     if (st)
         return st;
     st = film_check(&r->film, job.sample_count, &out->flagged, err);
@@ -91,6 +97,7 @@ static enum status rendering_judge(void *ctx, const struct launch_settings *laun
 static void rendering_end(void *ctx)
 {
     struct rendering *r = ctx;
+    meters_close(r->meters);
     film_free(&r->film);
     device_close(r->device);
     scene_free(r->scene);

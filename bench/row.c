@@ -165,6 +165,61 @@ static void detail_setup(struct json_writer *w, const struct worker_ready *r)
     json_end_object(w);
 }
 
+static void absent(struct json_writer *w, const char *why)
+{
+    json_begin_object(w);
+    json_key_string(w, "absent", why);
+    json_end_object(w);
+}
+
+/* The median of the repetitions' joules, where each could be measured and was long enough. */
+static void detail_joules(struct json_writer *w, const struct trial *t, enum meter which)
+{
+    double joules[REPETITIONS_MAX], wall[REPETITIONS_MAX];
+    struct bench_stats j, s;
+    const char *why = t->lane->ready.absence.why[which];
+    for (size_t i = 0; i < t->n; i++) {
+        joules[i] = t->repetitions[i].meters.joules[which];
+        wall[i] = t->repetitions[i].wall_s;
+        if (joules[i] < 0 && !why[0])
+            why = "the counter went away, or went backwards, while it was measured";
+    }
+    if (why[0] || bench_statistics(joules, t->n, &j, NULL) ||
+        bench_statistics(wall, t->n, &s, NULL)) {
+        absent(w, why);
+        return;
+    }
+    if (s.median < METER_UPDATES_LEAST * meter_update_s[which]) {
+        char text[192];
+        snprintf(text, sizeof text,
+                 "repetitions of %.3g s are too short for a counter that moves every %g s; more "
+                 "--spp would make them %g s",
+                 s.median, meter_update_s[which], METER_UPDATES_LEAST * meter_update_s[which]);
+        absent(w, text);
+        return;
+    }
+    json_begin_object(w);
+    json_key_number(w, "median_j", j.median);
+    json_key(w, "interval");
+    json_begin_array(w);
+    json_number(w, j.low);
+    json_number(w, j.high);
+    json_end_array(w);
+    json_key_number(w, "watts", j.median / s.median);
+    json_end_object(w);
+}
+
+static void detail_energy(struct json_writer *w, const struct trial *t)
+{
+    json_key(w, "energy");
+    json_begin_object(w);
+    json_key(w, "host");
+    detail_joules(w, t, METER_HOST_ENERGY);
+    json_key(w, "device");
+    detail_joules(w, t, METER_DEVICE_ENERGY);
+    json_end_object(w);
+}
+
 static void detail_memory(struct json_writer *w, const struct trial *t)
 {
     const struct worker_ready *r = &t->lane->ready;
@@ -173,7 +228,14 @@ static void detail_memory(struct json_writer *w, const struct trial *t)
     json_key_integer(w, "host_peak_bytes", (int64_t)t->last.peak_bytes);
     json_key_integer(w, "bvh_bytes", (int64_t)r->load.bvh_bytes);
     json_key_integer(w, "scene_bytes", (int64_t)r->load.scene_bytes);
+    uint64_t film_bytes = 4 * sizeof(int64_t) * (uint64_t)r->job.width * r->job.height;
     json_key_integer(w, "device_bytes", (int64_t)r->load.device_bytes);
+    json_key_integer(w, "device_peak_bytes", (int64_t)(r->load.device_bytes + film_bytes));
+    json_key(w, "device_in_use_bytes");
+    if (t->last.meters.device_used_bytes)
+        json_integer(w, (int64_t)t->last.meters.device_used_bytes);
+    else
+        absent(w, r->absence.why[METER_DEVICE_MEMORY]);
     if (r->triangles)
         json_key_number(w, "host_peak_bytes_per_triangle",
                         (double)t->last.peak_bytes / (double)r->triangles);
@@ -220,8 +282,10 @@ static const char *detail_make(struct arena *a, const struct trial *t, bool judg
         json_key_bool(&w, "same_bits_each_time", !t->varies);
         json_key_integer(&w, "flagged_samples", (int64_t)t->last.flagged);
     }
-    if (t->n)
+    if (t->n) {
         detail_repetitions(&w, t, confidence);
+        detail_energy(&w, t);
+    }
     if (!t->lane->failed) {
         if (t->last.peak_bytes)
             detail_memory(&w, t);

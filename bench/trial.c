@@ -210,8 +210,12 @@ enum status trial_step(struct trial *t, struct arena *a, const struct bench_limi
         t->spent_s = 0; /* the budget is for what counts */
         return STATUS_OK;
     }
-    t->repetitions[t->n++] = (struct repetition){r.times.render_s, r.times.device_s,
-                                                 r.times.launch_setup_s, r.times.readback_s};
+    t->repetitions[t->n++] = (struct repetition){.render_s = r.times.render_s,
+                                                 .device_s = r.times.device_s,
+                                                 .launch_setup_s = r.times.launch_setup_s,
+                                                 .readback_s = r.times.readback_s,
+                                                 .wall_s = r.wall_s,
+                                                 .meters = r.meters};
     return STATUS_OK;
 }
 

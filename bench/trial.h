@@ -44,7 +44,8 @@ struct trial {
     uint32_t warmed;
     size_t n; /* repetitions timed */
     struct repetition {
-        double render_s, device_s, launch_setup_s, readback_s;
+        double render_s, device_s, launch_setup_s, readback_s, wall_s;
+        struct meter_reading meters;
     } * repetitions;
     double spent_s;
     struct worker_render last;

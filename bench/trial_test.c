@@ -18,7 +18,8 @@
 
 struct fake {
     enum status setup_fails;
-    bool setup_aborts;
+    bool setup_aborts, no_joules;
+    double slow; /* times as long */
     uint32_t crash_x, hang_x, refuse_x, wrong_x, short_x,
         flaky_x; /* work-group x that does it; 0: none */
     const char *device;
@@ -43,6 +44,10 @@ static enum status fake_setup(void *ctx, struct worker_ready *out, struct error 
     out->job = (struct render_job){
         .width = 100, .height = 100, .sample_count = 10, .max_depth = 6, .rr_depth = 3, .seed = 7};
     out->triangles = 10;
+    out->load.device_bytes = 1000;
+    if (f->no_joules)
+        snprintf(out->absence.why[METER_DEVICE_MEMORY],
+                 sizeof out->absence.why[METER_DEVICE_MEMORY], "no counter");
     return STATUS_OK;
 }
 
@@ -70,6 +75,7 @@ static enum status fake_render(void *ctx, const struct launch_settings *l,
     uint32_t counter[4] = {f->calls, x, 0, 0}, key[2] = {1, 2}, word[4];
     philox4x32(counter, key, word);
     double s = 0.1 / (x ? x : 1) * (1 + f->noise * (u01(word[0]) - 0.5));
+    s *= f->slow > 0 ? f->slow : 1;
     out->times = (struct render_times){.render_s = s,
                                        .device_s = 0.9 * s,
                                        .launch_setup_s = 0.001,
@@ -78,6 +84,8 @@ static enum status fake_render(void *ctx, const struct launch_settings *l,
                                        .work_group = {x ? x : 8, 1},
                                        .bvh = BVH_WIDE8};
     out->wall_s = s + 0.003;
+    out->meters = (struct meter_reading){.joules = {40 * out->wall_s, f->no_joules ? -1 : 7},
+                                         .device_used_bytes = f->no_joules ? 0 : 1 << 30};
     out->peak_bytes = 1 << 20;
     snprintf(out->hash, sizeof out->hash, "%s", x && x == f->wrong_x ? "bad" : "good");
     if (x && x == f->flaky_x && f->calls / 2 % 2)
@@ -191,6 +199,42 @@ static void a_steady_device_is_timed(void **state)
     assert_string_equal(json_get(json_get(detail, "judgement"), "reason")->string, "relmse 1e-4");
     assert_null(json_get(json_get(detail, "judgement"), "mse")); /* not computed, not shown */
     assert_string_equal(json_get(detail, "stopped_by")->string, "precision");
+    arena_free(&b.a);
+}
+
+/* Joules of whole repetitions; nothing where they are shorter than the counter can follow. */
+static void energy_and_memory_are_measured_or_absent(void **state)
+{
+    (void)state;
+    static struct bed b;
+    struct fake f = {.noise = 0.004};
+    const uint32_t xs[] = {4};
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+    const struct json *detail = parse(&b.a, b.rows[0].detail);
+    const struct json *host = json_get(json_get(detail, "energy"), "host"),
+                      *device = json_get(json_get(detail, "energy"), "device"),
+                      *memory = json_get(detail, "memory");
+    assert_true(fabs(json_get(host, "median_j")->number - 40 * 0.028) < 0.005);
+    assert_true(fabs(json_get(host, "watts")->number - 40) < 1e-9);
+    assert_int_equal(json_get(host, "interval")->count, 2);
+    assert_non_null(strstr(json_get(device, "absent")->string, "too short"));
+    assert_int_equal((int)json_get(memory, "device_bytes")->number, 1000);
+    assert_int_equal((int)json_get(memory, "device_peak_bytes")->number, 1000 + 100 * 100 * 32);
+    assert_int_equal((int)json_get(memory, "device_in_use_bytes")->number, 1 << 30);
+    arena_free(&b.a);
+    f.slow = 60;
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+    device = json_get(json_get(parse(&b.a, b.rows[0].detail), "energy"), "device");
+    assert_true(json_get(device, "median_j")->number == 7);
+    arena_free(&b.a);
+    f.no_joules = true;
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+    detail = parse(&b.a, b.rows[0].detail);
+    device = json_get(json_get(detail, "energy"), "device");
+    assert_non_null(strstr(json_get(device, "absent")->string, "went away"));
+    assert_string_equal(
+        json_get(json_get(json_get(detail, "memory"), "device_in_use_bytes"), "absent")->string,
+        "no counter");
     arena_free(&b.a);
 }
 
@@ -379,6 +423,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_steady_device_is_timed),
+        cmocka_unit_test(energy_and_memory_are_measured_or_absent),
         cmocka_unit_test(noise_costs_repetitions),
         cmocka_unit_test(trouble_costs_one_row),
         cmocka_unit_test(strict_wants_the_same_bits),

@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "bench.h"
+#include "meters.h"
 
 /* What a worker does: once setup, then renders and judgements as asked. The back ends' own:
  * rendering.c; tests have others. */
@@ -16,6 +16,7 @@ struct worker_ready {
     struct scene_times scene;
     struct load_times load;
     struct build_info build;
+    struct meter_absence absence;
     char scene_name[128];
     uint64_t triangles, primitives;
     double setup_s;
@@ -23,6 +24,7 @@ struct worker_ready {
 struct worker_render {
     struct render_times times;
     double wall_s;
+    struct meter_reading meters;
     uint64_t flagged; /* samples clamped or rejected */
     uint64_t peak_bytes;
     char hash[33]; /* of the film */

@@ -49,11 +49,9 @@ static void find_libraries(struct findings *f)
     for (size_t i = 0; i < sizeof runtime_libraries / sizeof *runtime_libraries; i++) {
         const char *found = NULL;
         for (size_t k = 0; k < 4 && runtime_libraries[i].names[k] && !found; k++) {
-            void *handle = dlopen(runtime_libraries[i].names[k], RTLD_NOW | RTLD_LOCAL);
-            if (handle) {
+            /* Never closed: NVRTC leaves memory behind when it is unloaded. */
+            if (dlopen(runtime_libraries[i].names[k], RTLD_NOW | RTLD_LOCAL))
                 found = runtime_libraries[i].names[k];
-                dlclose(handle);
-            }
         }
         find_add(f, runtime_libraries[i].what, runtime_libraries[i].needed, found,
                  runtime_libraries[i].get);

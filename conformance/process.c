@@ -54,15 +54,26 @@ static void become_worker(const char *const *argv, int report, int output, pid_t
     _exit(127);
 }
 
+/* Until the child has become the program (or has ended), when the kernel closes its end of this
+ * pipe. Before that it is a copy of this process, whose memory is not the worker's. */
+static void wait_for_exec(int started)
+{
+    char byte;
+    while (read(started, &byte, 1) < 0 && errno == EINTR)
+        ;
+}
+
 enum status process_start(struct process *p, const char *const *argv, struct error *err)
 {
     enum { MAX_ARGS = 16 };
     const char *args[MAX_ARGS] = {0};
     char number[16];
-    int report[2] = {-1, -1}, output[2] = {-1, -1};
+    int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    int *report = pipes[0], *output = pipes[1], *started = pipes[2];
     *p = (struct process){.pid = -1, .report = -1, .output = -1};
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
-        !set_nonblocking(report[0]) || !set_nonblocking(output[0]))
+        pipe2(started, O_CLOEXEC) != 0 || !set_nonblocking(report[0]) ||
+        !set_nonblocking(output[0]))
         goto failed;
     snprintf(number, sizeof number, "%d", report[1]);
     for (int i = 0; i < MAX_ARGS - 1 && argv[i]; i++)
@@ -74,8 +85,10 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     if (p->pid == 0)
         become_worker(args, report[1], output[1], parent);
     setpgid(p->pid, p->pid); /* both sides do it: whoever comes first */
-    close(report[1]);
-    close(output[1]);
+    for (int i = 0; i < 3; i++)
+        close(pipes[i][1]);
+    wait_for_exec(started[0]);
+    close(started[0]);
     p->report = report[0];
     p->output = output[0];
     p->phase = WORKER_RUN;
@@ -83,12 +96,9 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     return STATUS_OK;
 failed:
     error_msg(err, STATUS_IO, "cannot start a worker process: %s", strerror(errno));
-    for (int i = 0; i < 2; i++) {
-        if (report[i] >= 0)
-            close(report[i]);
-        if (output[i] >= 0)
-            close(output[i]);
-    }
+    for (int i = 0; i < 6; i++)
+        if (pipes[i / 2][i % 2] >= 0)
+            close(pipes[i / 2][i % 2]);
     return STATUS_IO;
 }
 

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,6 +124,28 @@ static void misbehaviour_costs_one_case(void **state)
         if (rows[i].verdict == VERDICT_FAIL)
             assert_int_equal(seen.images, 1);
     }
+}
+
+/* Until exec a worker is a copy of this process, which may be larger than the worker may be. */
+static void memory_of_the_runner_is_not_the_workers(void **state)
+{
+    (void)state;
+    const char *device = "fake:pass";
+    struct seen seen = {0};
+    struct conform_summary sum;
+    struct error err = {0};
+    struct conform_options o = options_for(&device, &seen);
+    size_t size = o.memory_limit + o.memory_limit / 4;
+    char *large = malloc(size);
+    assert_non_null(large);
+    memset(large, 1, size);
+    o.filter = NULL;
+    o.jobs = 8;
+    o.run_budget_s = 60;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_true(sum.total > 20 && large[size / 2] == 1);
+    assert_int_equal(sum.count[VERDICT_PASS], sum.total);
+    free(large);
 }
 
 static void compile_has_a_budget_of_its_own(void **state)
@@ -307,6 +330,7 @@ static void resume_after_kill(void **state)
     o.jobs = 2;
     size_t total = select_count(&o, &a, &cases);
     setenv("FAKE_LOG", log, 1);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
@@ -320,7 +344,8 @@ static void resume_after_kill(void **state)
         usleep(5000);
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    usleep(100000); /* the workers die with their parent */
+    while (wait(NULL) > 0) /* its workers die with it; orphans come to us */
+        ;
     size_t finished = count_lines(read_text(&a, journal)) - 1;
     assert_true(finished > 0 && finished < total);
     struct conform_summary sum;
@@ -543,6 +568,7 @@ int main(void)
         cmocka_unit_test(base64_vectors),
         cmocka_unit_test(driver_ranges),
         cmocka_unit_test(misbehaviour_costs_one_case),
+        cmocka_unit_test(memory_of_the_runner_is_not_the_workers),
         cmocka_unit_test(compile_has_a_budget_of_its_own),
         cmocka_unit_test(worker_program_is_missing),
         cmocka_unit_test(shards_partition),

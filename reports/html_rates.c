@@ -50,7 +50,7 @@ static void against_best(struct text *t, const struct bench_record *b,
 /* Under the table: each row's command and what was measured beside the rate. */
 static void row_sources(struct page *p, const struct snapshot_bench *b)
 {
-    static const char *const keys[] = {"judgement", "memory", "build", "load"};
+    static const char *const keys[] = {"judgement", "energy", "memory", "build", "load"};
     markup_printf(p->t, "<h4>%s, ", p->s->columns[b->column].label);
     html_settings(p->t, b->record);
     text_puts(p->t, "</h4>\n");
