@@ -109,9 +109,8 @@ struct soft_kernel {
     const char *name;
     const struct soft_argument *arguments;
     size_t argument_count;
-    size_t local_bytes;         /* of the module's own work-group variables */
-    bool barriers;              /* it, or what it calls, has barriers */
-    uint32_t required_group[3]; /* reqd_work_group_size; 0: none */
+    size_t local_bytes; /* of the module's own work-group variables */
+    bool barriers;      /* it, or what it calls, has barriers */
 };
 
 /* What is taken, told apart by its first bytes:
@@ -124,11 +123,11 @@ struct soft_kernel {
  * nvvm.annotations, and those named in `kernels` (NULL-terminated, or NULL: none). Parameters with
  * byval are values.
  * What modules may call: LLVM intrinsics of arithmetic and memory, OpenCL C's work-item functions
- * and builtins in soft/builtins.c's tables, __spirv_BuiltIn* variables, llvm.nvvm.read.ptx.sreg.*
- * and llvm.nvvm.barrier0, and for preludes of one's own:
+ * and builtins in soft/builtins.c's tables, llvm.nvvm.read.ptx.sreg.* and llvm.nvvm.barrier0, and
+ * for preludes of one's own:
  *   unsigned soft_item(unsigned what, unsigned axis)   enum soft_item below
  *   void soft_barrier(void)                            work-group barrier, all memory
- *   soft_math_sqrtf ... : any float function of C's libm by its name.
+ *   sinf, fmodf, exp ...: C's libm, by name (soft/runtime.c lists them).
  * BUILD when it does not parse or verify, or calls something else (named). `log` (may be NULL)
  * gets what the compiler said. */
 enum status soft_module_load(struct soft_device *d, const void *data, size_t size,
@@ -166,7 +165,7 @@ struct soft_point {
 
 enum status soft_stream_open(struct soft_device *d, struct soft_stream **out, struct error *err);
 void soft_stream_close(struct soft_stream *s); /* waits for its commands; accepts NULL */
-struct soft_point soft_stream_point(const struct soft_stream *s);
+struct soft_point soft_stream_point(struct soft_stream *s);
 /* Commands queued on `s` from now on come after `p`. */
 void soft_stream_after(struct soft_stream *s, struct soft_point p);
 /* Runs all that must have run for `p` and lets the host know of it. DEVICE when there was a finding
@@ -175,9 +174,11 @@ enum status soft_wait(struct soft_device *d, struct soft_point p, struct error *
 /* All streams. */
 enum status soft_wait_all(struct soft_device *d, struct error *err);
 bool soft_reached(const struct soft_device *d, struct soft_point p); /* has run; queues nothing */
-/* Start and end of the last command at or before `p` in its stream, in nanoseconds of a clock that
- * only goes forward; false before it has run. */
-bool soft_times(const struct soft_device *d, struct soft_point p, uint64_t *start, uint64_t *end);
+/* When `p` was reached, and when the command before it in its stream began and ended, in
+ * nanoseconds of a clock that only goes forward; false before it has run. Any output may be NULL.
+ */
+bool soft_times(const struct soft_device *d, struct soft_point p, uint64_t *reached,
+                uint64_t *start, uint64_t *end);
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
@@ -190,6 +191,7 @@ struct soft_launch {
     const struct soft_kernel *kernel;
     uint32_t groups[3], group[3];    /* all > 0 */
     uint32_t offset[3];              /* of global ids */
+    uint32_t dynamic_local;          /* bytes of `extern __shared__` arrays */
     const struct soft_value *values; /* kernel->argument_count */
 };
 enum { SOFT_GROUP_MAX = 1024, SOFT_LOCAL_MAX = 64 << 10 };
