@@ -20,8 +20,7 @@ K_FN float k_byte(uint word, uint byte) { return (float)((word >> (8u * byte)) &
  * slots that come first get the highest bits. */
 K_FN uint k_octant(const struct k_ray *r)
 {
-    return (r->inv.x > 0.0f ? 1u : 0u) | (r->inv.y > 0.0f ? 2u : 0u) |
-           (r->inv.z > 0.0f ? 4u : 0u);
+    return (r->inv.x > 0.0f ? 1u : 0u) | (r->inv.y > 0.0f ? 2u : 0u) | (r->inv.z > 0.0f ? 4u : 0u);
 }
 
 /* Bits of the children that the ray meets in [0, t]: inner ones from 24 up, primitives of leaves
@@ -44,11 +43,11 @@ K_FN uint k_node8c_test(K_GLOBAL const float *n, const struct k_ray *r, uint oct
     int up_x = r->inv.x > 0.0f, up_y = r->inv.y > 0.0f, up_z = r->inv.z > 0.0f;
 #endif
     K_UNROLL
-    for (uint half = 0; half < 2; half++) {
-        uint meta = K_AS_UINT(half ? b.w : b.z);
-        uint lo_x = K_AS_UINT(half ? c.y : c.x), lo_y = K_AS_UINT(half ? c.w : c.z),
-             lo_z = K_AS_UINT(half ? d.y : d.x), hi_x = K_AS_UINT(half ? d.w : d.z),
-             hi_y = K_AS_UINT(half ? e.y : e.x), hi_z = K_AS_UINT(half ? e.w : e.z);
+    for (uint four = 0; four < 2; four++) {
+        uint meta = K_AS_UINT(four ? b.w : b.z);
+        uint lo_x = K_AS_UINT(four ? c.y : c.x), lo_y = K_AS_UINT(four ? c.w : c.z),
+             lo_z = K_AS_UINT(four ? d.y : d.x), hi_x = K_AS_UINT(four ? d.w : d.z),
+             hi_y = K_AS_UINT(four ? e.y : e.x), hi_z = K_AS_UINT(four ? e.w : e.z);
 #if K_FAST
         uint near_x = up_x ? lo_x : hi_x, near_y = up_y ? lo_y : hi_y, near_z = up_z ? lo_z : hi_z;
         uint far_x = up_x ? hi_x : lo_x, far_y = up_y ? hi_y : lo_y, far_z = up_z ? hi_z : lo_z;
@@ -64,8 +63,9 @@ K_FN uint k_node8c_test(K_GLOBAL const float *n, const struct k_ray *r, uint oct
             int met = in <= out * K_SLACK;
 #else
             float entry;
-            int met = k_slab(r, v3(a.x + k_byte(lo_x, i) * sx, a.y + k_byte(lo_y, i) * sy,
-                                   a.z + k_byte(lo_z, i) * sz),
+            int met = k_slab(r,
+                             v3(a.x + k_byte(lo_x, i) * sx, a.y + k_byte(lo_y, i) * sy,
+                                a.z + k_byte(lo_z, i) * sz),
                              v3(a.x + k_byte(hi_x, i) * sx, a.y + k_byte(hi_y, i) * sy,
                                 a.z + k_byte(hi_z, i) * sz),
                              t, &entry);
