@@ -185,24 +185,47 @@ static enum status parse_shard(const char *text, uint32_t *shard, uint32_t *shar
     return STATUS_OK;
 }
 
+/* Appends what one argument names: a scene, a shader, or a folder of shaders. */
+static enum status resolve_argument(struct conform_command *cmd, const char *name,
+                                    struct option_list *paths, struct error *err)
+{
+    const char *const *shaders = NULL;
+    const char *path;
+    size_t count = 0;
+    enum status s = conform_shaders(&cmd->arena, name, &shaders, &count, err);
+    if (s == STATUS_OK && !count &&
+        (s = scene_resolve(&cmd->arena, name, &path, err)) == STATUS_OK) {
+        shaders = &path;
+        count = 1;
+    }
+    for (size_t i = 0; s == STATUS_OK && i < count; i++) {
+        const char **more = ARENA_ARRAY(&cmd->arena, const char *, paths->count + 1);
+        if (access(shaders[i], R_OK) != 0)
+            return error_msg(err, STATUS_MISSING, "%s: no such file", shaders[i]);
+        if (!more)
+            return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
+        if (paths->count)
+            memcpy((void *)more, (void *)paths->items, paths->count * sizeof *more);
+        more[paths->count++] = shaders[i];
+        paths->items = more;
+    }
+    return s;
+}
+
 static enum status resolve_scenes(struct conform_command *cmd, int count, char **names,
                                   struct error *err)
 {
     size_t n = cmd->scenes.count + (size_t)count;
-    const char **paths = ARENA_ARRAY(&cmd->arena, const char *, n + 1);
-    if (!paths)
-        return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
+    struct option_list paths = {0};
     for (size_t i = 0; i < n; i++) {
         const char *name =
             i < cmd->scenes.count ? cmd->scenes.items[i] : names[i - cmd->scenes.count];
-        enum status s = scene_resolve(&cmd->arena, name, &paths[i], err);
-        if (s == STATUS_OK && access(paths[i], R_OK) != 0)
-            s = error_msg(err, STATUS_MISSING, "%s: no such scene file", paths[i]);
+        enum status s = resolve_argument(cmd, name, &paths, err);
         if (s != STATUS_OK)
             return s;
     }
-    cmd->o.scenes = paths;
-    cmd->o.scene_count = n;
+    cmd->o.scenes = paths.items;
+    cmd->o.scene_count = paths.count;
     return STATUS_OK;
 }
 
@@ -419,11 +442,11 @@ int cmd_conform(int argc, char **argv)
         {"--device", OPTION_LIST, &cmd.devices, "ID",
          "a device to judge; may be repeated (default: all found)", NULL},
         {"--level", OPTION_LIST, &cmd.levels, "L",
-         "kernel, image or invariance; may be repeated (default: all)", NULL},
+         "kernel, image, invariance or shader; may be repeated (default: all)", NULL},
         {"--filter", OPTION_STRING, &cmd.filter, "REGEX",
          "only cases whose name matches this POSIX extended regular expression", NULL},
         {"--scene", OPTION_LIST, &cmd.scenes, "SCENE",
-         "one more scene; may be repeated, as SCENE alone", NULL},
+         "one more scene, shader or folder of shaders; may be repeated, as SCENE alone", NULL},
         {"--suite", OPTION_STRING, &cmd.suite, "NAME",
          "list of cases: core, faults, all, or a file (default core)", NULL},
         {"--list", OPTION_FLAG, &cmd.list, NULL, "print the cases that would run, and end", NULL},
@@ -461,6 +484,7 @@ int cmd_conform(int argc, char **argv)
         .max_args = SIZE_MAX,
         .examples =
             "  isophote conform --device native --level kernel\n"
+            "  isophote conform my/shaders --level shader --device opencl:0\n"
             "  isophote conform my/scene.json --device opencl:0 --filter '^image' --junit out.xml\n"
             "  isophote conform --store run.sqlite --shard 1/2 --jobs 2\n",
     };

@@ -1,5 +1,6 @@
 /* The suite: every case by name, the lists, and what a run's options select. */
 #include "case.h"
+#include "cases_shader.h"
 
 #include <regex.h>
 #include <stdlib.h>
@@ -9,10 +10,12 @@ struct level {
     const char *name;
     const struct case_table *plain, *scenes;
 };
+static const struct case_table none = {NULL, 0}; /* shader_cases() lists that level's cases */
 static const struct level levels[] = {
     {"kernel", &kernel_cases, &kernel_scene_cases},
     {"image", &image_cases, &image_scene_cases},
     {"invariance", &invariance_cases, &invariance_scene_cases},
+    {"shader", &none, &none},
 };
 enum { LEVEL_COUNT = sizeof levels / sizeof *levels };
 
@@ -65,6 +68,8 @@ static enum status collect_scenes(struct arena *a, const char *const *more, size
         return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
     for (size_t i = 0; i < library_count + more_count; i++) {
         const char *path = i < library_count ? library[i] : more[i - library_count];
+        if (shader_path(path))
+            continue;
         const char *name = scene_case_name(a, path);
         if (!name)
             return error_msg(err, STATUS_MEMORY, "out of memory for the scenes");
@@ -94,10 +99,14 @@ enum status conform_cases(struct arena *a, const char *const *scenes, size_t sce
                           const struct conform_case **out, size_t *count, struct error *err)
 {
     struct named_scene *named = NULL;
-    size_t named_count = 0, n = 0, total = 0;
+    const struct conform_case *shader = NULL;
+    size_t named_count = 0, n = 0, shader_count = 0;
     enum status s = collect_scenes(a, scenes, scene_count, &named, &named_count, err);
+    if (s == STATUS_OK)
+        s = shader_cases(a, scenes, scene_count, &shader, &shader_count, err);
     if (s != STATUS_OK)
         return s;
+    size_t total = shader_count;
     for (size_t l = 0; l < LEVEL_COUNT; l++)
         total += levels[l].plain->count + levels[l].scenes->count * named_count;
     struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total);
@@ -117,8 +126,9 @@ enum status conform_cases(struct arena *a, const char *const *scenes, size_t sce
                 list[n++] = (struct conform_case){name, level->name, row->text, named[k].path};
             }
     }
+    memcpy(list + n, shader, shader_count * sizeof *list);
     *out = list;
-    *count = n;
+    *count = n + shader_count;
     return STATUS_OK;
 }
 
@@ -136,7 +146,7 @@ const struct case_row *suite_row(const char *name)
                 return &levels[l].scenes->rows[i];
         }
     }
-    return NULL;
+    return shader_row(name);
 }
 
 /* ---- lists and selection ------------------------------------------------------------------------
@@ -209,7 +219,7 @@ static enum status check_levels(const struct conform_options *o, struct error *e
             l++;
         if (l == LEVEL_COUNT)
             return error_msg(err, STATUS_TYPE,
-                             "there is no level '%s'; expected kernel, image or invariance",
+                             "there is no level '%s'; expected kernel, image, invariance or shader",
                              o->levels[i]);
     }
     if ((o->shards == 0) != (o->shard == 0) || o->shard > o->shards)

@@ -18,15 +18,21 @@ extern "C" {
  * `core` passes) are the suite. */
 struct conform_case {
     const char *name;
-    const char *level; /* "kernel", "image", "invariance" */
+    const char *level; /* "kernel", "image", "invariance", "shader" */
     const char *text;  /* what it asks, one line */
-    const char *scene; /* path of the scene it is about, NULL if none or the case's own */
+    const char *scene; /* path of the scene or shader it is about, NULL if none or its own */
 };
 /* All cases: those of the tables, and the scene cases of every scene of the library, of scenes/real
  * and of the paths given. A scene outside the library whose name is taken gets "name-2". Sorted by
  * level, group, then table and scene order. */
 enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count,
                           const struct conform_case **out, size_t *count, struct error *err);
+
+/* The shaders that `path` names: itself when it ends with .asl or .osl, else those in that folder
+ * and below; count 0 for other paths. Put among the scenes given to conform_cases and conform_run,
+ * each becomes cases of the level `shader`. */
+enum status conform_shaders(struct arena *a, const char *path, const char *const **out,
+                            size_t *count, struct error *err);
 
 /* Result of one case on one device; strings live in the arena given to conform_run_case. */
 struct conform_result {

@@ -1,0 +1,422 @@
+/* Cases of the level `shader`: names, and the judging of files and of generated programs. */
+#include "cases_shader.h"
+#include "asl_generate.h"
+#include "shader_finding.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BLOCKS = 100,    /* shader.generated.block-001 ... */
+    BLOCK_SIZE = 16, /* programs of each */
+    SIDE = 4,
+    RANDOM_POINTS = 12
+};
+static const double reduce_s = 45; /* well inside the run budget of 120 s */
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+struct listing {
+    struct arena *arena;
+    struct conform_case *list;
+    size_t count, cap;
+    bool failed;
+};
+
+static void add_case(struct listing *l, const char *group, const char *name, const char *engine,
+                     const char *text, const char *path)
+{
+    if (l->count == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 512;
+        struct conform_case *more = ARENA_ARRAY(l->arena, struct conform_case, cap);
+        l->failed = l->failed || !more;
+        if (!more)
+            return;
+        if (l->count)
+            memcpy(more, l->list, l->count * sizeof *more);
+        l->list = more;
+        l->cap = cap;
+    }
+    char *full = arena_printf(l->arena, "shader.%s.%s.%s", group, name, engine);
+    l->failed = l->failed || !full;
+    l->list[l->count++] = (struct conform_case){full, "shader", text, path};
+}
+
+static void add_both(struct listing *l, const char *group, const char *name, const char *path)
+{
+    add_case(l, group, name, "ir",
+             "the optimised program gives the interpreter's bits, at every level", path);
+    add_case(l, group, name, "device",
+             "translated for the device: the interpreter's bits, builtins within their bounds",
+             path);
+}
+
+bool shader_path(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && (strcmp(path + n - 4, ".asl") == 0 || strcmp(path + n - 4, ".osl") == 0);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "dir/wood.asl" is wood; a name is one word without points. */
+static char *case_word(struct arena *a, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    char *name = arena_strndup(a, base, strlen(base) - 4);
+    for (char *p = name; p && *p; p++)
+        if (*p <= ' ' || *p == 127 || *p == '.')
+            *p = '_';
+    return name;
+}
+
+static bool runs(struct arena *a, const char *path)
+{
+    char *text;
+    size_t size;
+    return file_read(a, path, (size_t)64 << 20, &text, &size, NULL) != STATUS_OK ||
+           !shader_file_refused(text); /* one that cannot be read is told by its case */
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+struct paths {
+    struct arena *arena;
+    const char **path;
+    size_t count, cap;
+    bool failed;
+};
+
+static void add_path(struct paths *p, const char *path)
+{
+    if (p->count == p->cap) {
+        size_t cap = p->cap ? 2 * p->cap : 64;
+        const char **more = ARENA_ARRAY(p->arena, const char *, cap);
+        p->failed = p->failed || !more;
+        if (!more)
+            return;
+        if (p->count)
+            memcpy((void *)more, (void *)p->path, p->count * sizeof *more);
+        p->path = more;
+        p->cap = cap;
+    }
+    p->path[p->count++] = path;
+}
+
+/* Shaders in a folder and below, at most `depth` folders deep. */
+static void walk_folder(struct paths *p, const char *folder, unsigned depth)
+{
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return;
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        if (e->d_name[0] == '.')
+            continue;
+        const char *path = arena_printf(p->arena, "%s/%s", folder, e->d_name);
+        p->failed = p->failed || !path;
+        if (path && shader_path(path))
+            add_path(p, path);
+        else if (path && depth)
+            walk_folder(p, path, depth - 1);
+    }
+    (void)closedir(dir);
+}
+
+enum status conform_shaders(struct arena *a, const char *path, const char *const **out,
+                            size_t *count, struct error *err)
+{
+    struct paths p = {.arena = a};
+    if (shader_path(path))
+        add_path(&p, path);
+    else
+        walk_folder(&p, path, 16);
+    if (p.failed)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the shaders in %s", path);
+    if (p.count)
+        qsort((void *)p.path, p.count, sizeof *p.path, by_name);
+    *out = p.path;
+    *count = p.count;
+    return STATUS_OK;
+}
+
+static void add_folder(struct listing *l, const char *group, const char *folder)
+{
+    const char *const *path = NULL;
+    size_t n = 0;
+    l->failed = conform_shaders(l->arena, folder, &path, &n, NULL) != STATUS_OK || l->failed;
+    for (size_t i = 0; i < n; i++) {
+        char *name = case_word(l->arena, path[i]);
+        if (name && runs(l->arena, path[i]))
+            add_both(l, group, name, path[i]);
+    }
+}
+
+static void add_files(struct listing *l, const char *const *paths, size_t count)
+{
+    size_t first = l->count;
+    for (size_t i = 0; i < count; i++) {
+        if (!shader_path(paths[i]))
+            continue;
+        const char *name = case_word(l->arena, paths[i]), *unique = name;
+        for (unsigned number = 2, taken = 1; taken && unique; number++) {
+            char *full = arena_printf(l->arena, "shader.file.%s.ir", unique);
+            taken = 0;
+            for (size_t k = first; full && k < l->count; k++)
+                taken |= strcmp(l->list[k].name, full) == 0;
+            if (taken)
+                unique = arena_printf(l->arena, "%s-%u", name, number);
+        }
+        if (unique)
+            add_both(l, "file", unique, paths[i]);
+        l->failed = l->failed || !unique;
+    }
+}
+
+static void add_builtins(struct listing *l)
+{
+    size_t count;
+    const struct asl_builtin_row *row = asl_builtin_rows(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(row[i].derivatives, "refused") == 0 || strchr(row[i].signatures, '*') ||
+            strcmp(row[i].name, "exit") == 0)
+            continue; /* nothing that is computed */
+        add_case(l, "builtin", row[i].name, "ir",
+                 "a builtin on special values and at random: the interpreter's bits", NULL);
+        add_case(l, "builtin", row[i].name, "device",
+                 "a builtin on special values and at random: within its ulp column", NULL);
+    }
+}
+
+enum status shader_cases(struct arena *a, const char *const *paths, size_t count,
+                         const struct conform_case **out, size_t *case_count, struct error *err)
+{
+    struct listing l = {.arena = a};
+    add_case(&l, "generator", "programs", "ir",
+             "generated programs compile, run alike twice, and cover every construct", NULL);
+    for (unsigned i = 1; i <= BLOCKS; i++) {
+        char name[24];
+        (void)snprintf(name, sizeof name, "block-%03u", i);
+        add_both(&l, "generated", name, NULL);
+    }
+    add_builtins(&l);
+    add_folder(&l, "library", ISOPHOTE_SHADERS_DIR "/library");
+    add_folder(&l, "golden", ISOPHOTE_SHADERS_DIR "/tests");
+    add_files(&l, paths, count);
+    *out = l.list;
+    *case_count = l.count;
+    return l.failed ? error_msg(err, STATUS_MEMORY, "out of memory for the shader cases")
+                    : STATUS_OK;
+}
+
+/* ---- engines --------------------------------------------------------------------------------- */
+
+static bool ends(const char *s, const char *tail)
+{
+    size_t n = strlen(s), t = strlen(tail);
+    return n > t && strcmp(s + n - t, tail) == 0;
+}
+
+static bool is_engine(const char *id)
+{
+    size_t n = strcspn(id, ":");
+    const struct shade_engine_info *e;
+    for (size_t i = 0; (e = shade_engine_at(i)) != NULL; i++)
+        if (strlen(e->name) == n && strncmp(e->name, id, n) == 0)
+            return true;
+    return false;
+}
+
+enum status shader_case_setting(const struct run_context *c, struct shader_setting *out,
+                                struct error *err)
+{
+    bool host = ends(c->name, ".ir");
+    const char *id = c->device_id;
+    *out = (struct shader_setting){.engine = host ? "ir" : id};
+    if (host && !is_native(id))
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "the processor translates; it is judged once, with the native device");
+    if (!is_engine(out->engine))
+        return error_msg(err, STATUS_UNSUPPORTED, "no engine runs shaders on %s", out->engine);
+    return STATUS_OK;
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+struct tally_of_shaders {
+    uint64_t programs, unsupported, unsure, points, moved;
+    char why[256]; /* the first that the engine could not run */
+    double translate_s, compile_s;
+};
+
+/* How the optimiser is asked: each level, parameters read and parameters baked in. */
+static const struct {
+    unsigned level;
+    bool bake;
+} ways[] = {{0, false}, {1, true}, {2, false}, {2, true}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static enum status fail_with_finding(struct run_context *c, const char *name, const char *text,
+                                     size_t size, uint32_t variation,
+                                     const struct shader_setting *s,
+                                     const struct shader_comparison *r,
+                                     const struct asl_globals *points, size_t count,
+                                     struct error *err)
+{
+    struct shader_finding f;
+    enum status st = shader_finding_make(name, text, size, variation, s, &r->first, points, count,
+                                         reduce_s, &f, err);
+    if (st != STATUS_OK)
+        return st;
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_string(&w, "program", name);
+    json_key_string(&w, "reduced", f.file);
+    json_key_integer(&w, "tokens", (int64_t)f.reduction.tokens_before);
+    json_key_integer(&w, "tokens_reduced", (int64_t)f.reduction.tokens_after);
+    json_key_integer(&w, "tests", (int64_t)f.reduction.tests);
+    json_end_object(&w);
+    case_detail(c, &w);
+    if (*f.file)
+        c->result->replay = arena_printf(c->arena,
+                                         "isophote conform --level shader --device %s --filter "
+                                         "'^shader\\.file' '%s'",
+                                         c->device_id, f.file);
+    return case_fail(c, "%s: %s", name, f.reason);
+}
+
+/* One program in the ways [from, to); *different tells that the verdict is FAIL. */
+static enum status judge_program(struct run_context *c, const char *name, const char *text,
+                                 size_t size, uint32_t variation, size_t from, size_t to,
+                                 struct tally_of_shaders *t, bool *different, struct error *err)
+{
+    struct arena a = {0};
+    struct shader_file f;
+    struct asl_globals *points = NULL;
+    size_t count = 0;
+    struct shader_setting s;
+    enum status st = shader_case_setting(c, &s, err);
+    if (st == STATUS_OK)
+        st = shader_file_read(&a, name, text, size, variation, &f, err);
+    if (st == STATUS_OK)
+        st = shader_points(&a, SIDE, RANDOM_POINTS, &points, &count, err);
+    for (size_t w = from; st == STATUS_OK && w < to && !*different; w++) {
+        struct shader_comparison r;
+        s.level = ways[w].level;
+        s.bake = ways[w].bake;
+        s.all_layers = (size + w) % 2; /* half of the networks run lazily */
+        st = shader_compare(&f, &s, points, count, &r, err);
+        if (st != STATUS_OK)
+            break;
+        t->programs++;
+        t->unsure += r.unsure;
+        t->points += count;
+        t->moved += r.moved;
+        t->translate_s += r.translate_s;
+        t->compile_s += r.compile_s;
+        c->compared += r.values;
+        *different = r.different;
+        if (r.different)
+            st = fail_with_finding(c, name, text, size, variation, &s, &r, points, count, err);
+    }
+    if (st == STATUS_UNSUPPORTED && !*t->why && err)
+        (void)snprintf(t->why, sizeof t->why, "%.250s", err->msg);
+    arena_free(&a);
+    return st;
+}
+
+static enum status pass_with_tally(struct run_context *c, const struct tally_of_shaders *t,
+                                   double seconds)
+{
+    return case_pass(c,
+                     "%llu runs of programs at %llu points, %llu points left open by bounds, %llu "
+                     "values moved within bounds, %llu programs not for this engine; %.0f a minute",
+                     (unsigned long long)t->programs, (unsigned long long)t->points,
+                     (unsigned long long)t->unsure, (unsigned long long)t->moved,
+                     (unsigned long long)t->unsupported,
+                     (double)t->programs * 60 / (seconds > 0 ? seconds : 1));
+}
+
+static enum status judge_file(struct run_context *c, struct error *err)
+{
+    struct tally_of_shaders t = {0};
+    char *text;
+    size_t size;
+    bool different = false;
+    double begin = clock_s();
+    enum status st = file_read(c->arena, c->scene_path, (size_t)64 << 20, &text, &size, err);
+    /* its own parameters in every way; two sets at random where nothing is compiled for a device */
+    bool host = ends(c->name, ".ir");
+    for (uint32_t v = 0; st == STATUS_OK && v < 3 && !different; v++)
+        st = judge_program(c, c->scene_path, text, size, v, v || host ? 0 : 1,
+                           host || v == 0 ? WAYS - (host ? 0 : 1) : 1, &t, &different, err);
+    if (st != STATUS_OK || different)
+        return st;
+    return pass_with_tally(c, &t, clock_s() - begin);
+}
+
+static enum status judge_block(struct run_context *c, struct error *err)
+{
+    struct tally_of_shaders t = {0};
+    unsigned block = (unsigned)strtoul(c->name + strlen("shader.generated.block-"), NULL, 10);
+    bool host = ends(c->name, ".ir"), different = false;
+    bool processor = host || is_native(c->device_id);
+    double begin = clock_s();
+    enum status st = STATUS_OK;
+    for (unsigned i = 0; st == STATUS_OK && i < BLOCK_SIZE && !different; i++) {
+        uint64_t seed = (uint64_t)(block - 1) * BLOCK_SIZE + i;
+        const struct asl_generate_options o = {.numbers_only = !processor};
+        struct text text = {0};
+        char name[64];
+        (void)snprintf(name, sizeof name, "generated-%llu.asl", (unsigned long long)seed);
+        st = asl_generate(seed, &o, &text, NULL, NULL, err);
+        size_t way = i % WAYS;
+        if (st == STATUS_OK)
+            st = judge_program(c, name, text.data, text.len, 0, host ? 0 : way,
+                               host ? WAYS : way + 1, &t, &different, err);
+        if (st == STATUS_UNSUPPORTED) {
+            t.unsupported++;
+            st = STATUS_OK;
+        }
+        text_free(&text);
+    }
+    if (st != STATUS_OK || different)
+        return st;
+    if (t.programs == 0)
+        return case_skip(c, "%s", t.why);
+    return pass_with_tally(c, &t, clock_s() - begin);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* The word between the second point and the last one: "wood" of shader.library.wood.ir. */
+static enum status judge_builtin(struct run_context *c, struct error *err)
+{
+    const char *begin = c->name + strlen("shader.builtin."), *end = strrchr(begin, '.');
+    char *name = arena_strndup(c->arena, begin, (size_t)(end - begin));
+    return name ? shader_builtin_case(c, name, err)
+                : error_msg(err, STATUS_MEMORY, "out of memory");
+}
+
+static const struct case_row rows[] = {
+    {"shader.generator.", "", shader_generator_case},
+    {"shader.generated.block-", "", judge_block},
+    {"shader.builtin.", "", judge_builtin},
+    {"shader.library.", "", judge_file},
+    {"shader.golden.", "", judge_file},
+    {"shader.file.", "", judge_file},
+};
+
+const struct case_row *shader_row(const char *name)
+{
+    if (!ends(name, ".ir") && !ends(name, ".device"))
+        return NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strncmp(name, rows[i].name, strlen(rows[i].name)) == 0)
+            return &rows[i];
+    return NULL;
+}

@@ -1,0 +1,27 @@
+/* cases_shader.h: the level `shader`: translators of ASL against the interpreter. Its cases come
+ * from files and from seeds, not from a table of names. */
+#ifndef CONFORMANCE_CASES_SHADER_H
+#define CONFORMANCE_CASES_SHADER_H
+
+#include "case.h"
+#include "shader_compare.h"
+
+/* Shaders end with .asl or .osl. */
+bool shader_path(const char *path);
+/* All cases of the level: generated programs, builtins, the library, the tests, and the shaders
+ * among `paths`. */
+enum status shader_cases(struct arena *a, const char *const *paths, size_t count,
+                         const struct conform_case **out, size_t *case_count, struct error *err);
+/* The row of a case of this level, NULL for other names. */
+const struct case_row *shader_row(const char *name);
+
+/* "shader.library.wood.ir" on a device: what runs it, and with which mistake. UNSUPPORTED when the
+ * case does not concern the device. */
+enum status shader_case_setting(const struct run_context *c, struct shader_setting *out,
+                                struct error *err);
+/* shader_builtin.c: one builtin on special values and values at random. */
+enum status shader_builtin_case(struct run_context *c, const char *builtin, struct error *err);
+/* shader_programs.c: generated programs themselves. */
+enum status shader_generator_case(struct run_context *c, struct error *err);
+
+#endif

@@ -1,0 +1,393 @@
+/* shader.builtin.NAME: each overload of one builtin, called by a shader of its own at points whose
+ * globals are its arguments, so that they take special values. */
+#include "asl_generator.h"
+#include "cases_shader.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANDOM = 240, CALM = 60 };
+
+/* ---- the shader ------------------------------------------------------------------------------ */
+
+/* Arguments come from globals, each from another one where there are enough. */
+static void write_input(struct text *out, const struct signature *s, unsigned i)
+{
+    static const char *const floats[] = {"u", "v", "P[0]", "P[1]", "P[2]", "I[0]", "I[1]", "I[2]"};
+    static const char *const triples[] = {"P", "I", "N", "Ps"};
+    static const char *const ints[] = {"int(u)", "int(v)", "int(P[0])", "int(P[1])"};
+    static const char *const texts[] = {"pick(u)", "pick(v)", "pick(P[0])", "pick(P[1])"};
+    enum asl_base b = s->arg[i].base;
+    if (b == ASL_INT)
+        text_puts(out, ints[i % 4]);
+    else if (b == ASL_FLOAT)
+        text_puts(out, floats[i % 8]);
+    else if (b == ASL_STRING)
+        text_puts(out, texts[i % 4]);
+    else if (b == ASL_CLOSURE)
+        text_puts(out, i ? "diffuse(N)" : "emission()");
+    else if (b == ASL_MATRIX)
+        text_puts(out, "matrix(P[0], P[1], P[2], u, I[0], I[1], I[2], v, N[0], N[1], N[2], time, "
+                       "Ps[0], Ps[1], Ps[2], dtime)");
+    else
+        text_puts(out, triples[i % 4]);
+}
+
+static const char *type_name(enum asl_base b)
+{
+    static const char *const names[] = {"float",  "void",   "int",          "float",
+                                        "color",  "point",  "vector",       "normal",
+                                        "matrix", "string", "closure color"};
+    return names[b];
+}
+
+/* The strings that mean something to this builtin, and others; chosen by a number. */
+static void write_pick(struct text *out, const struct signature *s)
+{
+    text_puts(out, "string pick(float x)\n{\n    int i = int(clamp(x, -40.0, 40.0)) & 15;\n");
+    uint32_t k = 0;
+    for (unsigned a = 0; a < s->count && k < 12; a++) {
+        const char *list = signature_words(s, a);
+        for (; list && *list && k < 12; list += strspn(list, " ")) {
+            size_t n = strcspn(list, " ");
+            text_printf(out, "    if (i == %u) return \"%.*s\";\n", k++, (int)n, list);
+            list += n;
+        }
+    }
+    static const char *const others[] = {"",       "a",  "b.c", "(l|o)+", "12.5e1z", " Hello World",
+                                         "[a-z]+", "-7", "aab"};
+    for (size_t i = 0; i < sizeof others / sizeof *others && k < 15; i++)
+        text_printf(out, "    if (i == %u) return \"%s\";\n", k++, others[i]);
+    text_puts(out, "    return \"common\";\n}\n");
+}
+
+struct probe_shader {
+    const struct signature *s;
+    bool slope; /* the derivatives of the result are outputs too */
+    struct text text;
+};
+
+static bool has_slope(const struct signature *s)
+{
+    bool numbers = s->result == ASL_FLOAT || is_triple(s->result);
+    return numbers &&
+           (strcmp(s->row->derivatives, "rule") == 0 || strcmp(s->row->derivatives, "inner") == 0 ||
+            strcmp(s->row->derivatives, "zero") == 0);
+}
+
+static void write_shader_text(struct probe_shader *p)
+{
+    const struct signature *s = p->s;
+    struct text *out = &p->text;
+    text_printf(out, "// isophote: calls of %s\n", s->row->name);
+    write_pick(out, s);
+    text_puts(out, "shader probe(float pf0 = 1, float pa0[3] = { 1 }");
+    if (s->result != ASL_VOID)
+        text_printf(out, ",\n    output %s r = %s", type_name(s->result),
+                    s->result == ASL_STRING ? "\"\"" : "0");
+    if (p->slope)
+        text_printf(out, ",\n    output %s rx = 0, output %s ry = 0", type_name(s->result),
+                    type_name(s->result));
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->arg[i].output)
+            text_printf(out, ",\n    output %s o%u%s = %s", type_name(s->arg[i].base), i,
+                        s->arg[i].array ? "[6]" : "",
+                        s->arg[i].array ? (s->arg[i].base == ASL_STRING ? "{ \"\" }" : "{ 0 }")
+                        : s->arg[i].base == ASL_STRING ? "\"\""
+                                                       : "0");
+    text_puts(out, ")\n{\n");
+    for (unsigned i = 0; i < s->count; i++)
+        if (s->arg[i].array && !s->arg[i].output)
+            text_printf(out, "    %s a%u[6] = { %s, %s, 0.5, -1, %s, 2 };\n",
+                        type_name(s->arg[i].base), i, is_triple(s->arg[i].base) ? "P" : "u",
+                        is_triple(s->arg[i].base) ? "N" : "v",
+                        is_triple(s->arg[i].base) ? "I" : "P[1]");
+    text_printf(out, "    %s%s(", s->result == ASL_VOID ? "" : "r = ", s->row->name);
+    for (unsigned i = 0; i < s->count; i++) {
+        text_puts(out, i ? ", " : "");
+        if (s->arg[i].output)
+            text_printf(out, "o%u", i);
+        else if (s->arg[i].array)
+            text_printf(out, "a%u", i);
+        else if (s->arg[i].base == ASL_UNKNOWN)
+            text_puts(out, strcmp(s->row->name, "arraylength") == 0 ? "pa0" : "pf0");
+        else
+            write_input(out, s, i);
+    }
+    text_puts(out, ");\n");
+    if (p->slope)
+        text_puts(out, "    rx = Dx(r);\n    ry = Dy(r);\n");
+    text_puts(out, "}\n");
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static const float special[] = {
+    0.0f,        -0.0f,       1.0f,        -1.0f,       0.5f,      -0.5f,    2.0f,      -3.0f,
+    1e-40f,      -1e-40f,     FLT_MIN,     FLT_MAX,     -FLT_MAX,  INFINITY, -INFINITY, NAN,
+    1.57079637f, 3.14159274f, 0.99999994f, 1.00000012f, 88.72284f, -104.0f,  1e10f,     255.5f};
+enum { SPECIAL = sizeof special / sizeof *special };
+
+/* All slots that shaders read as arguments. */
+static float *slot(struct asl_globals *g, unsigned i)
+{
+    float *const slots[] = {&g->u.v,     &g->v.v,     &g->P.v[0], &g->P.v[1],
+                            &g->P.v[2],  &g->I.v[0],  &g->I.v[1], &g->I.v[2],
+                            &g->N.v[0],  &g->N.v[1],  &g->N.v[2], &g->Ps.v[0],
+                            &g->Ps.v[1], &g->Ps.v[2], &g->time,   &g->dtime};
+    return slots[i % 16];
+}
+
+/* A float of any exponent from 2^-20 to 2^20. */
+static float any_float(struct dice *d)
+{
+    double m = 1 + (double)dice_roll(d, 1u << 24) * 0x1p-24;
+    double v = ldexp(m, (int)dice_roll(d, 41) - 20);
+    return (float)(dice_chance(d, 50) ? v : -v);
+}
+
+static bool can_be_special(const struct signature *s)
+{
+    /* bits of NaN are nobody's business, and arrays of half a million words are no test */
+    return !strstr(s->row->name, "noise") && strcmp(s->row->name, "hash") != 0;
+}
+
+static size_t fill_points(const struct signature *s, struct asl_globals *p)
+{
+    struct dice d;
+    size_t n = 0;
+    dice_seed(&d, 77);
+    for (size_t i = 0; i < (size_t)SPECIAL * SPECIAL && can_be_special(s); i++, n++) {
+        p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1u << (i % 8)};
+        for (unsigned k = 0; k < 16; k++)
+            *slot(&p[n], k) = special[(k % 2 ? i / SPECIAL : i + k / 2) % SPECIAL];
+    }
+    for (size_t i = 0; i < RANDOM; i++, n++) {
+        p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1u << (i % 8)};
+        for (unsigned k = 0; k < 16; k++)
+            *slot(&p[n], k) = i % 2 ? any_float(&d) : (float)dice_roll(&d, 1 << 20) * 0x1p-18f;
+    }
+    for (size_t i = 0; i < CALM; i++, n++) { /* where slopes are tame: all in [1/4, 3/4] */
+        p[n] = (struct asl_globals){.surfacearea = 1, .raytype = 1};
+        for (unsigned k = 0; k < 16; k++)
+            *slot(&p[n], k) = 0.25f + (float)dice_roll(&d, 1 << 20) * 0x1p-21f;
+        p[n].u.dx = 0.125f;
+        p[n].v.dy = -0.0625f;
+        for (unsigned k = 0; k < 3; k++) {
+            p[n].P.dx[k] = 0.5f;
+            p[n].I.dy[k] = 0.25f;
+            p[n].N.dx[k] = -0.125f;
+        }
+    }
+    return n;
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+/* Numbers apart: units in the last place of the expected one. */
+static double ulps_apart(double expected, double found, double scale)
+{
+    int e;
+    (void)frexp(fmax(fabs(expected), scale), &e);
+    return fabs(expected - found) / ldexp(1, e - 24 > -149 ? e - 24 : -149);
+}
+
+static double as_number(float f) { return isinf(f) ? copysign(0x1p128, (double)f) : (double)f; }
+
+/* The largest component of an inexact triple that is bounded as a whole. */
+static double scale_of(const struct signature *s, const struct shade_output *o, size_t point)
+{
+    double largest = 0;
+    bool whole = s->bound > 0 && o->slots == 3 && s->arg[0].base != s->result;
+    whole = whole || strcmp(s->row->name, "transformc") == 0 || strcmp(s->row->name, "rotate") == 0;
+    for (size_t k = 0; whole && k < o->slots; k++) {
+        float f;
+        memcpy(&f, &o->words[point * o->slots + k], sizeof f);
+        largest = isfinite(f) ? fmax(largest, fabs((double)f)) : largest;
+    }
+    return largest;
+}
+
+struct builtin_judge {
+    const struct signature *s;
+    bool exact; /* the engine's builtins are the interpreter's */
+    uint64_t values, open;
+    double worst;
+    char difference[512];
+};
+
+static bool is_slope(const struct shade_output *o)
+{
+    size_t n = strlen(o->name);
+    return n > 3 && (strcmp(o->name + n - 3, ".rx") == 0 || strcmp(o->name + n - 3, ".ry") == 0);
+}
+
+/* Bits; or units in the last place where the table bounds them. */
+static bool value_agrees(struct builtin_judge *j, const struct shade_output *want,
+                         const struct shade_output *have, size_t point, size_t k)
+{
+    uint32_t a = want->words[point * want->slots + k], b = have->words[point * have->slots + k];
+    float x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    if (a == b || (isnan(x) && isnan(y)))
+        return true;
+    if (j->exact || j->s->bound == 0)
+        return false;
+    if (isnan(x) || isnan(y))
+        return false;
+    double allowed =
+        (double)j->s->bound * 0x1p23; /* ulp column, half a unit of the interpreter's */
+    if (is_slope(want))
+        allowed = 64;
+    double apart = ulps_apart(as_number(x), as_number(y), scale_of(j->s, want, point));
+    if (!is_slope(want))
+        j->worst = fmax(j->worst, apart);
+    return apart <= allowed;
+}
+
+static void note(struct builtin_judge *j, const char *engine, const struct shade_result *want,
+                 const struct shade_result *have, size_t output, size_t point, size_t k,
+                 const struct asl_globals *g)
+{
+    const struct shade_output *a = &want->outputs[output], *b = &have->outputs[output];
+    uint32_t x = a->words[point * a->slots + k], y = b->words[point * b->slots + k];
+    float fx, fy;
+    memcpy(&fx, &x, sizeof fx);
+    memcpy(&fy, &y, sizeof fy);
+    enum asl_base scalar = asl_type_scalar(a->type, k);
+    int n = snprintf(j->difference, sizeof j->difference,
+                     "%s(%s), %s[%zu] at u %.9g, v %.9g, P %.9g %.9g %.9g, I %.9g %.9g %.9g: ",
+                     j->s->row->name, j->s->row->signatures, a->name, k, (double)g->u.v,
+                     (double)g->v.v, (double)g->P.v[0], (double)g->P.v[1], (double)g->P.v[2],
+                     (double)g->I.v[0], (double)g->I.v[1], (double)g->I.v[2]);
+    if (n < 0 || (size_t)n >= sizeof j->difference)
+        return;
+    if (scalar == ASL_STRING || scalar == ASL_CLOSURE)
+        (void)snprintf(j->difference + n, sizeof j->difference - (size_t)n,
+                       "%s gives \"%.60s\", the interpreter \"%.60s\"", engine, have->strings[y],
+                       want->strings[x]);
+    else
+        (void)snprintf(j->difference + n, sizeof j->difference - (size_t)n,
+                       "%s gives %.9g (0x%08x), the interpreter %.9g (0x%08x)", engine,
+                       scalar == ASL_INT ? (double)(int32_t)y : (double)fy, y,
+                       scalar == ASL_INT ? (double)(int32_t)x : (double)fx, x);
+}
+
+static void judge_results(struct builtin_judge *j, const char *engine,
+                          const struct shade_result *want, const struct shade_result *have,
+                          const struct asl_globals *points)
+{
+    for (size_t o = 0; o < want->output_count && !*j->difference; o++) {
+        const struct shade_output *a = &want->outputs[o], *b = &have->outputs[o];
+        for (size_t i = 0; i < want->count && !*j->difference; i++) {
+            if (is_slope(a) && j->s->bound > 0 && i + CALM < want->count)
+                continue; /* next to poles and branches a slope has no bound */
+            for (size_t k = 0; k < a->slots; k++) {
+                enum asl_base scalar = asl_type_scalar(a->type, k);
+                uint32_t x = a->words[i * a->slots + k], y = b->words[i * b->slots + k];
+                bool same = scalar == ASL_STRING || scalar == ASL_CLOSURE
+                                ? strcmp(want->strings[x], have->strings[y]) == 0
+                            : scalar == ASL_INT ? x == y
+                                                : value_agrees(j, a, b, i, k);
+                j->values++;
+                if (!same) {
+                    note(j, engine, want, have, o, i, k, &points[i]);
+                    break;
+                }
+            }
+        }
+    }
+    for (size_t i = 0; i < want->message_count && !*j->difference; i++)
+        if (i >= have->message_count || strcmp(want->messages[i].text, have->messages[i].text) != 0)
+            (void)snprintf(j->difference, sizeof j->difference,
+                           "%s says \"%.100s\", the interpreter \"%.100s\"", engine,
+                           i < have->message_count ? have->messages[i].text : "",
+                           want->messages[i].text);
+}
+
+static enum status run_probe(const struct shader_file *f, const char *engine, unsigned level,
+                             const struct asl_globals *points, size_t count,
+                             struct shade_result *out, struct error *err)
+{
+    struct shade_options o = {.outputs = f->all, .mode = MODE_STRICT, .level = level, .threads = 1};
+    struct shade_points p = {.globals = points, .count = count};
+    struct shade *shade = NULL;
+    shader_world(&o);
+    enum status st = shade_open(engine, f->group, &o, &shade, err);
+    if (st == STATUS_OK)
+        st = shade_run(shade, &p, out, err);
+    shade_close(shade);
+    return st;
+}
+
+/* One overload. */
+static enum status judge_overload(struct run_context *c, struct builtin_judge *j,
+                                  const struct shader_setting *s, struct error *err)
+{
+    struct arena a = {0};
+    struct shader_file f;
+    struct probe_shader p = {.s = j->s, .slope = has_slope(j->s)};
+    struct shade_result want = {0}, have = {0};
+    struct asl_globals *points =
+        ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM);
+    enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
+    write_shader_text(&p);
+    if (st == STATUS_OK)
+        st = shader_file_read(&a, "builtin.asl", p.text.data, p.text.len, 0, &f, err);
+    size_t count = points ? fill_points(j->s, points) : 0;
+    if (st == STATUS_OK)
+        st = run_probe(&f, "interp", 0, points, count, &want, err);
+    if (st == STATUS_OK)
+        st = run_probe(&f, s->engine, s->level, points, count, &have, err);
+    if (st == STATUS_OK)
+        judge_results(j, s->engine, &want, &have, points);
+    if (*j->difference) {
+        struct json_writer w = {0};
+        json_begin_object(&w);
+        json_key_string(&w, "program", p.text.data);
+        json_end_object(&w);
+        case_detail(c, &w);
+    }
+    shade_result_free(&want);
+    shade_result_free(&have);
+    text_free(&p.text);
+    arena_free(&a);
+    return st;
+}
+
+enum status shader_builtin_case(struct run_context *c, const char *builtin, struct error *err)
+{
+    struct shader_setting s;
+    struct builtin_judge j = {0};
+    size_t count, overloads = 0, unsupported = 0;
+    char why[256] = "";
+    const struct signature *all = signatures_all(&count);
+    enum status st = shader_case_setting(c, &s, err);
+    j.exact = st == STATUS_OK && strcmp(s.engine, "ir") == 0;
+    s.level = 2;
+    for (size_t i = 0; st == STATUS_OK && i < count && !*j.difference; i++) {
+        if (strcmp(all[i].row->name, builtin) != 0)
+            continue;
+        j.s = &all[i];
+        overloads++;
+        st = judge_overload(c, &j, &s, err);
+        if (st == STATUS_UNSUPPORTED && err) {
+            (void)snprintf(why, sizeof why, "%.250s", err->msg);
+            unsupported++;
+            st = STATUS_OK;
+        }
+    }
+    if (st != STATUS_OK)
+        return st;
+    c->compared += j.values;
+    if (*j.difference)
+        return case_fail(c, "%s", j.difference);
+    if (overloads && unsupported == overloads)
+        return case_skip(c, "%s", why);
+    return case_pass(
+        c, "%zu overloads, %llu values, worst %.3g ulp, %zu overloads not for this engine",
+        overloads, (unsigned long long)j.values, j.worst, unsupported);
+}
