@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct shade_engine *const engines[] = {&shade_interp};
+static const struct shade_engine *const engines[] = {&shade_interp, &shade_ir};
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
 
 const struct shade_engine_info *shade_engine_at(size_t index)

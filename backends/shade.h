@@ -27,7 +27,7 @@ struct shade {
     void *state;
 };
 
-extern const struct shade_engine shade_interp;
+extern const struct shade_engine shade_interp, shade_ir;
 
 /* Numbers texts in the order in which they come. Zeroed is valid; texts live in the arena. */
 struct shade_strings {

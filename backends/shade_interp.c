@@ -1,4 +1,5 @@
-/* shade_interp.c: the engine `interp`: the reference interpreter, a context a thread. */
+/* shade_interp.c: the engines that run on the processor without translating to machine code, a
+ * context a thread: `interp`, the reference interpreter, and `ir`, the optimised program. */
 #include "shade.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@ enum { UNIT_POINTS = 64 };
 
 struct thread_state {
     struct interp_run *run;
-    struct asl_context *context;
+    struct asl_context *context;       /* of `interp` */
+    struct asl_code_context *code;     /* of `ir` */
     const struct asl_globals *globals; /* of the point that runs */
     size_t point;
     struct shade_log *log;
@@ -63,6 +65,51 @@ static bool on_attribute(void *ctx, const char *object, const char *name, int in
     return shade_find_attribute(t->run->shade, t->run->points, t->globals, name, type, value);
 }
 
+/* ---- the two machines -------------------------------------------------------------------------
+ */
+
+struct ir_state { /* shade.state of `ir` */
+    struct arena arena;
+    struct asl_code *code;
+    bool used; /* by a run */
+};
+
+static enum status machine_new(struct thread_state *t, const struct asl_context_options *o,
+                               struct error *err)
+{
+    const struct shade *s = t->run->shade;
+    const struct ir_state *ir = s->state;
+    if (!ir)
+        return asl_context_new(s->group, o, &t->context, err);
+    enum status st = asl_code_context_new(ir->code, o, &t->code, err);
+    if (st == STATUS_OK) /* parameters as they are now */
+        asl_code_args_fill(ir->code, s->group, asl_code_context_args(t->code));
+    return st;
+}
+
+static enum status machine_run(struct thread_state *t, struct error *err)
+{
+    return t->code ? asl_code_context_run(t->code, t->globals, err)
+                   : asl_context_run(t->context, t->globals, err);
+}
+
+static const union asl_slot *machine_value(const struct thread_state *t, const char *name)
+{
+    return t->code ? asl_code_context_value(t->code, name, NULL, NULL)
+                   : asl_context_value(t->context, name, NULL, NULL);
+}
+
+static uint64_t machine_steps(const struct thread_state *t)
+{
+    return t->code ? asl_code_context_steps(t->code) : asl_context_steps(t->context);
+}
+
+static void machine_free(struct thread_state *t)
+{
+    asl_code_context_free(t->code);
+    asl_context_free(t->context);
+}
+
 /* An output's slot as a word; texts go to the unit's strings. */
 static uint32_t slot_word(struct unit *u, enum asl_base scalar, union asl_slot v)
 {
@@ -82,7 +129,7 @@ static void keep_outputs(struct thread_state *t, struct unit *u, size_t i)
     const struct shade_result *out = t->run->out;
     for (size_t k = 0; k < out->output_count; k++) {
         const struct shade_output *o = &out->outputs[k];
-        const union asl_slot *v = asl_context_value(t->context, o->name, NULL, NULL);
+        const union asl_slot *v = machine_value(t, o->name);
         o->ran[i] = v != NULL;
         for (size_t j = 0; v && j < o->slots; j++)
             o->words[i * o->slots + j] = slot_word(u, asl_type_scalar(o->type, j), v[j]);
@@ -107,7 +154,7 @@ static void unit_run(void *ctx, size_t index, unsigned thread)
         t->globals = p->globals ? &p->globals[i] : &g;
         t->point = p->first + i;
         struct shade_failure f = {.point = t->point};
-        if (asl_context_run(t->context, t->globals, &f.error) == STATUS_OK) {
+        if (machine_run(t, &f.error) == STATUS_OK) {
             keep_outputs(t, u, i);
             continue;
         }
@@ -174,7 +221,7 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
             .step_budget = s->opt.step_budget,
             .perturb = s->opt.perturb,
             .entry_layers = s->entry_layers};
-        st = asl_context_new(s->group, &o, &t->context, err);
+        st = machine_new(t, &o, err);
     }
     return st;
 }
@@ -193,7 +240,7 @@ static enum status run_all(struct interp_run *run, size_t units, struct error *e
             break;
     }
     for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++)
-        run->out->steps += asl_context_steps(run->threads[i].context);
+        run->out->steps += machine_steps(&run->threads[i]);
     if (st == STATUS_OK)
         st = strings_number(run, err);
     return st;
@@ -220,7 +267,7 @@ static enum status interp_run(struct shade *s, const struct shade_points *points
     if (st == STATUS_OK)
         st = failures_collect(&run, units, err);
     for (unsigned i = 0; run.threads && i < run.thread_count; i++)
-        asl_context_free(run.threads[i].context);
+        machine_free(&run.threads[i]);
     for (size_t i = 0; run.units && i < units; i++) {
         text_free(&run.units[i].log.text);
         text_free(&run.units[i].strings);
@@ -247,4 +294,55 @@ const struct shade_engine shade_interp = {
     .open = interp_open,
     .run = interp_run,
     .close = interp_close,
+};
+
+static enum status ir_lower(struct shade *s, struct error *err)
+{
+    struct ir_state *ir = s->state;
+    const char **outputs = ARENA_ARRAY(&s->arena, const char *, s->output_count + 1);
+    struct asl_lower_options o = {.level = (int)s->opt.level,
+                                  .bake = s->opt.bake,
+                                  .outputs = outputs,
+                                  .entry_layers = s->entry_layers};
+    if (!outputs)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < s->output_count; i++)
+        outputs[i] = s->outputs[i].name;
+    arena_free(&ir->arena);
+    double begin = clock_s();
+    enum status st = asl_lower(&ir->arena, s->group, &o, &ir->code, err);
+    s->info.translate_s = clock_s() - begin;
+    return st;
+}
+
+static enum status ir_open(struct shade *s, unsigned index, struct error *err)
+{
+    (void)index;
+    (void)snprintf(s->info.device, sizeof s->info.device, "the optimised program, interpreted");
+    s->state = ARENA_NEW(&s->arena, struct ir_state);
+    return s->state ? ir_lower(s, err) : error_msg(err, STATUS_MEMORY, "out of memory");
+}
+
+/* Baked parameters may have changed since the run before. */
+static enum status ir_run(struct shade *s, const struct shade_points *points,
+                          struct shade_result *out, struct error *err)
+{
+    struct ir_state *ir = s->state;
+    enum status st = ir->used && s->opt.bake ? ir_lower(s, err) : STATUS_OK;
+    ir->used = true;
+    return st == STATUS_OK ? interp_run(s, points, out, err) : st;
+}
+
+static void ir_close(struct shade *s)
+{
+    struct ir_state *ir = s->state;
+    if (ir)
+        arena_free(&ir->arena);
+}
+
+const struct shade_engine shade_ir = {
+    .info = {"ir", "the optimised program, run instruction by instruction"},
+    .open = ir_open,
+    .run = ir_run,
+    .close = ir_close,
 };
