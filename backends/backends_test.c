@@ -102,6 +102,44 @@ static void samples_add_up(void **state)
     scene_free(s);
 }
 
+/* The first launch of a shape is timed apart, once, and leaves nothing in the picture: neither its
+ * sample in a film that is not poisoned, nor a shape's first picture unlike its second. */
+static void first_launches_are_apart(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_library("cornell");
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct render_job job = job_make(MODE_STRICT);
+    const struct {
+        uint32_t x, y;
+        bool first;
+    } rows[] = {{4, 2, true}, {4, 2, false}, {2, 4, true}, {4, 2, false}, {2, 4, false}};
+    char first[33] = "", hex[33];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct film f = film_make(s, &job);
+        struct render_times t;
+        job.launch.work_group[0] = rows[i].x;
+        job.launch.work_group[1] = rows[i].y;
+        must(device_render(d, &job, &f, i % 2, &t, &err), &err);
+        assert_int_equal(t.first_launch_s > 0, rows[i].first);
+        assert_true(t.launch_setup_s >= 0);
+        film_hash(&f, hex);
+        film_free(&f);
+        if (!*first)
+            memcpy(first, hex, sizeof first);
+        assert_string_equal(hex, first);
+    }
+    struct film f = film_make(s, &job);
+    struct render_times t;
+    must(device_build(d, MODE_STRICT, NULL, &err), &err); /* another program */
+    must(device_render(d, &job, &f, true, &t, &err), &err);
+    assert_true(t.first_launch_s > 0);
+    film_free(&f);
+    device_close(d);
+    scene_free(s);
+}
+
 /* Modes device and fast: not the same bits, but the same picture: means within five standard errors
  * of their difference. Paired samples differ by rounding alone, except where a comparison falls the
  * other way; the spread is that of the differences themselves. */
@@ -504,6 +542,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strict_bits_do_not_depend_on_settings),
         cmocka_unit_test(samples_add_up),
+        cmocka_unit_test(first_launches_are_apart),
         cmocka_unit_test(modes_agree_in_the_mean),
         cmocka_unit_test(furnace_is_its_albedo),
         cmocka_unit_test(traces_are_what_is_rendered),

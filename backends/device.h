@@ -13,6 +13,8 @@ struct device {
     struct layout layout; /* buffers are kept only for an API with keeps_host_memory */
     struct camera camera;
     int32_t exponent;
+    uint32_t (*shapes)[2]; /* work-groups that the built program was launched in */
+    size_t shape_count;
 };
 
 /* strict_check.c: runs probes of single operations on hard cases and compares their bits with this

@@ -112,6 +112,7 @@ static const char *phases_make(struct arena *a, const struct trial *t)
     phase_once(&w, PHASE_bvh, r->load.bvh_build_s);
     phase_once(&w, PHASE_upload, r->load.upload_s);
     phase_once(&w, PHASE_compile, r->build.compile_s);
+    phase_once(&w, PHASE_first_launch, t->first_launch_s);
     phase_repeated(&w, PHASE_launch_setup, t, offsetof(struct repetition, launch_setup_s), false);
     phase_repeated(&w, PHASE_render, t, offsetof(struct repetition, render_s), true);
     phase_repeated(&w, PHASE_readback, t, offsetof(struct repetition, readback_s), false);

@@ -201,6 +201,7 @@ enum status trial_step(struct trial *t, struct arena *a, const struct bench_limi
     if (st)
         return trial_failed(t, st, died, &e, err);
     t->last = r;
+    t->first_launch_s = fmax(t->first_launch_s, r.times.first_launch_s);
     t->spent_s += r.wall_s;
     st = picture_check(t, a, limits, judge, &r, err);
     if (st || t->state != TRIAL_RUNNING)

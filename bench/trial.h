@@ -42,7 +42,8 @@ struct trial {
     enum verdict verdict;
     char reason[1200];
     uint32_t warmed;
-    size_t n; /* repetitions timed */
+    double first_launch_s; /* in the first repetition that the worker made of this setting */
+    size_t n;              /* repetitions timed */
     struct repetition {
         double render_s, device_s, launch_setup_s, readback_s, wall_s;
         struct meter_reading meters;

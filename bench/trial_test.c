@@ -78,6 +78,7 @@ static enum status fake_render(void *ctx, const struct launch_settings *l,
     s *= f->slow > 0 ? f->slow : 1;
     out->times = (struct render_times){.render_s = s,
                                        .device_s = 0.9 * s,
+                                       .first_launch_s = f->calls == 1 ? 0.25 : 0,
                                        .launch_setup_s = 0.001,
                                        .readback_s = 0.002,
                                        .launches = 1,
@@ -195,6 +196,8 @@ static void a_steady_device_is_timed(void **state)
            device = json_get(json_get(phases, "render"), "device_s")->number;
     assert_true(fabs(device / render - 0.9) < 0.003);
     assert_true(fabs(json_get(json_get(phases, "readback"), "median_s")->number - 0.002) < 1e-12);
+    /* in the warm-up, which counts in no other phase */
+    assert_true(json_get(json_get(phases, "first_launch"), "median_s")->number == 0.25);
     assert_int_equal(json_get(detail, "seconds")->count, 6);
     assert_string_equal(json_get(json_get(detail, "judgement"), "reason")->string, "relmse 1e-4");
     assert_null(json_get(json_get(detail, "judgement"), "mse")); /* not computed, not shown */

@@ -162,6 +162,7 @@ static bool summary_json(const struct render_summary *r)
     if (r->on_device) {
         json_key_number(&w, "upload_s", r->load.upload_s);
         json_key_number(&w, "kernel_compile_s", r->build.compile_s);
+        json_key_number(&w, "first_launch_s", r->times.first_launch_s);
         json_key_number(&w, "launch_setup_s", r->times.launch_setup_s);
     }
     json_key_number(&w, "render_s", r->render_s);

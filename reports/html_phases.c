@@ -7,7 +7,7 @@
 /* Neighbours differ in hue and lightness; dark text is readable on all. */
 static const char *const phase_colors[PHASE_COUNT] = {
     "#9aa5b1", "#f2a65a", "#f6d55c", "#a3c76d", "#5fb49c", "#4aa3df",
-    "#8f9fe8", "#c490d1", "#e88aa8", "#7dc4f0", "#c9a27e",
+    "#8f9fe8", "#c490d1", "#d8d35f", "#e88aa8", "#7dc4f0", "#c9a27e",
 };
 
 static double phase_seconds(const struct snapshot_bench *b, enum phase phase)

@@ -221,8 +221,8 @@ static double base_rate(size_t device, size_t scene)
 
 static void phases(double scale, double render, struct text *t)
 {
-    static const double seconds[PHASE_COUNT] = {0.004, 0.31, 0.002, 0.07, 0.088, 0.245,
-                                                0.06,  0.42, 0.004, 0,    0.011};
+    static const double seconds[PHASE_COUNT] = {0.004, 0.31, 0.002, 0.07,  0.088, 0.245,
+                                                0.06,  0.42, 0.03,  0.004, 0,     0.011};
     text_puts(t, "{");
     for (int k = 0; k < PHASE_COUNT; k++) {
         double v = k == PHASE_render ? render : seconds[k] * scale;

@@ -86,9 +86,11 @@ struct render_job {
     void *progress_ctx;
 };
 
-/* Seconds by phase; device_s from the device's own events where it has them, else negative. */
+/* Seconds by phase; device_s from the device's own events where it has them, else negative.
+ * first_launch_s: one work-group and one sample in a shape that the built program was not yet
+ * launched in, before the render, for drivers that compile at the first launch; else 0. */
 struct render_times {
-    double launch_setup_s, render_s, device_s, readback_s;
+    double first_launch_s, launch_setup_s, render_s, device_s, readback_s;
     uint32_t launches;
     uint32_t work_group[2], tile[2], batch; /* what was really used */
     enum bvh_kind bvh;

@@ -57,6 +57,7 @@ struct case_record {
     X(bvh, "BVH")                                                                                  \
     X(upload, "upload")                                                                            \
     X(compile, "kernel compile")                                                                   \
+    X(first_launch, "first launch")                                                                \
     X(launch_setup, "launch set-up")                                                               \
     X(render, "render")                                                                            \
     X(readback, "read-back")
