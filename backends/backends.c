@@ -93,11 +93,6 @@ static enum status shading_check(const struct device_info *info, const struct sc
     return STATUS_OK;
 }
 
-unsigned bvh_define(enum bvh_kind tree)
-{
-    return tree == BVH_WIDE8 ? 8 : tree == BVH_COMPRESSED8 ? 80 : 2;
-}
-
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err)
 {
