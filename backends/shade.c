@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct shade_engine *const engines[] = {&shade_interp, &shade_ir};
+static const struct shade_engine *const engines[] = {&shade_interp, &shade_ir, &shade_native};
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
 
 const struct shade_engine_info *shade_engine_at(size_t index)
@@ -146,6 +146,73 @@ enum status shade_logs_collect(const struct shade_log *logs, size_t count, struc
         return no_memory(err);
     out->messages = list;
     out->message_count = n;
+    return STATUS_OK;
+}
+
+void shade_log_cut(struct shade_log *log, size_t point)
+{
+    struct shade_message m;
+    size_t kept = 0;
+    for (const char *p = log->text.data, *next; p && p < log->text.data + log->text.len; p = next) {
+        next = log_next(p, &m);
+        size_t n = (size_t)(next - p);
+        if (m.point < point) {
+            memmove(log->text.data + kept, p, n);
+            kept += n;
+        }
+    }
+    log->text.len = kept;
+}
+
+static bool is_text(struct asl_type t, size_t slot)
+{
+    enum asl_base scalar = asl_type_scalar(t, slot);
+    return scalar == ASL_STRING || scalar == ASL_CLOSURE;
+}
+
+enum status shade_strings_number(const struct text *const *strings, size_t unit_points,
+                                 struct shade_result *out, struct error *err)
+{
+    struct shade_strings numbers = {.arena = &out->arena};
+    bool failed = false;
+    for (size_t k = 0; k < out->output_count; k++) {
+        const struct shade_output *o = &out->outputs[k];
+        bool texts = false;
+        for (size_t j = 0; j < o->slots; j++)
+            texts = texts || is_text(o->type, j);
+        for (size_t i = 0; texts && i < out->count; i++) {
+            const struct text *t = strings[i / unit_points];
+            failed = failed || t->failed || t->len > UINT32_MAX;
+            for (size_t j = 0; o->ran[i] && !failed && j < o->slots; j++) {
+                uint32_t *word = &o->words[i * o->slots + j];
+                if (is_text(o->type, j))
+                    *word = shade_string_id(&numbers, t->data + *word);
+            }
+        }
+    }
+    failed = failed || numbers.failed;
+    shade_strings_free(&numbers);
+    out->strings = numbers.text;
+    out->string_count = numbers.count;
+    return failed ? no_memory(err) : STATUS_OK;
+}
+
+enum status shade_failures_collect(const struct text *const *failures, size_t count,
+                                   struct shade_result *out, struct error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        n += failures[i]->len / sizeof *out->failures;
+    out->failures = ARENA_ARRAY(&out->arena, struct shade_failure, n);
+    if (!out->failures)
+        return no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        size_t m = failures[i]->len / sizeof *out->failures;
+        if (m)
+            memcpy(out->failures + out->failure_count, failures[i]->data,
+                   m * sizeof *out->failures);
+        out->failure_count += m;
+    }
     return STATUS_OK;
 }
 

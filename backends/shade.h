@@ -27,7 +27,7 @@ struct shade {
     void *state;
 };
 
-extern const struct shade_engine shade_interp, shade_ir;
+extern const struct shade_engine shade_interp, shade_ir, shade_native;
 
 /* Numbers texts in the order in which they come. Zeroed is valid; texts live in the arena. */
 struct shade_strings {
@@ -51,6 +51,16 @@ void shade_log_message(struct shade_log *log, size_t point, enum asl_message kin
  * warnings are dropped. */
 enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
                                struct error *err);
+
+/* Forgets messages of points >= point. */
+void shade_log_cut(struct shade_log *log, size_t point);
+/* Offsets that string and closure slots of out's words hold, into strings[i / unit_points] for
+ * point i, become numbers of texts in the order of outputs, points, slots. */
+enum status shade_strings_number(const struct text *const *strings, size_t unit_points,
+                                 struct shade_result *out, struct error *err);
+/* struct shade_failure one after another in each text. */
+enum status shade_failures_collect(const struct text *const *failures, size_t count,
+                                   struct shade_result *out, struct error *err);
 
 /* The services' answers from the options, for the point whose globals are g. */
 bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,

@@ -164,51 +164,6 @@ static void unit_run(void *ctx, size_t index, unsigned thread)
     }
 }
 
-/* Offsets into units' strings become numbers of texts in the order of outputs, points, slots. */
-static enum status strings_number(const struct interp_run *run, struct error *err)
-{
-    struct shade_result *out = run->out;
-    struct shade_strings strings = {.arena = &out->arena};
-    bool failed = false;
-    for (size_t k = 0; k < out->output_count; k++) {
-        const struct shade_output *o = &out->outputs[k];
-        for (size_t i = 0; i < out->count; i++) {
-            const struct text *t = &run->units[i / UNIT_POINTS].strings;
-            failed = failed || t->failed || t->len > UINT32_MAX;
-            for (size_t j = 0; o->ran[i] && !failed && j < o->slots; j++) {
-                enum asl_base scalar = asl_type_scalar(o->type, j);
-                uint32_t *word = &o->words[i * o->slots + j];
-                if (scalar != ASL_FLOAT && scalar != ASL_INT)
-                    *word = shade_string_id(&strings, t->data + *word);
-            }
-        }
-    }
-    failed = failed || strings.failed;
-    shade_strings_free(&strings);
-    out->strings = strings.text;
-    out->string_count = strings.count;
-    return failed ? error_msg(err, STATUS_MEMORY, "out of memory") : STATUS_OK;
-}
-
-static enum status failures_collect(const struct interp_run *run, size_t units, struct error *err)
-{
-    struct shade_result *out = run->out;
-    size_t n = 0;
-    for (size_t i = 0; i < units; i++)
-        n += run->units[i].failures.len / sizeof *out->failures;
-    out->failures = ARENA_ARRAY(&out->arena, struct shade_failure, n);
-    if (!out->failures)
-        return error_msg(err, STATUS_MEMORY, "out of memory");
-    for (size_t i = 0; i < units; i++) {
-        const struct text *t = &run->units[i].failures;
-        size_t m = t->len / sizeof *out->failures;
-        if (m)
-            memcpy(out->failures + out->failure_count, t->data, m * sizeof *out->failures);
-        out->failure_count += m;
-    }
-    return STATUS_OK;
-}
-
 static enum status contexts_make(struct interp_run *run, struct error *err)
 {
     enum status st = STATUS_OK;
@@ -241,8 +196,31 @@ static enum status run_all(struct interp_run *run, size_t units, struct error *e
     }
     for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++)
         run->out->steps += machine_steps(&run->threads[i]);
+    return st;
+}
+
+static enum status results_collect(const struct interp_run *run, size_t units, struct error *err)
+{
+    struct shade_log *logs = calloc(units, sizeof *logs);
+    const struct text **strings = calloc(units, sizeof *strings),
+                      **failures = calloc(units, sizeof *failures);
+    enum status st = STATUS_OK;
+    if (!logs || !strings || !failures)
+        st = error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; st == STATUS_OK && i < units; i++) {
+        logs[i] = run->units[i].log;
+        strings[i] = &run->units[i].strings;
+        failures[i] = &run->units[i].failures;
+    }
     if (st == STATUS_OK)
-        st = strings_number(run, err);
+        st = shade_strings_number(strings, UNIT_POINTS, run->out, err);
+    if (st == STATUS_OK)
+        st = shade_logs_collect(logs, units, run->out, err);
+    if (st == STATUS_OK)
+        st = shade_failures_collect(failures, units, run->out, err);
+    free(logs);
+    free((void *)strings);
+    free((void *)failures);
     return st;
 }
 
@@ -254,18 +232,13 @@ static enum status interp_run(struct shade *s, const struct shade_points *points
     run.thread_count = s->opt.threads < units ? s->opt.threads : (unsigned)units;
     run.threads = calloc(run.thread_count, sizeof *run.threads);
     run.units = calloc(units, sizeof *run.units);
-    struct shade_log *logs = calloc(units, sizeof *logs);
     enum status st = STATUS_OK;
-    if (!run.threads || !run.units || !logs)
+    if (!run.threads || !run.units)
         st = error_msg(err, STATUS_MEMORY, "out of memory");
     if (st == STATUS_OK)
         st = run_all(&run, units, err);
-    for (size_t i = 0; st == STATUS_OK && i < units; i++)
-        logs[i] = run.units[i].log;
     if (st == STATUS_OK)
-        st = shade_logs_collect(logs, units, out, err);
-    if (st == STATUS_OK)
-        st = failures_collect(&run, units, err);
+        st = results_collect(&run, units, err);
     for (unsigned i = 0; run.threads && i < run.thread_count; i++)
         machine_free(&run.threads[i]);
     for (size_t i = 0; run.units && i < units; i++) {
@@ -275,7 +248,6 @@ static enum status interp_run(struct shade *s, const struct shade_points *points
     }
     free(run.threads);
     free(run.units);
-    free(logs);
     return st;
 }
 

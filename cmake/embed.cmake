@@ -1,7 +1,8 @@
-# cmake -DROOT=kernel/ -DOUT=kernel_source.c -P embed.cmake: kernel.c with its quoted includes resolved, as a C string. Headers (.h) are
-# taken once, tables (.def) each time. #line keeps a compiler's complaints pointing at our files.
+# cmake -DROOT=kernel/ -DENTRY=kernel.c -DNAME=kernel_source -DHEADER=backend_api.h -DOUT=kernel_source.c -P embed.cmake: the entry file with
+# its quoted includes resolved, as the C string NAME, and its hash NAME_hash; HEADER declares both. Headers (.h) are taken once, tables (.def)
+# each time. #line keeps a compiler's complaints pointing at our files.
 cmake_minimum_required(VERSION 3.25)
-set(text "#include \"kernel.c\"\n")
+set(text "#include \"${ENTRY}\"\n")
 set(done "")
 while(TRUE)
     string(REGEX MATCH "#include \"([a-z0-9_.]+)\"\n" directive "${text}")
@@ -30,10 +31,10 @@ file(READ "${OUT}.tmp" hex HEX)
 file(REMOVE "${OUT}.tmp")
 string(REGEX REPLACE "(................................................................)" "\\1\n" hex "${hex}")
 string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-file(WRITE "${OUT}" "/* Made from backends/kernel/ by embed.cmake. */
-#include \"backend_api.h\"
+file(WRITE "${OUT}" "/* Made of ${ENTRY} by embed.cmake. */
+#include \"${HEADER}\"
 
-const char kernel_source[] = {
+const char ${NAME}[] = {
 ${bytes} 0};
-const char kernel_source_hash[33] = \"${hash}\";
+const char ${NAME}_hash[33] = \"${hash}\";
 ")

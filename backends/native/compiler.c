@@ -120,8 +120,24 @@ static void log_first_error(const char *log, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static enum status kernel_compile(const struct compiler *c, char *flags, const char *source,
-                                  const char *object, struct build_info *info, struct error *err)
+/* "file:12:5: error: ..." as the error's place. */
+static void log_place(const char *line, struct error *err)
+{
+    const char *colon = strchr(line, ':');
+    char *end;
+    if (!err || !colon || (size_t)(colon - line) >= sizeof err->file)
+        return;
+    unsigned long row = strtoul(colon + 1, &end, 10);
+    if (end == colon + 1 || *end != ':' || row > UINT32_MAX)
+        return;
+    snprintf(err->file, sizeof err->file, "%.*s", (int)(colon - line), line);
+    err->line = (uint32_t)row;
+    err->col = (uint32_t)strtoul(end + 1, NULL, 10);
+}
+
+static enum status text_compile(const struct compiler *c, char *flags, const char *text,
+                                const char *source, const char *object, struct build_info *info,
+                                struct error *err)
 {
     char *argv[ARGUMENTS_MAX] = {(char *)c->program};
     char tmp[4096];
@@ -129,7 +145,7 @@ static enum status kernel_compile(const struct compiler *c, char *flags, const c
     int code = -1;
     enum status st = arguments_split(flags, argv, &n, err);
     if (st == STATUS_OK)
-        st = file_write(source, kernel_source, strlen(kernel_source), err);
+        st = file_write(source, text, strlen(text), err);
     if (st == STATUS_OK)
         st = file_temp_name(object, tmp, sizeof tmp, err);
     if (st)
@@ -148,6 +164,7 @@ static enum status kernel_compile(const struct compiler *c, char *flags, const c
         log_first_error(info->log, first, sizeof first);
         st = error_msg(err, STATUS_BUILD, "%s refused the kernel (exit status %d): %s", c->program,
                        code, first[0] ? first : "it said nothing");
+        log_place(first, err);
     }
     if (st == STATUS_OK)
         st = file_commit(tmp, object, err);
@@ -160,19 +177,30 @@ enum status compiler_build(const struct compiler *c, const struct program_reques
                            char *path, size_t size, struct build_info *info, struct error *err)
 {
     const char *extra = getenv("ISOPHOTE_CFLAGS");
-    char flags[sizeof info->options], name[128], features[33], key[33];
-    uint32_t mhz;
+    char flags[sizeof info->options];
     int length = snprintf(flags, sizeof flags, "%s %s -DK_PART=%d %s %s", common_flags,
                           mode_flags(request->mode), (int)request->part,
                           fault_define(request->fault), extra ? extra : "");
     if (length < 0 || (size_t)length >= sizeof flags)
         return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
+    return compiler_build_text(c, flags, kernel_source, kernel_source_hash, path, size, info, err);
+}
+
+enum status compiler_build_text(const struct compiler *c, const char *options, const char *text,
+                                const char text_hash[33], char *path, size_t size,
+                                struct build_info *info, struct error *err)
+{
+    char flags[sizeof info->options], name[128], features[33], key[33];
+    uint32_t mhz;
+    if (strlen(options) >= sizeof flags)
+        return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
+    snprintf(flags, sizeof flags, "%s", options);
     snprintf(info->options, sizeof info->options, "%s", flags);
     processor_describe(name, sizeof name, &mhz, features);
     struct hash *h = hash_open();
     if (!h)
         return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
-    hash_add(h, kernel_source_hash, sizeof kernel_source_hash);
+    hash_add(h, text_hash, 33);
     hash_add(h, flags, strlen(flags) + 1);
     hash_add(h, c, sizeof *c);
     hash_add(h, features, sizeof features);
@@ -188,7 +216,7 @@ enum status compiler_build(const struct compiler *c, const struct program_reques
         return STATUS_OK;
     }
     double start = clock_s();
-    st = kernel_compile(c, flags, source, path, info, err);
+    st = text_compile(c, flags, text, source, path, info, err);
     info->compile_s = clock_s() - start;
     return st;
 }

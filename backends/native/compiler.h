@@ -22,5 +22,10 @@ void processor_describe(char *name, size_t size, uint32_t *mhz, char features_he
  * IO, MISSING. */
 enum status compiler_build(const struct compiler *c, const struct program_request *request,
                            char *path, size_t size, struct build_info *info, struct error *err);
+/* The same for any text, with these options; text_hash (hash_bytes) tells texts apart in the cache.
+ * A BUILD error has the place that the compiler names. */
+enum status compiler_build_text(const struct compiler *c, const char *options, const char *text,
+                                const char text_hash[33], char *path, size_t size,
+                                struct build_info *info, struct error *err);
 
 #endif

@@ -349,6 +349,67 @@ const union asl_slot *asl_code_context_value(const struct asl_code_context *c, c
                                              struct asl_type *type, bool *ran);
 uint64_t asl_code_context_steps(const struct asl_code_context *c);
 
+/* ---- IR to C (shaders/device/ is the library that the text needs before it) ------------------
+ */
+
+struct ir_inst;
+
+struct asl_emit_options {
+    bool wide; /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
+    bool host; /* native code: what the library lacks is asked of the host (asl_host_call). Else
+                  such calls fail as UNSUPPORTED, with their place */
+    const char *const *outputs; /* what a_outputs writes, one after another; ends with NULL */
+};
+
+struct asl_emitted_host { /* one call of the host */
+    const struct ir_inst *inst;
+    size_t layer;
+};
+struct asl_emitted_loop { /* numbered from 0 */
+    struct src_pos at;
+    const char *layer;
+};
+struct asl_emitted {
+    const char *const *strings; /* the numbers of constant strings; 0 is "" */
+    size_t string_count;
+    const struct asl_emitted_host *hosts;
+    size_t host_count;
+    const struct asl_emitted_loop *loops;
+    size_t loop_count;
+    size_t out_words; /* of one point */
+};
+
+/* Appends C in the dialect of backends/kernel/portable.h: a function for each layer, a_shade for
+ * all, a_outputs; #line marks name the shader's files. What *out points to lives in the arena.
+ * Fails: UNSUPPORTED, MISSING (no such output), MEMORY, LIMIT. */
+enum status asl_emit_c(struct arena *a, const struct asl_code *code,
+                       const struct asl_emit_options *opt, struct text *text,
+                       struct asl_emitted *out, struct error *err);
+/* The library of emitted programs, and their entries, which stand behind the emitted text. */
+extern const char asl_device_source[], asl_device_source_hash[33];
+extern const char asl_entry_source[], asl_entry_source_hash[33];
+
+/* The host's side of native emitted code: one thread's, for a stretch of at most ASL_HOST_POINTS
+ * points at a time. */
+struct asl_host;
+enum { ASL_HOST_POINTS = 1024 };
+enum status asl_host_new(const struct asl_code *code, const struct asl_emitted *emitted,
+                         const struct asl_context_options *opt, struct asl_host **out,
+                         struct error *err);
+void asl_host_free(struct asl_host *h); /* takes NULL */
+/* The number of a string that stays (before points run): of the argument area. */
+uint32_t asl_host_string(struct asl_host *h, const char *text);
+/* A new stretch: strings and closures of the one before are gone. */
+void asl_host_begin(struct asl_host *h);
+/* Call `call` of asl_emitted.hosts at point `point` of the stretch. io: operands, then results;
+ * rows: of arguments that are places. */
+void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g, uint32_t call,
+                   uint32_t *io, uint32_t *rows);
+/* Did a call fail in this stretch (MEMORY)? Calls after it do nothing. */
+bool asl_host_failed(const struct asl_host *h, size_t *point, struct error *err);
+const char *asl_host_text(const struct asl_host *h, uint32_t id);
+const struct asl_closure *asl_host_closure(const struct asl_host *h, uint32_t id);
+
 /* ---- noise, as a function (Noise) ----------------------------------------------------------- */
 
 enum asl_noise {

@@ -1,0 +1,396 @@
+/* shade_native.c: the engine `native`: emitted C for rows of points, compiled by the system's
+ * compiler, run by threads. What the run-time library lacks is asked of the host. */
+#include "../shade_program.h"
+#include "compiler.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct a_host { /* as shaders/device/host.h has it */
+    void *ctx;
+    void (*call)(void *ctx, uint32_t call, uint32_t point, uint32_t *io, uint32_t *rows);
+};
+typedef uint32_t points_function(const struct a_host *host, const struct shade_launch *k,
+                                 const uint32_t *args, const float *grid, const uint32_t *points,
+                                 uint32_t *out, uint32_t begin, uint32_t end, uint32_t *failed);
+
+struct native {
+    struct compiler compiler;
+    struct shade_program program;
+    void *library;
+    points_function *run;
+};
+
+/* ---- building ------------------------------------------------------------------------------- */
+
+static const char *mode_options(enum math_mode mode)
+{
+    switch (mode) {
+    case MODE_STRICT:
+        return "-DK_MODE=0 -ffp-contract=off";
+    case MODE_DEVICE:
+        return "-DK_MODE=1 -ffp-contract=fast";
+    default: /* no new order of operations: the library's sums of two parts depend on it */
+        return "-DK_MODE=2 -ffp-contract=fast -fno-signed-zeros -freciprocal-math";
+    }
+}
+
+static enum status load(struct native *n, const char *path, struct error *err)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *p = library ? dlsym(library, "asl_points") : NULL;
+    if (!p) {
+        if (library)
+            dlclose(library);
+        return error_msg(err, STATUS_BUILD, "the compiled shader does not load: %s", dlerror());
+    }
+    if (n->library)
+        dlclose(n->library);
+    n->library = library;
+    memcpy(&n->run, &p, sizeof p);
+    return STATUS_OK;
+}
+
+static enum status build(struct shade *s, struct native *n, struct error *err)
+{
+    const char *extra = getenv("ISOPHOTE_CFLAGS");
+    char options[512], path[4096];
+    struct build_info info = {0};
+    int length = snprintf(options, sizeof options,
+                          "-std=gnu11 -O2 -march=native -fno-math-errno -fno-trapping-math "
+                          "-fno-strict-aliasing -fwrapv -fvisibility=hidden -fPIC -shared -w %s %s",
+                          mode_options(s->opt.mode), extra ? extra : "");
+    if (length < 0 || (size_t)length >= sizeof options)
+        return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
+    double begin = clock_s();
+    enum status st = compiler_build_text(&n->compiler, options, n->program.source.data,
+                                         n->program.hash, path, sizeof path, &info, err);
+    if (st == STATUS_OK)
+        st = load(n, path, err);
+    if (st != STATUS_OK && info.cached) { /* a damaged file in the cache */
+        unlink(path);
+        st = compiler_build_text(&n->compiler, options, n->program.source.data, n->program.hash,
+                                 path, sizeof path, &info, err);
+        if (st == STATUS_OK)
+            st = load(n, path, err);
+    }
+    s->info.compile_s = clock_s() - begin;
+    s->info.cached = info.cached;
+    return st;
+}
+
+/* A program of the group as it is now, in place of the one before. */
+static enum status translate(struct shade *s, struct native *n, struct error *err)
+{
+    struct shade_program p;
+    double begin = clock_s();
+    enum status st = shade_program_make(s, true, true, &p, err);
+    if (st != STATUS_OK)
+        return st;
+    s->info.translate_s = clock_s() - begin;
+    bool same = n->library && strcmp(p.hash, n->program.hash) == 0;
+    shade_program_free(&n->program);
+    n->program = p;
+    return same ? STATUS_OK : build(s, n, err);
+}
+
+static enum status native_open(struct shade *s, unsigned index, struct error *err)
+{
+    (void)index;
+    struct native *n = calloc(1, sizeof *n);
+    if (!n)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    s->state = n;
+    enum status st = compiler_find(&n->compiler, err);
+    (void)snprintf(s->info.device, sizeof s->info.device, "%s", n->compiler.version);
+    return st == STATUS_OK ? translate(s, n, err) : st;
+}
+
+static void native_close(struct shade *s)
+{
+    struct native *n = s->state;
+    if (!n)
+        return;
+    if (n->library)
+        dlclose(n->library);
+    shade_program_free(&n->program);
+    free(n);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+struct unit {
+    struct shade_log log;
+    struct text strings; /* of outputs; words hold offsets into it until all have run */
+    struct text failures;
+};
+
+struct worker {
+    struct native_run *run;
+    struct asl_host *host;
+    uint32_t *out; /* rows of a unit */
+    size_t begin;  /* of the unit that runs */
+    size_t point;  /* that called */
+    struct asl_globals globals;
+    struct unit *unit;
+};
+
+struct native_run {
+    struct shade *shade;
+    struct native *native;
+    const struct shade_points *points;
+    struct shade_input input;
+    struct shade_result *out;
+    struct worker *workers;
+    struct unit *units;
+    size_t unit_points;
+    bool direct; /* one output of numbers: rows are its words */
+    bool aloud;
+    volatile bool stop;
+};
+
+static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
+{
+    struct worker *w = ctx;
+    if (w->run->aloud)
+        shade_log_message(&w->unit->log, w->point, kind, to, text);
+}
+
+static bool on_space(void *ctx, const char *name, float to_common[16])
+{
+    const struct worker *w = ctx;
+    const struct shade_space *x = shade_find_space(w->run->shade, name);
+    if (x)
+        memcpy(to_common, x->to_common, sizeof x->to_common);
+    return x != NULL;
+}
+
+static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
+{
+    const struct worker *w = ctx;
+    return shade_find_userdata(w->run->shade, &w->globals, name, type, value);
+}
+
+static bool on_attribute(void *ctx, const char *object, const char *name, int index,
+                         struct asl_type type, union asl_slot *value)
+{
+    const struct worker *w = ctx;
+    (void)object;
+    (void)index;
+    return shade_find_attribute(w->run->shade, w->run->points, &w->globals, name, type, value);
+}
+
+static void on_call(void *ctx, uint32_t call, uint32_t i, uint32_t *io, uint32_t *rows)
+{
+    struct worker *w = ctx;
+    const struct shade_points *p = w->run->points;
+    w->point = p->first + i;
+    if (p->globals)
+        w->globals = p->globals[i];
+    else
+        shade_grid_globals(&p->grid, w->point, &w->globals);
+    asl_host_call(w->host, i - w->begin, &w->globals, call, io, rows);
+}
+
+static uint32_t output_word(struct worker *w, enum asl_base scalar, uint32_t word)
+{
+    if (scalar == ASL_FLOAT || scalar == ASL_INT)
+        return word;
+    struct text *t = &w->unit->strings;
+    uint32_t at = (uint32_t)t->len;
+    if (scalar == ASL_STRING)
+        text_puts(t, asl_host_text(w->host, word));
+    else
+        asl_closure_print(asl_host_closure(w->host, word), t);
+    text_append(t, "", 1);
+    return at;
+}
+
+/* Rows of points [begin, end) into the outputs. */
+static void keep_outputs(struct worker *w, const uint32_t *rows, size_t begin, size_t end)
+{
+    const struct shade_result *out = w->run->out;
+    size_t stride = w->run->native->program.emitted.out_words, at = 0;
+    for (size_t k = 0; k < out->output_count; k++) {
+        const struct shade_output *o = &out->outputs[k];
+        memset(o->ran + begin, 1, end - begin);
+        for (size_t i = begin; !w->run->direct && i < end; i++)
+            for (size_t j = 0; j < o->slots; j++)
+                o->words[i * o->slots + j] = output_word(w, asl_type_scalar(o->type, j),
+                                                         rows[(i - begin) * stride + at + j]);
+        at += o->slots;
+    }
+}
+
+static void fail_point(struct worker *w, const struct shade_failure *f)
+{
+    struct native_run *run = w->run;
+    if (run->aloud)
+        text_append(&w->unit->failures, (const char *)f, sizeof *f);
+    run->stop = run->stop || !run->shade->opt.keep_going;
+}
+
+/* Runs [begin, end); a group with a point that fails runs again, a point at a time. */
+static void stretch_run(struct worker *w, const struct a_host *host, size_t begin, size_t end)
+{
+    const struct native_run *run = w->run;
+    const struct native *n = run->native;
+    const struct shade_input *in = &run->input;
+    size_t stride = n->program.emitted.out_words;
+    while (begin < end && !run->stop) {
+        uint32_t failed[2] = {0, 0};
+        uint32_t *rows = run->direct ? run->out->outputs[0].words + begin * stride : w->out;
+        asl_host_begin(w->host);
+        w->begin = begin;
+        size_t done = n->run(host, &in->launch, in->args, in->grid, in->points, rows,
+                             (uint32_t)begin, (uint32_t)end, failed);
+        struct shade_failure f = {0};
+        if (asl_host_failed(w->host, &f.point, &f.error)) {
+            f.point += run->points->first + begin;
+            fail_point(w, &f);
+        } else if (!failed[0]) {
+            keep_outputs(w, rows, begin, done);
+        } else if (done - failed[1] > 1) {
+            keep_outputs(w, rows, begin, failed[1]);
+            shade_log_cut(&w->unit->log, run->points->first + failed[1]);
+            for (size_t i = failed[1]; i < done; i++)
+                stretch_run(w, host, i, i + 1);
+        } else {
+            keep_outputs(w, rows, begin, failed[1]);
+            shade_program_failure(run->shade, &n->program, failed[0],
+                                  run->points->first + failed[1], &f);
+            fail_point(w, &f);
+        }
+        begin = done;
+    }
+}
+
+static void unit_run(void *ctx, size_t index, unsigned thread)
+{
+    struct native_run *run = ctx;
+    struct worker *w = &run->workers[thread];
+    size_t begin = index * run->unit_points, end = begin + run->unit_points;
+    struct a_host host = {w, on_call};
+    if (run->stop || cancel_requested)
+        return;
+    w->unit = &run->units[index];
+    text_free(&w->unit->strings); /* of the iteration before */
+    stretch_run(w, &host, begin, end < run->points->count ? end : run->points->count);
+}
+
+static enum status workers_make(struct native_run *run, unsigned threads, struct error *err)
+{
+    const struct shade_strings *strings = &run->native->program.strings;
+    for (unsigned i = 0; i < threads; i++) {
+        struct worker *w = &run->workers[i];
+        w->run = run;
+        struct asl_context_options o = {.services = {.ctx = w,
+                                                     .message = on_message,
+                                                     .space = on_space,
+                                                     .attribute = on_attribute,
+                                                     .userdata = on_userdata}};
+        enum status st = asl_host_new(run->native->program.code, &run->native->program.emitted, &o,
+                                      &w->host, err);
+        if (st != STATUS_OK)
+            return st;
+        for (size_t k = run->native->program.emitted.string_count; k < strings->count; k++)
+            (void)asl_host_string(w->host, strings->text[k]);
+        w->out = malloc((run->unit_points * run->native->program.emitted.out_words + 1) *
+                        sizeof *w->out);
+        if (!w->out)
+            return error_msg(err, STATUS_MEMORY, "out of memory");
+    }
+    return STATUS_OK;
+}
+
+static enum status results_collect(struct native_run *run, size_t units, struct error *err)
+{
+    struct shade_log *logs = calloc(units, sizeof *logs);
+    const struct text **strings = calloc(units, sizeof *strings),
+                      **failures = calloc(units, sizeof *failures);
+    enum status st = STATUS_OK;
+    if (!logs || !strings || !failures)
+        st = error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; st == STATUS_OK && i < units; i++) {
+        logs[i] = run->units[i].log;
+        strings[i] = &run->units[i].strings;
+        failures[i] = &run->units[i].failures;
+    }
+    if (st == STATUS_OK)
+        st = shade_strings_number(strings, run->unit_points, run->out, err);
+    if (st == STATUS_OK)
+        st = shade_logs_collect(logs, units, run->out, err);
+    if (st == STATUS_OK)
+        st = shade_failures_collect(failures, units, run->out, err);
+    free(logs);
+    free((void *)strings);
+    free((void *)failures);
+    return st;
+}
+
+/* Multiples of the widest row of lanes; at most what a host holds. */
+static size_t points_of_unit(size_t count, unsigned threads)
+{
+    size_t n = count / ((size_t)threads * 16) / 64 * 64;
+    return n < 64 ? 64 : n > ASL_HOST_POINTS ? ASL_HOST_POINTS : n;
+}
+
+static enum status run_all(struct native_run *run, unsigned threads, struct error *err)
+{
+    size_t units = (run->points->count + run->unit_points - 1) / run->unit_points;
+    run->units = calloc(units, sizeof *run->units);
+    run->workers = calloc(threads, sizeof *run->workers);
+    enum status st = run->units && run->workers ? workers_make(run, threads, err)
+                                                : error_msg(err, STATUS_MEMORY, "out of memory");
+    for (uint32_t k = 0; st == STATUS_OK && k < run->points->iterations && !run->stop; k++) {
+        run->aloud = k == 0;
+        double begin = clock_s();
+        parallel_for(units, threads, unit_run, run);
+        run->out->run_s += clock_s() - begin;
+        if (cancel_requested)
+            st = error_msg(err, STATUS_CANCELLED, "stopped");
+    }
+    if (st == STATUS_OK)
+        st = results_collect(run, units, err);
+    for (unsigned i = 0; run->workers && i < threads; i++) {
+        asl_host_free(run->workers[i].host);
+        free(run->workers[i].out);
+    }
+    for (size_t i = 0; run->units && i < units; i++) {
+        text_free(&run->units[i].log.text);
+        text_free(&run->units[i].strings);
+        text_free(&run->units[i].failures);
+    }
+    free(run->workers);
+    free(run->units);
+    return st;
+}
+
+static enum status native_run(struct shade *s, const struct shade_points *points,
+                              struct shade_result *out, struct error *err)
+{
+    struct native_run run = {.shade = s, .native = s->state, .points = points, .out = out};
+    struct arena a = {0};
+    enum status st = s->opt.bake ? translate(s, run.native, err) : STATUS_OK;
+    if (st == STATUS_OK)
+        st = shade_input_make(s, &run.native->program, points, &a, &run.input, err);
+    run.direct = out->output_count == 1;
+    for (size_t j = 0; run.direct && j < out->outputs[0].slots; j++) {
+        enum asl_base b = asl_type_scalar(out->outputs[0].type, j);
+        run.direct = b == ASL_FLOAT || b == ASL_INT;
+    }
+    run.unit_points = points_of_unit(points->count, s->opt.threads);
+    if (st == STATUS_OK)
+        st = run_all(&run, s->opt.threads, err);
+    arena_free(&a);
+    return st;
+}
+
+const struct shade_engine shade_native = {
+    .info = {"native", "emitted C by the system's compiler, threads and vectors"},
+    .open = native_open,
+    .run = native_run,
+    .close = native_close,
+};

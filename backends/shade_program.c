@@ -1,0 +1,191 @@
+/* shade_program.c: groups as device programs. */
+#include "shade_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum status no_memory(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory");
+}
+
+/* ---- the program ---------------------------------------------------------------------------- */
+
+static const char wide_preamble[] = "#if defined(__AVX512F__)\n#define A_WIDTH 16\n"
+                                    "#elif defined(__AVX__)\n#define A_WIDTH 8\n"
+                                    "#else\n#define A_WIDTH 4\n#endif\n";
+
+static enum status lower(const struct shade *s, struct shade_program *p, const char *const *outputs,
+                         struct error *err)
+{
+    struct asl_lower_options o = {.level = (int)s->opt.level,
+                                  .bake = s->opt.bake,
+                                  .outputs = outputs,
+                                  .entry_layers = s->entry_layers};
+    return asl_lower(&p->arena, s->group, &o, &p->code, err);
+}
+
+enum status shade_program_make(const struct shade *s, bool wide, bool host,
+                               struct shade_program *out, struct error *err)
+{
+    struct shade_program p = {0};
+    struct text *t = &p.source;
+    const char **outputs = ARENA_ARRAY(&p.arena, const char *, s->output_count + 1);
+    enum status st = outputs ? STATUS_OK : no_memory(err);
+    for (size_t i = 0; outputs && i < s->output_count; i++)
+        outputs[i] = s->outputs[i].name;
+    if (st == STATUS_OK)
+        st = lower(s, &p, outputs, err);
+    text_puts(t, portable_source);
+    text_puts(t, wide ? wide_preamble : "#define A_WIDTH 1\n");
+    text_puts(t, host ? "#define A_HOST\n" : "");
+    text_puts(t, asl_device_source);
+    struct asl_emit_options o = {.wide = wide, .host = host, .outputs = outputs};
+    if (st == STATUS_OK)
+        st = asl_emit_c(&p.arena, p.code, &o, t, &p.emitted, err);
+    text_puts(t, asl_entry_source);
+    if (st == STATUS_OK && t->failed)
+        st = no_memory(err);
+    if (st != STATUS_OK) {
+        shade_program_free(&p);
+        return st;
+    }
+    hash_bytes(t->data, t->len, p.hash);
+    *out = p;
+    return STATUS_OK;
+}
+
+void shade_program_free(struct shade_program *p)
+{
+    text_free(&p->source);
+    shade_strings_free(&p->strings);
+    arena_free(&p->arena);
+    *p = (struct shade_program){0};
+}
+
+/* ---- what it reads -------------------------------------------------------------------------- */
+
+static enum status args_fill(const struct shade *s, struct shade_program *p, struct arena *a,
+                             struct shade_input *in, struct error *err)
+{
+    size_t n = asl_code_args(p->code);
+    union asl_slot *area = ARENA_ARRAY(a, union asl_slot, n);
+    in->args = ARENA_ARRAY(a, uint32_t, n + 1);
+    in->arg_words = n + 1;
+    if (!area || !in->args)
+        return no_memory(err);
+    if (!p->strings.count) {
+        p->strings.arena = &p->arena;
+        for (size_t i = 0; i < p->emitted.string_count; i++)
+            (void)shade_string_id(&p->strings, p->emitted.strings[i]);
+    }
+    asl_code_args_fill(p->code, s->group, area);
+    for (size_t i = 0; i < n; i++) {
+        struct asl_code_arg x = asl_code_arg_at(p->code, i);
+        bool string = !x.is_set && asl_type_scalar(x.type, x.slot) == ASL_STRING;
+        in->args[i] = string ? shade_string_id(&p->strings, area[i].s) : (uint32_t)area[i].i;
+    }
+    return p->strings.failed ? no_memory(err) : STATUS_OK;
+}
+
+static uint32_t *put_floats(uint32_t *to, const float *f, size_t n)
+{
+    memcpy(to, f, n * sizeof *f);
+    return to + n;
+}
+
+static uint32_t *put_dual3(uint32_t *to, const struct asl_dual3 *x)
+{
+    to = put_floats(to, x->v, 3);
+    to = put_floats(to, x->dx, 3);
+    return put_floats(to, x->dy, 3);
+}
+
+/* In the order of shaders/device/point.h. */
+static void pack_point(uint32_t *to, const struct asl_globals *g)
+{
+    const float u[6] = {g->u.v, g->u.dx, g->u.dy, g->v.v, g->v.dx, g->v.dy};
+    const float rest[3] = {g->time, g->dtime, g->surfacearea};
+    to = put_dual3(to, &g->P);
+    to = put_dual3(to, &g->I);
+    to = put_dual3(to, &g->N);
+    to = put_dual3(to, &g->Ps);
+    to = put_floats(to, g->Ng, 3);
+    to = put_floats(to, g->dPdu, 3);
+    to = put_floats(to, g->dPdv, 3);
+    to = put_floats(to, g->dPdtime, 3);
+    to = put_floats(to, g->dPdz, 3);
+    to = put_floats(to, u, 6);
+    to = put_floats(to, rest, 3);
+    to[0] = g->backfacing;
+    to[1] = g->flip_handedness;
+    to[2] = g->raytype;
+}
+
+static enum status points_fill(const struct shade_points *points, struct arena *a,
+                               struct shade_input *in, struct error *err)
+{
+    const struct shade_grid *g = &points->grid;
+    in->launch.listed = points->globals != NULL;
+    if (points->globals) {
+        in->point_words = points->count * SHADE_POINT_WORDS;
+        in->points = ARENA_ARRAY(a, uint32_t, in->point_words);
+        in->grid = ARENA_ARRAY(a, float, 1);
+        in->grid_floats = 1;
+        for (size_t i = 0; in->points && i < points->count; i++)
+            pack_point(in->points + i * SHADE_POINT_WORDS, &points->globals[i]);
+        in->launch.width = 1;
+        return in->points && in->grid ? STATUS_OK : no_memory(err);
+    }
+    struct shade_grid plain = *g;
+    struct asl_globals at;
+    plain.vary_p = plain.vary_u = plain.vary_v = false;
+    in->grid_floats = (size_t)g->width + SHADE_GRID_PAD + g->height;
+    in->grid = ARENA_ARRAY(a, float, in->grid_floats);
+    if (!in->grid)
+        return no_memory(err);
+    for (size_t x = 0; x < g->width; x++) {
+        shade_grid_globals(&plain, x, &at);
+        in->grid[x] = at.u.v;
+    }
+    for (size_t y = 0; y < g->height; y++) {
+        shade_grid_globals(&plain, y * g->width, &at);
+        in->grid[g->width + SHADE_GRID_PAD + y] = at.v.v;
+    }
+    in->launch.width = g->width;
+    in->launch.du = at.u.dx;
+    in->launch.dv = at.v.dy;
+    in->launch.vary = (g->vary_p ? 1u : 0u) | (g->vary_u ? 2u : 0u) | (g->vary_v ? 4u : 0u);
+    return STATUS_OK;
+}
+
+enum status shade_input_make(const struct shade *s, struct shade_program *p,
+                             const struct shade_points *points, struct arena *a,
+                             struct shade_input *out, struct error *err)
+{
+    struct shade_input in = {0};
+    uint64_t budget = s->opt.step_budget ? s->opt.step_budget : 100000000;
+    if (points->count > UINT32_MAX || points->first > UINT32_MAX - points->count)
+        return error_msg(err, STATUS_LIMIT, "at most 2^32 points in one run");
+    in.launch.first = (uint32_t)points->first;
+    in.launch.count = (uint32_t)points->count;
+    in.launch.raytype = points->grid.raytype;
+    in.launch.budget = budget < UINT32_MAX ? (uint32_t)budget : UINT32_MAX;
+    enum status st = args_fill(s, p, a, &in, err);
+    if (st == STATUS_OK)
+        st = points_fill(points, a, &in, err);
+    if (st == STATUS_OK)
+        *out = in;
+    return st;
+}
+
+void shade_program_failure(const struct shade *s, const struct shade_program *p, uint32_t failed,
+                           size_t point, struct shade_failure *out)
+{
+    const struct asl_emitted_loop *l = &p->emitted.loops[failed - 1];
+    uint64_t budget = s->opt.step_budget ? s->opt.step_budget : 100000000;
+    *out = (struct shade_failure){.point = point};
+    (void)error_set(&out->error, STATUS_TIMEOUT, l->at,
+                    "layer '%s' ran %llu steps at one point and was stopped: does a loop not end?",
+                    l->layer, (unsigned long long)budget);
+}

@@ -1,0 +1,54 @@
+/* shade_program.h: a group of shaders as a program for a device: lowered, emitted, with the words
+ * that its entries read. What the engines native, opencl and cuda share. */
+#ifndef ISOPHOTE_SHADE_PROGRAM_H
+#define ISOPHOTE_SHADE_PROGRAM_H
+
+#include "shade.h"
+
+/* kernel/portable.h */
+extern const char portable_source[], portable_source_hash[33];
+
+/* struct a_launch of shaders/device/point.h. */
+struct shade_launch {
+    uint32_t width, first, count;
+    uint32_t vary, raytype, budget;
+    uint32_t listed;
+    float du, dv;
+};
+
+enum { SHADE_POINT_WORDS = 63, SHADE_GRID_PAD = 16 };
+
+struct shade_program {
+    struct arena arena;
+    struct asl_code *code;
+    struct asl_emitted emitted;
+    struct text source;           /* all of it */
+    char hash[33];                /* of the source */
+    struct shade_strings strings; /* emitted ones, then those of the argument area */
+};
+
+/* Lowers and emits the group as it is now. wide, host: as asl_emit_options has them. */
+enum status shade_program_make(const struct shade *s, bool wide, bool host,
+                               struct shade_program *out, struct error *err);
+void shade_program_free(struct shade_program *p);
+
+/* What a run reads: filled for the group's parameters and the points as they are now. */
+struct shade_input {
+    struct shade_launch launch;
+    uint32_t *args; /* at least one word */
+    size_t arg_words;
+    float *grid;
+    size_t grid_floats;
+    uint32_t *points; /* [count][SHADE_POINT_WORDS]; NULL for a grid */
+    size_t point_words;
+};
+/* In the arena. */
+enum status shade_input_make(const struct shade *s, struct shade_program *p,
+                             const struct shade_points *points, struct arena *a,
+                             struct shade_input *out, struct error *err);
+
+/* The error of a point whose loop number `failed` - 1 spent the budget. */
+void shade_program_failure(const struct shade *s, const struct shade_program *p, uint32_t failed,
+                           size_t point, struct shade_failure *out);
+
+#endif

@@ -1,0 +1,91 @@
+/* entry.h: the program's entries, behind the emitted text: points [begin, end) of a launch. */
+
+#ifdef K_NATIVE
+
+#if A_WIDTH == 1
+#define A_FIRST(n) 1
+#else
+static const union {
+    int n[16];
+} a_lane_numbers = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}};
+/* The first n lanes. */
+K_FN am A_FIRST(uint n)
+{
+    ai lane;
+    __builtin_memcpy(&lane, a_lane_numbers.n, sizeof lane);
+    return lane < (int)n;
+}
+#endif
+
+/* `out` begins with the row of point `begin`. failed[0] becomes 1 + the loop that spent the budget,
+ * failed[1] the first point of its group. Returns the point after the last that was run. */
+__attribute__((visibility("default"))) uint
+asl_points(const struct a_host *host, const struct a_launch *k, const uint *args, const float *grid,
+           const uint *points, uint *out, uint begin, uint end, uint *failed)
+{
+    struct a_state s;
+    s.args = args;
+    s.budget = k->budget;
+    s.failed = 0u;
+#ifdef A_HOST
+    s.host = host;
+#endif
+    for (uint i = begin; i < end;) {
+        uint n = end - i;
+        n = n < A_WIDTH ? n : A_WIDTH;
+        s.index = i;
+        if (k->listed) {
+            a_point_listed(s.point, points, i, end);
+        } else {
+            uint at = k->first + i, x = at % k->width;
+            n = n < k->width - x ? n : k->width - x;
+            a_point_grid(s.point, grid, k, x, at / k->width);
+        }
+        a_shade(&s, A_FIRST(n));
+        for (uint lane = 0u; lane < n; lane++)
+            a_outputs(&s, (int)lane, out + (i - begin + lane) * A_OUT_WORDS);
+        if (s.failed) {
+            failed[0] = s.failed;
+            failed[1] = i;
+            return i + n;
+        }
+        i += n;
+    }
+    return end;
+}
+
+#else
+
+#ifdef K_OPENCL
+__kernel void
+#else
+extern "C" __global__ void
+#endif
+asl_points(K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBAL const float *grid,
+           K_GLOBAL const uint *points, K_GLOBAL uint *out, K_GLOBAL uint *failed)
+{
+#ifdef K_OPENCL
+    uint i = (uint)get_global_id(0);
+#else
+    uint i = blockIdx.x * blockDim.x + threadIdx.x;
+#endif
+    struct a_state s;
+    if (i >= k->count)
+        return;
+    s.args = args;
+    s.budget = k->budget;
+    s.failed = 0u;
+    s.index = i;
+    if (k->listed)
+        a_point_listed(s.point, points, i, k->count);
+    else
+        a_point_grid(s.point, grid, k, (k->first + i) % k->width, (k->first + i) / k->width);
+    a_shade(&s, 1);
+    a_outputs(&s, 0, out + i * A_OUT_WORDS);
+    if (s.failed) { /* whichever comes last is told */
+        failed[0] = s.failed;
+        failed[1] = i;
+    }
+}
+
+#endif

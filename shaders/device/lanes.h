@@ -1,0 +1,239 @@
+/* lanes.h: what shaders compute with: rows of A_WIDTH points side by side. One source for both:
+ * with A_WIDTH 1 plain floats and ints (C, OpenCL C, CUDA), else vectors of gcc and clang, where
+ * every operation below is done for all lanes and am tells which of them count.
+ * backends/kernel/portable.h stands before this file.
+ *
+ *   af  floats          ai  ints, two's complement          au  the same, unsigned
+ *   am  conditions: of one point 0 or 1, of a row 0 or -1; comparisons give them, & and | join them
+ */
+#ifndef A_WIDTH
+#define A_WIDTH 1
+#endif
+
+/* Functions that the compiler may leave apart. */
+#ifdef K_CUDA
+#define A_CALL static __device__
+#else
+#define A_CALL static
+#endif
+
+#if A_WIDTH == 1
+typedef float af;
+typedef int ai;
+typedef uint au;
+typedef int am;
+#define A_F(x)        (x)
+#define A_I(x)        (x)
+#define A_ALL         1
+#define A_NONE        0
+#define A_BITS(x)     ((int)K_AS_UINT(x))
+#define A_FLOATS(x)   K_AS_FLOAT((uint)(x))
+#define A_UINTS(x)    ((uint)(x))
+#define A_INTS(x)     ((int)(x))
+#define A_AT(v, lane) (v)
+K_FN af a_sel(am m, af a, af b) { return m ? a : b; }
+K_FN ai a_seli(am m, ai a, ai b) { return m ? a : b; }
+K_FN am a_not(am m) { return !m; }
+K_FN int a_any(am m) { return m; }
+K_FN ai a_int(am m) { return m; }
+K_FN am a_true(ai x) { return x != 0; }
+K_FN af a_to_float(ai x) { return (float)x; }
+K_FN af a_uint_to_float(au x) { return (float)x; }
+K_FN ai a_to_int(af x) { return (int)x; }
+K_FN af a_floor(af x) { return K_FLOOR(x); }
+K_FN af a_root(af x) { return K_SQRT(x); }
+K_FN uint a_get(const af *x, int lane) { return K_AS_UINT(*x); }
+K_FN uint a_geti(const ai *x, int lane) { return (uint)*x; }
+K_FN void a_put(af *x, int lane, uint word) { *x = K_AS_FLOAT(word); }
+K_FN void a_puti(ai *x, int lane, uint word) { *x = (int)word; }
+#else
+typedef float af __attribute__((vector_size(4 * A_WIDTH)));
+typedef int ai __attribute__((vector_size(4 * A_WIDTH)));
+typedef uint au __attribute__((vector_size(4 * A_WIDTH)));
+typedef ai am;
+#define A_F(x)        ((x) - (af){0})
+#define A_I(x)        ((x) + (ai){0})
+#define A_ALL         (~(ai){0})
+#define A_NONE        ((ai){0})
+#define A_BITS(x)     ((ai)(x))
+#define A_FLOATS(x)   ((af)(x))
+#define A_UINTS(x)    ((au)(x))
+#define A_INTS(x)     ((ai)(x))
+#define A_AT(v, lane) ((v)[lane])
+K_INLINE af a_sel(am m, af a, af b) { return (af)(((ai)a & m) | ((ai)b & ~m)); }
+K_INLINE ai a_seli(am m, ai a, ai b) { return (a & m) | (b & ~m); }
+K_INLINE am a_not(am m) { return ~m; }
+K_INLINE int a_any(am m)
+{
+#if defined(__AVX512F__) && A_WIDTH == 16 && !defined(__clang__)
+    return __builtin_ia32_ptestmd512(m, m, (unsigned short)-1) != 0;
+#elif defined(__AVX__) && A_WIDTH == 8
+    return __builtin_ia32_movmskps256((af)m) != 0;
+#else
+    int any = 0;
+    for (int i = 0; i < A_WIDTH; i++)
+        any |= m[i];
+    return any != 0;
+#endif
+}
+/* One lane's word of a row's slot, and back. */
+K_INLINE uint a_get(const af *x, int lane) { return (uint)(*(const ai *)x)[lane]; }
+K_INLINE uint a_geti(const ai *x, int lane) { return (uint)(*x)[lane]; }
+K_INLINE void a_put(af *x, int lane, uint word) { (*(ai *)x)[lane] = (int)word; }
+K_INLINE void a_puti(ai *x, int lane, uint word) { (*x)[lane] = (int)word; }
+K_INLINE ai a_int(am m) { return m & 1; }
+K_INLINE am a_true(ai x) { return x != 0; }
+K_INLINE af a_to_float(ai x) { return __builtin_convertvector(x, af); }
+K_INLINE af a_uint_to_float(au x) { return __builtin_convertvector(x, af); }
+K_INLINE ai a_to_int(af x) { return __builtin_convertvector(x, ai); }
+K_INLINE af a_floor(af x)
+{
+#if defined(__AVX512F__) && A_WIDTH == 16
+    return __builtin_ia32_rndscaleps_mask(x, 1, x, (unsigned short)-1, 4);
+#elif defined(__AVX__) && A_WIDTH == 8
+    return __builtin_ia32_roundps256(x, 1);
+#else
+    for (int i = 0; i < A_WIDTH; i++)
+        x[i] = K_FLOOR(x[i]);
+    return x;
+#endif
+}
+K_INLINE af a_root(af x)
+{
+#if defined(__AVX512F__) && A_WIDTH == 16 && !defined(__clang__)
+    return __builtin_ia32_sqrtps512_mask(x, x, (unsigned short)-1, 4);
+#elif defined(__AVX__) && A_WIDTH == 8
+    return __builtin_ia32_sqrtps256(x);
+#else
+    for (int i = 0; i < A_WIDTH; i++)
+        x[i] = K_SQRT(x[i]);
+    return x;
+#endif
+}
+#endif
+
+/* A value and its changes over one step in x and y. */
+struct ad {
+    af v, dx, dy;
+};
+
+/* ---- the operations of shaders/ir_ops.def that C does not have as they are --------------------
+ */
+
+K_FN af a_abs(af x) { return A_FLOATS(A_BITS(x) & 0x7FFFFFFF); }
+K_FN af a_neg(af x) { return -x; }
+K_FN af a_min(af a, af b) { return a_sel(b < a, b, a); } /* a when either is not a number */
+K_FN af a_max(af a, af b) { return a_sel(a < b, b, a); }
+/* The magnitude of a with the sign of b. */
+K_FN af a_with_sign(af a, af b)
+{
+    return A_FLOATS((A_BITS(a) & 0x7FFFFFFF) | (A_BITS(b) & (int)0x80000000u));
+}
+K_FN am a_is_nan(af x) { return x != x; }
+K_FN am a_is_inf(af x) { return (A_BITS(x) & 0x7FFFFFFF) == 0x7F800000; }
+K_FN am a_is_finite(af x) { return (A_BITS(x) & 0x7FFFFFFF) < 0x7F800000; }
+
+K_FN af a_fdiv(af a, af b)
+{
+    am zero = b == 0.0f;
+    return a_sel(zero, A_F(0.0f), a / a_sel(zero, A_F(1.0f), b));
+}
+K_FN af a_fsqrt(af x)
+{
+    am above = x > 0.0f;
+    return a_sel(above, a_root(a_sel(above, x, A_F(1.0f))), A_F(0.0f));
+}
+/* Floats of 2^23 and more are whole. The sign stays, also of zero. */
+K_FN af a_trunc(af x)
+{
+    am small = a_abs(x) < 8388608.0f;
+    af t = a_to_float(a_to_int(a_sel(small, x, A_F(0.0f))));
+    return a_sel(small, a_with_sign(t, x), x);
+}
+K_FN af a_ceil(af x) { return -a_floor(-x); }
+K_FN af a_round(af x)
+{
+    af t = a_trunc(x), rest = a_abs(x - t); /* exact */
+    am small = a_abs(x) < 8388608.0f;
+    return a_sel(small & (rest >= 0.5f), a_with_sign(a_abs(t) + 1.0f, x), t);
+}
+K_FN ai a_f2i(af x)
+{
+    am big = x >= 2147483648.0f, low = x < -2147483648.0f, bad = a_is_nan(x);
+    ai i = a_to_int(a_sel(big | low | bad, A_F(0.0f), x));
+    i = a_seli(big, A_I(0x7FFFFFFF), i);
+    return a_seli(low, A_I((int)0x80000000u), i);
+}
+K_FN ai a_iadd(ai a, ai b) { return A_INTS(A_UINTS(a) + A_UINTS(b)); }
+K_FN ai a_isub(ai a, ai b) { return A_INTS(A_UINTS(a) - A_UINTS(b)); }
+K_FN ai a_imul(ai a, ai b) { return A_INTS(A_UINTS(a) * A_UINTS(b)); }
+K_FN ai a_ineg(ai a) { return A_INTS(0u - A_UINTS(a)); }
+K_FN ai a_ishl(ai a, ai b) { return A_INTS(A_UINTS(a) << (A_UINTS(b) & 31u)); }
+K_FN ai a_ishr(ai a, ai b) { return a >> (b & 31); }
+K_FN ai a_idiv(ai a, ai b)
+{
+    am zero = b == 0, minus = b == -1;
+    ai q = a / a_seli(zero | minus, A_I(1), b);
+    return a_seli(zero, A_I(0), a_seli(minus, a_ineg(a), q));
+}
+K_FN ai a_imod(ai a, ai b)
+{
+    am one = (b == 0) | (b == -1);
+    return a_seli(one, A_I(0), a % a_seli(one, A_I(1), b));
+}
+/* mod(int, int) of ASL: the sign of b. */
+K_FN ai a_imodulo(ai a, ai b)
+{
+    ai m = a_imod(a, b);
+    ai fixed = a_iadd(m, b);
+    m = a_seli((m != 0) & ((m ^ b) < 0), fixed, m);
+    return a_seli(b == 0, a, m);
+}
+K_FN ai a_clamp_index(ai i, int count)
+{
+    i = a_seli(i < 0, A_I(0), i);
+    return a_seli(i >= count, A_I(count - 1), i);
+}
+
+/* Slots of a row that differ from lane to lane; `step` is the number of points side by side. */
+#if A_WIDTH == 1
+K_FN af a_gather(const af *row, ai at) { return row[at]; }
+K_FN ai a_gatheri(const ai *row, ai at) { return row[at]; }
+K_FN void a_scatter(af *row, ai at, af x, am m)
+{
+    if (m)
+        row[at] = x;
+}
+K_FN void a_scatteri(ai *row, ai at, ai x, am m)
+{
+    if (m)
+        row[at] = x;
+}
+#else
+K_FN af a_gather(const af *row, ai at)
+{
+    af r = {0};
+    for (int i = 0; i < A_WIDTH; i++)
+        r[i] = ((const float *)row)[at[i] * A_WIDTH + i];
+    return r;
+}
+K_FN ai a_gatheri(const ai *row, ai at)
+{
+    ai r = {0};
+    for (int i = 0; i < A_WIDTH; i++)
+        r[i] = ((const int *)row)[at[i] * A_WIDTH + i];
+    return r;
+}
+K_FN void a_scatter(af *row, ai at, af x, am m)
+{
+    for (int i = 0; i < A_WIDTH; i++)
+        if (m[i])
+            ((float *)row)[at[i] * A_WIDTH + i] = x[i];
+}
+K_FN void a_scatteri(ai *row, ai at, ai x, am m)
+{
+    for (int i = 0; i < A_WIDTH; i++)
+        if (m[i])
+            ((int *)row)[at[i] * A_WIDTH + i] = x[i];
+}
+#endif

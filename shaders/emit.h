@@ -1,0 +1,78 @@
+/* emit.h: what the files of the C emitter share. The text that they write is in the dialect of
+ * backends/kernel/portable.h with shaders/device/ before it. */
+#ifndef ASL_EMIT_H
+#define ASL_EMIT_H
+
+#include "ir.h"
+
+#include <setjmp.h>
+
+/* What a value is in the text: a condition is an int 0 or 1 to the IR. */
+enum emit_kind { EMIT_FLOAT, EMIT_INT, EMIT_CONDITION };
+
+struct emit {
+    const struct asl_code *code;
+    const struct asl_emit_options *opt;
+    struct arena *arena;
+    struct asl_emitted *out;
+    struct error *err;
+    enum status status;
+    jmp_buf fail;
+    struct text body;     /* layers */
+    struct text variants; /* functions that calls need, each once */
+    /* of the layer being written */
+    const struct ir_layer *layer;
+    uint32_t layer_index;
+    const struct ir_inst **defs; /* by value */
+    uint8_t *kinds;              /* enum emit_kind by value */
+    struct src_pos line;         /* of the last #line */
+    unsigned depth;              /* of regions, for names of masks */
+    struct emit_region *region;
+    const struct ir_block **homes; /* by cell: the smallest block that holds all its accesses */
+    const uint32_t *pulls;         /* by layer: PULL instructions that name it, plus entries */
+    size_t strings_cap, hosts_cap, loops_cap;
+};
+
+/* A block being written: which mask holds in it (wide texts). */
+struct emit_region {
+    struct emit_region *up;
+    const struct ir_block *block;
+    unsigned mask; /* its name is m<mask> */
+    bool shrunk;   /* lanes may have left since the block began */
+};
+
+_Noreturn void emit_fail(struct emit *e, enum status s, struct src_pos at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void *emit_alloc(struct emit *e, size_t count, size_t size);
+/* An operand as a float (its bits, when it is an int), an int, or a condition; constants as they
+ * are. The text lives in the arena. */
+const char *emit_float(struct emit *e, ir_value v);
+const char *emit_int(struct emit *e, ir_value v);
+const char *emit_condition(struct emit *e, ir_value v);
+/* Bits as an int, whatever the value is. */
+const char *emit_bits(struct emit *e, ir_value v);
+/* The string that a value always is; NULL when that is not known. */
+const char *emit_constant_string(const struct emit *e, ir_value v);
+bool emit_constant_int(const struct emit *e, ir_value v, int32_t *out);
+uint32_t emit_string_id(struct emit *e, const char *s);
+/* A cell's row as an expression that is a pointer. */
+const char *emit_cell(struct emit *e, uint32_t cell);
+bool emit_cell_is_int(const struct emit *e, uint32_t cell);
+/* The slot of a place for an instruction's operands, as a text: a number, or an int expression. */
+const char *emit_slot(struct emit *e, const struct ir_inst *i, const struct ir_place *p,
+                      uint32_t more, bool *dynamic);
+/* "m3", or NULL when everything in sight may be written. */
+const char *emit_mask(struct emit *e);
+void emit_store(struct emit *e, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
+                enum emit_kind kind, const char *value);
+const char *emit_load(struct emit *e, const struct ir_inst *i, const struct ir_place *p,
+                      uint32_t more);
+void emit_set(struct emit *e, ir_value v, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+#define EMIT(...) text_printf(&e->body, __VA_ARGS__)
+const char *emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* emit_call.c: a call of what shaders/device/ has; false when it has not. */
+bool emit_device_call(struct emit *e, const struct ir_inst *i);
+
+#endif

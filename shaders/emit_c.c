@@ -1,0 +1,1010 @@
+/* emit_c.c: IR to C. Two texts from one walk: for one point (OpenCL, CUDA, plain C), where control
+ * flow is C's own; and for a row of points (vectors of gcc and clang), where every region has a
+ * mask of the points that are in it. Values are C variables, cells are arrays. */
+#include "emit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory, failing ------------------------------------------------------------------------ */
+
+_Noreturn void emit_fail(struct emit *e, enum status s, struct src_pos at, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    e->status = error_setv(e->err, s, at, fmt, ap);
+    va_end(ap);
+    longjmp(e->fail, 1);
+}
+
+void *emit_alloc(struct emit *e, size_t count, size_t size)
+{
+    void *p = arena_alloc(e->arena, count, size, 0);
+    if (!p)
+        emit_fail(e, STATUS_MEMORY, (struct src_pos){0}, "out of memory");
+    return p;
+}
+
+const char *emit_text(struct emit *e, const char *fmt, ...)
+{
+    char buf[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(buf, sizeof buf, fmt, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof buf)
+        emit_fail(e, STATUS_LIMIT, (struct src_pos){0}, "an expression of the text is too long");
+    char *s = emit_alloc(e, (size_t)n + 1, 1);
+    memcpy(s, buf, (size_t)n + 1);
+    return s;
+}
+
+static void *grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return (void *)old;
+    size_t more = *cap ? 2 * *cap : 16;
+    void *p = emit_alloc(e, more, size);
+    if (count)
+        memcpy(p, old, count * size);
+    *cap = more;
+    return p;
+}
+
+uint32_t emit_string_id(struct emit *e, const char *s)
+{
+    struct asl_emitted *o = e->out;
+    for (uint32_t i = 0; i < o->string_count; i++)
+        if (strcmp(o->strings[i], s) == 0)
+            return i;
+    const char **list = grow(e, o->strings, o->string_count, &e->strings_cap, sizeof *list);
+    list[o->string_count] = s;
+    o->strings = list;
+    return (uint32_t)o->string_count++;
+}
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+static const struct ir_inst *constant(const struct emit *e, ir_value v)
+{
+    const struct ir_inst *d = e->defs[v];
+    return d && d->op == IR_CONST ? d : NULL;
+}
+
+const char *emit_constant_string(const struct emit *e, ir_value v)
+{
+    const struct ir_inst *d = constant(e, v);
+    return d && e->layer->types[v] == IR_S ? d->u.k.s : NULL;
+}
+
+bool emit_constant_int(const struct emit *e, ir_value v, int32_t *out)
+{
+    const struct ir_inst *d = constant(e, v);
+    if (!d || e->layer->types[v] != IR_I)
+        return false;
+    *out = d->u.k.i;
+    return true;
+}
+
+static const char *float_text(struct emit *e, float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (!isfinite(x))
+        return emit_text(e, "A_FLOATS(A_I((int)0x%08Xu))", bits);
+    char s[40];
+    (void)snprintf(s, sizeof s, "%.9g", (double)x);
+    if (!strpbrk(s, ".e"))
+        strcat(s, ".0");
+    return emit_text(e, "A_F(%sf)", s);
+}
+
+static const char *int_text(struct emit *e, int32_t x)
+{
+    if (x == INT32_MIN)
+        return "A_I((int)0x80000000u)";
+    return emit_text(e, "A_I(%d)", x);
+}
+
+const char *emit_float(struct emit *e, ir_value v)
+{
+    const struct ir_inst *d = constant(e, v);
+    if (d && e->layer->types[v] == IR_F)
+        return float_text(e, d->u.k.f);
+    if (e->kinds[v] != EMIT_FLOAT)
+        return emit_text(e, "A_FLOATS(%s)", emit_int(e, v));
+    return emit_text(e, "v%u", v);
+}
+
+const char *emit_int(struct emit *e, ir_value v)
+{
+    const struct ir_inst *d = constant(e, v);
+    if (d && e->layer->types[v] == IR_I)
+        return int_text(e, d->u.k.i);
+    if (d && e->layer->types[v] == IR_S)
+        return int_text(e, (int32_t)emit_string_id(e, d->u.k.s));
+    if (d && e->layer->types[v] == IR_C)
+        return int_text(e, 0);
+    if (e->kinds[v] == EMIT_CONDITION)
+        return emit_text(e, "a_int(v%u)", v);
+    if (e->kinds[v] == EMIT_FLOAT)
+        return emit_text(e, "A_BITS(v%u)", v);
+    return emit_text(e, "v%u", v);
+}
+
+const char *emit_bits(struct emit *e, ir_value v)
+{
+    if (e->layer->types[v] == IR_F)
+        return emit_text(e, "A_BITS(%s)", emit_float(e, v));
+    return emit_int(e, v);
+}
+
+const char *emit_condition(struct emit *e, ir_value v)
+{
+    const struct ir_inst *d = constant(e, v);
+    if (d)
+        return d->u.k.i != 0 ? "A_ALL" : "A_NONE";
+    if (e->kinds[v] == EMIT_CONDITION)
+        return emit_text(e, "v%u", v);
+    return emit_text(e, "a_true(v%u)", v);
+}
+
+void emit_set(struct emit *e, ir_value v, const char *fmt, ...)
+{
+    static const char *const types[] = {"af", "ai", "am"};
+    va_list ap;
+    char buf[1024];
+    va_start(ap, fmt);
+    int n = vsnprintf(buf, sizeof buf, fmt, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof buf)
+        emit_fail(e, STATUS_LIMIT, (struct src_pos){0}, "an expression of the text is too long");
+    EMIT("const %s v%u = %s;\n", types[e->kinds[v]], v, buf);
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+bool emit_cell_is_int(const struct emit *e, uint32_t cell)
+{
+    const struct ir_cell *c = &e->code->cells[cell];
+    return !c->types && !c->derivs && c->type != IR_F;
+}
+
+const char *emit_cell(struct emit *e, uint32_t cell)
+{
+    bool local = e->code->cells[cell].scope == IR_LOCAL;
+    return emit_text(e, local ? "c%u" : "s->c%u", cell);
+}
+
+const char *emit_slot(struct emit *e, const struct ir_inst *i, const struct ir_place *p,
+                      uint32_t more, bool *dynamic)
+{
+    uint32_t base = p->base + more;
+    const char *sum = NULL;
+    for (uint32_t k = 0; k < p->index_count; k++) {
+        const struct ir_index *x = &p->index[k];
+        ir_value v = i->operands[x->operand];
+        int32_t fixed;
+        if (emit_constant_int(e, v, &fixed)) {
+            uint32_t at = fixed < 0 ? 0 : (uint32_t)fixed;
+            base += x->stride * (at >= x->count ? x->count - 1 : at);
+            continue;
+        }
+        const char *term = emit_text(e, "a_clamp_index(%s, %u)", emit_int(e, v), x->count);
+        if (x->stride != 1)
+            term = emit_text(e, "%s * %u", term, x->stride);
+        sum = sum ? emit_text(e, "%s + %s", sum, term) : term;
+    }
+    *dynamic = sum != NULL;
+    return !sum ? emit_text(e, "%u", base) : base ? emit_text(e, "%s + %u", sum, base) : sum;
+}
+
+const char *emit_load(struct emit *e, const struct ir_inst *i, const struct ir_place *p,
+                      uint32_t more)
+{
+    bool dynamic, ints = emit_cell_is_int(e, p->cell);
+    const char *slot = emit_slot(e, i, p, more, &dynamic), *cell = emit_cell(e, p->cell);
+    if (dynamic)
+        return emit_text(e, "a_gather%s(%s, %s)", ints ? "i" : "", cell, slot);
+    return emit_text(e, "%s[%s]", cell, slot);
+}
+
+const char *emit_mask(struct emit *e)
+{
+    return e->opt->wide ? emit_text(e, "m%u", e->region->mask) : NULL;
+}
+
+/* May this store write all lanes? Lanes outside the mask must not be able to read the cell later
+ * before they store to it: its accesses lie in the block that is being written, and no lane has
+ * left that block yet. */
+static bool stores_freely(const struct emit *e, uint32_t cell)
+{
+    const struct ir_cell *c = &e->code->cells[cell];
+    if (e->region->shrunk)
+        return false;
+    if (c->scope == IR_LOCAL)
+        return e->homes[cell] == e->region->block;
+    return !e->region->up && e->pulls[e->layer_index] == 0;
+}
+
+void emit_store(struct emit *e, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
+                enum emit_kind kind, const char *value)
+{
+    bool dynamic, ints = emit_cell_is_int(e, p->cell);
+    const char *slot = emit_slot(e, i, p, more, &dynamic), *cell = emit_cell(e, p->cell);
+    if (ints && kind == EMIT_FLOAT)
+        value = emit_text(e, "A_BITS(%s)", value);
+    else if (!ints && kind != EMIT_FLOAT)
+        value = emit_text(e, "A_FLOATS(%s)", value);
+    if (dynamic)
+        EMIT("a_scatter%s(%s, %s, %s, %s);\n", ints ? "i" : "", cell, slot, value,
+             e->opt->wide ? emit_mask(e) : "1");
+    else if (!e->opt->wide || stores_freely(e, p->cell))
+        EMIT("%s[%s] = %s;\n", cell, slot, value);
+    else
+        EMIT("%s[%s] = a_sel%s(%s, %s, %s[%s]);\n", cell, slot, ints ? "i" : "", emit_mask(e),
+             value, cell, slot);
+}
+
+/* ---- what is known of a layer before its text ----------------------------------------------- */
+
+static unsigned block_depth(const struct ir_block *b)
+{
+    unsigned n = 0;
+    for (; b->owner; b = b->owner->in)
+        n++;
+    return n;
+}
+
+static const struct ir_block *common_block(const struct ir_block *a, const struct ir_block *b)
+{
+    unsigned da = block_depth(a), db = block_depth(b);
+    for (; da > db; da--)
+        a = a->owner->in;
+    for (; db > da; db--)
+        b = b->owner->in;
+    while (a != b) {
+        a = a->owner->in;
+        b = b->owner->in;
+    }
+    return a;
+}
+
+static void see_cell(struct emit *e, uint32_t cell, const struct ir_block *b)
+{
+    const struct ir_block *h = e->homes[cell];
+    e->homes[cell] = h ? common_block(h, b) : b;
+}
+
+static enum emit_kind kind_of(const struct emit *e, const struct ir_inst *i)
+{
+    if (e->layer->types[i->result] == IR_F)
+        return EMIT_FLOAT;
+    bool two = i->operand_count == 2 && e->kinds[i->operands[0]] == EMIT_CONDITION &&
+               e->kinds[i->operands[1]] == EMIT_CONDITION;
+    switch (i->op) {
+    case IR_ILT:
+    case IR_ILE:
+    case IR_IGT:
+    case IR_IGE:
+    case IR_IEQ:
+    case IR_INE:
+    case IR_FLT:
+    case IR_FLE:
+    case IR_FGT:
+    case IR_FGE:
+    case IR_FEQ:
+    case IR_FNE:
+    case IR_FISNAN:
+    case IR_FISINF:
+    case IR_SEQ:
+    case IR_SBOOL:
+    case IR_CBOOL:
+        return EMIT_CONDITION;
+    case IR_IAND:
+    case IR_IOR:
+    case IR_IXOR:
+        return two ? EMIT_CONDITION : EMIT_INT;
+    default:
+        return EMIT_INT;
+    }
+}
+
+/* Cells of a place that a call reads or writes, of loads, stores, copies. */
+static void survey(struct emit *e, const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b->first; i; i = i->next) {
+        for (uint32_t k = 0; k < i->result_count; k++) {
+            e->defs[i->result + k] = i;
+            e->kinds[i->result + k] =
+                (uint8_t)(i->op == IR_CALL || i->op == IR_USERDATA
+                              ? (e->layer->types[i->result + k] == IR_F ? EMIT_FLOAT : EMIT_INT)
+                              : kind_of(e, i));
+        }
+        if (i->op == IR_LOAD || i->op == IR_COPY)
+            see_cell(e, i->u.mem.from.cell, b);
+        if (i->op == IR_STORE || i->op == IR_COPY || i->op == IR_ZERO)
+            see_cell(e, i->u.mem.to.cell, b);
+        if (i->op == IR_CALL)
+            for (uint32_t k = 0; k < i->u.call->arg_count; k++)
+                if (i->u.call->args[k].is_place)
+                    see_cell(e, i->u.call->args[k].at.cell, b);
+        if (i->body)
+            survey(e, i->body);
+        if (i->other)
+            survey(e, i->other);
+    }
+}
+
+/* Does anything in the block leave it for somewhere outside `i`? */
+static bool leaves(const struct ir_block *b, const struct ir_inst *within)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        if (i->op == IR_RETURN)
+            return true;
+        if (i->op == IR_BREAK || i->op == IR_CONTINUE) {
+            bool inside = false;
+            for (const struct ir_block *x = i->in; x && x->owner && !inside; x = x->owner->in) {
+                inside = x->owner == i->u.target;
+                if (x->owner == within)
+                    break;
+            }
+            if (!inside)
+                return true;
+        }
+        if (leaves(i->body, within) || leaves(i->other, within))
+            return true;
+    }
+    return false;
+}
+
+/* ---- control flow --------------------------------------------------------------------------- */
+
+static void block(struct emit *e, const struct ir_block *b);
+
+/* The region's instructions with a mask of that name, declared before. */
+static void region(struct emit *e, const struct ir_block *b, unsigned mask)
+{
+    struct emit_region r = {.up = e->region, .block = b, .mask = mask};
+    e->region = &r;
+    block(e, b);
+    e->region = r.up;
+}
+
+static void shrink(struct emit *e)
+{
+    if (!e->opt->wide)
+        return;
+    EMIT("m%u = m%u & a_not(off);\n", e->region->mask, e->region->mask);
+    e->region->shrunk = true;
+}
+
+static void if_(struct emit *e, const struct ir_inst *i)
+{
+    const char *c = emit_condition(e, i->operands[0]);
+    bool has_body = i->body && i->body->first, has_other = i->other && i->other->first;
+    if (!e->opt->wide) {
+        EMIT("if (%s) {\n", c);
+        if (has_body)
+            region(e, i->body, 0);
+        EMIT("}\n");
+        if (has_other) {
+            EMIT("else {\n");
+            region(e, i->other, 0);
+            EMIT("}\n");
+        }
+        return;
+    }
+    unsigned up = e->region->mask, yes = ++e->depth, no = ++e->depth;
+    EMIT("{ am m%u = m%u & %s, m%u = m%u & a_not(%s);\n", yes, up, c, no, up, c);
+    if (has_body) {
+        EMIT("if (a_any(m%u)) {\n", yes);
+        region(e, i->body, yes);
+        EMIT("}\n");
+    }
+    if (has_other) {
+        EMIT("if (a_any(m%u)) {\n", no);
+        region(e, i->other, no);
+        EMIT("}\n");
+    }
+    EMIT("}\n");
+    if (leaves(i->body, i) || leaves(i->other, i))
+        shrink(e);
+}
+
+static uint32_t loop_number(struct emit *e, const struct ir_inst *i)
+{
+    struct asl_emitted *o = e->out;
+    struct asl_emitted_loop *list = grow(e, o->loops, o->loop_count, &e->loops_cap, sizeof *list);
+    o->loops = list;
+    list[o->loop_count] = (struct asl_emitted_loop){i->at, e->layer->name};
+    return (uint32_t)o->loop_count++;
+}
+
+static void loop(struct emit *e, const struct ir_inst *i)
+{
+    uint32_t id = loop_number(e, i);
+    if (!e->opt->wide) {
+        EMIT("for (;;) {\n{\n");
+        region(e, i->body, 0);
+        EMIT("}\ncont_%u: ;\n{\n", id);
+        if (i->other)
+            region(e, i->other, 0);
+        EMIT("}\nif (a_turn(s, %u)) return;\n}\nout_%u: ;\n", id, id);
+        return;
+    }
+    unsigned in = ++e->depth, body = ++e->depth, other = ++e->depth;
+    EMIT("{ am m%u = m%u, out_%u = A_NONE, cont_%u = A_NONE;\nfor (;;) {\nam m%u = m%u;\n", in,
+         e->region->mask, id, id, body, in);
+    region(e, i->body, body);
+    EMIT("off = off & a_not(cont_%u); cont_%u = A_NONE;\nm%u = m%u & a_not(off);\n", id, id, in,
+         in);
+    if (i->other && i->other->first) {
+        EMIT("{ am m%u = m%u;\n", other, in);
+        region(e, i->other, other);
+        EMIT("}\nm%u = m%u & a_not(off);\n", in, in);
+    }
+    EMIT("if (!a_any(m%u)) break;\nif (a_turn(s, %u)) return;\n}\noff = off & a_not(out_%u);\n}\n",
+         in, id, id);
+    if (leaves(i->body, i) || leaves(i->other, i))
+        shrink(e);
+}
+
+static void block_(struct emit *e, const struct ir_inst *i)
+{
+    uint32_t id = loop_number(e, i);
+    if (!e->opt->wide) {
+        EMIT("{\n");
+        region(e, i->body, 0);
+        EMIT("}\nout_%u: ;\n", id);
+        return;
+    }
+    unsigned in = ++e->depth;
+    EMIT("{ am m%u = m%u, out_%u = A_NONE;\n", in, e->region->mask, id);
+    region(e, i->body, in);
+    EMIT("off = off & a_not(out_%u);\n}\n", id);
+    if (leaves(i->body, i))
+        shrink(e);
+}
+
+/* The number that loop() or block_() gave the target: those around are being written now, and the
+ * place in the source with the innermost match names it. */
+static void leave(struct emit *e, const struct ir_inst *i)
+{
+    if (i->op == IR_RETURN) {
+        if (e->opt->wide)
+            EMIT("off = off | %s; %s = A_NONE;\n", emit_mask(e), emit_mask(e));
+        else
+            EMIT("return;\n");
+    } else {
+        const char *what = i->op == IR_BREAK ? "out" : "cont";
+        uint32_t id = i->u.target->mark;
+        if (e->opt->wide)
+            EMIT("off = off | %s; %s_%u = %s_%u | %s; %s = A_NONE;\n", emit_mask(e), what, id, what,
+                 id, emit_mask(e), emit_mask(e));
+        else
+            EMIT("goto %s_%u;\n", what, id);
+    }
+    e->region->shrunk = true;
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+static void pure2(struct emit *e, const struct ir_inst *i, const char *fmt, bool floats)
+{
+    const char *a = floats ? emit_float(e, i->operands[0]) : emit_int(e, i->operands[0]);
+    const char *b = floats ? emit_float(e, i->operands[1]) : emit_int(e, i->operands[1]);
+    struct text t = {0};
+    for (const char *p = fmt; *p; p++) {
+        if (*p == 'A')
+            text_puts(&t, a);
+        else if (*p == 'B')
+            text_puts(&t, b);
+        else
+            text_append(&t, p, 1);
+    }
+    emit_set(e, i->result, "%s", t.data ? t.data : "");
+    text_free(&t);
+}
+
+/* IAND, IOR, IXOR of conditions, INE and IEQ of a condition with 0. */
+static bool logic(struct emit *e, const struct ir_inst *i)
+{
+    ir_value a = i->operands[0], b = i->operands[1];
+    int32_t k;
+    if (i->op == IR_IAND || i->op == IR_IOR || i->op == IR_IXOR) {
+        if (e->kinds[i->result] != EMIT_CONDITION)
+            return false;
+        emit_set(e, i->result, "%s %c %s", emit_condition(e, a),
+                 i->op == IR_IAND  ? '&'
+                 : i->op == IR_IOR ? '|'
+                                   : '^',
+                 emit_condition(e, b));
+        return true;
+    }
+    if (e->kinds[a] == EMIT_CONDITION && emit_constant_int(e, b, &k) && k == 0) {
+        emit_set(e, i->result, i->op == IR_INE ? "%s" : "a_not(%s)", emit_condition(e, a));
+        return true;
+    }
+    if (e->kinds[a] == EMIT_CONDITION && e->kinds[b] == EMIT_CONDITION) {
+        emit_set(e, i->result, i->op == IR_INE ? "%s ^ %s" : "a_not(%s ^ %s)", emit_condition(e, a),
+                 emit_condition(e, b));
+        return true;
+    }
+    return false;
+}
+
+struct op_text {
+    uint8_t op;
+    bool floats;
+    const char *text; /* A and B stand for the operands */
+};
+static const struct op_text op_texts[] = {
+    {IR_IADD, 0, "a_iadd(A, B)"}, {IR_ISUB, 0, "a_isub(A, B)"},  {IR_IMUL, 0, "a_imul(A, B)"},
+    {IR_IDIV, 0, "a_idiv(A, B)"}, {IR_IMOD, 0, "a_imod(A, B)"},  {IR_ISHL, 0, "a_ishl(A, B)"},
+    {IR_ISHR, 0, "a_ishr(A, B)"}, {IR_IAND, 0, "A & B"},         {IR_IXOR, 0, "A ^ B"},
+    {IR_IOR, 0, "A | B"},         {IR_ILT, 0, "A < B"},          {IR_ILE, 0, "A <= B"},
+    {IR_IGT, 0, "A > B"},         {IR_IGE, 0, "A >= B"},         {IR_IEQ, 0, "A == B"},
+    {IR_INE, 0, "A != B"},        {IR_SEQ, 0, "A == B"},         {IR_FADD, 1, "A + B"},
+    {IR_FSUB, 1, "A - B"},        {IR_FMUL, 1, "A * B"},         {IR_FDIV, 1, "a_fdiv(A, B)"},
+    {IR_FREM, 1, "a_fmod(A, B)"}, {IR_FLT, 1, "A < B"},          {IR_FLE, 1, "A <= B"},
+    {IR_FGT, 1, "A > B"},         {IR_FGE, 1, "A >= B"},         {IR_FEQ, 1, "A == B"},
+    {IR_FNE, 1, "A != B"},        {IR_INEG, 0, "a_ineg(A)"},     {IR_ICOMPL, 0, "~A"},
+    {IR_FNEG, 1, "-A"},           {IR_FABS, 1, "a_abs(A)"},      {IR_FSQRT, 1, "a_fsqrt(A)"},
+    {IR_FFLOOR, 1, "a_floor(A)"}, {IR_FCEIL, 1, "a_ceil(A)"},    {IR_FROUND, 1, "a_round(A)"},
+    {IR_FTRUNC, 1, "a_trunc(A)"}, {IR_FISNAN, 1, "a_is_nan(A)"}, {IR_FISINF, 1, "a_is_inf(A)"},
+    {IR_I2F, 0, "a_to_float(A)"}, {IR_F2I, 1, "a_f2i(A)"},       {IR_CBOOL, 0, "A != 0"},
+};
+
+static bool pure(struct emit *e, const struct ir_inst *i)
+{
+    if ((i->op == IR_IAND || i->op == IR_IOR || i->op == IR_IXOR || i->op == IR_INE ||
+         i->op == IR_IEQ) &&
+        logic(e, i))
+        return true;
+    for (size_t k = 0; k < sizeof op_texts / sizeof *op_texts; k++) {
+        if (op_texts[k].op != i->op)
+            continue;
+        if (i->operand_count == 2)
+            pure2(e, i, op_texts[k].text, op_texts[k].floats);
+        else {
+            const char *a =
+                op_texts[k].floats ? emit_float(e, i->operands[0]) : emit_int(e, i->operands[0]);
+            const char *at = strchr(op_texts[k].text, 'A');
+            emit_set(e, i->result, "%.*s%s%s", (int)(at - op_texts[k].text), op_texts[k].text, a,
+                     at + 1);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void select_(struct emit *e, const struct ir_inst *i)
+{
+    const char *c = emit_condition(e, i->operands[0]);
+    if (e->kinds[i->result] == EMIT_FLOAT)
+        emit_set(e, i->result, "a_sel(%s, %s, %s)", c, emit_float(e, i->operands[1]),
+                 emit_float(e, i->operands[2]));
+    else
+        emit_set(e, i->result, "a_seli(%s, %s, %s)", c, emit_int(e, i->operands[1]),
+                 emit_int(e, i->operands[2]));
+}
+
+static void state(struct emit *e, const struct ir_inst *i)
+{
+    static const char *const words[IR_STATE_COUNT] = {
+        "A_P_RAYTYPE", "A_P_BACKFACING", "A_P_FLIP",    "A_P_SURFACEAREA",
+        "A_P_DPDZ",    "A_P_DPDZ + 1",   "A_P_DPDZ + 2"};
+    const char *w = words[i->u.number];
+    if (e->kinds[i->result] == EMIT_FLOAT)
+        emit_set(e, i->result, "s->point[%s]", w);
+    else
+        emit_set(e, i->result, "A_BITS(s->point[%s])", w);
+}
+
+static void copy(struct emit *e, const struct ir_inst *i)
+{
+    for (uint32_t k = 0; k < i->u.mem.count; k++) {
+        const char *v = emit_load(e, i, &i->u.mem.from, k);
+        emit_store(e, i, &i->u.mem.to, k,
+                   emit_cell_is_int(e, i->u.mem.from.cell) ? EMIT_INT : EMIT_FLOAT, v);
+    }
+}
+
+static void zero(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_place *to = &i->u.mem.to;
+    for (uint32_t k = 0; k < i->u.mem.count; k++) {
+        bool dynamic;
+        const char *slot = emit_slot(e, i, to, k, &dynamic);
+        enum ir_type t = ir_cell_type(&e->code->cells[to->cell],
+                                      dynamic ? to->base + k : (uint32_t)strtoul(slot, NULL, 10));
+        const char *v = t == IR_F   ? "A_F(0.0f)"
+                        : t == IR_S ? int_text(e, (int32_t)emit_string_id(e, ""))
+                                    : "A_I(0)";
+        emit_store(e, i, to, k, t == IR_F ? EMIT_FLOAT : EMIT_INT, v);
+    }
+}
+
+/* ---- calls of the host ---------------------------------------------------------------------- */
+
+static uint32_t host_number(struct emit *e, const struct ir_inst *i)
+{
+    struct asl_emitted *o = e->out;
+    struct asl_emitted_host *list = grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
+    o->hosts = list;
+    list[o->host_count] = (struct asl_emitted_host){i, e->layer_index};
+    return (uint32_t)o->host_count++;
+}
+
+static const char *call_name(const struct ir_inst *i)
+{
+    return i->op == IR_CALL ? i->u.call->name : ir_ops[i->op].name;
+}
+
+/* Words: the operands, then the rows of places; back come the results, then the rows that were
+ * written. One lane after another. */
+static void host(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    if (!e->opt->host)
+        emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s", call_name(i),
+                  i->op == IR_CALL ? "" : " (it needs the host)");
+    uint32_t words = i->operand_count > i->result_count ? i->operand_count : i->result_count;
+    uint32_t rows = 0, id = host_number(e, i);
+    for (uint32_t k = 0; c && k < c->arg_count; k++)
+        if (c->args[k].is_place)
+            rows += c->args[k].n * (c->args[k].derivs ? 3 : 1);
+    for (uint32_t k = 0; k < i->result_count; k++)
+        EMIT("%s v%u = %s;\n", e->kinds[i->result + k] == EMIT_FLOAT ? "af" : "ai", i->result + k,
+             e->kinds[i->result + k] == EMIT_FLOAT ? "A_F(0.0f)" : "A_I(0)");
+    EMIT("{ uint io[%u];\nfor (int lane = 0; lane < A_WIDTH; lane++)\n", words + rows + 1);
+    if (e->opt->wide)
+        EMIT("if (A_AT(%s, lane)) {\n", emit_mask(e));
+    else
+        EMIT("{\n");
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        EMIT("{ const ai w = %s; io[%u] = (uint)A_AT(w, lane); }\n", emit_bits(e, i->operands[k]),
+             k);
+    for (int back = 0; back < 2; back++) {
+        uint32_t at = words;
+        if (back) {
+            EMIT("s->host->call(s->host->ctx, %uu, s->index + (uint)lane, io, io + %u);\n", id,
+                 words);
+            for (uint32_t k = 0; k < i->result_count; k++)
+                EMIT("a_put%s(&v%u, lane, io[%u]);\n",
+                     e->kinds[i->result + k] == EMIT_FLOAT ? "" : "i", i->result + k, k);
+        }
+        for (uint32_t k = 0; c && k < c->arg_count; k++) {
+            const struct ir_arg *a = &c->args[k];
+            if (!a->is_place)
+                continue;
+            for (uint32_t d = 0; d < (a->derivs ? 3u : 1u); d++) {
+                bool dynamic;
+                const char *slot = emit_slot(e, i, &a->at, d * a->row, &dynamic);
+                const char *cell = emit_cell(e, a->at.cell);
+                const char *ints = emit_cell_is_int(e, a->at.cell) ? "i" : "";
+                if (!back || a->written) {
+                    EMIT("{ const ai w = %s%s%s;\n", dynamic ? "" : "A_I((int)", slot,
+                         dynamic ? "" : ")");
+                    EMIT("for (int k = 0; k < %u; k++) ", a->n);
+                    if (back)
+                        EMIT("a_put%s(&%s[A_AT(w, lane) + k], lane, io[%u + k]); }\n", ints, cell,
+                             at);
+                    else
+                        EMIT("io[%u + k] = a_get%s(&%s[A_AT(w, lane) + k], lane); }\n", at, ints,
+                             cell);
+                }
+                at += a->n;
+            }
+        }
+    }
+    EMIT("} }\n");
+}
+
+static void inst(struct emit *e, const struct ir_inst *i)
+{
+    switch (i->op) {
+    case IR_CONST:
+        return;
+    case IR_SELECT:
+        select_(e, i);
+        return;
+    case IR_SBOOL:
+        emit_set(e, i->result, "%s != %s", emit_int(e, i->operands[0]),
+                 int_text(e, (int32_t)emit_string_id(e, "")));
+        return;
+    case IR_ARG:
+        if (e->kinds[i->result] == EMIT_FLOAT)
+            emit_set(e, i->result, "A_F(K_AS_FLOAT(s->args[%u]))", i->u.number);
+        else
+            emit_set(e, i->result, "A_I((int)s->args[%u])", i->u.number);
+        return;
+    case IR_STATE:
+        state(e, i);
+        return;
+    case IR_LOAD: {
+        const char *v = emit_load(e, i, &i->u.mem.from, 0);
+        bool ints = emit_cell_is_int(e, i->u.mem.from.cell);
+        bool wants_float = e->kinds[i->result] == EMIT_FLOAT;
+        emit_set(e, i->result,
+                 ints == !wants_float ? "%s"
+                 : ints               ? "A_FLOATS(%s)"
+                                      : "A_BITS(%s)",
+                 v);
+        return;
+    }
+    case IR_STORE: {
+        ir_value v = i->operands[i->operand_count - 1];
+        bool is_float = e->layer->types[v] == IR_F;
+        emit_store(e, i, &i->u.mem.to, 0, is_float ? EMIT_FLOAT : EMIT_INT,
+                   is_float ? emit_float(e, v) : emit_int(e, v));
+        return;
+    }
+    case IR_COPY:
+        copy(e, i);
+        return;
+    case IR_ZERO:
+        zero(e, i);
+        return;
+    case IR_PULL:
+        if (e->opt->wide)
+            EMIT("layer_%u(s, %s);\n", i->u.number, emit_mask(e));
+        else
+            EMIT("layer_%u(s);\n", i->u.number);
+        return;
+    case IR_IF:
+        if_(e, i);
+        return;
+    case IR_LOOP:
+        loop(e, i);
+        return;
+    case IR_BLOCK:
+        block_(e, i);
+        return;
+    case IR_BREAK:
+    case IR_CONTINUE:
+    case IR_RETURN:
+        leave(e, i);
+        return;
+    default:
+        break;
+    }
+    if (pure(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
+        return;
+    if (i->op == IR_INDEX && !e->opt->host) {
+        emit_set(e, i->result, "a_clamp_index(%s, %u)", emit_int(e, i->operands[0]),
+                 i->u.index.limit);
+        return;
+    }
+    if (i->op == IR_INDEX) { /* the host is asked only where something is to be reported */
+        const char *a = emit_int(e, i->operands[0]);
+        EMIT("const ai v%u = a_clamp_index(%s, %u);\n", i->result, a, i->u.index.limit);
+        uint32_t id = host_number(e, i);
+        EMIT("{ am bad = %s(v%u != %s);\nif (a_any(bad)) for (int lane = 0; lane < A_WIDTH; "
+             "lane++) if (A_AT(bad, lane)) {\n",
+             e->opt->wide ? emit_text(e, "%s & ", emit_mask(e)) : "", i->result, a);
+        EMIT("uint io[2]; { const ai w = %s; io[0] = (uint)A_AT(w, lane); }\n"
+             "s->host->call(s->host->ctx, %uu, s->index + (uint)lane, io, io); } }\n",
+             a, id);
+        return;
+    }
+    host(e, i);
+}
+
+static void mark_line(struct emit *e, struct src_pos at)
+{
+    if (!at.line || !at.file || (e->line.line == at.line && e->line.file == at.file))
+        return;
+    e->line = at;
+    EMIT("#line %u \"", at.line);
+    for (const char *p = at.file; *p; p++) {
+        if (*p == '\\' || *p == '"')
+            text_append(&e->body, "\\", 1);
+        if (*p != '\n')
+            text_append(&e->body, p, 1);
+    }
+    EMIT("\"\n");
+}
+
+static void block(struct emit *e, const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b->first; i; i = i->next) {
+        mark_line(e, i->at);
+        inst(e, i);
+    }
+}
+
+/* ---- layers --------------------------------------------------------------------------------- */
+
+/* Numbers loops and blocks as loop() and block_() will: in the order of the text. */
+static void number_targets(const struct ir_block *b, uint32_t *next)
+{
+    for (struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        if (i->op == IR_LOOP || i->op == IR_BLOCK)
+            i->mark = (*next)++;
+        number_targets(i->body, next);
+        number_targets(i->other, next);
+    }
+}
+
+static void declare_cell(struct emit *e, struct text *to, uint32_t cell)
+{
+    const struct ir_cell *c = &e->code->cells[cell];
+    uint32_t n = ir_cell_slots(c);
+    text_printf(to, "%s c%u[%u];\n", emit_cell_is_int(e, cell) ? "ai" : "af", cell, n ? n : 1);
+}
+
+static void layer(struct emit *e, uint32_t index)
+{
+    struct ir_layer *l = &e->code->layers[index];
+    e->layer = l;
+    e->layer_index = index;
+    e->defs = emit_alloc(e, l->value_count + 1, sizeof *e->defs);
+    e->kinds = emit_alloc(e, l->value_count + 1, 1);
+    memset(e->homes, 0, e->code->cell_count * sizeof *e->homes);
+    survey(e, &l->body);
+    uint32_t next = (uint32_t)e->out->loop_count;
+    number_targets(&l->body, &next);
+    e->line = (struct src_pos){0};
+    e->depth = 0;
+    EMIT("#line 1 \"layer %u\"\n", index);
+    if (e->opt->wide)
+        EMIT("A_CALL void layer_%u(struct a_state *s, am m0)\n{\nm0 = m0 & a_not(s->ran_%u);\nif "
+             "(!a_any(m0)) return;\ns->ran_%u = s->ran_%u | m0;\nam off = A_NONE;\n",
+             index, index, index, index);
+    else
+        EMIT("A_CALL void layer_%u(struct a_state *s)\n{\nif (s->ran_%u) return;\n"
+             "s->ran_%u = 1;\n",
+             index, index, index);
+    for (uint32_t c = 0; c < e->code->cell_count; c++)
+        if (e->code->cells[c].scope == IR_LOCAL && e->code->cells[c].layer == index && e->homes[c])
+            declare_cell(e, &e->body, c);
+    region(e, &l->body, 0);
+    EMIT("#line 1 \"end of layer %u\"\n%s}\n", index, e->opt->wide ? "(void)off;\n" : "");
+}
+
+static void count_pulls(uint32_t *pulls, const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        if (i->op == IR_PULL)
+            pulls[i->u.number]++;
+        count_pulls(pulls, i->body);
+        count_pulls(pulls, i->other);
+    }
+}
+
+/* Points start with their globals; parameters and Ci with nothing. */
+static void write_globals(struct emit *e, struct text *t)
+{
+    static const char *const words[GV_COUNT] = {
+        [GV_P] = "A_P_P",       [GV_I] = "A_P_I",         [GV_N] = "A_P_N",
+        [GV_Ng] = "A_P_NG",     [GV_u] = "A_P_U",         [GV_v] = "A_P_V",
+        [GV_dPdu] = "A_P_DPDU", [GV_dPdv] = "A_P_DPDV",   [GV_Ps] = "A_P_PS",
+        [GV_time] = "A_P_TIME", [GV_dtime] = "A_P_DTIME", [GV_dPdtime] = "A_P_DPDTIME"};
+    static const bool dual[GV_COUNT] = {
+        [GV_P] = 1, [GV_I] = 1, [GV_N] = 1, [GV_u] = 1, [GV_v] = 1, [GV_Ps] = 1};
+    for (int g = 0; g < GV_COUNT; g++) {
+        uint32_t cell = e->code->global_cell[g];
+        if (cell >= e->code->cell_count || !ir_cell_slots(&e->code->cells[cell]))
+            continue;
+        const struct ir_cell *c = &e->code->cells[cell];
+        if (g == GV_Ci) {
+            text_printf(t, "s->c%u[0] = A_I(0);\n", cell);
+            continue;
+        }
+        text_printf(t, "for (int k = 0; k < %u; k++) s->c%u[k] = s->point[%s + k];\n",
+                    dual[g] ? ir_cell_slots(c) : c->n, cell, words[g]);
+        if (!dual[g] && c->derivs)
+            text_printf(t, "for (int k = %u; k < %u; k++) s->c%u[k] = A_F(0.0f);\n", c->n, 3 * c->n,
+                        cell);
+    }
+}
+
+static const struct ir_cell *output_cell(struct emit *e, const char *name, uint32_t *cell)
+{
+    const char *dot = strchr(name, '.'), *param = dot ? dot + 1 : name;
+    for (uint32_t l = e->code->layer_count; l-- > 0;) {
+        const struct ir_layer *x = &e->code->layers[l];
+        size_t n = dot ? (size_t)(dot - name) : 0;
+        if (dot && (strncmp(x->name, name, n) != 0 || x->name[n]))
+            continue;
+        for (uint32_t k = 0; k < x->param_count; k++) {
+            if (strcmp(x->params[k].name, param) == 0) {
+                *cell = x->params[k].cell;
+                return &e->code->cells[*cell];
+            }
+        }
+    }
+    if (!dot && strcmp(name, "Ci") == 0) {
+        *cell = e->code->global_cell[GV_Ci];
+        return &e->code->cells[*cell];
+    }
+    emit_fail(e, STATUS_MISSING, (struct src_pos){0}, "no layer has an output '%s'", name);
+}
+
+/* What one group of points does: globals, layers, outputs. `out` has a row of words a point. */
+static void write_group(struct emit *e, struct text *t)
+{
+    text_printf(t, "A_CALL void a_shade(struct a_state *s, am m)\n{\n(void)m;\n");
+    write_globals(e, t);
+    for (uint32_t l = 0; l < e->code->layer_count; l++)
+        text_printf(t, "s->ran_%u = A_NONE;\n", l);
+    text_printf(t, "s->turns = 0u;\n");
+    for (uint32_t k = 0; k < e->code->entry_count; k++)
+        text_printf(t, "layer_%u(s%s);\n", e->code->entries[k], e->opt->wide ? ", m" : "");
+    text_printf(t, "}\nA_CALL void a_outputs(const struct a_state *s, int lane, K_GLOBAL uint "
+                   "*out)\n{\n");
+    uint32_t at = 0;
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        const struct ir_cell *c = output_cell(e, e->opt->outputs[k], &cell);
+        text_printf(t, "for (int k = 0; k < %u; k++) out[%u + k] = a_get%s(&s->c%u[k], lane);\n",
+                    c->n, at, emit_cell_is_int(e, cell) ? "i" : "", cell);
+        at += c->n;
+    }
+    text_printf(t, "(void)s; (void)lane; (void)out;\n}\n#define A_OUT_WORDS %uu\n", at);
+    e->out->out_words = at;
+}
+
+static void write_state(struct emit *e, struct text *t)
+{
+    text_printf(t, "struct a_state {\naf point[A_POINT_WORDS];\nK_GLOBAL const uint *args;\nuint "
+                   "turns, budget, failed, index;\n");
+    if (e->opt->host)
+        text_printf(t, "const struct a_host *host;\n");
+    for (uint32_t l = 0; l < e->code->layer_count; l++)
+        text_printf(t, "am ran_%u;\n", l);
+    for (uint32_t c = 0; c < e->code->cell_count; c++)
+        if (e->code->cells[c].scope != IR_LOCAL)
+            declare_cell(e, t, c);
+    text_printf(t,
+                "};\n"
+                "/* A turn of a loop; 1: the budget is spent. */\n"
+                "K_FN int a_turn(struct a_state *s, uint loop)\n{\n"
+                "if (++s->turns <= s->budget) return 0;\ns->failed = loop + 1u;\nreturn 1;\n}\n");
+}
+
+static void write_all(struct emit *e, struct text *out)
+{
+    uint32_t *pulls = emit_alloc(e, e->code->layer_count + 1, sizeof *pulls);
+    e->homes = emit_alloc(e, e->code->cell_count + 1, sizeof *e->homes);
+    for (uint32_t l = 0; l < e->code->layer_count; l++)
+        count_pulls(pulls, &e->code->layers[l].body);
+    e->pulls = pulls;
+    (void)emit_string_id(e, ""); /* 0 */
+    for (uint32_t l = 0; l < e->code->layer_count; l++)
+        layer(e, l); /* a layer is pulled by later ones only */
+    struct text group = {0}, st = {0};
+    write_state(e, &st);
+    write_group(e, &group);
+    text_append(out, st.data, st.len);
+    if (e->variants.data)
+        text_append(out, e->variants.data, e->variants.len);
+    if (e->body.data)
+        text_append(out, e->body.data, e->body.len);
+    text_append(out, group.data, group.len);
+
+    bool failed = st.failed || group.failed || e->body.failed || e->variants.failed || out->failed;
+    text_free(&st);
+    text_free(&group);
+    if (failed)
+        emit_fail(e, STATUS_MEMORY, (struct src_pos){0}, "out of memory");
+}
+
+enum status asl_emit_c(struct arena *a, const struct asl_code *code,
+                       const struct asl_emit_options *opt, struct text *text,
+                       struct asl_emitted *out, struct error *err)
+{
+    struct emit e = {.code = code, .opt = opt, .arena = a, .err = err};
+    struct asl_emitted emitted = {0};
+    e.out = &emitted;
+    if (!setjmp(e.fail)) {
+        write_all(&e, text);
+        *out = emitted;
+    }
+    text_free(&e.body);
+    text_free(&e.variants);
+    return e.status;
+}
