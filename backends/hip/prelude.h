@@ -1,0 +1,66 @@
+/* What the kernel's HIP dialect needs of a HIP or CUDA header, for clang without one: qualifiers,
+ * the work-item's place, and the few functions that portable.h's branch for both calls. Targets:
+ * amdgcn (tools/code-objects), and nvptx64, from which the HIP runtime in software translates
+ * (backends/soft/): its intrinsics say what a work-item asks. */
+#ifndef ISOPHOTE_HIP_PRELUDE_H
+#define ISOPHOTE_HIP_PRELUDE_H
+
+#define __device__      __attribute__((device))
+#define __global__      __attribute__((global))
+#define __shared__      __attribute__((shared))
+#define __constant__    __attribute__((constant))
+#define __noinline__    __attribute__((noinline))
+#define __forceinline__ __inline__ __attribute__((always_inline))
+
+#ifndef __HIP__
+#define __CUDACC__ 1 /* NVIDIA's wrapper header would */
+#endif
+
+typedef __SIZE_TYPE__ size_t;
+
+struct prelude_xyz {
+    unsigned x, y, z;
+};
+struct __attribute__((aligned(16))) float4 {
+    float x, y, z, w;
+};
+#define PRELUDE_FN static __device__ __forceinline__
+
+#ifdef __AMDGCN__
+#define PRELUDE_XYZ(builtin) {builtin##_x(), builtin##_y(), builtin##_z()}
+#define PRELUDE_LOCAL_ID     PRELUDE_XYZ(__builtin_amdgcn_workitem_id)
+#define PRELUDE_GROUP_ID     PRELUDE_XYZ(__builtin_amdgcn_workgroup_id)
+#define PRELUDE_LOCAL_SIZE   PRELUDE_XYZ(__builtin_amdgcn_workgroup_size)
+#else
+#define PRELUDE_XYZ(what)                                                                          \
+    {(unsigned)__nvvm_read_ptx_sreg_##what##_x(), (unsigned)__nvvm_read_ptx_sreg_##what##_y(),     \
+     (unsigned)__nvvm_read_ptx_sreg_##what##_z()}
+#define PRELUDE_LOCAL_ID   PRELUDE_XYZ(tid)
+#define PRELUDE_GROUP_ID   PRELUDE_XYZ(ctaid)
+#define PRELUDE_LOCAL_SIZE PRELUDE_XYZ(ntid)
+#endif
+
+// clang-format off
+PRELUDE_FN prelude_xyz prelude_local_id() { return PRELUDE_LOCAL_ID; }
+PRELUDE_FN prelude_xyz prelude_group_id() { return PRELUDE_GROUP_ID; }
+PRELUDE_FN prelude_xyz prelude_local_size() { return PRELUDE_LOCAL_SIZE; }
+#define threadIdx prelude_local_id()
+#define blockIdx  prelude_group_id()
+#define blockDim  prelude_local_size()
+#ifdef __AMDGCN__ /* elsewhere clang has it built in */
+PRELUDE_FN void __syncthreads() { __builtin_amdgcn_s_barrier(); }
+#endif
+
+PRELUDE_FN unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+PRELUDE_FN float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+PRELUDE_FN unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+PRELUDE_FN int __ffs(int x) { return __builtin_ffs(x); }
+PRELUDE_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+PRELUDE_FN int __popc(unsigned x) { return __builtin_popcount(x); }
+PRELUDE_FN float sqrtf(float x) { return __builtin_sqrtf(x); }
+PRELUDE_FN float floorf(float x) { return __builtin_floorf(x); }
+PRELUDE_FN float rintf(float x) { return __builtin_rintf(x); }
+PRELUDE_FN float fabsf(float x) { return __builtin_fabsf(x); }
+// clang-format on
+
+#endif

@@ -1,0 +1,6 @@
+/* hip/prelude.h as a text, for hip_compile.c. */
+__asm__(".section .rodata\n"
+        ".global hip_prelude\n"
+        "hip_prelude: .incbin \"" PRELUDE "\"\n"
+        ".byte 0\n"
+        ".previous\n");
