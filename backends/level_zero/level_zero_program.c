@@ -1,0 +1,217 @@
+/* Building the kernel from its SPIR-V, and keeping what the driver's compiler made of it. */
+#include "kernel_spirv.h"
+#include "level_zero.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked of the driver's compiler; the arithmetic itself is in the module (no contraction,
+ * or fast-math decorations). */
+static const char *flags_of(const struct program_request *r)
+{
+    return r->mode == MODE_STRICT ? "-ze-fp32-correctly-rounded-divide-sqrt" : "";
+}
+
+static void key_make(const struct backend *b, const void *spirv, size_t size, const char *flags,
+                     char key[33])
+{
+    struct hash *h = hash_open();
+    const char *const parts[] = {"level_zero program 1", flags,           b->info.name,
+                                 b->info.driver,         b->info.version, b->device_uuid};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        hash_add(h, parts[i], strlen(parts[i]) + 1);
+    hash_add(h, spirv, size);
+    hash_close(h, key);
+}
+
+/* ---- modules
+ * -------------------------------------------------------------------------------------- */
+
+static void log_take(const struct backend *b, ze_module_build_log_handle_t log, char *buf,
+                     size_t size)
+{
+    size_t length = 0;
+    if (!log)
+        return;
+    if (b->ze->ModuleBuildLogGetString(log, &length, NULL) == ZE_RESULT_SUCCESS && length > 0) {
+        char *text = calloc(1, length + 1);
+        if (text && b->ze->ModuleBuildLogGetString(log, &length, text) == ZE_RESULT_SUCCESS)
+            snprintf(buf, size, "%s", text);
+        free(text);
+    }
+    b->ze->ModuleBuildLogDestroy(log);
+}
+
+static ze_result_t module_create(const struct backend *b, ze_module_format_t format,
+                                 const void *data, size_t size, const char *flags,
+                                 ze_module_handle_t *out, char *log, size_t log_size)
+{
+    ze_module_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_MODULE_DESC,
+                             .format = format,
+                             .inputSize = size,
+                             .pInputModule = data,
+                             .pBuildFlags = flags};
+    ze_module_build_log_handle_t said = NULL;
+    ze_result_t code = b->ze->ModuleCreate(b->context, b->device, &desc, out, &said);
+    log_take(b, said, log, log_size);
+    if (code != ZE_RESULT_SUCCESS)
+        *out = NULL;
+    return code;
+}
+
+static enum status module_compile(const struct backend *b, const void *spirv, size_t size,
+                                  const char *flags, ze_module_handle_t *out,
+                                  struct build_info *info, struct error *err)
+{
+    ze_result_t code = module_create(b, ZE_MODULE_FORMAT_IL_SPIRV, spirv, size, flags, out,
+                                     info->log, sizeof info->log);
+    if (code == ZE_RESULT_SUCCESS)
+        return STATUS_OK;
+    const char *text = info->log;
+    while (*text == '\n' || *text == ' ')
+        text++;
+    error_msg(err, STATUS_BUILD, "%s does not build the kernel: %s (0x%x)%s%.700s", b->info.name,
+              ze_code_name(code), (unsigned)code, *text ? "; its compiler says: " : "", text);
+    if (err)
+        err->native = (int)code;
+    return STATUS_BUILD;
+}
+
+/* A module from what was kept; NULL when there is none or the driver refuses it. */
+static ze_module_handle_t module_kept(const struct backend *b, const char *path, const char key[33],
+                                      const char *flags)
+{
+    struct arena a = {0};
+    const void *data;
+    size_t size;
+    ze_module_handle_t module = NULL;
+    struct kept_resources unused;
+    char log[64];
+    if (kept_read(&a, path, key, &data, &size, &unused))
+        module_create(b, ZE_MODULE_FORMAT_NATIVE, data, size, flags, &module, log, sizeof log);
+    arena_free(&a);
+    return module;
+}
+
+static void module_keep(const struct backend *b, const char *path, const char key[33],
+                        ze_module_handle_t module)
+{
+    size_t size = 0;
+    if (b->ze->ModuleGetNativeBinary(module, &size, NULL) != ZE_RESULT_SUCCESS || size == 0)
+        return;
+    uint8_t *binary = malloc(size);
+    if (binary && b->ze->ModuleGetNativeBinary(module, &size, binary) == ZE_RESULT_SUCCESS)
+        kept_write(path, key, binary, size, &(struct kept_resources){0});
+    free(binary);
+}
+
+/* ---- programs
+ * --------------------------------------------------------------------------------------- */
+
+static void program_release(const struct backend *b, struct program *p)
+{
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        if (p->kernels[i])
+            b->ze->KernelDestroy(p->kernels[i]);
+    if (p->module)
+        b->ze->ModuleDestroy(p->module);
+    *p = (struct program){0};
+}
+
+void level_zero_programs_release(struct backend *b)
+{
+    for (int tree = 0; tree < BVH_COUNT; tree++)
+        for (int part = 0; part < PART_COUNT; part++)
+            program_release(b, &b->programs[tree][part]);
+}
+
+static enum status kernels_make(const struct backend *b, enum program_part part, struct program *p,
+                                struct error *err)
+{
+    for (int i = 0; i < ENTRY_COUNT; i++) {
+        if (kernel_entries[i].part != part)
+            continue;
+        ze_kernel_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_KERNEL_DESC,
+                                 .pKernelName = kernel_entries[i].name};
+        ze_result_t code = b->ze->KernelCreate(p->module, &desc, &p->kernels[i]);
+        if (code != ZE_RESULT_SUCCESS) {
+            p->kernels[i] = NULL;
+            return ze_error(err, code, "zeKernelCreate");
+        }
+    }
+    ze_kernel_properties_t k = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    if (p->kernels[ENTRY_RENDER] &&
+        b->ze->KernelGetProperties(p->kernels[ENTRY_RENDER], &k) == ZE_RESULT_SUCCESS) {
+        p->private_bytes = k.privateMemSize;
+        p->spill_bytes = k.spillMemSize;
+    }
+    return STATUS_OK;
+}
+
+/* Compiles, or takes what was kept, for the tree that the device holds. */
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
+{
+    struct build_info made = {0};
+    struct program_request request = b->request;
+    const void *spirv;
+    size_t size;
+    request.part = part;
+    enum status s =
+        kernel_spirv_find(&request, b->tree, b->info.kind == DEVICE_CPU, &spirv, &size, err);
+    if (s != STATUS_OK)
+        return s;
+    const char *flags = flags_of(&request);
+    char key[33], path[4096];
+    key_make(b, spirv, size, flags, key);
+    bool keep = kernel_cache_path(key, ".zebin", path, sizeof path, NULL) == STATUS_OK;
+    snprintf(made.options, sizeof made.options, "SPIR-V, %s, K_BVH=%u%s%s",
+             math_mode_name(request.mode), bvh_define(b->tree), *flags ? ", " : "", flags);
+
+    double begin = clock_s();
+    struct program p = {0};
+    p.module = keep ? module_kept(b, path, key, flags) : NULL;
+    if (p.module) {
+        made.cached = kernels_make(b, part, &p, NULL) == STATUS_OK;
+        if (!made.cached)
+            program_release(b, &p);
+    }
+    if (!made.cached) {
+        s = module_compile(b, spirv, size, flags, &p.module, &made, err);
+        if (s == STATUS_OK)
+            s = kernels_make(b, part, &p, err);
+        if (s == STATUS_OK && keep)
+            module_keep(b, path, key, p.module);
+    }
+    made.compile_s = clock_s() - begin;
+    made.stack_bytes = p.private_bytes;
+    made.spill_bytes = p.spill_bytes;
+    if (s == STATUS_OK)
+        *out = p;
+    else
+        program_release(b, &p);
+    *info = made; /* on failure: the log */
+    return s;
+}
+
+enum status level_zero_build(struct backend *b, const struct program_request *request,
+                             struct build_info *info, struct error *err)
+{
+    level_zero_programs_release(b);
+    b->request = *request;
+    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
+}
+
+enum status level_zero_program(struct backend *b, enum kernel_entry entry,
+                               const struct program **out, struct error *err)
+{
+    enum program_part part = kernel_entries[entry].part;
+    struct program *p = &b->programs[b->tree][part];
+    enum status s = STATUS_OK;
+    if (!p->module) {
+        struct build_info info;
+        s = program_make(b, part, p, &info, err);
+    }
+    *out = p;
+    return s;
+}
