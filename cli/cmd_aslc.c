@@ -18,7 +18,11 @@ static const char usage[] =
     "  -Wall             warn also of what is only doubtful\n"
     "  -Werror           warnings are errors\n"
     "  -q                print nothing but messages\n"
-    "  --dump=LIST       print the tree: ast, types (a comma between them)\n"
+    "  --dump=LIST       print the tree: ast, types; or the IR of the shader alone: ir (commas "
+    "between them)\n"
+    "  -O0 -O1 -O2       how far the IR is optimised (default 2)\n"
+    "  --bake            the IR has the parameters' defaults as constants\n"
+    "  --stats           print operations and symbols before and after optimisation\n"
     "  --builtins        print the table of builtin functions as Markdown\n"
     "  --json            one JSON document on standard output\n"
     "  --help            this text\n\n"
@@ -31,7 +35,8 @@ struct aslc {
     const char **includes, **defines, **files;
     size_t include_count, define_count, file_count;
     const char *out;
-    bool preprocess, quiet, json, ast, types;
+    bool preprocess, quiet, json, ast, types, ir, stats;
+    struct asl_lower_options lower;
 };
 
 static int misuse(const char *what, const char *arg)
@@ -47,6 +52,23 @@ static const char *joined(int argc, char **argv, int *i)
     if (argv[*i][2])
         return argv[*i] + 2;
     return *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+/* "ast,types,ir": false when a word is none of them. */
+static bool parse_dump(struct aslc *a, const char *list)
+{
+    while (*list) {
+        size_t n = strcspn(list, ",");
+        bool *flag = n == 3 && strncmp(list, "ast", n) == 0     ? &a->ast
+                     : n == 5 && strncmp(list, "types", n) == 0 ? &a->types
+                     : n == 2 && strncmp(list, "ir", n) == 0    ? &a->ir
+                                                                : NULL;
+        if (!flag)
+            return false;
+        *flag = true;
+        list += n + (list[n] == ',');
+    }
+    return a->ast || a->types || a->ir;
 }
 
 /* -1 to go on. */
@@ -75,12 +97,16 @@ static int parse(int argc, char **argv, struct aslc *a)
             a->preprocess = true;
         else if (strcmp(s, "--json") == 0)
             a->json = true;
-        else if (strcmp(s, "-v") == 0 || strncmp(s, "-O", 2) == 0)
+        else if (strcmp(s, "--stats") == 0)
+            a->stats = true;
+        else if (strcmp(s, "--bake") == 0)
+            a->lower.bake = true;
+        else if (strncmp(s, "-O", 2) == 0 && s[2] >= '0' && s[2] <= '9' && !s[3])
+            a->lower.level = s[2] > '2' ? 2 : s[2] - '0';
+        else if (strcmp(s, "-v") == 0 || strcmp(s, "-O") == 0)
             ; /* accepted as other compilers do; nothing hangs on it */
         else if (strncmp(s, "--dump=", 7) == 0) {
-            a->ast = strstr(s, "ast") != NULL;
-            a->types = strstr(s, "types") != NULL;
-            if (!a->ast && !a->types)
+            if (!parse_dump(a, s + 7))
                 return misuse("unknown dump in", s);
         } else if (strncmp(s, "-I", 2) == 0 || strncmp(s, "-D", 2) == 0) {
             bool include = s[1] == 'I';
@@ -159,6 +185,44 @@ static void print_text(struct text *t, FILE *to)
     text_free(t);
 }
 
+static void print_stats(const struct asl_code *code, const char *name, size_t layer,
+                        struct text *out)
+{
+    struct asl_code_stats s = asl_code_stats(code, layer);
+    text_printf(out, "%s: %zu operations -> %zu, %zu symbols -> %zu\n", name, s.ops_before,
+                s.ops_after, s.symbols_before, s.symbols_after);
+}
+
+/* The program's last shader as a group of one layer. */
+static enum status lower(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                         struct asl_code **code, struct error *err)
+{
+    struct asl_group *g = NULL;
+    enum status s = asl_group_new(a, "", &g, err);
+    if (s == STATUS_OK)
+        s = asl_group_layer(g, p, NULL, "layer", NULL, err);
+    if (s == STATUS_OK)
+        s = asl_group_finish(g, err);
+    return s == STATUS_OK ? asl_lower(a, g, &c->lower, code, err) : s;
+}
+
+static enum status dump_ir(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                           struct error *err)
+{
+    struct asl_code *code = NULL;
+    struct text text = {0};
+    size_t shaders = asl_program_shaders(p);
+    if (shaders == 0)
+        return STATUS_OK;
+    enum status s = lower(a, c, p, &code, err);
+    if (s == STATUS_OK && c->ir)
+        asl_code_print(code, &text);
+    if (s == STATUS_OK && c->stats)
+        print_stats(code, asl_program_shader(p, shaders - 1)->name, SIZE_MAX, &text);
+    print_text(&text, stdout);
+    return s;
+}
+
 /* EXIT_PASS, EXIT_FINDING when the source is wrong, else what report_error says. */
 static int compile_one(const struct aslc *c, const char *file, struct json_writer *w)
 {
@@ -208,6 +272,11 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
                 asl_program_dump(program, types, &text);
             print_text(&text, stdout);
         }
+        if (s == STATUS_OK && (c->ir || c->stats)) {
+            s = dump_ir(&a, c, program, &err);
+            if (s != STATUS_OK)
+                status = report_error(&err, false);
+        }
         if (s != STATUS_OK)
             printf("FAILED %s\n", file);
         else if (!c->quiet && write)
@@ -221,7 +290,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
 
 int cmd_aslc(int argc, char **argv)
 {
-    struct aslc c = {0};
+    struct aslc c = {.lower.level = 2};
     size_t n = (size_t)argc + 1;
     c.includes = calloc(n, sizeof(char *));
     c.defines = calloc(n, sizeof(char *));

@@ -339,11 +339,13 @@ ir_value ir_const(struct ir_builder *b, enum ir_type type, union asl_slot k)
         struct ir_inst *i = ir_inst_new(b, IR_CONST, 0, 1, type);
         i->at = (struct src_pos){0};
         i->u.k = k;
-        if (b->layer->body.first)
-            ir_insert_before(b->layer->body.first, i);
+        struct ir_inst *next =
+            b->last_const ? b->last_const->next : b->layer->body.first; /* the constants stand first */
+        if (next)
+            ir_insert_before(next, i);
         else
             ir_append(&b->layer->body, i);
-        *slot = i;
+        *slot = b->last_const = i;
         b->const_count++;
     }
     return (*slot)->result;
@@ -392,6 +394,13 @@ void ir_builder_layer(struct ir_builder *b, struct ir_layer *layer)
     b->layer = layer;
     b->block = &layer->body;
     b->consts = NULL;
+    b->last_const = NULL;
     b->const_count = b->const_cap = 0;
     b->ops = 0;
+    for (struct ir_inst *i = layer->body.first; i && i->op == IR_CONST; i = i->next) {
+        const_room(b);
+        struct ir_inst **slot = const_slot(b, (enum ir_type)layer->types[i->result], i->u.k);
+        b->const_count += *slot == NULL;
+        *slot = b->last_const = i;
+    }
 }

@@ -174,6 +174,11 @@ struct ir_arg_slot {
     union asl_slot value; /* what the group gave when it was lowered */
 };
 
+struct asl_code_counts { /* of a layer */
+    size_t ops, symbols;
+    bool runs;
+};
+
 struct asl_code {
     struct arena *arena;
     const char *name;
@@ -188,6 +193,7 @@ struct asl_code {
     uint32_t global_cell[GV_COUNT]; /* cell of each global variable */
     const struct asl_struct *const *structs;
     uint32_t struct_count;
+    struct asl_code_counts *before, *after; /* by layer: as lowered, and optimised; may be NULL */
 };
 
 /* ---- tables
@@ -216,12 +222,5 @@ enum ir_effect {
 enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir_inst *at);
 /* Does the callee look at its arguments' derivatives even when its own are not wanted? */
 bool ir_call_takes_derivs(const struct ir_call *c);
-
-/* ---- stages (public ones are in shaders.h)
- * ------------------------------------------------------- */
-
-struct ir_stats_row {
-    uint32_t ops, symbols; /* instructions; cells in use */
-};
 
 #endif

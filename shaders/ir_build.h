@@ -17,6 +17,7 @@ struct ir_builder {
     struct ir_inst *
         *consts; /* hash table of the layer's constants, which stand first in its body */
     uint32_t const_count, const_cap;
+    struct ir_inst *last_const;
     struct error *err;
     enum status status;
     jmp_buf fail;
@@ -48,7 +49,7 @@ ir_value ir_const_s(struct ir_builder *b, const char *s);
 ir_value ir_const_none(struct ir_builder *b); /* the empty closure */
 uint32_t ir_cell_new(struct ir_builder *b, struct ir_cell cell);
 uint32_t ir_arg_new(struct ir_builder *b, struct ir_arg_slot slot);
-/* Starts a layer: its body is empty, no constants. */
+/* Starts a layer, or goes on with one: finds its constants. */
 void ir_builder_layer(struct ir_builder *b, struct ir_layer *layer);
 
 /* Equal constants have equal bits (and strings equal bytes). */

@@ -1,10 +1,203 @@
 /* opt.c: the order of the optimiser's passes, and what they saved. */
 #include "opt.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROUNDS = 12 };
+
+/* ---- shared --------------------------------------------------------------------------------- */
+
+void *opt_scratch(struct opt *o, size_t count, size_t size)
+{
+    void *p = arena_alloc(&o->scratch, count, size, 0);
+    if (!p)
+        ir_fail(&o->b, STATUS_MEMORY, o->b.at, "out of memory");
+    return p;
+}
+
+bool opt_breaks_to(const struct ir_block *b, const struct ir_inst *target, enum ir_op op)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next)
+        if ((i->op == op && i->u.target == target) || opt_breaks_to(i->body, target, op) ||
+            opt_breaks_to(i->other, target, op))
+            return true;
+    return false;
+}
+
+bool opt_ends(const struct ir_inst *i)
+{
+    switch (i->op) {
+    case IR_BREAK:
+    case IR_CONTINUE:
+    case IR_RETURN:
+        return true;
+    case IR_IF:
+        return opt_block_ends(i->body) && opt_block_ends(i->other);
+    case IR_LOOP:
+        return !opt_breaks_to(i->body, i, IR_BREAK) && !opt_breaks_to(i->other, i, IR_BREAK);
+    case IR_BLOCK:
+        return opt_block_ends(i->body) && !opt_breaks_to(i->body, i, IR_BREAK);
+    default:
+        return false;
+    }
+}
+
+void opt_splice(struct ir_inst *i, struct ir_block *b)
+{
+    for (struct ir_inst *k = b->first, *next; k; k = next) {
+        next = k->next;
+        ir_insert_before(i, k);
+    }
+    ir_remove(i);
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+static void use_place(bool *used, const struct ir_place *p) { used[p->cell] = true; }
+
+static size_t count_block(const struct ir_block *b, bool *used)
+{
+    size_t n = 0;
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        n += i->op != IR_CONST;
+        if (i->op == IR_LOAD || i->op == IR_COPY)
+            use_place(used, &i->u.mem.from);
+        if (i->op == IR_STORE || i->op == IR_COPY || i->op == IR_ZERO)
+            use_place(used, &i->u.mem.to);
+        for (uint32_t k = 0; i->op == IR_CALL && k < i->u.call->arg_count; k++)
+            if (i->u.call->args[k].is_place)
+                use_place(used, &i->u.call->args[k].at);
+        n += count_block(i->body, used);
+        n += count_block(i->other, used);
+    }
+    return n;
+}
+
+/* Instructions but constants; cells that they touch. */
+static void count(struct opt *o, struct asl_code_counts *out)
+{
+    const struct asl_code *c = o->code;
+    bool *used = OPT_ARRAY(o, bool, c->cell_count);
+    for (uint32_t l = 0; l < c->layer_count; l++) {
+        memset(used, 0, c->cell_count);
+        out[l] = (struct asl_code_counts){.ops = count_block(&c->layers[l].body, used)};
+        for (uint32_t k = 0; k < c->cell_count; k++)
+            out[l].symbols += used[k];
+        out[l].runs = c->layers[l].runs;
+    }
+}
+
+struct asl_code_stats asl_code_stats(const struct asl_code *c, size_t layer)
+{
+    struct asl_code_stats s = {0};
+    if (!c->before)
+        return s;
+    for (uint32_t l = 0; l < c->layer_count; l++) {
+        if (layer != SIZE_MAX && layer != l)
+            continue;
+        s.ops_before += c->before[l].ops;
+        s.ops_after += c->after[l].ops;
+        s.symbols_before += c->before[l].symbols;
+        s.symbols_after += c->after[l].symbols;
+        s.layers_before += c->before[l].runs;
+        s.layers_after += c->after[l].runs;
+    }
+    return s;
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+static void end_pass(struct opt *o)
+{
+    arena_free(&o->scratch);
+    o->known = o->left = o->right = NULL;
+    o->slot_first = NULL;
+}
+
+static void forward_layers(struct opt *o)
+{
+    for (uint32_t l = 0; l < o->code->layer_count; l++) {
+        if (!o->code->layers[l].runs)
+            continue;
+        o->index = l;
+        ir_builder_layer(&o->b, &o->code->layers[l]);
+        opt_forward(o);
+        end_pass(o);
+    }
+}
+
+/* From the last layer to the first: what a layer no longer reads, earlier ones need not write.
+ * Large groups are surveyed once a round: what that misses, later rounds find. */
+static void dead_layers(struct opt *o)
+{
+    enum { SURVEY_EACH = 64 };
+    uint32_t n = o->code->layer_count;
+    for (uint32_t l = n; l-- > 0;) {
+        if (!o->code->layers[l].runs)
+            continue;
+        if (n <= SURVEY_EACH || !o->shared)
+            opt_survey(o);
+        o->index = l;
+        ir_builder_layer(&o->b, &o->code->layers[l]);
+        opt_dead(o);
+        end_pass(o);
+    }
+    o->changed = opt_dead_layers(o) || o->changed;
+    o->shared = NULL;
+    arena_free(&o->round);
+    end_pass(o);
+}
+
+static void rounds(struct opt *o)
+{
+    int n = o->options->level <= 0 ? 0 : o->options->level == 1 ? 1 : MAX_ROUNDS;
+    o->changed = true;
+    for (int r = 0; r < n && o->changed; r++) {
+        o->changed = false;
+        forward_layers(o);
+        dead_layers(o);
+    }
+}
+
+static void free_tables(struct opt *o)
+{
+    free((void *)o->defs);
+    free(o->subst);
+    free(o->home);
+    free(o->fact);
+    free(o->used);
+    free(o->open);
+    free(o->trail);
+    free(o->seen);
+    free(o->buckets);
+    arena_free(&o->scratch);
+    arena_free(&o->round);
+    if (o->fold_ready)
+        asl_context_close(&o->fold);
+}
+
 enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt, struct error *err)
 {
-    (void)code;
-    (void)opt;
-    (void)err;
-    return STATUS_OK;
+    struct opt *o = calloc(1, sizeof *o);
+    if (!o)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    o->code = code;
+    o->options = opt;
+    o->witness = opt->witness;
+    o->b = (struct ir_builder){
+        .arena = code->arena, .code = code, .err = err, .max_ops = 1u << 30};
+    enum status s = STATUS_OK;
+    if (setjmp(o->b.fail)) {
+        s = o->b.status;
+    } else {
+        code->before = IR_ARRAY(&o->b, struct asl_code_counts, code->layer_count);
+        code->after = IR_ARRAY(&o->b, struct asl_code_counts, code->layer_count);
+        count(o, code->before);
+        rounds(o);
+        count(o, code->after);
+    }
+    free_tables(o);
+    free(o);
+    return s;
 }
