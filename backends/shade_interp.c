@@ -275,7 +275,8 @@ static enum status ir_lower(struct shade *s, struct error *err)
     struct asl_lower_options o = {.level = (int)s->opt.level,
                                   .bake = s->opt.bake,
                                   .outputs = outputs,
-                                  .entry_layers = s->entry_layers};
+                                  .entry_layers = s->entry_layers,
+                                  .fault = s->opt.fault};
     if (!outputs)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     for (size_t i = 0; i < s->output_count; i++)

@@ -21,7 +21,8 @@ static enum status lower(const struct shade *s, struct shade_program *p, const c
     struct asl_lower_options o = {.level = (int)s->opt.level,
                                   .bake = s->opt.bake,
                                   .outputs = outputs,
-                                  .entry_layers = s->entry_layers};
+                                  .entry_layers = s->entry_layers,
+                                  .fault = s->opt.fault};
     return asl_lower(&p->arena, s->group, &o, &p->code, err);
 }
 

@@ -20,7 +20,9 @@ struct conform_command {
     struct conform_options o;
     struct json_writer w; /* the cases, as they finish */
     bool terminal;
-    size_t *caught;  /* self-test: by fault, cases that fail */
+    const struct fault *faults; /* self-test: */
+    size_t fault_count;
+    size_t *caught;  /* by fault, cases that fail */
     struct text *by; /* and their names */
 };
 
@@ -91,6 +93,27 @@ static const char *kind_name(enum device_kind k)
     return k == DEVICE_CPU ? "cpu" : k == DEVICE_GPU ? "gpu" : "other";
 }
 
+/* The mistakes that the levels asked for look for: those of the kernel, or with --level shader
+ * those of the translators of shaders. */
+static enum status list_faults(struct conform_command *cmd, struct error *err)
+{
+    const struct asl_fault *f;
+    size_t n = 0;
+    cmd->faults = faults_list(&cmd->fault_count);
+    if (cmd->levels.count != 1 || strcmp(cmd->levels.items[0], "shader") != 0)
+        return STATUS_OK;
+    while (asl_fault_at(n))
+        n++;
+    struct fault *own = ARENA_ARRAY(&cmd->arena, struct fault, n);
+    if (!own)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the faults");
+    for (size_t i = 0; (f = asl_fault_at(i)) != NULL; i++)
+        own[i] = (struct fault){f->name, f->text};
+    cmd->faults = own;
+    cmd->fault_count = n;
+    return STATUS_OK;
+}
+
 /* Ids of the devices asked for, or of all; each is written to the store's run. */
 static enum status choose_devices(struct conform_command *cmd, const char *const **ids,
                                   size_t *count, struct error *err)
@@ -99,10 +122,12 @@ static enum status choose_devices(struct conform_command *cmd, const char *const
     enum status s = STATUS_OK;
     const char **list;
     if (cmd->self_test) {
-        const struct fault *faults = faults_list(count);
+        if ((s = list_faults(cmd, err)) != STATUS_OK)
+            return s;
+        *count = cmd->fault_count;
         list = ARENA_ARRAY(a, const char *, *count);
         for (size_t i = 0; list && i < *count; i++)
-            list[i] = arena_printf(a, "faulty:%s", faults[i].name);
+            list[i] = arena_printf(a, "faulty:%s", cmd->faults[i].name);
     } else if (cmd->devices.count) {
         *count = cmd->devices.count;
         list = ARENA_ARRAY(a, const char *, *count);
@@ -328,8 +353,8 @@ static void print_summary(const struct conform_summary *sum)
 /* The faults, the cases that catch each, the share. */
 static bool print_faults(struct conform_command *cmd)
 {
-    size_t count, caught = 0;
-    const struct fault *faults = faults_list(&count);
+    size_t count = cmd->fault_count, caught = 0;
+    const struct fault *faults = cmd->faults;
     struct json_writer *w = &cmd->w;
     if (cmd->json) {
         json_key(w, "faults");
@@ -468,7 +493,10 @@ int cmd_conform(int argc, char **argv)
         {"--memory-limit", OPTION_UINT, &cmd.memory_mib, "MIB",
          "resident memory a worker may take (default: 3/4 of the machine)", NULL},
         {"--self-test", OPTION_FLAG, &cmd.self_test, NULL,
-         "judge the suite: every fault that the kernel can be built with must be caught", NULL},
+         "judge the suite: every fault that the kernel (--level shader: the translators of "
+         "shaders) "
+         "can be built with must be caught",
+         NULL},
         {"--json", OPTION_FLAG, &cmd.json, NULL, "one JSON document on standard output", NULL},
     };
     const struct command_line line = {

@@ -235,8 +235,13 @@ enum status shader_case_setting(const struct run_context *c, struct shader_setti
                                 struct error *err)
 {
     bool host = ends(c->name, ".ir");
-    const char *id = c->device_id;
-    *out = (struct shader_setting){.engine = host ? "ir" : id};
+    const char *id = c->device_id, *mistake = strncmp(id, "faulty:", 7) == 0 ? id + 7 : NULL;
+    const struct asl_fault *f;
+    for (size_t i = 0; mistake && (f = asl_fault_at(i)) != NULL; i++)
+        if (strcmp(f->name, mistake) == 0)
+            id = "native"; /* with a mistake in the program that it translates */
+    *out = (struct shader_setting){.engine = host ? "ir" : id,
+                                   .fault = id == c->device_id ? NULL : mistake};
     if (host && !is_native(id))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "the processor translates; it is judged once, with the native device");
@@ -364,7 +369,7 @@ static enum status judge_block(struct run_context *c, struct error *err)
     struct tally_of_shaders t = {0};
     unsigned block = (unsigned)strtoul(c->name + strlen("shader.generated.block-"), NULL, 10);
     bool host = ends(c->name, ".ir"), different = false;
-    bool processor = host || is_native(c->device_id);
+    bool processor = host || strchr(c->device_id, ':') == NULL;
     double begin = clock_s();
     enum status st = STATUS_OK;
     for (unsigned i = 0; st == STATUS_OK && i < BLOCK_SIZE && !different; i++) {

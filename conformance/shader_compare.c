@@ -110,6 +110,7 @@ static enum status run(const struct shader_file *f, const struct shader_setting 
                               .mode = MODE_STRICT,
                               .level = s->level,
                               .bake = s->bake,
+                              .fault = s->fault,
                               .threads = 1,
                               .perturb = perturb,
                               .step_budget = 2000000,

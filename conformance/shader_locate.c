@@ -107,6 +107,7 @@ static enum status run_point(const struct shader_file *f, const struct shader_se
                               .mode = MODE_STRICT,
                               .level = s->level,
                               .bake = s->bake,
+                              .fault = s->fault,
                               .threads = 1};
     struct shade_points p = {.globals = g, .count = 1};
     struct shade *shade = NULL;

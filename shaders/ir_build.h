@@ -52,6 +52,10 @@ uint32_t ir_arg_new(struct ir_builder *b, struct ir_arg_slot slot);
 /* Starts a layer, or goes on with one: finds its constants. */
 void ir_builder_layer(struct ir_builder *b, struct ir_layer *layer);
 
+/* ir_faults.c: makes a mistake of asl_fault_at everywhere. Fails: TYPE when there is none of that
+ * name. */
+enum status asl_code_break(struct asl_code *code, const char *fault, struct error *err);
+
 /* Equal constants have equal bits (and strings equal bytes). */
 bool ir_same_slot(enum ir_type t, union asl_slot a, union asl_slot b);
 

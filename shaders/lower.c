@@ -504,6 +504,8 @@ enum status asl_lower(struct arena *a, const struct asl_group *g,
     free(l);
     if (s == STATUS_OK)
         s = opt_run(code, opt ? opt : &none, err);
+    if (s == STATUS_OK && opt && opt->fault)
+        s = asl_code_break(code, opt->fault, err);
     if (s == STATUS_OK)
         *out = code;
     return s;

@@ -213,6 +213,7 @@ struct shade_options {
     uint32_t work_group;        /* engines of devices; 0: the device's choice */
     uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */
     uint32_t perturb;           /* interp: as asl_context_options has it; others ignore it */
+    const char *fault;          /* engines that translate: a mistake of asl_fault_at, or NULL */
     bool keep_going;            /* after a point that failed; else the run stops there */
     /* What getattribute() and parameters with lockgeom=0 find; "s" and "t" are u and v unless they
      * are named here. camera:resolution is the grid's size, osl:version 11300. */

@@ -298,6 +298,7 @@ struct asl_lower_options {
     const char *const *entry_layers; /* as asl_context_options has them */
     uint32_t raytype_known, raytype; /* bits of the ray's type that are the same at every point */
     size_t max_ops;                  /* instructions of one layer; 0: 2 million */
+    const char *fault;    /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
     struct text *witness; /* what each step did is appended (docs/asl_ir.md); may be NULL */
 };
 
@@ -312,6 +313,12 @@ struct asl_code_stats {
 enum status asl_lower(struct arena *a, const struct asl_group *g,
                       const struct asl_lower_options *opt, struct asl_code **out,
                       struct error *err);
+/* Mistakes of translators that asl_lower_options.fault can ask for, to test those who look for
+ * them; NULL from the first index on that has none. */
+struct asl_fault {
+    const char *name, *text; /* "asl-lost-else" */
+};
+const struct asl_fault *asl_fault_at(size_t index);
 /* Per layer, and the sum when layer is SIZE_MAX. */
 struct asl_code_stats asl_code_stats(const struct asl_code *c, size_t layer);
 void asl_code_print(const struct asl_code *c, struct text *out);
