@@ -34,8 +34,12 @@ static const char usage[] =
     "  --userdata[:type=T] N V   data of the geometry, for parameters with lockgeom=0; s and t are "
     "u and v\n"
     "  --vary_pdxdy, --vary_udxdy, --vary_vdxdy   derivatives of P, u, v that vary over the grid\n"
-    "  --engine interp           what runs the shaders: the reference interpreter\n"
-    "  -O0, -O1, -O2             accepted; the interpreter does not optimise\n"
+    "  --engine NAME             what runs the shaders: interp (default: the reference), ir, "
+    "native\n"
+    "  -O0, -O1, -O2             how much engines that translate optimise (default: 2)\n"
+    "  --mode strict|device|fast arithmetic of compiled engines (default: strict)\n"
+    "  --bake                    parameters are constants: faster code, compiled again by "
+    "--reparam\n"
     "  -t N                      threads (default: all)\n"
     "  --budget N                steps that one point may take (default: 100 million)\n"
     "  --runstats                times and counts on standard error\n"
@@ -233,9 +237,9 @@ static const struct switch_option known[] = {
     {"expr", 1},       {"reparam", 3},    {"o", 2},       {"od", 1},       {"d", 1},
     {"print", 0},      {"iters", 1},      {"raytype", 1}, {"userdata", 2}, {"vary_pdxdy", 0},
     {"vary_udxdy", 0}, {"vary_vdxdy", 0}, {"engine", 1},  {"O0", 0},       {"O1", 0},
-    {"O2", 0},         {"t", 1},          {"threads", 1}, {"budget", 1},   {"runstats", 0},
-    {"I", 1},          {"path", 1},       {"D", 1},       {"json", 0},     {"help", 0},
-    {"h", 0},
+    {"O2", 0},         {"t", 1},          {"threads", 1}, {"budget", 1},   {"mode", 1},
+    {"bake", 0},       {"runstats", 0},   {"I", 1},       {"path", 1},     {"D", 1},
+    {"json", 0},       {"help", 0},       {"h", 0},
 };
 
 static int apply(struct command *s, const char *opt, const char *name, char **v, struct error *err)
@@ -314,6 +318,15 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->grid.vary_v = true;
     } else if (strcmp(name, "runstats") == 0) {
         s->runstats = true;
+    } else if (name[0] == 'O') {
+        s->opt.level = (unsigned)(name[1] - '0');
+    } else if (strcmp(name, "mode") == 0) {
+        while (s->opt.mode < MODE_FAST && strcmp(math_mode_name(s->opt.mode), v[0]) != 0)
+            s->opt.mode++;
+        if (strcmp(math_mode_name(s->opt.mode), v[0]) != 0)
+            return misuse("--mode takes strict, device or fast, not", v[0]);
+    } else if (strcmp(name, "bake") == 0) {
+        s->opt.bake = true;
     } else if (strcmp(name, "json") == 0) {
         s->json = true;
     }
@@ -658,6 +671,7 @@ int cmd_shade(int argc, char **argv)
         .width = 1, .height = 1, .scale = {1, 1}, .raytype = asl_raytype_bit("camera")};
     s->iters = 1;
     s->engine = "interp";
+    s->opt.level = 2;
     int status = EXIT_BAD_INPUT;
     if (s->includes && s->defines && s->outputs && s->files && s->reparams && s->user &&
         asl_group_new(&s->arena, "group", &s->group, &err) == STATUS_OK) {

@@ -10,6 +10,8 @@
 /* What a value is in the text: a condition is an int 0 or 1 to the IR. */
 enum emit_kind { EMIT_FLOAT, EMIT_INT, EMIT_CONDITION };
 
+enum { EMIT_POINT_WORDS = 63 }; /* A_POINT_WORDS of device/point.h */
+
 struct emit {
     const struct asl_code *code;
     const struct asl_emit_options *opt;
@@ -29,7 +31,9 @@ struct emit {
     unsigned depth;              /* of regions, for names of masks */
     struct emit_region *region;
     const struct ir_block **homes; /* by cell: the smallest block that holds all its accesses */
-    const uint32_t *pulls;         /* by layer: PULL instructions that name it, plus entries */
+    bool *used;                    /* by cell: a layer or the result touches it */
+    bool point_words[EMIT_POINT_WORDS];
+    const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
     size_t strings_cap, hosts_cap, loops_cap;
 };
 

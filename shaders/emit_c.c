@@ -274,6 +274,7 @@ static const struct ir_block *common_block(const struct ir_block *a, const struc
 static void see_cell(struct emit *e, uint32_t cell, const struct ir_block *b)
 {
     const struct ir_block *h = e->homes[cell];
+    e->used[cell] = true;
     e->homes[cell] = h ? common_block(h, b) : b;
 }
 
@@ -591,16 +592,21 @@ static void select_(struct emit *e, const struct ir_inst *i)
                  emit_int(e, i->operands[2]));
 }
 
+/* Word `w` of the point (device/point.h numbers them). */
+static const char *point_word(struct emit *e, uint32_t w)
+{
+    e->point_words[w] = true;
+    return emit_text(e, "s->p%u", w);
+}
+
 static void state(struct emit *e, const struct ir_inst *i)
 {
-    static const char *const words[IR_STATE_COUNT] = {
-        "A_P_RAYTYPE", "A_P_BACKFACING", "A_P_FLIP",    "A_P_SURFACEAREA",
-        "A_P_DPDZ",    "A_P_DPDZ + 1",   "A_P_DPDZ + 2"};
-    const char *w = words[i->u.number];
+    static const uint8_t words[IR_STATE_COUNT] = {62, 60, 61, 59, 48, 49, 50};
+    const char *w = point_word(e, words[i->u.number]);
     if (e->kinds[i->result] == EMIT_FLOAT)
-        emit_set(e, i->result, "s->point[%s]", w);
+        emit_set(e, i->result, "%s", w);
     else
-        emit_set(e, i->result, "A_BITS(s->point[%s])", w);
+        emit_set(e, i->result, "A_BITS(%s)", w);
 }
 
 static void copy(struct emit *e, const struct ir_inst *i)
@@ -875,33 +881,6 @@ static void count_pulls(uint32_t *pulls, const struct ir_block *b)
     }
 }
 
-/* Points start with their globals; parameters and Ci with nothing. */
-static void write_globals(struct emit *e, struct text *t)
-{
-    static const char *const words[GV_COUNT] = {
-        [GV_P] = "A_P_P",       [GV_I] = "A_P_I",         [GV_N] = "A_P_N",
-        [GV_Ng] = "A_P_NG",     [GV_u] = "A_P_U",         [GV_v] = "A_P_V",
-        [GV_dPdu] = "A_P_DPDU", [GV_dPdv] = "A_P_DPDV",   [GV_Ps] = "A_P_PS",
-        [GV_time] = "A_P_TIME", [GV_dtime] = "A_P_DTIME", [GV_dPdtime] = "A_P_DPDTIME"};
-    static const bool dual[GV_COUNT] = {
-        [GV_P] = 1, [GV_I] = 1, [GV_N] = 1, [GV_u] = 1, [GV_v] = 1, [GV_Ps] = 1};
-    for (int g = 0; g < GV_COUNT; g++) {
-        uint32_t cell = e->code->global_cell[g];
-        if (cell >= e->code->cell_count || !ir_cell_slots(&e->code->cells[cell]))
-            continue;
-        const struct ir_cell *c = &e->code->cells[cell];
-        if (g == GV_Ci) {
-            text_printf(t, "s->c%u[0] = A_I(0);\n", cell);
-            continue;
-        }
-        text_printf(t, "for (int k = 0; k < %u; k++) s->c%u[k] = s->point[%s + k];\n",
-                    dual[g] ? ir_cell_slots(c) : c->n, cell, words[g]);
-        if (!dual[g] && c->derivs)
-            text_printf(t, "for (int k = %u; k < %u; k++) s->c%u[k] = A_F(0.0f);\n", c->n, 3 * c->n,
-                        cell);
-    }
-}
-
 static const struct ir_cell *output_cell(struct emit *e, const char *name, uint32_t *cell)
 {
     const char *dot = strchr(name, '.'), *param = dot ? dot + 1 : name;
@@ -924,6 +903,29 @@ static const struct ir_cell *output_cell(struct emit *e, const char *name, uint3
     emit_fail(e, STATUS_MISSING, (struct src_pos){0}, "no layer has an output '%s'", name);
 }
 
+/* Points start with their globals; Ci with nothing. */
+static void write_globals(struct emit *e, struct text *t)
+{
+    static const struct {
+        uint8_t word, dual; /* where device/point.h has it, and whether derivatives follow */
+    } from[GV_COUNT] = {
+        [GV_P] = {0, 1},   [GV_I] = {9, 1},     [GV_N] = {18, 1},    [GV_Ps] = {27, 1},
+        [GV_Ng] = {36, 0}, [GV_dPdu] = {39, 0}, [GV_dPdv] = {42, 0}, [GV_dPdtime] = {45, 0},
+        [GV_u] = {51, 1},  [GV_v] = {54, 1},    [GV_time] = {57, 0}, [GV_dtime] = {58, 0}};
+    for (int g = 0; g < GV_COUNT; g++) {
+        uint32_t cell = e->code->global_cell[g];
+        if (cell >= e->code->cell_count || !e->used[cell])
+            continue;
+        const struct ir_cell *c = &e->code->cells[cell];
+        for (uint32_t k = 0; k < ir_cell_slots(c); k++) {
+            const char *v = g == GV_Ci                 ? "A_I(0)"
+                            : k < c->n || from[g].dual ? point_word(e, from[g].word + k)
+                                                       : "A_F(0.0f)";
+            text_printf(t, "s->c%u[%u] = %s;\n", cell, k, v);
+        }
+    }
+}
+
 /* What one group of points does: globals, layers, outputs. `out` has a row of words a point. */
 static void write_group(struct emit *e, struct text *t)
 {
@@ -934,30 +936,46 @@ static void write_group(struct emit *e, struct text *t)
     text_printf(t, "s->turns = 0u;\n");
     for (uint32_t k = 0; k < e->code->entry_count; k++)
         text_printf(t, "layer_%u(s%s);\n", e->code->entries[k], e->opt->wide ? ", m" : "");
-    text_printf(t, "}\nA_CALL void a_outputs(const struct a_state *s, int lane, K_GLOBAL uint "
+    text_printf(t, "}\nA_CALL void a_outputs(const struct a_state *s, uint n, K_GLOBAL uint "
                    "*out)\n{\n");
+    size_t words = 0;
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        words += output_cell(e, e->opt->outputs[k], &cell)->n;
+    }
     uint32_t at = 0;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
         const struct ir_cell *c = output_cell(e, e->opt->outputs[k], &cell);
-        text_printf(t, "for (int k = 0; k < %u; k++) out[%u + k] = a_get%s(&s->c%u[k], lane);\n",
-                    c->n, at, emit_cell_is_int(e, cell) ? "i" : "", cell);
+        for (uint32_t j = 0; j < c->n; j++)
+            text_printf(t,
+                        "for (uint lane = 0u; lane < n; lane++) out[lane * %zuu + %uu] = "
+                        "a_get%s(&s->c%u[%u], (int)lane);\n",
+                        words, at + j, emit_cell_is_int(e, cell) ? "i" : "", cell, j);
         at += c->n;
     }
-    text_printf(t, "(void)s; (void)lane; (void)out;\n}\n#define A_OUT_WORDS %uu\n", at);
+    text_printf(t, "(void)s; (void)n; (void)out;\n}\n#define A_OUT_WORDS %uu\n", at);
     e->out->out_words = at;
 }
 
 static void write_state(struct emit *e, struct text *t)
 {
-    text_printf(t, "struct a_state {\naf point[A_POINT_WORDS];\nK_GLOBAL const uint *args;\nuint "
+    text_printf(t, "struct a_state {\nK_GLOBAL const uint *args;\nuint "
                    "turns, budget, failed, index;\n");
     if (e->opt->host)
         text_printf(t, "const struct a_host *host;\n");
+    text_printf(t, "#define A_POINT_USED(X)");
+    for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
+        if (e->point_words[w])
+            text_printf(t, " X(%u)", w);
+    text_printf(t, "\n");
+    for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
+        if (e->point_words[w])
+            text_printf(t, "af p%u;\n", w);
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         text_printf(t, "am ran_%u;\n", l);
     for (uint32_t c = 0; c < e->code->cell_count; c++)
-        if (e->code->cells[c].scope != IR_LOCAL)
+        if (e->code->cells[c].scope != IR_LOCAL && e->used[c])
             declare_cell(e, t, c);
     text_printf(t,
                 "};\n"
@@ -973,12 +991,18 @@ static void write_all(struct emit *e, struct text *out)
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         count_pulls(pulls, &e->code->layers[l].body);
     e->pulls = pulls;
+    e->used = emit_alloc(e, e->code->cell_count + 1, sizeof *e->used);
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        (void)output_cell(e, e->opt->outputs[k], &cell);
+        e->used[cell] = true;
+    }
     (void)emit_string_id(e, ""); /* 0 */
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         layer(e, l); /* a layer is pulled by later ones only */
     struct text group = {0}, st = {0};
-    write_state(e, &st);
     write_group(e, &group);
+    write_state(e, &st);
     text_append(out, st.data, st.len);
     if (e->variants.data)
         text_append(out, e->variants.data, e->variants.len);

@@ -163,20 +163,28 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
     }
     for (uint32_t k = 0; periodic && k < dims; k++)
         text_printf(t, ", af q%u", k);
-    text_printf(t, ", af *out)\n{\nstruct ad p[4], r[3];\naf q[4];\n");
-    for (uint32_t k = 0; k < dims; k++) {
-        if (derivs)
+    bool dual = derivs && kind < CELL;
+    text_printf(t, ", af *out)\n{\n%s p[4], r[3];\naf q[4];\n", dual ? "struct ad" : "af");
+    for (uint32_t k = 0; k < 4; k++) {
+        const char *from = k < dims ? emit_text(e, "x%u", k) : "A_F(0.0f)";
+        if (dual && k < dims)
             text_printf(t, "p[%u] = a_dual(x%u, x%u_dx, x%u_dy);\n", k, k, k, k);
         else
-            text_printf(t, "p[%u] = a_still(x%u);\n", k, k);
-        text_printf(t, periodic ? "q[%u] = q%u;\n" : "q[%u] = A_F(1.0f);\n", k, k);
+            text_printf(t, "p[%u] = %s(%s);\n", k, dual ? "a_still" : "", from);
+        text_printf(t, "q[%u] = %s;\n", k,
+                    periodic && k < dims ? emit_text(e, "q%u", k) : "A_F(1.0f)");
     }
-    text_printf(t, "a_noise_core(%d, %u, p, %d, q, %u, r);\n", kind, dims, periodic, channels);
+    if (kind >= CELL)
+        text_printf(t, "a_word_noise(%d, %u, p, %d, q, %u, r);\n", kind == CELL, dims, periodic,
+                    channels);
+    else
+        text_printf(t, "a_%cgradient_noise(%d, %u, p, %d, q, %u, r);\n", dual ? 'd' : 'v', kind,
+                    dims, periodic, channels);
     for (uint32_t k = 0; k < channels; k++) {
-        text_printf(t, "out[%u] = r[%u].v;\n", k, k);
-        if (derivs)
-            text_printf(t, "out[%u] = r[%u].dx;\nout[%u] = r[%u].dy;\n", channels + k, k,
-                        2 * channels + k, k);
+        text_printf(t, "out[%u] = r[%u]%s;\n", k, k, dual ? ".v" : "");
+        for (uint32_t d = 0; derivs && d < 2; d++)
+            text_printf(t, dual ? "out[%u] = r[%u].%s;\n" : "out[%u] = A_F(0.0f);\n",
+                        (d + 1) * channels + k, k, d ? "dy" : "dx");
     }
     text_printf(t, "}\n");
     return name;

@@ -244,7 +244,8 @@ static void give_value(struct lower *l, const struct lplace *p, const struct asl
 {
     const struct asl_param *info = &l->layer->shader->info.params[i];
     const union asl_slot *v = l->layer->values[i];
-    bool settable = !l->opt->bake && a->type.base != ASL_CLOSURE && a->type.base != ASL_STRUCT;
+    bool settable = !l->opt->bake && a->type.base != ASL_CLOSURE && a->type.base != ASL_STRUCT &&
+                    !(l->opt->bake_strings && a->type.base == ASL_STRING);
     if (!settable && v) {
         store_slots(l, p, v);
     } else if (!settable) {

@@ -1,5 +1,20 @@
 /* entry.h: the program's entries, behind the emitted text: points [begin, end) of a launch. */
 
+K_INLINE void a_point_grid(struct a_state *s, K_GLOBAL const float *grid,
+                           K_GLOBAL const struct a_launch *k, uint x, uint y)
+{
+    af u = A_ROW(grid + x), v = A_F(grid[k->width + A_GRID_PAD + y]);
+#define A_WORD(i) s->p##i = a_grid_word(i, u, v, k);
+    A_POINT_USED(A_WORD)
+#undef A_WORD
+}
+K_INLINE void a_point_listed(struct a_state *s, K_GLOBAL const uint *points, uint first, uint end)
+{
+#define A_WORD(i) s->p##i = a_listed_word(i, points, first, end);
+    A_POINT_USED(A_WORD)
+#undef A_WORD
+}
+
 #ifdef K_NATIVE
 
 #if A_WIDTH == 1
@@ -35,15 +50,14 @@ asl_points(const struct a_host *host, const struct a_launch *k, const uint *args
         n = n < A_WIDTH ? n : A_WIDTH;
         s.index = i;
         if (k->listed) {
-            a_point_listed(s.point, points, i, end);
+            a_point_listed(&s, points, i, end);
         } else {
             uint at = k->first + i, x = at % k->width;
             n = n < k->width - x ? n : k->width - x;
-            a_point_grid(s.point, grid, k, x, at / k->width);
+            a_point_grid(&s, grid, k, x, at / k->width);
         }
         a_shade(&s, A_FIRST(n));
-        for (uint lane = 0u; lane < n; lane++)
-            a_outputs(&s, (int)lane, out + (i - begin + lane) * A_OUT_WORDS);
+        a_outputs(&s, n, out + (i - begin) * A_OUT_WORDS);
         if (s.failed) {
             failed[0] = s.failed;
             failed[1] = i;
@@ -77,11 +91,11 @@ asl_points(K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBA
     s.failed = 0u;
     s.index = i;
     if (k->listed)
-        a_point_listed(s.point, points, i, k->count);
+        a_point_listed(&s, points, i, k->count);
     else
-        a_point_grid(s.point, grid, k, (k->first + i) % k->width, (k->first + i) / k->width);
+        a_point_grid(&s, grid, k, (k->first + i) % k->width, (k->first + i) / k->width);
     a_shade(&s, 1);
-    a_outputs(&s, 0, out + i * A_OUT_WORDS);
+    a_outputs(&s, 1u, out + i * A_OUT_WORDS);
     if (s.failed) { /* whichever comes last is told */
         failed[0] = s.failed;
         failed[1] = i;

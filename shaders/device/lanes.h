@@ -10,6 +10,15 @@
 #define A_WIDTH 1
 #endif
 
+/* Before loops whose arrays must become registers. */
+#if defined(K_NATIVE) && defined(__clang__)
+#define A_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(K_NATIVE)
+#define A_UNROLL _Pragma("GCC unroll 16")
+#else
+#define A_UNROLL
+#endif
+
 /* Functions that the compiler may leave apart. */
 #ifdef K_CUDA
 #define A_CALL static __device__
@@ -31,21 +40,21 @@ typedef int am;
 #define A_UINTS(x)    ((uint)(x))
 #define A_INTS(x)     ((int)(x))
 #define A_AT(v, lane) (v)
-K_FN af a_sel(am m, af a, af b) { return m ? a : b; }
-K_FN ai a_seli(am m, ai a, ai b) { return m ? a : b; }
-K_FN am a_not(am m) { return !m; }
-K_FN int a_any(am m) { return m; }
-K_FN ai a_int(am m) { return m; }
-K_FN am a_true(ai x) { return x != 0; }
-K_FN af a_to_float(ai x) { return (float)x; }
-K_FN af a_uint_to_float(au x) { return (float)x; }
-K_FN ai a_to_int(af x) { return (int)x; }
-K_FN af a_floor(af x) { return K_FLOOR(x); }
-K_FN af a_root(af x) { return K_SQRT(x); }
-K_FN uint a_get(const af *x, int lane) { return K_AS_UINT(*x); }
-K_FN uint a_geti(const ai *x, int lane) { return (uint)*x; }
-K_FN void a_put(af *x, int lane, uint word) { *x = K_AS_FLOAT(word); }
-K_FN void a_puti(ai *x, int lane, uint word) { *x = (int)word; }
+K_INLINE af a_sel(am m, af a, af b) { return m ? a : b; }
+K_INLINE ai a_seli(am m, ai a, ai b) { return m ? a : b; }
+K_INLINE am a_not(am m) { return !m; }
+K_INLINE int a_any(am m) { return m; }
+K_INLINE ai a_int(am m) { return m; }
+K_INLINE am a_true(ai x) { return x != 0; }
+K_INLINE af a_to_float(ai x) { return (float)x; }
+K_INLINE af a_uint_to_float(au x) { return (float)x; }
+K_INLINE ai a_to_int(af x) { return (int)x; }
+K_INLINE af a_floor(af x) { return K_FLOOR(x); }
+K_INLINE af a_root(af x) { return K_SQRT(x); }
+K_INLINE uint a_get(const af *x, int lane) { return K_AS_UINT(*x); }
+K_INLINE uint a_geti(const ai *x, int lane) { return (uint)*x; }
+K_INLINE void a_put(af *x, int lane, uint word) { *x = K_AS_FLOAT(word); }
+K_INLINE void a_puti(ai *x, int lane, uint word) { *x = (int)word; }
 #else
 typedef float af __attribute__((vector_size(4 * A_WIDTH)));
 typedef int ai __attribute__((vector_size(4 * A_WIDTH)));
@@ -120,76 +129,76 @@ struct ad {
 /* ---- the operations of shaders/ir_ops.def that C does not have as they are --------------------
  */
 
-K_FN af a_abs(af x) { return A_FLOATS(A_BITS(x) & 0x7FFFFFFF); }
-K_FN af a_neg(af x) { return -x; }
-K_FN af a_min(af a, af b) { return a_sel(b < a, b, a); } /* a when either is not a number */
-K_FN af a_max(af a, af b) { return a_sel(a < b, b, a); }
+K_INLINE af a_abs(af x) { return A_FLOATS(A_BITS(x) & 0x7FFFFFFF); }
+K_INLINE af a_neg(af x) { return -x; }
+K_INLINE af a_min(af a, af b) { return a_sel(b < a, b, a); } /* a when either is not a number */
+K_INLINE af a_max(af a, af b) { return a_sel(a < b, b, a); }
 /* The magnitude of a with the sign of b. */
-K_FN af a_with_sign(af a, af b)
+K_INLINE af a_with_sign(af a, af b)
 {
     return A_FLOATS((A_BITS(a) & 0x7FFFFFFF) | (A_BITS(b) & (int)0x80000000u));
 }
-K_FN am a_is_nan(af x) { return x != x; }
-K_FN am a_is_inf(af x) { return (A_BITS(x) & 0x7FFFFFFF) == 0x7F800000; }
-K_FN am a_is_finite(af x) { return (A_BITS(x) & 0x7FFFFFFF) < 0x7F800000; }
+K_INLINE am a_is_nan(af x) { return x != x; }
+K_INLINE am a_is_inf(af x) { return (A_BITS(x) & 0x7FFFFFFF) == 0x7F800000; }
+K_INLINE am a_is_finite(af x) { return (A_BITS(x) & 0x7FFFFFFF) < 0x7F800000; }
 
-K_FN af a_fdiv(af a, af b)
+K_INLINE af a_fdiv(af a, af b)
 {
     am zero = b == 0.0f;
     return a_sel(zero, A_F(0.0f), a / a_sel(zero, A_F(1.0f), b));
 }
-K_FN af a_fsqrt(af x)
+K_INLINE af a_fsqrt(af x)
 {
     am above = x > 0.0f;
     return a_sel(above, a_root(a_sel(above, x, A_F(1.0f))), A_F(0.0f));
 }
 /* Floats of 2^23 and more are whole. The sign stays, also of zero. */
-K_FN af a_trunc(af x)
+K_INLINE af a_trunc(af x)
 {
     am small = a_abs(x) < 8388608.0f;
     af t = a_to_float(a_to_int(a_sel(small, x, A_F(0.0f))));
     return a_sel(small, a_with_sign(t, x), x);
 }
-K_FN af a_ceil(af x) { return -a_floor(-x); }
-K_FN af a_round(af x)
+K_INLINE af a_ceil(af x) { return -a_floor(-x); }
+K_INLINE af a_round(af x)
 {
     af t = a_trunc(x), rest = a_abs(x - t); /* exact */
     am small = a_abs(x) < 8388608.0f;
     return a_sel(small & (rest >= 0.5f), a_with_sign(a_abs(t) + 1.0f, x), t);
 }
-K_FN ai a_f2i(af x)
+K_INLINE ai a_f2i(af x)
 {
     am big = x >= 2147483648.0f, low = x < -2147483648.0f, bad = a_is_nan(x);
     ai i = a_to_int(a_sel(big | low | bad, A_F(0.0f), x));
     i = a_seli(big, A_I(0x7FFFFFFF), i);
     return a_seli(low, A_I((int)0x80000000u), i);
 }
-K_FN ai a_iadd(ai a, ai b) { return A_INTS(A_UINTS(a) + A_UINTS(b)); }
-K_FN ai a_isub(ai a, ai b) { return A_INTS(A_UINTS(a) - A_UINTS(b)); }
-K_FN ai a_imul(ai a, ai b) { return A_INTS(A_UINTS(a) * A_UINTS(b)); }
-K_FN ai a_ineg(ai a) { return A_INTS(0u - A_UINTS(a)); }
-K_FN ai a_ishl(ai a, ai b) { return A_INTS(A_UINTS(a) << (A_UINTS(b) & 31u)); }
-K_FN ai a_ishr(ai a, ai b) { return a >> (b & 31); }
-K_FN ai a_idiv(ai a, ai b)
+K_INLINE ai a_iadd(ai a, ai b) { return A_INTS(A_UINTS(a) + A_UINTS(b)); }
+K_INLINE ai a_isub(ai a, ai b) { return A_INTS(A_UINTS(a) - A_UINTS(b)); }
+K_INLINE ai a_imul(ai a, ai b) { return A_INTS(A_UINTS(a) * A_UINTS(b)); }
+K_INLINE ai a_ineg(ai a) { return A_INTS(0u - A_UINTS(a)); }
+K_INLINE ai a_ishl(ai a, ai b) { return A_INTS(A_UINTS(a) << (A_UINTS(b) & 31u)); }
+K_INLINE ai a_ishr(ai a, ai b) { return a >> (b & 31); }
+K_INLINE ai a_idiv(ai a, ai b)
 {
     am zero = b == 0, minus = b == -1;
     ai q = a / a_seli(zero | minus, A_I(1), b);
     return a_seli(zero, A_I(0), a_seli(minus, a_ineg(a), q));
 }
-K_FN ai a_imod(ai a, ai b)
+K_INLINE ai a_imod(ai a, ai b)
 {
     am one = (b == 0) | (b == -1);
     return a_seli(one, A_I(0), a % a_seli(one, A_I(1), b));
 }
 /* mod(int, int) of ASL: the sign of b. */
-K_FN ai a_imodulo(ai a, ai b)
+K_INLINE ai a_imodulo(ai a, ai b)
 {
     ai m = a_imod(a, b);
     ai fixed = a_iadd(m, b);
     m = a_seli((m != 0) & ((m ^ b) < 0), fixed, m);
     return a_seli(b == 0, a, m);
 }
-K_FN ai a_clamp_index(ai i, int count)
+K_INLINE ai a_clamp_index(ai i, int count)
 {
     i = a_seli(i < 0, A_I(0), i);
     return a_seli(i >= count, A_I(count - 1), i);
@@ -197,40 +206,40 @@ K_FN ai a_clamp_index(ai i, int count)
 
 /* Slots of a row that differ from lane to lane; `step` is the number of points side by side. */
 #if A_WIDTH == 1
-K_FN af a_gather(const af *row, ai at) { return row[at]; }
-K_FN ai a_gatheri(const ai *row, ai at) { return row[at]; }
-K_FN void a_scatter(af *row, ai at, af x, am m)
+K_INLINE af a_gather(const af *row, ai at) { return row[at]; }
+K_INLINE ai a_gatheri(const ai *row, ai at) { return row[at]; }
+K_INLINE void a_scatter(af *row, ai at, af x, am m)
 {
     if (m)
         row[at] = x;
 }
-K_FN void a_scatteri(ai *row, ai at, ai x, am m)
+K_INLINE void a_scatteri(ai *row, ai at, ai x, am m)
 {
     if (m)
         row[at] = x;
 }
 #else
-K_FN af a_gather(const af *row, ai at)
+K_INLINE af a_gather(const af *row, ai at)
 {
     af r = {0};
     for (int i = 0; i < A_WIDTH; i++)
         r[i] = ((const float *)row)[at[i] * A_WIDTH + i];
     return r;
 }
-K_FN ai a_gatheri(const ai *row, ai at)
+K_INLINE ai a_gatheri(const ai *row, ai at)
 {
     ai r = {0};
     for (int i = 0; i < A_WIDTH; i++)
         r[i] = ((const int *)row)[at[i] * A_WIDTH + i];
     return r;
 }
-K_FN void a_scatter(af *row, ai at, af x, am m)
+K_INLINE void a_scatter(af *row, ai at, af x, am m)
 {
     for (int i = 0; i < A_WIDTH; i++)
         if (m[i])
             ((float *)row)[at[i] * A_WIDTH + i] = x[i];
 }
-K_FN void a_scatteri(ai *row, ai at, ai x, am m)
+K_INLINE void a_scatteri(ai *row, ai at, ai x, am m)
 {
     for (int i = 0; i < A_WIDTH; i++)
         if (m[i])

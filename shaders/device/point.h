@@ -39,52 +39,58 @@ typedef float a_row __attribute__((vector_size(4 * A_WIDTH), aligned(4)));
 #define A_ROW(p) ((af)(*(const a_row *)(p)))
 #endif
 
-K_FN void a_point_grid(af *p, K_GLOBAL const float *grid, K_GLOBAL const struct a_launch *k, uint x,
-                       uint y)
+/* Word i of a point of the grid. */
+K_INLINE af a_grid_word(int i, af u, af v, K_GLOBAL const struct a_launch *k)
 {
-    af u = A_ROW(grid + x), v = A_F(grid[k->width + A_GRID_PAD + y]), zero = A_F(0.0f),
-       one = A_F(1.0f);
-    for (int i = 0; i < A_POINT_WORDS; i++)
-        p[i] = zero;
-    p[A_P_U] = u;
-    p[A_P_V] = v;
-    p[A_P_U + 1] = A_F(k->du);
-    p[A_P_V + 2] = A_F(k->dv);
-    if (k->vary & A_VARY_U) {
-        p[A_P_U + 1] = one - u;
-        p[A_P_U + 2] = u;
+    uint vary_p = k->vary & A_VARY_P, vary_u = k->vary & A_VARY_U, vary_v = k->vary & A_VARY_V;
+    switch (i) {
+    case A_P_U:
+    case A_P_P:
+        return u;
+    case A_P_V:
+    case A_P_P + 1:
+        return v;
+    case A_P_P + 2:
+    case A_P_N + 2:
+    case A_P_NG + 2:
+    case A_P_DPDU:
+    case A_P_DPDV + 1:
+    case A_P_SURFACEAREA:
+        return A_F(1.0f);
+    case A_P_U + 1:
+        return vary_u ? 1.0f - u : A_F(k->du);
+    case A_P_U + 2:
+        return vary_u ? u : A_F(0.0f);
+    case A_P_V + 1:
+        return vary_v ? 1.0f - v : A_F(0.0f);
+    case A_P_V + 2:
+        return vary_v ? v : A_F(k->dv);
+    case A_P_P + 3:
+        return vary_p || vary_u ? 1.0f - u : A_F(k->du);
+    case A_P_P + 4:
+        return vary_p || vary_v ? 1.0f - v : A_F(0.0f);
+    case A_P_P + 5:
+        return vary_p ? u * 0.5f : A_F(0.0f);
+    case A_P_P + 6:
+        return vary_p ? 1.0f - v : vary_u ? u : A_F(0.0f);
+    case A_P_P + 7:
+        return vary_p ? 1.0f - u : vary_v ? v : A_F(k->dv);
+    case A_P_P + 8:
+        return vary_p ? v * 0.5f : A_F(0.0f);
+    case A_P_RAYTYPE:
+        return A_FLOATS(A_I((int)k->raytype));
+    default:
+        return A_F(0.0f);
     }
-    if (k->vary & A_VARY_V) {
-        p[A_P_V + 1] = one - v;
-        p[A_P_V + 2] = v;
-    }
-    p[A_P_P] = u;
-    p[A_P_P + 1] = v;
-    p[A_P_P + 2] = one;
-    p[A_P_P + 3] = p[A_P_U + 1];
-    p[A_P_P + 4] = p[A_P_V + 1];
-    p[A_P_P + 6] = p[A_P_U + 2];
-    p[A_P_P + 7] = p[A_P_V + 2];
-    if (k->vary & A_VARY_P) {
-        p[A_P_P + 3] = one - u;
-        p[A_P_P + 4] = one - v;
-        p[A_P_P + 5] = u * 0.5f;
-        p[A_P_P + 6] = one - v;
-        p[A_P_P + 7] = one - u;
-        p[A_P_P + 8] = v * 0.5f;
-    }
-    p[A_P_N + 2] = p[A_P_NG + 2] = one;
-    p[A_P_DPDU] = p[A_P_DPDV + 1] = one;
-    p[A_P_SURFACEAREA] = one;
-    p[A_P_RAYTYPE] = A_FLOATS(A_I((int)k->raytype));
 }
 
-/* Lanes past the end read the last point. */
-K_FN void a_point_listed(af *p, K_GLOBAL const uint *points, uint first, uint end)
+/* Word i of the listed points from `first` on; lanes past the end read the last point. */
+A_CALL af a_listed_word(int i, K_GLOBAL const uint *points, uint first, uint end)
 {
-    for (int i = 0; i < A_POINT_WORDS; i++)
-        for (int lane = 0; lane < A_WIDTH; lane++) {
-            uint at = first + (uint)lane < end ? first + (uint)lane : end - 1u;
-            a_put(&p[i], lane, points[at * A_POINT_WORDS + (uint)i]);
-        }
+    af r = A_F(0.0f);
+    for (int lane = 0; lane < A_WIDTH; lane++) {
+        uint at = first + (uint)lane < end ? first + (uint)lane : end - 1u;
+        a_put(&r, lane, points[at * A_POINT_WORDS + (uint)i]);
+    }
+    return r;
 }

@@ -292,6 +292,7 @@ struct asl_lower_options {
     /* Parameters are constants of the code. Else they are read from an argument area at each run,
      * so that a changed one needs no lowering. */
     bool bake;
+    bool bake_strings; /* only those of type string */
     /* What will be asked for after runs: "Cout", "layer.Cout", "Ci" ...; ends with NULL. NULL:
      * every output parameter of every layer that runs and every global variable. */
     const char *const *outputs;
