@@ -34,7 +34,7 @@ struct opt {
     bool *used;
 
     bool *open; /* by number: blocks around the present place */
-    uint32_t block_count, block_cap;
+    uint32_t block_count, block_cap, depth;
 
     /* Slots of cells that are followed one by one, and one more for each layer: pulled or not. */
     uint32_t *slot_first; /* by cell; OPT_NONE: too large to follow */

@@ -196,7 +196,7 @@ static bool same(const struct ir_inst *a, const struct ir_inst *b)
     return a->op != IR_CALL || same_call(a->u.call, b->u.call);
 }
 
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 4096, MAX_MOVED = 200 };
 
 static uint32_t hash(const struct ir_inst *i)
 {
@@ -488,6 +488,40 @@ static bool runs_once(const struct ir_inst *i)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+/* A `break` at the very end of the block that it leaves does nothing. */
+static void drop_tail_breaks(struct opt *o, struct ir_block *b, const struct ir_inst *target)
+{
+    struct ir_inst *last = b ? b->last : NULL;
+    if (!last)
+        return;
+    if (last->op == IR_BREAK && last->u.target == target) {
+        ir_remove(last);
+        o->changed = true;
+    } else if (last->op == IR_IF || last->op == IR_BLOCK) {
+        drop_tail_breaks(o, last->body, target);
+        drop_tail_breaks(o, last->other, target);
+    }
+}
+
+static bool returns(const struct ir_block *b)
+{
+    return b->last && b->last->op == IR_BREAK && b->last->u.target->op == IR_BLOCK;
+}
+
+/* if c { ...; return } rest: becomes if c { ...; return } else { rest }. */
+static void move_rest(struct opt *o, struct ir_inst *i)
+{
+    struct ir_block *to = returns(i->body) ? i->other : returns(i->other) ? i->body : NULL;
+    if (!to || !i->next || opt_block_ends(to) || o->depth > MAX_MOVED)
+        return;
+    for (struct ir_inst *k = i->next, *next; k; k = next) {
+        next = k->next;
+        ir_remove(k);
+        ir_append(to, k);
+    }
+    o->changed = true;
+}
+
 /* True when i is gone and *next says where to go on. */
 static bool take_apart(struct opt *o, struct ir_inst *i, struct ir_inst **next)
 {
@@ -499,15 +533,14 @@ static bool take_apart(struct opt *o, struct ir_inst *i, struct ir_inst **next)
         o->changed = true;
     }
     if (i->op == IR_BLOCK) {
-        struct ir_inst *last = i->body->last;
-        if (last && last->op == IR_BREAK && last->u.target == i) {
-            ir_remove(last);
-            o->changed = true;
-        }
+        drop_tail_breaks(o, i->body, i);
         if (!opt_breaks_to(i->body, i, IR_BREAK))
             b = i->body;
     } else if (yes >= 0) {
         b = yes ? i->body : i->other;
+    } else if (i->op == IR_IF) {
+        move_rest(o, i);
+        *next = i->next;
     }
     if (!b)
         return false;
@@ -576,6 +609,7 @@ static void cut_after(struct opt *o, struct ir_inst *i)
 static void forward_block(struct opt *o, struct ir_block *b)
 {
     uint32_t number = o->block_count++, seen = o->seen_count;
+    o->depth++;
     if (o->block_count > o->block_cap) {
         uint32_t cap = o->block_cap ? 2 * o->block_cap : 256;
         grow(o, &o->open, o->block_cap, cap, sizeof *o->open);
@@ -603,6 +637,7 @@ static void forward_block(struct opt *o, struct ir_block *b)
         }
     }
     forget(o, seen);
+    o->depth--;
     o->open[number] = false;
 }
 
@@ -630,7 +665,7 @@ void opt_track(struct opt *o)
 void opt_forward(struct opt *o)
 {
     opt_track(o);
-    o->trail_count = o->seen_count = o->block_count = 0;
+    o->trail_count = o->seen_count = o->block_count = o->depth = 0;
     if (!o->buckets)
         grow(o, &o->buckets, 0, BUCKETS, sizeof *o->buckets);
     memset(o->buckets, 0, BUCKETS * sizeof *o->buckets);
