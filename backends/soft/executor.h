@@ -174,6 +174,8 @@ enum status soft_wait(struct soft_device *d, struct soft_point p, struct error *
 /* All streams. */
 enum status soft_wait_all(struct soft_device *d, struct error *err);
 bool soft_reached(const struct soft_device *d, struct soft_point p); /* has run; queues nothing */
+/* The host has waited for it, or for something that came after it. */
+bool soft_host_knows(const struct soft_device *d, struct soft_point p);
 /* When `p` was reached, and when the command before it in its stream began and ended, in
  * nanoseconds of a clock that only goes forward; false before it has run. Any output may be NULL.
  */

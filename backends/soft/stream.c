@@ -411,6 +411,14 @@ bool soft_reached(const struct soft_device *d, struct soft_point p)
     return p.command <= d->executed;
 }
 
+bool soft_host_knows(const struct soft_device *d, struct soft_point p)
+{
+    if (p.command == 0)
+        return true;
+    const struct command *c = d->commands[p.command - 1];
+    return clock_at(d->host_clock, d->host_clock_size, c->stream) >= c->sequence;
+}
+
 bool soft_times(const struct soft_device *d, struct soft_point p, uint64_t *reached,
                 uint64_t *start, uint64_t *end)
 {

@@ -1,0 +1,406 @@
+/* The HIP runtime in software, as HIP programs see it: each check finds a mistake that is planted
+ * in a program of a kernel and a few calls, and lets its twin without the mistake pass. And as
+ * Isophote sees it: the HIP back end's pictures are the native ones, bit for bit, with all checks
+ * on and without. Every program runs in a process of its own, for a finding ends the device. */
+#include "hip_runtime.h"
+#include "test_scenes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *self;
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+enum { N = 64 };
+
+static const char source[] =
+    "extern \"C\" __global__ void past_end(float *out, const float *in, unsigned n)\n"
+    "{ unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i <= n) out[i] = 1.0f; }\n"
+    "extern \"C\" __global__ void copy(float *out, const float *in, unsigned n)\n"
+    "{ unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) out[i] = in[i] + 1.0f; }\n"
+    "extern \"C\" __global__ void rotate_racing(float *out, const float *in, unsigned n)\n"
+    "{ __shared__ float all[64]; unsigned i = threadIdx.x; all[i] = in[i];\n"
+    "  out[i] = all[(i + 1) % n]; }\n"
+    "extern \"C\" __global__ void rotate(float *out, const float *in, unsigned n)\n"
+    "{ __shared__ float all[64]; unsigned i = threadIdx.x; all[i] = in[i]; __syncthreads();\n"
+    "  out[i] = all[(i + 1) % n]; }\n"
+    "extern \"C\" __global__ void gather(float *out, const float *in, unsigned n)\n"
+    "{ if (threadIdx.x < 2) out[0] = in[threadIdx.x]; }\n";
+
+struct hip_program {
+    const struct gpu_driver *hip;
+    gpu_module module;
+    gpu_stream streams[2];
+    gpu_pointer out, in;
+    float *pinned;
+};
+
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        gpu_result code_ = (call);                                                                 \
+        if (code_ != GPU_OK) {                                                                     \
+            printf("line %d: %s: %s (%d): %s\n", __LINE__, #call, p->hip->error_name(code_),       \
+                   code_, p->hip->error_text(code_));                                              \
+            exit(3);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static void program_open(struct hip_program *p)
+{
+    static const char *options[] = {"--gpu-architecture=soft", "-O2", "-ffp-contract=off"};
+    const char *why;
+    const struct hiprtc_api *rtc = hiprtc_load(&why);
+    p->hip = hip_load(&why);
+    hiprtc_program program = NULL;
+    size_t size = 0;
+    if (!rtc || !p->hip || rtc->CreateProgram(&program, source, "test.hip", 0, NULL, NULL) != 0) {
+        printf("%s\n", why ? why : "no program");
+        exit(3);
+    }
+    if (rtc->CompileProgram(program, 3, options) != 0 || rtc->GetCodeSize(program, &size) != 0) {
+        char log[16384];
+        rtc->GetProgramLog(program, log);
+        printf("%s\n", log);
+        exit(3);
+    }
+    char *code = malloc(size);
+    rtc->GetCode(program, code);
+    MUST(p->hip->ModuleLoadData(&p->module, code));
+    free(code);
+    rtc->DestroyProgram(&program);
+    for (int i = 0; i < 2; i++)
+        MUST(p->hip->StreamCreate(&p->streams[i], GPU_STREAM_NOT_BLOCKING));
+    MUST(p->hip->MemAlloc(&p->out, N * sizeof(float)));
+    MUST(p->hip->MemAlloc(&p->in, N * sizeof(float)));
+    void *pinned = NULL;
+    MUST(p->hip->pinned_alloc(&pinned, N * sizeof(float)));
+    p->pinned = pinned;
+    for (int i = 0; i < N; i++)
+        p->pinned[i] = (float)i;
+}
+
+static gpu_function kernel(const struct hip_program *p, const char *name)
+{
+    gpu_function f = NULL;
+    MUST(p->hip->ModuleGetFunction(&f, p->module, name));
+    return f;
+}
+
+static gpu_result launch(const struct hip_program *p, int stream, const char *name, unsigned blocks,
+                         unsigned n)
+{
+    gpu_pointer out = p->out, in = p->in;
+    void *arguments[] = {&out, &in, &n};
+    return p->hip->LaunchKernel(kernel(p, name), blocks, 1, 1, N, 1, 1, 0, p->streams[stream],
+                                arguments, NULL);
+}
+static void in_fill(const struct hip_program *p, int stream)
+{
+    MUST(p->hip->MemcpyHtoDAsync(p->in, p->pinned, N * sizeof(float), p->streams[stream]));
+}
+static gpu_result wait(const struct hip_program *p, int stream)
+{
+    return p->hip->StreamSynchronize(p->streams[stream]);
+}
+
+static gpu_result run_bounds(struct hip_program *p, bool planted)
+{
+    MUST(launch(p, 0, "past_end", 2, planted ? N : N - 1));
+    return wait(p, 0);
+}
+static gpu_result run_freed(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    if (planted)
+        MUST(p->hip->MemFree(p->in));
+    MUST(launch(p, 0, "copy", 1, N));
+    gpu_result code = wait(p, 0);
+    if (!planted)
+        MUST(p->hip->MemFree(p->in));
+    return code;
+}
+static gpu_result run_uninitialised(struct hip_program *p, bool planted)
+{
+    if (!planted)
+        MUST(p->hip->MemsetD8Async(p->in, 0, N * sizeof(float), p->streams[0]));
+    MUST(launch(p, 0, "copy", 1, N));
+    return wait(p, 0);
+}
+static gpu_result run_races(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    MUST(launch(p, 0, planted ? "rotate_racing" : "rotate", 1, N));
+    gpu_result code = wait(p, 0);
+    float out[N];
+    if (code != GPU_OK || planted)
+        return code;
+    MUST(p->hip->MemcpyDtoHAsync(out, p->out, sizeof out, p->streams[0]));
+    MUST(wait(p, 0));
+    for (int i = 0; i < N; i++)
+        if (out[i] != (float)((i + 1) % N))
+            return HIP_LAUNCH_FAILURE;
+    return GPU_OK;
+}
+static gpu_result run_global_races(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    MUST(launch(p, 0, planted ? "gather" : "copy", 1, N));
+    return wait(p, 0);
+}
+static gpu_result run_waits(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    if (!planted)
+        MUST(wait(p, 0));
+    MUST(launch(p, 1, "copy", 1, N));
+    return wait(p, 1);
+}
+/* The host writes what a queued copy still reads. */
+static gpu_result run_host_waits(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    if (!planted)
+        MUST(wait(p, 0));
+    p->pinned[3] = 17.0f;
+    return wait(p, 0);
+}
+static gpu_result run_arguments(struct hip_program *p, bool planted)
+{
+    struct {
+        gpu_pointer out, in;
+        unsigned n;
+    } buffer = {p->out, p->in, N};
+    size_t size = planted ? 16 : 20; /* two pointers, and an unsigned behind them */
+    void *extra[] = {(void *)HIP_LAUNCH_BUFFER_POINTER, &buffer, (void *)HIP_LAUNCH_BUFFER_SIZE,
+                     &size, (void *)HIP_LAUNCH_END};
+    in_fill(p, 0);
+    gpu_result code =
+        p->hip->LaunchKernel(kernel(p, "copy"), 1, 1, 1, N, 1, 1, 0, p->streams[0], NULL, extra);
+    return code == GPU_OK ? wait(p, 0) : code;
+}
+static gpu_result run_unset_argument(struct hip_program *p, bool planted)
+{
+    gpu_pointer out = p->out, in = p->in;
+    unsigned n = N;
+    void *arguments[] = {&out, &in, planted ? NULL : &n};
+    in_fill(p, 0);
+    gpu_result code = p->hip->LaunchKernel(kernel(p, "copy"), 1, 1, 1, N, 1, 1, 0, p->streams[0],
+                                           arguments, NULL);
+    return code == GPU_OK ? wait(p, 0) : code;
+}
+
+static const struct plant {
+    const char *name;
+    gpu_result (*run)(struct hip_program *p, bool planted);
+    const char *check; /* that finds it, alone */
+    gpu_result code;   /* of the call that tells */
+    const char *text;  /* in what it says */
+} plants[] = {
+    {"bounds", run_bounds, "bounds", HIP_ILLEGAL_ADDRESS, "past_end"},
+    {"freed", run_freed, "freed", HIP_ILLEGAL_ADDRESS, "freed"},
+    {"uninitialised", run_uninitialised, "uninitialised", HIP_LAUNCH_FAILURE, "copy"},
+    {"races", run_races, "races", HIP_LAUNCH_FAILURE, "rotate_racing"},
+    {"global-races", run_global_races, "races", HIP_LAUNCH_FAILURE, "gather"},
+    {"waits", run_waits, "waits", HIP_LAUNCH_FAILURE, "wait"},
+    {"host-waits", run_host_waits, "waits", HIP_LAUNCH_FAILURE, "wait"},
+    {"arguments", run_arguments, "arguments", GPU_INVALID_VALUE, "20 bytes"},
+    {"unset-argument", run_unset_argument, "arguments", GPU_INVALID_VALUE, "copy"},
+};
+
+/* "planted": exit status 0 when the mistake was told as it should be; "clean": when nothing was. */
+static int plant_run(const char *name, const char *how)
+{
+    bool planted = strcmp(how, "planted") == 0;
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+        struct hip_program program = {.hip = NULL}, *p = &program;
+        if (strcmp(plants[i].name, name) != 0)
+            continue;
+        program_open(p);
+        gpu_result code = plants[i].run(p, planted), wanted = planted ? plants[i].code : GPU_OK;
+        const char *text = p->hip->error_text(code);
+        printf("%s, %s: %s (%d): %s\n", name, how, p->hip->error_name(code), code, text);
+        return code != wanted || (planted && !strstr(text, plants[i].text));
+    }
+    return 3;
+}
+
+/* Output of `self --plant NAME HOW` with these checks on; fails unless it exits with 0. */
+static void plant_check(const struct plant *plant, const char *how, const char *checks)
+{
+    char command[2048], out[8192];
+    snprintf(command, sizeof command,
+             "ISOPHOTE_HIP_LIBRARY=soft ISOPHOTE_SOFT_CHECKS=%s '%s' --plant %s %s 2>&1", checks,
+             self, plant->name, how);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    size_t n = fread(out, 1, sizeof out - 1, f);
+    out[n] = '\0';
+    int status = pclose(f);
+    if (status != 0)
+        fail_msg("%s, %s, checks %s: status %d: %s", plant->name, how, checks, status, out);
+}
+
+static void planted_mistakes_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+        plant_check(&plants[i], "planted", plants[i].check);
+        plant_check(&plants[i], "planted", "all");
+    }
+}
+static void their_twins_pass(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
+        plant_check(&plants[i], "clean", "all");
+        plant_check(&plants[i], "clean", "''");
+    }
+}
+
+/* ---- Isophote on it -------------------------------------------------------------------------- */
+
+enum { W = 24, H = 17, SPP = 2 };
+
+static void picture_hash(const char *id, const char *scene, enum bvh_kind bvh, enum math_mode mode,
+                         const uint32_t work_group[2], char hex[33])
+{
+    struct error err = {0};
+    struct film film;
+    struct scene *s = scene_from_library(scene);
+    struct render_job job = {.width = W,
+                             .height = H,
+                             .sample_count = SPP,
+                             .max_depth = 6,
+                             .rr_depth = 3,
+                             .seed = 7,
+                             .launch = {.mode = mode, .batch = 1, .tile = {16, 16}}};
+    if (work_group)
+        memcpy(job.launch.work_group, work_group, sizeof job.launch.work_group);
+    struct device *d = device_ready(id, s, bvh, mode);
+    must(film_init(&film, W, H, film_exponent(s), &err), &err);
+    must(device_render(d, &job, &film, true, NULL, &err), &err);
+    must(film_check(&film, SPP, NULL, &err), &err);
+    film_hash(&film, hex);
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+}
+
+static void pictures_are_natives(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {"cornell", "textured", "glass"};
+    static const uint32_t groups[][2] = {{8, 8}, {7, 3}, {1, 1}};
+    for (int i = 0; i < 3; i++) {
+        char native[33], soft[33];
+        enum bvh_kind bvh = (enum bvh_kind)(BVH_BINARY + i % (BVH_COUNT - BVH_BINARY));
+        picture_hash("native", scenes[i], BVH_BINARY, MODE_STRICT, NULL, native);
+        picture_hash("hip:0", scenes[i], bvh, MODE_STRICT, groups[i], soft);
+        assert_string_equal(soft, native);
+    }
+}
+
+static int checked_run(void)
+{
+    char native[33], soft[33];
+    picture_hash("native", "cornell", BVH_BINARY, MODE_STRICT, NULL, native);
+    picture_hash("hip:0", "cornell", BVH_BINARY, MODE_STRICT, NULL, soft);
+    return strcmp(native, soft) != 0;
+}
+
+static void host_code_has_no_finding(void **state)
+{
+    (void)state;
+    char command[2048];
+    snprintf(command, sizeof command, "ISOPHOTE_SOFT_CHECKS=all '%s' --checked 2>&1", self);
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- misbehaviour ---------------------------------------------------------------------------- */
+
+/* What `isophote conform` would judge: the status and words of opening and rendering. */
+static int fault_run(void)
+{
+    struct error err = {0};
+    struct device *d = NULL;
+    struct scene *s = scene_from_library("cornell");
+    struct launch_settings settings = {.mode = MODE_STRICT};
+    struct render_job job = {.width = W,
+                             .height = H,
+                             .sample_count = 1,
+                             .max_depth = 3,
+                             .rr_depth = 3,
+                             .launch = settings};
+    struct film film;
+    enum status st = film_init(&film, W, H, film_exponent(s), &err);
+    if (st == STATUS_OK)
+        st = device_open("hip:0", &d, &err);
+    if (st == STATUS_OK)
+        st = device_load(d, s, BVH_AUTO, NULL, &err);
+    if (st == STATUS_OK)
+        st = device_build(d, &settings, NULL, &err);
+    if (st == STATUS_OK)
+        st = device_render(d, &job, &film, true, NULL, &err);
+    printf("%s: %s\n", status_name(st), st == STATUS_OK ? "" : err.msg);
+    device_close(d);
+    film_free(&film);
+    scene_free(s);
+    return 0;
+}
+
+static void misbehaviour_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *environment, *status, *text;
+    } faults[] = {
+        {"ISOPHOTE_SOFT_HIP_FAULT=none", "MISSING: ", "finds no GPU: hipErrorNoDevice (100)"},
+        {"ISOPHOTE_SOFT_HIP_FAULT=driver", "MISSING: ",
+         "does not start: hipErrorInsufficientDriver (35): the kernel driver is older"},
+        {"ISOPHOTE_SOFT_HIP_FAULT=version", "MISSING: ", "does not start"},
+        {"ISOPHOTE_SOFT_HIP_FAULT=compiler", "BUILD: ", "hipRTC broke down (signal 6)"},
+        {"ISOPHOTE_SOFT_HIP_FAULT=timeout", "DEVICE: ", "hipErrorLaunchTimeOut (702)"},
+        {"ISOPHOTE_SOFT_HIP_FAULT=lost:2",
+         "DEVICE: ", "hipErrorLaunchFailure (719): the device is gone"},
+        {"ISOPHOTE_SOFT_MEMORY=100000", "LIMIT: ", " has 100000"},
+        {"ISOPHOTE_SOFT_CLANG=/nonexistent/clang", "BUILD: ", "/nonexistent/clang does not start"},
+        {"ISOPHOTE_SOFT_CHECKS=all", "OK: ", ""},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char command[2048], out[8192], folder[] = "/tmp/isophote-hip-XXXXXX";
+        assert_non_null(mkdtemp(folder)); /* nothing is cached: the compiler is asked */
+        snprintf(command, sizeof command,
+                 "ISOPHOTE_CACHE=%s ISOPHOTE_HIP_LIBRARY=soft %s '%s' --fault 2>&1; rm -rf %s",
+                 folder, faults[i].environment, self, folder);
+        FILE *f = popen(command, "r");
+        assert_non_null(f);
+        size_t n = fread(out, 1, sizeof out - 1, f);
+        out[n] = '\0';
+        pclose(f);
+        if (!strstr(out, faults[i].status) || !strstr(out, faults[i].text))
+            fail_msg("%s: %s", faults[i].environment, out);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    setenv("ISOPHOTE_HIP_LIBRARY", "soft", 1); /* before anything is loaded */
+    if (argc == 4 && strcmp(argv[1], "--plant") == 0)
+        return plant_run(argv[2], argv[3]);
+    if (argc == 2 && strcmp(argv[1], "--fault") == 0)
+        return fault_run();
+    if (argc == 2 && strcmp(argv[1], "--checked") == 0)
+        return checked_run();
+    self = argv[0];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planted_mistakes_are_found), cmocka_unit_test(their_twins_pass),
+        cmocka_unit_test(pictures_are_natives),       cmocka_unit_test(host_code_has_no_finding),
+        cmocka_unit_test(misbehaviour_is_told),
+    };
+    return cmocka_run_group_tests_name("soft hip", tests, NULL, NULL);
+}
