@@ -1,5 +1,6 @@
 /* Which devices there are, and which one is meant. */
 #include "device.h"
+#include "split/split.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -92,6 +93,8 @@ enum status devices_list(struct arena *a, bool with_test_devices, struct device_
 
 const struct backend_api *backend_of_id(const char *id)
 {
+    if (split_is(id))
+        return &split_api;
     for (int i = 0; backend_list[i]; i++) {
         size_t n = strlen(backend_list[i]->name);
         if (strncmp(id, backend_list[i]->name, n) == 0 && (id[n] == '\0' || id[n] == ':'))
@@ -158,6 +161,8 @@ enum status device_find(const char *wanted, struct device_info *out, struct erro
 {
     if (!wanted || !*wanted)
         return error_msg(err, STATUS_ARG, "no device named");
+    if (split_is(wanted))
+        return split_describe(wanted, out, err);
     const struct backend_api *api = backend_of_id(wanted);
     if (api)
         return find_by_id(api, wanted, out, err);

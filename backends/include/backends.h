@@ -21,7 +21,7 @@ extern "C" {
 enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_OTHER };
 
 struct device_info {
-    char id[48];  /* "native", "opencl:0", "null", "faulty:lost-cosine" */
+    char id[64];  /* "native", "opencl:0", "null", "faulty:lost-cosine" */
     char api[16]; /* "native", "opencl", "cuda" ... : a key in reports */
     char name[128], vendor[64], driver[96], version[96], compiler[128];
     enum device_kind kind;
@@ -40,7 +40,8 @@ enum status devices_list(struct arena *a, bool with_test_devices, struct device_
                          size_t *count, const char *const **problems, size_t *problem_count,
                          struct error *err);
 /* An id, or a part of a device's name (case does not matter, must match one device only: TYPE if
- * several). MISSING if none, naming what there is. */
+ * several). MISSING if none, naming what there is. Several joined by '+' ("cuda:0+cuda:1") are one
+ * device that gives each of them bands of rows (strict: the same bits). */
 enum status device_find(const char *wanted, struct device_info *out, struct error *err);
 
 /* ---- settings

@@ -22,8 +22,9 @@ static void options_make(const struct backend *b, enum program_part part, char *
     const struct program_request *r = &b->request;
     const char *fault = fault_define(r->fault);
     char registers[40] = "";
-    if (b->nvidia && r->registers)
-        snprintf(registers, sizeof registers, " -cl-nv-maxrregcount=%u", r->registers);
+    if (b->nvidia) /* default: as for cuda, docs/results/h200.md */
+        snprintf(registers, sizeof registers, " -cl-nv-maxrregcount=%u",
+                 r->registers ? r->registers : 64);
     snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d%s%s%s%s%s%s%s",
              (int)r->mode, bvh_define(b->tree), (int)part,
              b->info.kind == DEVICE_CPU ? " -DK_CPU" : "", by_mode[r->mode],
