@@ -56,6 +56,9 @@ void ir_builder_layer(struct ir_builder *b, struct ir_layer *layer);
  * name. */
 enum status asl_code_break(struct asl_code *code, const char *fault, struct error *err);
 
+/* asl_code_verify; with `file`, places are lines of that text, which the instructions' marks hold. */
+enum status ir_verify_text(const struct asl_code *c, const char *file, struct error *err);
+
 /* Equal constants have equal bits (and strings equal bytes). */
 bool ir_same_slot(enum ir_type t, union asl_slot a, union asl_slot b);
 

@@ -194,10 +194,10 @@ static void run_points(struct engine *e, const struct asl_group *g, struct shown
     }
 }
 
+static unsigned failures;
+
 /* ---- comparing --------------------------------------------------------------------------------
  */
-
-static unsigned failures;
 
 static void first_difference(const char *what, const char *a, const char *b)
 {
@@ -216,6 +216,27 @@ static void first_difference(const char *what, const char *a, const char *b)
 }
 
 static const struct asl_services services = {NULL, on_message, on_space, on_attribute, on_userdata};
+
+/* What the text form makes of the code: read back it prints alike. */
+static struct asl_code *through_text(struct arena *a, const char *name, const struct asl_code *code)
+{
+    struct text one = {0}, two = {0};
+    struct error err = {0};
+    struct asl_code *back = NULL;
+    asl_code_print(code, &one);
+    enum status s = asl_code_read(a, "text", one.data, one.len, &back, &err);
+    if (s != STATUS_OK) {
+        print_error("%s: text:%u:%u: %s\n", name, err.line, err.col, err.msg);
+        failures++;
+    } else {
+        asl_code_print(back, &two);
+        if (strcmp(one.data, two.data) != 0)
+            first_difference(name, one.data, two.data);
+    }
+    text_free(&one);
+    text_free(&two);
+    return back;
+}
 
 static void compare(const char *what, const struct asl_group *g, uint64_t budget)
 {
@@ -242,6 +263,13 @@ static void compare(const char *what, const struct asl_group *g, uint64_t budget
             arena_free(&a);
             continue;
         }
+        s = asl_code_verify(code, &err);
+        if (s != STATUS_OK)
+            print_error("%s: %u: %s\n", name, err.line, err.msg);
+        failures += s != STATUS_OK;
+        struct asl_code *back = through_text(&a, name, code);
+        if (opt.bake && back)
+            code = back;
         o.services.ctx = &ir;
         assert_int_equal(asl_code_context_new(code, &o, &e.ir, &err), STATUS_OK);
         run_points(&e, g, &ir);
