@@ -30,7 +30,7 @@ static const char *hint_of(gpu_result code)
     case ASSERT:
     case HARDWARE_STACK:
     case LAUNCH_FAILED:
-        return "; a kernel trapped, and the device is lost to this process";
+        return "; the device is lost to this process";
     default:
         return "";
     }

@@ -184,11 +184,11 @@ static void runtime_open(void)
     if (code == GPU_OK && count == 0)
         code = GPU_NO_DEVICE;
     if (code != GPU_OK) { /* hipInit says 101, hipErrorInvalidDevice, where there is no GPU */
-        snprintf(runtime.problem, sizeof runtime.problem, "hip: %.500s is there but %s: %s (%d)",
-                 library.name,
-                 code == GPU_NO_DEVICE || code == HIP_INVALID_DEVICE ? "finds no GPU"
-                                                                     : "does not start",
-                 hip_error_name(code), code);
+        bool absent = code == GPU_NO_DEVICE || code == HIP_INVALID_DEVICE;
+        snprintf(runtime.problem, sizeof runtime.problem,
+                 "hip: %.400s is there but %s: %s (%d): %.300s", library.name,
+                 absent ? "finds no GPU" : "does not start", hip_error_name(code), code,
+                 hip_error_text(code));
         return; /* kept open: it may have started threads */
     }
     runtime.loaded = true;

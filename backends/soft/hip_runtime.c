@@ -558,7 +558,7 @@ static gpu_result misbehave(void)
     const char *w = wish();
     device.launches++;
     if (strncmp(w, "lost:", 5) == 0 && device.launches >= strtoul(w + 5, NULL, 10))
-        return fail(HIP_LAUNCH_FAILURE, "the device is gone", true);
+        return fail(HIP_LAUNCH_FAILURE, "the device stopped answering", true);
     return GPU_OK;
 }
 

@@ -201,15 +201,16 @@ static const struct plant {
     gpu_result code;   /* of the call that tells */
     const char *text;  /* in what it says */
 } plants[] = {
-    {"bounds", run_bounds, "bounds", HIP_ILLEGAL_ADDRESS, "past_end"},
-    {"freed", run_freed, "freed", HIP_ILLEGAL_ADDRESS, "freed"},
-    {"uninitialised", run_uninitialised, "uninitialised", HIP_LAUNCH_FAILURE, "copy"},
-    {"races", run_races, "races", HIP_LAUNCH_FAILURE, "rotate_racing"},
-    {"global-races", run_global_races, "races", HIP_LAUNCH_FAILURE, "gather"},
-    {"waits", run_waits, "waits", HIP_LAUNCH_FAILURE, "wait"},
-    {"host-waits", run_host_waits, "waits", HIP_LAUNCH_FAILURE, "wait"},
-    {"arguments", run_arguments, "arguments", GPU_INVALID_VALUE, "20 bytes"},
-    {"unset-argument", run_unset_argument, "arguments", GPU_INVALID_VALUE, "copy"},
+    {"bounds", run_bounds, "bounds", HIP_ILLEGAL_ADDRESS, "out of bounds: past_end"},
+    {"freed", run_freed, "freed", HIP_ILLEGAL_ADDRESS, "use after free: copy"},
+    {"uninitialised", run_uninitialised, "uninitialised", HIP_LAUNCH_FAILURE,
+     "uninitialised read: copy"},
+    {"races", run_races, "races", HIP_LAUNCH_FAILURE, "race: rotate_racing"},
+    {"global-races", run_global_races, "races", HIP_LAUNCH_FAILURE, "race: gather"},
+    {"waits", run_waits, "waits", HIP_LAUNCH_FAILURE, "missing wait: copy"},
+    {"host-waits", run_host_waits, "waits", HIP_LAUNCH_FAILURE, "missing wait: the host"},
+    {"arguments", run_arguments, "arguments", GPU_INVALID_VALUE, "copy takes 20 bytes"},
+    {"unset-argument", run_unset_argument, "arguments", GPU_INVALID_VALUE, "argument 2 of copy"},
 };
 
 /* "planted": exit status 0 when the mistake was told as it should be; "clean": when nothing was. */
@@ -224,7 +225,9 @@ static int plant_run(const char *name, const char *how)
         gpu_result code = plants[i].run(p, planted), wanted = planted ? plants[i].code : GPU_OK;
         const char *text = p->hip->error_text(code);
         printf("%s, %s: %s (%d): %s\n", name, how, p->hip->error_name(code), code, text);
-        return code != wanted || (planted && !strstr(text, plants[i].text));
+        /* With all checks on, another one may tell of it first. */
+        bool alone = strcmp(getenv("ISOPHOTE_SOFT_CHECKS"), plants[i].check) == 0;
+        return code != wanted || (planted && alone && !strstr(text, plants[i].text));
     }
     return 3;
 }
@@ -366,8 +369,9 @@ static void misbehaviour_is_told(void **state)
         {"ISOPHOTE_SOFT_HIP_FAULT=compiler", "BUILD: ", "hipRTC broke down (signal 6)"},
         {"ISOPHOTE_SOFT_HIP_FAULT=timeout", "DEVICE: ", "hipErrorLaunchTimeOut (702)"},
         {"ISOPHOTE_SOFT_HIP_FAULT=lost:2",
-         "DEVICE: ", "hipErrorLaunchFailure (719): the device is gone"},
-        {"ISOPHOTE_SOFT_MEMORY=100000", "LIMIT: ", " has 100000"},
+         "DEVICE: ", "hipErrorLaunchFailure (719): the device stopped answering"},
+        {"ISOPHOTE_SOFT_MEMORY=5000", "LIMIT: ", " bytes; hip:0 has 5000"},
+        {"ISOPHOTE_SOFT_MEMORY=100000", "MEMORY: ", "344064 bytes wanted; the device has "},
         {"ISOPHOTE_SOFT_CLANG=/nonexistent/clang", "BUILD: ", "/nonexistent/clang does not start"},
         {"ISOPHOTE_SOFT_CHECKS=all", "OK: ", ""},
     };
