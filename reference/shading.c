@@ -11,6 +11,7 @@ struct shader_thread {
     struct asl_context **contexts; /* by material; made when first needed */
     struct asl_globals globals;    /* of the point being shaded */
     struct text *log;              /* gets what the shader prints; may be NULL */
+    bool failed;                   /* a shader did not end: none runs any more */
 };
 
 /* ---- services ------------------------------------------------------------------------------- */
@@ -380,10 +381,11 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
     const struct material *m = &s->materials[material];
     struct asl_context *c = context_of(t, material, m->shading);
     struct error why;
-    if (!c)
+    if (!c || t->failed)
         return;
     t->log = log;
     if (asl_context_run(c, &t->globals, &why) != STATUS_OK) {
+        t->failed = true;
         pool_fail(t->pool, &why);
         return;
     }

@@ -43,11 +43,14 @@ static enum status does_not_compile(struct document *d, const struct json *at,
         first = first->next;
     if (!first)
         return file_failed(d, at, why);
-    size_t more = diags->errors - 1;
-    return json_error(d->err, d->file, at, STATUS_TYPE, "%s:%u:%u: %s%s%s%s%s", first->pos.file,
-                      first->pos.line, first->pos.col, first->text, first->hint ? " (" : "",
-                      first->hint ? first->hint : "", first->hint ? ")" : "",
-                      more ? "; there are more errors: `isophote aslc` shows all" : "");
+    char place[320] = "";
+    if (first->pos.line)
+        snprintf(place, sizeof place, "%s:%u:%u: ", first->pos.file, first->pos.line,
+                 first->pos.col);
+    return json_error(
+        d->err, d->file, at, STATUS_TYPE, "%s%s%s%s%s%s", place, first->text,
+        first->hint ? " (" : "", first->hint ? first->hint : "", first->hint ? ")" : "",
+        diags->errors > 1 ? "; there are more errors: `isophote aslc` shows all" : "");
 }
 
 /* The program of the file that v names, or whose text v is; each file is compiled once. */
@@ -67,7 +70,8 @@ static enum status load_program(struct loader *l, const struct json *v, bool is_
             return STATUS_OK;
         }
     struct shader_program *p = ARENA_NEW(&d->arena, struct shader_program);
-    char *kept = arena_strdup(a, path); /* places of errors at run time name it */
+    /* Places of errors name it, also at run time. */
+    char *kept = arena_printf(a, "%s%s", path, is_text ? ":source" : "");
     if (!p || !kept)
         return document_memory(d);
     static const struct asl_options options = {.max_bytes = (size_t)256 << 20};

@@ -22,6 +22,16 @@
 #define MAT(x) "{\"isophote\": 1, " CAM ", \"objects\": [],\n \"materials\": {\"m\": " x "}}"
 #define MESH(v, t)                                                                                 \
     OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " v ", \"triangles\": " t "}")
+#define SHADED(code, more) MAT("{\"type\": \"shader\", \"source\": \"surface " code "\"" more "}")
+#define DRIVEN(drive)                                                                              \
+    SHADED("s(float k = 1, output color c = 0, output string t = \\\"\\\") {}",                    \
+           ", \"base\": {\"type\": \"diffuse\"}, \"drive\": {" drive "}")
+#define NETWORK(connections)                                                                       \
+    MAT("{\"type\": \"shader\", \"layers\": [{\"name\": \"a\", \"source\": \"shader s(output "     \
+        "color c "                                                                                 \
+        "= 1) {}\"}, {\"name\": \"b\", \"source\": \"shader s(color in = 0) { Ci = in * "          \
+        "diffuse(N); "                                                                             \
+        "}\"}], \"connections\": [" connections "]}")
 #define TRI "[[0,0,0],[1,0,0],[0,1,0]]"
 
 struct bad {
@@ -86,6 +96,35 @@ static const struct bad table[] = {
     {MAT("{\"type\": \"rough_conductor\", \"k\": 1}"), STATUS_TYPE, "materials.m", "\"eta\" is missing"},
     {MAT("{\"type\": \"dielectric\", \"ior\": 0}"), STATUS_RANGE, "materials.m.ior", ""},
     {MAT("{\"type\": \"principled\", \"roughness\": {\"texture\": \"t\", \"chanel\": \"r\"}}"), STATUS_TYPE, "materials.m.roughness.chanel", "did you mean \"channel\"?"},
+    /* shaders */
+    {SHADED("s() {}", ""), STATUS_TYPE, "materials.m", "the shader sets no Ci"},
+    {SHADED("s() { Ci = diffuse(M); }", ""), STATUS_TYPE, "materials.m.source", "table.json:source:1:28: "},
+    {SHADED("s() { Ci = medium_vdf(0, 1, 0, 0, 1, 0); }", ""), STATUS_UNSUPPORTED, "materials.m", "medium_vdf() describes a volume"},
+    {SHADED("s() { Ci = diffuse(N); } float f() { return 1; }", ", \"emission_bond\": 1"), STATUS_TYPE, "materials.m.emission_bond", "did you mean \"emission_bound\"?"},
+    {MAT("{\"type\": \"shader\", \"shader\": \"none.asl\"}"), STATUS_IO, "materials.m.shader", "none.asl"},
+    {MAT("{\"type\": \"shader\", \"source\": \"float f() { return 1; }\"}"), STATUS_TYPE, "materials.m.source", "holds no shader"},
+    {MAT("{\"type\": \"shader\"}"), STATUS_TYPE, "materials.m", "neither \"shader\" and \"source\""},
+    {DRIVEN("\"reflectance\": \"d\""), STATUS_TYPE, "materials.m.drive.reflectance", "no output \"d\""},
+    {DRIVEN("\"reflectance\": \"k\""), STATUS_TYPE, "materials.m.drive.reflectance", "no output \"k\""},
+    {DRIVEN("\"base_color\": \"c\""), STATUS_TYPE, "materials.m.drive.base_color", "expected one of \"reflectance\""},
+    {DRIVEN("\"normal\": \"f.c\""), STATUS_TYPE, "materials.m.drive.normal", "no layer \"f\""},
+    {DRIVEN("\"normal\": \"t\""), STATUS_TYPE, "materials.m.drive.normal", "is a string"},
+    {DRIVEN(""), STATUS_TYPE, "materials.m.drive", "an output of the shader"},
+    {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"diffuse\"}"), STATUS_TYPE, "materials.m", "go together"},
+    {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"diffuse\", \"emission\": 1}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.emission", "unknown key"},
+    {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"shader\"}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.type", "not a shader's"},
+    {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"y\": 1}"), STATUS_TYPE, "materials.m.parameters.y", "no parameter \"y\""},
+    {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": \"1\"}"), STATUS_TYPE, "materials.m.parameters.x", "expected a number"},
+    {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": [1, 2]}"), STATUS_TYPE, "materials.m.parameters.x[1]", "a float: 1 values"},
+    {SHADED("s(color x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": [1, 2]}"), STATUS_TYPE, "materials.m.parameters.x", "a color: 3 values"},
+    {SHADED("s(int x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": 1.5}"), STATUS_RANGE, "materials.m.parameters.x", "expected an integer"},
+    {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": 1e39}"), STATUS_RANGE, "materials.m.parameters.x", "from -3.40282347e+38"},
+    {SHADED("s(string x = 0) { Ci = diffuse(N); }", ""), STATUS_TYPE, "materials.m.source", ":1:"},
+    {SHADED("s() { Ci = diffuse(N); }", ", \"connections\": []"), STATUS_TYPE, "materials.m.connections", "need \"layers\""},
+    {NETWORK("[\"a.d\", \"b.in\"]"), STATUS_TYPE, "materials.m.connections[0]", "no parameter 'd'"},
+    {NETWORK("[\"b.c\", \"a.in\"]"), STATUS_TYPE, "materials.m.connections[0]", "must stand before"},
+    {NETWORK("[\"a.c\", \"b.in\"], [\"a.c\"]"), STATUS_TYPE, "materials.m.connections[1]", "layer.output"},
+    {NETWORK("[\"a\", \"b.in\"]"), STATUS_TYPE, "materials.m.connections[0][0]", "layer.parameter"},
     /* environment */
     {HEAD "\"environment\": {}, " NOOBJ, STATUS_TYPE, "environment", "neither"},
     {HEAD "\"environment\": {\"radiance\": 1, \"file\": \"a\"}, " NOOBJ, STATUS_TYPE, "environment", "both"},

@@ -36,7 +36,21 @@ if len(paths) < 13:
 GOOD = {
     "isophote": 1,
     "camera": {"origin": [0, 0, 5], "target": [0, 0, 0]},
-    "materials": {"m": {"type": "diffuse"}},
+    "materials": {
+        "m": {"type": "diffuse"},
+        "closure": {"type": "shader", "source": "surface s() { Ci = diffuse(N); }", "emission_bound": 3},
+        "network": {
+            "type": "shader",
+            "layers": [
+                {"name": "a", "shader": "noise.asl", "parameters": {"scale": 3, "colors": [[1, 0, 0], [0, 1, 0]]}},
+                {"name": "b", "shader": "wood.asl"},
+            ],
+            "connections": [["a.out", "b.in"]],
+            "base": {"type": "principled", "roughness": 0.2},
+            "drive": {"base_color": "b.Cout", "normal": "bump"},
+            "emission": 2,
+        },
+    },
     "objects": [{"type": "sphere", "material": "m"}],
 }
 
@@ -64,6 +78,17 @@ BAD = [
     changed(["materials", "m"], {"type": "rough_conductor", "eta": 1}),
     changed(["materials", "m"], {"type": "diffuse", "ior": 1.5}),
     changed(["materials", "m"], {"type": "diffuse", "emission": 1e-20}),
+    changed(["materials", "m"], {"type": "shader"}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "source": "shader s() {}"}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "diffuse"}}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "diffuse", "emission": 1}, "drive": {"reflectance": "c"}}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "shader", "shader": "b.asl"}, "drive": {"normal": "n"}}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "diffuse"}, "drive": {"colour": "c"}}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "connections": [["a.x", "b.y"]]}),
+    changed(["materials", "m"], {"type": "shader", "layers": []}),
+    changed(["materials", "m"], {"type": "shader", "layers": [{"name": "a.b", "shader": "a.asl"}]}),
+    changed(["materials", "m"], {"type": "shader", "layers": [{"name": "a", "shader": "a.asl"}], "connections": [["a", "b.y"]]}),
+    changed(["materials", "m"], {"type": "diffuse", "shader": "a.asl"}),
     changed(["environment"], {}),
     changed(["environment"], {"radiance": 1, "file": "a.exr"}),
     changed(["objects", 0], {"type": "spere", "material": "m"}),
