@@ -359,9 +359,307 @@ static void library_agrees(void **state)
     assert_int_equal(failures, 0);
 }
 
+/* ---- groups -----------------------------------------------------------------------------------
+ */
+
+/* Shaders that groups are made of, by name. */
+static const struct {
+    const char *name, *text;
+} sources[] = {
+    {"wave",
+     "shader wave(float k = 1, output float x = 0, output color c = 0, output point p = P) {"
+     " x = sin(k * u) + v; c = color(u, v, x * k); p = P * k; printf(\"wave %g\\n\", k); }"},
+    {"use", "shader use(float x = 0.5, color c = color(u, 0, v), point p = N, int on = 1,"
+            " output color out = 0, output int how = isconnected(x)) {"
+            " if (on && u > 0.3) { out = c * x; } else { out = Dx(c) + x; }"
+            " if (v > 0.4) out += color(p[0], Dy(p)[1], length(p)); }"},
+    {"edge", "shader edge(float x = 0, output float w = 0) {"
+             " w = filterwidth(x) + aastep(0.2, x); }"},
+    {"moved", "shader moved(float amount = 0.1, output float z = 0) {"
+              " P = P + amount * N * u; N = normalize(calculatenormal(P)); z = P[2] + Dx(P[0]);"
+              " setmessage(\"moved\", z); Ci = diffuse(N) * u; }"},
+    {"after",
+     "shader after(float z = 0, output float r = 0, output vector d = 0) {"
+     " d = Dx(P); r = z; float m = 0; if (getmessage(\"moved\", m)) r += m;"
+     " string s; if (getmessage(\"moved\", s)) r += 1; Ci += emission() * color(r, 0, 1); }"},
+    {"parts", "struct pair { float a; string s; color c; };"
+              "shader parts(output float f = 1, output color c = color(1, 2, 3),"
+              " output float arr[3] = {1, 2, 3}, output string s = \"hello\","
+              " output pair q = {1, \"two\", color(3)}) {"
+              " f = u; c = color(u, v, 1); arr[1] = u * 2; s = u > 0.5 ? \"big\" : \"small\";"
+              " q.a = v; q.s = concat(s, \"!\"); }"},
+    {"takes", "struct pair { float a; string s; color c; };"
+              "shader takes(color c = 0.25, float arr[3] = {7, 8, 9}, string s = \"none\","
+              " pair q = {0, \"\", color(0)}, point p = 0, output float sum = 0) {"
+              " sum = c[0] + c[1] * c[2] + arr[0] + arr[(int)(u * 5)] + q.a + p[1];"
+              " printf(\"%s %s %g %g\\n\", s, q.s, sum, c); if (u > 0.6) exit(); sum += 1; }"},
+    {"asks", "shader asks(float user_f = 3 [[int lockgeom = 0]], color user_c = color(u) "
+             "[[int lockgeom = 0]], string user_s = \"own\" [[int lockgeom = 0]],"
+             " float not_user = u * 2 [[int lockgeom = 0]], int user_i[2] = {1, 2} "
+             "[[int lockgeom = 0]], output float r = 0) {"
+             " r = user_f + Dx(user_c)[1] + not_user + user_i[1] + isconstant(user_f);"
+             " printf(\"%s\\n\", user_s); }"},
+    {"kept",
+     "shader kept(float a = 2, float b = a * 3 + u, color c = color(a, b, 1), int n = 3,"
+     " string s = concat(\"p\", \"q\"), output float x = a, output color y = c) {"
+     " for (int i = 0; i < n; ++i) { x += b; y[i % 3] += x; } printf(\"%s %g\\n\", s, x); }"},
+    {"rays", "shader rays(output int r = 0) { r = raytype(\"camera\") + 2 * raytype(\"glossy\")"
+             " + 4 * iscameraray() + 8 * backfacing(); if (raytype(\"shadow\")) r = -1; }"},
+    {"twice", "shader twice(float x = 0, output float y = 0) { for (int i = 0; i < 3; ++i)"
+              " { if (i == 1) y += x; if (u > 0.5) continue; y += 2 * x; } }"},
+    {"dear", "shader dear(output float n = 0) { for (int i = 0; i < 20; ++i)"
+             " n += noise(\"perlin\", P * i) / (i + 1); }"},
+    {"choose", "shader choose(float a = 0, float b = 0, int first = 1, output float r = 0)"
+               " { r = first ? a : b; }"},
+};
+
+static const char *const groups[] = {
+    "shader wave a ; shader use b ; connect a.x b.x ;",
+    "shader wave a ; shader use b ; connect a.x b.x ; connect a.c b.c ; connect a.p b.p ;",
+    "shader wave a ; shader use b ; connect a.x b.c[1] ; connect a.c[2] b.x ; connect a.c b.p ;",
+    "shader wave a ; shader edge b ; connect a.x b.x ;",
+    "shader wave a ; shader edge b ; shader use c ; connect a.x b.x ; connect b.w c.x ; "
+    "connect a.c c.c ;",
+    "shader moved a ; shader after b ; connect a.z b.z ;",
+    "shader after a ; shader moved b ; shader after c ; connect b.z c.z ; connect a.r b.amount ;",
+    "shader parts a ; shader takes b ; connect a.c b.c ; connect a.arr b.arr ; connect a.s b.s ; ",
+    "shader parts a ; shader takes b ; connect a.f b.c ; connect a.f b.arr[2] ; connect a.c[1] "
+    "b.p ;",
+    "shader asks a ;",
+    "param float user_f 8 ; param float not_user 4 ; shader asks a ;",
+    "param float a 5 ; shader kept a ;",
+    "param float b 0.25 ; param int n 7 ; param string s \"set\" ; shader kept a ;",
+    "param color c 4 5 6 ; shader kept a ; shader use b ; connect a.x b.x ; connect a.y b.c ;",
+    "shader rays a ;",
+    "shader wave a ; shader twice b ; connect a.x b.x ;",
+    "shader dear a ; shader wave b ; param int first 0 ; shader choose c ; connect a.n c.a ; "
+    "connect b.x c.b ;",
+};
+
+static const struct asl_program *find_source(void *ctx, const char *name, struct error *err)
+{
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        struct asl_diags diags = {0};
+        const struct asl_program *p = NULL;
+        if (strcmp(sources[i].name, name) == 0 &&
+            asl_compile(ctx, name, sources[i].text, strlen(sources[i].text), NULL, &diags, &p,
+                        err) == STATUS_OK)
+            return p;
+    }
+    print_error("no shader '%s', or it is wrong: %s\n", name, err->msg);
+    return NULL;
+}
+
+static struct asl_group *group_of(struct arena *a, const char *text)
+{
+    struct asl_group *g = NULL;
+    struct error err = {0};
+    assert_int_equal(asl_group_new(a, "group", &g, &err), STATUS_OK);
+    enum status s = asl_group_parse(g, "group", text, find_source, a, NULL, &err);
+    if (s != STATUS_OK)
+        print_error("%s\n    %s\n", text, err.msg);
+    assert_int_equal(s, STATUS_OK);
+    assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+    return g;
+}
+
+static void groups_agree(void **state)
+{
+    (void)state;
+    failures = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct arena a = {0};
+        compare(groups[i], group_of(&a, groups[i]), 100000);
+        arena_free(&a);
+    }
+    assert_int_equal(failures, 0);
+}
+
+/* The argument area follows asl_group_reparam without lowering again. */
+static void arguments_change(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *layer, *name, *value;
+    } changes[] = {{"a", "a", "0.75"}, {"a", "n", "2"},         {"a", "b", "9"},
+                   {"a", "s", "new"},  {"a", "c", "0.1 0.2 3"}, {"b", "on", "0"}};
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_code *code = NULL;
+    struct asl_group *g = group_of(&a, "shader kept a ; shader use b ; connect a.x b.x ;");
+    const struct asl_lower_options opt = {.level = 2};
+    assert_int_equal(asl_lower(&a, g, &opt, &code, &err), STATUS_OK);
+    failures = 0;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct shown tree = {0}, ir = {0};
+        struct engine e = {0};
+        struct asl_context_options o = {.services = services};
+        assert_int_equal(
+            asl_group_reparam(g, changes[i].layer, NULL, changes[i].name, changes[i].value, &err),
+            STATUS_OK);
+        o.services.ctx = &tree;
+        assert_int_equal(asl_context_new(g, &o, &e.tree, &err), STATUS_OK);
+        run_points(&e, g, &tree);
+        asl_context_free(e.tree);
+        e.tree = NULL;
+        o.services.ctx = &ir;
+        assert_int_equal(asl_code_context_new(code, &o, &e.ir, &err), STATUS_OK);
+        asl_code_args_fill(code, g, asl_code_context_args(e.ir));
+        run_points(&e, g, &ir);
+        asl_code_context_free(e.ir);
+        if (strcmp(tree.text.data, ir.text.data) != 0)
+            first_difference(changes[i].name, tree.text.data, ir.text.data);
+        text_free(&tree.text);
+        text_free(&ir.text);
+    }
+    arena_free(&a);
+    assert_int_equal(failures, 0);
+}
+
+/* What is not asked for is not computed: the dear layer, its connection, its parameters. */
+static void dead_layers_go(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_code *code = NULL;
+    static const char *const outputs[] = {"c.r", NULL};
+    struct asl_group *g = group_of(&a, groups[sizeof groups / sizeof *groups - 1]);
+    const struct asl_lower_options baked = {.level = 2, .bake = true, .outputs = outputs},
+                                   open = {.level = 2, .outputs = outputs};
+    assert_int_equal(asl_lower(&a, g, &baked, &code, &err), STATUS_OK);
+    struct asl_code_stats s = asl_code_stats(code, SIZE_MAX);
+    assert_int_equal(s.layers_before, 3);
+    assert_int_equal(s.layers_after, 2);
+    assert_int_equal(asl_code_stats(code, 0).ops_after, 0);
+    assert_true(s.ops_after < s.ops_before / 4);
+    assert_int_equal(asl_lower(&a, g, &open, &code, &err), STATUS_OK); /* the choice may change */
+    assert_int_equal(asl_code_stats(code, SIZE_MAX).layers_after, 3);
+    static const char *const bad[] = {"c.nothing", NULL};
+    const struct asl_lower_options wrong = {.outputs = bad};
+    assert_int_equal(asl_lower(&a, g, &wrong, &code, &err), STATUS_MISSING);
+    arena_free(&a);
+}
+
+/* Rays' types that are known fold away the branches that ask for them. */
+static void known_rays_fold(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_code *code = NULL;
+    struct asl_group *g = group_of(&a, "shader rays a ;");
+    const struct asl_lower_options opt = {
+        .level = 2, .raytype_known = ~0u, .raytype = asl_raytype_bit("shadow")};
+    assert_int_equal(asl_lower(&a, g, &opt, &code, &err), STATUS_OK);
+    assert_int_equal(asl_code_stats(code, 0).ops_after, 1); /* r = -1 */
+    arena_free(&a);
+}
+
+static void too_much_code_is_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_code *code = NULL;
+    struct text t = {0};
+    text_puts(&t, "float f0(float x) { return x * x + sin(x); }\n");
+    for (int i = 1; i < 30; i++)
+        text_printf(&t, "float f%d(float x) { return f%d(x) + f%d(x + 1); }\n", i, i - 1, i - 1);
+    text_puts(&t, "shader bomb(output float x = 0) { x = f29(u); }\n");
+    struct asl_diags diags = {0};
+    const struct asl_program *p = NULL;
+    struct asl_group *g = NULL;
+    assert_int_equal(asl_compile(&a, "bomb", t.data, t.len, NULL, &diags, &p, &err), STATUS_OK);
+    assert_int_equal(asl_group_new(&a, "bomb", &g, &err), STATUS_OK);
+    assert_int_equal(asl_group_layer(g, p, NULL, "l", NULL, &err), STATUS_OK);
+    assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+    const struct asl_lower_options opt = {.max_ops = 100000};
+    assert_int_equal(asl_lower(&a, g, &opt, &code, &err), STATUS_LIMIT);
+    assert_non_null(strstr(err.msg, "operations once its functions are inlined"));
+    text_free(&t);
+    arena_free(&a);
+}
+
+/* Each mistake in a text that was right gives its line, and never a crash. */
+static void bad_text_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *with, *message;
+        enum status status;
+    } bad[] = {
+        {"isophote-ir 1", "isophote-ir 2", "version", STATUS_PARSE},
+        {"fmul v", "fmux v", "an operation", STATUS_PARSE},
+        {":f = fadd", ":i = fadd", "type i, f is needed", STATUS_TYPE},
+        {"entries 0", "entries 7", "layer 7", STATUS_TYPE},
+        {"load 4[0]", "load 4[3]", "past the 3 slots", STATUS_TYPE},
+        {"load 4[0]", "load 99[0]", "a cell", STATUS_PARSE},
+        {"limit 3", "limit 0", "limit 0", STATUS_TYPE},
+        {"call noise#", "call nose#", "the name of a function", STATUS_PARSE},
+        {"call noise#", "call noise#999", "an overload", STATUS_PARSE},
+        {"call noise#", "call spline#", "takes 6 arguments", STATUS_TYPE},
+        {"  break 0", "  break 5", "number of a loop", STATUS_PARSE},
+        {"  break 0", "  return\n  break 0", "behind", STATUS_TYPE},
+        {"type color", "type colour", "a type", STATUS_PARSE},
+        {"= const 0.5", "= const half", "a number", STATUS_PARSE},
+        {"runs\n", "walks\n", "dead", STATUS_PARSE},
+        {"(3)", "(9)", "past the", STATUS_TYPE},
+    };
+    static const char source[] =
+        "shader t(float k = 0.5, output color c = 0, output float f = 0) { float a[3] = {1, 2, k};"
+        " for (int i = 0; i < 9; ++i) { if (u * i > 3) break; f += a[i] * 0.5 + u; }"
+        " c = noise(P * f); }";
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p = NULL;
+    struct asl_group *g = NULL;
+    struct asl_code *code = NULL;
+    struct text t = {0};
+    assert_int_equal(asl_compile(&a, "t", source, sizeof source - 1, NULL, &diags, &p, &err),
+                     STATUS_OK);
+    assert_int_equal(asl_group_new(&a, "t", &g, &err), STATUS_OK);
+    assert_int_equal(asl_group_layer(g, p, NULL, "l", NULL, &err), STATUS_OK);
+    assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+    const struct asl_lower_options opt = {.level = 1};
+    assert_int_equal(asl_lower(&a, g, &opt, &code, &err), STATUS_OK);
+    asl_code_print(code, &t);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *at = strstr(t.data, bad[i].what);
+        struct asl_code *back = NULL;
+        if (!at)
+            print_error("'%s' is not in the text\n%s", bad[i].what, t.data);
+        assert_non_null(at);
+        char *text = arena_printf(&a, "%.*s%s%s", (int)(at - t.data), t.data, bad[i].with,
+                                  at + strlen(bad[i].what));
+        err = (struct error){0};
+        enum status s = asl_code_read(&a, "bad", text, strlen(text), &back, &err);
+        if (s != bad[i].status || !strstr(err.msg, bad[i].message))
+            print_error("'%s' for '%s': %s: %s\n", bad[i].with, bad[i].what, status_name(s),
+                        err.msg);
+        assert_int_equal(s, bad[i].status);
+        assert_non_null(strstr(err.msg, bad[i].message));
+        assert_string_equal(err.file, "bad");
+    }
+    for (size_t n = 0; n < t.len; n += 7) { /* cut short anywhere */
+        struct asl_code *back = NULL;
+        if (asl_code_read(&a, "cut", t.data, n, &back, &err) == STATUS_OK)
+            assert_true(n + 3 >= t.len);
+    }
+    text_free(&t);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tests_agree),
-                                       cmocka_unit_test(library_agrees)};
+                                       cmocka_unit_test(library_agrees),
+                                       cmocka_unit_test(groups_agree),
+                                       cmocka_unit_test(arguments_change),
+                                       cmocka_unit_test(dead_layers_go),
+                                       cmocka_unit_test(known_rays_fold),
+                                       cmocka_unit_test(too_much_code_is_refused),
+                                       cmocka_unit_test(bad_text_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
