@@ -24,10 +24,12 @@ struct shade {
     struct shade_output *outputs;
     size_t output_count;
     struct shade_info info;
+    /* device_find: engines of devices lie below the list of devices */
+    enum status (*find_device)(const char *id, struct device_info *out, struct error *err);
     void *state;
 };
 
-extern const struct shade_engine shade_interp, shade_ir, shade_native;
+extern const struct shade_engine shade_interp, shade_ir, shade_native, shade_opencl;
 
 /* Numbers texts in the order in which they come. Zeroed is valid; texts live in the arena. */
 struct shade_strings {

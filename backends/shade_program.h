@@ -12,7 +12,7 @@ extern const char portable_source[], portable_source_hash[33];
 struct shade_launch {
     uint32_t width, first, count;
     uint32_t vary, raytype, budget;
-    uint32_t listed;
+    uint32_t listed, log_words;
     float du, dv;
 };
 
@@ -46,6 +46,29 @@ struct shade_input {
 enum status shade_input_make(const struct shade *s, struct shade_program *p,
                              const struct shade_points *points, struct arena *a,
                              struct shade_input *out, struct error *err);
+
+/* One launch on a device: points [k->first, k->first + k->count) of the grid, or the k->count
+ * points given; `iterations` times. out: k->count rows; failed, log: in and out (device/entry.h).
+ * *seconds is added to. */
+struct shade_device_launch {
+    const struct shade_launch *k;
+    const uint32_t *args;
+    size_t arg_words;
+    const float *grid;
+    size_t grid_floats;
+    const uint32_t *points; /* NULL: of the grid */
+    size_t point_words;
+    uint32_t iterations;
+    uint32_t *out, *failed, *log; /* failed: 2 words; log: k->log_words */
+    size_t out_words;
+    double *seconds;
+};
+typedef enum status shade_device_fn(void *ctx, const struct shade_device_launch *l,
+                                    struct error *err);
+/* A run of an engine whose device `launch` drives. */
+enum status shade_device_run(struct shade *s, struct shade_program *p,
+                             const struct shade_points *points, shade_device_fn *launch, void *ctx,
+                             struct shade_result *out, struct error *err);
 
 /* The error of a point whose loop number `failed` - 1 spent the budget. */
 void shade_program_failure(const struct shade *s, const struct shade_program *p, uint32_t failed,

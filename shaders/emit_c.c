@@ -640,7 +640,7 @@ static uint32_t host_number(struct emit *e, const struct ir_inst *i)
     struct asl_emitted *o = e->out;
     struct asl_emitted_host *list = grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
     o->hosts = list;
-    list[o->host_count] = (struct asl_emitted_host){i, e->layer_index};
+    list[o->host_count] = (struct asl_emitted_host){i, e->layer_index, i->operand_count};
     return (uint32_t)o->host_count++;
 }
 
@@ -649,11 +649,41 @@ static const char *call_name(const struct ir_inst *i)
     return i->op == IR_CALL ? i->u.call->name : ir_ops[i->op].name;
 }
 
+/* On a device: prints and reports are written down; the host says them afterwards. */
+static bool deferred(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    if (i->op != IR_INDEX && (!c || (c->callee != BI_PRINTF && c->callee != BI_ERROR &&
+                                     c->callee != BI_WARNING && c->callee != BI_FPRINTF)))
+        return false;
+    uint32_t rows = 0;
+    for (uint32_t k = 0; c && k < c->arg_count; k++)
+        rows += c->args[k].is_place ? c->args[k].n : 0;
+    uint32_t at = 3 + i->operand_count;
+    EMIT("{ K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) {\n", host_number(e, i), at + rows);
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        EMIT("r[%u] = (uint)%s;\n", 3 + k, emit_bits(e, i->operands[k]));
+    for (uint32_t k = 0; c && k < c->arg_count; k++) {
+        const struct ir_arg *a = &c->args[k];
+        bool dynamic;
+        if (!a->is_place)
+            continue;
+        EMIT("for (int k = 0; k < %u; k++) r[%u + k] = a_get%s(&%s[%s + k], 0);\n", a->n, at,
+             emit_cell_is_int(e, a->at.cell) ? "i" : "", emit_cell(e, a->at.cell),
+             emit_slot(e, i, &a->at, 0, &dynamic));
+        at += a->n;
+    }
+    EMIT("} }\n");
+    return true;
+}
+
 /* Words: the operands, then the rows of places; back come the results, then the rows that were
  * written. One lane after another. */
 static void host(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    if (!e->opt->host && deferred(e, i))
+        return;
     if (!e->opt->host)
         emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s", call_name(i),
                   i->op == IR_CALL ? "" : " (it needs the host)");
@@ -780,8 +810,10 @@ static void inst(struct emit *e, const struct ir_inst *i)
     if (pure(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
         return;
     if (i->op == IR_INDEX && !e->opt->host) {
-        emit_set(e, i->result, "a_clamp_index(%s, %u)", emit_int(e, i->operands[0]),
-                 i->u.index.limit);
+        const char *a = emit_int(e, i->operands[0]);
+        emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
+        EMIT("if (v%u != %s)\n", i->result, a);
+        (void)deferred(e, i);
         return;
     }
     if (i->op == IR_INDEX) { /* the host is asked only where something is to be reported */
@@ -962,8 +994,8 @@ static void write_state(struct emit *e, struct text *t)
 {
     text_printf(t, "struct a_state {\nK_GLOBAL const uint *args;\nuint "
                    "turns, budget, failed, index;\n");
-    if (e->opt->host)
-        text_printf(t, "const struct a_host *host;\n");
+    text_puts(t, e->opt->host ? "const struct a_host *host;\n"
+                              : "K_GLOBAL uint *log;\nuint log_words;\n");
     text_printf(t, "#define A_POINT_USED(X)");
     for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
         if (e->point_words[w])
@@ -982,6 +1014,14 @@ static void write_state(struct emit *e, struct text *t)
                 "/* A turn of a loop; 1: the budget is spent. */\n"
                 "K_FN int a_turn(struct a_state *s, uint loop)\n{\n"
                 "if (++s->turns <= s->budget) return 0;\ns->failed = loop + 1u;\nreturn 1;\n}\n");
+    if (!e->opt->host)
+        text_puts(
+            t,
+            "/* Room for a record: its length, the point, the call; NULL when there is none. */\n"
+            "K_FN K_GLOBAL uint *a_record(struct a_state *s, uint call, uint words)\n{\n"
+            "uint at = A_ATOMIC_ADD(s->log, words) + 1u;\n"
+            "if (at + words > s->log_words) return 0;\ns->log[at] = words;\n"
+            "s->log[at + 1u] = s->index;\ns->log[at + 2u] = call;\nreturn s->log + at;\n}\n");
 }
 
 static void write_all(struct emit *e, struct text *out)

@@ -76,7 +76,8 @@ __kernel void
 extern "C" __global__ void
 #endif
 asl_points(K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBAL const float *grid,
-           K_GLOBAL const uint *points, K_GLOBAL uint *out, K_GLOBAL uint *failed)
+           K_GLOBAL const uint *points, K_GLOBAL uint *out, K_GLOBAL uint *failed,
+           K_GLOBAL uint *log)
 {
 #ifdef K_OPENCL
     uint i = (uint)get_global_id(0);
@@ -90,6 +91,8 @@ asl_points(K_GLOBAL const struct a_launch *k, K_GLOBAL const uint *args, K_GLOBA
     s.budget = k->budget;
     s.failed = 0u;
     s.index = i;
+    s.log = log; /* the first word counts what records need, whether there is room or not */
+    s.log_words = k->log_words;
     if (k->listed)
         a_point_listed(&s, points, i, k->count);
     else

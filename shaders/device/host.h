@@ -6,3 +6,12 @@ struct a_host {
     void (*call)(void *ctx, uint call, uint point, uint *io, uint *rows);
 };
 #endif
+
+/* The word before. */
+#ifdef K_OPENCL
+#define A_ATOMIC_ADD(word, n) atomic_add(word, n)
+#elif defined(K_CUDA)
+#define A_ATOMIC_ADD(word, n) atomicAdd(word, n)
+#else
+#define A_ATOMIC_ADD(word, n) __atomic_fetch_add(word, n, __ATOMIC_RELAXED)
+#endif

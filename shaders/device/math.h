@@ -11,8 +11,8 @@ K_FN af a_power_of_two(ai n) { return A_FLOATS((n + 127) << 23); }
 /* x 2^n for |n| <= 252, rounded once or, below FLT_MIN, twice. */
 K_FN af a_scale(af x, ai n)
 {
-    ai half = n >> 1;
-    return x * a_power_of_two(half) * a_power_of_two(n - half);
+    ai part = n >> 1;
+    return x * a_power_of_two(part) * a_power_of_two(n - part);
 }
 /* a + b = *sum + *rest, exactly (Knuth). */
 K_FN void a_two_sum(af a, af b, af *sum, af *rest)

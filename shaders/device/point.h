@@ -26,6 +26,7 @@ struct a_launch {
     uint width, first, count; /* of the grid's row; the first point; how many */
     uint vary, raytype, budget;
     uint listed; /* points come from the array, not from the grid */
+    uint log_words;
     float du, dv;
 };
 

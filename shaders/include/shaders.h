@@ -371,7 +371,7 @@ struct asl_emit_options {
 
 struct asl_emitted_host { /* one call of the host */
     const struct ir_inst *inst;
-    size_t layer;
+    size_t layer, operands; /* words of io that it reads */
 };
 struct asl_emitted_loop { /* numbered from 0 */
     struct src_pos at;

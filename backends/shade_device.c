@@ -1,0 +1,228 @@
+/* shade_device.c: runs of emitted programs on devices: launches, results, what they wrote down. */
+#include "shade_program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Points of one launch: the output of more is large for a device, and a watchdog may wait. */
+enum { LAUNCH_POINTS = 1 << 20, LOG_WORDS = 1 << 12 };
+
+struct device_run {
+    struct shade *shade;
+    struct shade_program *program;
+    const struct shade_points *points;
+    struct shade_input input;
+    struct shade_result *out;
+    struct asl_host *host;
+    struct shade_log log;
+    struct text strings, failures;
+    struct asl_globals globals; /* of the point that speaks */
+    size_t point;
+    uint32_t *rows, *records; /* of a launch; records: log_words */
+    uint32_t log_words;
+};
+
+static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
+{
+    struct device_run *r = ctx;
+    shade_log_message(&r->log, r->point, kind, to, text);
+}
+
+/* ---- what points wrote down ------------------------------------------------------------------ */
+
+struct record {
+    uint32_t point, at;
+};
+
+static int record_order(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    if (x->point != y->point)
+        return x->point < y->point ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* The records of a launch whose first point is `first`, as the host says them. */
+static enum status records_say(struct device_run *r, size_t first, struct error *err)
+{
+    const uint32_t *log = r->records;
+    size_t used = log[0], n = 0;
+    for (size_t at = 1; at <= used; at += log[at])
+        n++;
+    struct record *list = malloc((n + 1) * sizeof *list);
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    n = 0;
+    for (size_t at = 1; at <= used; at += log[at])
+        list[n++] = (struct record){log[at + 1], (uint32_t)at};
+    qsort(list, n, sizeof *list, record_order);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t *words = r->records + list[i].at;
+        size_t index = first + words[1];
+        const struct asl_emitted_host *h = &r->program->emitted.hosts[words[2]];
+        asl_host_begin(r->host);
+        r->point = r->points->first + index;
+        if (r->points->globals)
+            r->globals = r->points->globals[index];
+        else
+            shade_grid_globals(&r->points->grid, r->point, &r->globals);
+        asl_host_call(r->host, 0, &r->globals, words[2], words + 3, words + 3 + h->operands);
+    }
+    free(list);
+    return STATUS_OK;
+}
+
+/* ---- outputs ----------------------------------------------------------------------------------
+ */
+
+static uint32_t output_word(struct device_run *r, enum asl_base scalar, uint32_t word)
+{
+    if (scalar == ASL_FLOAT || scalar == ASL_INT)
+        return word;
+    uint32_t at = (uint32_t)r->strings.len;
+    if (scalar == ASL_STRING)
+        text_puts(&r->strings,
+                  word < r->program->strings.count ? r->program->strings.text[word] : "");
+    else
+        asl_closure_print(NULL, &r->strings);
+    text_append(&r->strings, "", 1);
+    return at;
+}
+
+static void rows_keep(struct device_run *r, size_t first, size_t count)
+{
+    size_t stride = r->program->emitted.out_words, at = 0;
+    for (size_t k = 0; k < r->out->output_count; k++) {
+        const struct shade_output *o = &r->out->outputs[k];
+        memset(o->ran + first, 1, count);
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < o->slots; j++)
+                o->words[(first + i) * o->slots + j] =
+                    output_word(r, asl_type_scalar(o->type, j), r->rows[i * stride + at + j]);
+        at += o->slots;
+    }
+}
+
+/* ---- launches ----------------------------------------------------------------------------------
+ */
+
+static enum status log_make(struct device_run *r, uint32_t words, struct error *err)
+{
+    uint32_t *more = realloc(r->records, words * sizeof *more);
+    if (!more)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    r->records = more;
+    r->log_words = words;
+    return STATUS_OK;
+}
+
+/* Runs it again when the records did not fit. */
+static enum status launch_run(struct device_run *r, size_t first, size_t count,
+                              shade_device_fn *launch, void *ctx, struct error *err)
+{
+    struct shade_launch k = r->input.launch;
+    uint32_t failed[2];
+    double seconds = 0;
+    bool listed = r->input.points != NULL;
+    k.first += (uint32_t)first;
+    k.count = (uint32_t)count;
+    struct shade_device_launch l = {.k = &k,
+                                    .args = r->input.args,
+                                    .arg_words = r->input.arg_words,
+                                    .grid = r->input.grid,
+                                    .grid_floats = r->input.grid_floats,
+                                    .points =
+                                        listed ? r->input.points + first * SHADE_POINT_WORDS : NULL,
+                                    .point_words = listed ? count * SHADE_POINT_WORDS : 0,
+                                    .iterations = 1,
+                                    .out = r->rows,
+                                    .out_words = count * r->program->emitted.out_words,
+                                    .failed = failed,
+                                    .seconds = &seconds};
+    for (uint32_t turn = 0;; turn++) {
+        k.log_words = r->log_words;
+        failed[0] = failed[1] = 0;
+        memset(r->records, 0, r->log_words * sizeof *r->records);
+        l.log = r->records;
+        /* the first run's messages stay; later ones are for timing */
+        l.iterations = 1;
+        enum status st = launch(ctx, &l, err);
+        if (st != STATUS_OK)
+            return st;
+        if (r->records[0] < r->log_words)
+            break;
+        if (turn > 2)
+            return error_msg(err, STATUS_INTERNAL, "a device wrote down more than it said");
+        st = log_make(r, r->records[0] + 16, err);
+        if (st != STATUS_OK)
+            return st;
+        seconds = 0;
+    }
+    rows_keep(r, first, count);
+    enum status st = records_say(r, first, err);
+    if (st == STATUS_OK && failed[0]) {
+        struct shade_failure f;
+        shade_program_failure(r->shade, r->program, failed[0], r->points->first + first + failed[1],
+                              &f);
+        text_append(&r->failures, (const char *)&f, sizeof f);
+    } else if (st == STATUS_OK && r->points->iterations > 1) {
+        uint32_t none[1] = {0};
+        k.log_words = 1;
+        l.log = none;
+        l.iterations = r->points->iterations - 1;
+        st = launch(ctx, &l, err);
+    }
+    r->out->run_s += seconds;
+    return st;
+}
+
+static enum status launches(struct device_run *r, shade_device_fn *launch, void *ctx,
+                            struct error *err)
+{
+    size_t n = r->points->count, most = n < LAUNCH_POINTS ? n : LAUNCH_POINTS;
+    r->rows = malloc((most * r->program->emitted.out_words + 1) * sizeof *r->rows);
+    if (!r->rows)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    enum status st = log_make(r, LOG_WORDS, err);
+    for (size_t first = 0; st == STATUS_OK && first < n; first += most) {
+        if (cancel_requested)
+            return error_msg(err, STATUS_CANCELLED, "stopped");
+        if (r->failures.len && !r->shade->opt.keep_going)
+            break;
+        st = launch_run(r, first, n - first < most ? n - first : most, launch, ctx, err);
+    }
+    return st;
+}
+
+static enum status results_collect(struct device_run *r, struct error *err)
+{
+    const struct text *strings = &r->strings, *failures = &r->failures;
+    enum status st = shade_strings_number(&strings, r->out->count, r->out, err);
+    if (st == STATUS_OK)
+        st = shade_logs_collect(&r->log, 1, r->out, err);
+    return st == STATUS_OK ? shade_failures_collect(&failures, 1, r->out, err) : st;
+}
+
+enum status shade_device_run(struct shade *s, struct shade_program *p,
+                             const struct shade_points *points, shade_device_fn *launch, void *ctx,
+                             struct shade_result *out, struct error *err)
+{
+    struct device_run r = {.shade = s, .program = p, .points = points, .out = out};
+    struct asl_context_options o = {.services = {.ctx = &r, .message = on_message}};
+    struct arena a = {0};
+    enum status st = shade_input_make(s, p, points, &a, &r.input, err);
+    if (st == STATUS_OK)
+        st = asl_host_new(p->code, &p->emitted, &o, &r.host, err);
+    if (st == STATUS_OK)
+        st = launches(&r, launch, ctx, err);
+    if (st == STATUS_OK)
+        st = results_collect(&r, err);
+    asl_host_free(r.host);
+    text_free(&r.log.text);
+    text_free(&r.strings);
+    text_free(&r.failures);
+    free(r.rows);
+    free(r.records);
+    arena_free(&a);
+    return st;
+}

@@ -1,0 +1,309 @@
+/* shade_results.c: what all engines make results of: texts, messages, failures, grids, and what
+ * shaders ask the renderer for. */
+#include "shade.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum status no_memory(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory");
+}
+
+/* ---- texts and messages --------------------------------------------------------------------- */
+
+static uint32_t text_hash(const char *s)
+{
+    uint32_t h = 2166136261u;
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+static bool strings_grow(struct shade_strings *s)
+{
+    size_t n = s->slot_count ? 2 * s->slot_count : 64;
+    uint32_t *slots = calloc(n, sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < s->count; i++) {
+        size_t at = text_hash(s->text[i]) & (n - 1);
+        while (slots[at])
+            at = (at + 1) & (n - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    free(s->slots);
+    s->slots = slots;
+    s->slot_count = n;
+    return true;
+}
+
+uint32_t shade_string_id(struct shade_strings *s, const char *text)
+{
+    if (2 * s->count >= s->slot_count && !strings_grow(s)) {
+        s->failed = true;
+        return 0;
+    }
+    size_t at = text_hash(text) & (s->slot_count - 1);
+    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1))
+        if (strcmp(s->text[s->slots[at] - 1], text) == 0)
+            return s->slots[at] - 1;
+    if (s->count == s->cap) {
+        size_t cap = s->cap ? 2 * s->cap : 64;
+        const char **more = ARENA_ARRAY(s->arena, const char *, cap);
+        if (more && s->count)
+            memcpy((void *)more, (const void *)s->text, s->count * sizeof *more);
+        s->failed = s->failed || !more;
+        if (!more)
+            return 0;
+        s->text = more;
+        s->cap = cap;
+    }
+    char *copy = arena_strdup(s->arena, text);
+    s->failed = s->failed || !copy;
+    if (!copy)
+        return 0;
+    s->text[s->count] = copy;
+    s->slots[at] = (uint32_t)++s->count;
+    return (uint32_t)s->count - 1;
+}
+
+void shade_strings_free(struct shade_strings *s)
+{
+    free(s->slots);
+    s->slots = NULL;
+}
+
+void shade_log_message(struct shade_log *log, size_t point, enum asl_message kind, const char *to,
+                       const char *text)
+{
+    unsigned char letter = (unsigned char)kind;
+    text_append(&log->text, (const char *)&point, sizeof point);
+    text_append(&log->text, (const char *)&letter, 1);
+    text_append(&log->text, to, strlen(to) + 1);
+    text_append(&log->text, text, strlen(text) + 1);
+}
+
+static const char *log_next(const char *p, struct shade_message *m)
+{
+    memcpy(&m->point, p, sizeof m->point);
+    p += sizeof m->point;
+    m->kind = (enum asl_message)(unsigned char)*p++;
+    m->to = p;
+    m->text = m->to + strlen(m->to) + 1;
+    return m->text + strlen(m->text) + 1;
+}
+
+enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
+                               struct error *err)
+{
+    struct shade_strings said[2] = {{.arena = &out->arena}, {.arena = &out->arena}};
+    struct shade_strings texts = {.arena = &out->arena};
+    struct shade_message m;
+    size_t n = 0;
+    bool failed = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct text *t = &logs[i].text;
+        failed = failed || t->failed;
+        for (const char *p = t->data; p && p < t->data + t->len; n++)
+            p = log_next(p, &m);
+    }
+    struct shade_message *list = ARENA_ARRAY(&out->arena, struct shade_message, n);
+    failed = failed || !list;
+    n = 0;
+    for (size_t i = 0; !failed && i < count; i++) {
+        const struct text *t = &logs[i].text;
+        for (const char *p = t->data; p && p < t->data + t->len;) {
+            p = log_next(p, &m);
+            if (m.kind == ASL_MSG_ERROR || m.kind == ASL_MSG_WARNING) {
+                struct shade_strings *s = &said[m.kind == ASL_MSG_ERROR];
+                size_t before = s->count;
+                (void)shade_string_id(s, m.text);
+                if (s->count == before)
+                    continue;
+            }
+            uint32_t to = shade_string_id(&texts, m.to), text = shade_string_id(&texts, m.text);
+            failed = texts.failed || said[0].failed || said[1].failed;
+            if (failed)
+                break;
+            m.to = texts.text[to];
+            m.text = texts.text[text];
+            list[n++] = m;
+        }
+    }
+    shade_strings_free(&said[0]);
+    shade_strings_free(&said[1]);
+    shade_strings_free(&texts);
+    if (failed)
+        return no_memory(err);
+    out->messages = list;
+    out->message_count = n;
+    return STATUS_OK;
+}
+
+void shade_log_cut(struct shade_log *log, size_t point)
+{
+    struct shade_message m;
+    size_t kept = 0;
+    for (const char *p = log->text.data, *next; p && p < log->text.data + log->text.len; p = next) {
+        next = log_next(p, &m);
+        size_t n = (size_t)(next - p);
+        if (m.point < point) {
+            memmove(log->text.data + kept, p, n);
+            kept += n;
+        }
+    }
+    log->text.len = kept;
+}
+
+static bool is_text(struct asl_type t, size_t slot)
+{
+    enum asl_base scalar = asl_type_scalar(t, slot);
+    return scalar == ASL_STRING || scalar == ASL_CLOSURE;
+}
+
+enum status shade_strings_number(const struct text *const *strings, size_t unit_points,
+                                 struct shade_result *out, struct error *err)
+{
+    struct shade_strings numbers = {.arena = &out->arena};
+    bool failed = false;
+    for (size_t k = 0; k < out->output_count; k++) {
+        const struct shade_output *o = &out->outputs[k];
+        bool texts = false;
+        for (size_t j = 0; j < o->slots; j++)
+            texts = texts || is_text(o->type, j);
+        for (size_t i = 0; texts && i < out->count; i++) {
+            const struct text *t = strings[i / unit_points];
+            failed = failed || t->failed || t->len > UINT32_MAX;
+            for (size_t j = 0; o->ran[i] && !failed && j < o->slots; j++) {
+                uint32_t *word = &o->words[i * o->slots + j];
+                if (is_text(o->type, j))
+                    *word = shade_string_id(&numbers, t->data + *word);
+            }
+        }
+    }
+    failed = failed || numbers.failed;
+    shade_strings_free(&numbers);
+    out->strings = numbers.text;
+    out->string_count = numbers.count;
+    return failed ? no_memory(err) : STATUS_OK;
+}
+
+enum status shade_failures_collect(const struct text *const *failures, size_t count,
+                                   struct shade_result *out, struct error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        n += failures[i]->len / sizeof *out->failures;
+    out->failures = ARENA_ARRAY(&out->arena, struct shade_failure, n);
+    if (!out->failures)
+        return no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        size_t m = failures[i]->len / sizeof *out->failures;
+        if (m)
+            memcpy(out->failures + out->failure_count, failures[i]->data,
+                   m * sizeof *out->failures);
+        out->failure_count += m;
+    }
+    return STATUS_OK;
+}
+
+void shade_result_free(struct shade_result *r)
+{
+    if (!r)
+        return;
+    arena_free(&r->arena);
+    *r = (struct shade_result){0};
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+void shade_grid_globals(const struct shade_grid *grid, size_t point, struct asl_globals *g)
+{
+    *g = (struct asl_globals){0};
+    double w = grid->width, h = grid->height;
+    double x = (double)(point % grid->width), y = (double)(point / grid->width);
+    bool natural = grid->scale[0] == 0 && grid->scale[1] == 0;
+    double sx = natural ? 1 : grid->scale[0], sy = natural ? 1 : grid->scale[1];
+    double u = grid->center ? (x + 0.5) / w : grid->width > 1 ? x / (w - 1) : 0.5;
+    double v = grid->center ? (y + 0.5) / h : grid->height > 1 ? y / (h - 1) : 0.5;
+    double du = grid->center ? 1 / w : 1 / (grid->width > 1 ? w - 1 : 1);
+    double dv = grid->center ? 1 / h : 1 / (grid->height > 1 ? h - 1 : 1);
+    g->u.v = (float)(u * sx + grid->offset[0]);
+    g->v.v = (float)(v * sy + grid->offset[1]);
+    g->u.dx = (float)(du * sx);
+    g->v.dy = (float)(dv * sy);
+    float a = g->u.v, b = g->v.v;
+    if (grid->vary_u)
+        g->u = (struct asl_dual){a, 1 - a, a};
+    if (grid->vary_v)
+        g->v = (struct asl_dual){b, 1 - b, b};
+    g->P = (struct asl_dual3){{a, b, 1}, {g->u.dx, g->v.dx, 0}, {g->u.dy, g->v.dy, 0}};
+    if (grid->vary_p)
+        g->P = (struct asl_dual3){{a, b, 1}, {1 - a, 1 - b, a * 0.5f}, {1 - b, 1 - a, b * 0.5f}};
+    g->N.v[2] = g->Ng[2] = 1;
+    g->dPdu[0] = g->dPdv[1] = 1;
+    g->surfacearea = 1;
+    g->raytype = grid->raytype;
+}
+
+/* ---- what shaders ask for ------------------------------------------------------------------- */
+
+static bool userdata_convert(const struct shade_userdata *u, struct asl_type type,
+                             union asl_slot *value)
+{
+    size_t n = asl_type_slots(type);
+    if (u->count != n && u->count != 1)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        float v = u->v[u->count == 1 ? 0 : k];
+        if (asl_type_scalar(type, k) == ASL_INT)
+            value[k].i = (int32_t)v;
+        else if (asl_type_scalar(type, k) == ASL_FLOAT)
+            value[k].f = v;
+        else
+            return false;
+    }
+    return true;
+}
+
+bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
+                         struct asl_type type, union asl_slot *value)
+{
+    for (size_t i = 0; i < s->opt.userdata_count; i++)
+        if (strcmp(s->opt.userdata[i].name, name) == 0 &&
+            (s->opt.userdata[i].count == asl_type_slots(type) || s->opt.userdata[i].count == 1))
+            return userdata_convert(&s->opt.userdata[i], type, value);
+    if (asl_type_slots(type) != 1 || asl_type_scalar(type, 0) != ASL_FLOAT ||
+        (strcmp(name, "s") != 0 && strcmp(name, "t") != 0))
+        return false;
+    struct asl_dual x = name[0] == 's' ? g->u : g->v;
+    value[0].f = x.v;
+    value[1].f = x.dx;
+    value[2].f = x.dy;
+    return true;
+}
+
+bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
+                          const struct asl_globals *g, const char *name, struct asl_type type,
+                          union asl_slot *value)
+{
+    if (strcmp(name, "camera:resolution") == 0 && type.base == ASL_INT && type.array == 2) {
+        value[0].i = (int32_t)points->grid.width;
+        value[1].i = (int32_t)points->grid.height;
+        return true;
+    }
+    if (strcmp(name, "osl:version") == 0 && type.base == ASL_INT && !type.array) {
+        value[0].i = 11300;
+        return true;
+    }
+    return shade_find_userdata(s, g, name, type, value);
+}
+
+const struct shade_space *shade_find_space(const struct shade *s, const char *name)
+{
+    for (size_t i = 0; i < s->opt.space_count; i++)
+        if (strcmp(s->opt.spaces[i].name, name) == 0)
+            return &s->opt.spaces[i];
+    return NULL;
+}
