@@ -3,6 +3,21 @@
 
 #include <string.h>
 
+struct arithmetic arithmetic_of(const struct device_info *d, enum math_mode mode)
+{
+    static const char *const loose[] = {"opencl", "hip", "level_zero"};
+    const struct arithmetic rounded = {1, 1}, opencl = {5, 6};
+    for (size_t i = 0; i < sizeof loose / sizeof *loose && mode != MODE_STRICT; i++)
+        if (strcmp(d->api, loose[i]) == 0)
+            return opencl;
+    return rounded;
+}
+
+double roundings(const struct arithmetic *a, double count, double divisions, double roots)
+{
+    return (count + divisions * (a->divide - 1) + roots * (a->root - 1)) * ULP;
+}
+
 void answer_spread(answer_function fn, void *ctx, const double *in, const double *step,
                    size_t inputs, size_t values, struct answer *out)
 {
@@ -211,27 +226,29 @@ double primitive_miss(const struct scene *s, uint32_t primitive, const double o[
  * `position` across the ray moves the point by position / cos along it. Ng        of a triangle:
  * rounded edges, a cross product, a normalisation: 16 u |e1||e2| / |e1 x e2|; of a sphere: the
  * shift of the point over the radius. Ns, uv    interpolated: a shift of P over the least height is
- * the error of the weights. */
-void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], const double d[3],
-                double t, const double P[3], const double Ng[3], struct hit_bounds *out)
+ * the error of the weights. A point, a distance and weights are the result of one division, a
+ * sphere's of one root too; normals are normalised. */
+void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                const double o[3], const double d[3], double t, const double P[3],
+                const double Ng[3], struct hit_bounds *out)
 {
     const double pi = 3.14159265358979323846;
     double S = fmax(fmax(vec_max_abs(o), vec_max_abs(P)), primitive_extent(s, primitive));
     double cosine = fmax(fabs(vec_dot(d, Ng)), 1e-6);
     struct hit_bounds b = {.position = 16 * ULP * S};
-    b.P = b.position / cosine + 8 * ULP * S;
-    b.t = b.P + 8 * ULP * t;
+    b.P = b.position / cosine + roundings(a, 8, 1, 1) * S;
+    b.t = b.P + roundings(a, 8, 1, 1) * t;
     const struct sphere *sphere = sphere_of(s, primitive);
     if (sphere) {
         double r = (double)sphere->radius, rim = sqrt(Ng[0] * Ng[0] + Ng[1] * Ng[1]);
         b.P = fmin(b.P, 2 * r);
-        b.Ng = b.Ns = b.P / r + 8 * ULP;
-        b.uv[0] = fmin(1, b.Ng / (2 * pi * fmax(rim, 1e-12)) + 8 * ULP);
-        b.uv[1] = fmin(b.Ng / fmax(rim, 1e-12), sqrt(2 * b.Ng)) / pi + 8 * ULP;
+        b.Ng = b.Ns = b.P / r + roundings(a, 8, 1, 1);
+        b.uv[0] = fmin(1, b.Ng / (2 * pi * fmax(rim, 1e-12)) + roundings(a, 8, 1, 0));
+        b.uv[1] = fmin(b.Ng / fmax(rim, 1e-12), sqrt(2 * b.Ng)) / pi + roundings(a, 8, 0, 1);
     } else if (primitive >= s->triangle_count) {
         double r = (double)disk_of(s, primitive)->radius;
         b.Ng = b.Ns = 8 * ULP;
-        b.uv[0] = b.uv[1] = b.P / r + 16 * ULP;
+        b.uv[0] = b.uv[1] = b.P / r + roundings(a, 16, 2, 1);
     } else {
         double v[3][3], e1[3], e2[3], e3[3], n[3], spread_n = 0, spread_uv = 2, size_uv = 1;
         triangle_of(s, primitive, v);
@@ -241,10 +258,10 @@ void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], co
         vec_cross(n, e1, e2);
         double l1 = vec_length(e1), l2 = vec_length(e2), l3 = vec_length(e3), area2 = vec_length(n);
         double longest = fmax(l1, fmax(l2, l3));
-        double weight = fmin(1, b.position / cosine * longest / area2) + 8 * ULP;
+        double weight = fmin(1, b.position / cosine * longest / area2) + roundings(a, 8, 1, 0);
         b.P = fmin(weight * longest, longest) + b.position / cosine + 8 * ULP * S;
-        b.t = b.P + 8 * ULP * t;
-        b.Ng = 16 * ULP * l1 * l2 / area2 + 8 * ULP;
+        b.t = b.P + roundings(a, 8, 1, 0) * t;
+        b.Ng = 16 * ULP * l1 * l2 / area2 + roundings(a, 8, 1, 1);
         const uint32_t *id = s->triangles[primitive];
         if (s->triangle_flags[primitive] & TRIANGLE_HAS_NORMALS) {
             double sum[3] = {0}, least = 1;
@@ -258,7 +275,7 @@ void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], co
                     vec_madd(sum, x, 1, y);
                     least = fmin(least, vec_length(sum) / 2);
                 }
-            b.Ns = (2 * weight * spread_n + 16 * ULP) / fmax(least, 1e-3);
+            b.Ns = (2 * weight * spread_n + roundings(a, 16, 1, 1)) / fmax(least, 1e-3);
         } else {
             b.Ns = b.Ng;
         }
@@ -339,7 +356,8 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
     return fmax(roughness * roughness, 0.001);
 }
 
-struct ggx_bounds ggx_bounds(double alpha, const double wo[3], const double wi[3])
+struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const double wo[3],
+                             const double wi[3])
 {
     struct ggx_bounds b = {0};
     double h[3];
@@ -349,8 +367,13 @@ struct ggx_bounds ggx_bounds(double alpha, const double wo[3], const double wi[3
     double size = vec_length(h);
     vec_normalize(h);
     double root = sqrt(h[0] * h[0] + h[1] * h[1] + alpha * alpha * h[2] * h[2]);
-    b.density = fmin(1, 2 * (16 * ULP + 2 * 8 * ULP / (size * root)));
-    b.half = 8 * ULP * root / alpha;
+    b.density = fmin(1, roundings(a, 32, 5, 4) + 2 * 2 * 8 * ULP / (size * root));
+    b.half = roundings(a, 8, 3, 5) * root / alpha;
     b.sampled_density = fmin(1, b.density + 4 * b.half / root);
     return b;
 }
+
+double bsdf_roundings(const struct arithmetic *a) { return roundings(a, 96, 10, 6); }
+double direction_roundings(const struct arithmetic *a) { return roundings(a, 64, 4, 4); }
+double root_step(const struct arithmetic *a) { return roundings(a, 4, 0, 2); }
+double light_roundings(const struct arithmetic *a) { return roundings(a, 64, 4, 2); }

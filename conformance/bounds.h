@@ -9,9 +9,27 @@
 #ifndef CONFORMANCE_BOUNDS_H
 #define CONFORMANCE_BOUNDS_H
 
-#include "scenes.h"
+#include "backends.h"
 
 #define ULP 0x1p-24 /* unit roundoff of float32 */
+
+/* Relative errors of a device's division and square root, in units roundoff. Correctly rounded: 1.
+ * Its sums and products are correctly rounded everywhere, and sine, cosine, arcs are the kernel's
+ * own sums and products. */
+struct arithmetic {
+    double divide, root;
+};
+/* What the device's compiler promises in that mode. strict: correctly rounded, which the device has
+ * shown (device_check_strict). Elsewhere:
+ *   opencl, hip, level_zero  2.5 and 3 ulp, an ulp being at most 2 u: OpenCL C 3.0, section 7.4,
+ *                   table "ULP values for single precision built-in math functions", full profile
+ *   cuda            correctly rounded: CUDA C++ Programming Guide, "Mathematical Functions", with
+ *                   -prec-div=true -prec-sqrt=true, NVRTC's defaults
+ *   native          correctly rounded: IEEE 754, by the processor */
+struct arithmetic arithmetic_of(const struct device_info *d, enum math_mode mode);
+/* `count` roundings, of which so many are of a division and a root; a bound, so that is relative.
+ */
+double roundings(const struct arithmetic *a, double count, double divisions, double roots);
 
 enum { ANSWER_VALUES = 12, ANSWER_CODES = 8 };
 
@@ -51,8 +69,9 @@ struct hit_bounds {
     double position; /* of the ray against an edge: where a flip is a matter of rounding */
     double t, P, Ng, Ns, uv[2];
 };
-void hit_bounds(const struct scene *s, uint32_t primitive, const double o[3], const double d[3],
-                double t, const double P[3], const double Ng[3], struct hit_bounds *out);
+void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                const double o[3], const double d[3], double t, const double P[3],
+                const double Ng[3], struct hit_bounds *out);
 
 /* Section 7.2 in double; out has three channels. */
 void texture_expected(const struct texture *t, const double uv[2], double out[3]);
@@ -63,15 +82,33 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
 struct ggx_bounds {
     /* Relative, of D(h), which goes with 1/q^2: the sum wo + wi, of length s, carries some eight
      * roundings u of directions of length one, so h.x and h.y are off by 8 u / s and q by 2 * 8 u /
-     * (s sqrt(q)) of itself, beside a few roundings of its own. */
+     * (s sqrt(q)) of itself, beside a few roundings of its own. The one normalisation (a root, a
+     * division) lengthens h, hence q twice and D four times as much; D ends with a division. */
     double density;
     /* Absolute, of a sampled h: the stretched normal (alpha n.x, alpha n.y, n.z), eight roundings u
-     * of a vector of length one, has length alpha / sqrt(q) before it is normalised. */
+     * of a vector of length one, has length alpha / sqrt(q) before it is normalised. Of these, the
+     * frame (v, t1, t2 = v x t1) holds two normalisations, one of them twice, and the two
+     * coordinates in it a root each. */
     double half;
     /* Relative, of the density at a sampled h: D moves by 4 |dh| / sqrt(q) of itself at most. */
     double sampled_density;
 };
 /* Zero for alpha = 1, which says that there is no such lobe (material_alpha). */
-struct ggx_bounds ggx_bounds(double alpha, const double wo[3], const double wi[3]);
+struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const double wo[3],
+                             const double wi[3]);
+/* Roundings of f and of the density at given directions, and of the weight f cos / pdf, but for
+ * those of ggx_bounds; relative. Of divisions and roots (docs/protocol.md section 7): Smith's term
+ * of one direction holds one of each, f two such terms (sharing one) and two divisions, the density
+ * one and three, the weight a division: 8 and 2; a conductor's reflectance 2 and 4 more. */
+double bsdf_roundings(const struct arithmetic *a);
+/* Of a sampled direction 2 <wo, h> h - wo, absolute, beside those of ggx_bounds.half: h is
+ * normalised, and stands twice. */
+double direction_roundings(const struct arithmetic *a);
+/* Of a light sample's density, relative: d^2 / (cos A), or a cone's 1 / (2 pi (1 - cos)) with a
+ * root and two divisions in it, and the choice's share. */
+double light_roundings(const struct arithmetic *a);
+/* How far a BSDF's second number moves by the root that is taken of it: a root's error e is an
+ * input's error 2 e. */
+double root_step(const struct arithmetic *a);
 
 #endif

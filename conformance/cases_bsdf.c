@@ -154,6 +154,7 @@ static void fill_steps(double *step, const double uv[2])
 static void compare_sample(struct tally *t, const struct run_context *c, const uint32_t *in,
                            const uint32_t *out)
 {
+    const struct arithmetic arithmetic = arithmetic_of(c->info, MODE_DEVICE);
     struct question q = {c->reference, in[0], in[3] != 0, true};
     double x[8], step[8], wi[3], weight[3];
     struct answer a;
@@ -163,7 +164,9 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     get(wi, out + 2, 3);
     get(weight, out + 5, 3);
     fill_steps(step, x + 6);
-    step[3] = 16 * ULP; /* the lobe number against a probability that is computed */
+    /* the lobe number against a probability that is computed */
+    step[3] = roundings(&arithmetic, 16, 1, 0);
+    step[4] = root_step(&arithmetic);
     answer_spread(ask_sample, &q, x, step, 8, 8, &a);
     int code = !out[0] ? 0 : wi[2] < 0 ? 2 : 1;
     const char *name = c->scene->materials[in[0]].name;
@@ -178,26 +181,26 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     t->compared++;
     if (code == 0)
         return;
-    struct ggx_bounds ggx = ggx_bounds(material_alpha(c->scene, in[0], x + 6), x, wi);
+    struct ggx_bounds ggx = ggx_bounds(&arithmetic, material_alpha(c->scene, in[0], x + 6), x, wi);
+    double relative = bsdf_roundings(&arithmetic) + ggx.sampled_density;
     tally_equal(t, out[1], a.value[7] != 0, "%s: delta", where);
     for (int i = 0; i < 3; i++)
-        tally_near(t, wi[i], a.value[i], a.spread[i] + 64 * ULP + 2 * ggx.half, "%s: wi.%c", where,
-                   "xyz"[i]);
+        tally_near(t, wi[i], a.value[i],
+                   a.spread[i] + direction_roundings(&arithmetic) + 2 * ggx.half, "%s: wi.%c",
+                   where, "xyz"[i]);
     for (int i = 0; i < 3; i++)
         tally_near(t, weight[i], a.value[3 + i],
-                   a.spread[3 + i] + (96 * ULP + ggx.sampled_density) * fabs(a.value[3 + i]) +
-                       1e-36,
-                   "%s: weight.%c", where, "rgb"[i]);
+                   a.spread[3 + i] + relative * fabs(a.value[3 + i]) + 1e-36, "%s: weight.%c",
+                   where, "rgb"[i]);
     double pdf;
     get(&pdf, out + 8, 1);
-    tally_near(t, pdf, a.value[6],
-               a.spread[6] + (96 * ULP + ggx.sampled_density) * a.value[6] + 1e-36, "%s: pdf",
-               where);
+    tally_near(t, pdf, a.value[6], a.spread[6] + relative * a.value[6] + 1e-36, "%s: pdf", where);
 }
 
 static void compare_eval(struct tally *t, const struct run_context *c, const uint32_t *in,
                          const uint32_t *out)
 {
+    const struct arithmetic arithmetic = arithmetic_of(c->info, MODE_DEVICE);
     struct question q = {c->reference, in[0], true, false};
     double x[8], step[8], f[4];
     struct answer a;
@@ -206,10 +209,11 @@ static void compare_eval(struct tally *t, const struct run_context *c, const uin
     get(f, out, 4);
     fill_steps(step, x + 6);
     answer_spread(ask_eval, &q, x, step, 8, 4, &a);
-    struct ggx_bounds ggx = ggx_bounds(material_alpha(c->scene, in[0], x + 6), x, x + 3);
+    struct ggx_bounds ggx =
+        ggx_bounds(&arithmetic, material_alpha(c->scene, in[0], x + 6), x, x + 3);
+    double relative = bsdf_roundings(&arithmetic) + ggx.density;
     for (int i = 0; i < 4; i++)
-        tally_near(t, f[i], a.value[i],
-                   a.spread[i] + (96 * ULP + ggx.density) * fabs(a.value[i]) + 1e-36,
+        tally_near(t, f[i], a.value[i], a.spread[i] + relative * fabs(a.value[i]) + 1e-36,
                    "material %s, wo (%.9g, %.9g, %.9g), wi (%.9g, %.9g, %.9g), uv (%g, %g): %s",
                    c->scene->materials[in[0]].name, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7],
                    i < 3 ? (const char *[]){"f.r", "f.g", "f.b"}[i] : "pdf");

@@ -117,8 +117,9 @@ static void ray_text(char *buf, size_t size, const uint32_t *row)
 static int64_t id(uint32_t primitive) { return primitive == UINT32_MAX ? -1 : (int64_t)primitive; }
 
 /* Against the reference: the same primitive and t within bounds, or a benign flip. */
-static void compare_reference(const struct run_context *c, struct tally *t, const uint32_t *row,
-                              const uint32_t *out, const char *what, size_t *flips)
+static void compare_reference(const struct run_context *c, const struct arithmetic *arithmetic,
+                              struct tally *t, const uint32_t *row, const uint32_t *out,
+                              const char *what, size_t *flips)
 {
     double o[3], d[3], t_max = (double)float_of(row[6]);
     struct reference_hit h;
@@ -129,9 +130,10 @@ static void compare_reference(const struct run_context *c, struct tally *t, cons
     reference_hit_closest(c->reference, o, d, t_max, &h);
     ray_text(text, sizeof text, row);
     if (h.primitive != out[0]) {
-        double margin = out[0] != UINT32_MAX && out[0] >= scene_primitive_count(c->scene)
-                            ? INFINITY
-                            : margin_hit(c->scene, c->reference, o, d, t_max, out[0], &h);
+        double margin =
+            out[0] != UINT32_MAX && out[0] >= scene_primitive_count(c->scene)
+                ? INFINITY
+                : margin_hit(arithmetic, c->scene, c->reference, o, d, t_max, out[0], &h);
         if (margin > 1)
             tally_equal(t, id(out[0]), id(h.primitive), "%s, %s: primitive (decision margin %.3g)",
                         what, text, margin);
@@ -143,7 +145,7 @@ static void compare_reference(const struct run_context *c, struct tally *t, cons
     t->compared++;
     if (h.primitive == UINT32_MAX)
         return;
-    hit_bounds(c->scene, h.primitive, o, d, h.t, h.P, h.Ng, &b);
+    hit_bounds(arithmetic, c->scene, h.primitive, o, d, h.t, h.P, h.Ng, &b);
     tally_near(t, (double)float_of(out[1]), h.t, b.t, "%s, %s: t", what, text);
 }
 
@@ -166,6 +168,7 @@ enum status kernel_hit(struct run_context *c, struct error *err)
     }
     if (s != STATUS_OK)
         return s;
+    const struct arithmetic arithmetic = arithmetic_of(c->info, strict ? MODE_STRICT : MODE_DEVICE);
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, rays * HIT_IN), *brute, *tree;
     if (!in)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu rays", rays);
@@ -177,8 +180,8 @@ enum status kernel_hit(struct run_context *c, struct error *err)
         return s;
     for (size_t i = 0; i < rays; i++) {
         in[HIT_IN * i + 7] = 0;
-        compare_reference(c, &t, in + HIT_IN * i, brute + HIT_OUT * i, "brute force on the device",
-                          &flips);
+        compare_reference(c, &arithmetic, &t, in + HIT_IN * i, brute + HIT_OUT * i,
+                          "brute force on the device", &flips);
     }
     const enum bvh_kind kinds[] = {BVH_BINARY, BVH_WIDE8, BVH_COMPRESSED8};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -194,7 +197,8 @@ enum status kernel_hit(struct run_context *c, struct error *err)
             tally_equal(&t, got[4], got[0] != UINT32_MAX, "%s, %s: any hit",
                         bvh_kind_name(kinds[k]), text);
             if (!strict) {
-                compare_reference(c, &t, in + HIT_IN * i, got, bvh_kind_name(kinds[k]), &flips);
+                compare_reference(c, &arithmetic, &t, in + HIT_IN * i, got, bvh_kind_name(kinds[k]),
+                                  &flips);
                 continue;
             }
             for (size_t f = 0; f < (want[0] == UINT32_MAX ? 1 : 4); f++)

@@ -47,6 +47,8 @@ static int ask_light(void *ctx, const double *in, double *out)
 static void compare_light(struct tally *t, const struct run_context *c, const uint32_t *in,
                           const uint32_t *out)
 {
+    const struct arithmetic arithmetic = arithmetic_of(c->info, MODE_DEVICE);
+    const double direction = roundings(&arithmetic, 32, 1, 1);
     struct light_question q = {.reference = c->reference};
     double x[6], step[6], v[3];
     struct answer a;
@@ -64,9 +66,9 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
              q.Ng[0], q.Ng[1], q.Ng[2], x[3], x[4], x[5]);
     int code = out[0] ? (int)out[1] : -1;
     if (!answer_allows(&a, code, 9)) {
-        if (a.code < 0 && code >= 0 && fabs(a.value[8]) <= a.spread[8] + 32 * ULP)
+        if (a.code < 0 && code >= 0 && fabs(a.value[8]) <= a.spread[8] + direction)
             return; /* grazing: which side is a matter of rounding */
-        if (code < 0 && fabs(a.value[8]) <= a.spread[8] + 32 * ULP)
+        if (code < 0 && fabs(a.value[8]) <= a.spread[8] + direction)
             return;
         tally_equal(t, code, a.code, "%s: light (-1: cannot contribute)", where);
         return;
@@ -76,16 +78,17 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
         return;
     get(v, out + 2, 3);
     for (int i = 0; i < 3; i++)
-        tally_near(t, v[i], a.value[i], a.spread[i] + 32 * ULP, "%s: wi.%c", where, "xyz"[i]);
+        tally_near(t, v[i], a.value[i], a.spread[i] + direction, "%s: wi.%c", where, "xyz"[i]);
     get(v, out + 5, 2);
     tally_near(t, v[0], a.value[3],
-               a.spread[3] + 32 * ULP * (isfinite(a.value[3]) ? a.value[3] : 0), "%s: distance",
+               a.spread[3] + direction * (isfinite(a.value[3]) ? a.value[3] : 0), "%s: distance",
                where);
-    tally_near(t, v[1], a.value[4], a.spread[4] + 64 * ULP * a.value[4], "%s: pdf", where);
+    tally_near(t, v[1], a.value[4], a.spread[4] + light_roundings(&arithmetic) * a.value[4],
+               "%s: pdf", where);
     get(v, out + 7, 3);
     if (isinf(a.value[3])) { /* the environment: radiance at rounded map coordinates */
         double spread[4];
-        environment_spread(c->reference, a.value, spread);
+        environment_spread(&arithmetic, c->reference, a.value, spread);
         for (int i = 0; i < 3; i++)
             a.spread[5 + i] += spread[i];
     }
@@ -152,14 +155,16 @@ enum status kernel_environment(struct run_context *c, struct error *err)
     }
     if ((s = case_probe(c, PROBE_ENVIRONMENT, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
         return s;
+    const struct arithmetic arithmetic = arithmetic_of(c->info, MODE_DEVICE);
+    const double relative = roundings(&arithmetic, 64, 4, 2);
     for (size_t i = 0; i < LOOKUP_ROWS; i++) {
         double v[3], got[4], want[4], spread[4];
         get(v, in + 3 * i, 3);
         get(got, out + 4 * i, 4);
         reference_environment(c->reference, v, want, &want[3]);
-        environment_spread(c->reference, v, spread);
+        environment_spread(&arithmetic, c->reference, v, spread);
         for (int k = 0; k < 4; k++)
-            tally_near(&t, got[k], want[k], spread[k] + 64 * ULP * fabs(want[k]) + 1e-36,
+            tally_near(&t, got[k], want[k], spread[k] + relative * fabs(want[k]) + 1e-36,
                        "d (%.9g, %.9g, %.9g): %s", v[0], v[1], v[2],
                        (const char *[]){"L.r", "L.g", "L.b", "pdf"}[k]);
     }

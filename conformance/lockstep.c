@@ -197,7 +197,7 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
     if (status == STATUS_OK)
         status = reference_open(s, &l.reference, err);
     if (status == STATUS_OK)
-        status = steps_open(s, l.reference, &l.job, &l.steps, err);
+        status = steps_open(s, l.reference, device_describe(d), &l.job, &l.steps, err);
     for (uint64_t i = 0; status == STATUS_OK && i < rounds && found.divergent < MAX_DIVERGENT;
          i++) {
         l.sample = job->sample_begin + (uint32_t)i;
@@ -243,7 +243,7 @@ enum status conform_replay(struct device *d, const struct scene *s, const struct
         status = device_trace(d, job, x, y, sample, r.device_L, r.device, MAX_VERTICES,
                               &r.device_count, err);
         if (status == STATUS_OK)
-            status = steps_open(s, reference, job, &steps, err);
+            status = steps_open(s, reference, device_describe(d), job, &steps, err);
     }
     if (status == STATUS_OK && d) {
         struct step_report report;

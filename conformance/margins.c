@@ -3,6 +3,7 @@
 #include "vector.h"
 
 struct line {
+    const struct arithmetic *arithmetic;
     const struct scene *scene;
     const struct reference *reference;
     const double *o, *d;
@@ -32,7 +33,7 @@ static bool sees(const struct line *l, const double from[3], double reach, uint3
         return false;
     if (h.primitive == UINT32_MAX)
         return true;
-    hit_bounds(l->scene, h.primitive, from, l->d, h.t, h.P, h.Ng, &bounds);
+    hit_bounds(l->arithmetic, l->scene, h.primitive, from, l->d, h.t, h.P, h.Ng, &bounds);
     return t <= h.t + 2 * bounds.t;
 }
 
@@ -94,31 +95,34 @@ static double position_bound(const struct line *l, uint32_t primitive,
     return 16 * ULP * S;
 }
 
-double margin_hit(const struct scene *s, const struct reference *r, const double o[3],
-                  const double d[3], double t_max, uint32_t primitive,
+double margin_hit(const struct arithmetic *a, const struct scene *s, const struct reference *r,
+                  const double o[3], const double d[3], double t_max, uint32_t primitive,
                   const struct reference_hit *ref)
 {
-    const struct line l = {s, r, o, d, t_max};
+    const struct line l = {a, s, r, o, d, t_max};
     return shift_that_agrees(&l, position_bound(&l, primitive, ref),
                              (struct claim){false, false, primitive});
 }
 
-double margin_visible(const struct scene *s, const struct reference *r, const double o[3],
-                      const double d[3], double t_max, bool hit, const struct reference_hit *ref)
+double margin_visible(const struct arithmetic *a, const struct scene *s, const struct reference *r,
+                      const double o[3], const double d[3], double t_max, bool hit,
+                      const struct reference_hit *ref)
 {
-    const struct line l = {s, r, o, d, t_max};
+    const struct line l = {a, s, r, o, d, t_max};
     return shift_that_agrees(&l, position_bound(&l, UINT32_MAX, ref), (struct claim){true, hit, 0});
 }
 
-void environment_spread(const struct reference *r, const double d[3], double spread[4])
+void environment_spread(const struct arithmetic *arithmetic, const struct reference *r,
+                        const double d[3], double spread[4])
 {
+    const double size = 8 * roundings(arithmetic, 8, 1, 1);
     double a[3], b[3], at[3], L[4], moved[4], most[4] = {0};
     across(d, a, b);
     reference_environment(r, d, L, &L[3]);
     for (int i = 0; i < 32; i++) {
         double phi = i * 0.19634954084936207;
-        vec_madd(at, d, 64 * ULP * cos(phi), a);
-        vec_madd(at, at, 64 * ULP * sin(phi), b);
+        vec_madd(at, d, size * cos(phi), a);
+        vec_madd(at, at, size * sin(phi), b);
         vec_normalize(at);
         reference_environment(r, at, moved, &moved[3]);
         for (int k = 0; k < 4; k++)

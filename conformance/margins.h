@@ -4,22 +4,26 @@
 #ifndef CONFORMANCE_MARGINS_H
 #define CONFORMANCE_MARGINS_H
 
+#include "bounds.h"
 #include "reference.h"
 
 /* The device's closest hit of (o, d, t_max) is `primitive` (UINT32_MAX: none), the reference's is
  * *ref, another. INFINITY when no small shift explains it. */
-double margin_hit(const struct scene *s, const struct reference *r, const double o[3],
-                  const double d[3], double t_max, uint32_t primitive,
+double margin_hit(const struct arithmetic *a, const struct scene *s, const struct reference *r,
+                  const double o[3], const double d[3], double t_max, uint32_t primitive,
                   const struct reference_hit *ref);
 /* The device finds something on (o, d) before t_max, or nothing (`hit`); the reference the
  * opposite, *ref. */
-double margin_visible(const struct scene *s, const struct reference *r, const double o[3],
-                      const double d[3], double t_max, bool hit, const struct reference_hit *ref);
+double margin_visible(const struct arithmetic *a, const struct scene *s, const struct reference *r,
+                      const double o[3], const double d[3], double t_max, bool hit,
+                      const struct reference_hit *ref);
 
 /* How much the environment's radiance (3) and density change when the direction moves by 64
- * roundings: map coordinates are angles over 2 pi, some eight roundings of them are fifty of a
- * direction. Texels and rows of the density jump, and at the poles every longitude is near: 32
- * directions around are asked, and half more is added for those between. */
-void environment_spread(const struct reference *r, const double d[3], double spread[4]);
+ * roundings: map coordinates are angles over 2 pi, some eight roundings of them (a division and a
+ * root among these) are fifty of a direction. Texels and rows of the density jump, and at the poles
+ * every longitude is near: 32 directions around are asked, and half more is added for those
+ * between. */
+void environment_spread(const struct arithmetic *a, const struct reference *r, const double d[3],
+                        double spread[4]);
 
 #endif

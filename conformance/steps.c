@@ -10,6 +10,7 @@ struct steps {
     const struct scene *scene;
     const struct reference *reference;
     struct render_job job;
+    struct arithmetic arithmetic;
     double w_total, p_env; /* section 5 */
     uint32_t light_count;  /* area lights */
 };
@@ -46,7 +47,8 @@ static bool environment_is_light(const struct scene *s)
 }
 
 enum status steps_open(const struct scene *s, const struct reference *r,
-                       const struct render_job *job, struct steps **out, struct error *err)
+                       const struct device_info *device, const struct render_job *job,
+                       struct steps **out, struct error *err)
 {
     struct steps *n = calloc(1, sizeof *n);
     if (!n)
@@ -54,6 +56,7 @@ enum status steps_open(const struct scene *s, const struct reference *r,
     n->scene = s;
     n->reference = r;
     n->job = *job;
+    n->arithmetic = arithmetic_of(device, job->launch.mode);
     for (size_t i = 0; i < scene_primitive_count(s); i++) {
         const struct material *m = material_of(s, (uint32_t)i);
         if (!emits(m))
@@ -175,7 +178,7 @@ static void camera_ray(const struct look *l, const double u[4], double o[3], dou
     vec_normalize(d);
     vec_copy(o, c->origin);
     *bound_o = 4 * ULP * vec_max_abs(o);
-    *bound_d = 32 * ULP * (1 + tan_x + tan_y);
+    *bound_d = roundings(&l->s->arithmetic, 32, 1, 1) * (1 + tan_x + tan_y);
     if (!(c->lens_radius > 0))
         return;
     double lens[2] = {0, 0}, p = 2 * u[2] - 1, q = 2 * u[3] - 1, F[3];
@@ -192,8 +195,10 @@ static void camera_ray(const struct look *l, const double u[4], double o[3], dou
     vec_madd(d, F, -1, o);
     double far = vec_length(d);
     vec_normalize(d);
-    *bound_o = 8 * ULP * vec_max_abs(o) + 32 * ULP * c->lens_radius;
-    *bound_d += (8 * ULP * (vec_max_abs(F) + vec_max_abs(o)) + 2 * *bound_o) / far;
+    *bound_o = 8 * ULP * vec_max_abs(o) + roundings(&l->s->arithmetic, 32, 1, 0) * c->lens_radius;
+    *bound_d +=
+        (roundings(&l->s->arithmetic, 8, 1, 0) * (vec_max_abs(F) + vec_max_abs(o)) + 2 * *bound_o) /
+        far;
 }
 
 /* Is the device's ray the right one for another sample's numbers, near this one's? Then the
@@ -273,8 +278,8 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
         return differs(l, "traversal", "primitive", 0, id_number(ref.primitive), v->primitive,
                        INFINITY);
     if (ref.primitive != v->primitive) {
-        double margin = margin_hit(s->scene, s->reference, v->origin, v->direction, INFINITY,
-                                   v->primitive, &ref);
+        double margin = margin_hit(&s->arithmetic, s->scene, s->reference, v->origin, v->direction,
+                                   INFINITY, v->primitive, &ref);
         return flip_differs(l, "traversal", "primitive", id_number(ref.primitive),
                             id_number(v->primitive), margin);
     }
@@ -284,7 +289,8 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
     if (v->material != s->scene->primitive_material[v->primitive])
         return differs(l, "surface", "material", 0, s->scene->primitive_material[v->primitive],
                        v->material, INFINITY);
-    hit_bounds(s->scene, v->primitive, v->origin, v->direction, ref.t, ref.P, ref.Ng, &b);
+    hit_bounds(&s->arithmetic, s->scene, v->primitive, v->origin, v->direction, ref.t, ref.P,
+               ref.Ng, &b);
     bool round = v->primitive >= s->scene->triangle_count &&
                  v->primitive < s->scene->triangle_count + s->scene->sphere_count;
     double Ng[3], Ns[3];
@@ -318,7 +324,8 @@ static double emitter_pdf(const struct steps *s, const struct path_vertex *v, do
         double S = vec_max_abs(D) + vec_max_abs(v->origin);
         vec_madd(D, D, -1, v->origin);
         double d2 = vec_dot(D, D), apart = d2 / (r * r);
-        *relative = 32 * ULP + 8 * ULP * S / sqrt(d2) * (1 + 1 / fabs(apart - 1));
+        *relative = roundings(&s->arithmetic, 32, 3, 1) +
+                    8 * ULP * S / sqrt(d2) * (1 + 1 / fabs(apart - 1));
         if (apart > 1.0001) {
             double s2 = r * r / d2, cm = s2 / (1 + sqrt(1 - s2));
             return share * primitive_area(scene, v->primitive) / (2 * 3.14159265358979323846 * cm);
@@ -326,7 +333,7 @@ static double emitter_pdf(const struct steps *s, const struct path_vertex *v, do
         if (fabs(apart - 1.0001) < 64 * ULP * (1 + S / r)) /* cone or area: rounding decides */
             *relative = INFINITY;
     }
-    *relative = 32 * ULP + cosine_error / cosine;
+    *relative = roundings(&s->arithmetic, 32, 2, 0) + cosine_error / cosine;
     return share * v->t * v->t / cosine;
 }
 
@@ -338,10 +345,10 @@ static bool emission_differs(struct look *l, const struct path_vertex *v,
     if (v->primitive == UINT32_MAX) {
         double spread[4];
         reference_environment(s->reference, v->direction, L, &pdf);
-        environment_spread(s->reference, v->direction, spread);
+        environment_spread(&s->arithmetic, s->reference, v->direction, spread);
         vec_copy(room, spread);
         relative = spread[3] / fmax(pdf, 1e-300);
-        relative += 32 * ULP;
+        relative += roundings(&s->arithmetic, 32, 2, 1);
     } else {
         const struct material *m = material_of(s->scene, v->primitive);
         struct hit_bounds b;
@@ -349,7 +356,8 @@ static bool emission_differs(struct look *l, const struct path_vertex *v,
         if (!emits(m))
             goto compare;
         primitive_normal(s->scene, v->primitive, v->P, n);
-        hit_bounds(s->scene, v->primitive, v->origin, v->direction, v->t, v->P, n, &b);
+        hit_bounds(&s->arithmetic, s->scene, v->primitive, v->origin, v->direction, v->t, v->P, n,
+                   &b);
         cosine = -vec_dot(v->direction, n);
         cosine_error += b.Ng;
         if (m->emission_two_sided)
@@ -368,7 +376,7 @@ compare:;
         double ratio = pdf / previous->pdf_w;
         w = 1 / (1 + ratio * ratio);
     }
-    double w_error = fmin(1, 2 * w * (1 - w) * relative + 8 * ULP * w);
+    double w_error = fmin(1, 2 * w * (1 - w) * relative + roundings(&s->arithmetic, 8, 2, 0) * w);
     if (relative > 0.5) /* the density is not known to a factor: any weight */
         w_error = 1;
     for (int c = 0; c < 3; c++) {
@@ -466,8 +474,8 @@ static bool shadow_differs(struct look *l, const struct path_vertex *v, const do
     l->report->compared++;
     if (clear == (v->visible != 0))
         return false;
-    double margin =
-        margin_visible(l->s->scene, l->s->reference, from, v->light_wi, t_max, !v->visible, &h);
+    double margin = margin_visible(&l->s->arithmetic, l->s->scene, l->s->reference, from,
+                                   v->light_wi, t_max, !v->visible, &h);
     return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
 }
 
@@ -498,9 +506,9 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
         const double none[3] = {0};
         return vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
     }
-    double bound[3], pdf_bound = a.spread[3] + 64 * ULP * a.value[3];
+    double bound[3], pdf_bound = a.spread[3] + light_roundings(&s->arithmetic) * a.value[3];
     for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + 32 * ULP;
+        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
     if (vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
         scalar_differs(l, "light", "light_pdf_w", a.value[3], v->light_pdf_w, pdf_bound))
         return true;
@@ -520,17 +528,20 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     steps_of(v, step, step + 6);
     steps_of(v, step + 3, step + 6);
     answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
-    struct ggx_bounds ggx = ggx_bounds(material_alpha(s->scene, v->material, v->uv), wo, wi);
+    struct ggx_bounds ggx =
+        ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi);
     bool nothing = true, something = false;
     if (isinf(a.value[4])) { /* the environment: radiance at rounded map coordinates */
         double spread[4];
-        environment_spread(s->reference, v->light_wi, spread);
+        environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
         for (int c = 0; c < 3; c++)
             a.spread[5 + c] += spread[c];
     }
     for (int c = 0; c < 3; c++) {
         double le = b.Le[c] > 0 ? a.spread[5 + c] / b.Le[c] : 0;
-        bound[c] = direct.spread[c] + (96 * ULP + ggx.density + le) * fabs(direct.value[c]) + 1e-36;
+        bound[c] = direct.spread[c] +
+                   (bsdf_roundings(&s->arithmetic) + ggx.density + le) * fabs(direct.value[c]) +
+                   1e-36;
         nothing &= direct.value[c] <= bound[c];
         something |= direct.value[c] > bound[c] * 2;
     }
@@ -596,8 +607,10 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
     for (int i = 0; i < 3; i++) {
         in[i] = wo[i];
         in[3 + i] = u[i];
-        step[3 + i] = i == 0 ? 16 * ULP : 4 * ULP;
+        step[3 + i] = 4 * ULP;
     }
+    step[3] = roundings(&s->arithmetic, 16, 1, 0);
+    step[4] = root_step(&s->arithmetic);
     in[6] = v->uv[0], in[7] = v->uv[1];
     steps_of(v, step, step + 6);
     answer_spread(ask_scatter, &q, in, step, 8, 8, &a);
@@ -616,18 +629,19 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
         return false;
     double wi_local[3];
     vec_to_local(wi_local, q.frame, v->wi);
-    struct ggx_bounds ggx = ggx_bounds(material_alpha(s->scene, v->material, v->uv), wo, wi_local);
+    struct ggx_bounds ggx =
+        ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi_local);
     for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + 64 * ULP + 2 * ggx.half;
+        bound[i] = a.spread[i] + direction_roundings(&s->arithmetic) + 2 * ggx.half;
     if (vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
+    double relative = bsdf_roundings(&s->arithmetic) + ggx.sampled_density;
     for (int i = 0; i < 3; i++)
-        bound[i] =
-            a.spread[3 + i] + (96 * ULP + ggx.sampled_density) * fabs(a.value[3 + i]) + 1e-36;
+        bound[i] = a.spread[3 + i] + relative * fabs(a.value[3 + i]) + 1e-36;
     if (vector_differs(l, "shader", "weight", "rgb", &a.value[3], v->weight, bound))
         return true;
     return scalar_differs(l, "shader", "pdf_w", a.value[6], v->pdf_w,
-                          a.spread[6] + (96 * ULP + ggx.sampled_density) * a.value[6] + 1e-36);
+                          a.spread[6] + relative * a.value[6] + 1e-36);
 }
 
 /* Roulette by the device's own throughput; *q is 1 before rr_depth. */
@@ -663,10 +677,11 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
     vec_madd(o, v->P, side * 0x1p-17 * extent, v->Ng);
     /* one value written twice; outside strict a compiler may compute it twice, contracted in two
      * ways */
-    double wi_bound = l->s->job.launch.mode == MODE_STRICT ? 1e-300 : 32 * ULP;
+    double wi_bound =
+        l->s->job.launch.mode == MODE_STRICT ? 1e-300 : roundings(&l->s->arithmetic, 32, 1, 1);
     for (int c = 0; c < 3; c++) {
         beta[c] = v->beta[c] * v->weight[c] / q;
-        bound[c] = 8 * ULP * fabs(beta[c]) + 1e-36;
+        bound[c] = roundings(&l->s->arithmetic, 8, 1, 0) * fabs(beta[c]) + 1e-36;
     }
     return vector_differs_by(l, "path", "origin", o, next->origin, 2 * ULP * extent) ||
            vector_differs_by(l, "path", "direction", v->wi, next->direction, wi_bound) ||

@@ -8,9 +8,11 @@
 #include "reference.h"
 
 struct steps;
-/* scene and reference must outlive it. */
+/* scene and reference must outlive it. The device's accuracy is what it promises for the job's
+ * mode. */
 enum status steps_open(const struct scene *s, const struct reference *r,
-                       const struct render_job *job, struct steps **out, struct error *err);
+                       const struct device_info *device, const struct render_job *job,
+                       struct steps **out, struct error *err);
 void steps_close(struct steps *s); /* accepts NULL */
 
 struct step_report {

@@ -38,7 +38,9 @@ static void open_bench(struct bench *b, const char *name)
                                  .seed = 77};
     b->reference_job = (struct reference_job){
         .width = WIDTH, .height = HEIGHT, .max_depth = b->job.max_depth, .rr_depth = 2, .seed = 77};
-    assert_int_equal(steps_open(b->scene, b->reference, &b->job, &b->steps, &err), STATUS_OK);
+    const struct device_info device = {.api = "native"};
+    assert_int_equal(steps_open(b->scene, b->reference, &device, &b->job, &b->steps, &err),
+                     STATUS_OK);
 }
 
 static void close_bench(struct bench *b)

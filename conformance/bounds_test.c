@@ -1,0 +1,82 @@
+/* What a device promises of division and roots, and that bounds follow it. */
+#include "bounds.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct arithmetic of(const char *api, enum math_mode mode)
+{
+    struct device_info d = {.id = "a device"};
+    snprintf(d.api, sizeof d.api, "%s", api);
+    return arithmetic_of(&d, mode);
+}
+
+static void promises(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *api;
+        double divide_ulp, root_ulp; /* in mode device; correctly rounded: half an ulp */
+    } rows[] = {
+        {"native", 0.5, 0.5}, {"cuda", 0.5, 0.5}, {"faulty", 0.5, 0.5},
+        {"opencl", 2.5, 3},   {"hip", 2.5, 3},    {"level_zero", 2.5, 3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arithmetic strict = of(rows[i].api, MODE_STRICT),
+                          device = of(rows[i].api, MODE_DEVICE);
+        assert_true(strict.divide == 1 && strict.root == 1);
+        /* an ulp of x is at most 2^-23 |x|, two units roundoff */
+        assert_true(device.divide == 2 * rows[i].divide_ulp);
+        assert_true(device.root == 2 * rows[i].root_ulp);
+    }
+}
+
+/* A quotient of two numbers that are one rounding off each: three roundings where division is
+ * correctly rounded, one for each number and five ulp halves on OpenCL. */
+static void roundings_are_counted(void **state)
+{
+    (void)state;
+    const struct arithmetic rounded = of("native", MODE_DEVICE), opencl = of("opencl", MODE_DEVICE);
+    assert_true(roundings(&rounded, 3, 1, 0) == 3 * 0x1p-24);
+    assert_true(roundings(&opencl, 3, 1, 0) == (2 + 5) * 0x1p-24);
+    assert_true(roundings(&opencl, 3, 0, 1) == (2 + 6) * 0x1p-24);
+}
+
+/* The lobe of a smooth metal at a grazing angle, where NVIDIA's OpenCL was 5.9e-5 off: its bound
+ * grows with the accuracy of division alone, and stays far below what a mistake does. */
+static void bounds_follow_the_device(void **state)
+{
+    (void)state;
+    const struct arithmetic rounded = of("cuda", MODE_DEVICE), opencl = of("opencl", MODE_DEVICE);
+    const double z = 0.017, x = sqrt(1 - z * z), wo[3] = {x, 0, z}, wi[3] = {-x, 0, z};
+    struct ggx_bounds tight = ggx_bounds(&rounded, 0.09, wo, wi),
+                      loose = ggx_bounds(&opencl, 0.09, wo, wi);
+    assert_true(loose.density > tight.density && loose.density < 0.01);
+    assert_true(loose.half > tight.half && loose.half < 1e-4);
+    assert_true(loose.sampled_density > tight.sampled_density && loose.sampled_density < 0.01);
+    assert_true(bsdf_roundings(&rounded) == 96 * 0x1p-24);
+    assert_true(bsdf_roundings(&opencl) > 5.9e-6 && bsdf_roundings(&opencl) < 1e-4);
+
+    /* h straight up, root alpha: D's own 32 roundings, and twice 8 / (s sqrt(q)) of the sum */
+    const double up[3] = {0, 0, 1};
+    struct ggx_bounds b = ggx_bounds(&rounded, 0.5, up, up);
+    assert_true(fabs(b.density / 0x1p-24 - (32 + 2 * 2 * 8 / (2 * 0.5))) < 1e-9);
+    assert_true(fabs(b.half / 0x1p-24 - 8) < 1e-9);
+    b = ggx_bounds(&rounded, 1, up, up); /* no such lobe */
+    assert_true(b.density == 0 && b.half == 0 && b.sampled_density == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(promises),
+        cmocka_unit_test(roundings_are_counted),
+        cmocka_unit_test(bounds_follow_the_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
