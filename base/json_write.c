@@ -218,3 +218,42 @@ void json_key_bool(struct json_writer *w, const char *key, bool v)
     json_key(w, key);
     json_bool(w, v);
 }
+
+void json_key_pair(struct json_writer *w, const char *key, double a, double b)
+{
+    json_key(w, key);
+    json_begin_array(w);
+    json_number(w, a);
+    json_number(w, b);
+    json_end_array(w);
+}
+
+void json_copy(struct json_writer *w, const struct json *v)
+{
+    if (v->key)
+        json_key(w, v->key);
+    switch (v->type) {
+    case JSON_NULL:
+        json_null(w);
+        break;
+    case JSON_BOOL:
+        json_bool(w, v->boolean);
+        break;
+    case JSON_NUMBER:
+        if (v->is_integer && v->integer != 0) /* -0 is an integer and a double */
+            json_integer(w, v->integer);
+        else
+            json_number(w, v->number);
+        break;
+    case JSON_STRING:
+        json_string(w, v->string);
+        break;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        (v->type == JSON_ARRAY ? json_begin_array : json_begin_object)(w);
+        for (const struct json *c = v->first; c; c = c->next)
+            json_copy(w, c);
+        (v->type == JSON_ARRAY ? json_end_array : json_end_object)(w);
+        break;
+    }
+}

@@ -82,11 +82,7 @@ static void phase_repeated(struct json_writer *w, enum phase p, const struct tri
     json_key(w, phase_names[p].key);
     json_begin_object(w);
     json_key_number(w, "median_s", s.median);
-    json_key(w, "interval");
-    json_begin_array(w);
-    json_number(w, s.low);
-    json_number(w, s.high);
-    json_end_array(w);
+    json_key_pair(w, "interval", s.low, s.high);
     if (told && bench_statistics(d, t->n, &s, NULL) == STATUS_OK)
         json_key_number(w, "device_s", s.median);
     json_end_object(w);
@@ -201,11 +197,7 @@ static void detail_joules(struct json_writer *w, const struct trial *t, enum met
     }
     json_begin_object(w);
     json_key_number(w, "median_j", j.median);
-    json_key(w, "interval");
-    json_begin_array(w);
-    json_number(w, j.low);
-    json_number(w, j.high);
-    json_end_array(w);
+    json_key_pair(w, "interval", j.low, j.high);
     json_key_number(w, "watts", j.median / s.median);
     json_end_object(w);
 }
@@ -257,16 +249,8 @@ static void detail_repetitions(struct json_writer *w, const struct trial *t, dou
     json_begin_object(w);
     const struct render_times *used = &t->last.times;
     json_key_integer(w, "launches", used->launches);
-    json_key(w, "work_group");
-    json_begin_array(w);
-    json_integer(w, used->work_group[0]);
-    json_integer(w, used->work_group[1]);
-    json_end_array(w);
-    json_key(w, "tile");
-    json_begin_array(w);
-    json_integer(w, used->tile[0]);
-    json_integer(w, used->tile[1]);
-    json_end_array(w);
+    json_key_pair(w, "work_group", used->work_group[0], used->work_group[1]);
+    json_key_pair(w, "tile", used->tile[0], used->tile[1]);
     json_key_integer(w, "batch", used->batch);
     json_end_object(w);
 }
@@ -306,11 +290,7 @@ const char *device_record_fill(struct arena *a, const struct device_info *d,
     json_key_integer(&w, "compute_units", d->compute_units);
     json_key_integer(&w, "clock_mhz", d->clock_mhz);
     json_key_integer(&w, "max_work_group", d->max_work_group);
-    json_key(&w, "max_work_group_axis");
-    json_begin_array(&w);
-    json_integer(&w, d->max_work_group_axis[0]);
-    json_integer(&w, d->max_work_group_axis[1]);
-    json_end_array(&w);
+    json_key_pair(&w, "max_work_group_axis", d->max_work_group_axis[0], d->max_work_group_axis[1]);
     json_key_integer(&w, "global_bytes", (int64_t)d->global_bytes);
     json_key_integer(&w, "max_alloc_bytes", (int64_t)d->max_alloc_bytes);
     json_key_bool(&w, "fp64", d->fp64);

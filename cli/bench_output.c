@@ -3,6 +3,15 @@
 #include <math.h>
 #include <string.h>
 
+struct bench_output {
+    struct arena arena;
+    bool json;
+    struct json_writer writer; /* an open document with an open array of rows */
+    size_t count[VERDICT_COUNT];
+    struct store *store;
+    struct run_record run;
+};
+
 /* ---- the run ---------------------------------------------------------------------------- */
 
 static enum status run_resume(struct bench_output *o, const char *kind, bool *found,
@@ -26,8 +35,8 @@ static enum status run_resume(struct bench_output *o, const char *kind, bool *fo
     return st;
 }
 
-enum status bench_output_open(struct bench_output *o, const char *kind, const char *store,
-                              bool resume, bool json, struct error *err)
+static enum status output_open(struct bench_output *o, const char *kind, const char *store,
+                               bool resume, bool json, struct error *err)
 {
     enum status st = STATUS_OK;
     bool found = false;
@@ -101,7 +110,7 @@ static void show_progress(void *ctx, const char *what, double share)
     progress_show(what, share, -1);
 }
 
-void bench_output_connect(struct bench_output *o, struct bench_options *options)
+static void output_connect(struct bench_output *o, struct bench_options *options)
 {
     options->program = "isophote";
     options->store = o->store;
@@ -119,8 +128,8 @@ static int exit_status(const struct bench_output *o)
     return o->count[VERDICT_PASS] ? EXIT_PASS : EXIT_NOTHING_RAN;
 }
 
-int bench_output_close(struct bench_output *o, const char *best, enum status st,
-                       const struct error *err)
+static int output_close(struct bench_output *o, const char *best, enum status st,
+                        const struct error *err)
 {
     progress_end();
     int status = exit_status(o);
@@ -141,6 +150,22 @@ int bench_output_close(struct bench_output *o, const char *best, enum status st,
     store_close(o->store);
     arena_free(&o->arena);
     return status;
+}
+
+int bench_output_run(const char *kind, const char *store, bool resume, bool json,
+                     struct bench_options *options,
+                     enum status (*work)(void *ctx, const char **best, struct error *err),
+                     void *ctx)
+{
+    struct bench_output o;
+    struct error err = {0};
+    const char *best = NULL;
+    enum status st = output_open(&o, kind, store, resume, json, &err);
+    if (st)
+        return report_error(&err, false);
+    output_connect(&o, options);
+    st = work(ctx, &best, &err);
+    return output_close(&o, best, st, &err);
 }
 
 /* ---- subjects --------------------------------------------------------------------------- */

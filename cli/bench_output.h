@@ -6,25 +6,31 @@
 #include "bench.h"
 #include "cli.h"
 
-struct bench_output {
-    struct arena arena;
-    bool json;
-    struct json_writer writer; /* an open document with an open array of rows */
-    size_t count[VERDICT_COUNT];
-    struct store *store;
-    struct run_record run;
-};
+/* Options that both have; the numbers are the texts of their defaults. */
+// clang-format off
+#define TIMING_OPTIONS(store, bench, least, most, seconds, row)                                              \
+    {"--store", OPTION_STRING, (store), "FILE",                                                              \
+     "adds the rows to this result store; made if it is not there", NULL},                                   \
+    {"--repetitions", OPTION_UINT, &(bench)->min_repetitions, "N",                                           \
+     "at least so many timed repetitions (default " least ")", NULL},                                        \
+    {"--max-repetitions", OPTION_UINT, &(bench)->max_repetitions, "N",                                       \
+     "and at most so many (default " most ")", NULL},                                                        \
+    {"--budget", OPTION_DOUBLE, &(bench)->budget_s, "S",                                                     \
+     "seconds for the repetitions of one " row " (default " seconds ")", NULL},                              \
+    {"--precision", OPTION_DOUBLE, &(bench)->precision, "R",                                                 \
+     "stop when half the interval is below this share of the median (default 0.02)", NULL},                  \
+    {"--timeout", OPTION_DOUBLE, &(bench)->run_timeout_s, "S",                                               \
+     "a repetition that takes longer is an ERROR (default 300)", NULL}
+// clang-format on
 
 /* Opens the store (NULL: none) and adds a run of `kind`, or takes up the newest one of that kind
- * with `resume`. Starts the document. */
-enum status bench_output_open(struct bench_output *o, const char *kind, const char *store,
-                              bool resume, bool json, struct error *err);
-/* Sets each, progress, ctx, store, run and program of the options. */
-void bench_output_connect(struct bench_output *o, struct bench_options *options);
-/* Ends the document (with `best` as the key "best" unless NULL), closes the store; the exit status.
- */
-int bench_output_close(struct bench_output *o, const char *best, enum status st,
-                       const struct error *err);
+ * with `resume`; starts the document; sets each, progress, ctx, store, run and program of the
+ * options and calls `work`; ends the document (with what `work` gives as the key "best" unless
+ * NULL) and closes the store. The exit status. */
+int bench_output_run(const char *kind, const char *store, bool resume, bool json,
+                     struct bench_options *options,
+                     enum status (*work)(void *ctx, const char **best, struct error *err),
+                     void *ctx);
 
 /* Scenes by name or path (none given: `defaults`, ending with NULL) times devices (none given: all
  * found). Fails: MISSING, TYPE, MEMORY. */

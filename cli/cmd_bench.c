@@ -3,6 +3,19 @@
 
 #include "bench_output.h"
 
+struct work {
+    const struct bench_options *options;
+    struct bench_subject *subjects;
+    size_t count;
+};
+
+static enum status run_bench(void *ctx, const char **best, struct error *err)
+{
+    const struct work *w = ctx;
+    (void)best;
+    return bench_run(w->subjects, w->count, w->options, err);
+}
+
 int cmd_bench(int argc, char **argv)
 {
     static const char *const scenes[] = {"cornell", "blob", "blobgloss", NULL};
@@ -12,20 +25,9 @@ int cmd_bench(int argc, char **argv)
     struct render_options common;
     render_options_init(&common);
     const struct option options[] = {
-        {"--store", OPTION_STRING, &store, "FILE",
-         "adds the rows to this result store; made if it is not there", NULL},
-        {"--repetitions", OPTION_UINT, &bench.min_repetitions, "N",
-         "at least so many timed repetitions (default 5)", NULL},
-        {"--max-repetitions", OPTION_UINT, &bench.max_repetitions, "N",
-         "and at most so many (default 15)", NULL},
+        TIMING_OPTIONS(&store, &bench, "5", "15", "20", "row"),
         {"--warmup", OPTION_UINT, &bench.warmup, "N",
          "repetitions that do not count, before (default 1)", NULL},
-        {"--budget", OPTION_DOUBLE, &bench.budget_s, "S",
-         "seconds for the repetitions of one row (default 20)", NULL},
-        {"--precision", OPTION_DOUBLE, &bench.precision, "R",
-         "stop when half the interval is below this share of the median (default 0.02)", NULL},
-        {"--timeout", OPTION_DOUBLE, &bench.run_timeout_s, "S",
-         "a repetition that takes longer is an ERROR (default 300)", NULL},
         {"--unjudged", OPTION_FLAG, &unjudged, NULL,
          "do not judge pictures: rows then carry no rate, only times in their detail", NULL},
     };
@@ -60,19 +62,11 @@ int cmd_bench(int argc, char **argv)
 
     struct arena a = {0};
     struct error err = {0};
-    struct bench_output out;
-    struct bench_subject *subjects;
-    size_t count;
-    enum status st = bench_subjects(&a, argv + 1, args, scenes, &common, &subjects, &count, &err);
-    if (st) {
-        status = report_error(&err, st == STATUS_MISSING);
-    } else if (bench_output_open(&out, "bench", store, false, common.json, &err)) {
-        status = report_error(&err, false);
-    } else {
-        bench_output_connect(&out, &bench);
-        st = bench_run(subjects, count, &bench, &err);
-        status = bench_output_close(&out, NULL, st, &err);
-    }
+    struct work work = {.options = &bench};
+    enum status st =
+        bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects, &work.count, &err);
+    status = st ? report_error(&err, st == STATUS_MISSING)
+                : bench_output_run("bench", store, false, common.json, &bench, run_bench, &work);
     arena_free(&a);
     free(common.devices.items);
     return status;

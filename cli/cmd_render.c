@@ -110,15 +110,6 @@ static enum status write_picture(const struct render_command *cmd, const struct 
     return s;
 }
 
-static void json_key_pair(struct json_writer *w, const char *key, const uint32_t pair[2])
-{
-    json_key(w, key);
-    json_begin_array(w);
-    json_integer(w, pair[0]);
-    json_integer(w, pair[1]);
-    json_end_array(w);
-}
-
 static bool summary_json(const struct render_summary *r)
 {
     struct json_writer w = {.pretty = true};
@@ -141,8 +132,8 @@ static bool summary_json(const struct render_summary *r)
     if (r->on_device) {
         json_key_string(&w, "film_hash", r->film_hash);
         json_key_integer(&w, "flagged_samples", (int64_t)r->flagged);
-        json_key_pair(&w, "work_group", r->times.work_group);
-        json_key_pair(&w, "tile", r->times.tile);
+        json_key_pair(&w, "work_group", r->times.work_group[0], r->times.work_group[1]);
+        json_key_pair(&w, "tile", r->times.tile[0], r->times.tile[1]);
         json_key_integer(&w, "batch", r->times.batch);
         json_key_integer(&w, "launches", r->times.launches);
         json_key_string(&w, "bvh", bvh_kind_name(r->times.bvh));

@@ -53,6 +53,19 @@ static enum status strategy_parse(const char *text, struct sweep_options *o, str
     return STATUS_OK;
 }
 
+struct work {
+    const struct sweep_options *options;
+    struct bench_subject *subjects;
+    size_t count;
+    struct arena *arena; /* of the text of the best settings */
+};
+
+static enum status run_sweep(void *ctx, const char **best, struct error *err)
+{
+    const struct work *w = ctx;
+    return sweep_run(w->subjects, w->count, w->options, w->arena, best, err);
+}
+
 int cmd_sweep(int argc, char **argv)
 {
     static const char *const scenes[] = {"cornell", NULL};
@@ -71,20 +84,9 @@ int cmd_sweep(int argc, char **argv)
         {"--strategy", OPTION_STRING, &strategy, "NAME",
          "full, halving, or random:N settings (default full)", NULL},
         {"--random-seed", OPTION_UINT64, &sweep.random_seed, "N", "of random:N (default 1)", NULL},
-        {"--store", OPTION_STRING, &store, "FILE",
-         "adds the rows to this result store; made if it is not there", NULL},
         {"--resume", OPTION_FLAG, &sweep.resume, NULL,
          "goes on with the newest sweep in the store: what it has is not timed again", NULL},
-        {"--repetitions", OPTION_UINT, &sweep.bench.min_repetitions, "N",
-         "at least so many timed repetitions (default 3)", NULL},
-        {"--max-repetitions", OPTION_UINT, &sweep.bench.max_repetitions, "N",
-         "and at most so many (default 7)", NULL},
-        {"--budget", OPTION_DOUBLE, &sweep.bench.budget_s, "S",
-         "seconds for the repetitions of one setting (default 3)", NULL},
-        {"--precision", OPTION_DOUBLE, &sweep.bench.precision, "R",
-         "stop when half the interval is below this share of the median (default 0.02)", NULL},
-        {"--timeout", OPTION_DOUBLE, &sweep.bench.run_timeout_s, "S",
-         "a repetition that takes longer is an ERROR (default 300)", NULL},
+        TIMING_OPTIONS(&store, &sweep.bench, "3", "7", "3", "setting"),
     };
     const struct command_line line = {
         .usage = "isophote sweep [SCENE]... [--device ID]... [--axis NAME[=V,V...]]... [options]",
@@ -134,22 +136,13 @@ int cmd_sweep(int argc, char **argv)
         st = error_msg(&err, STATUS_ARG, "--resume needs --store FILE");
     if (!st)
         st = sweep_check(&sweep, &err);
-    struct bench_subject *subjects = NULL;
-    size_t count = 0;
     bool options_good = !st;
+    struct work work = {.options = &sweep, .arena = &a};
     if (!st)
-        st = bench_subjects(&a, argv + 1, args, scenes, &common, &subjects, &count, &err);
-    struct bench_output out;
-    const char *best = NULL;
-    if (st) {
-        status = report_error(&err, options_good && st == STATUS_MISSING);
-    } else if (bench_output_open(&out, "sweep", store, sweep.resume, common.json, &err)) {
-        status = report_error(&err, false);
-    } else {
-        bench_output_connect(&out, &sweep.bench);
-        st = sweep_run(subjects, count, &sweep, &a, &best, &err);
-        status = bench_output_close(&out, best, st, &err);
-    }
+        st = bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects, &work.count, &err);
+    status = st ? report_error(&err, options_good && st == STATUS_MISSING)
+                : bench_output_run("sweep", store, sweep.resume, common.json, &sweep.bench,
+                                   run_sweep, &work);
     arena_free(&a);
     free(common.devices.items);
     free(axes.items);

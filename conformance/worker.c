@@ -93,32 +93,19 @@ static void verdict_set(struct run_context *c, enum verdict v, const char *fmt, 
     c->result->reason = arena_strdup(c->arena, text);
 }
 
-enum status case_pass(struct run_context *c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    verdict_set(c, VERDICT_PASS, fmt, ap);
-    va_end(ap);
-    return STATUS_OK;
-}
-
-enum status case_fail(struct run_context *c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    verdict_set(c, VERDICT_FAIL, fmt, ap);
-    va_end(ap);
-    return STATUS_OK;
-}
-
-enum status case_skip(struct run_context *c, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    verdict_set(c, VERDICT_SKIP, fmt, ap);
-    va_end(ap);
-    return STATUS_OK;
-}
+#define CASE_ENDS(name, verdict)                                                                   \
+    enum status name(struct run_context *c, const char *fmt, ...)                                  \
+    {                                                                                              \
+        va_list ap;                                                                                \
+        va_start(ap, fmt);                                                                         \
+        verdict_set(c, verdict, fmt, ap);                                                          \
+        va_end(ap);                                                                                \
+        return STATUS_OK;                                                                          \
+    }
+CASE_ENDS(case_pass, VERDICT_PASS)
+CASE_ENDS(case_fail, VERDICT_FAIL)
+CASE_ENDS(case_skip, VERDICT_SKIP)
+#undef CASE_ENDS
 
 void case_detail(struct run_context *c, struct json_writer *w)
 {

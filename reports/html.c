@@ -129,6 +129,30 @@ bool bench_same_job(const struct bench_record *a, const struct bench_record *b)
            a->spp == b->spp && a->max_depth == b->max_depth;
 }
 
+size_t html_next_job(struct page *p, size_t *at, bool (*shown)(const struct snapshot_bench *),
+                     const struct snapshot_bench ***rows)
+{
+    const struct snapshot *s = p->s;
+    const struct snapshot_bench **list =
+        ARENA_ARRAY(p->a, const struct snapshot_bench *, s->bench_count);
+    if (!list) {
+        p->no_memory = true;
+        return 0;
+    }
+    while (*at < s->bench_count) {
+        size_t begin = (*at)++, n = 0;
+        for (size_t k = 0; k < s->bench_count; k++)
+            if (!s->benches[k].sweep && shown(&s->benches[k]) &&
+                bench_same_job(s->benches[begin].record, s->benches[k].record))
+                list[n++] = &s->benches[k];
+        if (n == 0 || list[0] != &s->benches[begin]) /* an earlier row began this job */
+            continue;
+        *rows = list;
+        return n;
+    }
+    return 0;
+}
+
 double json_number_at(const struct json *v, const char *key)
 {
     const struct json *n = v && v->type == JSON_OBJECT ? json_get(v, key) : NULL;

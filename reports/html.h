@@ -34,6 +34,10 @@ void html_settings(struct text *t, const struct bench_record *b);
 unsigned html_series(size_t column);
 /* Same scene, picture size, samples, depth: rows whose rates can stand in one chart. */
 bool bench_same_job(const struct bench_record *a, const struct bench_record *b);
+/* The rows of bench (not of sweeps) for which `shown` is true, job by job: those of the next job
+ * into *rows (in the page's arena) and their number; 0 at the end. *at begins at 0. */
+size_t html_next_job(struct page *p, size_t *at, bool (*shown)(const struct snapshot_bench *),
+                     const struct snapshot_bench ***rows);
 /* v[key] as a number; NaN if it is none. */
 double json_number_at(const struct json *v, const char *key);
 

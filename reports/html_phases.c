@@ -135,27 +135,13 @@ static void figures(struct page *p, const struct snapshot_bench **rows, size_t n
     text_puts(p->t, "</tr></tbody></table></div></details>\n");
 }
 
+static bool has_phases(const struct snapshot_bench *b) { return total_seconds(b, true) > 0; }
+
 void section_phases(struct page *p)
 {
-    const struct snapshot *s = p->s;
-    const struct snapshot_bench **rows =
-        ARENA_ARRAY(p->a, const struct snapshot_bench *, s->bench_count);
-    bool *done = ARENA_ARRAY(p->a, bool, s->bench_count);
-    size_t shown = 0;
-    if (!rows || !done) {
-        p->no_memory = true;
-        return;
-    }
-    for (size_t i = 0; i < s->bench_count; i++) {
-        size_t n = 0;
-        for (size_t k = i; k < s->bench_count; k++)
-            if (!s->benches[k].sweep && !done[k] && total_seconds(&s->benches[k], true) > 0 &&
-                bench_same_job(s->benches[i].record, s->benches[k].record)) {
-                rows[n++] = &s->benches[k];
-                done[k] = true;
-            }
-        if (n == 0)
-            continue;
+    const struct snapshot_bench **rows;
+    size_t at = 0, shown = 0;
+    for (size_t n; (n = html_next_job(p, &at, has_phases, &rows)) > 0;) {
         if (shown++ == 0) {
             text_puts(p->t, "<section id=\"phases\"><h2>Phases</h2>\n<p class=\"note\">Where the "
                             "time of a session goes, from the scene "

@@ -133,27 +133,17 @@ static void job_write(struct page *p, const struct snapshot_bench **rows, size_t
     text_puts(p->t, "</details>\n");
 }
 
+static bool any_row(const struct snapshot_bench *b)
+{
+    (void)b;
+    return true;
+}
+
 void section_rates(struct page *p)
 {
-    const struct snapshot *s = p->s;
-    const struct snapshot_bench **rows =
-        ARENA_ARRAY(p->a, const struct snapshot_bench *, s->bench_count);
-    bool *done = ARENA_ARRAY(p->a, bool, s->bench_count);
-    size_t shown = 0;
-    if (!rows || !done) {
-        p->no_memory = true;
-        return;
-    }
-    for (size_t i = 0; i < s->bench_count; i++) {
-        size_t n = 0;
-        if (s->benches[i].sweep || done[i])
-            continue;
-        for (size_t k = i; k < s->bench_count; k++)
-            if (!s->benches[k].sweep && !done[k] &&
-                bench_same_job(s->benches[i].record, s->benches[k].record)) {
-                rows[n++] = &s->benches[k];
-                done[k] = true;
-            }
+    const struct snapshot_bench **rows;
+    size_t at = 0, shown = 0;
+    for (size_t n; (n = html_next_job(p, &at, any_row, &rows)) > 0;) {
         if (shown++ == 0)
             text_puts(
                 p->t,

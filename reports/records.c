@@ -139,41 +139,6 @@ bool image_kind_parse(const char *name, enum image_kind *out)
 /* ---- JSON inside records ----------------------------------------------------------------------
  */
 
-void json_copy(struct json_writer *w, const struct json *v)
-{
-    if (v->key)
-        json_key(w, v->key);
-    switch (v->type) {
-    case JSON_NULL:
-        json_null(w);
-        break;
-    case JSON_BOOL:
-        json_bool(w, v->boolean);
-        break;
-    case JSON_NUMBER:
-        if (v->is_integer)
-            json_integer(w, v->integer);
-        else
-            json_number(w, v->number);
-        break;
-    case JSON_STRING:
-        json_string(w, v->string);
-        break;
-    case JSON_ARRAY:
-        json_begin_array(w);
-        for (const struct json *c = v->first; c; c = c->next)
-            json_copy(w, c);
-        json_end_array(w);
-        break;
-    case JSON_OBJECT:
-        json_begin_object(w);
-        for (const struct json *c = v->first; c; c = c->next)
-            json_copy(w, c);
-        json_end_object(w);
-        break;
-    }
-}
-
 enum status json_compact(struct arena *a, const char *what, const char *text, const char **out,
                          struct error *err)
 {

@@ -43,8 +43,6 @@ const char *image_kind_name(enum image_kind k); /* "picture" */
 bool verdict_parse(const char *name, enum verdict *out);
 bool image_kind_parse(const char *name, enum image_kind *out);
 
-/* Writes a parsed value as it is, compact. */
-void json_copy(struct json_writer *w, const struct json *v);
 /* `text` in compact form, in the arena. ARG when it is not JSON; `what` names it. */
 enum status json_compact(struct arena *a, const char *what, const char *text, const char **out,
                          struct error *err);

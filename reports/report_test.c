@@ -62,6 +62,15 @@ static char *written(struct arena *a, struct store *s, int format, const char *n
     return data;
 }
 
+/* What the report of the sample store says, in one of the formats. */
+static char *sample_written(struct arena *a, int format, const char *name)
+{
+    struct store *s = sample(a, "a.sqlite", 1, 2);
+    char *data = written(a, s, format, name);
+    store_close(s);
+    return data;
+}
+
 /* ---- HTML --------------------------------------------------------------------------------------
  */
 
@@ -69,8 +78,7 @@ static void html_is_one_sound_file(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct store *s = sample(&a, "a.sqlite", 1, 2);
-    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    const char *html = sample_written(&a, REPORT_HTML, "r.html");
     struct markup_facts f;
     markup_check(html, &f);
     assert_string_equal(f.problem, "");
@@ -82,7 +90,6 @@ static void html_is_one_sound_file(void **state)
     assert_true(
         text_count(html, "&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)&lt;/script&gt;") >
         0);
-    store_close(s);
     arena_free(&a);
 }
 
@@ -90,8 +97,7 @@ static void html_shows_what_matters(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct store *s = sample(&a, "a.sqlite", 1, 2);
-    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    const char *html = sample_written(&a, REPORT_HTML, "r.html");
     static const char *const wanted[] = {
         "<b>2 of 4 devices pass</b>", /* native and the one with a waiver */
         "isophote replay image.strict.cornell --device opencl:0", /* how to see a failure */
@@ -112,7 +118,6 @@ static void html_shows_what_matters(void **state)
     assert_int_equal(text_count(html, "\">&#9733;100</td>"), 6);
     /* eight pictures carry their bytes */
     assert_int_equal(text_count(html, "data:image/png;base64,iVBORw0KGgo"), 8);
-    store_close(s);
     arena_free(&a);
 }
 
@@ -200,8 +205,7 @@ static void junit_is_sound(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct store *s = sample(&a, "a.sqlite", 1, 2);
-    const char *xml = written(&a, s, -1, "r.xml");
+    const char *xml = sample_written(&a, -1, "r.xml");
     struct markup_facts f;
     markup_check(xml, &f);
     assert_string_equal(f.problem, "");
@@ -214,7 +218,6 @@ static void junit_is_sound(void **state)
     assert_int_equal(text_count(xml, "<error "), 1);
     assert_int_equal(text_count(xml, "<skipped "), 7);
     assert_int_equal(text_count(xml, "<testsuite name="), 4);
-    store_close(s);
     arena_free(&a);
 }
 
@@ -245,8 +248,7 @@ static void csv_is_even(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct store *s = sample(&a, "a.sqlite", 1, 2);
-    const char *csv = written(&a, s, REPORT_CSV, "r.csv");
+    const char *csv = sample_written(&a, REPORT_CSV, "r.csv");
     size_t fields, records;
     assert_true(csv_even(csv, &fields, &records));
     assert_int_equal(fields, 32);
@@ -254,7 +256,6 @@ static void csv_is_even(void **state)
      * those over 2^13 (28), plus 3 */
     assert_int_equal(records, 1 + 191 + 12 + 6 * (121 - 28 + 3));
     assert_non_null(strstr(csv, "\"<script>alert(\"\"x\"\" & 'y')</script>\""));
-    store_close(s);
     arena_free(&a);
 }
 
@@ -262,12 +263,10 @@ static void markdown_escapes(void **state)
 {
     (void)state;
     struct arena a = {0};
-    struct store *s = sample(&a, "a.sqlite", 1, 2);
-    const char *md = written(&a, s, REPORT_MARKDOWN, "r.md");
+    const char *md = sample_written(&a, REPORT_MARKDOWN, "r.md");
     assert_null(strstr(md, "<script>"));
     assert_non_null(strstr(md, "| 1.0\\|beta |"));
     assert_non_null(strstr(md, "| image.strict.cornell | opencl:0 | FAIL |"));
-    store_close(s);
     arena_free(&a);
 }
 

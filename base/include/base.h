@@ -235,6 +235,9 @@ void json_key_string(struct json_writer *w, const char *key, const char *s);
 void json_key_number(struct json_writer *w, const char *key, double v);
 void json_key_integer(struct json_writer *w, const char *key, int64_t v);
 void json_key_bool(struct json_writer *w, const char *key, bool v);
+void json_key_pair(struct json_writer *w, const char *key, double a, double b); /* [a, b] */
+/* A value that was read, with its key if it has one. */
+void json_copy(struct json_writer *w, const struct json *v);
 
 #ifdef __cplusplus
 }
