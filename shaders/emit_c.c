@@ -28,7 +28,7 @@ void *emit_alloc(struct emit *e, size_t count, size_t size)
 
 const char *emit_text(struct emit *e, const char *fmt, ...)
 {
-    char buf[512];
+    char buf[4096];
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(buf, sizeof buf, fmt, ap);
@@ -154,7 +154,7 @@ void emit_set(struct emit *e, ir_value v, const char *fmt, ...)
 {
     static const char *const types[] = {"af", "ai", "am"};
     va_list ap;
-    char buf[1024];
+    char buf[4096];
     va_start(ap, fmt);
     int n = vsnprintf(buf, sizeof buf, fmt, ap);
     va_end(ap);

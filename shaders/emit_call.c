@@ -248,10 +248,192 @@ static bool hash(const struct args *x)
     return true;
 }
 
+/* ---- splines -------------------------------------------------------------------------------- */
+
+static int spline_basis(const char *name)
+{
+    static const char *const names[] = {"catmull-rom", "bezier", "bspline",
+                                        "hermite",     "linear", "constant"};
+    for (int k = 0; name && k < 6; k++)
+        if (strcmp(names[k], name) == 0)
+            return k;
+    return -1;
+}
+
+/* The knots as an expression: a cell's row, or an array that is written here. *row: slots from a
+ * knot to its derivative, 0 for none. NULL when the host must see to it. */
+static const char *spline_knots(const struct args *x, uint32_t channels, bool derivs,
+                                uint32_t *count, uint32_t *row)
+{
+    struct emit *e = x->e;
+    const struct ir_arg *last = &x->c->args[x->c->arg_count - 1];
+    *row = 0;
+    if (last->is_place) {
+        bool dynamic;
+        const char *slot = emit_slot(e, x->i, &last->at, 0, &dynamic);
+        int32_t want = (int32_t)(last->n / channels);
+        *count = (uint32_t)want;
+        if (dynamic || (x->c->arg_count == 4 &&
+                        !emit_constant_int(e, x->i->operands[x->c->args[2].first], &want)))
+            return NULL;
+        if (want < 4 || (uint32_t)want > *count)
+            return NULL;
+        *count = (uint32_t)want;
+        *row = derivs && last->derivs ? last->row : 0;
+        return emit_text(e, "&%s[%s]", emit_cell(e, last->at.cell), slot);
+    }
+    *count = x->c->arg_count - 2;
+    if (*count < 4)
+        return NULL;
+    bool any = false;
+    for (uint32_t a = 2; a < x->c->arg_count; a++)
+        any = any || (derivs && x->c->args[a].derivs);
+    *row = any ? *count * channels : 0;
+    const char *name = emit_text(e, "v%u_knots", x->i->result);
+    EMIT("af %s[%u];\n", name, *count * channels * (any ? 3 : 1));
+    for (uint32_t d = 0; d < (any ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < *count * channels; k++)
+            EMIT("%s[%u] = %s;\n", name, d * *row + k, part(x, 2 + k / channels, k % channels, d));
+    return name;
+}
+
+static bool spline(const struct args *x)
+{
+    struct emit *e = x->e;
+    bool inverse = x->c->callee == BI_SPLINEINVERSE;
+    if (x->c->callee != BI_SPLINE && !inverse)
+        return false;
+    int basis = spline_basis(emit_constant_string(e, x->i->operands[x->c->args[0].first]));
+    uint32_t n = slots(x), r = x->i->result, count, row;
+    if (basis < 0 || x->c->args[0].is_place || x->c->args[1].is_place)
+        return false;
+    const char *knots = spline_knots(x, n, x->c->derivs && !inverse, &count, &row);
+    if (!knots)
+        return false;
+    if (inverse) {
+        emit_set(e, r, "a_spline_inverse(%d, %s, %u, %s)", basis, part(x, 1, 0, 0), count, knots);
+        for (uint32_t k = 1; k < x->i->result_count; k++)
+            emit_set(e, r + k, "A_F(0.0f)");
+        return true;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        const char *at =
+            x->c->derivs ? dual_part(x, 1, 0) : emit_text(e, "a_still(%s)", part(x, 1, 0, 0));
+        EMIT("const struct ad v%u_s = a_spline(%d, %s, %u, %s, %u, %u, %u);\n", r + k, basis, at,
+             count, knots, n, k, row);
+        emit_set(e, r + k, "v%u_s.v", r + k);
+        if (x->c->derivs) {
+            emit_set(e, r + n + k, "v%u_s.dx", r + k);
+            emit_set(e, r + 2 * n + k, "v%u_s.dy", r + k);
+        }
+    }
+    return true;
+}
+
+/* ---- functions of triples ------------------------------------------------------------------- */
+
+static int colour_space(const char *name)
+{
+    static const struct {
+        const char *name;
+        int space;
+    } names[] = {{"rgb", 0}, {"RGB", 0}, {"linear", 0}, {"hsv", 1}, {"hsl", 2},
+                 {"YIQ", 3}, {"XYZ", 4}, {"xyz", 4},    {"xyY", 5}, {"sRGB", 6}};
+    for (size_t k = 0; name && k < sizeof names / sizeof *names; k++)
+        if (strcmp(names[k].name, name) == 0)
+            return names[k].space;
+    return -1;
+}
+
+static const char *triple(const struct args *x, uint32_t a)
+{
+    return emit_text(x->e, "a_dual3(%s, %s, %s)", dual_part(x, a, 0), dual_part(x, a, 1),
+                     dual_part(x, a, 2));
+}
+
+/* The call's result is the triple of duals `text`. */
+static void set_triple(const struct args *x, const char *text)
+{
+    static const char axis[] = "xyz";
+    struct emit *e = x->e;
+    uint32_t r = x->i->result;
+    EMIT("const struct ad3 v%u_t = %s;\n", r, text);
+    for (uint32_t k = 0; k < 3; k++) {
+        emit_set(e, r + k, "v%u_t.%c.v", r, axis[k]);
+        if (x->c->derivs) {
+            emit_set(e, r + 3 + k, "v%u_t.%c.dx", r, axis[k]);
+            emit_set(e, r + 6 + k, "v%u_t.%c.dy", r, axis[k]);
+        }
+    }
+}
+
+static int space_of(const struct args *x, uint32_t a)
+{
+    return colour_space(emit_constant_string(x->e, x->i->operands[x->c->args[a].first]));
+}
+
+static bool colour(const struct args *x)
+{
+    uint32_t last = x->c->arg_count - 1;
+    bool construct = x->c->callee == IRC_CONSTRUCT && x->c->type.base == ASL_COLOR;
+    if (x->c->callee != BI_TRANSFORMC && !construct)
+        return false;
+    int from = construct || last == 2 ? space_of(x, 0) : 0;
+    int to = construct ? 0 : space_of(x, last - 1);
+    if (from < 0 || to < 0)
+        return false;
+    set_triple(x, emit_text(x->e, "a_colour_transform(%d, %d, %s)", from, to, triple(x, last)));
+    return true;
+}
+
+static bool geometry(const struct args *x)
+{
+    struct emit *e = x->e;
+    uint32_t n = x->c->arg_count, r = x->i->result;
+    if (x->c->callee == BI_ROTATE && n == 3) {
+        set_triple(x, emit_text(e, "a_rotate(%s, %s, %s)", triple(x, 0), dual_part(x, 1, 0),
+                                triple(x, 2)));
+        return true;
+    }
+    if (x->c->callee == BI_ROTATE) {
+        EMIT("const struct ad3 v%u_o = %s;\n", r, triple(x, 2));
+        set_triple(x, emit_text(e,
+                                "a_d3add(a_rotate(a_d3sub(%s, v%u_o), %s, a_d3sub(%s, v%u_o)), "
+                                "v%u_o)",
+                                triple(x, 0), r, dual_part(x, 1, 0), triple(x, 3), r, r));
+        return true;
+    }
+    if (x->c->callee == BI_DISTANCE && n == 3) {
+        EMIT("const struct ad v%u_d = a_segment_distance(%s, %s, %s);\n", r, triple(x, 0),
+             triple(x, 1), triple(x, 2));
+        emit_set(e, r, "v%u_d.v", r);
+        if (x->c->derivs) {
+            emit_set(e, r + 1, "v%u_d.dx", r);
+            emit_set(e, r + 2, "v%u_d.dy", r);
+        }
+        return true;
+    }
+    if (x->c->callee == BI_TRANSFORM && x->c->args[0].type.base == ASL_MATRIX &&
+        x->c->type.base != ASL_NORMAL) {
+        EMIT("af v%u_m[16];\n", r);
+        for (uint32_t k = 0; k < 16; k++)
+            EMIT("v%u_m[%u] = %s;\n", r, k, part(x, 0, k, 0));
+        set_triple(x, emit_text(e, "a_transform(%d, %s, v%u_m)", x->c->type.base == ASL_POINT,
+                                triple(x, 1), r));
+        return true;
+    }
+    return false;
+}
+
 bool emit_device_call(struct emit *e, const struct ir_inst *i)
 {
     struct args x = {e, i, i->u.call};
-    if (x.c->callee >= BI_COUNT || !all_values(x.c))
+    if (x.c->callee < BI_COUNT && spline(&x))
+        return true;
+    if (!all_values(x.c))
         return false;
-    return function_one(&x) || function_many(&x) || noise(&x) || hash(&x);
+    if (x.c->callee >= BI_COUNT)
+        return colour(&x);
+    return function_one(&x) || function_many(&x) || noise(&x) || hash(&x) || colour(&x) ||
+           geometry(&x);
 }

@@ -4,4 +4,5 @@
 #include "lanes.h"
 #include "math.h"
 #include "noise.h"
+#include "pattern.h"
 #include "point.h"
