@@ -7,6 +7,10 @@
 
 enum { ARGUMENTS_MAX = 24 };
 
+/* What a work-group of 1024 leaves each work-item of an AMD GPU: RDNA 64 vector registers (1024 a
+ * lane, sixteen wavefronts of 32 on each of two SIMDs), CDNA 128. */
+enum { FULL_GROUP_REGISTERS = 64 };
+
 /* What each mode means to hipRTC, which is clang: contraction is on and subnormals are kept unless
  * said otherwise. ROCm 5.2's ignores the option for roots, so that the kernel mends them itself
  * (kernel/portable.h). */
@@ -36,11 +40,16 @@ enum status hip_options(const char *arch, const struct program_request *request,
     if (!arch[0] || strchr(arch, ' '))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "the device does not tell its architecture (gcnArchName)");
-    int n =
-        snprintf(options, options_size,
-                 "--gpu-architecture=%s -std=c++17 -O3 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d %s%s%s",
-                 arch, (int)request->mode, bvh_define(tree), (int)request->part,
-                 mode_flags(request->mode), fault[0] ? " " : "", fault);
+    char registers[80] = "";
+    if (request->registers)
+        snprintf(registers, sizeof registers, " -DK_REGISTERS=%u%s", request->registers,
+                 request->registers > FULL_GROUP_REGISTERS ? " --gpu-max-threads-per-block=256"
+                                                           : "");
+    int n = snprintf(options, options_size,
+                     "--gpu-architecture=%s -std=c++17 -O3 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d "
+                     "%s%s%s%s",
+                     arch, (int)request->mode, bvh_define(tree), (int)request->part,
+                     mode_flags(request->mode), registers, fault[0] ? " " : "", fault);
     if (n < 0 || (size_t)n >= options_size)
         return error_msg(err, STATUS_LIMIT, "hipRTC's options are too long");
     snprintf(identity, identity_size, "hipRTC %d.%d of %s", rtc->major, rtc->minor,

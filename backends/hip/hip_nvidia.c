@@ -334,6 +334,7 @@ static const char *const translations[][2] = {
     {"-fno-gpu-flush-denormals-to-zero", "--ftz=false"},
     {"-freciprocal-math", ""},
     {"-fno-signed-zeros", ""},
+    {"--gpu-max-threads-per-block=256", ""},
 };
 
 struct words {
@@ -372,9 +373,14 @@ static bool architecture_add(struct words *w, const char *arch, bool *ptx)
 
 static bool option_translate(struct words *w, const char *option, bool *ptx)
 {
-    static const char architecture[] = "--gpu-architecture=";
+    static const char architecture[] = "--gpu-architecture=", registers[] = "-DK_REGISTERS=";
     if (strncmp(option, architecture, sizeof architecture - 1) == 0)
         return architecture_add(w, option + sizeof architecture - 1, ptx);
+    if (strncmp(option, registers, sizeof registers - 1) == 0) {
+        char text[OPTION_SIZE];
+        snprintf(text, sizeof text, "--maxrregcount=%.32s", option + sizeof registers - 1);
+        return word_add(w, text, strlen(text));
+    }
     if (strncmp(option, "-D", 2) == 0)
         return word_add(w, option, strlen(option));
     for (size_t i = 0; i < sizeof translations / sizeof *translations; i++) {

@@ -209,6 +209,29 @@ static void code_objects_say_what_llvm_reads(void **state)
     }
 }
 
+static void registers_are_limited(void **state)
+{
+    (void)state;
+    if (!amd_runtime())
+        skip();
+    static const uint32_t limits[] = {48, 120}; /* below and above what full groups have */
+    for (int i = 0; i < 2; i++) {
+        struct program_request request = {.mode = MODE_FAST, .registers = limits[i]};
+        struct arena a = {0};
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        struct error err = {0};
+        if (hip_compile("gfx1030", &request, BVH_BINARY, &a, &image, &info, &err) != STATUS_OK)
+            fail_msg("%s", err.msg);
+        print_message("at most %u: %u VGPR, %u bytes of scratch, %u spilt\n", limits[i],
+                      image.resources.registers, image.resources.stack_bytes,
+                      image.resources.spill_bytes);
+        assert_true(image.resources.registers <= limits[i]);
+        assert_true(image.resources.registers > limits[i] / 2); /* and used */
+        arena_free(&a);
+    }
+}
+
 static void what_hiprtc_cannot_do_is_told(void **state)
 {
     (void)state;
@@ -269,6 +292,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(absence_is_explained),
         cmocka_unit_test(roots_are_mended),
         cmocka_unit_test(code_objects_say_what_llvm_reads),
+        cmocka_unit_test(registers_are_limited),
         cmocka_unit_test(what_hiprtc_cannot_do_is_told),
     };
     return cmocka_run_group_tests_name("hip", tests, NULL, NULL);

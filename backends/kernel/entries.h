@@ -163,7 +163,11 @@ void k_probe(const void *const *buffers, const struct k_launch *launch, const ui
 #define K_ITEM_X ((uint)get_global_id(0))
 #define K_ITEM_Y ((uint)get_global_id(1))
 #else
+#if defined(K_REGISTERS) && (defined(__HIP__) || defined(__HIPCC_RTC__))
+#define K_KERNEL extern "C" __attribute__((amdgpu_num_vgpr(K_REGISTERS))) __global__
+#else
 #define K_KERNEL extern "C" __global__
+#endif
 #define K_ITEM_X (blockIdx.x * blockDim.x + threadIdx.x)
 #define K_ITEM_Y (blockIdx.y * blockDim.y + threadIdx.y)
 #endif
