@@ -24,6 +24,10 @@ static const char usage[] =
     "  --bake            the IR has the parameters' defaults as constants\n"
     "  --stats           print operations and symbols before and after optimisation\n"
     "  --builtins        print the table of builtin functions as Markdown\n"
+    "  --check           the files are compiled ones: read and verify their IR, and compare it "
+    "with "
+    "what\n"
+    "                    their source gives (at the same -O and --bake)\n"
     "  --json            one JSON document on standard output\n"
     "  --help            this text\n\n"
     "examples:\n"
@@ -35,7 +39,7 @@ struct aslc {
     const char **includes, **defines, **files;
     size_t include_count, define_count, file_count;
     const char *out;
-    bool preprocess, quiet, json, ast, types, ir, stats;
+    bool preprocess, quiet, json, ast, types, ir, stats, check;
     struct asl_lower_options lower;
 };
 
@@ -97,6 +101,8 @@ static int parse(int argc, char **argv, struct aslc *a)
             a->preprocess = true;
         else if (strcmp(s, "--json") == 0)
             a->json = true;
+        else if (strcmp(s, "--check") == 0)
+            a->check = true;
         else if (strcmp(s, "--stats") == 0)
             a->stats = true;
         else if (strcmp(s, "--bake") == 0)
@@ -143,20 +149,78 @@ static char *object_name(struct arena *a, const char *file)
                         base);
 }
 
-/* The object file of this version: a mark, and the preprocessed source, which is what `isophote
- * shade` reads again. */
 static enum status write_object(struct arena *a, const struct aslc *c, const char *file,
-                                const char *out, struct error *err)
+                                const struct asl_program *program, const char *out,
+                                struct error *err)
 {
-    struct text t = {0};
+    struct text source = {0}, object = {0};
     struct asl_diags ignored = {0};
-    text_puts(&t, "// Isophote ASL object 1, form source\n");
-    enum status s = asl_preprocess(a, file, NULL, 0, &c->opt, &ignored, &t, err);
+    enum status s = asl_preprocess(a, file, NULL, 0, &c->opt, &ignored, &source, err);
     if (s == STATUS_OK)
-        s = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory")
-                     : file_write(out, t.data, t.len, err);
-    text_free(&t);
+        s = asl_object_write(a, program, source.data, source.len, &c->lower, &object, err);
+    if (s == STATUS_OK)
+        s = file_write(out, object.data, object.len, err);
+    text_free(&source);
+    text_free(&object);
     return s;
+}
+
+/* The IR without its places in the source: preprocessing moves columns. */
+static void drop_places(struct text *t)
+{
+    char *to = t->data;
+    for (const char *p = t->data; p && *p;) {
+        bool line_start = p == t->data || p[-1] == '\n';
+        if (line_start && strncmp(p, "file ", 5) == 0)
+            p += strcspn(p, "\n");
+        else if (p[0] == ' ' && p[1] == '@' && p[2] >= '0' && p[2] <= '9')
+            p += 2 + strspn(p + 2, "0123456789:");
+        else
+            *to++ = *p++;
+    }
+    if (to)
+        *to = 0;
+}
+
+/* Does the object hold what its own source gives? */
+static int check_object(const struct aslc *c, const char *file)
+{
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p = NULL;
+    struct asl_code *held = NULL, *made = NULL;
+    struct text one = {0}, two = {0};
+    char *text = NULL;
+    size_t size = 0;
+    enum status s = file_read(&a, file, 0, &text, &size, &err);
+    if (s == STATUS_OK)
+        s = asl_object_read(&a, file, text, size, &held, &err);
+    if (s == STATUS_OK)
+        s = asl_compile(&a, file, text, size, &c->opt, &diags, &p, &err);
+    if (s == STATUS_OK)
+        s = asl_object_lower(&a, p, &c->lower, &made, &err);
+    if (s == STATUS_OK) {
+        asl_code_print(held, &one);
+        asl_code_print(made, &two);
+        drop_places(&one);
+        drop_places(&two);
+        if (one.failed || two.failed)
+            s = error_msg(&err, STATUS_MEMORY, "out of memory");
+        else if (strcmp(one.data, two.data) != 0)
+            s = error_msg(&err, STATUS_MISMATCH,
+                          "%s: its IR is not what its source gives at -O%d%s", file, c->lower.level,
+                          c->lower.bake ? " --bake" : "");
+    }
+    if (s == STATUS_OK)
+        printf("Checked %s\n", file);
+    int status = s == STATUS_OK         ? EXIT_PASS
+                 : s == STATUS_MISMATCH ? (report_error(&err, false), EXIT_FINDING)
+                                        : report_error(&err, false);
+    text_free(&one);
+    text_free(&two);
+    arena_free(&a);
+    return status;
 }
 
 static void json_diags(struct json_writer *w, const struct asl_diags *d)
@@ -193,19 +257,6 @@ static void print_stats(const struct asl_code *code, const char *name, size_t la
                 s.ops_after, s.symbols_before, s.symbols_after);
 }
 
-/* The program's last shader as a group of one layer. */
-static enum status lower(struct arena *a, const struct aslc *c, const struct asl_program *p,
-                         struct asl_code **code, struct error *err)
-{
-    struct asl_group *g = NULL;
-    enum status s = asl_group_new(a, "", &g, err);
-    if (s == STATUS_OK)
-        s = asl_group_layer(g, p, NULL, "layer", NULL, err);
-    if (s == STATUS_OK)
-        s = asl_group_finish(g, err);
-    return s == STATUS_OK ? asl_lower(a, g, &c->lower, code, err) : s;
-}
-
 static enum status dump_ir(struct arena *a, const struct aslc *c, const struct asl_program *p,
                            struct error *err)
 {
@@ -214,7 +265,7 @@ static enum status dump_ir(struct arena *a, const struct aslc *c, const struct a
     size_t shaders = asl_program_shaders(p);
     if (shaders == 0)
         return STATUS_OK;
-    enum status s = lower(a, c, p, &code, err);
+    enum status s = asl_object_lower(a, p, &c->lower, &code, err);
     if (s == STATUS_OK && c->ir)
         asl_code_print(code, &text);
     if (s == STATUS_OK && c->stats)
@@ -232,6 +283,8 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     const struct asl_program *program = NULL;
     struct text text = {0};
     int status = EXIT_PASS;
+    if (c->check)
+        return check_object(c, file);
     if (c->preprocess) {
         enum status s = asl_preprocess(&a, file, NULL, 0, &c->opt, &diags, &text, &err);
         print_text(&text, stdout);
@@ -246,7 +299,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     const char *out = c->out ? c->out : object_name(&a, file);
     bool write = out && strcmp(out, "-") != 0;
     if (s == STATUS_OK && write) {
-        s = write_object(&a, c, file, out, &err);
+        s = write_object(&a, c, file, program, out, &err);
         if (s != STATUS_OK)
             status = report_error(&err, false);
     } else if (s != STATUS_OK) {

@@ -59,6 +59,10 @@ enum status asl_code_break(struct asl_code *code, const char *fault, struct erro
 /* asl_code_verify; with `file`, places are lines of that text, which the instructions' marks hold. */
 enum status ir_verify_text(const struct asl_code *c, const char *file, struct error *err);
 
+/* asl_code_read of a text that begins at a line of its file. */
+enum status ir_read_lines(struct arena *a, const char *file, const char *text, size_t size,
+                          uint32_t line, struct asl_code **out, struct error *err);
+
 /* Equal constants have equal bits (and strings equal bytes). */
 bool ir_same_slot(enum ir_type t, union asl_slot a, union asl_slot b);
 

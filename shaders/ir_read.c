@@ -727,6 +727,12 @@ static void read_all(struct reader *r)
 enum status asl_code_read(struct arena *a, const char *file, const char *text, size_t size,
                           struct asl_code **out, struct error *err)
 {
+    return ir_read_lines(a, file, text, size, 1, out, err);
+}
+
+enum status ir_read_lines(struct arena *a, const char *file, const char *text, size_t size,
+                          uint32_t line, struct asl_code **out, struct error *err)
+{
     struct reader *r = calloc(1, sizeof *r);
     struct asl_code *code = ARENA_NEW(a, struct asl_code);
     char *name = arena_strdup(a, file);
@@ -740,7 +746,7 @@ enum status asl_code_read(struct arena *a, const char *file, const char *text, s
     r->file = name;
     r->p = r->line_start = r->text = text;
     r->end = text + size;
-    r->line = 1;
+    r->line = line;
     r->b = (struct ir_builder){.arena = a, .code = code, .err = err, .max_ops = SIZE_MAX};
     enum status s = STATUS_OK;
     if (setjmp(r->b.fail))

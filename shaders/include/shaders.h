@@ -330,6 +330,19 @@ enum status asl_code_read(struct arena *a, const char *file, const char *text, s
 /* Are types, dominance, targets and cells right? Fails: TYPE; the message says where. */
 enum status asl_code_verify(const struct asl_code *c, struct error *err);
 
+/* Compiled shader files (.aso): the IR of the program's last shader, and the preprocessed source
+ * (asl_preprocess), in one text that asl_compile takes as it takes sources. `lower` makes the IR
+ * that the object holds; `read` gives it back, verified. Fails: PARSE and TYPE with line. */
+enum status asl_object_lower(struct arena *a, const struct asl_program *p,
+                             const struct asl_lower_options *opt, struct asl_code **out,
+                             struct error *err);
+enum status asl_object_write(struct arena *a, const struct asl_program *p, const char *source,
+                             size_t size, const struct asl_lower_options *opt, struct text *out,
+                             struct error *err);
+bool asl_object_is(const char *text, size_t size);
+enum status asl_object_read(struct arena *a, const char *file, const char *text, size_t size,
+                            struct asl_code **out, struct error *err);
+
 /* A slot of the argument area. */
 struct asl_code_arg {
     const char *layer, *param;
