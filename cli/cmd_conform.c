@@ -13,7 +13,7 @@ struct conform_command {
     struct option_list devices, levels, scenes;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers;
     double compile_budget_s, run_budget_s;
-    uint32_t jobs, memory_mib;
+    uint32_t jobs, memory_mib, programs;
     bool list, resume, json, self_test, quiet;
 
     struct arena arena;
@@ -93,6 +93,16 @@ static const char *kind_name(enum device_kind k)
     return k == DEVICE_CPU ? "cpu" : k == DEVICE_GPU ? "gpu" : "other";
 }
 
+/* "faulty:asl-lost-else" */
+static bool is_shader_fault(const char *id)
+{
+    const struct asl_fault *f;
+    for (size_t i = 0; strncmp(id, "faulty:", 7) == 0 && (f = asl_fault_at(i)) != NULL; i++)
+        if (strcmp(f->name, id + 7) == 0)
+            return true;
+    return false;
+}
+
 /* The mistakes that the levels asked for look for: those of the kernel, or with --level shader
  * those of the translators of shaders. */
 static enum status list_faults(struct conform_command *cmd, struct error *err)
@@ -132,10 +142,11 @@ static enum status choose_devices(struct conform_command *cmd, const char *const
         *count = cmd->devices.count;
         list = ARENA_ARRAY(a, const char *, *count);
         for (size_t i = 0; list && i < *count; i++) {
-            struct device_info d;
-            if ((s = device_find(cmd->devices.items[i], &d, err)) != STATUS_OK)
+            struct device_info d = {0};
+            const char *id = cmd->devices.items[i];
+            if (!is_shader_fault(id) && (s = device_find(id, &d, err)) != STATUS_OK)
                 return s;
-            list[i] = arena_strdup(a, d.id);
+            list[i] = arena_strdup(a, is_shader_fault(id) ? id : d.id);
         }
     } else {
         struct device_info *found;
@@ -166,6 +177,8 @@ static enum status record_devices(struct conform_command *cmd, struct error *err
     for (size_t i = 0; i < cmd->o.device_count && s == STATUS_OK; i++) {
         struct device_info d;
         struct json_writer w = {0};
+        if (is_shader_fault(cmd->o.devices[i]))
+            continue; /* no device: the native one runs a wrong program */
         if ((s = device_find(cmd->o.devices[i], &d, err)) != STATUS_OK)
             return s;
         json_begin_object(&w);
@@ -261,6 +274,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->level_count = cmd->levels.count;
     o->list = cmd->suite ? cmd->suite : cmd->self_test ? "faults" : NULL;
     o->filter = cmd->filter;
+    o->programs = cmd->programs;
     o->compile_budget_s = cmd->compile_budget_s;
     o->run_budget_s = cmd->run_budget_s;
     o->memory_limit = (uint64_t)cmd->memory_mib << 20;
@@ -350,6 +364,14 @@ static void print_summary(const struct conform_summary *sum)
     printf("\n");
 }
 
+static void print_coverage(const struct conform_command *cmd)
+{
+    struct text t = {0};
+    if (cmd->programs && conform_shader_coverage(cmd->programs, &t, NULL) == STATUS_OK)
+        printf("%s", t.data ? t.data : "");
+    text_free(&t);
+}
+
 /* The faults, the cases that catch each, the share. */
 static bool print_faults(struct conform_command *cmd)
 {
@@ -401,6 +423,7 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
         if (!json_print(&cmd->w))
             return EXIT_BAD_INPUT;
     } else if (!cmd->self_test) {
+        print_coverage(cmd);
         print_summary(sum);
     }
     if (s != STATUS_OK)
@@ -474,6 +497,8 @@ int cmd_conform(int argc, char **argv)
          "one more scene, shader or folder of shaders; may be repeated, as SCENE alone", NULL},
         {"--suite", OPTION_STRING, &cmd.suite, "NAME",
          "list of cases: core, faults, all, or a file (default core)", NULL},
+        {"--programs", OPTION_UINT, &cmd.programs, "N",
+         "level shader: the first N generated programs, and a table of what they cover", NULL},
         {"--list", OPTION_FLAG, &cmd.list, NULL, "print the cases that would run, and end", NULL},
         {"--shard", OPTION_STRING, &cmd.shard, "I/N",
          "the I-th of N parts; together they are the whole, on any machines", NULL},

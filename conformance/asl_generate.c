@@ -889,6 +889,8 @@ static void write_network(struct generator *g, unsigned layers)
     for (unsigned l = 1; l < layers; l++) {
         bool used[sizeof wires / sizeof *wires] = {false};
         put(g, "//! connect a%u.of0 a%u.pl0\n", roll(g, l), l);
+        if (chance(g, 40))
+            continue; /* then nothing but pl0 needs the layer, at some points */
         for (uint32_t n = 1 + roll(g, 4); n > 0; n--) {
             uint32_t w = roll(g, sizeof wires / sizeof *wires);
             for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) /* one wire for a parameter */

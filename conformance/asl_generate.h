@@ -18,7 +18,7 @@ struct asl_coverage;
 enum status asl_coverage_new(struct arena *a, struct asl_coverage **out, struct error *err);
 /* A table: construct, programs that have it; at the end how many rows there are and how many are
  * empty. */
-void asl_coverage_print(const struct asl_coverage *c, struct text *out);
+void asl_coverage_print(const struct asl_coverage *c, bool only_missing, struct text *out);
 /* Rows that no program has. */
 size_t asl_coverage_missing(const struct asl_coverage *c);
 size_t asl_coverage_programs(const struct asl_coverage *c);

@@ -292,12 +292,19 @@ static void open_snap(struct generator *g, const struct signature *s)
 bool write_builtin_call(struct generator *g, enum asl_base result, int depth)
 {
     size_t count;
-    const struct signature *all = signatures_all(&count), *chosen = NULL;
-    uint32_t seen = 0;
-    for (size_t i = 0; i < count; i++)
-        if (all[i].result == result && is_expression(&all[i]) && is_allowed(g, &all[i]) &&
-            roll(g, ++seen) == 0)
-            chosen = &all[i];
+    const struct signature *all = signatures_all(&count);
+    const struct signature *of_all = NULL, *of_bounded = NULL;
+    uint32_t seen = 0, bounded = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].result != result || !is_expression(&all[i]) || !is_allowed(g, &all[i]))
+            continue;
+        if (roll(g, ++seen) == 0)
+            of_all = &all[i];
+        if (all[i].bound > 0 && roll(g, ++bounded) == 0)
+            of_bounded = &all[i];
+    }
+    /* bounded ones are in snapped programs alone, so there more often than others */
+    const struct signature *chosen = of_bounded && chance(g, 50) ? of_bounded : of_all;
     if (!chosen)
         return false;
     mark(g, chosen);

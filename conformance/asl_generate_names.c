@@ -100,19 +100,22 @@ size_t asl_coverage_missing(const struct asl_coverage *c)
 
 size_t asl_coverage_programs(const struct asl_coverage *c) { return c->programs; }
 
-void asl_coverage_print(const struct asl_coverage *c, struct text *out)
+void asl_coverage_print(const struct asl_coverage *c, bool only_missing, struct text *out)
 {
     size_t count, rows = CONSTRUCT_COUNT;
     const struct signature *s = signatures_all(&count);
     text_printf(out, "%-8s %-52s %s\n", "section", "construct", "programs");
     for (size_t i = 0; i < CONSTRUCT_COUNT; i++)
-        text_printf(out, "%-8u %-52s %zu\n", constructs[i].section, constructs[i].text,
-                    c->construct[i]);
+        if (!only_missing || c->construct[i] == 0)
+            text_printf(out, "%-8u %-52s %zu\n", constructs[i].section, constructs[i].text,
+                        c->construct[i]);
     for (size_t i = 0; i < count; i++) {
         struct text t = {0};
         if (!is_counted(&s[i]))
             continue;
         rows++;
+        if (only_missing && c->signature[i])
+            continue;
         signature_text(&s[i], &t);
         text_printf(out, "%-8u %-52s %zu\n", 20, t.data ? t.data : "", c->signature[i]);
         text_free(&t);

@@ -8,10 +8,12 @@
 
 /* Shaders end with .asl or .osl. */
 bool shader_path(const char *path);
-/* All cases of the level: generated programs, builtins, the library, the tests, and the shaders
- * among `paths`. */
-enum status shader_cases(struct arena *a, const char *const *paths, size_t count,
+/* All cases of the level: generated programs (at least the first `programs`), builtins, the
+ * library, the tests, and the shaders among `paths`. */
+enum status shader_cases(struct arena *a, const char *const *paths, size_t count, uint32_t programs,
                          const struct conform_case **out, size_t *case_count, struct error *err);
+/* Is it one of the cases that hold the first `programs` generated programs? */
+bool shader_is_program(const char *name, uint32_t programs);
 /* The row of a case of this level, NULL for other names. */
 const struct case_row *shader_row(const char *name);
 

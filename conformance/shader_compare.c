@@ -113,8 +113,8 @@ static enum status run(const struct shader_file *f, const struct shader_setting 
                               .fault = s->fault,
                               .threads = 1,
                               .perturb = perturb,
-                              .step_budget = 2000000,
-                              .keep_going = true};
+                              .step_budget = 300000,
+                              .keep_going = strcmp(s->engine, "interp") == 0};
     struct shade_points points = {.globals = p.g, .count = p.count};
     struct shade *shade = NULL;
     shader_world(&o);

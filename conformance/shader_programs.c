@@ -124,8 +124,9 @@ enum status shader_generator_case(struct run_context *c, struct error *err)
     size_t missing = asl_coverage_missing(coverage);
     if (missing) {
         struct text t = {0};
-        asl_coverage_print(coverage, &t);
-        st = case_fail(c, "%zu constructs are in none of %d programs", missing, PROGRAMS);
+        asl_coverage_print(coverage, true, &t);
+        st = case_fail(c, "%zu constructs are in none of %d programs:\n%.800s", missing, PROGRAMS,
+                       t.data ? t.data : "");
         text_free(&t);
         return st;
     }

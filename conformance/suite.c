@@ -95,15 +95,16 @@ static enum status collect_scenes(struct arena *a, const char *const *more, size
     return STATUS_OK;
 }
 
-enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count,
-                          const struct conform_case **out, size_t *count, struct error *err)
+static enum status list_cases(struct arena *a, const char *const *scenes, size_t scene_count,
+                              uint32_t programs, const struct conform_case **out, size_t *count,
+                              struct error *err)
 {
     struct named_scene *named = NULL;
     const struct conform_case *shader = NULL;
     size_t named_count = 0, n = 0, shader_count = 0;
     enum status s = collect_scenes(a, scenes, scene_count, &named, &named_count, err);
     if (s == STATUS_OK)
-        s = shader_cases(a, scenes, scene_count, &shader, &shader_count, err);
+        s = shader_cases(a, scenes, scene_count, programs, &shader, &shader_count, err);
     if (s != STATUS_OK)
         return s;
     size_t total = shader_count;
@@ -130,6 +131,12 @@ enum status conform_cases(struct arena *a, const char *const *scenes, size_t sce
     *out = list;
     *count = n + shader_count;
     return STATUS_OK;
+}
+
+enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count,
+                          const struct conform_case **out, size_t *count, struct error *err)
+{
+    return list_cases(a, scenes, scene_count, 0, out, count, err);
 }
 
 /* The row whose name is `name`, or begins it up to a dot before a scene's name. */
@@ -244,8 +251,8 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
     size_t all_count = 0, n = 0;
     regex_t filter;
     enum status s = check_levels(o, err);
-    if (s != STATUS_OK ||
-        (s = conform_cases(a, o->scenes, o->scene_count, &all, &all_count, err)) != STATUS_OK)
+    if (s != STATUS_OK || (s = list_cases(a, o->scenes, o->scene_count, o->programs, &all,
+                                          &all_count, err)) != STATUS_OK)
         return s;
     bool *listed = ARENA_ARRAY(a, bool, all_count);
     struct conform_case *chosen = ARENA_ARRAY(a, struct conform_case, all_count);
@@ -254,9 +261,11 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
     if ((s = read_list(a, o->list ? o->list : "core", all, all_count, listed, err)) != STATUS_OK)
         return s;
     /* a scene that the user named is wanted, whatever the list says */
-    for (size_t i = 0; i < all_count; i++)
+    for (size_t i = 0; i < all_count; i++) {
+        listed[i] = listed[i] || shader_is_program(all[i].name, o->programs);
         for (size_t k = 0; all[i].scene && k < o->scene_count && !listed[i]; k++)
             listed[i] = same_file(all[i].scene, o->scenes[k]);
+    }
     if (o->filter) {
         int code = regcomp(&filter, o->filter, REG_EXTENDED | REG_NOSUB);
         if (code != 0) {

@@ -3,6 +3,17 @@
 
 #include <string.h>
 
+/* Where the text of a source ends. */
+static struct asl_loc end_of(const struct asl_source *src)
+{
+    struct asl_loc at = {.src = src, .line = 1, .col = 1, .len = 1};
+    for (const char *p = src->text; p < src->text + src->size; p++) {
+        at.line += *p == '\n';
+        at.col = *p == '\n' ? 1 : at.col + 1;
+    }
+    return at;
+}
+
 /* The stages; comes back here with a status when memory runs out. */
 static enum status run_stages(struct asl_compile *c, const char *file, const char *text,
                               size_t size, struct asl_tokens *tokens,
@@ -12,9 +23,10 @@ static enum status run_stages(struct asl_compile *c, const char *file, const cha
         return c->fail_status;
     char *copy = asl_strndup(c, text, size);
     char *name = asl_strndup(c, file, strlen(file));
-    if (memchr(copy, 0, size))
-        asl_error(c, (struct asl_loc){0}, "is this a text file?", "%s holds a character 0", file);
-    const struct asl_source *src = asl_source_new(c, name, copy, strlen(copy));
+    size_t length = strlen(copy);
+    const struct asl_source *src = asl_source_new(c, name, copy, length);
+    if (length < size)
+        asl_error(c, end_of(src), "is this a text file?", "a character 0");
     asl_preprocess_file(c, src, tokens);
     if (out) {
         struct asl_program *p = asl_parse(c, tokens);

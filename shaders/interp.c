@@ -63,8 +63,8 @@ void *asl_point_alloc(struct asl_run *r, size_t count, size_t size)
 {
     void *p = arena_alloc(&r->cx->point, count, size, 0);
     if (!p)
-        asl_run_fail(r, STATUS_MEMORY, (struct asl_loc){0},
-                     "one point needs more than %zu bytes of memory", r->cx->max_bytes);
+        asl_run_fail(r, STATUS_MEMORY, r->cx->at, "one point needs more than %zu bytes of memory",
+                     r->cx->max_bytes);
     return p;
 }
 
@@ -117,6 +117,7 @@ void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
 
 void asl_step(struct asl_run *r, struct asl_loc at)
 {
+    r->cx->at = at;
     if (++r->cx->steps > r->cx->budget)
         asl_run_fail(r, STATUS_TIMEOUT, at,
                      "layer '%s' ran %llu steps at one point and was stopped: does a loop not end?",

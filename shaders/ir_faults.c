@@ -119,14 +119,22 @@ static void lost_else(struct breaker *k, struct ir_inst *i)
         i->other->first = i->other->last = NULL;
 }
 
+/* Is it the break of the loop's own condition: the first `if` of its body, or one in its second
+ * block? Those stay, so that programs still end. */
+static bool is_condition(const struct ir_inst *i)
+{
+    const struct ir_inst *loop = i->u.target, *f = i->in->owner;
+    const struct ir_inst *first = loop->body ? loop->body->first : NULL;
+    while (first && first->op != IR_IF)
+        first = first->next;
+    return f == first || (f && f->in == loop->other) || i->in == loop->other;
+}
+
 static void lost_break(struct breaker *k, struct ir_inst *i)
 {
     (void)k;
-    if (i->op == IR_BREAK && i->u.target->op == IR_LOOP && i->in->owner &&
-        i->in->owner->op == IR_IF && i->in->owner->in != i->u.target->body)
+    if (i->op == IR_BREAK && i->u.target->op == IR_LOOP && !is_condition(i))
         ir_remove(i);
-    else if (i->op == IR_BREAK && i->u.target->op == IR_LOOP && i->prev)
-        ir_remove(i); /* the one that ends a loop's condition stays: programs still end */
 }
 
 static void continue_leaves(struct breaker *k, struct ir_inst *i)

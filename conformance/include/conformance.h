@@ -34,6 +34,9 @@ enum status conform_cases(struct arena *a, const char *const *scenes, size_t sce
 enum status conform_shaders(struct arena *a, const char *path, const char *const **out,
                             size_t *count, struct error *err);
 
+/* What the first `programs` generated programs cover, as a table: construct, programs. */
+enum status conform_shader_coverage(uint32_t programs, struct text *out, struct error *err);
+
 /* Result of one case on one device; strings live in the arena given to conform_run_case. */
 struct conform_result {
     enum verdict verdict;
@@ -60,9 +63,11 @@ struct conform_options {
     size_t level_count;
     const char *const *scenes; /* more scenes than the embedded ones */
     size_t scene_count;
-    const char *list;       /* a list's name or file, or "all"; NULL: "core" */
-    const char *filter;     /* POSIX extended regular expression on names; NULL: all */
-    uint32_t shard, shards; /* 1-based; 0: no sharding */
+    const char *list;   /* a list's name or file, or "all"; NULL: "core" */
+    uint32_t programs;  /* generated programs of the level shader: the first ones are run, whatever
+                           the list says; 0: the list's */
+    const char *filter; /* POSIX extended regular expression on names; NULL: all */
+    uint32_t shard, shards;                /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
     uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
                               the jobs */
