@@ -56,7 +56,8 @@ struct program_request {
     enum math_mode mode;
     const char *fault; /* NULL, or a name of faults_list */
     enum program_part part;
-    uint32_t registers; /* 0: no limit asked for */
+    uint32_t registers;  /* 0: no limit asked for */
+    enum code_path code; /* one that the API takes, never CODE_AUTO */
 };
 /* The value of K_BVH and of k_launch.bvh for a tree. */
 unsigned bvh_define(enum bvh_kind tree);
@@ -70,6 +71,8 @@ struct backend_api {
     /* upload may keep the buffers' pointers: the front leaves them alone until the next upload or
      * close. */
     bool keeps_host_memory;
+    /* The code paths that `build` takes, as bits 1u << CODE_...; 0: source alone. */
+    unsigned code_paths;
     /* Calls found() for each device, and problem() for each thing that is missing or broken. */
     enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *),
                              void (*problem)(void *ctx, const char *text), void *ctx,

@@ -16,6 +16,10 @@ const char *bvh_kind_name(enum bvh_kind b)
            : b == BVH_COMPRESSED8 ? "bvh8c"
                                   : "auto";
 }
+const char *code_path_name(enum code_path c)
+{
+    return c == CODE_SOURCE ? "source" : c == CODE_LLVM ? "llvm" : "auto";
+}
 const char *exec_model_name(enum exec_model m)
 {
     (void)m;
@@ -138,18 +142,35 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 /* ---- program
  * ---------------------------------------------------------------------------------------------- */
 
+/* The code path that is meant; UNSUPPORTED when the API does not take it. */
+static enum status code_choose(const struct device *d, enum code_path wanted, enum code_path *out,
+                               struct error *err)
+{
+    unsigned takes = d->api->code_paths ? d->api->code_paths : 1u << CODE_SOURCE;
+    enum code_path first = takes & 1u << CODE_SOURCE ? CODE_SOURCE : CODE_LLVM;
+    enum code_path chosen = wanted == CODE_AUTO ? first : wanted;
+    if (!(takes & 1u << chosen))
+        return error_msg(err, STATUS_UNSUPPORTED, "%s has no code path %s; it has %s", d->info.id,
+                         code_path_name(chosen), code_path_name(first));
+    *out = chosen;
+    return STATUS_OK;
+}
+
 enum status device_build(struct device *d, const struct launch_settings *settings,
                          struct build_info *info, struct error *err)
 {
     struct build_info scratch, *out = info ? info : &scratch;
-    if (!d || !settings || settings->mode < MODE_STRICT || settings->mode > MODE_FAST)
+    if (!d || !settings || settings->mode < MODE_STRICT || settings->mode > MODE_FAST ||
+        settings->code < CODE_AUTO || settings->code >= CODE_COUNT)
         return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
     const enum math_mode mode = settings->mode;
     struct program_request request = {.mode = mode, .registers = settings->registers};
     memset(out, 0, sizeof *out);
     d->built = false;
     d->shape_count = 0;
-    enum status st = d->api->build(d->backend, &request, out, err);
+    enum status st = code_choose(d, settings->code, &request.code, err);
+    if (st == STATUS_OK)
+        st = d->api->build(d->backend, &request, out, err);
     if (st)
         return st;
     d->mode = mode;

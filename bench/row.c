@@ -37,6 +37,8 @@ static const char *command_make(struct arena *a, const struct trial *t,
     text_puts(&c, " --device ");
     quote(&c, t->lane->ready.has_device ? t->lane->ready.device.id : t->lane->subject->device);
     text_printf(&c, " --mode %s --bvh %s", math_mode_name(l->mode), bvh_kind_name(l->bvh));
+    if (l->code != CODE_AUTO)
+        text_printf(&c, " --code-path %s", code_path_name(l->code));
     if (t->lane->ready.has_job)
         text_printf(&c, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
                     job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,

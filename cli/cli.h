@@ -25,7 +25,8 @@ enum option_type {
     OPTION_PAIR,   /* uint32_t[2], "8x4", both at least 1 */
     OPTION_MODE,   /* enum math_mode */
     OPTION_BVH,    /* enum bvh_kind */
-    OPTION_MODEL   /* enum exec_model */
+    OPTION_MODEL,  /* enum exec_model */
+    OPTION_CODE    /* enum code_path */
 };
 struct option_list {
     const char **items; /* heap until the program ends */
@@ -63,7 +64,7 @@ struct render_options {
     uint64_t seed;
     bool seed_given, rr_given, mode_given;
     bool json;
-    struct option table[18];
+    struct option table[19];
     size_t count;
 };
 void render_options_init(struct render_options *o);

@@ -285,6 +285,7 @@ static void level_zero_defaults(const struct backend *b, struct launch_settings 
 
 const struct backend_api level_zero_api = {
     .name = "level_zero",
+    .code_paths = 1u << CODE_LLVM,
     .enumerate = level_zero_enumerate,
     .open = level_zero_open,
     .close = level_zero_close,

@@ -10,6 +10,7 @@
 static struct {
     pthread_once_t once;
     struct cl_api api;
+    void *library;
     bool loaded;
     char problem[512];
 } loader = {.once = PTHREAD_ONCE_INIT};
@@ -68,6 +69,7 @@ static void loader_open(void)
                  why ? why : "libOpenCL.so.1 does not load");
         return;
     }
+    loader.library = library;
 #define X(name)                                                                                    \
     *(void **)&loader.api.name = dlsym(library, "cl" #name);                                       \
     if (!loader.api.name) {                                                                        \
@@ -112,6 +114,8 @@ const struct cl_api *cl_load(const char **problem)
     X(CL_INVALID_IMAGE_DESCRIPTOR) X(CL_INVALID_COMPILER_OPTIONS) X(CL_INVALID_LINKER_OPTIONS) \
     X(CL_INVALID_DEVICE_PARTITION_COUNT)
 /* clang-format on */
+
+void *cl_symbol(const char *name) { return loader.library ? dlsym(loader.library, name) : NULL; }
 
 const char *cl_code_name(cl_int code)
 {

@@ -38,6 +38,7 @@
     X(Flush)                                                                                       \
     X(Finish)                                                                                      \
     X(WaitForEvents)                                                                               \
+    X(GetExtensionFunctionAddressForPlatform)                                                      \
     X(GetEventProfilingInfo)                                                                       \
     X(ReleaseEvent)
 
@@ -50,6 +51,9 @@ struct cl_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 /* The loader, opened at the first call and kept for the life of the process; NULL if it is not here
  * or lacks a function, with *problem saying what and how to get it. Thread-safe. */
 const struct cl_api *cl_load(const char **problem);
+
+/* A function of the loader that not all have; NULL if this one has not, or is not opened. */
+void *cl_symbol(const char *name);
 
 /* "CL_OUT_OF_RESOURCES"; "unknown" for codes that are not OpenCL 1.2's. */
 const char *cl_code_name(cl_int code);

@@ -64,6 +64,14 @@ enum status opencl_program(struct backend *b, enum kernel_entry entry, const str
                            struct error *err);
 void opencl_programs_release(struct backend *b);
 
+/* opencl_spirv.c: code path llvm. */
+/* The kernel's module for the request and the scene's tree. */
+enum status opencl_spirv_find(const struct backend *b, enum program_part part, const void **spirv,
+                              size_t *size, struct error *err);
+/* A program of it, not yet built. UNSUPPORTED where the device takes no SPIR-V. */
+enum status opencl_program_from_spirv(const struct backend *b, enum program_part part,
+                                      cl_program *out, struct error *err);
+
 /* opencl_memory.c */
 enum status opencl_upload(struct backend *b, const struct scene_buffers *buffers,
                           uint64_t *device_bytes, struct error *err);

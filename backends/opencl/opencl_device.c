@@ -286,6 +286,7 @@ void opencl_defaults(const struct backend *b, struct launch_settings *s)
 const struct backend_api opencl_api = {
     .name = "opencl",
     .keeps_host_memory = true,
+    .code_paths = 1u << CODE_SOURCE | 1u << CODE_LLVM,
     .enumerate = opencl_enumerate,
     .open = opencl_open,
     .close = opencl_close,

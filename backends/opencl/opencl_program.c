@@ -25,6 +25,13 @@ static void options_make(const struct backend *b, enum program_part part, char *
     if (b->nvidia) /* default: as for cuda, docs/results/h200.md */
         snprintf(registers, sizeof registers, " -cl-nv-maxrregcount=%u",
                  r->registers ? r->registers : 64);
+    if (r->code == CODE_LLVM) { /* defines and the mode are in the module already */
+        snprintf(buf, size, "%s",
+                 r->mode == MODE_STRICT && b->rounds_divide_sqrt
+                     ? "-cl-fp32-correctly-rounded-divide-sqrt"
+                     : "");
+        return;
+    }
     snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d%s%s%s%s%s%s%s",
              (int)r->mode, bvh_define(b->tree), (int)part,
              b->info.kind == DEVICE_CPU ? " -DK_CPU" : "", by_mode[r->mode],
@@ -42,7 +49,8 @@ static bool environment_matters(const char *setting)
            (strncmp(setting, "POCL_", 5) == 0 && strncmp(setting, "POCL_CACHE_DIR=", 15) != 0);
 }
 
-static void key_make(const struct backend *b, const char *options, char key[33])
+static void key_make(const struct backend *b, enum program_part part, const char *options,
+                     char key[33])
 {
     struct hash *h = hash_open();
     const char *const parts[] = {"opencl program 1", kernel_source_hash, options,
@@ -50,6 +58,11 @@ static void key_make(const struct backend *b, const char *options, char key[33])
                                  b->info.version,    b->platform_version};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
+    const void *spirv;
+    size_t size;
+    if (b->request.code == CODE_LLVM &&
+        opencl_spirv_find(b, part, &spirv, &size, NULL) == STATUS_OK)
+        hash_add(h, spirv, size);
     for (char **setting = environ; *setting; setting++)
         if (environment_matters(*setting))
             hash_add(h, *setting, strlen(*setting) + 1);
@@ -208,6 +221,20 @@ static void info_fill(const struct backend *b, const struct program *p,
         (unsigned long long)local_bytes, said);
 }
 
+static enum status program_create(const struct backend *b, enum program_part part, cl_program *out,
+                                  struct error *err)
+{
+    if (b->request.code == CODE_LLVM)
+        return opencl_program_from_spirv(b, part, out, err);
+    const char *source = kernel_source;
+    cl_int code;
+    *out = b->cl->CreateProgramWithSource(b->context, 1, &source, NULL, &code);
+    if (code == CL_SUCCESS)
+        return STATUS_OK;
+    *out = NULL;
+    return cl_error(err, code, "clCreateProgramWithSource");
+}
+
 /* Compiles, or takes what was kept, for the tree that the device holds. */
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
@@ -215,7 +242,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     struct build_info made = {0};
     options_make(b, part, made.options, sizeof made.options);
     char key[33], path[4096];
-    key_make(b, made.options, key);
+    key_make(b, part, made.options, key);
     bool keep = kernel_cache_path(key, ".clbin", path, sizeof path, NULL) == STATUS_OK;
 
     double begin = clock_s();
@@ -230,13 +257,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
             program_release(b, &p);
     }
     if (!made.cached) {
-        const char *source = kernel_source;
-        cl_int code;
-        p.program = b->cl->CreateProgramWithSource(b->context, 1, &source, NULL, &code);
-        if (code != CL_SUCCESS) {
-            p.program = NULL;
-            s = cl_error(err, code, "clCreateProgramWithSource");
-        }
+        s = program_create(b, part, &p.program, err);
         if (s == STATUS_OK)
             s = program_compile(b, p.program, made.options, &made, &res, err);
         if (s == STATUS_OK)

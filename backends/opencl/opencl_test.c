@@ -230,6 +230,39 @@ static void strict_bits_are_natives_on_library_scenes(void **state)
 
 /* ---- what a device refuses ----------------------------------------------------------------- */
 
+/* Code path llvm: the bits of native on devices that take SPIR-V; a reason on the others. */
+static void spirv_has_the_same_bits(void **state)
+{
+    (void)state;
+    struct scene *s = room_load();
+    char want[33], got[33];
+    native_picture(s, want);
+    const struct launch_settings llvm = {.mode = MODE_STRICT, .code = CODE_LLVM};
+    for (size_t i = 0; i < device_count; i++)
+        for (enum bvh_kind bvh = BVH_BINARY; bvh < BVH_COUNT; bvh++) {
+            struct error err = {0};
+            struct device *d = NULL;
+            struct load_times loaded;
+            struct render_times times;
+            struct build_info info;
+            assert_int_equal(device_open(devices[i].id, &d, &err), STATUS_OK);
+            assert_int_equal(device_load(d, s, bvh, &loaded, &err), STATUS_OK);
+            enum status st = device_build(d, &llvm, &info, &err);
+            if (!devices[i].spirv) {
+                assert_int_equal(st, STATUS_UNSUPPORTED);
+                assert_non_null(strstr(err.msg, "SPIR-V"));
+            } else {
+                if (st == STATUS_OK)
+                    st = picture(d, s, llvm, got, &times, &err);
+                if (st != STATUS_OK)
+                    fail_msg("%s: %s", devices[i].id, err.msg);
+                assert_string_equal(got, want);
+            }
+            device_close(d);
+        }
+    scene_free(s);
+}
+
 static void refused_work_groups_carry_numbers(void **state)
 {
     (void)state;
@@ -443,6 +476,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(probes_run_before_any_scene),
         cmocka_unit_test(strict_bits_are_natives_for_any_launch),
         cmocka_unit_test(strict_bits_are_natives_on_library_scenes),
+        cmocka_unit_test(spirv_has_the_same_bits),
         cmocka_unit_test(refused_work_groups_carry_numbers),
         cmocka_unit_test(buffers_too_large_are_refused_with_both_numbers),
         cmocka_unit_test(kept_binaries_are_used_and_replaced_when_spoilt),

@@ -1,0 +1,58 @@
+/* Code path llvm: the kernel as SPIR-V, through clCreateProgramWithIL (OpenCL 2.1) or
+ * clCreateProgramWithILKHR (cl_khr_il_program). */
+#include "kernel_spirv.h"
+#include "opencl.h"
+
+#include <string.h>
+
+enum status opencl_spirv_find(const struct backend *b, enum program_part part, const void **spirv,
+                              size_t *size, struct error *err)
+{
+    struct program_request request = b->request;
+    request.part = part;
+    return kernel_spirv_find(&request, b->tree, b->info.kind == DEVICE_CPU, spirv, size, err);
+}
+
+typedef cl_program(CL_API_CALL *create_with_il)(cl_context context, const void *il, size_t size,
+                                                cl_int *code);
+
+/* Not among the functions that every loader has: asked for when needed. */
+static create_with_il creator_find(const struct backend *b)
+{
+    unsigned major = 0, minor = 0;
+    void *f = NULL;
+    if (sscanf(b->platform_version, "OpenCL %u.%u", &major, &minor) == 2 &&
+        10 * major + minor >= 21)
+        f = cl_symbol("clCreateProgramWithIL");
+    if (!f)
+        f = b->cl->GetExtensionFunctionAddressForPlatform(b->platform, "clCreateProgramWithILKHR");
+    create_with_il out;
+    memcpy(&out, &f, sizeof out);
+    return out;
+}
+
+enum status opencl_program_from_spirv(const struct backend *b, enum program_part part,
+                                      cl_program *out, struct error *err)
+{
+    const void *spirv;
+    size_t size;
+    if (!b->info.spirv)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "%s takes no SPIR-V, which code path llvm needs; code path source it has",
+                         b->info.name);
+    enum status s = opencl_spirv_find(b, part, &spirv, &size, err);
+    if (s != STATUS_OK)
+        return s;
+    create_with_il create = creator_find(b);
+    if (!create)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "%s says it takes SPIR-V, but has no "
+                         "clCreateProgramWithIL",
+                         b->info.name);
+    cl_int code;
+    *out = create(b->context, spirv, size, &code);
+    if (code == CL_SUCCESS)
+        return STATUS_OK;
+    *out = NULL;
+    return cl_error(err, code, "clCreateProgramWithIL");
+}
