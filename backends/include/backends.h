@@ -56,10 +56,14 @@ enum bvh_kind {
     BVH_COUNT
 }; /* auto: what the device runs best, said in the result */
 enum exec_model { MODEL_MEGAKERNEL };
+/* What a device's compiler is handed: the kernel's source, or what LLVM made of it when this
+ * program was built (SPIR-V). Auto: source where the API takes it. */
+enum code_path { CODE_AUTO, CODE_SOURCE, CODE_LLVM, CODE_COUNT };
 
 const char *math_mode_name(enum math_mode m);   /* "strict" */
 const char *bvh_kind_name(enum bvh_kind b);     /* "auto", "bvh2", "bvh8", "bvh8c" */
 const char *exec_model_name(enum exec_model m); /* "megakernel" */
+const char *code_path_name(enum code_path c);   /* "auto", "source", "llvm" */
 
 /* A zeroed struct means the device's own choice for each. */
 struct launch_settings {
@@ -74,6 +78,7 @@ struct launch_settings {
     unsigned threads;    /* native only; 0: parallel_threads() */
     uint32_t registers;  /* most registers a work-item, where a compiler takes such a limit (CUDA,
                             HIP, NVIDIA's OpenCL); 0: the device's default */
+    enum code_path code; /* looked at by device_build */
 };
 
 struct render_job {
@@ -125,9 +130,9 @@ const struct device_info *device_describe(const struct device *d);
  * numbers), MEMORY, DEVICE, CANCELLED. */
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err);
-/* Compiles the kernel for what `settings` says of mode and registers. UNSUPPORTED names the
- * property that a device lacks for `strict` (found by running probes, not by asking only). BUILD
- * carries the compiler's log. */
+/* Compiles the kernel for what `settings` says of mode, code path and registers. UNSUPPORTED names
+ * the code path that a device does not take, or the property that it lacks for `strict` (found by
+ * running probes, not by asking only). BUILD carries the compiler's log. */
 enum status device_build(struct device *d, const struct launch_settings *settings,
                          struct build_info *info, struct error *err);
 /* Adds the job's samples to the film, which must have the picture's size and film_exponent(scene).
@@ -220,6 +225,7 @@ struct shade_options {
      * are named here. camera:resolution is the grid's size, osl:version 11300. */
     const struct shade_userdata *userdata;
     size_t userdata_count;
+    const struct shader_images *images; /* what texture() finds; NULL: none */
     const struct shade_space *spaces;
     size_t space_count;
 };
