@@ -56,6 +56,13 @@ static bool on_userdata(void *ctx, const char *name, struct asl_type type, union
     return shade_find_userdata(t->run->shade, t->globals, name, type, value);
 }
 
+static const struct asl_image *on_image(void *ctx, const char *name)
+{
+    const struct thread_state *t = ctx;
+    const struct shader_images *images = t->run->shade->opt.images;
+    return images ? shader_images_find(images, name) : NULL;
+}
+
 static bool on_attribute(void *ctx, const char *object, const char *name, int index,
                          struct asl_type type, union asl_slot *value)
 {
@@ -172,7 +179,7 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
         struct thread_state *t = &run->threads[i];
         t->run = run;
         struct asl_context_options o = {
-            .services = {t, on_message, on_space, on_attribute, on_userdata},
+            .services = {t, on_message, on_space, on_attribute, on_userdata, on_image},
             .step_budget = s->opt.step_budget,
             .perturb = s->opt.perturb,
             .entry_layers = s->entry_layers};

@@ -633,6 +633,10 @@ static int run_command(struct command *s)
     if (s->warnings.data)
         (void)fprintf(stderr, "warning: %s", s->warnings.data);
     enum status st = asl_group_finish(s->group, &err);
+    struct shader_images textures = {0};
+    if (st == STATUS_OK) /* beside the current folder's files */
+        st = shader_images_load(&s->arena, "shade", s->group, &textures, &err);
+    s->opt.images = &textures;
     if (st == STATUS_OK)
         st = shade_open(s->engine, s->group, &s->opt, &shade, &err);
     size_t n = 0;

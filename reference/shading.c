@@ -73,6 +73,12 @@ static bool geometry_data(void *ctx, const char *name, struct asl_type type, uni
     return true;
 }
 
+static const struct asl_image *scene_image(void *ctx, const char *name)
+{
+    const struct shader_thread *t = ctx;
+    return shader_images_find(&t->pool->scene->shader_images, name);
+}
+
 /* ---- the pool ------------------------------------------------------------------------------- */
 
 struct shader_pool *shader_pool_open(const struct scene *s)
@@ -280,7 +286,8 @@ static struct asl_context *context_of(struct shader_thread *t, uint32_t material
     const struct asl_context_options options = {.services = {.ctx = t,
                                                              .message = message,
                                                              .space = object_space,
-                                                             .userdata = geometry_data},
+                                                             .userdata = geometry_data,
+                                                             .image = scene_image},
                                                 .entry_layers = shading->entry_layers};
     if (!*c && asl_context_new(shading->group, &options, c, &why) != STATUS_OK)
         pool_fail(t->pool, &why);

@@ -452,6 +452,8 @@ enum status load_shading(struct loader *l, const struct json *v, struct material
         s = load_drive(l, drive, m, shading, &signature);
     if (s == STATUS_OK)
         s = check_group(l, v, shading);
+    if (s == STATUS_OK)
+        s = shader_images_load(&l->scene->arena, d->file, group, &l->scene->shader_images, d->err);
     if (s == STATUS_OK && signature.failed)
         s = document_memory(d);
     if (s == STATUS_OK)

@@ -263,6 +263,7 @@ struct asl_expr {
     struct asl_expr *a, *b, *c;
     struct asl_expr **args;
     size_t arg_count;
+    uint32_t writes; /* E_CALL of a builtin: bit i: argument i, a pair's value, is written */
 };
 
 enum asl_stmt_kind {
@@ -426,6 +427,13 @@ struct asl_builtin {
     const struct asl_overload *overloads;
     size_t overload_count;
 };
+
+/* Does the call of a builtin write its argument i? */
+static inline bool asl_writes(const struct asl_expr *call, size_t i)
+{
+    return i < call->overload->count ? (call->overload->outputs >> i) & 1
+                                     : i < 32 && (call->writes >> i) & 1;
+}
 
 /* Built once, on first use; NULL when the name is none. Thread-safe. */
 const struct asl_builtin *asl_builtin_find(const char *name);

@@ -26,20 +26,21 @@ void asl_run_builtin(struct asl_run *r, const struct asl_expr *e, struct asl_pla
         asl_bi_string(r, e, args, out);
     else if (id <= BI_EXIT)
         asl_bi_state(r, e, args, out);
-    else
+    else if (id <= BI_ARTISTIC_IOR)
         asl_bi_closure(r, e, args, out);
+    else
+        asl_bi_texture(r, e, args, out);
 }
 
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {
     struct asl_temp_mark mark = asl_temp_mark(r->cx);
-    const struct asl_overload *o = e->overload;
     struct asl_place few[20], *args = few;
     if (e->arg_count > 20)
         args = asl_point_alloc(r, e->arg_count, sizeof *args);
     for (size_t i = 0; i < e->arg_count; i++) {
         const struct asl_expr *a = e->args[i];
-        bool place = (i < o->count && ((o->outputs >> i) & 1)) || a->type.array;
+        bool place = asl_writes(e, i) || a->type.array;
         if (place) {
             args[i] = asl_eval_any(r, a);
         } else {

@@ -227,6 +227,25 @@ struct asl_function *asl_operator(struct asl_checker *k, enum asl_op op,
     return best;
 }
 
+/* The pair "alpha" names a float that is written. */
+static void check_texture(struct asl_checker *k, struct asl_expr *e)
+{
+    for (size_t i = e->overload->count; i + 1 < e->arg_count; i += 2) {
+        const struct asl_expr *key = e->args[i];
+        struct asl_expr *value = e->args[i + 1];
+        if (key->kind != E_STRING || strcmp(key->u.s, "alpha") != 0)
+            continue;
+        if (i + 1 >= 32)
+            asl_error(k->c, key->at, "put it before the others", "too many pairs before \"alpha\"");
+        else if (!asl_is(value->type, ASL_FLOAT))
+            asl_error(k->c, value->at, NULL, "\"alpha\" writes a float, not %s",
+                      asl_type_show(k, value->type));
+        else
+            e->writes |= 1u << (i + 1);
+        asl_check_written(k, value, "write alpha to");
+    }
+}
+
 static void check_special(struct asl_checker *k, struct asl_expr *e)
 {
     switch (e->builtin->id) {
@@ -248,7 +267,9 @@ static void check_special(struct asl_checker *k, struct asl_expr *e)
         if (e->args[0]->kind != E_SYMBOL || e->args[0]->symbol->kind != SYM_PARAM)
             asl_error(k->c, e->args[0]->at, NULL, "isconnected() takes a parameter of the shader");
         break;
-    case BI_DISPLACE:
+    case BI_TEXTURE:
+    case BI_ENVIRONMENT:
+        check_texture(k, e);
         break;
     default:
         break;

@@ -183,7 +183,8 @@ static void run(struct golden *g, const struct asl_program *p)
     if (s == STATUS_OK)
         s = asl_group_finish(group, &err);
     struct asl_context_options o = {.step_budget = g->budget};
-    o.services = (struct asl_services){g, on_message, on_space, on_attribute, NULL};
+    o.services = (struct asl_services){
+        .ctx = g, .message = on_message, .space = on_space, .attribute = on_attribute};
     if (s == STATUS_OK)
         s = asl_context_new(group, &o, &cx, &err);
     for (uint32_t y = 0; s == STATUS_OK && y < g->height; y++) {

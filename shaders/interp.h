@@ -148,7 +148,7 @@ bool asl_space_matrix(struct asl_run *r, const char *space, float out[16]);
 typedef void asl_builtin_fn(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                             union asl_slot *out);
 asl_builtin_fn asl_bi_math, asl_bi_geometry, asl_bi_colour, asl_bi_matrix, asl_bi_pattern,
-    asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_closure;
+    asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_closure, asl_bi_texture;
 /* The function itself, its arguments evaluated. */
 asl_builtin_fn asl_run_builtin;
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out);

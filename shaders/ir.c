@@ -128,6 +128,9 @@ enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir
     case BI_WARNING:
     case BI_FPRINTF:
     case BI_GETATTRIBUTE:
+    case BI_TEXTURE:
+    case BI_ENVIRONMENT:
+    case BI_GETTEXTUREINFO:
     case BI_SETMESSAGE:
     case BI_GETMESSAGE:
         return IR_EFFECT_ORDER;

@@ -215,7 +215,10 @@ static void first_difference(const char *what, const char *a, const char *b)
     failures++;
 }
 
-static const struct asl_services services = {NULL, on_message, on_space, on_attribute, on_userdata};
+static const struct asl_services services = {.message = on_message,
+                                             .space = on_space,
+                                             .attribute = on_attribute,
+                                             .userdata = on_userdata};
 
 /* What the text form makes of the code: read back it prints alike. */
 static struct asl_code *through_text(struct arena *a, const char *name, const struct asl_code *code)

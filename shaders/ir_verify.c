@@ -210,7 +210,8 @@ static bool check_builtin(struct verifier *v, const struct ir_inst *i)
     for (uint32_t k = o->count; k < count; k++) {
         const struct ir_arg *a = &c->args[k];
         bool key = o->tail == '.' && (k - o->count) % 2 == 0;
-        CHECK(!a->written, i, "argument %u cannot be written", k + 1);
+        bool images = c->callee == BI_TEXTURE || c->callee == BI_ENVIRONMENT; /* "alpha" */
+        CHECK(!a->written || (images && !key), i, "argument %u cannot be written", k + 1);
         CHECK(!key || asl_is(a->type, ASL_STRING), i, "argument %u is a key: a string", k + 1);
         CHECK(o->tail != 'A' || (o->count && fits(a->type, o->args[o->count - 1])), i,
               "argument %u does not fit '%s'", k + 1, c->name);

@@ -784,13 +784,12 @@ static bool expand(struct builtin *k, struct lrow *out)
 
 struct lrow lower_builtin(struct lower *l, const struct asl_expr *e)
 {
-    const struct asl_overload *o = e->overload;
     struct builtin k = {.l = l, .e = e, .m = {l, lower_wants(l, e)}};
     k.args = IR_ARRAY(&l->b, struct argument, e->arg_count + 1);
     for (size_t i = 0; i < e->arg_count; i++) {
         const struct asl_expr *a = e->args[i];
         struct argument *x = &k.args[i];
-        x->written = i < o->count && ((o->outputs >> i) & 1);
+        x->written = asl_writes(e, i);
         x->is_place = x->written || lower_is_aggregate(a->type);
         x->type = a->type;
         if (x->is_place) {

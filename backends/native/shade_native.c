@@ -173,6 +173,13 @@ static bool on_userdata(void *ctx, const char *name, struct asl_type type, union
     return shade_find_userdata(w->run->shade, &w->globals, name, type, value);
 }
 
+static const struct asl_image *on_image(void *ctx, const char *name)
+{
+    const struct worker *w = ctx;
+    const struct shader_images *images = w->run->shade->opt.images;
+    return images ? shader_images_find(images, name) : NULL;
+}
+
 static bool on_attribute(void *ctx, const char *object, const char *name, int index,
                          struct asl_type type, union asl_slot *value)
 {
@@ -290,7 +297,8 @@ static enum status workers_make(struct native_run *run, unsigned threads, struct
                                                      .message = on_message,
                                                      .space = on_space,
                                                      .attribute = on_attribute,
-                                                     .userdata = on_userdata}};
+                                                     .userdata = on_userdata,
+                                                     .image = on_image}};
         enum status st = asl_host_new(run->native->program.code, &run->native->program.emitted, &o,
                                       &w->host, err);
         if (st != STATUS_OK)

@@ -7,7 +7,7 @@
 #ifndef ISOPHOTE_SCENES_H
 #define ISOPHOTE_SCENES_H
 
-#include "base.h"
+#include "shaders.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,7 +111,20 @@ extern const struct drive_info {
     unsigned bases;    /* bits, 1 << enum material_type: what has this input */
 } drive_infos[DRIVE_COUNT];
 
-struct asl_group; /* shaders.h */
+/* An image by the name that shaders call it. */
+struct shader_image {
+    const char *name;
+    struct asl_image image;
+    struct shader_image *next;
+};
+struct shader_images { /* zeroed: none */
+    struct shader_image *first;
+};
+/* Adds the images that a group can name: every string in its shaders and parameters that is an
+ * image file, a relative one beside the file `beside`. They live in the arena. Fails: MEMORY. */
+enum status shader_images_load(struct arena *a, const char *beside, const struct asl_group *group,
+                               struct shader_images *out, struct error *err);
+const struct asl_image *shader_images_find(const struct shader_images *s, const char *name);
 
 /* What a material with a shader runs at a hit. */
 struct shading {
@@ -208,6 +221,7 @@ struct scene {
     size_t texture_count;
     struct material *materials;
     size_t material_count;
+    struct shader_images shader_images; /* of all shaded materials */
 
     /* vertices, shared by triangles; N and UV are NULL when no triangle has them */
     float (*P)[3];

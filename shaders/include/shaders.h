@@ -221,6 +221,21 @@ uint32_t asl_raytype_bit(const char *name);
 
 enum asl_message { ASL_PRINT, ASL_FPRINT, ASL_MSG_WARNING, ASL_MSG_ERROR };
 
+/* Texels as shaders see them (Textures): rows from the top, `channels` (1 to 4) floats a texel,
+ * linear. Level 0 is the image, each further level about half as wide and high, the last is 1 x 1.
+ */
+struct asl_image_level {
+    uint32_t width, height;
+    const float *texels;
+};
+struct asl_image {
+    uint32_t channels, level_count;
+    const struct asl_image_level *levels;
+};
+/* Makes the levels of an image; texels, which stay the caller's, are level 0. */
+enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, uint32_t channels,
+                            const float *texels, struct asl_image *out, struct error *err);
+
 /* What the renderer answers. Every function may be NULL. */
 struct asl_services {
     void *ctx;
@@ -236,6 +251,8 @@ struct asl_services {
     /* Interpolated data for a parameter whose lockgeom is 0; value, d/dx, d/dy one after another.
      */
     bool (*userdata)(void *ctx, const char *name, struct asl_type type, union asl_slot *value);
+    /* The image that texture() names, as long as the context; NULL when there is none. */
+    const struct asl_image *(*image)(void *ctx, const char *name);
 };
 
 struct asl_context;

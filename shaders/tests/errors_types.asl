@@ -28,7 +28,7 @@ shader test(int in = 1, output color c = 0)
     printf("%q\n", i);                                          //! error 28:12: '%q' is no conversion
     break;                                                      //! error 29:5: 'break' outside of a loop
     return 3;                                                   //! error 30:12: a shader returns no value
-    c = texture("x.exr", u, v);                                 //! error 31:9: texture() is not supported
+    c = texture3d("a", point(u, v, 0));             //! error 31:9: texture3d() is not supported
     float i = 2;                                                //! error 32:11: 'i' is declared twice in this scope
                                                                 //! note 7:9: it was declared here
     i == 3;                                                     //! warning 34:7: this statement does nothing

@@ -1,0 +1,400 @@
+/* bi_texture.c: texture, environment, gettextureinfo (Textures). Everything is float, in the order
+ * that docs/asl.md writes it. */
+#include "interp.h"
+
+#include <math.h>
+#include <string.h>
+
+enum wrap { WRAP_BLACK, WRAP_CLAMP, WRAP_PERIODIC, WRAP_MIRROR };
+enum filter { FILTER_SMART, FILTER_CLOSEST, FILTER_LINEAR, FILTER_CUBIC };
+
+struct options {
+    enum wrap wrap[2];
+    enum filter filter;
+    float width[2], blur[2];
+    float fill, missing[3], missing_alpha;
+    int32_t first;
+    const struct asl_place *alpha; /* written; may be NULL */
+};
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+/* The level below: each texel the mean of the texels that it covers. */
+static void halve(const struct asl_image_level *from, uint32_t channels, uint32_t w, uint32_t h,
+                  float *to)
+{
+    for (uint32_t y = 0; y < h; y++) {
+        uint64_t y0 = (uint64_t)y * from->height / h,
+                 y1 = ((uint64_t)(y + 1) * from->height + h - 1) / h;
+        for (uint32_t x = 0; x < w; x++) {
+            uint64_t x0 = (uint64_t)x * from->width / w,
+                     x1 = ((uint64_t)(x + 1) * from->width + w - 1) / w;
+            for (uint32_t c = 0; c < channels; c++) {
+                float sum = 0;
+                for (uint64_t j = y0; j < y1; j++)
+                    for (uint64_t i = x0; i < x1; i++)
+                        sum = sum + from->texels[(j * from->width + i) * channels + c];
+                *to++ = sum / (float)((y1 - y0) * (x1 - x0));
+            }
+        }
+    }
+}
+
+enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, uint32_t channels,
+                            const float *texels, struct asl_image *out, struct error *err)
+{
+    uint32_t count = 1;
+    for (uint32_t w = width, h = height; w > 1 || h > 1; count++)
+        w = w > 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1;
+    struct asl_image_level *levels = ARENA_ARRAY(a, struct asl_image_level, count);
+    if (!levels)
+        return error_msg(err, STATUS_MEMORY, "out of memory for an image");
+    levels[0] = (struct asl_image_level){width, height, texels};
+    for (uint32_t l = 1; l < count; l++) {
+        uint32_t w = levels[l - 1].width, h = levels[l - 1].height;
+        w = w > 1 ? w / 2 : 1, h = h > 1 ? h / 2 : 1;
+        float *to = ARENA_ARRAY(a, float, (size_t)w *h *channels);
+        if (!to)
+            return error_msg(err, STATUS_MEMORY, "out of memory for an image");
+        halve(&levels[l - 1], channels, w, h, to);
+        levels[l] = (struct asl_image_level){w, h, to};
+    }
+    *out = (struct asl_image){channels, count, levels};
+    return STATUS_OK;
+}
+
+/* ---- texels --------------------------------------------------------------------------------- */
+
+/* The texel that position i of n means; -1: none, it is black. */
+static int64_t wrapped(enum wrap wrap, int64_t i, int64_t n)
+{
+    switch (wrap) {
+    case WRAP_BLACK:
+        return i < 0 || i >= n ? -1 : i;
+    case WRAP_CLAMP:
+        return i < 0 ? 0 : i >= n ? n - 1 : i;
+    default: {
+        int64_t period = wrap == WRAP_MIRROR ? 2 * n : n, m = i % period;
+        m = m < 0 ? m + period : m;
+        return m < n ? m : 2 * n - 1 - m;
+    }
+    }
+}
+
+struct lookup {
+    const struct asl_image *image;
+    const struct options *o;
+    uint32_t channels; /* wanted */
+    float s, t;
+};
+
+/* Four values: the wanted channels, then alpha. */
+static void texel(const struct lookup *k, const struct asl_image_level *l, int64_t i, int64_t j,
+                  float out[4])
+{
+    int64_t x = wrapped(k->o->wrap[0], i, l->width), y = wrapped(k->o->wrap[1], j, l->height);
+    uint32_t n = k->image->channels;
+    for (int c = 0; c < 4; c++)
+        out[c] = k->o->fill;
+    out[3] = 0;
+    if (x < 0 || y < 0)
+        return;
+    const float *t = l->texels + ((size_t)y * l->width + (size_t)x) * n;
+    for (uint32_t c = 0; c < k->channels; c++) {
+        uint64_t at = n == 1 && k->o->first == 0 ? 0 : (uint64_t)(uint32_t)k->o->first + c;
+        if (at < n)
+            out[c] = t[at];
+    }
+    out[3] = n == 4 ? t[3] : 1;
+}
+
+/* Beyond this, or not a number: 0. */
+static float place(float x) { return fabsf(x) <= 0x1p22f ? x : 0; }
+
+static void linear(const struct lookup *k, const struct asl_image_level *l, float out[4])
+{
+    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
+    float fx = x - floorf(x), fy = y - floorf(y), v[4][4];
+    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
+    for (int c = 0; c < 4; c++)
+        texel(k, l, i + c % 2, j + c / 2, v[c]);
+    for (int c = 0; c < 4; c++) {
+        float top = (1 - fx) * v[0][c] + fx * v[1][c], low = (1 - fx) * v[2][c] + fx * v[3][c];
+        out[c] = (1 - fy) * top + fy * low;
+    }
+}
+
+/* The uniform cubic B-spline's weights at f in [0, 1). */
+static void bspline(float f, float w[4])
+{
+    float g = 1 - f;
+    w[0] = ((g * g) * g) / 6;
+    w[1] = ((4 - (6 * f) * f) + ((3 * f) * f) * f) / 6;
+    w[2] = ((4 - (6 * g) * g) + ((3 * g) * g) * g) / 6;
+    w[3] = ((f * f) * f) / 6;
+}
+
+static void cubic(const struct lookup *k, const struct asl_image_level *l, float out[4])
+{
+    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
+    float wx[4], wy[4], v[4];
+    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
+    bspline(x - floorf(x), wx);
+    bspline(y - floorf(y), wy);
+    for (int c = 0; c < 4; c++)
+        out[c] = 0;
+    for (int b = 0; b < 4; b++) {
+        float row[4] = {0, 0, 0, 0};
+        for (int a = 0; a < 4; a++) {
+            texel(k, l, i - 1 + a, j - 1 + b, v);
+            for (int c = 0; c < 4; c++)
+                row[c] = row[c] + wx[a] * v[c];
+        }
+        for (int c = 0; c < 4; c++)
+            out[c] = out[c] + wy[b] * row[c];
+    }
+}
+
+static void closest(const struct lookup *k, float out[4])
+{
+    const struct asl_image_level *l = &k->image->levels[0];
+    texel(k, l, (int64_t)floorf(place(k->s * (float)l->width)),
+          (int64_t)floorf(place(k->t * (float)l->height)), out);
+}
+
+/* rho: the footprint's longer side in texels of the image. */
+static void filtered(const struct lookup *k, float rho, float out[4])
+{
+    enum filter filter = k->o->filter;
+    uint32_t level = 0, last = k->image->level_count - 1;
+    float f = 0, more[4];
+    if (filter == FILTER_CLOSEST) {
+        closest(k, out);
+        return;
+    }
+    if (filter == FILTER_SMART)
+        filter = rho < 1 ? FILTER_CUBIC : FILTER_LINEAR;
+    if (rho > 1) {
+        int e;
+        f = 2 * frexpf(rho, &e) - 1;
+        level = (uint32_t)(e - 1);
+    }
+    if (level >= last || isinf(rho)) {
+        level = last;
+        f = 0;
+    }
+    (filter == FILTER_CUBIC ? cubic : linear)(k, &k->image->levels[level], out);
+    if (f == 0)
+        return;
+    (filter == FILTER_CUBIC ? cubic : linear)(k, &k->image->levels[level + 1], more);
+    for (int c = 0; c < 4; c++)
+        out[c] = (1 - f) * out[c] + f * more[c];
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static enum wrap wrap_named(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum wrap wrap;
+    } names[] = {{"clamp", WRAP_CLAMP}, {"periodic", WRAP_PERIODIC}, {"mirror", WRAP_MIRROR}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].wrap;
+    return WRAP_BLACK;
+}
+
+static enum filter filter_named(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum filter filter;
+    } names[] = {{"closest", FILTER_CLOSEST}, {"nearest", FILTER_CLOSEST},
+                 {"linear", FILTER_LINEAR},   {"bilinear", FILTER_LINEAR},
+                 {"cubic", FILTER_CUBIC},     {"bicubic", FILTER_CUBIC}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].filter;
+    return FILTER_SMART;
+}
+
+static void string_option(struct options *o, const char *key, const char *value)
+{
+    bool s = strcmp(key, "swrap") == 0, t = strcmp(key, "twrap") == 0;
+    if (s || strcmp(key, "wrap") == 0)
+        o->wrap[0] = wrap_named(value);
+    if (t || strcmp(key, "wrap") == 0)
+        o->wrap[1] = wrap_named(value);
+    if (strcmp(key, "interp") == 0)
+        o->filter = filter_named(value);
+}
+
+static void number_option(struct options *o, const char *key, float value)
+{
+    bool both = strcmp(key, "width") == 0;
+    if (both || strcmp(key, "swidth") == 0)
+        o->width[0] = value;
+    if (both || strcmp(key, "twidth") == 0)
+        o->width[1] = value;
+    both = strcmp(key, "blur") == 0;
+    if (both || strcmp(key, "sblur") == 0)
+        o->blur[0] = value;
+    if (both || strcmp(key, "tblur") == 0)
+        o->blur[1] = value;
+    if (strcmp(key, "fill") == 0)
+        o->fill = value;
+    if (strcmp(key, "missingalpha") == 0)
+        o->missing_alpha = value;
+}
+
+/* Pairs from args[first] on. */
+static void read_options(const struct asl_expr *e, const struct asl_place *args, size_t first,
+                         struct options *o)
+{
+    for (size_t i = first; i + 1 < e->arg_count; i += 2) {
+        const char *key = args[i].v[0].s;
+        const struct asl_place *p = &args[i + 1];
+        if (asl_writes(e, i + 1))
+            o->alpha = p;
+        else if (asl_is(p->type, ASL_STRING))
+            string_option(o, key, p->v[0].s);
+        else if (asl_is(p->type, ASL_INT) && strcmp(key, "firstchannel") == 0)
+            o->first = p->v[0].i;
+        else if (asl_is(p->type, ASL_INT))
+            number_option(o, key, (float)p->v[0].i);
+        else if (asl_is(p->type, ASL_FLOAT))
+            number_option(o, key, p->v[0].f);
+        else if (asl_is_triple(p->type) && strcmp(key, "missingcolor") == 0)
+            for (size_t c = 0; c < 3; c++)
+                o->missing[c] = p->v[c].f;
+    }
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+static const struct asl_image *image_named(struct asl_run *r, const char *name)
+{
+    const struct asl_services *s = &r->cx->services;
+    return s->image ? s->image(s->ctx, name) : NULL;
+}
+
+static void give(struct asl_run *r, const struct asl_expr *e, const struct options *o,
+                 const float v[4], union asl_slot *out)
+{
+    for (size_t c = 0; c < e->slots; c++)
+        asl_dual_put(out, e->slots, asl_wants(r, e), c, d_const(v[c]));
+    if (o->alpha)
+        asl_dual_store(o->alpha, 0, d_const(v[3]));
+}
+
+/* s, t and the change of each over the footprint, in units of the image. */
+static void look_up(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args,
+                    const struct options *o, float s, float t, float ds, float dt,
+                    union asl_slot *out)
+{
+    const char *name = args[0].v[0].s;
+    const struct asl_image *image = image_named(r, name);
+    float v[4] = {o->missing[0], o->missing[1], o->missing[2], o->missing_alpha};
+    if (image) {
+        const struct lookup k = {image, o, e->slots, s, t};
+        float x = (ds * o->width[0] + o->blur[0]) * (float)image->levels[0].width;
+        float y = (dt * o->width[1] + o->blur[1]) * (float)image->levels[0].height;
+        filtered(&k, x > y ? x : y, v);
+    } else {
+        asl_report(r, ASL_MSG_ERROR, "%s: there is no image \"%.200s\"", e->builtin->name, name);
+    }
+    give(r, e, o, v, out);
+}
+
+static float larger(float a, float b) { return fabsf(a) > fabsf(b) ? fabsf(a) : fabsf(b); }
+
+static void bi_texture(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                       union asl_slot *out)
+{
+    struct options o = {.width = {1, 1}};
+    dual s = asl_dual_at(&args[1], 0), t = asl_dual_at(&args[2], 0);
+    if (e->overload->count == 7) /* dsdx, dtdx, dsdy, dtdy follow */
+        s.dx = args[3].v[0].f, t.dx = args[4].v[0].f, s.dy = args[5].v[0].f, t.dy = args[6].v[0].f;
+    read_options(e, args, e->overload->count, &o);
+    look_up(r, e, args, &o, s.v, t.v, larger(s.dx, s.dy), larger(t.dx, t.dy), out);
+}
+
+static float length3(const float v[3]) { return sqrtf((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
+
+static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                           union asl_slot *out)
+{
+    struct options o = {.width = {1, 1}, .wrap = {WRAP_PERIODIC, WRAP_CLAMP}};
+    float R[3], x[3], y[3];
+    for (size_t c = 0; c < 3; c++) {
+        dual d = asl_dual_at(&args[1], c);
+        bool given = e->overload->count == 4;
+        R[c] = d.v;
+        x[c] = given ? args[2].v[c].f : d.dx;
+        y[c] = given ? args[3].v[c].f : d.dy;
+    }
+    float length = length3(R), spread = larger(length3(x), length3(y));
+    read_options(e, args, e->overload->count, &o);
+    o.wrap[0] = WRAP_PERIODIC, o.wrap[1] = WRAP_CLAMP;
+    float s = 0, t = 0, turn = (float)(2 * M_PI), half = (float)M_PI;
+    if (length > 0) {
+        float c = R[1] / length;
+        s = (float)atan2((double)R[0], (double)-R[2]) / turn;
+        s = s < 0 ? s + 1 : s;
+        t = (float)acos((double)(c < -1 ? -1 : c > 1 ? 1 : c)) / half;
+        spread = spread / length;
+    }
+    look_up(r, e, args, &o, s, t, spread / turn, spread / half, out);
+}
+
+/* Writes ints to an int or an array of at least `count` of them. */
+static bool put_ints(const struct asl_place *to, const int32_t *v, size_t count)
+{
+    if (to->type.base != ASL_INT || to->n < count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        to->v[i].i = v[i];
+    return true;
+}
+
+static bool describe(const struct asl_image *image, const char *what, const struct asl_place *to)
+{
+    int32_t w = image ? (int32_t)image->levels[0].width : 0;
+    int32_t h = image ? (int32_t)image->levels[0].height : 0;
+    if (strcmp(what, "exists") == 0)
+        return put_ints(to, (int32_t[]){image != NULL}, 1);
+    if (!image)
+        return false;
+    if (strcmp(what, "resolution") == 0)
+        return to->n >= 3 ? put_ints(to, (int32_t[]){w, h, 1}, 3)
+                          : put_ints(to, (int32_t[]){w, h}, 2);
+    if (strcmp(what, "channels") == 0)
+        return put_ints(to, (int32_t[]){(int32_t)image->channels}, 1);
+    if (strcmp(what, "subimages") == 0)
+        return put_ints(to, (int32_t[]){1}, 1);
+    if (strcmp(what, "datawindow") == 0 || strcmp(what, "displaywindow") == 0)
+        return put_ints(to, (int32_t[]){0, 0, w - 1, h - 1}, 4);
+    bool type = strcmp(what, "type") == 0, format = strcmp(what, "textureformat") == 0;
+    if (!asl_is(to->type, ASL_STRING) || !(type || format))
+        return false;
+    to->v[0].s = "Plain Texture";
+    return true;
+}
+
+void asl_bi_texture(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
+                    union asl_slot *out)
+{
+    switch (e->builtin->id) {
+    case BI_TEXTURE:
+        bi_texture(r, e, args, out);
+        break;
+    case BI_ENVIRONMENT:
+        bi_environment(r, e, args, out);
+        break;
+    default: { /* BI_GETTEXTUREINFO: [s, t] may stand before what is asked for */
+        size_t last = e->arg_count - 1;
+        out[0].i = describe(image_named(r, args[0].v[0].s), args[last - 1].v[0].s, &args[last]);
+    }
+    }
+}

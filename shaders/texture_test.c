@@ -1,0 +1,319 @@
+/* texture(), environment(), gettextureinfo(): texels, wraps, filters and levels against what
+ * docs/asl.md says, worked out here in other ways: tables, linear functions that filters must
+ * reproduce, means. */
+#include "shaders.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct world {
+    struct arena arena;
+    struct asl_image card, ramp, tall;
+    char said[512];
+};
+
+/* 4 x 2 RGBA: red is 10 row + column, green its negative, blue 0.5, alpha column / 4. */
+static float card_texel(int x, int y, int c)
+{
+    const float v[4] = {(float)(10 * y + x), -(float)(10 * y + x), 0.5F, (float)x / 4};
+    return v[c];
+}
+
+static const struct asl_image *find(void *ctx, const char *name)
+{
+    struct world *w = ctx;
+    return strcmp(name, "card") == 0   ? &w->card
+           : strcmp(name, "ramp") == 0 ? &w->ramp
+           : strcmp(name, "tall") == 0 ? &w->tall
+                                       : NULL;
+}
+
+static void keep(void *ctx, enum asl_message kind, const char *to, const char *text)
+{
+    struct world *w = ctx;
+    (void)kind, (void)to;
+    strncat(w->said, text, sizeof w->said - strlen(w->said) - 2);
+    strcat(w->said, "|");
+}
+
+static void image(struct world *w, struct asl_image *out, uint32_t width, uint32_t height,
+                  uint32_t channels, float (*value)(int x, int y, int c))
+{
+    float *t = ARENA_ARRAY(&w->arena, float, (size_t)width *height *channels);
+    for (uint32_t y = 0, at = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++)
+            for (uint32_t c = 0; c < channels; c++)
+                t[at++] = value((int)x, (int)y, (int)c);
+    assert_int_equal(asl_image_build(&w->arena, width, height, channels, t, out, NULL), STATUS_OK);
+}
+
+static float ramp_texel(int x, int y, int c)
+{
+    (void)c;
+    return 3 * (float)x - 2 * (float)y;
+}
+
+static float tall_texel(int x, int y, int c)
+{
+    (void)c;
+    return (float)((x * 7 + y * 13) % 11);
+}
+
+/* Runs "out = code" at u, v with a step of du in x, and gives the four numbers of `out`. */
+static void run(struct world *w, const char *code, float u, float v, float du, float out[4])
+{
+    char text[1024];
+    struct arena a = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p;
+    struct asl_group *g;
+    struct asl_context *c;
+    struct error err = {0};
+    snprintf(text, sizeof text,
+             "shader s(output float out[4] = {0, 0, 0, 0}) { color c = 0; float f = 0; %s\n"
+             "out[0] = c[0]; out[1] = c[1]; out[2] = c[2]; out[3] = f; }",
+             code);
+    if (asl_compile(&a, "t", text, strlen(text), NULL, &diags, &p, &err) != STATUS_OK)
+        fail_msg("%s: %s", code, err.msg);
+    assert_int_equal(asl_group_new(&a, "g", &g, &err), STATUS_OK);
+    assert_int_equal(asl_group_layer(g, p, NULL, "l", NULL, &err), STATUS_OK);
+    assert_int_equal(asl_group_finish(g, &err), STATUS_OK);
+    const struct asl_context_options o = {.services = {.ctx = w, .message = keep, .image = find}};
+    assert_int_equal(asl_context_new(g, &o, &c, &err), STATUS_OK);
+    struct asl_globals at = {.u = {u, du, 0}, .v = {v, 0, 0}};
+    at.I.v[0] = u, at.I.v[1] = v, at.I.v[2] = -1;
+    w->said[0] = 0;
+    assert_int_equal(asl_context_run(c, &at, &err), STATUS_OK);
+    const union asl_slot *value = asl_context_value(c, "out", NULL, NULL);
+    for (int i = 0; i < 4; i++)
+        out[i] = value[i].f;
+    asl_context_free(c);
+    arena_free(&a);
+}
+
+static void expect(struct world *w, const char *code, float u, float v, float du,
+                   const float want[4])
+{
+    float got[4];
+    run(w, code, u, v, du, got);
+    for (int i = 0; i < 4; i++)
+        if (!(fabsf(got[i] - want[i]) <= 2e-6F * (1 + fabsf(want[i]))))
+            fail_msg("%s at %g %g: number %d is %.9g, expected %.9g", code, (double)u, (double)v, i,
+                     (double)got[i], (double)want[i]);
+}
+
+static void world_open(struct world *w)
+{
+    memset(w, 0, sizeof *w);
+    image(w, &w->card, 4, 2, 4, card_texel);
+    image(w, &w->ramp, 16, 16, 1, ramp_texel);
+    image(w, &w->tall, 3, 7, 1, tall_texel);
+}
+
+static void test_texels(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    for (int y = 0; y < 2; y++)
+        for (int x = 0; x < 4; x++) {
+            const float want[4] = {card_texel(x, y, 0), card_texel(x, y, 1), 0.5F,
+                                   card_texel(x, y, 3)};
+            float u = ((float)x + 0.5F) / 4, v = ((float)y + 0.5F) / 2; /* the first row is v = 0 */
+            expect(&w, "c = texture(\"card\", u, v, \"interp\", \"linear\", \"alpha\", f);", u, v,
+                   0, want);
+            expect(&w, "c = texture(\"card\", u, v, \"alpha\", f, \"interp\", \"closest\");",
+                   u + 0.1F, v - 0.2F, 0, want);
+        }
+    assert_string_equal(w.said, "");
+    /* floats, channels, one channel for three, channels that are not there */
+    expect(&w, "f = texture(\"card\", u, v, \"firstchannel\", 1, \"interp\", \"linear\");", 0.125F,
+           0.75F, 0, (float[]){0, 0, 0, -10});
+    expect(&w, "c = texture(\"ramp\", u, v, \"interp\", \"closest\");", 0.03F, 0.97F, 0,
+           (float[]){-30, -30, -30, 0});
+    expect(&w,
+           "c = texture(\"card\", u, v, \"firstchannel\", 2, \"fill\", 7, \"interp\", "
+           "\"closest\");",
+           0.3F, 0.2F, 0, (float[]){0.5F, 0.25F, 7, 0});
+    arena_free(&w.arena);
+}
+
+static void test_wraps(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    static const struct {
+        const char *wrap;
+        float red[12]; /* columns -4 .. 7 */
+    } rows[] = {{"black", {0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0}},
+                {"default", {0, 0, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0}},
+                {"clamp", {0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3}},
+                {"periodic", {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}},
+                {"mirror", {3, 2, 1, 0, 0, 1, 2, 3, 3, 2, 1, 0}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int x = -4; x < 8; x++) {
+            char code[256];
+            float got[4];
+            snprintf(code, sizeof code,
+                     "c = texture(\"card\", u, v, \"swrap\", \"%s\", \"interp\", \"closest\");",
+                     rows[i].wrap);
+            run(&w, code, ((float)x + 0.5F) / 4, 0.25F, 0, got);
+            if (got[0] != rows[i].red[x + 4])
+                fail_msg("%s, column %d: %g", rows[i].wrap, x, (double)got[0]);
+        }
+    /* half a texel beyond the edge: half of the edge's, half black */
+    expect(&w, "f = texture(\"card\", u, v, \"interp\", \"linear\");", 1, 0.25F, 0,
+           (float[]){0, 0, 0, 1.5F});
+    expect(&w, "f = texture(\"card\", u, v, \"interp\", \"linear\", \"wrap\", \"periodic\");",
+           1e30F, 0.25F, 0, (float[]){0, 0, 0, 1.5F}); /* too far away: column 0, from its edge */
+    arena_free(&w.arena);
+}
+
+/* Linear and cubic filters reproduce linear functions, at every place and on every level. */
+static void test_filters(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    static const char *const names[] = {"linear", "cubic", "smartcubic"};
+    for (size_t i = 0; i < 3; i++)
+        for (int k = 0; k < 12; k++) {
+            char code[256];
+            float u = 0.3F + 0.03F * (float)k, v = 0.7F - 0.02F * (float)k, got[4];
+            float want = 3 * (16 * u - 0.5F) - 2 * (16 * v - 0.5F);
+            for (int level = 0; level < 2; level++) { /* a footprint of 1 or 2 texels */
+                snprintf(code, sizeof code,
+                         "f = texture(\"ramp\", u, v, \"interp\", \"%s\", \"wrap\", \"clamp\");",
+                         names[i]);
+                run(&w, code, u, v, (float)(1 << level) / 16, got);
+                assert_true(fabsf(got[3] - want) <= 2e-4F);
+            }
+            /* as three halves: between levels 0 and 1 */
+            run(&w, "f = texture(\"ramp\", u, v, \"blur\", 1.5 / 16, \"wrap\", \"clamp\");", u, v,
+                0, got);
+            assert_true(fabsf(got[3] - want) <= 2e-4F);
+        }
+    arena_free(&w.arena);
+}
+
+/* A footprint of the whole image sees its mean; of 3 x 7, the mean of the last level's chain. */
+static void test_levels(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    double mean = 0;
+    for (int y = 0; y < 16; y++)
+        for (int x = 0; x < 16; x++)
+            mean += (double)ramp_texel(x, y, 0) / 256;
+    expect(&w, "f = texture(\"ramp\", u, v, \"wrap\", \"periodic\");", 0.1F, 0.2F, 2,
+           (float[]){0, 0, 0, (float)mean});
+    expect(&w, "f = texture(\"ramp\", u, v, 1, 0, 0, 0, \"wrap\", \"clamp\");", 0.1F, 0.2F, 0,
+           (float[]){0, 0, 0, (float)mean});
+    expect(&w, "f = texture(\"ramp\", u, v, \"width\", 0, \"interp\", \"closest\");", 0.1F, 0.2F, 9,
+           (float[]){0, 0, 0, ramp_texel(1, 3, 0)});
+    assert_int_equal(w.tall.level_count, 3); /* 3 x 7, 1 x 3, 1 x 1 */
+    assert_int_equal(w.tall.levels[1].height, 3);
+    /* row 1 of 1 x 3 covers rows 2 to 4 of 7 */
+    double sum = 0;
+    for (int y = 2; y < 5; y++)
+        for (int x = 0; x < 3; x++)
+            sum += (double)tall_texel(x, y, 0);
+    assert_true(fabs((double)w.tall.levels[1].texels[1] - sum / 9) < 1e-6);
+    arena_free(&w.arena);
+}
+
+static void test_missing(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    expect(&w, "c = texture(\"none\", u, v, \"alpha\", f); c = c + texture(\"none\", u, v);", 0, 0,
+           0, (float[]){0, 0, 0, 0});
+    assert_string_equal(w.said, "texture: there is no image \"none\"|");
+    expect(&w,
+           "c = texture(\"none\", u, v, \"missingcolor\", color(1, 2, 3), \"missingalpha\", "
+           "0.25, \"alpha\", f);",
+           0, 0, 0, (float[]){1, 2, 3, 0.25F});
+    arena_free(&w.arena);
+}
+
+static void test_facts(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    expect(&w,
+           "int r[2]; int ok = gettextureinfo(\"card\", \"resolution\", r); int n; ok += "
+           "gettextureinfo(\"card\", \"channels\", n); c = color(r[0], r[1], n); f = ok;",
+           0, 0, 0, (float[]){4, 2, 4, 2});
+    expect(&w,
+           "int e = 5; int ok = gettextureinfo(\"none\", \"exists\", e); string t; int no = "
+           "gettextureinfo(\"none\", \"type\", t) + gettextureinfo(\"card\", \"weight\", e); c = "
+           "color(e, ok, no); ok = gettextureinfo(\"card\", \"type\", t); f = t == \"Plain "
+           "Texture\";",
+           0, 0, 0, (float[]){0, 1, 0, 1});
+    assert_string_equal(w.said, "");
+    arena_free(&w.arena);
+}
+
+static float sky_texel(int x, int y, int c) { return c == 0 ? (float)x : (float)y; }
+
+/* The middle column is +z, a quarter is +x; the middle row the horizon. */
+static void test_environment(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    image(&w, &w.card, 8, 4, 3, sky_texel);
+    const char *look = "vector d = 0; if (u > 0.5) d = vector(1, 0, 0); else if (u < -0.5) d = "
+                       "vector(0, -3, 0); else d = vector(0, 0, 2); c = environment(\"card\", d, "
+                       "\"interp\", \"linear\");";
+    expect(&w, look, 0, 0, 0, (float[]){3.5F, 1.5F, 1.5F, 0}); /* +z: between columns 3 and 4 */
+    expect(&w, look, 1, 0, 0, (float[]){1.5F, 1.5F, 1.5F, 0}); /* +x */
+    float down[4];
+    run(&w, look, -1, 0, 0, down);
+    assert_true(down[1] == 3); /* the last row, clamped */
+    arena_free(&w.arena);
+}
+
+static void refused(const char *code, const char *words)
+{
+    struct arena a = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p;
+    struct error err = {0};
+    assert_int_equal(asl_compile(&a, "t", code, strlen(code), NULL, &diags, &p, &err), STATUS_TYPE);
+    if (!strstr(err.msg, words))
+        fail_msg("%s: %s", code, err.msg);
+    arena_free(&a);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    refused("shader s() { color c = texture3d(\"x\", P); }", "texture3d() is not supported");
+    refused("shader s() { int i = trace(P, N); }", "trace() is not supported");
+    refused("shader s() { int i = pointcloud_search(\"x\", P, 1, 5); }", "not supported");
+    refused("shader s() { float f = texture(\"x\", u, v, \"alpha\", 0.5); }", "not a variable");
+    refused("shader s() { int a; float f = texture(\"x\", u, v, \"alpha\", a); }",
+            "writes a float");
+    refused("shader s() { float f = texture(\"x\", u, v, \"wrap\"); }", "cannot be called");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texels),      cmocka_unit_test(test_wraps),
+        cmocka_unit_test(test_filters),     cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_missing),     cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_environment), cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
