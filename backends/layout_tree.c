@@ -157,16 +157,13 @@ static enum status wide_lay(struct layout *l, const struct scene *s, struct bvh8
     uint32_t block = 0;
     for (size_t i = 0; i < tree->node_count; i++) {
         struct bvh8_node *n = &tree->nodes[i];
-        uint32_t used = 0;
         for (int k = 0; k < 8; k++) {
-            used |= n->lo_x[k] <= n->hi_x[k] ? 1u << k : 0;
             if (n->count[k] == 0)
                 continue;
             float *to = (float *)leaves + (size_t)K_BLOCK_WORDS * block;
             bool mixed = block_fill(s, tree->order + n->child[k], n->count[k], to);
             n->child[k] = K_LEAF | (mixed ? K_LEAF_MIXED : 0) | block++;
         }
-        n->count[0] = used;
     }
     st = layout_take(l, BUFFER_nodes, tree->node_count, sizeof *tree->nodes, &nodes, err);
     if (st)

@@ -9,8 +9,8 @@
 K_FN k_f8 f8_load(K_GLOBAL const float *p) { return *(K_GLOBAL const k_f8 *)p; }
 #ifdef K_OPENCL
 K_FN k_f8 f8_splat(float x) { return (k_f8)(x); }
-K_FN k_f8 f8_min(k_f8 a, k_f8 b) { return select(b, a, a < b); }
-K_FN k_f8 f8_max(k_f8 a, k_f8 b) { return select(b, a, a > b); }
+K_FN k_f8 f8_min(k_f8 a, k_f8 b) { return a < b ? a : b; }
+K_FN k_f8 f8_max(k_f8 a, k_f8 b) { return a > b ? a : b; }
 #else
 K_FN k_f8 f8_splat(float x) { return (k_f8){x, x, x, x, x, x, x, x}; }
 #ifdef __AVX__
@@ -34,17 +34,26 @@ K_FN k_mask8 f8_and(k_mask8 a, k_mask8 b) { return a & b; }
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
 K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
 #if defined(K_NATIVE) && defined(__AVX__)
-K_FN uint f8_bits(k_mask8 m) { return (uint)__builtin_ia32_movmskps256((k_f8)m); }
+typedef uint k_bits;
+K_FN k_bits f8_bits(k_mask8 m) { return (uint)__builtin_ia32_movmskps256((k_f8)m); }
 #elif defined(K_NATIVE)
-K_FN uint f8_bits(k_mask8 m)
+typedef uint k_bits;
+K_FN k_bits f8_bits(k_mask8 m)
 {
     uint bits = 0;
     for (int i = 0; i < 8; i++)
         bits |= (uint)(m[i] & 1) << i;
     return bits;
 }
+#elif defined(K_CPU)
+/* A byte a lane: narrowing is one instruction, adding bits up across lanes would be seven. */
+#define K_BITS_SHIFT 3
+typedef ulong k_bits;
+K_FN k_bits f8_bits(k_mask8 m) { return as_ulong(convert_char8(m)) & 0x8080808080808080ul; }
 #else
-K_FN uint f8_bits(k_mask8 m)
+#define K_BITS_SHIFT 0
+typedef uint k_bits;
+K_FN k_bits f8_bits(k_mask8 m)
 {
     int8 b = m & (int8)(1, 2, 4, 8, 16, 32, 64, 128);
     int4 c = b.lo | b.hi;
@@ -60,6 +69,7 @@ struct k_f8 {
 };
 typedef struct k_f8 k_f8;
 typedef uint k_mask8;
+typedef uint k_bits;
 #define K_LANES(result, expression)                                                                \
     {                                                                                              \
         k_f8 result;                                                                               \
@@ -92,7 +102,7 @@ K_FN k_mask8 f8_le(k_f8 a, k_f8 b) K_LANE_BITS(a.v[i] <= b.v[i]) K_FN k_mask8 f8
 }
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
 K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
-K_FN uint f8_bits(k_mask8 m) { return m; }
+K_FN k_bits f8_bits(k_mask8 m) { return m; }
 #endif
 
 #ifdef K_CPU
@@ -103,9 +113,10 @@ K_FN k_u8 u8_splat(uint x) { return (k_u8)(x); }
 K_FN k_u8 u8_count(uint first) { return (k_u8)(first) + (k_u8)(0, 1, 2, 3, 4, 5, 6, 7); }
 K_FN void u8_multiply(k_u8 a, uint b, k_u8 *hi, k_u8 *lo)
 {
-    ulong8 p = convert_ulong8(a) * (ulong8)(b);
-    *lo = convert_uint8(p);
-    *hi = convert_uint8(p >> 32);
+    const ulong low = 0xFFFFFFFFul;
+    ulong4 even = (as_ulong4(a) & low) * (ulong)b, odd = (as_ulong4(a) >> 32) * (ulong)b;
+    *lo = as_uint8((even & low) | (odd << 32));
+    *hi = as_uint8((even >> 32) | (odd & ~low));
 }
 K_FN void u8_unit(k_u8 a, float *out) { *(k_f8 *)out = convert_float8(a >> 8) * 0x1p-24f; }
 #else
@@ -139,15 +150,16 @@ K_FN void u8_unit(k_u8 a, float *out)
 #endif
 #endif
 
-/* Index of the lowest set bit; bits is not 0. */
-K_FN uint k_lowest_bit(uint bits)
+/* Lane of the lowest set bit; bits is not 0. bits & (bits - 1) is without it. */
+K_FN uint k_lowest_lane(k_bits bits)
 {
 #if defined(K_NATIVE)
     return (uint)__builtin_ctz(bits);
 #elif defined(K_CUDA)
     return (uint)(__ffs((int)bits) - 1);
-#else
-    return 31u - clz(bits & (0u - bits));
+#else /* not by clz: Intel's compiler calls a function for it, and saves all registers around the  \
+         call */
+    return (uint)popcount(~bits & (bits - 1)) >> K_BITS_SHIFT;
 #endif
 }
 

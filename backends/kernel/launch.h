@@ -89,7 +89,7 @@ struct k_light {
 };
 
 /* Trees. A binary node is struct bvh2_node of bvh.h. An eight-wide node is struct bvh8_node with
- * child[] recoded: K_LEAF | block, or the node; count[0] has a bit for each child that is there. A
+ * child[] recoded: K_LEAF | block, or the node. A
  * binary leaf slot: v0, v1, v2 (9 floats), primitive id, 2 unused. An eight-wide block:
  * float[vertex][axis][lane] and ids[lane]; lanes that hold no triangle have all vertices 0 (which
  * nothing hits); ids of unused lanes are K_NONE. */

@@ -70,8 +70,8 @@ typedef unsigned int uint;
 #define K_CPU      1
 typedef __SIZE_TYPE__ size_t;
 typedef unsigned int uint;
-#define K_FN       static inline
-#define K_INLINE   static inline __attribute__((always_inline))
+#define K_FN       static inline __attribute__((always_inline))
+#define K_INLINE   K_FN
 #define K_NOINLINE static __attribute__((noinline))
 #define K_UNROLL
 #define K_GLOBAL

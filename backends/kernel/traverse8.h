@@ -7,19 +7,42 @@
 
 /* The ray spread over lanes. */
 struct k_ray8 {
-    k_f8 ox, oy, oz, ix, iy, iz;
+    k_f8 ox, oy, oz, ix, iy, iz; /* fast: o is the origin times the inverse direction */
+#if K_FAST
+    k_f8 sox, soy, soz, six, siy, siz; /* these times K_SLACK */
+#endif
+    size_t nx, ny, nz, fx, fy, fz;  /* word offsets in a node of the planes met first, last */
     k_f8 okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
     size_t ax, ay, az;              /* word offsets of the axes kx, ky, kz in a block */
 };
 K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
 {
     struct k_ray8 e;
+#if K_FAST
+    float px = r->o.x * r->inv.x, py = r->o.y * r->inv.y, pz = r->o.z * r->inv.z;
+    e.ox = f8_splat(px);
+    e.oy = f8_splat(py);
+    e.oz = f8_splat(pz);
+    e.sox = f8_splat(px * K_SLACK);
+    e.soy = f8_splat(py * K_SLACK);
+    e.soz = f8_splat(pz * K_SLACK);
+    e.six = f8_splat(r->inv.x * K_SLACK);
+    e.siy = f8_splat(r->inv.y * K_SLACK);
+    e.siz = f8_splat(r->inv.z * K_SLACK);
+#else
     e.ox = f8_splat(r->o.x);
     e.oy = f8_splat(r->o.y);
     e.oz = f8_splat(r->o.z);
+#endif
     e.ix = f8_splat(r->inv.x);
     e.iy = f8_splat(r->inv.y);
     e.iz = f8_splat(r->inv.z);
+    e.nx = r->inv.x < 0.0f ? 24 : 0;
+    e.ny = r->inv.y < 0.0f ? 32 : 8;
+    e.nz = r->inv.z < 0.0f ? 40 : 16;
+    e.fx = 24 - e.nx;
+    e.fy = 40 - e.ny;
+    e.fz = 56 - e.nz;
     e.okx = f8_splat(k_pick(r->o, r->kx));
     e.oky = f8_splat(k_pick(r->o, r->ky));
     e.okz = f8_splat(k_pick(r->o, r->kz));
@@ -32,29 +55,43 @@ K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
     return e;
 }
 
-/* Bits of the children that k_slab would say yes to; where the ray enters them. */
-K_FN uint k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float t, float *entries)
+/* Bits of the children that k_slab would say yes to; where the ray enters them. Which of a box's
+ * two planes is met first, k_slab finds by comparing; here the direction's sign tells. The numbers
+ * are the same, since rounding keeps order: of the products too, so that the slack is taken once.
+ * A child that is not there has lo = inf and hi = -inf: no ray meets those in this order. fast: one
+ * fused operation a plane; what that loses, 2^-24 of the origin's coordinate where the box is near
+ * and of the distance where it is not, is less than what boxes are widened by (2^-20) and the
+ * slack. */
+K_FN k_bits k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float t, float *entries)
 {
-    k_f8 x0 = f8_mul(f8_sub(f8_load(n), e->ox), e->ix);
-    k_f8 y0 = f8_mul(f8_sub(f8_load(n + 8), e->oy), e->iy);
-    k_f8 z0 = f8_mul(f8_sub(f8_load(n + 16), e->oz), e->iz);
-    k_f8 x1 = f8_mul(f8_sub(f8_load(n + 24), e->ox), e->ix);
-    k_f8 y1 = f8_mul(f8_sub(f8_load(n + 32), e->oy), e->iy);
-    k_f8 z1 = f8_mul(f8_sub(f8_load(n + 40), e->oz), e->iz);
-    k_f8 in =
-        f8_max(f8_max(f8_min(x0, x1), f8_min(y0, y1)), f8_max(f8_min(z0, z1), f8_splat(0.0f)));
-    k_f8 out = f8_min(f8_min(f8_max(x0, x1), f8_max(y0, y1)), f8_max(z0, z1));
+#if K_FAST
+    k_f8 x0 = f8_sub(f8_mul(f8_load(n + e->nx), e->ix), e->ox);
+    k_f8 y0 = f8_sub(f8_mul(f8_load(n + e->ny), e->iy), e->oy);
+    k_f8 z0 = f8_sub(f8_mul(f8_load(n + e->nz), e->iz), e->oz);
+    k_f8 x1 = f8_sub(f8_mul(f8_load(n + e->fx), e->six), e->sox);
+    k_f8 y1 = f8_sub(f8_mul(f8_load(n + e->fy), e->siy), e->soy);
+    k_f8 z1 = f8_sub(f8_mul(f8_load(n + e->fz), e->siz), e->soz);
+    k_f8 out = f8_min(f8_min(x1, y1), f8_min(z1, f8_splat(t * K_SLACK)));
+#else
+    k_f8 x0 = f8_mul(f8_sub(f8_load(n + e->nx), e->ox), e->ix);
+    k_f8 y0 = f8_mul(f8_sub(f8_load(n + e->ny), e->oy), e->iy);
+    k_f8 z0 = f8_mul(f8_sub(f8_load(n + e->nz), e->oz), e->iz);
+    k_f8 x1 = f8_mul(f8_sub(f8_load(n + e->fx), e->ox), e->ix);
+    k_f8 y1 = f8_mul(f8_sub(f8_load(n + e->fy), e->oy), e->iy);
+    k_f8 z1 = f8_mul(f8_sub(f8_load(n + e->fz), e->oz), e->iz);
+    k_f8 out = f8_mul(f8_min(f8_min(x1, y1), f8_min(z1, f8_splat(t))), f8_splat(K_SLACK));
+#endif
+    k_f8 in = f8_max(f8_max(x0, y0), f8_max(z0, f8_splat(0.0f)));
     f8_store(in, entries);
-    uint used = ((K_GLOBAL const uint *)n)[56];
-    return used & f8_bits(f8_le(in, f8_min(f8_mul(out, f8_splat(K_SLACK)), f8_splat(t * K_SLACK))));
+    return f8_bits(f8_le(in, out));
 }
 
 /* k_triangle_test on eight triangles: bits of those with 0 < t < t_max and t <= best. */
 struct k_lanes {
     float t[8], v[8], w[8], det[8];
 } __attribute__((aligned(32)));
-K_FN uint k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float t_max, float best,
-                       struct k_lanes *out)
+K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float t_max, float best,
+                         struct k_lanes *out)
 {
     k_f8 az = f8_sub(f8_load(b + e->az), e->okz);
     k_f8 bz = f8_sub(f8_load(b + 24 + e->az), e->okz);
@@ -79,8 +116,8 @@ K_FN uint k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float t_
     k_f8 sum = f8_add(f8_add(f8_mul(u, f8_mul(e->sz, az)), f8_mul(v, f8_mul(e->sz, bz))),
                       f8_mul(w, f8_mul(e->sz, cz)));
     k_f8 t = f8_div(sum, det); /* det 0: all are 0, t is NaN, no hit below */
-    uint bits = f8_bits(f8_and(f8_and(one_sign, f8_lt(zero, t)),
-                               f8_and(f8_lt(t, f8_splat(t_max)), f8_le(t, f8_splat(best)))));
+    k_bits bits = f8_bits(f8_and(f8_and(one_sign, f8_lt(zero, t)),
+                                 f8_and(f8_lt(t, f8_splat(t_max)), f8_le(t, f8_splat(best)))));
     if (bits) {
         f8_store(t, out->t);
         f8_store(v, out->v);
@@ -107,9 +144,9 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
     K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
     struct k_lanes h;
-    uint bits = k_block_test(b, e, t_max, best->t, &h);
+    k_bits bits = k_block_test(b, e, t_max, best->t, &h);
     while (bits) {
-        uint lane = k_lowest_bit(bits);
+        uint lane = k_lowest_lane(bits);
         bits &= bits - 1;
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == ids[0], lane > 0))
             continue;
@@ -144,10 +181,10 @@ struct k_stack8 {
 };
 
 /* Children `bits` of a node: gives the nearest, postpones the others in order. */
-K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, uint bits, int shadow,
+K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, k_bits bits, int shadow,
                        struct k_stack8 *stack, int *depth)
 {
-    uint lane = k_lowest_bit(bits);
+    uint lane = k_lowest_lane(bits);
     bits &= bits - 1;
     uint nearest = child[lane];
     if (bits == 0)
@@ -155,7 +192,7 @@ K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, uint bi
     float entry = entries[lane];
     int base = *depth, top = base;
     do {
-        lane = k_lowest_bit(bits);
+        lane = k_lowest_lane(bits);
         bits &= bits - 1;
         uint next = child[lane];
         float next_entry = entries[lane];
@@ -189,7 +226,7 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
         while (!(node & K_LEAF)) {
             K_GLOBAL const float *n = sc->nodes + K_NODE8_WORDS * (size_t)node;
             float entries[8] __attribute__((aligned(32)));
-            uint bits = k_node8_test(n, &e, best.t, entries);
+            k_bits bits = k_node8_test(n, &e, best.t, entries);
             if (bits == 0)
                 goto next;
             node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
