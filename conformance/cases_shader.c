@@ -239,8 +239,8 @@ enum status shader_cases(struct arena *a, const char *const *paths, size_t count
         add_both(&l, "generated", name, NULL);
     }
     add_builtins(&l);
-    add_folder(&l, "library", ISOPHOTE_SHADERS_DIR "/library");
-    add_folder(&l, "golden", ISOPHOTE_SHADERS_DIR "/tests");
+    add_folder(&l, "library", data_path(a, "shaders/library"));
+    add_folder(&l, "golden", data_path(a, "shaders/tests"));
     add_files(&l, paths, count);
     *out = l.list;
     *case_count = l.count;

@@ -180,7 +180,7 @@ static enum status read_list(struct arena *a, const char *wanted, const struct c
         return STATUS_OK;
     }
     if (!strchr(wanted, '/') && !strchr(wanted, '.'))
-        path = arena_printf(a, "%s/%s.txt", ISOPHOTE_LISTS_DIR, wanted);
+        path = arena_printf(a, "%s/%s.txt", data_path(a, "conformance/lists"), wanted);
     char *data;
     size_t size;
     if (!path)

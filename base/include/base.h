@@ -131,6 +131,9 @@ enum status dir_make(const char *path, struct error *err);
 /* "$ISOPHOTE_CACHE", else "$XDG_CACHE_HOME/isophote", else "$HOME/.cache/isophote", else
  * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. */
 enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err);
+/* The folder that holds scenes/, shaders/ and conformance/lists/: "$ISOPHOTE_DATA", else where the
+ * program was built from; joined with `sub`, in the arena. NULL when out of memory. */
+char *data_path(struct arena *a, const char *sub);
 /* dir(path) joined with rel, or rel itself when absolute. In the arena. */
 char *path_beside(struct arena *a, const char *path, const char *rel);
 
