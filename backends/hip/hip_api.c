@@ -185,10 +185,12 @@ static void runtime_open(void)
         code = GPU_NO_DEVICE;
     if (code != GPU_OK) { /* hipInit says 101, hipErrorInvalidDevice, where there is no GPU */
         bool absent = code == GPU_NO_DEVICE || code == HIP_INVALID_DEVICE;
+        const char *name = hip_error_name(code), *text = hip_error_text(code);
+        bool more = strcmp(name, text) != 0; /* AMD's text is the name */
         snprintf(runtime.problem, sizeof runtime.problem,
-                 "hip: %.400s is there but %s: %s (%d): %.300s", library.name,
-                 absent ? "finds no GPU" : "does not start", hip_error_name(code), code,
-                 hip_error_text(code));
+                 "hip: %.400s is there but %s: %s (%d)%s%.300s", library.name,
+                 absent ? "finds no GPU" : "does not start", name, code, more ? ": " : "",
+                 more ? text : "");
         return; /* kept open: it may have started threads */
     }
     runtime.loaded = true;
