@@ -112,6 +112,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
         return st;
     t.bvh_build_s = l.build_s;
     t.bvh_bytes = l.bvh_bytes;
+    t.bvh = l.bvh;
     t.scene_bytes = l.scene_bytes;
     t.sah_cost = l.sah_cost;
     double start = clock_s();

@@ -290,7 +290,8 @@ const char *device_record_fill(struct arena *a, const struct device_info *d,
     struct json_writer w = {0};
     json_begin_object(&w);
     json_key_integer(&w, "compute_units", d->compute_units);
-    json_key_integer(&w, "clock_mhz", d->clock_mhz);
+    if (d->clock_mhz) /* Intel's OpenCL does not tell */
+        json_key_integer(&w, "clock_mhz", d->clock_mhz);
     json_key_integer(&w, "max_work_group", d->max_work_group);
     json_key_pair(&w, "max_work_group_axis", d->max_work_group_axis[0], d->max_work_group_axis[1]);
     json_key_integer(&w, "global_bytes", (int64_t)d->global_bytes);
@@ -349,12 +350,11 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
     struct arena *a = sink->a;
     const struct lane *l = t->lane;
     const struct render_job *job = l->ready.has_job ? &l->ready.job : &l->subject->job;
-    bool known = t->last.times.work_group[0] != 0;
     struct bench_record r = {
         .scene = l->ready.has_job ? l->ready.scene_name : scene_name(a, l->subject->scene_path),
         .device = l->ready.has_device ? l->ready.device.id : l->subject->device,
         .mode = math_mode_name(t->launch.mode),
-        .bvh = bvh_kind_name(known ? t->last.times.bvh : t->launch.bvh),
+        .bvh = bvh_kind_name(l->ready.load.bvh != BVH_AUTO ? l->ready.load.bvh : t->launch.bvh),
         .model = exec_model_name(t->launch.model),
         .width = job->width,
         .height = job->height,

@@ -93,7 +93,5 @@ enum status trials_run(struct trial **trials, size_t count, size_t rounds, struc
 
 /* Verdict for a failure of set-up or of a launch. */
 enum verdict verdict_of_failure(enum status st);
-const char *device_record_fill(struct arena *a, const struct device_info *d,
-                               struct device_record *out);
 
 #endif

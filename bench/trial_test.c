@@ -45,6 +45,7 @@ static enum status fake_setup(void *ctx, struct worker_ready *out, struct error 
         .width = 100, .height = 100, .sample_count = 10, .max_depth = 6, .rr_depth = 3, .seed = 7};
     out->triangles = 10;
     out->load.device_bytes = 1000;
+    out->load.bvh = BVH_WIDE8;
     if (f->no_joules)
         snprintf(out->absence.why[METER_DEVICE_MEMORY],
                  sizeof out->absence.why[METER_DEVICE_MEMORY], "no counter");
@@ -278,7 +279,8 @@ static void trouble_costs_one_row(void **state)
         assert_int_equal(r->verdict, expected[i].verdict);
         if (!strstr(r->reason, expected[i].says))
             fail_msg("row %u: %s", expected[i].x, r->reason);
-        if (r->verdict != VERDICT_PASS) { /* no verdict, no timing */
+        assert_string_equal(r->bvh, "bvh8"); /* of what was refused, too: it stands in one map */
+        if (r->verdict != VERDICT_PASS) {    /* no verdict, no timing */
             assert_true(r->samples_per_s == 0 && r->interval[0] == 0 && r->interval[1] == 0 &&
                         r->repetitions == 0);
             assert_null(r->phases);

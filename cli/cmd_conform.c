@@ -88,11 +88,6 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
 
 /* ---- devices ------------------------------------------------------------------------- */
 
-static const char *kind_name(enum device_kind k)
-{
-    return k == DEVICE_CPU ? "cpu" : k == DEVICE_GPU ? "gpu" : "other";
-}
-
 /* "faulty:asl-lost-else" */
 static bool is_shader_fault(const char *id)
 {
@@ -175,33 +170,17 @@ static enum status record_devices(struct conform_command *cmd, struct error *err
 {
     enum status s = STATUS_OK;
     for (size_t i = 0; i < cmd->o.device_count && s == STATUS_OK; i++) {
+        struct arena a = {0};
         struct device_info d;
-        struct json_writer w = {0};
+        struct device_record record;
         if (is_shader_fault(cmd->o.devices[i]))
             continue; /* no device: the native one runs a wrong program */
-        if ((s = device_find(cmd->o.devices[i], &d, err)) != STATUS_OK)
-            return s;
-        json_begin_object(&w);
-        json_key_integer(&w, "compute_units", d.compute_units);
-        json_key_integer(&w, "clock_mhz", d.clock_mhz);
-        json_key_integer(&w, "max_work_group", d.max_work_group);
-        json_key_integer(&w, "global_bytes", (int64_t)d.global_bytes);
-        json_key_integer(&w, "max_alloc_bytes", (int64_t)d.max_alloc_bytes);
-        json_key_bool(&w, "fp64", d.fp64);
-        json_key_bool(&w, "subgroups", d.subgroups);
-        json_key_bool(&w, "spirv", d.spirv);
-        json_end_object(&w);
-        const struct device_record record = {.id = d.id,
-                                             .api = d.api,
-                                             .name = d.name,
-                                             .vendor = d.vendor,
-                                             .driver = d.driver,
-                                             .version = d.version,
-                                             .compiler = d.compiler,
-                                             .kind = kind_name(d.kind),
-                                             .detail = w.out.data};
-        s = store_add_device(cmd->o.store, cmd->o.run, &record, err);
-        text_free(&w.out);
+        s = device_find(cmd->o.devices[i], &d, err);
+        if (s == STATUS_OK)
+            s = device_record_fill(&a, &d, &record)
+                    ? store_add_device(cmd->o.store, cmd->o.run, &record, err)
+                    : error_msg(err, STATUS_MEMORY, "out of memory for a device");
+        arena_free(&a);
     }
     return s;
 }

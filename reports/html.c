@@ -33,11 +33,19 @@ static const char *key_words(const char *key, char *buf, size_t size)
     return buf;
 }
 
-/* A number of bytes, by its name. */
-static bool is_bytes(const struct json *v)
+/* A number whose name says its unit. False if it does not. */
+static bool number_with_unit(const struct json *v, char buf[32])
 {
-    size_t n = v->key ? strlen(v->key) : 0;
-    return v->type == JSON_NUMBER && n > 6 && strcmp(v->key + n - 6, "_bytes") == 0;
+    const char *unit = v->key && v->type == JSON_NUMBER ? strrchr(v->key, '_') : NULL;
+    if (unit && strcmp(unit, "_bytes") == 0)
+        bytes_text(v->number, buf);
+    else if (unit && strcmp(unit, "_s") == 0)
+        seconds_text(v->number, buf);
+    else if (unit && strcmp(unit, "_j") == 0)
+        snprintf(buf, 32, "%.4g J", v->number);
+    else
+        return false;
+    return true;
 }
 
 static void json_value(struct text *t, const struct json *v)
@@ -51,7 +59,9 @@ static void json_value(struct text *t, const struct json *v)
         text_puts(t, v->boolean ? "yes" : "no");
         break;
     case JSON_NUMBER:
-        if (v->is_integer)
+        if (number_with_unit(v, buf))
+            ; /* it is in buf */
+        else if (v->is_integer)
             snprintf(buf, sizeof buf, "%lld", (long long)v->integer);
         else
             snprintf(buf, sizeof buf, "%.6g", v->number);
@@ -76,8 +86,19 @@ static void json_value(struct text *t, const struct json *v)
     }
 }
 
+/* What bench writes in place of what could not be measured. */
+static const char *absent_reason(const struct json *v)
+{
+    const struct json *why = v->count == 1 ? json_get(v, "absent") : NULL;
+    return why && why->type == JSON_STRING ? why->string : NULL;
+}
+
 void html_json(struct text *t, const struct json *v)
 {
+    if (v->type == JSON_OBJECT && absent_reason(v)) {
+        markup_printf(t, "<span class=\"note\">absent: %s</span>", absent_reason(v));
+        return;
+    }
     if (v->type != JSON_OBJECT) {
         json_value(t, v);
         return;
@@ -88,14 +109,11 @@ void html_json(struct text *t, const struct json *v)
     }
     text_puts(t, "<table class=\"kv\"><tbody>\n");
     for (const struct json *c = v->first; c; c = c->next) {
-        char name[96], buf[32];
+        char name[96];
         text_puts(t, "<tr><th scope=\"row\">");
         markup_escape(t, key_words(c->key, name, sizeof name));
         text_puts(t, "</th><td>");
-        if (is_bytes(c))
-            text_puts(t, bytes_text(c->number, buf));
-        else
-            json_value(t, c);
+        json_value(t, c);
         text_puts(t, "</td></tr>\n");
     }
     text_puts(t, "</tbody></table>\n");
@@ -396,11 +414,8 @@ static void side_details(struct page *p)
             for (size_t c = 0; c < s->column_count; c++) {
                 const struct json *d = s->columns[c].detail;
                 const struct json *v = d && d->type == JSON_OBJECT ? json_get(d, k->key) : NULL;
-                char buf[32];
                 text_puts(p->t, "<td>");
-                if (v && is_bytes(v))
-                    text_puts(p->t, bytes_text(v->number, buf));
-                else if (v)
+                if (v)
                     json_value(p->t, v);
                 text_puts(p->t, "</td>");
             }

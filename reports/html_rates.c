@@ -1,5 +1,6 @@
 /* Throughput: one table for each job (scene, size, samples, depth), bars with intervals, the best
  * first. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,13 +56,14 @@ static void row_sources(struct page *p, const struct snapshot_bench *b)
     html_settings(p->t, b->record);
     text_puts(p->t, "</h4>\n");
     html_command(p->t, b->record->command);
-    if (b->record->verdict == VERDICT_PASS && b->record->reason && b->record->reason[0])
-        markup_printf(p->t, "<p class=\"note\">%s</p>\n", b->record->reason);
     text_puts(p->t, "<div class=\"pieces\">\n");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const struct json *v = b->detail ? json_get(b->detail, keys[i]) : NULL;
-        if (v && v->type == JSON_OBJECT && v->first)
+        if (v && v->type == JSON_OBJECT && v->first) {
+            markup_printf(p->t, "<div><h5>%s</h5>\n", keys[i]);
             html_json(p->t, v);
+            text_puts(p->t, "</div>\n");
+        }
     }
     text_puts(p->t, "</div>\n");
 }
@@ -77,8 +79,9 @@ static void own_choice(struct text *t, const struct snapshot_bench *b)
                       group->first->number, group->first->next->number);
 }
 
+/* `most`: what the bars' full length stands for. */
 static void rate_row(struct page *p, const struct snapshot_bench *b,
-                     const struct bench_record *best)
+                     const struct bench_record *best, double most)
 {
     const struct bench_record *r = b->record;
     char rate[32], low[32], high[32];
@@ -88,10 +91,7 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
     text_puts(p->t, "</td>");
     if (r->verdict == VERDICT_PASS) {
         text_puts(p->t, "<td class=\"bar\">");
-        bar(p->t, r,
-            1000 /
-                (best->interval[1] > best->samples_per_s ? best->interval[1] : best->samples_per_s),
-            html_series(b->column));
+        bar(p->t, r, 1000 / most, html_series(b->column));
         markup_printf(
             p->t,
             "</td><td class=\"r\"><b>%s</b></td><td class=\"r\">%s to %s</td><td class=\"r\">",
@@ -113,6 +113,9 @@ static void job_write(struct page *p, const struct snapshot_bench **rows, size_t
 {
     qsort(rows, n, sizeof(const struct snapshot_bench *), rate_order);
     const struct bench_record *best = rows[0]->record;
+    double most = best->samples_per_s;
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, rows[i]->record->interval[1]);
     markup_printf(p->t, "<h3>%s <span class=\"note\">", best->scene);
     html_job(p->t, best);
     text_puts(p->t,
@@ -125,7 +128,7 @@ static void job_write(struct page *p, const struct snapshot_bench **rows, size_t
               "scope=\"col\" class=\"r\">noise</th><th scope=\"col\" "
               "class=\"r\">runs</th></tr></thead><tbody>\n");
     for (size_t i = 0; i < n; i++)
-        rate_row(p, rows[i], best);
+        rate_row(p, rows[i], best, most);
     text_puts(p->t, "</tbody></table></div>\n<details><summary>commands and "
                     "measurements</summary>\n");
     for (size_t i = 0; i < n; i++)

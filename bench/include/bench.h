@@ -51,6 +51,11 @@ enum status bench_run(const struct bench_subject *subjects, size_t count,
 enum status bench_devices(struct arena *a, const char *const *wanted, size_t wanted_count,
                           struct device_info **out, size_t *count, struct error *err);
 
+/* A device as the store keeps it: *out points into *d, and its detail (limits, features) into the
+ * arena. NULL when out of memory. */
+const char *device_record_fill(struct arena *a, const struct device_info *d,
+                               struct device_record *out);
+
 /* ---- statistics (closed forms: in statistics.c)
  * -------------------------------------------------------- */
 
