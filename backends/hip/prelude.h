@@ -27,14 +27,19 @@ struct __attribute__((aligned(16))) float4 {
 #define PRELUDE_FN static __device__ __forceinline__
 
 #ifdef __AMDGCN__
-#define PRELUDE_XYZ(builtin) {builtin##_x(), builtin##_y(), builtin##_z()}
-#define PRELUDE_LOCAL_ID     PRELUDE_XYZ(__builtin_amdgcn_workitem_id)
-#define PRELUDE_GROUP_ID     PRELUDE_XYZ(__builtin_amdgcn_workgroup_id)
-#define PRELUDE_LOCAL_SIZE   PRELUDE_XYZ(__builtin_amdgcn_workgroup_size)
+#define PRELUDE_XYZ(builtin)                                                                       \
+    {                                                                                              \
+        builtin##_x(), builtin##_y(), builtin##_z()                                                \
+    }
+#define PRELUDE_LOCAL_ID   PRELUDE_XYZ(__builtin_amdgcn_workitem_id)
+#define PRELUDE_GROUP_ID   PRELUDE_XYZ(__builtin_amdgcn_workgroup_id)
+#define PRELUDE_LOCAL_SIZE PRELUDE_XYZ(__builtin_amdgcn_workgroup_size)
 #else
 #define PRELUDE_XYZ(what)                                                                          \
-    {(unsigned)__nvvm_read_ptx_sreg_##what##_x(), (unsigned)__nvvm_read_ptx_sreg_##what##_y(),     \
-     (unsigned)__nvvm_read_ptx_sreg_##what##_z()}
+    {                                                                                              \
+        (unsigned)__nvvm_read_ptx_sreg_##what##_x(), (unsigned)__nvvm_read_ptx_sreg_##what##_y(),  \
+            (unsigned)__nvvm_read_ptx_sreg_##what##_z()                                            \
+    }
 #define PRELUDE_LOCAL_ID   PRELUDE_XYZ(tid)
 #define PRELUDE_GROUP_ID   PRELUDE_XYZ(ctaid)
 #define PRELUDE_LOCAL_SIZE PRELUDE_XYZ(ntid)

@@ -226,7 +226,8 @@ static int plant_run(const char *name, const char *how)
         const char *text = p->hip->error_text(code);
         printf("%s, %s: %s (%d): %s\n", name, how, p->hip->error_name(code), code, text);
         /* With all checks on, another one may tell of it first. */
-        bool alone = strcmp(getenv("ISOPHOTE_SOFT_CHECKS"), plants[i].check) == 0;
+        const char *checks = getenv("ISOPHOTE_SOFT_CHECKS");
+        bool alone = checks && strcmp(checks, plants[i].check) == 0;
         return code != wanted || (planted && alone && !strstr(text, plants[i].text));
     }
     return 3;
