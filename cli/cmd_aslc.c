@@ -24,6 +24,8 @@ static const char usage[] =
     "  --bake            the IR has the parameters' defaults as constants\n"
     "  --stats           print operations and symbols before and after optimisation\n"
     "  --builtins        print the table of builtin functions as Markdown\n"
+    "  --witness FILE    write what each step of lowering and optimising did (docs/asl_ir.md)\n"
+    "  --check-witness   the files are witnesses: check them\n"
     "  --check           the files are compiled ones: read and verify their IR, and compare it "
     "with "
     "what\n"
@@ -38,8 +40,8 @@ struct aslc {
     struct asl_options opt;
     const char **includes, **defines, **files;
     size_t include_count, define_count, file_count;
-    const char *out;
-    bool preprocess, quiet, json, ast, types, ir, stats, check;
+    const char *out, *witness;
+    bool preprocess, quiet, json, ast, types, ir, stats, check, check_witness;
     struct asl_lower_options lower;
 };
 
@@ -101,7 +103,13 @@ static int parse(int argc, char **argv, struct aslc *a)
             a->preprocess = true;
         else if (strcmp(s, "--json") == 0)
             a->json = true;
-        else if (strcmp(s, "--check") == 0)
+        else if (strcmp(s, "--check-witness") == 0)
+            a->check_witness = true;
+        else if (strcmp(s, "--witness") == 0) {
+            if (i + 1 >= argc)
+                return misuse("a file is missing after", s);
+            a->witness = argv[++i];
+        } else if (strcmp(s, "--check") == 0)
             a->check = true;
         else if (strcmp(s, "--stats") == 0)
             a->stats = true;
@@ -134,8 +142,9 @@ static int parse(int argc, char **argv, struct aslc *a)
     }
     if (a->file_count == 0)
         return misuse("no source file after", argv[0]);
-    if (a->out && a->file_count > 1)
-        return misuse("with several sources there cannot be one output", a->out);
+    if ((a->out || a->witness) && a->file_count > 1)
+        return misuse("with several sources there cannot be one output",
+                      a->out ? a->out : a->witness);
     return -1;
 }
 
@@ -223,6 +232,41 @@ static int check_object(const struct aslc *c, const char *file)
     return status;
 }
 
+static int check_witness(const char *file)
+{
+    struct arena a = {0};
+    struct error err = {0};
+    char *text = NULL;
+    size_t size = 0, steps = 0, facts = 0;
+    enum status s = file_read(&a, file, 0, &text, &size, &err);
+    if (s == STATUS_OK)
+        s = asl_witness_check(file, text, size, &steps, &facts, &err);
+    if (s == STATUS_OK)
+        printf("Checked %s: %zu steps, %zu facts\n", file, steps, facts);
+    else
+        (void)report_error(&err, false);
+    arena_free(&a);
+    return s == STATUS_OK                          ? EXIT_PASS
+           : s == STATUS_TYPE || s == STATUS_PARSE ? EXIT_FINDING
+                                                   : EXIT_BAD_INPUT;
+}
+
+static enum status write_witness(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                                 struct error *err)
+{
+    struct text witness = {0};
+    struct asl_code *code = NULL;
+    struct asl_lower_options o = c->lower;
+    o.witness = &witness;
+    enum status s = asl_object_lower(a, p, &o, &code, err);
+    if (s == STATUS_OK && witness.failed)
+        s = error_msg(err, STATUS_MEMORY, "out of memory");
+    if (s == STATUS_OK)
+        s = file_write(c->witness, witness.data ? witness.data : "", witness.len, err);
+    text_free(&witness);
+    return s;
+}
+
 static void json_diags(struct json_writer *w, const struct asl_diags *d)
 {
     static const char *const names[] = {"note", "warning", "error"};
@@ -283,6 +327,8 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     const struct asl_program *program = NULL;
     struct text text = {0};
     int status = EXIT_PASS;
+    if (c->check_witness)
+        return check_witness(file);
     if (c->check)
         return check_object(c, file);
     if (c->preprocess) {
@@ -304,6 +350,11 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
             status = report_error(&err, false);
     } else if (s != STATUS_OK) {
         status = EXIT_FINDING;
+    }
+    if (s == STATUS_OK && c->witness) {
+        s = write_witness(&a, c, program, &err);
+        if (s != STATUS_OK)
+            status = report_error(&err, false);
     }
     if (w) {
         json_begin_object(w);

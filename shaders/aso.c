@@ -71,7 +71,7 @@ enum status asl_object_read(struct arena *a, const char *file, const char *text,
     if (rest < n || memcmp(p, ir_begin, n) != 0)
         return error_set(err, STATUS_PARSE, at, "the object holds no IR: it has no shader");
     p += n;
-    const char *end = strstr(p, ir_end);
+    const char *end = memmem(p, rest - n, ir_end, sizeof ir_end - 1);
     if (!end)
         return error_set(err, STATUS_PARSE, at, "the IR has no end: expected '*/'");
     return ir_read_lines(a, file, p, (size_t)(end - p), 3, out, err);

@@ -207,8 +207,13 @@ struct ir_inst *ir_inst_new(struct ir_builder *b, enum ir_op op, uint32_t operan
     i->operands = operands ? IR_ARRAY(b, ir_value, operands) : NULL;
     i->result_count = results;
     i->result = b->layer->value_count;
-    for (uint32_t k = 0; k < results; k++)
-        (void)ir_value_new(b, type);
+    for (uint32_t k = 0; k < results; k++) {
+        ir_value v = ir_value_new(b, type);
+        if (b->witness)
+            text_printf(b->witness, "def v%u %s%s%s\n", v, op == IR_CONST ? "constant" : b->rule,
+                        b->detail && op != IR_CONST ? " " : "",
+                        b->detail && op != IR_CONST ? b->detail : "");
+    }
     return i;
 }
 
@@ -342,8 +347,8 @@ ir_value ir_const(struct ir_builder *b, enum ir_type type, union asl_slot k)
         struct ir_inst *i = ir_inst_new(b, IR_CONST, 0, 1, type);
         i->at = (struct src_pos){0};
         i->u.k = k;
-        struct ir_inst *next =
-            b->last_const ? b->last_const->next : b->layer->body.first; /* the constants stand first */
+        struct ir_inst *next = b->last_const ? b->last_const->next
+                                             : b->layer->body.first; /* the constants stand first */
         if (next)
             ir_insert_before(next, i);
         else

@@ -14,6 +14,8 @@ struct ir_builder {
     struct ir_block *block; /* instructions are added at its end */
     struct src_pos at;      /* where they come from */
     size_t ops, max_ops;
+    struct text *witness; /* may be NULL; else each new value is noted, with the rule that makes it */
+    const char *rule, *detail; /* detail may be NULL; the rule is "constant" for constants */
     struct ir_inst *
         *consts; /* hash table of the layer's constants, which stand first in its body */
     uint32_t const_count, const_cap;

@@ -29,8 +29,9 @@ static struct src_pos here(const struct reader *r)
 
 static _Noreturn void expected(struct reader *r, const char *what)
 {
-    size_t n = r->p < r->end ? strcspn(r->p, " \t\r\n") : 0;
-    n = n > 40 ? 40 : n;
+    size_t n = 0;
+    while (n < 40 && r->p + n < r->end && !strchr(" \t\r\n", r->p[n]))
+        n++;
     if (n == 0)
         ir_fail(&r->b, STATUS_PARSE, here(r), "expected %s, found the end of the %s", what,
                 r->p < r->end ? "line" : "text");

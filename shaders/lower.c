@@ -367,7 +367,10 @@ static void make_layer(struct lower *l, uint32_t index)
         l->bound[g->index] =
             (struct lplace){.cell = cell, .n = n, .d = g->global == GV_Ci ? 0 : n, .type = g->type};
     }
+    witness_layer(l->b.witness, index);
+    l->b.rule = "parameter";
     start_params(l);
+    l->b.rule = "statement";
     lower_body(l, layer->shader->fn);
 }
 
@@ -496,12 +499,16 @@ enum status asl_lower(struct arena *a, const struct asl_group *g,
     l->group = g;
     l->stack = __builtin_frame_address(0);
     l->b = (struct ir_builder){.arena = a, .code = code, .err = err};
+    l->b.witness = l->opt->witness;
+    l->b.rule = "parameter";
+    witness_begin(l->b.witness, "lower");
     l->b.max_ops = l->opt->max_ops ? l->opt->max_ops : 2000000;
     enum status s = STATUS_OK;
     if (setjmp(l->b.fail))
         s = l->b.status;
     else
         make_group(l);
+    witness_ir(l->b.witness, s == STATUS_OK ? code : NULL);
     free(l);
     if (s == STATUS_OK)
         s = opt_run(code, opt ? opt : &none, err);

@@ -5,6 +5,7 @@
 
 #include "interp.h"
 #include "ir_build.h"
+#include "witness.h"
 
 enum { LOWER_MAX_INDEX = 8 };
 

@@ -772,10 +772,8 @@ static struct lrow ternary(struct lower *l, const struct asl_expr *e)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-struct lrow lower_expr(struct lower *l, const struct asl_expr *e)
+static struct lrow expr_value(struct lower *l, const struct asl_expr *e)
 {
-    check_stack(l);
-    lower_at(l, e->at);
     switch (e->kind) {
     case E_INT:
         return row_of(l, ir_const_i(&l->b, e->u.i));
@@ -823,4 +821,34 @@ struct lrow lower_expr(struct lower *l, const struct asl_expr *e)
         ir_fail(&l->b, STATUS_INTERNAL, asl_pos(e->at),
                 "an expression of kind %d cannot be lowered", e->kind);
     }
+}
+
+/* For the witness: what the values of e are made by. */
+static const char *rule_of(const struct asl_expr *e)
+{
+    static const char *const names[] = {
+        [E_INT] = "literal",     [E_FLOAT] = "literal",       [E_STRING] = "literal",
+        [E_SYMBOL] = "variable", [E_INDEX] = "variable",      [E_MELEM] = "variable",
+        [E_FIELD] = "variable",  [E_UNARY] = "unary",         [E_BINARY] = "binary",
+        [E_TERNARY] = "choice",  [E_ASSIGN] = "assignment",   [E_INCDEC] = "assignment",
+        [E_CALL] = "call",       [E_CONSTRUCT] = "construct", [E_CONVERT] = "convert",
+        [E_LIST] = "construct",  [E_COMMA] = "sequence",      [E_HELD] = "held"};
+    const char *n = e->kind < sizeof names / sizeof *names ? names[e->kind] : NULL;
+    return e->kind == E_CALL && !e->function ? "builtin" : n ? n : "statement";
+}
+
+struct lrow lower_expr(struct lower *l, const struct asl_expr *e)
+{
+    const char *rule = l->b.rule, *detail = l->b.detail;
+    check_stack(l);
+    lower_at(l, e->at);
+    l->b.rule = rule_of(e);
+    l->b.detail = e->kind == E_CALL                           ? e->name
+                  : e->kind == E_SYMBOL                       ? e->symbol->name
+                  : e->kind == E_BINARY || e->kind == E_UNARY ? asl_op_text((enum asl_op)e->op)
+                                                              : NULL;
+    struct lrow r = expr_value(l, e);
+    l->b.rule = rule;
+    l->b.detail = detail;
+    return r;
 }

@@ -122,6 +122,7 @@ static void forward_layers(struct opt *o)
             continue;
         o->index = l;
         ir_builder_layer(&o->b, &o->code->layers[l]);
+        witness_layer(o->witness, l);
         opt_forward(o);
         end_pass(o);
     }
@@ -140,6 +141,7 @@ static void dead_layers(struct opt *o)
             opt_survey(o);
         o->index = l;
         ir_builder_layer(&o->b, &o->code->layers[l]);
+        witness_layer(o->witness, l);
         opt_dead(o);
         end_pass(o);
     }
@@ -155,8 +157,12 @@ static void rounds(struct opt *o)
     o->changed = true;
     for (int r = 0; r < n && o->changed; r++) {
         o->changed = false;
+        witness_begin(o->witness, "forward");
         forward_layers(o);
+        witness_ir(o->witness, o->code);
+        witness_begin(o->witness, "dead");
         dead_layers(o);
+        witness_ir(o->witness, o->code);
     }
 }
 
@@ -185,8 +191,8 @@ enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt, 
     o->code = code;
     o->options = opt;
     o->witness = opt->witness;
-    o->b = (struct ir_builder){
-        .arena = code->arena, .code = code, .err = err, .max_ops = 1u << 30};
+    o->b = (struct ir_builder){.arena = code->arena, .code = code, .err = err, .max_ops = 1u << 30};
+    o->b.witness = opt->witness;
     enum status s = STATUS_OK;
     if (setjmp(o->b.fail)) {
         s = o->b.status;

@@ -4,6 +4,7 @@
 
 #include "ir_build.h"
 #include "ir_run.h"
+#include "witness.h"
 
 #define OPT_NONE UINT32_MAX
 
@@ -39,7 +40,7 @@ struct opt {
     /* Slots of cells that are followed one by one, and one more for each layer: pulled or not. */
     uint32_t *slot_first; /* by cell; OPT_NONE: too large to follow */
     uint32_t slot_count, pulled_first;
-    ir_value *known;    /* what each holds here, or OPT_NONE */
+    ir_value *known;        /* what each holds here, or OPT_NONE */
     ir_value *left, *right; /* scratch of joins */
     struct opt_undo *trail;
     uint32_t trail_count, trail_cap;
@@ -60,7 +61,8 @@ struct opt {
 /* Optimises in place, as the options say. */
 enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt, struct error *err);
 
-/* ---- opt_forward.c, opt_fold.c, opt_dead.c: one pass over a layer ------------------------------- */
+/* ---- opt_forward.c, opt_fold.c, opt_dead.c: one pass over a layer -------------------------------
+ */
 
 void opt_forward(struct opt *o);
 /* The value that stands for a pure instruction's result, or OPT_NONE; may make new instructions in
@@ -68,10 +70,13 @@ void opt_forward(struct opt *o);
 ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule);
 /* Replaces a call whose arguments are constants by constants; true when it did. */
 bool opt_fold_call(struct opt *o, struct ir_inst *i);
+/* What the call gives; false when that is not known, or it would say something. Needs of o: defs.
+ */
+bool opt_evaluate_call(struct opt *o, const struct ir_inst *i, union asl_slot *out);
 void opt_dead(struct opt *o);
 /* What layers do to each other, for opt_dead: to be made anew before each round. */
 struct opt_shared {
-    uint32_t *first;   /* by cell: global and parameter slots, one after another; locals: OPT_NONE */
+    uint32_t *first; /* by cell: global and parameter slots, one after another; locals: OPT_NONE */
     uint32_t *readers; /* by such a slot: layers that read it */
     bool *quiet;       /* by layer: it does nothing but write its own parameters */
 };
@@ -83,7 +88,8 @@ bool opt_dead_layers(struct opt *o);
 void *opt_scratch(struct opt *o, size_t count, size_t size);
 #define OPT_ARRAY(o, type, n) ((type *)opt_scratch((o), (n), sizeof(type)))
 
-/* ---- shared ------------------------------------------------------------------------------------- */
+/* ---- shared -------------------------------------------------------------------------------------
+ */
 
 /* Numbers the slots of cells that the layer can reach. */
 void opt_track(struct opt *o);
@@ -96,10 +102,7 @@ void opt_replace(struct opt *o, ir_value old, ir_value now, const char *rule);
 bool opt_breaks_to(const struct ir_block *b, const struct ir_inst *target, enum ir_op op);
 /* Nothing that stands behind i is reached. */
 bool opt_ends(const struct ir_inst *i);
-static inline bool opt_block_ends(const struct ir_block *b)
-{
-    return b->last && opt_ends(b->last);
-}
+static inline bool opt_block_ends(const struct ir_block *b) { return b->last && opt_ends(b->last); }
 void opt_splice(struct ir_inst *i, struct ir_block *b);
 
 #endif

@@ -473,6 +473,8 @@ bool opt_dead_layers(struct opt *o)
         if (runs[l] || !layer->runs)
             continue;
         layer->runs = false;
+        witness_layer(o->witness, l);
+        witness_unreachable(o->witness, &layer->body);
         layer->body.first = layer->body.last = NULL;
         some = true;
     }

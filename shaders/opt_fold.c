@@ -67,6 +67,7 @@ static ir_value insert(struct opt *o, struct ir_inst *i, enum ir_op op, ir_value
     bool two = b != OPT_NONE;
     enum ir_type t = ir_ops[op].results[0] == 'f' ? IR_F : IR_I;
     o->b.at = i->at;
+    o->b.rule = "rewrite";
     struct ir_inst *n = ir_inst_new(&o->b, op, two ? 2 : 1, 1, t);
     n->operands[0] = a;
     if (two)
@@ -241,7 +242,7 @@ static ir_value simplify_closure(struct opt *o, const struct ir_inst *i)
 ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule)
 {
     if (i->op == IR_CADD || i->op == IR_CMUL) {
-        *rule = "identity";
+        *rule = "closure";
         return simplify_closure(o, i);
     }
     if (i->operand_count && all_constant(o, i)) {
@@ -255,8 +256,10 @@ ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule)
             return i->operands[c->u.k.i != 0 ? 1 : 2];
         if (i->operands[1] == i->operands[2])
             return i->operands[1];
-        if (o->fact[i->operands[0]])
+        if (o->fact[i->operands[0]]) {
+            *rule = "branch";
             return i->operands[o->fact[i->operands[0]] == 2 ? 1 : 2];
+        }
         return is_int(o, i->operands[1], 1) && is_int(o, i->operands[2], 0) &&
                        is_truth(o, i->operands[0])
                    ? i->operands[0]
@@ -293,13 +296,14 @@ static bool foldable(struct opt *o, const struct ir_inst *i)
         if (c->args[k].is_place)
             return false;
     if (c->type.base == ASL_CLOSURE || c->type.base == ASL_VOID || c->callee == BI_RAYTYPE ||
-        c->callee == IRC_CONSTRUCT2 ||
-        (c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR) ||
+        c->callee == IRC_CONSTRUCT2 || (c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR) ||
         (c->callee == BI_TRANSFORM && c->args[0].type.base == ASL_STRING))
         return false;
-    for (uint32_t k = 0; k < i->operand_count; k++)
-        if (!constant(o, i->operands[k]) || o->b.layer->types[i->operands[k]] == IR_C)
+    for (uint32_t k = 0; k < c->arg_count; k++)
+        if (c->args[k].type.base == ASL_CLOSURE)
             return false;
+    if (!all_constant(o, i))
+        return false;
     return ir_call_effect((const struct ir_inst *const *)o->defs, i) != IR_EFFECT_ORDER;
 }
 
@@ -340,10 +344,15 @@ static bool evaluate(struct opt *o, const struct ir_inst *i, union asl_slot *out
     return !o->fold_said;
 }
 
+bool opt_evaluate_call(struct opt *o, const struct ir_inst *i, union asl_slot *out)
+{
+    return foldable(o, i) && i->result_count <= 48 && fold_open(o) && evaluate(o, i, out);
+}
+
 bool opt_fold_call(struct opt *o, struct ir_inst *i)
 {
     union asl_slot out[48] = {{.s = NULL}};
-    if (!foldable(o, i) || i->result_count > 48 || !fold_open(o) || !evaluate(o, i, out))
+    if (!opt_evaluate_call(o, i, out))
         return false;
     for (uint32_t k = 0; k < i->result_count; k++) {
         enum ir_type t = (enum ir_type)o->b.layer->types[i->result + k];
@@ -355,7 +364,7 @@ bool opt_fold_call(struct opt *o, struct ir_inst *i)
         }
         ir_value now = ir_const(&o->b, t, out[k]);
         opt_values(o);
-        opt_replace(o, i->result + k, now, "fold");
+        opt_replace(o, i->result + k, now, "foldcall");
     }
     return true;
 }

@@ -242,7 +242,8 @@ static void forget(struct opt *o, uint32_t mark)
 /* Constant indices become part of the base. `first`: of the place's operands. */
 static void fix_place(struct opt *o, struct ir_inst *i, struct ir_place *p)
 {
-    struct ir_index *kept = p->index_count ? IR_ARRAY(&o->b, struct ir_index, p->index_count) : NULL;
+    struct ir_index *kept =
+        p->index_count ? IR_ARRAY(&o->b, struct ir_index, p->index_count) : NULL;
     uint32_t count = 0;
     for (uint32_t k = 0; k < p->index_count; k++) {
         const struct ir_inst *d = o->defs[i->operands[p->index[k].operand]];
@@ -528,6 +529,7 @@ static bool take_apart(struct opt *o, struct ir_inst *i, struct ir_inst **next)
     struct ir_block *b = NULL;
     int yes = i->op == IR_IF ? decided(o, i->operands[0]) : -1;
     if (i->op == IR_LOOP && runs_once(i)) {
+        witness_unreachable(o->witness, i->other);
         i->op = IR_BLOCK;
         i->other = NULL;
         o->changed = true;
@@ -538,6 +540,7 @@ static bool take_apart(struct opt *o, struct ir_inst *i, struct ir_inst **next)
             b = i->body;
     } else if (yes >= 0) {
         b = yes ? i->body : i->other;
+        witness_unreachable(o->witness, yes ? i->other : i->body);
     } else if (i->op == IR_IF) {
         move_rest(o, i);
         *next = i->next;
@@ -600,6 +603,8 @@ static bool is_gone(struct opt *o, struct ir_inst *i)
 
 static void cut_after(struct opt *o, struct ir_inst *i)
 {
+    struct ir_block rest = {.first = i->next};
+    witness_unreachable(o->witness, &rest);
     while (i->next) {
         ir_remove(i->next);
         o->changed = true;

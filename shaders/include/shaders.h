@@ -337,6 +337,11 @@ struct asl_fault {
     const char *name, *text; /* "asl-lost-else" */
 };
 const struct asl_fault *asl_fault_at(size_t index);
+/* Is the witness well-formed, does each value of each step's result have its line, and do the rules
+ * that it names hold for what they were used on? Fails: TYPE or PARSE with file and line. steps and
+ * facts (may be NULL) count what was checked. */
+enum status asl_witness_check(const char *file, const char *text, size_t size, size_t *steps,
+                              size_t *facts, struct error *err);
 /* Per layer, and the sum when layer is SIZE_MAX. */
 struct asl_code_stats asl_code_stats(const struct asl_code *c, size_t layer);
 void asl_code_print(const struct asl_code *c, struct text *out);

@@ -1,0 +1,178 @@
+/* witness_test.c: the witness of every step, for every program of shaders/tests/ and
+ * shaders/library/, passes its check; a changed one does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+
+#include "shaders.h"
+
+static bool make(struct arena *a, const char *path, const char *source, struct text *out)
+{
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p = NULL;
+    struct asl_code *code = NULL;
+    const struct asl_lower_options opt = {.level = 2, .bake = true, .witness = out};
+    if (asl_compile(a, path, source, source ? strlen(source) : 0, NULL, &diags, &p, &err) !=
+            STATUS_OK ||
+        asl_program_shaders(p) == 0)
+        return false;
+    assert_int_equal(asl_object_lower(a, p, &opt, &code, &err), STATUS_OK);
+    return true;
+}
+
+static unsigned check_folder(const char *folder, unsigned *bad)
+{
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    unsigned count = 0;
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;) {
+        size_t n = strlen(e->d_name), steps = 0, facts = 0;
+        char path[4096];
+        struct arena a = {0};
+        struct text t = {0};
+        struct error err = {0};
+        if (n < 5 || strcmp(e->d_name + n - 4, ".asl") != 0)
+            continue;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (make(&a, path, NULL, &t)) {
+            enum status s = asl_witness_check("witness", t.data, t.len, &steps, &facts, &err);
+            if (s != STATUS_OK || steps < 3 || facts < 2) {
+                print_error("%s: line %u: %s (%zu steps, %zu facts)\n", path, err.line, err.msg,
+                            steps, facts);
+                (*bad)++;
+            }
+            count++;
+        }
+        text_free(&t);
+        arena_free(&a);
+    }
+    (void)closedir(dir);
+    return count;
+}
+
+static void witnesses_hold(void **state)
+{
+    (void)state;
+    unsigned bad = 0;
+    assert_true(check_folder(SOURCE_DIR "/shaders/library", &bad) >= 40);
+    assert_true(check_folder(SOURCE_DIR "/shaders/tests", &bad) >= 20);
+    assert_int_equal(bad, 0);
+}
+
+static const char program[] =
+    "shader t(float k = 2, int n = 3, output float f = 0, output color c = 0) {\n"
+    "  float a[3] = {1, k, 3}; f = u * 1 + sin(k) / 4; int i = (int)(u * 4) * 8;\n"
+    "  if (n > 2) f += a[i] * a[1]; else f = noise(\"cell\", P);\n"
+    "  f += u * v + sqrt(u * v) + sqrt(v * u + u * v); c = Dx(P) * f + (f > 0 ? 1 : k - 2);\n"
+    "  c += (k > 1 ? u : v) * (u * 1); printf(\"%g\\n\", f); }\n";
+
+/* The text with the first line that begins so, after `after`, changed by `change`. */
+static char *altered(struct arena *a, const char *text, const char *rule, const char *from,
+                     const char *to)
+{
+    for (const char *p = text; *p; p += strcspn(p, "\n") + 1) {
+        char line[400];
+        size_t n = strcspn(p, "\n");
+        if (n >= sizeof line)
+            continue;
+        memcpy(line, p, n);
+        line[n] = 0;
+        const char *at = strstr(line, rule) ? strstr(line, from) : NULL;
+        if (!at)
+            continue;
+        size_t before = (size_t)(p - text) + (size_t)(at - line);
+        return arena_printf(a, "%.*s%s%s", (int)before, text, to, text + before + strlen(from));
+    }
+    return NULL;
+}
+
+static void changed_witnesses_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rule, *from, *to, *message;
+    } bad[] = {
+        {"isophote-witness", "1", "2", "isophote-witness 1"},
+        {"step lower", "lower", "upper", "step lower"},
+        {"step forward", "forward", "sideways", "forward or dead"},
+        {" binary *", "binary", "trinary", "no such rule"},
+        {" fold", "fold", "fould", "no such rule"},
+        {" fold", "fold", "identity", NULL}, /* the same replay: holds */
+        {" foldcall", "foldcall", "fold", "does not hold"},
+        {" common", "common", "forward", "was no load"},
+        {"put v", " forward", " common", "not the same work"},
+        {" identity", "identity", "inside", "was no index"},
+        {" unused", "gone", "done", "expected def, put or gone"},
+        {"def v1 ", "def v1 ", "def v100000 ", "nothing says what v1 stands for"},
+        {"gone v", "gone v", "gone v9", "vanished without a word"},
+    };
+    struct arena a = {0};
+    struct text t = {0};
+    struct error err = {0};
+    assert_true(make(&a, "t.asl", program, &t));
+    enum status s = asl_witness_check("witness", t.data, t.len, NULL, NULL, &err);
+    if (s != STATUS_OK)
+        print_error("%u: %s\n%s", err.line, err.msg, t.data);
+    assert_int_equal(s, STATUS_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *text = altered(&a, t.data, bad[i].rule, bad[i].from, bad[i].to);
+        if (!text)
+            print_error("no line with '%s'\n", bad[i].rule);
+        assert_non_null(text);
+        err = (struct error){0};
+        s = asl_witness_check("witness", text, strlen(text), NULL, NULL, &err);
+        if (bad[i].message ? s != STATUS_TYPE : s != STATUS_OK)
+            print_error("'%s' for '%s' in '%s': %s: %s\n", bad[i].to, bad[i].from, bad[i].rule,
+                        status_name(s), err.msg);
+        assert_int_equal(s, bad[i].message ? STATUS_TYPE : STATUS_OK);
+        if (bad[i].message && !strstr(err.msg, bad[i].message))
+            print_error("'%s' for '%s': %s\n", bad[i].to, bad[i].from, err.msg);
+        if (bad[i].message)
+            assert_non_null(strstr(err.msg, bad[i].message));
+    }
+    text_free(&t);
+    arena_free(&a);
+}
+
+/* One line less, or one result changed: each such text is refused. */
+static void every_line_counts(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct text t = {0};
+    struct error err = {0};
+    unsigned tried = 0, changed = 0;
+    assert_true(make(&a, "t.asl", program, &t));
+    for (const char *p = t.data; *p; p += strcspn(p, "\n") + 1) {
+        bool fact =
+            strncmp(p, "def ", 4) == 0 || strncmp(p, "put ", 4) == 0 || strncmp(p, "gone ", 5) == 0;
+        size_t n = strcspn(p, "\n") + 1;
+        if (!fact)
+            continue;
+        char *text = arena_printf(&a, "%.*s%s", (int)(p - t.data), t.data, p + n);
+        enum status s = asl_witness_check("w", text, strlen(text), NULL, NULL, &err);
+        if (s == STATUS_OK) /* a new value that went in the same step leaves no trace */
+            print_message("not missed: %.*s", (int)n, p);
+        tried++;
+        changed += s == STATUS_TYPE;
+    }
+    assert_true(tried > 100);
+    assert_true(changed >= tried - tried / 50);
+    text_free(&t);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(witnesses_hold),
+                                       cmocka_unit_test(changed_witnesses_are_refused),
+                                       cmocka_unit_test(every_line_counts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
