@@ -6,6 +6,7 @@
  * where a module serves all. */
 #ifdef HAVE_KERNEL_SPIRV
 // clang-format off
+/* NOLINTBEGIN(bugprone-macro-parentheses): names */
 #define MODULE(mode, tree, part, cpu, label, file)                                                 \
     __asm__(".pushsection .rodata\n"                                                               \
             ".balign 16\n"                                                                         \
@@ -13,6 +14,7 @@
             #label "_end: .byte 0\n"                                                               \
             ".popsection");                                                                        \
     extern const char label[], label##_end[];
+/* NOLINTEND(bugprone-macro-parentheses) */
 // clang-format on
 #include "kernel_spirv.def"
 #undef MODULE

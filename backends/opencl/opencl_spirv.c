@@ -3,6 +3,7 @@
 #include "kernel_spirv.h"
 #include "opencl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum status opencl_spirv_find(const struct backend *b, enum program_part part, const void **spirv,
@@ -19,10 +20,12 @@ typedef cl_program(CL_API_CALL *create_with_il)(cl_context context, const void *
 /* Not among the functions that every loader has: asked for when needed. */
 static create_with_il creator_find(const struct backend *b)
 {
-    unsigned major = 0, minor = 0;
+    static const char prefix[] = "OpenCL ";
     void *f = NULL;
-    if (sscanf(b->platform_version, "OpenCL %u.%u", &major, &minor) == 2 &&
-        10 * major + minor >= 21)
+    double version = strncmp(b->platform_version, prefix, sizeof prefix - 1) == 0
+                         ? strtod(b->platform_version + sizeof prefix - 1, NULL)
+                         : 0.0;
+    if (version >= 2.1)
         f = cl_symbol("clCreateProgramWithIL");
     if (!f)
         f = b->cl->GetExtensionFunctionAddressForPlatform(b->platform, "clCreateProgramWithILKHR");

@@ -28,10 +28,9 @@ __attribute__((format(printf, 4, 5))) static void found(struct worker *w, enum s
     va_end(ap);
     if (p->line)
         snprintf(where, sizeof where, " at %s:%u", p->file, p->line);
-    soft_finding_add(d, check, "%s%s%s%s: work-item (%u,%u,%u) of group (%u,%u,%u)%s: %s",
-                     l->kernel->name,
-                     *p->function && strcmp(p->function, l->kernel->name) ? " in " : "",
-                     strcmp(p->function, l->kernel->name) ? p->function : "", "", w->local[0],
+    bool inner = *p->function && strcmp(p->function, l->kernel->name) != 0;
+    soft_finding_add(d, check, "%s%s%s: work-item (%u,%u,%u) of group (%u,%u,%u)%s: %s",
+                     l->kernel->name, inner ? " in " : "", inner ? p->function : "", w->local[0],
                      w->local[1], w->local[2], w->group[0], w->group[1], w->group[2], where, what);
 }
 

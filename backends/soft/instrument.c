@@ -2,6 +2,7 @@
  * arrays come from a stack that has a shadow, and copies carry the shadow along. */
 #include "soft.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ static enum status place_add(struct making *m, llvm_value function, llvm_value i
         out->places = grown;
         m->place_capacity = capacity;
     }
+    assert(out->places);
     size_t length;
     unsigned file_length = 0;
     const char *name = a->GetValueName2(function, &length);

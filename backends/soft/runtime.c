@@ -41,6 +41,7 @@ static void soft_barrier(void)
 
 static void *soft_local(uint64_t offset) { return worker_self->local_bytes + offset; }
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): names of functions */
 #define SELF(name)                                                                                 \
     {                                                                                              \
 #name, (void *)name                                                                        \
@@ -53,6 +54,7 @@ static void *soft_local(uint64_t offset) { return worker_self->local_bytes + off
     {                                                                                              \
 #name "f", (void *)(float (*)(float, float))name##f                                        \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static float exp10_float(float x) { return powf(10.0f, x); }
 static double exp10_double(double x) { return pow(10.0, x); }

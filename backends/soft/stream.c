@@ -595,8 +595,11 @@ void soft_device_close(struct soft_device *d)
     d->executed = d->command_count; /* what nobody waited for does not run */
     while (d->modules)
         soft_module_free(d->modules);
-    while (d->streams)
-        soft_stream_close(d->streams);
+    for (struct soft_stream *s = d->streams, *next; s; s = next) {
+        next = s->next;
+        free(s->clock);
+        free(s);
+    }
     for (size_t i = 0; i < d->command_count; i++) {
         payload_free(d->commands[i]);
         free(d->commands[i]->clock);

@@ -27,6 +27,7 @@ static ze_result_t table_check(ze_api_version_t version, const void *table)
     X(zeGetEventProcAddrTable, ze_event_dditable_t, event_table)                                   \
     X(zeGetFenceProcAddrTable, ze_fence_dditable_t, fence_table)
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types */
 #define X(function, type, fill)                                                                    \
     EXPORT ze_result_t ZE_APICALL function(ze_api_version_t version, type *t)                      \
     {                                                                                              \
