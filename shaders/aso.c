@@ -6,7 +6,7 @@
 
 static const char mark[] = "// Isophote ASL object 2\n";
 static const char ir_begin[] = "/* IR of the last shader alone (docs/asl_ir.md)\n";
-static const char ir_end[] = "*/\n";
+static const char ir_end[] = "*/\n"; /* its first two characters end it */
 
 /* Inside the comment no text may end it: "*" and "/" side by side stand in quotes only. */
 static void append_comment(struct text *out, const char *s, size_t n)
@@ -71,8 +71,10 @@ enum status asl_object_read(struct arena *a, const char *file, const char *text,
     if (rest < n || memcmp(p, ir_begin, n) != 0)
         return error_set(err, STATUS_PARSE, at, "the object holds no IR: it has no shader");
     p += n;
-    const char *end = memmem(p, rest - n, ir_end, sizeof ir_end - 1);
-    if (!end)
+    const char *end = p, *last = text + size - 1;
+    while (end < last && !(end[0] == '*' && end[1] == '/'))
+        end++;
+    if (end >= last)
         return error_set(err, STATUS_PARSE, at, "the IR has no end: expected '*/'");
     return ir_read_lines(a, file, p, (size_t)(end - p), 3, out, err);
 }
