@@ -173,11 +173,13 @@ static char *string(struct reader *r)
 static enum ir_type type_letter(struct reader *r)
 {
     blanks(r);
-    const char *p = r->p < r->end ? memchr("ifsc", *r->p, 4) : NULL;
-    if (!p)
-        expected(r, "a type: i, f, s or c");
-    r->p++;
-    return (enum ir_type)(p - "ifsc");
+    for (uint32_t t = IR_I; t <= IR_C && r->p < r->end; t++) {
+        if (*r->p == ir_type_letter((enum ir_type)t)) {
+            r->p++;
+            return (enum ir_type)t;
+        }
+    }
+    expected(r, "a type: i, f, s or c");
 }
 
 static void grow(struct reader *r, void *array, uint32_t count, uint32_t *cap, size_t size)
@@ -187,7 +189,7 @@ static void grow(struct reader *r, void *array, uint32_t count, uint32_t *cap, s
         return;
     uint32_t more = *cap ? 2 * *cap : 16;
     void *q = ir_alloc(&r->b, more, size);
-    if (count)
+    if (*p)
         memcpy(q, *p, count * size);
     *p = q;
     *cap = more;
