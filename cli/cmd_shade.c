@@ -579,6 +579,31 @@ static enum status run_all(struct command *s, struct shade *shade, struct shade_
     return st == STATUS_OK ? run_grid(s, shade, s->iters - before, images, err) : st;
 }
 
+static void operations_line(const struct asl_code *code, size_t layer, const char *name)
+{
+    struct asl_code_stats t = asl_code_stats(code, layer);
+    (void)fprintf(stderr, "%s: %zu operations -> %zu, %zu symbols -> %zu\n", name, t.ops_before,
+                  t.ops_after, t.symbols_before, t.symbols_after);
+}
+
+/* What the optimiser made of each layer, for the outputs that are asked for. */
+static void operations(const struct command *s)
+{
+    struct arena a = {0};
+    struct asl_code *code = NULL;
+    const struct asl_lower_options o = {
+        .level = (int)s->opt.level, .bake = s->opt.bake, .outputs = s->opt.outputs};
+    if (asl_lower(&a, s->group, &o, &code, NULL) == STATUS_OK) {
+        size_t n = asl_group_layers(s->group);
+        for (size_t i = 0; i < n; i++)
+            operations_line(code, i, asl_group_layer_name(s->group, i));
+        operations_line(code, SIZE_MAX, "all layers");
+        struct asl_code_stats t = asl_code_stats(code, SIZE_MAX);
+        (void)fprintf(stderr, "%zu of %zu layers run\n", t.layers_after, t.layers_before);
+    }
+    arena_free(&a);
+}
+
 static void statistics(const struct command *s, const struct shade *shade)
 {
     const struct shade_info *info = shade_describe(shade);
@@ -591,6 +616,8 @@ static void statistics(const struct command *s, const struct shade *shade)
     if (info->compile_s > 0)
         (void)fprintf(stderr, "translated in %.4f s, compiled in %.4f s%s\n", info->translate_s,
                       info->compile_s, info->cached ? " (from the cache)" : "");
+    if (strcmp(info->engine, "interp") != 0)
+        operations(s);
 }
 
 static bool json_report(struct command *s, const struct shade *shade)
