@@ -203,6 +203,21 @@ static void write_whole_assign(struct generator *g)
     }
 }
 
+/* More slots than translators copy one by one. */
+static void write_large_copy(struct generator *g)
+{
+    uint32_t n = 17 + roll(g, 12), a = g->names++, b = g->names++;
+    cover(g, CONSTRUCT_ARRAY_COPY);
+    line(g);
+    put(g, "float x%u[%u], x%u[%u]; x%u[%u] = ", a, n, b, n, a, n - 1);
+    write_expression(g, FLOAT, 2);
+    put(g, "; x%u[%u] = 3; x%u = x%u; ", a, roll(g, n - 1), b, a);
+    if (g->in_shader)
+        put(g, "keep(x%u[%u]); keep(x%u[%u]);\n", b, n - 1, b, roll(g, n));
+    else
+        put(g, "pulse += x%u[%u];\n", b, n - 1);
+}
+
 static void write_if(struct generator *g)
 {
     cover(g, CONSTRUCT_IF);
@@ -425,7 +440,10 @@ static void write_statement(struct generator *g)
         write_print(g);
         break;
     case 14:
-        write_whole_assign(g);
+        if (chance(g, 25))
+            write_large_copy(g);
+        else
+            write_whole_assign(g);
         break;
     case 15:
         if (chance(g, 40) && g->in_shader)
@@ -762,6 +780,8 @@ static void write_parameters(struct generator *g)
 {
     for (size_t i = 0; i < PARAMETERS; i++) {
         const struct shader_parameter *p = &parameters[i];
+        if (g->what.discipline == ASL_EXACT && strstr(p->text, " unsure "))
+            continue;
         put(g, "%s    %s", i ? ",\n" : "", p->text);
         if (*p->name && g->var_count < MAX_VARS) {
             struct variable *v = &g->vars[g->var_count++];

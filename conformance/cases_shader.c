@@ -8,8 +8,9 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 100,    /* shader.generated.block-001 ... */
-    BLOCK_SIZE = 16, /* programs of each */
+    BLOCKS = 100, /* shader.generated.block-001 ... */
+    BLOCK_SIZE = 16,
+    DEVICE_PROGRAMS = 6, /* programs of each */
     SIDE = 4,
     RANDOM_POINTS = 12
 };
@@ -345,7 +346,7 @@ static enum status judge_program(struct run_context *c, const char *name, const 
     if (st == STATUS_OK)
         st = shader_file_read(&a, name, text, size, variation, &f, err);
     if (st == STATUS_OK)
-        st = shader_points(&a, SIDE, RANDOM_POINTS, &points, &count, err);
+        st = shader_points(&a, SIDE, RANDOM_POINTS, !c->scene_path, &points, &count, err);
     for (size_t w = from; st == STATUS_OK && w < to && !*different; w++) {
         struct shader_comparison r;
         s.level = ways[w].level;
@@ -409,7 +410,8 @@ static enum status judge_block(struct run_context *c, struct error *err)
     bool processor = host || strchr(c->device_id, ':') == NULL;
     double begin = clock_s();
     enum status st = STATUS_OK;
-    for (unsigned i = 0; st == STATUS_OK && i < BLOCK_SIZE && !different; i++) {
+    for (unsigned i = 0; st == STATUS_OK && i < (host ? BLOCK_SIZE : DEVICE_PROGRAMS) && !different;
+         i++) {
         uint64_t seed = (uint64_t)(block - 1) * BLOCK_SIZE + i;
         const struct asl_generate_options o = {.numbers_only = !processor};
         struct text text = {0};

@@ -62,13 +62,26 @@ static void random_point(struct stream *s, struct asl_globals *g)
     g->raytype = 1u << (unsigned)next_number(s, 0, 7.99);
 }
 
-enum status shader_points(struct arena *a, uint32_t side, uint32_t random,
+static void special_point(struct stream *s, uint32_t index, struct asl_globals *g)
+{
+    static const float values[][2] = {
+        {NAN, INFINITY}, {-0.0f, NAN}, {-INFINITY, 0.25f}, {1e38f, -0.0f}};
+    random_point(s, g);
+    g->u.v = values[index % 4][0];
+    g->v.v = values[index % 4][1];
+    g->P.v[index % 3] = values[index % 4][1];
+    g->N.v[(index + 1) % 3] = values[index % 4][0];
+}
+
+enum { SPECIAL_POINTS = 4 };
+
+enum status shader_points(struct arena *a, uint32_t side, uint32_t random, bool special,
                           struct asl_globals **points, size_t *count, struct error *err)
 {
     const struct shade_grid grid = {
         .width = side, .height = side, .raytype = asl_raytype_bit("camera")};
     size_t n = (size_t)side * side;
-    struct asl_globals *p = ARENA_ARRAY(a, struct asl_globals, n + random);
+    struct asl_globals *p = ARENA_ARRAY(a, struct asl_globals, n + random + SPECIAL_POINTS);
     struct stream s = {0};
     if (!p)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu points", n + random);
@@ -76,8 +89,10 @@ enum status shader_points(struct arena *a, uint32_t side, uint32_t random,
         shade_grid_globals(&grid, i, &p[i]);
     for (size_t i = 0; i < random; i++)
         random_point(&s, &p[n + i]);
+    for (uint32_t i = 0; special && i < SPECIAL_POINTS; i++)
+        special_point(&s, i, &p[n + random + i]);
     *points = p;
-    *count = n + random;
+    *count = n + random + (special ? SPECIAL_POINTS : 0);
     return STATUS_OK;
 }
 

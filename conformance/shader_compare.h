@@ -39,8 +39,9 @@ enum status shader_compare(const struct shader_file *f, const struct shader_sett
                            struct shader_comparison *out, struct error *err);
 
 /* The points that shaders are run at: a grid over [0,1]^2, then points at random with normals,
- * derivatives, ray types. In the arena. */
-enum status shader_points(struct arena *a, uint32_t side, uint32_t random,
+ * derivatives, ray types, then (`special`) ones that hold infinities, NaN and -0, for programs that
+ * do not look at the bits of NaN, which nothing defines. In the arena. */
+enum status shader_points(struct arena *a, uint32_t side, uint32_t random, bool special,
                           struct asl_globals **points, size_t *count, struct error *err);
 /* Spaces and data of the geometry that every run has. */
 void shader_world(struct shade_options *o);
