@@ -57,6 +57,17 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
     return STATUS_OK;
 }
 
+bool shade_program_bakes(const struct shade *s)
+{
+    for (size_t l = 0; l < asl_group_layers(s->group); l++) {
+        const struct asl_shader_info *info = asl_group_layer_shader(s->group, l);
+        for (size_t k = 0; k < info->param_count; k++)
+            if (info->params[k].type.base == ASL_STRING && !info->params[k].output)
+                return true;
+    }
+    return s->opt.bake;
+}
+
 void shade_program_free(struct shade_program *p)
 {
     text_free(&p->source);

@@ -94,6 +94,15 @@ static const char *log_next(const char *p, struct shade_message *m)
     return m->text + strlen(m->text) + 1;
 }
 
+/* Rows of points speak statement by statement: back into the order of points. */
+static int message_order(const void *a, const void *b)
+{
+    const struct shade_message *x = a, *y = b;
+    if (x->point != y->point)
+        return x->point < y->point ? -1 : 1;
+    return x->text < y->text ? -1 : x->text > y->text; /* both still lie in one log, in order */
+}
+
 enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
                                struct error *err)
 {
@@ -111,25 +120,30 @@ enum status shade_logs_collect(const struct shade_log *logs, size_t count, struc
     struct shade_message *list = ARENA_ARRAY(&out->arena, struct shade_message, n);
     failed = failed || !list;
     n = 0;
-    for (size_t i = 0; !failed && i < count; i++) {
+    for (size_t i = 0; !failed && i < count; i++) { /* logs follow each other in points */
         const struct text *t = &logs[i].text;
-        for (const char *p = t->data; p && p < t->data + t->len;) {
-            p = log_next(p, &m);
-            if (m.kind == ASL_MSG_ERROR || m.kind == ASL_MSG_WARNING) {
-                struct shade_strings *s = &said[m.kind == ASL_MSG_ERROR];
-                size_t before = s->count;
-                (void)shade_string_id(s, m.text);
-                if (s->count == before)
-                    continue;
-            }
-            uint32_t to = shade_string_id(&texts, m.to), text = shade_string_id(&texts, m.text);
-            failed = texts.failed || said[0].failed || said[1].failed;
-            if (failed)
-                break;
-            m.to = texts.text[to];
-            m.text = texts.text[text];
-            list[n++] = m;
+        size_t first = n;
+        for (const char *p = t->data; p && p < t->data + t->len;)
+            p = log_next(p, &list[n++]);
+        qsort(list + first, n - first, sizeof *list, message_order);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; !failed && i < n; i++) {
+        m = list[i];
+        if (m.kind == ASL_MSG_ERROR || m.kind == ASL_MSG_WARNING) {
+            struct shade_strings *s = &said[m.kind == ASL_MSG_ERROR];
+            size_t before = s->count;
+            (void)shade_string_id(s, m.text);
+            if (s->count == before)
+                continue;
         }
+        uint32_t to = shade_string_id(&texts, m.to), text = shade_string_id(&texts, m.text);
+        failed = texts.failed || said[0].failed || said[1].failed;
+        if (failed)
+            break;
+        m.to = texts.text[to];
+        m.text = texts.text[text];
+        list[kept++] = m;
     }
     shade_strings_free(&said[0]);
     shade_strings_free(&said[1]);
@@ -137,7 +151,7 @@ enum status shade_logs_collect(const struct shade_log *logs, size_t count, struc
     if (failed)
         return no_memory(err);
     out->messages = list;
-    out->message_count = n;
+    out->message_count = kept;
     return STATUS_OK;
 }
 

@@ -381,7 +381,7 @@ static enum status native_run(struct shade *s, const struct shade_points *points
 {
     struct native_run run = {.shade = s, .native = s->state, .points = points, .out = out};
     struct arena a = {0};
-    enum status st = s->opt.bake ? translate(s, run.native, err) : STATUS_OK;
+    enum status st = shade_program_bakes(s) ? translate(s, run.native, err) : STATUS_OK;
     if (st == STATUS_OK)
         st = shade_input_make(s, &run.native->program, points, &a, &run.input, err);
     run.direct = out->output_count == 1;

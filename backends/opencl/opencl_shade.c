@@ -217,7 +217,7 @@ static enum status opencl_shade_run(struct shade *s, const struct shade_points *
                                     struct shade_result *out, struct error *err)
 {
     struct state *t = s->state;
-    enum status st = s->opt.bake ? translate(s, t, err) : STATUS_OK;
+    enum status st = shade_program_bakes(s) ? translate(s, t, err) : STATUS_OK;
     return st == STATUS_OK ? shade_device_run(s, &t->program, points, launch, t, out, err) : st;
 }
 

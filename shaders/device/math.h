@@ -331,8 +331,9 @@ K_FN af a_inversesqrt(af x)
 K_FN af a_cbrt(af x)
 {
     af ax = a_abs(x);
-    am plain = (ax > 0.0f) & a_is_finite(x), sub = ax < A_FLT_MIN;
-    af y = a_sel(plain, a_sel(sub, ax * 16777216.0f, ax), A_F(1.0f));
+    am plain = (ax > 0.0f) & a_is_finite(x), sub = ax < A_FLT_MIN, large = ax > 1e37f;
+    af scaled = a_sel(sub, ax * 16777216.0f, a_sel(large, ax * 5.96046448e-08f, ax));
+    af y = a_sel(plain, scaled, A_F(1.0f));
     /* a third of the exponent, then Halley's step twice, then Newton's */
     ai third = a_to_int(a_to_float(A_BITS(y)) * 0.333333343f);
     af t = A_FLOATS(third + 0x2A5137A0);
@@ -341,7 +342,7 @@ K_FN af a_cbrt(af x)
         t = t * ((c + (y + y)) / ((c + c) + y));
     }
     t = t - (t - y / (t * t)) * 0.333333343f;
-    t = a_sel(sub, t * 0.00390625f, t);
+    t = a_sel(sub, t * 0.00390625f, a_sel(large, t * 256.0f, t));
     return a_sel(plain, a_with_sign(t, x), x);
 }
 /* log2(x) = *hi + *lo to about 2^-31 of it; x > 0, finite. With s = f / (2 + f): log(1 + f) = 2

@@ -211,7 +211,7 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
         g[0] = A_FLOATS(A_BITS(1.0f + a_to_float(A_INTS(h & 7u))) | A_INTS((h & 8u) << 28u));
     } else if (dims == 2) {
         h = a_scramble(i[0], i[1], A_I(seed)) & 7u;
-        g[0] = a_trit(0x9588u, h);
+        g[0] = a_trit(0x9488u, h);
         g[1] = a_trit(0x2294u, h);
     } else if (dims == 3) {
         h = a_scramble(i[0], i[1], A_INTS(a_scramble(i[2], A_I(seed), A_I(0)))) & 15u;

@@ -1,0 +1,305 @@
+/* shade_test.c: the engines of shade_open through their public door. Compiled engines give the
+ * interpreter's bits wherever no function with an ulp bound is called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backends.h"
+
+struct fixture {
+    struct arena arena;
+    struct asl_group *group;
+    struct shade *shade;
+    struct shade_result result;
+};
+
+static void open_text(struct fixture *f, const char *engine, const char *source,
+                      const struct shade_options *opt)
+{
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p;
+    assert_int_equal(
+        asl_compile(&f->arena, "test.asl", source, strlen(source), NULL, &diags, &p, &err), 0);
+    assert_int_equal(asl_group_new(&f->arena, "g", &f->group, &err), 0);
+    assert_int_equal(asl_group_layer(f->group, p, NULL, "l", NULL, &err), 0);
+    assert_int_equal(asl_group_finish(f->group, &err), 0);
+    enum status st = shade_open(engine, f->group, opt, &f->shade, &err);
+    if (st != STATUS_OK)
+        fail_msg("%s, %s: %s", engine, math_mode_name(opt ? opt->mode : MODE_STRICT), err.msg);
+}
+
+static void close_all(struct fixture *f)
+{
+    shade_result_free(&f->result);
+    shade_close(f->shade);
+    arena_free(&f->arena);
+    *f = (struct fixture){0};
+}
+
+static const char *const outputs[] = {"r", NULL};
+static const struct shade_points grid = {.grid = {.width = 37, .height = 5}};
+
+static void run(struct fixture *f, const char *engine, const char *source,
+                const struct shade_options *opt, const struct shade_points *points)
+{
+    struct error err = {0};
+    struct shade_options o = opt ? *opt : (struct shade_options){0};
+    o.outputs = outputs;
+    open_text(f, engine, source, &o);
+    assert_int_equal(shade_run(f->shade, points, &f->result, &err), STATUS_OK);
+}
+
+/* "native" and each OpenCL device that is here. */
+static size_t engines(char list[8][16])
+{
+    struct arena a = {0};
+    struct device_info *d;
+    const char *const *problems;
+    size_t count, problem_count, n = 0;
+    struct error err = {0};
+    (void)snprintf(list[n++], 16, "ir");
+    (void)snprintf(list[n++], 16, "native");
+    assert_int_equal(devices_list(&a, false, &d, &count, &problems, &problem_count, &err), 0);
+    for (size_t i = 0; i < count && n < 8; i++)
+        if (strcmp(d[i].api, "opencl") == 0)
+            (void)snprintf(list[n++], 16, "%.15s", d[i].id);
+    arena_free(&a);
+    return n;
+}
+
+/* No function with an ulp bound: the bits of the interpreter everywhere. */
+static const char *const exact[] = {
+    "shader s(output float r = 0) { r = u * 3 - v / (u - v) + u % 0.3; }",
+    "shader s(output int r = 0) { int a = (int)(u * 1000) - 300, b = (int)(v * 7) - 3; "
+    "r = a / b + a % b * 3 - (a << b) + (a >> 2) ^ (b & 5) | ~a; }",
+    "shader s(output color r = 0) { if (u > 0.5) { r = color(u, v, 1); if (v > 0.5) r *= 2; } "
+    "else if (v < 0.3) r = mix(color(0), color(u), v); else r[1] = u; }",
+    "shader s(output float r = 0) { for (int i = 0; i < (int)(u * 20); i++) { "
+    "if (i == 3) continue; if (r > 4 + v) break; r += i * v; } }",
+    "float f(float x) { if (x > 0.7) return x * 2; for (int i = 0; i < 9; i++) "
+    "{ if (i * 0.1 > x) return i; } return -1; } shader s(output float r = 0) { r = f(u) + f(v); }",
+    "shader s(output float r = 0) { float a[5] = {1, 2, 3, 4, 5}; int i = (int)(u * 4.9); "
+    "a[i] = v; a[(i + 2) % 5] += a[i]; for (int k = 0; k < 5; k++) r = r * 2 + a[k]; }",
+    "struct p { float x; color c; int n; }; shader s(output color r = 0) { p q = {u, color(v), 3}; "
+    "p w = q; w.c[1] = q.x; w.n += 2; r = w.c * w.n + w.x; }",
+    "shader s(output color r = 0) { r = noise(\"perlin\", P * 9) + noise(\"cell\", P * 9) "
+    "+ snoise(u * 9) + noise(u * 7, v * 5) + hashnoise(P); }",
+    "shader s(output color r = 0) { r = noise(\"simplex\", P * 9) + noise(\"usimplex\", u * 9, v) "
+    "+ noise(\"simplex\", P * 4, u) + pnoise(P * 9, point(3, 4, 5)) + psnoise(u * 5, 2); }",
+    "shader s(output color r = 0) { point q = P * 8; r = Dx(noise(\"perlin\", q)) "
+    "+ Dy(noise(\"simplex\", q, u)) + Dx(u * v * v) + filterwidth(q); }",
+    "shader s(output vector r = 0) { vector a = vector(u, v, 1), b = vector(v, 1, u); "
+    "r = cross(a, b) / dot(a, b) + normalize(a) * length(b) + reflect(a, b) + faceforward(a, b); }",
+    "shader s(output int r = 0) { r = hash(u) ^ hash(P) ^ hash((int)(u * 9)) ^ hash(u, v); }",
+    "shader s(output float r = 0) { while (1) { r += 1; if (r > u * 30) exit(); } }",
+    "shader s(output float r = 0) { r = round(u * 5 - 2) + floor(v * 5 - 2) + ceil(u * 3) "
+    "+ trunc(v * 9) + fmod(u * 9, 0.7) + mod(u * 9 - 4, 0.7) + sqrt(u) + abs(u - v) + sign(u - v); "
+    "}",
+    "shader s(output color r = 0) { color k[5] = {color(0), color(1, 0, 0), color(0, 1, 0), "
+    "color(u), color(v)}; r = spline(\"catmull-rom\", u, k) + spline(\"bspline\", v, 0, u, v, 1); "
+    "}",
+    "shader s(output color r = 0) { r = transformc(\"hsv\", color(u, v, 0.5)) "
+    "+ transformc(\"hsl\", \"YIQ\", color(u, v, 1)) + color(\"XYZ\", u, v, 0.2); }",
+    "shader s(output float r = 0) { do { r += 0.25; for (int i = 0; i < 3; i++) "
+    "if (r > u + i) break; } while (r < v * 5); }",
+};
+
+static void exact_bits(void **state)
+{
+    (void)state;
+    char list[8][16];
+    size_t n = engines(list), compared = 0;
+    for (size_t k = 0; k < sizeof exact / sizeof *exact; k++) {
+        struct fixture want = {0};
+        run(&want, "interp", exact[k], NULL, &grid);
+        for (size_t e = 0; e < n; e++) {
+            struct fixture f = {0};
+            run(&f, list[e], exact[k], NULL, &grid);
+            const struct shade_output *a = want.result.outputs, *b = f.result.outputs;
+            assert_int_equal(f.result.count, 37 * 5);
+            for (size_t i = 0; i < want.result.count * a->slots; i++)
+                if (a->words[i] != b->words[i])
+                    fail_msg("%s: %s: point %zu slot %zu: %08x, interp %08x", list[e], exact[k],
+                             i / a->slots, i % a->slots, b->words[i], a->words[i]);
+            compared += want.result.count * a->slots;
+            close_all(&f);
+        }
+        close_all(&want);
+    }
+    assert_true(compared > 1000);
+}
+
+/* Texts and their order; strings as outputs; what a device cannot do is refused with its place. */
+static void messages(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "shader s(output float r = 0) {\n"
+        "int i = (int)(u * 3.5); printf(\"%d %g\\n\", i, v);\n"
+        "if (i == 2) warning(\"two\"); if (v > 0.5) error(\"high %d\", i); r = i; }";
+    struct shade_points p = {.grid = {.width = 4, .height = 3}};
+    char list[8][16];
+    size_t n = engines(list);
+    struct fixture want = {0};
+    run(&want, "interp", source, NULL, &p);
+    assert_int_equal(want.result.message_count, 12 + 1 + 4);
+    for (size_t e = 0; e < n; e++) {
+        struct fixture f = {0};
+        run(&f, list[e], source, NULL, &p);
+        assert_int_equal(f.result.message_count, want.result.message_count);
+        for (size_t i = 0; i < want.result.message_count; i++) {
+            const struct shade_message *a = &want.result.messages[i], *b = &f.result.messages[i];
+            assert_int_equal(a->point, b->point);
+            assert_int_equal(a->kind, b->kind);
+            assert_string_equal(a->text, b->text);
+        }
+        close_all(&f);
+    }
+    close_all(&want);
+}
+
+static void strings(void **state)
+{
+    (void)state;
+    static const char source[] = "shader s(string who = \"you\", output string r = \"\") {\n"
+                                 "r = format(\"%s%d\", who, (int)(u * 2)); }";
+    struct fixture f = {0}, g = {0};
+    struct error err = {0};
+    struct shade_points p = {.grid = {.width = 4, .height = 1}};
+    run(&f, "native", source, NULL, &p);
+    static const uint32_t want[] = {0, 0, 1, 2};
+    assert_memory_equal(f.result.outputs[0].words, want, sizeof want);
+    assert_string_equal(f.result.strings[1], "you1");
+    shade_result_free(&f.result);
+    assert_int_equal(asl_group_reparam(f.group, "l", NULL, "who", "me", &err), STATUS_OK);
+    assert_int_equal(shade_run(f.shade, &p, &f.result, &err), STATUS_OK);
+    assert_string_equal(f.result.strings[2], "me2");
+    close_all(&f);
+    char list[8][16];
+    size_t n = engines(list);
+    for (size_t e = 2; e < n; e++) {
+        run(&g, "interp", source, NULL, &p);
+        struct shade *s = NULL;
+        struct shade_options o = {.outputs = outputs};
+        assert_int_equal(shade_open(list[e], g.group, &o, &s, &err), STATUS_UNSUPPORTED);
+        assert_int_equal(err.line, 2);
+        assert_null(s);
+        close_all(&g);
+    }
+}
+
+/* A changed parameter is seen without compiling; baked ones by compiling again. */
+static void parameters(void **state)
+{
+    (void)state;
+    static const char source[] = "shader s(float k = 2, output float r = 0) { r = k * (1 + u); }";
+    char list[8][16];
+    size_t n = engines(list);
+    for (size_t e = 0; e < 2 * n; e++) {
+        struct fixture f = {0};
+        struct error err = {0};
+        struct shade_options o = {.bake = e >= n};
+        struct shade_points one = {.grid = {.width = 1, .height = 1}};
+        float v;
+        run(&f, list[e % n], source, &o, &one);
+        memcpy(&v, f.result.outputs[0].words, sizeof v);
+        assert_true(v == 3);
+        shade_result_free(&f.result);
+        assert_int_equal(asl_group_reparam(f.group, "l", NULL, "k", "5.0", &err), STATUS_OK);
+        assert_int_equal(shade_run(f.shade, &one, &f.result, &err), STATUS_OK);
+        memcpy(&v, f.result.outputs[0].words, sizeof v);
+        assert_true(v == 7.5f);
+        close_all(&f);
+    }
+}
+
+/* One point of many loops for ever: it fails, with its place; the others have their values. */
+static void endless(void **state)
+{
+    (void)state;
+    static const char source[] = "shader s(output float r = 1) {\nif (u == 0.5 && v == 0)\n"
+                                 "while (u > 0) r += 1;\nr = 2 * u; }";
+    char list[8][16];
+    size_t n = engines(list);
+    struct shade_options o = {.step_budget = 10000, .keep_going = true};
+    struct shade_points p = {.grid = {.width = 33, .height = 2}};
+    for (size_t e = 0; e < n; e++) {
+        struct fixture f = {0};
+        run(&f, list[e], source, &o, &p);
+        assert_int_equal(f.result.failure_count, 1);
+        assert_int_equal(f.result.failures[0].point, 16);
+        assert_int_equal(f.result.failures[0].error.code, STATUS_TIMEOUT);
+        assert_int_equal(f.result.failures[0].error.line, 3);
+        for (size_t i = 0; i < 66; i++) {
+            float want = 2 * ((float)(i % 33) / 32), v;
+            memcpy(&v, &f.result.outputs[0].words[i], sizeof v);
+            if (i != 16)
+                assert_true(v == want);
+        }
+        close_all(&f);
+    }
+}
+
+/* An array of points gives what the same grid gives. */
+static void listed(void **state)
+{
+    (void)state;
+    static const char source[] = "shader s(output color r = 0) { r = color(u, v, Dx(u)) + P + N "
+                                 "+ Dy(P) + surfacearea() + raytype(\"shadow\"); }";
+    char list[8][16];
+    size_t n = engines(list);
+    struct shade_grid g = {.width = 19, .height = 3, .vary_p = true, .vary_v = true, .raytype = 2};
+    struct shade_points p = {.grid = g}, q = {.count = 57};
+    struct asl_globals *all = calloc(57, sizeof *all);
+    assert_non_null(all);
+    for (size_t i = 0; i < 57; i++)
+        shade_grid_globals(&g, i, &all[i]);
+    q.globals = all;
+    struct fixture want = {0};
+    run(&want, "interp", source, NULL, &p);
+    for (size_t e = 0; e < n; e++) {
+        for (int k = 0; k < 2; k++) {
+            struct fixture f = {0};
+            run(&f, list[e], source, NULL, k ? &q : &p);
+            assert_memory_equal(f.result.outputs[0].words, want.result.outputs[0].words,
+                                57 * 3 * sizeof(uint32_t));
+            close_all(&f);
+        }
+    }
+    close_all(&want);
+    free(all);
+}
+
+static void bad_use(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    struct error err = {0};
+    struct shade *s = NULL;
+    static const char *const none[] = {"nothing", NULL};
+    struct shade_options o = {.outputs = none};
+    open_text(&f, "interp", "shader s(output float r = 0) { r = u; }", NULL);
+    assert_int_equal(shade_open("abacus", f.group, NULL, &s, &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "native"));
+    assert_int_equal(shade_open("native:1", f.group, NULL, &s, &err), STATUS_ARG);
+    assert_int_equal(shade_open("native", f.group, &o, &s, &err), STATUS_ARG);
+    assert_int_equal(shade_open("opencl:99", f.group, NULL, &s, &err), STATUS_MISSING);
+    assert_null(s);
+    close_all(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_bits), cmocka_unit_test(messages), cmocka_unit_test(strings),
+        cmocka_unit_test(parameters), cmocka_unit_test(endless),  cmocka_unit_test(listed),
+        cmocka_unit_test(bad_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
