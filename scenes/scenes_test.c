@@ -388,6 +388,111 @@ static void test_negative_texels(void **state)
     rmdir(folder);
 }
 
+/* ---- shaders -------------------------------------------------------------------------------- */
+
+static struct scene *shaded(const char *first, const char *second, const char *objects)
+{
+    struct text t = {0};
+    text_printf(&t, "\"materials\": {\"a\": %s, \"b\": %s}, \"objects\": [%s]", first, second,
+                objects);
+    struct scene *s = scene_of(t.data);
+    text_free(&t);
+    return s;
+}
+
+#define WOOD(parameters)                                                                           \
+    "{\"type\": \"shader\", \"shader\": \"../../shaders/library/wood.asl\", \"parameters\": "      \
+    "{" parameters                                                                                 \
+    "}, \"base\": {\"type\": \"principled\", \"roughness\": 0.25}, \"drive\": {\"base_color\": "   \
+    "\"Cout\"}}"
+#define TEXT(code) "{\"type\": \"shader\", \"source\": \"" code "\"}"
+
+/* Materials of one file share its program; areas are those of a material's own primitives. */
+static void test_shaders(void **state)
+{
+    (void)state;
+    struct scene *s =
+        shaded(WOOD("\"tilt\": 1"), WOOD(""),
+               "{\"type\": \"rectangle\", \"material\": \"a\"}, {\"type\": "
+               "\"rectangle\", \"material\": \"a\", \"transform\": [{\"scale\": 2}]}, "
+               "{\"type\": \"sphere\", \"material\": \"b\", \"radius\": 3}");
+    const struct material *a = &s->materials[0], *b = &s->materials[1];
+    assert_ptr_equal(asl_group_layer_shader(a->shading->group, 0),
+                     asl_group_layer_shader(b->shading->group, 0));
+    assert_int_equal(a->type, MATERIAL_PRINCIPLED);
+    assert_true(a->roughness.value == 0.25F && a->shading->has_base);
+    assert_string_equal(a->shading->drive[DRIVE_BASE_COLOR], "a.Cout");
+    assert_null(a->shading->drive[DRIVE_ROUGHNESS]);
+    assert_true(fabsf(a->shading->surface_area - 20) < 1e-5F);
+    assert_true(fabs((double)b->shading->surface_area - 4 * M_PI * 9) < 1e-4);
+    assert_string_not_equal(a->shading->hash, b->shading->hash);
+    scene_free(s);
+}
+
+/* The hash follows what is computed, not how it is written. */
+static void test_shader_hash(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool same;
+    } rows[] = {
+        {TEXT("surface s(float k = 0.5) { Ci = k * diffuse(N); }"), true},
+        {TEXT("surface s(float k = 0.5) { /* a comment */ Ci = k*diffuse( N ) ; }"), true},
+        {TEXT("surface s(float k = 0.25) { Ci = k * diffuse(N); }"), false},
+        {TEXT("surface s(float k = 0.5) { Ci = k * diffuse(Ng); }"), false},
+        {"{\"type\": \"shader\", \"parameters\": {\"k\": 0.75}, \"source\": \"surface s(float k = "
+         "0.5) { Ci = k * diffuse(N); }\"}",
+         false},
+        {"{\"type\": \"shader\", \"emission_bound\": 2, \"source\": \"surface s(float k = 0.5) { "
+         "Ci "
+         "= k * diffuse(N); }\"}",
+         false},
+    };
+    char first[33] = "";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = shaded(rows[i].text, "{\"type\": \"diffuse\"}",
+                                 "{\"type\": \"sphere\", \"material\": \"a\"}");
+        if (i == 0)
+            memcpy(first, s->hash, sizeof first);
+        if ((strcmp(first, s->hash) == 0) != rows[i].same)
+            fail_msg("row %zu: %s", i, rows[i].text);
+        scene_free(s);
+    }
+}
+
+/* Strings that are image files beside the scene, and only those, where a shader looks at images. */
+static void test_shader_images(void **state)
+{
+    (void)state;
+    static const char sphere[] = "{\"type\": \"sphere\", \"material\": \"a\"}";
+    struct scene *s =
+        shaded(TEXT("surface s(string f = \\\"../library/textures/tile.png\\\") { string g = "
+                    "\\\"cube.ply\\\"; Ci = (color) texture(f, u, v, \\\"wrap\\\", \\\"clamp\\\") "
+                    "* diffuse(N); "
+                    "}"),
+               "{\"type\": \"diffuse\"}", sphere);
+    const struct asl_image *image =
+        shader_images_find(&s->shader_images, "../library/textures/tile.png");
+    assert_non_null(image);
+    assert_null(s->shader_images.first->next);
+    assert_int_equal(image->levels[image->level_count - 1].width, 1);
+    struct image file;
+    struct arena a = {0};
+    assert_int_equal(image_read(&a, SOURCE_DIR "/scenes/library/textures/tile.png", &file, NULL),
+                     STATUS_OK);
+    assert_int_equal(image->levels[0].width, file.width);
+    double byte = ((const uint8_t *)file.texels)[0] / 255.0;
+    assert_true(fabs((double)image->levels[0].texels[0] - srgb_decode(byte)) < 1e-6);
+    arena_free(&a);
+    scene_free(s);
+    s = shaded(TEXT("surface s(string f = \\\"../library/textures/tile.png\\\") { Ci = strlen(f) * "
+                    "diffuse(N); }"),
+               "{\"type\": \"diffuse\"}", sphere);
+    assert_null(s->shader_images.first);
+    scene_free(s);
+}
+
 /* ---- hash ----------------------------------------------------------------------------------- */
 
 static void test_hash(void **state)
@@ -598,6 +703,9 @@ int main(void)
         cmocka_unit_test(test_materials),
         cmocka_unit_test(test_environment),
         cmocka_unit_test(test_negative_texels),
+        cmocka_unit_test(test_shaders),
+        cmocka_unit_test(test_shader_hash),
+        cmocka_unit_test(test_shader_images),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_model_formats),
         cmocka_unit_test(test_model_materials),
