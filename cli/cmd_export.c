@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "reports.h"
 
@@ -16,7 +17,10 @@ static enum status export_file(struct store *store, const char *path, struct err
         file_discard(tmp);
         return error_msg(err, STATUS_IO, "%s: cannot be written", path);
     }
-    st = store_export(store, out, err);
+    struct error e = {0};
+    st = store_export(store, out, &e);
+    if (st)
+        error_msg(err, st, "%s: %s", path, e.msg);
     if (fclose(out) != 0 && !st)
         st = error_msg(err, STATUS_IO, "%s: cannot be written", path);
     if (!st)
@@ -81,18 +85,25 @@ int cmd_import(int argc, char **argv)
     struct store *store = NULL;
     struct arena a = {0};
     enum status st = STATUS_OK;
+    bool made = false;
+    size_t taken = 0;
     if (!store_name)
         st = error_msg(&err, STATUS_ARG, "import needs --store FILE");
     for (size_t i = 1; i <= args && !st; i++) {
         char *data = NULL;
         size_t size = 0;
         st = file_read(&a, argv[i], 0, &data, &size, &err);
-        if (!st && !store)
+        if (!st && !store) {
+            made = access(store_name, F_OK) != 0;
             st = store_open(store_name, false, &store, &err);
+        }
         if (!st)
             st = store_import(store, argv[i], data, size, &err);
+        taken += !st;
         arena_free(&a);
     }
     store_close(store);
+    if (made && taken == 0)
+        unlink(store_name); /* nothing is in it */
     return st ? report_error(&err, false) : EXIT_PASS;
 }

@@ -22,6 +22,7 @@ struct render_summary {
     bool on_device;
     char film_hash[33];
     uint64_t flagged;
+    size_t dropped; /* triangles of the scene */
     struct load_times load;
     struct build_info build;
     struct render_times times;
@@ -124,6 +125,7 @@ static bool summary_json(const struct render_summary *r)
     json_key_integer(&w, "max_depth", r->job->max_depth);
     json_key_integer(&w, "seed", (int64_t)r->job->seed);
     json_key_string(&w, "out", r->out);
+    json_key_integer(&w, "dropped_degenerate", (int64_t)r->dropped);
     json_key(&w, "mean_radiance");
     json_begin_array(&w);
     for (int c = 0; c < 3; c++)
@@ -177,6 +179,9 @@ static bool summary_text(const struct render_summary *r)
     if (r->on_device)
         printf("; film %s", r->film_hash);
     printf("\n");
+    if (r->dropped)
+        printf("%zu triangles without an area or with a vertex that is not finite were left out\n",
+               r->dropped);
     if (r->flagged)
         printf("%llu samples were clamped or not finite\n", (unsigned long long)r->flagged);
     if (r->out)
@@ -337,6 +342,7 @@ int cmd_render(int argc, char **argv)
                                      .out = cmd.out,
                                      .job = &job,
                                      .mode = math_mode_name(job.launch.mode),
+                                     .dropped = scene->dropped_degenerate,
                                      .scene_times = &scene->times};
         if (strcmp(device, "reference") == 0) {
             sum.mode = "reference";

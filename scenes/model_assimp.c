@@ -414,6 +414,13 @@ static void map_result(struct import *m)
         memcpy(m->map + r->textures, m->textures, r->texture_count * sizeof *m->textures);
 }
 
+/* Assimp's own words, but for C++'s. */
+static const char *trouble(void)
+{
+    const char *text = aiGetErrorString();
+    return strstr(text, "bad_alloc") ? "it asks for more memory than there is" : text;
+}
+
 void import_with_assimp(const char *path, int fd)
 {
     struct import m = {.path = path, .fd = fd};
@@ -424,14 +431,14 @@ void import_with_assimp(const char *path, int fd)
      * reads in 0.27 s with 70 MB at peak. */
     m.scene = aiImportFileExWithProperties(path, 0, NULL, settings);
     if (!m.scene)
-        refuse(&m, STATUS_PARSE, "cannot read the model %s: %s", path, aiGetErrorString());
+        refuse(&m, STATUS_PARSE, "cannot read the model %s: %s", path, trouble());
     bool polygons = false;
     for (unsigned i = 0; i < m.scene->mNumMeshes; i++)
         polygons |= (m.scene->mMeshes[i]->mPrimitiveTypes & aiPrimitiveType_POLYGON) != 0;
     if (polygons)
         m.scene = aiApplyPostProcessing(m.scene, aiProcess_Triangulate);
     if (!m.scene || !m.scene->mRootNode)
-        refuse(&m, STATUS_PARSE, "cannot read the model %s: %s", path, aiGetErrorString());
+        refuse(&m, STATUS_PARSE, "cannot read the model %s: %s", path, trouble());
     count_node(&m, m.scene->mRootNode, 0);
     if (m.r.triangle_count == 0)
         refuse(&m, STATUS_TYPE, "the model %s has no triangles", path);

@@ -158,7 +158,8 @@ static enum status put_triangles(struct flattening *f, const struct object *o,
     if (f->triangles == before)
         return json_error(f->l->d.err, f->l->d.file, o->json, STATUS_TYPE,
                           "none of the %" PRIu64
-                          " triangles has an area, expected a mesh that can be seen",
+                          " triangles has an area and finite vertices, expected a mesh that can be "
+                          "seen",
                           m->triangle_count);
     settle_vertices(s, f->vertices, f->vertices + (size_t)m->vertex_count);
     f->vertices += (size_t)m->vertex_count;

@@ -158,7 +158,7 @@ static const struct bad table[] = {
     {MESH(TRI, "[[0,1,3]]"), STATUS_RANGE, "objects[0].triangles[0][2]", "from 0 to 2"},
     {MESH(TRI, "[[0,1,-1]]"), STATUS_RANGE, "objects[0].triangles[0][2]", "from 0 to 2"},
     {MESH(TRI, "[[0,1,1000000000]]"), STATUS_RANGE, "objects[0].triangles[0][2]", "found 1000000000"},
-    {MESH(TRI, "[[0,1,1]]"), STATUS_TYPE, "objects[0]", "none of the 1 triangles has an area"},
+    {MESH(TRI, "[[0,1,1]]"), STATUS_TYPE, "objects[0]", "none of the 1 triangles has an area and finite vertices"},
     {MESH("[[0,0,0],[1,0,0],[0,1e10,0]]", "[[0,1,2]]"), STATUS_RANGE, "objects[0].vertices[2][1]", ""},
     {MESH("[[0,0,0],[1,0,0],[0,1]]", "[[0,1,2]]"), STATUS_TYPE, "objects[0].vertices[2]", "3 numbers"},
     {MESH("7", "[[0,1,2]]"), STATUS_TYPE, "objects[0].vertices", "array of arrays"},

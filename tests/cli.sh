@@ -113,6 +113,28 @@ case_malformed_scene()
     nothing_in out
 }
 
+# What cannot be drawn is left out, and said; a model that lies about its size is no crash.
+case_odd_models()
+{
+    local camera='"camera": {"type": "perspective", "origin": [0,0,5], "target": [0,0,0], "up": [0,1,0], "fov": 40}'
+    local rest='"film": {"width": 8, "height": 8}, "materials": {"a": {"type": "diffuse", "reflectance": 0.5}}'
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv nan 0 1\nf 1 2 3\nf 1 2 4\nf 1 1 2\n' >m.obj
+    printf '{"isophote": 1, %s, %s, "objects": [{"type": "mesh", "file": "m.obj", "material": "a"}]}\n' \
+        "$camera" "$rest" >s.json
+    run 0 render s.json --spp 1
+    prints '^2 triangles without an area or with a vertex that is not finite were left out'
+    run 0 render s.json --spp 1 --json
+    [ "$(json dropped_degenerate)" = 2 ] || fail "the count of triangles left out is wrong"
+    printf 'ply\nformat ascii 1.0\nelement vertex 1000000000\nproperty float x\nproperty float y\nproperty float z\n%s\n%s\n' \
+        'element face 1' 'property list uchar int vertex_indices' >m.obj.ply
+    printf 'end_header\n0 0 0\n' >>m.obj.ply
+    sed -i 's/m.obj/m.obj.ply/' s.json
+    run 2 render s.json --spp 1 -o out/a.exr
+    says 's.json:1:[0-9]+: error: cannot read the model m.obj.ply: '
+    ! grep -q 'std::' stderr || fail "the message speaks C++"
+    nothing_in out
+}
+
 # ---- outputs --------------------------------------------------------------------------------------------------
 
 case_render()
@@ -148,6 +170,18 @@ case_unwritable_folder()
     says "directory"
     rmdir out/a.exr
     nothing_in out
+}
+
+# All of a file or none, and no empty store for it.
+case_bad_import()
+{
+    printf '{"type":"isophote-store","schema":1}\n{"type":"run"' >j.jsonl
+    run 2 import j.jsonl --store out/new.db
+    says 'j.jsonl:2:'
+    nothing_in out
+    printf '{"type":"isophote-store","schema":1}\n' >good.jsonl
+    run 2 import good.jsonl j.jsonl --store out/new.db
+    [ -s out/new.db ] || fail "what was taken before is gone"
 }
 
 case_full_disk()
