@@ -10,6 +10,14 @@ enum { MAX_VERTICES = 256, EVERY = 61, MAX_DIVERGENT = 32 };
 
 static const double AGREES = 0x1p-16;
 
+/* Outside strict the kernel that renders and the one that records may be rounded apart (other
+ * contractions of one source), and a long path makes a difference or a flip of it now and then.
+ * Measured with every step within its bounds: none to 0.3% of the samples of the real scenes, most
+ * on glass (soft HIP, clang 15). A film that is wrong is so in more of them, and strict compares
+ * its bits. */
+static const double UNLIKE_SHARE = 0.01;
+enum { UNLIKE_LEAST = 3 };
+
 struct lockstep {
     struct device *device;
     const struct scene *scene;
@@ -22,6 +30,10 @@ struct lockstep {
     uint32_t stride, sample; /* every stride-th pixel is looked at */
     struct path_vertex *vertices;
     struct divergence *out;
+    uint64_t unlike; /* samples whose film is not the recorded path's value; the first of them */
+    struct step_report first_unlike;
+    size_t first_pixel;
+    uint32_t first_sample;
 };
 
 static void reference_row(void *ctx, size_t row, unsigned thread)
@@ -133,7 +145,13 @@ static enum status look_over(struct lockstep *l, size_t pixel, const double film
         r.reference = expected[channel];
         r.device = film_L[channel];
         r.margin = INFINITY;
-        record(l, pixel, &r);
+        if (strict) {
+            record(l, pixel, &r);
+        } else if (l->unlike++ == 0) {
+            l->first_unlike = r;
+            l->first_pixel = pixel;
+            l->first_sample = l->sample;
+        }
         return STATUS_OK;
     }
     l->out->flips += r.flips;
@@ -202,6 +220,10 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
          i++) {
         l.sample = job->sample_begin + (uint32_t)i;
         status = compare_sample(&l, err);
+    }
+    if (l.unlike > UNLIKE_LEAST && (double)l.unlike > UNLIKE_SHARE * (double)found.compared) {
+        l.sample = l.first_sample;
+        record(&l, l.first_pixel, &l.first_unlike);
     }
     steps_close(l.steps);
     reference_close(l.reference);
