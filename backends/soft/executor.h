@@ -46,7 +46,8 @@ struct soft_options {
     unsigned checks;        /* of enum soft_check; 0: none, and full speed */
     unsigned threads;       /* 0: parallel_threads(); 1 while races or uninitialised are checked */
     uint64_t memory_bytes;  /* of the device; 0: half of this machine's */
-    double launch_budget_s; /* a longer launch is stopped and fails; 0: none. Needs checks != 0 */
+    double launch_budget_s; /* a longer launch is stopped and fails; 0: none. Looked at between
+                               work-items and, where there are checks, at accesses */
     /* Called for each finding as it is made; NULL: one line on standard error. */
     void (*report)(void *ctx, const struct soft_finding *f);
     void *report_ctx;

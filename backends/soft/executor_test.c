@@ -446,6 +446,12 @@ static void stops_late_launches(void **state)
     assert_int_equal(LAUNCH(&x, "forever", 1, 1, VALUE(d)), STATUS_DEVICE);
     found(&x, SOFT_OVERRUN, "forever ran longer than its budget");
     fixture_close(&x);
+    fixture_open(&x, 0, 1e-9); /* looked at between work-items too; the rest of them is left out */
+    float a = 1.0f, *v = device_memory(&x, 256);
+    assert_int_equal(LAUNCH(&x, "saxpy", 8, 8, VALUE(a), VALUE(v), VALUE(v)), STATUS_DEVICE);
+    found(&x, SOFT_OVERRUN, "saxpy ran longer than its budget");
+    assert_int_equal(x.findings, 1);
+    fixture_close(&x);
 }
 
 /* ---- the rest of the interface
