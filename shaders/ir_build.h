@@ -14,7 +14,8 @@ struct ir_builder {
     struct ir_block *block; /* instructions are added at its end */
     struct src_pos at;      /* where they come from */
     size_t ops, max_ops;
-    struct text *witness; /* may be NULL; else each new value is noted, with the rule that makes it */
+    struct text
+        *witness; /* may be NULL; else each new value is noted, with the rule that makes it */
     const char *rule, *detail; /* detail may be NULL; the rule is "constant" for constants */
     struct ir_inst *
         *consts; /* hash table of the layer's constants, which stand first in its body */
@@ -27,7 +28,7 @@ struct ir_builder {
 
 _Noreturn void ir_fail(struct ir_builder *b, enum status s, struct src_pos at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void *ir_alloc(struct ir_builder *b, size_t count, size_t size);
+void *ir_alloc(struct ir_builder *b, size_t count, size_t size) __attribute__((returns_nonnull));
 #define IR_ARRAY(b, type, n) ((type *)ir_alloc((b), (n), sizeof(type)))
 
 /* An instruction that stands nowhere yet: `results` new values of the type. */
@@ -58,7 +59,8 @@ void ir_builder_layer(struct ir_builder *b, struct ir_layer *layer);
  * name. */
 enum status asl_code_break(struct asl_code *code, const char *fault, struct error *err);
 
-/* asl_code_verify; with `file`, places are lines of that text, which the instructions' marks hold. */
+/* asl_code_verify; with `file`, places are lines of that text, which the instructions' marks hold.
+ */
 enum status ir_verify_text(const struct asl_code *c, const char *file, struct error *err);
 
 /* asl_code_read of a text that begins at a line of its file. */

@@ -215,10 +215,8 @@ static void first_difference(const char *what, const char *a, const char *b)
     failures++;
 }
 
-static const struct asl_services services = {.message = on_message,
-                                             .space = on_space,
-                                             .attribute = on_attribute,
-                                             .userdata = on_userdata};
+static const struct asl_services services = {
+    .message = on_message, .space = on_space, .attribute = on_attribute, .userdata = on_userdata};
 
 /* What the text form makes of the code: read back it prints alike. */
 static struct asl_code *through_text(struct arena *a, const char *name, const struct asl_code *code)
@@ -410,6 +408,8 @@ static const struct {
              " + 4 * iscameraray() + 8 * backfacing(); if (raytype(\"shadow\")) r = -1; }"},
     {"twice", "shader twice(float x = 0, output float y = 0) { for (int i = 0; i < 3; ++i)"
               " { if (i == 1) y += x; if (u > 0.5) continue; y += 2 * x; } }"},
+    {"around", "shader around(float z = 0, output point a = 0, output point b = 0)"
+               " { a = P; float q = z; b = P + q; a += P * 2; }"},
     {"dear", "shader dear(output float n = 0) { for (int i = 0; i < 20; ++i)"
              " n += noise(\"perlin\", P * i) / (i + 1); }"},
     {"choose", "shader choose(float a = 0, float b = 0, int first = 1, output float r = 0)"
@@ -425,6 +425,7 @@ static const char *const groups[] = {
     "connect a.c c.c ;",
     "shader moved a ; shader after b ; connect a.z b.z ;",
     "shader after a ; shader moved b ; shader after c ; connect b.z c.z ; connect a.r b.amount ;",
+    "shader moved a ; shader around b ; connect a.z b.z ;",
     "shader parts a ; shader takes b ; connect a.c b.c ; connect a.arr b.arr ; connect a.s b.s ; ",
     "shader parts a ; shader takes b ; connect a.f b.c ; connect a.f b.arr[2] ; connect a.c[1] "
     "b.p ;",

@@ -437,7 +437,7 @@ static void find_struct(struct lower *l, const struct asl_struct ***list, uint32
                         const struct asl_struct *st)
 {
     struct asl_code *code = l->b.code;
-    for (uint32_t i = 0; i < code->struct_count; i++)
+    for (uint32_t i = 0; *list && i < code->struct_count; i++)
         if ((*list)[i] == st)
             return;
     for (size_t i = 0; i < st->field_count; i++) /* those inside come first */

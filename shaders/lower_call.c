@@ -162,7 +162,7 @@ static long param_of(const struct lower *l, const struct asl_symbol *s)
 
 static bool is_constant(const struct lower *l, const struct asl_expr *e)
 {
-    while (e->kind == E_CONVERT || (e->kind == E_UNARY && e->op == OP_NEG))
+    while (e->a && (e->kind == E_CONVERT || (e->kind == E_UNARY && e->op == OP_NEG)))
         e = e->a;
     if (e->kind == E_INT || e->kind == E_FLOAT || e->kind == E_STRING)
         return true;
@@ -385,7 +385,7 @@ static struct lrow components(struct builtin *k)
     struct lower *l = k->l;
     struct lrow r = lower_row(l, k->e->slots, k->m.d);
     for (uint32_t i = 0; i < r.n; i++) {
-        struct ldual a[4];
+        struct ldual a[4] = {{0}};
         for (size_t n = 0; n < k->e->arg_count && n < 4; n++) {
             if (k->args[n].type.base == ASL_INT) { /* select's condition */
                 ir_value c = V(INE, k->args[n].row.v[0], INT(0));
@@ -677,7 +677,7 @@ static struct lrow int_row(struct lower *l, ir_value v)
 static bool of_state(struct builtin *k, struct lrow *out)
 {
     struct lower *l = k->l;
-    const struct asl_expr *a = k->e->arg_count ? k->e->args[0] : NULL;
+    const struct asl_expr *a = k->e->arg_count ? k->e->args[0] : k->e;
     switch (k->e->builtin->id) {
     case BI_RAYTYPE:
         if (a->kind != E_STRING)

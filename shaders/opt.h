@@ -85,7 +85,7 @@ void opt_survey(struct opt *o);
 bool opt_dead_layers(struct opt *o);
 
 /* Memory of one pass. */
-void *opt_scratch(struct opt *o, size_t count, size_t size);
+void *opt_scratch(struct opt *o, size_t count, size_t size) __attribute__((returns_nonnull));
 #define OPT_ARRAY(o, type, n) ((type *)opt_scratch((o), (n), sizeof(type)))
 
 /* ---- shared -------------------------------------------------------------------------------------

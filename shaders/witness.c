@@ -308,7 +308,8 @@ static bool replay_call(struct checker *c, uint32_t layer, const struct value *x
     struct ir_inst copy = *x->before;
     union asl_slot out[48] = {{.s = NULL}};
     ir_value operands[256];
-    if (copy.op != IR_CALL || copy.operand_count > 256 || !now->after || now->after->op != IR_CONST)
+    if (!c->before || copy.op != IR_CALL || copy.operand_count > 256 || !now->after ||
+        now->after->op != IR_CONST)
         return fail(c, x->line, "v%u is no call that became a constant", v);
     struct ir_inst **defs =
         (struct ir_inst **)arena_alloc(&c->arena, c->counts[layer], sizeof *defs, 0);
@@ -373,6 +374,8 @@ static bool replay(struct checker *c, uint32_t layer, uint32_t v)
 /* Rules that hold for all operands are tried on some. */
 static bool try_samples(struct checker *c, uint32_t layer)
 {
+    if (!c->before) /* the step that lowers: no rules to try */
+        return true;
     const struct ir_layer *b = &c->before->layers[layer], *a = &c->after->layers[layer];
     for (uint32_t trial = 0; trial < 6; trial++) {
         sample(c, layer, b, &b->body, trial, false);
@@ -421,7 +424,8 @@ static bool enter(struct checker *c, uint32_t layer, const struct ir_block *b, b
 static bool kept(struct checker *c, uint32_t layer, uint32_t v, const struct value *x)
 {
     const struct ir_inst *a = x->before, *b = x->after;
-    if (a->op != b->op || c->before->layers[layer].types[v] != c->after->layers[layer].types[v])
+    if (!c->before || a->op != b->op ||
+        c->before->layers[layer].types[v] != c->after->layers[layer].types[v])
         return fail(c, c->line, "layer %u: v%u became another operation without a word", layer, v);
     for (uint32_t k = 0; is_pure(a) && k < a->operand_count; k++)
         if (resolved(c, layer, a->operands[k]) != resolved(c, layer, b->operands[k]))
@@ -456,7 +460,7 @@ static bool check_layer(struct checker *c, uint32_t layer)
         if (f == PUT && !replay(c, layer, v))
             return false;
     }
-    return c->first || try_samples(c, layer);
+    return try_samples(c, layer);
 }
 
 static bool check_step(struct checker *c)
