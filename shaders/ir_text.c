@@ -67,8 +67,8 @@ static void place(struct printer *p, const struct ir_inst *i, const struct ir_pl
 {
     text_printf(p->out, " %u[%u", at->cell, at->base);
     for (uint32_t k = 0; k < at->index_count; k++)
-        text_printf(p->out, " + %u*v%u(%u)", at->index[k].stride,
-                    i->operands[at->index[k].operand], at->index[k].count);
+        text_printf(p->out, " + %u*v%u(%u)", at->index[k].stride, i->operands[at->index[k].operand],
+                    at->index[k].count);
     text_puts(p->out, "]");
 }
 
@@ -121,8 +121,7 @@ static void call(struct printer *p, const struct ir_inst *i)
     const struct ir_call *c = i->u.call;
     text_printf(p->out, " %s", c->name);
     if (c->callee < BI_COUNT)
-        text_printf(p->out, "#%zu",
-                    (size_t)(c->overload - asl_builtin_at(c->callee)->overloads));
+        text_printf(p->out, "#%zu", (size_t)(c->overload - asl_builtin_at(c->callee)->overloads));
     text_puts(p->out, " ");
     type(p, c->type);
     text_printf(p->out, "%s fixed %u (", c->derivs ? " derivs" : "", c->fixed);

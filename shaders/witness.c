@@ -168,8 +168,10 @@ static bool read_fact(struct checker *c, uint32_t layer, const char *line, size_
     if (!kind || !p || (p++, !read_value(&p, end, &v)) || (kind == PUT && !read_value(&p, end, &w)))
         return fail(c, c->line, "expected def, put or gone and values, found '%.*s'",
                     (int)(n > 60 ? 60 : n), line);
-    size_t length = strcspn(p, " \n");
-    const struct rule *r = find_rule(p, p + length > end ? (size_t)(end - p) : length);
+    size_t length = 0;
+    while (p + length < end && p[length] != ' ')
+        length++;
+    const struct rule *r = find_rule(p, length);
     if (!r || r->fact != kind)
         return fail(c, c->line, "there is no such rule: '%.*s'", (int)(end - p > 60 ? 60 : end - p),
                     p);
@@ -206,7 +208,6 @@ static bool read_step(struct checker *c, const char *name, size_t n)
     if (lower != c->first || (!lower && !(n == 7 && strncmp(name, "forward", n) == 0) &&
                               !(n == 4 && strncmp(name, "dead", n) == 0)))
         return fail(c, c->line, "expected step %s", c->first ? "lower" : "forward or dead");
-    enum { MAX_LAYERS = 1 << 16 };
     uint32_t layer = UINT32_MAX;
     c->values = (struct value **)arena_alloc(&c->arena, MAX_LAYERS, sizeof *c->values, 0);
     c->counts = ARENA_ARRAY(&c->arena, uint32_t, MAX_LAYERS);
@@ -217,8 +218,10 @@ static bool read_step(struct checker *c, const char *name, size_t n)
         if (n == 2 && strncmp(line, "ir", 2) == 0)
             return read_ir(c);
         if (begins(line, n, "layer ")) {
-            layer = (uint32_t)strtoul(line + 6, NULL, 10);
-            if (layer >= MAX_LAYERS)
+            layer = 0;
+            for (const char *d = line + 6; d < line + n && layer < MAX_LAYERS; d++)
+                layer = *d >= '0' && *d <= '9' ? 10 * layer + (uint32_t)(*d - '0') : MAX_LAYERS;
+            if (layer >= MAX_LAYERS || n == 6)
                 return fail(c, c->line, "layer %u", layer);
         } else if (layer == UINT32_MAX) {
             return fail(c, c->line, "facts need a layer before them");
@@ -465,7 +468,8 @@ static bool check_layer(struct checker *c, uint32_t layer)
 
 static bool check_step(struct checker *c)
 {
-    if (c->before && c->before->layer_count != c->after->layer_count)
+    if (c->after->layer_count > MAX_LAYERS ||
+        (c->before && c->before->layer_count != c->after->layer_count))
         return fail(c, c->line, "the number of layers changed");
     for (uint32_t l = 0; l < c->after->layer_count; l++)
         if (!check_layer(c, l))
