@@ -70,6 +70,8 @@ static const struct rule *find_rule(const char *name, size_t n)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+enum { MAX_LAYERS = 1 << 16 };
+
 struct value {               /* of one layer, in one step */
     const struct rule *rule; /* NULL: no fact */
     uint32_t put;            /* PUT: what stands for it */
