@@ -416,19 +416,18 @@ static const struct {
                " { r = first ? a : b; }"},
 };
 
+// clang-format off
 static const char *const groups[] = {
     "shader wave a ; shader use b ; connect a.x b.x ;",
     "shader wave a ; shader use b ; connect a.x b.x ; connect a.c b.c ; connect a.p b.p ;",
     "shader wave a ; shader use b ; connect a.x b.c[1] ; connect a.c[2] b.x ; connect a.c b.p ;",
     "shader wave a ; shader edge b ; connect a.x b.x ;",
-    "shader wave a ; shader edge b ; shader use c ; connect a.x b.x ; connect b.w c.x ; "
-    "connect a.c c.c ;",
+    "shader wave a ; shader edge b ; shader use c ; connect a.x b.x ; connect b.w c.x ; connect a.c c.c ;",
     "shader moved a ; shader after b ; connect a.z b.z ;",
     "shader after a ; shader moved b ; shader after c ; connect b.z c.z ; connect a.r b.amount ;",
     "shader moved a ; shader around b ; connect a.z b.z ;",
     "shader parts a ; shader takes b ; connect a.c b.c ; connect a.arr b.arr ; connect a.s b.s ; ",
-    "shader parts a ; shader takes b ; connect a.f b.c ; connect a.f b.arr[2] ; connect a.c[1] "
-    "b.p ;",
+    "shader parts a ; shader takes b ; connect a.f b.c ; connect a.f b.arr[2] ; connect a.c[1] b.p ;",
     "shader asks a ;",
     "param float user_f 8 ; param float not_user 4 ; shader asks a ;",
     "param float a 5 ; shader kept a ;",
@@ -436,9 +435,9 @@ static const char *const groups[] = {
     "param color c 4 5 6 ; shader kept a ; shader use b ; connect a.x b.x ; connect a.y b.c ;",
     "shader rays a ;",
     "shader wave a ; shader twice b ; connect a.x b.x ;",
-    "shader dear a ; shader wave b ; param int first 0 ; shader choose c ; connect a.n c.a ; "
-    "connect b.x c.b ;",
+    "shader dear a ; shader wave b ; param int first 0 ; shader choose c ; connect a.n c.a ; connect b.x c.b ;",
 };
+// clang-format on
 
 static const struct asl_program *find_source(void *ctx, const char *name, struct error *err)
 {

@@ -443,10 +443,10 @@ static void find_struct(struct lower *l, const struct asl_struct ***list, uint32
     for (size_t i = 0; i < st->field_count; i++) /* those inside come first */
         if (st->fields[i].type.st)
             find_struct(l, list, cap, st->fields[i].type.st);
-    if (code->struct_count == *cap) {
+    if (!*list || code->struct_count == *cap) {
         *cap = *cap ? 2 * *cap : 16;
         const struct asl_struct **more = ir_alloc(&l->b, *cap, sizeof *more);
-        if (code->struct_count)
+        if (*list)
             memcpy((void *)more, (const void *)*list, code->struct_count * sizeof *more);
         *list = more;
     }

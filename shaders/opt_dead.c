@@ -17,11 +17,11 @@ struct sweep {
     uint32_t mark_cap, marks;
 };
 
-static slot_set set_new(struct sweep *s, const uint64_t *from)
+static slot_set set_empty(struct sweep *s) { return OPT_ARRAY(s->o, uint64_t, s->words); }
+static slot_set set_copy(struct sweep *s, const uint64_t *from)
 {
-    slot_set r = OPT_ARRAY(s->o, uint64_t, s->words);
-    if (from)
-        memcpy(r, from, s->words * sizeof *r);
+    slot_set r = set_empty(s);
+    memcpy(r, from, s->words * sizeof *r);
     return r;
 }
 static void set_join(const struct sweep *s, slot_set a, const uint64_t *b)
@@ -210,18 +210,18 @@ static slot_set sweep_block(struct sweep *s, struct ir_block *b, slot_set live);
 
 static slot_set sweep_loop(struct sweep *s, struct ir_inst *i, slot_set live)
 {
-    slot_set turn = set_new(s, live); /* what may be live where a turn begins */
+    slot_set turn = set_copy(s, live); /* what may be live where a turn begins */
     reads_of(s, turn, i->body, true);
     reads_of(s, turn, i->other, true);
     s->left[i->mark] = live;
     slot_set next = sweep_block(s, i->other, turn);
-    s->next[i->mark] = set_new(s, next);
+    s->next[i->mark] = set_copy(s, next);
     return sweep_block(s, i->body, next);
 }
 
 static slot_set sweep_if(struct sweep *s, struct ir_inst *i, slot_set live)
 {
-    slot_set yes = sweep_block(s, i->body, set_new(s, live));
+    slot_set yes = sweep_block(s, i->body, set_copy(s, live));
     slot_set no = sweep_block(s, i->other, live);
     set_join(s, no, yes);
     return no;
@@ -274,17 +274,17 @@ static bool sweep_inst(struct sweep *s, struct ir_inst *i, slot_set *live)
         *live = sweep_loop(s, i, *live);
         return true;
     case IR_BLOCK:
-        s->left[i->mark] = set_new(s, *live);
+        s->left[i->mark] = set_copy(s, *live);
         *live = sweep_block(s, i->body, *live);
         return i->body->first != NULL;
     case IR_BREAK:
-        *live = set_new(s, s->left[i->u.target->mark]);
+        *live = set_copy(s, s->left[i->u.target->mark]);
         return true;
     case IR_CONTINUE:
-        *live = set_new(s, s->next[i->u.target->mark]);
+        *live = set_copy(s, s->next[i->u.target->mark]);
         return true;
     case IR_RETURN:
-        *live = set_new(s, s->exit);
+        *live = set_copy(s, s->exit);
         return true;
     case IR_INDEX:
         return true;
@@ -337,11 +337,11 @@ void opt_dead(struct opt *o)
     uint32_t targets = number_targets(&o->b.layer->body, 0);
     s.left = (slot_set *)opt_scratch(o, targets + 1, sizeof *s.left);
     s.next = (slot_set *)opt_scratch(o, targets + 1, sizeof *s.next);
-    slot_set own = set_new(&s, NULL);
+    slot_set own = set_empty(&s);
     reads_of(&s, own, &o->b.layer->body, false);
-    s.exit = set_new(&s, NULL);
+    s.exit = set_empty(&s);
     add_others(&s, s.exit, own, false);
-    (void)sweep_block(&s, &o->b.layer->body, set_new(&s, s.exit));
+    (void)sweep_block(&s, &o->b.layer->body, set_copy(&s, s.exit));
 }
 
 /* ---- layers --------------------------------------------------------------------------------- */
