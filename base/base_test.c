@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -276,6 +277,29 @@ static void loop_each_once(void **state)
     }
 }
 
+/* What a body keeps under its thread's number is its own while it runs. */
+struct seats {
+    atomic_int taken[4], bad;
+};
+
+static void sit(void *ctx, size_t i, unsigned thread)
+{
+    struct seats *s = ctx;
+    (void)i;
+    if (atomic_exchange(&s->taken[thread], 1))
+        atomic_fetch_add(&s->bad, 1);
+    nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+    atomic_store(&s->taken[thread], 0);
+}
+
+static void thread_numbers_are_not_shared(void **state)
+{
+    (void)state;
+    struct seats s = {0};
+    parallel_for(256, 4, sit, &s);
+    assert_int_equal(atomic_load(&s.bad), 0);
+}
+
 struct nest {
     atomic_int inner, bad;
 };
@@ -382,6 +406,7 @@ int main(void)
         cmocka_unit_test(philox_vectors),
         cmocka_unit_test(u01_range),
         cmocka_unit_test(loop_each_once),
+        cmocka_unit_test(thread_numbers_are_not_shared),
         cmocka_unit_test(loop_nested),
         cmocka_unit_test(loop_overlaps),
         cmocka_unit_test(thread_count),

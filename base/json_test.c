@@ -423,6 +423,29 @@ static void numbers_round_trip(void **state)
     arena_free(&a);
 }
 
+static void pairs_and_copies(void **state)
+{
+    (void)state;
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_pair(&w, "size", 7, 2.5);
+    json_end_object(&w);
+    assert_string_equal(w.out.data, "{\"size\":[7,2.5]}");
+    text_free(&w.out);
+
+    /* 2^53 + 1 is no double; -0 is no integer */
+    const char text[] =
+        "{\"a\":[1,-0,9007199254740993,{\"b\":null}],\"c\":true,\"d\":\"x\\ny\",\"e\":{},\"f\":[]}";
+    struct arena a = {0};
+    const struct json *root;
+    assert_int_equal(json_parse(&a, "text", text, sizeof text - 1, &root, NULL), STATUS_OK);
+    w = (struct json_writer){0};
+    json_copy(&w, root);
+    assert_string_equal(w.out.data, text);
+    text_free(&w.out);
+    arena_free(&a);
+}
+
 static void too_deep_to_write(void **state)
 {
     (void)state;
@@ -480,6 +503,7 @@ int main(void)
         cmocka_unit_test(many_members),
         cmocka_unit_test(writes),
         cmocka_unit_test(numbers_round_trip),
+        cmocka_unit_test(pairs_and_copies),
         cmocka_unit_test(too_deep_to_write),
         cmocka_unit_test(any_locale),
     };

@@ -114,6 +114,15 @@ static void html_shows_what_matters(void **state)
         assert_non_null(strstr(html, wanted[i]));
     /* failures come before the devices and the matrix */
     assert_true(strstr(html, "id=\"findings\"") < strstr(html, "id=\"devices\""));
+    /* units by the names of what was measured, and reasons in place of what was not */
+    static const char *const measured[] = {
+        "<h5>memory</h5>", "<td>1.50 GiB</td>", "<td>250 ms</td>", "<td>12.5 J</td>",
+        "<td><span class=\"note\">absent: no counter</span></td>"};
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        assert_non_null(strstr(html, measured[i]));
+    /* rows of sweeps are in no table of rates, each other row in one; phases before the render
+     * alone stand without it */
+    assert_int_equal(text_count(html, "<h5>judgement</h5>"), 12);
     /* one best cell in each of the six maps */
     assert_int_equal(text_count(html, "\">&#9733;100</td>"), 6);
     /* eight pictures carry their bytes */

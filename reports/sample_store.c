@@ -260,7 +260,11 @@ static enum status add_rates(struct store *s, int64_t run, double factor, struct
                 .noise = 0.011,
                 .repetitions = 9,
                 .phases = p.data,
-                .detail = "{\"judgement\":{\"relmse\":0.0004,\"worst_z\":3.2}}",
+                .detail = "{\"judgement\":{\"relmse\":0.0004,\"worst_z\":3.2},"
+                          "\"energy\":{\"host\":{\"median_j\":12.5,\"interval\":[12,13]},"
+                          "\"device\":{\"absent\":\"no counter\"}},"
+                          "\"memory\":{\"host_peak_bytes\":1610612736},"
+                          "\"load\":{\"first_sample_after_s\":0.25}}",
                 .command =
                     "isophote bench scenes/library/cornell.json --device 'opencl:0' --mode fast"};
             if (d == 3 && c == 2) {

@@ -344,6 +344,46 @@ static void compare_gates(void **state)
     assert_non_null(strstr(out, "3 ambiguous"));
 }
 
+static void add_case(struct store *s, const struct run_record *run, const char *name,
+                     enum verdict v)
+{
+    struct error err = {0};
+    const struct case_record c = {.name = name, .device = "d", .verdict = v, .reason = "r"};
+    assert_int_equal(store_add_case(s, run->id, &c, &err), STATUS_OK);
+}
+
+/* What was right and is gone is a regression; what was wrong may go, or be wrong in another way. */
+static void compare_counts_what_is_gone(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *old = fresh(path_a), *new = fresh(path_b);
+    struct store *both[2] = {old, new};
+    struct run_record runs[2] = {{.kind = "conform"}, {.kind = "conform"}};
+    const struct device_record device = {.id = "d", .api = "d", .name = "D", .kind = "cpu"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(store_add_run(both[i], &runs[i], &err), STATUS_OK);
+        assert_int_equal(store_add_device(both[i], runs[i].id, &device, &err), STATUS_OK);
+        add_case(both[i], &runs[i], "image.kept", VERDICT_PASS);
+    }
+    add_case(old, &runs[0], "image.right-gone", VERDICT_PASS);
+    add_case(old, &runs[0], "image.wrong-gone", VERDICT_FAIL);
+    add_case(old, &runs[0], "image.wrong-otherwise", VERDICT_FAIL);
+    add_case(new, &runs[1], "image.wrong-otherwise", VERDICT_ERROR);
+    add_case(old, &runs[0], "image.mended", VERDICT_ERROR);
+    add_case(new, &runs[1], "image.mended", VERDICT_PASS);
+    struct text t = {0};
+    size_t findings;
+    assert_int_equal(report_compare(old, new, 0.05, false, &t, &findings, &err), STATUS_OK);
+    assert_int_equal(findings, 1);
+    assert_non_null(strstr(t.data, "image.right-gone on d: PASS -> absent"));
+    assert_non_null(strstr(t.data, "better   image.mended"));
+    assert_null(strstr(t.data, "better   image.wrong-otherwise"));
+    text_free(&t);
+    store_close(old);
+    store_close(new);
+}
+
 static void compare_needs_something_in_common(void **state)
 {
     (void)state;
@@ -417,6 +457,7 @@ static void tuning_finds_ties_and_one_setting(void **state)
     assert_int_equal(t.groups[1].tied_count, 2); /* 76 * 1.03 reaches 77.6 */
     assert_int_equal(t.choice_count, 1);
     assert_int_equal(records[t.choices[0].row].work_group[0], 4);
+    assert_true(t.choices[0].mean_share > 0.924 && t.choices[0].mean_share < 0.925); /* geometric */
     assert_true(t.choices[0].shares[0] > 0.899 && t.choices[0].shares[0] < 0.901);
     assert_true(t.choices[0].shares[1] > 0.949 && t.choices[0].shares[1] < 0.951);
     arena_free(&a);
@@ -460,6 +501,7 @@ int main(void)
         cmocka_unit_test(imports_are_whole_or_nothing),
         cmocka_unit_test(processes_share_a_store),
         cmocka_unit_test(compare_gates),
+        cmocka_unit_test(compare_counts_what_is_gone),
         cmocka_unit_test(compare_needs_something_in_common),
         cmocka_unit_test(intervals_decide),
         cmocka_unit_test(tuning_finds_ties_and_one_setting),

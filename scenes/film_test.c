@@ -100,6 +100,32 @@ static void test_flags(void **state)
     film_free(&f);
 }
 
+static void test_one_flaw_each(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    uint64_t flagged;
+    const double flaws[][3] = {{-1e-3, 0, 0}, {0, 0x1p20, 0}, {0, 0, NAN}};
+    for (size_t i = 0; i < sizeof flaws / sizeof flaws[0]; i++) {
+        struct film f = film_of(1, 1, 36);
+        film_add_sample(&f, 0, 0, flaws[i]);
+        assert_int_equal(film_check(&f, 1, &flagged, &err), STATUS_OK);
+        assert_int_equal(flagged, 1);
+        film_free(&f);
+    }
+    /* a pixel without samples is black; one that would hold too many is named, x first */
+    struct film f = film_of(3, 2, 36), g = film_of(3, 2, 36);
+    float rgb[3 * 6];
+    film_rgb(&f, rgb);
+    for (int i = 0; i < 18; i++)
+        assert_true(rgb[i] == 0);
+    f.sums[4 * (1 * 3 + 2) + 3] = g.sums[4 * (1 * 3 + 2) + 3] = FILM_SAMPLES_MAX;
+    assert_int_equal(film_add(&f, &g, &err), STATUS_RANGE);
+    assert_non_null(strstr(err.msg, "pixel (2, 1)"));
+    film_free(&f);
+    film_free(&g);
+}
+
 /* Values over many orders of magnitude, the same for every order of adding them. */
 static void sample_value(uint32_t i, double L[3])
 {
@@ -225,9 +251,10 @@ static void test_checks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exponent),     cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_flags),        cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_largest_sums), cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_exponent), cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_flags),    cmocka_unit_test(test_one_flaw_each),
+        cmocka_unit_test(test_merging),  cmocka_unit_test(test_largest_sums),
+        cmocka_unit_test(test_checks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
