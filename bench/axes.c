@@ -204,7 +204,8 @@ size_t axes_modes(const struct sweep_options *o, const struct render_job *job,
     return kept;
 }
 
-size_t axes_bvhs(const struct sweep_options *o, const struct render_job *job, enum bvh_kind out[3])
+size_t axes_bvhs(const struct sweep_options *o, const struct render_job *job,
+                 enum bvh_kind out[BVH_COUNT])
 {
     const char *const *values;
     size_t n = axis_values(o, "bvh", &values), kept = 0;

@@ -17,7 +17,8 @@ enum status axes_check(const struct sweep_options *o, struct error *err);
 /* Values of "mode" and "bvh", which make lanes; without the axis, the job's own. At most 3 each. */
 size_t axes_modes(const struct sweep_options *o, const struct render_job *job,
                   enum math_mode out[3]);
-size_t axes_bvhs(const struct sweep_options *o, const struct render_job *job, enum bvh_kind out[3]);
+size_t axes_bvhs(const struct sweep_options *o, const struct render_job *job,
+                 enum bvh_kind out[BVH_COUNT]);
 
 /* All launch settings of a lane that the constraints leave, in a fixed order; *left_out counts
  * those they do not. In the arena. Fails: MEMORY, LIMIT (over 100000). */

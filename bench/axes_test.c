@@ -100,12 +100,18 @@ static void lanes(void **state)
     const struct sweep_axis axes[] = {{"mode", modes, 3}, {"bvh", NULL, 0}};
     struct sweep_options o = {.axes = axes, .axis_count = 2};
     enum math_mode m[3];
-    enum bvh_kind b[3];
+    enum bvh_kind b[BVH_COUNT];
     const struct render_job job = {.launch = {.mode = MODE_DEVICE, .bvh = BVH_AUTO}};
     assert_int_equal(axes_check(&o, NULL), STATUS_OK);
     assert_int_equal(axes_modes(&o, &job, m), 2);
     assert_true(m[0] == MODE_FAST && m[1] == MODE_STRICT);
-    assert_int_equal(axes_bvhs(&o, &job, b), 2);
+    assert_int_equal(axes_bvhs(&o, &job, b), BVH_COUNT - 1); /* all but auto */
+    const char *const every[] = {"auto", "bvh2", "bvh8", "bvh8c", "bvh2"};
+    const struct sweep_axis all[] = {{"bvh", every, 5}};
+    o.axes = all;
+    o.axis_count = 1;
+    assert_int_equal(axes_bvhs(&o, &job, b), BVH_COUNT);
+    assert_true(b[0] == BVH_AUTO && b[BVH_COUNT - 1] == BVH_COMPRESSED8);
     o.axis_count = 0;
     assert_int_equal(axes_modes(&o, &job, m), 1);
     assert_int_equal(m[0], MODE_DEVICE);

@@ -232,7 +232,7 @@ static enum status subject_sweep(struct sweep *s, const struct bench_subject *su
                                  struct error *err)
 {
     enum math_mode modes[3];
-    enum bvh_kind bvhs[3];
+    enum bvh_kind bvhs[BVH_COUNT];
     size_t mode_count = axes_modes(s->o, &subject->job, modes),
            bvh_count = axes_bvhs(s->o, &subject->job, bvhs);
     enum status st = STATUS_OK;
