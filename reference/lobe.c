@@ -116,7 +116,7 @@ static struct vec3 lobe_eval(const struct lobe *l, struct vec3 wi, bool below, d
     *pdf_w = 0;
     if (l->delta || l->transmits != below || (l->transmits ? !(wi.z < 0) : !(wi.z > 0)))
         return gray(0);
-    struct vec3 f = gray(0);
+    struct vec3 f;
     if (l->kind == LOBE_BASE)
         f = bsdf_eval(&l->base, l->wo, wi, pdf_w);
     else if (is_facet(l))

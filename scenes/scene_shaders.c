@@ -285,7 +285,7 @@ static enum status load_connections(struct loader *l, const struct json *v, stru
     if (v->type != JSON_ARRAY)
         return expected(d, v, "an array of [\"layer.output\", \"layer.parameter\"]");
     for (const struct json *e = v->first; e; e = e->next) {
-        const char *layer[2], *param[2];
+        const char *layer[2] = {NULL, NULL}, *param[2] = {NULL, NULL};
         struct error why = {0};
         if (e->type != JSON_ARRAY || e->count != 2)
             return expected(d, e, "[\"layer.output\", \"layer.parameter\"]");
