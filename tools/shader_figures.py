@@ -1,0 +1,90 @@
+"""Times shading engines; see tools/shader_figures."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+REFERENCE = pathlib.Path("docs/results/shader_reference.json")
+
+
+def shade(program, path, engine, size, threads, iterations, extra):
+    """One run: (ns per point, seconds to translate and compile, was it kept)."""
+    command = [program, "shade", "--json", "--bake", "--engine", engine, "-t", str(threads), "-g", str(size), str(size),
+               "--iters", str(iterations), *extra, str(path), "-o", "Cout", "/dev/null"]
+    # an image that nobody keeps: .pfm by name, so that writing it costs little
+    command[-1] = str(pathlib.Path("/tmp") / "isophote-shader-figures.pfm")
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        return None, run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"status {run.returncode}"
+    r = json.loads(run.stdout)
+    return r["shade_s"] / (size * size * iterations) * 1e9, r
+
+
+def cases(folder):
+    """(name, file, options), null first."""
+    files = sorted(p for p in folder.iterdir() if p.suffix in (".asl", ".osl"))
+    null = [p for p in files if p.stem == "null"]
+    if not null:
+        sys.exit(f"{folder} holds no shader 'null', whose cost is taken off")
+    for p in null + [f for f in files if f.stem != "null"]:
+        text = p.read_text(encoding="utf-8", errors="replace")
+        if 'string kind' in text and "noise(kind" in text:
+            for kind in ("perlin", "cell", "simplex", "hash"):
+                yield f"noise {kind}", p, ["--param", "kind", kind]
+        elif "Cout" in text:
+            yield p.stem, p, []
+
+
+def main():
+    a = argparse.ArgumentParser(description=__doc__)
+    a.add_argument("--program", default="build/release/isophote")
+    a.add_argument("--shaders", default="shaders/bench", type=pathlib.Path)
+    a.add_argument("--size", default=1024, type=int)
+    a.add_argument("--threads", default=1, type=int)
+    a.add_argument("--engine", action="append")
+    a.add_argument("--repeat", default=3, type=int, help="the least of so many runs counts")
+    a.add_argument("--json", action="store_true")
+    o = a.parse_args()
+    engines = o.engine or ["native"]
+    reference = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else {"shaders": {}, "source": ""}
+    rows, failed = [], False
+    for engine in engines:
+        base = None
+        for name, path, extra in cases(o.shaders):
+            slow = engine in ("interp", "ir")
+            size, iterations = (min(o.size, 64), 1) if slow else (o.size, 8)
+            best, why = None, None
+            for _ in range(o.repeat):
+                ns, why = shade(o.program, path, engine, size, o.threads, iterations, extra)
+                if ns is None:
+                    break
+                best = ns if best is None else min(best, ns)
+            row = {"engine": engine, "shader": name, "ns": best, "net": None, "ratio": None}
+            if best is None:
+                row["error"] = why
+                failed = True
+            else:
+                base = best if name == "null" else base
+                row["net"] = best - base
+                ref = reference["shaders"].get(name)
+                null = reference["shaders"].get("null")
+                if ref and null and name != "null" and row["net"] > 0:
+                    row["ratio"] = (ref - null) / row["net"]
+            rows.append(row)
+    if o.json:
+        print(json.dumps({"size": o.size, "threads": o.threads, "reference": reference["source"], "rows": rows}, indent=1))
+    else:
+        print(f"{o.size} x {o.size} points, {o.threads} thread(s); ratio: how many times faster than {reference['source']}")
+        print(f"{'engine':<12}{'shader':<16}{'ns/point':>10}{'less null':>10}{'ratio':>8}")
+        for r in rows:
+            if r["ns"] is None:
+                print(f"{r['engine']:<12}{r['shader']:<16}  {r['error']}")
+                continue
+            ratio = f"{r['ratio']:.2f}" if r["ratio"] else ""
+            print(f"{r['engine']:<12}{r['shader']:<16}{r['ns']:>10.1f}{r['net']:>10.1f}{ratio:>8}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
