@@ -139,6 +139,21 @@ static void board_of_that_name(void **state)
     meters_close(m);
 }
 
+/* As it does when the driver is loaded again. */
+static void counter_that_runs_backwards(void **state)
+{
+    (void)state;
+    struct meter_absence absence;
+    struct meter_reading r;
+    setenv("NVML_MOCK", "NVIDIA H200-", 1);
+    struct meters *m = meters_open(&gpu, &absence);
+    assert_string_equal(absence.why[METER_DEVICE_ENERGY], "");
+    meters_begin(m);
+    meters_end(m, &r);
+    assert_true(r.joules[METER_DEVICE_ENERGY] < 0);
+    meters_close(m);
+}
+
 static void board_that_cannot_be_told(void **state)
 {
     (void)state;
@@ -190,6 +205,7 @@ int main(void)
         cmocka_unit_test(root_alone_may_read),
         cmocka_unit_test(board_of_that_name),
         cmocka_unit_test(board_that_cannot_be_told),
+        cmocka_unit_test(counter_that_runs_backwards),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[160];

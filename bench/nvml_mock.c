@@ -1,6 +1,6 @@
 /* What bench/meters.c calls of NVML, for machines without an NVIDIA board. NVML_MOCK: names of
- * boards, with ';' between them; a name that ends with '!' has no energy counter. "down": nvmlInit
- * fails. Each reading of energy is 2.5 J above the last. */
+ * boards, with ';' between them; a name that ends with '!' has no energy counter, with '-' one that
+ * runs backwards. "down": nvmlInit fails. Each reading of energy is 2.5 J above the last. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, const char **device)
 
 int nvmlDeviceGetName(const char *device, char *name, unsigned size)
 {
-    size_t n = strcspn(device, ";!");
+    size_t n = strcspn(device, ";!-");
     if (n >= size)
         return INVALID_ARGUMENT;
     memcpy(name, device, n);
@@ -64,7 +64,8 @@ int nvmlDeviceGetTotalEnergyConsumption(const char *device, unsigned long long *
     static unsigned long long total = 1ULL << 33;
     if (device[strcspn(device, ";!")] == '!')
         return NOT_SUPPORTED;
-    *mj = total += 2500;
+    total += device[strcspn(device, ";-")] == '-' ? -2500ULL : 2500;
+    *mj = total;
     return SUCCESS;
 }
 

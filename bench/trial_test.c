@@ -185,7 +185,10 @@ static void a_steady_device_is_timed(void **state)
     /* 100 x 100 x 10 samples in 0.1/4 s, within the noise of half 0.4% to each side */
     assert_true(fabs(r->samples_per_s / 4e6 - 1) < 0.0025);
     assert_true(r->interval[0] <= r->samples_per_s && r->samples_per_s <= r->interval[1]);
-    assert_int_equal(r->repetitions, 6); /* the least that holds 95% */
+    assert_int_equal(r->repetitions, 6);           /* the least that holds 95% */
+    assert_true(r->noise > 0 && r->noise < 0.004); /* relative */
+    /* the warm-up is not of the budget */
+    assert_true(fabs(b.trials[0].spent_s - 6 * 0.028) < 0.001);
     assert_string_equal(r->command,
                         "isophote bench 'some folder/made-up.json' --device fake --mode fast --bvh "
                         "auto --width 100 --height 100 --spp 10 --max-depth 6 "
@@ -225,6 +228,11 @@ static void energy_and_memory_are_measured_or_absent(void **state)
     assert_int_equal((int)json_get(memory, "device_bytes")->number, 1000);
     assert_int_equal((int)json_get(memory, "device_peak_bytes")->number, 1000 + 100 * 100 * 32);
     assert_int_equal((int)json_get(memory, "device_in_use_bytes")->number, 1 << 30);
+    arena_free(&b.a);
+    f.slow = 12; /* 0.3 s: three updates */
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+    device = json_get(json_get(parse(&b.a, b.rows[0].detail), "energy"), "device");
+    assert_non_null(strstr(json_get(device, "absent")->string, "too short"));
     arena_free(&b.a);
     f.slow = 60;
     assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
@@ -290,6 +298,40 @@ static void trouble_costs_one_row(void **state)
     }
     assert_non_null(strstr(row_of(&b, 2)->reason, "fatal: lost the ring"));
     arena_free(&b.a);
+}
+
+static void failures_have_verdicts(void **state)
+{
+    (void)state;
+    static const enum status refusals[] = {STATUS_UNSUPPORTED, STATUS_MISSING, STATUS_LIMIT};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(verdict_of_failure(refusals[i]), VERDICT_SKIP);
+    assert_int_equal(verdict_of_failure(STATUS_MISMATCH), VERDICT_FAIL);
+    assert_int_equal(verdict_of_failure(STATUS_DEVICE), VERDICT_ERROR);
+    assert_int_equal(verdict_of_failure(STATUS_TIMEOUT), VERDICT_ERROR);
+}
+
+/* The budget ends a row at three repetitions or more, unless one takes it all. */
+static void budget_wants_three(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        double spent_s;
+        bool done;
+    } rows[] = {{1, 1.5, false}, {2, 2.9, false}, {1, 3, true}, {3, 0.9, false}, {3, 1, true}};
+    const struct bench_limits limits = {
+        .min_repetitions = 5, .max_repetitions = 15, .budget_s = 1, .precision = 1e-9};
+    struct repetition made[3] = {{.render_s = 1}, {.render_s = 2}, {.render_s = 4}};
+    struct lane lane = {.ready.job = {.width = 1, .height = 1, .sample_count = 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct trial t = {
+            .lane = &lane, .repetitions = made, .n = rows[i].n, .spent_s = rows[i].spent_s};
+        trial_decide(&t, &limits);
+        assert_int_equal(t.state == TRIAL_DONE, rows[i].done);
+        if (rows[i].done)
+            assert_string_equal(t.stopped, "budget");
+    }
 }
 
 static void strict_wants_the_same_bits(void **state)
@@ -431,6 +473,8 @@ int main(void)
         cmocka_unit_test(energy_and_memory_are_measured_or_absent),
         cmocka_unit_test(noise_costs_repetitions),
         cmocka_unit_test(trouble_costs_one_row),
+        cmocka_unit_test(failures_have_verdicts),
+        cmocka_unit_test(budget_wants_three),
         cmocka_unit_test(strict_wants_the_same_bits),
         cmocka_unit_test(unjudged_rows_are_not_ranked),
         cmocka_unit_test(set_up_can_fail),
