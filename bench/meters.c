@@ -40,9 +40,11 @@ enum { NVML_SUCCESS = 0, NVML_NAME_SIZE = 96 };
 
 struct nvml {
     void *library;
+    /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 #define X(member, symbol, result, parameters) result(*member) parameters;
-    NVML_FUNCTIONS(X) /* NOLINT(bugprone-macro-parentheses): declarators */
+    NVML_FUNCTIONS(X)
 #undef X
+    /* NOLINTEND(bugprone-macro-parentheses) */
 };
 
 struct meters {
