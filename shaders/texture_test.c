@@ -218,6 +218,13 @@ static void test_levels(void **state)
            (float[]){0, 0, 0, (float)mean});
     expect(&w, "f = texture(\"ramp\", u, v, \"width\", 0, \"interp\", \"closest\");", 0.1F, 0.2F, 9,
            (float[]){0, 0, 0, ramp_texel(1, 3, 0)});
+    /* half of the 4 x 2 card along s is two texels, along t one: levels 1 and 0 */
+    expect(&w, "f = texture(\"card\", u, v, 0.5, 0, 0, 0, \"wrap\", \"clamp\");", 0.125F, 0.25F, 0,
+           (float[]){0, 0, 0, (0 + 1 + 10 + 11) / 4.0F});
+    expect(&w, "f = texture(\"card\", u, v, 0, 0.5, 0, 0, \"wrap\", \"clamp\");", 0.125F, 0.25F, 0,
+           (float[]){0, 0, 0, 0});
+    expect(&w, "f = texture(\"card\", u, v, 0, 0, 0, 0.5, \"wrap\", \"clamp\");", 0.125F, 0.25F, 0,
+           (float[]){0, 0, 0, 0});
     assert_int_equal(w.tall.level_count, 3); /* 3 x 7, 1 x 3, 1 x 1 */
     assert_int_equal(w.tall.levels[1].height, 3);
     /* row 1 of 1 x 3 covers rows 2 to 4 of 7 */
