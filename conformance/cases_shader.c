@@ -10,7 +10,7 @@
 enum {
     BLOCKS = 100, /* shader.generated.block-001 ... */
     BLOCK_SIZE = 16,
-    DEVICE_PROGRAMS = 6, /* programs of each */
+    DEVICE_PROGRAMS = 3, /* programs of each */
     SIDE = 4,
     RANDOM_POINTS = 12
 };
