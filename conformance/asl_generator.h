@@ -59,11 +59,11 @@ struct variable {
     bool writable;
 };
 struct field {
-    char name[8];
+    char name[16];
     struct kind kind;
 };
 struct structure {
-    char name[8];
+    char name[16];
     unsigned count;
     struct field field[MAX_FIELDS];
 };

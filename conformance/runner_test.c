@@ -254,6 +254,7 @@ static void bad_selections_are_refused(void **state)
 }
 
 /* Every case of the tables and the library is in core.txt: a case that nobody runs finds nothing.
+ * Of the level shader's generated and built-in programs core holds a choice; --suite all runs them.
  */
 static void core_list_is_whole(void **state)
 {
@@ -269,9 +270,10 @@ static void core_list_is_whole(void **state)
     for (size_t i = 0; i < count; i++) {
         if (k < listed && strcmp(core[k].name, all[i].name) == 0)
             k++;
-        else
+        else if (strcmp(all[i].level, "shader") != 0)
             fail_msg("%s is not in lists/core.txt", all[i].name);
     }
+    assert_int_equal(k, listed);
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(all[i].name, all[j].name);
