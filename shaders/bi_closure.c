@@ -53,6 +53,9 @@ struct printer {
     unsigned depth;
 };
 
+/* printf shows the sign of NaN, which nothing defines (asl.md, Formatting). */
+static double shown(float x) { return isnan(x) ? fabs((double)x) : (double)x; }
+
 static void print(struct printer *p, const struct asl_closure *c, const float weight[3]);
 
 static void print_argument(struct printer *p, const struct asl_place *a)
@@ -77,7 +80,7 @@ static void print_argument(struct printer *p, const struct asl_place *a)
             break;
         }
         default:
-            text_printf(p->out, "%g", (double)a->v[i].f);
+            text_printf(p->out, "%g", shown(a->v[i].f));
         }
     }
     if (row)
@@ -105,8 +108,8 @@ static void print(struct printer *p, const struct asl_closure *c, const float we
     p->depth--;
     if (!c)
         return;
-    text_printf(p->out, "%s(%g, %g, %g) * %s (", p->first ? "" : "\n\t+ ", (double)w[0],
-                (double)w[1], (double)w[2], c->name);
+    text_printf(p->out, "%s(%g, %g, %g) * %s (", p->first ? "" : "\n\t+ ", shown(w[0]), shown(w[1]),
+                shown(w[2]), c->name);
     p->first = false;
     for (size_t i = 0; i < c->arg_count; i++) {
         if (i)
