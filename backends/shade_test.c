@@ -106,6 +106,8 @@ static const char *const exact[] = {
     "}",
     "shader s(output color r = 0) { r = transformc(\"hsv\", color(u, v, 0.5)) "
     "+ transformc(\"hsl\", \"YIQ\", color(u, v, 1)) + color(\"XYZ\", u, v, 0.2); }",
+    "shader s(output float r = 0) { float a = (u - 0.5) * 2.8, b = (v - 0.5) * 2.8; "
+    "r = a * a - b * b; }", /* Intel's optimiser multiplies out */
     "shader s(output float r = 0) { do { r += 0.25; for (int i = 0; i < 3; i++) "
     "if (r > u + i) break; } while (r < v * 5); }",
 };

@@ -69,14 +69,22 @@ static enum status compile(struct state *t, const char *options, struct error *e
     return STATUS_OK;
 }
 
+/* Intel's optimiser (CPU runtime 2026.2) makes u * k - 0.5 * k, two roundings, of (u - 0.5) * k,
+ * whatever FP_CONTRACT and the build options say; without it the bits are right. */
+static const char *strict_options(const struct device_info *d)
+{
+    return strncmp(d->vendor, "Intel(R)", 8) == 0 ? " -cl-opt-disable" : "";
+}
+
 static enum status build(struct shade *s, struct state *t, struct error *err)
 {
     static const char *const by_mode[] = {[MODE_STRICT] = "",
                                           [MODE_DEVICE] = " -cl-mad-enable",
                                           [MODE_FAST] = " -cl-mad-enable -cl-no-signed-zeros"};
     char options[256];
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -w -DK_MODE=%d%s%s", (int)s->opt.mode,
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -w -DK_MODE=%d%s%s%s", (int)s->opt.mode,
              by_mode[s->opt.mode],
+             s->opt.mode == MODE_STRICT ? strict_options(&t->backend->info) : "",
              s->opt.mode == MODE_STRICT && t->backend->rounds_divide_sqrt
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "");
