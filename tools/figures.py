@@ -133,6 +133,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer rounds and samples: a noisy first look")
     parser.add_argument("--rounds", type=int, help="interleaved repetitions (default 3)")
+    parser.add_argument("--spp", type=int, help="samples a pixel (default 64)")
     parser.add_argument("--program", type=Path, default=program, help="the isophote to measure (default: ./run's)")
     options = parser.parse_args()
     program = options.program
@@ -141,6 +142,7 @@ def main():
         return 2
     rounds = options.rounds or (1 if options.quick else 3)
     resolution, spp = (256, 16) if options.quick else (512, 64)
+    spp = options.spp or spp
     ours = devices()
     for name in ("native", "intel", "pocl"):
         if name not in ours:
