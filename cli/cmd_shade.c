@@ -35,7 +35,7 @@ static const char usage[] =
     "u and v\n"
     "  --vary_pdxdy, --vary_udxdy, --vary_vdxdy   derivatives of P, u, v that vary over the grid\n"
     "  --engine NAME             what runs the shaders: interp (default: the reference), ir, "
-    "native\n"
+    "native, opencl:n\n"
     "  -O0, -O1, -O2             how much engines that translate optimise (default: 2)\n"
     "  --mode strict|device|fast arithmetic of compiled engines (default: strict)\n"
     "  --bake                    parameters are constants: faster code, compiled again by "
