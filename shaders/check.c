@@ -230,13 +230,13 @@ static void check_return(struct asl_checker *k, struct asl_stmt *s)
                   "a shader returns no value: it writes its output parameters");
         return;
     }
+    f->returns = true;
     if (!s->e) {
         if (!f->is_shader && f->type.base != ASL_VOID)
             asl_error(k->c, s->at, NULL, "function '%s' must return a value of type %s", f->name,
                       asl_type_show(k, f->type));
         return;
     }
-    f->returns = true;
     if (s->e->kind == E_LIST) {
         asl_check_list(k, s->e, f->type);
         return;
@@ -274,7 +274,7 @@ static bool always_returns(const struct asl_stmt *s)
     return false;
 }
 
-static bool same_formals(const struct asl_function *a, const struct asl_function *b)
+bool asl_same_signature(const struct asl_function *a, const struct asl_function *b)
 {
     const struct asl_formal *x = a->formals, *y = b->formals;
     for (; x && y; x = x->next, y = y->next)
@@ -292,10 +292,9 @@ void asl_check_function(struct asl_checker *k, struct asl_function *f)
     f->id = (uint32_t)k->function_count++;
     f->next_overload = old ? old->function : NULL;
     for (const struct asl_binding *b = old; b && b->scope == k->scope; b = b->hidden)
-        if (b->function && strcmp(b->name, f->name) == 0 && same_formals(b->function, f)) {
-            asl_error(k->c, f->at, NULL,
-                      "function '%s' is defined twice with the same parameters and result",
-                      f->name);
+        if (b->function && strcmp(b->name, f->name) == 0 && asl_same_signature(b->function, f)) {
+            asl_warn(k->c, f->at, NULL,
+                     "function '%s' is defined twice with the same parameters and result", f->name);
             asl_note(k->c, b->function->at, "it was defined here");
             break;
         }
@@ -473,6 +472,8 @@ static void check_shader(struct asl_checker *k, struct asl_function *f, size_t *
     scope_open(k);
     size_t n = 0;
     for (struct asl_formal *a = f->formals; a; a = a->next, n++) {
+        if (a->output && a->type.array < 0)
+            asl_error(k->c, a->at, "write its length", "output array '%s' has no length", a->name);
         if (a->init)
             a->init = check_init(k, a->init, &a->type, a->name);
         else if (a->at.src && strcmp(a->name, "") != 0 && !(f->body && f->body->at.line == 0) &&

@@ -46,6 +46,10 @@ struct asl_expr *asl_coerce(struct asl_checker *k, struct asl_expr *e, struct as
 /* Types a list of values { ... } as a value of type t. */
 void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t);
 void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type expected);
+/* Reports a call at `at` of a function that should give a value and has no return. */
+void asl_check_returns(struct asl_checker *k, const struct asl_function *f, struct asl_loc at);
+/* The same parameters and the same result? */
+bool asl_same_signature(const struct asl_function *a, const struct asl_function *b);
 void asl_check_condition(struct asl_checker *k, struct asl_expr *e, const char *where);
 void asl_check_written(struct asl_checker *k, struct asl_expr *e, const char *what);
 void asl_check_function(struct asl_checker *k, struct asl_function *f);

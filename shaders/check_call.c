@@ -12,6 +12,7 @@ struct candidate {
     unsigned cost;
     int result; /* 32: the expected type, 16: converts to it or nothing is expected, 0: neither;
                    plus a preference */
+    const struct asl_function *rival; /* another function that a list fits as well */
 };
 
 /* Can a value of this type go into a parameter that is written? */
@@ -25,16 +26,62 @@ static bool output_fits(const struct asl_expr *arg, struct asl_type formal)
     return asl_same_type(a, formal) || (asl_is_triple(a) && asl_is_triple(formal));
 }
 
+/* Types those parts of a list whose type does not depend on what is expected. */
+static void type_plain_parts(struct asl_checker *k, struct asl_expr *list)
+{
+    for (size_t i = 0; i < list->arg_count; i++) {
+        struct asl_expr *part = list->args[i];
+        if (part->kind == E_LIST)
+            type_plain_parts(k, part);
+        else if (part->kind == E_NAME)
+            asl_check_expr(k, part, asl_type_of(ASL_UNKNOWN));
+    }
+}
+
+static bool list_fits(const struct asl_expr *list, struct asl_type t);
+
+static bool part_fits(const struct asl_expr *part, struct asl_type t)
+{
+    if (part->kind == E_LIST)
+        return list_fits(part, t);
+    if (part->type.base == ASL_UNKNOWN || asl_is(t, ASL_CLOSURE))
+        return true; /* of numbers only 0 makes a closure: asl_coerce() tells */
+    return asl_converts(part->type, t, NULL);
+}
+
+/* Could asl_check_list() make a t of this list? Parts that are not typed yet fit anything. */
+static bool list_fits(const struct asl_expr *list, struct asl_type t)
+{
+    size_t n = list->arg_count;
+    if (t.base == ASL_UNKNOWN)
+        return true;
+    if (t.array || t.base == ASL_STRUCT) {
+        size_t room = t.array < 0 ? n : t.array ? (size_t)t.array : t.st->field_count;
+        bool fits = n <= room;
+        for (size_t i = 0; fits && i < n; i++)
+            fits = part_fits(list->args[i], t.array ? asl_element_type(t) : t.st->fields[i].type);
+        return fits;
+    }
+    size_t parts = asl_is_triple(t) ? 3 : asl_is(t, ASL_MATRIX) ? 16 : 1;
+    if (parts == 1 || n <= 1)
+        return n == 1 && part_fits(list->args[0], t);
+    bool space = asl_is(list->args[0]->type, ASL_STRING);
+    if (n == 2 && parts == 16 && space && asl_is(list->args[1]->type, ASL_STRING))
+        return true;
+    bool fits = n == parts + space || (space && n == 2);
+    for (size_t i = space; fits && i < n; i++)
+        fits = part_fits(list->args[i], asl_type_of(ASL_FLOAT));
+    return fits;
+}
+
 static bool argument_cost(const struct asl_expr *arg, struct asl_type formal, bool output,
                           unsigned *total)
 {
     unsigned cost = 0;
     if (arg->kind == E_LIST && arg->type.base == ASL_UNKNOWN) {
-        bool fits = formal.array || formal.base == ASL_STRUCT || asl_is_triple(formal) ||
-                    formal.base == ASL_MATRIX || formal.base == ASL_UNKNOWN;
-        if (formal.array > 0 && arg->arg_count > (size_t)formal.array)
-            fits = false;
-        return fits && !output;
+        bool takes = formal.array || formal.base == ASL_STRUCT || asl_is_triple(formal) ||
+                     formal.base == ASL_MATRIX || formal.base == ASL_UNKNOWN;
+        return takes && !output && list_fits(arg, formal);
     }
     if (arg->type.base == ASL_VOID || (output && !output_fits(arg, formal)))
         return false;
@@ -110,28 +157,48 @@ static bool better(const struct candidate *a, const struct candidate *b)
     return a->result > b->result;
 }
 
+static bool has_list(const struct asl_expr *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++)
+        if (call->args[i]->kind == E_LIST && call->args[i]->type.base == ASL_UNKNOWN)
+            return true;
+    return false;
+}
+
+/* Of functions that cost the same, only the type that is expected decides what a list means. */
+static bool rivals(const struct candidate *a, const struct candidate *b)
+{
+    return a->cost == b->cost && (a->result == 32) == (b->result == 32) &&
+           !asl_same_signature(a->function, b->function);
+}
+
 /* Finds the cheapest reading; earlier ones win ties: inner functions, outer ones, builtins in table
- * order. */
+ * order. A function is not seen inside its own body. */
 static bool resolve(struct asl_checker *k, const struct asl_expr *e, struct asl_type expected,
                     struct candidate *best, bool *known)
 {
     bool found = false;
     struct candidate c;
     struct asl_function *first = asl_lookup_function(k, e->name);
+    struct asl_function *running = NULL;
     *known = first != NULL;
     for (struct asl_function *f = first; f; f = f->next_overload) {
         if (!try_function(e, f, &c))
             continue;
+        if (f->busy) {
+            running = f;
+            continue;
+        }
         c.result = result_rank(c.ret, expected);
-        if (!found || better(&c, best))
+        if (found && has_list(e) && rivals(&c, best))
+            best->rival = f;
+        else if (!found || better(&c, best))
             *best = c;
         found = true;
     }
     const struct asl_builtin *b = asl_builtin_find(e->name);
-    if (!b)
-        return found;
-    *known = true;
-    for (size_t i = 0; i < b->overload_count; i++) {
+    *known = *known || b;
+    for (size_t i = 0; b && i < b->overload_count; i++) {
         if (!try_overload(e, b, &b->overloads[i], &c))
             continue;
         c.result = result_rank(c.ret, expected);
@@ -139,7 +206,9 @@ static bool resolve(struct asl_checker *k, const struct asl_expr *e, struct asl_
             *best = c;
         found = true;
     }
-    return found;
+    if (!found && running) /* no other function is meant: recursion, which the caller reports */
+        try_function(e, running, best);
+    return found || running;
 }
 
 static void show_signature(struct text *t, const struct asl_overload *o)
@@ -227,6 +296,15 @@ struct asl_function *asl_operator(struct asl_checker *k, enum asl_op op,
     return best;
 }
 
+void asl_check_returns(struct asl_checker *k, const struct asl_function *f, struct asl_loc at)
+{
+    if (f->type.base == ASL_VOID || f->type.base == ASL_UNKNOWN || f->returns || f->busy)
+        return;
+    asl_error(k->c, at, "end it with a return", "function '%s' has no return: it gives no %s",
+              f->name, asl_type_show(k, f->type));
+    asl_note(k->c, f->at, "it is defined here");
+}
+
 /* The pair "alpha" names a float that is written. */
 static void check_texture(struct asl_checker *k, struct asl_expr *e)
 {
@@ -309,8 +387,10 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
         return;
     bool bad = false;
     for (size_t i = 0; i < e->arg_count; i++) {
-        if (e->args[i]->kind == E_LIST)
-            continue; /* typed by the parameter it meets */
+        if (e->args[i]->kind == E_LIST) { /* typed by the parameter it meets */
+            type_plain_parts(k, e->args[i]);
+            continue;
+        }
         asl_check_expr(k, e->args[i], asl_type_of(ASL_UNKNOWN));
         bad = bad || e->args[i]->type.base == ASL_UNKNOWN;
     }
@@ -333,13 +413,21 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
         e->type = asl_type_of(ASL_UNKNOWN);
         return;
     }
+    if (c.rival) {
+        asl_error(k->c, e->at, "write the type before the list", "the call of '%s' is ambiguous",
+                  e->name);
+        asl_note(k->c, c.function->at, "the list fits this function");
+        asl_note(k->c, c.rival->at, "and this one");
+    }
     e->function = c.function;
     e->builtin = c.builtin;
     e->overload = c.overload;
     e->type = c.ret;
     e->slots = (uint32_t)asl_type_slots(c.ret);
-    if (c.function)
+    if (c.function) {
         c.function->used = true;
+        asl_check_returns(k, c.function, e->at);
+    }
     fix_arguments(k, e);
     if (c.builtin) {
         if (strcmp(c.builtin->deriv, "refused") == 0)

@@ -75,6 +75,8 @@ struct asl_expr *asl_coerce(struct asl_checker *k, struct asl_expr *e, struct as
     return convert(k, e, t);
 }
 
+static void check_construct(struct asl_checker *k, struct asl_expr *e);
+
 void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t)
 {
     size_t want = t.array > 0 ? (size_t)t.array : t.array < 0 ? e->arg_count : 0;
@@ -86,17 +88,9 @@ void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t
     }
     if (!t.array &&
         (asl_is_triple(t) || asl_is(t, ASL_MATRIX))) { /* { r, g, b } constructs the value */
-        for (size_t i = 0; i < e->arg_count; i++)
-            asl_check_expr(k, e->args[i], asl_type_of(ASL_FLOAT));
         e->kind = E_CONSTRUCT;
         e->type = t;
-        want = asl_is_triple(t) ? 3 : 16;
-        if (e->arg_count != want && e->arg_count != 1)
-            asl_error(k->c, e->at, NULL, "%s takes %zu values, %zu given", asl_type_show(k, t),
-                      want, e->arg_count);
-        for (size_t i = 0; i < e->arg_count; i++)
-            e->args[i] = asl_coerce(k, e->args[i], asl_type_of(ASL_FLOAT), "fill");
-        set_type(e, t);
+        check_construct(k, e);
         return;
     }
     if (!t.array && t.base != ASL_STRUCT) {
@@ -398,6 +392,7 @@ static void check_binary_typed(struct asl_checker *k, struct asl_expr *e)
         e->function = f;
         for (struct asl_formal *a = f->formals; a; a = a->next, args++)
             *args = asl_coerce(k, *args, a->type, "pass");
+        asl_check_returns(k, f, e->at);
         set_type(e, f->type);
         return;
     }
@@ -498,6 +493,7 @@ static void check_unary(struct asl_checker *k, struct asl_expr *e, struct asl_ty
         e->args = args;
         e->arg_count = 1;
         e->function = f;
+        asl_check_returns(k, f, e->at);
         set_type(e, f->type);
         return;
     }

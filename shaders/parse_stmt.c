@@ -288,8 +288,8 @@ static struct asl_stmt *declaration(struct asl_parser *p)
     const struct asl_token *name = declared_name(p);
     struct asl_stmt *s = stmt_new(p, S_DECL, at);
     if (name && asl_cur(p)->kind == TOK_LPAREN) {
-        s->kind = S_FUNCTION;
         s->function = function(p, type, name);
+        s->kind = s->function ? S_FUNCTION : S_EMPTY;
         return s;
     }
     struct asl_decl **tail = &s->decls;
@@ -603,6 +603,7 @@ static void formals(struct asl_parser *p, struct asl_function *f)
             p->i++;
 }
 
+/* NULL: a prototype, `int f(int a);`, which declares nothing that its definition does not. */
 static struct asl_function *function(struct asl_parser *p, struct asl_type type,
                                      const struct asl_token *name)
 {
@@ -615,14 +616,13 @@ static struct asl_function *function(struct asl_parser *p, struct asl_type type,
     formals(p, f);
     struct asl_decl *meta = NULL;
     metadata(p, &meta);
-    if (asl_cur(p)->kind == TOK_LBRACE)
+    bool prototype = asl_accept(p, TOK_SEMI);
+    if (asl_cur(p)->kind == TOK_LBRACE && !prototype)
         f->body = block(p);
-    else if (asl_accept(p, TOK_SEMI))
-        asl_error(p->c, f->at, NULL, "function '%s' has no body", f->name);
-    else
+    else if (!prototype)
         asl_unexpected(p, "'{' to begin the function's body");
     p->structs = structs;
-    return f;
+    return prototype ? NULL : f;
 }
 
 static bool shader_kind(const struct asl_token *t, enum asl_shader_kind *kind)
@@ -735,7 +735,9 @@ struct asl_program *asl_parse(struct asl_compile *c, const struct asl_tokens *t)
             struct asl_type type = asl_parse_type(&p);
             const struct asl_token *name = declared_name(&p);
             if (name && asl_cur(&p)->kind == TOK_LPAREN) {
-                add_top(&p, function(&p, type, name));
+                struct asl_function *f = function(&p, type, name);
+                if (f)
+                    add_top(&p, f);
             } else {
                 if (name)
                     asl_error(c, name->at, "declare it inside the shader, or as a parameter",

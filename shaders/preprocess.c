@@ -398,6 +398,10 @@ static void directive(struct asl_pp *pp, struct asl_loc at)
             pp->once = asl_grow(c, pp->once, pp->once_count, &pp->once_cap, pp->once_count + 1,
                                 sizeof *pp->once);
             pp->once[pp->once_count++] = pp->file->lx.src->name;
+        } else if (rest.count && asl_pp_is(&rest.t[0], "error")) {
+            asl_error(c, name.at, NULL, "#pragma %s", line_text(pp, &rest));
+        } else if (rest.count && asl_pp_is(&rest.t[0], "warning")) {
+            asl_warn(c, name.at, NULL, "#pragma %s", line_text(pp, &rest));
         } else if (c->opt->warn_all && !(rest.count && asl_pp_is(&rest.t[0], "osl"))) {
             asl_warn(c, name.at, NULL, "this #pragma is unknown and does nothing");
         }
