@@ -24,8 +24,10 @@ static int32_t isconnected(const struct asl_run *r, const struct asl_symbol *s)
 
 static int32_t isconstant(const struct asl_run *r, const struct asl_expr *e)
 {
-    while (e->kind == E_CONVERT || (e->kind == E_UNARY && e->op == OP_NEG))
+    while (e->kind == E_CONVERT || e->kind == E_UNARY)
         e = e->a;
+    if (e->kind == E_BINARY)
+        return isconstant(r, e->a) && isconstant(r, e->b);
     if (e->kind == E_INT || e->kind == E_FLOAT || e->kind == E_STRING)
         return 1;
     if (e->kind == E_CONSTRUCT || e->kind == E_LIST) {

@@ -162,8 +162,10 @@ static long param_of(const struct lower *l, const struct asl_symbol *s)
 
 static bool is_constant(const struct lower *l, const struct asl_expr *e)
 {
-    while (e->a && (e->kind == E_CONVERT || (e->kind == E_UNARY && e->op == OP_NEG)))
+    while (e->a && (e->kind == E_CONVERT || e->kind == E_UNARY))
         e = e->a;
+    if (e->kind == E_BINARY)
+        return is_constant(l, e->a) && is_constant(l, e->b);
     if (e->kind == E_INT || e->kind == E_FLOAT || e->kind == E_STRING)
         return true;
     if (e->kind == E_CONSTRUCT || e->kind == E_LIST) {

@@ -10,6 +10,7 @@ shader test(float a = 1, float b = u [[ int lockgeom = 1 ]], int arr[3] = { 1, 2
     printf("%d %d\n", getattribute("question", n), n);                  //> 0 42
     printf("%d %d %d\n", isconnected(a), isconstant(a), isconstant(b)); //> 0 1 0
     printf("%d %d\n", isconstant(3), isconstant(n));                    //> 1 0
+    printf("%d %d %d\n", isconstant(2 * a), isconstant(!a + 1), isconstant(a + n)); //> 1 1 0
     printf("%d %g %d\n", arraylength(arr), surfacearea(), backfacing());  //> 3 1 0
     setmessage("m", color(1, 2, 3));
     color c;
