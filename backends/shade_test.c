@@ -108,6 +108,10 @@ static const char *const exact[] = {
     "+ transformc(\"hsl\", \"YIQ\", color(u, v, 1)) + color(\"XYZ\", u, v, 0.2); }",
     "shader s(output float r = 0) { float a = (u - 0.5) * 2.8, b = (v - 0.5) * 2.8; "
     "r = a * a - b * b; }", /* Intel's optimiser multiplies out */
+    "shader s(output color r = 0) { float big = 1e38 * 1e38, bad = big - big; "
+    "r = color(splineinverse(\"linear\", u, 0, 0, 1, 1), "
+    "splineinverse(\"linear\", u * u * 1e-25, 0, 0, 1, 1), "
+    "splineinverse(\"linear\", v, bad, u, big, 0)); }", /* crossings below 2^-64, and none */
     "shader s(output float r = 0) { do { r += 0.25; for (int i = 0; i < 3; i++) "
     "if (r > u + i) break; } while (r < v * 5); }",
 };

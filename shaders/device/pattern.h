@@ -51,7 +51,8 @@ A_CALL struct ad a_spline(int basis, struct ad x, int count, const af *knots, in
 }
 
 /* The smallest x whose value reaches v, by halving. In float, where the reference halves in double:
- * 32 times end at neighbours. */
+ * of 64 halvings each middle is exact, or the ends are neighbours and the result stays. More would
+ * go below 2^-64 where the values are not numbers, or cross v at a tiny x. */
 A_CALL af a_spline_inverse(int basis, af v, int count, const af *knots)
 {
     af lo = a_spline(basis, a_still(A_F(0.0f)), count, knots, 1, 0, 0).v;
@@ -60,7 +61,7 @@ A_CALL af a_spline_inverse(int basis, af v, int count, const af *knots)
     am none = (rising & (v <= lo)) | (a_not(rising) & (v >= lo));
     am all = (rising & (v >= hi)) | (a_not(rising) & (v <= hi));
     af a = A_F(0.0f), b = A_F(1.0f);
-    for (int i = 0; i < 160; i++) {
+    for (int i = 0; i < 64; i++) {
         af m = 0.5f * (a + b);
         af y = a_spline(basis, a_still(m), count, knots, 1, 0, 0).v;
         am up = (rising & (y < v)) | (a_not(rising) & (y > v));
