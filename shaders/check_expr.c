@@ -75,7 +75,7 @@ struct asl_expr *asl_coerce(struct asl_checker *k, struct asl_expr *e, struct as
     return convert(k, e, t);
 }
 
-static void check_construct(struct asl_checker *k, struct asl_expr *e);
+static void check_parts(struct asl_checker *k, struct asl_expr *e);
 
 void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t)
 {
@@ -90,7 +90,7 @@ void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t
         (asl_is_triple(t) || asl_is(t, ASL_MATRIX))) { /* { r, g, b } constructs the value */
         e->kind = E_CONSTRUCT;
         e->type = t;
-        check_construct(k, e);
+        check_parts(k, e);
         return;
     }
     if (!t.array && t.base != ASL_STRUCT) {
@@ -629,18 +629,11 @@ static void check_cast(struct asl_checker *k, struct asl_expr *e)
 }
 
 /* type(...): a conversion, or a value made of parts, maybe given in a named space. */
-static void check_construct(struct asl_checker *k, struct asl_expr *e)
+/* A constructor of anything but a struct. */
+static void check_parts(struct asl_checker *k, struct asl_expr *e)
 {
     struct asl_type t = e->type, number = asl_type_of(ASL_FLOAT);
     size_t n = e->arg_count;
-    if (asl_is(t, ASL_STRUCT)) {
-        e->kind = E_LIST;
-        if (n != t.st->field_count)
-            asl_error(k->c, e->at, NULL, "struct '%s' takes %zu values, %zu given", t.st->name,
-                      t.st->field_count, n);
-        asl_check_list(k, e, t);
-        return;
-    }
     bool bad = false;
     for (size_t i = 0; i < n; i++) {
         if (e->args[i]->kind == E_LIST)
@@ -685,6 +678,20 @@ static void check_construct(struct asl_checker *k, struct asl_expr *e)
     for (size_t i = space; i < n && !two_spaces; i++)
         e->args[i] = asl_coerce(k, e->args[i], number, "fill");
     set_type(e, t);
+}
+
+static void check_construct(struct asl_checker *k, struct asl_expr *e)
+{
+    struct asl_type t = e->type;
+    if (!asl_is(t, ASL_STRUCT)) {
+        check_parts(k, e);
+        return;
+    }
+    e->kind = E_LIST;
+    if (e->arg_count != t.st->field_count)
+        asl_error(k->c, e->at, NULL, "struct '%s' takes %zu values, %zu given", t.st->name,
+                  t.st->field_count, e->arg_count);
+    asl_check_list(k, e, t);
 }
 
 void asl_check_condition(struct asl_checker *k, struct asl_expr *e, const char *where)
