@@ -18,8 +18,9 @@ static const char usage[] =
     "  -Wall             warn also of what is only doubtful\n"
     "  -Werror           warnings are errors\n"
     "  -q                print nothing but messages\n"
-    "  --dump=LIST       print the tree: ast, types; or the IR of the shader alone: ir (commas "
-    "between them)\n"
+    "  --dump=LIST       print the tree: ast, types; of the last shader alone the IR: ir, or its C "
+    "for one point:\n"
+    "                    c, for rows of points: c-rows (commas between them)\n"
     "  -O0 -O1 -O2       how far the IR is optimised (default 2)\n"
     "  --bake            the IR has the parameters' defaults as constants\n"
     "  --stats           print operations and symbols before and after optimisation\n"
@@ -41,7 +42,7 @@ struct aslc {
     const char **includes, **defines, **files;
     size_t include_count, define_count, file_count;
     const char *out, *witness;
-    bool preprocess, quiet, json, ast, types, ir, stats, check, check_witness;
+    bool preprocess, quiet, json, ast, types, ir, c, c_rows, stats, check, check_witness;
     struct asl_lower_options lower;
 };
 
@@ -63,18 +64,26 @@ static const char *joined(int argc, char **argv, int *i)
 /* "ast,types,ir": false when a word is none of them. */
 static bool parse_dump(struct aslc *a, const char *list)
 {
+    const struct {
+        const char *word;
+        bool *flag;
+    } dumps[] = {{"ast", &a->ast},
+                 {"types", &a->types},
+                 {"ir", &a->ir},
+                 {"c", &a->c},
+                 {"c-rows", &a->c_rows}};
+    const size_t count = sizeof dumps / sizeof *dumps;
+    bool any = *list != 0;
     while (*list) {
-        size_t n = strcspn(list, ",");
-        bool *flag = n == 3 && strncmp(list, "ast", n) == 0     ? &a->ast
-                     : n == 5 && strncmp(list, "types", n) == 0 ? &a->types
-                     : n == 2 && strncmp(list, "ir", n) == 0    ? &a->ir
-                                                                : NULL;
-        if (!flag)
+        size_t n = strcspn(list, ","), k = 0;
+        while (k < count && (strlen(dumps[k].word) != n || strncmp(list, dumps[k].word, n) != 0))
+            k++;
+        if (k == count)
             return false;
-        *flag = true;
+        *dumps[k].flag = true;
         list += n + (list[n] == ',');
     }
-    return a->ast || a->types || a->ir;
+    return any;
 }
 
 /* -1 to go on. */
@@ -318,6 +327,48 @@ static enum status dump_ir(struct arena *a, const struct aslc *c, const struct a
     return s;
 }
 
+/* The last shader alone as C: its output parameters and Ci are kept. What the device library lacks
+ * is a call of the host, so that no shader is refused. */
+static enum status dump_c(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                          bool rows, struct error *err)
+{
+    size_t shaders = asl_program_shaders(p), n = 0;
+    if (shaders == 0)
+        return STATUS_OK;
+    const struct asl_shader_info *info = asl_program_shader(p, shaders - 1);
+    const char **outputs = ARENA_ARRAY(a, const char *, info->param_count + 2);
+    if (!outputs)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < info->param_count; i++)
+        if (info->params[i].output)
+            outputs[n++] = info->params[i].name;
+    outputs[n] = "Ci";
+    struct asl_lower_options lower = c->lower;
+    lower.outputs = outputs;
+    const struct asl_emit_options emit = {.wide = rows, .host = true, .outputs = outputs};
+    struct asl_code *code = NULL;
+    struct asl_emitted emitted;
+    struct text text = {0};
+    enum status s = asl_object_lower(a, p, &lower, &code, err);
+    if (s == STATUS_OK)
+        s = asl_emit_c(a, code, &emit, &text, &emitted, err);
+    print_text(&text, stdout);
+    return s;
+}
+
+static enum status dump_code(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                             struct error *err)
+{
+    enum status s = STATUS_OK;
+    if (c->ir || c->stats)
+        s = dump_ir(a, c, p, err);
+    if (s == STATUS_OK && c->c)
+        s = dump_c(a, c, p, false, err);
+    if (s == STATUS_OK && c->c_rows)
+        s = dump_c(a, c, p, true, err);
+    return s;
+}
+
 /* EXIT_PASS, EXIT_FINDING when the source is wrong, else what report_error says. */
 static int compile_one(const struct aslc *c, const char *file, struct json_writer *w)
 {
@@ -376,8 +427,8 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
                 asl_program_dump(program, types, &text);
             print_text(&text, stdout);
         }
-        if (s == STATUS_OK && (c->ir || c->stats)) {
-            s = dump_ir(&a, c, program, &err);
+        if (s == STATUS_OK) {
+            s = dump_code(&a, c, program, &err);
             if (s != STATUS_OK)
                 status = report_error(&err, false);
         }

@@ -282,6 +282,38 @@ case_doctor()
     prints "OpenCL"
 }
 
+# What a shader becomes can be read at each step.
+case_aslc_dump()
+{
+    cat >s.asl <<'EOF'
+shader s(float k = 2, output float twice = 0, output string name = "")
+{
+    for (int i = 0; i < 3; i++)
+        twice += k * u;
+    name = format("%g", twice);
+}
+EOF
+    run 0 aslc -q -o - --dump=ir s.asl
+    cp stdout ir
+    run 0 aslc -q -o - --dump=c s.asl
+    cp stdout c
+    prints "^#line [0-9]+ \"s.asl\""
+    prints "^for \(;;\)"
+    prints "^#define A_OUT_WORDS 3u" # twice, name, Ci
+    run 0 aslc -q -o - --dump=c-rows s.asl
+    cp stdout rows
+    prints "a_any\(m[0-9]+\)"
+    run 0 aslc -q -o - --dump=c-rows,ir,c s.asl
+    cat ir c rows | cmp - stdout || fail "a list is not its parts one after another"
+    run 0 aslc -q -o - -O0 --dump=c s.asl
+    [ "$(wc -l <stdout)" -gt "$(wc -l <c)" ] || fail "-O0 is no longer than -O2"
+    for list in cc "" c,x; do
+        run 2 aslc -q -o - "--dump=$list" s.asl
+        says "unknown dump"
+        one_line
+    done
+}
+
 declare -F "case_$1" >/dev/null || {
     echo "cli.sh: no case $1" >&2
     exit 2
