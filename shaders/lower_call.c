@@ -162,7 +162,7 @@ static long param_of(const struct lower *l, const struct asl_symbol *s)
 
 static bool is_constant(const struct lower *l, const struct asl_expr *e)
 {
-    while (e->a && (e->kind == E_CONVERT || e->kind == E_UNARY))
+    while (e->kind == E_CONVERT || e->kind == E_UNARY)
         e = e->a;
     if (e->kind == E_BINARY)
         return is_constant(l, e->a) && is_constant(l, e->b);
