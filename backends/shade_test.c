@@ -112,9 +112,19 @@ static const char *const exact[] = {
     "r = color(splineinverse(\"linear\", u, 0, 0, 1, 1), "
     "splineinverse(\"linear\", u * u * 1e-25, 0, 0, 1, 1), "
     "splineinverse(\"linear\", v, bad, u, big, 0)); }", /* crossings below 2^-64, and none */
+    "shader s(output color r = 0) { float big = 1e38 * 1e38, bad = (big - big) + u; "
+    "r = color(floor(bad), ceil(bad), floor(bad * u)); }", /* PoCL's floor of what it knows */
     "shader s(output float r = 0) { do { r += 0.25; for (int i = 0; i < 3; i++) "
     "if (r > u + i) break; } while (r < v * 5); }",
 };
+
+/* Nothing defines the bits of a NaN. */
+static bool same_word(struct asl_type t, size_t slot, uint32_t a, uint32_t b)
+{
+    const uint32_t infinity = 0x7f800000;
+    bool nan = (a & 0x7fffffff) > infinity && (b & 0x7fffffff) > infinity;
+    return a == b || (nan && asl_type_scalar(t, slot) == ASL_FLOAT);
+}
 
 static void exact_bits(void **state)
 {
@@ -130,7 +140,7 @@ static void exact_bits(void **state)
             const struct shade_output *a = want.result.outputs, *b = f.result.outputs;
             assert_int_equal(f.result.count, 37 * 5);
             for (size_t i = 0; i < want.result.count * a->slots; i++)
-                if (a->words[i] != b->words[i])
+                if (!same_word(a->type, i % a->slots, a->words[i], b->words[i]))
                     fail_msg("%s: %s: point %zu slot %zu: %08x, interp %08x", list[e], exact[k],
                              i / a->slots, i % a->slots, b->words[i], a->words[i]);
             compared += want.result.count * a->slots;

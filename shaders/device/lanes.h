@@ -49,7 +49,8 @@ K_INLINE am a_true(ai x) { return x != 0; }
 K_INLINE af a_to_float(ai x) { return (float)x; }
 K_INLINE af a_uint_to_float(au x) { return (float)x; }
 K_INLINE ai a_to_int(af x) { return (int)x; }
-K_INLINE af a_floor(af x) { return K_FLOOR(x); }
+/* The floor of PoCL 3.1 of what its compiler knows to be NaN is whatever a register holds. */
+K_INLINE af a_floor(af x) { return x == x ? K_FLOOR(x) : x; }
 K_INLINE af a_root(af x) { return K_SQRT(x); }
 K_INLINE uint a_get(const af *x, int lane) { return K_AS_UINT(*x); }
 K_INLINE uint a_geti(const ai *x, int lane) { return (uint)*x; }
