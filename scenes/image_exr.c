@@ -104,6 +104,8 @@ struct exr_reading {
     struct image *image;
     exr_decode_pipeline_t pipe;
     bool started;
+    float *unwanted; /* where channels that nobody asked for go; room for `unwanted_count` */
+    size_t unwanted_count;
 };
 
 static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *chunk, uint32_t x,
@@ -121,14 +123,26 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
         return EXR_ERR_BAD_CHUNK_LEADER;
     size_t pixel = im->channels * sizeof(float);
     unsigned char *base = (unsigned char *)im->texels + ((size_t)y * im->width + x) * pixel;
+    /* OpenEXRCore 3.1.5 takes NULL to mean "not wanted" only in some of its routines; others write
+     * there. */
+    size_t count = (size_t)chunk->width * (size_t)chunk->height;
+    if (count > r->unwanted_count) {
+        float *more = realloc(r->unwanted, count * sizeof *more);
+        if (!more)
+            return EXR_ERR_OUT_OF_MEMORY;
+        r->unwanted = more;
+        r->unwanted_count = count;
+    }
     for (int16_t c = 0; c < r->pipe.channel_count; c++) {
         exr_coding_channel_info_t *ch = &r->pipe.channels[c];
-        ch->decode_to_ptr = NULL;
+        ch->user_bytes_per_element = sizeof(float);
+        ch->user_data_type = EXR_PIXEL_FLOAT;
+        ch->user_pixel_stride = sizeof(float);
+        ch->user_line_stride = (int32_t)(sizeof(float) * (size_t)chunk->width);
+        ch->decode_to_ptr = (unsigned char *)r->unwanted;
         for (uint32_t k = 0; k < im->channels; k++) {
             if (strcmp(ch->channel_name, r->list->entries[r->choice.at[k]].name.str) != 0)
                 continue;
-            ch->user_bytes_per_element = sizeof(float);
-            ch->user_data_type = EXR_PIXEL_FLOAT;
             ch->user_pixel_stride = (int32_t)pixel;
             ch->user_line_stride = (int32_t)(pixel * im->width);
             ch->decode_to_ptr = base + k * sizeof(float);
@@ -223,6 +237,7 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     e = storage == EXR_STORAGE_SCANLINE ? read_scanlines(&r, &window) : read_tiles(&r);
     if (r.started)
         exr_decoding_destroy(ctxt, &r.pipe);
+    free(r.unwanted);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its pixels cannot be read");
     *out = image;

@@ -378,6 +378,23 @@ static void test_exr_dwa(void **state)
     }
 }
 
+/* Channels B, G and Y in tiles of two sizes, the last of them damaged: the library wrote through
+ * the NULL that stands for a channel nobody wants. Found by image_fuzz. */
+static void test_exr_unwanted_channels(void **state)
+{
+    (void)state;
+    struct image im;
+    struct error err = {0};
+    char *data;
+    size_t size;
+    expect_ok(file_read(&arena, SOURCE_DIR "/tests/fuzz/image_fuzz/exr-unwanted-channels", 0, &data,
+                        &size, &err),
+              &err);
+    struct text text = {.data = data, .len = size};
+    assert_int_equal(read_text(&text, COLOR_AUTO, &im, &err), STATUS_IO);
+    assert_non_null(strstr(err.msg, "cannot be read"));
+}
+
 static void test_exr_round_trip(void **state)
 {
     (void)state;
@@ -807,12 +824,23 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_srgb),           CASE(test_exr_layouts),     CASE(test_exr_refused),
-        CASE(test_exr_round_trip), CASE(test_hdr_orientation), CASE(test_hdr_runs),
-        CASE(test_hdr_refused),    CASE(test_png_types),       CASE(test_png_16_bits),
-        CASE(test_png_refused),    CASE(test_png_written),     CASE(test_jpeg),
-        CASE(test_to_rgb),         CASE(test_files),           CASE(test_exr_compressions),
+        CASE(test_srgb),
+        CASE(test_exr_layouts),
+        CASE(test_exr_refused),
+        CASE(test_exr_round_trip),
+        CASE(test_hdr_orientation),
+        CASE(test_hdr_runs),
+        CASE(test_hdr_refused),
+        CASE(test_png_types),
+        CASE(test_png_16_bits),
+        CASE(test_png_refused),
+        CASE(test_png_written),
+        CASE(test_jpeg),
+        CASE(test_to_rgb),
+        CASE(test_files),
+        CASE(test_exr_compressions),
         CASE(test_exr_dwa),
+        CASE(test_exr_unwanted_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ struct asl_context {
     struct asl_said *said[256];
     uint64_t steps, steps_total, budget;
     struct asl_loc at; /* of the last step */
-    uint32_t perturb; /* seed, 0: none */
+    uint32_t perturb;  /* seed, 0: none */
     uint64_t perturb_state;
     size_t max_bytes;
     const char *stack; /* where it began, to stop before it is used up */

@@ -141,7 +141,8 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     return w;
 }
 
-/* To the next vertex: 0 when the path ends there. Where `rec` is not 0 the vertex is written to it. */
+/* To the next vertex: 0 when the path ends there. Where `rec` is not 0 the vertex is written to it.
+ */
 K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k_walk *w,
                      K_GLOBAL struct k_vertex *rec)
 {
@@ -180,10 +181,9 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     if (m->emits) {
         float c = k_light_cosine(m, s.Ng, d);
         if (c > 0.0f) {
-            float mis =
-                pdf_prev < 0.0f
-                    ? 1.0f
-                    : k_power(pdf_prev, k_light_density(sc, m, hit.primitive, o, hit.t, c));
+            float mis = pdf_prev < 0.0f
+                            ? 1.0f
+                            : k_power(pdf_prev, k_light_density(sc, m, hit.primitive, o, hit.t, c));
             struct k_vec3 part = v3_scale(v3_mul(w->beta, v3_load(m->emission)), mis);
             w->L = v3_add(w->L, part);
             if (rec)

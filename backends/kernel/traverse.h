@@ -5,7 +5,8 @@
 #include "traverse8.h"
 #include "traverse8c.h"
 
-/* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch says. */
+/* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch
+ * says. */
 #ifndef K_BVH
 #define K_BVH 0
 #endif

@@ -331,7 +331,7 @@ K_FN af a_inversesqrt(af x)
 K_FN af a_cbrt(af x)
 {
     af ax = a_abs(x);
-    am plain = (ax > 0.0f) & a_is_finite(x), sub = ax < A_FLT_MIN, large = ax > 1e37f;
+    am plain = (ax > 0.0f) & a_is_finite(x), sub = ax<A_FLT_MIN, large = ax> 1e37f;
     af scaled = a_sel(sub, ax * 16777216.0f, a_sel(large, ax * 5.96046448e-08f, ax));
     af y = a_sel(plain, scaled, A_F(1.0f));
     /* a third of the exponent, then Halley's step twice, then Newton's */
