@@ -391,7 +391,7 @@ static void test_exr_unwanted_channels(void **state)
                         &size, &err),
               &err);
     struct text text = {.data = data, .len = size};
-    assert_int_equal(read_text(&text, COLOR_AUTO, &im, &err), STATUS_IO);
+    assert_int_equal(read_text(&text, COLOR_AUTO, &im, &err), STATUS_PARSE);
     assert_non_null(strstr(err.msg, "cannot be read"));
 }
 
