@@ -151,7 +151,7 @@ static enum status points_fill(const struct shade_points *points, struct arena *
         return in->points && in->grid ? STATUS_OK : no_memory(err);
     }
     struct shade_grid plain = *g;
-    struct asl_globals at;
+    struct asl_globals at = {0};
     plain.vary_p = plain.vary_u = plain.vary_v = false;
     in->grid_floats = (size_t)g->width + SHADE_GRID_PAD + g->height;
     in->grid = ARENA_ARRAY(a, float, in->grid_floats);

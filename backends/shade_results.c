@@ -236,7 +236,8 @@ void shade_grid_globals(const struct shade_grid *grid, size_t point, struct asl_
 {
     *g = (struct asl_globals){0};
     double w = grid->width, h = grid->height;
-    double x = (double)(point % grid->width), y = (double)(point / grid->width);
+    size_t row = point / grid->width;
+    double x = (double)(point % grid->width), y = (double)row;
     bool natural = grid->scale[0] == 0 && grid->scale[1] == 0;
     double sx = natural ? 1 : grid->scale[0], sy = natural ? 1 : grid->scale[1];
     double u = grid->center ? (x + 0.5) / w : grid->width > 1 ? x / (w - 1) : 0.5;

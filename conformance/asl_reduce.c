@@ -317,10 +317,11 @@ static bool unwrap_blocks(struct reducer *r)
             }
         }
         size_t n = close - i - 1;
-        struct token *inside = malloc((n + 1) * sizeof *inside);
+        struct token *inside = calloc(n + 1, sizeof *inside);
         if (!inside)
             return any;
-        memcpy(inside, &r->now.t[i + 1], n * sizeof *inside);
+        if (n > 0)
+            memcpy(inside, &r->now.t[i + 1], n * sizeof *inside);
         size_t end = element_end(&r->now, begin, r->now.count, true);
         bool done = try_edit(r, begin, end > close ? end : close + 1, inside, n) ||
                     try_edit(r, begin, close + 1, inside, n);

@@ -167,9 +167,9 @@ struct word {
 static struct word word_at(const struct shade_result *r, size_t output, size_t point, size_t slot)
 {
     const struct shade_output *o = &r->outputs[output];
-    struct word w = {.bits = o->words[point * o->slots + slot]};
-    if (is_text(asl_type_scalar(o->type, slot)))
-        w.text = o->ran[point] && w.bits < r->string_count ? r->strings[w.bits] : "";
+    struct word w = {.bits = o->words[point * o->slots + slot], .text = ""};
+    if (is_text(asl_type_scalar(o->type, slot)) && o->ran[point] && w.bits < r->string_count)
+        w.text = r->strings[w.bits];
     return w;
 }
 

@@ -31,13 +31,19 @@ static void log_place(const char *log, struct error *err)
     const char *at = strstr(log, ": error:"), *line = at;
     while (line && line > log && line[-1] != '\n')
         line--;
-    unsigned row = 0, col = 0;
-    char file[sizeof err->file];
-    if (!at || sscanf(line, "%255[^:\n]:%u:%u", file, &row, &col) != 3)
+    if (!at)
         return;
-    snprintf(err->file, sizeof err->file, "%s", file);
-    err->line = row;
-    err->col = col;
+    const char *colon = strchr(line, ':');
+    char *end;
+    unsigned long row = strtoul(colon + 1, &end, 10);
+    if (end == colon + 1 || *end != ':')
+        return;
+    unsigned long col = strtoul(end + 1, &end, 10);
+    if (end != at)
+        return;
+    snprintf(err->file, sizeof err->file, "%.*s", (int)(colon - line), line);
+    err->line = (uint32_t)row;
+    err->col = (uint32_t)col;
 }
 
 static enum status compile(struct state *t, const char *options, struct error *err)

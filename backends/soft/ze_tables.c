@@ -82,6 +82,7 @@ FILLED_TABLES(X)
     }
 EMPTY_TABLES(X)
 #undef X
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- zeInit
  * -------------------------------------------------------------------------------------------- */

@@ -260,7 +260,11 @@ static enum status split_film_begin(struct backend *b, size_t pixels, bool poiso
     return members_call(b, film_begin_one, &f, err);
 }
 
-static size_t owner(const struct backend *b, uint32_t y) { return y / b->band % b->count; }
+static size_t owner(const struct backend *b, uint32_t y)
+{
+    assert(b->band > 0 && b->count > 0);
+    return y / b->band % b->count;
+}
 
 struct launch_call {
     const struct k_launch *launch;

@@ -50,12 +50,29 @@ K_INLINE af a_to_float(ai x) { return (float)x; }
 K_INLINE af a_uint_to_float(au x) { return (float)x; }
 K_INLINE ai a_to_int(af x) { return (int)x; }
 /* The floor of PoCL 3.1 of what its compiler knows to be NaN is whatever a register holds. */
-K_INLINE af a_floor(af x) { return x == x ? K_FLOOR(x) : x; }
+K_INLINE af a_floor(af x) { return (K_AS_UINT(x) & 0x7FFFFFFFu) <= 0x7F800000u ? K_FLOOR(x) : x; }
 K_INLINE af a_root(af x) { return K_SQRT(x); }
-K_INLINE uint a_get(const af *x, int lane) { return K_AS_UINT(*x); }
-K_INLINE uint a_geti(const ai *x, int lane) { return (uint)*x; }
-K_INLINE void a_put(af *x, int lane, uint word) { *x = K_AS_FLOAT(word); }
-K_INLINE void a_puti(ai *x, int lane, uint word) { *x = (int)word; }
+/* There is one lane. */
+K_INLINE uint a_get(const af *x, int lane)
+{
+    (void)lane;
+    return K_AS_UINT(*x);
+}
+K_INLINE uint a_geti(const ai *x, int lane)
+{
+    (void)lane;
+    return (uint)*x;
+}
+K_INLINE void a_put(af *x, int lane, uint word)
+{
+    (void)lane;
+    *x = K_AS_FLOAT(word);
+}
+K_INLINE void a_puti(ai *x, int lane, uint word)
+{
+    (void)lane;
+    *x = (int)word;
+}
 #else
 typedef float af __attribute__((vector_size(4 * A_WIDTH)));
 typedef int ai __attribute__((vector_size(4 * A_WIDTH)));
@@ -139,7 +156,7 @@ K_INLINE af a_with_sign(af a, af b)
 {
     return A_FLOATS((A_BITS(a) & 0x7FFFFFFF) | (A_BITS(b) & (int)0x80000000u));
 }
-K_INLINE am a_is_nan(af x) { return x != x; }
+K_INLINE am a_is_nan(af x) { return (A_BITS(x) & 0x7FFFFFFF) > 0x7F800000; }
 K_INLINE am a_is_inf(af x) { return (A_BITS(x) & 0x7FFFFFFF) == 0x7F800000; }
 K_INLINE am a_is_finite(af x) { return (A_BITS(x) & 0x7FFFFFFF) < 0x7F800000; }
 
