@@ -316,7 +316,7 @@ static bool unwrap_blocks(struct reducer *r)
                 }
             }
         }
-        size_t n = close - i - 1;
+        size_t n = close > i ? close - i - 1 : 0;
         struct token *inside = calloc(n + 1, sizeof *inside);
         if (!inside)
             return any;
