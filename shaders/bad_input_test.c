@@ -167,8 +167,8 @@ static void cycles_are_refused(void **state)
     (void)unlink(path);
     (void)unlink(other);
     (void)rmdir(dir);
-    refused("recursion", "int f(int x)\n{\n return f(x - 1); }\nshader s() { f(1); }", 67, 3,
-            "itself");
+    static const char itself[] = "int f(int x)\n{\n return f(x - 1); }\nshader s() { f(1); }";
+    refused("recursion", itself, sizeof itself - 1, 3, "itself");
     static const char nested[] =
         "int f(int x)\n{\n int g(int y) { return f(y); }\n return g(x);\n}\n";
     refused("recursion through a nested function", nested, sizeof nested - 1, 3, "itself");

@@ -185,7 +185,9 @@ static bool same_call(const struct ir_call *a, const struct ir_call *b)
 static bool same(const struct ir_inst *a, const struct ir_inst *b)
 {
     if (a->op != b->op || a->operand_count != b->operand_count ||
-        a->result_count != b->result_count ||
+        a->result_count != b->result_count)
+        return false;
+    if (a->operand_count &&
         memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands) != 0)
         return false;
     if (a->op == IR_ARG || a->op == IR_STATE)
