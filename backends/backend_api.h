@@ -59,6 +59,8 @@ struct program_request {
     uint32_t registers;  /* 0: no limit asked for */
     enum code_path code; /* one that the API takes, never CODE_AUTO */
 };
+/* Fills s->work_group where it is not set: 8x8 work-items, halved until the device takes them. */
+void work_group_default(const struct device_info *info, struct launch_settings *s);
 /* The value of K_BVH and of k_launch.bvh for a tree. */
 unsigned bvh_define(enum bvh_kind tree);
 

@@ -270,17 +270,7 @@ static enum bvh_kind level_zero_preferred_bvh(const struct backend *b)
 
 static void level_zero_defaults(const struct backend *b, struct launch_settings *s)
 {
-    uint32_t x = 8, y = 8;
-    while ((uint64_t)x * y > b->info.max_work_group || x > b->info.max_work_group_axis[0] ||
-           y > b->info.max_work_group_axis[1]) {
-        if (x == 1 && y == 1)
-            break;
-        *(x > y ? &x : &y) /= 2;
-    }
-    if (s->work_group[0] == 0 || s->work_group[1] == 0) {
-        s->work_group[0] = x;
-        s->work_group[1] = y;
-    }
+    work_group_default(&b->info, s);
 }
 
 const struct backend_api level_zero_api = {

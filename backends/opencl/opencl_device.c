@@ -270,17 +270,7 @@ enum bvh_kind opencl_preferred_bvh(const struct backend *b)
 
 void opencl_defaults(const struct backend *b, struct launch_settings *s)
 {
-    uint32_t x = 8, y = 8;
-    while ((uint64_t)x * y > b->info.max_work_group || x > b->info.max_work_group_axis[0] ||
-           y > b->info.max_work_group_axis[1]) {
-        if (x == 1 && y == 1)
-            break;
-        *(x > y ? &x : &y) /= 2;
-    }
-    if (s->work_group[0] == 0 || s->work_group[1] == 0) {
-        s->work_group[0] = x;
-        s->work_group[1] = y;
-    }
+    work_group_default(&b->info, s);
 }
 
 const struct backend_api opencl_api = {
