@@ -23,7 +23,6 @@ struct scene_buffers {
         const void *data; /* 64-byte aligned */
         size_t size;      /* bytes, a multiple of 64 */
     } at[SCENE_BUFFER_COUNT];
-    enum bvh_kind bvh; /* which tree `nodes` and `leaves` hold; BVH_AUTO: none */
 };
 
 /* Entry points of the kernel source. Each takes the scene buffers in order, then a `const struct
@@ -51,17 +50,29 @@ extern const struct kernel_entry_info {
     enum program_part part;
 } kernel_entries[ENTRY_COUNT];
 
-/* What to compile. The part is an option -DK_PART=n. */
+/* What to compile. */
 struct program_request {
     enum math_mode mode;
     const char *fault; /* NULL, or a name of faults_list */
     enum program_part part;
     uint32_t registers;  /* 0: no limit asked for */
     enum code_path code; /* one that the API takes, never CODE_AUTO */
+    enum bvh_kind tree;  /* of the scene; BVH_AUTO: whatever tree each launch says */
+    uint32_t features;   /* K_FEATURE_* of the scene */
+    const char *source;  /* the whole text: kernel_source, or that with the scene's shaders */
+    char source_hash[33];
 };
+/* A request for kernel_source as it is, for any tree and no feature. */
+struct program_request program_request_make(enum math_mode mode);
+/* Do two requests ask for the same program, whatever their part? */
+bool program_request_equal(const struct program_request *a, const struct program_request *b);
+/* The request as definitions for a compiler of the source, joined by blanks: "-DK_MODE=0 -DK_BVH=2
+ * ..." */
+enum status program_defines(const struct program_request *r, char *buf, size_t size,
+                            struct error *err);
 /* Fills s->work_group where it is not set: 8x8 work-items, halved until the device takes them. */
 void work_group_default(const struct device_info *info, struct launch_settings *s);
-/* The value of K_BVH and of k_launch.bvh for a tree. */
+/* The value of K_BVH and of k_launch.bvh for a tree; 0 for BVH_AUTO. */
 unsigned bvh_define(enum bvh_kind tree);
 
 struct backend; /* one opened device of one API */
@@ -86,9 +97,13 @@ struct backend_api {
      * device now holds. */
     enum status (*upload)(struct backend *b, const struct scene_buffers *buffers,
                           uint64_t *device_bytes, struct error *err);
-    /* PART_RENDER of the request. */
+    /* Remembers the request for all parts and compiles PART_RENDER of it. */
     enum status (*build)(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err);
+    /* Remembers the request and forgets the programs made so far: each part is compiled when it is
+     * first run. For a new scene on a device that was built before. The request's text stays where
+     * it is until the next request. */
+    void (*request)(struct backend *b, const struct program_request *request);
     /* Film memory for `pixels` pixels, set to zero, or every byte to 0xFF when poison. The kernel
      * stores at a job's first batch (k_launch.accumulate 0) and adds at later ones, so a pixel that
      * nobody wrote keeps what this left. */

@@ -97,6 +97,16 @@ static enum status shading_check(const struct device_info *info, const struct sc
     return STATUS_OK;
 }
 
+/* The part of a request that the scene on the device decides. */
+static void request_for_scene(const struct device *d, struct program_request *r)
+{
+    r->tree = d->loaded ? d->layout.bvh : BVH_BINARY;
+    r->features = d->layout.features;
+    /* A processor's compiler takes longer to make another program than an unused feature costs. */
+    if (d->info.kind == DEVICE_CPU && r->features)
+        r->features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+}
+
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err)
 {
@@ -135,6 +145,13 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     d->camera = s->camera;
     d->exponent = film_exponent(s);
     d->loaded = true;
+    struct program_request request = d->request;
+    request_for_scene(d, &request);
+    if (d->built && !program_request_equal(&request, &d->request)) {
+        d->request = request;
+        d->shape_count = 0;
+        d->api->request(d->backend, &request);
+    }
     if (times)
         *times = t;
     return STATUS_OK;
@@ -165,7 +182,9 @@ enum status device_build(struct device *d, const struct launch_settings *setting
         settings->code < CODE_AUTO || settings->code >= CODE_COUNT)
         return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
     const enum math_mode mode = settings->mode;
-    struct program_request request = {.mode = mode, .registers = settings->registers};
+    struct program_request request = program_request_make(mode);
+    request.registers = settings->registers;
+    request_for_scene(d, &request);
     memset(out, 0, sizeof *out);
     d->built = false;
     d->shape_count = 0;
@@ -174,7 +193,7 @@ enum status device_build(struct device *d, const struct launch_settings *setting
         st = d->api->build(d->backend, &request, out, err);
     if (st)
         return st;
-    d->mode = mode;
+    d->request = request;
     d->built = true;
     if (mode == MODE_STRICT) {
         st = device_check_strict(d, err);
@@ -225,7 +244,7 @@ static enum status job_check(const struct device *d, const struct render_job *jo
 {
     if (!d->loaded)
         return error_msg(err, STATUS_ARG, "%s has no scene: device_load comes first", d->info.id);
-    if (!d->built || d->mode != job->launch.mode)
+    if (!d->built || d->request.mode != job->launch.mode)
         return error_msg(err, STATUS_ARG, "%s has no kernel for mode %s: device_build comes first",
                          d->info.id, math_mode_name(job->launch.mode));
     if (job->width == 0 || job->height == 0 || job->width > 65536 || job->height > 65536)

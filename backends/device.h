@@ -9,8 +9,8 @@ struct device {
     const struct backend_api *api;
     struct backend *backend;
     bool loaded, built;
-    enum math_mode mode;  /* of the built program */
-    struct layout layout; /* buffers are kept only for an API with keeps_host_memory */
+    struct program_request request; /* of the built program */
+    struct layout layout;           /* buffers are kept only for an API with keeps_host_memory */
     struct camera camera;
     int32_t exponent;
     uint32_t (*shapes)[2]; /* work-groups that the built program was launched in */

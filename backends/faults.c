@@ -48,8 +48,3 @@ enum status kernel_cache_path(const char *key_hex, const char *suffix, char *buf
         return error_msg(err, STATUS_LIMIT, "the cache folder's name is too long: %s", dir);
     return STATUS_OK;
 }
-
-unsigned bvh_define(enum bvh_kind tree)
-{
-    return tree == BVH_WIDE8 ? 8 : tree == BVH_COMPRESSED8 ? 80 : 2;
-}

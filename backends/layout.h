@@ -8,6 +8,7 @@
 struct layout {
     struct scene_buffers buffers; /* owned */
     struct k_launch launch;       /* environment, light and geometry fields; the rest is 0 */
+    uint32_t features;            /* K_FEATURE_* that the scene needs */
     enum bvh_kind bvh; /* never BVH_AUTO; BVH_BINARY also where an eight-wide tree would be too deep
                           for the kernel's stack */
     uint64_t bvh_bytes, scene_bytes; /* nodes and leaves; everything else */

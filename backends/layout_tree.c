@@ -113,7 +113,7 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct bv
     if (st)
         return st;
     l->launch.bvh = tree->primitive_count ? bvh_define(BVH_BINARY) : 0;
-    l->bvh = l->buffers.bvh = BVH_BINARY;
+    l->bvh = BVH_BINARY;
     l->sah_cost = tree->sah_cost;
     return STATUS_OK;
 }
@@ -170,7 +170,7 @@ static enum status wide_lay(struct layout *l, const struct scene *s, struct bvh8
         return st;
     memcpy(nodes, tree->nodes, tree->node_count * sizeof *tree->nodes);
     l->launch.bvh = tree->primitive_count ? bvh_define(BVH_WIDE8) : 0;
-    l->bvh = l->buffers.bvh = BVH_WIDE8;
+    l->bvh = BVH_WIDE8;
     l->sah_cost = tree->sah_cost;
     return STATUS_OK;
 }
@@ -192,7 +192,7 @@ static enum status compressed_lay(struct layout *l, const struct scene *s, const
     if (st == STATUS_OK) {
         memcpy(nodes, c.nodes, c.node_count * sizeof *c.nodes);
         l->launch.bvh = c.primitive_count ? bvh_define(BVH_COMPRESSED8) : 0;
-        l->bvh = l->buffers.bvh = BVH_COMPRESSED8;
+        l->bvh = BVH_COMPRESSED8;
         l->sah_cost = c.sah_cost;
     }
     bvh8c_free(&c);

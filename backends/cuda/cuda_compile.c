@@ -20,22 +20,20 @@ static void option_add(struct options *o, const char *text)
 
 /* What each mode means to NVRTC (its reference manual): contraction is on unless --fmad=false,
  * division and square root are rounded correctly and subnormals kept unless --use_fast_math. */
-static void options_make(const struct program_request *r, enum bvh_kind tree, const char *target,
-                         struct options *o, char *joined, size_t size)
+static void options_make(const struct program_request *r, const char *target, struct options *o,
+                         char *joined, size_t size)
 {
     char define[OPTION_SIZE];
-    const char *fault = fault_define(r->fault);
     o->count = 0;
     snprintf(define, sizeof define, "--gpu-architecture=%s", target);
     option_add(o, define);
     option_add(o, "--std=c++17");
     option_add(o, "-default-device");
-    snprintf(define, sizeof define, "-DK_MODE=%d", (int)r->mode);
-    option_add(o, define);
-    snprintf(define, sizeof define, "-DK_BVH=%u", bvh_define(tree));
-    option_add(o, define);
-    snprintf(define, sizeof define, "-DK_PART=%d", (int)r->part);
-    option_add(o, define);
+    char defines[256], *save = NULL;
+    if (program_defines(r, defines, sizeof defines, NULL) != STATUS_OK)
+        defines[0] = '\0';
+    for (char *word = strtok_r(defines, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        option_add(o, word);
     if (r->mode == MODE_FAST)
         option_add(o, "--use_fast_math");
     if (r->mode == MODE_STRICT)
@@ -49,8 +47,6 @@ static void options_make(const struct program_request *r, enum bvh_kind tree, co
         snprintf(define, sizeof define, "--maxrregcount=%u", r->registers);
         option_add(o, define);
     }
-    if (fault && fault[0])
-        option_add(o, fault);
     option_add(o, "--ptxas-options=-v"); /* registers, stack and spills into the log */
     size_t used = 0;
     joined[0] = '\0';
@@ -114,30 +110,29 @@ static enum status image_take(const struct nvrtc_api *n, nvrtc_program program, 
     return STATUS_OK;
 }
 
-enum status cuda_options(const struct nvrtc_api *n, const struct program_request *request,
-                         enum bvh_kind tree, int arch, bool ptx, char *out, size_t size,
-                         struct error *err)
+enum status cuda_options(const struct nvrtc_api *n, const struct program_request *request, int arch,
+                         bool ptx, char *out, size_t size, struct error *err)
 {
     struct options options;
     char target[32];
     enum status s = target_choose(n, arch, &ptx, target, err);
     if (s == STATUS_OK)
-        options_make(request, tree, target, &options, out, size);
+        options_make(request, target, &options, out, size);
     return s;
 }
 
-enum status cuda_compile(const struct nvrtc_api *n, const struct program_request *request,
-                         enum bvh_kind tree, int arch, bool ptx, struct arena *a,
-                         struct gpu_image *out, struct build_info *info, struct error *err)
+enum status cuda_compile(const struct nvrtc_api *n, const struct program_request *request, int arch,
+                         bool ptx, struct arena *a, struct gpu_image *out, struct build_info *info,
+                         struct error *err)
 {
     struct options options;
     char target[32];
     enum status s = target_choose(n, arch, &ptx, target, err);
     if (s != STATUS_OK)
         return s;
-    options_make(request, tree, target, &options, info->options, sizeof info->options);
+    options_make(request, target, &options, info->options, sizeof info->options);
     nvrtc_program program = NULL;
-    nvrtc_result code = n->CreateProgram(&program, kernel_source, "kernel.cu", 0, NULL, NULL);
+    nvrtc_result code = n->CreateProgram(&program, request->source, "kernel.cu", 0, NULL, NULL);
     if (code != 0)
         return nvrtc_error(err, n, code, "nvrtcCreateProgram");
     code = n->CompileProgram(program, options.count, options.list);

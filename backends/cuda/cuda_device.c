@@ -53,21 +53,20 @@ static bool cuda_compiler_load(const struct gpu_driver *cu, const char **problem
 static const struct nvrtc_api *nvrtc_loaded(void) { return nvrtc_load(0, NULL); }
 
 static enum status cuda_options_of(const char *arch, const struct program_request *request,
-                                   enum bvh_kind tree, char *options, size_t options_size,
-                                   char *identity, size_t identity_size, struct error *err)
+                                   char *options, size_t options_size, char *identity,
+                                   size_t identity_size, struct error *err)
 {
     const struct nvrtc_api *n = nvrtc_loaded();
     snprintf(identity, identity_size, "NVRTC %d.%d arch %s", n->major, n->minor, arch);
-    return cuda_options(n, request, tree, (int)strtol(arch, NULL, 10), false, options, options_size,
-                        err);
+    return cuda_options(n, request, (int)strtol(arch, NULL, 10), false, options, options_size, err);
 }
 
 static enum status cuda_compile_for(const char *arch, const struct program_request *request,
-                                    enum bvh_kind tree, struct arena *a, struct gpu_image *out,
-                                    struct build_info *info, struct error *err)
+                                    struct arena *a, struct gpu_image *out, struct build_info *info,
+                                    struct error *err)
 {
-    return cuda_compile(nvrtc_loaded(), request, tree, (int)strtol(arch, NULL, 10), false, a, out,
-                        info, err);
+    return cuda_compile(nvrtc_loaded(), request, (int)strtol(arch, NULL, 10), false, a, out, info,
+                        err);
 }
 
 static const struct gpu_api cuda = {

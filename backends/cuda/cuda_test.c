@@ -76,13 +76,13 @@ static void modes_compile_to_their_arithmetic(void **state)
     }
     for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
         const enum math_mode mode = (enum math_mode)(i / PART_COUNT);
-        struct program_request request = {.mode = mode,
-                                          .part = (enum program_part)(i % PART_COUNT)};
+        struct program_request request = program_request_make(mode);
+        request.part = (enum program_part)(i % PART_COUNT);
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
         struct error err = {0};
-        if (cuda_compile(n, &request, BVH_BINARY, 90, true, &a, &image, &info, &err) != STATUS_OK)
+        if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", math_mode_name(mode), err.msg);
         const char *ptx = image.data;
         for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
@@ -111,13 +111,13 @@ static void machine_code_is_made_without_a_device(void **state)
     const struct nvrtc_api *n = nvrtc_load(0, NULL);
     if (!n)
         skip();
-    struct program_request request = {.mode = MODE_FAST};
+    struct program_request request = program_request_make(MODE_FAST);
     struct arena a = {0};
     struct gpu_image image = {0};
     struct build_info info = {0};
     struct error err = {0};
     double begin = clock_s();
-    if (cuda_compile(n, &request, BVH_BINARY, 90, false, &a, &image, &info, &err) != STATUS_OK)
+    if (cuda_compile(n, &request, 90, false, &a, &image, &info, &err) != STATUS_OK)
         fail_msg("%s", err.msg);
     print_message("sm_90: %.1f s, %zu bytes, %u registers, %u bytes of stack, %u spilt; %s\n",
                   clock_s() - begin, image.size, image.resources.registers,
@@ -130,11 +130,11 @@ static void machine_code_is_made_without_a_device(void **state)
     assert_non_null(strstr(info.options, "--gpu-architecture=sm_90"));
     /* Compute capability 9.1 does not exist: PTX of the newest below. 2.0 is too old. */
     struct gpu_image other = image;
-    assert_int_equal(cuda_compile(n, &request, BVH_BINARY, 20, false, &a, &other, &info, &err),
+    assert_int_equal(cuda_compile(n, &request, 20, false, &a, &other, &info, &err),
                      STATUS_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "2.0"));
     assert_ptr_equal(other.data, image.data);
-    if (cuda_compile(n, &request, BVH_BINARY, 91, false, &a, &other, &info, &err) != STATUS_OK)
+    if (cuda_compile(n, &request, 91, false, &a, &other, &info, &err) != STATUS_OK)
         fail_msg("%s", err.msg);
     assert_non_null(strstr(info.options, "--gpu-architecture=compute_90"));
     arena_free(&a);

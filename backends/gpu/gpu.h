@@ -161,13 +161,12 @@ struct gpu_api {
                      char arch[GPU_ARCH_SIZE]);
     /* All that the image depends on besides the source and the device's driver: the compiler's
      * options, joined by blanks, and its name and version. */
-    enum status (*options)(const char *arch, const struct program_request *request,
-                           enum bvh_kind tree, char *options, size_t options_size, char *identity,
-                           size_t identity_size, struct error *err);
+    enum status (*options)(const char *arch, const struct program_request *request, char *options,
+                           size_t options_size, char *identity, size_t identity_size,
+                           struct error *err);
     /* *info gets options and log, also on failure. */
-    enum status (*compile)(const char *arch, const struct program_request *request,
-                           enum bvh_kind tree, struct arena *a, struct gpu_image *out,
-                           struct build_info *info, struct error *err);
+    enum status (*compile)(const char *arch, const struct program_request *request, struct arena *a,
+                           struct gpu_image *out, struct build_info *info, struct error *err);
 };
 
 /* The entries of a backend_api but for name, enumerate and open; those two call these. */
@@ -178,8 +177,9 @@ enum status gpu_open(const struct gpu_api *api, const struct device_info *info,
                      struct backend **out, struct error *err);
 #define GPU_ENTRIES                                                                                \
     .close = gpu_close, .preferred_bvh = gpu_preferred_bvh, .upload = gpu_upload,                  \
-    .build = gpu_build, .film_begin = gpu_film_begin, .launch = gpu_launch, .finish = gpu_finish,  \
-    .film_read = gpu_film_read, .run_words = gpu_run_words, .defaults = gpu_defaults
+    .build = gpu_build, .request = gpu_request, .film_begin = gpu_film_begin,                      \
+    .launch = gpu_launch, .finish = gpu_finish, .film_read = gpu_film_read,                        \
+    .run_words = gpu_run_words, .defaults = gpu_defaults
 
 /* ---- a device ------------------------------------------------------------------------------- */
 
@@ -196,17 +196,16 @@ struct backend {
     uint32_t max_grid[2];
 
     gpu_pointer scene[SCENE_BUFFER_COUNT]; /* 0: empty */
-    enum bvh_kind tree;                    /* of the scene; BVH_BINARY before the first */
 
-    /* Compiled for one kind of tree and one part of the entries each, which saves compile time and
+    /* Compiled for what the scene needs, a part of the entries each, which saves compile time and
      * registers; made when needed. */
     struct program {
         gpu_module module;                 /* NULL: not made */
         gpu_function kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         uint32_t threads;                  /* most in a block of k_render */
         uint32_t registers;
-    } programs[BVH_COUNT][PART_COUNT];
-    struct program_request request; /* of the last gpu_build */
+    } programs[PART_COUNT];
+    struct program_request request; /* the last one */
 
     gpu_pointer film;
     size_t film_pixels; /* that `film` has room for */
@@ -232,7 +231,8 @@ void gpu_defaults(const struct backend *b, struct launch_settings *s);
 /* gpu_program.c */
 enum status gpu_build(struct backend *b, const struct program_request *request,
                       struct build_info *info, struct error *err);
-/* The program for the scene's tree, compiled now if that kind is new. */
+void gpu_request(struct backend *b, const struct program_request *request);
+/* The program with an entry, compiled now if it is the first time. */
 enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                         struct error *err);
 void gpu_programs_release(struct backend *b);

@@ -107,7 +107,7 @@ enum status gpu_open(const struct gpu_api *api, const struct device_info *info,
         return error_msg(err, STATUS_MEMORY, "no memory for a device");
     b->api = api;
     b->driver = driver;
-    b->tree = BVH_BINARY;
+    b->request = program_request_make(MODE_STRICT);
     if (!describe(api, driver, index, &b->info, &b->device, b->arch)) {
         free(b);
         return error_msg(err, STATUS_DEVICE, "%s does not describe itself", info->id);
@@ -167,7 +167,7 @@ enum bvh_kind gpu_preferred_bvh(const struct backend *b)
  */
 void gpu_defaults(const struct backend *b, struct launch_settings *s)
 {
-    uint32_t threads = b->programs[b->tree][PART_RENDER].threads;
+    uint32_t threads = b->programs[PART_RENDER].threads;
     if (s->work_group[0] == 0 || s->work_group[1] == 0) {
         s->work_group[0] = 8;
         s->work_group[1] = threads && threads < 64 ? 4 : 8;

@@ -81,8 +81,6 @@ enum status gpu_upload(struct backend *b, const struct scene_buffers *buffers,
         gpu_scene_release(b);
         return s;
     }
-    if (buffers->bvh != BVH_AUTO)
-        b->tree = buffers->bvh;
     *device_bytes = total;
     return STATUS_OK;
 }

@@ -12,9 +12,8 @@ static void program_release(struct backend *b, struct program *p)
 
 void gpu_programs_release(struct backend *b)
 {
-    for (int tree = 0; tree < BVH_COUNT; tree++)
-        for (int part = 0; part < PART_COUNT; part++)
-            program_release(b, &b->programs[tree][part]);
+    for (int part = 0; part < PART_COUNT; part++)
+        program_release(b, &b->programs[part]);
 }
 
 static uint32_t kernel_attribute(const struct backend *b, int what, gpu_function f)
@@ -68,14 +67,14 @@ static void key_make(const struct backend *b, const char *options, const char *c
 {
     struct hash *h = hash_open();
     /* The driver counts too: it finishes PTX where NVRTC is older than the device. */
-    const char *const parts[] = {b->api->name, "program 2", kernel_source_hash,
+    const char *const parts[] = {b->api->name, "program 2", b->request.source_hash,
                                  options,      compiler,    b->info.driver};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
     hash_close(h, key);
 }
 
-/* Compiles, or takes what was kept, for the tree that the device holds. */
+/* Compiles, or takes what was kept. */
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
@@ -83,8 +82,8 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     struct program_request request = b->request;
     request.part = part;
     char compiler[512], key[33], path[4096];
-    enum status s = b->api->options(b->arch, &request, b->tree, made.options, sizeof made.options,
-                                    compiler, sizeof compiler, err);
+    enum status s = b->api->options(b->arch, &request, made.options, sizeof made.options, compiler,
+                                    sizeof compiler, err);
     if (s != STATUS_OK)
         return s;
     key_make(b, made.options, compiler, key);
@@ -97,7 +96,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     if (keep && kept_read(&a, path, key, &image.data, &image.size, &image.resources))
         made.cached = module_load(b, image.data, part, &p, NULL) == STATUS_OK;
     if (!made.cached) {
-        s = b->api->compile(b->arch, &request, b->tree, &a, &image, &made, err);
+        s = b->api->compile(b->arch, &request, &a, &image, &made, err);
         if (s == STATUS_OK)
             s = module_load(b, image.data, part, &p, err);
         if (s == STATUS_OK && keep)
@@ -120,18 +119,23 @@ enum status gpu_build(struct backend *b, const struct program_request *request,
     enum status s = gpu_select(b, err);
     if (s != STATUS_OK)
         return s;
+    gpu_request(b, request);
+    return program_make(b, PART_RENDER, &b->programs[PART_RENDER], info, err);
+}
+
+void gpu_request(struct backend *b, const struct program_request *request)
+{
     gpu_programs_release(b);
     b->request = *request;
     if (b->request.registers == 0)
         b->request.registers = b->api->registers;
-    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
 }
 
 enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                         struct error *err)
 {
     enum program_part part = kernel_entries[entry].part;
-    struct program *p = &b->programs[b->tree][part];
+    struct program *p = &b->programs[part];
     enum status s = STATUS_OK;
     if (!p->module) {
         struct build_info info;

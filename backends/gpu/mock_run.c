@@ -51,7 +51,9 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     CHECK(api->open(&no_such, &b, &err) == STATUS_MISSING);
     CHECK(api->open(&info, &b, &err) == STATUS_OK);
 
-    struct program_request request = {.mode = MODE_STRICT, .fault = "lost-cosine"};
+    struct program_request request = program_request_make(MODE_STRICT);
+    request.fault = "lost-cosine";
+    request.tree = BVH_BINARY;
     struct build_info build = {0};
     CHECK(api->build(b, &request, &build, &err) == STATUS_BUILD);
     CHECK(strstr(err.msg, "ptxas info") && strstr(build.options, "-DK_FAULT_LOST_COSINE"));
@@ -89,7 +91,7 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
 
     /* two scenes, the second with the other tree; one that the device cannot hold */
     static _Alignas(128) float data[1 << 19];
-    struct scene_buffers buffers = {.bvh = BVH_BINARY};
+    struct scene_buffers buffers = {0};
     uint64_t bytes = 0;
     buffers.at[0].data = data;
     buffers.at[0].size = 1024;
@@ -97,7 +99,8 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     buffers.at[3].size = 64;
     if (strcmp(how, "fault") != 0) {
         CHECK(api->upload(b, &buffers, &bytes, &err) == STATUS_OK && bytes == 1088);
-        buffers.bvh = BVH_WIDE8;
+        request.tree = BVH_WIDE8;
+        api->request(b, &request);
         CHECK(api->upload(b, &buffers, &bytes, &err) == STATUS_OK);
         struct scene_buffers large = buffers;
         large.at[1].data = data;

@@ -29,11 +29,11 @@ static const char *mode_flags(enum math_mode mode)
     }
 }
 
-enum status hip_options(const char *arch, const struct program_request *request, enum bvh_kind tree,
-                        char *options, size_t options_size, char *identity, size_t identity_size,
+enum status hip_options(const char *arch, const struct program_request *request, char *options,
+                        size_t options_size, char *identity, size_t identity_size,
                         struct error *err)
 {
-    const char *why, *fault = fault_define(request->fault);
+    const char *why;
     const struct hiprtc_api *rtc = hiprtc_load(&why);
     if (!rtc)
         return error_msg(err, STATUS_MISSING, "%s", why);
@@ -45,11 +45,12 @@ enum status hip_options(const char *arch, const struct program_request *request,
         snprintf(registers, sizeof registers, " -DK_REGISTERS=%u%s", request->registers,
                  request->registers > FULL_GROUP_REGISTERS ? " --gpu-max-threads-per-block=256"
                                                            : "");
-    int n = snprintf(options, options_size,
-                     "--gpu-architecture=%s -std=c++17 -O3 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d "
-                     "%s%s%s%s",
-                     arch, (int)request->mode, bvh_define(tree), (int)request->part,
-                     mode_flags(request->mode), registers, fault[0] ? " " : "", fault);
+    char defines[256];
+    enum status s = program_defines(request, defines, sizeof defines, err);
+    if (s != STATUS_OK)
+        return s;
+    int n = snprintf(options, options_size, "--gpu-architecture=%s -std=c++17 -O3 %s %s%s", arch,
+                     defines, mode_flags(request->mode), registers);
     if (n < 0 || (size_t)n >= options_size)
         return error_msg(err, STATUS_LIMIT, "hipRTC's options are too long");
     snprintf(identity, identity_size, "hipRTC %d.%d of %s", rtc->major, rtc->minor,
@@ -106,17 +107,16 @@ static struct kept_resources resources_of(const struct gpu_image *image, const c
     return most;
 }
 
-enum status hip_compile(const char *arch, const struct program_request *request, enum bvh_kind tree,
-                        struct arena *a, struct gpu_image *out, struct build_info *info,
-                        struct error *err)
+enum status hip_compile(const char *arch, const struct program_request *request, struct arena *a,
+                        struct gpu_image *out, struct build_info *info, struct error *err)
 {
     char source[4096], object[4096], identity[256];
-    enum status s = hip_options(arch, request, tree, info->options, sizeof info->options, identity,
+    enum status s = hip_options(arch, request, info->options, sizeof info->options, identity,
                                 sizeof identity, err);
     if (s == STATUS_OK)
-        s = kernel_cache_path(kernel_source_hash, ".hip", source, sizeof source, err);
+        s = kernel_cache_path(request->source_hash, ".hip", source, sizeof source, err);
     if (s == STATUS_OK)
-        s = file_write(source, kernel_source, strlen(kernel_source), err);
+        s = file_write(source, request->source, strlen(request->source), err);
     if (s == STATUS_OK)
         s = file_temp_name(source, object, sizeof object, err);
     if (s != STATUS_OK)

@@ -6,13 +6,12 @@
 #include "hip_api.h"
 
 /* hipRTC's options, joined by blanks, and what names the compiler. MISSING without hipRTC. */
-enum status hip_options(const char *arch, const struct program_request *request, enum bvh_kind tree,
-                        char *options, size_t options_size, char *identity, size_t identity_size,
+enum status hip_options(const char *arch, const struct program_request *request, char *options,
+                        size_t options_size, char *identity, size_t identity_size,
                         struct error *err);
 /* The kernel compiled for `arch` ("gfx90a"). Needs no device. Fails: BUILD (the log says why, or
  * that the compiler broke down), MISSING, IO. */
-enum status hip_compile(const char *arch, const struct program_request *request, enum bvh_kind tree,
-                        struct arena *a, struct gpu_image *out, struct build_info *info,
-                        struct error *err);
+enum status hip_compile(const char *arch, const struct program_request *request, struct arena *a,
+                        struct gpu_image *out, struct build_info *info, struct error *err);
 
 #endif

@@ -153,13 +153,13 @@ static void code_objects_say_what_llvm_reads(void **state)
     if (!amd_runtime())
         skip();
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
-        struct program_request request = {.mode = i == 0 ? MODE_STRICT : MODE_FAST};
+        struct program_request request = program_request_make(i == 0 ? MODE_STRICT : MODE_FAST);
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
         struct error err = {0};
         struct code_object object;
-        if (hip_compile(archs[i], &request, BVH_BINARY, &a, &image, &info, &err) != STATUS_OK)
+        if (hip_compile(archs[i], &request, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", archs[i], err.msg);
         assert_int_equal(code_object_read(image.data, image.size, &object, &err), STATUS_OK);
         assert_non_null(strstr(object.target, archs[i]));
@@ -216,12 +216,13 @@ static void registers_are_limited(void **state)
         skip();
     static const uint32_t limits[] = {48, 120}; /* below and above what full groups have */
     for (int i = 0; i < 2; i++) {
-        struct program_request request = {.mode = MODE_FAST, .registers = limits[i]};
+        struct program_request request = program_request_make(MODE_FAST);
+        request.registers = limits[i];
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
         struct error err = {0};
-        if (hip_compile("gfx1030", &request, BVH_BINARY, &a, &image, &info, &err) != STATUS_OK)
+        if (hip_compile("gfx1030", &request, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s", err.msg);
         print_message("at most %u: %u VGPR, %u bytes of scratch, %u spilt\n", limits[i],
                       image.resources.registers, image.resources.stack_bytes,
@@ -237,19 +238,17 @@ static void what_hiprtc_cannot_do_is_told(void **state)
     (void)state;
     if (!amd_runtime())
         skip();
-    struct program_request request = {.mode = MODE_STRICT};
+    struct program_request request = program_request_make(MODE_STRICT);
     struct arena a = {0};
     struct gpu_image image = {0};
     struct build_info info = {0};
     struct error err = {0};
     /* A mistake in the options, and an architecture that no hipRTC knows: an error in either case,
      * and this process lives. */
-    assert_int_equal(hip_compile("gfx0", &request, BVH_BINARY, &a, &image, &info, &err),
-                     STATUS_BUILD);
+    assert_int_equal(hip_compile("gfx0", &request, &a, &image, &info, &err), STATUS_BUILD);
     assert_non_null(strstr(err.msg, "gfx0"));
     assert_null(image.data);
-    assert_int_equal(hip_compile("", &request, BVH_BINARY, &a, &image, &info, &err),
-                     STATUS_UNSUPPORTED);
+    assert_int_equal(hip_compile("", &request, &a, &image, &info, &err), STATUS_UNSUPPORTED);
     arena_free(&a);
 }
 

@@ -1,6 +1,10 @@
 /* The device program. The host embeds this file with its includes resolved (embed.cmake). */
 // clang-format off
 #include "portable.h"
+#ifndef K_FEATURES
+#define K_FEATURES (K_FEATURE_ALL & ~K_FEATURES_OF_TEXT)
+#endif
+#include "features.h"
 #include "launch.h"
 #include "vec.h"
 #include "elementary.h"

@@ -3,6 +3,8 @@
 #ifndef K_LAUNCH_H
 #define K_LAUNCH_H
 
+#include "features.h"
+
 #ifndef K_PORTABLE_H
 #include <stdint.h>
 typedef uint32_t k_word;

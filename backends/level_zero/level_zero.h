@@ -27,14 +27,13 @@ struct backend {
     void *scene[SCENE_BUFFER_COUNT]; /* device memory; NULL: empty */
     void *nothing;                   /* stands for empty buffers */
 
-    enum bvh_kind tree; /* of the scene; BVH_BINARY before the first */
-    /* Compiled for one kind of tree and one part of the entries each; made when needed. */
+    /* Compiled for what the scene needs, a part of the entries each; made when needed. */
     struct program {
         ze_module_handle_t module;               /* NULL: not made */
         ze_kernel_handle_t kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         uint32_t private_bytes, spill_bytes;
-    } programs[BVH_COUNT][PART_COUNT];
-    struct program_request request; /* of the last build */
+    } programs[PART_COUNT];
+    struct program_request request; /* the last one */
 
     void *film;
     size_t film_pixels; /* that `film` has room for */
@@ -58,6 +57,7 @@ void level_zero_close(struct backend *b);
 /* level_zero_program.c */
 enum status level_zero_build(struct backend *b, const struct program_request *request,
                              struct build_info *info, struct error *err);
+void level_zero_request(struct backend *b, const struct program_request *request);
 /* The program with an entry for the scene's tree, compiled now if it is the first time. */
 enum status level_zero_program(struct backend *b, enum kernel_entry entry,
                                const struct program **out, struct error *err);

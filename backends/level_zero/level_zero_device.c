@@ -218,7 +218,7 @@ static enum status level_zero_open(const struct device_info *info, struct backen
     if (!b)
         return error_msg(err, STATUS_MEMORY, "no memory for a device");
     b->ze = ze;
-    b->tree = BVH_BINARY;
+    b->request = program_request_make(MODE_STRICT);
     b->driver = list.at[index].driver;
     b->device = list.at[index].device;
     enum status s = describe(ze, b->driver, b->device, index, &b->info)
@@ -282,6 +282,7 @@ const struct backend_api level_zero_api = {
     .preferred_bvh = level_zero_preferred_bvh,
     .upload = level_zero_upload,
     .build = level_zero_build,
+    .request = level_zero_request,
     .film_begin = level_zero_film_begin,
     .launch = level_zero_launch,
     .finish = level_zero_finish,

@@ -78,7 +78,6 @@ enum status level_zero_upload(struct backend *b, const struct scene_buffers *buf
         level_zero_scene_release(b);
         return s;
     }
-    b->tree = buffers->bvh == BVH_AUTO ? b->tree : buffers->bvh;
     *device_bytes = bytes;
     return STATUS_OK;
 }

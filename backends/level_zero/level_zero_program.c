@@ -120,9 +120,8 @@ static void program_release(const struct backend *b, struct program *p)
 
 void level_zero_programs_release(struct backend *b)
 {
-    for (int tree = 0; tree < BVH_COUNT; tree++)
-        for (int part = 0; part < PART_COUNT; part++)
-            program_release(b, &b->programs[tree][part]);
+    for (int part = 0; part < PART_COUNT; part++)
+        program_release(b, &b->programs[part]);
 }
 
 static enum status kernels_make(const struct backend *b, enum program_part part, struct program *p,
@@ -148,7 +147,7 @@ static enum status kernels_make(const struct backend *b, enum program_part part,
     return STATUS_OK;
 }
 
-/* Compiles, or takes what was kept, for the tree that the device holds. */
+/* Compiles, or takes what was kept. */
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
@@ -157,8 +156,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     const void *spirv;
     size_t size;
     request.part = part;
-    enum status s =
-        kernel_spirv_find(&request, b->tree, b->info.kind == DEVICE_CPU, &spirv, &size, err);
+    enum status s = kernel_spirv_find(&request, b->info.kind == DEVICE_CPU, &spirv, &size, err);
     if (s != STATUS_OK)
         return s;
     const char *flags = flags_of(&request);
@@ -166,7 +164,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     key_make(b, spirv, size, flags, key);
     bool keep = kernel_cache_path(key, ".zebin", path, sizeof path, NULL) == STATUS_OK;
     snprintf(made.options, sizeof made.options, "SPIR-V, %s, K_BVH=%u%s%s",
-             math_mode_name(request.mode), bvh_define(b->tree), *flags ? ", " : "", flags);
+             math_mode_name(request.mode), bvh_define(request.tree), *flags ? ", " : "", flags);
 
     double begin = clock_s();
     struct program p = {0};
@@ -197,16 +195,21 @@ static enum status program_make(struct backend *b, enum program_part part, struc
 enum status level_zero_build(struct backend *b, const struct program_request *request,
                              struct build_info *info, struct error *err)
 {
+    level_zero_request(b, request);
+    return program_make(b, PART_RENDER, &b->programs[PART_RENDER], info, err);
+}
+
+void level_zero_request(struct backend *b, const struct program_request *request)
+{
     level_zero_programs_release(b);
     b->request = *request;
-    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
 }
 
 enum status level_zero_program(struct backend *b, enum kernel_entry entry,
                                const struct program **out, struct error *err)
 {
     enum program_part part = kernel_entries[entry].part;
-    struct program *p = &b->programs[b->tree][part];
+    struct program *p = &b->programs[part];
     enum status s = STATUS_OK;
     if (!p->module) {
         struct build_info info;

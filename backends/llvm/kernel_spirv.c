@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Made by CMake: MODULE(mode, tree, part, cpu, label, file) for each module; tree and cpu are 0
- * where a module serves all. */
+ * where a module serves all; those for one tree have no features. */
 #ifdef HAVE_KERNEL_SPIRV
 // clang-format off
 /* NOLINTBEGIN(bugprone-macro-parentheses): names */
@@ -58,13 +58,18 @@ static enum status module_find(unsigned mode, unsigned tree, unsigned part, unsi
 }
 #endif
 
-enum status kernel_spirv_find(const struct program_request *request, enum bvh_kind tree, bool cpu,
-                              const void **data, size_t *size, struct error *err)
+enum status kernel_spirv_find(const struct program_request *request, bool cpu, const void **data,
+                              size_t *size, struct error *err)
 {
     if (request->fault)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "mistakes are compiled in from source; SPIR-V has none");
+    if (request->features & K_FEATURES_OF_TEXT)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "the scene's shaders are compiled from source; the kernel's SPIR-V was "
+                         "made before they were known");
     bool all = request->part != PART_RENDER;
-    return module_find((unsigned)request->mode, all ? 0 : bvh_define(tree), (unsigned)request->part,
-                       !all && cpu, data, size, err);
+    unsigned tree = all || request->features ? 0 : bvh_define(request->tree);
+    return module_find((unsigned)request->mode, tree, (unsigned)request->part, !all && cpu, data,
+                       size, err);
 }

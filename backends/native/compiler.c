@@ -81,11 +81,11 @@ static const char *mode_flags(enum math_mode mode)
 {
     switch (mode) {
     case MODE_STRICT:
-        return "-DK_MODE=0 -ffp-contract=off -fno-fast-math";
+        return "-ffp-contract=off -fno-fast-math";
     case MODE_DEVICE:
-        return "-DK_MODE=1 -ffp-contract=fast";
+        return "-ffp-contract=fast";
     default:
-        return "-DK_MODE=2 -ffp-contract=fast -fno-signed-zeros -fno-trapping-math "
+        return "-ffp-contract=fast -fno-signed-zeros -fno-trapping-math "
                "-fassociative-math -freciprocal-math";
     }
 }
@@ -177,13 +177,16 @@ enum status compiler_build(const struct compiler *c, const struct program_reques
                            char *path, size_t size, struct build_info *info, struct error *err)
 {
     const char *extra = getenv("ISOPHOTE_CFLAGS");
-    char flags[sizeof info->options];
-    int length = snprintf(flags, sizeof flags, "%s %s -DK_PART=%d %s %s", common_flags,
-                          mode_flags(request->mode), (int)request->part,
-                          fault_define(request->fault), extra ? extra : "");
+    char flags[sizeof info->options], defines[256];
+    enum status st = program_defines(request, defines, sizeof defines, err);
+    if (st)
+        return st;
+    int length = snprintf(flags, sizeof flags, "%s %s %s %s", common_flags,
+                          mode_flags(request->mode), defines, extra ? extra : "");
     if (length < 0 || (size_t)length >= sizeof flags)
         return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
-    return compiler_build_text(c, flags, kernel_source, kernel_source_hash, path, size, info, err);
+    return compiler_build_text(c, flags, request->source, request->source_hash, path, size, info,
+                               err);
 }
 
 enum status compiler_build_text(const struct compiler *c, const char *options, const char *text,

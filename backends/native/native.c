@@ -15,7 +15,7 @@ struct backend {
     unsigned threads;
     const void *buffers[SCENE_BUFFER_COUNT]; /* the front's, or `nothing` */
     uint64_t bytes;
-    struct program_request request; /* of the last build */
+    struct program_request request; /* the last one */
     void *libraries[PART_COUNT];    /* NULL: not made */
     void (*render)(const void *const *, const struct k_launch *, long long *, const uint32_t *,
                    const uint32_t *);
@@ -84,6 +84,7 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
         return error_msg(err, STATUS_MEMORY, "out of memory for a device");
     b->compiler = c;
     b->fault = fault;
+    b->request = program_request_make(MODE_STRICT);
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
         b->buffers[i] = nothing;
     *out = b;
@@ -192,17 +193,24 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
 enum status native_build(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err)
 {
-    struct backend made = *b;
-    memset(made.libraries, 0, sizeof made.libraries);
-    made.request = *request;
-    if (b->fault)
-        made.request.fault = b->fault;
-    enum status st = part_build(&made, PART_RENDER, info, err);
-    if (st)
-        return st;
+    native_request(b, request);
+    return part_build(b, PART_RENDER, info, err);
+}
+
+void native_request(struct backend *b, const struct program_request *request)
+{
     libraries_close(b);
-    *b = made;
-    return STATUS_OK;
+    b->request = *request;
+    b->request.tree = BVH_AUTO; /* one program for all trees: a processor loses nothing by it */
+    if (b->fault)
+        b->request.fault = b->fault;
+}
+
+/* Compiles a part that is run for the first time. */
+static enum status part_need(struct backend *b, enum program_part part, struct error *err)
+{
+    struct build_info info = {0};
+    return b->libraries[part] ? STATUS_OK : part_build(b, part, &info, err);
 }
 
 enum status native_film_begin(struct backend *b, size_t pixels, bool poison, struct error *err)
@@ -236,7 +244,9 @@ enum status native_launch(struct backend *b, const struct k_launch *launch, cons
                           const uint32_t work_group[2], struct error *err)
 {
     struct grid g = {b, launch, grid[0] / work_group[0], {work_group[0], work_group[1]}};
-    (void)err;
+    enum status st = part_need(b, PART_RENDER, err);
+    if (st)
+        return st;
     parallel_for((size_t)g.groups_x * (grid[1] / work_group[1]), b->threads, group_run, &g);
     return STATUS_OK;
 }
@@ -279,12 +289,9 @@ enum status native_run_words(struct backend *b, enum kernel_entry entry,
     enum program_part part = kernel_entries[entry].part;
     (void)in_words;
     (void)out_words;
-    if (!b->libraries[part]) {
-        struct build_info info = {0};
-        enum status st = part_build(b, part, &info, err);
-        if (st)
-            return st;
-    }
+    enum status st = part_need(b, part, err);
+    if (st)
+        return st;
     if (entry == ENTRY_TRACE) {
         b->trace(b->buffers, launch, out);
     } else {

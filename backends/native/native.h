@@ -18,6 +18,7 @@ enum status native_upload(struct backend *b, const struct scene_buffers *buffers
                           uint64_t *device_bytes, struct error *err);
 enum status native_build(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err);
+void native_request(struct backend *b, const struct program_request *request);
 enum status native_film_begin(struct backend *b, size_t pixels, bool poison, struct error *err);
 enum status native_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
                           const uint32_t work_group[2], struct error *err);
@@ -32,8 +33,8 @@ void native_set_threads(struct backend *b, unsigned threads);
 /* All of struct backend_api but name, flags, enumerate and open. */
 #define NATIVE_FUNCTIONS                                                                           \
     .close = native_close, .preferred_bvh = native_preferred_bvh, .upload = native_upload,         \
-    .build = native_build, .film_begin = native_film_begin, .launch = native_launch,               \
-    .finish = native_finish, .film_read = native_film_read, .run_words = native_run_words,         \
-    .defaults = native_defaults, .set_threads = native_set_threads
+    .build = native_build, .request = native_request, .film_begin = native_film_begin,             \
+    .launch = native_launch, .finish = native_finish, .film_read = native_film_read,               \
+    .run_words = native_run_words, .defaults = native_defaults, .set_threads = native_set_threads
 
 #endif

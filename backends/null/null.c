@@ -77,6 +77,12 @@ static enum status build(struct backend *b, const struct program_request *reques
     return STATUS_OK;
 }
 
+static void request(struct backend *b, const struct program_request *request)
+{
+    (void)b;
+    (void)request;
+}
+
 static enum status film_begin(struct backend *b, size_t pixels, bool poison, struct error *err)
 {
     int64_t *film = malloc(pixels * 4 * sizeof *film);
@@ -154,6 +160,7 @@ const struct backend_api null_api = {
     .preferred_bvh = preferred_bvh,
     .upload = upload,
     .build = build,
+    .request = request,
     .film_begin = film_begin,
     .launch = launch,
     .finish = finish,

@@ -23,15 +23,14 @@ struct backend {
     cl_mem scene[SCENE_BUFFER_COUNT]; /* NULL: empty */
     cl_mem nothing;                   /* stands for empty buffers */
 
-    enum bvh_kind tree; /* of the scene; BVH_BINARY before the first */
-    /* Compiled for one kind of tree and one part of the entries each, which saves compile time and
+    /* Compiled for what the scene needs, a part of the entries each, which saves compile time and
      * registers; made when needed. */
     struct program {
         cl_program program;             /* NULL: not made */
         cl_kernel kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         size_t group[ENTRY_COUNT];      /* CL_KERNEL_WORK_GROUP_SIZE */
-    } programs[BVH_COUNT][PART_COUNT];
-    struct program_request request; /* of the last opencl_build */
+    } programs[PART_COUNT];
+    struct program_request request; /* the last one */
 
     cl_mem film;
     size_t film_pixels; /* that `film` has room for */
@@ -59,13 +58,14 @@ void opencl_installed_problems(void (*problem)(void *ctx, const char *text), voi
 /* opencl_program.c */
 enum status opencl_build(struct backend *b, const struct program_request *request,
                          struct build_info *info, struct error *err);
-/* The program with an entry for the scene's tree, compiled now if it is the first time. */
+void opencl_request(struct backend *b, const struct program_request *request);
+/* The program with an entry, compiled now if it is the first time. */
 enum status opencl_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                            struct error *err);
 void opencl_programs_release(struct backend *b);
 
 /* opencl_spirv.c: code path llvm. */
-/* The kernel's module for the request and the scene's tree. */
+/* The kernel's module for the request. */
 enum status opencl_spirv_find(const struct backend *b, enum program_part part, const void **spirv,
                               size_t *size, struct error *err);
 /* A program of it, not yet built. UNSUPPORTED where the device takes no SPIR-V. */

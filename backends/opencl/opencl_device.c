@@ -192,7 +192,7 @@ enum status opencl_open(const struct device_info *info, struct backend **out, st
     if (!b)
         return error_msg(err, STATUS_MEMORY, "no memory for a device");
     b->cl = cl;
-    b->tree = BVH_BINARY;
+    b->request = program_request_make(MODE_STRICT);
     b->platform = list.at[index].platform;
     b->device = list.at[index].device;
     describe(cl, b->platform, b->device, index, &b->info);
@@ -283,6 +283,7 @@ const struct backend_api opencl_api = {
     .preferred_bvh = opencl_preferred_bvh,
     .upload = opencl_upload,
     .build = opencl_build,
+    .request = opencl_request,
     .film_begin = opencl_film_begin,
     .launch = opencl_launch,
     .finish = opencl_finish,

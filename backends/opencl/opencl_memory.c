@@ -80,8 +80,6 @@ enum status opencl_upload(struct backend *b, const struct scene_buffers *buffers
     }
     opencl_scene_release(b);
     memcpy(b->scene, made, sizeof made);
-    if (buffers->bvh != BVH_AUTO)
-        b->tree = buffers->bvh;
     *device_bytes = total;
     return STATUS_OK;
 }

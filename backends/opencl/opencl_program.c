@@ -20,7 +20,6 @@ static void options_make(const struct backend *b, enum program_part part, char *
                       " -cl-denorms-are-zero",
     };
     const struct program_request *r = &b->request;
-    const char *fault = fault_define(r->fault);
     char registers[40] = "";
     if (b->nvidia) /* default: as for cuda, docs/results/h200.md */
         snprintf(registers, sizeof registers, " -cl-nv-maxrregcount=%u",
@@ -32,14 +31,17 @@ static void options_make(const struct backend *b, enum program_part part, char *
                      : "");
         return;
     }
-    snprintf(buf, size, "-cl-std=CL1.2 -DK_MODE=%d -DK_BVH=%u -DK_PART=%d%s%s%s%s%s%s%s",
-             (int)r->mode, bvh_define(b->tree), (int)part,
+    struct program_request wanted = *r;
+    char defines[256];
+    wanted.part = part;
+    if (program_defines(&wanted, defines, sizeof defines, NULL) != STATUS_OK)
+        defines[0] = '\0';
+    snprintf(buf, size, "-cl-std=CL1.2 %s%s%s%s%s%s", defines,
              b->info.kind == DEVICE_CPU ? " -DK_CPU" : "", by_mode[r->mode],
              r->mode == MODE_STRICT && b->rounds_divide_sqrt
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "",
-             b->nvidia ? " -cl-nv-verbose" : "", registers, fault && fault[0] ? " " : "",
-             fault ? fault : "");
+             b->nvidia ? " -cl-nv-verbose" : "", registers);
 }
 
 /* Settings from the environment that steer a driver's compiler (Intel: CL_CONFIG_, PoCL: POCL_). */
@@ -53,8 +55,8 @@ static void key_make(const struct backend *b, enum program_part part, const char
                      char key[33])
 {
     struct hash *h = hash_open();
-    const char *const parts[] = {"opencl program 1", kernel_source_hash, options,
-                                 b->info.name,       b->info.vendor,     b->info.driver,
+    const char *const parts[] = {"opencl program 1", b->request.source_hash, options,
+                                 b->info.name,       b->info.vendor,         b->info.driver,
                                  b->info.version,    b->platform_version};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
@@ -171,9 +173,8 @@ static void program_release(const struct backend *b, struct program *p)
 
 void opencl_programs_release(struct backend *b)
 {
-    for (int tree = 0; tree < BVH_COUNT; tree++)
-        for (int part = 0; part < PART_COUNT; part++)
-            program_release(b, &b->programs[tree][part]);
+    for (int part = 0; part < PART_COUNT; part++)
+        program_release(b, &b->programs[part]);
 }
 
 static enum status kernels_make(const struct backend *b, enum program_part part, struct program *p,
@@ -226,7 +227,7 @@ static enum status program_create(const struct backend *b, enum program_part par
 {
     if (b->request.code == CODE_LLVM)
         return opencl_program_from_spirv(b, part, out, err);
-    const char *source = kernel_source;
+    const char *source = b->request.source;
     cl_int code;
     *out = b->cl->CreateProgramWithSource(b->context, 1, &source, NULL, &code);
     if (code == CL_SUCCESS)
@@ -235,7 +236,7 @@ static enum status program_create(const struct backend *b, enum program_part par
     return cl_error(err, code, "clCreateProgramWithSource");
 }
 
-/* Compiles, or takes what was kept, for the tree that the device holds. */
+/* Compiles, or takes what was kept. */
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
@@ -286,16 +287,21 @@ enum status opencl_build(struct backend *b, const struct program_request *reques
     if (!b->int64)
         return error_msg(err, STATUS_UNSUPPORTED, "%s has no 64-bit integers, which the film needs",
                          b->info.name);
+    opencl_request(b, request);
+    return program_make(b, PART_RENDER, &b->programs[PART_RENDER], info, err);
+}
+
+void opencl_request(struct backend *b, const struct program_request *request)
+{
     opencl_programs_release(b);
     b->request = *request;
-    return program_make(b, PART_RENDER, &b->programs[b->tree][PART_RENDER], info, err);
 }
 
 enum status opencl_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                            struct error *err)
 {
     enum program_part part = kernel_entries[entry].part;
-    struct program *p = &b->programs[b->tree][part];
+    struct program *p = &b->programs[part];
     enum status s = STATUS_OK;
     if (!p->program) {
         struct build_info info;

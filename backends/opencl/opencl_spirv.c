@@ -11,7 +11,7 @@ enum status opencl_spirv_find(const struct backend *b, enum program_part part, c
 {
     struct program_request request = b->request;
     request.part = part;
-    return kernel_spirv_find(&request, b->tree, b->info.kind == DEVICE_CPU, spirv, size, err);
+    return kernel_spirv_find(&request, b->info.kind == DEVICE_CPU, spirv, size, err);
 }
 
 typedef cl_program(CL_API_CALL *create_with_il)(cl_context context, const void *il, size_t size,

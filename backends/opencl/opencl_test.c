@@ -334,7 +334,7 @@ static unsigned kept_files(const char *where, char *path, size_t size)
 static void kept_binaries_are_used_and_replaced_when_spoilt(void **state)
 {
     (void)state;
-    struct program_request request = {.mode = MODE_STRICT};
+    struct program_request request = program_request_make(MODE_STRICT);
     char before[64];
     snprintf(before, sizeof before, "%s", getenv("ISOPHOTE_CACHE"));
     for (size_t i = 0; i < device_count; i++) {

@@ -239,6 +239,13 @@ static enum status split_build(struct backend *b, const struct program_request *
     return st;
 }
 
+static void split_request(struct backend *b, const struct program_request *request)
+{
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].api->request(b->members[i].backend, request);
+    b->mode = request->mode;
+}
+
 /* ---- pictures ---------------------------------------------------------------------------------
  */
 
@@ -402,6 +409,7 @@ const struct backend_api split_api = {
     .preferred_bvh = preferred_bvh,
     .upload = split_upload,
     .build = split_build,
+    .request = split_request,
     .film_begin = split_film_begin,
     .launch = split_launch,
     .finish = split_finish,

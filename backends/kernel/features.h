@@ -1,0 +1,23 @@
+/* What a scene may need of the kernel. A program is compiled with -DK_FEATURES=BITS for those that
+ * its scene uses: the rest is not in it and costs no registers. Host and device include this. */
+#ifndef K_FEATURES_H
+#define K_FEATURES_H
+
+#define K_FEATURE_LOBES           0x001u /* materials that are lists of lobes */
+#define K_FEATURE_SHADERS         0x002u /* materials that run ASL */
+#define K_FEATURE_INSTANCES       0x004u /* two-level trees */
+#define K_FEATURE_CUTOUTS         0x008u /* hits that do not count: alpha masks, single sides */
+#define K_FEATURE_MEDIA           0x010u /* homogeneous media, interfaces */
+#define K_FEATURE_LIGHTS          0x020u /* point, spot and directional lights */
+#define K_FEATURE_LIGHT_TREE      0x040u /* lights are chosen by a tree */
+#define K_FEATURE_TEXTURED_LIGHTS 0x080u /* emission that varies over a surface */
+#define K_FEATURE_CAMERAS         0x100u /* anything but a box-filtered perspective */
+#define K_FEATURE_NORMAL_MAPS     0x200u
+#define K_FEATURE_ALL             0x3FFu
+/* What only a scene's own text can bring: no program made before knows it. */
+#define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
+
+/* For #if and for if: a constant. */
+#define K_HAS(name) ((K_FEATURES & K_FEATURE_##name) != 0u)
+
+#endif

@@ -1,0 +1,42 @@
+/* What a program is compiled from and for. */
+#include "backend_api.h"
+
+#include <string.h>
+
+unsigned bvh_define(enum bvh_kind tree)
+{
+    static const unsigned defines[BVH_COUNT] = {
+        [BVH_BINARY] = 2, [BVH_WIDE8] = 8, [BVH_COMPRESSED8] = 80};
+    return defines[tree];
+}
+
+struct program_request program_request_make(enum math_mode mode)
+{
+    struct program_request r = {.mode = mode, .source = kernel_source};
+    snprintf(r.source_hash, sizeof r.source_hash, "%s", kernel_source_hash);
+    return r;
+}
+
+static bool text_equal(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool program_request_equal(const struct program_request *a, const struct program_request *b)
+{
+    return a->mode == b->mode && text_equal(a->fault, b->fault) && a->registers == b->registers &&
+           a->code == b->code && a->tree == b->tree && a->features == b->features &&
+           strcmp(a->source_hash, b->source_hash) == 0;
+}
+
+enum status program_defines(const struct program_request *r, char *buf, size_t size,
+                            struct error *err)
+{
+    const char *fault = fault_define(r->fault);
+    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s",
+                     (int)r->mode, bvh_define(r->tree), (int)r->part, (unsigned)r->features,
+                     fault[0] ? " " : "", fault);
+    if (n < 0 || (size_t)n >= size)
+        return error_msg(err, STATUS_LIMIT, "the kernel's definitions are too long");
+    return STATUS_OK;
+}
