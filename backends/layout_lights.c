@@ -22,8 +22,10 @@ static uint32_t texel_kind(const struct image *im)
 {
     if (im->format == TEXEL_U8)
         return im->srgb ? K_TEXEL_SRGB8 : K_TEXEL_LINEAR8;
-    return im->channels == 1 ? K_TEXEL_FLOAT1 : K_TEXEL_FLOAT3;
+    return im->channels == 1 ? K_TEXEL_FLOAT1 : im->channels == 3 ? K_TEXEL_FLOAT3 : K_TEXEL_FLOAT4;
 }
+
+static uint32_t texel_words(uint32_t kind) { return kind >= K_TEXEL_FLOAT3 ? kind : 1; }
 
 static void texels_pack(const struct image *im, uint32_t *to)
 {
@@ -32,14 +34,12 @@ static void texels_pack(const struct image *im, uint32_t *to)
         const uint8_t *from = im->texels;
         for (size_t i = 0; i < count; i++, from += n) {
             uint32_t r = from[0], g = n == 1 ? r : from[1], b = n == 1 ? r : from[2];
-            to[i] = r | g << 8 | b << 16;
+            uint32_t a = n == 4 ? from[3] : 255;
+            to[i] = r | g << 8 | b << 16 | a << 24;
         }
         return;
     }
-    const float *from = im->texels;
-    size_t words = n == 1 ? 1 : 3;
-    for (size_t i = 0; i < count; i++)
-        memcpy(to + words * i, from + n * i, 4 * words);
+    memcpy(to, im->texels, 4 * n * count);
 }
 
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err)
@@ -63,9 +63,9 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
             .first = (uint32_t)words,
             .scale = {t->scale[0], t->scale[1]},
             .offset = {t->offset[0], t->offset[1]},
+            .turn = {t->turn[0], t->turn[1]},
         };
-        words +=
-            (uint64_t)t->image.width * t->image.height * (out[i].kind == K_TEXEL_FLOAT3 ? 3 : 1);
+        words += (uint64_t)t->image.width * t->image.height * texel_words(out[i].kind);
         if (words > UINT32_MAX)
             return error_msg(err, STATUS_LIMIT,
                              "the textures need %llu words; the kernel addresses 2^32",

@@ -306,7 +306,7 @@ static int64_t wrap(enum texture_wrap how, int64_t i, int64_t n)
     return r < n ? r : 2 * n - 1 - r;
 }
 
-static void texel(const struct texture *t, int64_t x, int64_t y, double out[3])
+static void texel(const struct texture *t, int64_t x, int64_t y, double out[4])
 {
     const struct image *m = &t->image;
     size_t at =
@@ -319,12 +319,22 @@ static void texel(const struct texture *t, int64_t x, int64_t y, double out[3])
         if (m->format == TEXEL_U8 && m->srgb)
             out[c] = srgb_decode(out[c]);
     }
+    out[3] = 1;
+    if (m->channels == 4)
+        out[3] = m->format == TEXEL_F32 ? (double)((const float *)m->texels)[at + 3]
+                                        : ((const uint8_t *)m->texels)[at + 3] / 255.0;
 }
 
-void texture_expected(const struct texture *t, const double uv[2], double out[3])
+void texture_expected(const struct texture *t, const double uv[2], double out[4])
 {
-    double x = ((double)t->scale[0] * uv[0] + (double)t->offset[0]) * t->image.width;
-    double y = (1 - ((double)t->scale[1] * uv[1] + (double)t->offset[1])) * t->image.height;
+    double a = (double)t->scale[0] * uv[0], b = (double)t->scale[1] * uv[1];
+    if (t->turn[0] != 0 || t->turn[1] != 0) {
+        double turned = (double)t->turn[0] * a - (double)t->turn[1] * b;
+        b = (double)t->turn[1] * a + (double)t->turn[0] * b;
+        a = turned;
+    }
+    double x = (a + (double)t->offset[0]) * t->image.width;
+    double y = (1 - (b + (double)t->offset[1])) * t->image.height;
     if (!(fabs(x) <= 0x1p20 && fabs(y) <= 0x1p20))
         x = y = 0;
     if (t->filter == FILTER_NEAREST) {
@@ -334,10 +344,10 @@ void texture_expected(const struct texture *t, const double uv[2], double out[3]
     x -= 0.5;
     y -= 0.5;
     int64_t x0 = (int64_t)floor(x), y0 = (int64_t)floor(y);
-    double fx = x - floor(x), fy = y - floor(y), c[4][3];
+    double fx = x - floor(x), fy = y - floor(y), c[4][4];
     for (int i = 0; i < 4; i++)
         texel(t, x0 + (i & 1), y0 + (i >> 1), c[i]);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         out[k] = (c[0][k] * (1 - fx) + c[1][k] * fx) * (1 - fy) +
                  (c[2][k] * (1 - fx) + c[3][k] * fx) * fy;
 }
@@ -347,7 +357,7 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
     const struct material *m = &s->materials[material];
     if (m->type != MATERIAL_ROUGH_CONDUCTOR && m->type != MATERIAL_PRINCIPLED)
         return 1;
-    double roughness = (double)m->roughness.value, c[3];
+    double roughness = (double)m->roughness.value, c[4];
     if (m->roughness.texture >= 0) {
         texture_expected(&s->textures[m->roughness.texture], uv, c);
         roughness *= c[m->roughness.channel];

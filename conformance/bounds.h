@@ -74,7 +74,7 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
                 const double Ng[3], struct hit_bounds *out);
 
 /* Section 7.2 in double; out has three channels. */
-void texture_expected(const struct texture *t, const double uv[2], double out[3]);
+void texture_expected(const struct texture *t, const double uv[2], double out[4]);
 /* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
 /* Errors of GGX in float32 for local wo and wi, with h their half vector, q = h.x^2 + h.y^2 +

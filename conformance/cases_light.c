@@ -175,7 +175,9 @@ enum status kernel_environment(struct run_context *c, struct error *err)
 
 static int ask_texture(void *ctx, const double *in, double *out)
 {
-    texture_expected(ctx, in, out);
+    double rgba[4];
+    texture_expected(ctx, in, rgba);
+    memcpy(out, rgba, 3 * sizeof *out);
     return 0;
 }
 
@@ -220,6 +222,14 @@ enum status kernel_texture(struct run_context *c, struct error *err)
             step[k] = 4 * ULP *
                       fmax(1, fabs(uv[k]) + fabs((double)x->offset[k] /
                                                  fmax(1e-6, fabs((double)x->scale[k]))));
+        if (x->turn[0] != 0 || x->turn[1] != 0) { /* each coordinate has both in it: two roundings
+                                                     of products and one of their sum more */
+            double reach = 0;
+            for (int k = 0; k < 2; k++)
+                reach += fabs((double)x->scale[k] * uv[k]) + fabs((double)x->offset[k]);
+            for (int k = 0; k < 2; k++)
+                step[k] = 8 * ULP * fmax(1, reach / fmax(1e-6, fabs((double)x->scale[k])));
+        }
         answer_spread(ask_texture, x, uv, step, 2, 3, &a);
         for (int k = 0; k < 3; k++)
             tally_near(

@@ -13,11 +13,8 @@ static struct vec3 color_at(const struct scene *s, const struct color_input *in,
 static double scalar_at(const struct scene *s, const struct scalar_input *in, const double uv[2])
 {
     double v = (double)in->value;
-    if (in->texture >= 0) {
-        double texel[3];
-        to_double(texture_lookup(&s->textures[in->texture], uv), texel);
-        v *= texel[in->channel];
-    }
+    if (in->texture >= 0)
+        v *= texture_channel(&s->textures[in->texture], uv, in->channel);
     return clamp(v, 0, 1);
 }
 

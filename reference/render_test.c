@@ -414,6 +414,46 @@ static void test_textures(void **state)
     near(c.z, 1);
 }
 
+/* Turned by r about (0, 0) after the scale and before the offset; alpha as a channel. */
+static void test_turned_textures(void **state)
+{
+    (void)state;
+    float values[16 * 4]; /* 4 x 4: red = column + 10 row from the top, alpha = 100 + that */
+    for (int i = 0; i < 16; i++)
+        for (int c = 0; c < 4; c++)
+            values[4 * i + c] = (float)((c == 3 ? 100 : 0) + i % 4 + 10 * (i / 4));
+    struct texture t = {
+        .image = {.width = 4, .height = 4, .channels = 4, .format = TEXEL_F32, .texels = values},
+        .filter = FILTER_NEAREST,
+        .scale = {1, 1},
+        .turn = {0, 1}};            /* 90 degrees: (u, v) -> (-v, u) */
+    near(red_at(&t, 0.9, 0.1), 3);  /* (-0.1, 0.9): last column, top row */
+    near(red_at(&t, 0.1, 0.3), 32); /* (-0.3, 0.1) */
+    t.offset[0] = 0.25F;
+    near(red_at(&t, 0.9, 0.1), 0); /* (0.15, 0.9) */
+    t.offset[0] = 0;
+    t.scale[0] = 0.5F;
+    near(red_at(&t, 0.9, 0.1), 23); /* (-0.1, 0.45) */
+    /* the closed form of a turn by 30 degrees, on a ramp that bilinear filtering continues */
+    t.filter = FILTER_BILINEAR;
+    t.scale[0] = 1;
+    t.turn[0] = (float)cos(M_PI / 6);
+    t.turn[1] = 0.5F;
+    double u = 0.5 * cos(M_PI / 6) - 0.3 * 0.5, v = 0.5 * 0.5 + 0.3 * cos(M_PI / 6);
+    double ramp = 4 * u - 0.5 + 10 * (4 * (1 - v) - 0.5);
+    assert_true(fabs(red_at(&t, 0.5, 0.3) - ramp) < 1e-5); /* cos 30 is a float: 4e-8, times 40 */
+    assert_true(fabs(texture_channel(&t, (const double[2]){0.5, 0.3}, 3) - ramp - 100) < 1e-5);
+    near(texture_channel(&t, (const double[2]){0.5, 0.3}, 1), red_at(&t, 0.5, 0.3));
+    /* alpha is never decoded; 1 where there is none */
+    uint8_t bytes[4] = {188, 0, 255, 51};
+    t = (struct texture){
+        .image = {.width = 1, .height = 1, .channels = 4, .srgb = true, .texels = bytes},
+        .scale = {1, 1}};
+    near(texture_channel(&t, (const double[2]){0.5, 0.5}, 3), 0.2);
+    t.image.channels = 3;
+    near(texture_channel(&t, (const double[2]){0.5, 0.5}, 3), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_camera_rays),
         cmocka_unit_test(test_textures),
+        cmocka_unit_test(test_turned_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,18 @@ struct vec3 image_texel(const struct image *image, uint32_t x, uint32_t y)
     return from_double(c);
 }
 
+/* Alpha of texel (x, y), for all three; 1 in an image that has none. */
+static struct vec3 alpha_texel(const struct image *image, uint32_t x, uint32_t y)
+{
+    double a = 1;
+    if (image->channels == 4) {
+        size_t at = ((size_t)y * image->width + x) * 4 + 3;
+        a = image->format == TEXEL_F32 ? (double)((const float *)image->texels)[at]
+                                       : ((const uint8_t *)image->texels)[at] / 255.0;
+    }
+    return vec3(a, a, a);
+}
+
 /* The texel that position i means in a row of n. */
 static uint32_t wrap(enum texture_wrap how, int64_t i, int64_t n)
 {
@@ -35,8 +47,10 @@ static uint32_t wrap(enum texture_wrap how, int64_t i, int64_t n)
     return (uint32_t)(m < n ? m : 2 * n - 1 - m);
 }
 
-struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
-                           enum texture_wrap wrap_v, double x, double y)
+typedef struct vec3 (*texel_fn)(const struct image *, uint32_t x, uint32_t y);
+
+static struct vec3 bilinear(const struct image *image, texel_fn texel, enum texture_wrap wrap_u,
+                            enum texture_wrap wrap_v, double x, double y)
 {
     x -= 0.5;
     y -= 0.5;
@@ -44,23 +58,54 @@ struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
     int64_t x0 = (int64_t)floor(x), y0 = (int64_t)floor(y);
     uint32_t left = wrap(wrap_u, x0, image->width), right = wrap(wrap_u, x0 + 1, image->width);
     uint32_t top = wrap(wrap_v, y0, image->height), bottom = wrap(wrap_v, y0 + 1, image->height);
-    struct vec3 upper = lerp(image_texel(image, left, top), image_texel(image, right, top), fx);
-    struct vec3 lower =
-        lerp(image_texel(image, left, bottom), image_texel(image, right, bottom), fx);
+    struct vec3 upper = lerp(texel(image, left, top), texel(image, right, top), fx);
+    struct vec3 lower = lerp(texel(image, left, bottom), texel(image, right, bottom), fx);
     return lerp(upper, lower, fy);
+}
+
+struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
+                           enum texture_wrap wrap_v, double x, double y)
+{
+    return bilinear(image, image_texel, wrap_u, wrap_v, x, y);
 }
 
 /* 0 for what is no place: beyond 2^20, or not finite. */
 static double coordinate(double x) { return fabs(x) <= 0x1p20 ? x : 0; }
 
-struct vec3 texture_lookup(const struct texture *t, const double uv[2])
+/* Where (u, v) lies, in texels from the top left corner. */
+static void texture_place(const struct texture *t, const double uv[2], double *x, double *y)
+{
+    double u = (double)t->scale[0] * uv[0], v = (double)t->scale[1] * uv[1];
+    double c = (double)t->turn[0], s = (double)t->turn[1];
+    if (c != 0 || s != 0) {
+        double across = c * u - s * v;
+        v = s * u + c * v;
+        u = across;
+    }
+    u += (double)t->offset[0];
+    v += (double)t->offset[1];
+    *x = coordinate(u * t->image.width);
+    *y = coordinate((1 - v) * t->image.height);
+}
+
+static struct vec3 lookup(const struct texture *t, texel_fn texel, const double uv[2])
 {
     const struct image *image = &t->image;
-    double u = (double)t->scale[0] * uv[0] + (double)t->offset[0];
-    double v = (double)t->scale[1] * uv[1] + (double)t->offset[1];
-    double x = coordinate(u * image->width), y = coordinate((1 - v) * image->height);
+    double x, y;
+    texture_place(t, uv, &x, &y);
     if (t->filter == FILTER_BILINEAR)
-        return image_bilinear(image, t->wrap_u, t->wrap_v, x, y);
-    return image_texel(image, wrap(t->wrap_u, (int64_t)floor(x), image->width),
-                       wrap(t->wrap_v, (int64_t)floor(y), image->height));
+        return bilinear(image, texel, t->wrap_u, t->wrap_v, x, y);
+    return texel(image, wrap(t->wrap_u, (int64_t)floor(x), image->width),
+                 wrap(t->wrap_v, (int64_t)floor(y), image->height));
+}
+
+struct vec3 texture_lookup(const struct texture *t, const double uv[2])
+{
+    return lookup(t, image_texel, uv);
+}
+
+double texture_channel(const struct texture *t, const double uv[2], uint32_t channel)
+{
+    struct vec3 c = lookup(t, channel == 3 ? alpha_texel : image_texel, uv);
+    return channel == 1 ? c.y : channel == 2 ? c.z : c.x;
 }

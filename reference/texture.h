@@ -14,5 +14,7 @@ struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
 
 /* The texture at (u, v); v = 0 is the bottom edge. */
 struct vec3 texture_lookup(const struct texture *t, const double uv[2]);
+/* One channel of it; 3 is alpha. */
+double texture_channel(const struct texture *t, const double uv[2], uint32_t channel);
 
 #endif

@@ -39,6 +39,8 @@ static void add_texture(struct hash *h, const struct texture *t)
     add_u64(h, (uint64_t)t->filter);
     hash_add(h, t->scale, sizeof t->scale);
     hash_add(h, t->offset, sizeof t->offset);
+    if (t->turn[0] != 0 || t->turn[1] != 0)
+        hash_add(h, t->turn, sizeof t->turn);
 }
 
 static void add_scalar(struct hash *h, const struct scalar_input *s)

@@ -94,15 +94,26 @@ static enum status read_image(struct loader *l, struct arena *a, const struct js
     return STATUS_OK;
 }
 
+/* Right angles are exact. */
+static void turn_texture(struct texture *t, double degrees)
+{
+    double d = remainder(degrees, 360);
+    if (d == 0)
+        return;
+    double r = d * (M_PI / 180);
+    t->turn[0] = fabs(d) == 90 ? 0 : (float)cos(r);
+    t->turn[1] = fabs(d) == 180 ? 0 : (float)sin(r);
+}
+
 static enum status load_texture(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"file",  "color_space", "wrap", "filter",
-                                       "scale", "offset",      NULL};
+    static const char *const keys[] = {"file",  "color_space", "wrap",     "filter",
+                                       "scale", "offset",      "rotation", NULL};
     static const char *const filters[] = {"bilinear", "nearest", NULL};
     struct document *d = &l->d;
     struct texture t = {.name = v->key};
     int space = COLOR_AUTO, filter = FILTER_BILINEAR;
-    double scale[2] = {1, 1}, offset[2] = {0, 0};
+    double scale[2] = {1, 1}, offset[2] = {0, 0}, degrees = 0;
     const struct json *file, *wrap;
     TRY(read_object(d, v, keys));
     TRY(read_required(d, v, "file", "the path of an image", &file));
@@ -110,6 +121,7 @@ static enum status load_texture(struct loader *l, const struct json *v)
     TRY(field_choice(d, v, "filter", filters, &filter));
     TRY(field_vector(d, v, "scale", 2, -1e6, 1e6, scale));
     TRY(field_vector(d, v, "offset", 2, -1e6, 1e6, offset));
+    TRY(field_number(d, v, "rotation", -36000, 36000, &degrees));
     if ((wrap = json_get(v, "wrap")))
         TRY(read_wrap(d, wrap, &t));
     t.filter = (enum texture_filter)filter;
@@ -117,6 +129,7 @@ static enum status load_texture(struct loader *l, const struct json *v)
         t.scale[i] = (float)scale[i];
         t.offset[i] = (float)offset[i];
     }
+    turn_texture(&t, degrees);
     TRY(read_image(l, &l->scene->arena, file, (enum color_space)space, &t.image));
     return add_texture(l, &t);
 }
@@ -198,7 +211,7 @@ static enum status field_scalar(struct loader *l, const struct json *object, con
                                 struct scalar_input *out)
 {
     static const char *const keys[] = {"texture", "channel", "scale", NULL};
-    static const char *const channels[] = {"r", "g", "b", NULL};
+    static const char *const channels[] = {"r", "g", "b", "a", NULL};
     struct document *d = &l->d;
     const struct json *v = json_get(object, key), *name;
     if (!v)

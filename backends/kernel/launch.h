@@ -62,10 +62,11 @@ struct k_material {
         light_density; /* (1 - p_env) Y(Le) sides / w_total: choice probability per unit of area */
 };
 
-#define K_TEXEL_LINEAR8 0u /* a word: r, g, b, unused, one byte each */
+#define K_TEXEL_LINEAR8 0u /* a word: r, g, b, alpha (255: none), one byte each */
 #define K_TEXEL_SRGB8   1u
 #define K_TEXEL_FLOAT1  2u /* a word */
 #define K_TEXEL_FLOAT3  3u /* three words */
+#define K_TEXEL_FLOAT4  4u /* four */
 #define K_TABLE_WORDS                                                                              \
     512u /* decode tables at the start of `texels`: 256 floats linear, 256 sRGB                    \
           */
@@ -77,6 +78,7 @@ struct k_texture {
     k_word nearest;
     k_word first; /* word in `texels` */
     float scale[2], offset[2];
+    float turn[2]; /* cosine and sine; both 0: not turned */
 };
 
 struct k_sphere {

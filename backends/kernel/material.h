@@ -30,6 +30,8 @@ K_FN float k_scalar_input(const struct k_scene *sc, float value, int texture, ui
 {
     if (texture < 0)
         return value;
+    if (channel == 3)
+        return value * k_texture_alpha(sc, (uint)texture, u, v);
     struct k_vec3 c = k_texture_lookup(sc, (uint)texture, u, v);
     return value * (channel == 0 ? c.x : channel == 1 ? c.y : c.z);
 }

@@ -25,8 +25,8 @@ K_FN struct k_vec3 k_texel(const struct k_scene *sc, K_GLOBAL const struct k_tex
     size_t at = (size_t)tx->first;
     size_t index = (size_t)j * tx->width + (size_t)i;
     uint kind = tx->kind;
-    if (kind == K_TEXEL_FLOAT3) {
-        K_GLOBAL const uint *p = sc->texels + at + 3 * index;
+    if (kind >= K_TEXEL_FLOAT3) {
+        K_GLOBAL const uint *p = sc->texels + at + (size_t)kind * index;
         return v3(K_AS_FLOAT(p[0]), K_AS_FLOAT(p[1]), K_AS_FLOAT(p[2]));
     }
     uint w = sc->texels[at + index];
@@ -44,28 +44,80 @@ K_FN struct k_vec3 k_lerp3(struct k_vec3 a, struct k_vec3 b, float f)
     return v3_madd(a, v3_sub(b, a), f);
 }
 
-K_FN struct k_vec3 k_texture_lookup(const struct k_scene *sc, uint texture, float u, float v)
+/* 1 where the image has none. */
+K_FN float k_texel_alpha(const struct k_scene *sc, K_GLOBAL const struct k_texture *tx, int i,
+                         int j)
 {
-    K_GLOBAL const struct k_texture *tx = sc->textures + texture;
+    size_t index = (size_t)j * tx->width + (size_t)i;
+    if (tx->kind == K_TEXEL_FLOAT4)
+        return K_AS_FLOAT(sc->texels[(size_t)tx->first + 4 * index + 3]);
+    if (tx->kind > K_TEXEL_SRGB8)
+        return 1.0f;
+    return K_AS_FLOAT(sc->texels[sc->texels[(size_t)tx->first + index] >> 24]);
+}
+
+/* The texels about a place and the fractions between them; nearest: all four are one, f is 0. */
+struct k_texels {
+    int i0, i1, j0, j1;
+    float fx, fy;
+};
+
+K_FN struct k_texels k_texture_place(K_GLOBAL const struct k_texture *tx, float u, float v)
+{
     int w = (int)tx->width, h = (int)tx->height;
-    u = tx->scale[0] * u + tx->offset[0];
-    v = tx->scale[1] * v + tx->offset[1];
+    struct k_texels p;
+    u = tx->scale[0] * u;
+    v = tx->scale[1] * v;
+    if (tx->turn[0] != 0.0f || tx->turn[1] != 0.0f) {
+        float across = tx->turn[0] * u - tx->turn[1] * v;
+        v = tx->turn[1] * u + tx->turn[0] * v;
+        u = across;
+    }
+    u = u + tx->offset[0];
+    v = v + tx->offset[1];
     float x = FAULT_SWAPPED_UV(u, v) * (float)w;
     float y = (1.0f - FAULT_SWAPPED_UV(v, u)) * (float)h;
     x = k_texel_coordinate(x);
     y = k_texel_coordinate(y);
-    if (tx->nearest)
-        return k_texel(sc, tx, k_wrap((int)K_FLOOR(x), w, tx->wrap_u),
-                       k_wrap((int)K_FLOOR(y), h, tx->wrap_v));
+    if (tx->nearest) {
+        p.i0 = p.i1 = k_wrap((int)K_FLOOR(x), w, tx->wrap_u);
+        p.j0 = p.j1 = k_wrap((int)K_FLOOR(y), h, tx->wrap_v);
+        p.fx = p.fy = 0.0f;
+        return p;
+    }
     x = x - 0.5f;
     y = y - 0.5f;
     float x0 = K_FLOOR(x), y0 = K_FLOOR(y);
-    float fx = x - x0, fy = y - y0;
-    int i0 = k_wrap((int)x0, w, tx->wrap_u), i1 = k_wrap((int)x0 + 1, w, tx->wrap_u);
-    int j0 = k_wrap((int)y0, h, tx->wrap_v), j1 = k_wrap((int)y0 + 1, h, tx->wrap_v);
-    struct k_vec3 top = k_lerp3(k_texel(sc, tx, i0, j0), k_texel(sc, tx, i1, j0), fx);
-    struct k_vec3 bottom = k_lerp3(k_texel(sc, tx, i0, j1), k_texel(sc, tx, i1, j1), fx);
-    return k_lerp3(top, bottom, fy);
+    p.fx = x - x0;
+    p.fy = y - y0;
+    p.i0 = k_wrap((int)x0, w, tx->wrap_u);
+    p.i1 = k_wrap((int)x0 + 1, w, tx->wrap_u);
+    p.j0 = k_wrap((int)y0, h, tx->wrap_v);
+    p.j1 = k_wrap((int)y0 + 1, h, tx->wrap_v);
+    return p;
+}
+
+K_FN struct k_vec3 k_texture_lookup(const struct k_scene *sc, uint texture, float u, float v)
+{
+    K_GLOBAL const struct k_texture *tx = sc->textures + texture;
+    struct k_texels p = k_texture_place(tx, u, v);
+    if (tx->nearest)
+        return k_texel(sc, tx, p.i0, p.j0);
+    struct k_vec3 top = k_lerp3(k_texel(sc, tx, p.i0, p.j0), k_texel(sc, tx, p.i1, p.j0), p.fx);
+    struct k_vec3 bottom = k_lerp3(k_texel(sc, tx, p.i0, p.j1), k_texel(sc, tx, p.i1, p.j1), p.fx);
+    return k_lerp3(top, bottom, p.fy);
+}
+
+K_FN float k_texture_alpha(const struct k_scene *sc, uint texture, float u, float v)
+{
+    K_GLOBAL const struct k_texture *tx = sc->textures + texture;
+    struct k_texels p = k_texture_place(tx, u, v);
+    float a = k_texel_alpha(sc, tx, p.i0, p.j0), b = k_texel_alpha(sc, tx, p.i1, p.j0);
+    if (tx->nearest)
+        return a;
+    float c = k_texel_alpha(sc, tx, p.i0, p.j1), d = k_texel_alpha(sc, tx, p.i1, p.j1);
+    float top = a + (b - a) * p.fx, bottom = c + (d - c) * p.fx;
+    return top + (bottom - top) * p.fy;
 }
 
 #endif

@@ -67,7 +67,9 @@ struct texture {
     struct image image; /* image.srgb is final: the texture's colour space is applied to it */
     enum texture_wrap wrap_u, wrap_v;
     enum texture_filter filter;
-    float scale[2], offset[2]; /* (u,v) -> scale*(u,v) + offset before the lookup */
+    /* (u,v) -> turn scale*(u,v) + offset before the lookup */
+    float scale[2], offset[2];
+    float turn[2]; /* cosine and sine of the rotation, counter-clockwise; both 0: none */
 };
 
 /* value, times the texture's texel where texture >= 0. A scalar input reads channel `channel`. */
@@ -78,7 +80,7 @@ struct color_input {
 struct scalar_input {
     float value;
     int32_t texture;
-    uint32_t channel; /* 0..2 */
+    uint32_t channel; /* 0..2; 3: alpha, 1 in an image that has none */
 };
 
 enum material_type {
