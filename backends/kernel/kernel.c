@@ -20,6 +20,9 @@
 #include "texture.h"
 #include "environment.h"
 #include "material.h"
+#if K_HAS(LOBES)
+#include "lobes.h"
+#endif
 #include "light.h"
 #include "path.h"
 #include "probe.h"

@@ -14,8 +14,16 @@ struct k_bsdf {
     int entering; /* dielectric: wo is outside */
 };
 
+/* Bits of asl_globals.raytype: what a lobe makes of a ray. 0: it stays what it was. */
+#define K_RAY_CAMERA     1u
+#define K_RAY_REFLECTION 4u
+#define K_RAY_REFRACTION 8u
+#define K_RAY_DIFFUSE    16u
+#define K_RAY_GLOSSY     32u
+
 struct k_bsdf_sample {
     int ok, delta;
+    uint ray; /* K_RAY_* that goes on */
     struct k_vec3 wi, weight;
     float pdf_w;
 };
@@ -218,10 +226,12 @@ K_FN struct k_bsdf_sample k_dielectric_sample(const struct k_bsdf *b, struct k_v
     s.ok = 1;
     s.pdf_w = 0.0f;
     if (s2 >= 1.0f || choice < fresnel) {
+        s.ray = K_RAY_REFLECTION;
         s.wi = v3(-wo.x, -wo.y, wo.z);
         s.weight = v3(1.0f, 1.0f, 1.0f);
     } else {
         float inv = 1.0f / eta;
+        s.ray = K_RAY_REFRACTION;
         s.wi = v3(-wo.x * inv, -wo.y * inv, -ct);
         s.weight = v3(inv * inv, inv * inv, inv * inv);
     }
@@ -240,12 +250,14 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
     if (b->type == K_MATERIAL_MIRROR) {
         s.delta = 1;
         s.ok = wo.z > 0.0f;
+        s.ray = K_RAY_REFLECTION;
         s.wi = v3(-wo.x, -wo.y, wo.z);
         s.weight = b->base;
         s.pdf_w = 0.0f;
         return s;
     }
     if (b->type == K_MATERIAL_DIFFUSE) {
+        s.ray = K_RAY_DIFFUSE;
         s.wi = k_sample_cosine(u, v);
         s.pdf_w = k_cosine_pdf(s.wi.z);
         s.weight = b->base;
@@ -255,6 +267,7 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
     int specular = 1;
     if (b->type == K_MATERIAL_PRINCIPLED)
         specular = choice < k_principled_specular_chance(b, k_principled_f0(b), wo.z);
+    s.ray = specular ? K_RAY_GLOSSY : K_RAY_DIFFUSE;
     s.wi = specular ? k_mirror_about(wo, k_ggx_sample(wo, b->alpha, u, v)) : k_sample_cosine(u, v);
     struct k_vec3 f = k_bsdf_eval(b, wo, s.wi, &s.pdf_w);
     s.ok = s.wi.z > 0.0f && s.pdf_w > 0.0f;

@@ -20,6 +20,7 @@
 #define K_FN       static inline
 #define K_INLINE   static inline
 #define K_NOINLINE __attribute__((noinline)) static
+#define K_CALL     K_NOINLINE
 #define K_UNROLL
 #define K_GLOBAL      __global
 #define K_CONST       __constant
@@ -44,6 +45,7 @@ typedef unsigned int uint;
 #define K_FN       static __device__ __forceinline__
 #define K_INLINE   K_FN
 #define K_NOINLINE K_FN /* a call would put the scene's addresses into memory */
+#define K_CALL     static __device__ __noinline__ /* for functions that take no scene */
 #define K_UNROLL   _Pragma("unroll")
 #define K_GLOBAL
 #define K_CONST       static __device__ const
@@ -73,6 +75,7 @@ typedef unsigned int uint;
 #define K_FN       static inline __attribute__((always_inline))
 #define K_INLINE   K_FN
 #define K_NOINLINE static __attribute__((noinline))
+#define K_CALL     K_NOINLINE
 #define K_UNROLL
 #define K_GLOBAL
 #define K_CONST       static const
