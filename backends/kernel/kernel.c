@@ -19,11 +19,14 @@
 #include "traverse.h"
 #include "texture.h"
 #include "environment.h"
+#include "surface.h"
 #include "material.h"
 #if K_HAS(LOBES)
 #include "lobes.h"
+#include "material_lobes.h"
 #endif
 #include "light.h"
+#include "scatter.h"
 #include "path.h"
 #include "probe.h"
 #include "entries.h"

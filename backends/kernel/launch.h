@@ -43,6 +43,9 @@ struct k_launch {
 #define K_MATERIAL_CONDUCTOR  2u
 #define K_MATERIAL_DIELECTRIC 3u
 #define K_MATERIAL_PRINCIPLED 4u
+#ifndef K_MATERIAL_LISTED
+#define K_MATERIAL_LISTED 5u /* from here on: lists of lobes (K_FEATURE_LOBES) */
+#endif
 
 struct k_material {
     k_word type;

@@ -31,11 +31,11 @@ struct k_lobe {
     uint kind;
     struct k_vec3 weight;
     struct k_frame frame;
-    float ax, ay;    /* M, T, W; both 0: delta */
-    float shape;     /* sigma of O, roughness of B and H, exponent of P: clamped */
-    float eta;       /* T and dielectric F: far side over near one */
-    int beckmann;    /* M, T; else GGX */
-    uint fresnel;    /* M, T */
+    float ax, ay; /* M, T, W; both 0: delta */
+    float shape;  /* sigma of O, roughness of B and H, exponent of P: clamped */
+    float eta;    /* T and dielectric F: far side over near one */
+    int beckmann; /* M, T; else GGX */
+    uint fresnel; /* M, T */
     struct k_vec3 a, b;
     float exponent;
     float c; /* section 20; by k_lobes_finish */

@@ -10,10 +10,10 @@
 
 struct k_lobes {
     struct k_lobe lobe[K_LOBES_MAX];
-    uint count, dropped;           /* dropped: beyond 8 */
-    struct k_vec3 N, Ng, wo;       /* both normals on wo's side */
-    struct k_vec3 emitted;         /* Le of section 22 */
-    float S;                       /* sum of c_i */
+    uint count, dropped;            /* dropped: beyond 8 */
+    struct k_vec3 N, Ng, wo;        /* both normals on wo's side */
+    struct k_vec3 emitted;          /* Le of section 22 */
+    float S;                        /* sum of c_i */
     float reflecting, transmitting; /* P_r, P_t */
 };
 

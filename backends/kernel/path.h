@@ -1,9 +1,9 @@
-/* Camera, surfaces and the path (protocol sections 2, 4, 6 and 8). */
+/* Camera and the path (protocol sections 2, 6 and 8). */
 #ifndef K_PATH_H
 #define K_PATH_H
 #include "light.h"
-#include "material.h"
-#include "traverse.h"
+#include "scatter.h"
+#include "surface.h"
 
 K_FN void k_camera_ray(K_GLOBAL const struct k_launch *L, struct k_stream *stream, struct k_vec3 *o,
                        struct k_vec3 *d)
@@ -23,95 +23,6 @@ K_FN void k_camera_ray(K_GLOBAL const struct k_launch *L, struct k_stream *strea
         *o = v3_madd(v3_madd(*o, right, radius * lx), up, radius * ly);
         *d = v3_normalize(v3_sub(focus, *o));
     }
-}
-
-/* Where a ray met a primitive. Ng, Ns: as stored, not yet turned. */
-struct k_surface {
-    struct k_vec3 P, Ng, Ns;
-    float u, v;
-    float extent; /* e of the offset rule */
-    uint material;
-};
-
-K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_surface *s)
-{
-    struct k_triangle tri = k_triangle_load(sc, hit->primitive);
-    float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
-    s->P = v3_madd(v3_madd(v3_scale(tri.v0, b0), tri.v1, b1), tri.v2, b2);
-    s->Ng = v3_normalize(v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0)));
-    s->Ns = s->Ng;
-    s->u = b1;
-    s->v = b2;
-    s->extent = k_max(k_max(v3_max_abs(tri.v0), v3_max_abs(tri.v1)), v3_max_abs(tri.v2));
-    uint flags = k_triangle_flags(sc, hit->primitive);
-    if (flags == 0)
-        return;
-    K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)hit->primitive;
-    if (flags & 1u) {
-        struct k_vec3 n = v3_madd(v3_madd(v3_scale(v3_load(sc->normals + 3 * (size_t)i[0]), b0),
-                                          v3_load(sc->normals + 3 * (size_t)i[1]), b1),
-                                  v3_load(sc->normals + 3 * (size_t)i[2]), b2);
-        if (v3_dot(n, n) > 0.0f) {
-            s->Ns = v3_normalize(n);
-            if (v3_dot(s->Ns, s->Ng) < 0.0f)
-                s->Ns = v3_neg(s->Ns);
-        }
-    }
-    if (flags & 2u) {
-        K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)i[0], *t1 = sc->uvs + 2 * (size_t)i[1],
-                             *t2 = sc->uvs + 2 * (size_t)i[2];
-        s->u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
-        s->v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
-    }
-}
-
-K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 o,
-                          struct k_vec3 d, struct k_surface *s)
-{
-    uint i = hit->primitive - sc->launch->triangle_count;
-    if (i < sc->launch->sphere_count) {
-        struct k_vec3 c = v3_load(sc->spheres[i].center);
-        float r = sc->spheres[i].radius;
-        struct k_vec3 n = v3_normalize(v3_sub(v3_madd(o, d, hit->t), c));
-        s->Ng = n;
-        s->Ns = n;
-        s->P = v3_madd(c, n, r);
-        float u = k_atan2(n.y, n.x) * K_INV_2PI;
-        s->u = u < 0.0f ? u + 1.0f : u;
-        s->v = 1.0f - k_acos(k_min(k_max(n.z, -1.0f), 1.0f)) * K_INV_PI;
-        s->extent = v3_max_abs(c) + r;
-        return;
-    }
-    i -= sc->launch->sphere_count;
-    struct k_vec3 c = v3_load(sc->disks[i].center), n = v3_load(sc->disks[i].normal);
-    float r = sc->disks[i].radius;
-    struct k_vec3 q = v3_sub(v3_madd(o, d, hit->t), c);
-    struct k_frame f = k_frame_about(n);
-    s->P = v3_add(c, v3_sub(q, v3_scale(n, v3_dot(q, n))));
-    s->Ng = n;
-    s->Ns = n;
-    s->u = 0.5f + (0.5f * v3_dot(q, f.s)) / r;
-    s->v = 0.5f + (0.5f * v3_dot(q, f.t)) / r;
-    s->extent = v3_max_abs(c) + r;
-}
-
-K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hit *hit,
-                                     struct k_vec3 o, struct k_vec3 d)
-{
-    struct k_surface s;
-    if (hit->primitive < sc->launch->triangle_count)
-        k_triangle_surface(sc, hit, &s);
-    else
-        k_round_surface(sc, hit, o, d, &s);
-    s.material = sc->primitive_materials[hit->primitive];
-    return s;
-}
-
-/* P moved off the surface to the side of g. */
-K_FN struct k_vec3 k_offset(const struct k_surface *s, struct k_vec3 g)
-{
-    float delta = 0x1p-17f * k_max(v3_max_abs(s->P), k_max(s->extent, 0x1p-20f));
-    return v3_madd(s->P, g, FAULT_NO_OFFSET(delta));
 }
 
 K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
@@ -210,27 +121,26 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     }
     if (k >= max_depth)
         return 0;
-    struct k_bsdf b = k_bsdf_make(sc, s.material, s.u, s.v, entering);
-    struct k_frame frame = k_frame_about(s.Ns);
-    struct k_vec3 wo_local = k_to_local(frame, wo);
-    struct k_vec3 above = k_offset(&s, s.Ng);
-    if (!k_is_delta(b.type)) {
+    struct k_scatter scatter = k_scatter_make(sc, &s, wo, entering);
+    if (k_scatter_lit(&scatter)) {
         struct k_numbers u = k_block(stream, 2 * k - 1);
-        struct k_light_sample ls = k_light_sample_make(sc, above, u.u0, u.u1, u.u2);
+        float q;
+        struct k_vec3 side = k_scatter_side(&scatter, s.Ng, u.u3, &q);
+        struct k_vec3 from = k_offset(&s, side);
+        struct k_light_sample ls = k_light_sample_make(sc, from, u.u0, u.u1, u.u2);
+        ls.pdf_w = ls.pdf_w * q;
         if (rec)
             rec->light = ls.light;
         if (rec && ls.ok) {
             k_store3(rec->light_wi, ls.wi);
             rec->light_pdf_w = ls.pdf_w;
         }
-        if (ls.ok && v3_dot(ls.wi, s.Ng) > 0.0f) {
-            struct k_vec3 wi = k_to_local(frame, ls.wi);
+        if (ls.ok && v3_dot(ls.wi, side) > 0.0f) {
             float pdf_bsdf;
-            struct k_vec3 f = k_bsdf_eval(&b, wo_local, wi, &pdf_bsdf);
-            struct k_vec3 fc = v3_mul(v3_scale(f, FAULT_LOST_COSINE(wi.z)), ls.Le);
+            struct k_vec3 fc = v3_mul(k_scatter_eval(&scatter, ls.wi, &pdf_bsdf), ls.Le);
             if (v3_max(fc) > 0.0f) {
                 float t_max = ls.distance * 0.9999f;
-                if (!k_occluded(sc, above, ls.wi, FAULT_MISSED_SHADOW(t_max))) {
+                if (!k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max))) {
                     float mis = FAULT_WRONG_MIS_WEIGHT(k_power(ls.pdf_w, pdf_bsdf));
                     struct k_vec3 part =
                         v3_scale(v3_mul(w->beta, fc), FAULT_DOUBLED_LIGHT(mis / ls.pdf_w));
@@ -244,22 +154,17 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         }
     }
     struct k_numbers u = k_block(stream, 2 * k);
-    struct k_bsdf_sample bs = k_bsdf_sample_make(&b, wo_local, u.u0, u.u1, u.u2);
-    if (!bs.ok)
+    struct k_scattered next = k_scatter_sample(&scatter, s.Ng, u.u0, u.u1, u.u2);
+    if (!next.ok)
         return 0;
-    struct k_vec3 wi = k_to_world(frame, bs.wi);
-    int through = bs.wi.z < 0.0f;
-    float side = v3_dot(wi, s.Ng);
-    if (through ? !(side < 0.0f) : !(side > 0.0f))
-        return 0;
-    w->beta = v3_mul(w->beta, bs.weight);
+    w->beta = v3_mul(w->beta, next.weight);
     if (!(v3_max(w->beta) > 0.0f))
         return 0;
     if (rec) {
         rec->event = K_EVENT_SCATTER;
-        k_store3(rec->wi, wi);
-        rec->pdf_w = bs.pdf_w;
-        k_store3(rec->weight, bs.weight);
+        k_store3(rec->wi, next.wi);
+        rec->pdf_w = next.pdf_w;
+        k_store3(rec->weight, next.weight);
     }
     if (k >= launch->rr_depth) {
         float q = k_min(0.95f, v3_max(w->beta));
@@ -270,9 +175,9 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         }
         w->beta = v3_scale(w->beta, 1.0f / FAULT_ROULETTE_UNCOMPENSATED(q));
     }
-    w->o = through ? k_offset(&s, v3_neg(s.Ng)) : above;
-    w->d = wi;
-    w->pdf_prev = bs.delta ? -1.0f : bs.pdf_w;
+    w->o = k_offset(&s, next.through ? v3_neg(s.Ng) : s.Ng);
+    w->d = next.wi;
+    w->pdf_prev = next.delta ? -1.0f : next.pdf_w / next.q;
     return 1;
 }
 

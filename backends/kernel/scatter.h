@@ -1,0 +1,114 @@
+/* How a vertex scatters: a material of section 7 on a path of its own, or a list of lobes (section
+ * 20). */
+#ifndef K_SCATTER_H
+#define K_SCATTER_H
+#include "material.h"
+#include "surface.h"
+
+struct k_scatter {
+    struct k_bsdf b; /* where it is not listed */
+    struct k_frame frame;
+    struct k_vec3 wo; /* in the frame */
+#if K_HAS(LOBES)
+    int listed;
+    struct k_lobes list;
+#endif
+};
+
+/* s: its normals turned to wo's side. */
+K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_surface *s,
+                                     struct k_vec3 wo, int entering)
+{
+    struct k_scatter x;
+#if K_HAS(LOBES)
+    x.listed = sc->materials[s->material].type >= K_MATERIAL_LISTED;
+    if (x.listed) {
+        k_lobes_start(&x.list, s->Ns, s->Ng, wo);
+        k_material_lobes(sc, s, entering, &x.list);
+        k_lobes_finish(&x.list);
+        return x;
+    }
+#endif
+    x.b = k_bsdf_make(sc, s->material, s->u, s->v, entering);
+    x.frame = k_frame_about(s->Ns);
+    x.wo = k_to_local(x.frame, wo);
+    return x;
+}
+
+/* Can light samples reach it? */
+K_FN int k_scatter_lit(const struct k_scatter *x)
+{
+#if K_HAS(LOBES)
+    if (x->listed)
+        return k_lobes_lit(&x->list);
+#endif
+    return !k_is_delta(x->b.type);
+}
+/* Ng or -Ng: where the light sample that has the number u goes; *q: the chance of that. */
+K_FN struct k_vec3 k_scatter_side(const struct k_scatter *x, struct k_vec3 Ng, float u, float *q)
+{
+#if K_HAS(LOBES)
+    if (x->listed) {
+        int through = u < k_lobes_through(&x->list);
+        *q = k_lobes_side_chance(&x->list, through);
+        return v3_flip(Ng, through ? 0x80000000u : 0u);
+    }
+#endif
+    *q = 1.0f;
+    return Ng;
+}
+/* f |cos| and the density of the direction wi. */
+K_FN struct k_vec3 k_scatter_eval(const struct k_scatter *x, struct k_vec3 wi, float *pdf_w)
+{
+#if K_HAS(LOBES)
+    if (x->listed)
+        return k_lobes_eval(&x->list, wi, pdf_w);
+#endif
+    struct k_vec3 w = k_to_local(x->frame, wi);
+    struct k_vec3 f = k_bsdf_eval(&x->b, x->wo, w, pdf_w);
+    return v3_scale(f, FAULT_LOST_COSINE(w.z));
+}
+
+struct k_scattered {
+    int ok, delta, through; /* through: it goes on from -Ng's side */
+    uint ray;               /* K_RAY_* that goes on; 0: as it was */
+    struct k_vec3 wi, weight;
+    float pdf_w, q; /* q: the chance that a light sample takes that side */
+};
+K_FN struct k_scattered k_scatter_sample(const struct k_scatter *x, struct k_vec3 Ng, float choice,
+                                         float u, float v)
+{
+    struct k_scattered r;
+    struct k_bsdf_sample s;
+    r.ok = 0;
+    r.q = 1.0f;
+#if K_HAS(LOBES)
+    if (x->listed) {
+        s = k_lobes_sample(&x->list, choice, u, v);
+        if (!s.ok)
+            return r;
+        r.wi = s.wi;
+        r.through = v3_dot(r.wi, Ng) < 0.0f;
+        if (!s.delta)
+            r.q = k_lobes_side_chance(&x->list, r.through);
+    } else
+#endif
+    {
+        s = k_bsdf_sample_make(&x->b, x->wo, choice, u, v);
+        if (!s.ok)
+            return r;
+        r.wi = k_to_world(x->frame, s.wi);
+        r.through = s.wi.z < 0.0f;
+        float side = v3_dot(r.wi, Ng);
+        if (r.through ? !(side < 0.0f) : !(side > 0.0f))
+            return r;
+    }
+    r.ok = 1;
+    r.delta = s.delta;
+    r.ray = s.ray;
+    r.weight = s.weight;
+    r.pdf_w = s.pdf_w;
+    return r;
+}
+
+#endif
