@@ -62,5 +62,10 @@ enum status model_rectangle(struct arena *a, struct model *out);
 /* Normals for smooth shading: at each place where vertices stand, the mean of the normals of the
  * triangles there, weighted by area (2 A n, summed). vertex_count of them, in the arena. */
 float (*model_smooth_normals(struct arena *a, const struct model *m))[3];
+/* The same with each triangle's 2 A n times its angle at the corner that stands there: weighted by
+ * area and angle, so that how a face is cut into triangles matters less. */
+float (*model_angle_normals(struct arena *a, const struct model *m))[3];
+/* first[v]: the least vertex at v's coordinates; [vertex_count]. False: out of memory. */
+bool model_weld(const struct model *m, uint32_t *first);
 
 #endif

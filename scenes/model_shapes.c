@@ -66,7 +66,7 @@ enum status model_rectangle(struct arena *a, struct model *out)
 /* ---- smooth normals ------------------------------------------------------------------------- */
 
 /* One vertex for each place: vertices at equal coordinates lead to the first of them. */
-static bool weld(const struct model *m, uint32_t *first)
+bool model_weld(const struct model *m, uint32_t *first)
 {
     size_t n = (size_t)m->vertex_count, cap = 16;
     while (cap < 2 * n)
@@ -102,32 +102,54 @@ static bool weld(const struct model *m, uint32_t *first)
     return true;
 }
 
-float (*model_smooth_normals(struct arena *a, const struct model *m))[3]
+/* The angle between two edges that leave a corner (Kahan's form: right for all angles). */
+static double corner_angle(const double a[3], const double b[3])
+{
+    double la = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    double lb = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]), less = 0, more = 0;
+    for (int c = 0; c < 3; c++) {
+        double p = a[c] * lb, q = b[c] * la;
+        less += (p - q) * (p - q);
+        more += (p + q) * (p + q);
+    }
+    return 2 * atan2(sqrt(less), sqrt(more));
+}
+
+/* Adds the triangle's part to the sums at its three places. */
+static void add_normal(const struct model *m, const uint32_t *t, const uint32_t *first,
+                       bool by_angle, double (*sum)[3])
+{
+    double e[3][3]; /* from corner k to corner k + 1 */
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 3; c++)
+            e[k][c] = (double)m->P[t[(k + 1) % 3]][c] - (double)m->P[t[k]][c];
+    const double e2[3] = {-e[2][0], -e[2][1], -e[2][2]};
+    const double x[3] = {e[0][1] * e2[2] - e[0][2] * e2[1], e[0][2] * e2[0] - e[0][0] * e2[2],
+                         e[0][0] * e2[1] - e[0][1] * e2[0]};
+    if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
+        return;
+    for (int k = 0; k < 3; k++) {
+        const double *before = e[(k + 2) % 3];
+        const double back[3] = {-before[0], -before[1], -before[2]};
+        double weight = by_angle ? corner_angle(e[k], back) : 1;
+        for (int c = 0; c < 3; c++)
+            sum[first[t[k]]][c] += weight * x[c];
+    }
+}
+
+static float (*mean_normals(struct arena *a, const struct model *m, bool by_angle))[3]
 {
     size_t n = (size_t)m->vertex_count;
     float(*N)[3] = arena_alloc(a, n, sizeof *N, 0);
     struct arena scratch = {0};
     uint32_t *first = ARENA_ARRAY(&scratch, uint32_t, n);
     double(*sum)[3] = arena_alloc(&scratch, n, sizeof *sum, 0);
-    if (!N || !first || !sum || !weld(m, first)) {
+    if (!N || !first || !sum || !model_weld(m, first)) {
         arena_free(&scratch);
         return NULL;
     }
-    for (size_t i = 0; i < m->triangle_count; i++) {
-        const uint32_t *t = m->triangles[i];
-        double e1[3], e2[3];
-        for (int c = 0; c < 3; c++) {
-            e1[c] = (double)m->P[t[1]][c] - (double)m->P[t[0]][c];
-            e2[c] = (double)m->P[t[2]][c] - (double)m->P[t[0]][c];
-        }
-        double x[3] = {e1[1] * e2[2] - e1[2] * e2[1], e1[2] * e2[0] - e1[0] * e2[2],
-                       e1[0] * e2[1] - e1[1] * e2[0]};
-        if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
-            continue;
-        for (int k = 0; k < 3; k++)
-            for (int c = 0; c < 3; c++)
-                sum[first[t[k]]][c] += x[c];
-    }
+    for (size_t i = 0; i < m->triangle_count; i++)
+        add_normal(m, m->triangles[i], first, by_angle, sum);
     for (size_t i = 0; i < n; i++) {
         const double *s = sum[first[i]];
         double len = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
@@ -136,4 +158,14 @@ float (*model_smooth_normals(struct arena *a, const struct model *m))[3]
     }
     arena_free(&scratch);
     return N;
+}
+
+float (*model_smooth_normals(struct arena *a, const struct model *m))[3]
+{
+    return mean_normals(a, m, false);
+}
+
+float (*model_angle_normals(struct arena *a, const struct model *m))[3]
+{
+    return mean_normals(a, m, true);
 }

@@ -83,9 +83,10 @@ static enum status put_vertices(struct flattening *f, const struct object *o,
     struct scene *s = f->s;
     double normal[3][3];
     transform_normal_matrix(to_world, normal);
-    const float(*N)[3] = o->normals == NORMALS_SMOOTH ? (const float(*)[3])o->model->smooth
-                         : o->normals == NORMALS_FILE ? m->N
-                                                      : NULL;
+    const float(*N)[3] = o->normals == NORMALS_SMOOTH  ? (const float(*)[3])o->model->smooth
+                         : o->normals == NORMALS_ANGLE ? (const float(*)[3])o->model->angle
+                         : o->normals == NORMALS_FILE  ? m->N
+                                                       : NULL;
     for (uint64_t i = 0; i < m->vertex_count; i++) {
         size_t at = f->vertices + i;
         double p[3] = {(double)m->P[i][0], (double)m->P[i][1], (double)m->P[i][2]}, q[3];
@@ -144,12 +145,14 @@ static enum status put_triangles(struct flattening *f, const struct object *o,
             continue;
         }
         uint8_t flags = m->flags ? m->flags[i] : all;
-        if (o->normals == NORMALS_SMOOTH)
+        if (o->normals >= NORMALS_SMOOTH)
             flags |= TRIANGLE_HAS_NORMALS;
         else if (o->normals == NORMALS_FACE)
             flags &= (uint8_t)~TRIANGLE_HAS_NORMALS;
         uint32_t material = o->material;
-        if (material == UINT32_MAX)
+        if (o->model->face_material)
+            material = o->model->face_material[i];
+        else if (material == UINT32_MAX)
             TRY(adopt_material(f->l, o->model, m->material[i], &material));
         memcpy(s->triangles[f->triangles], v, sizeof v);
         s->triangle_flags[f->triangles] = flags;

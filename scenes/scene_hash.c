@@ -63,6 +63,18 @@ static void add_material(struct hash *h, const struct material *m)
     hash_add(h, &m->ior, sizeof m->ior);
     hash_add(h, m->emission, sizeof m->emission);
     add_u64(h, m->emission_two_sided);
+    /* what is as it always was adds nothing: hashes stay what they were */
+    if (m->single_sided || m->interface)
+        add_u64(h, 0x51DE5U + m->single_sided + 2U * m->interface);
+    if (m->normal_map.present) {
+        add_u64(h, m->normal_map.texture);
+        hash_add(h, &m->normal_map.scale, sizeof m->normal_map.scale);
+    }
+    if (m->medium.present) {
+        hash_add(h, &m->medium.density, sizeof m->medium.density);
+        hash_add(h, m->medium.albedo, sizeof m->medium.albedo);
+        hash_add(h, &m->medium.g, sizeof m->medium.g);
+    }
     if (m->shading) {
         hash_add(h, m->shading->hash, sizeof m->shading->hash);
         hash_add(h, &m->shading->emission_bound, sizeof m->shading->emission_bound);

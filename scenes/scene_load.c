@@ -69,6 +69,8 @@ static enum status load(struct loader *l, const char *data, size_t size)
     TRY(flatten_objects(l));
     TRY(keep_materials(l));
     TRY(measure_shadings(l));
+    TRY(check_media(l));
+    TRY(load_tangents(l));
     t->geometry_s = clock_s() - start;
     hash_scene(s);
     return STATUS_OK;

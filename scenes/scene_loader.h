@@ -8,7 +8,7 @@
 #include "shaders.h"
 #include "transform.h"
 
-enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH };
+enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH, NORMALS_ANGLE };
 
 /* A model that objects name, read once. */
 struct loaded_model {
@@ -16,9 +16,11 @@ struct loaded_model {
     const char *path; /* NULL: not from a file */
     const struct json *named_by;
     struct model model;
-    float (*smooth)[3];       /* made when an object asks for it */
-    uint32_t *scene_material; /* by the model's own material; UINT32_MAX until one is made */
-    int32_t *scene_texture;   /* by the model's own texture, as colour and as data; -1 until read */
+    float (*smooth)[3];            /* made when an object asks for it */
+    float (*angle)[3];             /* likewise, weighted by angles too */
+    const uint32_t *face_material; /* the scene's, by triangle; NULL: none */
+    uint32_t *scene_material;      /* by the model's own material; UINT32_MAX until one is made */
+    int32_t *scene_texture; /* by the model's own texture, as colour and as data; -1 until read */
 };
 
 enum object_type {
@@ -84,6 +86,19 @@ enum status find_material(struct loader *l, const struct json *name, uint32_t *o
 /* The scene's material for a model's own one, made on its first use. */
 enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out);
 enum status keep_materials(struct loader *l); /* out of the document's arena into the scene's */
+
+/* scene_surface.c: what a material of any type says of its surface's sides, normals and inside:
+ * "sides", "normal_map" and "medium". */
+#define SURFACE_KEYS "sides", "medium" /* every type */
+enum status load_surface(struct loader *l, const struct json *v, struct material *m);
+/* Position of the named entry of "textures". */
+enum status find_texture(struct loader *l, const struct json *name, uint32_t *out);
+
+/* scene_tangents.c: of triangles with a normal map; after keep_materials. */
+enum status load_tangents(struct loader *l);
+
+/* scene_media.c: the surfaces of media are closed; after keep_materials. */
+enum status check_media(struct loader *l);
 
 /* scene_shaders.c: what a material of type "shader" at v runs; m holds its base. */
 enum status load_shading(struct loader *l, const struct json *v, struct material *m);

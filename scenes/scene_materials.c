@@ -257,12 +257,15 @@ static struct material material_default(enum material_type type)
 }
 
 /* What a base of a shader does not take first, then what it does. */
-#define COMMON_KEYS "emission", "emission_two_sided", "type"
-enum { EMISSION_KEYS = 2 };
+#define COMMON_KEYS "emission", "emission_two_sided", SURFACE_KEYS, "normal_map", "type"
+enum { EMISSION_KEYS = 5 };
 
 /* What every type takes first, then its own keys; by enum material_type. */
-static const char *const material_types[] = {
-    "diffuse", "mirror", "rough_conductor", "dielectric", "principled", "shader", NULL};
+static const char *const material_types[] = {"diffuse",    "mirror",     "rough_conductor",
+                                             "dielectric", "principled", "shader",
+                                             "interface",  NULL};
+enum { TYPE_SHADER = MATERIAL_TYPE_COUNT, TYPE_INTERFACE };
+static const char *const interface_keys[] = {"type", "medium", NULL};
 static const char *const diffuse_keys[] = {COMMON_KEYS, "reflectance", NULL};
 static const char *const conductor_keys[] = {COMMON_KEYS, "eta", "k", "roughness", NULL};
 static const char *const dielectric_keys[] = {COMMON_KEYS, "ior", NULL};
@@ -312,8 +315,8 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
         return expected(d, v, "an object");
     TRY(read_required(d, v, "type", "the type of the material", &type_at));
     TRY(read_choice(d, type_at, material_types, &type));
-    if (type == MATERIAL_TYPE_COUNT)
-        return expected(d, type_at, "a material that is not a shader's");
+    if (type >= MATERIAL_TYPE_COUNT)
+        return expected(d, type_at, "a material that is not a shader's and no interface");
     TRY(read_object(d, v, material_keys[type] + EMISSION_KEYS));
     *m = material_default((enum material_type)type);
     return load_inputs(l, v, m);
@@ -329,7 +332,11 @@ static enum status load_material(struct loader *l, const struct json *v)
         return expected(d, v, "an object");
     TRY(read_required(d, v, "type", "the type of the material", &type_at));
     TRY(read_choice(d, type_at, material_types, &type));
-    if (type == MATERIAL_TYPE_COUNT) {
+    if (type == TYPE_INTERFACE) {
+        TRY(read_object(d, v, interface_keys));
+        m = material_default(MATERIAL_DIFFUSE);
+        m.interface = true;
+    } else if (type == TYPE_SHADER) {
         m = material_default(MATERIAL_DIFFUSE);
         if ((base = json_get(v, "base")))
             TRY(load_base(l, base, &m));
@@ -346,6 +353,7 @@ static enum status load_material(struct loader *l, const struct json *v)
         TRY(check_emission(d, emission, m.emission));
     }
     TRY(field_bool(d, v, "emission_two_sided", &m.emission_two_sided));
+    TRY(load_surface(l, v, &m));
     return add_material(l, &m);
 }
 
@@ -358,6 +366,11 @@ enum status load_materials(struct loader *l, const struct json *v)
     for (const struct json *m = v->first; m; m = m->next)
         TRY(load_material(l, m));
     return STATUS_OK;
+}
+
+enum status find_texture(struct loader *l, const struct json *name, uint32_t *out)
+{
+    return find_named(l, name, "textures", "texture", out);
 }
 
 enum status find_material(struct loader *l, const struct json *name, uint32_t *out)

@@ -139,10 +139,41 @@ static enum status read_points(struct document *d, const struct json *v, size_t 
     return STATUS_OK;
 }
 
+/* A material for each triangle, by its name or its place among "materials". */
+static enum status read_face_materials(struct loader *l, const struct json *v, size_t triangles,
+                                       const uint32_t **out)
+{
+    struct document *d = &l->d;
+    if (v->type != JSON_ARRAY)
+        return expected(d, v, "an array of materials, one for each triangle");
+    if (v->count != triangles)
+        return json_error(d->err, d->file, v, STATUS_TYPE,
+                          "found %zu entries, expected one for each of the %zu triangles", v->count,
+                          triangles);
+    uint32_t *all = ARENA_ARRAY(&d->arena, uint32_t, triangles);
+    const struct json *materials = json_get(l->root, "materials");
+    if (!all)
+        return document_memory(d);
+    for (const struct json *m = v->first; m; m = m->next) {
+        int64_t index;
+        if (m->type == JSON_STRING) {
+            TRY(find_material(l, m, &all[m->index]));
+            continue;
+        }
+        if (m->type != JSON_NUMBER || !materials || materials->count == 0)
+            return expected(d, m, "the name or the number of an entry in \"materials\"");
+        TRY(read_integer(d, m, 0, (int64_t)materials->count - 1, &index));
+        all[m->index] = (uint32_t)index;
+    }
+    *out = all;
+    return STATUS_OK;
+}
+
 static enum status inline_model(struct loader *l, const struct json *v, struct loaded_model **out)
 {
     struct document *d = &l->d;
-    const struct json *vertices, *triangles, *uv = json_get(v, "uv"), *n = json_get(v, "normals");
+    const struct json *vertices, *triangles, *uv = json_get(v, "uv"), *n = json_get(v, "normals"),
+                                             *faces = json_get(v, "face_materials");
     struct loaded_model *m = add_model(l, v);
     if (!m)
         return document_memory(d);
@@ -185,6 +216,11 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
                               .vertex_count = vertices->count,
                               .triangles = (const uint32_t(*)[3])T,
                               .triangle_count = triangles->count};
+    if (faces && json_get(v, "material"))
+        return json_error(d->err, d->file, faces, STATUS_TYPE,
+                          "found \"material\" and \"face_materials\", expected one of them");
+    if (faces)
+        TRY(read_face_materials(l, faces, triangles->count, &m->face_material));
     *out = m;
     return STATUS_OK;
 }
@@ -198,7 +234,7 @@ static void add_model_totals(const struct object *o, struct object_totals *t)
     const struct model *m = &o->model->model;
     t->vertices = m->vertex_count;
     t->triangles = m->triangle_count;
-    t->normals = o->normals == NORMALS_SMOOTH || (o->normals == NORMALS_FILE && m->N);
+    t->normals = o->normals >= NORMALS_SMOOTH || (o->normals == NORMALS_FILE && m->N);
     t->uv = m->UV != NULL;
 }
 
@@ -206,9 +242,10 @@ static enum status load_mesh(struct loader *l, const struct json *v, struct obje
 {
     static const char *const file_keys[] = {"type",      "file",    "material",
                                             "transform", "normals", NULL};
-    static const char *const inline_keys[] = {"type",    "vertices", "triangles", "uv",
-                                              "normals", "material", "transform", NULL};
-    static const char *const modes[] = {"file", "face", "smooth", NULL};
+    static const char *const inline_keys[] = {"type",      "vertices",       "triangles",
+                                              "uv",        "normals",        "material",
+                                              "transform", "face_materials", NULL};
+    static const char *const modes[] = {"file", "face", "smooth", "angle", NULL};
     const struct json *file = json_get(v, "file"), *normals = json_get(v, "normals");
     TRY(read_object(&l->d, v, file ? file_keys : inline_keys));
     int mode = NORMALS_FILE;
@@ -221,6 +258,11 @@ static enum status load_mesh(struct loader *l, const struct json *v, struct obje
     if (mode == NORMALS_SMOOTH && !o->model->smooth) {
         o->model->smooth = model_smooth_normals(&l->d.arena, &o->model->model);
         if (!o->model->smooth)
+            return document_memory(&l->d);
+    }
+    if (mode == NORMALS_ANGLE && !o->model->angle) {
+        o->model->angle = model_angle_normals(&l->d.arena, &o->model->model);
+        if (!o->model->angle)
             return document_memory(&l->d);
     }
     return STATUS_OK;
@@ -319,7 +361,7 @@ static enum status load_object(struct loader *l, const struct json *v, struct ob
     if ((material = json_get(v, "material")))
         TRY(find_material(l, material, &o->material));
     TRY(load[type](l, v, o));
-    bool own = o->model && o->model->model.material;
+    bool own = o->model && (o->model->model.material || o->model->face_material);
     if (type != OBJECT_INSTANCE && !material && !own)
         return json_error(
             d->err, d->file, v, STATUS_TYPE,

@@ -414,8 +414,9 @@ static enum status check_group(struct loader *l, const struct json *v,
 enum status load_shading(struct loader *l, const struct json *v, struct material *m)
 {
     static const char *const keys[] = {
-        "type", "shader", "source",   "parameters",         "layers",         "connections",
-        "base", "drive",  "emission", "emission_two_sided", "emission_bound", NULL};
+        "type",           "shader",     "source", "parameters", "layers",
+        "connections",    "base",       "drive",  "emission",   "emission_two_sided",
+        "emission_bound", SURFACE_KEYS, NULL};
     struct document *d = &l->d;
     const struct json *layers = json_get(v, "layers"), *base = json_get(v, "base"),
                       *drive = json_get(v, "drive");

@@ -139,6 +139,21 @@ struct shading {
     char hash[33];                   /* of the programs, parameters, connections and drives */
 };
 
+/* Tangent-space normals: the texture's texels, x and y times scale (section 26). */
+struct normal_map {
+    bool present;
+    uint32_t texture;
+    float scale;
+};
+/* What fills the closed surface that has the material (section 27). */
+enum { MEDIA_MAX = 255 };
+struct medium {
+    bool present;
+    float density;   /* extinction, per unit of length */
+    float albedo[3]; /* of one scattering */
+    float g;         /* Henyey and Greenstein's mean cosine */
+};
+
 /* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md section 7. */
 struct material {
     const char *name;
@@ -152,6 +167,10 @@ struct material {
     float emission[3];             /* radiance, W m^-2 sr^-1; 0 for none */
     bool emission_two_sided;
     struct shading *shading; /* NULL: none; else type and inputs are those of its base */
+    bool single_sided;       /* what comes from behind does not meet it (section 26) */
+    bool interface;          /* no surface, only the border of a medium (section 27) */
+    struct normal_map normal_map;
+    struct medium medium;
 };
 
 /* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks. */
@@ -238,6 +257,11 @@ struct scene {
     struct disk *disks;
     size_t disk_count;
     uint32_t *primitive_material; /* by primitive id */
+    /* Of triangles with a normal map: at each corner the tangent and the bitangent's sign (section
+     * 26), by tangent_of[triangle], UINT32_MAX for the others. Both NULL when there are none. */
+    float (*tangents)[3][4];
+    uint32_t *tangent_of;
+    size_t tangent_count;
 
     double bounds_min[3], bounds_max[3]; /* of all primitives; min > max when there are none */
     size_t dropped_degenerate; /* zero-area or non-finite triangles left out while loading */

@@ -37,7 +37,8 @@ GOOD = {
     "isophote": 1,
     "camera": {"origin": [0, 0, 5], "target": [0, 0, 0]},
     "materials": {
-        "m": {"type": "diffuse"},
+        "m": {"type": "diffuse", "sides": "single", "normal_map": {"texture": "t", "scale": -1}},
+        "fog": {"type": "interface", "medium": {"density": 1, "albedo": [1, 1, 0.5], "g": 0.3}},
         "closure": {"type": "shader", "source": "surface s() { Ci = diffuse(N); }", "emission_bound": 3},
         "network": {
             "type": "shader",
@@ -51,7 +52,16 @@ GOOD = {
             "emission": 2,
         },
     },
-    "objects": [{"type": "sphere", "material": "m"}],
+    "objects": [
+        {"type": "sphere", "material": "m"},
+        {
+            "type": "mesh",
+            "vertices": [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+            "triangles": [[0, 1, 2]],
+            "face_materials": ["m"],
+            "normals": "angle",
+        },
+    ],
 }
 
 
@@ -89,6 +99,12 @@ BAD = [
     changed(["materials", "m"], {"type": "shader", "layers": [{"name": "a.b", "shader": "a.asl"}]}),
     changed(["materials", "m"], {"type": "shader", "layers": [{"name": "a", "shader": "a.asl"}], "connections": [["a", "b.y"]]}),
     changed(["materials", "m"], {"type": "diffuse", "shader": "a.asl"}),
+    changed(["materials", "m"], {"type": "diffuse", "sides": "both"}),
+    changed(["materials", "m"], {"type": "diffuse", "medium": {"density": 1, "g": 1}}),
+    changed(["materials", "m"], {"type": "diffuse", "normal_map": "t"}),
+    changed(["materials", "m"], {"type": "interface", "emission": 1}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "normal_map": {"texture": "t"}}),
+    changed(["objects", 1, "material"], "m"),
     changed(["environment"], {}),
     changed(["environment"], {"radiance": 1, "file": "a.exr"}),
     changed(["objects", 0], {"type": "spere", "material": "m"}),
