@@ -187,9 +187,10 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
     triangle_vertices(s, triangle, v);
     struct vec3 E1 = sub(v[1], v[0]), E2 = sub(v[2], v[0]);
     *U = E1, *V = E2;
-    if (!(s->triangle_flags[triangle] & TRIANGLE_HAS_UV) || !s->UV)
+    const struct triangle at = triangle_at(s, triangle);
+    if (!(s->triangle_flags[at.stored] & TRIANGLE_HAS_UV) || !s->UV)
         return;
-    const uint32_t *i = s->triangles[triangle];
+    const uint32_t *i = at.corner;
     double a = (double)s->UV[i[1]][0] - (double)s->UV[i[0]][0];
     double b = (double)s->UV[i[2]][0] - (double)s->UV[i[0]][0];
     double c = (double)s->UV[i[1]][1] - (double)s->UV[i[0]][1];
@@ -207,12 +208,11 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
 static void tangents(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
                      struct vec3 *V)
 {
-    size_t i = primitive;
-    if (i < s->triangle_count) {
+    if (is_triangle(s, primitive)) {
         triangle_tangents(s, primitive, Ng, U, V);
         return;
     }
-    i -= s->triangle_count;
+    size_t i = primitive - s->triangle_count;
     if (i < s->sphere_count) {
         double r = (double)s->spheres[i].radius, g = sqrt(Ng.x * Ng.x + Ng.y * Ng.y);
         double p = g > 0 ? Ng.x / g : 1, q = g > 0 ? Ng.y / g : 0;
@@ -437,7 +437,7 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         out->hit.Ns = out->hit.Ng;
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
-    uint32_t material = s->primitive_material[hit->primitive];
+    uint32_t material = scene_material_of(s, hit->primitive);
     const struct material *m = &s->materials[material];
     struct bsdf base = bsdf_at(s, m, hit->uv, !out->backfacing);
     if (!m->shading) {

@@ -117,5 +117,21 @@ void hash_scene(struct scene *s)
     add_u64(h, s->disk_count);
     hash_add(h, s->disks, s->disk_count * sizeof *s->disks);
     hash_add(h, s->primitive_material, scene_primitive_count(s) * sizeof *s->primitive_material);
+    if (s->instance_count > 0) {
+        size_t own = scene_primitive_count(s);
+        add_u64(h, s->prototype_triangle_count);
+        hash_add(h, s->triangles + s->triangle_count,
+                 s->prototype_triangle_count * sizeof *s->triangles);
+        hash_add(h, s->triangle_flags + s->triangle_count, s->prototype_triangle_count);
+        hash_add(h, s->primitive_material + own,
+                 s->prototype_triangle_count * sizeof *s->primitive_material);
+        add_u64(h, s->instance_count);
+        for (size_t i = 0; i < s->instance_count; i++) {
+            const struct instance *n = &s->instances[i];
+            add_u64(h, s->prototypes[n->prototype].first);
+            add_u64(h, s->prototypes[n->prototype].count);
+            hash_add(h, n->to_world, sizeof n->to_world);
+        }
+    }
     hash_close(h, s->hash);
 }

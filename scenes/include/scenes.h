@@ -173,12 +173,26 @@ struct material {
     struct medium medium;
 };
 
-/* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks. */
+/* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks, then the triangles
+ * of instances. */
 struct sphere {
     float center[3], radius;
 };
 struct disk {
     float center[3], normal[3], radius; /* normal has unit length; it emits on that side */
+};
+
+/* Triangles that instances share, in the space of their group: triangles [first, first + count) of
+ * the scene, behind those of the world. None of their materials emits (emission is 0). */
+struct prototype {
+    const char *name; /* the group's */
+    uint32_t first, count;
+};
+/* A prototype placed in the world (docs/protocol.md section 25). Its triangle i has primitive id
+ * first_id + i. */
+struct instance {
+    uint32_t prototype, first_id;
+    float to_world[3][4]; /* row-major; invertible */
 };
 
 #define TRIANGLE_HAS_NORMALS 1u
@@ -256,7 +270,8 @@ struct scene {
     size_t sphere_count;
     struct disk *disks;
     size_t disk_count;
-    uint32_t *primitive_material; /* by primitive id */
+    /* of the world's primitives by id, then of prototypes' triangles */
+    uint32_t *primitive_material;
     /* Of triangles with a normal map: at each corner the tangent and the bitangent's sign (section
      * 26), by tangent_of[triangle], UINT32_MAX for the others. Both NULL when there are none. */
     float (*tangents)[3][4];
@@ -266,12 +281,31 @@ struct scene {
     double bounds_min[3], bounds_max[3]; /* of all primitives; min > max when there are none */
     size_t dropped_degenerate; /* zero-area or non-finite triangles left out while loading */
     struct scene_times times;
+
+    struct prototype *prototypes;
+    size_t prototype_count, prototype_triangle_count;
+    struct instance *instances; /* by first_id */
+    size_t instance_count;
 };
 
+/* The world's own primitives: those that stand in no instance. All lights are among them. */
 static inline size_t scene_primitive_count(const struct scene *s)
 {
     return s->triangle_count + s->sphere_count + s->disk_count;
 }
+/* All primitives that rays can meet; primitive ids are below this. At most 2^31 - 1. */
+size_t scene_effective_count(const struct scene *s);
+size_t scene_effective_triangles(const struct scene *s);
+/* The instance that primitive `id` stands in; NULL: the world. */
+const struct instance *scene_instance_of(const struct scene *s, uint32_t id);
+/* Index into s->triangles of primitive `id`, which must be a triangle, and the instance it stands
+ * in (NULL: the world). */
+uint32_t scene_triangle_of(const struct scene *s, uint32_t id, const struct instance **instance);
+/* Its material, by index. */
+uint32_t scene_material_of(const struct scene *s, uint32_t id);
+/* True if the instance turns insides out: its triangles then stand with vertices 1 and 2 exchanged.
+ */
+bool instance_mirrors(const struct instance *n);
 
 /* Everything a scene needs, read and checked; *out is freed by scene_free. Fails with file, line,
  * column and key path; also LIMIT (more than 2^31 - 1 primitives or 2^32 - 1 vertices, before
