@@ -112,8 +112,8 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
             .metallic = m->metallic.value,
             .metallic_texture = m->metallic.texture,
             .metallic_channel = m->metallic.channel,
-            .specular = m->specular,
-            .ior = m->ior,
+            .specular = m->specular.value,
+            .ior = m->ior.value,
         };
         memcpy(out[i].base, m->base.value, 12);
         memcpy(out[i].eta, m->eta, 12);

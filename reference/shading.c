@@ -356,7 +356,8 @@ static void log_shading(struct text *log, const struct asl_globals *g, const str
 {
     static const char *const kinds[] = {"base",       "diffuse",    "translucent", "oren_nayar",
                                         "burley",     "sheen",      "phong",       "ward",
-                                        "reflection", "refraction", "transparent"};
+                                        "reflection", "refraction", "transparent", "coat",
+                                        "velvet"};
     text_printf(log, "  shader of \"%s\": u %.9g v %.9g, Du %.6g %.6g, Dv %.6g %.6g%s\n", m->name,
                 (double)g->u.v, (double)g->v.v, (double)g->u.dx, (double)g->u.dy, (double)g->v.dx,
                 (double)g->v.dy, g->backfacing ? ", backfacing" : "");
@@ -380,10 +381,18 @@ static void log_shading(struct text *log, const struct asl_globals *g, const str
         text_printf(log, "  emits %.9g %.9g %.9g\n", at->emitted.x, at->emitted.y, at->emitted.z);
 }
 
+/* The U that lobes are brushed along: none on triangles without texture coordinates. */
+static struct vec3 brush_direction(const struct scene *s, uint32_t primitive, struct vec3 U)
+{
+    bool plain = primitive < s->triangle_count &&
+                 !(s->UV && (s->triangle_flags[primitive] & TRIANGLE_HAS_UV));
+    return plain ? gray(0) : U;
+}
+
 /* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
 static void run_shader(struct shader_thread *t, const struct scene *s,
                        const struct environment_table *environment, uint32_t material,
-                       const struct bsdf *base, struct surface *out, struct text *log)
+                       struct vec3 U, struct surface *out, struct text *log)
 {
     const struct material *m = &s->materials[material];
     struct asl_context *c = context_of(t, material, m->shading);
@@ -397,12 +406,12 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         return;
     }
     if (m->shading->has_base) {
-        drive_base(c, m->shading, *base, out);
+        drive_base(c, m->shading, bsdf_at(s, m, out->hit.uv, !out->backfacing), out);
     } else {
         double pdf;
         struct vec3 background =
             environment_radiance(&s->environment, environment, negate(out->lobes.wo), &pdf);
-        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns,
+        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns, U,
                                         out->backfacing, background, &out->lobes);
     }
     if (out->lobes.dropped) {
@@ -416,10 +425,10 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         log_shading(log, &t->globals, c, m, out);
 }
 
-static void add_base(struct surface *at, const struct bsdf *base)
+static void take_material(const struct scene *s, const struct material *m, struct vec3 U,
+                          struct surface *at)
 {
-    struct lobe *l = lobes_add(&at->lobes, LOBE_BASE, gray(1), at->hit.Ns, at->hit.Ns);
-    l->base = *base;
+    lobes_of_material(s, m, &at->hit, U, at->backfacing, &at->lobes);
     lobes_finish(&at->lobes);
 }
 
@@ -439,15 +448,15 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     out->lobes.wo = wo;
     uint32_t material = scene_material_of(s, hit->primitive);
     const struct material *m = &s->materials[material];
-    struct bsdf base = bsdf_at(s, m, hit->uv, !out->backfacing);
+    tangents(s, hit->primitive, hit->Ng, &U, &V);
+    struct vec3 along = brush_direction(s, hit->primitive, U);
     if (!m->shading) {
-        add_base(out, &base);
+        take_material(s, m, along, out);
     } else if (t) {
         if (log)
             text_printf(log, "vertex %u\n", from->k);
-        tangents(s, hit->primitive, hit->Ng, &U, &V);
         t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
-        run_shader(t, s, environment, material, &base, out, log);
+        run_shader(t, s, environment, material, along, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
 }
@@ -462,12 +471,11 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     *out = (struct surface){.hit = *hit, .backfacing = !entering, .normal = hit->Ns};
     out->lobes.Ng = hit->Ng;
     out->lobes.wo = wo;
-    struct bsdf base = bsdf_at(s, m, hit->uv, entering);
+    const struct vec3 U = vec3(1, 0, 0);
     if (!m->shading) {
-        add_base(out, &base);
+        take_material(s, m, U, out);
     } else if (t) {
-        t->globals =
-            surface_globals(&from, out, vec3(1, 0, 0), vec3(0, 1, 0), m->shading->surface_area);
-        run_shader(t, s, environment, material, &base, out, NULL);
+        t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
+        run_shader(t, s, environment, material, U, out, NULL);
     }
 }

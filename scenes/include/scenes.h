@@ -89,8 +89,15 @@ enum material_type {
     MATERIAL_ROUGH_CONDUCTOR,
     MATERIAL_DIELECTRIC,
     MATERIAL_PRINCIPLED,
+    MATERIAL_BASE_TYPES, /* section 7's end here: these can be the base of a shader's */
+    MATERIAL_OREN_NAYAR = MATERIAL_BASE_TYPES,
+    MATERIAL_ROUGH_DIELECTRIC,
+    MATERIAL_THIN_DIELECTRIC,
+    MATERIAL_SHEEN,
     MATERIAL_TYPE_COUNT
 };
+
+enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND };
 
 /* What an output of a shader can drive (docs/protocol.md section 19). */
 enum drive_input {
@@ -154,16 +161,29 @@ struct medium {
     float g;         /* Henyey and Greenstein's mean cosine */
 };
 
-/* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md section 7. */
+/* The scalars that only lists of lobes have (docs/protocol.md section 28). */
+#define MATERIAL_LIST_SCALARS(X)                                                                   \
+    X(specular_tint)                                                                               \
+    X(anisotropy)                                                                                  \
+    X(rotation)                                                                                    \
+    X(sheen)                                                                                       \
+    X(sheen_tint)                                                                                  \
+    X(clearcoat)                                                                                   \
+    X(clearcoat_gloss)                                                                             \
+    X(transmission)                                                                                \
+    X(sigma)                                                                                       \
+    X(opacity)
+
+/* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md sections 7, 28. */
 struct material {
     const char *name;
     enum material_type type;
-    struct color_input base; /* diffuse reflectance; mirror reflectance; principled base color */
+    struct color_input base; /* principled: base color; others: reflectance */
     struct scalar_input roughness; /* alpha = roughness^2 */
     struct scalar_input metallic;  /* principled */
-    float specular;                /* principled; 0.5 is F0 = 0.04 */
+    struct scalar_input specular;  /* principled; 0.5 is F0 = 0.04 */
     float eta[3], k[3];            /* rough conductor: complex index of refraction */
-    float ior;                     /* dielectric: inside over outside */
+    struct scalar_input ior;       /* inside over outside */
     float emission[3];             /* radiance, W m^-2 sr^-1; 0 for none */
     bool emission_two_sided;
     struct shading *shading; /* NULL: none; else type and inputs are those of its base */
@@ -171,7 +191,13 @@ struct material {
     bool interface;          /* no surface, only the border of a medium (section 27) */
     struct normal_map normal_map;
     struct medium medium;
+#define FIELD(name) struct scalar_input name; /* sigma: radians */
+    MATERIAL_LIST_SCALARS(FIELD)
+#undef FIELD
+    enum alpha_mode alpha_mode; /* OPAQUE: opacity does not count */
 };
+/* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */
+bool material_is_list(const struct material *m);
 
 /* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks, then the triangles
  * of instances. */
