@@ -156,8 +156,8 @@ bool delta_sample(const struct lobe *l, struct vec3 *wi, struct vec3 *weight)
 
 /* ---- clearcoat ------------------------------------------------------------------------------ */
 
-/* Burley, "Physically Based Shading at Disney", SIGGRAPH 2012 course, 5.6 and appendix B.2: GTR with
- * gamma 1. a2 = alpha^2. */
+/* Burley, "Physically Based Shading at Disney", SIGGRAPH 2012 course, 5.6 and appendix B.2: GTR
+ * with gamma 1. a2 = alpha^2. */
 static double coat_d(double a2, double cosine)
 {
     return (a2 - 1) / (PI * log(a2) * (1 + (a2 - 1) * cosine * cosine));

@@ -354,10 +354,9 @@ static void drive_base(const struct asl_context *c, const struct shading *shadin
 static void log_shading(struct text *log, const struct asl_globals *g, const struct asl_context *c,
                         const struct material *m, const struct surface *at)
 {
-    static const char *const kinds[] = {"base",       "diffuse",    "translucent", "oren_nayar",
-                                        "burley",     "sheen",      "phong",       "ward",
-                                        "reflection", "refraction", "transparent", "coat",
-                                        "velvet"};
+    static const char *const kinds[] = {
+        "base", "diffuse",    "translucent", "oren_nayar",  "burley", "sheen", "phong",
+        "ward", "reflection", "refraction",  "transparent", "coat",   "velvet"};
     text_printf(log, "  shader of \"%s\": u %.9g v %.9g, Du %.6g %.6g, Dv %.6g %.6g%s\n", m->name,
                 (double)g->u.v, (double)g->v.v, (double)g->u.dx, (double)g->u.dy, (double)g->v.dx,
                 (double)g->v.dy, g->backfacing ? ", backfacing" : "");

@@ -263,9 +263,7 @@ static struct scalar_input scalar(float value)
 
 static struct material material_default(enum material_type type)
 {
-    struct material m = {.type = type,
-                         .base = {{0.5F, 0.5F, 0.5F}, -1},
-                         .eta = {1.5F, 1.5F, 1.5F}};
+    struct material m = {.type = type, .base = {{0.5F, 0.5F, 0.5F}, -1}, .eta = {1.5F, 1.5F, 1.5F}};
 #define NONE(name) m.name = scalar(0);
     MATERIAL_LIST_SCALARS(NONE)
 #undef NONE
@@ -339,8 +337,8 @@ static enum status load_index(struct loader *l, const struct json *v, struct mat
         memcpy(m->k, metals[i].k, sizeof m->k);
         return STATUS_OK;
     }
-    TRY(read_required(d, v, "eta", "the real part of the index of refraction (or \"metal\": a name)",
-                      &at));
+    TRY(read_required(d, v, "eta",
+                      "the real part of the index of refraction (or \"metal\": a name)", &at));
     TRY(read_rgb(d, at, 1e-3, 100, m->eta));
     TRY(read_required(d, v, "k", "the imaginary part of the index of refraction", &at));
     return read_rgb(d, at, 0, 100, m->k);
@@ -354,20 +352,19 @@ static enum status load_index(struct loader *l, const struct json *v, struct mat
 enum { COMMON_COUNT = 7 };
 
 static const char *const material_types[] = {
-    "diffuse",    "mirror",           "rough_conductor", "dielectric", "principled",
-    "oren_nayar", "rough_dielectric", "thin_dielectric", "sheen",      "shader",
-    "interface",  NULL};
+    "diffuse",    "mirror",     "rough_conductor",  "dielectric",
+    "principled", "oren_nayar", "rough_dielectric", "thin_dielectric",
+    "sheen",      "shader",     "interface",        NULL};
 enum { TYPE_SHADER = MATERIAL_TYPE_COUNT, TYPE_INTERFACE };
 static const char *const interface_keys[] = {"type", "medium", NULL};
 static const char *const diffuse_keys[] = {COMMON_KEYS, "type", "reflectance", NULL};
-static const char *const conductor_keys[] = {
-    COMMON_KEYS, "anisotropy", "rotation", "type", "eta", "k", "metal", "roughness", NULL};
+static const char *const conductor_keys[] = {COMMON_KEYS, "anisotropy", "rotation",  "type", "eta",
+                                             "k",         "metal",      "roughness", NULL};
 static const char *const ior_keys[] = {COMMON_KEYS, "type", "ior", NULL};
 static const char *const principled_keys[] = {
-    COMMON_KEYS,  "specular_tint", "anisotropy",      "rotation",     "sheen",
-    "sheen_tint", "clearcoat",     "clearcoat_gloss", "transmission", "ior",
-    "type",       "base_color",    "metallic",        "roughness",    "specular",
-    NULL};
+    COMMON_KEYS, "specular_tint",   "anisotropy",   "rotation", "sheen", "sheen_tint",
+    "clearcoat", "clearcoat_gloss", "transmission", "ior",      "type",  "base_color",
+    "metallic",  "roughness",       "specular",     NULL};
 static const char *const oren_nayar_keys[] = {COMMON_KEYS, "type", "reflectance", "sigma", NULL};
 static const char *const rough_dielectric_keys[] = {COMMON_KEYS, "type", "ior", "roughness", NULL};
 static const char *const sheen_keys[] = {COMMON_KEYS, "type", "reflectance", "roughness", NULL};
@@ -446,8 +443,9 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
     TRY(read_required(d, v, "type", "the type of the material", &type_at));
     TRY(read_choice(d, type_at, material_types, &type));
     if (type >= MATERIAL_BASE_TYPES)
-        return expected(d, type_at, "\"diffuse\", \"mirror\", \"rough_conductor\", \"dielectric\" "
-                                    "or \"principled\"");
+        return expected(d, type_at,
+                        "\"diffuse\", \"mirror\", \"rough_conductor\", \"dielectric\" "
+                        "or \"principled\"");
     TRY(read_object(d, v, material_keys[type].all + material_keys[type].own));
     *m = material_default((enum material_type)type);
     return load_inputs(l, v, m);

@@ -178,7 +178,7 @@ struct medium {
 struct material {
     const char *name;
     enum material_type type;
-    struct color_input base; /* principled: base color; others: reflectance */
+    struct color_input base;       /* principled: base color; others: reflectance */
     struct scalar_input roughness; /* alpha = roughness^2 */
     struct scalar_input metallic;  /* principled */
     struct scalar_input specular;  /* principled; 0.5 is F0 = 0.04 */
