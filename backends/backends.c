@@ -86,16 +86,11 @@ static enum status memory_check(const struct device_info *info, const struct lay
 static enum status shading_check(const struct device_info *info, const struct scene *s,
                                  struct error *err)
 {
-    for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
         const struct material *m = &s->materials[s->primitive_material[i]];
         if (m->shading)
             return error_msg(err, STATUS_UNSUPPORTED,
                              "material \"%s\" runs a shader: %s renders no shaded materials yet, "
-                             "`--device reference` does",
-                             m->name, info->id);
-        if (material_is_list(m)) /* until the kernel has lists of lobes */
-            return error_msg(err, STATUS_UNSUPPORTED,
-                             "material \"%s\" is a list of lobes: %s renders none yet, "
                              "`--device reference` does",
                              m->name, info->id);
     }
@@ -255,6 +250,11 @@ static enum status job_check(const struct device *d, const struct render_job *jo
     if (job->width == 0 || job->height == 0 || job->width > 65536 || job->height > 65536)
         return error_msg(err, STATUS_ARG, "a picture of %ux%u pixels: sides are 1 to 65536",
                          job->width, job->height);
+    if ((uint64_t)job->crop[0] + job->crop[2] > job->width ||
+        (uint64_t)job->crop[1] + job->crop[3] > job->height || (job->crop[2] && !job->crop[3]))
+        return error_msg(err, STATUS_ARG, "a crop of %ux%u at (%u, %u) of %ux%u pixels",
+                         job->crop[2], job->crop[3], job->crop[0], job->crop[1], job->width,
+                         job->height);
     if (job->max_depth == 0)
         return error_msg(err, STATUS_ARG, "max_depth is 0: a path has at least one edge");
     if (job->sample_count > UINT32_MAX - job->sample_begin)
@@ -278,12 +278,21 @@ static enum status job_check(const struct device *d, const struct render_job *jo
     return STATUS_OK;
 }
 
+/* The part of the picture that a job makes: x, y, width, height. */
+static void job_area(const struct render_job *job, uint32_t area[4])
+{
+    const uint32_t whole[4] = {0, 0, job->width, job->height};
+    memcpy(area, job->crop[2] ? job->crop : whole, sizeof whole);
+}
+
 /* A job's settings with every default filled in. */
 static enum status settings_make(const struct device *d, const struct render_job *job,
                                  struct launch_settings *out, struct error *err)
 {
     struct launch_settings s = job->launch, own = {0};
-    const uint32_t size[2] = {job->width, job->height};
+    uint32_t area[4];
+    job_area(job, area);
+    const uint32_t *size = area + 2;
     d->api->defaults(d->backend, &own);
     for (int i = 0; i < 2; i++) {
         if (s.work_group[0] == 0 && s.work_group[1] == 0)
@@ -345,6 +354,7 @@ struct run {
     struct device *d;
     const struct render_job *job;
     struct launch_settings set;
+    uint32_t area[4]; /* job_area */
     struct k_launch launch;
     struct render_times times;
     double start;
@@ -378,13 +388,12 @@ static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32
 {
     enum { WAIT_SAMPLES = 1 << 18 };
     struct k_launch *l = &r->launch;
-    uint32_t tiles_x = (r->job->width + r->set.tile[0] - 1) / r->set.tile[0];
-    l->tile_x = tile % tiles_x * r->set.tile[0];
-    l->tile_y = tile / tiles_x * r->set.tile[1];
-    l->tile_w =
-        r->set.tile[0] < r->job->width - l->tile_x ? r->set.tile[0] : r->job->width - l->tile_x;
-    l->tile_h =
-        r->set.tile[1] < r->job->height - l->tile_y ? r->set.tile[1] : r->job->height - l->tile_y;
+    uint32_t tiles_x = (r->area[2] + r->set.tile[0] - 1) / r->set.tile[0];
+    uint32_t x = tile % tiles_x * r->set.tile[0], y = tile / tiles_x * r->set.tile[1];
+    l->tile_x = r->area[0] + x;
+    l->tile_y = r->area[1] + y;
+    l->tile_w = r->set.tile[0] < r->area[2] - x ? r->set.tile[0] : r->area[2] - x;
+    l->tile_h = r->set.tile[1] < r->area[3] - y ? r->set.tile[1] : r->area[3] - y;
     l->sample_begin = begin;
     l->sample_count = count;
     l->accumulate = begin > r->job->sample_begin;
@@ -404,8 +413,8 @@ static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32
 static enum status run_all(struct run *r, struct error *err)
 {
     assert(r->set.tile[0] > 0 && r->set.tile[1] > 0); /* settings_make */
-    uint32_t tiles_x = (r->job->width + r->set.tile[0] - 1) / r->set.tile[0];
-    uint32_t tiles_y = (r->job->height + r->set.tile[1] - 1) / r->set.tile[1], *order = NULL;
+    uint32_t tiles_x = (r->area[2] + r->set.tile[0] - 1) / r->set.tile[0];
+    uint32_t tiles_y = (r->area[3] + r->set.tile[1] - 1) / r->set.tile[1], *order = NULL;
     if ((uint64_t)tiles_x * tiles_y > 1u << 24)
         return error_msg(err, STATUS_LIMIT, "%u x %u tiles are more than 2^24", tiles_x, tiles_y);
     enum status st = tiles_order(tiles_x * tiles_y, r->set.tile_order, &order, err);
@@ -438,8 +447,10 @@ static enum status run_first_launch(struct run *r, size_t pixels, bool poison, s
     d->shapes = longer;
     double start = clock_s();
     struct k_launch l = r->launch;
-    l.tile_w = wg[0] < r->job->width ? wg[0] : r->job->width;
-    l.tile_h = wg[1] < r->job->height ? wg[1] : r->job->height;
+    l.tile_x = r->area[0];
+    l.tile_y = r->area[1];
+    l.tile_w = wg[0] < r->area[2] ? wg[0] : r->area[2];
+    l.tile_h = wg[1] < r->area[3] ? wg[1] : r->area[3];
     l.sample_begin = r->job->sample_begin;
     l.sample_count = 1;
     double device_s;
@@ -467,17 +478,18 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     if (job->sample_count == 0 || job->sample_count > FILM_SAMPLES_MAX)
         return error_msg(err, STATUS_ARG, "%u samples a pixel: 1 to %u in one job",
                          job->sample_count, FILM_SAMPLES_MAX);
-    if (film->width != job->width || film->height != job->height || film->exponent != d->exponent)
+    job_area(job, r.area);
+    if (film->width != r.area[2] || film->height != r.area[3] || film->exponent != d->exponent)
         return error_msg(
             err, STATUS_ARG, "the film is %ux%u with exponent %d; the job needs %ux%u with %d",
-            film->width, film->height, film->exponent, job->width, job->height, d->exponent);
+            film->width, film->height, film->exponent, r.area[2], r.area[3], d->exponent);
     st = settings_make(d, job, &r.set, err);
     if (st)
         return st;
     size_t pixels = (size_t)job->width * job->height;
     double start = clock_s();
     r.launch = launch_make(d, job);
-    r.work = (uint64_t)pixels * job->sample_count;
+    r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)
         d->api->set_threads(d->backend, job->launch.threads);
@@ -495,8 +507,12 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     r.times.render_s = rendered - r.start;
     if (st == STATUS_OK)
         st = d->api->film_read(d->backend, sums, pixels, err);
-    for (size_t i = 0; st == STATUS_OK && i < pixels * 4; i++) /* poison may wrap: unsigned */
-        film->sums[i] = (int64_t)((uint64_t)film->sums[i] + (uint64_t)sums[i]);
+    for (size_t y = 0; st == STATUS_OK && y < r.area[3]; y++) {
+        const int64_t *from = sums + 4 * ((r.area[1] + y) * job->width + r.area[0]);
+        int64_t *to = film->sums + 4 * y * r.area[2];
+        for (size_t i = 0; i < 4 * (size_t)r.area[2]; i++) /* poison may wrap: unsigned */
+            to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
+    }
     r.times.readback_s = clock_s() - rendered;
     free(sums);
     if (st == STATUS_OK && times) {

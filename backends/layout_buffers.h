@@ -14,6 +14,7 @@ enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind k
                         struct error *err);
 enum status layout_materials(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err);
+enum status layout_camera(struct layout *l, const struct scene *s, struct error *err);
 /* After layout_materials: it fills in the densities. */
 enum status layout_lights(struct layout *l, const struct scene *s, struct error *err);
 

@@ -18,6 +18,7 @@ struct render_command {
 struct render_summary {
     const char *scene, *device, *mode, *out;
     const struct render_job *job;
+    uint32_t width, height; /* of the picture: the job's, or its crop's */
     double mean[3], render_s;
     bool on_device;
     char film_hash[33];
@@ -64,7 +65,7 @@ static enum status write_picture(const struct render_command *cmd, const struct 
                                  const float *rgb, const struct reference_picture *extra,
                                  struct error *err)
 {
-    uint32_t w = sum->job->width, h = sum->job->height;
+    uint32_t w = sum->width, h = sum->height;
     if (!has_suffix(cmd->out, ".exr"))
         return image_write(cmd->out, w, h, rgb, cmd->exposure, err);
     size_t n = (size_t)w * h;
@@ -114,13 +115,13 @@ static enum status write_picture(const struct render_command *cmd, const struct 
 static bool summary_json(const struct render_summary *r)
 {
     struct json_writer w = {.pretty = true};
-    double samples = (double)r->job->width * r->job->height * r->job->sample_count;
+    double samples = (double)r->width * r->height * r->job->sample_count;
     json_begin_object(&w);
     json_key_string(&w, "scene", r->scene);
     json_key_string(&w, "device", r->device);
     json_key_string(&w, "mode", r->mode);
-    json_key_integer(&w, "width", r->job->width);
-    json_key_integer(&w, "height", r->job->height);
+    json_key_integer(&w, "width", r->width);
+    json_key_integer(&w, "height", r->height);
     json_key_integer(&w, "spp", r->job->sample_count);
     json_key_integer(&w, "max_depth", r->job->max_depth);
     json_key_integer(&w, "seed", (int64_t)r->job->seed);
@@ -171,9 +172,9 @@ static bool summary_json(const struct render_summary *r)
 
 static bool summary_text(const struct render_summary *r)
 {
-    double samples = (double)r->job->width * r->job->height * r->job->sample_count;
+    double samples = (double)r->width * r->height * r->job->sample_count;
     printf("%s on %s, %s: %ux%u, %u spp in %.3f s, %.2f Msamples/s\n", r->scene, r->device, r->mode,
-           r->job->width, r->job->height, r->job->sample_count, r->render_s,
+           r->width, r->height, r->job->sample_count, r->render_s,
            r->render_s > 0 ? samples / r->render_s / 1e6 : 0);
     printf("mean radiance %.5g %.5g %.5g", r->mean[0], r->mean[1], r->mean[2]);
     if (r->on_device)
@@ -197,16 +198,18 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
     enum status s = reference_open(scene, &r, err);
     if (s != STATUS_OK)
         return s;
-    const struct reference_job rj = {.width = job->width,
-                                     .height = job->height,
-                                     .sample_begin = job->sample_begin,
-                                     .sample_count = job->sample_count,
-                                     .max_depth = job->max_depth,
-                                     .rr_depth = job->rr_depth,
-                                     .seed = job->seed,
-                                     .threads = job->launch.threads,
-                                     .progress = progress_callback,
-                                     .progress_ctx = progress_text};
+    const struct reference_job rj = {
+        .width = job->width,
+        .height = job->height,
+        .crop = {job->crop[0], job->crop[1], job->crop[2], job->crop[3]},
+        .sample_begin = job->sample_begin,
+        .sample_count = job->sample_count,
+        .max_depth = job->max_depth,
+        .rr_depth = job->rr_depth,
+        .seed = job->seed,
+        .threads = job->launch.threads,
+        .progress = progress_callback,
+        .progress_ctx = progress_text};
     struct reference_picture picture = {0};
     double start = clock_s();
     s = reference_render(r, &rj, &picture, err);
@@ -214,11 +217,11 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
     sum->load.bvh_build_s = reference_build_s(r);
     progress_end();
     if (s == STATUS_OK) {
-        size_t n = (size_t)job->width * job->height;
+        size_t n = (size_t)sum->width * sum->height;
         float *rgb = to_float(picture.beauty, 3 * n);
         if (!rgb) {
-            s = error_msg(err, STATUS_MEMORY, "out of memory for a %ux%u picture", job->width,
-                          job->height);
+            s = error_msg(err, STATUS_MEMORY, "out of memory for a %ux%u picture", sum->width,
+                          sum->height);
         } else {
             mean_of(rgb, n, sum->mean);
             if (cmd->out)
@@ -249,7 +252,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     job->timeout_s = cmd->timeout_s;
     job->progress = progress_callback;
     job->progress_ctx = progress_text;
-    enum status s = film_init(&film, job->width, job->height, film_exponent(scene), err);
+    enum status s = film_init(&film, sum->width, sum->height, film_exponent(scene), err);
     if (s != STATUS_OK)
         goto done;
     if ((s = device_open(id, &d, err)) != STATUS_OK)
@@ -267,11 +270,11 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     film_hash(&film, sum->film_hash);
     *device_step = false;
-    size_t n = (size_t)job->width * job->height;
+    size_t n = (size_t)sum->width * sum->height;
     rgb = malloc(3 * n * sizeof *rgb);
     if (!rgb) {
-        s = error_msg(err, STATUS_MEMORY, "out of memory for a %ux%u picture", job->width,
-                      job->height);
+        s = error_msg(err, STATUS_MEMORY, "out of memory for a %ux%u picture", sum->width,
+                      sum->height);
         goto done;
     }
     film_rgb(&film, rgb);
@@ -337,7 +340,13 @@ int cmd_render(int argc, char **argv)
         const char *device = cmd.common.devices.count ? cmd.common.devices.items[0] : "native";
         struct render_job job;
         render_job_fill(&cmd.common, scene, &job);
+        uint32_t crop[4];
+        scene_crop(scene, job.width, job.height, crop);
+        if (scene->crop[2])
+            memcpy(job.crop, crop, sizeof crop);
         struct render_summary sum = {.scene = scene->name,
+                                     .width = crop[2],
+                                     .height = crop[3],
                                      .device = device,
                                      .out = cmd.out,
                                      .job = &job,

@@ -1,5 +1,6 @@
 /* Level image: whole pictures of a scene. */
 #include "case.h"
+#include "cases_camera.h"
 #include "judge.h"
 #include "pictures.h"
 
@@ -416,5 +417,9 @@ static const struct case_row plain_rows[] = {
      image_direct_disk},
     {"image.closed.direct-rectangle", "a floor lit by a parallel rectangle: its form factor",
      image_direct_rectangle},
+    {"image.camera.perspective", "filters, apertures, clamp: strict bits and in step",
+     image_camera},
+    {"image.camera.orthographic", "the same for parallel rays", image_camera},
+    {"image.camera.equirectangular", "the same for the whole sphere", image_camera},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

@@ -324,6 +324,38 @@ static enum status check_repeat(struct run_context *c, const struct render_job *
     return s;
 }
 
+/* Parts of the picture rendered by themselves, down to one pixel and one row. */
+static enum status check_crop(struct run_context *c, const struct render_job *job, bool *failed,
+                              struct error *err)
+{
+    const uint32_t w = job->width, h = job->height;
+    const uint32_t crops[][4] = {{3, 5, w - 7, h - 6}, {w - 1, 0, 1, 1}, {0, h / 2, w, 1}};
+    struct film whole, part = {0}, expected = {0};
+    enum status s = judge_render(c->device, c->scene, job, &whole, err);
+    for (size_t i = 0; i < sizeof crops / sizeof *crops && s == STATUS_OK && !*failed; i++) {
+        const uint32_t *r = crops[i];
+        struct render_job cropped = *job;
+        memcpy(cropped.crop, r, sizeof cropped.crop);
+        s = film_init(&expected, r[2], r[3], whole.exponent, err);
+        for (uint32_t y = 0; s == STATUS_OK && y < r[3]; y++)
+            memcpy(expected.sums + 4 * (size_t)y * r[2],
+                   whole.sums + 4 * ((size_t)(r[1] + y) * w + r[0]), (size_t)r[2] * 32);
+        if (s == STATUS_OK)
+            s = judge_render(c->device, c->scene, &cropped, &part, err);
+        if (s == STATUS_OK)
+            films_must_match(c, "a crop and that part of the whole", &part, &expected, failed);
+        film_free(&part);
+        film_free(&expected);
+    }
+    film_free(&whole);
+    return s;
+}
+
+static enum status invariance_crop(struct run_context *c, struct error *err)
+{
+    return each_scene(c, check_crop, "a crop has the bits of that part of the whole", err);
+}
+
 static enum status invariance_repeat(struct run_context *c, struct error *err)
 {
     return each_scene(c, check_repeat, "a job rendered again gives the same bits", err);
@@ -406,6 +438,8 @@ static const struct case_row plain_rows[] = {
      invariance_threads},
     {"invariance.film.split", "strict: samples split over devices and merged give the same bits",
      invariance_split},
+    {"invariance.film.crop", "strict: a part rendered by itself has the bits of the whole",
+     invariance_crop},
     {"invariance.film.repeat",
      "strict: a job rendered again gives the same bits, whatever was in memory", invariance_repeat},
     {"invariance.random.seed", "pictures of other seeds and samples differ and are independent",

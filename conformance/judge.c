@@ -22,7 +22,9 @@ enum status judge_render(struct device *d, const struct scene *s, const struct r
                          struct film *film, struct error *err)
 {
     struct film f = {0};
-    enum status st = film_init(&f, job->width, job->height, film_exponent(s), err);
+    const bool part = job->crop[2] > 0;
+    enum status st = film_init(&f, part ? job->crop[2] : job->width,
+                               part ? job->crop[3] : job->height, film_exponent(s), err);
     if (st == STATUS_OK)
         st = device_render(d, job, &f, true, NULL, err);
     if (st == STATUS_OK)
@@ -41,7 +43,8 @@ static bool same_picture(const struct render_job *a, const struct render_job *b)
 {
     return a->width == b->width && a->height == b->height && a->sample_begin == b->sample_begin &&
            a->sample_count == b->sample_count && a->max_depth == b->max_depth &&
-           a->rr_depth == b->rr_depth && a->seed == b->seed;
+           a->rr_depth == b->rr_depth && a->seed == b->seed &&
+           memcmp(a->crop, b->crop, sizeof a->crop) == 0;
 }
 
 enum status judge_native(const struct scene *s, const struct render_job *job,

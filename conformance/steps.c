@@ -162,43 +162,40 @@ static double id_number(uint32_t id) { return id == UINT32_MAX ? -1 : (double)id
 
 /* ---- camera -------------------------------------------------------------------------- */
 
-/* The protocol's camera ray for four numbers. px = x + u0 is rounded to u W; times tan_x 2/W: 2 u
- * tan; sums of three products with rounded basis vectors, a normalisation. */
+/* The protocol's camera ray for four numbers and what rounding may do to it. Perspective: px = x +
+ * u0 is rounded to u W (by a filter of radius r to u (W + 8 r)); times tan_x 2/W: 2 u tan (16 u tan
+ * r/W); sums of three products with rounded basis vectors, a normalisation. Orthographic: the same
+ * across the film. Equirectangular: an angle to 2 pi by four roundings, sine and cosine to 2 ulp. A
+ * polygon's edge is 2 pi/n long, and where on it by n times three roundings: 20 u, in place of the
+ * disk's. */
 static void camera_ray(const struct look *l, const double u[4], double o[3], double d[3],
                        double *bound_o, double *bound_d)
 {
-    const struct camera *c = &l->s->scene->camera;
-    const double quarter = 0.78539816339744830962;
-    double tan_x, tan_y;
-    camera_tangents(c, l->s->job.width, l->s->job.height, &tan_x, &tan_y);
-    double a = (2 * (l->x + u[0]) / l->s->job.width - 1) * tan_x;
-    double b = (1 - 2 * (l->y + u[1]) / l->s->job.height) * tan_y;
-    vec_madd(d, c->forward, a, c->right);
-    vec_madd(d, d, b, c->up);
-    vec_normalize(d);
-    vec_copy(o, c->origin);
-    *bound_o = 4 * ULP * vec_max_abs(o);
-    *bound_d = roundings(&l->s->arithmetic, 32, 1, 1) * (1 + tan_x + tan_y);
+    const struct scene *scene = l->s->scene;
+    const struct camera *c = &scene->camera;
+    const struct arithmetic *a = &l->s->arithmetic;
+    const uint32_t w = l->s->job.width, h = l->s->job.height;
+    double tan_x, tan_y, filter = 64 * ULP * scene->filter_radius / fmin(w, h);
+    camera_tangents(c, w, h, &tan_x, &tan_y);
+    reference_camera_ray(l->s->reference, w, h, l->x, l->y, u, o, d);
+    *bound_o = 4 * ULP * vec_max_abs(c->origin);
+    *bound_d = (roundings(a, 32, 1, 1) + filter) * (1 + tan_x + tan_y);
+    if (c->type == CAMERA_EQUIRECTANGULAR) {
+        *bound_d = roundings(a, 96, 2, 1) + filter;
+        return;
+    }
+    if (c->type == CAMERA_ORTHOGRAPHIC) {
+        *bound_o += (roundings(a, 16, 1, 1) + filter) * (tan_x + tan_y);
+        *bound_d = roundings(a, 8, 1, 1);
+    }
     if (!(c->lens_radius > 0))
         return;
-    double lens[2] = {0, 0}, p = 2 * u[2] - 1, q = 2 * u[3] - 1, F[3];
-    if (fabs(p) > fabs(q)) {
-        lens[0] = p * cos(quarter * q / p);
-        lens[1] = p * sin(quarter * q / p);
-    } else if (q != 0) {
-        lens[0] = q * cos(2 * quarter - quarter * p / q);
-        lens[1] = q * sin(2 * quarter - quarter * p / q);
-    }
-    vec_madd(F, o, c->focus_distance / vec_dot(d, c->forward), d);
-    vec_madd(o, o, c->lens_radius * lens[0], c->right);
-    vec_madd(o, o, c->lens_radius * lens[1], c->up);
-    vec_madd(d, F, -1, o);
-    double far = vec_length(d);
-    vec_normalize(d);
-    *bound_o = 8 * ULP * vec_max_abs(o) + roundings(&l->s->arithmetic, 32, 1, 0) * c->lens_radius;
-    *bound_d +=
-        (roundings(&l->s->arithmetic, 8, 1, 0) * (vec_max_abs(F) + vec_max_abs(o)) + 2 * *bound_o) /
-        far;
+    /* the reference's ray goes on to the plane of focus */
+    double F[3], radius = c->lens_radius / fmin(1, c->anamorphic > 0 ? c->anamorphic : 1);
+    double far = c->focus_distance / vec_dot(d, c->forward);
+    vec_madd(F, o, far, d);
+    *bound_o += 4 * ULP * vec_max_abs(o) + roundings(a, c->blades ? 64 : 32, 1, 0) * radius;
+    *bound_d += (roundings(a, 8, 1, 0) * (vec_max_abs(F) + vec_max_abs(o)) + 2 * *bound_o) / far;
 }
 
 /* Is the device's ray the right one for another sample's numbers, near this one's? Then the
@@ -745,6 +742,15 @@ void steps_check(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
         differs(&l, "path", "length", 0, 1, 0, INFINITY);
     for (int c = 0; c < 3; c++)
         bound[c] = (double)(2 * count + 2) * ULP * size[c] + 1e-36;
+    double most = (double)s->scene->clamp, largest = vec_max(sum);
+    if (most > 0 && largest * (1 + 16 * ULP) > most) { /* the scene's clamp: no channel moves more
+                                                          than all of them did, and two roundings */
+        double room = bound[0] + bound[1] + bound[2] + roundings(&s->arithmetic, 4, 1, 0) * most;
+        for (int c = 0; c < 3; c++) {
+            bound[c] = room;
+            sum[c] *= fmin(1, most / largest);
+        }
+    }
     if (!report.found)
         vector_differs(&l, "sum", "L", "rgb", sum, L, bound);
     *out = report;

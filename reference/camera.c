@@ -2,8 +2,9 @@
 
 #include "random.h"
 
-/* Tangents of half the fields of view of a width x height picture. scenes.h has the same few lines
- * for the back ends; an oracle reads the protocol itself. */
+/* Tangents of half the fields of view of a width x height picture (orthographic: half its
+ * extents). scenes.h has the same few lines for the back ends; an oracle reads the protocol
+ * itself. */
 static void view_tangents(const struct camera *c, uint32_t width, uint32_t height, double *tan_x,
                           double *tan_y)
 {
@@ -14,31 +15,66 @@ static void view_tangents(const struct camera *c, uint32_t width, uint32_t heigh
     *tan_y = along_x ? t / aspect : t;
 }
 
-double camera_pixel(const struct camera *c, uint32_t width, uint32_t height)
+struct camera_footprint camera_footprint(const struct camera *c, uint32_t width, uint32_t height)
 {
     double tan_x, tan_y;
     view_tangents(c, width, height, &tan_x, &tan_y);
-    return 2 * tan_y / height;
+    switch (c->type) {
+    case CAMERA_ORTHOGRAPHIC:
+        return (struct camera_footprint){2 * tan_y / height, 0};
+    case CAMERA_EQUIRECTANGULAR:
+        return (struct camera_footprint){0, PI / height};
+    case CAMERA_PERSPECTIVE:
+        break;
+    }
+    return (struct camera_footprint){0, 2 * tan_y / height};
 }
 
-struct ray camera_ray(const struct camera *c, uint32_t width, uint32_t height, uint32_t x,
-                      uint32_t y, const double u[4])
+void map_polygon(double u, double v, uint32_t n, double rotation, double *x, double *y)
 {
-    double tan_x, tan_y;
-    view_tangents(c, width, height, &tan_x, &tan_y);
-    double px = x + u[0], py = y + u[1];
-    double a = (2 * px / width - 1) * tan_x, b = (1 - 2 * py / height) * tan_y;
+    double dx, dy;
+    map_disk(u, v, &dx, &dy);
+    double r = hypot(dx, dy), turns = atan2(dy, dx) / (2 * PI);
+    double w = (turns < 0 ? turns + 1 : turns) * n, i = fmin(floor(w), n - 1), f = w - i;
+    double from = 2 * PI * i / n + rotation, to = 2 * PI * (i + 1) / n + rotation;
+    *x = r * ((1 - f) * cos(from) + f * cos(to));
+    *y = r * ((1 - f) * sin(from) + f * sin(to));
+}
 
+static struct ray through_lens(const struct camera *c, struct ray ray, const double u[2])
+{
+    struct vec3 right = from_double(c->right), up = from_double(c->up);
+    double lx, ly;
+    if (c->blades >= 3)
+        map_polygon(u[0], u[1], c->blades, c->blade_rotation, &lx, &ly);
+    else
+        map_disk(u[0], u[1], &lx, &ly);
+    double squeeze = c->anamorphic > 0 ? c->anamorphic : 1;
+    double along = c->focus_distance / dot(ray.d, from_double(c->forward));
+    struct vec3 focus = add(ray.o, scale(along, ray.d));
+    struct vec3 lens =
+        add(scale(lx * c->lens_radius / squeeze, right), scale(ly * c->lens_radius, up));
+    struct vec3 o = add(ray.o, lens);
+    return (struct ray){o, normalize(sub(focus, o))};
+}
+
+struct ray camera_ray(const struct camera *c, uint32_t width, uint32_t height,
+                      const double position[2], const double lens[2])
+{
     struct vec3 right = from_double(c->right), up = from_double(c->up);
     struct vec3 forward = from_double(c->forward), origin = from_double(c->origin);
-    struct vec3 d = normalize(add(forward, add(scale(a, right), scale(b, up))));
-    if (!(c->lens_radius > 0))
-        return (struct ray){origin, d};
-
-    double lx, ly;
-    map_disk(u[2], u[3], &lx, &ly);
-    struct vec3 focus = add(origin, scale(c->focus_distance / dot(d, forward), d));
-    struct vec3 lens = add(scale(lx * c->lens_radius, right), scale(ly * c->lens_radius, up));
-    struct vec3 o = add(origin, lens);
-    return (struct ray){o, normalize(sub(focus, o))};
+    if (c->type == CAMERA_EQUIRECTANGULAR) {
+        double theta = PI * position[1] / height, phi = 2 * PI * position[0] / width;
+        struct vec3 d = add(scale(-sin(theta) * sin(phi), right),
+                            add(scale(cos(theta), up), scale(-sin(theta) * cos(phi), forward)));
+        return (struct ray){origin, normalize(d)};
+    }
+    double tan_x, tan_y;
+    view_tangents(c, width, height, &tan_x, &tan_y);
+    double a = (2 * position[0] / width - 1) * tan_x, b = (1 - 2 * position[1] / height) * tan_y;
+    struct vec3 across = add(scale(a, right), scale(b, up));
+    struct ray ray = c->type == CAMERA_ORTHOGRAPHIC
+                         ? (struct ray){add(origin, across), normalize(forward)}
+                         : (struct ray){origin, normalize(add(forward, across))};
+    return c->lens_radius > 0 ? through_lens(c, ray, lens) : ray;
 }

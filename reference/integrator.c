@@ -63,14 +63,15 @@ static struct arrival camera_arrival(const struct reference *r, const struct ref
                                      uint32_t x, uint32_t y, uint32_t sample)
 {
     const struct camera *c = &r->scene->camera;
-    double u[4];
+    const uint32_t w = job->width, h = job->height;
+    double u[4], at[2];
     random_block(job->seed, x, y, sample, 0, u);
-    struct arrival from = {.ray = camera_ray(c, job->width, job->height, x, y, u),
-                           .raytype = CAMERA_RAY};
+    film_position(&r->filter, x, y, u, at);
+    struct arrival from = {.ray = camera_ray(c, w, h, at, u + 2), .raytype = CAMERA_RAY};
     if (r->shaders->shaded) {
-        from.dx = camera_ray(c, job->width, job->height, x + 1, y, u).d;
-        from.dy = camera_ray(c, job->width, job->height, x, y + 1, u).d;
-        from.pixel = camera_pixel(c, job->width, job->height);
+        from.dx = camera_ray(c, w, h, (const double[2]){at[0] + 1, at[1]}, u + 2);
+        from.dy = camera_ray(c, w, h, (const double[2]){at[0], at[1] + 1}, u + 2);
+        from.pixel = camera_footprint(c, w, h);
     }
     return from;
 }
@@ -114,7 +115,7 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         if (k == 1)
             *first = (struct first_vertex){lobes_albedo(&at.lobes), at.normal, hit.t};
         v.primitive = hit.primitive;
-        v.material = scene_material_of(r->scene, hit.primitive);
+        v.material = r->scene->primitive_material[hit.primitive];
         v.t = hit.t, v.uv[0] = hit.uv[0], v.uv[1] = hit.uv[1];
         to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.normal, v.Ns);
         to_double(emitted, v.emitted);
@@ -161,6 +162,9 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
 
 struct vec3 film_value(const struct reference *r, struct vec3 L)
 {
+    double largest = max3(L), most = (double)r->scene->clamp;
+    if (most > 0 && largest > most)
+        L = scale(most / largest, L);
     if (!isfinite(L.x) || !isfinite(L.y) || !isfinite(L.z))
         return gray(0);
     return vec3(clamp(L.x, 0, r->film_limit), clamp(L.y, 0, r->film_limit),

@@ -3,6 +3,7 @@
 #define REFERENCE_PATH_H
 
 #include "candidates.h"
+#include "film_filter.h"
 #include "light.h"
 #include "reference.h"
 #include "shading.h"
@@ -13,6 +14,7 @@ struct reference {
     struct lights lights;
     double build_s;
     struct shader_pool *shaders;
+    struct film_filter filter;
     double film_limit; /* 2^(46 - E): a sample's channels are clamped to it (section 9) */
 };
 
@@ -34,7 +36,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
                           struct shader_thread *shaders, uint32_t x, uint32_t y, uint32_t sample,
                           struct first_vertex *first, struct path_log *log);
 
-/* What the film adds of L: 0 for a value that is not finite, clamped to [0, limit] otherwise. */
+/* What the film adds of L: the scene's clamp; then 0 for a value that is not finite, else clamped to
+ * [0, limit]. */
 struct vec3 film_value(const struct reference *r, struct vec3 L);
 
 #endif

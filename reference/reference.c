@@ -11,6 +11,7 @@ enum status reference_open(const struct scene *s, struct reference **out, struct
     if (!r)
         return error_msg(err, STATUS_MEMORY, "no memory for the reference");
     r->scene = s;
+    film_filter_make(s, &r->filter);
     r->film_limit = ldexp(1, 46 - film_exponent(s));
     r->shaders = shader_pool_open(s);
     enum status status = r->shaders ? lights_prepare(s, &r->lights, err)
@@ -77,6 +78,15 @@ void reference_messages(const struct reference *r, struct text *out)
         text_printf(out, "%s\n", r->shaders->messages[i]);
 }
 
+void reference_camera_ray(const struct reference *r, uint32_t width, uint32_t height, uint32_t x,
+                          uint32_t y, const double u[4], double o[3], double d[3])
+{
+    double at[2];
+    film_position(&r->filter, x, y, u, at);
+    struct ray ray = camera_ray(&r->scene->camera, width, height, at, u + 2);
+    to_double(ray.o, o), to_double(ray.d, d);
+}
+
 static void hit_report(const struct reference *r, const struct probe *p, bool found,
                        const struct crossing *c, struct reference_hit *out)
 {
@@ -96,7 +106,7 @@ void reference_hit_brute(const struct reference *r, const double o[3], const dou
     struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
     struct crossing best = {0}, c;
     bool found = false;
-    for (size_t i = 0; i < scene_effective_count(r->scene); i++) {
+    for (size_t i = 0; i < scene_primitive_count(r->scene); i++) {
         if (primitive_hit(r->scene, (uint32_t)i, &p, found ? best.t : t_max, &c)) {
             best = c;
             found = true;

@@ -10,6 +10,7 @@ struct render {
     const struct reference *reference;
     const struct reference_job *job;
     struct reference_picture *picture;
+    uint32_t x0, y0; /* where the picture lies in the whole one */
     size_t tiles_x, tiles;
     atomic_size_t done;
     atomic_flag reporting; /* a thread is inside job->progress */
@@ -39,7 +40,7 @@ static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32
         normal = add(normal, first.normal);
         depth += first.depth;
     }
-    size_t at = (size_t)y * job->width + x;
+    size_t at = (size_t)(y - r->y0) * r->picture->width + (x - r->x0);
     double n = job->sample_count;
     struct vec3 variance = n > 1 ? scale(1 / (n - 1), squares) : gray(0);
     struct reference_picture *p = r->picture;
@@ -69,9 +70,9 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
         return;
     struct shader_pool *pool = r->reference->shaders;
     struct shader_thread *shaders = shader_thread_take(pool);
-    for (uint32_t y = y0; y < y0 + TILE && y < r->job->height; y++) {
-        for (uint32_t x = x0; x < x0 + TILE && x < r->job->width; x++) {
-            if (!atomic_load(&r->cancelled) && !render_pixel(r, shaders, x, y))
+    for (uint32_t y = y0; y < y0 + TILE && y < r->picture->height; y++) {
+        for (uint32_t x = x0; x < x0 + TILE && x < r->picture->width; x++) {
+            if (!atomic_load(&r->cancelled) && !render_pixel(r, shaders, r->x0 + x, r->y0 + y))
                 atomic_store(&r->cancelled, true);
         }
     }
@@ -84,9 +85,11 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
 static enum status picture_init(struct reference_picture *p, const struct reference_job *job,
                                 struct error *err)
 {
-    size_t pixels = (size_t)job->width * job->height;
-    *p = (struct reference_picture){.width = job->width,
-                                    .height = job->height,
+    const uint32_t width = job->crop[2] ? job->crop[2] : job->width;
+    const uint32_t height = job->crop[2] ? job->crop[3] : job->height;
+    size_t pixels = (size_t)width * height;
+    *p = (struct reference_picture){.width = width,
+                                    .height = height,
                                     .samples = job->sample_count,
                                     .beauty = calloc(pixels * 3, sizeof(double)),
                                     .variance = calloc(pixels * 3, sizeof(double)),
@@ -96,8 +99,8 @@ static enum status picture_init(struct reference_picture *p, const struct refere
     if (p->beauty && p->variance && p->albedo && p->normal && p->depth)
         return STATUS_OK;
     reference_picture_free(p);
-    return error_msg(err, STATUS_MEMORY, "no memory for a picture of %u x %u pixels", job->width,
-                     job->height);
+    return error_msg(err, STATUS_MEMORY, "no memory for a picture of %u x %u pixels", width,
+                     height);
 }
 
 enum status reference_render(const struct reference *r, const struct reference_job *job,
@@ -107,6 +110,11 @@ enum status reference_render(const struct reference *r, const struct reference_j
         return error_msg(err, STATUS_ARG,
                          "width, height, samples and depth must be positive, not %u, %u, %u, %u",
                          job->width, job->height, job->sample_count, job->max_depth);
+    if ((uint64_t)job->crop[0] + job->crop[2] > job->width ||
+        (uint64_t)job->crop[1] + job->crop[3] > job->height || (job->crop[2] && !job->crop[3]))
+        return error_msg(err, STATUS_ARG, "a crop of %u x %u at (%u, %u) of %u x %u pixels",
+                         job->crop[2], job->crop[3], job->crop[0], job->crop[1], job->width,
+                         job->height);
     if (job->sample_count > UINT32_MAX - job->sample_begin)
         return error_msg(err, STATUS_ARG, "sample numbers go to %u, not beyond", UINT32_MAX);
     struct reference_picture picture;
@@ -116,10 +124,12 @@ enum status reference_render(const struct reference *r, const struct reference_j
     struct render render = {.reference = r,
                             .job = job,
                             .picture = &picture,
-                            .tiles_x = ((size_t)job->width + TILE - 1) / TILE,
+                            .x0 = job->crop[2] ? job->crop[0] : 0,
+                            .y0 = job->crop[2] ? job->crop[1] : 0,
+                            .tiles_x = ((size_t)picture.width + TILE - 1) / TILE,
                             .reporting = ATOMIC_FLAG_INIT,
                             .start = clock_s()};
-    render.tiles = render.tiles_x * (((size_t)job->height + TILE - 1) / TILE);
+    render.tiles = render.tiles_x * (((size_t)picture.height + TILE - 1) / TILE);
     parallel_for(render.tiles, job->threads, render_tile, &render);
     if (shader_pool_failed(r->shaders, err)) {
         reference_picture_free(&picture);

@@ -300,7 +300,7 @@ static void test_camera_rays(void **state)
     struct scene *s = test_scene_new();
     struct camera *c = &s->camera; /* along -z, right is +x, up is +y */
     c->tan_half_fov = 0.5;
-    const double corner[4] = {0}, middle[4] = {0.5, 0.5, 0, 0};
+    const double none[2] = {0};
     const struct {
         enum fov_axis axis;
         uint32_t w, h;
@@ -312,14 +312,16 @@ static void test_camera_rays(void **state)
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         c->fov_axis = views[i].axis;
         /* the top left corner of the picture is the top left corner of pixel (0, 0) */
-        struct ray ray = camera_ray(c, views[i].w, views[i].h, 0, 0, corner);
+        const double w = views[i].w, h = views[i].h;
+        struct ray ray = camera_ray(c, views[i].w, views[i].h, none, none);
         near(ray.d.x / -ray.d.z, -views[i].tan_x);
         near(ray.d.y / -ray.d.z, views[i].tan_y);
         near(length(ray.d), 1);
-        ray = camera_ray(c, views[i].w, views[i].h, views[i].w / 2, views[i].h / 2, corner);
+        ray = camera_ray(c, views[i].w, views[i].h, (const double[2]){w / 2, h / 2}, none);
         near(ray.d.z, -1);
         /* half a pixel right of and below the middle */
-        ray = camera_ray(c, views[i].w, views[i].h, views[i].w / 2, views[i].h / 2, middle);
+        ray = camera_ray(c, views[i].w, views[i].h, (const double[2]){w / 2 + 0.5, h / 2 + 0.5},
+                         none);
         near(ray.d.x / -ray.d.z, views[i].tan_x / views[i].w);
         near(ray.d.y / -ray.d.z, -views[i].tan_y / views[i].h);
     }
@@ -331,8 +333,9 @@ static void test_camera_rays(void **state)
     for (uint32_t i = 0; i < 200; i++) {
         double u[4];
         random_block(5, i, 0, 0, 0, u);
-        struct ray pinhole = camera_ray(c, 30, 30, 7, 21, u),
-                   ray = camera_ray(&lens, 30, 30, 7, 21, u);
+        const double at[2] = {7 + u[0], 21 + u[1]};
+        struct ray pinhole = camera_ray(c, 30, 30, at, u + 2),
+                   ray = camera_ray(&lens, 30, 30, at, u + 2);
         near(ray.o.z, 0);
         widest = fmax(widest, length(ray.o));
         struct vec3 focus = add(ray.o, scale(-3 / ray.d.z, ray.d));

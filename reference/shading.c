@@ -187,10 +187,9 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
     triangle_vertices(s, triangle, v);
     struct vec3 E1 = sub(v[1], v[0]), E2 = sub(v[2], v[0]);
     *U = E1, *V = E2;
-    const struct triangle at = triangle_at(s, triangle);
-    if (!(s->triangle_flags[at.stored] & TRIANGLE_HAS_UV) || !s->UV)
+    if (!(s->triangle_flags[triangle] & TRIANGLE_HAS_UV) || !s->UV)
         return;
-    const uint32_t *i = at.corner;
+    const uint32_t *i = s->triangles[triangle];
     double a = (double)s->UV[i[1]][0] - (double)s->UV[i[0]][0];
     double b = (double)s->UV[i[2]][0] - (double)s->UV[i[0]][0];
     double c = (double)s->UV[i[1]][1] - (double)s->UV[i[0]][1];
@@ -208,11 +207,12 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
 static void tangents(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
                      struct vec3 *V)
 {
-    if (is_triangle(s, primitive)) {
+    size_t i = primitive;
+    if (i < s->triangle_count) {
         triangle_tangents(s, primitive, Ng, U, V);
         return;
     }
-    size_t i = primitive - s->triangle_count;
+    i -= s->triangle_count;
     if (i < s->sphere_count) {
         double r = (double)s->spheres[i].radius, g = sqrt(Ng.x * Ng.x + Ng.y * Ng.y);
         double p = g > 0 ? Ng.x / g : 1, q = g > 0 ? Ng.y / g : 0;
@@ -226,12 +226,11 @@ static void tangents(const struct scene *s, uint32_t primitive, struct vec3 Ng, 
 }
 
 /* The change of P towards a neighbour's ray, and whether that ray meets the tangent plane. */
-static bool plane_change(const struct arrival *from, const struct hit *hit, struct vec3 d,
-                         struct vec3 *change)
+static bool plane_change(const struct ray *neighbour, const struct hit *hit, struct vec3 *change)
 {
-    struct vec3 A = sub(hit->P, from->ray.o);
-    double t = dot(A, hit->Ng) / dot(d, hit->Ng);
-    *change = sub(scale(t, d), A);
+    struct vec3 A = sub(hit->P, neighbour->o);
+    double t = dot(A, hit->Ng) / dot(neighbour->d, hit->Ng);
+    *change = sub(scale(t, neighbour->d), A);
     return t > 0 && t <= 16 * hit->t;
 }
 
@@ -251,14 +250,14 @@ static struct asl_globals surface_globals(const struct arrival *from, const stru
     struct asl_globals g = {
         .surfacearea = area, .backfacing = at->backfacing, .raytype = from->raytype};
     struct frame f = frame_about(hit->Ng);
-    double w = from->length * from->pixel;
+    double w = from->pixel.base + from->length * from->pixel.slope;
     struct vec3 Px = scale(w, f.s), Py = scale(w, f.t), Ix = gray(0), Iy = gray(0), change;
     if (from->k == 1) {
-        if (plane_change(from, hit, from->dx, &change))
+        if (plane_change(&from->dx, hit, &change))
             Px = change;
-        if (plane_change(from, hit, from->dy, &change))
+        if (plane_change(&from->dy, hit, &change))
             Py = change;
-        Ix = sub(from->dx, from->ray.d), Iy = sub(from->dy, from->ray.d);
+        Ix = sub(from->dx.d, from->ray.d), Iy = sub(from->dy.d, from->ray.d);
     }
     double u[2], v[2];
     change_of_uv(U, V, Px, &u[0], &v[0]);
@@ -354,9 +353,9 @@ static void drive_base(const struct asl_context *c, const struct shading *shadin
 static void log_shading(struct text *log, const struct asl_globals *g, const struct asl_context *c,
                         const struct material *m, const struct surface *at)
 {
-    static const char *const kinds[] = {
-        "base", "diffuse",    "translucent", "oren_nayar",  "burley", "sheen", "phong",
-        "ward", "reflection", "refraction",  "transparent", "coat",   "velvet"};
+    static const char *const kinds[] = {"base",       "diffuse",    "translucent", "oren_nayar",
+                                        "burley",     "sheen",      "phong",       "ward",
+                                        "reflection", "refraction", "transparent"};
     text_printf(log, "  shader of \"%s\": u %.9g v %.9g, Du %.6g %.6g, Dv %.6g %.6g%s\n", m->name,
                 (double)g->u.v, (double)g->v.v, (double)g->u.dx, (double)g->u.dy, (double)g->v.dx,
                 (double)g->v.dy, g->backfacing ? ", backfacing" : "");
@@ -380,18 +379,10 @@ static void log_shading(struct text *log, const struct asl_globals *g, const str
         text_printf(log, "  emits %.9g %.9g %.9g\n", at->emitted.x, at->emitted.y, at->emitted.z);
 }
 
-/* The U that lobes are brushed along: none on triangles without texture coordinates. */
-static struct vec3 brush_direction(const struct scene *s, uint32_t primitive, struct vec3 U)
-{
-    bool plain = primitive < s->triangle_count &&
-                 !(s->UV && (s->triangle_flags[primitive] & TRIANGLE_HAS_UV));
-    return plain ? gray(0) : U;
-}
-
 /* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
 static void run_shader(struct shader_thread *t, const struct scene *s,
                        const struct environment_table *environment, uint32_t material,
-                       struct vec3 U, struct surface *out, struct text *log)
+                       const struct bsdf *base, struct surface *out, struct text *log)
 {
     const struct material *m = &s->materials[material];
     struct asl_context *c = context_of(t, material, m->shading);
@@ -405,12 +396,12 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         return;
     }
     if (m->shading->has_base) {
-        drive_base(c, m->shading, bsdf_at(s, m, out->hit.uv, !out->backfacing), out);
+        drive_base(c, m->shading, *base, out);
     } else {
         double pdf;
         struct vec3 background =
             environment_radiance(&s->environment, environment, negate(out->lobes.wo), &pdf);
-        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns, U,
+        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns,
                                         out->backfacing, background, &out->lobes);
     }
     if (out->lobes.dropped) {
@@ -424,10 +415,10 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         log_shading(log, &t->globals, c, m, out);
 }
 
-static void take_material(const struct scene *s, const struct material *m, struct vec3 U,
-                          struct surface *at)
+static void add_base(struct surface *at, const struct bsdf *base)
 {
-    lobes_of_material(s, m, &at->hit, U, at->backfacing, &at->lobes);
+    struct lobe *l = lobes_add(&at->lobes, LOBE_BASE, gray(1), at->hit.Ns, at->hit.Ns);
+    l->base = *base;
     lobes_finish(&at->lobes);
 }
 
@@ -445,17 +436,17 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         out->hit.Ns = out->hit.Ng;
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
-    uint32_t material = scene_material_of(s, hit->primitive);
+    uint32_t material = s->primitive_material[hit->primitive];
     const struct material *m = &s->materials[material];
-    tangents(s, hit->primitive, hit->Ng, &U, &V);
-    struct vec3 along = brush_direction(s, hit->primitive, U);
+    struct bsdf base = bsdf_at(s, m, hit->uv, !out->backfacing);
     if (!m->shading) {
-        take_material(s, m, along, out);
+        add_base(out, &base);
     } else if (t) {
         if (log)
             text_printf(log, "vertex %u\n", from->k);
+        tangents(s, hit->primitive, hit->Ng, &U, &V);
         t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
-        run_shader(t, s, environment, material, along, out, log);
+        run_shader(t, s, environment, material, &base, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
 }
@@ -470,11 +461,12 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     *out = (struct surface){.hit = *hit, .backfacing = !entering, .normal = hit->Ns};
     out->lobes.Ng = hit->Ng;
     out->lobes.wo = wo;
-    const struct vec3 U = vec3(1, 0, 0);
+    struct bsdf base = bsdf_at(s, m, hit->uv, entering);
     if (!m->shading) {
-        take_material(s, m, U, out);
+        add_base(out, &base);
     } else if (t) {
-        t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
-        run_shader(t, s, environment, material, U, out, NULL);
+        t->globals =
+            surface_globals(&from, out, vec3(1, 0, 0), vec3(0, 1, 0), m->shading->surface_area);
+        run_shader(t, s, environment, material, &base, out, NULL);
     }
 }

@@ -8,7 +8,7 @@
 static double largest_emission(const struct scene *s)
 {
     double largest = 0;
-    for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
         const struct material *m = &s->materials[s->primitive_material[i]];
         for (int c = 0; c < 3; c++)
             largest = fmax(largest, (double)m->emission[c]);
@@ -36,6 +36,17 @@ int32_t film_exponent(const struct scene *s)
     int k;
     frexp(largest, &k);
     return 36 - k;
+}
+
+void scene_crop(const struct scene *s, uint32_t width, uint32_t height, uint32_t crop[4])
+{
+    const uint32_t size[2] = {width, height}, own[2] = {s->width, s->height};
+    for (int i = 0; i < 2; i++) {
+        uint64_t from = s->crop[i], to = from + s->crop[2 + i];
+        bool whole = s->crop[2] == 0 || own[i] == 0;
+        crop[i] = whole ? 0 : (uint32_t)(from * size[i] / own[i]);
+        crop[2 + i] = whole ? size[i] : (uint32_t)((to * size[i] + own[i] - 1) / own[i]) - crop[i];
+    }
 }
 
 /* Words of a film, or 0 if there is none of this size. */

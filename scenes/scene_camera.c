@@ -22,19 +22,69 @@ static void scale(double v[3], double s)
         v[i] *= s;
 }
 
+static const char *const camera_types[] = {"perspective", "orthographic", "equirectangular", NULL};
+
+/* Keys that not every type of camera has: bits 1 << enum camera_type. */
+static enum status check_keys(struct document *d, const struct json *v, enum camera_type type)
+{
+    enum {
+        FLAT = 1 << CAMERA_PERSPECTIVE | 1 << CAMERA_ORTHOGRAPHIC /* has a film plane and a lens */
+    };
+    static const struct {
+        const char *key;
+        int types;
+    } rows[] = {{"fov", 1 << CAMERA_PERSPECTIVE},
+                {"height", 1 << CAMERA_ORTHOGRAPHIC},
+                {"fov_axis", FLAT},
+                {"lens_radius", FLAT},
+                {"focus_distance", FLAT},
+                {"blades", FLAT},
+                {"blade_rotation", FLAT},
+                {"anamorphic", FLAT}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct json *at = json_get(v, rows[i].key);
+        if (at && !(rows[i].types & 1 << type))
+            return json_error(d->err, d->file, at, STATUS_TYPE,
+                              "a camera of type \"%s\" has no \"%s\"", camera_types[type],
+                              rows[i].key);
+    }
+    return STATUS_OK;
+}
+
+static enum status load_aperture(struct document *d, const struct json *v, struct camera *c)
+{
+    int64_t blades = 0;
+    double rotation = 0;
+    c->anamorphic = 1;
+    TRY(field_number(d, v, "lens_radius", 0, 1e6, &c->lens_radius));
+    TRY(field_number(d, v, "focus_distance", 1e-9, 1e9, &c->focus_distance));
+    TRY(field_integer(d, v, "blades", 0, CAMERA_BLADES_MAX, &blades));
+    if (blades == 1 || blades == 2)
+        return json_error(d->err, d->file, json_get(v, "blades"), STATUS_RANGE,
+                          "found %d blades, expected 0 (round) or 3 to %d", (int)blades,
+                          CAMERA_BLADES_MAX);
+    TRY(field_number(d, v, "blade_rotation", -3600, 3600, &rotation));
+    TRY(field_number(d, v, "anamorphic", 0.01, 100, &c->anamorphic));
+    c->blades = (uint32_t)blades;
+    c->blade_rotation = rotation * (M_PI / 180);
+    return STATUS_OK;
+}
+
 enum status load_camera(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"type",     "origin",      "target",         "up", "fov",
-                                       "fov_axis", "lens_radius", "focus_distance", NULL};
-    static const char *const types[] = {"perspective", NULL};
+    static const char *const keys[] = {"type",   "origin",   "target",         "up",
+                                       "fov",    "fov_axis", "lens_radius",    "focus_distance",
+                                       "height", "blades",   "blade_rotation", "anamorphic",
+                                       NULL};
     static const char *const axes[] = {"x", "y", "smaller", "larger", NULL};
     struct document *d = &l->d;
     struct camera c = {.fov_axis = FOV_SMALLER};
-    double target[3], up[3] = {0, 1, 0}, degrees = 45;
+    double target[3], up[3] = {0, 1, 0}, degrees = 45, height = 1;
     int type = 0, axis = FOV_SMALLER;
     const struct json *origin_at, *target_at;
     TRY(read_object(d, v, keys));
-    TRY(field_choice(d, v, "type", types, &type));
+    TRY(field_choice(d, v, "type", camera_types, &type));
+    TRY(check_keys(d, v, (enum camera_type)type));
     TRY(read_required(d, v, "origin", "an array of 3 numbers", &origin_at));
     TRY(read_required(d, v, "target", "an array of 3 numbers", &target_at));
     TRY(read_vector(d, origin_at, 3, -1e9, 1e9, c.origin));
@@ -42,7 +92,11 @@ enum status load_camera(struct loader *l, const struct json *v)
     TRY(field_vector(d, v, "up", 3, -1e9, 1e9, up));
     TRY(field_number(d, v, "fov", 1e-3, 179, &degrees));
     TRY(field_choice(d, v, "fov_axis", axes, &axis));
-    TRY(field_number(d, v, "lens_radius", 0, 1e6, &c.lens_radius));
+    if (type == CAMERA_ORTHOGRAPHIC) {
+        const struct json *height_at;
+        TRY(read_required(d, v, "height", "the film's extent in the world", &height_at));
+        TRY(read_number(d, height_at, 1e-6, 1e9, &height));
+    }
 
     for (int i = 0; i < 3; i++)
         c.forward[i] = target[i] - c.origin[i];
@@ -62,16 +116,51 @@ enum status load_camera(struct loader *l, const struct json *v)
     scale(c.right, 1 / sine);
     cross(c.right, c.forward, c.up);
     c.focus_distance = distance;
-    TRY(field_number(d, v, "focus_distance", 1e-9, 1e9, &c.focus_distance));
-    c.tan_half_fov = tan(degrees * (M_PI / 360));
+    TRY(load_aperture(d, v, &c));
+    c.tan_half_fov = type == CAMERA_ORTHOGRAPHIC ? height / 2 : tan(degrees * (M_PI / 360));
     c.fov_axis = (enum fov_axis)axis;
+    c.type = (enum camera_type)type;
     l->scene->camera = c;
+    return STATUS_OK;
+}
+
+static enum status load_filter(struct document *d, const struct json *v, struct scene *s)
+{
+    static const char *const keys[] = {"type", "radius", NULL};
+    static const char *const types[] = {"box", "tent", "gaussian", "blackman-harris", NULL};
+    static const double radii[] = {0.5, 1, 1.5, 1.5};
+    int type = PIXEL_BOX;
+    const struct json *type_at;
+    TRY(read_object(d, v, keys));
+    TRY(read_required(d, v, "type", "the filter's name", &type_at));
+    TRY(read_choice(d, type_at, types, &type));
+    s->filter = (enum pixel_filter)type;
+    s->filter_radius = radii[type];
+    return field_number(d, v, "radius", 0.01, 32, &s->filter_radius);
+}
+
+static enum status load_crop(struct document *d, const struct json *v, struct scene *s)
+{
+    double rect[4];
+    TRY(read_vector(d, v, 4, 0, IMAGE_SIDE_MAX, rect));
+    for (int i = 0; i < 4; i++) {
+        s->crop[i] = (uint32_t)rect[i];
+        if (rect[i] != (double)s->crop[i])
+            return json_error(d->err, d->file, v, STATUS_TYPE,
+                              "found %g in \"crop\", expected whole numbers of pixels", rect[i]);
+    }
+    if (s->crop[2] == 0 || s->crop[3] == 0 || s->crop[0] + s->crop[2] > s->width ||
+        s->crop[1] + s->crop[3] > s->height)
+        return json_error(d->err, d->file, v, STATUS_RANGE,
+                          "found a crop of %u x %u pixels at (%u, %u), expected a part of the "
+                          "film's %u x %u that is not empty",
+                          s->crop[2], s->crop[3], s->crop[0], s->crop[1], s->width, s->height);
     return STATUS_OK;
 }
 
 enum status load_film(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"width", "height", NULL};
+    static const char *const keys[] = {"width", "height", "filter", "crop", NULL};
     int64_t width = 512, height = 512;
     if (v) {
         TRY(read_object(&l->d, v, keys));
@@ -84,12 +173,16 @@ enum status load_film(struct loader *l, const struct json *v)
     }
     l->scene->width = (uint32_t)width;
     l->scene->height = (uint32_t)height;
-    return STATUS_OK;
+    const struct json *filter = v ? json_get(v, "filter") : NULL;
+    const struct json *crop = v ? json_get(v, "crop") : NULL;
+    if (filter)
+        TRY(load_filter(&l->d, filter, l->scene));
+    return crop ? load_crop(&l->d, crop, l->scene) : STATUS_OK;
 }
 
 enum status load_render(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"spp", "max_depth", "rr_depth", "seed", NULL};
+    static const char *const keys[] = {"spp", "max_depth", "rr_depth", "seed", "clamp", NULL};
     int64_t spp = 64, max_depth = 8, rr_depth = 5, seed = 0;
     if (v) {
         TRY(read_object(&l->d, v, keys));
@@ -97,6 +190,7 @@ enum status load_render(struct loader *l, const struct json *v)
         TRY(field_integer(&l->d, v, "max_depth", 1, 65536, &max_depth));
         TRY(field_integer(&l->d, v, "rr_depth", 1, INT32_MAX, &rr_depth));
         TRY(field_integer(&l->d, v, "seed", 0, INT64_MAX, &seed));
+        TRY(field_float(&l->d, v, "clamp", 1e-6, 1e12, &l->scene->clamp));
     }
     struct scene *s = l->scene;
     s->spp = (uint32_t)spp;

@@ -132,6 +132,68 @@ static void test_camera(void **state)
     scene_free(s);
 }
 
+static struct scene *camera_scene(const char *camera, const char *rest)
+{
+    char text[1024];
+    struct scene *s = NULL;
+    struct error err = {0};
+    int n = snprintf(text, sizeof text,
+                     "{\"isophote\": 1, \"objects\": [], \"camera\": {\"origin\": [0,0,5], "
+                     "\"target\": [0,0,0]%s}%s}",
+                     camera, rest);
+    if (scene_load_memory("inline.json", text, (size_t)n, &s, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    return s;
+}
+
+static void test_cameras_and_film(void **state)
+{
+    (void)state;
+    struct scene *plain = camera_scene("", "");
+    assert_true(plain->camera.type == CAMERA_PERSPECTIVE && plain->camera.blades == 0);
+    assert_true(scene_default_filter(plain) && plain->clamp == 0 && plain->crop[2] == 0);
+
+    struct scene *s =
+        camera_scene(", \"type\": \"orthographic\", \"height\": 3, \"lens_radius\": 1, "
+                     "\"blades\": 6, \"blade_rotation\": 90, \"anamorphic\": 2",
+                     ", \"film\": {\"width\": 100, \"height\": 60, \"filter\": {\"type\": "
+                     "\"tent\"}, \"crop\": [10, 20, 31, 7]}, \"render\": {\"clamp\": 4}");
+    const struct camera *c = &s->camera;
+    assert_true(c->type == CAMERA_ORTHOGRAPHIC && c->tan_half_fov == 1.5 && c->blades == 6);
+    assert_true(fabs(c->blade_rotation - M_PI / 2) < 1e-15 && c->anamorphic == 2);
+    assert_true(s->filter == PIXEL_TENT && s->filter_radius == 1 && s->clamp == 4);
+    uint32_t crop[4];
+    scene_crop(s, 100, 60, crop);
+    assert_true(crop[0] == 10 && crop[1] == 20 && crop[2] == 31 && crop[3] == 7);
+    scene_crop(s, 50, 30, crop); /* columns 10 to 40 of 100 touch 5 to 20 of 50 */
+    assert_true(crop[0] == 5 && crop[1] == 10 && crop[2] == 16 && crop[3] == 4);
+    scene_crop(plain, 50, 30, crop);
+    assert_true(crop[0] == 0 && crop[1] == 0 && crop[2] == 50 && crop[3] == 30);
+    scene_free(s);
+
+    /* what changes a picture changes the hash; a default written out, and a crop, do not */
+    static const struct {
+        const char *camera, *rest;
+        bool same;
+    } rows[] = {
+        {", \"blades\": 0, \"anamorphic\": 1", "", true},
+        {"", ", \"film\": {\"filter\": {\"type\": \"box\"}}", true},
+        {"", ", \"film\": {\"crop\": [1, 2, 3, 4]}", true},
+        {", \"blades\": 5", "", false},
+        {", \"anamorphic\": 1.5", "", false},
+        {", \"type\": \"equirectangular\"", "", false},
+        {"", ", \"film\": {\"filter\": {\"type\": \"box\", \"radius\": 1}}", false},
+        {"", ", \"film\": {\"filter\": {\"type\": \"gaussian\"}}", false},
+        {"", ", \"render\": {\"clamp\": 10}", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        s = camera_scene(rows[i].camera, rows[i].rest);
+        assert_int_equal(strcmp(s->hash, plain->hash) == 0, rows[i].same);
+        scene_free(s);
+    }
+    scene_free(plain);
+}
+
 /* ---- shapes and transforms ------------------------------------------------------------------ */
 
 static void test_box_and_rectangle(void **state)
@@ -320,8 +382,8 @@ static void test_materials(void **state)
     assert_true(m[2].type == MATERIAL_ROUGH_CONDUCTOR && near3(m[2].k, 3, 3, 3, 0));
     assert_true(m[2].eta[0] == 0.2F && m[2].roughness.value == 0.25F &&
                 m[2].roughness.texture == -1);
-    assert_true(m[3].type == MATERIAL_DIELECTRIC && m[3].ior.value == 1.33F);
-    assert_true(m[4].type == MATERIAL_PRINCIPLED && m[4].specular.value == 0.1F);
+    assert_true(m[3].type == MATERIAL_DIELECTRIC && m[3].ior == 1.33F);
+    assert_true(m[4].type == MATERIAL_PRINCIPLED && m[4].specular == 0.1F);
     assert_true(m[4].roughness.texture == 0 && m[4].roughness.channel == 1);
     assert_true(m[4].roughness.value == 0.5F && m[4].metallic.value == 1);
     const struct texture *t = s->textures;
@@ -693,6 +755,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_camera),
+        cmocka_unit_test(test_cameras_and_film),
         cmocka_unit_test(test_box_and_rectangle),
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_mirrored),

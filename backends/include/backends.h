@@ -82,7 +82,8 @@ struct launch_settings {
 };
 
 struct render_job {
-    uint32_t width, height;
+    uint32_t width, height; /* of the whole picture */
+    uint32_t crop[4];       /* x, y, width, height of the part to make; width 0: all of it */
     uint32_t sample_begin, sample_count;
     uint32_t max_depth, rr_depth;
     uint64_t seed;
@@ -136,7 +137,8 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
  * running probes, not by asking only). BUILD carries the compiler's log. */
 enum status device_build(struct device *d, const struct launch_settings *settings,
                          struct build_info *info, struct error *err);
-/* Adds the job's samples to the film, which must have the picture's size and film_exponent(scene).
+/* Adds the job's samples to the film, which must have the size of the picture, or of the crop, and
+ * film_exponent(scene). A device's own film is as large as the picture.
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err);

@@ -58,7 +58,7 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         if (k_walk_step(sc, &stream, &w, (K_GLOBAL struct k_vertex *)0))
             continue;
         int flag = 0;
-        struct k_vec3 v = k_path_result(&stream, w.L);
+        struct k_vec3 v = k_path_result(sc, &stream, w.L);
         if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
             r += k_film_value(L, v.x, &flag);
             g += k_film_value(L, v.y, &flag);

@@ -35,8 +35,21 @@ struct k_launch {
     k_word probe;                            /* enum probe, for k_probe */
     k_word rows;                             /* work-items of k_probe */
     k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
-    k_word zero[2];                          /* 0, which no compiler can know: K_FIRST_SAMPLE */
+    k_word camera_type, filter, blades;      /* K_CAMERA_*, K_FILTER_* */
+    float filter_radius;                     /* pixels; 0: positions are x + u */
+    float lens_x;   /* the aperture's extent along `right`; along `up` it is lens_radius */
+    float clamp;    /* of a sample's largest channel; 0: none */
+    k_word zero[2]; /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
+
+#define K_CAMERA_PERSPECTIVE     0u
+#define K_CAMERA_ORTHOGRAPHIC    1u
+#define K_CAMERA_EQUIRECTANGULAR 2u
+#define K_FILTER_BOX             0u
+#define K_FILTER_TENT            1u
+#define K_FILTER_TABLE           2u /* T_0 .. T_1024 at the start of `camera` */
+#define K_FILTER_CELLS           1024u
+#define K_CAMERA_CORNERS         1026u /* word in `camera`: corners of the aperture, x y each */
 
 #define K_MATERIAL_DIFFUSE    0u
 #define K_MATERIAL_MIRROR     1u

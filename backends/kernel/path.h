@@ -1,29 +1,10 @@
-/* Camera and the path (protocol sections 2, 6 and 8). */
+/* The path (protocol sections 6 and 8). */
 #ifndef K_PATH_H
 #define K_PATH_H
+#include "camera.h"
 #include "light.h"
 #include "scatter.h"
 #include "surface.h"
-
-K_FN void k_camera_ray(K_GLOBAL const struct k_launch *L, struct k_stream *stream, struct k_vec3 *o,
-                       struct k_vec3 *d)
-{
-    struct k_numbers u = k_block(stream, 0);
-    float px = (float)stream->x + u.u0, py = (float)stream->y + u.u1;
-    float a = ((2.0f * px) / (float)L->width - 1.0f) * L->tan_x;
-    float b = (1.0f - (2.0f * py) / (float)L->height) * L->tan_y;
-    struct k_vec3 right = v3_load(L->right), up = v3_load(L->up), forward = v3_load(L->forward);
-    *o = v3_load(L->origin);
-    *d = v3_normalize(v3_madd(v3_madd(forward, right, a), up, b));
-    float radius = FAULT_IGNORED_LENS(L->lens_radius);
-    if (radius > 0.0f) {
-        float lx, ly;
-        k_sample_disk(u.u2, u.u3, &lx, &ly);
-        struct k_vec3 focus = v3_madd(*o, *d, L->focus_distance / v3_dot(*d, forward));
-        *o = v3_madd(v3_madd(*o, right, radius * lx), up, radius * ly);
-        *d = v3_normalize(v3_sub(focus, *o));
-    }
-}
 
 K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
 {
@@ -48,7 +29,7 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     w.pdf_prev = -1.0f;
     w.k = 0;
     k_stream_start(stream);
-    k_camera_ray(sc->launch, stream, &w.o, &w.d);
+    k_camera_ray(sc, stream, &w.o, &w.d);
     return w;
 }
 
@@ -183,8 +164,10 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
 
 /* One sample: its radiance before the film. Where `record` is not 0, each vertex is written to it
  * (at most `capacity`) and *vertices counts them. */
-K_FN struct k_vec3 k_path_result(const struct k_stream *stream, struct k_vec3 L)
+K_FN struct k_vec3 k_path_result(const struct k_scene *sc, const struct k_stream *stream,
+                                 struct k_vec3 L)
 {
+    L = k_sample_clamp(sc, L);
     return v3(FAULT_FLUSHED_TAIL(L.x, stream->x + 977u * stream->y + 7919u * stream->sample), L.y,
               L.z);
 }
@@ -196,7 +179,7 @@ K_FN struct k_vec3 k_path(const struct k_scene *sc, struct k_stream *stream,
                        record && w.k < capacity ? record + w.k : (K_GLOBAL struct k_vertex *)0))
         ;
     *vertices = w.k;
-    return k_path_result(stream, w.L);
+    return k_path_result(sc, stream, w.L);
 }
 
 #endif

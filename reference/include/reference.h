@@ -20,7 +20,8 @@ void reference_close(struct reference *r);           /* accepts NULL */
 double reference_build_s(const struct reference *r); /* seconds spent in building Embree's BVH */
 
 struct reference_job {
-    uint32_t width, height;
+    uint32_t width, height; /* of the whole picture */
+    uint32_t crop[4];       /* x, y, width, height of the part to make; width 0: all of it */
     uint32_t sample_begin, sample_count; /* samples [begin, begin + count) of every pixel */
     uint32_t max_depth, rr_depth;
     uint64_t seed;
@@ -31,7 +32,8 @@ struct reference_job {
     void *progress_ctx;
 };
 
-/* Row-major, row 0 on top. Arrays belong to the picture, heap; freed by reference_picture_free. */
+/* Row-major, row 0 on top; of the crop, if the job has one. Arrays belong to the picture, heap; freed
+ * by reference_picture_free. */
 struct reference_picture {
     uint32_t width, height;
     uint64_t samples;        /* per pixel */
@@ -66,12 +68,16 @@ void reference_messages(const struct reference *r, struct text *out);
 
 /* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and
  * put there when absent. The key hashes the scene's content (s->hash), the job (but for threads)
- * and the protocol's version. *cached (may be NULL) says which. A damaged file is rendered anew; a
+ * and the protocol's version; a job with a crop is ARG. *cached (may be NULL) says which. A damaged file is rendered anew; a
  * cache that cannot be written costs time, not the picture. */
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
                             struct reference_picture *out, bool *cached, struct error *err);
 
 /* ---- single parts, for conformance cases and tests; all in double --------------------------- */
+
+/* The camera ray of pixel (x, y) for the four numbers of block 0 (sections 2 and 23). */
+void reference_camera_ray(const struct reference *r, uint32_t width, uint32_t height, uint32_t x,
+                          uint32_t y, const double u[4], double o[3], double d[3]);
 
 struct reference_hit {
     uint32_t primitive; /* UINT32_MAX: none */

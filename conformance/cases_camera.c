@@ -1,0 +1,111 @@
+/* image.camera.TYPE: each type of camera with each filter, aperture and the clamp, in scenes made
+ * here: strict bits are native's, and every sample is in step with the reference. */
+#include "cases_camera.h"
+#include "judge.h"
+
+#include <string.h>
+
+enum { WIDTH = 48, SPP = 2 };
+
+/* A room of balls at several distances with small lamps; the clamp cuts the lamps. */
+static const char room[] =
+    "\"render\": {\"max_depth\": 3, \"clamp\": 3}, \"materials\": {"
+    "\"floor\": {\"type\": \"diffuse\", \"reflectance\": [0.5, 0.6, 0.7]},"
+    "\"ball\": {\"type\": \"diffuse\", \"reflectance\": [0.8, 0.3, 0.1]},"
+    "\"lamp\": {\"type\": \"diffuse\", \"reflectance\": 0, \"emission\": [20, 16, 9]}},"
+    "\"objects\": [{\"type\": \"rectangle\", \"material\": \"floor\", \"transform\": [{\"scale\": "
+    "9}, {\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}, {\"translate\": [0, -1, 0]}]},"
+    "{\"type\": \"sphere\", \"material\": \"ball\", \"center\": [0, 0, 0]},"
+    "{\"type\": \"sphere\", \"material\": \"ball\", \"center\": [2, -0.2, -3]},"
+    "{\"type\": \"sphere\", \"material\": \"lamp\", \"center\": [-2, 1, -4], \"radius\": 0.2},"
+    "{\"type\": \"sphere\", \"material\": \"lamp\", \"center\": [3, 3, 3], \"radius\": 0.5}],"
+    "\"environment\": {\"radiance\": [0.1, 0.12, 0.2]}}";
+
+static const char *const filters[] = {"", "{\"type\": \"box\", \"radius\": 1.25}",
+                                      "{\"type\": \"tent\"}", "{\"type\": \"gaussian\"}",
+                                      "{\"type\": \"blackman-harris\", \"radius\": 2}"};
+
+/* Keys of the camera besides its place. */
+struct camera_kind {
+    const char *name, *lenses[5];
+};
+#define LENS "\"lens_radius\": 0.3, \"focus_distance\": 4, "
+static const struct camera_kind kinds[] = {
+    {"perspective",
+     {"", LENS, LENS "\"blades\": 3, ", LENS "\"blades\": 7, \"blade_rotation\": 20, ",
+      LENS "\"anamorphic\": 1.8, "}},
+    {"orthographic",
+     {"\"height\": 5, ", "\"height\": 5, " LENS "\"blades\": 5, \"anamorphic\": 0.5, ",
+      "\"height\": 6, \"fov_axis\": \"x\", "}},
+    {"equirectangular", {""}},
+};
+
+static enum status camera_scene(struct run_context *c, const struct camera_kind *kind,
+                                const char *lens, const char *filter, struct error *err)
+{
+    struct text t = {0};
+    text_printf(&t,
+                "{\"isophote\": 1, \"film\": {\"width\": 64, \"height\": 48%s%s}, \"camera\": "
+                "{\"type\": \"%s\", %s\"origin\": [0.3, 1, 5], \"target\": [0, 0, 0]}, %s",
+                *filter ? ", \"filter\": " : "", filter, kind->name, lens, room);
+    scene_free(c->scene);
+    c->scene = NULL;
+    enum status s =
+        t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for a scene")
+                 : scene_load_memory("camera of the case.json", t.data, t.len, &c->scene, err);
+    text_free(&t);
+    return s;
+}
+
+/* One scene; *failed when the case has its verdict. */
+static enum status camera_check(struct run_context *c, const char *what, bool *failed,
+                                struct error *err)
+{
+    struct render_job job;
+    const struct film *native;
+    struct film film;
+    struct bit_difference b;
+    struct divergence d;
+    enum status s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
+    if (s != STATUS_OK)
+        return s;
+    judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+    if ((s = judge_native(c->scene, &job, &native, err)) != STATUS_OK ||
+        (s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
+        return s;
+    bool differ = judge_bits(&film, native, &b);
+    film_free(&film);
+    if ((s = conform_lockstep(c->device, c->scene, &job, UINT64_MAX, &d, err)) != STATUS_OK)
+        return s;
+    c->compared += d.compared;
+    *failed = differ || d.divergent;
+    if (d.divergent)
+        return case_fail(c, "%s: %s", what, d.text);
+    if (differ)
+        return case_fail(c, "%s: %zu pixels differ from native's; first (%u,%u): %.9g, native %.9g",
+                         what, b.pixels, b.x, b.y, b.a, b.b);
+    return STATUS_OK;
+}
+
+enum status image_camera(struct run_context *c, struct error *err)
+{
+    const char *name = strrchr(c->name, '.') + 1;
+    const struct camera_kind *kind = kinds;
+    while (strcmp(kind->name, name) != 0)
+        kind++;
+    size_t tried = 0;
+    for (size_t i = 0; i < 5 && kind->lenses[i]; i++)
+        for (size_t f = 0; f < sizeof filters / sizeof *filters; f++) {
+            char what[256];
+            bool failed = false;
+            snprintf(what, sizeof what, "camera {%s} filter %s", kind->lenses[i],
+                     *filters[f] ? filters[f] : "none");
+            enum status s = camera_scene(c, kind, kind->lenses[i], filters[f], err);
+            if (s == STATUS_OK)
+                s = camera_check(c, what, &failed, err);
+            if (s != STATUS_OK || failed)
+                return s;
+            tried++;
+        }
+    return case_pass(c, "%zu cameras: strict bits are native's, all samples in step", tried);
+}
