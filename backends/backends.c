@@ -86,11 +86,16 @@ static enum status memory_check(const struct device_info *info, const struct lay
 static enum status shading_check(const struct device_info *info, const struct scene *s,
                                  struct error *err)
 {
-    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
+    for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
         const struct material *m = &s->materials[s->primitive_material[i]];
         if (m->shading)
             return error_msg(err, STATUS_UNSUPPORTED,
                              "material \"%s\" runs a shader: %s renders no shaded materials yet, "
+                             "`--device reference` does",
+                             m->name, info->id);
+        if (material_is_list(m)) /* until the kernel has lists of lobes */
+            return error_msg(err, STATUS_UNSUPPORTED,
+                             "material \"%s\" is a list of lobes: %s renders none yet, "
                              "`--device reference` does",
                              m->name, info->id);
     }

@@ -112,8 +112,8 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
             .metallic = m->metallic.value,
             .metallic_texture = m->metallic.texture,
             .metallic_channel = m->metallic.channel,
-            .specular = m->specular,
-            .ior = m->ior,
+            .specular = m->specular.value,
+            .ior = m->ior.value,
         };
         memcpy(out[i].base, m->base.value, 12);
         memcpy(out[i].eta, m->eta, 12);
@@ -143,6 +143,8 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layou
     enum status st = coordinates_check(s, err);
     if (st)
         return st;
+    if (s->instance_count > 0)
+        return error_msg(err, STATUS_UNSUPPORTED, "kernels render no instances yet");
     if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
         (st = layout_materials(&l, s, err)) || (st = layout_textures(&l, s, err)) ||
         (st = layout_lights(&l, s, err)) || (st = layout_camera(&l, s, err))) {

@@ -40,8 +40,8 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     out->job = r->job;
     out->scene = r->scene->times;
     snprintf(out->scene_name, sizeof out->scene_name, "%s", r->scene->name);
-    out->triangles = r->scene->triangle_count;
-    out->primitives = scene_primitive_count(r->scene);
+    out->triangles = scene_effective_triangles(r->scene);
+    out->primitives = scene_effective_count(r->scene);
     st = device_open(r->subject->device, &r->device, err);
     if (st)
         return st;

@@ -2,22 +2,6 @@
 
 #include "texture.h"
 
-static struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2])
-{
-    struct vec3 c = from_float(in->value);
-    if (in->texture >= 0)
-        c = mul(c, texture_lookup(&s->textures[in->texture], uv));
-    return vec3(clamp(c.x, 0, 1), clamp(c.y, 0, 1), clamp(c.z, 0, 1));
-}
-
-static double scalar_at(const struct scene *s, const struct scalar_input *in, const double uv[2])
-{
-    double v = (double)in->value;
-    if (in->texture >= 0)
-        v *= texture_channel(&s->textures[in->texture], uv, in->channel);
-    return clamp(v, 0, 1);
-}
-
 struct bsdf bsdf_at(const struct scene *s, const struct material *m, const double uv[2],
                     bool entering)
 {
@@ -28,20 +12,20 @@ struct bsdf bsdf_at(const struct scene *s, const struct material *m, const doubl
         b.base = color_at(s, &m->base, uv);
         break;
     case MATERIAL_ROUGH_CONDUCTOR:
-        b.roughness = scalar_at(s, &m->roughness, uv);
+        b.roughness = scalar_at(s, &m->roughness, uv, 0, 1);
         b.eta = from_float(m->eta);
         b.k = from_float(m->k);
         break;
     case MATERIAL_DIELECTRIC:
-        b.ior = (double)m->ior;
+        b.ior = scalar_at(s, &m->ior, uv, 0.1, 10);
         break;
     case MATERIAL_PRINCIPLED:
         b.base = color_at(s, &m->base, uv);
-        b.roughness = scalar_at(s, &m->roughness, uv);
-        b.metallic = scalar_at(s, &m->metallic, uv);
-        b.specular = (double)m->specular;
+        b.roughness = scalar_at(s, &m->roughness, uv, 0, 1);
+        b.metallic = scalar_at(s, &m->metallic, uv, 0, 1);
+        b.specular = scalar_at(s, &m->specular, uv, 0, 1);
         break;
-    case MATERIAL_TYPE_COUNT:
+    default:
         break;
     }
     b.alpha = fmax(b.roughness * b.roughness, 0.001);
@@ -65,9 +49,7 @@ struct vec3 bsdf_eval(const struct bsdf *b, struct vec3 wo, struct vec3 wi, doub
         return conductor_eval(b, wo, wi, pdf_w);
     case MATERIAL_PRINCIPLED:
         return principled_eval(b, wo, wi, pdf_w);
-    case MATERIAL_MIRROR:
-    case MATERIAL_DIELECTRIC:
-    case MATERIAL_TYPE_COUNT:
+    default:
         break;
     }
     return gray(0);
@@ -92,7 +74,7 @@ bool bsdf_sample(const struct bsdf *b, struct vec3 wo, const double u[3], struct
     case MATERIAL_PRINCIPLED:
         principled_sample(b, wo, u, out);
         break;
-    case MATERIAL_TYPE_COUNT:
+    default:
         break;
     }
     return out->transmitted ? out->wi.z < 0 : out->wi.z > 0;

@@ -336,7 +336,7 @@ static void test_inputs(void **state)
                          .base = {{0.5F, 1, 0.75F}, 0},
                          .roughness = {0.5F, 0, 0},
                          .metallic = {1, 0, 2},
-                         .specular = 0.25F};
+                         .specular = {0.25F, -1, 0}};
     const double left[2] = {0.25, 0.5}, right[2] = {0.75, 0.5};
     struct bsdf b = bsdf_at(s, &m, left, true);
     near3(b.base, vec3(0.125, 0.5, 1), 0); /* 0.75 times 2 is clamped */

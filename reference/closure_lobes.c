@@ -5,7 +5,7 @@
 
 struct builder {
     struct lobes *lobes;
-    struct vec3 N, background, emitted;
+    struct vec3 N, U, background, emitted;
     bool backfacing;
 };
 
@@ -66,14 +66,6 @@ static struct lobe *add_lobe(const struct component *c, enum lobe_kind kind, str
                              struct vec3 n)
 {
     return lobes_add(c->b->lobes, kind, weight, n, c->b->N);
-}
-
-/* The frame's s along X, where that is a direction. */
-static void align(struct lobe *l, struct vec3 X)
-{
-    struct vec3 n = l->frame.n, s = normalize(sub(X, scale(dot(X, n), n)));
-    if (isfinite(s.x) && isfinite(s.y) && isfinite(s.z))
-        l->frame = (struct frame){s, cross(n, s), n};
 }
 
 /* ---- diffuse lobes -------------------------------------------------------------------------- */
@@ -143,7 +135,7 @@ static void do_ward(const struct component *c)
     l->ax = kept(number(c, 2), 0.001, 1);
     l->ay = kept(number(c, 3), 0.001, 1);
     if (l->ax != l->ay)
-        align(l, triple(c, 1));
+        lobe_align(l, triple(c, 1));
 }
 
 /* ---- facets --------------------------------------------------------------------------------- */
@@ -162,7 +154,7 @@ static void set_facets(struct lobe *l, const struct facets *f)
     l->ay = clamp(f->ay, 0.001, 1);
     l->beckmann = f->beckmann;
     if (l->ax != l->ay)
-        align(l, f->tangent);
+        lobe_align(l, f->tangent);
 }
 
 static void add_reflection(const struct component *c, const struct facets *f,
@@ -273,34 +265,21 @@ static void do_schlick(const struct component *c)
 
 static void do_principled(const struct component *c)
 {
-    struct vec3 n = triple(c, 0), base = kept3(triple(c, 1), 0, 1);
-    double metallic = kept(number(c, 2), 0, 1), roughness = kept(number(c, 3), 0, 1);
-    double alpha = fmax(roughness * roughness, 0.001);
-    double t = named(c, "transmission", 0, 0, 1) * (1 - metallic);
-    struct lobe *l = add_lobe(c, LOBE_BASE, scale(1 - t, c->weight), n);
-    if (l)
-        l->base = (struct bsdf){.type = MATERIAL_PRINCIPLED,
-                                .base = base,
-                                .metallic = metallic,
-                                .roughness = roughness,
-                                .alpha = alpha,
-                                .specular = named(c, "specular", 0.5, 0, 1)};
-    struct facets f = {.n = n, .ax = alpha, .ay = alpha};
-    double eta = turned(c, named(c, "ior", 1.5, 0.1, 10));
-    struct fresnel fresnel = dielectric(eta);
-    add_reflection(c, &f, &fresnel, scale(t, c->weight));
-    add_refraction(c, &f, &fresnel, eta, mul(scale(t, c->weight), base));
-
-    double gloss = named(c, "clearcoat_gloss", 1, 0, 1);
-    struct facets coat = {.n = n, .ax = 0.1 + (0.001 - 0.1) * gloss};
-    coat.ay = coat.ax;
-    struct fresnel schlick = {
-        .kind = FRESNEL_SCHLICK, .a = gray(0.04), .b = gray(1), .exponent = 5};
-    add_reflection(c, &coat, &schlick, scale(0.25 * named(c, "clearcoat", 0, 0, 1), c->weight));
-
-    double sheen = named(c, "sheen", 0, 0, 1) * (1 - metallic);
-    struct vec3 tint = add(gray(1), scale(named(c, "sheen_tint", 0.5, 0, 1), sub(base, gray(1))));
-    shaped(c, LOBE_SHEEN, mul(c->weight, scale(sheen, tint)), 0.5);
+    const struct principled p = {.base = kept3(triple(c, 1), 0, 1),
+                                 .metallic = kept(number(c, 2), 0, 1),
+                                 .roughness = kept(number(c, 3), 0, 1),
+                                 .specular = named(c, "specular", 0.5, 0, 1),
+                                 .specular_tint = named(c, "specular_tint", 0, 0, 1),
+                                 .anisotropy = named(c, "anisotropy", 0, 0, 1),
+                                 .rotation = named(c, "rotation", 0, 0, 1),
+                                 .sheen = named(c, "sheen", 0, 0, 1),
+                                 .sheen_tint = named(c, "sheen_tint", 0.5, 0, 1),
+                                 .clearcoat = named(c, "clearcoat", 0, 0, 1),
+                                 .clearcoat_gloss = named(c, "clearcoat_gloss", 1, 0, 1),
+                                 .transmission = named(c, "transmission", 0, 0, 1),
+                                 .eta = turned(c, named(c, "ior", 1.5, 0.1, 10))};
+    const struct placing at = {triple(c, 0), c->b->N, c->b->U};
+    lobes_add_principled(c->b->lobes, c->weight, &at, &p);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */
@@ -398,10 +377,10 @@ static void walk(struct builder *b, const struct asl_closure *closure, struct ve
     asl_closure_visit(closure, start, visit, b);
 }
 
-struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, bool backfacing,
-                             struct vec3 background, struct lobes *out)
+struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, struct vec3 U,
+                             bool backfacing, struct vec3 background, struct lobes *out)
 {
-    struct builder b = {out, N, background, gray(0), backfacing};
+    struct builder b = {out, N, U, background, gray(0), backfacing};
     walk(&b, Ci, gray(1));
     return b.emitted;
 }

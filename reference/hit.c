@@ -23,11 +23,80 @@ struct probe probe_make(struct ray ray)
     return p;
 }
 
-void triangle_vertices(const struct scene *s, uint32_t triangle, struct vec3 v[3])
+/* ---- triangles and where they stand ---------------------------------------------------------- */
+
+bool is_triangle(const struct scene *s, uint32_t id)
 {
-    for (int i = 0; i < 3; i++)
-        v[i] = from_float(s->P[s->triangles[triangle][i]]);
+    return id < s->triangle_count || id >= scene_primitive_count(s);
 }
+
+struct triangle triangle_at(const struct scene *s, uint32_t id)
+{
+    struct triangle t;
+    t.stored = scene_triangle_of(s, id, &t.instance);
+    bool exchange = t.instance && instance_mirrors(t.instance);
+    for (int i = 0; i < 3; i++)
+        t.corner[i] = s->triangles[t.stored][exchange && i ? 3 - i : i];
+    return t;
+}
+
+static struct vec3 row(const struct instance *n, int i) { return from_float(n->to_world[i]); }
+
+static struct vec3 vertex_in_world(const struct instance *n, struct vec3 v)
+{
+    struct vec3 moved = {dot(row(n, 0), v), dot(row(n, 1), v), dot(row(n, 2), v)};
+    return add(moved, vec3((double)n->to_world[0][3], (double)n->to_world[1][3],
+                           (double)n->to_world[2][3]));
+}
+
+/* Turkowski, "Properties of Surface-Normal Transformations", 1990: by the cofactors, and the
+ * determinant's sign. */
+static struct vec3 normal_in_world(const struct instance *n, struct vec3 v)
+{
+    struct vec3 moved =
+        vec3(dot(cross(row(n, 1), row(n, 2)), v), dot(cross(row(n, 2), row(n, 0)), v),
+             dot(cross(row(n, 0), row(n, 1)), v));
+    if (is_zero(moved))
+        return moved;
+    return scale(instance_mirrors(n) ? -1 : 1, normalize(moved));
+}
+
+void triangle_vertices(const struct scene *s, uint32_t id, struct vec3 v[3])
+{
+    struct triangle t = triangle_at(s, id);
+    for (int i = 0; i < 3; i++) {
+        v[i] = from_float(s->P[t.corner[i]]);
+        if (t.instance)
+            v[i] = vertex_in_world(t.instance, v[i]);
+    }
+}
+
+/* e of section 25's offset: coordinates as large as they come up on the way between the spaces,
+ * more where the transform stretches much. */
+static double instance_extent(const struct instance *n, const struct scene *s,
+                              const struct triangle *t)
+{
+    struct vec3 x = row(n, 0), y = row(n, 1), z = row(n, 2);
+    struct vec3 inverse[3] = {cross(y, z), cross(z, x), cross(x, y)}; /* columns, times det */
+    double det = fabs(dot(x, inverse[0])), largest = 0, stretch = 1;
+    for (int i = 0; i < 3; i++) {
+        struct vec3 m = row(n, i);
+        double sum = 0; /* row i of |M| |M^-1| */
+        for (int k = 0; k < 3; k++)
+            sum += (fabs(m.x) * fabs(inverse[k].x) + fabs(m.y) * fabs(inverse[k].y) +
+                    fabs(m.z) * fabs(inverse[k].z)) /
+                   det;
+        stretch = fmax(stretch, sum / 4);
+        for (int k = 0; k < 3; k++) {
+            struct vec3 v = from_float(s->P[t->corner[k]]);
+            largest = fmax(largest, fabs(m.x * v.x) + fabs(m.y * v.y) + fabs(m.z * v.z) +
+                                        fabs((double)n->to_world[i][3]));
+        }
+    }
+    return stretch * largest;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 /* a b - c d within 1.5 ulp, so that its sign is right: Kahan's use of fma. */
 static double difference_of_products(double a, double b, double c, double d)
@@ -43,8 +112,10 @@ static bool triangle_hit(const struct scene *s, uint32_t triangle, const struct 
                          double t_max, struct crossing *c)
 {
     double x[3], y[3], z[3];
+    struct vec3 corners[3];
+    triangle_vertices(s, triangle, corners);
     for (int i = 0; i < 3; i++) {
-        struct vec3 v = sub(from_float(s->P[s->triangles[triangle][i]]), p->ray.o);
+        struct vec3 v = sub(corners[i], p->ray.o);
         double along = component(v, p->kz);
         x[i] = component(v, p->kx) - p->sx * along;
         y[i] = component(v, p->ky) - p->sy * along;
@@ -104,10 +175,9 @@ static bool disk_hit(const struct disk *disk, const struct probe *p, double t_ma
 bool primitive_hit(const struct scene *s, uint32_t primitive, const struct probe *p, double t_max,
                    struct crossing *c)
 {
-    size_t i = primitive;
-    if (i < s->triangle_count)
+    if (is_triangle(s, primitive))
         return triangle_hit(s, primitive, p, t_max, c);
-    i -= s->triangle_count;
+    size_t i = primitive - s->triangle_count;
     double t;
     bool hit = i < s->sphere_count ? sphere_hit(&s->spheres[i], p, t_max, &t)
                                    : disk_hit(&s->disks[i - s->sphere_count], p, t_max, &t);
@@ -123,13 +193,15 @@ static struct vec3 weigh(const double b[3], struct vec3 v0, struct vec3 v1, stru
 
 static void triangle_fill(const struct scene *s, const struct crossing *c, struct hit *h)
 {
-    const uint32_t *index = s->triangles[c->primitive];
-    unsigned flags = s->triangle_flags ? s->triangle_flags[c->primitive] : 0;
+    const struct triangle at = triangle_at(s, c->primitive);
+    const uint32_t *index = at.corner;
+    unsigned flags = s->triangle_flags ? s->triangle_flags[at.stored] : 0;
     struct vec3 v[3];
     triangle_vertices(s, c->primitive, v);
     h->Ng = normalize(cross(sub(v[1], v[0]), sub(v[2], v[0])));
     h->P = weigh(c->b, v[0], v[1], v[2]);
-    h->extent = fmax(max_abs(v[0]), fmax(max_abs(v[1]), max_abs(v[2])));
+    h->extent = at.instance ? instance_extent(at.instance, s, &at)
+                            : fmax(max_abs(v[0]), fmax(max_abs(v[1]), max_abs(v[2])));
 
     h->uv[0] = c->b[1];
     h->uv[1] = c->b[2];
@@ -141,8 +213,13 @@ static void triangle_fill(const struct scene *s, const struct crossing *c, struc
 
     h->Ns = h->Ng;
     if ((flags & TRIANGLE_HAS_NORMALS) && s->N) {
-        struct vec3 n = weigh(c->b, from_float(s->N[index[0]]), from_float(s->N[index[1]]),
-                              from_float(s->N[index[2]]));
+        struct vec3 N[3];
+        for (int i = 0; i < 3; i++) {
+            N[i] = from_float(s->N[index[i]]);
+            if (at.instance)
+                N[i] = normal_in_world(at.instance, N[i]);
+        }
+        struct vec3 n = weigh(c->b, N[0], N[1], N[2]);
         if (!is_zero(n))
             h->Ns = normalize(n);
         if (dot(h->Ns, h->Ng) < 0)
@@ -180,7 +257,7 @@ struct hit hit_at(const struct scene *s, const struct probe *p, const struct cro
 {
     struct hit h = {.primitive = c->primitive, .t = c->t};
     size_t i = c->primitive;
-    if (i < s->triangle_count)
+    if (is_triangle(s, c->primitive))
         triangle_fill(s, c, &h);
     else if (i - s->triangle_count < s->sphere_count)
         sphere_fill(&s->spheres[i - s->triangle_count], p, &h);

@@ -41,6 +41,15 @@ struct hit hit_at(const struct scene *s, const struct probe *p, const struct cro
 /* Where a ray starts that leaves P to the side of g. */
 struct vec3 offset_point(struct vec3 P, double extent, struct vec3 g);
 
-void triangle_vertices(const struct scene *s, uint32_t triangle, struct vec3 v[3]);
+/* A triangle by its primitive id, as it stands in the world (section 25): an instance's is moved,
+ * and its corners 1 and 2 are exchanged where the instance mirrors. */
+struct triangle {
+    uint32_t stored;                 /* index into scene.triangles and triangle_flags */
+    uint32_t corner[3];              /* vertices */
+    const struct instance *instance; /* NULL: none */
+};
+struct triangle triangle_at(const struct scene *s, uint32_t id);
+void triangle_vertices(const struct scene *s, uint32_t id, struct vec3 v[3]);
+bool is_triangle(const struct scene *s, uint32_t id);
 
 #endif

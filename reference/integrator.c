@@ -115,7 +115,7 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         if (k == 1)
             *first = (struct first_vertex){lobes_albedo(&at.lobes), at.normal, hit.t};
         v.primitive = hit.primitive;
-        v.material = r->scene->primitive_material[hit.primitive];
+        v.material = scene_material_of(r->scene, hit.primitive);
         v.t = hit.t, v.uv[0] = hit.uv[0], v.uv[1] = hit.uv[1];
         to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.normal, v.Ns);
         to_double(emitted, v.emitted);

@@ -89,7 +89,7 @@ static void test_open_furnace(void **state)
     s->materials[m].type = MATERIAL_MIRROR;
     check("mirror", s, 4, 2, NO_ROULETTE, (double)0.3F, 1e-9);
     /* One path in 25^n stays inside n times: 60 vertices hold them all. */
-    s->materials[m] = (struct material){.type = MATERIAL_DIELECTRIC, .ior = 1.5F};
+    s->materials[m] = (struct material){.type = MATERIAL_DIELECTRIC, .ior = {1.5F, -1, 0}};
     check("glass", s, 64, 60, NO_ROULETTE, 1, 1e-9);
     check("glass with roulette", s, 4096, 60, 3, 1, 2e-3);
     test_scene_free(s);
@@ -108,7 +108,7 @@ static void test_albedo(void **state)
                                  .base = {{0.8F, 0.5F, 0.2F}, -1},
                                  .roughness = {0.4F, -1, 0},
                                  .metallic = {0.25F, -1, 0},
-                                 .specular = 0.5F}};
+                                 .specular = {0.5F, -1, 0}}};
     for (int kind = 0; kind < 2; kind++) {
         for (int tilt = 0; tilt < 2; tilt++) {
             struct scene *s = test_scene_new();
@@ -321,7 +321,7 @@ static void test_hot_texel(void **state)
                                        .base = {{0.8F, 0.5F, 0.2F}, -1},
                                        .roughness = {0.5F, -1, 0},
                                        .metallic = {0, -1, 0},
-                                       .specular = 0.5F}};
+                                       .specular = {0.5F, -1, 0}}};
     for (int kind = 0; kind < 3; kind++) {
         struct scene *s = test_scene_new();
         uint32_t m = test_material(s, kinds[kind]);

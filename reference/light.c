@@ -6,7 +6,7 @@
 
 static const struct material *material_of(const struct scene *s, uint32_t primitive)
 {
-    return &s->materials[s->primitive_material[primitive]];
+    return &s->materials[scene_material_of(s, primitive)];
 }
 
 static double triangle_area(const struct scene *s, uint32_t triangle)

@@ -25,6 +25,24 @@ struct lobe *lobes_add(struct lobes *l, enum lobe_kind kind, struct vec3 weight,
     return lobe;
 }
 
+void lobe_align(struct lobe *l, struct vec3 X)
+{
+    struct vec3 n = l->frame.n, s = normalize(sub(X, scale(dot(X, n), n)));
+    if (isfinite(s.x) && isfinite(s.y) && isfinite(s.z))
+        l->frame = (struct frame){s, cross(n, s), n};
+}
+
+void lobe_brush(struct lobe *l, struct vec3 U, double rotation)
+{
+    if (l->ax == l->ay)
+        return;
+    lobe_align(l, U);
+    struct vec3 s = l->frame.s, t = l->frame.t;
+    double S = sin(2 * PI * rotation), C = cos(2 * PI * rotation);
+    l->frame.s = add(scale(C, s), scale(S, t));
+    l->frame.t = sub(scale(C, t), scale(S, s));
+}
+
 static bool is_facet(const struct lobe *l)
 {
     return l->kind == LOBE_REFLECT || l->kind == LOBE_REFRACT;
@@ -60,6 +78,12 @@ struct vec3 lobe_estimate(const struct lobe *l, struct vec3 wo)
         return base_estimate(&l->base, c);
     case LOBE_SHEEN:
         return gray(sheen_albedo(l->shape, c));
+    case LOBE_VELVET: {
+        double q = clamp(1 - c, 0, 1);
+        return gray(0.0884 * q * q * (0.4 + 0.6 * q));
+    }
+    case LOBE_COAT:
+        return gray(0.04 + 0.96 * pow(1 - clamp(c, 0, 1), 5));
     case LOBE_REFLECT:
         return fresnel_at(&l->fresnel, c);
     case LOBE_REFRACT:
@@ -121,6 +145,8 @@ static struct vec3 lobe_eval(const struct lobe *l, struct vec3 wi, bool below, d
         f = bsdf_eval(&l->base, l->wo, wi, pdf_w);
     else if (is_facet(l))
         f = facet_eval(l, wi, pdf_w);
+    else if (l->kind == LOBE_COAT)
+        f = coat_eval(l, wi, pdf_w);
     else
         f = rough_eval(l, wi, pdf_w);
     return scale(fabs(wi.z), f);
@@ -173,6 +199,7 @@ static enum ray_kind lobe_ray(const struct lobe *l)
     switch (l->kind) {
     case LOBE_PHONG:
     case LOBE_WARD:
+    case LOBE_COAT:
         return RAY_GLOSSY;
     case LOBE_REFLECT:
         return l->delta ? RAY_REFLECTION : RAY_GLOSSY;
@@ -207,6 +234,8 @@ static bool lobe_sample(const struct lobe *l, double choice, const double u[3], 
         return delta_sample(l, wi, &out->weight);
     if (is_facet(l))
         return facet_sample(l, u[1], u[2], wi);
+    if (l->kind == LOBE_COAT)
+        return coat_sample(l, u[1], u[2], wi);
     *wi = rough_sample(l, u[1], u[2]);
     return true;
 }

@@ -16,7 +16,9 @@ enum lobe_kind {
     LOBE_WARD,        /* W */
     LOBE_REFLECT,     /* M */
     LOBE_REFRACT,     /* T */
-    LOBE_STRAIGHT     /* X */
+    LOBE_STRAIGHT,    /* X */
+    LOBE_COAT,        /* C */
+    LOBE_VELVET       /* S */
 };
 
 enum fresnel_kind { FRESNEL_ONE, FRESNEL_DIELECTRIC, FRESNEL_CONDUCTOR, FRESNEL_SCHLICK };
@@ -34,7 +36,7 @@ struct lobe {
     struct vec3 weight;
     struct frame frame; /* about its normal */
     double ax, ay;      /* microfacets, Ward; both 0: delta */
-    double shape;       /* sigma, roughness or exponent */
+    double shape;       /* sigma, roughness, exponent or the coat's alpha */
     double eta;         /* refraction: far side over near one */
     bool beckmann;      /* else GGX */
     struct fresnel fresnel;
@@ -58,6 +60,28 @@ struct lobes {
  * when its weight is 0 or the list is full. */
 struct lobe *lobes_add(struct lobes *l, enum lobe_kind kind, struct vec3 weight, struct vec3 n,
                        struct vec3 N);
+/* Turns the frame's s to X, made perpendicular to n, where that is a direction. */
+void lobe_align(struct lobe *l, struct vec3 X);
+/* If ax differs from ay: the frame along U (0: as it is), turned by `rotation` turns (section 21).
+ */
+void lobe_brush(struct lobe *l, struct vec3 U, double rotation);
+/* ax and ay of section 21's principled. */
+void facet_spread(double roughness, double anisotropy, double *ax, double *ay);
+
+/* Where lobes are put: about n, or N where that will not do; U of section 18, 0 on triangles
+ * without texture coordinates. */
+struct placing {
+    struct vec3 n, N, U;
+};
+/* Section 21; everything is within its bounds; eta: the far side's index over the near one's. */
+struct principled {
+    struct vec3 base;
+    double metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
+        clearcoat, clearcoat_gloss, transmission, eta;
+};
+void lobes_add_principled(struct lobes *l, struct vec3 weight, const struct placing *at,
+                          const struct principled *p);
+
 /* Estimates and probabilities, once all lobes are there. */
 void lobes_finish(struct lobes *l);
 /* e of section 20 in a lobe that needs no finished list. */
@@ -94,6 +118,8 @@ struct vec3 rough_sample(const struct lobe *l, double u, double v);
 double sheen_albedo(double roughness, double cosine);
 struct vec3 facet_eval(const struct lobe *l, struct vec3 wi, double *pdf_w);
 bool facet_sample(const struct lobe *l, double u, double v, struct vec3 *wi);
+struct vec3 coat_eval(const struct lobe *l, struct vec3 wi, double *pdf_w);
+bool coat_sample(const struct lobe *l, double u, double v, struct vec3 *wi);
 /* The one direction of a delta lobe and its weight. */
 bool delta_sample(const struct lobe *l, struct vec3 *wi, struct vec3 *weight);
 

@@ -153,3 +153,37 @@ bool delta_sample(const struct lobe *l, struct vec3 *wi, struct vec3 *weight)
     *weight = scale(1 / (l->eta * l->eta), sub(gray(1), F));
     return refracted(l->eta, l->wo, vec3(0, 0, 1), wi);
 }
+
+/* ---- clearcoat ------------------------------------------------------------------------------ */
+
+/* Burley, "Physically Based Shading at Disney", SIGGRAPH 2012 course, 5.6 and appendix B.2: GTR
+ * with gamma 1. a2 = alpha^2. */
+static double coat_d(double a2, double cosine)
+{
+    return (a2 - 1) / (PI * log(a2) * (1 + (a2 - 1) * cosine * cosine));
+}
+
+static double coat_g1(struct vec3 w)
+{
+    double tan2 = (w.x * w.x + w.y * w.y) / (w.z * w.z);
+    return 1 / (1 + (sqrt(1 + 0.0625 * tan2) - 1) / 2);
+}
+
+struct vec3 coat_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
+{
+    struct vec3 h = normalize(add(l->wo, wi));
+    double c = dot(l->wo, h), D = coat_d(square(l->shape), h.z);
+    double F = 0.04 + 0.96 * pow(1 - clamp(c, 0, 1), 5);
+    *pdf_w = D * h.z / (4 * c);
+    return gray(F * D * coat_g1(l->wo) * coat_g1(wi) / (4 * l->wo.z * wi.z));
+}
+
+bool coat_sample(const struct lobe *l, double u, double v, struct vec3 *wi)
+{
+    double a2 = square(l->shape), phi = 2 * PI * v;
+    double s2 = clamp((pow(a2, 1 - u) - a2) / (1 - a2), 0, 1), q = sqrt(s2);
+    struct vec3 h = vec3(q * cos(phi), q * sin(phi), sqrt(1 - s2));
+    double c = dot(l->wo, h);
+    *wi = sub(scale(2 * c, h), l->wo);
+    return c > 0;
+}

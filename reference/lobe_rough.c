@@ -1,5 +1,5 @@
-/* Lobes without mirror-like facets: Lambert's on either side, Oren and Nayar's, Burley's, sheen,
- * Phong's and Ward's. */
+/* Lobes without mirror-like facets: Lambert's on either side, Oren and Nayar's, Burley's and his
+ * sheen, Conty and Kulla's sheen, Phong's and Ward's. */
 #include "lobe.h"
 #include "random.h"
 
@@ -17,6 +17,12 @@ static double burley(double roughness, struct vec3 wo, struct vec3 wi)
     double cd = dot(wo, normalize(add(wo, wi)));
     double rise = 0.5 + 2 * roughness * cd * cd - 1;
     return (1 + rise * pow(1 - wi.z, 5)) * (1 + rise * pow(1 - wo.z, 5)) / PI;
+}
+
+/* Burley, "Physically Based Shading at Disney", SIGGRAPH 2012 course, 5.5. */
+static double velvet(struct vec3 wo, struct vec3 wi)
+{
+    return pow(1 - clamp(dot(wo, normalize(add(wo, wi))), 0, 1), 5);
 }
 
 /* Conty and Kulla, "Production Friendly Microfacet Sheen BRDF", SIGGRAPH 2017 course; visibility of
@@ -84,6 +90,8 @@ struct vec3 rough_eval(const struct lobe *l, struct vec3 wi, double *pdf_w)
         return gray(oren_nayar(l->shape, l->wo, wi));
     case LOBE_BURLEY:
         return gray(burley(l->shape, l->wo, wi));
+    case LOBE_VELVET:
+        return gray(velvet(l->wo, wi));
     case LOBE_SHEEN:
         *pdf_w = 1 / (2 * PI);
         return gray(sheen(l->shape, l->wo, wi));

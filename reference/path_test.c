@@ -210,7 +210,8 @@ static void test_sides(void **state)
 {
     (void)state;
     struct scene *s = test_scene_new();
-    uint32_t m = test_material(s, (struct material){.type = MATERIAL_DIELECTRIC, .ior = 1.5F});
+    uint32_t m =
+        test_material(s, (struct material){.type = MATERIAL_DIELECTRIC, .ior = {1.5F, -1, 0}});
     test_quad(s, m, vec3(-4, -4, 0), vec3(8, 0, 0), vec3(0, 8, 0));
     test_camera(s, vec3(0, -2, 1), vec3(0, 0, 0), vec3(0, 0, 1), 0.2);
     struct reference *r;

@@ -106,7 +106,7 @@ void reference_hit_brute(const struct reference *r, const double o[3], const dou
     struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
     struct crossing best = {0}, c;
     bool found = false;
-    for (size_t i = 0; i < scene_primitive_count(r->scene); i++) {
+    for (size_t i = 0; i < scene_effective_count(r->scene); i++) {
         if (primitive_hit(r->scene, (uint32_t)i, &p, found ? best.t : t_max, &c)) {
             best = c;
             found = true;

@@ -187,9 +187,10 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
     triangle_vertices(s, triangle, v);
     struct vec3 E1 = sub(v[1], v[0]), E2 = sub(v[2], v[0]);
     *U = E1, *V = E2;
-    if (!(s->triangle_flags[triangle] & TRIANGLE_HAS_UV) || !s->UV)
+    const struct triangle at = triangle_at(s, triangle);
+    if (!(s->triangle_flags[at.stored] & TRIANGLE_HAS_UV) || !s->UV)
         return;
-    const uint32_t *i = s->triangles[triangle];
+    const uint32_t *i = at.corner;
     double a = (double)s->UV[i[1]][0] - (double)s->UV[i[0]][0];
     double b = (double)s->UV[i[2]][0] - (double)s->UV[i[0]][0];
     double c = (double)s->UV[i[1]][1] - (double)s->UV[i[0]][1];
@@ -207,12 +208,11 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
 static void tangents(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
                      struct vec3 *V)
 {
-    size_t i = primitive;
-    if (i < s->triangle_count) {
+    if (is_triangle(s, primitive)) {
         triangle_tangents(s, primitive, Ng, U, V);
         return;
     }
-    i -= s->triangle_count;
+    size_t i = primitive - s->triangle_count;
     if (i < s->sphere_count) {
         double r = (double)s->spheres[i].radius, g = sqrt(Ng.x * Ng.x + Ng.y * Ng.y);
         double p = g > 0 ? Ng.x / g : 1, q = g > 0 ? Ng.y / g : 0;
@@ -353,9 +353,9 @@ static void drive_base(const struct asl_context *c, const struct shading *shadin
 static void log_shading(struct text *log, const struct asl_globals *g, const struct asl_context *c,
                         const struct material *m, const struct surface *at)
 {
-    static const char *const kinds[] = {"base",       "diffuse",    "translucent", "oren_nayar",
-                                        "burley",     "sheen",      "phong",       "ward",
-                                        "reflection", "refraction", "transparent"};
+    static const char *const kinds[] = {
+        "base", "diffuse",    "translucent", "oren_nayar",  "burley", "sheen", "phong",
+        "ward", "reflection", "refraction",  "transparent", "coat",   "velvet"};
     text_printf(log, "  shader of \"%s\": u %.9g v %.9g, Du %.6g %.6g, Dv %.6g %.6g%s\n", m->name,
                 (double)g->u.v, (double)g->v.v, (double)g->u.dx, (double)g->u.dy, (double)g->v.dx,
                 (double)g->v.dy, g->backfacing ? ", backfacing" : "");
@@ -379,10 +379,18 @@ static void log_shading(struct text *log, const struct asl_globals *g, const str
         text_printf(log, "  emits %.9g %.9g %.9g\n", at->emitted.x, at->emitted.y, at->emitted.z);
 }
 
+/* The U that lobes are brushed along: none on triangles without texture coordinates. */
+static struct vec3 brush_direction(const struct scene *s, uint32_t primitive, struct vec3 U)
+{
+    bool plain = primitive < s->triangle_count &&
+                 !(s->UV && (s->triangle_flags[primitive] & TRIANGLE_HAS_UV));
+    return plain ? gray(0) : U;
+}
+
 /* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
 static void run_shader(struct shader_thread *t, const struct scene *s,
                        const struct environment_table *environment, uint32_t material,
-                       const struct bsdf *base, struct surface *out, struct text *log)
+                       struct vec3 U, struct surface *out, struct text *log)
 {
     const struct material *m = &s->materials[material];
     struct asl_context *c = context_of(t, material, m->shading);
@@ -396,12 +404,12 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         return;
     }
     if (m->shading->has_base) {
-        drive_base(c, m->shading, *base, out);
+        drive_base(c, m->shading, bsdf_at(s, m, out->hit.uv, !out->backfacing), out);
     } else {
         double pdf;
         struct vec3 background =
             environment_radiance(&s->environment, environment, negate(out->lobes.wo), &pdf);
-        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns,
+        out->emitted = lobes_of_closure(asl_context_value(c, "Ci", NULL, NULL)->c, out->hit.Ns, U,
                                         out->backfacing, background, &out->lobes);
     }
     if (out->lobes.dropped) {
@@ -415,10 +423,10 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         log_shading(log, &t->globals, c, m, out);
 }
 
-static void add_base(struct surface *at, const struct bsdf *base)
+static void take_material(const struct scene *s, const struct material *m, struct vec3 U,
+                          struct surface *at)
 {
-    struct lobe *l = lobes_add(&at->lobes, LOBE_BASE, gray(1), at->hit.Ns, at->hit.Ns);
-    l->base = *base;
+    lobes_of_material(s, m, &at->hit, U, at->backfacing, &at->lobes);
     lobes_finish(&at->lobes);
 }
 
@@ -436,17 +444,17 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         out->hit.Ns = out->hit.Ng;
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
-    uint32_t material = s->primitive_material[hit->primitive];
+    uint32_t material = scene_material_of(s, hit->primitive);
     const struct material *m = &s->materials[material];
-    struct bsdf base = bsdf_at(s, m, hit->uv, !out->backfacing);
+    tangents(s, hit->primitive, hit->Ng, &U, &V);
+    struct vec3 along = brush_direction(s, hit->primitive, U);
     if (!m->shading) {
-        add_base(out, &base);
+        take_material(s, m, along, out);
     } else if (t) {
         if (log)
             text_printf(log, "vertex %u\n", from->k);
-        tangents(s, hit->primitive, hit->Ng, &U, &V);
         t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
-        run_shader(t, s, environment, material, &base, out, log);
+        run_shader(t, s, environment, material, along, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
 }
@@ -461,12 +469,11 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     *out = (struct surface){.hit = *hit, .backfacing = !entering, .normal = hit->Ns};
     out->lobes.Ng = hit->Ng;
     out->lobes.wo = wo;
-    struct bsdf base = bsdf_at(s, m, hit->uv, entering);
+    const struct vec3 U = vec3(1, 0, 0);
     if (!m->shading) {
-        add_base(out, &base);
+        take_material(s, m, U, out);
     } else if (t) {
-        t->globals =
-            surface_globals(&from, out, vec3(1, 0, 0), vec3(0, 1, 0), m->shading->surface_area);
-        run_shader(t, s, environment, material, &base, out, NULL);
+        t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
+        run_shader(t, s, environment, material, U, out, NULL);
     }
 }

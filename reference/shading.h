@@ -60,9 +60,13 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, uint32_t material, bool entering,
                    struct vec3 wo, const struct hit *hit, struct surface *out);
 
-/* The lobes of Ci and what it emits (closure_lobes.c). background: radiance that background()
- * stands for. */
-struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, bool backfacing,
-                             struct vec3 background, struct lobes *out);
+/* The lobes of Ci and what it emits (closure_lobes.c). U: as struct placing has it; background:
+ * radiance that background() stands for. */
+struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, struct vec3 U,
+                             bool backfacing, struct vec3 background, struct lobes *out);
+
+/* The lobes of a material without a shader at a hit whose normals are turned (material_lobes.c). */
+void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
+                       struct vec3 U, bool backfacing, struct lobes *out);
 
 #endif

@@ -109,3 +109,20 @@ double texture_channel(const struct texture *t, const double uv[2], uint32_t cha
     struct vec3 c = lookup(t, channel == 3 ? alpha_texel : image_texel, uv);
     return channel == 1 ? c.y : channel == 2 ? c.z : c.x;
 }
+
+struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2])
+{
+    struct vec3 c = from_float(in->value);
+    if (in->texture >= 0)
+        c = mul(c, texture_lookup(&s->textures[in->texture], uv));
+    return vec3(clamp(c.x, 0, 1), clamp(c.y, 0, 1), clamp(c.z, 0, 1));
+}
+
+double scalar_at(const struct scene *s, const struct scalar_input *in, const double uv[2],
+                 double low, double high)
+{
+    double v = (double)in->value;
+    if (in->texture >= 0 && v != 0) /* 0: a scalar that nobody set */
+        v *= texture_channel(&s->textures[in->texture], uv, in->channel);
+    return clamp(v, low, high);
+}

@@ -14,6 +14,11 @@ struct vec3 image_bilinear(const struct image *image, enum texture_wrap wrap_u,
 
 /* The texture at (u, v); v = 0 is the bottom edge. */
 struct vec3 texture_lookup(const struct texture *t, const double uv[2]);
+
+/* A material's inputs at (u, v): value times texel; colours in [0, 1], scalars in [low, high]. */
+struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2]);
+double scalar_at(const struct scene *s, const struct scalar_input *in, const double uv[2],
+                 double low, double high);
 /* One channel of it; 3 is alpha. */
 double texture_channel(const struct texture *t, const double uv[2], uint32_t channel);
 

@@ -8,7 +8,7 @@
 static double largest_emission(const struct scene *s)
 {
     double largest = 0;
-    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++) {
+    for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
         const struct material *m = &s->materials[s->primitive_material[i]];
         for (int c = 0; c < 3; c++)
             largest = fmax(largest, (double)m->emission[c]);

@@ -12,24 +12,35 @@ static const double coordinate_max = 1e9;
 struct flattening {
     struct loader *l;
     struct scene *s;
-    size_t vertices, triangles, spheres, disks; /* written so far */
+    size_t vertices, triangles, spheres, disks, instances; /* written so far */
+    uint32_t *triangle_material;                           /* of the next triangle */
     uint32_t *sphere_material, *disk_material;
+    const struct json **instance_json;
+    bool inside; /* a prototype, where nothing is an instance */
 };
 
 /* ---- room ----------------------------------------------------------------------------------- */
 
-static enum status take_room(struct loader *l, const struct object_totals *t)
+/* t: what the world holds, prototypes all of what they hold together. */
+static enum status take_room(struct loader *l, const struct object_totals *t,
+                             const struct object_totals *prototypes)
 {
     struct scene *s = l->scene;
     struct src_pos at = {.file = l->d.file};
-    uint64_t primitives = t->triangles + t->spheres + t->disks;
-    if (primitives > INT32_MAX || t->vertices > UINT32_MAX)
+    const struct object_totals *all = &l->objects.totals;
+    uint64_t effective = all->triangles + all->spheres + all->disks;
+    uint64_t vertices = t->vertices + prototypes->vertices;
+    uint64_t triangles = t->triangles + prototypes->triangles;
+    if (effective > INT32_MAX || vertices > UINT32_MAX || triangles > INT32_MAX)
         return error_set(l->d.err, STATUS_LIMIT, at,
                          "the scene has %" PRIu64 " primitives and %" PRIu64
                          " vertices, expected at most 2^31 - 1 and 2^32 - 1",
-                         primitives, t->vertices);
-    uint64_t bytes = t->vertices * (12 + (t->normals ? 12U : 0U) + (t->uv ? 8U : 0U)) +
-                     t->triangles * 13 + t->spheres * 16 + t->disks * 28 + primitives * 4;
+                         effective, vertices);
+    bool normals = t->normals || prototypes->normals, uv = t->uv || prototypes->uv;
+    uint64_t primitives = triangles + t->spheres + t->disks;
+    uint64_t bytes = vertices * (12 + (normals ? 12U : 0U) + (uv ? 8U : 0U)) + triangles * 13 +
+                     t->spheres * 16 + t->disks * 28 + primitives * 4 +
+                     t->instances * (sizeof *s->instances + sizeof(struct json *));
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (bytes > memory / 4 * 3)
         return error_set(l->d.err, STATUS_LIMIT, at,
@@ -37,16 +48,17 @@ static enum status take_room(struct loader *l, const struct object_totals *t)
                          " MiB, expected at most three quarters of this machine's %" PRIu64 " MiB",
                          primitives, bytes >> 20, memory >> 20);
     struct arena *a = &s->arena;
-    s->P = arena_alloc(a, (size_t)t->vertices, sizeof *s->P, 0);
-    s->N = t->normals ? arena_alloc(a, (size_t)t->vertices, sizeof *s->N, 0) : NULL;
-    s->UV = t->uv ? arena_alloc(a, (size_t)t->vertices, sizeof *s->UV, 0) : NULL;
-    s->triangles = arena_alloc(a, (size_t)t->triangles, sizeof *s->triangles, 0);
-    s->triangle_flags = ARENA_ARRAY(a, uint8_t, (size_t)t->triangles);
+    s->P = arena_alloc(a, (size_t)vertices, sizeof *s->P, 0);
+    s->N = normals ? arena_alloc(a, (size_t)vertices, sizeof *s->N, 0) : NULL;
+    s->UV = uv ? arena_alloc(a, (size_t)vertices, sizeof *s->UV, 0) : NULL;
+    s->triangles = arena_alloc(a, (size_t)triangles, sizeof *s->triangles, 0);
+    s->triangle_flags = ARENA_ARRAY(a, uint8_t, (size_t)triangles);
     s->spheres = ARENA_ARRAY(a, struct sphere, (size_t)t->spheres);
     s->disks = ARENA_ARRAY(a, struct disk, (size_t)t->disks);
     s->primitive_material = ARENA_ARRAY(a, uint32_t, (size_t)primitives);
-    if (!s->P || (t->normals && !s->N) || (t->uv && !s->UV) || !s->triangles ||
-        !s->triangle_flags || !s->spheres || !s->disks || !s->primitive_material)
+    s->instances = ARENA_ARRAY(a, struct instance, (size_t)t->instances);
+    if (!s->P || (normals && !s->N) || (uv && !s->UV) || !s->triangles || !s->triangle_flags ||
+        !s->spheres || !s->disks || !s->primitive_material || !s->instances)
         return document_memory(&l->d);
     return STATUS_OK;
 }
@@ -155,8 +167,8 @@ static enum status put_triangles(struct flattening *f, const struct object *o,
         else if (material == UINT32_MAX)
             TRY(adopt_material(f->l, o->model, m->material[i], &material));
         memcpy(s->triangles[f->triangles], v, sizeof v);
-        s->triangle_flags[f->triangles] = flags;
-        s->primitive_material[f->triangles++] = material;
+        s->triangle_flags[f->triangles++] = flags;
+        *f->triangle_material++ = material;
     }
     if (f->triangles == before)
         return json_error(f->l->d.err, f->l->d.file, o->json, STATUS_TYPE,
@@ -212,6 +224,20 @@ static enum status put_round(struct flattening *f, const struct object *o,
     return STATUS_OK;
 }
 
+/* ---- instances ------------------------------------------------------------------------------ */
+
+static enum status put_instance(struct flattening *f, const struct object *o,
+                                const struct transform *to_world)
+{
+    struct instance *n = &f->s->instances[f->instances];
+    n->prototype = o->group->prototype;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++)
+            n->to_world[i][j] = (float)to_world->m[i][j];
+    f->instance_json[f->instances++] = o->json;
+    return STATUS_OK;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static enum status put_group(struct flattening *f, const struct object_group *g,
@@ -229,7 +255,9 @@ static enum status put_group(struct flattening *f, const struct object_group *g,
                 "with its instances' transforms the determinant is %g, expected 1e-30 "
                 "to 1e30",
                 det);
-        if (o->group)
+        if (o->group && o->group->prototype != UINT32_MAX && !f->inside)
+            TRY(put_instance(f, o, &t));
+        else if (o->group)
             TRY(put_group(f, o->group, &t));
         else if (o->model)
             TRY(put_triangles(f, o, &t));
@@ -245,6 +273,48 @@ static void bounds_add(struct scene *s, const float *p, const double extent[3])
         s->bounds_min[c] = fmin(s->bounds_min[c], (double)p[c] - extent[c]);
         s->bounds_max[c] = fmax(s->bounds_max[c], (double)p[c] + extent[c]);
     }
+}
+
+/* The box of a prototype in its own space. */
+static void prototype_box(const struct scene *s, const struct prototype *p, double box[2][3])
+{
+    for (int c = 0; c < 3; c++) {
+        box[0][c] = INFINITY;
+        box[1][c] = -INFINITY;
+    }
+    for (size_t i = p->first; i < (size_t)p->first + p->count; i++)
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++) {
+                double x = (double)s->P[s->triangles[i][k]][c];
+                box[0][c] = fmin(box[0][c], x);
+                box[1][c] = fmax(box[1][c], x);
+            }
+}
+
+/* Boxes of instances are those of their prototypes' boxes. */
+static enum status bounds_add_instances(struct loader *l)
+{
+    struct scene *s = l->scene;
+    double(*boxes)[2][3] = arena_alloc(&l->d.arena, s->prototype_count, sizeof *boxes, 0);
+    if (!boxes)
+        return document_memory(&l->d);
+    for (size_t i = 0; i < s->prototype_count; i++)
+        prototype_box(s, &s->prototypes[i], boxes[i]);
+    for (size_t i = 0; i < s->instance_count; i++) {
+        const struct instance *n = &s->instances[i];
+        for (int c = 0; c < 3; c++) {
+            double lo = (double)n->to_world[c][3], hi = lo;
+            for (int k = 0; k < 3; k++) {
+                double a = (double)n->to_world[c][k] * boxes[n->prototype][0][k];
+                double b = (double)n->to_world[c][k] * boxes[n->prototype][1][k];
+                lo += fmin(a, b);
+                hi += fmax(a, b);
+            }
+            s->bounds_min[c] = fmin(s->bounds_min[c], lo);
+            s->bounds_max[c] = fmax(s->bounds_max[c], hi);
+        }
+    }
+    return STATUS_OK;
 }
 
 static void find_bounds(struct scene *s)
@@ -271,24 +341,110 @@ static void find_bounds(struct scene *s)
     }
 }
 
+/* The largest row sum of absolute values. */
+static double matrix_norm(const struct transform *t)
+{
+    double most = 0;
+    for (int i = 0; i < 3; i++)
+        most = fmax(most, fabs(t->m[i][0]) + fabs(t->m[i][1]) + fabs(t->m[i][2]));
+    return most;
+}
+
+/* Can float32 work with rays in the space of the instance? reach: the largest coordinate in the
+ * world that a ray has. The largest product in the triangle test is that of three coordinates in
+ * object space and of the reciprocal of a direction, which is at most the transform's norm. */
+static bool instance_workable(const struct instance *n, double reach)
+{
+    struct transform t, inverse;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++)
+            t.m[i][j] = (double)n->to_world[i][j];
+    double det = transform_determinant(&t);
+    if (!(fabs(det) >= 1e-30 && fabs(det) <= 1e30))
+        return false;
+    inverse = transform_inverse(&t);
+    double far = matrix_norm(&inverse) * reach, size = matrix_norm(&t);
+    for (int i = 0; i < 3; i++)
+        far = fmax(far, matrix_norm(&inverse) * reach + fabs(inverse.m[i][3]));
+    return far * far * far * size <= 0x1p116 && matrix_norm(&inverse) <= 0x1p60;
+}
+
+/* What needs all of the world: bounds, ids, ranges. */
+static enum status finish_instances(struct flattening *f)
+{
+    struct scene *s = f->s;
+    size_t id = scene_primitive_count(s);
+    double reach = 0;
+    TRY(bounds_add_instances(f->l));
+    for (int c = 0; c < 3 && s->instance_count > 0; c++) {
+        reach = fmax(reach, fmax(fabs(s->bounds_min[c]), fabs(s->bounds_max[c])));
+        reach = fmax(reach, fabs(s->camera.origin[c]));
+    }
+    for (size_t i = 0; i < s->instance_count; i++) {
+        struct instance *n = &s->instances[i];
+        n->first_id = (uint32_t)id;
+        id += s->prototypes[n->prototype].count;
+        if (reach > coordinate_max || !instance_workable(n, reach))
+            return json_error(
+                f->l->d.err, f->l->d.file, f->instance_json[i], STATUS_RANGE,
+                "the instance's transform and a scene that reaches to %g are too much "
+                "for float32, expected coordinates up to %g and scales nearer to 1, "
+                "or \"instancing\": \"flatten\"",
+                reach, coordinate_max);
+    }
+    return STATUS_OK;
+}
+
+static enum status put_prototypes(struct flattening *f)
+{
+    struct loader *l = f->l;
+    struct scene *s = f->s;
+    f->inside = true;
+    for (size_t i = 0; i < l->read_count; i++) {
+        const struct object_group *g = l->read[i];
+        if (g->prototype == UINT32_MAX)
+            continue;
+        struct prototype *p = &s->prototypes[g->prototype];
+        *p = (struct prototype){.first = (uint32_t)f->triangles};
+        TRY(put_group(f, g, &transform_identity));
+        p->count = (uint32_t)(f->triangles - p->first);
+        p->name = arena_strdup(&s->arena, g->name);
+        if (!p->name)
+            return document_memory(&l->d);
+    }
+    s->prototype_triangle_count = f->triangles - s->triangle_count;
+    return STATUS_OK;
+}
+
 enum status flatten_objects(struct loader *l)
 {
     struct scene *s = l->scene;
-    const struct object_totals *t = &l->objects.totals;
-    TRY(take_room(l, t));
-    struct flattening f = {.l = l, .s = s};
+    struct object_totals prototypes = {0};
+    TRY(choose_prototypes(l));
+    const struct object_totals *t = &l->objects.placed;
+    for (size_t i = 0; i < l->read_count; i++)
+        if (l->read[i]->prototype != UINT32_MAX)
+            totals_add(&prototypes, &l->read[i]->totals);
+    TRY(take_room(l, t, &prototypes));
+    struct flattening f = {.l = l, .s = s, .triangle_material = s->primitive_material};
     f.sphere_material = s->primitive_material + t->triangles;
     f.disk_material = f.sphere_material + t->spheres;
+    f.instance_json = ARENA_ARRAY(&l->d.arena, const struct json *, (size_t)t->instances);
+    if (!f.instance_json)
+        return document_memory(&l->d);
     TRY(put_group(&f, &l->objects, &transform_identity));
-    s->vertex_count = f.vertices;
     s->triangle_count = f.triangles;
     s->sphere_count = f.spheres;
     s->disk_count = f.disks;
+    s->instance_count = f.instances;
     if (s->dropped_degenerate) /* close the gap that they left */
-        memmove(s->primitive_material + s->triangle_count, f.sphere_material,
+        memmove(s->primitive_material + s->triangle_count, s->primitive_material + t->triangles,
                 (s->sphere_count + s->disk_count) * sizeof *s->primitive_material);
-    if (!t->normals)
+    f.triangle_material = s->primitive_material + scene_primitive_count(s);
+    TRY(put_prototypes(&f));
+    s->vertex_count = f.vertices;
+    if (!t->normals && !prototypes.normals)
         s->N = NULL;
     find_bounds(s);
-    return STATUS_OK;
+    return finish_instances(&f);
 }

@@ -78,13 +78,21 @@ static void add_material(struct hash *h, const struct material *m)
     add_u64(h, (uint64_t)(int64_t)m->base.texture);
     add_scalar(h, &m->roughness);
     add_scalar(h, &m->metallic);
-    hash_add(h, &m->specular, sizeof m->specular);
+    hash_add(h, &m->specular.value, sizeof m->specular.value);
     hash_add(h, m->eta, sizeof m->eta);
     hash_add(h, m->k, sizeof m->k);
-    hash_add(h, &m->ior, sizeof m->ior);
+    hash_add(h, &m->ior.value, sizeof m->ior.value);
     hash_add(h, m->emission, sizeof m->emission);
     add_u64(h, m->emission_two_sided);
     /* what is as it always was adds nothing: hashes stay what they were */
+    if (material_is_list(m)) {
+        add_scalar(h, &m->specular);
+        add_scalar(h, &m->ior);
+#define ADD(name) add_scalar(h, &m->name);
+        MATERIAL_LIST_SCALARS(ADD)
+#undef ADD
+        add_u64(h, (uint64_t)m->alpha_mode);
+    }
     if (m->single_sided || m->interface)
         add_u64(h, 0x51DE5U + m->single_sided + 2U * m->interface);
     if (m->normal_map.present) {
@@ -139,5 +147,21 @@ void hash_scene(struct scene *s)
     add_u64(h, s->disk_count);
     hash_add(h, s->disks, s->disk_count * sizeof *s->disks);
     hash_add(h, s->primitive_material, scene_primitive_count(s) * sizeof *s->primitive_material);
+    if (s->instance_count > 0) {
+        size_t own = scene_primitive_count(s);
+        add_u64(h, s->prototype_triangle_count);
+        hash_add(h, s->triangles + s->triangle_count,
+                 s->prototype_triangle_count * sizeof *s->triangles);
+        hash_add(h, s->triangle_flags + s->triangle_count, s->prototype_triangle_count);
+        hash_add(h, s->primitive_material + own,
+                 s->prototype_triangle_count * sizeof *s->primitive_material);
+        add_u64(h, s->instance_count);
+        for (size_t i = 0; i < s->instance_count; i++) {
+            const struct instance *n = &s->instances[i];
+            add_u64(h, s->prototypes[n->prototype].first);
+            add_u64(h, s->prototypes[n->prototype].count);
+            hash_add(h, n->to_world, sizeof n->to_world);
+        }
+    }
     hash_close(h, s->hash);
 }

@@ -9,9 +9,10 @@ static const size_t document_max = (size_t)64 << 20; /* larger meshes belong int
 
 static enum status read_document(struct loader *l, const char *data, size_t size)
 {
-    static const char *const keys[] = {"isophote",    "camera",    "film",   "render",
-                                       "textures",    "materials", "groups", "objects",
-                                       "environment", "about",     NULL};
+    static const char *const keys[] = {"isophote",    "camera",    "film",       "render",
+                                       "textures",    "materials", "groups",     "objects",
+                                       "environment", "about",     "instancing", NULL};
+    static const char *const instancings[] = {"auto", "flatten", "two-level", NULL};
     struct document *d = &l->d;
     const struct json *version, *camera, *objects;
     int64_t number;
@@ -29,6 +30,11 @@ static enum status read_document(struct loader *l, const char *data, size_t size
     const struct json *about = json_get(l->root, "about");
     if (about && about->type != JSON_STRING)
         return expected(d, about, "a string");
+    const struct json *instancing = json_get(l->root, "instancing");
+    int how = INSTANCING_AUTO;
+    if (instancing)
+        TRY(read_choice(d, instancing, instancings, &how));
+    l->instancing = (enum instancing)how;
     TRY(read_required(d, l->root, "camera", "an object", &camera));
     TRY(read_required(d, l->root, "objects", "an array of objects", &objects));
     TRY(load_camera(l, camera));

@@ -44,7 +44,7 @@ struct object {
 };
 
 struct object_totals {
-    uint64_t vertices, triangles, spheres, disks;
+    uint64_t vertices, triangles, spheres, disks, instances;
     bool normals, uv; /* some triangle has them */
 };
 
@@ -52,8 +52,16 @@ struct object_group {
     struct object *objects;
     size_t count;
     enum { GROUP_UNREAD, GROUP_READING, GROUP_READ } state;
-    struct object_totals totals;
+    struct object_totals totals; /* with all that its instances stand for; no instances */
+    const char *name;            /* NULL: the world */
+    /* scene_instances.c */
+    bool kept, reached;          /* instances of it stay instances; the world places it */
+    uint32_t prototype;          /* if so, and some instance is reached; else UINT32_MAX */
+    struct object_totals placed; /* what one placing of it puts into the world, unless it is kept */
+    double placings, cost;       /* times it stands in the world; bytes that one placing takes */
 };
+
+enum instancing { INSTANCING_AUTO, INSTANCING_FLATTEN, INSTANCING_TWO_LEVEL };
 
 struct loader {
     struct document d;
@@ -67,6 +75,9 @@ struct loader {
     struct loaded_model *models;
     struct object_group *groups; /* by position in "groups" */
     struct object_group objects;
+    struct object_group **read; /* all groups, the world last; each after those it holds */
+    size_t read_count;
+    enum instancing instancing;
     int group_depth; /* of the groups being read; bounds the recursion over them everywhere */
 };
 
@@ -107,6 +118,15 @@ enum status measure_shadings(struct loader *l);
 
 /* scene_objects.c: reads objects, groups and their models. */
 enum status load_objects(struct loader *l, const struct json *groups, const struct json *objects);
+
+/* t += more, saturating far above every limit. */
+void totals_add(struct object_totals *t, const struct object_totals *more);
+/* What an object that is no instance stands for. */
+struct object_totals object_own_totals(const struct object *o);
+
+/* scene_instances.c: which groups become prototypes; docs/scenes.md has the rule. Fills in `kept`,
+ * `placed` and `prototype`, and the scene's prototype_count. */
+enum status choose_prototypes(struct loader *l);
 
 /* scene_flatten.c: places every object in the world. */
 enum status flatten_objects(struct loader *l);

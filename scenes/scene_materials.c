@@ -206,9 +206,9 @@ static enum status field_color(struct loader *l, const struct json *object, cons
     return STATUS_OK;
 }
 
-/* A number, or {"texture": name, "channel": "r", "scale": number}. */
-static enum status field_scalar(struct loader *l, const struct json *object, const char *key,
-                                struct scalar_input *out)
+/* A number in [lo, hi], or {"texture": name, "channel": "r", "scale": number}. */
+static enum status field_scalar_in(struct loader *l, const struct json *object, const char *key,
+                                   double lo, double hi, struct scalar_input *out)
 {
     static const char *const keys[] = {"texture", "channel", "scale", NULL};
     static const char *const channels[] = {"r", "g", "b", "a", NULL};
@@ -219,7 +219,7 @@ static enum status field_scalar(struct loader *l, const struct json *object, con
     if (v->type != JSON_OBJECT) {
         if (v->type != JSON_NUMBER)
             return expected(d, v, "a number or {\"texture\": ...}");
-        return field_float(d, object, key, 0, 1, &out->value);
+        return field_float(d, object, key, lo, hi, &out->value);
     }
     struct scalar_input c = {.value = 1, .texture = -1};
     int channel = 0;
@@ -235,6 +235,17 @@ static enum status field_scalar(struct loader *l, const struct json *object, con
     return STATUS_OK;
 }
 
+static enum status field_scalar(struct loader *l, const struct json *object, const char *key,
+                                struct scalar_input *out)
+{
+    return field_scalar_in(l, object, key, 0, 1, out);
+}
+
+static enum status field_ior(struct loader *l, const struct json *object, struct scalar_input *out)
+{
+    return field_scalar_in(l, object, "ior", 0.1, 10, out);
+}
+
 static enum status check_emission(struct document *d, const struct json *at, const float rgb[3])
 {
     for (int c = 0; c < 3; c++)
@@ -245,62 +256,178 @@ static enum status check_emission(struct document *d, const struct json *at, con
     return STATUS_OK;
 }
 
-static struct material material_default(enum material_type type)
+static struct scalar_input scalar(float value)
 {
-    return (struct material){.type = type,
-                             .base = {{0.5F, 0.5F, 0.5F}, -1},
-                             .roughness = {.value = 0.5F, .texture = -1},
-                             .metallic = {.value = 0, .texture = -1},
-                             .specular = 0.5F,
-                             .eta = {1.5F, 1.5F, 1.5F},
-                             .ior = 1.5F};
+    return (struct scalar_input){.value = value, .texture = -1};
 }
 
-/* What a base of a shader does not take first, then what it does. */
-#define COMMON_KEYS "emission", "emission_two_sided", SURFACE_KEYS, "normal_map", "type"
-enum { EMISSION_KEYS = 5 };
+static struct material material_default(enum material_type type)
+{
+    struct material m = {.type = type, .base = {{0.5F, 0.5F, 0.5F}, -1}, .eta = {1.5F, 1.5F, 1.5F}};
+#define NONE(name) m.name = scalar(0);
+    MATERIAL_LIST_SCALARS(NONE)
+#undef NONE
+    m.roughness = scalar(0.5F);
+    m.metallic = scalar(0);
+    m.specular = scalar(0.5F);
+    m.ior = scalar(1.5F);
+    m.sheen_tint = scalar(0.5F);
+    m.clearcoat_gloss = scalar(1);
+    m.opacity = scalar(1);
+    return m;
+}
 
-/* What every type takes first, then its own keys; by enum material_type. */
-static const char *const material_types[] = {"diffuse",    "mirror",     "rough_conductor",
-                                             "dielectric", "principled", "shader",
-                                             "interface",  NULL};
+static bool is_number(const struct scalar_input *in, float value)
+{
+    return in->texture < 0 && in->value == value;
+}
+
+/* Zeroed scalars count as absent: what is 0 stays 0, textured or not. */
+static bool is_used(const struct scalar_input *in) { return in->value != 0; }
+
+bool material_is_list(const struct material *m)
+{
+    if (m->shading)
+        return false;
+    if (m->alpha_mode == ALPHA_BLEND && !is_number(&m->opacity, 1))
+        return true;
+    switch (m->type) {
+    case MATERIAL_DIFFUSE:
+    case MATERIAL_MIRROR:
+        return false;
+    case MATERIAL_DIELECTRIC:
+        return m->ior.texture >= 0;
+    case MATERIAL_ROUGH_CONDUCTOR:
+        return is_used(&m->anisotropy);
+    case MATERIAL_PRINCIPLED:
+        return m->specular.texture >= 0 || is_used(&m->specular_tint) || is_used(&m->anisotropy) ||
+               is_used(&m->sheen) || is_used(&m->clearcoat) || is_used(&m->transmission);
+    default:
+        return true;
+    }
+}
+
+/* ---- metals --------------------------------------------------------------------------------- */
+
+static const struct metal {
+    const char *name;
+    float eta[3], k[3];
+} metals[] = {
+#define METAL(name, nr, ng, nb, kr, kg, kb, source) {#name, {nr, ng, nb}, {kr, kg, kb}},
+#include "metals.def"
+#undef METAL
+};
+static const char *const metal_names[] = {
+#define METAL(name, nr, ng, nb, kr, kg, kb, source) #name,
+#include "metals.def"
+#undef METAL
+    NULL};
+
+static enum status load_index(struct loader *l, const struct json *v, struct material *m)
+{
+    struct document *d = &l->d;
+    const struct json *named = json_get(v, "metal"), *at;
+    if (named) {
+        int i;
+        if ((at = json_get(v, "eta")) || (at = json_get(v, "k")))
+            return json_error(d->err, d->file, at, STATUS_TYPE,
+                              "\"metal\" stands for \"eta\" and \"k\": expected one or the others");
+        TRY(read_choice(d, named, metal_names, &i));
+        memcpy(m->eta, metals[i].eta, sizeof m->eta);
+        memcpy(m->k, metals[i].k, sizeof m->k);
+        return STATUS_OK;
+    }
+    TRY(read_required(d, v, "eta",
+                      "the real part of the index of refraction (or \"metal\": a name)", &at));
+    TRY(read_rgb(d, at, 1e-3, 100, m->eta));
+    TRY(read_required(d, v, "k", "the imaginary part of the index of refraction", &at));
+    return read_rgb(d, at, 0, 100, m->k);
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/* What the base of a shader's material does not take first, then "type" and what it does. */
+#define COMMON_KEYS                                                                                \
+    "emission", "emission_two_sided", "opacity", "alpha_mode", SURFACE_KEYS, "normal_map"
+enum { COMMON_COUNT = 7 };
+
+static const char *const material_types[] = {
+    "diffuse",    "mirror",     "rough_conductor",  "dielectric",
+    "principled", "oren_nayar", "rough_dielectric", "thin_dielectric",
+    "sheen",      "shader",     "interface",        NULL};
 enum { TYPE_SHADER = MATERIAL_TYPE_COUNT, TYPE_INTERFACE };
 static const char *const interface_keys[] = {"type", "medium", NULL};
-static const char *const diffuse_keys[] = {COMMON_KEYS, "reflectance", NULL};
-static const char *const conductor_keys[] = {COMMON_KEYS, "eta", "k", "roughness", NULL};
-static const char *const dielectric_keys[] = {COMMON_KEYS, "ior", NULL};
-static const char *const principled_keys[] = {COMMON_KEYS, "base_color", "metallic",
-                                              "roughness", "specular",   NULL};
-static const char *const *const material_keys[MATERIAL_TYPE_COUNT] = {
-    [MATERIAL_DIFFUSE] = diffuse_keys,           [MATERIAL_MIRROR] = diffuse_keys,
-    [MATERIAL_ROUGH_CONDUCTOR] = conductor_keys, [MATERIAL_DIELECTRIC] = dielectric_keys,
-    [MATERIAL_PRINCIPLED] = principled_keys,
+static const char *const diffuse_keys[] = {COMMON_KEYS, "type", "reflectance", NULL};
+static const char *const conductor_keys[] = {COMMON_KEYS, "anisotropy", "rotation",  "type", "eta",
+                                             "k",         "metal",      "roughness", NULL};
+static const char *const ior_keys[] = {COMMON_KEYS, "type", "ior", NULL};
+static const char *const principled_keys[] = {
+    COMMON_KEYS, "specular_tint",   "anisotropy",   "rotation", "sheen", "sheen_tint",
+    "clearcoat", "clearcoat_gloss", "transmission", "ior",      "type",  "base_color",
+    "metallic",  "roughness",       "specular",     NULL};
+static const char *const oren_nayar_keys[] = {COMMON_KEYS, "type", "reflectance", "sigma", NULL};
+static const char *const rough_dielectric_keys[] = {COMMON_KEYS, "type", "ior", "roughness", NULL};
+static const char *const sheen_keys[] = {COMMON_KEYS, "type", "reflectance", "roughness", NULL};
+static const struct {
+    const char *const *all;
+    unsigned own; /* keys before "type" */
+} material_keys[MATERIAL_TYPE_COUNT] = {
+    [MATERIAL_DIFFUSE] = {diffuse_keys, COMMON_COUNT},
+    [MATERIAL_MIRROR] = {diffuse_keys, COMMON_COUNT},
+    [MATERIAL_ROUGH_CONDUCTOR] = {conductor_keys, COMMON_COUNT + 2},
+    [MATERIAL_DIELECTRIC] = {ior_keys, COMMON_COUNT},
+    [MATERIAL_PRINCIPLED] = {principled_keys, COMMON_COUNT + 9},
+    [MATERIAL_OREN_NAYAR] = {oren_nayar_keys, COMMON_COUNT},
+    [MATERIAL_ROUGH_DIELECTRIC] = {rough_dielectric_keys, COMMON_COUNT},
+    [MATERIAL_THIN_DIELECTRIC] = {ior_keys, COMMON_COUNT},
+    [MATERIAL_SHEEN] = {sheen_keys, COMMON_COUNT},
 };
+
+static enum status load_principled(struct loader *l, const struct json *v, struct material *m)
+{
+    TRY(field_color(l, v, "base_color", &m->base));
+    TRY(field_scalar(l, v, "metallic", &m->metallic));
+    TRY(field_scalar(l, v, "roughness", &m->roughness));
+    TRY(field_scalar(l, v, "specular", &m->specular));
+    TRY(field_scalar(l, v, "specular_tint", &m->specular_tint));
+    TRY(field_scalar(l, v, "anisotropy", &m->anisotropy));
+    TRY(field_scalar(l, v, "rotation", &m->rotation));
+    TRY(field_scalar(l, v, "sheen", &m->sheen));
+    TRY(field_scalar(l, v, "sheen_tint", &m->sheen_tint));
+    TRY(field_scalar(l, v, "clearcoat", &m->clearcoat));
+    TRY(field_scalar(l, v, "clearcoat_gloss", &m->clearcoat_gloss));
+    TRY(field_scalar(l, v, "transmission", &m->transmission));
+    return field_ior(l, v, &m->ior);
+}
 
 /* The inputs of a material, or of the base of a shader's. */
 static enum status load_inputs(struct loader *l, const struct json *v, struct material *m)
 {
-    struct document *d = &l->d;
     switch (m->type) {
     case MATERIAL_MIRROR:
         for (int c = 0; c < 3; c++)
             m->base.value[c] = 1;
         return field_color(l, v, "reflectance", &m->base);
-    case MATERIAL_ROUGH_CONDUCTOR: {
-        const struct json *at;
-        TRY(read_required(d, v, "eta", "the real part of the index of refraction", &at));
-        TRY(read_rgb(d, at, 1e-3, 100, m->eta));
-        TRY(read_required(d, v, "k", "the imaginary part of the index of refraction", &at));
-        TRY(read_rgb(d, at, 0, 100, m->k));
+    case MATERIAL_ROUGH_CONDUCTOR:
+        TRY(load_index(l, v, m));
+        TRY(field_scalar(l, v, "anisotropy", &m->anisotropy));
+        TRY(field_scalar(l, v, "rotation", &m->rotation));
         return field_scalar(l, v, "roughness", &m->roughness);
-    }
     case MATERIAL_DIELECTRIC:
-        return field_float(d, v, "ior", 0.1, 10, &m->ior);
+    case MATERIAL_THIN_DIELECTRIC:
+        return field_ior(l, v, &m->ior);
+    case MATERIAL_ROUGH_DIELECTRIC:
+        TRY(field_ior(l, v, &m->ior));
+        return field_scalar(l, v, "roughness", &m->roughness);
     case MATERIAL_PRINCIPLED:
-        TRY(field_color(l, v, "base_color", &m->base));
-        TRY(field_scalar(l, v, "metallic", &m->metallic));
+        return load_principled(l, v, m);
+    case MATERIAL_OREN_NAYAR:
+        TRY(field_scalar_in(l, v, "sigma", 0, 90, &m->sigma));
+        m->sigma.value = (float)((double)m->sigma.value * (M_PI / 180));
+        return field_color(l, v, "reflectance", &m->base);
+    case MATERIAL_SHEEN:
         TRY(field_scalar(l, v, "roughness", &m->roughness));
-        return field_float(d, v, "specular", 0, 1, &m->specular);
+        return field_color(l, v, "reflectance", &m->base);
     default:
         return field_color(l, v, "reflectance", &m->base);
     }
@@ -315,11 +442,23 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
         return expected(d, v, "an object");
     TRY(read_required(d, v, "type", "the type of the material", &type_at));
     TRY(read_choice(d, type_at, material_types, &type));
-    if (type >= MATERIAL_TYPE_COUNT)
-        return expected(d, type_at, "a material that is not a shader's and no interface");
-    TRY(read_object(d, v, material_keys[type] + EMISSION_KEYS));
+    if (type >= MATERIAL_BASE_TYPES)
+        return expected(d, type_at,
+                        "\"diffuse\", \"mirror\", \"rough_conductor\", \"dielectric\" "
+                        "or \"principled\"");
+    TRY(read_object(d, v, material_keys[type].all + material_keys[type].own));
     *m = material_default((enum material_type)type);
     return load_inputs(l, v, m);
+}
+
+static enum status load_opacity(struct loader *l, const struct json *v, struct material *m)
+{
+    static const char *const modes[] = {"opaque", "blend", NULL};
+    int mode = ALPHA_BLEND;
+    TRY(field_scalar(l, v, "opacity", &m->opacity));
+    TRY(field_choice(&l->d, v, "alpha_mode", modes, &mode));
+    m->alpha_mode = (enum alpha_mode)mode;
+    return STATUS_OK;
 }
 
 static enum status load_material(struct loader *l, const struct json *v)
@@ -342,9 +481,10 @@ static enum status load_material(struct loader *l, const struct json *v)
             TRY(load_base(l, base, &m));
         TRY(load_shading(l, v, &m));
     } else {
-        TRY(read_object(d, v, material_keys[type]));
+        TRY(read_object(d, v, material_keys[type].all));
         m = material_default((enum material_type)type);
         TRY(load_inputs(l, v, &m));
+        TRY(load_opacity(l, v, &m));
     }
     m.name = v->key;
     const struct json *emission = json_get(v, "emission");

@@ -370,25 +370,28 @@ static enum status load_object(struct loader *l, const struct json *v, struct ob
     return STATUS_OK;
 }
 
-/* t += what o stands for, saturating far above every limit. */
-static void totals_add(struct object_totals *t, const struct object *o)
+void totals_add(struct object_totals *t, const struct object_totals *more)
 {
-    struct object_totals more = {0};
-    if (o->group)
-        more = o->group->totals;
-    else if (o->model)
-        add_model_totals(o, &more);
-    else if (o->type == OBJECT_SPHERE)
-        more.spheres = 1;
-    else
-        more.disks = 1;
     static const uint64_t most = UINT64_C(1) << 60;
-    uint64_t *const to[] = {&t->vertices, &t->triangles, &t->spheres, &t->disks};
-    const uint64_t from[] = {more.vertices, more.triangles, more.spheres, more.disks};
-    for (int i = 0; i < 4; i++)
+    uint64_t *const to[] = {&t->vertices, &t->triangles, &t->spheres, &t->disks, &t->instances};
+    const uint64_t from[] = {more->vertices, more->triangles, more->spheres, more->disks,
+                             more->instances};
+    for (int i = 0; i < 5; i++)
         *to[i] = *to[i] + from[i] < most ? *to[i] + from[i] : most;
-    t->normals |= more.normals;
-    t->uv |= more.uv;
+    t->normals |= more->normals;
+    t->uv |= more->uv;
+}
+
+struct object_totals object_own_totals(const struct object *o)
+{
+    struct object_totals t = {0};
+    if (o->model)
+        add_model_totals(o, &t);
+    else if (o->type == OBJECT_SPHERE)
+        t.spheres = 1;
+    else
+        t.disks = 1;
+    return t;
 }
 
 static enum status load_group(struct loader *l, const struct json *v, struct object_group *g)
@@ -407,10 +410,14 @@ static enum status load_group(struct loader *l, const struct json *v, struct obj
     if (!g->objects)
         return document_memory(&l->d);
     for (const struct json *o = v->first; o; o = o->next) {
-        TRY(load_object(l, o, &g->objects[o->index]));
-        totals_add(&g->totals, &g->objects[o->index]);
+        struct object *at = &g->objects[o->index];
+        TRY(load_object(l, o, at));
+        struct object_totals more = at->group ? at->group->totals : object_own_totals(at);
+        totals_add(&g->totals, &more);
     }
     g->state = GROUP_READ;
+    g->name = v->key;
+    l->read[l->read_count++] = g;
     l->group_depth--;
     return STATUS_OK;
 }
@@ -422,7 +429,8 @@ enum status load_objects(struct loader *l, const struct json *groups, const stru
         return expected(d, groups, "an object of groups by name");
     size_t count = groups ? groups->count : 0;
     l->groups = ARENA_ARRAY(&d->arena, struct object_group, count);
-    if (!l->groups)
+    l->read = ARENA_ARRAY(&d->arena, struct object_group *, count + 1);
+    if (!l->groups || !l->read)
         return document_memory(d);
     for (const struct json *g = groups ? groups->first : NULL; g; g = g->next) {
         if (g->type == JSON_ARRAY &&
@@ -431,5 +439,7 @@ enum status load_objects(struct loader *l, const struct json *groups, const stru
                               "the group is empty, expected at least one object");
         TRY(load_group(l, g, &l->groups[g->index]));
     }
-    return load_group(l, objects, &l->objects);
+    TRY(load_group(l, objects, &l->objects));
+    l->objects.name = NULL;
+    return STATUS_OK;
 }

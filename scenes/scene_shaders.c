@@ -479,6 +479,29 @@ static double triangle_area(const struct scene *s, const uint32_t index[3])
     return sqrt(x * x + y * y + z * z) / 2;
 }
 
+/* areas[material] += the areas of the shaded triangles of an instance, in the world. */
+static void instance_areas(const struct scene *s, const struct instance *n, double *areas)
+{
+    const struct prototype *p = &s->prototypes[n->prototype];
+    for (uint32_t t = p->first; t < p->first + p->count; t++) {
+        uint32_t material = s->primitive_material[t + s->sphere_count + s->disk_count];
+        double e[2][3], w[2][3], x[3];
+        if (!s->materials[material].shading)
+            continue;
+        for (int k = 0; k < 2; k++)
+            for (int c = 0; c < 3; c++)
+                e[k][c] =
+                    (double)s->P[s->triangles[t][k + 1]][c] - (double)s->P[s->triangles[t][0]][c];
+        for (int k = 0; k < 2; k++)
+            for (int c = 0; c < 3; c++)
+                w[k][c] = (double)n->to_world[c][0] * e[k][0] +
+                          (double)n->to_world[c][1] * e[k][1] + (double)n->to_world[c][2] * e[k][2];
+        for (int c = 0; c < 3; c++)
+            x[c] = w[0][(c + 1) % 3] * w[1][(c + 2) % 3] - w[0][(c + 2) % 3] * w[1][(c + 1) % 3];
+        areas[material] += sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]) / 2;
+    }
+}
+
 static double primitive_area(const struct scene *s, size_t i)
 {
     if (i < s->triangle_count)
@@ -499,6 +522,8 @@ enum status measure_shadings(struct loader *l)
     for (size_t i = 0, n = scene_primitive_count(s); i < n; i++)
         if (s->materials[s->primitive_material[i]].shading)
             areas[s->primitive_material[i]] += primitive_area(s, i);
+    for (size_t i = 0; i < s->instance_count; i++)
+        instance_areas(s, &s->instances[i], areas);
     for (size_t i = 0; i < s->material_count; i++)
         if (s->materials[i].shading)
             s->materials[i].shading->surface_area = (float)areas[i];

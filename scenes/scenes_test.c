@@ -382,8 +382,8 @@ static void test_materials(void **state)
     assert_true(m[2].type == MATERIAL_ROUGH_CONDUCTOR && near3(m[2].k, 3, 3, 3, 0));
     assert_true(m[2].eta[0] == 0.2F && m[2].roughness.value == 0.25F &&
                 m[2].roughness.texture == -1);
-    assert_true(m[3].type == MATERIAL_DIELECTRIC && m[3].ior == 1.33F);
-    assert_true(m[4].type == MATERIAL_PRINCIPLED && m[4].specular == 0.1F);
+    assert_true(m[3].type == MATERIAL_DIELECTRIC && m[3].ior.value == 1.33F);
+    assert_true(m[4].type == MATERIAL_PRINCIPLED && m[4].specular.value == 0.1F);
     assert_true(m[4].roughness.texture == 0 && m[4].roughness.channel == 1);
     assert_true(m[4].roughness.value == 0.5F && m[4].metallic.value == 1);
     const struct texture *t = s->textures;

@@ -75,6 +75,19 @@ double transform_determinant(const struct transform *t)
     return t->m[0][0] * c[0][0] + t->m[0][1] * c[0][1] + t->m[0][2] * c[0][2];
 }
 
+struct transform transform_inverse(const struct transform *t)
+{
+    double c[3][3], det = transform_determinant(t);
+    struct transform r;
+    cofactors(t, c);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++)
+            r.m[i][j] = c[j][i] / det;
+        r.m[i][3] = -(r.m[i][0] * t->m[0][3] + r.m[i][1] * t->m[1][3] + r.m[i][2] * t->m[2][3]);
+    }
+    return r;
+}
+
 void transform_point(const struct transform *t, const double p[3], double out[3])
 {
     transform_direction(t, p, out);

@@ -17,6 +17,8 @@ struct transform transform_translate(const double v[3]);
 struct transform transform_rotate(const double axis[3], double radians);
 struct transform transform_scale(const double v[3]);
 
+/* By cofactors over the determinant, which must not be 0. */
+struct transform transform_inverse(const struct transform *t);
 double transform_determinant(const struct transform *t);
 void transform_point(const struct transform *t, const double p[3], double out[3]);
 /* The linear part alone. */

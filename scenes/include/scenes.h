@@ -89,8 +89,15 @@ enum material_type {
     MATERIAL_ROUGH_CONDUCTOR,
     MATERIAL_DIELECTRIC,
     MATERIAL_PRINCIPLED,
+    MATERIAL_BASE_TYPES, /* section 7's end here: these can be the base of a shader's */
+    MATERIAL_OREN_NAYAR = MATERIAL_BASE_TYPES,
+    MATERIAL_ROUGH_DIELECTRIC,
+    MATERIAL_THIN_DIELECTRIC,
+    MATERIAL_SHEEN,
     MATERIAL_TYPE_COUNT
 };
+
+enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND };
 
 /* What an output of a shader can drive (docs/protocol.md section 19). */
 enum drive_input {
@@ -154,16 +161,29 @@ struct medium {
     float g;         /* Henyey and Greenstein's mean cosine */
 };
 
-/* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md section 7. */
+/* The scalars that only lists of lobes have (docs/protocol.md section 28). */
+#define MATERIAL_LIST_SCALARS(X)                                                                   \
+    X(specular_tint)                                                                               \
+    X(anisotropy)                                                                                  \
+    X(rotation)                                                                                    \
+    X(sheen)                                                                                       \
+    X(sheen_tint)                                                                                  \
+    X(clearcoat)                                                                                   \
+    X(clearcoat_gloss)                                                                             \
+    X(transmission)                                                                                \
+    X(sigma)                                                                                       \
+    X(opacity)
+
+/* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md sections 7, 28. */
 struct material {
     const char *name;
     enum material_type type;
-    struct color_input base; /* diffuse reflectance; mirror reflectance; principled base color */
+    struct color_input base;       /* principled: base color; others: reflectance */
     struct scalar_input roughness; /* alpha = roughness^2 */
     struct scalar_input metallic;  /* principled */
-    float specular;                /* principled; 0.5 is F0 = 0.04 */
+    struct scalar_input specular;  /* principled; 0.5 is F0 = 0.04 */
     float eta[3], k[3];            /* rough conductor: complex index of refraction */
-    float ior;                     /* dielectric: inside over outside */
+    struct scalar_input ior;       /* inside over outside */
     float emission[3];             /* radiance, W m^-2 sr^-1; 0 for none */
     bool emission_two_sided;
     struct shading *shading; /* NULL: none; else type and inputs are those of its base */
@@ -171,14 +191,34 @@ struct material {
     bool interface;          /* no surface, only the border of a medium (section 27) */
     struct normal_map normal_map;
     struct medium medium;
+#define FIELD(name) struct scalar_input name; /* sigma: radians */
+    MATERIAL_LIST_SCALARS(FIELD)
+#undef FIELD
+    enum alpha_mode alpha_mode; /* OPAQUE: opacity does not count */
 };
+/* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */
+bool material_is_list(const struct material *m);
 
-/* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks. */
+/* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks, then the triangles
+ * of instances. */
 struct sphere {
     float center[3], radius;
 };
 struct disk {
     float center[3], normal[3], radius; /* normal has unit length; it emits on that side */
+};
+
+/* Triangles that instances share, in the space of their group: triangles [first, first + count) of
+ * the scene, behind those of the world. None of their materials emits (emission is 0). */
+struct prototype {
+    const char *name; /* the group's */
+    uint32_t first, count;
+};
+/* A prototype placed in the world (docs/protocol.md section 25). Its triangle i has primitive id
+ * first_id + i. */
+struct instance {
+    uint32_t prototype, first_id;
+    float to_world[3][4]; /* row-major; invertible */
 };
 
 #define TRIANGLE_HAS_NORMALS 1u
@@ -265,7 +305,8 @@ struct scene {
     size_t sphere_count;
     struct disk *disks;
     size_t disk_count;
-    uint32_t *primitive_material; /* by primitive id */
+    /* of the world's primitives by id, then of prototypes' triangles */
+    uint32_t *primitive_material;
     /* Of triangles with a normal map: at each corner the tangent and the bitangent's sign (section
      * 26), by tangent_of[triangle], UINT32_MAX for the others. Both NULL when there are none. */
     float (*tangents)[3][4];
@@ -276,6 +317,10 @@ struct scene {
     size_t dropped_degenerate; /* zero-area or non-finite triangles left out while loading */
     struct scene_times times;
 
+    struct prototype *prototypes;
+    size_t prototype_count, prototype_triangle_count;
+    struct instance *instances; /* by first_id */
+    size_t instance_count;
     enum pixel_filter filter;
     double filter_radius; /* pixels; 0: the default filter, a box of 0.5 */
     float clamp;          /* of samples: their largest channel; 0: none */
@@ -290,10 +335,24 @@ static inline bool scene_default_filter(const struct scene *s)
 /* The scene's crop in a picture of width x height: x, y, width, height; all of it without one. */
 void scene_crop(const struct scene *s, uint32_t width, uint32_t height, uint32_t crop[4]);
 
+/* The world's own primitives: those that stand in no instance. All lights are among them. */
 static inline size_t scene_primitive_count(const struct scene *s)
 {
     return s->triangle_count + s->sphere_count + s->disk_count;
 }
+/* All primitives that rays can meet; primitive ids are below this. At most 2^31 - 1. */
+size_t scene_effective_count(const struct scene *s);
+size_t scene_effective_triangles(const struct scene *s);
+/* The instance that primitive `id` stands in; NULL: the world. */
+const struct instance *scene_instance_of(const struct scene *s, uint32_t id);
+/* Index into s->triangles of primitive `id`, which must be a triangle, and the instance it stands
+ * in (NULL: the world). */
+uint32_t scene_triangle_of(const struct scene *s, uint32_t id, const struct instance **instance);
+/* Its material, by index. */
+uint32_t scene_material_of(const struct scene *s, uint32_t id);
+/* True if the instance turns insides out: its triangles then stand with vertices 1 and 2 exchanged.
+ */
+bool instance_mirrors(const struct instance *n);
 
 /* Everything a scene needs, read and checked; *out is freed by scene_free. Fails with file, line,
  * column and key path; also LIMIT (more than 2^31 - 1 primitives or 2^32 - 1 vertices, before
