@@ -5,13 +5,13 @@
 
 static const double NO_PDF = -1; /* pdf_prev of camera rays and delta lobes */
 
-/* Power heuristic with exponent 2 (Veach 1997, 9.2.4); 1 if a is none. */
-static double mis_weight(double a, double b)
+/* Power heuristic with exponent 2 (Veach 1997, 9.2.4), or the balance heuristic; 1 if a is none. */
+static double mis_weight(const struct reference *r, double a, double b)
 {
     if (a == NO_PDF)
         return 1;
     double ratio = b / a;
-    return 1 / (1 + ratio * ratio);
+    return 1 / (1 + (r->scene->mis == MIS_BALANCE ? ratio : ratio * ratio));
 }
 
 /* Contribution of one light sample, before beta. */
@@ -23,7 +23,7 @@ static struct vec3 direct_light(const struct reference *r, const struct surface 
     bool through = lobes_side(&at->lobes, u[3], &q);
     struct vec3 side = through ? negate(at->hit.Ng) : at->hit.Ng;
     struct vec3 from = offset_point(at->hit.P, at->hit.extent, side);
-    bool lit = light_sample(&r->lights, from, u, &light);
+    bool lit = light_sample(&r->lights, from, side, u, &light);
     v->light = light.light;
     if (!lit)
         return gray(0);
@@ -35,7 +35,8 @@ static struct vec3 direct_light(const struct reference *r, const struct surface 
 
     double pdf_bsdf;
     struct vec3 F = lobes_eval(&at->lobes, light.wi, &pdf_bsdf);
-    double factor = mis_weight(light.pdf_w, pdf_bsdf) / light.pdf_w;
+    double weight = light.delta ? 1 : mis_weight(r, light.pdf_w, pdf_bsdf);
+    double factor = weight / light.pdf_w;
     struct vec3 L = scale(factor, mul(F, light.Le));
     if (is_zero(L))
         return gray(0);
@@ -84,6 +85,7 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
     struct arrival from = camera_arrival(r, job, x, y, sample);
     struct ray ray = from.ray;
     struct vec3 beta = gray(1), L = gray(0);
+    struct vec3 side = gray(0); /* the normal that the ray's origin was offset along */
 
     for (uint32_t k = 1; k <= job->max_depth; k++) {
         struct path_vertex v = {
@@ -94,15 +96,15 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
 
         if (!candidates_closest(r->candidates, &probe, INFINITY, &crossing)) {
             struct vec3 Le = light_environment(&r->lights, ray.d, &pdf_light);
-            struct vec3 emitted = scale(mis_weight(pdf_prev, pdf_light), mul(beta, Le));
+            struct vec3 emitted = scale(mis_weight(r, pdf_prev, pdf_light), mul(beta, Le));
             to_double(emitted, v.emitted);
             v.event = EVENT_MISS;
             log_vertex(log, &v);
             return add(L, emitted);
         }
         struct hit hit = hit_at(r->scene, &probe, &crossing);
-        struct vec3 Le = light_emission(&r->lights, &ray, &hit, &pdf_light);
-        struct vec3 emitted = scale(mis_weight(pdf_prev, pdf_light), mul(beta, Le));
+        struct vec3 Le = light_emission(&r->lights, &ray, side, &hit, &pdf_light);
+        struct vec3 emitted = scale(mis_weight(r, pdf_prev, pdf_light), mul(beta, Le));
         L = add(L, emitted);
 
         struct surface at;
@@ -152,7 +154,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
             beta = scale(1 / q, beta);
         }
         log_vertex(log, &v);
-        ray.o = offset_point(hit.P, hit.extent, next.transmitted ? negate(at.hit.Ng) : at.hit.Ng);
+        side = next.transmitted ? negate(at.hit.Ng) : at.hit.Ng;
+        ray.o = offset_point(hit.P, hit.extent, side);
         ray.d = next.wi;
         pdf_prev = next.delta ? NO_PDF : next.pdf_w / next.q;
         from.raytype = ray_type(next.ray, from.raytype);

@@ -56,7 +56,7 @@ static double density_by_hit(const struct lights *l, struct vec3 P, struct vec3 
     if (best.primitive == NO_PRIMITIVE)
         return 0;
     struct hit h = hit_at(l->scene, &probe, &best);
-    light_emission(l, &ray, &h, &pdf);
+    light_emission(l, &ray, gray(0), &h, &pdf);
     *t = h.t;
     return pdf;
 }
@@ -71,7 +71,7 @@ static void check_area(const char *what, const struct scene *s, struct vec3 P, d
         struct light_sample sample;
         double u[4], t = 0;
         test_numbers(10, i, u);
-        assert_true(light_sample(&l, P, u, &sample));
+        assert_true(light_sample(&l, P, gray(0), u, &sample));
         assert_int_equal(sample.light, 0);
         struct vec3 Q = add(P, scale(sample.distance, sample.wi));
         size_t at = cell(Q);
@@ -145,12 +145,13 @@ static void test_area_density(void **state)
     struct lights l = prepared(s);
     struct light_sample sample;
     const double u[3] = {0.3, 0.6, 0.2};
-    assert_true(light_sample(&l, vec3(0, 0, 0), u, &sample));
+    assert_true(light_sample(&l, vec3(0, 0, 0), gray(0), u, &sample));
     double cosine = 3 / sample.distance;
     near(sample.pdf_w, sample.distance * sample.distance / (2 * cosine), 1e-12);
     near(sample.wi.z, cosine, 1e-12);
     near(sample.Le.y, 5, 0);
-    assert_false(light_sample(&l, vec3(0, 0, 6), u, &sample)); /* behind a one-sided light */
+    assert_false(
+        light_sample(&l, vec3(0, 0, 6), gray(0), u, &sample)); /* behind a one-sided light */
     assert_int_equal(sample.light, 0);
     lights_release(&l);
     test_scene_free(s);
@@ -176,7 +177,7 @@ static void test_cones(void **state)
             struct light_sample sample;
             double u[4], t = 0;
             test_numbers(11, i, u);
-            assert_true(light_sample(&l, P, u, &sample));
+            assert_true(light_sample(&l, P, gray(0), u, &sample));
             near(sample.pdf_w, 1 / (2 * PI * m), 1e-9);
             struct vec3 w = to_local(f, sample.wi);
             double s2 = w.x * w.x + w.y * w.y, below = s2 / (1 + sqrt(1 - s2));
@@ -224,7 +225,7 @@ static void test_choice(void **state)
             struct light_sample sample;
             double u[4];
             test_numbers(12, i, u);
-            light_sample(&l, vec3(0.1, 0.2, 3), u, &sample);
+            light_sample(&l, vec3(0.1, 0.2, 3), gray(0), u, &sample);
             observed[sample.light]++;
         }
         for (int i = 0; i < 5; i++)
@@ -296,7 +297,7 @@ static void test_map_samples(void **state)
         struct light_sample sample;
         double u[4], pdf;
         test_numbers(21, i, u);
-        assert_true(light_sample(&l, vec3(0, 0, 0), u, &sample));
+        assert_true(light_sample(&l, vec3(0, 0, 0), gray(0), u, &sample));
         assert_true(isinf(sample.distance) && sample.light == 0);
         near(length(sample.wi), 1, 1e-6);
         const struct vec3 d = sample.wi;
@@ -389,7 +390,7 @@ static void test_no_light(void **state)
     double pdf;
     for (int i = 0; i < 2; i++) {
         struct lights l = prepared(s);
-        assert_false(light_sample(&l, vec3(0, 0, 0), u, &sample));
+        assert_false(light_sample(&l, vec3(0, 0, 0), gray(0), u, &sample));
         assert_true(sample.light == NO_LIGHT);
         assert_true(is_zero(light_environment(&l, vec3(0, 0, 1), &pdf)) && pdf == 0);
         lights_release(&l);

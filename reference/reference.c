@@ -165,7 +165,7 @@ bool reference_light_sample(const struct reference *r, const double P[3], const 
 {
     struct light_sample sample;
     struct vec3 from = offset_point(from_double(P), 0, from_double(Ng));
-    if (!light_sample(&r->lights, from, u, &sample))
+    if (!light_sample(&r->lights, from, from_double(Ng), u, &sample))
         return false;
     *light = sample.light;
     *distance = sample.distance;
@@ -173,6 +173,12 @@ bool reference_light_sample(const struct reference *r, const double P[3], const 
     to_double(sample.wi, wi);
     to_double(sample.Le, Le);
     return true;
+}
+
+double reference_light_chance(const struct reference *r, uint32_t light, const double P[3],
+                              const double side[3])
+{
+    return light_chance(&r->lights, light, from_double(P), from_double(side));
 }
 
 void reference_environment(const struct reference *r, const double d[3], double L[3], double *pdf_w)

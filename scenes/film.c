@@ -1,16 +1,60 @@
 /* The order-free film of docs/protocol.md section 9. */
-#include "scenes.h"
+#include "image_format.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static double largest_emission(const struct scene *s)
+double scene_radius(const struct scene *s)
+{
+    double sum = 0;
+    for (int c = 0; c < 3; c++) {
+        double side = s->bounds_max[c] - s->bounds_min[c];
+        sum += side > 0 ? side * side : 0;
+    }
+    return 0.5 * sqrt(sum);
+}
+
+/* What all lights without a surface give together at 1/256 of the scene's radius (section 24). */
+static double largest_irradiance(const struct scene *s)
+{
+    double near = scene_radius(s) / 256, sum[3] = {0};
+    for (size_t i = 0; i < s->light_count && near > 0; i++)
+        for (int c = 0; c < 3; c++)
+            sum[c] += (double)s->lights[i].intensity[c] /
+                      (s->lights[i].type == LIGHT_DIRECTIONAL ? 1 : near * near);
+    return fmax(fmax(sum[0], sum[1]), sum[2]);
+}
+
+static bool material_is_used(const struct scene *s, size_t material)
+{
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++)
+        if (s->primitive_material[i] == material)
+            return true;
+    return false;
+}
+
+static double largest_textured(const struct scene *s)
 {
     double largest = 0;
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct material *m = &s->materials[i];
+        double texel[3];
+        if (!m->emission_texture || !material_is_used(s, i))
+            continue;
+        image_largest(&s->textures[m->emission_texture - 1].image, texel);
+        for (int c = 0; c < 3; c++)
+            largest = fmax(largest, (double)m->emission[c] * texel[c]);
+    }
+    return largest;
+}
+
+static double largest_emission(const struct scene *s)
+{
+    double largest = fmax(largest_irradiance(s), largest_textured(s));
     for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
         const struct material *m = &s->materials[s->primitive_material[i]];
-        for (int c = 0; c < 3; c++)
+        for (int c = 0; c < 3 && !m->emission_texture; c++)
             largest = fmax(largest, (double)m->emission[c]);
         if (m->shading)
             largest = fmax(largest, (double)m->shading->emission_bound);

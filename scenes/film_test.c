@@ -43,6 +43,20 @@ static void test_exponent(void **state)
             .map = {.width = 2, .height = 1, .channels = 3, .format = TEXEL_F32, .texels = texels}};
         assert_int_equal(film_exponent(&s), cases[i].want);
     }
+    /* a texture's brightest texel, 0.25, times the factor on its channel; not the factor alone */
+    float texels[6] = {0, 0, 0, 0, 0.25F, -1};
+    struct texture t = {
+        .image = {.width = 2, .height = 1, .channels = 3, .format = TEXEL_F32, .texels = texels}};
+    struct material m[2] = {{.emission = {1e3F, 4, 1e3F}, .emission_texture = 1},
+                            {.emission = {0, 64, 0}, .emission_texture = 1}};
+    uint32_t id = 0;
+    struct scene s = {.textures = &t,
+                      .texture_count = 1,
+                      .materials = m,
+                      .material_count = 2,
+                      .sphere_count = 1,
+                      .primitive_material = &id};
+    assert_int_equal(film_exponent(&s), 35);
 }
 
 static void test_rounding(void **state)

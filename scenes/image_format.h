@@ -14,6 +14,10 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
 /* F32 with 3 channels, in the arena: what an environment map is. Texels below 0 become 0. */
 enum status image_to_rgb32f(struct arena *a, const struct image *in, struct image *out);
 
+/* The largest linear value of each of the first three channels (one channel stands for three), 0 at
+ * least. */
+void image_largest(const struct image *im, double largest[3]);
+
 enum { IMAGE_SIDE_MAX = 32768, IMAGE_PIXELS_MAX = 1 << 28 };
 
 /* An encoded image in memory. */

@@ -146,3 +146,23 @@ enum status image_to_rgb32f(struct arena *a, const struct image *in, struct imag
         .width = in->width, .height = in->height, .channels = 3, .format = TEXEL_F32, .texels = to};
     return STATUS_OK;
 }
+
+void image_largest(const struct image *im, double largest[3])
+{
+    size_t count = (size_t)im->width * im->height;
+    for (uint32_t c = 0; c < 3; c++) {
+        uint32_t channel = im->channels < 3 ? 0 : c;
+        largest[c] = 0;
+        if (im->format == TEXEL_U8) {
+            const uint8_t *t = im->texels;
+            uint8_t most = 0;
+            for (size_t i = 0; i < count; i++)
+                most = t[i * im->channels + channel] > most ? t[i * im->channels + channel] : most;
+            largest[c] = im->srgb ? srgb_decode(most / 255.0) : most / 255.0;
+        } else {
+            const float *t = im->texels;
+            for (size_t i = 0; i < count; i++)
+                largest[c] = fmax(largest[c], (double)t[i * im->channels + channel]);
+        }
+    }
+}

@@ -182,7 +182,11 @@ enum status load_film(struct loader *l, const struct json *v)
 
 enum status load_render(struct loader *l, const struct json *v)
 {
-    static const char *const keys[] = {"spp", "max_depth", "rr_depth", "seed", "clamp", NULL};
+    static const char *const keys[] = {"spp",          "max_depth", "rr_depth", "seed",
+                                       "light_choice", "mis",       "clamp",    NULL};
+    static const char *const choices[] = {"power", "tree", NULL};
+    static const char *const heuristics[] = {"power", "balance", NULL};
+    int choice = LIGHT_CHOICE_POWER, mis = MIS_POWER;
     int64_t spp = 64, max_depth = 8, rr_depth = 5, seed = 0;
     if (v) {
         TRY(read_object(&l->d, v, keys));
@@ -191,11 +195,15 @@ enum status load_render(struct loader *l, const struct json *v)
         TRY(field_integer(&l->d, v, "rr_depth", 1, INT32_MAX, &rr_depth));
         TRY(field_integer(&l->d, v, "seed", 0, INT64_MAX, &seed));
         TRY(field_float(&l->d, v, "clamp", 1e-6, 1e12, &l->scene->clamp));
+        TRY(field_choice(&l->d, v, "light_choice", choices, &choice));
+        TRY(field_choice(&l->d, v, "mis", heuristics, &mis));
     }
     struct scene *s = l->scene;
     s->spp = (uint32_t)spp;
     s->max_depth = (uint32_t)max_depth;
     s->rr_depth = (uint32_t)rr_depth;
     s->seed = (uint64_t)seed;
+    s->light_choice = (enum light_choice)choice;
+    s->mis = (enum mis_heuristic)mis;
     return STATUS_OK;
 }

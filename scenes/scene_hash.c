@@ -109,6 +109,26 @@ static void add_material(struct hash *h, const struct material *m)
         hash_add(h, &m->shading->emission_bound, sizeof m->shading->emission_bound);
         add_u64(h, m->shading->has_base);
     }
+    if (m->emission_texture)
+        add_u64(h, m->emission_texture);
+}
+
+/* Adds nothing for a scene that uses none of it: hashes made before are still good. */
+static void add_lights(struct hash *h, const struct scene *s)
+{
+    for (size_t i = 0; i < s->light_count; i++) {
+        const struct light *l = &s->lights[i];
+        add_u64(h, (uint64_t)l->type);
+        hash_add(h, l->position, sizeof l->position);
+        hash_add(h, l->direction, sizeof l->direction);
+        hash_add(h, l->intensity, sizeof l->intensity);
+        hash_add(h, &l->angle, sizeof l->angle);
+        hash_add(h, &l->inner_angle, sizeof l->inner_angle);
+    }
+    if (s->light_choice != LIGHT_CHOICE_POWER)
+        hash_add(h, "light_choice", sizeof "light_choice");
+    if (s->mis != MIS_POWER)
+        hash_add(h, "mis", sizeof "mis");
 }
 
 void hash_scene(struct scene *s)
@@ -163,5 +183,6 @@ void hash_scene(struct scene *s)
             hash_add(h, n->to_world, sizeof n->to_world);
         }
     }
+    add_lights(h, s);
     hash_close(h, s->hash);
 }

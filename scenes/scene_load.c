@@ -11,7 +11,7 @@ static enum status read_document(struct loader *l, const char *data, size_t size
 {
     static const char *const keys[] = {"isophote",    "camera",    "film",       "render",
                                        "textures",    "materials", "groups",     "objects",
-                                       "environment", "about",     "instancing", NULL};
+                                       "environment", "about",     "instancing", "lights", NULL};
     static const char *const instancings[] = {"auto", "flatten", "two-level", NULL};
     struct document *d = &l->d;
     const struct json *version, *camera, *objects;
@@ -67,6 +67,7 @@ static enum status load(struct loader *l, const char *data, size_t size)
     t->textures_s = (now = clock_s()) - start;
     start = now;
     TRY(load_materials(l, json_get(l->root, "materials")));
+    TRY(load_lights(l, json_get(l->root, "lights")));
     t->materials_s = (now = clock_s()) - start;
     start = now;
     TRY(load_objects(l, json_get(l->root, "groups"), json_get(l->root, "objects")));

@@ -88,6 +88,11 @@ enum status load_camera(struct loader *l, const struct json *v);
 enum status load_film(struct loader *l, const struct json *v);
 enum status load_render(struct loader *l, const struct json *v);
 
+/* scene_lights.c */
+enum status load_lights(struct loader *l, const struct json *v);
+/* Each channel of what a light gives off is 0 or at least 1e-12. */
+enum status read_emission(struct document *d, const struct json *v, float out[3]);
+
 /* scene_materials.c: textures first, then materials, then the environment in any order. */
 enum status load_textures(struct loader *l, const struct json *v);
 enum status load_materials(struct loader *l, const struct json *v);

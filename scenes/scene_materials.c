@@ -246,13 +246,33 @@ static enum status field_ior(struct loader *l, const struct json *object, struct
     return field_scalar_in(l, object, "ior", 0.1, 10, out);
 }
 
-static enum status check_emission(struct document *d, const struct json *at, const float rgb[3])
+/* Radiance, or {"texture": name, "scale": radiance}: the texture's texels times it. */
+static enum status load_emission(struct loader *l, const struct json *v, struct material *m)
 {
+    static const char *const keys[] = {"texture", "scale", NULL};
+    struct document *d = &l->d;
+    const struct json *name, *scale;
+    uint32_t index;
+    if (v->type != JSON_OBJECT) {
+        if (v->type != JSON_NUMBER && v->type != JSON_ARRAY)
+            return expected(d, v, "a number, [r, g, b] or {\"texture\": ...}");
+        return read_emission(d, v, m->emission);
+    }
+    TRY(read_object(d, v, keys));
+    TRY(read_required(d, v, "texture", "the name of a texture", &name));
+    TRY(find_named(l, name, "textures", "texture", &index));
     for (int c = 0; c < 3; c++)
-        if (rgb[c] > 0 && (double)rgb[c] < emission_min)
-            return json_error(d->err, d->file, at, STATUS_RANGE,
-                              "found an emission of %.9g, expected 0 or at least %g",
-                              (double)rgb[c], emission_min);
+        m->emission[c] = 1;
+    if ((scale = json_get(v, "scale")))
+        TRY(read_emission(d, scale, m->emission));
+    double largest[3];
+    image_largest(&l->textures[index].image, largest);
+    for (int c = 0; c < 3; c++)
+        if ((double)m->emission[c] * largest[c] > emission_max)
+            return json_error(d->err, d->file, v, STATUS_RANGE,
+                              "the brightest texel gives a radiance of %.9g, expected at most %g",
+                              (double)m->emission[c] * largest[c], emission_max);
+    m->emission_texture = index + 1;
     return STATUS_OK;
 }
 
@@ -488,10 +508,8 @@ static enum status load_material(struct loader *l, const struct json *v)
     }
     m.name = v->key;
     const struct json *emission = json_get(v, "emission");
-    if (emission) {
-        TRY(read_rgb(d, emission, 0, emission_max, m.emission));
-        TRY(check_emission(d, emission, m.emission));
-    }
+    if (emission)
+        TRY(load_emission(l, emission, &m));
     TRY(field_bool(d, v, "emission_two_sided", &m.emission_two_sided));
     TRY(load_surface(l, v, &m));
     return add_material(l, &m);
@@ -667,8 +685,7 @@ enum status load_environment(struct loader *l, const struct json *v)
         if (m || v->first != radiance)
             return json_error(d->err, d->file, v->first == radiance ? m : v->first, STATUS_TYPE,
                               "only \"radiance\" is expected in a constant environment");
-        TRY(read_rgb(d, radiance, 0, emission_max, e.radiance));
-        TRY(check_emission(d, radiance, e.radiance));
+        TRY(read_emission(d, radiance, e.radiance));
         e.type = ENVIRONMENT_CONSTANT;
         l->scene->environment = e;
         return STATUS_OK;

@@ -20,6 +20,9 @@
 #define NOOBJ  "\"objects\": []}"
 #define OBJ(x) HEAD "\"objects\": [" x "]}"
 #define MAT(x) "{\"isophote\": 1, " CAM ", \"objects\": [],\n \"materials\": {\"m\": " x "}}"
+#define TEXTURED(x)                                                                                \
+    "{\"isophote\": 1, " CAM ", \"objects\": [],\n \"textures\": {\"t\": {\"file\": "              \
+    "\"../library/textures/tile.png\"}}, \"materials\": {\"m\": " x "}}"
 #define MESH(v, t)                                                                                 \
     OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " v ", \"triangles\": " t "}")
 #define SHADED(code, more) MAT("{\"type\": \"shader\", \"source\": \"surface " code "\"" more "}")
@@ -174,6 +177,29 @@ static const struct bad table[] = {
     {HEAD "\"environment\": {\"radiance\": 1e13}, " NOOBJ, STATUS_RANGE, "environment.radiance", ""},
     {HEAD "\"environment\": {\"file\": \"none.exr\"}, " NOOBJ, STATUS_IO, "environment.file", "none.exr"},
     {HEAD "\"environment\": {\"file\": \"../library/sky.hdr\", \"up\": \"x\"}, " NOOBJ, STATUS_TYPE, "environment.up", "\"y\", \"z\""},
+    /* lights */
+    {HEAD "\"lights\": {}, " NOOBJ, STATUS_TYPE, "lights", "an array of lights"},
+    {HEAD "\"lights\": [3], " NOOBJ, STATUS_TYPE, "lights[0]", "expected an object"},
+    {HEAD "\"lights\": [{\"type\": \"area\"}], " NOOBJ, STATUS_TYPE, "lights[0].type", "\"point\", \"spot\", \"directional\""},
+    {HEAD "\"lights\": [{\"type\": \"point\", \"intensity\": 1}], " NOOBJ, STATUS_TYPE, "lights[0]", "\"position\" is missing"},
+    {HEAD "\"lights\": [{\"type\": \"point\", \"position\": [0,0,0], \"intensity\": -1}], " NOOBJ, STATUS_RANGE, "lights[0].intensity", ""},
+    {HEAD "\"lights\": [{\"type\": \"point\", \"position\": [0,0,0], \"intensity\": [0,1e-13,0]}], " NOOBJ, STATUS_RANGE, "lights[0].intensity", "0 or at least"},
+    {HEAD "\"lights\": [{\"type\": \"point\", \"position\": [0,0,0], \"intensity\": 1, \"angle\": 3}], " NOOBJ, STATUS_TYPE, "lights[0].angle", "unknown key"},
+    {HEAD "\"lights\": [{\"type\": \"spot\", \"position\": [0,0,0], \"intensity\": 1, \"angle\": 3}], " NOOBJ, STATUS_TYPE, "lights[0]", "neither"},
+    {HEAD "\"lights\": [{\"type\": \"spot\", \"position\": [0,0,0], \"target\": [0,0,1], \"direction\": [0,0,1], \"intensity\": 1, \"angle\": 3}], " NOOBJ, STATUS_TYPE, "lights[0]", "both"},
+    {HEAD "\"lights\": [{\"type\": \"spot\", \"position\": [0,0,1], \"target\": [0,0,1], \"intensity\": 1, \"angle\": 3}], " NOOBJ, STATUS_RANGE, "lights[0].target", "shines nowhere"},
+    {HEAD "\"lights\": [{\"type\": \"spot\", \"position\": [0,0,0], \"target\": [0,0,1], \"intensity\": 1}], " NOOBJ, STATUS_TYPE, "lights[0]", "\"angle\" is missing"},
+    {HEAD "\"lights\": [{\"type\": \"spot\", \"position\": [0,0,0], \"target\": [0,0,1], \"intensity\": 1, \"angle\": 91}], " NOOBJ, STATUS_RANGE, "lights[0].angle", "to 90"},
+    {HEAD "\"lights\": [{\"type\": \"spot\", \"position\": [0,0,0], \"target\": [0,0,1], \"intensity\": 1, \"angle\": 3, \"inner_angle\": 4}], " NOOBJ, STATUS_RANGE, "lights[0].inner_angle", "inner <= outer"},
+    {HEAD "\"lights\": [{\"type\": \"directional\", \"direction\": [0,0,0], \"irradiance\": 1}], " NOOBJ, STATUS_RANGE, "lights[0].direction", "shines nowhere"},
+    {HEAD "\"lights\": [{\"type\": \"directional\", \"direction\": [0,0,1], \"intensity\": 1}], " NOOBJ, STATUS_TYPE, "lights[0].intensity", "unknown key"},
+    {HEAD "\"render\": {\"light_choice\": \"three\"}, " NOOBJ, STATUS_TYPE, "render.light_choice", "did you mean \"tree\"?"},
+    {HEAD "\"render\": {\"mis\": \"cutoff\"}, " NOOBJ, STATUS_TYPE, "render.mis", "\"power\", \"balance\""},
+    {MAT("{\"type\": \"diffuse\", \"emission\": {\"texture\": \"t\"}}"), STATUS_TYPE, "materials.m.emission.texture", "no texture \"t\""},
+    {MAT("{\"type\": \"diffuse\", \"emission\": true}"), STATUS_TYPE, "materials.m.emission", "{\"texture\": ...}"},
+    {MAT("{\"type\": \"diffuse\", \"emission\": {\"scale\": 2}}"), STATUS_TYPE, "materials.m.emission", "\"texture\" is missing"},
+    {TEXTURED("{\"type\": \"diffuse\", \"emission\": {\"texture\": \"t\", \"scale\": 1e13}}"), STATUS_RANGE, "materials.m.emission.scale", "1e+12"},
+    {TEXTURED("{\"type\": \"diffuse\", \"emission\": {\"texture\": \"t\", \"scale\": 1e-13}}"), STATUS_RANGE, "materials.m.emission.scale", "0 or at least"},
     /* objects */
     {OBJ("7"), STATUS_TYPE, "objects[0]", "expected an object"},
     {OBJ("{\"type\": \"spere\"}"), STATUS_TYPE, "objects[0].type", "did you mean \"sphere\"?"},

@@ -555,6 +555,40 @@ static void test_shader_images(void **state)
     scene_free(s);
 }
 
+/* ---- lights --------------------------------------------------------------------------------- */
+
+static void test_lights(void **state)
+{
+    (void)state;
+    static const char head[] = GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": "
+                                    "\"grey\", \"radius\": 256}], \"lights\": [";
+    struct text t = {0};
+    text_printf(&t,
+                "%s{\"type\": \"spot\", \"position\": [1, 2, 3], \"target\": [1, 0, 3], "
+                "\"intensity\": [8, 2, 1], \"angle\": 60},"
+                "{\"type\": \"directional\", \"direction\": [3, 0, 4], \"irradiance\": 5}, "
+                "{\"type\": \"point\", \"position\": [4, 5, 6], \"intensity\": 7}], "
+                "\"render\": {\"light_choice\": \"tree\", \"mis\": \"balance\"}",
+                head);
+    struct scene *s = scene_of(t.data);
+    assert_int_equal(s->light_count, 3);
+    assert_int_equal(s->light_choice, LIGHT_CHOICE_TREE);
+    assert_int_equal(s->mis, MIS_BALANCE);
+    assert_int_equal(s->lights[0].type, LIGHT_SPOT);
+    assert_true(near3(s->lights[0].direction, 0, -1, 0, 0));
+    assert_true(near3(s->lights[0].intensity, 8, 2, 1, 0));
+    assert_true(fabs(s->lights[0].angle - M_PI / 3) < 1e-15 && s->lights[0].inner_angle == 0);
+    assert_int_equal(s->lights[1].type, LIGHT_DIRECTIONAL);
+    assert_true(near3(s->lights[1].direction, 0.6, 0, 0.8, 1e-7));
+    assert_int_equal(s->lights[2].type, LIGHT_POINT);
+    assert_true(near3(s->lights[2].position, 4, 5, 6, 0));
+    /* the sphere's box has half the diagonal 256 sqrt(3): 15/3 + 5 = 10 in red, 0.5 <= 10/2^4 */
+    assert_true(fabs(scene_radius(s) - 256 * sqrt(3)) < 1e-9);
+    assert_int_equal(film_exponent(s), 36 - 4);
+    scene_free(s);
+    text_free(&t);
+}
+
 /* ---- hash ----------------------------------------------------------------------------------- */
 
 static void test_hash(void **state)
@@ -571,6 +605,22 @@ static void test_hash(void **state)
         "[{\"type\": \"sphere\", \"material\": \"grey\"}]",
         "\"materials\": {\"grey\": {\"type\": \"mirror\"}}, \"objects\": [{\"type\": \"sphere\", "
         "\"material\": \"grey\"}]",
+        GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\"}], \"lights\": "
+             "[{\"type\": \"point\", \"position\": [0, 0, 3], \"intensity\": 1}]",
+        GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\"}], \"lights\": "
+             "[{\"type\": \"point\", \"position\": [0, 0, 3], \"intensity\": 2}]",
+        GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\"}], \"render\": "
+             "{\"light_choice\": \"tree\"}",
+        GREY ", \"objects\": [{\"type\": \"sphere\", \"material\": \"grey\"}], \"render\": "
+             "{\"mis\": \"balance\"}",
+        "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\"}}, \"materials\": "
+        "{\"grey\": "
+        "{\"type\": \"diffuse\", \"emission\": 1}}, \"objects\": [{\"type\": \"sphere\", "
+        "\"material\": \"grey\"}]",
+        "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\"}}, \"materials\": "
+        "{\"grey\": "
+        "{\"type\": \"diffuse\", \"emission\": {\"texture\": \"t\"}}}, \"objects\": [{\"type\": "
+        "\"sphere\", \"material\": \"grey\"}]",
     };
     enum { N = sizeof variants / sizeof *variants };
     char hash[N][33];
@@ -769,6 +819,7 @@ int main(void)
         cmocka_unit_test(test_shaders),
         cmocka_unit_test(test_shader_hash),
         cmocka_unit_test(test_shader_images),
+        cmocka_unit_test(test_lights),
         cmocka_unit_test(test_hash),
         cmocka_unit_test(test_model_formats),
         cmocka_unit_test(test_model_materials),

@@ -106,6 +106,10 @@ bool reference_bsdf_sample(const struct reference *r, uint32_t material, const d
 bool reference_light_sample(const struct reference *r, const double P[3], const double Ng[3],
                             const double u[3], uint32_t *light, double wi[3], double *distance,
                             double *pdf_w, double Le[3]);
+/* Probability with which a sample from P, offset to that side (0: none), chooses a light other than
+ * the environment. */
+double reference_light_chance(const struct reference *r, uint32_t light, const double P[3],
+                              const double side[3]);
 /* Radiance of the environment along d and its density (choice included). */
 void reference_environment(const struct reference *r, const double d[3], double L[3],
                            double *pdf_w);

@@ -195,6 +195,7 @@ struct material {
     MATERIAL_LIST_SCALARS(FIELD)
 #undef FIELD
     enum alpha_mode alpha_mode; /* OPAQUE: opacity does not count */
+    uint32_t emission_texture; /* 0: none; else its index + 1, and emission is the factor on it */
 };
 /* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */
 bool material_is_list(const struct material *m);
@@ -220,6 +221,18 @@ struct instance {
     uint32_t prototype, first_id;
     float to_world[3][4]; /* row-major; invertible */
 };
+/* A light without a surface (docs/protocol.md section 24). */
+enum light_type { LIGHT_POINT, LIGHT_SPOT, LIGHT_DIRECTIONAL };
+struct light {
+    enum light_type type;
+    float position[3];  /* point, spot */
+    float direction[3]; /* spot, directional: unit, the way that light travels */
+    float intensity[3]; /* W sr^-1; directional: irradiance across the direction, W m^-2 */
+    double angle, inner_angle; /* spot: half angles in radians, 0 <= inner <= angle <= pi/2 */
+};
+/* How a light is chosen for a sample, and how samples of lights and of BSDFs are weighed. */
+enum light_choice { LIGHT_CHOICE_POWER, LIGHT_CHOICE_TREE };
+enum mis_heuristic { MIS_POWER, MIS_BALANCE };
 
 #define TRIANGLE_HAS_NORMALS 1u
 #define TRIANGLE_HAS_UV      2u
@@ -326,6 +339,10 @@ struct scene {
     float clamp;          /* of samples: their largest channel; 0: none */
     uint32_t crop[4]; /* x, y, width, height in pixels of the scene's own film: a render setting;
                          width 0: the whole */
+    struct light *lights;
+    size_t light_count;
+    enum light_choice light_choice; /* these two are part of the scene, and of its hash */
+    enum mis_heuristic mis;
 };
 /* Is every sample's position x + u, y + u, as docs/protocol.md section 2 has it? */
 static inline bool scene_default_filter(const struct scene *s)
@@ -334,6 +351,13 @@ static inline bool scene_default_filter(const struct scene *s)
 }
 /* The scene's crop in a picture of width x height: x, y, width, height; all of it without one. */
 void scene_crop(const struct scene *s, uint32_t width, uint32_t height, uint32_t crop[4]);
+/* Half the diagonal of the box of all primitives; 0 when there are none. */
+double scene_radius(const struct scene *s);
+/* Does anything with this material emit? */
+static inline bool material_emits(const struct material *m)
+{
+    return m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0;
+}
 
 /* The world's own primitives: those that stand in no instance. All lights are among them. */
 static inline size_t scene_primitive_count(const struct scene *s)
@@ -387,8 +411,8 @@ struct film {
     int32_t exponent;
     int64_t *sums; /* width*height*4, row 0 on top; heap */
 };
-/* 36 - k, where M = m * 2^k, 0.5 <= m < 1, is the largest emitted radiance in the scene; 36 if M =
- * 0. */
+/* 36 - k, where M = m * 2^k, 0.5 <= m < 1, is the largest emitted radiance in the scene (lights
+ * without a surface: section 24); 36 if M = 0. */
 int32_t film_exponent(const struct scene *s);
 enum status film_init(struct film *f, uint32_t width, uint32_t height, int32_t exponent,
                       struct error *err);

@@ -68,6 +68,11 @@ GOOD = {
             "normals": "angle",
         },
     ],
+    "lights": [
+        {"type": "point", "position": [0, 1, 0], "intensity": [1, 0, 2]},
+        {"type": "spot", "position": [0, 1, 0], "target": [0, 0, 0], "intensity": 3, "angle": 30, "inner_angle": 20},
+        {"type": "directional", "direction": [0, -1, 0], "irradiance": 2},
+    ],
 }
 
 
@@ -127,6 +132,13 @@ BAD = [
     changed(["materials", "m"], {"type": "interface", "emission": 1}),
     changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "normal_map": {"texture": "t"}}),
     changed(["objects", 1, "material"], "m"),
+    changed(["materials", "m"], {"type": "diffuse", "emission": {"scale": 2}}),
+    changed(["lights", 0], {"type": "area"}),
+    changed(["lights", 0], {"type": "point", "position": [0, 0, 0]}),
+    changed(["lights", 0], {"type": "spot", "position": [0, 0, 0], "intensity": 1, "angle": 3}),
+    changed(["lights", 0], {"type": "spot", "position": [0, 0, 0], "target": [0, 0, 1], "direction": [0, 0, 1], "intensity": 1, "angle": 3}),
+    changed(["lights", 0], {"type": "directional", "direction": [0, 0, 1], "intensity": 1}),
+    changed(["render"], {"light_choice": "bvh"}),
     changed(["environment"], {}),
     changed(["environment"], {"radiance": 1, "file": "a.exr"}),
     changed(["objects", 0], {"type": "spere", "material": "m"}),

@@ -1,0 +1,321 @@
+#include "light_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINS = 16 };
+
+/* What the text calls V and W of some lights, and the box around them. */
+struct gathered {
+    struct vec3 lo, hi, V;
+    double W;
+    size_t count;
+};
+
+static const struct gathered nothing = {
+    {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, {0, 0, 0}, 0, 0};
+
+static void enclose(struct vec3 *lo, struct vec3 *hi, struct vec3 a, struct vec3 b)
+{
+    *lo = vec3(fmin(lo->x, a.x), fmin(lo->y, a.y), fmin(lo->z, a.z));
+    *hi = vec3(fmax(hi->x, b.x), fmax(hi->y, b.y), fmax(hi->z, b.z));
+}
+
+static void gather_light(struct gathered *g, const struct light_bounds *l)
+{
+    enclose(&g->lo, &g->hi, l->lo, l->hi);
+    g->V = add(g->V, scale(l->weight, l->axis));
+    g->W += l->weight;
+    g->count++;
+}
+
+static void gather(struct gathered *to, const struct gathered *from)
+{
+    enclose(&to->lo, &to->hi, from->lo, from->hi);
+    to->V = add(to->V, from->V);
+    to->W += from->W;
+    to->count += from->count;
+}
+
+static double cost_of_side(const struct gathered *g)
+{
+    struct vec3 diagonal = sub(g->hi, g->lo);
+    return dot(diagonal, diagonal) * (4 * g->W - 3 * length(g->V));
+}
+
+struct builder {
+    const struct light_bounds *leaves;
+    const uint32_t *lights;
+    uint32_t *order, *scratch;
+    struct light_tree *tree;
+    size_t made;
+    double total;
+};
+
+static struct vec3 center_of(const struct light_bounds *l) { return scale(0.5, add(l->lo, l->hi)); }
+
+static double component(struct vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+
+struct split {
+    int axis; /* -1: none */
+    int plane;
+    double lo, extent;
+};
+
+static int bin_of(const struct split *s, const struct light_bounds *l)
+{
+    double at = (component(center_of(l), s->axis) - s->lo) / s->extent;
+    return (int)fmin(BINS - 1, floor(at * BINS));
+}
+
+/* The least cost of a plane across one axis; *best holds that of the axes before. */
+static void try_axis(const struct builder *b, const uint32_t *order, size_t n, struct split axis,
+                     struct split *best, double *best_cost)
+{
+    struct gathered bins[BINS], right[BINS], left = nothing;
+    for (int i = 0; i < BINS; i++)
+        bins[i] = nothing;
+    for (size_t i = 0; i < n; i++) {
+        const struct light_bounds *l = &b->leaves[order[i]];
+        gather_light(&bins[bin_of(&axis, l)], l);
+    }
+    right[BINS - 1] = bins[BINS - 1];
+    for (int i = BINS - 2; i >= 0; i--) {
+        right[i] = right[i + 1];
+        gather(&right[i], &bins[i]);
+    }
+    for (int plane = 1; plane < BINS; plane++) {
+        gather(&left, &bins[plane - 1]);
+        if (left.count == 0 || right[plane].count == 0)
+            continue;
+        double cost = cost_of_side(&left) + cost_of_side(&right[plane]);
+        if (best->axis < 0 || cost < *best_cost) {
+            *best = axis;
+            best->plane = plane;
+            *best_cost = cost;
+        }
+    }
+}
+
+static struct split split_of(const struct builder *b, const uint32_t *order, size_t n)
+{
+    struct split best = {.axis = -1};
+    double best_cost = 0;
+    struct vec3 lo = nothing.lo, hi = nothing.hi;
+    for (size_t i = 0; i < n; i++) {
+        struct vec3 c = center_of(&b->leaves[order[i]]);
+        enclose(&lo, &hi, c, c);
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        struct split s = {axis, 0, component(lo, axis), component(hi, axis) - component(lo, axis)};
+        if (s.extent > 0)
+            try_axis(b, order, n, s, &best, &best_cost);
+    }
+    return best;
+}
+
+/* cos(x + y), -1 beyond pi. */
+static double cos_of_sum(double cx, double sx, double cy, double sy)
+{
+    return sx * cy + cx * sy < 0 ? -1 : cx * cy - sx * sy;
+}
+
+static double sine_of(double c) { return sqrt(fmax(0, 1 - c * c)); }
+
+static void bound_directions(const struct builder *b, const uint32_t *order, size_t n,
+                             struct light_bounds *out)
+{
+    struct vec3 V = {0, 0, 0};
+    double W = 0;
+    bool everywhere = false;
+    out->cos_e = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct light_bounds *l = &b->leaves[order[i]];
+        V = add(V, scale(l->weight, l->axis));
+        W += l->weight;
+        out->cos_e = fmin(out->cos_e, l->cos_e);
+        everywhere |= l->cos_o == -1;
+    }
+    out->weight = W;
+    double size = length(V);
+    out->axis = vec3(0, 0, 0);
+    out->cos_o = -1;
+    if (everywhere || size <= 1e-6 * W)
+        return;
+    out->axis = scale(1 / size, V);
+    out->cos_o = 1;
+    for (size_t i = 0; i < n; i++) {
+        const struct light_bounds *l = &b->leaves[order[i]];
+        double c = clamp(dot(out->axis, l->axis), -1, 1);
+        out->cos_o = fmin(out->cos_o, cos_of_sum(c, sine_of(c), l->cos_o, sine_of(l->cos_o)));
+    }
+    out->cos_o = fmax(-1, out->cos_o - 0x1p-20);
+}
+
+static void node_make(const struct builder *b, const uint32_t *order, size_t n,
+                      struct light_node *node)
+{
+    struct vec3 lo = nothing.lo, hi = nothing.hi;
+    for (size_t i = 0; i < n; i++)
+        enclose(&lo, &hi, b->leaves[order[i]].lo, b->leaves[order[i]].hi);
+    *node = (struct light_node){.bounds = {.lo = lo, .hi = hi}};
+    bound_directions(b, order, n, &node->bounds);
+    node->center = center_of(&node->bounds);
+    struct vec3 half = scale(0.5, sub(hi, lo));
+    if (!is_zero(half)) {
+        half = add(half, gray(0x1p-20 * fmax(max_abs(lo), max_abs(hi))));
+        node->radius2 = dot(half, half);
+    }
+    node->phi = 0x1p40 * (node->bounds.weight / b->total);
+}
+
+/* Keeps the order on each side; returns how many are on the left. */
+static size_t partition(struct builder *b, uint32_t *order, size_t n, const struct split *s)
+{
+    size_t left = 0, right = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (bin_of(s, &b->leaves[order[i]]) < s->plane)
+            order[left++] = order[i];
+        else
+            b->scratch[right++] = order[i];
+    }
+    memcpy(order + left, b->scratch, right * sizeof *order);
+    return left;
+}
+
+static void build(struct builder *b, uint32_t *order, size_t n)
+{
+    struct light_node *node = &b->tree->nodes[b->made++];
+    node_make(b, order, n, node);
+    if (n == 1) {
+        node->light = b->lights[order[0]];
+        b->tree->places[node->light] = (uint32_t)(order - b->order);
+        return;
+    }
+    struct split s = split_of(b, order, n);
+    size_t left = s.axis < 0 ? n / 2 : partition(b, order, n, &s);
+    node->left_leaves = (uint32_t)left;
+    build(b, order, left);
+    build(b, order + left, n - left);
+}
+
+enum status light_tree_build(const struct light_bounds *leaves, const uint32_t *lights,
+                             size_t count, size_t light_count, struct light_tree *out,
+                             struct error *err)
+{
+    struct light_tree t = {.nodes = calloc(2 * count + 1, sizeof *t.nodes),
+                           .places = calloc(light_count + 1, sizeof *t.places)};
+    struct builder b = {.leaves = leaves,
+                        .lights = lights,
+                        .order = calloc(count + 1, sizeof *b.order),
+                        .scratch = calloc(count + 1, sizeof *b.scratch),
+                        .tree = &t};
+    bool made = t.nodes && t.places && b.order && b.scratch;
+    if (made && count > 0) {
+        for (size_t i = 0; i < count; i++) {
+            b.order[i] = (uint32_t)i;
+            b.total += leaves[i].weight;
+        }
+        build(&b, b.order, count);
+        t.node_count = b.made;
+    }
+    free(b.order);
+    free(b.scratch);
+    if (!made) {
+        light_tree_free(&t);
+        return error_msg(err, STATUS_MEMORY, "no memory for a tree of %zu lights", count);
+    }
+    *out = t;
+    return STATUS_OK;
+}
+
+void light_tree_free(struct light_tree *t)
+{
+    free(t->nodes);
+    free(t->places);
+    *t = (struct light_tree){0};
+}
+
+/* cos(max(0, x - y)) */
+static double cos_within(double cx, double sx, double cy, double sy)
+{
+    return cx >= cy ? 1 : cx * cy + sx * sy;
+}
+
+/* How much of its light the node may send to P. */
+static double importance(const struct light_node *n, struct vec3 P, struct vec3 g)
+{
+    struct vec3 V = sub(n->center, P);
+    double d2 = dot(V, V);
+    if (!(d2 > n->radius2))
+        return n->phi / fmax(n->radius2, 0x1p-80);
+    struct vec3 wi = scale(1 / sqrt(d2), V);
+    double q = n->radius2 / d2, cu = sqrt(1 - q), su = sqrt(q);
+    double cx = 1, sx = 0, facing = 1;
+    double ct = -dot(wi, n->bounds.axis), co = n->bounds.cos_o, so = sine_of(co);
+    if (co != -1 && ct < co) {
+        double st = sine_of(ct);
+        cx = ct * co + st * so;
+        sx = st * co - ct * so;
+    }
+    double emitted = cos_within(cx, sx, cu, su);
+    if (!(emitted > n->bounds.cos_e))
+        return 0;
+    if (!is_zero(g)) {
+        double ci = dot(wi, g);
+        facing = cos_within(ci, sine_of(ci), cu, su);
+        if (!(facing > 0))
+            return 0;
+    }
+    return n->phi * emitted * facing / fmax(d2, 0x1p-80);
+}
+
+/* The chance of going left at an inner node; negative where neither side can send anything. */
+static double left_chance(const struct light_node *n, struct vec3 P, struct vec3 g)
+{
+    double left = importance(n + 1, P, g);
+    double sum = left + importance(n + 2 * (size_t)n->left_leaves, P, g);
+    return sum > 0 ? left / sum : -1;
+}
+
+bool light_tree_choose(const struct light_tree *t, struct vec3 P, struct vec3 g, double u,
+                       uint32_t *light, double *chance)
+{
+    const struct light_node *n = t->nodes;
+    *chance = 1;
+    if (t->node_count == 0)
+        return false;
+    while (n->left_leaves) {
+        double h = left_chance(n, P, g);
+        if (h < 0)
+            return false;
+        bool left = u < h;
+        double p = left ? h : 1 - h;
+        u = fmin((left ? u : u - h) / p, 1 - 0x1p-53);
+        *chance *= p;
+        n += left ? 1 : 2 * (size_t)n->left_leaves;
+    }
+    *light = n->light;
+    return true;
+}
+
+double light_tree_chance(const struct light_tree *t, struct vec3 P, struct vec3 g, uint32_t light)
+{
+    const struct light_node *n = t->nodes;
+    uint32_t place = t->places[light];
+    double chance = 1;
+    while (n->left_leaves) {
+        double h = left_chance(n, P, g);
+        if (h < 0)
+            return 0;
+        if (place < n->left_leaves) {
+            chance *= h;
+            n += 1;
+        } else {
+            chance *= 1 - h;
+            place -= n->left_leaves;
+            n += 2 * (size_t)n->left_leaves;
+        }
+    }
+    return chance;
+}
