@@ -17,7 +17,8 @@ struct exporter {
     bool dry;                   /* finding notes: no file is written */
     struct text xml;
     unsigned texture_files;
-    bool *used; /* by material: some primitive has it */
+    unsigned open_bsdfs; /* elements to close */
+    bool *used;          /* by material: some primitive has it */
     enum status status;
     struct error *err;
 };
@@ -37,13 +38,18 @@ void mitsuba_write_bsdf(struct exporter *x, uint32_t material);
 /* Whether the look of the material depends on texture coordinates. */
 bool mitsuba_needs_uv(const struct material *m);
 
-/* The triangles of one material that have the same flags, as a binary PLY file; v is turned over:
- * Mitsuba's runs down the picture. `name` gets the file's, without folder; "" if there are none. */
-void mitsuba_write_ply(struct exporter *x, uint32_t material, uint8_t flags, const char **name);
+/* The triangles of the world (prototype NULL) or of a prototype that have this material and these
+ * flags, as a binary PLY file; v is turned over: Mitsuba's runs down the picture. `name` gets the
+ * file's, without folder; "" if there are none. */
+void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, uint32_t material,
+                       uint8_t flags, const char **name);
+/* The material of a triangle, by its place in the scene's array. */
+uint32_t mitsuba_triangle_material(const struct scene *s, size_t triangle);
 /* A picture as float32 EXR: 1 channel (Y) or 3. */
 void mitsuba_write_exr(struct exporter *x, const char *name, uint32_t width, uint32_t height,
                        uint32_t channels, const float *texels);
-/* Linear value of one channel of a texel; a gray picture has it in all channels. */
+/* Linear value of one channel of a texel; a gray picture has it in all channels; 3 is alpha, 1 in a
+ * picture without. */
 double mitsuba_texel(const struct image *image, uint32_t x, uint32_t y, uint32_t channel);
 /* The environment map with rows at the places where Mitsuba interpolates. */
 void mitsuba_write_environment(struct exporter *x, const char *name);

@@ -49,17 +49,26 @@ static float normals_turn(const struct scene *s, const uint32_t t[3])
     return -1;
 }
 
+uint32_t mitsuba_triangle_material(const struct scene *s, size_t triangle)
+{
+    size_t behind = triangle < s->triangle_count ? 0 : scene_primitive_count(s) - s->triangle_count;
+    return s->primitive_material[triangle + behind];
+}
+
 /* Each triangle has vertices of its own: what a vertex carries may depend on its triangle. */
-void mitsuba_write_ply(struct exporter *x, uint32_t material, uint8_t flags, const char **name)
+void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, uint32_t material,
+                       uint8_t flags, const char **name)
 {
     const struct scene *s = x->scene;
+    size_t first = prototype ? prototype->first : 0;
+    size_t end = prototype ? first + prototype->count : s->triangle_count;
     bool normals = flags & TRIANGLE_HAS_NORMALS, uv = flags & TRIANGLE_HAS_UV;
     bool own_uv = !uv && mitsuba_needs_uv(&s->materials[material]);
     static const float corners[3][2] = {{0, 0}, {1, 0}, {0, 1}}; /* (b1, b2): protocol, section 4 */
     struct text body = {0}, file = {0};
     size_t count = 0;
-    for (size_t i = 0; i < s->triangle_count; i++) {
-        if (s->primitive_material[i] != material || s->triangle_flags[i] != flags)
+    for (size_t i = first; i < end; i++) {
+        if (mitsuba_triangle_material(s, i) != material || s->triangle_flags[i] != flags)
             continue;
         count++;
         if (x->dry)
@@ -72,7 +81,13 @@ void mitsuba_write_ply(struct exporter *x, uint32_t material, uint8_t flags, con
     }
     *name = "";
     if (count)
-        *name = arena_printf(x->arena, "%s-mesh%u-%u.ply", x->stem, material, flags);
+        *name = prototype ? arena_printf(x->arena, "%s-group%zu-mesh%u-%u.ply", x->stem,
+                                         (size_t)(prototype - s->prototypes), material, flags)
+                          : arena_printf(x->arena, "%s-mesh%u-%u.ply", x->stem, material, flags);
+    if (!*name) {
+        *name = "";
+        no_memory(x);
+    }
     if (!count || x->dry || x->status)
         return text_free(&body);
     text_printf(&file, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", 3 * count);
@@ -102,6 +117,8 @@ void mitsuba_write_ply(struct exporter *x, uint32_t material, uint8_t flags, con
 
 double mitsuba_texel(const struct image *image, uint32_t x, uint32_t y, uint32_t channel)
 {
+    if (channel == 3 && image->channels < 4)
+        return 1;
     size_t at = (size_t)y * image->width + x;
     at = at * image->channels + (image->channels >= 3 ? channel : 0);
     if (image->format == TEXEL_F32)

@@ -10,12 +10,15 @@
     "Mitsuba masks microfacets by G1(wi) G1(wo), the protocol (section 7) by Smith's "             \
     "height-correlated G2, which is brighter at grazing angles (--plugins)"
 
-static bool is_textured(const struct material *m)
+bool mitsuba_needs_uv(const struct material *m)
 {
-    return m->base.texture >= 0 || m->roughness.texture >= 0 || m->metallic.texture >= 0;
+    bool any = m->base.texture >= 0 || m->roughness.texture >= 0 || m->metallic.texture >= 0 ||
+               m->specular.texture >= 0 || m->ior.texture >= 0 || m->normal_map.present;
+#define TEXTURED(name) any |= m->name.texture >= 0;
+    MATERIAL_LIST_SCALARS(TEXTURED)
+#undef TEXTURED
+    return any;
 }
-
-bool mitsuba_needs_uv(const struct material *m) { return is_textured(m); }
 
 /* ---- inputs -----------------------------------------------------------------------------------
  */
@@ -84,14 +87,17 @@ static void write_bitmap(struct exporter *x, const char *input, const char *file
                 t->filter == FILTER_NEAREST ? "nearest" : "bilinear");
 }
 
-/* Ours: y = 1 - (scale v + offset) down the picture; Mitsuba has w = 1 - v. */
+/* Mitsuba's v runs down the picture: with w = 1 - v in, and 1 - v out, of section 7.2's map. */
 static void write_uv_transform(struct exporter *x, const struct texture *t)
 {
+    bool turned = t->turn[0] != 0 || t->turn[1] != 0;
+    double c = turned ? (double)t->turn[0] : 1, s = turned ? (double)t->turn[1] : 0;
+    double su = (double)t->scale[0], sv = (double)t->scale[1];
     text_printf(&x->xml,
-                "        <transform name=\"to_uv\"><matrix value=\"%.9g 0 0 %.9g  0 %.9g 0 %.9g  "
-                "0 0 1 0  0 0 0 1\"/></transform>\n",
-                (double)t->scale[0], (double)t->offset[0], (double)t->scale[1],
-                1.0 - (double)t->scale[1] - (double)t->offset[1]);
+                "        <transform name=\"to_uv\"><matrix value=\"%.9g %.9g 0 %.9g  %.9g %.9g 0 "
+                "%.9g  0 0 1 0  0 0 0 1\"/></transform>\n",
+                c * su, s * sv, (double)t->offset[0] - s * sv, -s * su, c * sv,
+                1 - c * sv - (double)t->offset[1]);
 }
 
 static void write_texture(struct exporter *x, const char *input, int32_t index,
@@ -157,103 +163,240 @@ static void write_scalar(struct exporter *x, const char *input, const struct sca
 /* ---- BSDFs --------------------------------------------------------------------------------------
  */
 
+/* The elements around a material's BSDF: opacity, then both sides. The outermost has the name. */
 static void open_bsdf(struct exporter *x, uint32_t material, const char *type, bool two_sided)
 {
+    const struct material *m = &x->scene->materials[material];
+    const char *title = mitsuba_material_title(x, m);
+    bool masked =
+        m->alpha_mode == ALPHA_BLEND && (m->opacity.value != 1 || m->opacity.texture >= 0);
     const char *id = mitsuba_bsdf_id(x, material);
+    if (masked) {
+        text_printf(&x->xml, "  <bsdf type=\"mask\" id=\"%s\">\n", id);
+        write_scalar(x, "opacity", &m->opacity, title);
+    }
+    text_printf(&x->xml, masked ? "  <bsdf type=\"%s\">\n" : "  <bsdf type=\"%s\" id=\"%s\">\n",
+                two_sided ? "twosided" : type, id);
     if (two_sided)
-        text_printf(&x->xml, "  <bsdf type=\"twosided\" id=\"%s\">\n    <bsdf type=\"%s\">\n", id,
-                    type);
-    else
-        text_printf(&x->xml, "  <bsdf type=\"%s\" id=\"%s\">\n", type, id);
+        text_printf(&x->xml, "    <bsdf type=\"%s\">\n", type);
+    x->open_bsdfs = 1 + masked + two_sided;
 }
 
-static void close_bsdf(struct exporter *x, bool two_sided)
+static void close_bsdf(struct exporter *x)
 {
-    text_puts(&x->xml, two_sided ? "    </bsdf>\n  </bsdf>\n" : "  </bsdf>\n");
+    for (; x->open_bsdfs; x->open_bsdfs--)
+        text_puts(&x->xml, "  </bsdf>\n");
 }
+
+static void write_ior(struct exporter *x, const struct material *m, const char *title)
+{
+    if (m->ior.texture >= 0)
+        mitsuba_differs(x, title,
+                        "Mitsuba takes no textured index of refraction: the factor alone "
+                        "is written");
+    text_printf(&x->xml,
+                "      <float name=\"int_ior\" value=\"%.9g\"/>\n"
+                "      <float name=\"ext_ior\" value=\"1\"/>\n",
+                (double)m->ior.value);
+}
+
+static double alpha_of(struct exporter *x, const struct material *m, const char *title)
+{
+    double r = m->roughness.value;
+    if (m->roughness.texture >= 0)
+        mitsuba_differs(x, title,
+                        "Mitsuba interpolates alpha, the protocol roughness, whose square "
+                        "alpha is: the factor alone is written");
+    return fmax(r * r, 0.001);
+}
+
+static bool is_given(const struct scalar_input *c) { return c->value != 0 || c->texture >= 0; }
 
 static void write_conductor(struct exporter *x, uint32_t material, const char *title)
 {
     const struct material *m = &x->scene->materials[material];
-    open_bsdf(x, material, x->options->plugins ? "isophote_conductor" : "roughconductor", true);
+    bool plugin = x->options->plugins && !is_given(&m->anisotropy);
+    open_bsdf(x, material, plugin ? "isophote_conductor" : "roughconductor", true);
     write_rgb(x, "eta", m->eta);
     write_rgb(x, "k", m->k);
-    if (x->options->plugins) {
+    if (plugin) {
         write_scalar(x, "roughness", &m->roughness, title);
     } else {
-        double r = m->roughness.value;
         mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
-        if (m->roughness.texture >= 0)
-            mitsuba_differs(x, title,
-                            "Mitsuba interpolates alpha, the protocol roughness, whose "
-                            "square alpha is: the mean roughness is written");
+        if (is_given(&m->anisotropy))
+            mitsuba_differs(x, title, "anisotropy is not exported");
         text_printf(&x->xml,
                     "      <string name=\"distribution\" value=\"ggx\"/>\n"
                     "      <float name=\"alpha\" value=\"%.9g\"/>\n",
-                    fmax(r * r, 0.001));
+                    alpha_of(x, m, title));
     }
-    close_bsdf(x, true);
+    close_bsdf(x);
+}
+
+/* Mitsuba's roughdielectric alone, or with its masking put right. */
+static void write_rough_dielectric(struct exporter *x, uint32_t material, const char *title)
+{
+    const struct material *m = &x->scene->materials[material];
+    double r = m->roughness.value;
+    if (m->roughness.texture < 0 && r * r < 0.001) {
+        open_bsdf(x, material, "dielectric", false);
+        write_ior(x, m, title);
+        close_bsdf(x);
+        return;
+    }
+    double alpha = alpha_of(x, m, title);
+    if (x->options->plugins) {
+        open_bsdf(x, material, "isophote_correlated", false);
+        text_printf(&x->xml,
+                    "      <float name=\"masking_alpha\" value=\"%.9g\"/>\n"
+                    "      <bsdf name=\"separable\" type=\"roughdielectric\">\n",
+                    alpha);
+        x->open_bsdfs++;
+    } else {
+        mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
+        open_bsdf(x, material, "roughdielectric", false);
+    }
+    write_ior(x, m, title);
+    text_printf(&x->xml,
+                "      <string name=\"distribution\" value=\"ggx\"/>\n"
+                "      <float name=\"alpha\" value=\"%.9g\"/>\n",
+                alpha);
+    close_bsdf(x);
 }
 
 static void write_principled(struct exporter *x, uint32_t material, const char *title)
 {
     const struct material *m = &x->scene->materials[material];
-    if (!x->options->plugins) {
+    /* Mitsuba's names of what section 28 adds. */
+    const struct {
+        const char *name;
+        const struct scalar_input *input;
+    } extras[] = {{"spec_tint", &m->specular_tint},
+                  {"anisotropic", &m->anisotropy},
+                  {"sheen", &m->sheen},
+                  {"sheen_tint", &m->sheen_tint},
+                  {"clearcoat", &m->clearcoat},
+                  {"clearcoat_gloss", &m->clearcoat_gloss},
+                  {"spec_trans", &m->transmission}};
+    bool more = is_given(&m->specular_tint) || is_given(&m->anisotropy) || is_given(&m->sheen) ||
+                is_given(&m->clearcoat) || is_given(&m->transmission);
+    bool plugin = x->options->plugins && !more;
+    if (more)
+        mitsuba_differs(x, title,
+                        "specular_tint, anisotropy, sheen, clearcoat and transmission "
+                        "are formulas of Mitsuba's own there");
+    if (!plugin) {
         mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
         if (m->metallic.texture >= 0 || m->metallic.value < 1)
-            mitsuba_differs(
-                x, title,
-                "Mitsuba's principled reflects by the exact Fresnel formula of a "
-                "dielectric, the protocol's by Schlick's from F0 = 0.08 specular (--plugins)");
+            mitsuba_differs(x, title,
+                            "Mitsuba's principled reflects by the exact Fresnel formula of a "
+                            "dielectric, the protocol's by Schlick's from F0 = 0.08 specular "
+                            "(--plugins)");
+        if (m->specular.texture >= 0)
+            mitsuba_differs(x, title,
+                            "Mitsuba takes no textured specular: the factor alone is "
+                            "written");
     }
-    open_bsdf(x, material, x->options->plugins ? "isophote_principled" : "principled", true);
+    open_bsdf(x, material, plugin ? "isophote_principled" : "principled", true);
     write_color(x, "base_color", &m->base, title);
     write_scalar(x, "metallic", &m->metallic, title);
     write_scalar(x, "roughness", &m->roughness, title);
-    text_printf(&x->xml, "      <float name=\"specular\" value=\"%.9g\"/>\n", (double)m->specular);
-    close_bsdf(x, true);
+    if (plugin)
+        write_scalar(x, "specular", &m->specular, title);
+    else if (is_given(&m->transmission)) /* Mitsuba takes one of the two */
+        text_printf(&x->xml, "      <float name=\"eta\" value=\"%.9g\"/>\n", (double)m->ior.value);
+    else
+        text_printf(&x->xml, "      <float name=\"specular\" value=\"%.9g\"/>\n",
+                    (double)m->specular.value);
+    for (size_t i = 0; more && i < sizeof extras / sizeof *extras; i++)
+        write_scalar(x, extras[i].name, extras[i].input, title);
+    close_bsdf(x);
+}
+
+/* A material that reflects its colour; `scalar` may be NULL. */
+static void write_colored(struct exporter *x, uint32_t material, const char *type,
+                          const char *color_name, const char *scalar_name,
+                          const struct scalar_input *scalar)
+{
+    const struct material *m = &x->scene->materials[material];
+    const char *title = mitsuba_material_title(x, m);
+    open_bsdf(x, material, type, true);
+    write_color(x, color_name, &m->base, title);
+    if (scalar)
+        write_scalar(x, scalar_name, scalar, title);
+    close_bsdf(x);
+}
+
+/* One that only a plugin has. */
+static void write_plugin(struct exporter *x, uint32_t material, const char *type, const char *name,
+                         const struct scalar_input *scalar, const char *title)
+{
+    if (!x->options->plugins)
+        mitsuba_differs(x, title, "Mitsuba has nothing like it: diffuse is written (--plugins)");
+    write_colored(x, material, x->options->plugins ? type : "diffuse", "reflectance", name,
+                  x->options->plugins ? scalar : NULL);
+}
+
+/* What every type may have, and Mitsuba's path integrator has not. */
+static void note_surface(struct exporter *x, const struct material *m, const char *title)
+{
+    if (m->single_sided)
+        mitsuba_differs(x, title,
+                        "Mitsuba's surfaces stop rays from both sides; \"sides\": "
+                        "\"single\" is not exported");
+    if (m->normal_map.present)
+        mitsuba_differs(x, title,
+                        "Mitsuba's normal maps stand in another tangent frame, and treat "
+                        "normals that face away otherwise: none is written");
+    if (m->interface || m->medium.present)
+        mitsuba_differs(x, title, "media are not exported");
 }
 
 void mitsuba_write_bsdf(struct exporter *x, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
     const char *title = mitsuba_material_title(x, m);
+    note_surface(x, m, title);
     if (m->shading) {
         mitsuba_differs(x, title, "Mitsuba runs no ASL: %s is written",
                         m->shading->has_base ? "the base, with what the scene file gives it,"
                                              : "a gray diffuse material");
         if (!m->shading->has_base) {
-            static const struct color_input gray = {{0.5f, 0.5f, 0.5f}, -1};
+            static const float gray[3] = {0.5F, 0.5F, 0.5F};
             open_bsdf(x, material, "diffuse", true);
-            write_color(x, "reflectance", &gray, title);
-            close_bsdf(x, true);
+            write_rgb(x, "reflectance", gray);
+            close_bsdf(x);
             return;
         }
     }
     switch (m->type) {
     case MATERIAL_DIFFUSE:
-        open_bsdf(x, material, "diffuse", true);
-        write_color(x, "reflectance", &m->base, title);
-        close_bsdf(x, true);
+        write_colored(x, material, "diffuse", "reflectance", NULL, NULL);
         return;
     case MATERIAL_MIRROR: /* no eta and k: reflects everything */
-        open_bsdf(x, material, "conductor", true);
-        write_color(x, "specular_reflectance", &m->base, title);
-        close_bsdf(x, true);
+        write_colored(x, material, "conductor", "specular_reflectance", NULL, NULL);
         return;
     case MATERIAL_ROUGH_CONDUCTOR:
         write_conductor(x, material, title);
         return;
     case MATERIAL_DIELECTRIC:
-        open_bsdf(x, material, "dielectric", false);
-        text_printf(&x->xml,
-                    "      <float name=\"int_ior\" value=\"%.9g\"/>\n"
-                    "      <float name=\"ext_ior\" value=\"1\"/>\n",
-                    (double)m->ior);
-        close_bsdf(x, false);
+    case MATERIAL_THIN_DIELECTRIC: /* both sum what goes to and fro within: 2 F/(1 + F) */
+        open_bsdf(x, material, m->type == MATERIAL_DIELECTRIC ? "dielectric" : "thindielectric",
+                  false);
+        write_ior(x, m, title);
+        close_bsdf(x);
         return;
     case MATERIAL_PRINCIPLED:
         write_principled(x, material, title);
+        return;
+    case MATERIAL_OREN_NAYAR:
+        write_plugin(x, material, "isophote_oren_nayar", "sigma", &m->sigma, title);
+        return;
+    case MATERIAL_ROUGH_DIELECTRIC:
+        write_rough_dielectric(x, material, title);
+        return;
+    case MATERIAL_SHEEN:
+        write_plugin(x, material, "isophote_sheen", "roughness", &m->roughness, title);
         return;
     case MATERIAL_TYPE_COUNT:
         break;

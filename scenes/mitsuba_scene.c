@@ -209,12 +209,12 @@ static void close_shape(struct exporter *x, uint32_t material)
     text_puts(&x->xml, "  </shape>\n");
 }
 
-static void write_meshes(struct exporter *x, uint32_t material)
+static void write_meshes(struct exporter *x, const struct prototype *prototype, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
     for (uint8_t flags = 0; flags < 4; flags++) {
         const char *name;
-        mitsuba_write_ply(x, material, flags, &name);
+        mitsuba_write_ply(x, prototype, material, flags, &name);
         if (!*name)
             continue;
         /* Mitsuba's lights shine to the side of the shading normal. That of a light which reflects
@@ -286,9 +286,32 @@ static void write_objects(struct exporter *x, uint32_t material)
         mitsuba_differs(x, mitsuba_material_title(x, m),
                         "Mitsuba's area lights shine to one side: the side of the normal is "
                         "written");
-    write_meshes(x, material);
+    write_meshes(x, NULL, material);
     write_spheres(x, material);
     write_disks(x, material);
+}
+
+static void write_instances(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    for (size_t p = 0; p < s->prototype_count && !x->status; p++) {
+        text_printf(&x->xml, "  <shape type=\"shapegroup\" id=\"group%zu\">\n", p);
+        for (uint32_t m = 0; m < s->material_count && !x->status; m++)
+            if (x->used[m])
+                write_meshes(x, &s->prototypes[p], m);
+        text_puts(&x->xml, "  </shape>\n");
+    }
+    for (size_t i = 0; i < s->instance_count; i++) {
+        text_puts(&x->xml, "  <shape type=\"instance\">\n    <transform name=\"to_world\"><matrix "
+                           "value=\"");
+        for (int k = 0; k < 3; k++) {
+            const float *r = s->instances[i].to_world[k];
+            text_printf(&x->xml, "%.9g %.9g %.9g %.9g  ", (double)r[0], (double)r[1], (double)r[2],
+                        (double)r[3]);
+        }
+        text_printf(&x->xml, "0 0 0 1\"/></transform>\n    <ref id=\"group%u\"/>\n  </shape>\n",
+                    s->instances[i].prototype);
+    }
 }
 
 /* ---- all of it
@@ -315,6 +338,7 @@ static void write_scene(struct exporter *x)
     for (uint32_t m = 0; m < s->material_count && !x->status; m++)
         if (x->used[m])
             write_objects(x, m);
+    write_instances(x);
     text_puts(&x->xml, "</scene>\n");
     if (x->xml.failed && !x->status)
         x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", s->name);
@@ -373,7 +397,7 @@ enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const c
                          .used = ARENA_ARRAY(a, bool, s->material_count)};
     if (!x.used)
         return error_msg(err, STATUS_MEMORY, "out of memory exporting %s", s->name);
-    for (size_t i = 0; i < scene_primitive_count(s); i++)
+    for (size_t i = 0; i < scene_primitive_count(s) + s->prototype_triangle_count; i++)
         x.used[s->primitive_material[i]] = true;
     write_scene(&x);
     if (!x.status && options->notes && !options->lossy)

@@ -10,6 +10,9 @@ sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are thos
 
   isophote_conductor   GGX, complex index, Smith's height-correlated masking; roughness, whose square is alpha
   isophote_principled  that with Schlick's Fresnel term from F0 = lerp(0.08 specular, base, metallic), and Burley's diffuse term
+  isophote_correlated  a BSDF of Mitsuba's whose masking is separable, times the ratio of the two
+  isophote_oren_nayar  Oren and Nayar's qualitative model (section 21, O)
+  isophote_sheen       Conty and Kulla's sheen (section 21, H)
   isophote_texture     a bitmap whose axes may wrap differently, clamped to [0, 1] after interpolation
 """
 import drjit as dr
@@ -112,11 +115,12 @@ class Principled(_Facets):
         self.base = props.get_texture("base_color", 0.5)
         self.metallic = props.get_texture("metallic", 0.0)
         self.roughness = props.get_texture("roughness", 0.5)
-        self.f0 = 0.08 * props.get("specular", 0.5)
+        self.specular_input = props.get_texture("specular", 0.5)
 
     def inputs(self, si, active):
         base, metallic = self.base.eval(si, active), self.metallic.eval_1(si, active)
-        f0 = self.f0 + (base - self.f0) * metallic
+        f0 = 0.08 * self.specular_input.eval_1(si, active)
+        f0 = f0 + (base - f0) * metallic
         ws = _luminance(f0 + (1 - f0) * _schlick(si.wi.z))
         wd = (1 - metallic) * _luminance(base)
         share = dr.select(wd == 0, 1, dr.clip(ws / (ws + wd), 0.1, 0.9))
@@ -145,6 +149,102 @@ class Principled(_Facets):
 
     def to_string(self):
         return "isophote_principled"
+
+
+class Correlated(mi.BSDF):
+    """separable: a BSDF of GGX facets; masking_alpha: their alpha. Sampling and density are its own."""
+
+    def __init__(self, props):
+        mi.BSDF.__init__(self, props)
+        self.separable, self.alpha = props["separable"], props["masking_alpha"]
+        self.m_components = [self.separable.flags(i) for i in range(self.separable.component_count())]
+        self.m_flags = self.separable.flags()
+
+    def ratio(self, wi, wo):
+        li, lo = _masking_term(wi, self.alpha), _masking_term(wo, self.alpha)
+        return (1 + li) * (1 + lo) / (1 + li + lo)
+
+    def eval(self, ctx, si, wo, active=True):
+        return self.separable.eval(ctx, si, wo, active) * self.ratio(si.wi, wo)
+
+    def pdf(self, ctx, si, wo, active=True):
+        return self.separable.pdf(ctx, si, wo, active)
+
+    def eval_pdf(self, ctx, si, wo, active=True):
+        return self.eval(ctx, si, wo, active), self.pdf(ctx, si, wo, active)
+
+    def sample(self, ctx, si, sample1, sample2, active=True):
+        bs, weight = self.separable.sample(ctx, si, sample1, sample2, active)
+        return bs, dr.select(active & (bs.pdf > 0), weight * self.ratio(si.wi, bs.wo), 0)
+
+    def traverse(self, callback):
+        callback.put("separable", self.separable, mi.ParamFlags.Differentiable)
+
+    def to_string(self):
+        return "isophote_correlated"
+
+
+class _Cosine(mi.BSDF):
+    """Reflection to the front side, sampled by the cosine."""
+
+    def __init__(self, props):
+        mi.BSDF.__init__(self, props)
+        self.reflectance = props.get_texture("reflectance", 0.5)
+        self.m_components = [mi.BSDFFlags.DiffuseReflection | mi.BSDFFlags.FrontSide]
+        self.m_flags = self.m_components[0]
+
+    def eval(self, ctx, si, wo, active=True):
+        good = active & (si.wi.z > 0) & (wo.z > 0)
+        return dr.select(good, self.reflectance.eval(si, active) * (self.f(si, wo, active) * wo.z), 0)
+
+    def pdf(self, ctx, si, wo, active=True):
+        return dr.select(active & (si.wi.z > 0) & (wo.z > 0), wo.z / dr.pi, 0)
+
+    def eval_pdf(self, ctx, si, wo, active=True):
+        return self.eval(ctx, si, wo, active), self.pdf(ctx, si, wo, active)
+
+    def sample(self, ctx, si, sample1, sample2, active=True):
+        bs = mi.BSDFSample3f()
+        bs.wo = mi.warp.square_to_cosine_hemisphere(sample2)
+        f, bs.pdf = self.eval_pdf(ctx, si, bs.wo, active)
+        bs.eta = 1.0
+        bs.sampled_type = +mi.BSDFFlags.DiffuseReflection
+        bs.sampled_component = 0
+        good = active & (bs.pdf > 0)
+        return bs, dr.select(good, f / dr.select(good, bs.pdf, 1), 0)
+
+    def traverse(self, callback):
+        callback.put("reflectance", self.reflectance, mi.ParamFlags.Differentiable)
+
+
+class OrenNayar(_Cosine):
+    def __init__(self, props):
+        super().__init__(props)
+        self.sigma = props.get_texture("sigma", 0.0)
+
+    def f(self, si, wo, active):
+        s2 = dr.square(self.sigma.eval_1(si, active))
+        a, b = 1 - 0.5 * s2 / (s2 + 0.33), 0.45 * s2 / (s2 + 0.09)
+        s = si.wi.x * wo.x + si.wi.y * wo.y
+        return (a + b * dr.maximum(0, s) / dr.maximum(si.wi.z, wo.z)) / dr.pi
+
+    def to_string(self):
+        return "isophote_oren_nayar"
+
+
+class Sheen(_Cosine):
+    def __init__(self, props):
+        super().__init__(props)
+        self.roughness = props.get_texture("roughness", 0.5)
+
+    def f(self, si, wo, active):
+        i = 1 / dr.clip(self.roughness.eval_1(si, active), 0.25, 1)
+        h = dr.normalize(si.wi + wo)
+        g = dr.sqrt(dr.maximum(0, 1 - h.z * h.z))
+        return (2 + i) * dr.power(g, i) / (2 * dr.pi) / (4 * (wo.z + si.wi.z - wo.z * si.wi.z))
+
+    def to_string(self):
+        return "isophote_sheen"
 
 
 class Texture(mi.Texture):
@@ -192,4 +292,7 @@ class Texture(mi.Texture):
 
 mi.register_bsdf("isophote_conductor", Conductor)
 mi.register_bsdf("isophote_principled", Principled)
+mi.register_bsdf("isophote_correlated", Correlated)
+mi.register_bsdf("isophote_oren_nayar", OrenNayar)
+mi.register_bsdf("isophote_sheen", Sheen)
 mi.register_texture("isophote_texture", Texture)
