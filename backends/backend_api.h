@@ -84,8 +84,9 @@ struct backend_api {
     /* upload may keep the buffers' pointers: the front leaves them alone until the next upload or
      * close. */
     bool keeps_host_memory;
-    /* The code paths that `build` takes, as bits 1u << CODE_...; 0: source alone. */
-    unsigned code_paths;
+    /* The code paths that `build` takes, as bits 1u << CODE_..., and which of them is faster; NULL:
+     * source alone. */
+    unsigned (*code_paths)(const struct backend *b, enum code_path *fastest);
     /* Calls found() for each device, and problem() for each thing that is missing or broken. */
     enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *),
                              void (*problem)(void *ctx, const char *text), void *ctx,
