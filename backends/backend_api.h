@@ -49,6 +49,8 @@ extern const struct kernel_entry_info {
     const char *name; /* "k_render" */
     enum program_part part;
 } kernel_entries[ENTRY_COUNT];
+/* The names of a part's entries, ending with NULL. */
+void kernel_entries_of_part(enum program_part part, const char *names[ENTRY_COUNT + 1]);
 
 /* What to compile. */
 struct program_request {

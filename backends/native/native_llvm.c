@@ -36,16 +36,6 @@ static enum status key_make(const struct llvm_api *api, const void *bitcode, siz
     return STATUS_OK;
 }
 
-/* The part's names, which stay visible. */
-static void entries_list(enum program_part part, const char *keep[ENTRY_COUNT + 1])
-{
-    size_t n = 0;
-    for (int i = 0; i < ENTRY_COUNT; i++)
-        if (kernel_entries[i].part == part)
-            keep[n++] = kernel_entries[i].name;
-    keep[n] = NULL;
-}
-
 /* The part as an object file: heap. */
 static enum status object_make(const struct llvm_api *api, const struct program_request *request,
                                const struct llvm_part *part, char **out, size_t *size,
@@ -53,7 +43,7 @@ static enum status object_make(const struct llvm_api *api, const struct program_
 {
     const struct llvm_machine_choice host = llvm_host_machine(api);
     const char *keep[ENTRY_COUNT + 1];
-    entries_list(request->part, keep);
+    kernel_entries_of_part(request->part, keep);
     return llvm_compile(api, &host, part, 1, keep, out, size, err);
 }
 
