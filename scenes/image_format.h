@@ -4,7 +4,8 @@
 
 #include "scenes.h"
 
-/* How encoded values become light: AUTO takes PNG and JPEG for sRGB, EXR and HDR for linear. */
+/* How encoded values become light: AUTO takes PNG, JPEG and TGA for sRGB, EXR and HDR for linear.
+ */
 enum color_space { COLOR_AUTO, COLOR_SRGB, COLOR_LINEAR };
 
 enum status image_read_as(struct arena *a, const char *path, enum color_space space,
@@ -43,6 +44,7 @@ bool exr_recognise(const unsigned char *data, size_t size);
 bool hdr_recognise(const unsigned char *data, size_t size);
 bool png_recognise(const unsigned char *data, size_t size);
 bool jpeg_recognise(const unsigned char *data, size_t size);
+bool tga_recognise(const unsigned char *data, size_t size); /* by its plausibility: ask last */
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
 enum status exr_read(const struct image_source *s, struct image *out);
@@ -51,5 +53,6 @@ enum status exr_read_dwa(const struct image_source *s, struct image *im);
 enum status hdr_read(const struct image_source *s, struct image *out);
 enum status png_read(const struct image_source *s, struct image *out);
 enum status jpeg_read(const struct image_source *s, struct image *out);
+enum status tga_read(const struct image_source *s, struct image *out);
 
 #endif

@@ -82,7 +82,8 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
     } formats[] = {{exr_recognise, exr_read, true},
                    {hdr_recognise, hdr_read, true},
                    {png_recognise, png_read, false},
-                   {jpeg_recognise, jpeg_read, false}};
+                   {jpeg_recognise, jpeg_read, false},
+                   {tga_recognise, tga_read, false}};
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -96,7 +97,7 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
             *out = im;
         return status;
     }
-    return image_fault(&s, STATUS_TYPE, "%s, expected EXR, Radiance HDR, PNG or JPEG",
+    return image_fault(&s, STATUS_TYPE, "%s, expected EXR, Radiance HDR, PNG, JPEG or TGA",
                        size ? "its format is not known" : "the file is empty");
 }
 

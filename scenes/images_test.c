@@ -794,6 +794,145 @@ static void test_jpeg(void **state)
     text_free(&t);
 }
 
+/* ---- TGA ------------------------------------------------------------------------------------ */
+
+/* A file of width x height texels whose bytes in the file's order are `texels`. */
+static struct text tga_file(int kind, int bits, int descriptor, uint32_t width, uint32_t height,
+                            const uint8_t *texels, size_t size)
+{
+    struct text t = {0};
+    uint8_t header[18] = {3, 0, (uint8_t)kind}; /* three bytes of an id */
+    header[12] = (uint8_t)width;
+    header[13] = (uint8_t)(width >> 8);
+    header[14] = (uint8_t)height;
+    header[16] = (uint8_t)bits;
+    header[17] = (uint8_t)descriptor;
+    text_append(&t, (const char *)header, sizeof header);
+    text_append(&t, "id.", 3);
+    text_append(&t, (const char *)texels, size);
+    return t;
+}
+
+/* Texel (x, y) of the picture that all files below hold, row 0 on top. */
+static void tga_texel(uint32_t x, uint32_t y, uint8_t rgba[4])
+{
+    rgba[0] = (uint8_t)(x < 2 ? 255 : 0);
+    rgba[1] = (uint8_t)(y == 0 ? 255 : 0);
+    rgba[2] = (uint8_t)(x == 4 ? 255 : 0);
+    rgba[3] = (uint8_t)(x == 1 ? 0 : 255);
+}
+
+enum { TGA_W = 5, TGA_H = 3 };
+
+static void check_tga(struct text *t, uint32_t channels)
+{
+    struct image im;
+    struct error err = {0};
+    expect_ok(read_text(t, COLOR_AUTO, &im, &err), &err);
+    assert_int_equal(im.width, TGA_W);
+    assert_int_equal(im.height, TGA_H);
+    assert_int_equal(im.channels, channels);
+    assert_true(im.srgb && im.format == TEXEL_U8);
+    for (uint32_t y = 0; y < TGA_H; y++)
+        for (uint32_t x = 0; x < TGA_W; x++) {
+            uint8_t want[4];
+            tga_texel(x, y, want);
+            for (uint32_t c = 0; c < channels; c++)
+                assert_int_equal(byte(&im, x, y, c), want[c]);
+        }
+    for (size_t n = 0; n < t->len; n++) { /* cut short anywhere */
+        struct text cut = {.data = t->data, .len = n};
+        assert_int_not_equal(read_text(&cut, COLOR_AUTO, &im, &err), STATUS_OK);
+    }
+    text_free(t);
+}
+
+/* Every depth of true colour and every origin, plain and in packets. */
+static void test_tga_color(void **state)
+{
+    (void)state;
+    static const int depths[] = {15, 16, 24, 32};
+    for (int k = 0; k < 4 * 4 * 2; k++) {
+        int bits = depths[k & 3], origin = k >> 2 & 3, rle = k >> 4;
+        uint8_t bytes[TGA_W * TGA_H * 5];
+        size_t n = 0;
+        for (uint32_t j = 0; j < TGA_H; j++)
+            for (uint32_t i = 0; i < TGA_W; i++) {
+                uint8_t c[4];
+                tga_texel(origin & 1 ? TGA_W - 1 - i : i, origin & 2 ? j : TGA_H - 1 - j, c);
+                unsigned w = (unsigned)(c[0] >> 3) << 10 | (unsigned)(c[1] >> 3) << 5 |
+                             (unsigned)c[2] >> 3 | (c[3] ? 0x8000U : 0);
+                if (rle &&
+                    (j * TGA_W + i) % 4 == 0) /* packets of four, across rows; 3 at the end */
+                    bytes[n++] = (uint8_t)(j * TGA_W + i < 12 ? 3 : 2);
+                if (bits <= 16) {
+                    bytes[n++] = (uint8_t)w;
+                    bytes[n++] = (uint8_t)(w >> 8);
+                    continue;
+                }
+                for (int b = 2; b >= 0; b--)
+                    bytes[n++] = c[b];
+                if (bits == 32)
+                    bytes[n++] = c[3];
+            }
+        int alpha = bits == 16 ? 1 : bits == 32 ? 8 : 0;
+        struct text t = tga_file(rle ? 10 : 2, bits, origin << 4 | alpha, TGA_W, TGA_H, bytes, n);
+        check_tga(&t, alpha ? 4 : 3);
+        if (alpha) { /* no bits of it, no alpha */
+            t = tga_file(rle ? 10 : 2, bits, origin << 4, TGA_W, TGA_H, bytes, n);
+            check_tga(&t, 3);
+        }
+    }
+}
+
+static void test_tga_others(void **state)
+{
+    (void)state;
+    struct image im;
+    struct error err = {0};
+    /* gray in runs: 300 texels in a row, 128 + 128 + 44 */
+    static const uint8_t runs[] = {0xFF, 10, 0xFF, 20, 0x80 + 43, 30};
+    struct text t = tga_file(11, 8, 32, 300, 1, runs, sizeof runs);
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    assert_true(im.channels == 1 && byte(&im, 127, 0, 0) == 10 && byte(&im, 128, 0, 0) == 20 &&
+                byte(&im, 256, 0, 0) == 30 && byte(&im, 299, 0, 0) == 30);
+    text_free(&t);
+    static const uint8_t beyond[] = {0xFF, 10, 0xFF, 20, 0xFF, 30};
+    t = tga_file(11, 8, 32, 300, 1, beyond, sizeof beyond);
+    expect_failure(&t, STATUS_PARSE, "beyond the image");
+    text_free(&t);
+    /* gray and alpha */
+    static const uint8_t gray_alpha[] = {10, 200, 20, 100};
+    t = tga_file(3, 16, 32 + 8, 2, 1, gray_alpha, sizeof gray_alpha);
+    expect_ok(read_text(&t, COLOR_LINEAR, &im, &err), &err);
+    assert_true(im.channels == 4 && !im.srgb && byte(&im, 1, 0, 1) == 20 &&
+                byte(&im, 1, 0, 3) == 100);
+    text_free(&t);
+    /* a map of three colours of 24 bits that starts at 7; 16 bits: five of them a channel */
+    uint8_t mapped[18 + 3 * 3 + 4] = {0, 1,  1, 7, 0, 3, 0, 24, 0, 0, 0, 0, 4, 0, 1, 0,
+                                      8, 32, 1, 2, 3, 4, 5, 6,  7, 8, 9, 9, 7, 8, 7};
+    t = (struct text){.data = (char *)mapped, .len = sizeof mapped};
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    assert_true(im.channels == 3 && byte(&im, 0, 0, 0) == 9 && byte(&im, 0, 0, 2) == 7 &&
+                byte(&im, 1, 0, 0) == 3 && byte(&im, 2, 0, 1) == 5);
+    mapped[sizeof mapped - 1] = 10;
+    expect_failure(&t, STATUS_PARSE, "expected one of the map's, 7 to 9");
+    mapped[sizeof mapped - 1] = 6;
+    expect_failure(&t, STATUS_PARSE, "expected one of the map's, 7 to 9");
+    static const uint8_t five[] = {0x10, 0x02}; /* green and blue 16 of 31: 131.6 */
+    t = tga_file(2, 15, 32, 1, 1, five, sizeof five);
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    assert_true(byte(&im, 0, 0, 0) == 0 && byte(&im, 0, 0, 1) == 132 && byte(&im, 0, 0, 2) == 132);
+    text_free(&t);
+    /* a size that the bytes cannot be: no memory is taken for it */
+    t = tga_file(10, 32, 40, 65535, 200, runs, sizeof runs);
+    expect_failure(&t, STATUS_LIMIT, "65535");
+    text_free(&t);
+    t = tga_file(10, 32, 40, 30000, 200, runs, sizeof runs);
+    expect_failure(&t, STATUS_PARSE, "ends inside the texels");
+    text_free(&t);
+}
+
 /* ---- conversions, files --------------------------------------------------------------------- */
 
 static void test_to_rgb(void **state)
@@ -836,6 +975,8 @@ int main(void)
         CASE(test_png_refused),
         CASE(test_png_written),
         CASE(test_jpeg),
+        CASE(test_tga_color),
+        CASE(test_tga_others),
         CASE(test_to_rgb),
         CASE(test_files),
         CASE(test_exr_compressions),

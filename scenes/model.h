@@ -4,27 +4,24 @@
 
 #include "scenes.h"
 
-/* How a model's own material maps to ours; strings end inside their arrays. */
-struct model_material {
-    char name[128];
-    float base[3], emission[3];
-    float metallic, roughness;
-    uint32_t principled;  /* 0: diffuse */
-    int32_t base_texture; /* index of a model_texture, -1 for none */
-    int32_t
-        metal_texture; /* glTF's metallic-roughness: roughness in G, metallic in B; -1 for none */
+/* One mesh of a model file, in its own space: ranges of the model's arrays. Its triangles count
+ * vertices from first_vertex. */
+struct model_part {
+    uint64_t first_vertex, vertex_count, first_triangle, triangle_count;
+    uint32_t material; /* position among the description's materials; UINT32_MAX: it has none */
+    uint32_t flags;    /* TRIANGLE_HAS_* of all its triangles */
 };
 
-struct model_texture {
-    char path[512];    /* as the model names it; "" when the image is inside the model */
-    uint64_t bytes_at; /* offset in the mapping of an encoded image inside the model */
-    uint64_t bytes;    /* its size; 0 when there is none */
-    uint32_t width,
-        height; /* of texels (RGBA, 8 bits) when the image inside is not encoded; else 0 */
-    uint32_t wrap_u, wrap_v; /* enum texture_wrap */
+/* An image file inside a model: bytes of the mapping. */
+struct model_image {
+    uint64_t bytes_at, bytes;
 };
 
-/* Arrays are borrowed from the arena or the mapping that made them. N of length 0 means none. */
+/* What is asked of a model file: its nodes' triangles placed in one space, or each of its meshes
+ * once, where nothing is placed yet. */
+enum model_layout { MODEL_WHOLE, MODEL_PARTS };
+
+/* Arrays are borrowed from the arena or the mapping that made them. */
 struct model {
     const float (*P)[3];
     const float (*N)[3];  /* NULL when no vertex has one */
@@ -32,31 +29,44 @@ struct model {
     uint64_t vertex_count;
     const uint32_t (*triangles)[3];
     const uint8_t *flags; /* TRIANGLE_HAS_*, by triangle; NULL: all have what is not NULL above */
-    const uint32_t *material; /* index into materials by triangle; NULL: no materials of its own */
+    const uint32_t *material; /* position among the description's materials by triangle; NULL: no
+                                 materials of its own */
     uint64_t triangle_count;
-    const struct model_material *materials;
-    uint64_t material_count;
-    const struct model_texture *textures;
-    uint64_t texture_count;
+    uint64_t material_count; /* of the numbers above */
+    /* What else the file says, as JSON in the words of scene files: "textures" and "materials" (in
+     * the order that the numbers above count), "groups" and "objects" (of MODEL_PARTS),
+     * "cameras", "lights" and "notes", an array of texts about what has no counterpart in a scene.
+     * A texture may have "image", an index of images, in place of "file". NULL for what is not from
+     * a file. */
+    const char *description;
+    uint64_t description_size;
+    const struct model_image *images;
+    uint64_t image_count;
+    const struct model_part *parts; /* of MODEL_PARTS */
+    uint64_t part_count;
     const unsigned char *mapping; /* NULL, or what model_close unmaps */
     uint64_t mapping_size;
 };
 
-/* Reads a model file through Assimp in a child process of its own (docs/scenes.md says why), with a
- * budget of time and memory. Fails: MISSING, IO, PARSE (Assimp's words), TYPE (no triangles),
- * LIMIT, TIMEOUT, CANCELLED, MEMORY; a crash of the importer is PARSE. */
-enum status model_import(const char *path, struct model *out, struct error *err);
+/* Reads a model file in a child process of its own (docs/scenes.md says why), with a budget of time
+ * and memory. Fails: MISSING, IO, PARSE (the reader's words), TYPE (no triangles), UNSUPPORTED,
+ * LIMIT, TIMEOUT, CANCELLED, MEMORY; a crash of the reader is PARSE. */
+enum status model_import(const char *path, enum model_layout layout, struct model *out,
+                         struct error *err);
 struct import_budget {
     double seconds; /* of wall clock */
     uint64_t bytes; /* of address space beyond what this process has */
 };
-enum status model_import_within(const char *path, const struct import_budget *budget,
-                                struct model *out, struct error *err);
+enum status model_import_within(const char *path, enum model_layout layout,
+                                const struct import_budget *budget, struct model *out,
+                                struct error *err);
 void model_close(struct model *m);
+/* One part as a model: a view, valid as long as m is, not to be closed. */
+struct model model_part(const struct model *m, uint64_t part);
 
 /* [-1,1] scaled to [lo, hi]: 24 vertices, 12 triangles, outward, uv over each face. */
 enum status model_box(struct arena *a, const double lo[3], const double hi[3], struct model *out);
-/* [-1,1] x [-1,1] in z = 0, facing +z, u along x, v along y. */
+/* [-1,1] x [-1,1] in z = 0, facing +z, u along x and v along y. */
 enum status model_rectangle(struct arena *a, struct model *out);
 
 /* Normals for smooth shading: at each place where vertices stand, the mean of the normals of the

@@ -1,4 +1,4 @@
-/* Model files through Assimp, in a child process.
+/* Model files are read in a child process.
  *
  * Assimp reads some fifty formats and most of its readers were written for friendly files: a
  * hostile one can crash it, hang it or make it take all memory. So each file is read by a forked
@@ -124,23 +124,50 @@ static bool inside(const struct import_result *r, uint64_t at, uint64_t count, u
     return at % 4 == 0 && at <= r->total && count <= (r->total - at) / size;
 }
 
+/* Whether the triangles from `first` on have vertices below `vertices`. */
+static bool indices_are_sound(const unsigned char *map, const struct import_result *r,
+                              uint64_t first, uint64_t count, uint64_t vertices)
+{
+    const uint32_t *index = (const uint32_t *)(map + r->triangles) + 3 * first;
+    uint32_t largest = 0;
+    for (uint64_t i = 0; i < 3 * count; i++)
+        largest = index[i] > largest ? index[i] : largest;
+    return count == 0 || largest < vertices;
+}
+
+static bool parts_are_sound(const unsigned char *map, const struct import_result *r)
+{
+    const struct model_part *parts = (const struct model_part *)(map + r->parts);
+    for (uint64_t i = 0; i < r->part_count; i++) {
+        const struct model_part *p = &parts[i];
+        if (p->first_vertex > r->vertex_count ||
+            p->vertex_count > r->vertex_count - p->first_vertex ||
+            p->first_triangle > r->triangle_count ||
+            p->triangle_count > r->triangle_count - p->first_triangle ||
+            (p->material != UINT32_MAX && p->material >= r->material_count) ||
+            (p->flags & TRIANGLE_HAS_NORMALS && !r->N) || (p->flags & TRIANGLE_HAS_UV && !r->UV) ||
+            !indices_are_sound(map, r, p->first_triangle, p->triangle_count, p->vertex_count))
+            return false;
+    }
+    return true;
+}
+
 /* The child may have been corrupted by the file that it read: believe nothing. */
 static bool result_is_sound(const unsigned char *map, const struct import_result *r)
 {
     if (r->vertex_count > UINT32_MAX || r->triangle_count > INT32_MAX ||
-        !inside(r, r->P, r->vertex_count, 12) || !inside(r, r->N, r->N ? r->vertex_count : 0, 12) ||
+        r->material_count > UINT32_MAX || !inside(r, r->P, r->vertex_count, 12) ||
+        !inside(r, r->N, r->N ? r->vertex_count : 0, 12) ||
         !inside(r, r->UV, r->UV ? r->vertex_count : 0, 8) ||
         !inside(r, r->triangles, r->triangle_count, 12) ||
         !inside(r, r->flags, r->flags ? r->triangle_count : 0, 1) ||
         !inside(r, r->material, r->material ? r->triangle_count : 0, 4) ||
-        !inside(r, r->materials, r->material_count, sizeof(struct model_material)) ||
-        !inside(r, r->textures, r->texture_count, sizeof(struct model_texture)))
+        !inside(r, r->parts, r->part_count, sizeof(struct model_part)) || r->parts % 8 != 0 ||
+        !inside(r, r->images, r->image_count, sizeof(struct model_image)) || r->images % 8 != 0 ||
+        !inside(r, r->description, r->description_size, 1))
         return false;
-    const uint32_t *index = (const uint32_t *)(map + r->triangles);
-    uint32_t largest = 0;
-    for (uint64_t i = 0; i < 3 * r->triangle_count; i++)
-        largest = index[i] > largest ? index[i] : largest;
-    if (r->triangle_count && largest >= r->vertex_count)
+    if (r->part_count ? !parts_are_sound(map, r)
+                      : !indices_are_sound(map, r, 0, r->triangle_count, r->vertex_count))
         return false;
     const uint32_t *material = (const uint32_t *)(map + r->material);
     for (uint64_t i = 0; r->material && i < r->triangle_count; i++)
@@ -151,18 +178,9 @@ static bool result_is_sound(const unsigned char *map, const struct import_result
     for (uint64_t i = 0; r->flags && i < r->triangle_count; i++)
         if (flags[i] & ~possible)
             return false;
-    const struct model_material *mats = (const struct model_material *)(map + r->materials);
-    for (uint64_t i = 0; i < r->material_count; i++)
-        if (!memchr(mats[i].name, 0, sizeof mats[i].name) ||
-            mats[i].base_texture >= (int64_t)r->texture_count ||
-            mats[i].metal_texture >= (int64_t)r->texture_count)
-            return false;
-    const struct model_texture *tex = (const struct model_texture *)(map + r->textures);
-    for (uint64_t i = 0; i < r->texture_count; i++)
-        if (!memchr(tex[i].path, 0, sizeof tex[i].path) || tex[i].bytes_at > r->total ||
-            tex[i].bytes > r->total - tex[i].bytes_at || tex[i].wrap_u > WRAP_CLAMP ||
-            tex[i].wrap_v > WRAP_CLAMP ||
-            (tex[i].width && tex[i].bytes / tex[i].width / 4 < tex[i].height))
+    const struct model_image *images = (const struct model_image *)(map + r->images);
+    for (uint64_t i = 0; i < r->image_count; i++)
+        if (images[i].bytes_at > r->total || images[i].bytes > r->total - images[i].bytes_at)
             return false;
     return true;
 }
@@ -202,18 +220,22 @@ static enum status take_result(int fd, const char *path, struct model *out, stru
         .flags = r.flags ? map + r.flags : NULL,
         .material = r.material ? (const uint32_t *)(map + r.material) : NULL,
         .triangle_count = r.triangle_count,
-        .materials = (const struct model_material *)(map + r.materials),
         .material_count = r.material_count,
-        .textures = (const struct model_texture *)(map + r.textures),
-        .texture_count = r.texture_count,
+        .description = (const char *)(map + r.description),
+        .description_size = r.description_size,
+        .images = (const struct model_image *)(map + r.images),
+        .image_count = r.image_count,
+        .parts = (const struct model_part *)(map + r.parts),
+        .part_count = r.part_count,
         .mapping = map,
         .mapping_size = size,
     };
     return STATUS_OK;
 }
 
-enum status model_import_within(const char *path, const struct import_budget *budget,
-                                struct model *out, struct error *err)
+enum status model_import_within(const char *path, enum model_layout layout,
+                                const struct import_budget *budget, struct model *out,
+                                struct error *err)
 {
     int fd = memfd_create("isophote-model", MFD_CLOEXEC);
     if (fd < 0)
@@ -222,7 +244,7 @@ enum status model_import_within(const char *path, const struct import_budget *bu
     pid_t parent = getpid(), child = fork();
     if (child == 0) {
         child_settle(budget, parent);
-        import_with_assimp(path, fd);
+        import_in_child(path, layout, fd);
         _exit(CHILD_DONE);
     }
     if (child < 0) {
@@ -251,7 +273,8 @@ enum status model_import_within(const char *path, const struct import_budget *bu
     return s;
 }
 
-enum status model_import(const char *path, struct model *out, struct error *err)
+enum status model_import(const char *path, enum model_layout layout, struct model *out,
+                         struct error *err)
 {
     static const uint64_t largest_file = UINT64_C(4) << 30;
     struct stat st;
@@ -272,7 +295,7 @@ enum status model_import(const char *path, struct model *out, struct error *err)
         .seconds = 30 + (double)st.st_size / (1 << 20),
         .bytes = bytes < physical ? bytes : physical,
     };
-    return model_import_within(path, &budget, out, err);
+    return model_import_within(path, layout, &budget, out, err);
 }
 
 void model_close(struct model *m)
@@ -280,4 +303,19 @@ void model_close(struct model *m)
     if (m->mapping)
         munmap((void *)(uintptr_t)m->mapping, (size_t)m->mapping_size);
     *m = (struct model){0};
+}
+
+struct model model_part(const struct model *m, uint64_t part)
+{
+    const struct model_part *p = &m->parts[part];
+    return (struct model){
+        .P = m->P + p->first_vertex,
+        .N = p->flags & TRIANGLE_HAS_NORMALS ? m->N + p->first_vertex : NULL,
+        .UV = p->flags & TRIANGLE_HAS_UV ? m->UV + p->first_vertex : NULL,
+        .vertex_count = p->vertex_count,
+        .triangles = m->triangles + p->first_triangle,
+        .material = m->material ? m->material + p->first_triangle : NULL,
+        .triangle_count = p->triangle_count,
+        .material_count = m->material_count,
+    };
 }

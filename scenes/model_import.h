@@ -1,4 +1,4 @@
-/* What passes from the importing child process (model_assimp.c) to its parent (model_import.c). */
+/* What passes from the importing child process (model_source.c) to its parent (model_import.c). */
 #ifndef ISOPHOTE_SCENES_MODEL_IMPORT_H
 #define ISOPHOTE_SCENES_MODEL_IMPORT_H
 
@@ -13,11 +13,13 @@ struct import_result {
     uint64_t total;         /* bytes in use */
     uint64_t P, N, UV, vertex_count;
     uint64_t triangles, flags, material, triangle_count;
-    uint64_t materials, material_count, textures, texture_count;
+    uint64_t parts, part_count;
+    uint64_t images, image_count;
+    uint64_t description, description_size, material_count;
     char message[800];
 };
 
 /* In the child: reads path and leaves a result in the shared memory fd. */
-void import_with_assimp(const char *path, int fd);
+void import_in_child(const char *path, enum model_layout layout, int fd);
 
 #endif

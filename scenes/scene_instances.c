@@ -30,12 +30,7 @@ static bool object_able(const struct loader *l, const struct object *o)
         return true;
     if (o->material != UINT32_MAX)
         return material_able(&l->materials[o->material]);
-    for (uint64_t i = 0; i < o->model->model.material_count; i++) {
-        const float *e = o->model->model.materials[i].emission;
-        if (e[0] > 0 || e[1] > 0 || e[2] > 0)
-            return false;
-    }
-    return true;
+    return !model_brings(o->model, "emission") && !model_brings(o->model, "normal_map");
 }
 
 /* A group can be a prototype if all that it holds are triangles of materials that can; `kept` says

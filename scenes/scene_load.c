@@ -9,9 +9,9 @@ static const size_t document_max = (size_t)64 << 20; /* larger meshes belong int
 
 static enum status read_document(struct loader *l, const char *data, size_t size)
 {
-    static const char *const keys[] = {"isophote",    "camera",    "film",       "render",
-                                       "textures",    "materials", "groups",     "objects",
-                                       "environment", "about",     "instancing", "lights", NULL};
+    static const char *const keys[] = {"isophote",   "camera", "film",    "render",      "textures",
+                                       "materials",  "groups", "objects", "environment", "about",
+                                       "instancing", "lights", NULL};
     static const char *const instancings[] = {"auto", "flatten", "two-level", NULL};
     struct document *d = &l->d;
     const struct json *version, *camera, *objects;
@@ -91,8 +91,7 @@ enum status scene_load_memory(const char *path, const char *data, size_t size, s
     if (!l.scene)
         return document_memory(&l.d);
     enum status s = load(&l, data, size);
-    for (struct loaded_model *m = l.models; m; m = m->next)
-        model_close(&m->model);
+    close_models(&l);
     arena_free(&l.d.arena);
     if (s == STATUS_OK)
         *out = l.scene;

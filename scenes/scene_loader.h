@@ -10,17 +10,30 @@
 
 enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH, NORMALS_ANGLE };
 
-/* A model that objects name, read once. */
+/* A model file that objects name, read once for each layout. */
+struct model_file {
+    struct model_file *next;
+    const char *path;
+    enum model_layout layout;
+    const struct json *named_by;
+    struct model model;
+    struct loaded_model *opened;
+    const struct json *description;
+    const struct json **materials; /* the description's, by number */
+    uint32_t *scene_material;      /* by the same number; UINT32_MAX until one is made */
+    uint32_t *scene_texture; /* by position in the description's textures; UINT32_MAX likewise */
+};
+
+/* Triangles that an object places: a file's, a part of one, or made here. */
 struct loaded_model {
-    struct loaded_model *next;
-    const char *path; /* NULL: not from a file */
+    struct loaded_model *next, *next_of_file;
+    struct model_file *file; /* NULL: not from a file */
+    uint64_t part;
     const struct json *named_by;
     struct model model;
     float (*smooth)[3];            /* made when an object asks for it */
     float (*angle)[3];             /* likewise, weighted by angles too */
     const uint32_t *face_material; /* the scene's, by triangle; NULL: none */
-    uint32_t *scene_material;      /* by the model's own material; UINT32_MAX until one is made */
-    int32_t *scene_texture; /* by the model's own texture, as colour and as data; -1 until read */
 };
 
 enum object_type {
@@ -73,6 +86,8 @@ struct loader {
     size_t material_count, material_cap;
     struct shader_program *programs;
     struct loaded_model *models;
+    struct model_file *files;
+    struct model_file *bringing; /* while a material of its description is read; else NULL */
     struct object_group *groups; /* by position in "groups" */
     struct object_group objects;
     struct object_group **read; /* all groups, the world last; each after those it holds */
@@ -99,8 +114,9 @@ enum status load_materials(struct loader *l, const struct json *v);
 enum status load_environment(struct loader *l, const struct json *v);
 /* Index of the named material. */
 enum status find_material(struct loader *l, const struct json *name, uint32_t *out);
-/* The scene's material for a model's own one, made on its first use. */
-enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out);
+/* One entry, called `name` in the scene; it comes last in the loader's list. */
+enum status load_texture(struct loader *l, const struct json *v, const char *name);
+enum status load_material(struct loader *l, const struct json *v, const char *name);
 enum status keep_materials(struct loader *l); /* out of the document's arena into the scene's */
 
 /* scene_surface.c: what a material of any type says of its surface's sides, normals and inside:
@@ -120,6 +136,21 @@ enum status check_media(struct loader *l);
 enum status load_shading(struct loader *l, const struct json *v, struct material *m);
 /* The area of the primitives of every shaded material; after keep_materials. */
 enum status measure_shadings(struct loader *l);
+
+/* scene_models.c: models, and what they bring. part: NULL for the whole model. */
+struct loaded_model *add_model(struct loader *l, const struct json *named_by);
+enum status open_model(struct loader *l, const struct json *file, const struct json *part,
+                       struct loaded_model **out);
+/* Whether a material of the model's file has this key. */
+bool model_brings(const struct loaded_model *m, const char *key);
+/* The scene's material for a model's own one, made on its first use. */
+enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out);
+/* While a model's material is read: the texture of that name in its description, and the image of
+ * that number inside the model. */
+enum status bring_texture(struct loader *l, const struct json *name, uint32_t *out);
+enum status bring_image(struct loader *l, const struct json *at, enum color_space space,
+                        struct image *out);
+void close_models(struct loader *l);
 
 /* scene_objects.c: reads objects, groups and their models. */
 enum status load_objects(struct loader *l, const struct json *groups, const struct json *objects);

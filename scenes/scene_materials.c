@@ -105,18 +105,21 @@ static void turn_texture(struct texture *t, double degrees)
     t->turn[1] = fabs(d) == 180 ? 0 : (float)sin(r);
 }
 
-static enum status load_texture(struct loader *l, const struct json *v)
+enum status load_texture(struct loader *l, const struct json *v, const char *name)
 {
-    static const char *const keys[] = {"file",  "color_space", "wrap",     "filter",
-                                       "scale", "offset",      "rotation", NULL};
+    static const char *const keys[] = {"image", "file",   "color_space", "wrap", "filter",
+                                       "scale", "offset", "rotation",    NULL};
     static const char *const filters[] = {"bilinear", "nearest", NULL};
     struct document *d = &l->d;
-    struct texture t = {.name = v->key};
+    struct texture t = {.name = name};
     int space = COLOR_AUTO, filter = FILTER_BILINEAR;
     double scale[2] = {1, 1}, offset[2] = {0, 0}, degrees = 0;
     const struct json *file, *wrap;
-    TRY(read_object(d, v, keys));
-    TRY(read_required(d, v, "file", "the path of an image", &file));
+    /* what models bring may be inside them */
+    const struct json *image = l->bringing ? json_get(v, "image") : NULL;
+    TRY(read_object(d, v, l->bringing ? keys : keys + 1));
+    if (!image)
+        TRY(read_required(d, v, "file", "the path of an image", &file));
     TRY(field_choice(d, v, "color_space", color_spaces, &space));
     TRY(field_choice(d, v, "filter", filters, &filter));
     TRY(field_vector(d, v, "scale", 2, -1e6, 1e6, scale));
@@ -130,7 +133,10 @@ static enum status load_texture(struct loader *l, const struct json *v)
         t.offset[i] = (float)offset[i];
     }
     turn_texture(&t, degrees);
-    TRY(read_image(l, &l->scene->arena, file, (enum color_space)space, &t.image));
+    if (image)
+        TRY(bring_image(l, image, (enum color_space)space, &t.image));
+    else
+        TRY(read_image(l, &l->scene->arena, file, (enum color_space)space, &t.image));
     return add_texture(l, &t);
 }
 
@@ -143,7 +149,7 @@ enum status load_textures(struct loader *l, const struct json *v)
     for (const struct json *t = v->first; t; t = t->next) {
         if (cancel_requested)
             return error_msg(l->d.err, STATUS_CANCELLED, "stopped while loading textures");
-        TRY(load_texture(l, t));
+        TRY(load_texture(l, t, t->key));
     }
     return STATUS_OK;
 }
@@ -179,6 +185,13 @@ static enum status find_named(struct loader *l, const struct json *v, const char
                       "no %s \"%.60s\", expected the name of an entry in \"%s\"", kind, name, list);
 }
 
+enum status find_texture(struct loader *l, const struct json *name, uint32_t *out)
+{
+    if (l->bringing)
+        return bring_texture(l, name, out);
+    return find_named(l, name, "textures", "texture", out);
+}
+
 /* ---- materials ------------------------------------------------------------------------------ */
 
 /* A number, [r, g, b], or {"texture": name, "scale": number or [r, g, b]}. */
@@ -196,10 +209,10 @@ static enum status field_color(struct loader *l, const struct json *object, cons
         return read_rgb(d, v, 0, 1, out->value);
     }
     struct color_input c = {{1, 1, 1}, -1};
-    uint32_t index;
+    uint32_t index = 0;
     TRY(read_object(d, v, keys));
     TRY(read_required(d, v, "texture", "the name of a texture", &name));
-    TRY(find_named(l, name, "textures", "texture", &index));
+    TRY(find_texture(l, name, &index));
     TRY(field_rgb(d, v, "scale", 0, 1e6, c.value));
     c.texture = (int32_t)index;
     *out = c;
@@ -223,10 +236,10 @@ static enum status field_scalar_in(struct loader *l, const struct json *object, 
     }
     struct scalar_input c = {.value = 1, .texture = -1};
     int channel = 0;
-    uint32_t index;
+    uint32_t index = 0;
     TRY(read_object(d, v, keys));
     TRY(read_required(d, v, "texture", "the name of a texture", &name));
-    TRY(find_named(l, name, "textures", "texture", &index));
+    TRY(find_texture(l, name, &index));
     TRY(field_choice(d, v, "channel", channels, &channel));
     TRY(field_float(d, v, "scale", 0, 1e6, &c.value));
     c.texture = (int32_t)index;
@@ -252,7 +265,7 @@ static enum status load_emission(struct loader *l, const struct json *v, struct 
     static const char *const keys[] = {"texture", "scale", NULL};
     struct document *d = &l->d;
     const struct json *name, *scale;
-    uint32_t index;
+    uint32_t index = 0;
     if (v->type != JSON_OBJECT) {
         if (v->type != JSON_NUMBER && v->type != JSON_ARRAY)
             return expected(d, v, "a number, [r, g, b] or {\"texture\": ...}");
@@ -260,7 +273,7 @@ static enum status load_emission(struct loader *l, const struct json *v, struct 
     }
     TRY(read_object(d, v, keys));
     TRY(read_required(d, v, "texture", "the name of a texture", &name));
-    TRY(find_named(l, name, "textures", "texture", &index));
+    TRY(find_texture(l, name, &index));
     for (int c = 0; c < 3; c++)
         m->emission[c] = 1;
     if ((scale = json_get(v, "scale")))
@@ -481,7 +494,7 @@ static enum status load_opacity(struct loader *l, const struct json *v, struct m
     return STATUS_OK;
 }
 
-static enum status load_material(struct loader *l, const struct json *v)
+enum status load_material(struct loader *l, const struct json *v, const char *name)
 {
     struct document *d = &l->d;
     const struct json *type_at, *base;
@@ -506,7 +519,7 @@ static enum status load_material(struct loader *l, const struct json *v)
         TRY(load_inputs(l, v, &m));
         TRY(load_opacity(l, v, &m));
     }
-    m.name = v->key;
+    m.name = name;
     const struct json *emission = json_get(v, "emission");
     if (emission)
         TRY(load_emission(l, emission, &m));
@@ -522,127 +535,13 @@ enum status load_materials(struct loader *l, const struct json *v)
     if (v->type != JSON_OBJECT)
         return expected(&l->d, v, "an object of materials by name");
     for (const struct json *m = v->first; m; m = m->next)
-        TRY(load_material(l, m));
+        TRY(load_material(l, m, m->key));
     return STATUS_OK;
-}
-
-enum status find_texture(struct loader *l, const struct json *name, uint32_t *out)
-{
-    return find_named(l, name, "textures", "texture", out);
 }
 
 enum status find_material(struct loader *l, const struct json *name, uint32_t *out)
 {
     return find_named(l, name, "materials", "material", out);
-}
-
-/* ---- what models bring ---------------------------------------------------------------------- */
-
-static float clamped(float x, double lo, double hi)
-{
-    return (double)x >= lo ? (double)x <= hi ? x : (float)hi : (float)lo; /* NaN becomes lo */
-}
-
-/* An image inside a model that is not encoded: texels B, G, R, A. */
-static enum status texels_of(struct loader *l, const struct model_texture *t,
-                             const unsigned char *bytes, struct image *out)
-{
-    struct image_source source = {
-        .arena = &l->scene->arena, .name = "texture in the model", .err = l->d.err};
-    struct image i;
-    TRY(image_allocate(&source, t->width, t->height, 4, TEXEL_U8, &i));
-    unsigned char *to = i.texels;
-    static const int order[4] = {2, 1, 0, 3};
-    for (size_t p = 0, n = (size_t)t->width * t->height; p < n; p++)
-        for (int c = 0; c < 4; c++)
-            to[4 * p + (size_t)c] = bytes[4 * p + (size_t)order[c]];
-    i.srgb = true;
-    *out = i;
-    return STATUS_OK;
-}
-
-static enum status adopt_texture(struct loader *l, struct loaded_model *m, int32_t own,
-                                 enum color_space space, int32_t *out)
-{
-    struct document *d = &l->d;
-    const struct model_texture *t = &m->model.textures[own];
-    /* one list by use: the same file may be a colour here and data there */
-    int32_t *made = &m->scene_texture[2 * own + (space == COLOR_LINEAR)];
-    if (*made >= 0) {
-        *out = *made;
-        return STATUS_OK;
-    }
-    struct texture tex = {.wrap_u = (enum texture_wrap)t->wrap_u,
-                          .wrap_v = (enum texture_wrap)t->wrap_v,
-                          .scale = {1, 1}};
-    struct error why;
-    enum status s;
-    const char *base = strrchr(m->path, '/');
-    tex.name = arena_printf(&d->arena, "%s:%s%d", base ? base + 1 : m->path, t->path, (int)own);
-    if (!tex.name)
-        return document_memory(d);
-    if (t->width) {
-        TRY(texels_of(l, t, m->model.mapping + t->bytes_at, &tex.image));
-        s = STATUS_OK;
-        tex.image.srgb = space != COLOR_LINEAR;
-    } else if (t->bytes) {
-        s = image_read_memory_as(&l->scene->arena, m->model.mapping + t->bytes_at, t->bytes,
-                                 tex.name, space, &tex.image, &why);
-    } else {
-        char *name = arena_strdup(&d->arena, t->path);
-        if (!name)
-            return document_memory(d);
-        for (char *c = name; *c; c++)
-            *c = *c == '\\' ? '/' : *c; /* models written on Windows */
-        char *path = path_beside(&d->arena, m->path, name);
-        if (!path)
-            return document_memory(d);
-        s = image_read_as(&l->scene->arena, path, space, &tex.image, &why);
-    }
-    if (s != STATUS_OK)
-        return json_error(d->err, d->file, m->named_by,
-                          why.code == STATUS_MISSING ? STATUS_IO : why.code,
-                          "texture of the model: %s; \"material\" on the object would replace "
-                          "the model's own",
-                          why.msg);
-    TRY(add_texture(l, &tex));
-    *out = *made = (int32_t)l->texture_count - 1;
-    return STATUS_OK;
-}
-
-enum status adopt_material(struct loader *l, struct loaded_model *m, uint32_t own, uint32_t *out)
-{
-    if (m->scene_material[own] != UINT32_MAX) {
-        *out = m->scene_material[own];
-        return STATUS_OK;
-    }
-    const struct model_material *from = &m->model.materials[own];
-    struct material to =
-        material_default(from->principled ? MATERIAL_PRINCIPLED : MATERIAL_DIFFUSE);
-    const char *base = strrchr(m->path, '/');
-    to.name = arena_printf(&l->d.arena, "%s:%s", base ? base + 1 : m->path, from->name);
-    if (!to.name)
-        return document_memory(&l->d);
-    for (int c = 0; c < 3; c++) {
-        to.base.value[c] = clamped(from->base[c], 0, 1);
-        float e = clamped(from->emission[c], 0, emission_max);
-        to.emission[c] = (double)e < emission_min ? 0 : e;
-    }
-    if (from->base_texture >= 0)
-        TRY(adopt_texture(l, m, from->base_texture, COLOR_AUTO, &to.base.texture));
-    if (from->principled) {
-        to.metallic.value = clamped(from->metallic, 0, 1);
-        to.roughness.value = clamped(from->roughness, 0, 1);
-        if (from->metal_texture >= 0) {
-            TRY(adopt_texture(l, m, from->metal_texture, COLOR_LINEAR, &to.metallic.texture));
-            to.roughness.texture = to.metallic.texture;
-            to.roughness.channel = 1;
-            to.metallic.channel = 2;
-        }
-    }
-    TRY(add_material(l, &to));
-    *out = m->scene_material[own] = (uint32_t)l->material_count - 1;
-    return STATUS_OK;
 }
 
 /* ---- environment ---------------------------------------------------------------------------- */

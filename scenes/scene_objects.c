@@ -78,46 +78,7 @@ static enum status field_transform(struct document *d, const struct json *object
     return STATUS_OK;
 }
 
-/* ---- models --------------------------------------------------------------------------------- */
-
-static struct loaded_model *add_model(struct loader *l, const struct json *named_by)
-{
-    struct loaded_model *m = ARENA_NEW(&l->d.arena, struct loaded_model);
-    if (m) {
-        m->named_by = named_by;
-        m->next = l->models;
-        l->models = m;
-    }
-    return m;
-}
-
-static enum status open_model(struct loader *l, const struct json *file, struct loaded_model **out)
-{
-    const char *path;
-    TRY(read_path(&l->d, file, &path));
-    for (struct loaded_model *m = l->models; m; m = m->next)
-        if (m->path && strcmp(m->path, path) == 0) {
-            *out = m;
-            return STATUS_OK;
-        }
-    struct loaded_model *m = add_model(l, file);
-    if (!m)
-        return document_memory(&l->d);
-    struct error why;
-    if (model_import(path, &m->model, &why) != STATUS_OK)
-        return file_failed(&l->d, file, &why);
-    m->path = path;
-    m->scene_material = ARENA_ARRAY(&l->d.arena, uint32_t, m->model.material_count);
-    m->scene_texture = ARENA_ARRAY(&l->d.arena, int32_t, 2 * m->model.texture_count);
-    if (!m->scene_material || !m->scene_texture)
-        return document_memory(&l->d);
-    for (uint64_t i = 0; i < m->model.material_count; i++)
-        m->scene_material[i] = UINT32_MAX;
-    for (uint64_t i = 0; i < 2 * m->model.texture_count; i++)
-        m->scene_texture[i] = -1;
-    *out = m;
-    return STATUS_OK;
-}
+/* ---- meshes in place ------------------------------------------------------------------------ */
 
 /* [[x, y, z], ...] into the document's arena. */
 static enum status read_points(struct document *d, const struct json *v, size_t n, double lo,
@@ -240,7 +201,7 @@ static void add_model_totals(const struct object *o, struct object_totals *t)
 
 static enum status load_mesh(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const file_keys[] = {"type",      "file",    "material",
+    static const char *const file_keys[] = {"type",      "file",    "part", "material",
                                             "transform", "normals", NULL};
     static const char *const inline_keys[] = {"type",      "vertices",       "triangles",
                                               "uv",        "normals",        "material",
@@ -254,7 +215,7 @@ static enum status load_mesh(struct loader *l, const struct json *v, struct obje
     if (!file && normals && normals->type != JSON_ARRAY)
         mode++; /* an inline mesh has no "file" */
     o->normals = (enum normals_mode)mode;
-    TRY(file ? open_model(l, file, &o->model) : inline_model(l, v, &o->model));
+    TRY(file ? open_model(l, file, json_get(v, "part"), &o->model) : inline_model(l, v, &o->model));
     if (mode == NORMALS_SMOOTH && !o->model->smooth) {
         o->model->smooth = model_smooth_normals(&l->d.arena, &o->model->model);
         if (!o->model->smooth)

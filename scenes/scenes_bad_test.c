@@ -95,7 +95,7 @@ static const struct bad table[] = {
     {HEAD "\"textures\": {\"t\": {}}, " NOOBJ, STATUS_TYPE, "textures.t", "\"file\" is missing"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"no.png\"}}, " NOOBJ, STATUS_IO, "textures.t.file", "no.png"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "not empty"},
-    {HEAD "\"textures\": {\"t\": {\"file\": \"cube.ply\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "expected EXR, Radiance HDR, PNG or JPEG"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"cube.ply\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "expected EXR, Radiance HDR, PNG, JPEG or TGA"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"bad-0x0.hdr\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "0x0 pixels"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"data:no-such-package/a.png\"}}, " NOOBJ, STATUS_MISSING, "textures.t.file", "scenes/real/fetch no-such-package"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\", \"wrap\": [\"repeat\"]}}, " NOOBJ, STATUS_TYPE, "textures.t.wrap", "\"repeat\", \"mirror\", \"clamp\""},
@@ -391,15 +391,15 @@ static void test_import_budget(void **state)
     struct model m = {0};
     struct error err = {0};
     struct import_budget budget = {.seconds = 1e-3, .bytes = (uint64_t)1 << 32};
-    assert_int_equal(model_import_within(blob, &budget, &m, &err), STATUS_TIMEOUT);
+    assert_int_equal(model_import_within(blob, MODEL_WHOLE, &budget, &m, &err), STATUS_TIMEOUT);
     budget = (struct import_budget){.seconds = 60, .bytes = 20 << 20}; /* it takes 70 MB */
-    enum status s = model_import_within(blob, &budget, &m, &err);
+    enum status s = model_import_within(blob, MODEL_WHOLE, &budget, &m, &err);
     if (s != STATUS_PARSE && s != STATUS_MEMORY)
         fail_msg("%s: %s", status_name(s), err.msg);
     assert_null(m.mapping);
     cancel_requested = 1;
     budget.bytes = (uint64_t)1 << 32;
-    s = model_import_within(blob, &budget, &m, &err);
+    s = model_import_within(blob, MODEL_WHOLE, &budget, &m, &err);
     cancel_requested = 0;
     assert_int_equal(s, STATUS_CANCELLED);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
@@ -424,11 +424,11 @@ static void test_damaged_models(void **state)
     for (size_t i = 0; i < size; i += 11) {
         struct model m = {0};
         assert_int_equal(file_write(path, data, i, &err), STATUS_OK);
-        if (model_import_within(path, &budget, &m, &err) == STATUS_OK)
+        if (model_import_within(path, MODEL_WHOLE, &budget, &m, &err) == STATUS_OK)
             model_close(&m);
         data[i] ^= 0x5a;
         assert_int_equal(file_write(path, data, size, &err), STATUS_OK);
-        if (model_import_within(path, &budget, &m, &err) == STATUS_OK)
+        if (model_import_within(path, MODEL_WHOLE, &budget, &m, &err) == STATUS_OK)
             model_close(&m);
         data[i] ^= 0x5a;
     }

@@ -29,10 +29,10 @@ struct image {
 };
 
 /* By content, not by name: EXR (scanline and tiled, half and float, RGB[A] or Y), Radiance HDR, PNG
- * (8 bit: U8; 16 bit: F32, decoded to linear when sRGB), JPEG. srgb of a U8 image is set true for
- * PNG and JPEG; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with what was
- * expected), LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite
- * texels). */
+ * (8 bit: U8; 16 bit: F32, decoded to linear when sRGB), JPEG, TGA. srgb of a U8 image is set true
+ * for PNG, JPEG and TGA; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with
+ * what was expected), LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format,
+ * non-finite texels). */
 enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err);
 enum status image_read_memory(struct arena *a, const void *data, size_t size, const char *name,
                               struct image *out, struct error *err);
@@ -195,7 +195,7 @@ struct material {
     MATERIAL_LIST_SCALARS(FIELD)
 #undef FIELD
     enum alpha_mode alpha_mode; /* OPAQUE: opacity does not count */
-    uint32_t emission_texture; /* 0: none; else its index + 1, and emission is the factor on it */
+    uint32_t emission_texture;  /* 0: none; else its index + 1, and emission is the factor on it */
 };
 /* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */
 bool material_is_list(const struct material *m);
@@ -225,9 +225,9 @@ struct instance {
 enum light_type { LIGHT_POINT, LIGHT_SPOT, LIGHT_DIRECTIONAL };
 struct light {
     enum light_type type;
-    float position[3];  /* point, spot */
-    float direction[3]; /* spot, directional: unit, the way that light travels */
-    float intensity[3]; /* W sr^-1; directional: irradiance across the direction, W m^-2 */
+    float position[3];         /* point, spot */
+    float direction[3];        /* spot, directional: unit, the way that light travels */
+    float intensity[3];        /* W sr^-1; directional: irradiance across the direction, W m^-2 */
     double angle, inner_angle; /* spot: half angles in radians, 0 <= inner <= angle <= pi/2 */
 };
 /* How a light is chosen for a sample, and how samples of lights and of BSDFs are weighed. */
@@ -399,30 +399,6 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
 /* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names.
  */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
-
-/* ---- export to Mitsuba 3
- * ---------------------------------------------------------------------------- */
-
-/* What of a scene means something else in Mitsuba 3, or has no counterpart there. */
-struct mitsuba_note {
-    const char *what; /* material "gold", camera ... */
-    const char *why;  /* which formula or feature differs, and what was written instead */
-    struct mitsuba_note *next;
-};
-struct mitsuba_export {
-    bool lossy;   /* write the nearest that Mitsuba has, and list the differences */
-    bool plugins; /* BSDFs that Mitsuba lacks as plugins of scenes/mitsuba/isophote_bsdfs.py, which
-                     is put beside the scene: `import isophote_bsdfs` before it is loaded */
-    /* results, in the arena passed in */
-    struct mitsuba_note *notes; /* in the order of the scene; NULL: it means the same */
-    const char *xml;            /* the file written */
-};
-/* Writes the scene as Mitsuba 3 XML (docs/scenes.md, Mitsuba), with PLY and EXR files beside it. `out`
- * is a name that ends in .xml, or a folder (made if need be), which gets scene.xml. The XML file is
- * written last. Fails: UNSUPPORTED without `lossy` when there are notes (they are filled, nothing is
- * written), IO, MEMORY. */
-enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const char *out,
-                                 struct mitsuba_export *options, struct error *err);
 
 /* ---- film ------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,409 @@
+/* Materials of glTF 2 in the words of scene files (docs/scenes.md, Model files, says which becomes
+ * what). What has no counterpart is noted. */
+#define _GNU_SOURCE
+#include "model_gltf.h"
+
+#include <math.h>
+#include <string.h>
+
+static double clamp01(double x) { return source_clamp(x, 0, 1); }
+static double largest(const double c[3]) { return fmax(c[0], fmax(c[1], c[2])); }
+
+/* ---- textures ------------------------------------------------------------------------------- */
+
+/* Which TEXCOORD_ a textureInfo goes by. */
+static uint32_t coordinates_of(struct gltf *g, const struct json *info)
+{
+    double set = gltf_number(g, info, "texCoord", 0);
+    set = gltf_number(g, gltf_extension(g, info, "KHR_texture_transform"), "texCoord", set);
+    return set >= 0 && set < 1000 ? (uint32_t)set : 0;
+}
+
+static uint32_t wrap_of(struct gltf *g, const struct json *sampler, const char *key)
+{
+    double mode = gltf_number(g, sampler, key, 10497);
+    return mode == 33071 ? WRAP_CLAMP : mode == 33648 ? WRAP_MIRROR : WRAP_REPEAT;
+}
+
+/* Its v is downwards and it turns counter-clockwise as seen: with v_up = 1 - v the same scale and
+ * rotation, and an offset that makes up for the other origin. */
+static void read_transform(struct gltf *g, const struct json *info, struct source_texture *t)
+{
+    const struct json *e = gltf_extension(g, info, "KHR_texture_transform");
+    if (!e)
+        return;
+    double offset[2] = {0, 0}, scale[2] = {1, 1}, r = gltf_number(g, e, "rotation", 0);
+    gltf_numbers(g, e, "offset", 2, offset);
+    gltf_numbers(g, e, "scale", 2, scale);
+    for (int i = 0; i < 2; i++) {
+        scale[i] = source_clamp(scale[i], -1e6, 1e6);
+        offset[i] = source_clamp(offset[i], -1e5, 1e5);
+    }
+    if (!isfinite(r))
+        r = 0;
+    double c = cos(r), s = sin(r);
+    t->scale[0] = scale[0] == 1 && scale[1] == 1 ? 0 : scale[0];
+    t->scale[1] = scale[0] == 1 && scale[1] == 1 ? 0 : scale[1];
+    t->rotation = remainder(r * (180 / M_PI), 360);
+    t->offset[0] = offset[0] + s * scale[1];
+    t->offset[1] = 1 - offset[1] - c * scale[1];
+}
+
+/* The image of a texture; false when it has none that can be read. */
+static bool read_image(struct gltf *g, const struct json *texture, struct source_texture *t)
+{
+    const struct json *image = gltf_item(g, texture, "source", &g->images);
+    if (!image) {
+        source_note(g->s, "textures in a format that only an extension names");
+        return false;
+    }
+    const struct json *view = gltf_item(g, image, "bufferView", &g->views);
+    const char *uri = gltf_text(g, image, "uri");
+    if (view) {
+        struct gltf_bytes b = gltf_view(g, view);
+        t->image = source_image(g->s, b.data, b.size);
+        return true;
+    }
+    if (!uri)
+        gltf_bad(g, image, "a \"uri\" or a \"bufferView\"");
+    /* One copy of the bytes for each image: their address is what tells images apart. */
+    struct gltf_bytes *kept = &g->image_bytes[image->index];
+    if (!kept->data)
+        *kept = gltf_data_uri(g, json_get(image, "uri"), uri);
+    if (kept->data)
+        t->image = source_image(g->s, kept->data, kept->size);
+    else
+        source_texture_file(g->s, t, gltf_uri_path(g, uri));
+    return true;
+}
+
+/* The name of the texture that object[key] says; NULL when there is none. */
+static const char *texture_of(struct gltf *g, const struct json *object, const char *key,
+                              uint32_t set, bool data)
+{
+    const struct json *info = gltf_get(g, object, key, JSON_OBJECT);
+    const struct json *texture = info ? gltf_item(g, info, "index", &g->textures) : NULL;
+    if (!texture)
+        return NULL;
+    if (coordinates_of(g, info) != set) {
+        source_note(g->s, "textures by a second set of coordinates in one material (%s)", key);
+        return NULL;
+    }
+    const struct json *sampler = gltf_item(g, texture, "sampler", &g->samplers);
+    struct source_texture t;
+    memset(&t, 0, sizeof t);
+    if (!read_image(g, texture, &t))
+        return NULL;
+    t.wrap_u = wrap_of(g, sampler, "wrapS");
+    t.wrap_v = wrap_of(g, sampler, "wrapT");
+    t.nearest = gltf_number(g, sampler, "magFilter", 9729) == 9728;
+    t.data = data;
+    read_transform(g, info, &t);
+    return source_texture(g->s, &t);
+}
+
+/* The set that most of a material's look goes by. */
+static uint32_t uv_set_of(struct gltf *g, const struct json *material)
+{
+    const struct json *pbr = gltf_get(g, material, "pbrMetallicRoughness", JSON_OBJECT),
+                      *old = gltf_extension(g, material, "KHR_materials_pbrSpecularGlossiness");
+    const struct json *const infos[] = {
+        gltf_get(g, pbr, "baseColorTexture", JSON_OBJECT),
+        gltf_get(g, old, "diffuseTexture", JSON_OBJECT),
+        gltf_get(g, pbr, "metallicRoughnessTexture", JSON_OBJECT),
+        gltf_get(g, material, "normalTexture", JSON_OBJECT),
+        gltf_get(g, material, "emissiveTexture", JSON_OBJECT),
+    };
+    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++)
+        if (infos[i])
+            return coordinates_of(g, infos[i]);
+    return 0;
+}
+
+/* ---- one material --------------------------------------------------------------------------- */
+
+struct surface {
+    struct gltf *g;
+    const struct json *material;
+    uint32_t set;
+    struct json_writer *w;
+    double base[4];
+    const char *base_map;
+};
+
+static void read_color(struct gltf *g, const struct json *object, const char *key, double out[3])
+{
+    gltf_numbers(g, object, key, 3, out);
+    for (int c = 0; c < 3; c++)
+        out[c] = clamp01(out[c]);
+}
+
+static void write_metallic_roughness(struct surface *u, const struct json *pbr)
+{
+    struct gltf *g = u->g;
+    const char *map = texture_of(g, pbr, "metallicRoughnessTexture", u->set, true);
+    source_color(u->w, "base_color", u->base, u->base_map);
+    source_scalar(u->w, "metallic", clamp01(gltf_number(g, pbr, "metallicFactor", 1)), map, "b");
+    source_scalar(u->w, "roughness", clamp01(gltf_number(g, pbr, "roughnessFactor", 1)), map, "g");
+}
+
+static double brightness(const double c[3])
+{
+    return sqrt(0.299 * c[0] * c[0] + 0.587 * c[1] * c[1] + 0.114 * c[2] * c[2]);
+}
+
+/* Khronos' conversion of specular-glossiness: the metallic share is the root of the equation that
+ * makes diffuse and specular brightness what they are, with F0 = 0.04 for the rest. */
+static void write_specular_glossiness(struct surface *u, const struct json *old)
+{
+    static const double F0 = 0.04;
+    struct gltf *g = u->g;
+    double specular[3] = {1, 1, 1}, color[3];
+    read_color(g, old, "specularFactor", specular);
+    bool mapped = gltf_get(g, old, "specularGlossinessTexture", JSON_OBJECT) != NULL;
+    if (mapped)
+        source_note(g->s, "maps of specular and glossiness");
+    double rest = 1 - largest(specular), d = brightness(u->base), s = brightness(specular);
+    double metallic = 0;
+    if (s >= F0 && !mapped) {
+        double b = d * rest / (1 - F0) + s - 2 * F0, c = F0 - s;
+        metallic = clamp01((-b + sqrt(fmax(0, b * b - 4 * F0 * c))) / (2 * F0));
+    }
+    double m2 = metallic * metallic;
+    for (int c = 0; c < 3; c++) {
+        double diffuse = u->base[c] * rest / (1 - F0) / fmax(1 - metallic, 1e-6);
+        double metal = (specular[c] - F0 * (1 - metallic)) / fmax(metallic, 1e-6);
+        color[c] = mapped || u->base_map ? u->base[c] : clamp01(diffuse + (metal - diffuse) * m2);
+    }
+    source_color(u->w, "base_color", color, u->base_map);
+    json_key_number(u->w, "metallic", u->base_map ? 0 : metallic);
+    json_key_number(u->w, "roughness",
+                    mapped ? 0.5 : 1 - clamp01(gltf_number(g, old, "glossinessFactor", 1)));
+    if (u->base_map && !mapped)
+        json_key_number(u->w, "specular", fmin(1, largest(specular) / 0.08));
+}
+
+/* F0 = 0.08 specular there; here ((ior - 1)/(ior + 1))^2 times a weight. */
+static void write_specular(struct surface *u)
+{
+    struct gltf *g = u->g;
+    const struct json *specular = gltf_extension(g, u->material, "KHR_materials_specular"),
+                      *ior = gltf_extension(g, u->material, "KHR_materials_ior");
+    if (!specular && !ior)
+        return;
+    double n = gltf_number(g, ior, "ior", 1.5), color[3] = {1, 1, 1};
+    double F0 = (n - 1) / (n + 1), weight = clamp01(gltf_number(g, specular, "specularFactor", 1));
+    const char *map = texture_of(g, specular, "specularTexture", u->set, true);
+    gltf_numbers(g, specular, "specularColorFactor", 3, color);
+    if (color[0] != color[1] || color[1] != color[2] ||
+        gltf_get(g, specular, "specularColorTexture", JSON_OBJECT))
+        source_note(g->s, "the colour of KHR_materials_specular");
+    double value = F0 * F0 * weight * fmax(0, largest(color)) / 0.08;
+    if (value > 1)
+        source_note(g->s, "reflection at right angles beyond 0.08 of what is not metal");
+    if (value != 0.5 || map)
+        source_scalar(u->w, "specular", clamp01(value), map, "a");
+}
+
+static void write_coats(struct surface *u)
+{
+    struct gltf *g = u->g;
+    const struct json *coat = gltf_extension(g, u->material, "KHR_materials_clearcoat"),
+                      *sheen = gltf_extension(g, u->material, "KHR_materials_sheen");
+    double clearcoat = clamp01(gltf_number(g, coat, "clearcoatFactor", 0));
+    if (clearcoat > 0) {
+        /* alpha from 0.1 (gloss 0) to 0.001 (gloss 1), Burley 2012 */
+        double r = clamp01(gltf_number(g, coat, "clearcoatRoughnessFactor", 0));
+        source_scalar(u->w, "clearcoat", clearcoat,
+                      texture_of(g, coat, "clearcoatTexture", u->set, true), "r");
+        json_key_number(u->w, "clearcoat_gloss", clamp01((0.1 - r * r) / 0.099));
+        if (gltf_get(g, coat, "clearcoatRoughnessTexture", JSON_OBJECT))
+            source_note(g->s, "maps of a clear coat's roughness");
+        if (gltf_get(g, coat, "clearcoatNormalTexture", JSON_OBJECT))
+            source_note(g->s, "normal maps of clear coats");
+    }
+    double color[3] = {0, 0, 0};
+    read_color(g, sheen, "sheenColorFactor", color);
+    if (largest(color) > 0) {
+        json_key_number(u->w, "sheen", largest(color));
+        json_key_number(u->w, "sheen_tint", color[0] == color[1] && color[1] == color[2] ? 0 : 1);
+        source_note(g->s, "the colour and roughness of sheen (Burley's has its strength, tinted by "
+                          "the base colour)");
+    }
+}
+
+static void write_anisotropy(struct surface *u)
+{
+    struct gltf *g = u->g;
+    const struct json *e = gltf_extension(g, u->material, "KHR_materials_anisotropy");
+    double strength = clamp01(gltf_number(g, e, "anisotropyStrength", 0));
+    if (strength == 0)
+        return;
+    double turns = gltf_number(g, e, "anisotropyRotation", 0) / (2 * M_PI);
+    json_key_number(u->w, "anisotropy", strength);
+    if (isfinite(turns))
+        json_key_number(u->w, "rotation", turns - floor(turns));
+    if (gltf_get(g, e, "anisotropyTexture", JSON_OBJECT))
+        source_note(g->s, "maps of anisotropy");
+}
+
+/* True if light goes through. */
+static bool write_transmission(struct surface *u)
+{
+    struct gltf *g = u->g;
+    const struct json *e = gltf_extension(g, u->material, "KHR_materials_transmission"),
+                      *volume = gltf_extension(g, u->material, "KHR_materials_volume"),
+                      *ior = gltf_extension(g, u->material, "KHR_materials_ior");
+    double factor = clamp01(gltf_number(g, e, "transmissionFactor", 0));
+    if (factor == 0)
+        return false;
+    source_scalar(u->w, "transmission", factor,
+                  texture_of(g, e, "transmissionTexture", u->set, true), "r");
+    json_key_number(u->w, "ior", source_clamp(gltf_number(g, ior, "ior", 1.5), 0.1, 10));
+    if (!(gltf_number(g, volume, "thicknessFactor", 0) > 0))
+        source_note(g->s, "thin walls: transmission refracts as a solid does");
+    if (gltf_get(g, volume, "attenuationDistance", JSON_NUMBER))
+        source_note(g->s, "absorption inside volumes");
+    return true;
+}
+
+static void write_emission(struct surface *u)
+{
+    struct gltf *g = u->g;
+    double emission[3] = {0, 0, 0};
+    gltf_numbers(g, u->material, "emissiveFactor", 3, emission);
+    double strength =
+        gltf_number(g, gltf_extension(g, u->material, "KHR_materials_emissive_strength"),
+                    "emissiveStrength", 1);
+    for (int c = 0; c < 3; c++) {
+        emission[c] = source_clamp(emission[c] * strength, 0, 1e9);
+        emission[c] = emission[c] < 1e-12 ? 0 : emission[c];
+    }
+    const char *map = texture_of(g, u->material, "emissiveTexture", u->set, false);
+    if (largest(emission) > 0)
+        source_color(u->w, "emission", emission, map);
+}
+
+static void write_alpha(struct surface *u)
+{
+    struct gltf *g = u->g;
+    const char *mode = gltf_text(g, u->material, "alphaMode");
+    if (!mode || strcmp(mode, "OPAQUE") == 0)
+        return;
+    bool mask = strcmp(mode, "MASK") == 0;
+    if (u->base[3] == 1 && !u->base_map)
+        return;
+    if (mask) {
+        source_note(g->s, "alpha masks");
+        return;
+    }
+    source_scalar(u->w, "opacity", u->base[3], u->base_map, "a");
+    if (mask) {
+        json_key_string(u->w, "alpha_mode", "mask");
+        json_key_number(u->w, "alpha_cutoff",
+                        clamp01(gltf_number(g, u->material, "alphaCutoff", 0.5)));
+    }
+}
+
+static void write_normal_map(struct surface *u)
+{
+    const char *map = texture_of(u->g, u->material, "normalTexture", u->set, true);
+    if (!map)
+        return;
+    const struct json *info = gltf_get(u->g, u->material, "normalTexture", JSON_OBJECT);
+    double scale = gltf_number(u->g, info, "scale", 1);
+    json_key(u->w, "normal_map");
+    json_begin_object(u->w);
+    json_key_string(u->w, "texture", map);
+    if (scale != 1)
+        json_key_number(u->w, "scale", source_clamp(scale, -100, 100));
+    json_end_object(u->w);
+}
+
+/* Shown as it is: it gives off its colour and reflects nothing. */
+static void write_unlit(struct surface *u, bool double_sided)
+{
+    json_key_string(u->w, "type", "diffuse");
+    json_key_number(u->w, "reflectance", 0);
+    if (largest(u->base) >= 1e-12)
+        source_color(u->w, "emission", u->base, u->base_map);
+    if (double_sided)
+        json_key_bool(u->w, "emission_two_sided", true);
+    else
+        json_key_string(u->w, "sides", "single");
+    write_alpha(u);
+}
+
+static void note_unknown(struct surface *u)
+{
+    static const char *const known[] = {"KHR_materials_anisotropy",
+                                        "KHR_materials_clearcoat",
+                                        "KHR_materials_emissive_strength",
+                                        "KHR_materials_ior",
+                                        "KHR_materials_pbrSpecularGlossiness",
+                                        "KHR_materials_sheen",
+                                        "KHR_materials_specular",
+                                        "KHR_materials_transmission",
+                                        "KHR_materials_unlit",
+                                        "KHR_materials_volume",
+                                        NULL};
+    const struct json *all = gltf_get(u->g, u->material, "extensions", JSON_OBJECT);
+    for (const struct json *e = all ? all->first : NULL; e; e = e->next) {
+        int i = 0;
+        while (known[i] && strcmp(known[i], e->key) != 0)
+            i++;
+        if (!known[i])
+            source_note(u->g->s, "the extension %.100s", e->key);
+    }
+    if (gltf_get(u->g, u->material, "occlusionTexture", JSON_OBJECT))
+        source_note(u->g->s, "occlusion maps: light that is traced has its own");
+}
+
+static void write_material(struct gltf *g, const struct json *material)
+{
+    struct surface u = {.g = g,
+                        .material = material,
+                        .set = g->uv_set[material->index],
+                        .w = &g->s->materials,
+                        .base = {1, 1, 1, 1}};
+    const struct json *pbr = gltf_get(g, material, "pbrMetallicRoughness", JSON_OBJECT),
+                      *old = gltf_extension(g, material, "KHR_materials_pbrSpecularGlossiness");
+    gltf_numbers(g, old ? old : pbr, old ? "diffuseFactor" : "baseColorFactor", 4, u.base);
+    for (int c = 0; c < 4; c++)
+        u.base[c] = clamp01(u.base[c]);
+    u.base_map =
+        texture_of(g, old ? old : pbr, old ? "diffuseTexture" : "baseColorTexture", u.set, false);
+    bool double_sided = gltf_flag(g, material, "doubleSided");
+    note_unknown(&u);
+    if (gltf_extension(g, material, "KHR_materials_unlit")) {
+        write_unlit(&u, double_sided);
+        return;
+    }
+    json_key_string(u.w, "type", "principled");
+    if (old)
+        write_specular_glossiness(&u, old);
+    else
+        write_metallic_roughness(&u, pbr);
+    write_specular(&u);
+    write_anisotropy(&u);
+    write_coats(&u);
+    bool clear = write_transmission(&u);
+    write_emission(&u);
+    write_alpha(&u);
+    write_normal_map(&u);
+    if (!double_sided && !clear)
+        json_key_string(u.w, "sides", "single");
+}
+
+void gltf_read_materials(struct gltf *g)
+{
+    g->uv_set = source_alloc(g->s, g->materials.count, sizeof *g->uv_set);
+    g->image_bytes = source_alloc(g->s, g->images.count, sizeof *g->image_bytes);
+    for (uint32_t i = 0; i < g->materials.count; i++) {
+        const struct json *m = g->materials.at[i];
+        g->uv_set[i] = uv_set_of(g, m);
+        source_material_begin(g->s, gltf_text(g, m, "name"));
+        write_material(g, m);
+        source_material_end(g->s);
+    }
+}
