@@ -98,11 +98,6 @@ static enum status shading_check(const struct device_info *info, const struct sc
                              "material \"%s\" runs a shader: %s renders no shaded materials yet, "
                              "`--device reference` does",
                              m->name, info->id);
-        if (material_is_list(m)) /* until the kernel has lists of lobes */
-            return error_msg(err, STATUS_UNSUPPORTED,
-                             "material \"%s\" is a list of lobes: %s renders none yet, "
-                             "`--device reference` does",
-                             m->name, info->id);
     }
     return STATUS_OK;
 }

@@ -84,6 +84,14 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
     return STATUS_OK;
 }
 
+/* A scalar that nobody set is 0 in a zeroed material, and names no texture then. */
+static struct k_scalar scalar_layout(const struct scalar_input *in)
+{
+    return (struct k_scalar){.value = in->value,
+                             .texture = in->value == 0 ? -1 : in->texture,
+                             .channel = in->channel};
+}
+
 enum status layout_materials(struct layout *l, const struct scene *s, struct error *err)
 {
     void *data;
@@ -98,23 +106,30 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
         [MATERIAL_ROUGH_CONDUCTOR] = K_MATERIAL_CONDUCTOR,
         [MATERIAL_DIELECTRIC] = K_MATERIAL_DIELECTRIC,
         [MATERIAL_PRINCIPLED] = K_MATERIAL_PRINCIPLED,
+        [MATERIAL_OREN_NAYAR] = K_MATERIAL_OREN_NAYAR,
+        [MATERIAL_ROUGH_DIELECTRIC] = K_MATERIAL_ROUGH_DIELECTRIC,
+        [MATERIAL_THIN_DIELECTRIC] = K_MATERIAL_THIN_DIELECTRIC,
+        [MATERIAL_SHEEN] = K_MATERIAL_SHEEN,
     };
     for (size_t i = 0; out && i < s->material_count; i++) {
         const struct material *m = &s->materials[i];
         out[i] = (struct k_material){
-            .type = types[m->type],
+            .type = (material_is_list(m) ? K_MATERIAL_LISTED : 0) + types[m->type],
             .emits = m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0,
             .two_sided = m->emission_two_sided,
             .base_texture = m->base.texture,
-            .roughness = m->roughness.value,
-            .roughness_texture = m->roughness.texture,
-            .roughness_channel = m->roughness.channel,
-            .metallic = m->metallic.value,
-            .metallic_texture = m->metallic.texture,
-            .metallic_channel = m->metallic.channel,
-            .specular = m->specular.value,
-            .ior = m->ior.value,
+            .roughness = scalar_layout(&m->roughness),
+            .metallic = scalar_layout(&m->metallic),
+            .specular = scalar_layout(&m->specular),
+            .ior = scalar_layout(&m->ior),
+#define SCALAR(name) .name = scalar_layout(&m->name),
+            MATERIAL_LIST_SCALARS(SCALAR)
+#undef SCALAR
         };
+        if (m->alpha_mode != ALPHA_BLEND)
+            out[i].opacity = (struct k_scalar){.value = 1, .texture = -1};
+        if (material_is_list(m))
+            l->features |= K_FEATURE_LOBES;
         memcpy(out[i].base, m->base.value, 12);
         memcpy(out[i].eta, m->eta, 12);
         memcpy(out[i].k, m->k, 12);

@@ -57,25 +57,34 @@ struct k_launch {
 #define K_MATERIAL_DIELECTRIC 3u
 #define K_MATERIAL_PRINCIPLED 4u
 #ifndef K_MATERIAL_LISTED
-#define K_MATERIAL_LISTED 5u /* from here on: lists of lobes (K_FEATURE_LOBES) */
+#define K_MATERIAL_LISTED 5u /* this + a type: a list of lobes (section 28, K_FEATURE_LOBES) */
 #endif
+/* Types that are lists always. */
+#define K_MATERIAL_OREN_NAYAR       5u
+#define K_MATERIAL_ROUGH_DIELECTRIC 6u
+#define K_MATERIAL_THIN_DIELECTRIC  7u
+#define K_MATERIAL_SHEEN            8u
+
+/* value, times the texel's channel where texture >= 0. */
+struct k_scalar {
+    float value;
+    k_index texture;
+    k_word channel;
+};
 
 struct k_material {
     k_word type;
     k_word emits, two_sided;
     float base[3];
     k_index base_texture;
-    float roughness;
-    k_index roughness_texture;
-    k_word roughness_channel;
-    float metallic;
-    k_index metallic_texture;
-    k_word metallic_channel;
-    float specular, ior;
+    struct k_scalar roughness, metallic, specular, ior;
     float eta[3], k[3];
     float emission[3];
     float
         light_density; /* (1 - p_env) Y(Le) sides / w_total: choice probability per unit of area */
+    /* of lists; opacity.value is 1 where it does not count */
+    struct k_scalar specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
+        clearcoat_gloss, transmission, sigma, opacity;
 };
 
 #define K_TEXEL_LINEAR8 0u /* a word: r, g, b, alpha (255: none), one byte each */

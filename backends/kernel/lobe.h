@@ -18,6 +18,8 @@
 #define K_LOBE_REFLECT     8u  /* M */
 #define K_LOBE_REFRACT     9u  /* T */
 #define K_LOBE_STRAIGHT    10u /* X */
+#define K_LOBE_COAT        11u /* C */
+#define K_LOBE_VELVET      12u /* S */
 
 /* F of M and T. */
 #define K_FRESNEL_ONE        0u
@@ -32,7 +34,7 @@ struct k_lobe {
     struct k_vec3 weight;
     struct k_frame frame;
     float ax, ay; /* M, T, W; both 0: delta */
-    float shape;  /* sigma of O, roughness of B and H, exponent of P: clamped */
+    float shape;  /* sigma of O, roughness of B and H, exponent of P: clamped; alpha of C */
     float eta;    /* T and dielectric F: far side over near one */
     int beckmann; /* M, T; else GGX */
     uint fresnel; /* M, T */
@@ -168,6 +170,7 @@ K_FN uint k_lobe_ray(const struct k_lobe *l)
     switch (l->kind) {
     case K_LOBE_PHONG:
     case K_LOBE_WARD:
+    case K_LOBE_COAT:
         return K_RAY_GLOSSY;
     case K_LOBE_REFLECT:
         return delta ? K_RAY_REFLECTION : K_RAY_GLOSSY;
@@ -235,6 +238,12 @@ K_FN float k_sheen_estimate(float r, float m)
               3045.55075f * (r * r);
     return k_clamp01(p / q);
 }
+K_FN float k_coat_fresnel(float c) { return 0.04f + 0.96f * k_schlick(c); }
+K_FN float k_velvet_estimate(float m)
+{
+    float q = k_clamp01(1.0f - m);
+    return (0.0884f * (q * q)) * (0.4f + 0.6f * q);
+}
 /* wo_z: the cosine in the lobe's own frame. */
 K_FN struct k_vec3 k_lobe_estimate(const struct k_lobe *l, float wo_z)
 {
@@ -249,6 +258,10 @@ K_FN struct k_vec3 k_lobe_estimate(const struct k_lobe *l, float wo_z)
         return k_lobe_transmittance(l, wo_z);
     if (l->kind == K_LOBE_SHEEN)
         e = k_sheen_estimate(l->shape, wo_z);
+    if (l->kind == K_LOBE_COAT)
+        e = k_coat_fresnel(wo_z);
+    if (l->kind == K_LOBE_VELVET)
+        e = k_velvet_estimate(wo_z);
     return v3(e, e, e);
 }
 
@@ -307,6 +320,32 @@ K_FN struct k_vec3 k_gaussian_normal(const struct k_lobe *l, float u, float v)
     float k = K_SQRT(-k_log(1.0f - u)), sine, cosine;
     k_sincos(K_TWO_PI * v, &sine, &cosine);
     return v3_normalize(v3(l->ax * (k * cosine), l->ay * (k * sine), 1.0f));
+}
+
+/* ---- C and S -------------------------------------------------------------------------------- */
+
+K_FN float k_coat_g1(struct k_vec3 w)
+{
+    float tan2 = (w.x * w.x + w.y * w.y) / (w.z * w.z);
+    return 1.0f / (1.0f + 0.5f * (K_SQRT(1.0f + 0.0625f * tan2) - 1.0f));
+}
+K_FN float k_coat(float alpha, struct k_vec3 wo, struct k_vec3 wi, float *pdf_w)
+{
+    struct k_vec3 h = v3_normalize(v3_add(wo, wi));
+    float c = v3_dot(wo, h), a2 = alpha * alpha;
+    float D = (a2 - 1.0f) /
+              ((K_PI * k_log(a2)) * ((h.x * h.x + h.y * h.y) + a2 * (h.z * h.z)));
+    *pdf_w = (D * h.z) / (4.0f * c);
+    return k_coat_fresnel(c) * ((D * (k_coat_g1(wo) * k_coat_g1(wi))) / ((4.0f * wo.z) * wi.z));
+}
+K_FN int k_coat_sample(float alpha, struct k_vec3 wo, float u, float v, struct k_vec3 *wi)
+{
+    float a2 = alpha * alpha, sine, cosine;
+    float s2 = k_clamp01((k_exp(k_log(a2) * (1.0f - u)) - a2) / (1.0f - a2)), q = K_SQRT(s2);
+    k_sincos(K_TWO_PI * v, &sine, &cosine);
+    struct k_vec3 h = v3(q * cosine, q * sine, K_SQRT(1.0f - s2));
+    *wi = k_mirror_about(wo, h);
+    return v3_dot(wo, h) > 0.0f;
 }
 
 /* ---- M and T -------------------------------------------------------------------------------- */
@@ -430,6 +469,12 @@ K_CALL struct k_vec3 k_lobe_eval(const struct k_lobe *l, struct k_vec3 wo, struc
     case K_LOBE_WARD:
         f = k_ward(l, wo, wi, pdf_w);
         break;
+    case K_LOBE_COAT:
+        f = k_coat(l->shape, wo, wi, pdf_w);
+        break;
+    case K_LOBE_VELVET:
+        f = k_schlick(v3_dot(wo, v3_normalize(v3_add(wo, wi))));
+        break;
     default:
         break;
     }
@@ -478,6 +523,9 @@ K_CALL struct k_bsdf_sample k_lobe_sample(const struct k_lobe *l, struct k_vec3 
     }
     case K_LOBE_PHONG:
         s.wi = k_phong_sample(l->shape, wo, u, v);
+        break;
+    case K_LOBE_COAT:
+        s.ok = k_coat_sample(l->shape, wo, u, v, &s.wi);
         break;
     case K_LOBE_WARD:
         s.wi = k_mirror_about(wo, k_gaussian_normal(l, u, v));

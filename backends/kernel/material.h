@@ -33,38 +33,42 @@ K_FN int k_is_delta(uint type)
     return type == K_MATERIAL_MIRROR || type == K_MATERIAL_DIELECTRIC;
 }
 
-K_FN float k_scalar_input(const struct k_scene *sc, float value, int texture, uint channel, float u,
+K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scalar *s, float u,
                           float v)
 {
-    if (texture < 0)
-        return value;
-    if (channel == 3)
-        return value * k_texture_alpha(sc, (uint)texture, u, v);
-    struct k_vec3 c = k_texture_lookup(sc, (uint)texture, u, v);
-    return value * (channel == 0 ? c.x : channel == 1 ? c.y : c.z);
+    if (s->texture < 0)
+        return s->value;
+    if (s->channel == 3)
+        return s->value * k_texture_alpha(sc, (uint)s->texture, u, v);
+    struct k_vec3 c = k_texture_lookup(sc, (uint)s->texture, u, v);
+    return s->value * (s->channel == 0 ? c.x : s->channel == 1 ? c.y : c.z);
+}
+K_FN struct k_vec3 k_base_color(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
+                                float u, float v)
+{
+    struct k_vec3 c = v3_load(m->base);
+    if (m->base_texture >= 0)
+        c = v3_mul(c, k_texture_lookup(sc, (uint)m->base_texture, u, v));
+    return v3(k_clamp01(c.x), k_clamp01(c.y), k_clamp01(c.z));
 }
 
-K_FN struct k_bsdf k_bsdf_make(const struct k_scene *sc, uint material, float u, float v,
-                               int entering)
+/* As a BSDF of section 7 of this type. */
+K_FN struct k_bsdf k_bsdf_make(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
+                               uint type, float u, float v, int entering)
 {
-    K_GLOBAL const struct k_material *m = sc->materials + material;
     struct k_bsdf b;
-    b.type = m->type;
-    b.base = v3_load(m->base);
-    if (m->base_texture >= 0)
-        b.base = v3_mul(b.base, k_texture_lookup(sc, (uint)m->base_texture, u, v));
-    b.base = v3(k_clamp01(b.base.x), k_clamp01(b.base.y), k_clamp01(b.base.z));
+    b.type = type;
+    b.base = k_base_color(sc, m, u, v);
     b.alpha = 0.0f;
     b.roughness = 0.0f;
     b.metallic = 0.0f;
-    b.specular = m->specular;
-    b.ior = m->ior;
+    b.specular = m->specular.value;
+    b.ior = m->ior.value;
     b.eta = v3(0.0f, 0.0f, 0.0f);
     b.k = b.eta;
     b.entering = entering;
     if (b.type == K_MATERIAL_CONDUCTOR || b.type == K_MATERIAL_PRINCIPLED) {
-        b.roughness = k_clamp01(
-            k_scalar_input(sc, m->roughness, m->roughness_texture, m->roughness_channel, u, v));
+        b.roughness = k_clamp01(k_scalar_input(sc, &m->roughness, u, v));
         b.alpha = k_max(b.roughness * b.roughness, 0.001f);
     }
     if (b.type == K_MATERIAL_CONDUCTOR) {
@@ -72,8 +76,7 @@ K_FN struct k_bsdf k_bsdf_make(const struct k_scene *sc, uint material, float u,
         b.k = v3_load(m->k);
     }
     if (b.type == K_MATERIAL_PRINCIPLED)
-        b.metallic = k_clamp01(
-            k_scalar_input(sc, m->metallic, m->metallic_texture, m->metallic_channel, u, v));
+        b.metallic = k_clamp01(k_scalar_input(sc, &m->metallic, u, v));
     return b;
 }
 

@@ -65,6 +65,44 @@ K_FN void k_probe_hit(const struct k_scene *sc, K_GLOBAL const uint *in, K_GLOBA
     out[4] = any;
 }
 
+/* A material at the origin of a plane whose normal is z and whose u runs along x: local directions
+ * are those of the world. */
+K_FN struct k_scatter k_probe_scatter(const struct k_scene *sc, uint material, float u, float v,
+                                      int entering, struct k_vec3 wo)
+{
+    struct k_surface s;
+    s.P = v3(0.0f, 0.0f, 0.0f);
+    s.Ng = v3(0.0f, 0.0f, 1.0f);
+    s.Ns = s.Ng;
+    s.u = u;
+    s.v = v;
+    s.extent = 0.0f;
+    s.material = material;
+#if K_HAS(LOBES)
+    s.along = v3(1.0f, 0.0f, 0.0f);
+#endif
+    return k_scatter_make(sc, &s, wo, entering);
+}
+K_FN struct k_bsdf_sample k_probe_sample(const struct k_scatter *x, float choice, float u, float v)
+{
+#if K_HAS(LOBES)
+    if (x->listed)
+        return k_lobes_sample(&x->list, choice, u, v);
+#endif
+    return k_bsdf_sample_make(&x->b, x->wo, choice, u, v);
+}
+/* f without the cosine. */
+K_FN struct k_vec3 k_probe_eval(const struct k_scatter *x, struct k_vec3 wi, float *pdf_w)
+{
+#if K_HAS(LOBES)
+    if (x->listed) {
+        struct k_vec3 F = k_lobes_eval(&x->list, wi, pdf_w);
+        return v3_scale(F, wi.z == 0.0f ? 0.0f : 1.0f / K_ABS(wi.z));
+    }
+#endif
+    return k_bsdf_eval(&x->b, x->wo, wi, pdf_w);
+}
+
 /* The probes that need no scene. */
 K_FN void k_arithmetic_item(K_GLOBAL const struct k_launch *launch, K_GLOBAL const uint *in_rows,
                             K_GLOBAL uint *out_rows, uint row)
@@ -92,8 +130,8 @@ K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
     case 3: { /* PROBE_BSDF_SAMPLE */
         K_GLOBAL const uint *in = in_rows + 10 * (size_t)row;
         K_GLOBAL uint *out = out_rows + 9 * (size_t)row;
-        struct k_bsdf b = k_bsdf_make(sc, in[0], K_IN_F(1), K_IN_F(2), in[3] != 0);
-        struct k_bsdf_sample s = k_bsdf_sample_make(&b, K_IN3(4), K_IN_F(7), K_IN_F(8), K_IN_F(9));
+        struct k_scatter x = k_probe_scatter(sc, in[0], K_IN_F(1), K_IN_F(2), in[3] != 0, K_IN3(4));
+        struct k_bsdf_sample s = k_probe_sample(&x, K_IN_F(7), K_IN_F(8), K_IN_F(9));
         out[0] = (uint)s.ok;
         out[1] = (uint)s.delta;
         K_OUT3(2, s.wi);
@@ -104,9 +142,9 @@ K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
     case 4: { /* PROBE_BSDF_EVAL */
         K_GLOBAL const uint *in = in_rows + 9 * (size_t)row;
         K_GLOBAL uint *out = out_rows + 4 * (size_t)row;
-        struct k_bsdf b = k_bsdf_make(sc, in[0], K_IN_F(1), K_IN_F(2), 1);
+        struct k_scatter x = k_probe_scatter(sc, in[0], K_IN_F(1), K_IN_F(2), 1, K_IN3(3));
         float pdf_w;
-        struct k_vec3 f = k_bsdf_eval(&b, K_IN3(3), K_IN3(6), &pdf_w);
+        struct k_vec3 f = k_probe_eval(&x, K_IN3(6), &pdf_w);
         K_OUT3(0, f);
         K_OUT_F(3, pdf_w);
         break;

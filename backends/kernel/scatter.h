@@ -19,9 +19,10 @@ struct k_scatter {
 K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_surface *s,
                                      struct k_vec3 wo, int entering)
 {
+    K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_scatter x;
 #if K_HAS(LOBES)
-    x.listed = sc->materials[s->material].type >= K_MATERIAL_LISTED;
+    x.listed = m->type >= K_MATERIAL_LISTED;
     if (x.listed) {
         k_lobes_start(&x.list, s->Ns, s->Ng, wo);
         k_material_lobes(sc, s, entering, &x.list);
@@ -29,7 +30,7 @@ K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_su
         return x;
     }
 #endif
-    x.b = k_bsdf_make(sc, s->material, s->u, s->v, entering);
+    x.b = k_bsdf_make(sc, m, m->type, s->u, s->v, entering);
     x.frame = k_frame_about(s->Ns);
     x.wo = k_to_local(x.frame, wo);
     return x;

@@ -9,7 +9,25 @@ struct k_surface {
     float u, v;
     float extent; /* e of the offset rule */
     uint material;
+#if K_HAS(LOBES)
+    struct k_vec3 along; /* U of section 18; 0 on triangles without texture coordinates */
+#endif
 };
+
+#if K_HAS(LOBES)
+/* U of section 18 by the uv of the vertices. */
+K_FN struct k_vec3 k_triangle_along(const struct k_triangle *tri, struct k_vec3 Ng,
+                                    K_GLOBAL const float *t0, K_GLOBAL const float *t1,
+                                    K_GLOBAL const float *t2)
+{
+    float a = t1[0] - t0[0], b = t2[0] - t0[0], c = t1[1] - t0[1], e = t2[1] - t0[1];
+    float det = a * e - b * c;
+    if (det == 0.0f)
+        return k_frame_about(Ng).s;
+    struct k_vec3 e1 = v3_sub(tri->v1, tri->v0), e2 = v3_sub(tri->v2, tri->v0);
+    return v3_scale(v3_sub(v3_scale(e1, e), v3_scale(e2, c)), 1.0f / det);
+}
+#endif
 
 K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_surface *s)
 {
@@ -20,6 +38,9 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
     s->Ns = s->Ng;
     s->u = b1;
     s->v = b2;
+#if K_HAS(LOBES)
+    s->along = v3(0.0f, 0.0f, 0.0f);
+#endif
     s->extent = k_max(k_max(v3_max_abs(tri.v0), v3_max_abs(tri.v1)), v3_max_abs(tri.v2));
     uint flags = k_triangle_flags(sc, hit->primitive);
     if (flags == 0)
@@ -40,6 +61,9 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
                              *t2 = sc->uvs + 2 * (size_t)i[2];
         s->u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
         s->v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
+#if K_HAS(LOBES)
+        s->along = k_triangle_along(&tri, s->Ng, t0, t1, t2);
+#endif
     }
 }
 
@@ -58,6 +82,10 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
         s->u = u < 0.0f ? u + 1.0f : u;
         s->v = 1.0f - k_acos(k_min(k_max(n.z, -1.0f), 1.0f)) * K_INV_PI;
         s->extent = v3_max_abs(c) + r;
+#if K_HAS(LOBES)
+        float around = K_TWO_PI * r;
+        s->along = v3(-(around * n.y), around * n.x, 0.0f);
+#endif
         return;
     }
     i -= sc->launch->sphere_count;
@@ -71,6 +99,9 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
     s->u = 0.5f + (0.5f * v3_dot(q, f.s)) / r;
     s->v = 0.5f + (0.5f * v3_dot(q, f.t)) / r;
     s->extent = v3_max_abs(c) + r;
+#if K_HAS(LOBES)
+    s->along = v3_scale(f.s, 2.0f * r);
+#endif
 }
 
 K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hit *hit,
