@@ -87,9 +87,8 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
 /* A scalar that nobody set is 0 in a zeroed material, and names no texture then. */
 static struct k_scalar scalar_layout(const struct scalar_input *in)
 {
-    return (struct k_scalar){.value = in->value,
-                             .texture = in->value == 0 ? -1 : in->texture,
-                             .channel = in->channel};
+    return (struct k_scalar){
+        .value = in->value, .texture = in->value == 0 ? -1 : in->texture, .channel = in->channel};
 }
 
 enum status layout_materials(struct layout *l, const struct scene *s, struct error *err)

@@ -333,8 +333,7 @@ K_FN float k_coat(float alpha, struct k_vec3 wo, struct k_vec3 wi, float *pdf_w)
 {
     struct k_vec3 h = v3_normalize(v3_add(wo, wi));
     float c = v3_dot(wo, h), a2 = alpha * alpha;
-    float D = (a2 - 1.0f) /
-              ((K_PI * k_log(a2)) * ((h.x * h.x + h.y * h.y) + a2 * (h.z * h.z)));
+    float D = (a2 - 1.0f) / ((K_PI * k_log(a2)) * ((h.x * h.x + h.y * h.y) + a2 * (h.z * h.z)));
     *pdf_w = (D * h.z) / (4.0f * c);
     return k_coat_fresnel(c) * ((D * (k_coat_g1(wo) * k_coat_g1(wi))) / ((4.0f * wo.z) * wi.z));
 }

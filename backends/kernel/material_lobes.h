@@ -101,8 +101,7 @@ K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n
     struct k_vec3 through = v3_scale(w, t);
     struct k_lobe *lobe;
     k_add_principled_facets(l, K_LOBE_REFLECT, v3_scale(w, 1.0f - t), n, U, p, F0, 0);
-    lobe = k_lobes_add(l, K_LOBE_BURLEY,
-                       v3_mul(v3_scale(w, (1.0f - t) * (1.0f - m)), p->base), n);
+    lobe = k_lobes_add(l, K_LOBE_BURLEY, v3_mul(v3_scale(w, (1.0f - t) * (1.0f - m)), p->base), n);
     if (lobe)
         lobe->shape = p->roughness;
     k_add_principled_facets(l, K_LOBE_REFLECT, through, n, U, p, F0, 1);
