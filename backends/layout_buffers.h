@@ -13,6 +13,8 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
                         struct error *err);
 enum status layout_materials(struct layout *l, const struct scene *s, struct error *err);
+/* After layout_materials: normal maps, media, what counts as a hit. */
+enum status layout_surfaces(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_camera(struct layout *l, const struct scene *s, struct error *err);
 /* After layout_materials: it fills in the densities. */

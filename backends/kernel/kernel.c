@@ -21,10 +21,15 @@
 #include "environment.h"
 #include "surface.h"
 #include "material.h"
+#if K_HAS(LOBES) || K_HAS(MEDIA)
+#include "exponential.h"
+#endif
 #if K_HAS(LOBES)
 #include "lobes.h"
 #include "material_lobes.h"
 #endif
+#include "normal_map.h"
+#include "media.h"
 #include "light.h"
 #include "scatter.h"
 #include "path.h"

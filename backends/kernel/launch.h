@@ -39,6 +39,8 @@ struct k_launch {
     float filter_radius;                     /* pixels; 0: positions are x + u */
     float lens_x;   /* the aperture's extent along `right`; along `up` it is lens_radius */
     float clamp;    /* of a sample's largest channel; 0: none */
+    k_word media;                            /* there are media or interfaces */
+    k_word camera_media;                     /* where paths start: as media.h lists them */
     k_word zero[2]; /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
 
@@ -80,11 +82,20 @@ struct k_material {
     struct k_scalar roughness, metallic, specular, ior;
     float eta[3], k[3];
     float emission[3];
+    k_index normal_map; /* a texture; -1: none */
+    float normal_scale;
+    k_word medium;     /* its number from 1; 0: none */
+    k_word interface_; /* no surface, only the border of a medium */
     float
         light_density; /* (1 - p_env) Y(Le) sides / w_total: choice probability per unit of area */
     /* of lists; opacity.value is 1 where it does not count */
     struct k_scalar specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
         clearcoat_gloss, transmission, sigma, opacity;
+};
+
+struct k_medium {
+    float density, albedo[3], g;
+    k_word material; /* the first that has this medium */
 };
 
 #define K_TEXEL_LINEAR8 0u /* a word: r, g, b, alpha (255: none), one byte each */

@@ -2,8 +2,7 @@
  * and the reflectance estimate e stand together. */
 #ifndef K_LOBE_H
 #define K_LOBE_H
-#include "device/lanes.h"
-#include "device/math.h"
+#include "exponential.h"
 #include "material.h"
 
 /* Section 21's letters. */
@@ -42,11 +41,6 @@ struct k_lobe {
     float exponent;
     float c; /* section 20; by k_lobes_finish */
 };
-
-/* Functions of plain numbers, which need not be copied to wherever they are used. */
-K_CALL float k_pow(float x, float y) { return a_pow(x, y); }
-K_CALL float k_exp(float x) { return a_exp(x); }
-K_CALL float k_log(float x) { return a_log(x); }
 
 /* ---- making one ----------------------------------------------------------------------------- */
 

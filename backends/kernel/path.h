@@ -19,6 +19,9 @@ struct k_walk {
     struct k_vec3 beta, L;
     float pdf_prev; /* negative: none */
     uint k;         /* vertices so far */
+#if K_HAS(MEDIA)
+    uint media; /* where it is */
+#endif
 };
 
 K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *stream)
@@ -28,6 +31,9 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     w.L = v3(0.0f, 0.0f, 0.0f);
     w.pdf_prev = -1.0f;
     w.k = 0;
+#if K_HAS(MEDIA)
+    w.media = sc->launch->camera_media;
+#endif
     k_stream_start(stream);
     k_camera_ray(sc, stream, &w.o, &w.d);
     return w;
@@ -43,12 +49,19 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     const struct k_vec3 o = w->o, d = w->d;
     const float pdf_prev = w->pdf_prev;
     struct k_hit hit;
+    struct k_surface s;
+#if K_HAS(MEDIA)
+    const int inside = k_media_fly(sc, stream, k, o, d, &w->media, &hit, &s);
+#else
+    const int inside = 0; /* a medium */
     k_closest(sc, o, d, K_INF, &hit);
+#endif
+    const int missed = (hit.primitive == K_NONE) & !inside;
     if (rec) {
         for (uint i = 0; i < K_VERTEX_WORDS; i++)
             ((K_GLOBAL uint *)rec)[i] = 0;
         rec->k = k;
-        rec->event = hit.primitive == K_NONE ? K_EVENT_MISS : K_EVENT_ABSORB;
+        rec->event = missed ? K_EVENT_MISS : K_EVENT_ABSORB;
         rec->primitive = hit.primitive;
         rec->material = K_NONE;
         k_store3(rec->origin, o);
@@ -56,7 +69,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         k_store3(rec->beta, w->beta);
         rec->light = K_NONE;
     }
-    if (hit.primitive == K_NONE) {
+    if (missed) {
         if (launch->env_type != 0) {
             float pdf_env;
             struct k_vec3 Le = k_env_eval(sc, d, &pdf_env);
@@ -68,9 +81,11 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         }
         return 0;
     }
-    struct k_surface s = k_surface_make(sc, &hit, o, d);
+#if !K_HAS(MEDIA)
+    s = k_surface_make(sc, &hit, o, d);
+#endif
     K_GLOBAL const struct k_material *m = sc->materials + s.material;
-    if (m->emits) {
+    if (!inside & (m->emits != 0u)) {
         float c = k_light_cosine(m, s.Ng, d);
         if (c > 0.0f) {
             float mis = pdf_prev < 0.0f
@@ -82,6 +97,12 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                 k_store3(rec->emitted, part);
         }
     }
+#if K_HAS(NORMAL_MAPS)
+    const int mapped = !inside & (m->normal_map >= 0);
+    struct k_vec3 M = s.Ns;
+    if (mapped)
+        M = k_mapped_normal(sc, &hit, &s);
+#endif
     /* Normals to wo's side. */
     struct k_vec3 wo = v3_neg(d);
     int behind = v3_dot(s.Ng, wo) < 0.0f;
@@ -91,6 +112,10 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     s.Ns = v3_flip(s.Ns, turn);
     if (!(v3_dot(s.Ns, wo) > 0.0f))
         s.Ns = s.Ng;
+#if K_HAS(NORMAL_MAPS)
+    if (mapped)
+        s.Ns = k_valid_normal(v3_flip(M, turn), s.Ng, wo);
+#endif
     if (rec) {
         rec->material = s.material;
         rec->t = hit.t;
@@ -102,12 +127,19 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     }
     if (k >= max_depth)
         return 0;
+#if K_HAS(MEDIA)
+    if (!inside && m->interface_) /* one passage too many */
+        return 0;
+    struct k_scatter scatter = inside ? k_scatter_in_medium(sc, w->media, d)
+                                      : k_scatter_make(sc, &s, wo, entering);
+#else
     struct k_scatter scatter = k_scatter_make(sc, &s, wo, entering);
+#endif
     if (k_scatter_lit(&scatter)) {
         struct k_numbers u = k_block(stream, 2 * k - 1);
         float q;
         struct k_vec3 side = k_scatter_side(&scatter, s.Ng, u.u3, &q);
-        struct k_vec3 from = k_offset(&s, side);
+        struct k_vec3 from = inside ? s.P : k_offset(&s, side);
         struct k_light_sample ls = k_light_sample_make(sc, from, u.u0, u.u1, u.u2);
         ls.pdf_w = ls.pdf_w * q;
         if (rec)
@@ -116,15 +148,27 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
             k_store3(rec->light_wi, ls.wi);
             rec->light_pdf_w = ls.pdf_w;
         }
-        if (ls.ok && v3_dot(ls.wi, side) > 0.0f) {
+        if (ls.ok && (inside | (v3_dot(ls.wi, side) > 0.0f))) {
             float pdf_bsdf;
             struct k_vec3 fc = v3_mul(k_scatter_eval(&scatter, ls.wi, &pdf_bsdf), ls.Le);
             if (v3_max(fc) > 0.0f) {
                 float t_max = ls.distance * 0.9999f;
-                if (!k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max))) {
+#if K_HAS(MEDIA)
+                uint media = w->media;
+                if (v3_dot(side, s.Ng) < 0.0f)
+                    media = k_media_cross(media, m->medium, entering);
+                float seen = k_media_visible(sc, from, ls.wi, ls.distance,
+                                             FAULT_MISSED_SHADOW(t_max), media);
+#else
+                int seen = !k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max));
+#endif
+                if (seen > 0) {
                     float mis = FAULT_WRONG_MIS_WEIGHT(k_power(ls.pdf_w, pdf_bsdf));
-                    struct k_vec3 part =
-                        v3_scale(v3_mul(w->beta, fc), FAULT_DOUBLED_LIGHT(mis / ls.pdf_w));
+                    float share = FAULT_DOUBLED_LIGHT(mis / ls.pdf_w);
+#if K_HAS(MEDIA)
+                    share = share * seen;
+#endif
+                    struct k_vec3 part = v3_scale(v3_mul(w->beta, fc), share);
                     w->L = v3_add(w->L, part);
                     if (rec) {
                         rec->visible = 1;
@@ -156,7 +200,11 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         }
         w->beta = v3_scale(w->beta, 1.0f / FAULT_ROULETTE_UNCOMPENSATED(q));
     }
-    w->o = k_offset(&s, next.through ? v3_neg(s.Ng) : s.Ng);
+    w->o = inside ? s.P : k_offset(&s, next.through ? v3_neg(s.Ng) : s.Ng);
+#if K_HAS(MEDIA)
+    if (next.through)
+        w->media = k_media_cross(w->media, m->medium, entering);
+#endif
     w->d = next.wi;
     w->pdf_prev = next.delta ? -1.0f : next.pdf_w / next.q;
     return 1;

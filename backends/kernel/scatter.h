@@ -3,6 +3,7 @@
 #ifndef K_SCATTER_H
 #define K_SCATTER_H
 #include "material.h"
+#include "media.h"
 #include "surface.h"
 
 struct k_scatter {
@@ -13,7 +14,32 @@ struct k_scatter {
     int listed;
     struct k_lobes list;
 #endif
+#if K_HAS(MEDIA)
+    int inside; /* a medium, no surface */
+    float g;
+    struct k_vec3 albedo, d; /* d: of the ray that arrives */
+#endif
 };
+
+#if K_HAS(MEDIA)
+/* The medium whose number is the list's last. */
+K_FN struct k_scatter k_scatter_in_medium(const struct k_scene *sc, uint list, struct k_vec3 d)
+{
+    struct k_scatter x;
+    K_GLOBAL const struct k_medium *m = sc->media + ((list & 0xFFu) - 1u);
+    x.inside = 1;
+#if K_HAS(LOBES)
+    x.listed = 0;
+#endif
+    x.g = m->g;
+    x.albedo = v3_load(m->albedo);
+    x.d = d;
+    return x;
+}
+#define K_IN_MEDIUM(x) ((x)->inside)
+#else
+#define K_IN_MEDIUM(x) 0
+#endif
 
 /* s: its normals turned to wo's side. */
 K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_surface *s,
@@ -21,6 +47,9 @@ K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_su
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_scatter x;
+#if K_HAS(MEDIA)
+    x.inside = 0;
+#endif
 #if K_HAS(LOBES)
     x.listed = m->type >= K_MATERIAL_LISTED;
     if (x.listed) {
@@ -43,7 +72,7 @@ K_FN int k_scatter_lit(const struct k_scatter *x)
     if (x->listed)
         return k_lobes_lit(&x->list);
 #endif
-    return !k_is_delta(x->b.type);
+    return K_IN_MEDIUM(x) || !k_is_delta(x->b.type);
 }
 /* Ng or -Ng: where the light sample that has the number u goes; *q: the chance of that. */
 K_FN struct k_vec3 k_scatter_side(const struct k_scatter *x, struct k_vec3 Ng, float u, float *q)
@@ -65,6 +94,12 @@ K_FN struct k_vec3 k_scatter_eval(const struct k_scatter *x, struct k_vec3 wi, f
     if (x->listed)
         return k_lobes_eval(&x->list, wi, pdf_w);
 #endif
+#if K_HAS(MEDIA)
+    if (x->inside) {
+        *pdf_w = k_phase(x->g, v3_dot(x->d, wi));
+        return v3_scale(x->albedo, *pdf_w);
+    }
+#endif
     struct k_vec3 w = k_to_local(x->frame, wi);
     struct k_vec3 f = k_bsdf_eval(&x->b, x->wo, w, pdf_w);
     return v3_scale(f, FAULT_LOST_COSINE(w.z));
@@ -83,6 +118,17 @@ K_FN struct k_scattered k_scatter_sample(const struct k_scatter *x, struct k_vec
     struct k_bsdf_sample s;
     r.ok = 0;
     r.q = 1.0f;
+#if K_HAS(MEDIA)
+    if (x->inside) {
+        r.ok = 1;
+        r.delta = 0;
+        r.through = 0;
+        r.ray = 0;
+        r.weight = x->albedo;
+        r.wi = k_phase_sample(x->g, x->d, u, v, &r.pdf_w);
+        return r;
+    }
+#endif
 #if K_HAS(LOBES)
     if (x->listed) {
         s = k_lobes_sample(&x->list, choice, u, v);

@@ -1,0 +1,124 @@
+/* Homogeneous media (protocol section 27). */
+#ifndef K_MEDIA_H
+#define K_MEDIA_H
+#include "random.h"
+#include "surface.h"
+
+#if K_HAS(MEDIA)
+#include "exponential.h"
+
+/* The media where a path is: their numbers, from 1, a byte each; the lowest is the last. */
+K_FN uint k_media_cross(uint list, uint medium, int enter)
+{
+    if (medium == 0u)
+        return list;
+    if (enter)
+        return list << 8 | medium;
+    for (uint at = 0; at < 32u; at += 8u) {
+        if (((list >> at) & 0xFFu) == medium)
+            return (list & ((1u << at) - 1u)) | (((list >> at) >> 8) << at);
+    }
+    return list;
+}
+/* Extinction; 0 in vacuum. */
+K_FN float k_media_density(const struct k_scene *sc, uint list)
+{
+    uint medium = list & 0xFFu;
+    return medium ? sc->media[medium - 1u].density : 0.0f;
+}
+
+/* Past the interface s, whose normals are as stored, along d: where the ray goes on. */
+K_FN struct k_vec3 k_media_pass(const struct k_scene *sc, const struct k_surface *s,
+                                struct k_vec3 d, uint *list)
+{
+    int behind = v3_dot(s->Ng, v3_neg(d)) < 0.0f;
+    *list = k_media_cross(*list, sc->materials[s->material].medium, !behind);
+    return k_offset(s, behind ? s->Ng : v3_neg(s->Ng));
+}
+
+#define K_PASSAGES 64u
+
+/* From o to vertex k. hit->t is the whole way. 1: it lies in a medium, at s->P, and hit has no
+ * primitive; else it is what was hit. */
+K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, uint k,
+                     struct k_vec3 o, struct k_vec3 d, uint *list, struct k_hit *hit,
+                     struct k_surface *s)
+{
+    float way = 0.0f, tau = -1.0f; /* tau: not drawn yet */
+    for (uint i = 0;; i++) {
+        k_closest(sc, o, d, K_INF, hit);
+        float sigma = k_media_density(sc, *list);
+        int some = sigma > 0.0f, met = hit->primitive != K_NONE;
+        if (some && tau < 0.0f)
+            tau = -k_log(1.0f - k_block_more(stream, k, 0).u0);
+        float step = some ? tau / sigma : K_INF;
+        if (some && (!met || step < hit->t)) {
+            s->P = v3_madd(o, d, step);
+            s->material = sc->media[(*list & 0xFFu) - 1u].material;
+            s->Ng = s->Ns = v3(0.0f, 0.0f, 0.0f);
+            s->u = s->v = s->extent = 0.0f;
+            hit->primitive = K_NONE;
+            hit->t = way + step;
+            return 1;
+        }
+        if (!met)
+            return 0;
+        *s = k_surface_make(sc, hit, o, d);
+        if (some)
+            tau = k_max(0.0f, tau - sigma * hit->t);
+        way = way + hit->t;
+        hit->t = way;
+        if (!sc->materials[s->material].interface_ || i == K_PASSAGES)
+            return 0;
+        o = k_media_pass(sc, s, d, list);
+    }
+}
+
+/* How much of the light from `distance` away reaches o along -d; shadow rays run to t_max. */
+K_FN float k_media_visible(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d,
+                           float distance, float t_max, uint list)
+{
+    float tau = 0.0f;
+    if (!sc->launch->media)
+        return k_occluded(sc, o, d, t_max) ? 0.0f : 1.0f;
+    for (uint i = 0;; i++) {
+        struct k_hit hit;
+        k_closest(sc, o, d, t_max, &hit);
+        float sigma = k_media_density(sc, list);
+        if (hit.primitive == K_NONE) {
+            if (sigma > 0.0f)
+                tau = tau + sigma * distance;
+            return k_exp(-tau);
+        }
+        struct k_surface s = k_surface_make(sc, &hit, o, d);
+        if (!sc->materials[s.material].interface_ || i == K_PASSAGES)
+            return 0.0f;
+        if (sigma > 0.0f)
+            tau = tau + sigma * hit.t;
+        distance = distance - hit.t;
+        t_max = t_max - hit.t;
+        o = k_media_pass(sc, &s, d, &list);
+    }
+}
+
+/* Henyey and Greenstein's phase function of c = <d, wi>. */
+K_FN float k_phase(float g, float c)
+{
+    float D = (1.0f + g * g) - (2.0f * g) * c;
+    return (0.25f * K_INV_PI) * ((1.0f - g * g) / (D * K_SQRT(D)));
+}
+K_FN struct k_vec3 k_phase_sample(float g, struct k_vec3 d, float u, float v, float *pdf_w)
+{
+    float c = 1.0f - 2.0f * u;
+    if (g != 0.0f) {
+        float q = (1.0f - g * g) / ((1.0f - g) + (2.0f * g) * u);
+        c = k_min(k_max(((1.0f + g * g) - q * q) / (2.0f * g), -1.0f), 1.0f);
+    }
+    float sine, cosine, r = K_SQRT(k_max(0.0f, 1.0f - c * c));
+    k_sincos(K_TWO_PI * v, &sine, &cosine);
+    *pdf_w = k_phase(g, c);
+    return k_to_world(k_frame_about(d), v3(r * cosine, r * sine, c));
+}
+
+#endif
+#endif

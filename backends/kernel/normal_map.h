@@ -1,0 +1,80 @@
+/* Tangents and mapped normals (protocol section 26). */
+#ifndef K_NORMAL_MAP_H
+#define K_NORMAL_MAP_H
+#include "surface.h"
+#include "texture.h"
+
+#if K_HAS(NORMAL_MAPS)
+
+/* T, N and the bitangent's sign at a hit whose normals are as stored. */
+struct k_tangents {
+    struct k_vec3 T, N;
+    float sign;
+};
+K_FN struct k_tangents k_triangle_tangents(const struct k_scene *sc, const struct k_hit *hit,
+                                           const struct k_surface *s)
+{
+    struct k_tangents r;
+    K_GLOBAL const float *t = sc->tangents + 12 * (size_t)sc->tangent_of[hit->primitive];
+    float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
+    r.T = v3_madd(v3_madd(v3_scale(v3_load(t), b0), v3_load(t + 4), b1), v3_load(t + 8), b2);
+    r.sign = t[3];
+    r.N = s->Ng;
+    if (k_triangle_flags(sc, hit->primitive) & 1u) {
+        K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)hit->primitive;
+        struct k_vec3 n = v3_madd(v3_madd(v3_scale(v3_load(sc->normals + 3 * (size_t)i[0]), b0),
+                                          v3_load(sc->normals + 3 * (size_t)i[1]), b1),
+                                  v3_load(sc->normals + 3 * (size_t)i[2]), b2);
+        if (v3_dot(n, n) > 0.0f)
+            r.N = v3_dot(s->Ns, n) < 0.0f ? v3_neg(n) : n; /* as Ns was turned over */
+    }
+    return r;
+}
+K_FN struct k_tangents k_tangents_at(const struct k_scene *sc, const struct k_hit *hit,
+                                     const struct k_surface *s)
+{
+    struct k_tangents r;
+    if (hit->primitive < sc->launch->triangle_count)
+        return k_triangle_tangents(sc, hit, s);
+    r.N = s->Ng;
+    r.sign = 1.0f;
+    if (hit->primitive - sc->launch->triangle_count >= sc->launch->sphere_count) {
+        r.T = k_frame_about(s->Ng).s;
+        return r;
+    }
+    float g = K_SQRT(s->Ng.x * s->Ng.x + s->Ng.y * s->Ng.y);
+    r.T = v3(0.0f, 1.0f, 0.0f);
+    if (g > 0.0f)
+        r.T = v3(-(s->Ng.y / g), s->Ng.x / g, 0.0f);
+    return r;
+}
+
+/* M, while normals are as stored. */
+K_FN struct k_vec3 k_mapped_normal(const struct k_scene *sc, const struct k_hit *hit,
+                                   const struct k_surface *s)
+{
+    K_GLOBAL const struct k_material *m = sc->materials + s->material;
+    struct k_tangents t = k_tangents_at(sc, hit, s);
+    struct k_vec3 texel = k_texture_lookup(sc, (uint)m->normal_map, s->u, s->v);
+    float x = (2.0f * texel.x - 1.0f) * m->normal_scale;
+    float y = (2.0f * texel.y - 1.0f) * m->normal_scale;
+    struct k_vec3 B = v3_scale(v3_cross(t.N, t.T), t.sign);
+    struct k_vec3 M =
+        v3_madd(v3_madd(v3_scale(t.T, x), B, y), t.N, 2.0f * texel.z - 1.0f);
+    return v3_dot(M, M) > 0.0f ? v3_normalize(M) : s->Ns;
+}
+
+/* M, turned as Ng is, bent until what it mirrors clears the surface. */
+K_FN struct k_vec3 k_valid_normal(struct k_vec3 M, struct k_vec3 Ng, struct k_vec3 wo)
+{
+    float h = k_min(0.9f * v3_dot(Ng, wo), 0.01f), m = v3_dot(M, wo);
+    struct k_vec3 R = v3_sub(v3_scale(M, 2.0f * m), wo);
+    float a = v3_dot(R, Ng);
+    if (m > 0.0f && a >= h)
+        return M;
+    struct k_vec3 H = v3_add(wo, v3_normalize(v3_madd(R, Ng, k_max(0.0f, h - a))));
+    return v3_dot(H, H) > 0.0f ? v3_normalize(H) : Ng;
+}
+
+#endif
+#endif

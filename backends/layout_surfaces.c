@@ -1,0 +1,159 @@
+/* What materials of all types share: normal maps and tangents, media, and where paths start in
+ * them (docs/protocol.md sections 26 and 27). */
+#include "layout_buffers.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- media ---------------------------------------------------------------------------------- */
+
+static double dot3(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Solid angle of a triangle from the origin (Van Oosterom and Strackee, IEEE TBME 30(2), 1983). */
+static double solid_angle(double v[3][3])
+{
+    double la = sqrt(dot3(v[0], v[0])), lb = sqrt(dot3(v[1], v[1])), lc = sqrt(dot3(v[2], v[2]));
+    double triple = v[0][0] * (v[1][1] * v[2][2] - v[1][2] * v[2][1]) +
+                    v[0][1] * (v[1][2] * v[2][0] - v[1][0] * v[2][2]) +
+                    v[0][2] * (v[1][0] * v[2][1] - v[1][1] * v[2][0]);
+    double below = la * lb * lc + dot3(v[0], v[1]) * lc + dot3(v[1], v[2]) * la +
+                   dot3(v[2], v[0]) * lb;
+    return 2 * atan2(triple, below);
+}
+
+/* One medium about the camera. */
+struct around {
+    double winding, lo[3], hi[3];
+};
+
+static void around_add_box(struct around *a, const float *p, double extent)
+{
+    for (int c = 0; c < 3; c++) {
+        a->lo[c] = fmin(a->lo[c], (double)p[c] - extent);
+        a->hi[c] = fmax(a->hi[c], (double)p[c] + extent);
+    }
+}
+
+static void around_add(struct around *a, const struct scene *s, size_t id)
+{
+    double v[3][3];
+    if (id >= s->triangle_count) {
+        const struct sphere *sphere = &s->spheres[id - s->triangle_count];
+        double r = (double)sphere->radius, D[3];
+        for (int c = 0; c < 3; c++)
+            D[c] = s->camera.origin[c] - (double)sphere->center[c];
+        a->winding += sqrt(dot3(D, D)) < r;
+        around_add_box(a, sphere->center, r);
+        return;
+    }
+    for (int k = 0; k < 3; k++) {
+        const float *p = s->P[s->triangles[id][k]];
+        for (int c = 0; c < 3; c++)
+            v[k][c] = (double)p[c] - s->camera.origin[c];
+        around_add_box(a, p, 0);
+    }
+    a->winding += solid_angle(v) / (4 * pi);
+}
+
+static double around_volume(const struct around *a)
+{
+    return (a->hi[0] - a->lo[0]) * (a->hi[1] - a->lo[1]) * (a->hi[2] - a->lo[2]);
+}
+
+/* The media about the camera, the largest box first, as the kernel lists them; number: of each
+ * material's medium. */
+static uint32_t camera_media(const struct scene *s, const struct k_material *materials,
+                             size_t count)
+{
+    struct around all[MEDIA_MAX];
+    uint32_t list = 0;
+    for (size_t i = 0; i < count; i++)
+        all[i] = (struct around){
+            0, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (size_t id = 0; id < s->triangle_count + s->sphere_count; id++) {
+        uint32_t number = materials[s->primitive_material[id]].medium;
+        if (number)
+            around_add(&all[number - 1], s, id);
+    }
+    for (;;) {
+        size_t largest = count;
+        for (size_t i = 0; i < count; i++)
+            if (all[i].winding > 0.5 &&
+                (largest == count || around_volume(&all[i]) > around_volume(&all[largest])))
+                largest = i;
+        if (largest == count)
+            return list;
+        list = list << 8 | (uint32_t)(largest + 1);
+        all[largest].winding = 0;
+    }
+}
+
+static enum status layout_media(struct layout *l, const struct scene *s,
+                                struct k_material *materials, struct error *err)
+{
+    size_t count = 0, at = 0;
+    for (size_t i = 0; i < s->material_count; i++) {
+        count += s->materials[i].medium.present;
+        l->launch.media |= s->materials[i].medium.present || s->materials[i].interface;
+    }
+    void *data;
+    enum status st = layout_take(l, BUFFER_media, count, sizeof(struct k_medium), &data, err);
+    if (st)
+        return st;
+    struct k_medium *media = data;
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct medium *m = &s->materials[i].medium;
+        materials[i].interface_ = s->materials[i].interface;
+        if (!m->present)
+            continue;
+        media[at] = (struct k_medium){m->density, {0}, m->g, (uint32_t)i};
+        memcpy(media[at].albedo, m->albedo, sizeof media->albedo);
+        materials[i].medium = (uint32_t)++at;
+    }
+    if (l->launch.media)
+        l->features |= K_FEATURE_MEDIA;
+    if (count)
+        l->launch.camera_media = camera_media(s, materials, count);
+    return STATUS_OK;
+}
+
+/* ---- normal maps ---------------------------------------------------------------------------- */
+
+static enum status layout_normal_maps(struct layout *l, const struct scene *s,
+                                      struct k_material *materials, struct error *err)
+{
+    void *data;
+    enum status st;
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct normal_map *m = &s->materials[i].normal_map;
+        materials[i].normal_map = m->present ? (int32_t)m->texture : -1;
+        materials[i].normal_scale = m->scale;
+        if (m->present)
+            l->features |= K_FEATURE_NORMAL_MAPS;
+    }
+    if (!s->tangent_count)
+        return STATUS_OK;
+    st = layout_take(l, BUFFER_tangent_of, s->triangle_count, 4, &data, err);
+    if (st)
+        return st;
+    memcpy(data, s->tangent_of, 4 * s->triangle_count);
+    st = layout_take(l, BUFFER_tangents, s->tangent_count, sizeof *s->tangents, &data, err);
+    if (st == STATUS_OK)
+        memcpy(data, s->tangents, s->tangent_count * sizeof *s->tangents);
+    return st;
+}
+
+enum status layout_surfaces(struct layout *l, const struct scene *s, struct error *err)
+{
+    /* Ours to finish: the buffer was made by layout_materials. */
+    struct k_material *materials = (struct k_material *)l->buffers.at[BUFFER_materials].data;
+    if (!materials)
+        return STATUS_OK;
+    enum status st = layout_normal_maps(l, s, materials, err);
+    return st ? st : layout_media(l, s, materials, err);
+}
