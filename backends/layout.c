@@ -160,8 +160,9 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layou
     if (s->instance_count > 0)
         return error_msg(err, STATUS_UNSUPPORTED, "kernels render no instances yet");
     if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
-        (st = layout_materials(&l, s, err)) || (st = layout_surfaces(&l, s, err)) || (st = layout_textures(&l, s, err)) ||
-        (st = layout_lights(&l, s, err)) || (st = layout_camera(&l, s, err))) {
+        (st = layout_materials(&l, s, err)) || (st = layout_surfaces(&l, s, err)) ||
+        (st = layout_textures(&l, s, err)) || (st = layout_lights(&l, s, err)) ||
+        (st = layout_camera(&l, s, err))) {
         layout_free(&l);
         return st;
     }

@@ -21,8 +21,8 @@ static double solid_angle(double v[3][3])
     double triple = v[0][0] * (v[1][1] * v[2][2] - v[1][2] * v[2][1]) +
                     v[0][1] * (v[1][2] * v[2][0] - v[1][0] * v[2][2]) +
                     v[0][2] * (v[1][0] * v[2][1] - v[1][1] * v[2][0]);
-    double below = la * lb * lc + dot3(v[0], v[1]) * lc + dot3(v[1], v[2]) * la +
-                   dot3(v[2], v[0]) * lb;
+    double below =
+        la * lb * lc + dot3(v[0], v[1]) * lc + dot3(v[1], v[2]) * la + dot3(v[2], v[0]) * lb;
     return 2 * atan2(triple, below);
 }
 
@@ -73,8 +73,8 @@ static uint32_t camera_media(const struct scene *s, const struct k_material *mat
     struct around all[MEDIA_MAX];
     uint32_t list = 0;
     for (size_t i = 0; i < count; i++)
-        all[i] = (struct around){
-            0, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+        all[i] =
+            (struct around){0, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (size_t id = 0; id < s->triangle_count + s->sphere_count; id++) {
         uint32_t number = materials[s->primitive_material[id]].medium;
         if (number)

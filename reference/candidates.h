@@ -4,8 +4,8 @@
  * calls back for each primitive whose box the ray meets; the callback decides in double (hit.c).
  * Embree rounds a ray's origin and direction to float32, so boxes are padded by a bound on what
  * that moves; then no primitive that the double ray hits can be missed, and the closest hit is the
- * one brute force finds, bit for bit. An instance is one more such thing to Embree: its callback asks
- * the tree of its prototype, in the space of that, for candidates only. */
+ * one brute force finds, bit for bit. An instance is one more such thing to Embree: its callback
+ * asks the tree of its prototype, in the space of that, for candidates only. */
 #ifndef REFERENCE_CANDIDATES_H
 #define REFERENCE_CANDIDATES_H
 

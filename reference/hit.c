@@ -211,7 +211,7 @@ static void triangle_fill(const struct scene *s, const struct crossing *c, struc
                        c->b[2] * (double)s->UV[index[2]][a];
     }
 
-    h->Ns = h->Ng;
+    h->Ns = h->normal = h->Ng;
     if ((flags & TRIANGLE_HAS_NORMALS) && s->N) {
         struct vec3 N[3];
         for (int i = 0; i < 3; i++) {
@@ -222,8 +222,16 @@ static void triangle_fill(const struct scene *s, const struct crossing *c, struc
         struct vec3 n = weigh(c->b, N[0], N[1], N[2]);
         if (!is_zero(n))
             h->Ns = normalize(n);
-        if (dot(h->Ns, h->Ng) < 0)
+        h->normal = is_zero(n) ? h->Ng : n;
+        if (dot(h->Ns, h->Ng) < 0) {
             h->Ns = negate(h->Ns);
+            h->normal = negate(h->normal);
+        }
+    }
+    if (s->tangents && !at.instance && s->tangent_of[at.stored] != UINT32_MAX) {
+        const float(*t)[4] = s->tangents[s->tangent_of[at.stored]];
+        h->tangent = weigh(c->b, from_float(t[0]), from_float(t[1]), from_float(t[2]));
+        h->handedness = (double)t[0][3];
     }
 }
 
@@ -237,6 +245,10 @@ static void sphere_fill(const struct sphere *sphere, const struct probe *p, stru
     h->extent = max_abs(c) + r;
     double u = atan2(n.y, n.x) / (2 * PI);
     h->uv[0] = u < 0 ? u + 1 : u;
+    double g = sqrt(n.x * n.x + n.y * n.y);
+    h->tangent = g > 0 ? vec3(-n.y / g, n.x / g, 0) : vec3(0, 1, 0);
+    h->normal = n;
+    h->handedness = 1;
     h->uv[1] = 1 - acos(clamp(n.z, -1, 1)) / PI;
 }
 
@@ -249,6 +261,9 @@ static void disk_fill(const struct disk *disk, const struct probe *p, struct hit
     h->Ng = h->Ns = n;
     h->P = add(c, sub(q, scale(dot(q, n), n)));
     h->extent = max_abs(c) + r;
+    h->tangent = f.s;
+    h->normal = n;
+    h->handedness = 1;
     h->uv[0] = 0.5 + 0.5 * dot(q, f.s) / r;
     h->uv[1] = 0.5 + 0.5 * dot(q, f.t) / r;
 }

@@ -35,6 +35,9 @@ struct hit {
     struct vec3 P, Ng, Ns;
     double uv[2];
     double extent; /* e of section 4's offset */
+    /* Where the material has a normal map (section 26): T, N and the bitangent's sign. */
+    struct vec3 tangent, normal;
+    double handedness;
 };
 struct hit hit_at(const struct scene *s, const struct probe *p, const struct crossing *c);
 

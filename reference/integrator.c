@@ -14,9 +14,20 @@ static double mis_weight(const struct reference *r, double a, double b)
     return 1 / (1 + (r->scene->mis == MIS_BALANCE ? ratio : ratio * ratio));
 }
 
+/* How much of the light from `distance` away arrives. */
+static double visible(const struct reference *r, struct ray ray, double distance,
+                      const struct media_list *media)
+{
+    if (r->media)
+        return media_visible(r->scene, r->candidates, ray, distance, *media);
+    struct probe shadow = probe_make(ray);
+    return candidates_any(r->candidates, &shadow, 0.9999 * distance) ? 0 : 1;
+}
+
 /* Contribution of one light sample, before beta. */
 static struct vec3 direct_light(const struct reference *r, const struct surface *at,
-                                const double u[4], struct path_vertex *v)
+                                const struct media_list *media, const double u[4],
+                                struct path_vertex *v)
 {
     struct light_sample light;
     double q;
@@ -40,9 +51,34 @@ static struct vec3 direct_light(const struct reference *r, const struct surface 
     struct vec3 L = scale(factor, mul(F, light.Le));
     if (is_zero(L))
         return gray(0);
-    struct probe shadow = probe_make((struct ray){from, light.wi});
-    v->visible = !candidates_any(r->candidates, &shadow, 0.9999 * light.distance);
-    return v->visible ? L : gray(0);
+    struct media_list list = *media;
+    if (through)
+        media_cross(&list, r->scene, v->material, !at->backfacing);
+    double V = visible(r, (struct ray){from, light.wi}, light.distance, &list);
+    v->visible = V > 0;
+    return scale(V, L);
+}
+
+/* The same in a medium, where all directions count. */
+static struct vec3 direct_in_medium(const struct reference *r, const struct medium *m,
+                                    struct vec3 P, struct vec3 d, const struct media_list *media,
+                                    const double u[4], struct path_vertex *v)
+{
+    struct light_sample light;
+    bool lit = light_sample(&r->lights, P, gray(0), u, &light);
+    v->light = light.light;
+    if (!lit)
+        return gray(0);
+    to_double(light.wi, v->light_wi);
+    v->light_pdf_w = light.pdf_w;
+    double p = phase_eval((double)m->g, dot(d, light.wi));
+    struct vec3 L = mul(scale(p, from_float(m->albedo)), light.Le);
+    if (is_zero(L))
+        return gray(0);
+    double V = visible(r, (struct ray){P, light.wi}, light.distance, media);
+    v->visible = V > 0;
+    double weight = light.delta ? 1 : mis_weight(r, light.pdf_w, p);
+    return scale(V * (weight / light.pdf_w), L);
 }
 
 static const uint32_t CAMERA_RAY = 1; /* bits of asl_globals.raytype */
@@ -77,6 +113,66 @@ static struct arrival camera_arrival(const struct reference *r, const struct ref
     return from;
 }
 
+/* What comes after the ray to vertex k. */
+static struct flight fly(const struct reference *r, const struct reference_job *job, uint32_t x,
+                         uint32_t y, uint32_t sample, uint32_t k, const struct ray *ray,
+                         struct media_list *media)
+{
+    if (r->media) {
+        double u[4];
+        random_block(job->seed, x, y, sample, MORE_BLOCKS + 8 * k, u);
+        return media_fly(r->scene, r->candidates, ray, u[0], media);
+    }
+    struct probe probe = probe_make(*ray);
+    struct crossing crossing;
+    if (!candidates_closest(r->candidates, &probe, INFINITY, &crossing))
+        return (struct flight){.end = FLIGHT_MISS};
+    return (struct flight){FLIGHT_SURFACE, hit_at(r->scene, &probe, &crossing)};
+}
+
+/* Does the path go on after vertex k? *beta then makes up for those that do not. */
+static bool survives(const struct reference_job *job, uint32_t k, double u, struct vec3 *beta)
+{
+    if (k < job->rr_depth)
+        return true;
+    double q = fmin(0.95, max3(*beta));
+    if (u >= q)
+        return false;
+    *beta = scale(1 / q, *beta);
+    return true;
+}
+
+/* Vertex k in a medium: adds its light to *L; true if the path goes on, along *ray. */
+static bool medium_vertex(const struct reference *r, const struct reference_job *job, uint32_t x,
+                          uint32_t y, uint32_t sample, const struct hit *at,
+                          const struct media_list *media, struct ray *ray, struct vec3 *beta,
+                          struct vec3 *L, double *pdf_prev, struct path_vertex *v)
+{
+    const struct medium *m = media_innermost(media, r->scene, &v->material);
+    double u[4];
+    v->t = at->t;
+    to_double(at->P, v->P);
+    v->event = EVENT_ABSORB;
+    if (v->k == job->max_depth)
+        return false;
+    random_block(job->seed, x, y, sample, 2 * v->k - 1, u);
+    struct vec3 direct = mul(*beta, direct_in_medium(r, m, at->P, ray->d, media, u, v));
+    to_double(direct, v->direct);
+    *L = add(*L, direct);
+    random_block(job->seed, x, y, sample, 2 * v->k, u);
+    struct vec3 weight = from_float(m->albedo), wi;
+    if (is_zero(mul(*beta, weight)))
+        return false;
+    *beta = mul(*beta, weight);
+    wi = phase_sample((double)m->g, ray->d, u[1], u[2], pdf_prev);
+    to_double(wi, v->wi), to_double(weight, v->weight);
+    v->pdf_w = *pdf_prev;
+    bool goes_on = survives(job, v->k, u[3], beta);
+    v->event = goes_on ? EVENT_SCATTER : EVENT_ROULETTE;
+    *ray = (struct ray){at->P, wi};
+    return goes_on;
+}
+
 struct vec3 path_radiance(const struct reference *r, const struct reference_job *job,
                           struct shader_thread *shaders, uint32_t x, uint32_t y, uint32_t sample,
                           struct first_vertex *first, struct path_log *log)
@@ -86,15 +182,16 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
     struct ray ray = from.ray;
     struct vec3 beta = gray(1), L = gray(0);
     struct vec3 side = gray(0); /* the normal that the ray's origin was offset along */
+    struct media_list media = r->camera_media;
 
     for (uint32_t k = 1; k <= job->max_depth; k++) {
         struct path_vertex v = {
             .k = k, .primitive = NO_PRIMITIVE, .material = UINT32_MAX, .light = NO_LIGHT};
-        struct probe probe = probe_make(ray);
-        struct crossing crossing;
         to_double(ray.o, v.origin), to_double(ray.d, v.direction), to_double(beta, v.beta);
 
-        if (!candidates_closest(r->candidates, &probe, INFINITY, &crossing)) {
+        struct flight flight = fly(r, job, x, y, sample, k, &ray, &media);
+        struct hit hit = flight.hit;
+        if (flight.end == FLIGHT_MISS) {
             struct vec3 Le = light_environment(&r->lights, ray.d, &pdf_light);
             struct vec3 emitted = scale(mis_weight(r, pdf_prev, pdf_light), mul(beta, Le));
             to_double(emitted, v.emitted);
@@ -102,7 +199,19 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
             log_vertex(log, &v);
             return add(L, emitted);
         }
-        struct hit hit = hit_at(r->scene, &probe, &crossing);
+        if (flight.end == FLIGHT_MEDIUM) {
+            from.length += hit.t;
+            bool goes_on =
+                medium_vertex(r, job, x, y, sample, &hit, &media, &ray, &beta, &L, &pdf_prev, &v);
+            if (k == 1)
+                *first = (struct first_vertex){
+                    from_float(r->scene->materials[v.material].medium.albedo), gray(0), hit.t};
+            log_vertex(log, &v);
+            if (!goes_on)
+                return L;
+            side = gray(0);
+            continue;
+        }
         struct vec3 Le = light_emission(&r->lights, &ray, side, &hit, &pdf_light);
         struct vec3 emitted = scale(mis_weight(r, pdf_prev, pdf_light), mul(beta, Le));
         L = add(L, emitted);
@@ -122,14 +231,14 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.normal, v.Ns);
         to_double(emitted, v.emitted);
         v.event = EVENT_ABSORB;
-        if (k == job->max_depth) {
+        if (k == job->max_depth || r->scene->materials[v.material].interface) {
             log_vertex(log, &v);
             return L;
         }
 
         if (lobes_lit(&at.lobes)) {
             random_block(job->seed, x, y, sample, 2 * k - 1, u);
-            struct vec3 direct = mul(beta, direct_light(r, &at, u, &v));
+            struct vec3 direct = mul(beta, direct_light(r, &at, &media, u, &v));
             to_double(direct, v.direct);
             L = add(L, direct);
         }
@@ -144,19 +253,17 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         to_double(next.wi, v.wi), to_double(next.weight, v.weight);
         v.pdf_w = next.pdf_w;
         v.event = EVENT_SCATTER;
-        if (k >= job->rr_depth) {
-            double q = fmin(0.95, max3(beta));
-            if (u[3] >= q) {
-                v.event = EVENT_ROULETTE;
-                log_vertex(log, &v);
-                return L;
-            }
-            beta = scale(1 / q, beta);
+        if (!survives(job, k, u[3], &beta)) {
+            v.event = EVENT_ROULETTE;
+            log_vertex(log, &v);
+            return L;
         }
         log_vertex(log, &v);
         side = next.transmitted ? negate(at.hit.Ng) : at.hit.Ng;
         ray.o = offset_point(hit.P, hit.extent, side);
         ray.d = next.wi;
+        if (next.transmitted)
+            media_cross(&media, r->scene, v.material, !at.backfacing);
         pdf_prev = next.delta ? NO_PDF : next.pdf_w / next.q;
         from.raytype = ray_type(next.ray, from.raytype);
     }

@@ -5,6 +5,7 @@
 #include "candidates.h"
 #include "film_filter.h"
 #include "light.h"
+#include "media.h"
 #include "reference.h"
 #include "shading.h"
 
@@ -15,6 +16,8 @@ struct reference {
     double build_s;
     struct shader_pool *shaders;
     struct film_filter filter;
+    bool media; /* there are media or interfaces */
+    struct media_list camera_media;
     double film_limit; /* 2^(46 - E): a sample's channels are clamped to it (section 9) */
 };
 

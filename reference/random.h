@@ -6,6 +6,10 @@
 
 #include <stdint.h>
 
+/* Blocks MORE_BLOCKS + 8 k + n, n = 0..7: what vertex k needs besides blocks 2k - 1 and 2k; n = 0:
+ * media. */
+#define MORE_BLOCKS 0x80000000u
+
 /* The four numbers of one block of one sample. */
 void random_block(uint64_t seed, uint32_t x, uint32_t y, uint32_t sample, uint32_t block,
                   double u[4]);

@@ -13,6 +13,8 @@ enum status reference_open(const struct scene *s, struct reference **out, struct
     r->scene = s;
     film_filter_make(s, &r->filter);
     r->film_limit = ldexp(1, 46 - film_exponent(s));
+    r->media = media_used(s);
+    r->camera_media = media_at_camera(s);
     r->shaders = shader_pool_open(s);
     enum status status = r->shaders ? lights_prepare(s, &r->lights, err)
                                     : error_msg(err, STATUS_MEMORY, "no memory for the reference");

@@ -1,5 +1,7 @@
 #include "shading.h"
 
+#include "texture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -430,6 +432,30 @@ static void take_material(const struct scene *s, const struct material *m, struc
     lobes_finish(&at->lobes);
 }
 
+/* M of section 26, while normals are as stored. */
+static struct vec3 mapped_normal(const struct scene *s, const struct normal_map *map,
+                                 const struct hit *hit)
+{
+    struct vec3 texel = texture_lookup(&s->textures[map->texture], hit->uv);
+    double x = (2 * texel.x - 1) * (double)map->scale, y = (2 * texel.y - 1) * (double)map->scale;
+    struct vec3 B = scale(hit->handedness, cross(hit->normal, hit->tangent));
+    struct vec3 M =
+        add(add(scale(x, hit->tangent), scale(y, B)), scale(2 * texel.z - 1, hit->normal));
+    return dot(M, M) > 0 ? normalize(M) : hit->Ns;
+}
+
+/* M, turned as Ng is, bent until what it mirrors clears the surface. */
+static struct vec3 valid_normal(struct vec3 M, struct vec3 Ng, struct vec3 wo)
+{
+    double least = fmin(0.9 * dot(Ng, wo), 0.01), m = dot(M, wo);
+    struct vec3 R = sub(scale(2 * m, M), wo);
+    double a = dot(R, Ng);
+    if (m > 0 && a >= least)
+        return M;
+    struct vec3 H = add(wo, normalize(add(R, scale(fmax(0, least - a), Ng))));
+    return dot(H, H) > 0 ? normalize(H) : Ng;
+}
+
 void surface_shade(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, const struct arrival *from,
                    const struct hit *hit, struct surface *out, struct text *log)
@@ -442,6 +468,11 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     }
     if (dot(out->hit.Ns, wo) <= 0)
         out->hit.Ns = out->hit.Ng;
+    const struct normal_map *map = &s->materials[scene_material_of(s, hit->primitive)].normal_map;
+    if (map->present) {
+        struct vec3 M = mapped_normal(s, map, hit);
+        out->hit.Ns = valid_normal(out->backfacing ? negate(M) : M, out->hit.Ng, wo);
+    }
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
     uint32_t material = scene_material_of(s, hit->primitive);

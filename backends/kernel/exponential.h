@@ -2,9 +2,9 @@
  * wherever they are used. */
 #ifndef K_EXPONENTIAL_H
 #define K_EXPONENTIAL_H
-#include "portable.h"
 #include "device/lanes.h"
 #include "device/math.h"
+#include "portable.h"
 
 K_CALL float k_pow(float x, float y) { return a_pow(x, y); }
 K_CALL float k_exp(float x) { return a_exp(x); }

@@ -59,8 +59,7 @@ K_FN struct k_vec3 k_mapped_normal(const struct k_scene *sc, const struct k_hit 
     float x = (2.0f * texel.x - 1.0f) * m->normal_scale;
     float y = (2.0f * texel.y - 1.0f) * m->normal_scale;
     struct k_vec3 B = v3_scale(v3_cross(t.N, t.T), t.sign);
-    struct k_vec3 M =
-        v3_madd(v3_madd(v3_scale(t.T, x), B, y), t.N, 2.0f * texel.z - 1.0f);
+    struct k_vec3 M = v3_madd(v3_madd(v3_scale(t.T, x), B, y), t.N, 2.0f * texel.z - 1.0f);
     return v3_dot(M, M) > 0.0f ? v3_normalize(M) : s->Ns;
 }
 

@@ -130,8 +130,8 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
 #if K_HAS(MEDIA)
     if (!inside && m->interface_) /* one passage too many */
         return 0;
-    struct k_scatter scatter = inside ? k_scatter_in_medium(sc, w->media, d)
-                                      : k_scatter_make(sc, &s, wo, entering);
+    struct k_scatter scatter =
+        inside ? k_scatter_in_medium(sc, w->media, d) : k_scatter_make(sc, &s, wo, entering);
 #else
     struct k_scatter scatter = k_scatter_make(sc, &s, wo, entering);
 #endif

@@ -1,0 +1,211 @@
+#include "media.h"
+
+#include <stdlib.h>
+
+enum { PASSAGES = 64 };
+
+bool media_used(const struct scene *s)
+{
+    bool used = false;
+    for (size_t i = 0; i < s->material_count; i++)
+        used = used || s->materials[i].medium.present || s->materials[i].interface;
+    return used;
+}
+
+/* ---- where a path is ------------------------------------------------------------------------ */
+
+/* Without its entry i. */
+static void list_remove(struct media_list *list, unsigned i)
+{
+    list->count--;
+    for (; i < list->count; i++)
+        list->material[i] = list->material[i + 1];
+}
+
+void media_cross(struct media_list *list, const struct scene *s, uint32_t material, bool enters)
+{
+    if (!s->materials[material].medium.present)
+        return;
+    if (enters) {
+        if (list->count == MEDIA_NESTED)
+            list_remove(list, 0);
+        list->material[list->count++] = material;
+        return;
+    }
+    for (unsigned i = list->count; i-- > 0;) {
+        if (list->material[i] == material) {
+            list_remove(list, i);
+            return;
+        }
+    }
+}
+
+const struct medium *media_innermost(const struct media_list *list, const struct scene *s,
+                                     uint32_t *material)
+{
+    if (list->count == 0)
+        return NULL;
+    *material = list->material[list->count - 1];
+    return &s->materials[*material].medium;
+}
+
+/* Van Oosterom and Strackee, "The Solid Angle of a Plane Triangle", IEEE TBME 30(2), 1983. */
+static double solid_angle(struct vec3 a, struct vec3 b, struct vec3 c)
+{
+    double la = length(a), lb = length(b), lc = length(c);
+    return 2 * atan2(dot(a, cross(b, c)),
+                     la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
+}
+
+/* How often the surfaces of a material go around O, and the volume of the box about them. */
+static double winding(const struct scene *s, uint32_t material, struct vec3 O, double *volume)
+{
+    struct vec3 lower = gray(INFINITY), upper = gray(-INFINITY);
+    double w = 0;
+    for (size_t i = 0; i < s->triangle_count + s->sphere_count; i++) {
+        struct vec3 v[3];
+        if (s->primitive_material[i] != material)
+            continue;
+        if (i < s->triangle_count) {
+            triangle_vertices(s, (uint32_t)i, v);
+            w += solid_angle(sub(v[0], O), sub(v[1], O), sub(v[2], O)) / (4 * PI);
+        } else {
+            const struct sphere *sphere = &s->spheres[i - s->triangle_count];
+            struct vec3 c = from_float(sphere->center);
+            double r = (double)sphere->radius;
+            w += length(sub(O, c)) < r;
+            v[0] = v[2] = sub(c, gray(r));
+            v[1] = add(c, gray(r));
+        }
+        for (int k = 0; k < 3; k++) {
+            lower = vec3(fmin(lower.x, v[k].x), fmin(lower.y, v[k].y), fmin(lower.z, v[k].z));
+            upper = vec3(fmax(upper.x, v[k].x), fmax(upper.y, v[k].y), fmax(upper.z, v[k].z));
+        }
+    }
+    struct vec3 d = sub(upper, lower);
+    *volume = d.x * d.y * d.z;
+    return w;
+}
+
+struct containing {
+    double volume;
+    uint32_t material;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct containing *p = a, *q = b;
+    if (p->volume != q->volume)
+        return p->volume > q->volume ? -1 : 1;
+    return p->material < q->material ? -1 : p->material > q->material;
+}
+
+struct media_list media_at_camera(const struct scene *s)
+{
+    struct containing found[MEDIA_MAX];
+    struct media_list list = {.count = 0};
+    size_t count = 0;
+    for (uint32_t i = 0; i < s->material_count; i++) {
+        double volume;
+        if (s->materials[i].medium.present && count < MEDIA_MAX &&
+            winding(s, i, from_double(s->camera.origin), &volume) > 0.5)
+            found[count++] = (struct containing){volume, i};
+    }
+    qsort(found, count, sizeof *found, larger_first);
+    for (size_t i = 0; i < count; i++)
+        media_cross(&list, s, found[i].material, true);
+    return list;
+}
+
+/* ---- flying --------------------------------------------------------------------------------- */
+
+/* Extinction where the path is. */
+static double density(const struct media_list *list, const struct scene *s)
+{
+    uint32_t material;
+    const struct medium *m = media_innermost(list, s, &material);
+    return m ? (double)m->density : 0;
+}
+
+/* Past the interface that was hit along d: where the ray goes on. */
+static struct vec3 pass(const struct scene *s, const struct hit *hit, struct vec3 d,
+                        struct media_list *list)
+{
+    bool enters = !(dot(hit->Ng, d) > 0);
+    media_cross(list, s, scene_material_of(s, hit->primitive), enters);
+    return offset_point(hit->P, hit->extent, enters ? negate(hit->Ng) : hit->Ng);
+}
+
+static bool is_interface(const struct scene *s, const struct hit *hit)
+{
+    return s->materials[scene_material_of(s, hit->primitive)].interface;
+}
+
+struct flight media_fly(const struct scene *s, const struct candidates *c, const struct ray *ray,
+                        double u, struct media_list *list)
+{
+    double tau = -log(1 - u), way = 0;
+    struct ray r = *ray;
+    for (int i = 0;; i++) {
+        struct probe probe = probe_make(r);
+        struct crossing crossing;
+        bool met = candidates_closest(c, &probe, INFINITY, &crossing);
+        double sigma = density(list, s);
+        if (sigma > 0 && (!met || tau / sigma < crossing.t)) {
+            double step = tau / sigma;
+            struct hit at = {.primitive = NO_PRIMITIVE, .t = way + step};
+            at.P = add(r.o, scale(step, r.d));
+            return (struct flight){FLIGHT_MEDIUM, at};
+        }
+        if (!met)
+            return (struct flight){.end = FLIGHT_MISS};
+        struct hit hit = hit_at(s, &probe, &crossing);
+        if (sigma > 0)
+            tau = fmax(0, tau - sigma * hit.t);
+        way += hit.t;
+        hit.t = way;
+        if (!is_interface(s, &hit) || i == PASSAGES)
+            return (struct flight){FLIGHT_SURFACE, hit};
+        r.o = pass(s, &hit, r.d, list);
+    }
+}
+
+double media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
+                     double distance, struct media_list list)
+{
+    double tau = 0, t_max = 0.9999 * distance;
+    for (int i = 0;; i++) {
+        struct probe probe = probe_make(ray);
+        struct crossing crossing;
+        double sigma = density(&list, s);
+        if (!candidates_closest(c, &probe, t_max, &crossing))
+            return exp(-(sigma > 0 ? tau + sigma * distance : tau));
+        struct hit hit = hit_at(s, &probe, &crossing);
+        if (!is_interface(s, &hit) || i == PASSAGES)
+            return 0;
+        tau += sigma * hit.t;
+        distance -= hit.t;
+        t_max -= hit.t;
+        ray.o = pass(s, &hit, ray.d, &list);
+    }
+}
+
+/* ---- scattering ----------------------------------------------------------------------------- */
+
+double phase_eval(double g, double c)
+{
+    double D = 1 + g * g - 2 * g * c;
+    return (1 - g * g) / (4 * PI * D * sqrt(D));
+}
+
+struct vec3 phase_sample(double g, struct vec3 d, double u, double v, double *pdf_w)
+{
+    double c = 1 - 2 * u;
+    if (g != 0) {
+        double q = (1 - g * g) / (1 - g + 2 * g * u);
+        c = clamp((1 + g * g - q * q) / (2 * g), -1, 1);
+    }
+    double r = sqrt(fmax(0, 1 - c * c)), phi = 2 * PI * v;
+    *pdf_w = phase_eval(g, c);
+    return to_world(frame_about(d), vec3(r * cos(phi), r * sin(phi), c));
+}
