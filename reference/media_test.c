@@ -86,7 +86,7 @@ static void test_inside_dielectric(void **state)
     struct material glass = s->materials[medium_of(s, 0.8, 0, 0)];
     glass.type = MATERIAL_DIELECTRIC;
     glass.interface = false;
-    glass.ior = 1;
+    glass.ior = (struct scalar_input){1, -1, 0};
     test_sphere(s, test_material(s, glass), vec3(0, 0, 0), 1);
     expect(s, 100000, 5, exp(-0.8 * 2));
     test_scene_free(s);
