@@ -102,14 +102,53 @@ static enum status shading_check(const struct device_info *info, const struct sc
     return STATUS_OK;
 }
 
-/* The part of a request that the scene on the device decides. */
-static void request_for_scene(const struct device *d, struct program_request *r)
+/* The code path that is meant; UNSUPPORTED when the API does not take it. Only source can have a
+ * scene's own shaders. */
+static enum status code_choose(const struct device *d, enum code_path wanted, uint32_t features,
+                               enum code_path *out, struct error *err)
 {
-    r->tree = d->loaded ? d->layout.bvh : BVH_BINARY;
-    r->features = d->layout.features;
+    enum code_path fastest = CODE_SOURCE;
+    unsigned source = 1u << CODE_SOURCE,
+             takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
+    if (takes & source && features & K_FEATURES_OF_TEXT)
+        fastest = CODE_SOURCE;
+    enum code_path chosen = wanted == CODE_AUTO ? fastest : wanted;
+    if (!(takes & 1u << chosen))
+        return error_msg(err, STATUS_UNSUPPORTED, "%s has no code path %s; it has %s", d->info.id,
+                         code_path_name(chosen), code_path_name(fastest));
+    *out = chosen;
+    return STATUS_OK;
+}
+
+/* What to compile for the scene on the device, if there is one. */
+static enum status request_make(const struct device *d, enum math_mode mode, uint32_t registers,
+                                enum code_path wanted, struct program_request *out,
+                                struct error *err)
+{
+    struct program_request r = program_request_make(mode);
+    r.registers = registers;
+    r.tree = d->loaded ? d->layout.bvh : BVH_BINARY;
+    r.features = d->layout.features;
     /* A processor's compiler takes longer to make another program than an unused feature costs. */
-    if (d->info.kind == DEVICE_CPU && r->features)
-        r->features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+    if (d->info.kind == DEVICE_CPU && r.features)
+        r.features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+    enum status st = code_choose(d, wanted, r.features, &r.code, err);
+    if (st == STATUS_OK)
+        *out = r;
+    return st;
+}
+
+/* A scene came after the program was built: parts are compiled again when they are first run. */
+static enum status request_again(struct device *d, struct error *err)
+{
+    struct program_request r;
+    enum status st = request_make(d, d->request.mode, d->request.registers, d->wanted, &r, err);
+    if (st || program_request_equal(&r, &d->request))
+        return st;
+    d->request = r;
+    d->shape_count = 0;
+    d->api->request(d->backend, &r);
+    return STATUS_OK;
 }
 
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
@@ -150,13 +189,8 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     d->camera = s->camera;
     d->exponent = film_exponent(s);
     d->loaded = true;
-    struct program_request request = d->request;
-    request_for_scene(d, &request);
-    if (d->built && !program_request_equal(&request, &d->request)) {
-        d->request = request;
-        d->shape_count = 0;
-        d->api->request(d->backend, &request);
-    }
+    if (d->built && (st = request_again(d, err)))
+        return st;
     if (times)
         *times = t;
     return STATUS_OK;
@@ -164,20 +198,6 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 
 /* ---- program
  * ---------------------------------------------------------------------------------------------- */
-
-/* The code path that is meant; UNSUPPORTED when the API does not take it. */
-static enum status code_choose(const struct device *d, enum code_path wanted, enum code_path *out,
-                               struct error *err)
-{
-    unsigned takes = d->api->code_paths ? d->api->code_paths : 1u << CODE_SOURCE;
-    enum code_path first = takes & 1u << CODE_SOURCE ? CODE_SOURCE : CODE_LLVM;
-    enum code_path chosen = wanted == CODE_AUTO ? first : wanted;
-    if (!(takes & 1u << chosen))
-        return error_msg(err, STATUS_UNSUPPORTED, "%s has no code path %s; it has %s", d->info.id,
-                         code_path_name(chosen), code_path_name(first));
-    *out = chosen;
-    return STATUS_OK;
-}
 
 enum status device_build(struct device *d, const struct launch_settings *settings,
                          struct build_info *info, struct error *err)
@@ -187,18 +207,17 @@ enum status device_build(struct device *d, const struct launch_settings *setting
         settings->code < CODE_AUTO || settings->code >= CODE_COUNT)
         return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
     const enum math_mode mode = settings->mode;
-    struct program_request request = program_request_make(mode);
-    request.registers = settings->registers;
-    request_for_scene(d, &request);
+    struct program_request request;
     memset(out, 0, sizeof *out);
     d->built = false;
     d->shape_count = 0;
-    enum status st = code_choose(d, settings->code, &request.code, err);
+    enum status st = request_make(d, mode, settings->registers, settings->code, &request, err);
     if (st == STATUS_OK)
         st = d->api->build(d->backend, &request, out, err);
     if (st)
         return st;
     d->request = request;
+    d->wanted = settings->code;
     d->built = true;
     if (mode == MODE_STRICT) {
         st = device_check_strict(d, err);

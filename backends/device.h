@@ -10,6 +10,7 @@ struct device {
     struct backend *backend;
     bool loaded, built;
     struct program_request request; /* of the built program */
+    enum code_path wanted;          /* as it was asked for */
     struct layout layout;           /* buffers are kept only for an API with keeps_host_memory */
     struct camera camera;
     int32_t exponent;

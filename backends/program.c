@@ -40,3 +40,12 @@ enum status program_defines(const struct program_request *r, char *buf, size_t s
         return error_msg(err, STATUS_LIMIT, "the kernel's definitions are too long");
     return STATUS_OK;
 }
+
+void kernel_entries_of_part(enum program_part part, const char *names[ENTRY_COUNT + 1])
+{
+    size_t n = 0;
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        if (kernel_entries[i].part == part)
+            names[n++] = kernel_entries[i].name;
+    names[n] = NULL;
+}

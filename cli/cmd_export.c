@@ -1,10 +1,12 @@
-/* isophote export and isophote import: a store as JSON Lines, and back. */
+/* isophote export: a result store as JSON Lines, or a scene for Mitsuba 3. isophote import: JSON
+ * Lines into a store. */
 #include "cli.h"
 
 #include <string.h>
 #include <unistd.h>
 
 #include "reports.h"
+#include "scenes.h"
 
 static enum status export_file(struct store *store, const char *path, struct error *err)
 {
@@ -29,35 +31,94 @@ static enum status export_file(struct store *store, const char *path, struct err
     return st;
 }
 
+static int export_store(const char *store_name, const char *out)
+{
+    struct error err = {0};
+    struct store *store;
+    if (store_open(store_name, true, &store, &err))
+        return report_error(&err, false);
+    enum status st = !out || strcmp(out, "-") == 0 ? store_export(store, stdout, &err)
+                                                   : export_file(store, out, &err);
+    store_close(store);
+    return st ? report_error(&err, false) : EXIT_PASS;
+}
+
+static int export_scene(const char *name, const char *out, struct mitsuba_export *options)
+{
+    struct error err = {0};
+    struct arena a = {0};
+    struct scene *scene = NULL;
+    const char *path = NULL;
+    enum status st = scene_resolve(&a, name, &path, &err);
+    if (!st)
+        st = scene_load(path, &scene, &err);
+    if (!st)
+        st = scene_export_mitsuba(&a, scene, out, options, &err);
+    for (const struct mitsuba_note *n = options->notes; n; n = n->next)
+        fprintf(stderr, "isophote: %s: %s\n", n->what, n->why);
+    int status = EXIT_PASS;
+    if (st == STATUS_UNSUPPORTED) {
+        report_error(&err, false);
+        status = EXIT_BAD_INPUT;
+    } else if (st) {
+        status = report_error(&err, false);
+    } else {
+        printf("%s\n", options->xml);
+    }
+    scene_free(scene);
+    arena_free(&a);
+    return status;
+}
+
 int cmd_export(int argc, char **argv)
 {
-    const char *store_name = NULL, *out = "-";
+    const char *store_name = NULL, *out = NULL, *scene = NULL;
+    struct mitsuba_export mitsuba = {0};
     const struct option options[] = {
         {"--store", OPTION_STRING, &store_name, "FILE", "the result store to read", NULL},
-        {"-o", OPTION_STRING, &out, "FILE", "the file to write (default: standard output)", NULL},
+        {"--mitsuba", OPTION_STRING, &scene, "SCENE", "the scene to write for Mitsuba 3", NULL},
+        {"-o", OPTION_STRING, &out, "FILE",
+         "the file to write (a store: standard output if not given; a scene: NAME.xml, or a "
+         "folder for scene.xml and what it needs)",
+         NULL},
+        {"--plugins", OPTION_FLAG, &mitsuba.plugins, NULL,
+         "with --mitsuba: BSDFs that Mitsuba lacks as Python plugins, put beside the scene as "
+         "isophote_bsdfs.py",
+         NULL},
+        {"--lossy", OPTION_FLAG, &mitsuba.lossy, NULL,
+         "with --mitsuba: write the nearest to what has no counterpart, and list the differences",
+         NULL},
     };
     const struct command_line line = {
-        .usage = "isophote export --store FILE [-o results.jsonl]",
-        .summary = "Writes a result store as JSON Lines, one record a line (docs/results.md).",
+        .usage = "isophote export --store FILE [-o results.jsonl]\n"
+                 "       isophote export --mitsuba SCENE -o DIR|FILE.xml [--plugins] [--lossy]",
+        .summary = "Writes a result store as JSON Lines, one record a line (docs/results.md); or a "
+                   "scene as XML for\n"
+                   "Mitsuba 3, with its meshes and textures beside it (docs/scenes.md, Mitsuba). A "
+                   "scene that would not\n"
+                   "mean the same there is refused: each difference is named, nothing is written, "
+                   "exit status 2.",
         .options = options,
         .option_count = sizeof options / sizeof *options,
+        .examples = "  isophote export --store out/mine.db -o out/mine.jsonl\n"
+                    "  isophote export --mitsuba cornell -o out/cornell.xml\n"
+                    "  isophote export --mitsuba blobgloss --plugins -o out/blobgloss\n"
+                    "  isophote export --mitsuba my-scene.json --lossy -o out/my-scene\n",
     };
     size_t args;
     int status = options_parse(argc, argv, &line, &args);
     if (status >= 0)
         return status;
     struct error err = {0};
-    struct store *store;
-    if (!store_name) {
-        error_msg(&err, STATUS_ARG, "export needs --store FILE");
+    if (!store_name == !scene)
+        error_msg(&err, STATUS_ARG, "export needs --store FILE or --mitsuba SCENE, one of them");
+    else if (scene && !out)
+        error_msg(&err, STATUS_ARG, "export --mitsuba needs -o DIR or -o FILE.xml");
+    else if (store_name && (mitsuba.lossy || mitsuba.plugins))
+        error_msg(&err, STATUS_ARG, "--lossy and --plugins go with --mitsuba SCENE");
+    if (err.code)
         return report_error(&err, false);
-    }
-    if (store_open(store_name, true, &store, &err))
-        return report_error(&err, false);
-    enum status st =
-        strcmp(out, "-") == 0 ? store_export(store, stdout, &err) : export_file(store, out, &err);
-    store_close(store);
-    return st ? report_error(&err, false) : EXIT_PASS;
+    return scene ? export_scene(scene, out, &mitsuba) : export_store(store_name, out);
 }
 
 int cmd_import(int argc, char **argv)

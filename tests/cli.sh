@@ -185,6 +185,31 @@ case_bad_import()
     [ -s out/new.db ] || fail "what was taken before is gone"
 }
 
+case_export_mitsuba()
+{
+    run 0 export --mitsuba cornell -o out/box
+    prints '^out/box/scene.xml$'
+    [ -s out/box/scene.xml ] || fail "no out/box/scene.xml"
+    grep -q 'type="twosided"' out/box/scene.xml || fail "no BSDF in out/box/scene.xml"
+    [ ! -s stderr ] || fail "a scene that means the same has notes"
+    run 0 export --mitsuba cornell -o out/named.xml
+    [ -s out/named.xml ] || fail "no out/named.xml"
+    grep -oE 'named-mesh[0-9-]*.ply' out/named.xml | while read -r mesh; do [ -s "out/$mesh" ] || fail "no out/$mesh"; done
+    rm -r out && mkdir out
+    run 2 export --mitsuba enclosure -o out/refused
+    says 'material "wall": .*one side'
+    nothing_in out
+    run 2 export --mitsuba cornell
+    says "-o"
+    run 2 export --store out/x.db --mitsuba cornell -o out/a
+    says "one of them"
+    run 2 export --store out/x.db --lossy
+    says "--mitsuba"
+    run 2 export --mitsuba cornell -o /dev/null/box
+    says "/dev/null/box"
+    nothing_in out
+}
+
 case_full_disk()
 {
     local status=0

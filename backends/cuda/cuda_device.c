@@ -1,5 +1,6 @@
 /* CUDA as backends/gpu/ asks for it. */
 #include "cuda_compile.h"
+#include "cuda_llvm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,9 @@ static enum status cuda_options_of(const char *arch, const struct program_reques
                                    char *options, size_t options_size, char *identity,
                                    size_t identity_size, struct error *err)
 {
+    if (request->code == CODE_LLVM)
+        return cuda_llvm_options(request, (int)strtol(arch, NULL, 10), options, options_size,
+                                 identity, identity_size, err);
     const struct nvrtc_api *n = nvrtc_loaded();
     snprintf(identity, identity_size, "NVRTC %d.%d arch %s", n->major, n->minor, arch);
     return cuda_options(n, request, (int)strtol(arch, NULL, 10), false, options, options_size, err);
@@ -65,6 +69,8 @@ static enum status cuda_compile_for(const char *arch, const struct program_reque
                                     struct arena *a, struct gpu_image *out, struct build_info *info,
                                     struct error *err)
 {
+    if (request->code == CODE_LLVM)
+        return cuda_llvm_compile(request, (int)strtol(arch, NULL, 10), a, out, info, err);
     return cuda_compile(nvrtc_loaded(), request, (int)strtol(arch, NULL, 10), false, a, out, info,
                         err);
 }
@@ -95,5 +101,17 @@ static enum status cuda_open(const struct device_info *info, struct backend **ou
     return gpu_open(&cuda, info, out, err);
 }
 
+static unsigned code_paths(const struct backend *b, enum code_path *fastest)
+{
+    (void)b;
+    *fastest = CODE_SOURCE;
+    return 1u << CODE_SOURCE | 1u << CODE_LLVM;
+}
+
 const struct backend_api cuda_api = {
-    .name = "cuda", .enumerate = cuda_enumerate, .open = cuda_open, GPU_ENTRIES};
+    .name = "cuda",
+    .code_paths = code_paths,
+    .enumerate = cuda_enumerate,
+    .open = cuda_open,
+    GPU_ENTRIES,
+};

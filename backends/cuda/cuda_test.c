@@ -2,6 +2,7 @@
  * kernel through the real NVRTC, the host code against a mock driver (cuda_mock.c), and absence.
  * With a GPU the conformance suite runs on cuda:0 as on every device. */
 #include "cuda_compile.h"
+#include "cuda_llvm.h"
 #include "mock_run.h"
 
 #include <setjmp.h>
@@ -65,6 +66,43 @@ static unsigned occurrences(const char *text, const char *word)
 }
 
 /* PTX says what the arithmetic is: strict must hold no fused, approximate or flushing operation. */
+static void check_arithmetic(const char *ptx, const struct program_request *request)
+{
+    const enum math_mode mode = request->mode;
+    for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
+        char head[64];
+        snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+        assert_true((strstr(ptx, head) != NULL) == (kernel_entries[entry].part == request->part));
+    }
+    unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
+             flushed = occurrences(ptx, ".ftz");
+    assert_true((fused > 0) == (mode != MODE_STRICT));
+    assert_true((approximate > 0) == (mode == MODE_FAST));
+    assert_true((flushed > 0) == (mode == MODE_FAST));
+    if (mode != MODE_FAST) {
+        assert_true(occurrences(ptx, "div.rn.f32") > 0);
+        assert_true(occurrences(ptx, "sqrt.rn.f32") > 0);
+    }
+    assert_int_equal(occurrences(ptx, ".f64"), 0); /* no doubles crept in */
+}
+
+/* The driver's assembler takes the text, where NVIDIA's tools are installed. */
+static bool assembles(const char *ptx, const char *arch)
+{
+    static const char tool[] = "/usr/local/cuda/bin/ptxas";
+    char path[] = "/tmp/isophote_ptx_XXXXXX", command[256];
+    if (access(tool, X_OK) != 0)
+        return true;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, ptx, strlen(ptx)), (ssize_t)strlen(ptx));
+    close(file);
+    snprintf(command, sizeof command, "%s -arch=%s -O0 -o /dev/null %s", tool, arch, path);
+    bool taken = system(command) == 0;
+    unlink(path);
+    return taken;
+}
+
 static void modes_compile_to_their_arithmetic(void **state)
 {
     (void)state;
@@ -75,34 +113,55 @@ static void modes_compile_to_their_arithmetic(void **state)
         skip();
     }
     for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
-        const enum math_mode mode = (enum math_mode)(i / PART_COUNT);
-        struct program_request request = program_request_make(mode);
+        struct program_request request = program_request_make((enum math_mode)(i / PART_COUNT));
         request.part = (enum program_part)(i % PART_COUNT);
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
         struct error err = {0};
         if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
-            fail_msg("%s: %s", math_mode_name(mode), err.msg);
-        const char *ptx = image.data;
-        for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
-            char head[64];
-            snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
-            assert_true((strstr(ptx, head) != NULL) ==
-                        (kernel_entries[entry].part == request.part));
-        }
-        unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
-                 flushed = occurrences(ptx, ".ftz");
-        assert_true((fused > 0) == (mode != MODE_STRICT));
-        assert_true((approximate > 0) == (mode == MODE_FAST));
-        assert_true((flushed > 0) == (mode == MODE_FAST));
-        if (mode != MODE_FAST) {
-            assert_true(occurrences(ptx, "div.rn.f32") > 0);
-            assert_true(occurrences(ptx, "sqrt.rn.f32") > 0);
-        }
-        assert_int_equal(occurrences(ptx, ".f64"), 0); /* no doubles crept in */
+            fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
+        check_arithmetic(image.data, &request);
         arena_free(&a);
     }
+}
+
+static void llvm_makes_the_same_arithmetic(void **state)
+{
+    (void)state;
+    char options[512], identity[512];
+    struct program_request request = program_request_make(MODE_STRICT);
+    struct error err = {0};
+    if (cuda_llvm_options(&request, 90, options, sizeof options, identity, sizeof identity, &err) ==
+        STATUS_UNSUPPORTED) {
+        print_message("%s\n", err.msg);
+        skip();
+    }
+    for (unsigned i = 0; i < 3 * PART_COUNT * 2; i++) {
+        request = program_request_make((enum math_mode)(i / PART_COUNT % 3));
+        request.part = (enum program_part)(i % PART_COUNT);
+        request.features = i < 3 * PART_COUNT ? 0 : K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+        request.registers = 64;
+        request.code = CODE_LLVM;
+        struct arena a = {0};
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        if (cuda_llvm_compile(&request, 90, &a, &image, &info, &err) != STATUS_OK)
+            fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
+        const char *ptx = image.data;
+        assert_int_equal(image.size, strlen(ptx) + 1);
+        check_arithmetic(ptx, &request);
+        assert_int_equal(occurrences(ptx, ".maxnreg 64\n"), occurrences(ptx, ".entry "));
+        if (i % PART_COUNT == 0)
+            assert_true(assembles(ptx, "sm_90"));
+        arena_free(&a);
+    }
+    /* What only source can have. */
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    request.fault = "lost-cosine";
+    assert_int_equal(cuda_llvm_compile(&request, 90, NULL, &image, &info, &err),
+                     STATUS_UNSUPPORTED);
 }
 
 static void machine_code_is_made_without_a_device(void **state)
@@ -180,6 +239,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(failures_are_reported_and_leave_nothing),
         cmocka_unit_test(absence_is_explained),
         cmocka_unit_test(modes_compile_to_their_arithmetic),
+        cmocka_unit_test(llvm_makes_the_same_arithmetic),
         cmocka_unit_test(machine_code_is_made_without_a_device),
     };
     return cmocka_run_group_tests_name("cuda", tests, NULL, NULL);

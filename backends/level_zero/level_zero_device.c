@@ -1,5 +1,5 @@
 /* Which Level Zero devices there are, and what they say of themselves. */
-#include "kernel_spirv.h"
+#include "kernel_modules.h"
 #include "level_zero.h"
 
 #include <stdlib.h>
@@ -123,8 +123,8 @@ static enum status level_zero_enumerate(void (*found)(void *ctx, const struct de
     list_fill(ze, &list);
     if (list.count == 0)
         problem(ctx, "level_zero: the drivers that are here find no device");
-    if (list.count > 0 && kernel_spirv_problem()) {
-        snprintf(text, sizeof text, "level_zero: %s", kernel_spirv_problem());
+    if (list.count > 0 && kernel_module_problem(KERNEL_SPIRV)) {
+        snprintf(text, sizeof text, "level_zero: %s", kernel_module_problem(KERNEL_SPIRV));
         problem(ctx, text);
         return STATUS_OK;
     }
@@ -273,9 +273,16 @@ static void level_zero_defaults(const struct backend *b, struct launch_settings 
     work_group_default(&b->info, s);
 }
 
+static unsigned code_paths(const struct backend *b, enum code_path *fastest)
+{
+    (void)b;
+    *fastest = CODE_LLVM;
+    return 1u << CODE_LLVM;
+}
+
 const struct backend_api level_zero_api = {
     .name = "level_zero",
-    .code_paths = 1u << CODE_LLVM,
+    .code_paths = code_paths,
     .enumerate = level_zero_enumerate,
     .open = level_zero_open,
     .close = level_zero_close,

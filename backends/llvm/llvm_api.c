@@ -11,6 +11,7 @@
 static struct {
     pthread_once_t once;
     struct llvm_api api;
+    void *library;
     bool loaded;
     char problem[640];
 } llvm = {.once = PTHREAD_ONCE_INIT};
@@ -28,30 +29,20 @@ static void *library_open(void)
     return library;
 }
 
-/* This machine's code generator; LLVM's names say the architecture. */
-static bool target_ready(void *library)
+enum status llvm_target_ready(const struct llvm_api *api, const char *architecture,
+                              struct error *err)
 {
-#if defined(__x86_64__)
-#define ARCHITECTURE "X86"
-#elif defined(__aarch64__)
-#define ARCHITECTURE "AArch64"
-#else
-#define ARCHITECTURE "none"
-#endif
-    static const char *const parts[] = {"TargetInfo", "Target", "TargetMC", "AsmPrinter",
-                                        "AsmParser"};
+    static const char *const parts[] = {"TargetInfo", "Target", "TargetMC", "AsmPrinter"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         char name[64];
-        snprintf(name, sizeof name, "LLVMInitialize" ARCHITECTURE "%s", parts[i]);
+        snprintf(name, sizeof name, "LLVMInitialize%s%s", architecture, parts[i]);
         void (*initialise)(void);
-        *(void **)&initialise = dlsym(library, name);
-        if (!initialise) {
-            snprintf(llvm.problem, sizeof llvm.problem, "llvm: %s lacks %s", llvm.api.path, name);
-            return false;
-        }
+        *(void **)&initialise = dlsym(llvm.library, name);
+        if (!initialise)
+            return error_msg(err, STATUS_UNSUPPORTED, "llvm: %s lacks %s", api->path, name);
         initialise();
     }
-    return true;
+    return STATUS_OK;
 }
 
 static void path_keep(void *library)
@@ -93,8 +84,12 @@ static void library_load(void)
     }
     LLVM_FUNCTIONS(X)
 #undef X
-    if (!target_ready(library))
+    struct error why = {0};
+    llvm.library = library;
+    if (llvm_target_ready(&llvm.api, LLVM_HOST_ARCHITECTURE, &why) != STATUS_OK) {
+        snprintf(llvm.problem, sizeof llvm.problem, "%.600s", why.msg);
         return;
+    }
     host_describe();
     llvm.loaded = true;
 }

@@ -328,6 +328,18 @@ struct llvm_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
  * what and how to get it. Thread-safe. */
 const struct llvm_api *llvm_load(const char **problem);
 
+/* Makes a code generator ready that LLVM calls by this name: "NVPTX", "AMDGPU". This machine's is.
+ * UNSUPPORTED where the library has none. */
+#if defined(__x86_64__)
+#define LLVM_HOST_ARCHITECTURE "X86"
+#elif defined(__aarch64__)
+#define LLVM_HOST_ARCHITECTURE "AArch64"
+#else
+#define LLVM_HOST_ARCHITECTURE "none"
+#endif
+enum status llvm_target_ready(const struct llvm_api *api, const char *architecture,
+                              struct error *err);
+
 /* error_msg with LLVM's text, which is freed. Failure and message may be NULL. */
 enum status llvm_error(struct error *err, const struct llvm_api *llvm, enum status code,
                        llvm_failure failure, char *message, const char *what);

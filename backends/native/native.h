@@ -13,6 +13,7 @@ enum status native_describe(const char *id, struct device_info *out, struct erro
 enum status native_open(const char *fault, struct backend **out, struct error *err);
 
 void native_close(struct backend *b);
+unsigned native_code_paths(const struct backend *b, enum code_path *fastest);
 enum bvh_kind native_preferred_bvh(const struct backend *b);
 enum status native_upload(struct backend *b, const struct scene_buffers *buffers,
                           uint64_t *device_bytes, struct error *err);
@@ -32,9 +33,10 @@ void native_set_threads(struct backend *b, unsigned threads);
 
 /* All of struct backend_api but name, flags, enumerate and open. */
 #define NATIVE_FUNCTIONS                                                                           \
-    .close = native_close, .preferred_bvh = native_preferred_bvh, .upload = native_upload,         \
-    .build = native_build, .request = native_request, .film_begin = native_film_begin,             \
-    .launch = native_launch, .finish = native_finish, .film_read = native_film_read,               \
-    .run_words = native_run_words, .defaults = native_defaults, .set_threads = native_set_threads
+    .close = native_close, .code_paths = native_code_paths, .preferred_bvh = native_preferred_bvh, \
+    .upload = native_upload, .build = native_build, .request = native_request,                     \
+    .film_begin = native_film_begin, .launch = native_launch, .finish = native_finish,             \
+    .film_read = native_film_read, .run_words = native_run_words, .defaults = native_defaults,     \
+    .set_threads = native_set_threads
 
 #endif

@@ -273,10 +273,18 @@ void opencl_defaults(const struct backend *b, struct launch_settings *s)
     work_group_default(&b->info, s);
 }
 
+/* Whether a device takes SPIR-V is said when it is built for it. */
+static unsigned code_paths(const struct backend *b, enum code_path *fastest)
+{
+    (void)b;
+    *fastest = CODE_SOURCE;
+    return 1u << CODE_SOURCE | 1u << CODE_LLVM;
+}
+
 const struct backend_api opencl_api = {
     .name = "opencl",
     .keeps_host_memory = true,
-    .code_paths = 1u << CODE_SOURCE | 1u << CODE_LLVM,
+    .code_paths = code_paths,
     .enumerate = opencl_enumerate,
     .open = opencl_open,
     .close = opencl_close,

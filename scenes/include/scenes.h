@@ -400,6 +400,30 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
  */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
 
+/* ---- export to Mitsuba 3
+ * ---------------------------------------------------------------------------- */
+
+/* What of a scene means something else in Mitsuba 3, or has no counterpart there. */
+struct mitsuba_note {
+    const char *what; /* material "gold", camera ... */
+    const char *why;  /* which formula or feature differs, and what was written instead */
+    struct mitsuba_note *next;
+};
+struct mitsuba_export {
+    bool lossy;   /* write the nearest that Mitsuba has, and list the differences */
+    bool plugins; /* BSDFs that Mitsuba lacks as plugins of scenes/mitsuba/isophote_bsdfs.py, which
+                     is put beside the scene: `import isophote_bsdfs` before it is loaded */
+    /* results, in the arena passed in */
+    struct mitsuba_note *notes; /* in the order of the scene; NULL: it means the same */
+    const char *xml;            /* the file written */
+};
+/* Writes the scene as Mitsuba 3 XML (docs/scenes.md, Mitsuba), with PLY and EXR files beside it. `out`
+ * is a name that ends in .xml, or a folder (made if need be), which gets scene.xml. The XML file is
+ * written last. Fails: UNSUPPORTED without `lossy` when there are notes (they are filled, nothing is
+ * written), IO, MEMORY. */
+enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const char *out,
+                                 struct mitsuba_export *options, struct error *err);
+
 /* ---- film ------------------------------------------------------------------------------------ */
 
 /* The order-free film (docs/protocol.md section 9): per pixel four 64-bit integers, R, G, B in

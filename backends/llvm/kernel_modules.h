@@ -1,0 +1,27 @@
+/* The portable kernel as LLVM saw it when this program was built (clang-15): SPIR-V for drivers
+ * that compile no source, bitcode for what LLVM itself makes machine code of at run time. */
+#ifndef ISOPHOTE_KERNEL_MODULES_H
+#define ISOPHOTE_KERNEL_MODULES_H
+
+#include "backend_api.h"
+
+enum kernel_format {
+    KERNEL_SPIRV,     /* 1.2, OpenCL's kind (llvm-spirv-15, spirv-val) */
+    KERNEL_SPIRV_CPU, /* the same with eight lanes in one work-item (K_CPU) */
+    KERNEL_X86_64,    /* bitcode; AVX2 and FMA (x86-64-v3) */
+    KERNEL_NVPTX,     /* bitcode of the CUDA dialect */
+    KERNEL_FORMAT_COUNT
+};
+
+/* The module for the request. PART_RENDER is made for scenes without features (SPIR-V: for each
+ * tree) and for any tree with all features; the other parts serve all. In static memory, 16-byte
+ * aligned; SPIR-V a multiple of 4 bytes.
+ * UNSUPPORTED when the program was built without the tools, naming them, and for what only source
+ * can have: a fault, a scene's own shaders. */
+enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
+                               const void **data, size_t *size, struct error *err);
+
+/* NULL, or what was missing when the program was built, with how to get it. */
+const char *kernel_module_problem(enum kernel_format format);
+
+#endif

@@ -1,0 +1,46 @@
+/* Bitcode to machine code or assembly for a target, through libLLVM-15. */
+#ifndef ISOPHOTE_LLVM_COMPILE_H
+#define ISOPHOTE_LLVM_COMPILE_H
+
+#include "llvm_api.h"
+
+/* A code generator of LLVM's. LLVM may end the process over a processor that it does not know: only
+ * names from here. */
+struct llvm_machine_choice {
+    const char *architecture; /* as LLVM calls its code generator */
+    const char *triple, *cpu, *features;
+    bool assembly; /* text (PTX), else an object file */
+};
+/* This machine. */
+struct llvm_machine_choice llvm_host_machine(const struct llvm_api *api);
+/* NVIDIA's compute capability `arch` (90: 9.0), or the newest below it that LLVM 15 knows, whose
+ * PTX the driver finishes. */
+struct llvm_machine_choice llvm_nvptx_machine(int arch);
+
+/* A part of the program: bitcode, or IR as text. */
+struct llvm_part {
+    const char *name; /* for messages */
+    const void *data;
+    size_t size;
+};
+
+/* The parts linked, everything but `keep` made internal, optimised together and emitted: heap at
+ * *out, freed by the caller. keep: names, ends with NULL. $ISOPHOTE_LLVM_DUMP is a folder that gets
+ * the module after each stage. Fails: BUILD (a part that does not parse or verify, with LLVM's
+ * words), UNSUPPORTED (the target), MEMORY. */
+enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_choice *machine,
+                         const struct llvm_part *parts, size_t count, const char *const *keep,
+                         char **out, size_t *size, struct error *err);
+
+/* ---- machine code of this process ------------------------------------------------------------ */
+
+struct llvm_program;
+
+/* Links an object file of llvm_host_machine in memory. Fails: BUILD. */
+enum status llvm_program_load(const struct llvm_api *api, const void *object, size_t size,
+                              struct llvm_program **out, struct error *err);
+/* A function's address; NULL if there is none. */
+void *llvm_program_symbol(const struct llvm_program *p, const char *name);
+void llvm_program_free(struct llvm_program *p); /* takes NULL */
+
+#endif

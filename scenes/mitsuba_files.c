@@ -1,0 +1,173 @@
+/* Files beside a Mitsuba scene: meshes as PLY, pictures as EXR. */
+#include "mitsuba.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum status no_memory(struct exporter *x)
+{
+    return x->status =
+               error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);
+}
+
+static const char *file_path(struct exporter *x, const char *name)
+{
+    return arena_printf(x->arena, "%s/%s", x->folder, name);
+}
+
+/* ---- meshes --------------------------------------------------------------------------------- */
+
+/* One vertex of the file: what `flags` says it has, and always a place. */
+static void put_vertex(struct text *t, const struct scene *s, uint32_t v, const float *uv,
+                       float turn)
+{
+    text_append(t, (const char *)s->P[v], 12);
+    if (turn != 0) {
+        const float n[3] = {turn * s->N[v][0], turn * s->N[v][1], turn * s->N[v][2]};
+        text_append(t, (const char *)n, 12);
+    }
+    if (uv) {
+        const float down[2] = {uv[0], 1 - uv[1]};
+        text_append(t, (const char *)down, 8);
+    }
+}
+
+/* -1 where every vertex normal points away from the side that the winding names: section 4 of
+ * docs/protocol.md turns the shading normal to that side, Mitsuba would not. */
+static float normals_turn(const struct scene *s, const uint32_t t[3])
+{
+    double e[2][3], ng[3];
+    for (int k = 0; k < 3; k++) {
+        e[0][k] = (double)s->P[t[1]][k] - s->P[t[0]][k];
+        e[1][k] = (double)s->P[t[2]][k] - s->P[t[0]][k];
+    }
+    for (int k = 0; k < 3; k++)
+        ng[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+    for (int i = 0; i < 3; i++)
+        if (ng[0] * s->N[t[i]][0] + ng[1] * s->N[t[i]][1] + ng[2] * s->N[t[i]][2] >= 0)
+            return 1;
+    return -1;
+}
+
+uint32_t mitsuba_triangle_material(const struct scene *s, size_t triangle)
+{
+    size_t behind = triangle < s->triangle_count ? 0 : scene_primitive_count(s) - s->triangle_count;
+    return s->primitive_material[triangle + behind];
+}
+
+/* Each triangle has vertices of its own: what a vertex carries may depend on its triangle. */
+void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, uint32_t material,
+                       uint8_t flags, const char **name)
+{
+    const struct scene *s = x->scene;
+    size_t first = prototype ? prototype->first : 0;
+    size_t end = prototype ? first + prototype->count : s->triangle_count;
+    bool normals = flags & TRIANGLE_HAS_NORMALS, uv = flags & TRIANGLE_HAS_UV;
+    bool own_uv = !uv && mitsuba_needs_uv(&s->materials[material]);
+    static const float corners[3][2] = {{0, 0}, {1, 0}, {0, 1}}; /* (b1, b2): protocol, section 4 */
+    struct text body = {0}, file = {0};
+    size_t count = 0;
+    for (size_t i = first; i < end; i++) {
+        if (mitsuba_triangle_material(s, i) != material || s->triangle_flags[i] != flags)
+            continue;
+        count++;
+        if (x->dry)
+            continue;
+        float turn = normals ? normals_turn(s, s->triangles[i]) : 0;
+        for (int k = 0; k < 3; k++) {
+            uint32_t v = s->triangles[i][k];
+            put_vertex(&body, s, v, uv ? s->UV[v] : own_uv ? corners[k] : NULL, turn);
+        }
+    }
+    *name = "";
+    if (count)
+        *name = prototype ? arena_printf(x->arena, "%s-group%zu-mesh%u-%u.ply", x->stem,
+                                         (size_t)(prototype - s->prototypes), material, flags)
+                          : arena_printf(x->arena, "%s-mesh%u-%u.ply", x->stem, material, flags);
+    if (!*name) {
+        *name = "";
+        no_memory(x);
+    }
+    if (!count || x->dry || x->status)
+        return text_free(&body);
+    text_printf(&file, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", 3 * count);
+    text_puts(&file, "property float x\nproperty float y\nproperty float z\n");
+    if (normals)
+        text_puts(&file, "property float nx\nproperty float ny\nproperty float nz\n");
+    if (uv || own_uv)
+        text_puts(&file, "property float u\nproperty float v\n");
+    text_printf(&file, "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
+                count);
+    text_append(&file, body.data, body.len);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t v[3] = {(uint32_t)(3 * i), (uint32_t)(3 * i + 1), (uint32_t)(3 * i + 2)};
+        text_append(&file, "\3", 1);
+        text_append(&file, (const char *)v, 12);
+    }
+    const char *path = file_path(x, *name);
+    if (file.failed || body.failed || !path)
+        no_memory(x);
+    else
+        x->status = file_write(path, file.data, file.len, x->err);
+    text_free(&body);
+    text_free(&file);
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+double mitsuba_texel(const struct image *image, uint32_t x, uint32_t y, uint32_t channel)
+{
+    if (channel == 3 && image->channels < 4)
+        return 1;
+    size_t at = (size_t)y * image->width + x;
+    at = at * image->channels + (image->channels >= 3 ? channel : 0);
+    if (image->format == TEXEL_F32)
+        return ((const float *)image->texels)[at];
+    double v = ((const uint8_t *)image->texels)[at] / 255.0;
+    return image->srgb && channel < 3 ? srgb_decode(v) : v;
+}
+
+void mitsuba_write_exr(struct exporter *x, const char *name, uint32_t width, uint32_t height,
+                       uint32_t channels, const float *texels)
+{
+    if (x->dry || x->status)
+        return;
+    const char *path = file_path(x, name);
+    const struct image_channel rgb[3] = {
+        {"R", texels, 3}, {"G", texels + 1, 3}, {"B", texels + 2, 3}};
+    const struct image_channel gray = {"Y", texels, 1};
+    if (!path)
+        no_memory(x);
+    else
+        x->status = image_write_exr(path, width, height, channels == 1 ? &gray : rgb, channels,
+                                    NULL, x->err);
+}
+
+/* Section 5.1 of docs/protocol.md interpolates between rows at v = (j + 1/2)/H; Mitsuba's rows
+ * stand at v = j/(H - 1), the first and the last on the poles. A map of 2 H + 1 rows has all places
+ * where ours bends among its own: odd rows are ours, even ones the means of their neighbours.
+ * Columns stand alike. */
+void mitsuba_write_environment(struct exporter *x, const char *name)
+{
+    const struct environment *env = &x->scene->environment;
+    const struct image *map = &env->map;
+    if (x->dry || x->status)
+        return;
+    uint32_t rows = 2 * map->height + 1;
+    float *texels = malloc((size_t)rows * map->width * 3 * sizeof *texels);
+    if (!texels) {
+        no_memory(x);
+        return;
+    }
+    for (uint32_t r = 0; r < rows; r++) {
+        uint32_t below = r / 2 < map->height ? r / 2 : map->height - 1;
+        uint32_t above = r % 2 || r == 0 ? below : r / 2 - 1;
+        for (uint32_t i = 0; i < map->width; i++)
+            for (uint32_t c = 0; c < 3; c++)
+                texels[((size_t)r * map->width + i) * 3 + c] =
+                    (float)(0.5 * env->radiance[c] *
+                            (mitsuba_texel(map, i, above, c) + mitsuba_texel(map, i, below, c)));
+    }
+    mitsuba_write_exr(x, name, map->width, rows, 3, texels);
+    free(texels);
+}

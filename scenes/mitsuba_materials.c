@@ -1,0 +1,404 @@
+/* Materials as BSDFs of Mitsuba 3, and their textures. Where the formulas differ, why it is so is a
+ * note; docs/validation.md holds the evidence. */
+#include "mitsuba.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CORRELATED_MASKING                                                                         \
+    "Mitsuba masks microfacets by G1(wi) G1(wo), the protocol (section 7) by Smith's "             \
+    "height-correlated G2, which is brighter at grazing angles (--plugins)"
+
+bool mitsuba_needs_uv(const struct material *m)
+{
+    bool any = m->base.texture >= 0 || m->roughness.texture >= 0 || m->metallic.texture >= 0 ||
+               m->specular.texture >= 0 || m->ior.texture >= 0 || m->normal_map.present;
+#define TEXTURED(name) any |= m->name.texture >= 0;
+    MATERIAL_LIST_SCALARS(TEXTURED)
+#undef TEXTURED
+    return any;
+}
+
+/* ---- inputs -----------------------------------------------------------------------------------
+ */
+
+static const char *wrap_name(enum texture_wrap w)
+{
+    return w == WRAP_REPEAT ? "repeat" : w == WRAP_MIRROR ? "mirror" : "clamp";
+}
+
+/* The texels times the input's value; clamped as section 7 of docs/protocol.md clamps what is
+ * looked up, unless `plugin`, which does so itself. */
+static const char *write_texels(struct exporter *x, const struct texture *t, const float value[3],
+                                uint32_t channels, uint32_t channel, bool plugin)
+{
+    const struct image *image = &t->image;
+    size_t n = (size_t)image->width * image->height;
+    const char *name = arena_printf(x->arena, "%s-texture%u.exr", x->stem, x->texture_files++);
+    if (x->dry && name)
+        return name;
+    float *texels = malloc(n * channels * sizeof *texels);
+    if (!texels || !name) {
+        free(texels);
+        x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);
+        return "";
+    }
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t c = 0; c < channels; c++) {
+            double v =
+                value[c] * mitsuba_texel(image, (uint32_t)(i % image->width),
+                                         (uint32_t)(i / image->width), channels == 1 ? channel : c);
+            texels[i * channels + c] = (float)(plugin ? v : fmin(fmax(v, 0), 1));
+        }
+    mitsuba_write_exr(x, name, image->width, image->height, channels, texels);
+    free(texels);
+    return name;
+}
+
+/* Whether a product leaves [0,1] somewhere, so that clamping before or after interpolating matters.
+ */
+static bool leaves_unit_range(const struct texture *t, const float value[3], uint32_t channels,
+                              uint32_t channel)
+{
+    if (t->filter == FILTER_NEAREST)
+        return false;
+    for (uint32_t y = 0; y < t->image.height; y++)
+        for (uint32_t i = 0; i < t->image.width; i++)
+            for (uint32_t c = 0; c < channels; c++) {
+                double v = value[c] * mitsuba_texel(&t->image, i, y, channels == 1 ? channel : c);
+                if (v < 0 || v > 1)
+                    return true;
+            }
+    return false;
+}
+
+static void write_bitmap(struct exporter *x, const char *input, const char *file, const char *wrap,
+                         const struct texture *t)
+{
+    text_printf(&x->xml,
+                "      <texture name=\"%s\" type=\"bitmap\">\n"
+                "        <string name=\"filename\" value=\"%s\"/>\n"
+                "        <boolean name=\"raw\" value=\"true\"/>\n"
+                "        <string name=\"format\" value=\"variant\"/>\n"
+                "        <string name=\"wrap_mode\" value=\"%s\"/>\n"
+                "        <string name=\"filter_type\" value=\"%s\"/>\n",
+                input, mitsuba_escape(x, file), wrap,
+                t->filter == FILTER_NEAREST ? "nearest" : "bilinear");
+}
+
+/* Mitsuba's v runs down the picture: with w = 1 - v in, and 1 - v out, of section 7.2's map. */
+static void write_uv_transform(struct exporter *x, const struct texture *t)
+{
+    bool turned = t->turn[0] != 0 || t->turn[1] != 0;
+    double c = turned ? (double)t->turn[0] : 1, s = turned ? (double)t->turn[1] : 0;
+    double su = (double)t->scale[0], sv = (double)t->scale[1];
+    text_printf(&x->xml,
+                "        <transform name=\"to_uv\"><matrix value=\"%.9g %.9g 0 %.9g  %.9g %.9g 0 "
+                "%.9g  0 0 1 0  0 0 0 1\"/></transform>\n",
+                c * su, s * sv, (double)t->offset[0] - s * sv, -s * su, c * sv,
+                1 - c * sv - (double)t->offset[1]);
+}
+
+static void write_texture(struct exporter *x, const char *input, int32_t index,
+                          const float value[3], uint32_t channels, uint32_t channel,
+                          const char *title)
+{
+    const struct texture *t = &x->scene->textures[index];
+    bool mixed = t->wrap_u != t->wrap_v;
+    bool leaves = leaves_unit_range(t, value, channels, channel);
+    bool plugin = x->options->plugins && (mixed || leaves);
+    const char *file = write_texels(x, t, value, channels, channel, plugin);
+    if (plugin) {
+        text_printf(&x->xml,
+                    "      <texture name=\"%s\" type=\"isophote_texture\">\n"
+                    "        <string name=\"wrap_u\" value=\"%s\"/>\n"
+                    "        <string name=\"wrap_v\" value=\"%s\"/>\n",
+                    input, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
+        write_uv_transform(x, t);
+        write_bitmap(x, "bitmap", file, "repeat", t);
+        text_puts(&x->xml, "      </texture>\n      </texture>\n");
+        return;
+    }
+    if (mixed)
+        mitsuba_differs(x, title,
+                        "texture \"%s\" wraps by %s along u and by %s along v; Mitsuba's bitmap "
+                        "wraps both alike (--plugins)",
+                        t->name, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
+    if (leaves)
+        mitsuba_differs(x, title,
+                        "texture \"%s\" leaves [0,1]: the protocol clamps what it interpolated, "
+                        "Mitsuba gets clamped texels (--plugins)",
+                        t->name);
+    write_bitmap(x, input, file, wrap_name(t->wrap_u), t);
+    write_uv_transform(x, t);
+    text_puts(&x->xml, "      </texture>\n");
+}
+
+static void write_rgb(struct exporter *x, const char *input, const float v[3])
+{
+    text_printf(&x->xml, "      <rgb name=\"%s\" value=\"%.9g, %.9g, %.9g\"/>\n", input,
+                (double)v[0], (double)v[1], (double)v[2]);
+}
+
+static void write_color(struct exporter *x, const char *input, const struct color_input *c,
+                        const char *title)
+{
+    if (c->texture >= 0)
+        write_texture(x, input, c->texture, c->value, 3, 0, title);
+    else
+        write_rgb(x, input, c->value);
+}
+
+static void write_scalar(struct exporter *x, const char *input, const struct scalar_input *c,
+                         const char *title)
+{
+    if (c->texture >= 0)
+        write_texture(x, input, c->texture, (const float[3]){c->value}, 1, c->channel, title);
+    else
+        text_printf(&x->xml, "      <float name=\"%s\" value=\"%.9g\"/>\n", input,
+                    (double)c->value);
+}
+
+/* ---- BSDFs --------------------------------------------------------------------------------------
+ */
+
+/* The elements around a material's BSDF: opacity, then both sides. The outermost has the name. */
+static void open_bsdf(struct exporter *x, uint32_t material, const char *type, bool two_sided)
+{
+    const struct material *m = &x->scene->materials[material];
+    const char *title = mitsuba_material_title(x, m);
+    bool masked =
+        m->alpha_mode == ALPHA_BLEND && (m->opacity.value != 1 || m->opacity.texture >= 0);
+    const char *id = mitsuba_bsdf_id(x, material);
+    if (masked) {
+        text_printf(&x->xml, "  <bsdf type=\"mask\" id=\"%s\">\n", id);
+        write_scalar(x, "opacity", &m->opacity, title);
+    }
+    text_printf(&x->xml, masked ? "  <bsdf type=\"%s\">\n" : "  <bsdf type=\"%s\" id=\"%s\">\n",
+                two_sided ? "twosided" : type, id);
+    if (two_sided)
+        text_printf(&x->xml, "    <bsdf type=\"%s\">\n", type);
+    x->open_bsdfs = 1 + masked + two_sided;
+}
+
+static void close_bsdf(struct exporter *x)
+{
+    for (; x->open_bsdfs; x->open_bsdfs--)
+        text_puts(&x->xml, "  </bsdf>\n");
+}
+
+static void write_ior(struct exporter *x, const struct material *m, const char *title)
+{
+    if (m->ior.texture >= 0)
+        mitsuba_differs(x, title,
+                        "Mitsuba takes no textured index of refraction: the factor alone "
+                        "is written");
+    text_printf(&x->xml,
+                "      <float name=\"int_ior\" value=\"%.9g\"/>\n"
+                "      <float name=\"ext_ior\" value=\"1\"/>\n",
+                (double)m->ior.value);
+}
+
+static double alpha_of(struct exporter *x, const struct material *m, const char *title)
+{
+    double r = m->roughness.value;
+    if (m->roughness.texture >= 0)
+        mitsuba_differs(x, title,
+                        "Mitsuba interpolates alpha, the protocol roughness, whose square "
+                        "alpha is: the factor alone is written");
+    return fmax(r * r, 0.001);
+}
+
+static bool is_given(const struct scalar_input *c) { return c->value != 0 || c->texture >= 0; }
+
+static void write_conductor(struct exporter *x, uint32_t material, const char *title)
+{
+    const struct material *m = &x->scene->materials[material];
+    bool plugin = x->options->plugins && !is_given(&m->anisotropy);
+    open_bsdf(x, material, plugin ? "isophote_conductor" : "roughconductor", true);
+    write_rgb(x, "eta", m->eta);
+    write_rgb(x, "k", m->k);
+    if (plugin) {
+        write_scalar(x, "roughness", &m->roughness, title);
+    } else {
+        mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
+        if (is_given(&m->anisotropy))
+            mitsuba_differs(x, title, "anisotropy is not exported");
+        text_printf(&x->xml,
+                    "      <string name=\"distribution\" value=\"ggx\"/>\n"
+                    "      <float name=\"alpha\" value=\"%.9g\"/>\n",
+                    alpha_of(x, m, title));
+    }
+    close_bsdf(x);
+}
+
+/* Mitsuba's roughdielectric alone, or with its masking put right. */
+static void write_rough_dielectric(struct exporter *x, uint32_t material, const char *title)
+{
+    const struct material *m = &x->scene->materials[material];
+    double r = m->roughness.value;
+    if (m->roughness.texture < 0 && r * r < 0.001) {
+        open_bsdf(x, material, "dielectric", false);
+        write_ior(x, m, title);
+        close_bsdf(x);
+        return;
+    }
+    double alpha = alpha_of(x, m, title);
+    if (x->options->plugins) {
+        open_bsdf(x, material, "isophote_correlated", false);
+        text_printf(&x->xml,
+                    "      <float name=\"masking_alpha\" value=\"%.9g\"/>\n"
+                    "      <bsdf name=\"separable\" type=\"roughdielectric\">\n",
+                    alpha);
+        x->open_bsdfs++;
+    } else {
+        mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
+        open_bsdf(x, material, "roughdielectric", false);
+    }
+    write_ior(x, m, title);
+    text_printf(&x->xml,
+                "      <string name=\"distribution\" value=\"ggx\"/>\n"
+                "      <float name=\"alpha\" value=\"%.9g\"/>\n",
+                alpha);
+    close_bsdf(x);
+}
+
+static void write_principled(struct exporter *x, uint32_t material, const char *title)
+{
+    const struct material *m = &x->scene->materials[material];
+    /* Mitsuba's names of what section 28 adds. */
+    const struct {
+        const char *name;
+        const struct scalar_input *input;
+    } extras[] = {{"spec_tint", &m->specular_tint},
+                  {"anisotropic", &m->anisotropy},
+                  {"sheen", &m->sheen},
+                  {"sheen_tint", &m->sheen_tint},
+                  {"clearcoat", &m->clearcoat},
+                  {"clearcoat_gloss", &m->clearcoat_gloss},
+                  {"spec_trans", &m->transmission}};
+    bool more = is_given(&m->specular_tint) || is_given(&m->anisotropy) || is_given(&m->sheen) ||
+                is_given(&m->clearcoat) || is_given(&m->transmission);
+    bool plugin = x->options->plugins && !more;
+    if (more)
+        mitsuba_differs(x, title,
+                        "specular_tint, anisotropy, sheen, clearcoat and transmission "
+                        "are formulas of Mitsuba's own there");
+    if (!plugin) {
+        mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
+        if (m->metallic.texture >= 0 || m->metallic.value < 1)
+            mitsuba_differs(x, title,
+                            "Mitsuba's principled reflects by the exact Fresnel formula of a "
+                            "dielectric, the protocol's by Schlick's from F0 = 0.08 specular "
+                            "(--plugins)");
+        if (m->specular.texture >= 0)
+            mitsuba_differs(x, title,
+                            "Mitsuba takes no textured specular: the factor alone is "
+                            "written");
+    }
+    open_bsdf(x, material, plugin ? "isophote_principled" : "principled", true);
+    write_color(x, "base_color", &m->base, title);
+    write_scalar(x, "metallic", &m->metallic, title);
+    write_scalar(x, "roughness", &m->roughness, title);
+    if (plugin)
+        write_scalar(x, "specular", &m->specular, title);
+    else if (is_given(&m->transmission)) /* Mitsuba takes one of the two */
+        text_printf(&x->xml, "      <float name=\"eta\" value=\"%.9g\"/>\n", (double)m->ior.value);
+    else
+        text_printf(&x->xml, "      <float name=\"specular\" value=\"%.9g\"/>\n",
+                    (double)m->specular.value);
+    for (size_t i = 0; more && i < sizeof extras / sizeof *extras; i++)
+        write_scalar(x, extras[i].name, extras[i].input, title);
+    close_bsdf(x);
+}
+
+/* A material that reflects its colour; `scalar` may be NULL. */
+static void write_colored(struct exporter *x, uint32_t material, const char *type,
+                          const char *color_name, const char *scalar_name,
+                          const struct scalar_input *scalar)
+{
+    const struct material *m = &x->scene->materials[material];
+    const char *title = mitsuba_material_title(x, m);
+    open_bsdf(x, material, type, true);
+    write_color(x, color_name, &m->base, title);
+    if (scalar)
+        write_scalar(x, scalar_name, scalar, title);
+    close_bsdf(x);
+}
+
+/* One that only a plugin has. */
+static void write_plugin(struct exporter *x, uint32_t material, const char *type, const char *name,
+                         const struct scalar_input *scalar, const char *title)
+{
+    if (!x->options->plugins)
+        mitsuba_differs(x, title, "Mitsuba has nothing like it: diffuse is written (--plugins)");
+    write_colored(x, material, x->options->plugins ? type : "diffuse", "reflectance", name,
+                  x->options->plugins ? scalar : NULL);
+}
+
+/* What every type may have, and Mitsuba's path integrator has not. */
+static void note_surface(struct exporter *x, const struct material *m, const char *title)
+{
+    if (m->single_sided)
+        mitsuba_differs(x, title,
+                        "Mitsuba's surfaces stop rays from both sides; \"sides\": "
+                        "\"single\" is not exported");
+    if (m->normal_map.present)
+        mitsuba_differs(x, title,
+                        "Mitsuba's normal maps stand in another tangent frame, and treat "
+                        "normals that face away otherwise: none is written");
+    if (m->interface || m->medium.present)
+        mitsuba_differs(x, title, "media are not exported");
+}
+
+void mitsuba_write_bsdf(struct exporter *x, uint32_t material)
+{
+    const struct material *m = &x->scene->materials[material];
+    const char *title = mitsuba_material_title(x, m);
+    note_surface(x, m, title);
+    if (m->shading) {
+        mitsuba_differs(x, title, "Mitsuba runs no ASL: %s is written",
+                        m->shading->has_base ? "the base, with what the scene file gives it,"
+                                             : "a gray diffuse material");
+        if (!m->shading->has_base) {
+            static const float gray[3] = {0.5F, 0.5F, 0.5F};
+            open_bsdf(x, material, "diffuse", true);
+            write_rgb(x, "reflectance", gray);
+            close_bsdf(x);
+            return;
+        }
+    }
+    switch (m->type) {
+    case MATERIAL_DIFFUSE:
+        write_colored(x, material, "diffuse", "reflectance", NULL, NULL);
+        return;
+    case MATERIAL_MIRROR: /* no eta and k: reflects everything */
+        write_colored(x, material, "conductor", "specular_reflectance", NULL, NULL);
+        return;
+    case MATERIAL_ROUGH_CONDUCTOR:
+        write_conductor(x, material, title);
+        return;
+    case MATERIAL_DIELECTRIC:
+    case MATERIAL_THIN_DIELECTRIC: /* both sum what goes to and fro within: 2 F/(1 + F) */
+        open_bsdf(x, material, m->type == MATERIAL_DIELECTRIC ? "dielectric" : "thindielectric",
+                  false);
+        write_ior(x, m, title);
+        close_bsdf(x);
+        return;
+    case MATERIAL_PRINCIPLED:
+        write_principled(x, material, title);
+        return;
+    case MATERIAL_OREN_NAYAR:
+        write_plugin(x, material, "isophote_oren_nayar", "sigma", &m->sigma, title);
+        return;
+    case MATERIAL_ROUGH_DIELECTRIC:
+        write_rough_dielectric(x, material, title);
+        return;
+    case MATERIAL_SHEEN:
+        write_plugin(x, material, "isophote_sheen", "roughness", &m->roughness, title);
+        return;
+    case MATERIAL_TYPE_COUNT:
+        break;
+    }
+}

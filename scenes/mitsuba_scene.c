@@ -1,0 +1,418 @@
+/* A scene as Mitsuba 3 XML: camera, film, integrator, lights, shapes. */
+#include "mitsuba.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- notes, names -------------------------------------------------------------------------------
+ */
+
+void mitsuba_differs(struct exporter *x, const char *what, const char *fmt, ...)
+{
+    if (!x->dry)
+        return;
+    char why[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(why, sizeof why, fmt, ap);
+    va_end(ap);
+    struct mitsuba_note *n = ARENA_NEW(x->arena, struct mitsuba_note);
+    char *copy = arena_strdup(x->arena, why);
+    if (!n || !copy) {
+        x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);
+        return;
+    }
+    *n = (struct mitsuba_note){.what = what, .why = copy};
+    *x->last = n;
+    x->last = &n->next;
+}
+
+const char *mitsuba_material_title(struct exporter *x, const struct material *m)
+{
+    const char *title = arena_printf(x->arena, "material \"%s\"", m->name);
+    return title ? title : m->name;
+}
+
+const char *mitsuba_escape(struct exporter *x, const char *name)
+{
+    struct text t = {0};
+    for (; *name; name++) {
+        const char *special = strchr("&<>\"'", *name);
+        if (special)
+            text_printf(&t, "&#%d;", *special);
+        else
+            text_append(&t, name, 1);
+    }
+    const char *escaped = t.data ? arena_strdup(x->arena, t.data) : "";
+    x->xml.failed |= t.failed || !escaped;
+    text_free(&t);
+    return escaped ? escaped : "";
+}
+
+const char *mitsuba_bsdf_id(struct exporter *x, uint32_t material)
+{
+    /* The number keeps names apart that Mitsuba's rules for identifiers would make one. */
+    struct text t = {0};
+    text_printf(&t, "material%u-", material);
+    for (const char *c = x->scene->materials[material].name; *c; c++)
+        text_append(&t, *c == '.' ? "_" : c, 1);
+    const char *id = t.data ? mitsuba_escape(x, t.data) : "";
+    x->xml.failed |= t.failed;
+    text_free(&t);
+    return id;
+}
+
+/* ---- camera and film ---------------------------------------------------------------------------
+ */
+
+/* Mitsuba's cameras see what lies between two planes: chosen so that everything does. */
+static void clip_planes(const struct scene *s, double *near_clip, double *far_clip)
+{
+    const struct camera *c = &s->camera;
+    double least = INFINITY, greatest = -INFINITY;
+    for (int corner = 0; corner < 8 && s->bounds_min[0] <= s->bounds_max[0]; corner++) {
+        double depth = 0;
+        for (int k = 0; k < 3; k++)
+            depth += ((corner >> k & 1 ? s->bounds_max[k] : s->bounds_min[k]) - c->origin[k]) *
+                     c->forward[k];
+        least = fmin(least, depth);
+        greatest = fmax(greatest, depth);
+    }
+    if (!(greatest > 0)) /* all of it behind: the environment is seen */
+        least = greatest = c->focus_distance;
+    /* Rays run obliquely: no field of view is wider than 179 degrees, but for 1/cos of that the far
+     * plane stands a hundred times off. */
+    *far_clip = 100 * greatest;
+    *near_clip = fmax(0.5 * fmax(least, 0), 1e-5 * greatest);
+}
+
+static void write_sensor(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    const struct camera *c = &s->camera;
+    static const char *const axes[] = {"x", "y", "smaller", "larger"};
+    double near_clip, far_clip;
+    clip_planes(s, &near_clip, &far_clip);
+    text_printf(&x->xml, "  <sensor type=\"%s\">\n",
+                c->lens_radius > 0 ? "thinlens" : "perspective");
+    if (c->lens_radius > 0)
+        text_printf(&x->xml,
+                    "    <float name=\"aperture_radius\" value=\"%.17g\"/>\n"
+                    "    <float name=\"focus_distance\" value=\"%.17g\"/>\n",
+                    c->lens_radius, c->focus_distance);
+    text_printf(&x->xml,
+                "    <float name=\"fov\" value=\"%.17g\"/>\n"
+                "    <string name=\"fov_axis\" value=\"%s\"/>\n"
+                "    <float name=\"near_clip\" value=\"%.9g\"/>\n"
+                "    <float name=\"far_clip\" value=\"%.9g\"/>\n",
+                atan(c->tan_half_fov) * 2 * 180 / 3.14159265358979323846, axes[c->fov_axis],
+                near_clip, far_clip);
+    text_printf(&x->xml,
+                "    <transform name=\"to_world\">\n"
+                "      <lookat origin=\"%.17g, %.17g, %.17g\" target=\"%.17g, %.17g, %.17g\" "
+                "up=\"%.17g, %.17g, %.17g\"/>\n"
+                "    </transform>\n",
+                c->origin[0], c->origin[1], c->origin[2], c->origin[0] + c->forward[0],
+                c->origin[1] + c->forward[1], c->origin[2] + c->forward[2], c->up[0], c->up[1],
+                c->up[2]);
+    text_printf(&x->xml, "    <film type=\"hdrfilm\">\n"
+                         "      <integer name=\"width\" value=\"$width\"/>\n"
+                         "      <integer name=\"height\" value=\"$height\"/>\n"
+                         "      <string name=\"pixel_format\" value=\"rgb\"/>\n"
+                         "      <string name=\"component_format\" value=\"float32\"/>\n"
+                         "      <rfilter type=\"box\"/>\n"
+                         "    </film>\n"
+                         "    <sampler type=\"independent\">\n"
+                         "      <integer name=\"sample_count\" value=\"$spp\"/>\n"
+                         "      <integer name=\"seed\" value=\"$seed\"/>\n"
+                         "    </sampler>\n"
+                         "  </sensor>\n");
+}
+
+static void write_settings(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    text_printf(&x->xml,
+                "  <default name=\"width\" value=\"%u\"/>\n"
+                "  <default name=\"height\" value=\"%u\"/>\n"
+                "  <default name=\"spp\" value=\"%u\"/>\n"
+                "  <default name=\"seed\" value=\"%u\"/>\n"
+                "  <default name=\"max_depth\" value=\"%u\"/>\n"
+                "  <default name=\"rr_depth\" value=\"%u\"/>\n"
+                "  <integrator type=\"path\">\n"
+                "    <integer name=\"max_depth\" value=\"$max_depth\"/>\n"
+                "    <integer name=\"rr_depth\" value=\"$rr_depth\"/>\n"
+                "  </integrator>\n",
+                s->width, s->height, s->spp, (unsigned)(s->seed & 0x7fffffff), s->max_depth,
+                s->rr_depth);
+}
+
+/* ---- lights
+ * -------------------------------------------------------------------------------------- */
+
+static void write_environment(struct exporter *x)
+{
+    const struct environment *env = &x->scene->environment;
+    if (env->type == ENVIRONMENT_CONSTANT)
+        text_printf(&x->xml,
+                    "  <emitter type=\"constant\">\n"
+                    "    <rgb name=\"radiance\" value=\"%.9g, %.9g, %.9g\"/>\n"
+                    "  </emitter>\n",
+                    (double)env->radiance[0], (double)env->radiance[1], (double)env->radiance[2]);
+    if (env->type != ENVIRONMENT_MAP)
+        return;
+    if (env->map.width < 2) {
+        mitsuba_differs(x, "environment", "Mitsuba takes no map of less than 2 columns");
+        return;
+    }
+    const char *name = arena_printf(x->arena, "%s-environment.exr", x->stem);
+    mitsuba_write_environment(x, name);
+    const float *r = env->to_local; /* orthonormal: its transpose takes the map to the world */
+    text_printf(
+        &x->xml,
+        "  <emitter type=\"envmap\">\n"
+        "    <string name=\"filename\" value=\"%s\"/>\n"
+        "    <transform name=\"to_world\"><matrix value=\"%.9g %.9g %.9g 0  %.9g %.9g %.9g 0  "
+        "%.9g %.9g %.9g 0  0 0 0 1\"/></transform>\n"
+        "  </emitter>\n",
+        mitsuba_escape(x, name), (double)r[0], (double)r[3], (double)r[6], (double)r[1],
+        (double)r[4], (double)r[7], (double)r[2], (double)r[5], (double)r[8]);
+}
+
+static bool emits(const struct material *m)
+{
+    return m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0;
+}
+
+static bool is_black(const struct material *m)
+{
+    const float *v = m->base.value;
+    return m->type == MATERIAL_DIFFUSE && !m->shading && v[0] == 0 && v[1] == 0 && v[2] == 0;
+}
+
+/* ---- shapes
+ * --------------------------------------------------------------------------------------- */
+
+static void close_shape(struct exporter *x, uint32_t material)
+{
+    const struct material *m = &x->scene->materials[material];
+    text_printf(&x->xml, "    <ref id=\"%s\"/>\n", mitsuba_bsdf_id(x, material));
+    if (emits(m))
+        text_printf(&x->xml,
+                    "    <emitter type=\"area\">\n"
+                    "      <rgb name=\"radiance\" value=\"%.9g, %.9g, %.9g\"/>\n"
+                    "    </emitter>\n",
+                    (double)m->emission[0], (double)m->emission[1], (double)m->emission[2]);
+    text_puts(&x->xml, "  </shape>\n");
+}
+
+static void write_meshes(struct exporter *x, const struct prototype *prototype, uint32_t material)
+{
+    const struct material *m = &x->scene->materials[material];
+    for (uint8_t flags = 0; flags < 4; flags++) {
+        const char *name;
+        mitsuba_write_ply(x, prototype, material, flags, &name);
+        if (!*name)
+            continue;
+        /* Mitsuba's lights shine to the side of the shading normal. That of a light which reflects
+         * nothing has no other use. */
+        bool flat = !(flags & TRIANGLE_HAS_NORMALS) || (emits(m) && is_black(m));
+        if (emits(m) && !flat)
+            mitsuba_differs(x, mitsuba_material_title(x, m),
+                            "a mesh with vertex normals emits to the side of the shading normal "
+                            "in Mitsuba, to that of the geometric normal here");
+        text_printf(&x->xml,
+                    "  <shape type=\"ply\">\n"
+                    "    <string name=\"filename\" value=\"%s\"/>\n"
+                    "    <boolean name=\"face_normals\" value=\"%s\"/>\n",
+                    mitsuba_escape(x, name), flat ? "true" : "false");
+        close_shape(x, material);
+    }
+}
+
+static void write_spheres(struct exporter *x, uint32_t material)
+{
+    const struct scene *s = x->scene;
+    for (size_t i = 0; i < s->sphere_count; i++) {
+        if (s->primitive_material[s->triangle_count + i] != material)
+            continue;
+        const struct sphere *p = &s->spheres[i];
+        text_printf(&x->xml,
+                    "  <shape type=\"sphere\">\n"
+                    "    <point name=\"center\" value=\"%.9g, %.9g, %.9g\"/>\n"
+                    "    <float name=\"radius\" value=\"%.9g\"/>\n",
+                    (double)p->center[0], (double)p->center[1], (double)p->center[2],
+                    (double)p->radius);
+        close_shape(x, material);
+    }
+}
+
+static void write_disks(struct exporter *x, uint32_t material)
+{
+    const struct scene *s = x->scene;
+    const struct material *m = &s->materials[material];
+    bool warned = false;
+    for (size_t i = 0; i < s->disk_count; i++) {
+        const struct disk *p = &s->disks[i];
+        if (s->primitive_material[s->triangle_count + s->sphere_count + i] != material)
+            continue;
+        if (mitsuba_needs_uv(m) && !warned)
+            mitsuba_differs(x, mitsuba_material_title(x, m),
+                            "it is on a disk, whose texture coordinates are radius and angle in "
+                            "Mitsuba and offsets from the centre here");
+        warned = true;
+        const float *n = p->normal, *c = p->center;
+        double r = p->radius, sg = copysign(1, n[2]), a = -1 / (sg + n[2]),
+               b = (double)n[0] * n[1] * a;
+        const double sx[3] = {1 + sg * n[0] * n[0] * a, sg * b, -sg * n[0]};
+        const double ty[3] = {b, sg + (double)n[1] * n[1] * a, -(double)n[1]};
+        text_puts(&x->xml,
+                  "  <shape type=\"disk\">\n    <transform name=\"to_world\"><matrix value=\"");
+        for (int k = 0; k < 3; k++)
+            text_printf(&x->xml, "%.9g %.9g %.9g %.9g  ", r * sx[k], r * ty[k], r * n[k],
+                        (double)c[k]);
+        text_puts(&x->xml, "0 0 0 1\"/></transform>\n");
+        close_shape(x, material);
+    }
+}
+
+static void write_objects(struct exporter *x, uint32_t material)
+{
+    const struct material *m = &x->scene->materials[material];
+    if (emits(m) && m->emission_two_sided)
+        mitsuba_differs(x, mitsuba_material_title(x, m),
+                        "Mitsuba's area lights shine to one side: the side of the normal is "
+                        "written");
+    write_meshes(x, NULL, material);
+    write_spheres(x, material);
+    write_disks(x, material);
+}
+
+static void write_instances(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    for (size_t p = 0; p < s->prototype_count && !x->status; p++) {
+        text_printf(&x->xml, "  <shape type=\"shapegroup\" id=\"group%zu\">\n", p);
+        for (uint32_t m = 0; m < s->material_count && !x->status; m++)
+            if (x->used[m])
+                write_meshes(x, &s->prototypes[p], m);
+        text_puts(&x->xml, "  </shape>\n");
+    }
+    for (size_t i = 0; i < s->instance_count; i++) {
+        text_puts(&x->xml, "  <shape type=\"instance\">\n    <transform name=\"to_world\"><matrix "
+                           "value=\"");
+        for (int k = 0; k < 3; k++) {
+            const float *r = s->instances[i].to_world[k];
+            text_printf(&x->xml, "%.9g %.9g %.9g %.9g  ", (double)r[0], (double)r[1], (double)r[2],
+                        (double)r[3]);
+        }
+        text_printf(&x->xml, "0 0 0 1\"/></transform>\n    <ref id=\"group%u\"/>\n  </shape>\n",
+                    s->instances[i].prototype);
+    }
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------------------ */
+
+/* Once with `dry` for the notes, once to write. */
+static void write_scene(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    text_free(&x->xml);
+    x->xml = (struct text){0};
+    x->texture_files = 0;
+    text_printf(&x->xml,
+                "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+                "<!-- By isophote export, of the scene with the hash %s. -->\n"
+                "<scene version=\"3.0.0\">\n",
+                s->hash);
+    write_settings(x);
+    write_sensor(x);
+    for (uint32_t m = 0; m < s->material_count && !x->status; m++)
+        if (x->used[m])
+            mitsuba_write_bsdf(x, m);
+    write_environment(x);
+    for (uint32_t m = 0; m < s->material_count && !x->status; m++)
+        if (x->used[m])
+            write_objects(x, m);
+    write_instances(x);
+    text_puts(&x->xml, "</scene>\n");
+    if (x->xml.failed && !x->status)
+        x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", s->name);
+}
+
+/* Folder and stem of the XML file that `out` names. A stem may hold what a comment of XML may not.
+ */
+static void place(struct exporter *x, const char *out)
+{
+    struct arena *a = x->arena;
+    size_t n = strlen(out);
+    if (n > 4 && strcmp(out + n - 4, ".xml") == 0) {
+        const char *slash = strrchr(out, '/');
+        x->folder = slash ? arena_strndup(a, out, (size_t)(slash - out) + (slash == out)) : ".";
+        x->stem = arena_strndup(a, slash ? slash + 1 : out,
+                                (size_t)(out + n - 4 - (slash ? slash + 1 : out)));
+    } else {
+        x->folder = arena_strdup(a, out);
+        x->stem = "scene";
+        if (mkdir(out, 0777) != 0 && errno != EEXIST)
+            x->status = error_msg(x->err, STATUS_IO, "%s: the folder cannot be made: %s", out,
+                                  strerror(errno));
+    }
+    x->options->xml = arena_printf(a, "%s/%s.xml", x->folder, x->stem);
+    if (!x->folder || !x->stem || !x->options->xml)
+        x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", out);
+}
+
+/* The plugins' file beside the scene. */
+static void copy_plugins(struct exporter *x)
+{
+    char *from = data_path(x->arena, "scenes/mitsuba/isophote_bsdfs.py"), *data;
+    const char *to = arena_printf(x->arena, "%s/isophote_bsdfs.py", x->folder);
+    size_t size;
+    if (!from || !to)
+        x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);
+    if (!x->status)
+        x->status = file_read(x->arena, from, 0, &data, &size, x->err);
+    if (!x->status)
+        x->status = file_write(to, data, size, x->err);
+}
+
+enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const char *out,
+                                 struct mitsuba_export *options, struct error *err)
+{
+    options->notes = NULL;
+    options->xml = NULL;
+    struct exporter x = {.arena = a,
+                         .scene = s,
+                         .options = options,
+                         .last = &options->notes,
+                         .folder = "",
+                         .stem = s->name,
+                         .dry = true,
+                         .err = err,
+                         .used = ARENA_ARRAY(a, bool, s->material_count)};
+    if (!x.used)
+        return error_msg(err, STATUS_MEMORY, "out of memory exporting %s", s->name);
+    for (size_t i = 0; i < scene_primitive_count(s) + s->prototype_triangle_count; i++)
+        x.used[s->primitive_material[i]] = true;
+    write_scene(&x);
+    if (!x.status && options->notes && !options->lossy)
+        x.status = error_msg(err, STATUS_UNSUPPORTED,
+                             "%s: not everything means the same in Mitsuba 3; nothing is written",
+                             s->path);
+    x.dry = false;
+    if (!x.status)
+        place(&x, out);
+    if (!x.status)
+        write_scene(&x);
+    if (!x.status && options->plugins)
+        copy_plugins(&x);
+    if (!x.status)
+        x.status = file_write(options->xml, x.xml.data, x.xml.len, err);
+    text_free(&x.xml);
+    return x.status;
+}

@@ -1,0 +1,280 @@
+/* The export to Mitsuba 3: what it writes, and what it refuses. That Mitsuba makes the same picture
+ * of it is tests/mitsuba's to say. */
+#include "scenes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CAMERA "\"camera\": {\"origin\": [0,0,5], \"target\": [0,0,0]}"
+
+struct sample {
+    struct arena arena;
+    struct scene *scene;
+    char folder[64];
+    struct mitsuba_export options;
+    struct error err;
+    enum status status;
+};
+
+static struct sample export_text(const char *rest, struct mitsuba_export options)
+{
+    struct sample t = {.options = options, .folder = "/tmp/isophote-mitsuba-XXXXXX"};
+    struct text json = {0};
+    text_printf(&json, "{\"isophote\": 1, " CAMERA ", %s}", rest);
+    enum status loaded = scene_load_memory(SOURCE_DIR "/scenes/tests/inline.json", json.data,
+                                           json.len, &t.scene, &t.err);
+    text_free(&json);
+    if (loaded != STATUS_OK)
+        fail_msg("%s", t.err.msg);
+    assert_non_null(mkdtemp(t.folder));
+    char out[128];
+    snprintf(out, sizeof out, "%s/out", t.folder);
+    t.status = scene_export_mitsuba(&t.arena, t.scene, out, &t.options, &t.err);
+    return t;
+}
+
+static void close_sample(struct sample *t)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", t->folder);
+    assert_int_equal(system(command), 0); // NOLINT(cert-env33-c): a folder of this test's
+    scene_free(t->scene);
+    arena_free(&t->arena);
+}
+
+static const char *file_text(struct sample *t, const char *name, size_t *size)
+{
+    char path[192], *data;
+    snprintf(path, sizeof path, "%s/out/%s", t->folder, name);
+    if (file_read(&t->arena, path, 0, &data, size, &t->err) != STATUS_OK)
+        fail_msg("%s", t->err.msg);
+    return data;
+}
+
+/* Attributes named, in this order. */
+static void assert_in_order(const char *text, const char *const *wanted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *at = strstr(text, wanted[i]);
+        if (!at)
+            fail_msg("not found, or out of order: %s", wanted[i]);
+        text = at + strlen(wanted[i]);
+    }
+}
+
+static void settings_camera_and_materials_are_written(void **state)
+{
+    (void)state;
+    struct sample t = export_text(
+        "\"render\": {\"spp\": 3, \"max_depth\": 7, \"rr_depth\": 4, \"seed\": 9},"
+        "\"film\": {\"width\": 20, \"height\": 10},"
+        "\"materials\": {\"a<\\\"b\": {\"type\": \"diffuse\", \"reflectance\": [0.25, 0.5, 0.75]},"
+        "\"m\": {\"type\": \"mirror\"}, \"d\": {\"type\": \"dielectric\", \"ior\": 1.25},"
+        "\"unused\": {\"type\": \"principled\"}, \"lamp\": {\"type\": \"diffuse\", "
+        "\"reflectance\": 0, "
+        "\"emission\": [1, 2, 4]}},"
+        "\"environment\": {\"radiance\": 0.125},"
+        "\"objects\": [{\"type\": \"sphere\", \"material\": \"a<\\\"b\"}, {\"type\": \"sphere\", "
+        "\"radius\": 2, \"material\": \"m\"}, {\"type\": \"sphere\", \"material\": \"d\"},"
+        "{\"type\": \"rectangle\", \"material\": \"lamp\"}]",
+        (struct mitsuba_export){0});
+    if (t.status != STATUS_OK)
+        fail_msg("%s: %s", t.options.notes ? t.options.notes->why : "", t.err.msg);
+    assert_null(t.options.notes);
+    size_t size;
+    const char *xml = file_text(&t, "scene.xml", &size);
+    static const char *const wanted[] = {"name=\"width\" value=\"20\"",
+                                         "name=\"height\" value=\"10\"",
+                                         "name=\"spp\" value=\"3\"",
+                                         "name=\"seed\" value=\"9\"",
+                                         "name=\"max_depth\" value=\"7\"",
+                                         "name=\"rr_depth\" value=\"4\"",
+                                         "type=\"perspective\"",
+                                         "name=\"fov\" value=\"45\"",
+                                         "name=\"fov_axis\" value=\"smaller\"",
+                                         "lookat origin=\"0, 0, 5\" target=\"0, 0, 4\"",
+                                         "rfilter type=\"box\"",
+                                         "type=\"twosided\" id=\"material0-a&#60;&#34;b\"",
+                                         "type=\"diffuse\"",
+                                         "name=\"reflectance\" value=\"0.25, 0.5, 0.75\"",
+                                         "type=\"conductor\"",
+                                         "type=\"dielectric\"",
+                                         "name=\"int_ior\" value=\"1.25\"",
+                                         "emitter type=\"constant\"",
+                                         "value=\"0.125, 0.125, 0.125\"",
+                                         "shape type=\"sphere\"",
+                                         "name=\"radius\" value=\"2\"",
+                                         "shape type=\"ply\"",
+                                         "emitter type=\"area\"",
+                                         "value=\"1, 2, 4\""};
+    assert_in_order(xml, wanted, sizeof wanted / sizeof *wanted);
+    assert_null(strstr(xml, "principled"));
+    close_sample(&t);
+}
+
+/* Two triangles: one flat, one with normals that look away from the side its winding names, and uv.
+ */
+static void meshes_keep_places_and_turn_normals_and_v(void **state)
+{
+    (void)state;
+    struct sample t = export_text(
+        "\"materials\": {\"g\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"mesh\", "
+        "\"material\": \"g\", \"vertices\": [[0,0,0],[1,0,0],[0,2,0]], \"triangles\": [[0,1,2]]},"
+        "{\"type\": \"mesh\", \"material\": \"g\", \"vertices\": [[0,0,1],[1,0,1],[0,2,1]], "
+        "\"triangles\": [[0,1,2]], \"uv\": [[0,0.25],[1,0],[0,1]], \"normals\": [[0,0,-1],[0,0,-1],"
+        "[0,0,-1]]}]",
+        (struct mitsuba_export){0});
+    assert_int_equal(t.status, STATUS_OK);
+    size_t size;
+    const char *flat = file_text(&t, "scene-mesh0-0.ply", &size);
+    assert_non_null(strstr(flat, "element vertex 3\n"));
+    assert_null(strstr(flat, "property float nx"));
+    float p[9];
+    memcpy(p, strstr(flat, "end_header\n") + 11, sizeof p);
+    static const float places[9] = {0, 0, 0, 1, 0, 0, 0, 2, 0};
+    assert_memory_equal(p, places, sizeof p);
+    const char *smooth = file_text(&t, "scene-mesh0-3.ply", &size);
+    float v[8];
+    memcpy(v, strstr(smooth, "end_header\n") + 11, sizeof v);
+    static const float first[8] = {0, 0, 1, 0, 0, 1, 0, 0.75F};
+    for (int i = 0; i < 8; i++)
+        assert_true(v[i] == first[i]);
+    const char *xml = file_text(&t, "scene.xml", &size);
+    static const char *const wanted[] = {"scene-mesh0-0.ply", "\"face_normals\" value=\"true\"",
+                                         "scene-mesh0-3.ply", "\"face_normals\" value=\"false\""};
+    assert_in_order(xml, wanted, 4);
+    close_sample(&t);
+}
+
+static double wrapped(const struct image *m, int64_t i, int64_t j, int c)
+{
+    i = ((i % m->width) + m->width) % m->width;
+    j = j < 0 ? 0 : j >= (int64_t)m->height ? (int64_t)m->height - 1 : j;
+    return ((const float *)m->texels)[((size_t)j * m->width + (size_t)i) * 3 + (size_t)c];
+}
+
+static double bilinear(const struct image *m, double x, double y, int c)
+{
+    int64_t i = (int64_t)floor(x), j = (int64_t)floor(y);
+    double fx = x - (double)i, fy = y - (double)j;
+    return (1 - fy) * ((1 - fx) * wrapped(m, i, j, c) + fx * wrapped(m, i + 1, j, c)) +
+           fy * ((1 - fx) * wrapped(m, i, j + 1, c) + fx * wrapped(m, i + 1, j + 1, c));
+}
+
+/* Mitsuba looks up at (u W - 1/2, v (H - 1)) with the poles on the first and the last row. */
+static void environment_means_the_same_at_mitsubas_places(void **state)
+{
+    (void)state;
+    struct sample t =
+        export_text("\"materials\": {}, \"objects\": [], \"environment\": {\"file\": "
+                    "\"../library/textures/blocks.exr\", \"scale\": [1, 2, 0.5], \"rotation\": 30}",
+                    (struct mitsuba_export){0});
+    assert_int_equal(t.status, STATUS_OK);
+    struct image written;
+    char path[128];
+    snprintf(path, sizeof path, "%s/out/scene-environment.exr", t.folder);
+    assert_int_equal(image_read(&t.arena, path, &written, &t.err), STATUS_OK);
+    const struct image *map = &t.scene->environment.map;
+    assert_int_equal(written.height, 2 * map->height + 1);
+    static const double scale[3] = {1, 2, 0.5};
+    for (unsigned n = 0; n < 5000; n++) {
+        uint32_t word[4];
+        philox4x32((const uint32_t[4]){n, 0, 0, 0}, (const uint32_t[2]){1, 2}, word);
+        double u = u01(word[0]), v = u01(word[1]);
+        for (int c = 0; c < 3; c++) {
+            double ours = scale[c] * bilinear(map, u * map->width - 0.5, v * map->height - 0.5, c);
+            double theirs =
+                bilinear(&written, u * written.width - 0.5, v * (written.height - 1), c);
+            /* float32 texels: a few times 2^-24 of the largest, 4 times 2 */
+            assert_true(fabs(ours - theirs) <= 2e-6 * fmax(1, ours));
+        }
+    }
+    close_sample(&t);
+}
+
+static bool noted(const struct sample *t, const char *what, const char *why)
+{
+    for (const struct mitsuba_note *n = t->options.notes; n; n = n->next)
+        if (strcmp(n->what, what) == 0 && strstr(n->why, why))
+            return true;
+    return false;
+}
+
+#define ODD                                                                                        \
+    "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\", \"wrap\": [\"mirror\", "   \
+    "\"clamp\"]}}, \"materials\": {\"gold\": {\"type\": \"rough_conductor\", \"eta\": 0.2, "       \
+    "\"k\": 3, \"roughness\": 0.4}, \"p\": {\"type\": \"principled\"}, \"t\": {\"type\": "         \
+    "\"diffuse\", \"reflectance\": {\"texture\": \"t\"}}, \"both\": {\"type\": \"diffuse\", "      \
+    "\"emission\": 1, \"emission_two_sided\": true}, \"asl\": {\"type\": \"shader\", \"source\": " \
+    "\"surface s() { Ci = diffuse(N); }\"}}, \"objects\": [{\"type\": \"rectangle\", "             \
+    "\"material\": \"gold\"}, {\"type\": \"rectangle\", \"material\": \"p\"}, {\"type\": "         \
+    "\"rectangle\", \"material\": \"t\"}, {\"type\": \"rectangle\", \"material\": \"both\"}, "     \
+    "{\"type\": \"rectangle\", \"material\": \"asl\"}]"
+
+static void what_has_no_counterpart_is_refused_by_name(void **state)
+{
+    (void)state;
+    struct sample t = export_text(ODD, (struct mitsuba_export){0});
+    assert_int_equal(t.status, STATUS_UNSUPPORTED);
+    assert_true(noted(&t, "material \"gold\"", "masks"));
+    assert_true(noted(&t, "material \"p\"", "masks"));
+    assert_true(noted(&t, "material \"p\"", "Fresnel"));
+    assert_true(noted(&t, "material \"t\"", "wraps"));
+    assert_true(noted(&t, "material \"both\"", "one side"));
+    assert_true(noted(&t, "material \"asl\"", "ASL"));
+    char out[128];
+    snprintf(out, sizeof out, "%s/out", t.folder);
+    assert_int_not_equal(access(out, F_OK), 0);
+    close_sample(&t);
+}
+
+static void lossy_writes_the_nearest_and_lists_the_same(void **state)
+{
+    (void)state;
+    struct sample t = export_text(ODD, (struct mitsuba_export){.lossy = true});
+    assert_int_equal(t.status, STATUS_OK);
+    assert_true(noted(&t, "material \"gold\"", "masks"));
+    size_t size;
+    const char *xml = file_text(&t, "scene.xml", &size);
+    assert_non_null(strstr(xml, "type=\"roughconductor\""));
+    assert_non_null(strstr(xml, "name=\"alpha\" value=\"0.16"));
+    assert_non_null(strstr(xml, "type=\"principled\""));
+    assert_null(strstr(xml, "isophote_"));
+    close_sample(&t);
+}
+
+static void plugins_leave_only_what_they_cannot_do(void **state)
+{
+    (void)state;
+    struct sample t = export_text(ODD, (struct mitsuba_export){.lossy = true, .plugins = true});
+    assert_int_equal(t.status, STATUS_OK);
+    assert_false(noted(&t, "material \"gold\"", ""));
+    assert_false(noted(&t, "material \"p\"", ""));
+    assert_false(noted(&t, "material \"t\"", ""));
+    assert_true(noted(&t, "material \"both\"", "one side"));
+    size_t size;
+    const char *xml = file_text(&t, "scene.xml", &size);
+    assert_non_null(strstr(xml, "type=\"isophote_conductor\""));
+    assert_non_null(strstr(xml, "type=\"isophote_texture\""));
+    file_text(&t, "isophote_bsdfs.py", &size);
+    assert_true(size > 1000);
+    close_sample(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settings_camera_and_materials_are_written),
+        cmocka_unit_test(meshes_keep_places_and_turn_normals_and_v),
+        cmocka_unit_test(environment_means_the_same_at_mitsubas_places),
+        cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
+        cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
+        cmocka_unit_test(plugins_leave_only_what_they_cannot_do),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+"""Compares Isophote's pictures with Mitsuba 3's of the same scenes, statistically (docs/validation.md, Mitsuba 3).
+
+    mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--spp N] [--maps DIR] [--self] [--list]
+
+Each scene is exported by `isophote export --mitsuba`, and rendered on both sides in BATCHES independent batches of
+other seeds. A pixel, or a block of pixels, then has two lists of means; Welch's t of them becomes a normal deviate z.
+Three questions are asked of every scene, device and channel:
+
+  mean    is the picture's mean the same?  (relative bias with its 95 % interval)
+  blocks  is any block of BLOCK x BLOCK pixels off?  (largest |z|; Bonferroni)
+  pixels  are the z of pixels as normal deviates are?  (their spread; Benjamini and Hochberg's discoveries)
+
+Means and blocks decide. The chance that a scene without any bias fails is LEVEL for the whole run: each question gets
+its share of it. A row that says "differs" must do so: it shows that a known difference is seen.
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+BATCHES = 12
+BLOCK = 8
+LEVEL = 1e-3
+ROUNDING = 1e-5  # relative: pixels without noise differ by what float32 sums lose
+WIDTH, HEIGHT = 64, 48
+SEEDED = 0.01  # the relative bias that every scene must show when it is put in
+
+# scene, options of the export, samples a pixel in all of native, the reference and Mitsuba, what is expected and why
+EQUAL, DIFFERS = "equal", "differs"
+ROWS = [
+    ("furnace", "", 192, 96, 192, EQUAL),
+    ("cornell", "", 6144, 192, 6144, EQUAL),
+    ("veach-mis", "--plugins", 1536, 192, 12288, EQUAL),
+    ("glass", "--plugins", 1536, 192, 1536, EQUAL),
+    ("textured", "--plugins", 768, 96, 768, EQUAL),
+    ("hdri", "--plugins", 1536, 96, 3072, EQUAL),
+    ("thin-lens", "--plugins", 1536, 96, 6144, EQUAL),
+    ("blob", "", 384, 48, 384, EQUAL),
+    ("blobgloss", "--plugins", 768, 96, 768, EQUAL),
+    ("direct-disk", "", 192, 96, 192, EQUAL),
+    ("direct-rectangle", "", 192, 96, 192, EQUAL),
+    ("direct-sphere", "", 192, 96, 192, EQUAL),
+    ("textured", "--lossy", 768, 0, 768, DIFFERS),
+]
+
+
+# ---- statistics -------------------------------------------------------------------------------------------
+
+
+def normal_deviate(t, freedom):
+    """z with the same tail as Student's t (Wallace 1959; within 0.5 % of |z| for 10 degrees and more, |z| < 6)."""
+    return np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+
+
+def welch(a, b):
+    """z of the difference of means of two lists of batches (axis 0), and its standard error."""
+    va, vb = a.var(0, ddof=1) / len(a), b.var(0, ddof=1) / len(b)
+    va, vb = va + (ROUNDING * a.mean(0)) ** 2, vb + (ROUNDING * b.mean(0)) ** 2
+    error = np.sqrt(va + vb)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+        z = normal_deviate((a.mean(0) - b.mean(0)) / error, freedom)
+    return np.where(error > 0, z, 0), error  # 0: black on both sides
+
+
+def two_sided(z):
+    return np.vectorize(math.erfc)(np.abs(z) / math.sqrt(2))
+
+
+def deviate_of(p):
+    """The z whose two tails hold p."""
+    return -statistics.NormalDist().inv_cdf(p / 2)
+
+
+def discoveries(p, q):
+    """How many of the tests Benjamini and Hochberg's rule calls false hypotheses at rate q."""
+    p = np.sort(p.ravel())
+    below = np.nonzero(p <= q * np.arange(1, len(p) + 1) / len(p))[0]
+    return int(below[-1] + 1) if len(below) else 0
+
+
+def blocks_of(images):
+    n, h, w, c = images.shape
+    return images.reshape(n, h // BLOCK, BLOCK, w // BLOCK, BLOCK, c).mean((2, 4))
+
+
+class Comparison:
+    """What two lists of pictures (batch, y, x, channel) say of each other. tests: how many share LEVEL."""
+
+    def __init__(self, ours, theirs, rows):
+        self.pixel_z, _ = welch(ours, theirs)
+        self.block_z, block_error = welch(blocks_of(ours), blocks_of(theirs))
+        mean_z, mean_error = welch(ours.mean((1, 2)), theirs.mean((1, 2)))
+        base = theirs.mean((0, 1, 2))
+        self.bias = (ours.mean((0, 1, 2)) - base) / base
+        self.error = mean_error / base
+        self.mean_z = mean_z
+        share = LEVEL / rows / 2
+        self.mean_limit = deviate_of(share / mean_z.size)
+        self.block_limit = deviate_of(share / self.block_z.size)
+        self.worst = int(np.abs(mean_z).argmax())
+        # What would be found nine times of ten: the limit and 1.28 standard errors more.
+        lit = blocks_of(theirs).mean(0)
+        lit_error = block_error[lit > 0.02 * base.mean()] / lit[lit > 0.02 * base.mean()]
+        self.sees_mean = (self.mean_limit + 1.2816) * self.error.min()
+        self.sees_block = (self.block_limit + 1.2816) * float(np.median(lit_error))
+
+    def differs(self):
+        return bool((np.abs(self.mean_z) > self.mean_limit).any() or (np.abs(self.block_z) > self.block_limit).any())
+
+
+# ---- pictures ---------------------------------------------------------------------------------------------
+
+
+def read_picture(mi, path):
+    return np.array(mi.Bitmap(path), dtype=np.float64)
+
+
+def render_ours(mi, options, name, device, spp, folder):
+    images = []
+    for batch in range(BATCHES):
+        out = os.path.join(folder, "ours.pfm")
+        subprocess.run(
+            [options.program, "render", name, "--device", device, "--spp", str(spp // BATCHES), "--seed", str(7000 + batch)]
+            + ["--width", str(WIDTH), "--height", str(HEIGHT), "-o", out],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        images.append(read_picture(mi, out))
+    return np.stack(images)
+
+
+def render_theirs(mi, scene, spp, first_seed):
+    images = [np.array(mi.render(scene, spp=spp // BATCHES, seed=first_seed + i), np.float64) for i in range(BATCHES)]
+    return np.stack(images)
+
+
+def export(options, name, flags, folder):
+    result = subprocess.run(
+        [options.program, "export", "--mitsuba", name, "-o", folder] + flags.split(), capture_output=True, text=True
+    )
+    if result.returncode:
+        raise SystemExit(f"isophote export --mitsuba {name} {flags} ended with {result.returncode}:\n{result.stderr}")
+    return result.stdout.strip()
+
+
+def write_map(mi, path, z):
+    """z of pixels, mean over channels times sqrt(3): red where ours is brighter, blue where darker, white at 0, full at 5."""
+    s = np.clip(np.nan_to_num(z.sum(2) / math.sqrt(z.shape[2]), posinf=5, neginf=-5) / 5, -1, 1)
+    rgb = np.stack([1 - np.clip(-s, 0, 1), 1 - np.abs(s), 1 - np.clip(s, 0, 1)], 2)
+    rgb = np.kron(rgb, np.ones((4, 4, 1)))
+    mi.Bitmap((rgb * 255).round().astype(np.uint8)).write(path)
+
+
+# ---- the run ----------------------------------------------------------------------------------------------
+
+HEADER = (
+    "scene              device     expected  bias of mean, 95 %       z     largest block z  pixels: sd  |z|>3    FDR"
+    "  sees mean, block  verdict"
+)
+
+
+def compare(mi, options, row, device, ours, theirs, rows):
+    name, flags, _, _, _, expected = row
+    c = Comparison(ours, theirs, rows)
+    found = c.differs()
+    right = found == (expected == DIFFERS)
+    # The test must see what it says it sees, on these very pictures. (The slow reference renders too few samples for that.)
+    seeded = Comparison(ours * (1 + SEEDED), theirs, rows).differs()
+    blind = expected == EQUAL and not seeded and device == "native"
+    w = c.worst
+    z = c.pixel_z[np.isfinite(c.pixel_z)]
+    title = name + (" (its own)" if "--lossy" in flags else "")
+    verdict = "ok" if right else "DIFFERS" if found else "NOT SEEN"
+    if right and blind:
+        verdict = f"BLIND to {SEEDED:.0%}"
+    print(
+        f"{title:18} {device:10} {expected:8} {c.bias[w]:+8.3%} +- {1.96 * c.error[w]:6.3%}   {c.mean_z[w]:+6.2f}"
+        f"     {np.abs(c.block_z).max():5.2f} of {c.block_limit:4.2f}        {z.std():4.2f}  {(np.abs(z) > 3).mean():6.3%}"
+        f"  {discoveries(two_sided(z), 0.01):5d}    {c.sees_mean:6.2%} {c.sees_block:6.2%}   {verdict}",
+        flush=True,
+    )
+    if options.maps:
+        os.makedirs(options.maps, exist_ok=True)
+        stem = f"{name}{'-lossy' if '--lossy' in flags else ''}-{device.replace(':', '-')}"
+        write_map(mi, os.path.join(options.maps, stem + ".png"), c.pixel_z)
+    return right and not blind, {
+        "scene": name,
+        "export": flags,
+        "device": device,
+        "expected": expected,
+        "bias": c.bias.tolist(),
+        "standard_error": c.error.tolist(),
+        "mean_z": c.mean_z.tolist(),
+        "largest_block_z": float(np.abs(c.block_z).max()),
+        "block_limit": c.block_limit,
+        "pixel_z_sd": float(z.std()),
+        "verdict": verdict,
+    }
+
+
+def run_row(mi, options, row, rows):
+    name, flags, native_spp, reference_spp, mitsuba_spp, _ = row
+    good, records = True, []
+    with tempfile.TemporaryDirectory() as folder:
+        if "--plugins" in flags:
+            import isophote_bsdfs  # noqa: F401  registers the plugins
+        path = export(options, name, flags, folder)
+        scene = mi.load_file(path, width=WIDTH, height=HEIGHT)
+        scale = options.scale
+        theirs = render_theirs(mi, scene, int(mitsuba_spp * scale), 100)
+        if options.self:
+            sides = [("mitsuba", lambda: render_theirs(mi, scene, int(mitsuba_spp * scale), 900))]
+        else:
+            sides = [("native", lambda: render_ours(mi, options, name, "native", int(native_spp * scale), folder))]
+            if reference_spp:
+                sides.append(
+                    ("reference", lambda: render_ours(mi, options, name, "reference", int(reference_spp * scale), folder))
+                )
+        for device, render in sides:
+            right, record = compare(mi, options, row, device, render(), theirs, rows)
+            good &= right
+            records.append(record)
+    return good, records
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="build/release/isophote")
+    parser.add_argument("--scene", action="append", help="only these scenes")
+    parser.add_argument("--scale", type=float, default=1, help="times the samples")
+    parser.add_argument("--maps", help="folder for signed maps of significance")
+    parser.add_argument("--json", help="file for the numbers")
+    parser.add_argument("--self", action="store_true", help="Mitsuba against itself: how often is no bias called one?")
+    options = parser.parse_args()
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path.insert(0, os.path.join(here, "..", "scenes", "mitsuba"))
+    import mitsuba as mi
+
+    mi.set_variant("llvm_ad_rgb")
+    rows = [r for r in ROWS if not options.scene or r[0] in options.scene]
+    if options.self:
+        rows = [r[:5] + (EQUAL,) for r in rows]
+    start = time.monotonic()
+    print(f"{WIDTH}x{HEIGHT} pixels, {BATCHES} batches a side, blocks of {BLOCK}x{BLOCK}, level {LEVEL:g} for all of it")
+    print(HEADER)
+    good, records = True, []
+    for row in rows:
+        right, more = run_row(mi, options, row, 2 * len(rows))
+        good &= right
+        records += more
+    print(f"{time.monotonic() - start:.0f} s; {'passed' if good else 'FAILED'}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as out:
+            json.dump(records, out, indent=1)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
