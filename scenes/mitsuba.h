@@ -35,6 +35,8 @@ const char *mitsuba_bsdf_id(struct exporter *x, uint32_t material);
 
 /* The BSDF of a material, as an element of the scene. */
 void mitsuba_write_bsdf(struct exporter *x, uint32_t material);
+/* The textured radiance of an area light, as an element of it. */
+void mitsuba_write_emission(struct exporter *x, const struct material *m);
 /* Whether the look of the material depends on texture coordinates. */
 bool mitsuba_needs_uv(const struct material *m);
 

@@ -13,7 +13,8 @@
 bool mitsuba_needs_uv(const struct material *m)
 {
     bool any = m->base.texture >= 0 || m->roughness.texture >= 0 || m->metallic.texture >= 0 ||
-               m->specular.texture >= 0 || m->ior.texture >= 0 || m->normal_map.present;
+               m->specular.texture >= 0 || m->ior.texture >= 0 || m->normal_map.present ||
+               m->emission_texture;
 #define TEXTURED(name) any |= m->name.texture >= 0;
     MATERIAL_LIST_SCALARS(TEXTURED)
 #undef TEXTURED
@@ -158,6 +159,22 @@ static void write_scalar(struct exporter *x, const char *input, const struct sca
     else
         text_printf(&x->xml, "      <float name=\"%s\" value=\"%.9g\"/>\n", input,
                     (double)c->value);
+}
+
+void mitsuba_write_emission(struct exporter *x, const struct material *m)
+{
+    const struct texture *t = &x->scene->textures[m->emission_texture - 1];
+    const char *title = mitsuba_material_title(x, m);
+    if (t->wrap_u != t->wrap_v)
+        mitsuba_differs(x, title,
+                        "texture \"%s\" of its emission wraps by %s along u and by %s along v; "
+                        "Mitsuba's bitmap wraps both alike",
+                        t->name, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
+    /* unclamped: radiance */
+    const char *file = write_texels(x, t, m->emission, 3, 0, true);
+    write_bitmap(x, "radiance", file, wrap_name(t->wrap_u), t);
+    write_uv_transform(x, t);
+    text_puts(&x->xml, "      </texture>\n");
 }
 
 /* ---- BSDFs --------------------------------------------------------------------------------------

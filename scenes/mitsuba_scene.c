@@ -89,15 +89,80 @@ static void clip_planes(const struct scene *s, double *near_clip, double *far_cl
     *near_clip = fmax(0.5 * fmax(least, 0), 1e-5 * greatest);
 }
 
-static void write_sensor(struct exporter *x)
+static void note_camera(struct exporter *x)
 {
     const struct scene *s = x->scene;
     const struct camera *c = &s->camera;
+    if (c->type == CAMERA_EQUIRECTANGULAR)
+        mitsuba_differs(x, "camera",
+                        "Mitsuba has no equirectangular camera: a perspective one is "
+                        "written");
+    if (c->type == CAMERA_ORTHOGRAPHIC && c->lens_radius > 0)
+        mitsuba_differs(x, "camera", "Mitsuba's orthographic camera has no lens: none is written");
+    if (c->lens_radius > 0 && (c->blades || (c->anamorphic != 0 && c->anamorphic != 1)))
+        mitsuba_differs(x, "camera",
+                        "Mitsuba's apertures are round: \"blades\" and "
+                        "\"anamorphic\" are not exported");
+    if (s->clamp > 0)
+        mitsuba_differs(x, "render", "Mitsuba does not clamp samples");
+    if (!scene_default_filter(s) && s->filter == PIXEL_BLACKMAN_HARRIS)
+        mitsuba_differs(x, "film",
+                        "Mitsuba has no Blackman-Harris filter: the Gaussian is written");
+    if (!scene_default_filter(s) && s->filter == PIXEL_GAUSSIAN)
+        mitsuba_differs(x, "film",
+                        "Mitsuba's Gaussian reaches to 4 sigma and is lowered to end at 0, ours to "
+                        "3 sigma");
+}
+
+/* Mitsuba weighs samples near the picture's edge by what lies within, unless told to sample beyond
+ * it; ours lie where the filter says. */
+static void write_filter(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    if (scene_default_filter(s)) {
+        text_puts(&x->xml, "      <rfilter type=\"box\"/>\n");
+        return;
+    }
+    text_puts(&x->xml, "      <boolean name=\"sample_border\" value=\"true\"/>\n");
+    if (s->filter == PIXEL_BOX || s->filter == PIXEL_TENT)
+        text_printf(
+            &x->xml,
+            "      <rfilter type=\"%s\"><float name=\"radius\" value=\"%.9g\"/></rfilter>\n",
+            s->filter == PIXEL_BOX ? "box" : "tent", s->filter_radius);
+    else
+        text_printf(&x->xml,
+                    "      <rfilter type=\"gaussian\"><float name=\"stddev\" "
+                    "value=\"%.9g\"/></rfilter>\n",
+                    s->filter_radius / 3);
+}
+
+static void write_film(struct exporter *x)
+{
+    const uint32_t *crop = x->scene->crop;
+    text_puts(&x->xml, "    <film type=\"hdrfilm\">\n"
+                       "      <integer name=\"width\" value=\"$width\"/>\n"
+                       "      <integer name=\"height\" value=\"$height\"/>\n"
+                       "      <string name=\"pixel_format\" value=\"rgb\"/>\n"
+                       "      <string name=\"component_format\" value=\"float32\"/>\n");
+    if (crop[2])
+        text_printf(&x->xml,
+                    "      <integer name=\"crop_offset_x\" value=\"%u\"/>\n"
+                    "      <integer name=\"crop_offset_y\" value=\"%u\"/>\n"
+                    "      <integer name=\"crop_width\" value=\"%u\"/>\n"
+                    "      <integer name=\"crop_height\" value=\"%u\"/>\n",
+                    crop[0], crop[1], crop[2], crop[3]);
+    write_filter(x);
+    text_puts(&x->xml, "    </film>\n"
+                       "    <sampler type=\"independent\">\n"
+                       "      <integer name=\"sample_count\" value=\"$spp\"/>\n"
+                       "      <integer name=\"seed\" value=\"$seed\"/>\n"
+                       "    </sampler>\n");
+}
+
+static void write_lens(struct exporter *x)
+{
+    const struct camera *c = &x->scene->camera;
     static const char *const axes[] = {"x", "y", "smaller", "larger"};
-    double near_clip, far_clip;
-    clip_planes(s, &near_clip, &far_clip);
-    text_printf(&x->xml, "  <sensor type=\"%s\">\n",
-                c->lens_radius > 0 ? "thinlens" : "perspective");
     if (c->lens_radius > 0)
         text_printf(&x->xml,
                     "    <float name=\"aperture_radius\" value=\"%.17g\"/>\n"
@@ -105,31 +170,42 @@ static void write_sensor(struct exporter *x)
                     c->lens_radius, c->focus_distance);
     text_printf(&x->xml,
                 "    <float name=\"fov\" value=\"%.17g\"/>\n"
-                "    <string name=\"fov_axis\" value=\"%s\"/>\n"
+                "    <string name=\"fov_axis\" value=\"%s\"/>\n",
+                atan(c->tan_half_fov) * 2 * 180 / 3.14159265358979323846, axes[c->fov_axis]);
+}
+
+static void write_sensor(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    const struct camera *c = &s->camera;
+    bool flat = c->type == CAMERA_ORTHOGRAPHIC;
+    double near_clip, far_clip, tan_x = 1, tan_y;
+    note_camera(x);
+    clip_planes(s, &near_clip, &far_clip);
+    text_printf(&x->xml, "  <sensor type=\"%s\">\n",
+                flat                 ? "orthographic"
+                : c->lens_radius > 0 ? "thinlens"
+                                     : "perspective");
+    if (flat) /* from -1 to 1 along x before the transform */
+        camera_tangents(c, s->width, s->height, &tan_x, &tan_y);
+    else
+        write_lens(x);
+    text_printf(&x->xml,
                 "    <float name=\"near_clip\" value=\"%.9g\"/>\n"
                 "    <float name=\"far_clip\" value=\"%.9g\"/>\n",
-                atan(c->tan_half_fov) * 2 * 180 / 3.14159265358979323846, axes[c->fov_axis],
                 near_clip, far_clip);
+    text_puts(&x->xml, "    <transform name=\"to_world\">\n");
+    if (flat)
+        text_printf(&x->xml, "      <scale x=\"%.17g\" y=\"%.17g\"/>\n", tan_x, tan_x);
     text_printf(&x->xml,
-                "    <transform name=\"to_world\">\n"
                 "      <lookat origin=\"%.17g, %.17g, %.17g\" target=\"%.17g, %.17g, %.17g\" "
                 "up=\"%.17g, %.17g, %.17g\"/>\n"
                 "    </transform>\n",
                 c->origin[0], c->origin[1], c->origin[2], c->origin[0] + c->forward[0],
                 c->origin[1] + c->forward[1], c->origin[2] + c->forward[2], c->up[0], c->up[1],
                 c->up[2]);
-    text_printf(&x->xml, "    <film type=\"hdrfilm\">\n"
-                         "      <integer name=\"width\" value=\"$width\"/>\n"
-                         "      <integer name=\"height\" value=\"$height\"/>\n"
-                         "      <string name=\"pixel_format\" value=\"rgb\"/>\n"
-                         "      <string name=\"component_format\" value=\"float32\"/>\n"
-                         "      <rfilter type=\"box\"/>\n"
-                         "    </film>\n"
-                         "    <sampler type=\"independent\">\n"
-                         "      <integer name=\"sample_count\" value=\"$spp\"/>\n"
-                         "      <integer name=\"seed\" value=\"$seed\"/>\n"
-                         "    </sampler>\n"
-                         "  </sensor>\n");
+    write_film(x);
+    text_puts(&x->xml, "  </sensor>\n");
 }
 
 static void write_settings(struct exporter *x)
@@ -182,9 +258,68 @@ static void write_environment(struct exporter *x)
         (double)r[4], (double)r[7], (double)r[2], (double)r[5], (double)r[8]);
 }
 
-static bool emits(const struct material *m)
+static void write_rgb(struct exporter *x, const char *name, const float v[3])
 {
-    return m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0;
+    text_printf(&x->xml, "    <rgb name=\"%s\" value=\"%.9g, %.9g, %.9g\"/>\n", name, (double)v[0],
+                (double)v[1], (double)v[2]);
+}
+
+static void write_spot(struct exporter *x, const struct light *l, size_t index)
+{
+    const double degrees = 180 / 3.14159265358979323846;
+    /* Both are steps when the cones are one. */
+    bool step = l->inner_angle == l->angle, plugin = x->options->plugins && !step;
+    const char *title = arena_printf(x->arena, "light %zu", index);
+    if (!plugin && !step)
+        mitsuba_differs(
+            x, title ? title : "light",
+            "Mitsuba's spots fall off linearly in the angle, ours as the smooth step of "
+            "its cosine (--plugins)");
+    text_printf(&x->xml,
+                "  <emitter type=\"%s\">\n"
+                "    <float name=\"cutoff_angle\" value=\"%.9g\"/>\n"
+                "    <float name=\"beam_width\" value=\"%.9g\"/>\n"
+                "    <transform name=\"to_world\">\n",
+                plugin ? "isophote_spot" : "spot", l->angle * degrees,
+                (step ? 0.9999 : 1) * l->inner_angle * degrees);
+    const float *p = l->position, *d = l->direction;
+    bool upright = fabsf(d[1]) > 0.9F;
+    text_printf(&x->xml,
+                "      <lookat origin=\"%.9g, %.9g, %.9g\" target=\"%.9g, %.9g, %.9g\" "
+                "up=\"%s\"/>\n    </transform>\n",
+                (double)p[0], (double)p[1], (double)p[2], (double)p[0] + d[0], (double)p[1] + d[1],
+                (double)p[2] + d[2], upright ? "1, 0, 0" : "0, 1, 0");
+    write_rgb(x, "intensity", l->intensity);
+    text_puts(&x->xml, "  </emitter>\n");
+}
+
+static void write_lights(struct exporter *x)
+{
+    for (size_t i = 0; i < x->scene->light_count; i++) {
+        const struct light *l = &x->scene->lights[i];
+        const float *p = l->position, *d = l->direction;
+        switch (l->type) {
+        case LIGHT_POINT:
+            text_printf(&x->xml,
+                        "  <emitter type=\"point\">\n"
+                        "    <point name=\"position\" value=\"%.9g, %.9g, %.9g\"/>\n",
+                        (double)p[0], (double)p[1], (double)p[2]);
+            write_rgb(x, "intensity", l->intensity);
+            text_puts(&x->xml, "  </emitter>\n");
+            break;
+        case LIGHT_SPOT:
+            write_spot(x, l, i);
+            break;
+        case LIGHT_DIRECTIONAL:
+            text_printf(&x->xml,
+                        "  <emitter type=\"directional\">\n"
+                        "    <vector name=\"direction\" value=\"%.9g, %.9g, %.9g\"/>\n",
+                        (double)d[0], (double)d[1], (double)d[2]);
+            write_rgb(x, "irradiance", l->intensity);
+            text_puts(&x->xml, "  </emitter>\n");
+            break;
+        }
+    }
 }
 
 static bool is_black(const struct material *m)
@@ -200,12 +335,14 @@ static void close_shape(struct exporter *x, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
     text_printf(&x->xml, "    <ref id=\"%s\"/>\n", mitsuba_bsdf_id(x, material));
-    if (emits(m))
-        text_printf(&x->xml,
-                    "    <emitter type=\"area\">\n"
-                    "      <rgb name=\"radiance\" value=\"%.9g, %.9g, %.9g\"/>\n"
-                    "    </emitter>\n",
-                    (double)m->emission[0], (double)m->emission[1], (double)m->emission[2]);
+    if (material_emits(m)) {
+        text_puts(&x->xml, "    <emitter type=\"area\">\n");
+        if (m->emission_texture)
+            mitsuba_write_emission(x, m);
+        else
+            write_rgb(x, "radiance", m->emission);
+        text_puts(&x->xml, "    </emitter>\n");
+    }
     text_puts(&x->xml, "  </shape>\n");
 }
 
@@ -219,8 +356,8 @@ static void write_meshes(struct exporter *x, const struct prototype *prototype, 
             continue;
         /* Mitsuba's lights shine to the side of the shading normal. That of a light which reflects
          * nothing has no other use. */
-        bool flat = !(flags & TRIANGLE_HAS_NORMALS) || (emits(m) && is_black(m));
-        if (emits(m) && !flat)
+        bool flat = !(flags & TRIANGLE_HAS_NORMALS) || (material_emits(m) && is_black(m));
+        if (material_emits(m) && !flat)
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "a mesh with vertex normals emits to the side of the shading normal "
                             "in Mitsuba, to that of the geometric normal here");
@@ -282,7 +419,7 @@ static void write_disks(struct exporter *x, uint32_t material)
 static void write_objects(struct exporter *x, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
-    if (emits(m) && m->emission_two_sided)
+    if (material_emits(m) && m->emission_two_sided)
         mitsuba_differs(x, mitsuba_material_title(x, m),
                         "Mitsuba's area lights shine to one side: the side of the normal is "
                         "written");
@@ -335,6 +472,7 @@ static void write_scene(struct exporter *x)
         if (x->used[m])
             mitsuba_write_bsdf(x, m);
     write_environment(x);
+    write_lights(x);
     for (uint32_t m = 0; m < s->material_count && !x->status; m++)
         if (x->used[m])
             write_objects(x, m);

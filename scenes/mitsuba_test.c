@@ -266,6 +266,62 @@ static void plugins_leave_only_what_they_cannot_do(void **state)
     close_sample(&t);
 }
 
+static void cameras_lights_and_new_materials_are_written(void **state)
+{
+    (void)state;
+    char path[256];
+    struct scene *scene = NULL;
+    struct sample t = {.folder = "/tmp/isophote-mitsuba-XXXXXX", .options = {.plugins = true}};
+    assert_non_null(mkdtemp(t.folder));
+    static const char *const names[] = {"materials", "lights", "instances"};
+    static const char *const wanted[][6] = {
+        {"bsdf type=\"isophote_oren_nayar\"", "bsdf type=\"isophote_correlated\"",
+         "name=\"masking_alpha\" value=\"0.25\"", "type=\"roughdielectric\"",
+         "type=\"thindielectric\"", "bsdf type=\"mask\""},
+        {"sensor type=\"orthographic\"", "name=\"sample_border\" value=\"true\"",
+         "rfilter type=\"tent\"", "emitter type=\"point\"", "emitter type=\"isophote_spot\"",
+         "emitter type=\"directional\""},
+        {"shape type=\"shapegroup\" id=\"group0\"", "scene-group0-mesh1-2.ply",
+         "scene-group0-mesh2-0.ply", "shape type=\"instance\"", "ref id=\"group0\"",
+         "shape type=\"instance\""}};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, SOURCE_DIR "/tests/mitsuba_scenes/%s.json", names[i]);
+        if (scene_load(path, &scene, &t.err) != STATUS_OK)
+            fail_msg("%s: %s", path, t.err.msg);
+        snprintf(path, sizeof path, "%s/out", t.folder);
+        t.status = scene_export_mitsuba(&t.arena, scene, path, &t.options, &t.err);
+        if (t.status != STATUS_OK)
+            fail_msg("%s: %s", t.options.notes ? t.options.notes->why : "", t.err.msg);
+        size_t size;
+        assert_in_order(file_text(&t, "scene.xml", &size), wanted[i], 6);
+        scene_free(scene);
+    }
+    close_sample(&t);
+}
+
+static void cameras_without_counterpart_are_refused(void **state)
+{
+    (void)state;
+    struct mitsuba_export options = {0};
+    struct arena a = {0};
+    struct scene *scene = NULL;
+    struct error err = {0};
+    static const char text[] =
+        "{\"isophote\": 1, \"camera\": {\"type\": \"equirectangular\", \"origin\": [0,0,5], "
+        "\"target\": [0,0,0]}, \"film\": {\"filter\": {\"type\": \"blackman-harris\", \"radius\": "
+        "2}}, \"render\": {\"clamp\": 4}, \"objects\": []}";
+    assert_int_equal(scene_load_memory("inline.json", text, sizeof text - 1, &scene, &err),
+                     STATUS_OK);
+    assert_int_equal(scene_export_mitsuba(&a, scene, "/nonexistent/x.xml", &options, &err),
+                     STATUS_UNSUPPORTED);
+    struct sample t = {.options = options};
+    assert_true(noted(&t, "camera", "equirectangular"));
+    assert_true(noted(&t, "film", "Blackman-Harris"));
+    assert_true(noted(&t, "render", "clamp"));
+    scene_free(scene);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +331,8 @@ int main(void)
         cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
         cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
         cmocka_unit_test(plugins_leave_only_what_they_cannot_do),
+        cmocka_unit_test(cameras_lights_and_new_materials_are_written),
+        cmocka_unit_test(cameras_without_counterpart_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

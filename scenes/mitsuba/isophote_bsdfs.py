@@ -13,6 +13,7 @@ sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are thos
   isophote_correlated  a BSDF of Mitsuba's whose masking is separable, times the ratio of the two
   isophote_oren_nayar  Oren and Nayar's qualitative model (section 21, O)
   isophote_sheen       Conty and Kulla's sheen (section 21, H)
+  isophote_spot        a spot light that falls off by the smooth step of the cosine (section 24)
   isophote_texture     a bitmap whose axes may wrap differently, clamped to [0, 1] after interpolation
 """
 import drjit as dr
@@ -247,6 +248,47 @@ class Sheen(_Cosine):
         return "isophote_sheen"
 
 
+class Spot(mi.Emitter):
+    def __init__(self, props):
+        mi.Emitter.__init__(self, props)
+        self.m_flags = +mi.EmitterFlags.DeltaPosition
+        self.intensity = props.get_emissive_texture("intensity", 1.0)
+        cos_outer, cos_inner = (dr.cos(dr.deg2rad(props[name])) for name in ("cutoff_angle", "beam_width"))
+        self.cos_outer, self.k = cos_outer, 1 / max(cos_inner - cos_outer, 1e-6)
+        to_world = props["to_world"]
+        self.position = to_world @ mi.ScalarPoint3f(0)
+        self.axis = dr.normalize(to_world @ mi.ScalarPoint3f(0, 0, 1) - self.position)
+
+    def sample_direction(self, it, sample, active=True):
+        ds = dr.zeros(mi.DirectionSample3f)
+        v = mi.Point3f(self.position) - it.p
+        d2 = dr.squared_norm(v)
+        ds.p, ds.dist = mi.Point3f(self.position), dr.sqrt(d2)
+        ds.d = v / ds.dist
+        ds.pdf, ds.delta, ds.emitter, ds.time = 1.0, True, mi.EmitterPtr(self), it.time
+        t = dr.clip((-dr.dot(ds.d, self.axis) - self.cos_outer) * self.k, 0, 1)
+        value = self.intensity.eval(dr.zeros(mi.SurfaceInteraction3f), active) * (t * t * (3 - 2 * t) / d2)
+        return ds, value & active
+
+    def pdf_direction(self, it, ds, active=True):
+        return mi.Float(0)
+
+    def eval_direction(self, it, ds, active=True):
+        return mi.Spectrum(0)
+
+    def eval(self, si, active=True):
+        return mi.Spectrum(0)
+
+    def bbox(self):
+        return mi.ScalarBoundingBox3f(self.position)
+
+    def traverse(self, callback):
+        callback.put("intensity", self.intensity, mi.ParamFlags.Differentiable)
+
+    def to_string(self):
+        return "isophote_spot"
+
+
 class Texture(mi.Texture):
     """bitmap: one that repeats; wrap_u, wrap_v: repeat, mirror or clamp."""
 
@@ -295,4 +337,5 @@ mi.register_bsdf("isophote_principled", Principled)
 mi.register_bsdf("isophote_correlated", Correlated)
 mi.register_bsdf("isophote_oren_nayar", OrenNayar)
 mi.register_bsdf("isophote_sheen", Sheen)
+mi.register_emitter("isophote_spot", Spot)
 mi.register_texture("isophote_texture", Texture)
