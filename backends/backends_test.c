@@ -458,12 +458,39 @@ static void compiler_troubles_are_told(void **state)
     device_close(d);
 }
 
+/* Builds twice with a junk file in between: neither build finds anything to take. */
+static void damage_and_rebuild(enum code_path code, const char *cache, const char *suffix)
+{
+    struct launch_settings set = {.mode = MODE_DEVICE, .code = code};
+    struct error err = {0};
+    for (int i = 0; i < 2; i++) {
+        struct device *d = NULL;
+        struct build_info info;
+        char command[256];
+        must(device_open("native", &d, &err), &err);
+        must(device_build(d, &set, &info, &err), &err);
+        assert_false(info.cached);
+        must(device_build(d, &set, &info, &err), &err);
+        assert_true(info.cached);
+        device_close(d);
+        snprintf(command, sizeof command, "for f in %s/kernels/*%s; do echo junk > $f; done", cache,
+                 suffix);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+static bool native_has_llvm(void)
+{
+    struct device_info d;
+    struct error err = {0};
+    must(device_find("native", &d, &err), &err);
+    return strstr(d.compiler, "LLVM 15") != NULL;
+}
+
 /* A damaged file in the cache of kernels is made again. */
 static void damaged_cache_is_repaired(void **state)
 {
     (void)state;
-    struct error err = {0};
-    struct device *d = NULL;
     char cache[64] = "backends_test.XXXXXX", command[256], *old = getenv("ISOPHOTE_CACHE");
     char keep[4096] = "";
     if (old)
@@ -471,24 +498,48 @@ static void damaged_cache_is_repaired(void **state)
     assert_non_null(mkdtemp(cache));
     setenv("ISOPHOTE_CACHE", cache, 1);
     setenv("ISOPHOTE_CFLAGS", "-O1", 1);
-    struct build_info info;
-    must(device_open("native", &d, &err), &err);
-    must(device_build(d, &(struct launch_settings){.mode = MODE_DEVICE}, &info, &err), &err);
-    assert_false(info.cached);
-    device_close(d);
-    snprintf(command, sizeof command, "for f in %s/kernels/*.so; do echo junk > $f; done", cache);
-    assert_int_equal(system(command), 0);
-    must(device_open("native", &d, &err), &err);
-    must(device_build(d, &(struct launch_settings){.mode = MODE_DEVICE}, &info, &err), &err);
-    assert_false(info.cached);
-    device_close(d);
+    damage_and_rebuild(CODE_SOURCE, cache, ".so");
+    unsetenv("ISOPHOTE_CFLAGS");
+    if (native_has_llvm())
+        damage_and_rebuild(CODE_LLVM, cache, ".o");
     snprintf(command, sizeof command, "rm -r %s", cache);
     assert_int_equal(system(command), 0);
-    unsetenv("ISOPHOTE_CFLAGS");
     if (*keep)
         setenv("ISOPHOTE_CACHE", keep, 1);
     else
         unsetenv("ISOPHOTE_CACHE");
+}
+
+/* gcc's program and LLVM's give the same strict bits, whatever features a scene has. */
+static void code_paths_agree(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cornell", "blobgloss", "glass",
+                                        "hdri",    "textured",  "thin-lens"};
+    struct error err = {0};
+    if (!native_has_llvm()) {
+        print_message("native has no code path llvm here\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char hash[2][33];
+        struct scene *s = scene_from_library(names[i]);
+        for (int k = 0; k < 2; k++) {
+            struct render_job job = job_make(MODE_STRICT);
+            struct film f = film_make(s, &job);
+            struct device *d = NULL;
+            job.launch.code = k ? CODE_LLVM : CODE_SOURCE;
+            must(device_open("native", &d, &err), &err);
+            must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
+            must(device_build(d, &job.launch, NULL, &err), &err);
+            must(device_render(d, &job, &f, true, NULL, &err), &err);
+            film_hash(&f, hash[k]);
+            film_free(&f);
+            device_close(d);
+        }
+        assert_string_equal(hash[0], hash[1]);
+        scene_free(s);
+    }
 }
 
 /* ---- mistakes
@@ -552,6 +603,7 @@ int main(void)
         cmocka_unit_test(null_device_is_constant),
         cmocka_unit_test(compiler_troubles_are_told),
         cmocka_unit_test(damaged_cache_is_repaired),
+        cmocka_unit_test(code_paths_agree),
         cmocka_unit_test(every_fault_shows),
     };
     return cmocka_run_group_tests_name("backends", tests, NULL, NULL);

@@ -297,6 +297,13 @@ case_no_compiler()
     case $status in 1 | 77) ;; *) fail "status $status, expected 1 or 77" ;; esac
     [ -s stderr ] || fail "no message"
     nothing_in out
+    # Without any, LLVM makes the same picture, where this program holds the kernel's bitcode.
+    run 0 render cornell "${small[@]}" -o out/source.pfm --code-path source
+    if ISOPHOTE_CC= PATH=/nonexistent "$program" render cornell "${small[@]}" -o out/llvm.pfm >stdout 2>stderr; then
+        cmp out/source.pfm out/llvm.pfm || fail "LLVM's picture differs"
+    else
+        says "LLVM\|clang-15"
+    fi
 }
 
 case_doctor()

@@ -37,6 +37,13 @@ struct backend {
 
 static const _Alignas(64) uint32_t nothing[64]; /* stands for an empty buffer */
 
+/* Who names a compiler or its flags wants it used. */
+static bool source_asked(void)
+{
+    const char *compiler = getenv("ISOPHOTE_CC"), *flags = getenv("ISOPHOTE_CFLAGS");
+    return (compiler && *compiler) || (flags && *flags);
+}
+
 enum status native_describe(const char *id, struct device_info *out, struct error *err)
 {
     struct compiler c;
@@ -48,8 +55,9 @@ enum status native_describe(const char *id, struct device_info *out, struct erro
     char features[33], llvm[96] = "";
     bool compiles = compiler_find(&c, &why) == STATUS_OK;
     const char *no_llvm = native_llvm_problem(llvm, sizeof llvm);
-    if (!compiles && no_llvm)
-        return error_msg(err, STATUS_MISSING, "%s; without it: %s", why.msg, no_llvm);
+    if (!compiles && (no_llvm || source_asked()))
+        return error_msg(err, STATUS_MISSING, "%s%s%s", why.msg, no_llvm ? "; without it: " : "",
+                         no_llvm ? no_llvm : "");
     snprintf(d.id, sizeof d.id, "%s", id);
     snprintf(d.api, sizeof d.api, "native");
     processor_describe(d.name, sizeof d.name, &d.clock_mhz, features);
@@ -87,7 +95,7 @@ enum status native_open(const char *fault, struct backend **out, struct error *e
 {
     struct compiler c;
     enum status st = compiler_find(&c, err);
-    if (st && (fault || native_llvm_problem(NULL, 0)))
+    if (st && (fault || source_asked() || native_llvm_problem(NULL, 0)))
         return st;
     if (st)
         c = (struct compiler){0};
@@ -115,7 +123,7 @@ static enum status open(const struct device_info *info, struct backend **out, st
 unsigned native_code_paths(const struct backend *b, enum code_path *fastest)
 {
     bool llvm = !b->fault && !native_llvm_problem(NULL, 0);
-    *fastest = llvm ? CODE_LLVM : CODE_SOURCE;
+    *fastest = llvm && !source_asked() ? CODE_LLVM : CODE_SOURCE;
     return (b->compiler.program[0] ? 1u << CODE_SOURCE : 0u) | (llvm ? 1u << CODE_LLVM : 0u);
 }
 
