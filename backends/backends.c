@@ -86,11 +86,6 @@ static enum status memory_check(const struct device_info *info, const struct lay
 static enum status shading_check(const struct device_info *info, const struct scene *s,
                                  struct error *err)
 {
-    bool textured = false;
-    for (size_t i = 0; i < s->material_count; i++)
-        textured |= s->materials[i].emission_texture != 0;
-    if (textured || s->light_count || s->light_choice || s->mis)
-        return error_msg(err, STATUS_UNSUPPORTED, "lights of section 24: not on %s yet", info->id);
     for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
         const struct material *m = &s->materials[s->primitive_material[i]];
         if (m->shading)

@@ -133,6 +133,7 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
         memcpy(out[i].eta, m->eta, 12);
         memcpy(out[i].k, m->k, 12);
         memcpy(out[i].emission, m->emission, 12);
+        out[i].emission_texture = m->emission_texture;
     }
     l->material_count = (uint32_t)s->material_count;
     return STATUS_OK;

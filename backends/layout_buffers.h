@@ -17,7 +17,18 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
 enum status layout_surfaces(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_camera(struct layout *l, const struct scene *s, struct error *err);
-/* After layout_materials: it fills in the densities. */
+/* Emission of a primitive: its material's, or the mean of a textured one (layout_emission.c). */
+void layout_mean_emission(const struct scene *s, size_t primitive, double rgb[3]);
+/* A light as the tree takes it (docs/protocol.md section 24.1). */
+struct light_leaf {
+    double lo[3], hi[3], axis[3];
+    double weight, cos_o, cos_e;
+    uint32_t light;
+};
+/* The tree over these, which it reorders; fills in the extras' places (layout_light_tree.c). */
+enum status layout_light_tree(struct layout *l, struct light_leaf *leaves, size_t count,
+                              struct k_light_extra *extras, struct error *err);
+/* After layout_materials and layout_textures: it fills in the densities. */
 enum status layout_lights(struct layout *l, const struct scene *s, struct error *err);
 
 #endif

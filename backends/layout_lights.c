@@ -9,10 +9,14 @@
 static const double pi = 3.14159265358979323846;
 
 /* Luminance; for a colour that has none, the largest channel over three. */
+static double luminance_of(const double c[3])
+{
+    double y = 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+    return y > 0 ? y : fmax(fmax(c[0], c[1]), c[2]) / 3;
+}
 static double light_luminance(const float c[3])
 {
-    double y = 0.2126 * (double)c[0] + 0.7152 * (double)c[1] + 0.0722 * (double)c[2];
-    return y > 0 ? y : fmax(fmax((double)c[0], (double)c[1]), (double)c[2]) / 3;
+    return luminance_of((double[3]){(double)c[0], (double)c[1], (double)c[2]});
 }
 
 /* ---- textures
@@ -108,12 +112,6 @@ static double primitive_area(const struct scene *s, size_t id)
     return pi * (double)s->disks[id].radius * (double)s->disks[id].radius;
 }
 
-static double light_weight(const struct scene *s, const struct k_material *materials, size_t id)
-{
-    const struct k_material *m = &materials[s->primitive_material[id]];
-    return light_luminance(m->emission) * primitive_area(s, id) * (m->two_sided ? 2 : 1);
-}
-
 /* ---- environment
  * -------------------------------------------------------------------------------------------- */
 
@@ -198,47 +196,264 @@ static enum status layout_environment(struct layout *l, const struct environment
     return STATUS_OK;
 }
 
+/* ---- the table
+ * -------------------------------------------------------------------------------------------- */
+
+/* Being made: every light but the environment, area lights first. */
+struct light_list {
+    const struct scene *scene;
+    struct k_material *materials;
+    uint32_t area_count, count;
+    uint32_t *primitives;      /* of area lights */
+    double *weights, *mean;    /* w_i; luminance of an area light's mean emission */
+    struct light_leaf *leaves; /* of the tree */
+    size_t leaf_count;
+    bool tree;
+    double power; /* sum of the weights that are chosen by power */
+};
+
+static void list_free(struct light_list *x)
+{
+    free(x->primitives);
+    free(x->weights);
+    free(x->mean);
+    free(x->leaves);
+}
+
+static double delta_weight(const struct scene *s, const struct light *l)
+{
+    double Y = light_luminance(l->intensity), R = scene_radius(s);
+    switch (l->type) {
+    case LIGHT_POINT:
+        return 4 * Y;
+    case LIGHT_SPOT:
+        return Y * ((1 - cos(l->angle)) + (1 - cos(l->inner_angle)));
+    default:
+        return Y * R * R;
+    }
+}
+
+static const struct light *list_delta(const struct light_list *x, uint32_t i)
+{
+    return i < x->area_count ? NULL : &x->scene->lights[i - x->area_count];
+}
+
+/* Is the light chosen by the tree? */
+static bool list_in_tree(const struct light_list *x, uint32_t i)
+{
+    const struct light *delta = list_delta(x, i);
+    return x->tree && !(delta && delta->type == LIGHT_DIRECTIONAL);
+}
+
+static enum status list_make(struct light_list *x, const struct scene *s,
+                             struct k_material *materials, struct error *err)
+{
+    size_t primitives = scene_primitive_count(s), count = s->light_count;
+    for (size_t id = 0; id < primitives; id++)
+        count += materials[s->primitive_material[id]].emits != 0;
+    *x = (struct light_list){.scene = s,
+                             .materials = materials,
+                             .primitives = malloc((count + 1) * sizeof *x->primitives),
+                             .weights = malloc((count + 1) * sizeof *x->weights),
+                             .mean = malloc((count + 1) * sizeof *x->mean),
+                             .tree = s->light_choice == LIGHT_CHOICE_TREE};
+    if (x->tree)
+        x->leaves = malloc((count + 1) * sizeof *x->leaves);
+    if (!x->primitives || !x->weights || !x->mean || (x->tree && !x->leaves))
+        return error_msg(err, STATUS_MEMORY, "out of memory for a table of %zu lights", count);
+    for (size_t id = 0; id < primitives; id++) {
+        const struct k_material *m = &materials[s->primitive_material[id]];
+        double rgb[3];
+        if (!m->emits)
+            continue;
+        layout_mean_emission(s, id, rgb);
+        x->mean[x->area_count] = luminance_of(rgb);
+        x->weights[x->area_count] =
+            x->mean[x->area_count] * primitive_area(s, id) * (m->two_sided ? 2 : 1);
+        x->primitives[x->area_count++] = (uint32_t)id;
+    }
+    x->count = x->area_count;
+    for (size_t i = 0; i < s->light_count; i++)
+        x->weights[x->count++] = delta_weight(s, &s->lights[i]);
+    for (uint32_t i = 0; i < x->count; i++)
+        x->power += list_in_tree(x, i) ? 0 : x->weights[i];
+    return STATUS_OK;
+}
+
+static void leaf_of_triangle(const struct scene *s, size_t id, struct light_leaf *f)
+{
+    const float *v[3];
+    double a[3], b[3];
+    for (int i = 0; i < 3; i++)
+        v[i] = s->P[s->triangles[id][i]];
+    for (int k = 0; k < 3; k++) {
+        f->lo[k] = (double)fminf(fminf(v[0][k], v[1][k]), v[2][k]);
+        f->hi[k] = (double)fmaxf(fmaxf(v[0][k], v[1][k]), v[2][k]);
+        a[k] = (double)v[1][k] - (double)v[0][k];
+        b[k] = (double)v[2][k] - (double)v[0][k];
+    }
+    double n[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+    double scale = 1 / sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int k = 0; k < 3; k++)
+        f->axis[k] = n[k] * scale;
+}
+
+static void leaf_of_round(const float center[3], float radius, const float *normal,
+                          struct light_leaf *f)
+{
+    for (int k = 0; k < 3; k++) {
+        f->lo[k] = (double)center[k] - (double)radius;
+        f->hi[k] = (double)center[k] + (double)radius;
+        f->axis[k] = normal ? (double)normal[k] : 0;
+    }
+}
+
+static void leaf_make(const struct light_list *x, uint32_t i, struct light_leaf *f)
+{
+    const struct scene *s = x->scene;
+    const struct light *delta = list_delta(x, i);
+    *f = (struct light_leaf){.weight = x->weights[i], .light = i, .cos_o = -1};
+    if (delta) {
+        for (int k = 0; k < 3; k++)
+            f->lo[k] = f->hi[k] = (double)delta->position[k];
+        if (delta->type == LIGHT_SPOT) {
+            for (int k = 0; k < 3; k++)
+                f->axis[k] = (double)delta->direction[k];
+            f->cos_o = cos(delta->inner_angle);
+            f->cos_e = cos(delta->angle - delta->inner_angle) - 0x1p-16;
+        }
+        return;
+    }
+    size_t id = x->primitives[i], round = id - s->triangle_count;
+    bool sphere = false;
+    if (id < s->triangle_count) {
+        leaf_of_triangle(s, id, f);
+    } else if (round < s->sphere_count) {
+        leaf_of_round(s->spheres[round].center, s->spheres[round].radius, NULL, f);
+        sphere = true;
+    } else {
+        const struct disk *d = &s->disks[round - s->sphere_count];
+        leaf_of_round(d->center, d->radius, d->normal, f);
+    }
+    if (sphere || x->materials[s->primitive_material[id]].two_sided)
+        f->axis[0] = f->axis[1] = f->axis[2] = 0;
+    else
+        f->cos_o = 1;
+}
+
+/* Choice by power: C_i, and what only textured emission, deltas and the tree have. */
+static enum status list_lay(struct light_list *x, struct layout *l, struct k_light_extra **extras,
+                            struct error *err)
+{
+    void *lights, *more, *deltas;
+    bool extra = x->tree || (l->features & K_FEATURE_TEXTURED_LIGHTS);
+    enum status st;
+    if ((st = layout_take(l, BUFFER_lights, x->count, sizeof(struct k_light), &lights, err)) ||
+        (st = layout_take(l, BUFFER_light_extras, extra ? x->area_count : 0,
+                          sizeof(struct k_light_extra), &more, err)) ||
+        (st = layout_take(l, BUFFER_delta_lights, x->count - x->area_count,
+                          sizeof(struct k_delta_light), &deltas, err)))
+        return st;
+    const struct scene *s = x->scene;
+    double running = 0, share = (1 - (double)l->launch.p_env) * (double)l->launch.p_direct;
+    for (uint32_t i = 0; i < x->count; i++) {
+        const struct light *delta = list_delta(x, i);
+        double w = list_in_tree(x, i) ? 0 : x->weights[i];
+        running += w;
+        if (w > 0)
+            l->launch.light_last = i;
+        ((struct k_light *)lights)[i] = (struct k_light){
+            .primitive = delta ? K_DELTA_LIGHT | (i - x->area_count) : x->primitives[i],
+            .cdf = x->power > 0 ? (float)(running / x->power) : 1.0f};
+        if (delta) {
+            double outer = cos(delta->angle);
+            struct k_delta_light *d = (struct k_delta_light *)deltas + (i - x->area_count);
+            *d = (struct k_delta_light){
+                .type = (uint32_t)delta->type,
+                .cos_outer = (float)outer,
+                .falloff = (float)(1 / fmax(cos(delta->inner_angle) - outer, 1e-6)),
+                .chance = w > 0 ? (float)(share * w / x->power) : 0.0f,
+            };
+            memcpy(d->position, delta->position, 12);
+            memcpy(d->direction, delta->direction, 12);
+            memcpy(d->intensity, delta->intensity, 12);
+        } else if (extra) {
+            double area = primitive_area(s, x->primitives[i]);
+            int sides = x->materials[s->primitive_material[x->primitives[i]]].two_sided ? 2 : 1;
+            ((struct k_light_extra *)more)[i] = (struct k_light_extra){
+                .density =
+                    w > 0 ? (float)((1 - (double)l->launch.p_env) * x->mean[i] * sides / x->power)
+                          : 0.0f,
+                .per_area = area > 0 ? (float)(1 / area) : 0.0f,
+                .place = UINT32_MAX,
+            };
+        }
+    }
+    *extras = more;
+    return STATUS_OK;
+}
+
+static void find_features(struct layout *l, const struct scene *s)
+{
+    for (size_t i = 0, n = scene_primitive_count(s); i < n; i++)
+        if (s->materials[s->primitive_material[i]].emission_texture)
+            l->features |= K_FEATURE_TEXTURED_LIGHTS;
+    if (s->light_count > 0)
+        l->features |= K_FEATURE_LIGHTS;
+    if (s->light_choice == LIGHT_CHOICE_TREE)
+        l->features |= K_FEATURE_LIGHT_TREE;
+    if (s->mis == MIS_BALANCE)
+        l->features |= K_FEATURE_BALANCE;
+}
+
+/* p_env, and how the others share what is left. */
+static void set_chances(struct layout *l, const struct light_list *x, bool env_is_light)
+{
+    struct k_launch *out = &l->launch;
+    bool some = x->power > 0, tree = x->leaf_count > 0;
+    out->p_env = !env_is_light ? 0.0f : some || tree ? 0.5f : 1.0f;
+    out->p_direct = !tree ? 1.0f : some ? 0.5f : 0.0f;
+    out->tree_chance = (1 - out->p_env) * (1 - out->p_direct);
+    out->light_count = x->count;
+    out->area_light_count = x->area_count;
+    out->light_last = UINT32_MAX;
+    out->light_tree = x->tree;
+    out->balance = x->scene->mis == MIS_BALANCE;
+}
+
+static enum status list_finish(struct light_list *x, struct layout *l, bool env_is_light,
+                               struct error *err)
+{
+    struct k_light_extra *extras = NULL;
+    for (uint32_t i = 0; i < x->count; i++)
+        if (list_in_tree(x, i) && x->weights[i] > 0)
+            leaf_make(x, i, &x->leaves[x->leaf_count++]);
+    set_chances(l, x, env_is_light);
+    enum status st = list_lay(x, l, &extras, err);
+    if (st == STATUS_OK && x->tree)
+        st = layout_light_tree(l, x->leaves, x->leaf_count, extras, err);
+    for (size_t i = 0; i < x->scene->material_count; i++) {
+        struct k_material *m = &x->materials[i];
+        if (m->emits && x->power > 0)
+            m->light_density =
+                (float)((1 - (double)l->launch.p_env) * light_luminance(m->emission) *
+                        (m->two_sided ? 2 : 1) / x->power);
+    }
+    return st;
+}
+
 enum status layout_lights(struct layout *l, const struct scene *s, struct error *err)
 {
     /* Ours to finish: the buffer was made by layout_materials. */
     struct k_material *materials = (struct k_material *)l->buffers.at[BUFFER_materials].data;
-    size_t primitives = scene_primitive_count(s), count = 0;
-    double total = 0, running = 0;
+    struct light_list x = {0};
     bool env_is_light;
+    find_features(l, s);
     enum status st = layout_environment(l, &s->environment, &env_is_light, err);
-    if (st)
-        return st;
-    for (size_t id = 0; id < primitives; id++) {
-        if (materials[s->primitive_material[id]].emits) {
-            count++;
-            total += light_weight(s, materials, id);
-        }
-    }
-    l->launch.p_env = !env_is_light ? 0.0f : total > 0 ? 0.5f : 1.0f;
-    l->launch.light_count = (uint32_t)count;
-    l->launch.light_last = UINT32_MAX;
-    void *data;
-    st = layout_take(l, BUFFER_lights, count, sizeof(struct k_light), &data, err);
-    if (st || count == 0)
-        return st;
-    struct k_light *lights = data;
-    size_t at = 0;
-    for (size_t id = 0; id < primitives; id++) {
-        if (!materials[s->primitive_material[id]].emits)
-            continue;
-        double w = light_weight(s, materials, id);
-        running += w;
-        if (w > 0)
-            l->launch.light_last = (uint32_t)at;
-        lights[at++] = (struct k_light){.primitive = (uint32_t)id,
-                                        .cdf = total > 0 ? (float)(running / total) : 1.0f};
-    }
-    for (size_t i = 0; i < s->material_count; i++) {
-        struct k_material *m = &materials[i];
-        if (m->emits && total > 0)
-            m->light_density =
-                (float)((1 - (double)l->launch.p_env) * light_luminance(m->emission) *
-                        (m->two_sided ? 2 : 1) / total);
-    }
-    return STATUS_OK;
+    if (st == STATUS_OK)
+        st = list_make(&x, s, materials, err);
+    if (st == STATUS_OK)
+        st = list_finish(&x, l, env_is_light, err);
+    list_free(&x);
+    return st;
 }

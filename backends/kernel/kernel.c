@@ -28,6 +28,7 @@
 #include "lobes.h"
 #include "material_lobes.h"
 #endif
+#include "light_tree.h"
 #include "normal_map.h"
 #include "media.h"
 #include "light.h"

@@ -27,7 +27,7 @@ struct k_launch {
     k_word env_type, env_width, env_height; /* type: 0 none, 1 constant, 2 map */
     float env_radiance[3], env_to_local[9];
     float p_env;
-    k_word light_count; /* area lights */
+    k_word light_count; /* all but the environment */
     k_word light_last;  /* the last one with a weight; meaningless without lights */
     k_word triangle_count, sphere_count, disk_count;
     k_word
@@ -37,11 +37,15 @@ struct k_launch {
     k_word trace_x, trace_y, trace_capacity; /* for k_trace; the sample is sample_begin */
     k_word camera_type, filter, blades;      /* K_CAMERA_*, K_FILTER_* */
     float filter_radius;                     /* pixels; 0: positions are x + u */
-    float lens_x;   /* the aperture's extent along `right`; along `up` it is lens_radius */
-    float clamp;    /* of a sample's largest channel; 0: none */
-    k_word media;                            /* there are media or interfaces */
-    k_word camera_media;                     /* where paths start: as media.h lists them */
-    k_word zero[2]; /* 0, which no compiler can know: K_FIRST_SAMPLE */
+    float lens_x;            /* the aperture's extent along `right`; along `up` it is lens_radius */
+    float clamp;             /* of a sample's largest channel; 0: none */
+    k_word media;            /* there are media or interfaces */
+    k_word camera_media;     /* where paths start: as media.h lists them */
+    k_word area_light_count; /* lights from here on to light_count have no surface */
+    k_word light_tree, balance; /* 1: lights are chosen by the tree; the balance heuristic */
+    float p_direct;    /* with a tree, of a light that is not in it; no environment counted */
+    float tree_chance; /* (1 - p_env)(1 - p_direct) */
+    k_word zero[2];    /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
 
 #define K_CAMERA_PERSPECTIVE     0u
@@ -91,6 +95,7 @@ struct k_material {
     /* of lists; opacity.value is 1 where it does not count */
     struct k_scalar specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
         clearcoat_gloss, transmission, sigma, opacity;
+    k_word emission_texture; /* 0: none; else its index + 1 */
 };
 
 struct k_medium {
@@ -124,8 +129,36 @@ struct k_disk {
     float center[3], normal[3], radius, unused;
 };
 struct k_light {
-    k_word primitive;
-    float cdf; /* C_i */
+    k_word primitive; /* or K_DELTA_LIGHT | its place among those without a surface */
+    float cdf;        /* C_i, over the lights that are chosen by power */
+};
+#define K_DELTA_LIGHT 0x80000000u
+
+/* What area lights of other kinds of choice need besides. */
+struct k_light_extra {
+    float density;  /* (1 - p_env) Y(E_i) sides / w_total, E_i the mean emission */
+    float per_area; /* 1/A_i; 0 without an area */
+    k_word place;   /* of its leaf in the tree, from the left; K_NONE: not in it */
+    k_word unused;
+};
+
+#define K_LIGHT_POINT       0u
+#define K_LIGHT_SPOT        1u
+#define K_LIGHT_DIRECTIONAL 2u
+struct k_delta_light {
+    k_word type;
+    float position[3], direction[3], intensity[3];
+    float cos_outer, falloff; /* 1/(cos(inner) - cos(outer)) */
+    float chance;             /* p_i where it is chosen by power */
+    float unused[3];
+};
+
+/* The light tree: node, left subtree, right subtree. */
+struct k_light_node {
+    float center[3], r2;
+    float axis[3], phi;
+    float cos_o, sin_o, cos_e;
+    k_word link; /* leaves of the left side; K_LEAF | the light */
 };
 
 /* Trees. A binary node is struct bvh2_node of bvh.h. An eight-wide node is struct bvh8_node with

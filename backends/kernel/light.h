@@ -1,21 +1,45 @@
-/* Light choice, sampling and densities (protocol section 5). */
+/* Light choice, sampling and densities (protocol sections 5 and 24). */
 #ifndef K_LIGHT_H
 #define K_LIGHT_H
 #include "environment.h"
+#include "light_tree.h"
 
 struct k_light_sample {
     int ok;
+    int delta;  /* no surface: pdf_w is the probability of the choice, the MIS weight is 1 */
     uint light; /* K_NONE: none chosen */
     struct k_vec3 wi, Le;
     float distance; /* K_INF for the environment */
     float pdf_w;
 };
 
-/* a^2 / (a^2 + b^2), a > 0 */
-K_FN float k_power(float a, float b)
+/* a^2 / (a^2 + b^2), or a / (a + b) by the balance heuristic; a > 0 */
+K_FN float k_mis(const struct k_scene *sc, float a, float b)
 {
-    float r = b / a;
-    return 1.0f / (1.0f + r * r);
+    float q = b / a;
+#if K_HAS(BALANCE)
+    if (sc->launch->balance)
+        return 1.0f / (1.0f + q);
+#endif
+    (void)sc;
+    return 1.0f / (1.0f + q * q);
+}
+
+/* What the material emits at (u, v), from a side that does. */
+K_FN struct k_vec3 k_emission(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
+                              float u, float v)
+{
+    struct k_vec3 Le = v3_load(m->emission);
+#if K_HAS(TEXTURED_LIGHTS)
+    if (m->emission_texture != 0) {
+        Le = v3_mul(Le, k_texture_lookup(sc, m->emission_texture - 1u, u, v));
+        Le = v3(k_max(Le.x, 0.0f), k_max(Le.y, 0.0f), k_max(Le.z, 0.0f));
+    }
+#endif
+    (void)sc;
+    (void)u;
+    (void)v;
+    return Le;
 }
 
 /* Side that the light shows to a ray along d: the cosine, or 0 if that side does not emit. */
@@ -27,13 +51,16 @@ K_FN float k_light_cosine(K_GLOBAL const struct k_material *m, struct k_vec3 ng,
     return k_max(c, 0.0f);
 }
 
-K_FN struct k_light_sample k_light_from_area(K_GLOBAL const struct k_material *m, struct k_vec3 p,
-                                             struct k_vec3 q, struct k_vec3 ng, uint light)
+/* density: of the choice, per unit of area. Le is what the caller fills in. */
+K_FN struct k_light_sample k_light_from_area(K_GLOBAL const struct k_material *m, float density,
+                                             struct k_vec3 p, struct k_vec3 q, struct k_vec3 ng,
+                                             uint light)
 {
     struct k_light_sample s;
     struct k_vec3 D = v3_sub(q, p);
     float dist2 = v3_dot(D, D);
     s.ok = 0;
+    s.delta = 0;
     s.light = light;
     s.Le = v3_load(m->emission);
     s.wi = v3(0.0f, 0.0f, 0.0f);
@@ -46,7 +73,7 @@ K_FN struct k_light_sample k_light_from_area(K_GLOBAL const struct k_material *m
     float c = k_light_cosine(m, ng, s.wi);
     if (c > 0.0f) {
         s.ok = 1;
-        s.pdf_w = (m->light_density * dist2) / c;
+        s.pdf_w = (density * dist2) / c;
     }
     return s;
 }
@@ -63,24 +90,57 @@ K_FN float k_sphere_cone(struct k_vec3 p, struct k_vec3 c, float radius)
     return s2 / (1.0f + K_SQRT(1.0f - s2));
 }
 /* Chance of choosing a sphere light: its density per area times 4 pi r^2. */
-K_FN float k_sphere_chance(K_GLOBAL const struct k_material *m, float radius)
+K_FN float k_sphere_chance(float density, float radius)
 {
-    return m->light_density * ((4.0f * K_PI) * (radius * radius));
+    return density * ((4.0f * K_PI) * (radius * radius));
 }
+
+#if K_HAS(TEXTURED_LIGHTS)
+/* (u, v) of the triangle's point with these weights (section 13). */
+K_FN void k_triangle_uv(const struct k_scene *sc, uint id, float b0, float b1, float b2, float *u,
+                        float *v)
+{
+    *u = b1;
+    *v = b2;
+    if (!(k_triangle_flags(sc, id) & 2u))
+        return;
+    K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)id;
+    K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)i[0], *t1 = sc->uvs + 2 * (size_t)i[1],
+                         *t2 = sc->uvs + 2 * (size_t)i[2];
+    *u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
+    *v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
+}
+
+/* (u, v) of the sphere's point with normal n (section 13). */
+K_FN void k_sphere_uv(struct k_vec3 n, float *u, float *v)
+{
+    float turn = k_atan2(n.y, n.x) * K_INV_2PI;
+    *u = turn < 0.0f ? turn + 1.0f : turn;
+    *v = 1.0f - k_acos(k_min(k_max(n.z, -1.0f), 1.0f)) * K_INV_PI;
+}
+#endif
 
 K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
                                                      K_GLOBAL const struct k_material *m,
-                                                     uint index, struct k_vec3 p, float u, float v,
-                                                     uint light)
+                                                     float density, uint index, struct k_vec3 p,
+                                                     float u, float v, uint light)
 {
     struct k_vec3 c = v3_load(sc->spheres[index].center);
     float radius = sc->spheres[index].radius;
     float cm = k_sphere_cone(p, c, radius);
+    struct k_light_sample s;
+#if K_HAS(TEXTURED_LIGHTS)
+    float tu, tv;
+#endif
     if (cm == 0.0f) {
         struct k_vec3 n = k_sample_sphere(u, v);
-        return k_light_from_area(m, p, v3_madd(c, n, radius), n, light);
+        s = k_light_from_area(m, density, p, v3_madd(c, n, radius), n, light);
+#if K_HAS(TEXTURED_LIGHTS)
+        k_sphere_uv(n, &tu, &tv);
+        s.Le = k_emission(sc, m, tu, tv);
+#endif
+        return s;
     }
-    struct k_light_sample s;
     struct k_vec3 D = v3_sub(c, p);
     float dc2 = v3_dot(D, D), dc = K_SQRT(dc2);
     float w = u * cm;
@@ -89,12 +149,54 @@ K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
     k_sincos(K_TWO_PI * v, &sp, &cp);
     s.wi = k_to_world(k_frame_about(v3_scale(D, 1.0f / dc)), v3(sine * cp, sine * sp, cosine));
     s.distance = dc * cosine - K_SQRT(k_max(0.0f, radius * radius - dc2 * sin2));
-    s.pdf_w = k_sphere_chance(m, radius) / (K_TWO_PI * cm);
+    s.pdf_w = k_sphere_chance(density, radius) / (K_TWO_PI * cm);
+#if K_HAS(TEXTURED_LIGHTS)
+    k_sphere_uv(v3_normalize(v3_sub(v3_madd(p, s.wi, s.distance), c)), &tu, &tv);
+    s.Le = k_emission(sc, m, tu, tv);
+#else
     s.Le = v3_load(m->emission);
+#endif
+    s.delta = 0;
     s.light = light;
     s.ok = s.pdf_w > 0.0f;
     return s;
 }
+
+#if K_HAS(LIGHTS)
+/* Sample of a light without a surface that has been chosen with that probability. */
+K_FN struct k_light_sample k_light_from_delta(const struct k_scene *sc, uint place, float chance,
+                                              struct k_vec3 p, uint light)
+{
+    K_GLOBAL const struct k_delta_light *x = sc->delta_lights + place;
+    struct k_light_sample s;
+    s.ok = 1;
+    s.delta = 1;
+    s.light = light;
+    s.pdf_w = chance;
+    s.Le = v3_load(x->intensity);
+    if (x->type == K_LIGHT_DIRECTIONAL) {
+        s.wi = v3_neg(v3_load(x->direction));
+        s.distance = K_INF;
+        return s;
+    }
+    struct k_vec3 V = v3_sub(v3_load(x->position), p);
+    float d2 = v3_dot(V, V), share = 1.0f;
+    s.wi = v3(0.0f, 0.0f, 0.0f);
+    s.distance = K_SQRT(d2);
+    s.ok = d2 > 0.0f;
+    if (!s.ok)
+        return s;
+    s.wi = v3_scale(V, 1.0f / s.distance);
+    if (x->type == K_LIGHT_SPOT) {
+        float c = -v3_dot(s.wi, v3_load(x->direction));
+        float t = k_clamp01((c - x->cos_outer) * x->falloff);
+        share = (t * t) * (3.0f - 2.0f * t);
+        s.ok = share > 0.0f;
+    }
+    s.Le = v3_scale(s.Le, share / d2);
+    return s;
+}
+#endif
 
 /* Least i with C_i > u; if rounding leaves none, the last light with a weight. */
 K_FN uint k_search_light(const struct k_scene *sc, float u)
@@ -108,13 +210,51 @@ K_FN uint k_search_light(const struct k_scene *sc, float u)
     return at;
 }
 
-/* From p (already offset), with numbers choice, u, v. */
+/* The choice among all lights but the environment by u: the light, K_NONE for none. *by_tree: the
+ * chance of its descent, negative where it was chosen by power. */
+K_FN uint k_light_choose(const struct k_scene *sc, struct k_vec3 p, struct k_vec3 g, float u,
+                         float *by_tree)
+{
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    *by_tree = -1.0f;
+#if K_HAS(LIGHT_TREE)
+    if (L->light_tree != 0) {
+        if (!(u < L->p_direct))
+            return k_light_tree_choose(sc, p, g, (u - L->p_direct) / (1.0f - L->p_direct), by_tree);
+        u = u / L->p_direct;
+    }
+#endif
+    (void)p;
+    (void)g;
+    return L->light_last == K_NONE ? K_NONE : k_search_light(sc, u);
+}
+
+/* D of section 15 for an area light that was chosen so. */
+K_FN float k_light_share(const struct k_scene *sc, K_GLOBAL const struct k_material *m, uint light,
+                         float by_tree)
+{
+#if K_HAS(LIGHT_TREE)
+    if (sc->launch->light_tree != 0)
+        return (sc->launch->tree_chance * by_tree) * sc->light_extras[light].per_area;
+#endif
+#if K_HAS(TEXTURED_LIGHTS)
+    if (m->emission_texture != 0)
+        return sc->light_extras[light].density;
+#endif
+    (void)sc;
+    (void)light;
+    (void)by_tree;
+    return m->light_density;
+}
+
+/* From p, which is offset to the side of g (0: no surface), with numbers choice, u, v. */
 K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, struct k_vec3 p,
-                                                   float choice, float u, float v)
+                                                   struct k_vec3 g, float choice, float u, float v)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
     struct k_light_sample s;
     s.ok = 0;
+    s.delta = 0;
     s.light = K_NONE;
     s.wi = v3(0.0f, 0.0f, 0.0f);
     s.Le = s.wi;
@@ -127,43 +267,106 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
         s.ok = s.pdf_w > 0.0f;
         return s;
     }
-    if (L->light_last == K_NONE)
+    float by_tree;
+    uint light = k_light_choose(sc, p, g, (choice - L->p_env) / (1.0f - L->p_env), &by_tree);
+    if (light == K_NONE)
         return s;
-    uint light = k_search_light(sc, (choice - L->p_env) / (1.0f - L->p_env));
     uint id = sc->lights[light].primitive;
+#if K_HAS(LIGHTS)
+    if (id & K_DELTA_LIGHT) {
+        id = id & ~K_DELTA_LIGHT;
+        return k_light_from_delta(
+            sc, id, by_tree < 0.0f ? sc->delta_lights[id].chance : L->tree_chance * by_tree, p,
+            light);
+    }
+#endif
     K_GLOBAL const struct k_material *m = sc->materials + sc->primitive_materials[id];
+    float density = k_light_share(sc, m, light, by_tree);
+    float tu = 0.0f, tv = 0.0f; /* where the texture is looked up */
     if (id < L->triangle_count) {
         struct k_triangle t = k_triangle_load(sc, id);
         float q = K_SQRT(u);
         float b1 = 1.0f - q, b2 = v * q, b0 = (1.0f - b1) - b2;
         struct k_vec3 ng = v3_normalize(v3_cross(v3_sub(t.v1, t.v0), v3_sub(t.v2, t.v0)));
-        return k_light_from_area(m, p, v3_madd(v3_madd(v3_scale(t.v0, b0), t.v1, b1), t.v2, b2), ng,
-                                 light);
+        s = k_light_from_area(m, density, p,
+                              v3_madd(v3_madd(v3_scale(t.v0, b0), t.v1, b1), t.v2, b2), ng, light);
+#if K_HAS(TEXTURED_LIGHTS)
+        k_triangle_uv(sc, id, b0, b1, b2, &tu, &tv);
+#endif
+    } else {
+        id -= L->triangle_count;
+        if (id < L->sphere_count)
+            return k_light_from_sphere(sc, m, density, id, p, u, v, light);
+        id -= L->sphere_count;
+        struct k_vec3 c = v3_load(sc->disks[id].center), n = v3_load(sc->disks[id].normal);
+        struct k_frame f = k_frame_about(n);
+        float x, y, radius = sc->disks[id].radius;
+        k_sample_disk(u, v, &x, &y);
+        s = k_light_from_area(m, density, p, v3_madd(v3_madd(c, f.s, radius * x), f.t, radius * y),
+                              n, light);
+        tu = 0.5f + 0.5f * x;
+        tv = 0.5f + 0.5f * y;
     }
-    id -= L->triangle_count;
-    if (id < L->sphere_count)
-        return k_light_from_sphere(sc, m, id, p, u, v, light);
-    id -= L->sphere_count;
-    struct k_vec3 c = v3_load(sc->disks[id].center), n = v3_load(sc->disks[id].normal);
-    struct k_frame f = k_frame_about(n);
-    float x, y, radius = sc->disks[id].radius;
-    k_sample_disk(u, v, &x, &y);
-    return k_light_from_area(m, p, v3_madd(v3_madd(c, f.s, radius * x), f.t, radius * y), n, light);
+#if K_HAS(TEXTURED_LIGHTS)
+    s.Le = k_emission(sc, m, tu, tv);
+#else
+    (void)tu;
+    (void)tv;
+#endif
+    return s;
 }
 
-/* Density with which light sampling at o would have found the emitter hit at distance t with cosine
- * c > 0. */
+#if K_HAS(LIGHT_TREE) || K_HAS(TEXTURED_LIGHTS)
+/* The area light that is this primitive. */
+K_FN uint k_light_of(const struct k_scene *sc, uint id)
+{
+    uint at = 0, n = sc->launch->area_light_count;
+    while (n > 1) {
+        uint half_n = n >> 1;
+        at += sc->lights[at + half_n - 1].primitive >= id ? 0u : half_n;
+        n -= half_n;
+    }
+    return at;
+}
+#endif
+
+/* D of section 15 for the emitter hit by a ray from o, which is offset to the side of g. */
+K_FN float k_light_share_of_hit(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
+                                uint id, struct k_vec3 o, struct k_vec3 g)
+{
+#if K_HAS(LIGHT_TREE) || K_HAS(TEXTURED_LIGHTS)
+    float by_tree = -1.0f;
+    uint light = k_light_of(sc, id);
+#if K_HAS(LIGHT_TREE)
+    if (sc->launch->light_tree != 0) {
+        uint place = sc->light_extras[light].place;
+        by_tree = place == K_NONE ? 0.0f : k_light_tree_chance(sc, place, o, g);
+    }
+#endif
+    return k_light_share(sc, m, light, by_tree);
+#else
+    (void)sc;
+    (void)id;
+    (void)o;
+    (void)g;
+    return m->light_density;
+#endif
+}
+
+/* Density with which light sampling at o, offset to the side of g, would have found the emitter hit
+ * at distance t with cosine c > 0. */
 K_FN float k_light_density(const struct k_scene *sc, K_GLOBAL const struct k_material *m, uint id,
-                           struct k_vec3 o, float t, float c)
+                           struct k_vec3 o, struct k_vec3 g, float t, float c)
 {
     uint i = id - sc->launch->triangle_count;
+    float density = k_light_share_of_hit(sc, m, id, o, g);
     if (id >= sc->launch->triangle_count && i < sc->launch->sphere_count) {
         float radius = sc->spheres[i].radius;
         float cm = k_sphere_cone(o, v3_load(sc->spheres[i].center), radius);
         if (cm > 0.0f)
-            return k_sphere_chance(m, radius) / (K_TWO_PI * cm);
+            return k_sphere_chance(density, radius) / (K_TWO_PI * cm);
     }
-    return (m->light_density * (t * t)) / c;
+    return (density * (t * t)) / c;
 }
 
 #endif

@@ -17,8 +17,9 @@ K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
 struct k_walk {
     struct k_vec3 o, d; /* the ray to the next vertex */
     struct k_vec3 beta, L;
-    float pdf_prev; /* negative: none */
-    uint k;         /* vertices so far */
+    struct k_vec3 side; /* the normal that o was offset along; 0: none. For the light tree */
+    float pdf_prev;     /* negative: none */
+    uint k;             /* vertices so far */
 #if K_HAS(MEDIA)
     uint media; /* where it is */
 #endif
@@ -29,6 +30,7 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     struct k_walk w;
     w.beta = v3(1.0f, 1.0f, 1.0f);
     w.L = v3(0.0f, 0.0f, 0.0f);
+    w.side = v3(0.0f, 0.0f, 0.0f);
     w.pdf_prev = -1.0f;
     w.k = 0;
 #if K_HAS(MEDIA)
@@ -73,7 +75,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         if (launch->env_type != 0) {
             float pdf_env;
             struct k_vec3 Le = k_env_eval(sc, d, &pdf_env);
-            float mis = pdf_prev < 0.0f ? 1.0f : k_power(pdf_prev, pdf_env);
+            float mis = pdf_prev < 0.0f ? 1.0f : k_mis(sc, pdf_prev, pdf_env);
             struct k_vec3 part = v3_scale(v3_mul(w->beta, Le), mis);
             w->L = v3_add(w->L, part);
             if (rec)
@@ -90,8 +92,9 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         if (c > 0.0f) {
             float mis = pdf_prev < 0.0f
                             ? 1.0f
-                            : k_power(pdf_prev, k_light_density(sc, m, hit.primitive, o, hit.t, c));
-            struct k_vec3 part = v3_scale(v3_mul(w->beta, v3_load(m->emission)), mis);
+                            : k_mis(sc, pdf_prev,
+                                    k_light_density(sc, m, hit.primitive, o, w->side, hit.t, c));
+            struct k_vec3 part = v3_scale(v3_mul(w->beta, k_emission(sc, m, s.u, s.v)), mis);
             w->L = v3_add(w->L, part);
             if (rec)
                 k_store3(rec->emitted, part);
@@ -140,7 +143,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         float q;
         struct k_vec3 side = k_scatter_side(&scatter, s.Ng, u.u3, &q);
         struct k_vec3 from = inside ? s.P : k_offset(&s, side);
-        struct k_light_sample ls = k_light_sample_make(sc, from, u.u0, u.u1, u.u2);
+        struct k_light_sample ls = k_light_sample_make(sc, from, side, u.u0, u.u1, u.u2);
         ls.pdf_w = ls.pdf_w * q;
         if (rec)
             rec->light = ls.light;
@@ -163,7 +166,8 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                 int seen = !k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max));
 #endif
                 if (seen > 0) {
-                    float mis = FAULT_WRONG_MIS_WEIGHT(k_power(ls.pdf_w, pdf_bsdf));
+                    float mis =
+                        ls.delta ? 1.0f : FAULT_WRONG_MIS_WEIGHT(k_mis(sc, ls.pdf_w, pdf_bsdf));
                     float share = FAULT_DOUBLED_LIGHT(mis / ls.pdf_w);
 #if K_HAS(MEDIA)
                     share = share * seen;
@@ -200,7 +204,8 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         }
         w->beta = v3_scale(w->beta, 1.0f / FAULT_ROULETTE_UNCOMPENSATED(q));
     }
-    w->o = inside ? s.P : k_offset(&s, next.through ? v3_neg(s.Ng) : s.Ng);
+    w->side = next.through ? v3_neg(s.Ng) : s.Ng;
+    w->o = inside ? s.P : k_offset(&s, w->side);
 #if K_HAS(MEDIA)
     if (next.through)
         w->media = k_media_cross(w->media, m->medium, entering);
