@@ -125,6 +125,54 @@ static void trees_agree_with_brute_force(void **state)
     free(brute);
 }
 
+struct grove {
+    size_t triangles, rounds, prototypes, instances;
+    float scale;
+};
+static const struct grove groves[] = {
+    {0, 0, 1, 1, 1}, {0, 0, 3, 40, 1}, {50, 4, 5, 100, 1}, {300, 20, 9, 400, 30}, {9, 1, 6, 60, 1e-3f},
+};
+
+/* Trees of two levels: the hit is brute force's, which knows neither level. */
+static void instances_agree_with_brute_force(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    uint32_t *rows = malloc((size_t)RAYS * IN * 4), *tree = malloc((size_t)RAYS * OUT * 4),
+             *brute = malloc((size_t)RAYS * OUT * 4);
+    for (uint32_t i = 0; i < sizeof groves / sizeof *groves; i++) {
+        const struct grove *p = &groves[i];
+        struct scene *s =
+            scene_instanced(50 + i, p->triangles, p->rounds, p->prototypes, p->instances, p->scale);
+        size_t hits = 0, inside = 0, all = scene_effective_count(s);
+        for (int shadow = 0; shadow < 2; shadow++) {
+            rays_make(s, 200 + i, 0, (double)p->scale, shadow, rows);
+            for (int kind = BVH_BINARY; kind < BVH_COUNT; kind++) {
+                struct device *d = device_ready("native", s, (enum bvh_kind)kind, MODE_STRICT);
+                brute_set(rows, 1);
+                must(device_probe(d, PROBE_HIT, rows, RAYS, brute, &err), &err);
+                brute_set(rows, 0);
+                must(device_probe(d, PROBE_HIT, rows, RAYS, tree, &err), &err);
+                compare_bits(tree, brute, 50 + i);
+                for (size_t k = 0; k < RAYS; k++) {
+                    uint32_t id = brute[OUT * k];
+                    hits += id != UINT32_MAX;
+                    inside += id != UINT32_MAX && id >= scene_primitive_count(s);
+                    assert_true(id == UINT32_MAX || id < all);
+                }
+                device_close(d);
+            }
+        }
+        print_message("%zu instances, %zu ids: %zu hits, %zu in instances\n", p->instances, all,
+                      hits, inside);
+        assert_true(inside > (p->instances > 1 ? 200 : 0));
+        scene_free(s);
+    }
+    free(rows);
+    free(tree);
+    free(brute);
+}
+
 /* ---- double precision, by another method
  * --------------------------------------------------------------------- */
 
@@ -308,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_agree_with_brute_force),
+        cmocka_unit_test(instances_agree_with_brute_force),
         cmocka_unit_test(hits_agree_with_double),
         cmocka_unit_test(meshes_are_watertight),
     };

@@ -56,17 +56,18 @@ static enum status buffer_copy(struct layout *l, enum scene_buffer b, const void
 enum status layout_geometry(struct layout *l, const struct scene *s, struct error *err)
 {
     enum status st;
+    size_t triangles = s->triangle_count + s->prototype_triangle_count;
     static_assert(sizeof(struct sphere) == sizeof(struct k_sphere), "layout");
-    if ((st = buffer_copy(l, BUFFER_triangles, s->triangles, s->triangle_count, 12, err)) ||
+    if ((st = buffer_copy(l, BUFFER_triangles, s->triangles, triangles, 12, err)) ||
         (st =
-             buffer_copy(l, BUFFER_triangle_flags, s->triangle_flags, s->triangle_count, 1, err)) ||
-        (st = buffer_copy(l, BUFFER_positions, s->P, s->triangle_count ? s->vertex_count : 0, 12,
+             buffer_copy(l, BUFFER_triangle_flags, s->triangle_flags, triangles, 1, err)) ||
+        (st = buffer_copy(l, BUFFER_positions, s->P, triangles ? s->vertex_count : 0, 12,
                           err)) ||
         (st = buffer_copy(l, BUFFER_normals, s->N, s->N ? s->vertex_count : 0, 12, err)) ||
         (st = buffer_copy(l, BUFFER_uvs, s->UV, s->UV ? s->vertex_count : 0, 8, err)) ||
         (st = buffer_copy(l, BUFFER_spheres, s->spheres, s->sphere_count, 16, err)) ||
         (st = buffer_copy(l, BUFFER_primitive_materials, s->primitive_material,
-                          scene_primitive_count(s), 4, err)))
+                          scene_primitive_count(s) + s->prototype_triangle_count, 4, err)))
         return st;
     void *data;
     st = layout_take(l, BUFFER_disks, s->disk_count, sizeof(struct k_disk), &data, err);
@@ -81,6 +82,7 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
     l->launch.triangle_count = (uint32_t)s->triangle_count;
     l->launch.sphere_count = (uint32_t)s->sphere_count;
     l->launch.disk_count = (uint32_t)s->disk_count;
+    l->launch.effective_count = (uint32_t)scene_effective_count(s);
     return STATUS_OK;
 }
 
@@ -158,8 +160,6 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layou
     enum status st = coordinates_check(s, err);
     if (st)
         return st;
-    if (s->instance_count > 0)
-        return error_msg(err, STATUS_UNSUPPORTED, "kernels render no instances yet");
     if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
         (st = layout_materials(&l, s, err)) || (st = layout_surfaces(&l, s, err)) ||
         (st = layout_textures(&l, s, err)) || (st = layout_lights(&l, s, err)) ||

@@ -4,6 +4,8 @@
 
 #include "layout.h"
 
+#include "bvh.h"
+
 /* Zeroed memory for buffer `b` of `count` items of `size` bytes, padded to 64; *data NULL when
  * count is 0. */
 enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, size_t size,
@@ -12,6 +14,12 @@ enum status layout_take(struct layout *l, enum scene_buffer b, size_t count, siz
 enum status layout_geometry(struct layout *l, const struct scene *s, struct error *err);
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
                         struct error *err);
+/* Widens the box of a primitive (protocol section 13). */
+void box_widen(struct bvh_box *b);
+/* BUFFER_instances, but for the roots of their trees, and into boxes the box of each (section 25).
+ * roots: the exact unions of the widened boxes of each prototype's triangles. */
+enum status layout_instances(struct layout *l, const struct scene *s, const struct bvh_box *roots,
+                             struct bvh_box *boxes, struct error *err);
 enum status layout_materials(struct layout *l, const struct scene *s, struct error *err);
 /* After layout_materials: normal maps, media, what counts as a hit. */
 enum status layout_surfaces(struct layout *l, const struct scene *s, struct error *err);

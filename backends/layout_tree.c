@@ -15,7 +15,7 @@ enum { BINARY_LEAF = 4, BOX_CHUNK = 4096 };
 static float largest(float a, float b) { return a > b ? a : b; }
 
 /* The same float32 steps as the kernel's k_box_widen, so the same box (Part II, section 12). */
-static void box_widen(struct bvh_box *b)
+void box_widen(struct bvh_box *b)
 {
     float side = largest(largest(b->hi[0] - b->lo[0], b->hi[1] - b->lo[1]), b->hi[2] - b->lo[2]);
     float lo = largest(largest(fabsf(b->lo[0]), fabsf(b->lo[1])), fabsf(b->lo[2]));
@@ -27,111 +27,233 @@ static void box_widen(struct bvh_box *b)
     }
 }
 
-static struct bvh_box primitive_box(const struct scene *s, size_t id)
+static struct bvh_box triangle_box(const struct scene *s, const uint32_t v[3])
 {
     struct bvh_box b;
-    if (id < s->triangle_count) {
-        const uint32_t *v = s->triangles[id];
-        for (int i = 0; i < 3; i++) {
-            float x = s->P[v[0]][i], y = s->P[v[1]][i], z = s->P[v[2]][i];
-            float lo = x < y ? x : y, hi = x > y ? x : y;
-            b.lo[i] = lo < z ? lo : z;
-            b.hi[i] = hi > z ? hi : z;
-        }
-    } else {
-        id -= s->triangle_count;
-        const float *c =
-            id < s->sphere_count ? s->spheres[id].center : s->disks[id - s->sphere_count].center;
-        float r =
-            id < s->sphere_count ? s->spheres[id].radius : s->disks[id - s->sphere_count].radius;
-        for (int i = 0; i < 3; i++) {
-            b.lo[i] = c[i] - r;
-            b.hi[i] = c[i] + r;
-        }
+    for (int i = 0; i < 3; i++) {
+        float x = s->P[v[0]][i], y = s->P[v[1]][i], z = s->P[v[2]][i];
+        float lo = x < y ? x : y, hi = x > y ? x : y;
+        b.lo[i] = lo < z ? lo : z;
+        b.hi[i] = hi > z ? hi : z;
     }
-    box_widen(&b);
     return b;
 }
 
-struct boxes {
+static struct bvh_box round_box(const struct scene *s, size_t i)
+{
+    struct bvh_box b;
+    const float *c =
+        i < s->sphere_count ? s->spheres[i].center : s->disks[i - s->sphere_count].center;
+    float r = i < s->sphere_count ? s->spheres[i].radius : s->disks[i - s->sphere_count].radius;
+    for (int k = 0; k < 3; k++) {
+        b.lo[k] = c[k] - r;
+        b.hi[k] = c[k] + r;
+    }
+    return b;
+}
+
+/* What one tree is over: the world's own primitives and then the instances, or the triangles of a
+ * prototype. */
+struct region {
     const struct scene *s;
-    struct bvh_box *at;
-    size_t count;
+    const struct prototype *prototype; /* NULL: the world */
+    size_t primitives;                 /* without instances */
+    struct bvh_box *boxes;
 };
 static void boxes_fill(void *ctx, size_t chunk, unsigned thread)
 {
     (void)thread;
-    struct boxes *b = ctx;
-    for (size_t i = chunk * BOX_CHUNK, end = i + BOX_CHUNK; i < end && i < b->count; i++)
-        b->at[i] = primitive_box(b->s, i);
+    struct region *r = ctx;
+    size_t triangles = r->prototype ? r->primitives : r->s->triangle_count;
+    size_t first = r->prototype ? r->prototype->first : 0;
+    for (size_t i = chunk * BOX_CHUNK, end = i + BOX_CHUNK; i < end && i < r->primitives; i++) {
+        r->boxes[i] = i < triangles ? triangle_box(r->s, r->s->triangles[first + i])
+                                    : round_box(r->s, i - triangles);
+        box_widen(&r->boxes[i]);
+    }
+}
+
+/* `order` of a prototype's tree holds places in scene.triangles, that of the world's ids, then
+ * instances. instances: their boxes, in the world. */
+static enum status region_tree(const struct scene *s, const struct prototype *prototype,
+                               const struct bvh_box *instances, unsigned max_leaf, struct bvh2 *out,
+                               struct error *err)
+{
+    struct region r = {.s = s, .prototype = prototype};
+    r.primitives = prototype ? prototype->count : scene_primitive_count(s);
+    size_t count = r.primitives + (prototype ? 0 : s->instance_count);
+    r.boxes = malloc((count ? count : 1) * sizeof *r.boxes);
+    if (!r.boxes)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the boxes of %zu primitives",
+                         count);
+    parallel_for((r.primitives + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &r);
+    if (count > r.primitives)
+        memcpy(r.boxes + r.primitives, instances, s->instance_count * sizeof *instances);
+    enum status st = bvh2_build(r.boxes, count, max_leaf, out, err);
+    free(r.boxes);
+    for (size_t i = 0; st == STATUS_OK && prototype && i < count; i++)
+        out->order[i] += prototype->first;
+    return st;
+}
+
+/* ---- all trees of a scene
+ * ------------------------------------------------------------------------------------------ */
+
+/* The world's tree, then those of prototypes, which stand behind it in the same buffers. */
+struct forest {
+    struct bvh2 *tree;
+    uint32_t *root; /* the node that each starts with */
+    double *cost;   /* of each */
+    size_t count;
+    double area; /* of the world's box */
+};
+
+static void forest_free(struct forest *f)
+{
+    for (size_t i = 0; f->tree && i < f->count; i++)
+        bvh2_free(&f->tree[i]);
+    free(f->tree);
+    free(f->root);
+    free(f->cost);
+}
+
+static double box_area(const float lo[3], const float hi[3])
+{
+    double x = (double)hi[0] - (double)lo[0], y = (double)hi[1] - (double)lo[1],
+           z = (double)hi[2] - (double)lo[2];
+    return x * y + y * z + z * x;
+}
+
+/* Expected node visits and primitive tests of a ray that meets the world's root: an instance that
+ * is met costs what its prototype's tree does. */
+static double forest_cost(const struct forest *f, const struct scene *s,
+                          const struct bvh_box *boxes)
+{
+    double cost = f->cost[0];
+    for (size_t i = 0; i < s->instance_count && f->area > 0; i++)
+        cost +=
+            box_area(boxes[i].lo, boxes[i].hi) / f->area * f->cost[1 + s->instances[i].prototype];
+    return cost;
+}
+
+static enum status forest_build(struct layout *l, const struct scene *s, unsigned max_leaf,
+                                struct bvh_box *boxes, struct forest *f, struct error *err)
+{
+    struct bvh_box *roots = malloc((s->prototype_count + 1) * sizeof *roots);
+    f->count = 1 + s->prototype_count;
+    f->tree = calloc(f->count, sizeof *f->tree);
+    f->root = calloc(f->count, sizeof *f->root);
+    f->cost = calloc(f->count, sizeof *f->cost);
+    enum status st = STATUS_OK;
+    if (!roots || !f->tree || !f->root || !f->cost)
+        st = error_msg(err, STATUS_MEMORY, "out of memory for %zu trees", f->count);
+    for (size_t i = 0; st == STATUS_OK && i < s->prototype_count; i++) {
+        struct bvh2 *tree = &f->tree[1 + i];
+        st = cancel_requested ? error_msg(err, STATUS_CANCELLED, "stopped while building the trees")
+                              : region_tree(s, &s->prototypes[i], NULL, max_leaf, tree, err);
+        if (st == STATUS_OK) {
+            memcpy(roots[i].lo, tree->nodes[0].lo, 12);
+            memcpy(roots[i].hi, tree->nodes[0].hi, 12);
+        }
+    }
+    if (st == STATUS_OK)
+        st = layout_instances(l, s, roots, boxes, err);
+    if (st == STATUS_OK)
+        st = region_tree(s, NULL, boxes, max_leaf, &f->tree[0], err);
+    for (size_t i = 0; st == STATUS_OK && i < f->count; i++)
+        f->cost[i] = f->tree[i].sah_cost;
+    if (st == STATUS_OK)
+        f->area = box_area(f->tree[0].nodes[0].lo, f->tree[0].nodes[0].hi);
+    free(roots);
+    return st;
 }
 
 /* ---- binary
  * ------------------------------------------------------------------------------------------ */
 
-static void triangle_vertices(const struct scene *s, uint32_t id, float out[9])
+static void triangle_vertices(const struct scene *s, uint32_t number, float out[9])
 {
     for (int v = 0; v < 3; v++)
-        memcpy(out + 3 * v, s->P[s->triangles[id][v]], 12);
+        memcpy(out + 3 * v, s->P[s->triangles[number][v]], 12);
 }
 
-static enum status slots_lay(struct layout *l, const struct scene *s, const uint32_t *order,
-                             size_t count, struct error *err)
+/* Slots of one tree. triangles: entries of order below this are triangles. */
+static void slots_fill(const struct scene *s, const uint32_t *order, size_t count, size_t triangles,
+                       float *slots)
 {
-    void *data;
-    enum status st = layout_take(l, BUFFER_leaves, count, K_SLOT_WORDS * 4, &data, err);
-    if (st)
-        return st;
-    float *slots = data;
     for (size_t i = 0; i < count; i++) {
         float *slot = slots + K_SLOT_WORDS * i;
-        uint32_t id = order[i];
         memset(slot, 0, K_SLOT_WORDS * 4);
-        if (id < s->triangle_count)
-            triangle_vertices(s, id, slot);
-        memcpy(slot + 9, &id, 4);
+        if (order[i] < triangles)
+            triangle_vertices(s, order[i], slot);
+        memcpy(slot + 9, &order[i], 4);
     }
-    return STATUS_OK;
 }
 
-static enum status binary_lay(struct layout *l, const struct scene *s, struct bvh2 *tree,
+/* In tree number `tree`, entries of order below this are triangles. */
+static size_t triangles_below(const struct scene *s, size_t tree)
+{
+    return tree ? SIZE_MAX : s->triangle_count;
+}
+
+static enum status binary_lay(struct layout *l, const struct scene *s, struct forest *f,
                               struct error *err)
 {
-    void *nodes;
-    if (tree->node_count > K_REF_FIRST_MAX || tree->primitive_count > K_REF_FIRST_MAX)
+    size_t nodes = 0, slots = 0;
+    void *node_data, *slot_data;
+    for (size_t i = 0; i < f->count; i++) {
+        nodes += f->tree[i].node_count;
+        slots += f->tree[i].primitive_count;
+    }
+    if (nodes > K_REF_FIRST_MAX || slots > K_REF_FIRST_MAX)
         return error_msg(err, STATUS_LIMIT,
-                         "a binary tree of %zu nodes over %zu primitives; the most is %u",
-                         tree->node_count, tree->primitive_count, K_REF_FIRST_MAX);
-    enum status st =
-        layout_take(l, BUFFER_nodes, tree->node_count, sizeof *tree->nodes, &nodes, err);
+                         "a binary tree of %zu nodes over %zu primitives; the most is %u", nodes,
+                         slots, K_REF_FIRST_MAX);
+    enum status st = layout_take(l, BUFFER_nodes, nodes, sizeof(struct bvh2_node), &node_data, err);
     if (st)
         return st;
-    memcpy(nodes, tree->nodes, tree->node_count * sizeof *tree->nodes);
-    free(tree->nodes);
-    tree->nodes = NULL;
-    st = slots_lay(l, s, tree->order, tree->primitive_count, err);
+    uint32_t node = 0, slot = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        struct bvh2 *tree = &f->tree[i];
+        struct bvh2_node *to = (struct bvh2_node *)node_data + node;
+        memcpy(to, tree->nodes, tree->node_count * sizeof *tree->nodes);
+        for (size_t k = 0; k < tree->node_count; k++)
+            to[k].first += to[k].count ? slot : node;
+        f->root[i] = node;
+        node += (uint32_t)tree->node_count;
+        slot += (uint32_t)tree->primitive_count;
+        free(tree->nodes);
+        tree->nodes = NULL;
+    }
+    st = layout_take(l, BUFFER_leaves, slots, K_SLOT_WORDS * 4, &slot_data, err);
     if (st)
         return st;
-    l->launch.bvh = tree->primitive_count ? bvh_define(BVH_BINARY) : 0;
+    float *to = slot_data;
+    for (size_t i = 0; i < f->count; i++) {
+        const struct bvh2 *tree = &f->tree[i];
+        slots_fill(s, tree->order, tree->primitive_count, triangles_below(s, i), to);
+        to += K_SLOT_WORDS * tree->primitive_count;
+    }
+    l->launch.bvh = f->tree[0].primitive_count ? bvh_define(BVH_BINARY) : 0;
     l->bvh = BVH_BINARY;
-    l->sah_cost = tree->sah_cost;
     return STATUS_OK;
 }
 
 /* ---- eight-wide
  * ------------------------------------------------------------------------------------------ */
 
-/* Block number `index`: primitives order[0 .. count). True if it holds anything but triangles. */
-static bool block_fill(const struct scene *s, const uint32_t *order, uint32_t count, float *block)
+/* Primitives order[0 .. count) as a block. True if it holds anything but triangles. */
+static bool block_fill(const struct scene *s, const uint32_t *order, uint32_t count,
+                       size_t triangles, float *block)
 {
     bool mixed = false;
     uint32_t ids[8];
     for (uint32_t lane = 0; lane < count; lane++)
-        mixed = mixed || order[lane] >= s->triangle_count;
+        mixed = mixed || order[lane] >= triangles;
     for (uint32_t lane = 0; lane < 8; lane++) {
         float v[9] = {0};
         ids[lane] = lane < count ? order[lane] : mixed ? UINT32_MAX : order[0];
-        if (ids[lane] < s->triangle_count)
+        if (ids[lane] != UINT32_MAX && ids[lane] < triangles)
             triangle_vertices(s, ids[lane], v);
         for (int i = 0; i < 9; i++)
             block[8 * i + (int)lane] = v[i];
@@ -140,103 +262,174 @@ static bool block_fill(const struct scene *s, const uint32_t *order, uint32_t co
     return mixed;
 }
 
-static enum status wide_lay(struct layout *l, const struct scene *s, struct bvh8 *tree,
-                            struct error *err)
+static size_t blocks_count(const struct bvh8 *tree)
 {
     size_t blocks = 0;
     for (size_t i = 0; i < tree->node_count; i++)
         for (int k = 0; k < 8; k++)
             blocks += tree->nodes[i].count[k] > 0;
-    if (blocks > K_LEAF_INDEX || tree->node_count > K_LEAF_INDEX)
-        return error_msg(err, STATUS_LIMIT, "the eight-wide tree has %zu leaves; the most is %u",
-                         blocks, K_LEAF_INDEX);
-    void *nodes, *leaves;
-    enum status st = layout_take(l, BUFFER_leaves, blocks, K_BLOCK_WORDS * 4, &leaves, err);
-    if (st)
-        return st;
-    uint32_t block = 0;
+    return blocks;
+}
+
+static bool child_present(const struct bvh8_node *n, int k) { return n->lo_x[k] <= n->hi_x[k]; }
+
+/* Recodes the children of a tree whose nodes come to stand from `node` on; gives the block behind
+ * its last. */
+static uint32_t wide_recode(const struct scene *s, struct bvh8 *tree, size_t triangles,
+                            uint32_t node, uint32_t block, float *blocks)
+{
     for (size_t i = 0; i < tree->node_count; i++) {
         struct bvh8_node *n = &tree->nodes[i];
         for (int k = 0; k < 8; k++) {
-            if (n->count[k] == 0)
+            if (n->count[k] == 0) {
+                n->child[k] += child_present(n, k) ? node : 0;
                 continue;
-            float *to = (float *)leaves + (size_t)K_BLOCK_WORDS * block;
-            bool mixed = block_fill(s, tree->order + n->child[k], n->count[k], to);
+            }
+            float *to = blocks + (size_t)K_BLOCK_WORDS * block;
+            bool mixed = block_fill(s, tree->order + n->child[k], n->count[k], triangles, to);
             n->child[k] = K_LEAF | (mixed ? K_LEAF_MIXED : 0) | block++;
         }
     }
-    st = layout_take(l, BUFFER_nodes, tree->node_count, sizeof *tree->nodes, &nodes, err);
+    return block;
+}
+
+static enum status wide_lay(struct layout *l, const struct scene *s, struct forest *f,
+                            struct bvh8 *wide, struct error *err)
+{
+    size_t blocks = 0, nodes = 0;
+    void *node_data, *leaf_data;
+    for (size_t i = 0; i < f->count; i++) {
+        blocks += blocks_count(&wide[i]);
+        nodes += wide[i].node_count;
+    }
+    if (blocks > K_LEAF_INDEX || nodes > K_LEAF_INDEX)
+        return error_msg(err, STATUS_LIMIT, "the eight-wide tree has %zu leaves; the most is %u",
+                         blocks, K_LEAF_INDEX);
+    enum status st = layout_take(l, BUFFER_leaves, blocks, K_BLOCK_WORDS * 4, &leaf_data, err);
+    if (st == STATUS_OK)
+        st = layout_take(l, BUFFER_nodes, nodes, sizeof(struct bvh8_node), &node_data, err);
     if (st)
         return st;
-    memcpy(nodes, tree->nodes, tree->node_count * sizeof *tree->nodes);
-    l->launch.bvh = tree->primitive_count ? bvh_define(BVH_WIDE8) : 0;
+    uint32_t node = 0, block = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        block = wide_recode(s, &wide[i], triangles_below(s, i), node, block, leaf_data);
+        memcpy((struct bvh8_node *)node_data + node, wide[i].nodes,
+               wide[i].node_count * sizeof *wide[i].nodes);
+        f->root[i] = node;
+        f->cost[i] = wide[i].sah_cost;
+        node += (uint32_t)wide[i].node_count;
+    }
+    l->launch.bvh = wide[0].primitive_count ? bvh_define(BVH_WIDE8) : 0;
     l->bvh = BVH_WIDE8;
-    l->sah_cost = tree->sah_cost;
     return STATUS_OK;
+}
+
+/* Room on the kernel's stack: a node postpones seven at most. */
+static bool stack_suffices(const struct forest *f, const struct bvh8 *wide)
+{
+    uint32_t deepest = 0;
+    for (size_t i = 1; i < f->count; i++)
+        deepest = wide[i].depth + 1 > deepest ? wide[i].depth + 1 : deepest;
+    return 7 * (wide[0].depth + 1 + deepest) + 1 <= K_STACK8;
+}
+
+/* *laid: false if the trees are too deep for the kernel's stack; nothing was laid then. */
+static enum status wide_try(struct layout *l, const struct scene *s, struct forest *f, bool *laid,
+                            struct error *err)
+{
+    struct bvh8 *wide = calloc(f->count, sizeof *wide);
+    enum status st = STATUS_OK;
+    if (!wide)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu trees", f->count);
+    for (size_t i = 0; st == STATUS_OK && i < f->count; i++)
+        st = bvh8_collapse(&f->tree[i], &wide[i], err);
+    *laid = st == STATUS_OK && stack_suffices(f, wide);
+    if (*laid) {
+        for (size_t i = 1; i < f->count; i++)
+            bvh2_free(&f->tree[i]);
+        st = wide_lay(l, s, f, wide, err);
+    }
+    for (size_t i = 0; i < f->count; i++)
+        bvh8_free(&wide[i]);
+    free(wide);
+    return st;
 }
 
 /* ---- compressed eight-wide
  * ------------------------------------------------------------------------------------------ */
 
-static enum status compressed_lay(struct layout *l, const struct scene *s, const struct bvh2 *tree,
+static enum status compressed_lay(struct layout *l, const struct scene *s, struct forest *f,
                                   struct error *err)
 {
-    struct bvh8c c;
-    void *nodes;
-    enum status st = bvh8_compress(tree, &c, err);
-    if (st)
-        return st;
-    st = slots_lay(l, s, c.order, c.primitive_count, err);
-    if (st == STATUS_OK)
-        st = layout_take(l, BUFFER_nodes, c.node_count, sizeof *c.nodes, &nodes, err);
-    if (st == STATUS_OK) {
-        memcpy(nodes, c.nodes, c.node_count * sizeof *c.nodes);
-        l->launch.bvh = c.primitive_count ? bvh_define(BVH_COMPRESSED8) : 0;
-        l->bvh = BVH_COMPRESSED8;
-        l->sah_cost = c.sah_cost;
+    struct bvh8c *c = calloc(f->count, sizeof *c);
+    size_t nodes = 0, slots = 0;
+    void *node_data = NULL, *slot_data = NULL;
+    enum status st = STATUS_OK;
+    if (!c)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu trees", f->count);
+    for (size_t i = 0; st == STATUS_OK && i < f->count; i++) {
+        st = bvh8_compress(&f->tree[i], &c[i], err);
+        nodes += c[i].node_count;
+        slots += c[i].primitive_count;
     }
-    bvh8c_free(&c);
+    if (st == STATUS_OK)
+        st = layout_take(l, BUFFER_leaves, slots, K_SLOT_WORDS * 4, &slot_data, err);
+    if (st == STATUS_OK)
+        st = layout_take(l, BUFFER_nodes, nodes, sizeof(struct bvh8c_node), &node_data, err);
+    uint32_t node = 0, slot = 0;
+    for (size_t i = 0; st == STATUS_OK && i < f->count; i++) {
+        struct bvh8c_node *to = (struct bvh8c_node *)node_data + node;
+        memcpy(to, c[i].nodes, c[i].node_count * sizeof *to);
+        for (size_t k = 0; k < c[i].node_count; k++) {
+            to[k].child += node;
+            to[k].slot += slot;
+        }
+        slots_fill(s, c[i].order, c[i].primitive_count, triangles_below(s, i),
+                   (float *)slot_data + (size_t)K_SLOT_WORDS * slot);
+        f->root[i] = node;
+        f->cost[i] = c[i].sah_cost;
+        node += (uint32_t)c[i].node_count;
+        slot += (uint32_t)c[i].primitive_count;
+    }
+    if (st == STATUS_OK) {
+        l->launch.bvh = c[0].primitive_count ? bvh_define(BVH_COMPRESSED8) : 0;
+        l->bvh = BVH_COMPRESSED8;
+    }
+    for (size_t i = 0; i < f->count; i++)
+        bvh8c_free(&c[i]);
+    free(c);
     return st;
 }
+
+/* ---- any of them
+ * ------------------------------------------------------------------------------------------ */
 
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
                         struct error *err)
 {
     double start = clock_s();
-    struct boxes boxes = {.s = s, .count = scene_primitive_count(s)};
-    boxes.at = malloc((boxes.count ? boxes.count : 1) * sizeof *boxes.at);
-    if (!boxes.at)
-        return error_msg(err, STATUS_MEMORY, "out of memory for the boxes of %zu primitives",
-                         boxes.count);
-    parallel_for((boxes.count + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &boxes);
-    struct bvh2 tree;
-    enum status st = bvh2_build(boxes.at, boxes.count,
-                                kind == BVH_COMPRESSED8 ? BVH8C_LEAF : BINARY_LEAF, &tree, err);
-    free(boxes.at);
-    if (st)
-        return st;
-    if (cancel_requested) {
-        bvh2_free(&tree);
-        return error_msg(err, STATUS_CANCELLED, "stopped while building the tree");
-    }
-    if (kind == BVH_WIDE8) {
-        struct bvh8 wide;
-        st = bvh8_collapse(&tree, &wide, err);
-        if (st == STATUS_OK && 7 * (wide.depth + 1) + 1 <= K_STACK8) {
-            bvh2_free(&tree);
-            st = wide_lay(l, s, &wide, err);
-            bvh8_free(&wide);
-            l->build_s = clock_s() - start;
-            return st;
-        }
-        if (st == STATUS_OK)
-            bvh8_free(&wide); /* too deep for the kernel's stack: the binary tree is bounded */
-    }
+    struct forest f = {0};
+    struct bvh_box *boxes = malloc((s->instance_count + 1) * sizeof *boxes);
+    if (!boxes)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the boxes of instances");
+    enum status st =
+        forest_build(l, s, kind == BVH_COMPRESSED8 ? BVH8C_LEAF : BINARY_LEAF, boxes, &f, err);
+    bool laid = false;
+    if (st == STATUS_OK && cancel_requested)
+        st = error_msg(err, STATUS_CANCELLED, "stopped while building the tree");
+    if (st == STATUS_OK && kind == BVH_WIDE8)
+        st = wide_try(l, s, &f, &laid, err); /* if too deep, the binary tree: it is bounded */
     if (st == STATUS_OK && kind == BVH_COMPRESSED8)
-        st = compressed_lay(l, s, &tree, err);
-    else if (st == STATUS_OK)
-        st = binary_lay(l, s, &tree, err);
-    bvh2_free(&tree);
+        st = compressed_lay(l, s, &f, err);
+    else if (st == STATUS_OK && !laid)
+        st = binary_lay(l, s, &f, err);
+    if (st == STATUS_OK)
+        l->sah_cost = forest_cost(&f, s, boxes);
+    struct k_instance *n = (struct k_instance *)l->buffers.at[BUFFER_instances].data;
+    for (size_t i = 0; st == STATUS_OK && i < s->instance_count; i++)
+        n[i].root = f.root[1 + s->instances[i].prototype];
+    forest_free(&f);
+    free(boxes);
     l->build_s = clock_s() - start;
     return st;
 }

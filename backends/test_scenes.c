@@ -135,6 +135,63 @@ struct scene *scene_soup(uint32_t seed, size_t triangles, size_t spheres, size_t
     return s;
 }
 
+/* Row-major 3x4: a random rotation-like matrix times what makes it hard, by i. */
+static void transform_make(float m[3][4], size_t i, uint32_t seed, uint32_t *n, float scale)
+{
+    double a[3][3];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            a[r][c] = (r == c) + (i % 4 == 0 ? 0 : 1) * (test_random(seed, n) - 0.5);
+    double by[3] = {1, 1, 1};
+    if (i % 5 == 1)
+        by[0] = -1;
+    if (i % 5 == 2)
+        by[1] = 0.05, by[2] = 3;
+    if (i % 7 == 3)
+        by[0] = by[1] = by[2] = 1e-3;
+    if (i % 7 == 4)
+        by[0] = by[1] = by[2] = -20;
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++)
+            m[r][c] = (float)(a[r][c] * by[c]);
+        m[r][3] = between(seed, n, -1, 1) * scale;
+    }
+}
+
+struct scene *scene_instanced(uint32_t seed, size_t triangles, size_t rounds, size_t prototypes,
+                              size_t instances, float scale)
+{
+    size_t placed = 0;
+    for (size_t i = 0; i < prototypes; i++)
+        placed += 1 + i * i * 7;
+    struct scene *s = scene_soup(seed, triangles + placed, rounds, rounds, 0, scale);
+    uint32_t n = 0;
+    s->prototypes = ARENA_ARRAY(&s->arena, struct prototype, prototypes);
+    s->instances = ARENA_ARRAY(&s->arena, struct instance, instances);
+    assert_true(s->prototypes && s->instances);
+    s->triangle_count = triangles;
+    s->prototype_triangle_count = placed;
+    s->prototype_count = prototypes;
+    s->instance_count = instances;
+    uint32_t at = (uint32_t)triangles, id = (uint32_t)scene_primitive_count(s);
+    for (uint32_t i = 0; i < prototypes; i++) {
+        s->prototypes[i] = (struct prototype){.name = "p", .first = at, .count = 1 + i * i * 7};
+        at += s->prototypes[i].count;
+    }
+    for (size_t i = 0; i < instances; i++) {
+        struct instance *o = &s->instances[i];
+        o->prototype = (uint32_t)(i % prototypes);
+        transform_make(o->to_world, i, seed + 1, &n, scale);
+        if (i % 9 == 8 && i > prototypes) { /* as one before: every hit is a tie */
+            memcpy(o->to_world, s->instances[i - prototypes].to_world, sizeof o->to_world);
+            o->prototype = s->instances[i - prototypes].prototype;
+        }
+        o->first_id = id;
+        id += s->prototypes[o->prototype].count;
+    }
+    return s;
+}
+
 struct device *device_ready(const char *id, const struct scene *s, enum bvh_kind bvh,
                             enum math_mode mode)
 {

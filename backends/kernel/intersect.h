@@ -14,6 +14,11 @@ struct k_ray {
     struct k_vec3 inv;
     int kx, ky, kz;
     float sx, sy, sz;
+#if K_HAS(INSTANCES)
+    uint instance; /* whose space it is in; K_NONE: the world's */
+    uint shift, mirrors;
+    struct k_vec3 world_o, world_inv; /* in an instance: the ray that entered */
+#endif
 };
 
 K_FN float k_pick(struct k_vec3 v, int axis)
@@ -45,21 +50,33 @@ K_FN struct k_ray k_ray_make(struct k_vec3 o, struct k_vec3 d)
     r.sz = k_pick(r.inv, r.kz);
     r.sx = k_pick(d, r.kx) * r.sz;
     r.sy = k_pick(d, r.ky) * r.sz;
+#if K_HAS(INSTANCES)
+    r.instance = K_NONE;
+    r.shift = 0;
+    r.mirrors = 0;
+    r.world_o = o;
+    r.world_inv = r.inv;
+#endif
     return r;
 }
 
 /* Does the ray meet the box somewhere in [0, t]? Monotone in the box and in t: rounding keeps the
  * order of what it rounds, so a larger box or a larger t never turns yes into no. Both trees and
  * the definition of a hit rest on that. *entry: where it enters, at least 0. */
-K_FN int k_slab(const struct k_ray *r, struct k_vec3 lo, struct k_vec3 hi, float t, float *entry)
+K_FN int k_slab_of(struct k_vec3 o, struct k_vec3 inv, struct k_vec3 lo, struct k_vec3 hi, float t,
+                   float *entry)
 {
-    float x0 = (lo.x - r->o.x) * r->inv.x, x1 = (hi.x - r->o.x) * r->inv.x;
-    float y0 = (lo.y - r->o.y) * r->inv.y, y1 = (hi.y - r->o.y) * r->inv.y;
-    float z0 = (lo.z - r->o.z) * r->inv.z, z1 = (hi.z - r->o.z) * r->inv.z;
+    float x0 = (lo.x - o.x) * inv.x, x1 = (hi.x - o.x) * inv.x;
+    float y0 = (lo.y - o.y) * inv.y, y1 = (hi.y - o.y) * inv.y;
+    float z0 = (lo.z - o.z) * inv.z, z1 = (hi.z - o.z) * inv.z;
     float in = k_max(k_max(k_min(x0, x1), k_min(y0, y1)), k_max(k_min(z0, z1), 0.0f));
     float out = k_min(k_min(k_max(x0, x1), k_max(y0, y1)), k_max(z0, z1));
     *entry = in;
     return in <= k_min(out * K_SLACK, t * K_SLACK);
+}
+K_FN int k_slab(const struct k_ray *r, struct k_vec3 lo, struct k_vec3 hi, float t, float *entry)
+{
+    return k_slab_of(r->o, r->inv, lo, hi, t, entry);
 }
 
 /* The box of a primitive that spans lo..hi, widened: 2^-9 of its largest side and 2^-20 of its

@@ -12,6 +12,7 @@
 #include "random.h"
 #include "scene.h"
 #include "intersect.h"
+#include "instance.h"
 #include "lanes.h"
 #include "traverse2.h"
 #include "traverse8.h"

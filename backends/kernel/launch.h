@@ -45,6 +45,7 @@ struct k_launch {
     k_word light_tree, balance; /* 1: lights are chosen by the tree; the balance heuristic */
     float p_direct;    /* with a tree, of a light that is not in it; no environment counted */
     float tree_chance; /* (1 - p_env)(1 - p_direct) */
+    k_word instance_count, effective_count; /* ids, those of instances too, are below the latter */
     k_word zero[2];    /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
 
@@ -128,6 +129,16 @@ struct k_sphere {
 struct k_disk {
     float center[3], normal[3], radius, unused;
 };
+/* Protocol section 25. */
+struct k_instance {
+    float to_world[12], to_object[12]; /* four columns, row by row */
+    float lo[3], hi[3];                /* its box in the world, widened */
+    float stretch;                     /* S of the offset */
+    k_word root;                       /* of its prototype's tree */
+    k_word shift;                      /* of ids: a triangle's id less its place in `triangles` */
+    k_word first_id;                   /* its first triangle's */
+    k_word mirrors;                    /* vertices 1 and 2 are exchanged */
+};
 struct k_light {
     k_word primitive; /* or K_DELTA_LIGHT | its place among those without a surface */
     float cdf;        /* C_i, over the lights that are chosen by power */
@@ -165,7 +176,10 @@ struct k_light_node {
  * child[] recoded: K_LEAF | block, or the node. A
  * binary leaf slot: v0, v1, v2 (9 floats), primitive id, 2 unused. An eight-wide block:
  * float[vertex][axis][lane] and ids[lane]; lanes that hold no triangle have all vertices 0 (which
- * nothing hits); ids of unused lanes are K_NONE. */
+ * nothing hits); ids of unused lanes are K_NONE.
+ * Leaves of the world's tree also hold instances, by primitive count + number; block lanes or slots
+ * with them have no vertices. Trees of prototypes stand behind it in the same buffers, their leaves
+ * hold places in `triangles`. */
 #define K_SLOT_WORDS    12u
 #define K_NODE8_WORDS   64u
 #define K_BLOCK_WORDS   80u
@@ -173,7 +187,7 @@ struct k_light_node {
 #define K_LEAF_MIXED    0x40000000u /* the block also holds spheres or disks */
 #define K_LEAF_INDEX    0x3FFFFFFFu
 #define K_REF_FIRST_MAX 0x1FFFFFFFu /* first node or slot that a postponed binary node can name */
-#define K_STACK2        64          /* entries; the binary tree is at most 60 deep */
+#define K_STACK2        64          /* entries a level; the binary tree is at most 60 deep */
 #define K_STACK8        256
 
 /* One vertex as k_trace writes it (struct path_vertex of scenes.h in 32-bit words). The output of

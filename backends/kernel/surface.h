@@ -29,9 +29,99 @@ K_FN struct k_vec3 k_triangle_along(const struct k_triangle *tri, struct k_vec3 
 }
 #endif
 
+/* A triangle that was met, as it stands in the world: moved, and turned over where its instance
+ * mirrors. */
+struct k_corners {
+    uint number; /* its place among `triangles` */
+    uint i0, i1, i2;
+    struct k_triangle tri;
+};
+K_FN struct k_corners k_hit_corners(const struct k_scene *sc, const struct k_hit *hit)
+{
+    struct k_corners at;
+    at.number = hit->primitive;
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE)
+        at.number -= sc->instances[hit->instance].shift;
+#endif
+    K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)at.number;
+    at.i0 = i[0];
+    at.i1 = i[1];
+    at.i2 = i[2];
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE && sc->instances[hit->instance].mirrors) {
+        at.i1 = i[2];
+        at.i2 = i[1];
+    }
+#endif
+    at.tri.v0 = v3_load(sc->positions + 3 * (size_t)at.i0);
+    at.tri.v1 = v3_load(sc->positions + 3 * (size_t)at.i1);
+    at.tri.v2 = v3_load(sc->positions + 3 * (size_t)at.i2);
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE) {
+        K_GLOBAL const float *m = sc->instances[hit->instance].to_world;
+        at.tri.v0 = k_place(m, at.tri.v0);
+        at.tri.v1 = k_place(m, at.tri.v1);
+        at.tri.v2 = k_place(m, at.tri.v2);
+    }
+#endif
+    return at;
+}
+
+K_FN struct k_vec3 k_hit_normal(const struct k_scene *sc, const struct k_hit *hit, uint vertex)
+{
+    struct k_vec3 n = v3_load(sc->normals + 3 * (size_t)vertex);
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE) {
+        n = k_unturn(sc->instances[hit->instance].to_object, n);
+        if (v3_dot(n, n) != 0.0f)
+            n = v3_normalize(n);
+    }
+#endif
+    (void)hit;
+    return n;
+}
+
+/* e of a triangle that was met. */
+#if K_HAS(INSTANCES)
+K_FN float k_reach(K_GLOBAL const float *m, struct k_vec3 v)
+{
+    float x = K_ABS(v.x), y = K_ABS(v.y), z = K_ABS(v.z);
+    return k_max(k_max(((K_ABS(m[0]) * x + K_ABS(m[1]) * y) + K_ABS(m[2]) * z) + K_ABS(m[3]),
+                       ((K_ABS(m[4]) * x + K_ABS(m[5]) * y) + K_ABS(m[6]) * z) + K_ABS(m[7])),
+                 ((K_ABS(m[8]) * x + K_ABS(m[9]) * y) + K_ABS(m[10]) * z) + K_ABS(m[11]));
+}
+#endif
+K_FN float k_hit_extent(const struct k_scene *sc, const struct k_hit *hit,
+                        const struct k_corners *at)
+{
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE) {
+        K_GLOBAL const struct k_instance *n = sc->instances + hit->instance;
+        float q = k_max(k_max(k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i0)),
+                              k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i1))),
+                        k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i2)));
+        return q * n->stretch;
+    }
+#endif
+    (void)sc, (void)hit;
+    return k_max(k_max(v3_max_abs(at->tri.v0), v3_max_abs(at->tri.v1)), v3_max_abs(at->tri.v2));
+}
+
+K_FN uint k_hit_material(const struct k_scene *sc, const struct k_hit *hit)
+{
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE)
+        return sc->primitive_materials[(hit->primitive - sc->instances[hit->instance].shift) +
+                                       (sc->launch->sphere_count + sc->launch->disk_count)];
+#endif
+    return sc->primitive_materials[hit->primitive];
+}
+
 K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_surface *s)
 {
-    struct k_triangle tri = k_triangle_load(sc, hit->primitive);
+    struct k_corners at = k_hit_corners(sc, hit);
+    struct k_triangle tri = at.tri;
     float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
     s->P = v3_madd(v3_madd(v3_scale(tri.v0, b0), tri.v1, b1), tri.v2, b2);
     s->Ng = v3_normalize(v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0)));
@@ -41,15 +131,14 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
 #if K_HAS(LOBES)
     s->along = v3(0.0f, 0.0f, 0.0f);
 #endif
-    s->extent = k_max(k_max(v3_max_abs(tri.v0), v3_max_abs(tri.v1)), v3_max_abs(tri.v2));
-    uint flags = k_triangle_flags(sc, hit->primitive);
+    s->extent = k_hit_extent(sc, hit, &at);
+    uint flags = k_triangle_flags(sc, at.number);
     if (flags == 0)
         return;
-    K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)hit->primitive;
     if (flags & 1u) {
-        struct k_vec3 n = v3_madd(v3_madd(v3_scale(v3_load(sc->normals + 3 * (size_t)i[0]), b0),
-                                          v3_load(sc->normals + 3 * (size_t)i[1]), b1),
-                                  v3_load(sc->normals + 3 * (size_t)i[2]), b2);
+        struct k_vec3 n = v3_madd(
+            v3_madd(v3_scale(k_hit_normal(sc, hit, at.i0), b0), k_hit_normal(sc, hit, at.i1), b1),
+            k_hit_normal(sc, hit, at.i2), b2);
         if (v3_dot(n, n) > 0.0f) {
             s->Ns = v3_normalize(n);
             if (v3_dot(s->Ns, s->Ng) < 0.0f)
@@ -57,8 +146,8 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
         }
     }
     if (flags & 2u) {
-        K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)i[0], *t1 = sc->uvs + 2 * (size_t)i[1],
-                             *t2 = sc->uvs + 2 * (size_t)i[2];
+        K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)at.i0, *t1 = sc->uvs + 2 * (size_t)at.i1,
+                             *t2 = sc->uvs + 2 * (size_t)at.i2;
         s->u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
         s->v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
 #if K_HAS(LOBES)
@@ -108,11 +197,15 @@ K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hi
                                      struct k_vec3 o, struct k_vec3 d)
 {
     struct k_surface s;
+#if K_HAS(INSTANCES)
+    if (hit->primitive < sc->launch->triangle_count || hit->instance != K_NONE)
+#else
     if (hit->primitive < sc->launch->triangle_count)
+#endif
         k_triangle_surface(sc, hit, &s);
     else
         k_round_surface(sc, hit, o, d, &s);
-    s.material = sc->primitive_materials[hit->primitive];
+    s.material = k_hit_material(sc, hit);
     return s;
 }
 

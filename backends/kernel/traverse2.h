@@ -2,11 +2,14 @@
 #ifndef K_TRAVERSE2_H
 #define K_TRAVERSE2_H
 #include "faults.h"
-#include "intersect.h"
+#include "instance.h"
 
 struct k_hit {
     uint primitive;  /* K_NONE: nothing */
     float t, b1, b2; /* b1, b2: triangles only */
+#if K_HAS(INSTANCES)
+    uint instance; /* K_NONE: the world's own */
+#endif
 };
 
 /* A primitive of a binary or compressed leaf: three loads. */
@@ -36,6 +39,9 @@ K_FN int k_before(float t, uint id, float best_t, uint best_id)
 struct k_best {
     uint primitive;
     float t, v, w, det;
+#if K_HAS(INSTANCES)
+    uint instance;
+#endif
 };
 K_FN struct k_best k_best_none(float t_max)
 {
@@ -45,6 +51,9 @@ K_FN struct k_best k_best_none(float t_max)
     b.v = 0.0f;
     b.w = 0.0f;
     b.det = 1.0f;
+#if K_HAS(INSTANCES)
+    b.instance = K_NONE;
+#endif
     return b;
 }
 K_FN struct k_hit k_best_finish(struct k_best b)
@@ -54,6 +63,9 @@ K_FN struct k_hit k_best_finish(struct k_best b)
     h.t = b.t;
     h.b1 = b.v / b.det;
     h.b2 = b.w / b.det;
+#if K_HAS(INSTANCES)
+    h.instance = b.instance;
+#endif
     return h;
 }
 K_FN void k_best_set(struct k_best *b, uint id, float t, float v, float w, float det)
@@ -64,21 +76,41 @@ K_FN void k_best_set(struct k_best *b, uint id, float t, float v, float w, float
     b->w = w;
     b->det = det;
 }
+/* A triangle that the ray meets, by the number that leaves hold: kept if it counts and comes first.
+ */
+K_FN void k_offer_triangle(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,
+                           uint number, float t, float v, float w, float det, struct k_best *best)
+{
+    uint id = k_ray_id(r, number);
+    if (!k_before(t, id, best->t, best->primitive) || !k_triangle_counts(sc, r, tri, t))
+        return;
+#if K_HAS(INSTANCES)
+    best->instance = r->instance;
+    if (r->mirrors) {
+        k_best_set(best, id, t, w, v, det);
+        return;
+    }
+#endif
+    k_best_set(best, id, t, v, w, det);
+}
 /* Tests one primitive and keeps it if it comes first. */
-K_FN void k_try_triangle(const struct k_ray *r, struct k_triangle tri, uint id, float t_max,
-                         struct k_best *best)
+K_FN void k_try_triangle(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,
+                         uint number, float t_max, struct k_best *best)
 {
     struct k_triangle_hit h;
-    if (k_triangle_test(r, tri, t_max, &h) && k_before(h.t, id, best->t, best->primitive) &&
-        k_triangle_confirms(r, tri, h.t))
-        k_best_set(best, id, h.t, h.v, h.w, h.det);
+    if (k_triangle_test(r, tri, t_max, &h))
+        k_offer_triangle(sc, r, tri, number, h.t, h.v, h.w, h.det, best);
 }
 K_FN void k_try_round(const struct k_scene *sc, const struct k_ray *r, uint id, float t_max,
                       struct k_best *best)
 {
     float t;
-    if (k_round_test(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive))
+    if (k_round_test(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive)) {
         k_best_set(best, id, t, 0.0f, 0.0f, 1.0f);
+#if K_HAS(INSTANCES)
+        best->instance = K_NONE;
+#endif
+    }
 }
 
 /* A node that waits: `ref` is its first and count, `entry` where the ray enters it. */
@@ -90,19 +122,43 @@ struct k_waiting {
 #define K_REF_FIRST(ref)    ((ref)&K_REF_FIRST_MAX)
 #define K_REF_COUNT(ref)    ((ref) >> 29)
 
+/* The walk of a tree of two levels is one loop with one stack: entering an instance replaces the
+ * ray by that in its space and remembers how deep the stack then was; when it is back at that
+ * depth, the world's ray returns, and what was left of the leaf that held the instance. */
+#if K_HAS(INSTANCES)
+#define K_LEVELS 2
+struct k_entered {
+    int floor;         /* depth of the stack; -1: in the world */
+    uint first, count; /* what waits of the world's leaf */
+};
+#else
+#define K_LEVELS 1
+#endif
+
 /* shadow: stop at the first hit found, whichever it is. */
-K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray *r, float t_max,
+K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray *world, float t_max,
                                    int shadow)
 {
     struct k_best best = k_best_none(t_max);
     uint triangles = sc->launch->triangle_count;
-    struct k_waiting stack[K_STACK2];
+    struct k_waiting stack[K_STACK2 * K_LEVELS];
     int depth = 0;
     float entry;
     struct k_f4 lo = k_load4(sc->nodes), hi = k_load4(sc->nodes + 4);
-    if (!k_slab(r, v3(lo.x, lo.y, lo.z), v3(hi.x, hi.y, hi.z), t_max, &entry))
+    if (!k_slab(world, v3(lo.x, lo.y, lo.z), v3(hi.x, hi.y, hi.z), t_max, &entry))
         return best;
     uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
+#if K_HAS(INSTANCES)
+    const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
+    struct k_ray here = *world;
+    const struct k_ray *r = &here;
+    struct k_entered entered;
+    entered.floor = -1;
+    entered.count = 0;
+    int entering = 0;
+#else
+    const struct k_ray *r = world;
+#endif
     for (;;) {
         uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
         if (count == 0) {
@@ -132,21 +188,63 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
                 if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
                     continue;
                 struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
+#if K_HAS(INSTANCES)
+                if (entered.floor < 0 && s.id >= own) {
+                    if (!k_instance_meets(sc, world->o, world->inv, s.id - own, best.t))
+                        continue;
+                    K_GLOBAL const float *root =
+                        sc->nodes + 8 * (size_t)sc->instances[s.id - own].root;
+                    here = k_ray_in_instance(sc, world, s.id - own);
+                    entered.floor = depth;
+                    entered.first = first + i + 1;
+                    entered.count = count - i - 1;
+                    ref = K_REF(K_AS_UINT(root[3]), K_AS_UINT(root[7]));
+                    entering = 1;
+                    break;
+                }
+                if (entered.floor >= 0 || s.id < triangles)
+#else
                 if (s.id < triangles)
-                    k_try_triangle(r, s.triangle, s.id, t_max, &best);
+#endif
+                    k_try_triangle(sc, r, s.triangle, s.id, t_max, &best);
                 else
                     k_try_round(sc, r, s.id, t_max, &best);
                 if (shadow && best.primitive != K_NONE)
                     return best;
             }
+#if K_HAS(INSTANCES)
+            if (entering) {
+                entering = 0;
+                continue;
+            }
+#endif
         }
         /* Nothing below: the next postponed node that can still hold a hit. */
+#if K_HAS(INSTANCES)
+        uint back = 0;
+        for (;;) {
+            if (depth == entered.floor) {
+                here = *world;
+                entered.floor = -1;
+                back = entered.count;
+                if (back)
+                    break;
+            }
+            if (depth == 0)
+                return best;
+            depth--;
+            if (stack[depth].entry <= best.t * K_SLACK)
+                break;
+        }
+        ref = back ? K_REF(entered.first, back) : stack[depth].ref;
+#else
         do {
             if (depth == 0)
                 return best;
             depth--;
         } while (!(stack[depth].entry <= best.t * K_SLACK));
         ref = stack[depth].ref;
+#endif
     }
 }
 
@@ -158,10 +256,20 @@ K_FN struct k_best k_brute_force(const struct k_scene *sc, const struct k_ray *r
     uint all = triangles + sc->launch->sphere_count + sc->launch->disk_count;
     for (uint id = 0; id < all; id++) {
         if (id < triangles)
-            k_try_triangle(r, k_triangle_load(sc, id), id, t_max, &best);
+            k_try_triangle(sc, r, k_triangle_load(sc, id), id, t_max, &best);
         else
             k_try_round(sc, r, id, t_max, &best);
     }
+#if K_HAS(INSTANCES)
+    for (uint i = 0; i < sc->launch->instance_count; i++) {
+        struct k_ray in = k_ray_in_instance(sc, r, i);
+        uint end = i + 1 < sc->launch->instance_count ? sc->instances[i + 1].first_id
+                                                      : sc->launch->effective_count;
+        for (uint id = sc->instances[i].first_id; id < end; id++)
+            k_try_triangle(sc, &in, k_triangle_load(sc, id - in.shift), id - in.shift, t_max,
+                           &best);
+    }
+#endif
     return best;
 }
 

@@ -150,28 +150,39 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
         bits &= bits - 1;
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == ids[0], lane > 0))
             continue;
-        if (k_before(h.t[lane], ids[lane], best->t, best->primitive) &&
-            k_triangle_confirms(r, k_block_triangle(b, lane), h.t[lane]))
-            k_best_set(best, ids[lane], h.t[lane], h.v[lane], h.w[lane], h.det[lane]);
+        k_offer_triangle(sc, r, k_block_triangle(b, lane), ids[lane], h.t[lane], h.v[lane],
+                         h.w[lane], h.det[lane], best);
     }
 }
 
-/* A leaf that holds spheres or disks, one primitive after the other; unused lanes have no id. */
-K_NOINLINE void k_leaf8_mixed(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, uint leaf,
-                              float t_max, struct k_best *best)
+/* A leaf that holds spheres, disks or instances, one primitive after the other from lane `lane` on;
+ * unused lanes have no id. Gives the lane of an instance to enter, or 8. */
+K_NOINLINE uint k_leaf8_mixed(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, uint leaf,
+                              uint lane, float t_max, struct k_best *best)
 {
     K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
     struct k_ray r = k_ray_make(o, d); /* made again: such leaves are few */
     uint triangles = sc->launch->triangle_count;
-    for (uint lane = 0; lane < 8 && ids[lane] != K_NONE; lane++) {
+#if K_HAS(INSTANCES)
+    const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
+#endif
+    for (; lane < 8 && ids[lane] != K_NONE; lane++) {
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == K_NONE, lane > 0))
             continue;
+#if K_HAS(INSTANCES)
+        if (ids[lane] >= own) {
+            if (k_instance_meets(sc, o, r.inv, ids[lane] - own, best->t))
+                return lane;
+            continue;
+        }
+#endif
         if (ids[lane] < triangles)
-            k_try_triangle(&r, k_block_triangle(b, lane), ids[lane], t_max, best);
+            k_try_triangle(sc, &r, k_block_triangle(b, lane), ids[lane], t_max, best);
         else
             k_try_round(sc, &r, ids[lane], t_max, best);
     }
+    return 8;
 }
 
 /* What is left to visit, nearest on top. */
@@ -214,14 +225,25 @@ K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, k_bits 
     return nearest;
 }
 
-K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray *r, float t_max,
+/* Two levels: traverse2.h says how. */
+K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray *world, float t_max,
                                    int shadow)
 {
     struct k_best best = k_best_none(t_max);
-    struct k_ray8 e = k_ray8_make(r);
+    struct k_ray8 e = k_ray8_make(world);
     struct k_stack8 stack;
     int depth = 0;
     uint node = 0;
+#if K_HAS(INSTANCES)
+    struct k_ray here = *world;
+    const struct k_ray *r = &here;
+    struct k_entered entered;
+    uint lane = 0;
+    entered.floor = -1;
+#else
+    const struct k_ray *r = world;
+    const uint lane = 0;
+#endif
     for (;;) {
         while (!(node & K_LEAF)) {
             K_GLOBAL const float *n = sc->nodes + K_NODE8_WORDS * (size_t)node;
@@ -231,18 +253,56 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
                 goto next;
             node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
         }
-        if (K_UNLIKELY(node & K_LEAF_MIXED))
-            k_leaf8_mixed(sc, r->o, r->d, node, t_max, &best);
-        else
+        if (K_UNLIKELY(node & K_LEAF_MIXED)) {
+            uint at = k_leaf8_mixed(sc, r->o, r->d, node, lane, t_max, &best);
+#if K_HAS(INSTANCES)
+            lane = 0;
+            if (at < 8 && !(shadow && best.primitive != K_NONE)) {
+                K_GLOBAL const uint *ids =
+                    (K_GLOBAL const uint *)(sc->leaves +
+                                            K_BLOCK_WORDS * (size_t)(node & K_LEAF_INDEX) + 72);
+                uint instance = ids[at] - (sc->launch->triangle_count + sc->launch->sphere_count +
+                                           sc->launch->disk_count);
+                here = k_ray_in_instance(sc, world, instance);
+                e = k_ray8_make(&here);
+                entered.floor = depth;
+                entered.first = node;
+                entered.count = at + 1;
+                node = sc->instances[instance].root;
+                continue;
+            }
+#else
+            (void)at;
+#endif
+        } else {
             k_leaf8(sc, r, &e, node, t_max, &best);
+        }
         if (shadow && best.primitive != K_NONE)
             return best;
     next:
+#if K_HAS(INSTANCES)
+        for (;;) {
+            if (depth == entered.floor) {
+                here = *world;
+                e = k_ray8_make(&here);
+                entered.floor = -1;
+                node = entered.first;
+                lane = entered.count;
+                break;
+            }
+            if (depth == 0)
+                return best;
+            node = stack.node[--depth];
+            if (!(stack.entry[depth] > best.t * K_SLACK))
+                break;
+        }
+#else
         do {
             if (depth == 0)
                 return best;
             node = stack.node[--depth];
         } while (stack.entry[depth] > best.t * K_SLACK);
+#endif
     }
 }
 

@@ -80,18 +80,27 @@ K_FN uint k_node8c_test(K_GLOBAL const float *n, const struct k_ray *r, uint oct
     return hits & 0x00FFFFFFu;
 }
 
-/* shadow: stop at the first hit found, whichever it is. */
-K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray *r, float t_max,
-                                    int shadow)
+/* shadow: stop at the first hit found, whichever it is. Two levels: traverse2.h says how. */
+K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray *world,
+                                    float t_max, int shadow)
 {
     struct k_best best = k_best_none(t_max);
-    uint triangles = sc->launch->triangle_count, octant = k_octant(r);
-    struct k_group stack[K_STACK8C];
+    uint triangles = sc->launch->triangle_count, octant = k_octant(world);
+    struct k_group stack[K_STACK8C * K_LEVELS];
     int depth = 0;
     struct k_group group;
     group.base = 0;
     group.hits = 0x80000000u; /* the root: the only slot of a group without siblings */
     uint root = 1;
+#if K_HAS(INSTANCES)
+    const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
+    struct k_ray here = *world;
+    const struct k_ray *r = &here;
+    struct k_entered entered; /* its first slot, and which of them wait as bits */
+    entered.floor = -1;
+#else
+    const struct k_ray *r = world;
+#endif
     for (;;) {
         uint bit = 31u - K_CLZ(group.hits);
         uint slot = root ? 0u : (bit - 24u) ^ octant;
@@ -102,6 +111,9 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
             stack[depth++] = group;
         uint first, hits = k_node8c_test(sc->nodes + K_NODE8C_WORDS * (size_t)node, r, octant,
                                          best.t, &group, &first);
+#if K_HAS(INSTANCES)
+    leaf:
+#endif
         while (hits) {
             uint i = 31u - K_CLZ(hits);
             hits &= ~(1u << i);
@@ -109,14 +121,44 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
                 continue;
             K_GLOBAL const float *slot_words = sc->leaves + K_SLOT_WORDS * (size_t)(first + i);
             struct k_slot s = k_slot_load(slot_words);
+#if K_HAS(INSTANCES)
+            if (entered.floor < 0 && s.id >= own) {
+                if (!k_instance_meets(sc, world->o, world->inv, s.id - own, best.t))
+                    continue;
+                if (group.hits >= 0x01000000u)
+                    stack[depth++] = group;
+                here = k_ray_in_instance(sc, world, s.id - own);
+                octant = k_octant(&here);
+                entered.floor = depth;
+                entered.first = first;
+                entered.count = hits;
+                group.base = sc->instances[s.id - own].root;
+                group.hits = 0x80000000u;
+                root = 1;
+                break;
+            }
+            if (entered.floor >= 0 || s.id < triangles)
+#else
             if (s.id < triangles)
-                k_try_triangle(r, s.triangle, s.id, t_max, &best);
+#endif
+                k_try_triangle(sc, r, s.triangle, s.id, t_max, &best);
             else
                 k_try_round(sc, r, s.id, t_max, &best);
             if (shadow && best.primitive != K_NONE)
                 return best;
         }
         if (group.hits < 0x01000000u) {
+#if K_HAS(INSTANCES)
+            if (depth == entered.floor) {
+                here = *world;
+                octant = k_octant(world);
+                entered.floor = -1;
+                first = entered.first;
+                hits = entered.count;
+                if (hits)
+                    goto leaf;
+            }
+#endif
             if (depth == 0)
                 return best;
             group = stack[--depth];
