@@ -47,6 +47,16 @@ static double stretch_of(const struct instance *n, const struct inverse *inverse
     return fmax(1, most / 4);
 }
 
+/* The largest row sum of |M|. */
+static double norm_of(const struct instance *n)
+{
+    double most = 0;
+    for (int i = 0; i < 3; i++)
+        most = fmax(most, (fabs((double)n->to_world[i][0]) + fabs((double)n->to_world[i][1])) +
+                              fabs((double)n->to_world[i][2]));
+    return most;
+}
+
 static struct bvh_box box_in_world(const struct instance *n, const struct bvh_box *b)
 {
     struct bvh_box r;
@@ -79,6 +89,7 @@ enum status layout_instances(struct layout *l, const struct scene *s, const stru
         boxes[i] = box_in_world(n, &roots[n->prototype]);
         *to = (struct k_instance){
             .stretch = (float)stretch_of(n, &inverse),
+            .lengthen = (float)(norm_of(n) / 8),
             .shift = n->first_id - s->prototypes[n->prototype].first,
             .first_id = n->first_id,
             .mirrors = inverse.det < 0,

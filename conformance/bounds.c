@@ -82,17 +82,125 @@ static const struct disk *disk_of(const struct scene *s, uint32_t primitive)
     return &s->disks[primitive - s->triangle_count - s->sphere_count];
 }
 
-static void triangle_of(const struct scene *s, uint32_t primitive, double v[3][3])
+bool primitive_is_triangle(const struct scene *s, uint32_t primitive)
 {
+    return primitive < s->triangle_count || primitive >= scene_primitive_count(s);
+}
+
+/* Vertices of a triangle, in the order that they have in the world. *instance: NULL for none. */
+static uint32_t corners_of(const struct scene *s, uint32_t primitive, uint32_t corner[3],
+                           const struct instance **instance)
+{
+    uint32_t stored = scene_triangle_of(s, primitive, instance);
+    bool exchange = *instance && instance_mirrors(*instance);
     for (int i = 0; i < 3; i++)
-        vec_load(v[i], s->P[s->triangles[primitive][i]]);
+        corner[i] = s->triangles[stored][exchange && i > 0 ? 3 - i : i];
+    return stored;
+}
+
+void triangle_in_world(const struct scene *s, uint32_t primitive, double v[3][3])
+{
+    const struct instance *n;
+    uint32_t corner[3];
+    corners_of(s, primitive, corner, &n);
+    for (int i = 0; i < 3; i++) {
+        double p[3];
+        vec_load(p, s->P[corner[i]]);
+        for (int k = 0; k < 3; k++)
+            v[i][k] = !n ? p[k]
+                         : (double)n->to_world[k][0] * p[0] + (double)n->to_world[k][1] * p[1] +
+                               (double)n->to_world[k][2] * p[2] + (double)n->to_world[k][3];
+    }
+}
+
+/* Columns of M^-1 without the fourth, and det M's sign. */
+static double inverse_columns(const struct instance *n, double column[3][3])
+{
+    double row[3][3];
+    for (int i = 0; i < 3; i++)
+        vec_load(row[i], n->to_world[i]);
+    for (int i = 0; i < 3; i++)
+        vec_cross(column[i], row[(i + 1) % 3], row[(i + 2) % 3]);
+    double det = vec_dot(row[0], column[0]);
+    for (int i = 0; i < 3; i++)
+        vec_scale(column[i], 1 / det, column[i]);
+    return det;
+}
+
+/* A vertex normal in the world: transpose(M^-1) n, to unit length. */
+static void normal_in_world(const struct scene *s, const struct instance *n, uint32_t vertex,
+                            double out[3])
+{
+    double column[3][3], v[3];
+    vec_load(out, s->N[vertex]);
+    if (!n || !(vec_length(out) > 0))
+        return;
+    vec_copy(v, out);
+    inverse_columns(n, column);
+    for (int i = 0; i < 3; i++)
+        out[i] = vec_dot(column[i], v);
+    vec_normalize(out);
+}
+
+double primitive_distortion(const struct scene *s, uint32_t primitive)
+{
+    const struct instance *n = scene_instance_of(s, primitive);
+    double column[3][3], forth = 0, back = 0;
+    if (!n)
+        return 1;
+    inverse_columns(n, column);
+    for (int i = 0; i < 3; i++) {
+        double row[3];
+        vec_load(row, n->to_world[i]);
+        forth = fmax(forth, fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
+        back = fmax(back, fabs(column[0][i]) + fabs(column[1][i]) + fabs(column[2][i]));
+    }
+    return 2 * forth * back;
+}
+
+/* Section 25's S and L. */
+static void instance_factors(const struct instance *n, double *S, double *L)
+{
+    double column[3][3], R = 0, N = 0;
+    inverse_columns(n, column);
+    for (int i = 0; i < 3; i++) {
+        double row[3], sum = 0;
+        vec_load(row, n->to_world[i]);
+        for (int k = 0; k < 3; k++)
+            for (int j = 0; j < 3; j++)
+                sum += fabs(row[j] * column[k][j]);
+        R = fmax(R, sum);
+        N = fmax(N, fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
+    }
+    *S = fmax(1, R / 4);
+    *L = N / 8;
+}
+
+/* The largest of the terms that place a triangle of an instance. */
+static double placing_extent(const struct scene *s, const struct instance *n,
+                             const uint32_t corner[3])
+{
+    double most = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            double sum = fabs((double)n->to_world[k][3]);
+            for (int c = 0; c < 3; c++)
+                sum += fabs((double)n->to_world[k][c] * (double)s->P[corner[i]][c]);
+            most = fmax(most, sum);
+        }
+    return most;
 }
 
 double primitive_extent(const struct scene *s, uint32_t primitive)
 {
     double v[3][3], c[3];
-    if (primitive < s->triangle_count) {
-        triangle_of(s, primitive, v);
+    if (primitive_is_triangle(s, primitive)) {
+        const struct instance *n;
+        uint32_t corner[3];
+        corners_of(s, primitive, corner, &n);
+        if (n)
+            return placing_extent(s, n, corner);
+        triangle_in_world(s, primitive, v);
         return fmax(vec_max_abs(v[0]), fmax(vec_max_abs(v[1]), vec_max_abs(v[2])));
     }
     const struct sphere *sphere = sphere_of(s, primitive);
@@ -100,12 +208,27 @@ double primitive_extent(const struct scene *s, uint32_t primitive)
     return vec_max_abs(c) + (double)(sphere ? sphere->radius : disk_of(s, primitive)->radius);
 }
 
+double primitive_offset(const struct scene *s, uint32_t primitive)
+{
+    const struct instance *n = scene_instance_of(s, primitive);
+    double e = primitive_extent(s, primitive), S, L, m = 0;
+    uint32_t corner[3];
+    if (!n)
+        return e;
+    corners_of(s, primitive, corner, &n);
+    instance_factors(n, &S, &L);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            m = fmax(m, fabs((double)s->P[corner[i]][k]));
+    return fmax(S * e, L * m);
+}
+
 double primitive_area(const struct scene *s, uint32_t primitive)
 {
     const double pi = 3.14159265358979323846;
-    if (primitive < s->triangle_count) {
+    if (primitive_is_triangle(s, primitive)) {
         double v[3][3], e1[3], e2[3], n[3];
-        triangle_of(s, primitive, v);
+        triangle_in_world(s, primitive, v);
         vec_madd(e1, v[1], -1, v[0]);
         vec_madd(e2, v[2], -1, v[0]);
         vec_cross(n, e1, e2);
@@ -135,9 +258,9 @@ bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o
         *t = lo > 0 ? lo : hi;
         return *t > 0;
     }
-    if (primitive < s->triangle_count) {
+    if (primitive_is_triangle(s, primitive)) {
         double v[3][3], e1[3], e2[3];
-        triangle_of(s, primitive, v);
+        triangle_in_world(s, primitive, v);
         vec_madd(e1, v[1], -1, v[0]);
         vec_madd(e2, v[2], -1, v[0]);
         vec_cross(n, e1, e2);
@@ -155,9 +278,9 @@ bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o
 void primitive_normal(const struct scene *s, uint32_t primitive, const double P[3], double n[3])
 {
     const struct sphere *sphere = sphere_of(s, primitive);
-    if (primitive < s->triangle_count) {
+    if (primitive_is_triangle(s, primitive)) {
         double v[3][3], e1[3], e2[3];
-        triangle_of(s, primitive, v);
+        triangle_in_world(s, primitive, v);
         vec_madd(e1, v[1], -1, v[0]);
         vec_madd(e2, v[2], -1, v[0]);
         vec_cross(n, e1, e2);
@@ -185,9 +308,9 @@ double primitive_miss(const struct scene *s, uint32_t primitive, const double o[
     double f[3][3], c[3], n[3];
     const struct sphere *sphere = sphere_of(s, primitive);
     vec_frame(d, f);
-    if (primitive < s->triangle_count) {
+    if (primitive_is_triangle(s, primitive)) {
         double v[3][3], p[3][2], side[3], nearest = INFINITY;
-        triangle_of(s, primitive, v);
+        triangle_in_world(s, primitive, v);
         for (int i = 0; i < 3; i++) {
             vec_madd(v[i], v[i], -1, o);
             p[i][0] = vec_dot(v[i], f[0]);
@@ -222,7 +345,8 @@ double primitive_miss(const struct scene *s, uint32_t primitive, const double o[
 /* With S the largest coordinate involved and u the unit roundoff:
  *   position  vertices relative to the origin are rounded (u 2S each), sheared (two products and
  * two sums) and crossed; sixteen roundings of S bound the shift of an edge seen along the ray. The
- * sphere's l = f + b d and the disk's q = o + t d - c have the same count. t, P      a shift of
+ * sphere's l = f + b d and the disk's q = o + t d - c have the same count. In an instance all that
+ * is so in the group's space (primitive_distortion). t, P      a shift of
  * `position` across the ray moves the point by position / cos along it. Ng        of a triangle:
  * rounded edges, a cross product, a normalisation: 16 u |e1||e2| / |e1 x e2|; of a sphere: the
  * shift of the point over the radius. Ns, uv    interpolated: a shift of P over the least height is
@@ -235,7 +359,8 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
     const double pi = 3.14159265358979323846;
     double S = fmax(fmax(vec_max_abs(o), vec_max_abs(P)), primitive_extent(s, primitive));
     double cosine = fmax(fabs(vec_dot(d, Ng)), 1e-6);
-    struct hit_bounds b = {.position = 16 * ULP * S};
+    double distortion = primitive_distortion(s, primitive);
+    struct hit_bounds b = {.position = 16 * ULP * S * distortion};
     b.P = b.position / cosine + roundings(a, 8, 1, 1) * S;
     b.t = b.P + roundings(a, 8, 1, 1) * t;
     const struct sphere *sphere = sphere_of(s, primitive);
@@ -245,13 +370,13 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
         b.Ng = b.Ns = b.P / r + roundings(a, 8, 1, 1);
         b.uv[0] = fmin(1, b.Ng / (2 * pi * fmax(rim, 1e-12)) + roundings(a, 8, 1, 0));
         b.uv[1] = fmin(b.Ng / fmax(rim, 1e-12), sqrt(2 * b.Ng)) / pi + roundings(a, 8, 0, 1);
-    } else if (primitive >= s->triangle_count) {
+    } else if (!primitive_is_triangle(s, primitive)) {
         double r = (double)disk_of(s, primitive)->radius;
         b.Ng = b.Ns = 8 * ULP;
         b.uv[0] = b.uv[1] = b.P / r + roundings(a, 16, 2, 1);
     } else {
         double v[3][3], e1[3], e2[3], e3[3], n[3], spread_n = 0, spread_uv = 2, size_uv = 1;
-        triangle_of(s, primitive, v);
+        triangle_in_world(s, primitive, v);
         vec_madd(e1, v[1], -1, v[0]);
         vec_madd(e2, v[2], -1, v[0]);
         vec_madd(e3, v[2], -1, v[1]);
@@ -262,24 +387,29 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
         b.P = fmin(weight * longest, longest) + b.position / cosine + 8 * ULP * S;
         b.t = b.P + roundings(a, 8, 1, 0) * t;
         b.Ng = 16 * ULP * l1 * l2 / area2 + roundings(a, 8, 1, 1);
-        const uint32_t *id = s->triangles[primitive];
-        if (s->triangle_flags[primitive] & TRIANGLE_HAS_NORMALS) {
+        const struct instance *in;
+        uint32_t id[3], stored = corners_of(s, primitive, id, &in);
+        if (in) /* vertices that four roundings place: edges are off by eight, on both sides */
+            b.Ng += 32 * ULP * S * longest / area2;
+        if (s->triangle_flags[stored] & TRIANGLE_HAS_NORMALS) {
             double sum[3] = {0}, least = 1;
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < i; k++) {
                     double x[3], y[3];
-                    vec_load(x, s->N[id[i]]);
-                    vec_load(y, s->N[id[k]]);
+                    normal_in_world(s, in, id[i], x);
+                    normal_in_world(s, in, id[k], y);
                     vec_madd(sum, x, -1, y);
                     spread_n = fmax(spread_n, vec_length(sum));
                     vec_madd(sum, x, 1, y);
                     least = fmin(least, vec_length(sum) / 2);
                 }
             b.Ns = (2 * weight * spread_n + roundings(a, 16, 1, 1)) / fmax(least, 1e-3);
+            if (in) /* each turned by a matrix that was rounded, and to unit length again */
+                b.Ns += roundings(a, 8 * distortion, 1, 1) / fmax(least, 1e-3);
         } else {
             b.Ns = b.Ng;
         }
-        if (s->triangle_flags[primitive] & TRIANGLE_HAS_UV) {
+        if (s->triangle_flags[stored] & TRIANGLE_HAS_UV) {
             spread_uv = size_uv = 0;
             for (int i = 0; i < 3; i++)
                 for (int k = 0; k < 2; k++) {

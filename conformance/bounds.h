@@ -50,9 +50,20 @@ void answer_spread(answer_function fn, void *ctx, const double *in, const double
 /* Is `code` the answer, or one within the steps? *value and *spread become those of that code. */
 bool answer_allows(struct answer *a, int code, size_t values);
 
-/* Size of the coordinates that a hit of the primitive is computed from: the largest of the ray's
- * origin, the primitive's vertices (or |c| + r) and the point. */
+/* e of the offset (sections 4 and 25). */
+double primitive_offset(const struct scene *s, uint32_t primitive);
+bool primitive_is_triangle(const struct scene *s, uint32_t primitive);
+/* A triangle's vertices in the world, by primitive id: moved, and 1 and 2 exchanged, where it
+ * stands in an instance (section 25). */
+void triangle_in_world(const struct scene *s, uint32_t primitive, double v[3][3]);
+/* Size of the coordinates that a hit of the primitive is computed from: the primitive's vertices
+ * (or |c| + r); in an instance the terms that place them. */
 double primitive_extent(const struct scene *s, uint32_t primitive);
+/* How much more than in the world rounding moves a ray against the primitive: 1 in the world. In an
+ * instance, twice its transform's condition number (largest row sums): a coordinate x of the world
+ * is a number of size |inverse| x in the group's space, where it is rounded as many times again,
+ * and what that moves there is |M| times as much here. */
+double primitive_distortion(const struct scene *s, uint32_t primitive);
 /* Where the plane or sphere that carries the primitive meets the ray, nearest t > 0, inside or not;
  * false if nowhere. */
 bool primitive_carrier(const struct scene *s, uint32_t primitive, const double o[3],

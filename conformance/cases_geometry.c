@@ -25,8 +25,10 @@ static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, 
                      double P[3])
 {
     double n[3];
-    if (primitive < s->triangle_count) {
-        double q = sqrt(dice_u(d)), v = dice_u(d), b[3] = {1 - q, q * (1 - v), q * v};
+    if (primitive_is_triangle(s, primitive)) {
+        double v[3][3];
+        triangle_in_world(s, primitive, v);
+        double q = sqrt(dice_u(d)), r = dice_u(d), b[3] = {1 - q, q * (1 - r), q * r};
         if (corner) {
             int k = (int)(dice_u(d) * 3);
             double edge = dice_u(d) < 0.5 ? 0 : dice_u(d);
@@ -35,9 +37,7 @@ static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, 
             b[(k + 2) % 3] = 0;
         }
         for (int i = 0; i < 3; i++)
-            P[i] = b[0] * (double)s->P[s->triangles[primitive][0]][i] +
-                   b[1] * (double)s->P[s->triangles[primitive][1]][i] +
-                   b[2] * (double)s->P[s->triangles[primitive][2]][i];
+            P[i] = b[0] * v[0][i] + b[1] * v[1][i] + b[2] * v[2][i];
         return;
     }
     size_t i = primitive - s->triangle_count;
@@ -63,7 +63,7 @@ static void point_of(const struct scene *s, uint32_t primitive, struct dice *d, 
 static void make_ray(const struct scene *s, size_t i, struct dice *d, uint32_t *row)
 {
     double o[3], dir[3], target[3], e = extent_of(s), t_max = INFINITY;
-    uint32_t primitive = (uint32_t)(dice_u(d) * (double)scene_primitive_count(s));
+    uint32_t primitive = (uint32_t)(dice_u(d) * (double)scene_effective_count(s));
     for (int k = 0; k < 3; k++)
         o[k] = (s->bounds_min[k] + s->bounds_max[k]) / 2 + 1.5 * e * (dice_u(d) - 0.5);
     dice_direction(d, dir);
@@ -131,7 +131,7 @@ static void compare_reference(const struct run_context *c, const struct arithmet
     ray_text(text, sizeof text, row);
     if (h.primitive != out[0]) {
         double margin =
-            out[0] != UINT32_MAX && out[0] >= scene_primitive_count(c->scene)
+            out[0] != UINT32_MAX && out[0] >= scene_effective_count(c->scene)
                 ? INFINITY
                 : margin_hit(arithmetic, c->scene, c->reference, o, d, t_max, out[0], &h);
         if (margin > 1)
@@ -156,7 +156,7 @@ enum status kernel_hit(struct run_context *c, struct error *err)
     enum status s = case_reference(c, err);
     if (s != STATUS_OK)
         return s;
-    double primitives = (double)scene_primitive_count(c->scene);
+    double primitives = (double)scene_effective_count(c->scene);
     if (primitives == 0)
         return case_skip(c, "the scene has no primitives");
     size_t rays = (size_t)fmin(MOST_RAYS, fmax(48, BRUTE_TESTS / primitives)), flips = 0;

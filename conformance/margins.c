@@ -81,7 +81,8 @@ static double shift_that_agrees(const struct line *l, double position, struct cl
     return INFINITY;
 }
 
-/* Bound of the shift: sixteen roundings of the largest coordinate involved (bounds.c). */
+/* Bound of the shift: sixteen roundings of the largest coordinate involved, more in an instance
+ * (bounds.c). */
 static double position_bound(const struct line *l, uint32_t primitive,
                              const struct reference_hit *ref)
 {
@@ -92,7 +93,10 @@ static double position_bound(const struct line *l, uint32_t primitive,
         S = fmax(S, primitive_extent(l->scene, primitive));
     if (isfinite(l->t_max))
         S = fmax(S, l->t_max);
-    return 16 * ULP * S;
+    double factor = primitive == UINT32_MAX ? 1 : primitive_distortion(l->scene, primitive);
+    if (ref->primitive != UINT32_MAX)
+        factor = fmax(factor, primitive_distortion(l->scene, ref->primitive));
+    return 16 * ULP * S * factor;
 }
 
 double margin_hit(const struct arithmetic *a, const struct scene *s, const struct reference *r,

@@ -23,7 +23,7 @@ static double luminance(const float c[3])
 
 static const struct material *material_of(const struct scene *s, uint32_t primitive)
 {
-    return &s->materials[s->primitive_material[primitive]];
+    return &s->materials[scene_material_of(s, primitive)];
 }
 
 static bool emits(const struct material *m)
@@ -271,7 +271,7 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
     struct reference_hit ref;
     struct hit_bounds b;
     reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &ref);
-    if (v->primitive != UINT32_MAX && v->primitive >= scene_primitive_count(s->scene))
+    if (v->primitive != UINT32_MAX && v->primitive >= scene_effective_count(s->scene))
         return differs(l, "traversal", "primitive", 0, id_number(ref.primitive), v->primitive,
                        INFINITY);
     if (ref.primitive != v->primitive) {
@@ -283,8 +283,8 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
     l->report->compared++;
     if (ref.primitive == UINT32_MAX)
         return false;
-    if (v->material != s->scene->primitive_material[v->primitive])
-        return differs(l, "surface", "material", 0, s->scene->primitive_material[v->primitive],
+    if (v->material != scene_material_of(s->scene, v->primitive))
+        return differs(l, "surface", "material", 0, scene_material_of(s->scene, v->primitive),
                        v->material, INFINITY);
     hit_bounds(&s->arithmetic, s->scene, v->primitive, v->origin, v->direction, ref.t, ref.P,
                ref.Ng, &b);
@@ -482,7 +482,7 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     double u[4], from[3], in[8], step[8], wo[3];
     numbers(l, 2 * l->k - 1, u);
     double extent =
-        fmax(vec_max_abs(v->P), fmax(primitive_extent(s->scene, v->primitive), 0x1p-20));
+        fmax(vec_max_abs(v->P), fmax(primitive_offset(s->scene, v->primitive), 0x1p-20));
     vec_madd(from, v->P, 0x1p-17 * extent, v->Ng);
     struct light_question q = {.s = s};
     struct answer a;
@@ -669,7 +669,7 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
 {
     double o[3], beta[3], bound[3];
     double extent =
-        fmax(vec_max_abs(v->P), fmax(primitive_extent(l->s->scene, v->primitive), 0x1p-20));
+        fmax(vec_max_abs(v->P), fmax(primitive_offset(l->s->scene, v->primitive), 0x1p-20));
     double side = vec_dot(v->wi, v->Ng) < 0 ? -1 : 1;
     vec_madd(o, v->P, side * 0x1p-17 * extent, v->Ng);
     /* one value written twice; outside strict a compiler may compute it twice, contracted in two

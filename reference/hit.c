@@ -78,7 +78,7 @@ static double instance_extent(const struct instance *n, const struct scene *s,
 {
     struct vec3 x = row(n, 0), y = row(n, 1), z = row(n, 2);
     struct vec3 inverse[3] = {cross(y, z), cross(z, x), cross(x, y)}; /* columns, times det */
-    double det = fabs(dot(x, inverse[0])), largest = 0, stretch = 1;
+    double det = fabs(dot(x, inverse[0])), largest = 0, stretch = 1, norm = 0, reach = 0;
     for (int i = 0; i < 3; i++) {
         struct vec3 m = row(n, i);
         double sum = 0; /* row i of |M| |M^-1| */
@@ -87,13 +87,15 @@ static double instance_extent(const struct instance *n, const struct scene *s,
                     fabs(m.z) * fabs(inverse[k].z)) /
                    det;
         stretch = fmax(stretch, sum / 4);
+        norm = fmax(norm, fabs(m.x) + fabs(m.y) + fabs(m.z));
         for (int k = 0; k < 3; k++) {
             struct vec3 v = from_float(s->P[t->corner[k]]);
+            reach = fmax(reach, max_abs(v));
             largest = fmax(largest, fabs(m.x * v.x) + fabs(m.y * v.y) + fabs(m.z * v.z) +
                                         fabs((double)n->to_world[i][3]));
         }
     }
-    return stretch * largest;
+    return fmax(stretch * largest, norm / 8 * reach);
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */

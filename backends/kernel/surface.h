@@ -98,10 +98,13 @@ K_FN float k_hit_extent(const struct k_scene *sc, const struct k_hit *hit,
 #if K_HAS(INSTANCES)
     if (hit->instance != K_NONE) {
         K_GLOBAL const struct k_instance *n = sc->instances + hit->instance;
-        float q = k_max(k_max(k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i0)),
-                              k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i1))),
-                        k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i2)));
-        return q * n->stretch;
+        struct k_vec3 v0 = v3_load(sc->positions + 3 * (size_t)at->i0),
+                      v1 = v3_load(sc->positions + 3 * (size_t)at->i1),
+                      v2 = v3_load(sc->positions + 3 * (size_t)at->i2);
+        float q = k_max(k_max(k_reach(n->to_world, v0), k_reach(n->to_world, v1)),
+                        k_reach(n->to_world, v2));
+        float m = k_max(k_max(v3_max_abs(v0), v3_max_abs(v1)), v3_max_abs(v2));
+        return k_max(q * n->stretch, m * n->lengthen);
     }
 #endif
     (void)sc, (void)hit;
