@@ -1,5 +1,7 @@
 #include "hit.h"
 
+#include "texture.h"
+
 #include <stddef.h>
 
 static double component(struct vec3 v, int axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
@@ -143,7 +145,8 @@ static bool triangle_hit(const struct scene *s, uint32_t triangle, const struct 
     return true;
 }
 
-static bool sphere_hit(const struct sphere *sphere, const struct probe *p, double t_max, double *t)
+/* Both parameters, the lesser first. */
+static bool sphere_hits(const struct sphere *sphere, const struct probe *p, double t[2])
 {
     struct vec3 f = sub(p->ray.o, from_float(sphere->center));
     double r = (double)sphere->radius;
@@ -156,9 +159,9 @@ static bool sphere_hit(const struct sphere *sphere, const struct probe *p, doubl
     if (q == 0)
         return false;
     double t0 = (dot(f, f) - r * r) / q, t1 = q;
-    double least = fmin(t0, t1), most = fmax(t0, t1);
-    *t = least > 0 ? least : most;
-    return *t > 0 && *t < t_max;
+    t[0] = fmin(t0, t1);
+    t[1] = fmax(t0, t1);
+    return true;
 }
 
 static bool disk_hit(const struct disk *disk, const struct probe *p, double t_max, double *t)
@@ -174,18 +177,50 @@ static bool disk_hit(const struct disk *disk, const struct probe *p, double t_ma
     return dot(q, q) <= (double)disk->radius * (double)disk->radius;
 }
 
+/* Section 26: is the hit one that counts? */
+static bool hit_counts(const struct scene *s, const struct probe *p, const struct crossing *c)
+{
+    const struct material *m = &s->materials[scene_material_of(s, c->primitive)];
+    if (!m->single_sided && m->alpha_mode != ALPHA_MASK)
+        return true;
+    struct hit hit = hit_at(s, p, c);
+    if (m->single_sided && !(dot(p->ray.d, hit.Ng) < 0))
+        return false;
+    if (m->alpha_mode != ALPHA_MASK)
+        return true;
+    double a = (double)m->opacity.value;
+    if (m->opacity.texture >= 0)
+        a *= texture_channel(&s->textures[m->opacity.texture], hit.uv, m->opacity.channel);
+    return a >= (double)m->alpha_cutoff;
+}
+
+static bool sphere_hit(const struct scene *s, uint32_t primitive, const struct probe *p,
+                       double t_max, struct crossing *c)
+{
+    double t[2];
+    if (!sphere_hits(&s->spheres[primitive - s->triangle_count], p, t))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        *c = (struct crossing){.primitive = primitive, .t = t[i]};
+        if (t[i] > 0 && t[i] < t_max && hit_counts(s, p, c))
+            return true;
+    }
+    return false;
+}
+
 bool primitive_hit(const struct scene *s, uint32_t primitive, const struct probe *p, double t_max,
                    struct crossing *c)
 {
     if (is_triangle(s, primitive))
-        return triangle_hit(s, primitive, p, t_max, c);
+        return triangle_hit(s, primitive, p, t_max, c) && hit_counts(s, p, c);
     size_t i = primitive - s->triangle_count;
+    if (i < s->sphere_count)
+        return sphere_hit(s, primitive, p, t_max, c);
     double t;
-    bool hit = i < s->sphere_count ? sphere_hit(&s->spheres[i], p, t_max, &t)
-                                   : disk_hit(&s->disks[i - s->sphere_count], p, t_max, &t);
-    if (hit)
-        *c = (struct crossing){.primitive = primitive, .t = t};
-    return hit;
+    if (!disk_hit(&s->disks[i - s->sphere_count], p, t_max, &t))
+        return false;
+    *c = (struct crossing){.primitive = primitive, .t = t};
+    return hit_counts(s, p, c);
 }
 
 static struct vec3 weigh(const double b[3], struct vec3 v0, struct vec3 v1, struct vec3 v2)

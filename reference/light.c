@@ -148,6 +148,8 @@ static int sides_of(const struct material *m) { return m->emission_two_sided ? 2
 
 static double area_weight(const struct scene *s, uint32_t primitive)
 {
+    if (material_of(s, primitive)->alpha_mode == ALPHA_MASK)
+        return 0; /* section 26: found by hits alone */
     return light_luminance(mean_emission(s, primitive)) * primitive_area(s, primitive) *
            sides_of(material_of(s, primitive));
 }

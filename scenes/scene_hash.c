@@ -93,6 +93,10 @@ static void add_material(struct hash *h, const struct material *m)
 #undef ADD
         add_u64(h, (uint64_t)m->alpha_mode);
     }
+    if (m->alpha_mode == ALPHA_MASK) {
+        add_scalar(h, &m->opacity);
+        hash_add(h, &m->alpha_cutoff, sizeof m->alpha_cutoff);
+    }
     if (m->single_sided || m->interface)
         add_u64(h, 0x51DE5U + m->single_sided + 2U * m->interface);
     if (m->normal_map.present) {

@@ -381,8 +381,9 @@ static enum status load_index(struct loader *l, const struct json *v, struct mat
 
 /* What the base of a shader's material does not take first, then "type" and what it does. */
 #define COMMON_KEYS                                                                                \
-    "emission", "emission_two_sided", "opacity", "alpha_mode", SURFACE_KEYS, "normal_map"
-enum { COMMON_COUNT = 7 };
+    "emission", "emission_two_sided", "opacity", "alpha_mode", "alpha_cutoff", SURFACE_KEYS,       \
+        "normal_map"
+enum { COMMON_COUNT = 8 };
 
 static const char *const material_types[] = {
     "diffuse",    "mirror",     "rough_conductor",  "dielectric",
@@ -486,12 +487,17 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
 
 static enum status load_opacity(struct loader *l, const struct json *v, struct material *m)
 {
-    static const char *const modes[] = {"opaque", "blend", NULL};
+    static const char *const modes[] = {"opaque", "blend", "mask", NULL};
     int mode = ALPHA_BLEND;
     TRY(field_scalar(l, v, "opacity", &m->opacity));
     TRY(field_choice(&l->d, v, "alpha_mode", modes, &mode));
     m->alpha_mode = (enum alpha_mode)mode;
-    return STATUS_OK;
+    const struct json *cutoff = json_get(v, "alpha_cutoff");
+    if (cutoff && m->alpha_mode != ALPHA_MASK)
+        return json_error(l->d.err, l->d.file, cutoff, STATUS_TYPE,
+                          "a cutoff is for masks, expected \"alpha_mode\": \"mask\"");
+    m->alpha_cutoff = 0.5F;
+    return field_float(&l->d, v, "alpha_cutoff", 0, 1, &m->alpha_cutoff);
 }
 
 enum status load_material(struct loader *l, const struct json *v, const char *name)

@@ -55,6 +55,10 @@ enum status load_surface(struct loader *l, const struct json *v, struct material
         return json_error(d->err, d->file, medium, STATUS_TYPE,
                           "rays leave a medium from behind its surface, expected \"sides\": "
                           "\"double\"");
+    if (medium && m->alpha_mode == ALPHA_MASK)
+        return json_error(d->err, d->file, medium, STATUS_TYPE,
+                          "rays enter a medium unseen where its surface is cut out, expected no "
+                          "\"alpha_mode\": \"mask\"");
     if (map)
         TRY(load_normal_map(l, map, m));
     return medium ? load_medium(l, medium, m) : STATUS_OK;

@@ -97,7 +97,7 @@ enum material_type {
     MATERIAL_TYPE_COUNT
 };
 
-enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND };
+enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND, ALPHA_MASK };
 
 /* What an output of a shader can drive (docs/protocol.md section 19). */
 enum drive_input {
@@ -195,6 +195,7 @@ struct material {
     MATERIAL_LIST_SCALARS(FIELD)
 #undef FIELD
     enum alpha_mode alpha_mode; /* OPAQUE: opacity does not count */
+    float alpha_cutoff;         /* MASK: hits where opacity is less do not count (section 26) */
     uint32_t emission_texture;  /* 0: none; else its index + 1, and emission is the factor on it */
 };
 /* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */

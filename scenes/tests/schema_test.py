@@ -126,6 +126,7 @@ BAD = [
     changed(["materials", "m"], {"type": "shader", "layers": [{"name": "a.b", "shader": "a.asl"}]}),
     changed(["materials", "m"], {"type": "shader", "layers": [{"name": "a", "shader": "a.asl"}], "connections": [["a", "b.y"]]}),
     changed(["materials", "m"], {"type": "diffuse", "shader": "a.asl"}),
+    changed(["materials", "m"], {"type": "diffuse", "alpha_mode": "mask", "alpha_cutoff": 2}),
     changed(["materials", "m"], {"type": "diffuse", "sides": "both"}),
     changed(["materials", "m"], {"type": "diffuse", "medium": {"density": 1, "g": 1}}),
     changed(["materials", "m"], {"type": "diffuse", "normal_map": "t"}),
