@@ -267,7 +267,8 @@ static enum status list_make(struct light_list *x, const struct scene *s,
         if (!m->emits)
             continue;
         layout_mean_emission(s, id, rgb);
-        x->mean[x->area_count] = luminance_of(rgb);
+        /* a mask's light is found by hits alone (protocol section 26) */
+        x->mean[x->area_count] = m->cutout & K_CUTOUT_MASK ? 0 : luminance_of(rgb);
         x->weights[x->area_count] =
             x->mean[x->area_count] * primitive_area(s, id) * (m->two_sided ? 2 : 1);
         x->primitives[x->area_count++] = (uint32_t)id;
@@ -434,7 +435,7 @@ static enum status list_finish(struct light_list *x, struct layout *l, bool env_
         st = layout_light_tree(l, x->leaves, x->leaf_count, extras, err);
     for (size_t i = 0; i < x->scene->material_count; i++) {
         struct k_material *m = &x->materials[i];
-        if (m->emits && x->power > 0)
+        if (m->emits && x->power > 0 && !(m->cutout & K_CUTOUT_MASK))
             m->light_density =
                 (float)((1 - (double)l->launch.p_env) * light_luminance(m->emission) *
                         (m->two_sided ? 2 : 1) / x->power);

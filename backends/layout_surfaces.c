@@ -122,6 +122,25 @@ static enum status layout_media(struct layout *l, const struct scene *s,
     return STATUS_OK;
 }
 
+/* ---- hits that do not count ------------------------------------------------------------------ */
+
+static void layout_cutouts(struct layout *l, const struct scene *s, struct k_material *materials)
+{
+    for (size_t i = 0; i < s->material_count; i++) {
+        const struct material *m = &s->materials[i];
+        materials[i].cutout = (m->single_sided ? K_CUTOUT_SINGLE : 0) |
+                              (m->alpha_mode == ALPHA_MASK ? K_CUTOUT_MASK : 0);
+        materials[i].mask = (struct k_scalar){.value = m->opacity.value,
+                                              .texture = m->opacity.texture,
+                                              .channel = m->opacity.channel};
+        materials[i].alpha_cutoff = m->alpha_cutoff;
+        if (materials[i].cutout) {
+            l->launch.cutouts = 1;
+            l->features |= K_FEATURE_CUTOUTS;
+        }
+    }
+}
+
 /* ---- normal maps ---------------------------------------------------------------------------- */
 
 static enum status layout_normal_maps(struct layout *l, const struct scene *s,
@@ -154,6 +173,7 @@ enum status layout_surfaces(struct layout *l, const struct scene *s, struct erro
     struct k_material *materials = (struct k_material *)l->buffers.at[BUFFER_materials].data;
     if (!materials)
         return STATUS_OK;
+    layout_cutouts(l, s, materials);
     enum status st = layout_normal_maps(l, s, materials, err);
     return st ? st : layout_media(l, s, materials, err);
 }

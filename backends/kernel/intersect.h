@@ -1,6 +1,7 @@
 /* One ray against one primitive (protocol section 4 and Part II). */
 #ifndef K_INTERSECT_H
 #define K_INTERSECT_H
+#include "elementary.h"
 #include "scene.h"
 
 /* Slack of the slab test: 1 + 2^-18. */
@@ -171,7 +172,8 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
 }
 #endif
 
-K_FN int k_sphere_test(const struct k_ray *r, struct k_vec3 c, float radius, float t_max, float *t)
+/* Both parameters, the lesser first. */
+K_FN int k_sphere_roots(const struct k_ray *r, struct k_vec3 c, float radius, float t[2])
 {
     struct k_vec3 f = v3_sub(r->o, c);
     float b = -v3_dot(f, r->d);
@@ -184,9 +186,31 @@ K_FN int k_sphere_test(const struct k_ray *r, struct k_vec3 c, float radius, flo
     if (q == 0.0f)
         return 0;
     float p = (v3_dot(f, f) - radius * radius) / q;
-    float first = k_min(p, q), second = k_max(p, q);
-    *t = first > 0.0f ? first : second;
+    t[0] = k_min(p, q);
+    t[1] = k_max(p, q);
+    return 1;
+}
+K_FN int k_sphere_test(const struct k_ray *r, struct k_vec3 c, float radius, float t_max, float *t)
+{
+    float both[2];
+    if (!k_sphere_roots(r, c, radius, both))
+        return 0;
+    *t = both[0] > 0.0f ? both[0] : both[1];
     return *t > 0.0f && *t < t_max;
+}
+/* Where on a sphere its unit normal n is. */
+K_FN void k_sphere_uv(struct k_vec3 n, float *u, float *v)
+{
+    float turn = k_atan2(n.y, n.x) * K_INV_2PI;
+    *u = turn < 0.0f ? turn + 1.0f : turn;
+    *v = 1.0f - k_acos(k_min(k_max(n.z, -1.0f), 1.0f)) * K_INV_PI;
+}
+/* And where on a disk q from its centre is. */
+K_FN void k_disk_uv(struct k_vec3 n, struct k_vec3 q, float radius, float *u, float *v)
+{
+    struct k_frame f = k_frame_about(n);
+    *u = 0.5f + (0.5f * v3_dot(q, f.s)) / radius;
+    *v = 0.5f + (0.5f * v3_dot(q, f.t)) / radius;
 }
 
 K_FN int k_disk_test(const struct k_ray *r, struct k_vec3 c, struct k_vec3 n, float radius,

@@ -39,6 +39,7 @@ struct k_launch {
     float filter_radius;                     /* pixels; 0: positions are x + u */
     float lens_x;            /* the aperture's extent along `right`; along `up` it is lens_radius */
     float clamp;             /* of a sample's largest channel; 0: none */
+    k_word cutouts;          /* there are materials with `cutout` */
     k_word media;            /* there are media or interfaces */
     k_word camera_media;     /* where paths start: as media.h lists them */
     k_word area_light_count; /* lights from here on to light_count have no surface */
@@ -91,6 +92,9 @@ struct k_material {
     float normal_scale;
     k_word medium;     /* its number from 1; 0: none */
     k_word interface_; /* no surface, only the border of a medium */
+    k_word cutout;     /* K_CUTOUT_*: not all of its hits count */
+    struct k_scalar mask;
+    float alpha_cutoff;
     float
         light_density; /* (1 - p_env) Y(Le) sides / w_total: choice probability per unit of area */
     /* of lists; opacity.value is 1 where it does not count */
@@ -98,6 +102,9 @@ struct k_material {
         clearcoat_gloss, transmission, sigma, opacity;
     k_word emission_texture; /* 0: none; else its index + 1 */
 };
+
+#define K_CUTOUT_SINGLE 1u /* none from behind */
+#define K_CUTOUT_MASK   2u /* none where mask is less than alpha_cutoff */
 
 struct k_medium {
     float density, albedo[3], g;

@@ -33,16 +33,6 @@ K_FN int k_is_delta(uint type)
     return type == K_MATERIAL_MIRROR || type == K_MATERIAL_DIELECTRIC;
 }
 
-K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scalar *s, float u,
-                          float v)
-{
-    if (s->texture < 0)
-        return s->value;
-    if (s->channel == 3)
-        return s->value * k_texture_alpha(sc, (uint)s->texture, u, v);
-    struct k_vec3 c = k_texture_lookup(sc, (uint)s->texture, u, v);
-    return s->value * (s->channel == 0 ? c.x : s->channel == 1 ? c.y : c.z);
-}
 K_FN struct k_vec3 k_base_color(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
                                 float u, float v)
 {

@@ -170,9 +170,7 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
         s->Ng = n;
         s->Ns = n;
         s->P = v3_madd(c, n, r);
-        float u = k_atan2(n.y, n.x) * K_INV_2PI;
-        s->u = u < 0.0f ? u + 1.0f : u;
-        s->v = 1.0f - k_acos(k_min(k_max(n.z, -1.0f), 1.0f)) * K_INV_PI;
+        k_sphere_uv(n, &s->u, &s->v);
         s->extent = v3_max_abs(c) + r;
 #if K_HAS(LOBES)
         float around = K_TWO_PI * r;
@@ -188,8 +186,7 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
     s->P = v3_add(c, v3_sub(q, v3_scale(n, v3_dot(q, n))));
     s->Ng = n;
     s->Ns = n;
-    s->u = 0.5f + (0.5f * v3_dot(q, f.s)) / r;
-    s->v = 0.5f + (0.5f * v3_dot(q, f.t)) / r;
+    k_disk_uv(n, q, r, &s->u, &s->v);
     s->extent = v3_max_abs(c) + r;
 #if K_HAS(LOBES)
     s->along = v3_scale(f.s, 2.0f * r);

@@ -120,4 +120,15 @@ K_FN float k_texture_alpha(const struct k_scene *sc, uint texture, float u, floa
     return top + (bottom - top) * p.fy;
 }
 
+K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scalar *s, float u,
+                          float v)
+{
+    if (s->texture < 0)
+        return s->value;
+    if (s->channel == 3)
+        return s->value * k_texture_alpha(sc, (uint)s->texture, u, v);
+    struct k_vec3 c = k_texture_lookup(sc, (uint)s->texture, u, v);
+    return s->value * (s->channel == 0 ? c.x : s->channel == 1 ? c.y : c.z);
+}
+
 #endif

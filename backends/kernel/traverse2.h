@@ -1,6 +1,7 @@
 /* Closest hit and any hit through the binary tree. */
 #ifndef K_TRAVERSE2_H
 #define K_TRAVERSE2_H
+#include "cutout.h"
 #include "faults.h"
 #include "instance.h"
 
@@ -82,7 +83,8 @@ K_FN void k_offer_triangle(const struct k_scene *sc, const struct k_ray *r, stru
                            uint number, float t, float v, float w, float det, struct k_best *best)
 {
     uint id = k_ray_id(r, number);
-    if (!k_before(t, id, best->t, best->primitive) || !k_triangle_counts(sc, r, tri, t))
+    if (!k_before(t, id, best->t, best->primitive) || !k_triangle_counts(sc, r, tri, t) ||
+        !k_triangle_solid(sc, r, tri, number, v, w, det))
         return;
 #if K_HAS(INSTANCES)
     best->instance = r->instance;
@@ -105,7 +107,7 @@ K_FN void k_try_round(const struct k_scene *sc, const struct k_ray *r, uint id, 
                       struct k_best *best)
 {
     float t;
-    if (k_round_test(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive)) {
+    if (k_round_solid(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive)) {
         k_best_set(best, id, t, 0.0f, 0.0f, 1.0f);
 #if K_HAS(INSTANCES)
         best->instance = K_NONE;
