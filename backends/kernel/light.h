@@ -110,14 +110,6 @@ K_FN void k_triangle_uv(const struct k_scene *sc, uint id, float b0, float b1, f
     *u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
     *v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
 }
-
-/* (u, v) of the sphere's point with normal n (section 13). */
-K_FN void k_sphere_uv(struct k_vec3 n, float *u, float *v)
-{
-    float turn = k_atan2(n.y, n.x) * K_INV_2PI;
-    *u = turn < 0.0f ? turn + 1.0f : turn;
-    *v = 1.0f - k_acos(k_min(k_max(n.z, -1.0f), 1.0f)) * K_INV_PI;
-}
 #endif
 
 K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
