@@ -68,8 +68,8 @@ enum status shade_failures_collect(const struct text *const *failures, size_t co
 bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
                          struct asl_type type, union asl_slot *value);
 bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
-                          const struct asl_globals *g, const char *name, struct asl_type type,
-                          union asl_slot *value);
+                          const struct asl_globals *g, const char *object, const char *name,
+                          int index, struct asl_type type, union asl_slot *value);
 const struct shade_space *shade_find_space(const struct shade *s, const char *name);
 
 #endif

@@ -67,9 +67,8 @@ static bool on_attribute(void *ctx, const char *object, const char *name, int in
                          struct asl_type type, union asl_slot *value)
 {
     const struct thread_state *t = ctx;
-    (void)object;
-    (void)index;
-    return shade_find_attribute(t->run->shade, t->run->points, t->globals, name, type, value);
+    return shade_find_attribute(t->run->shade, t->run->points, t->globals, object, name, index,
+                                type, value);
 }
 
 /* ---- the two machines -------------------------------------------------------------------------

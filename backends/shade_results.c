@@ -249,11 +249,11 @@ void shade_grid_globals(const struct shade_grid *grid, size_t point, struct asl_
     g->u.dx = (float)(du * sx);
     g->v.dy = (float)(dv * sy);
     float a = g->u.v, b = g->v.v;
+    g->P = (struct asl_dual3){{a, b, 1}, {g->u.dx, 0, 0}, {0, g->v.dy, 0}};
     if (grid->vary_u)
         g->u = (struct asl_dual){a, 1 - a, a};
     if (grid->vary_v)
         g->v = (struct asl_dual){b, 1 - b, b};
-    g->P = (struct asl_dual3){{a, b, 1}, {g->u.dx, g->v.dx, 0}, {g->u.dy, g->v.dy, 0}};
     if (grid->vary_p)
         g->P = (struct asl_dual3){{a, b, 1}, {1 - a, 1 - b, a * 0.5f}, {1 - b, 1 - a, b * 0.5f}};
     g->N.v[2] = g->Ng[2] = 1;
@@ -299,20 +299,67 @@ bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, con
     return true;
 }
 
-bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
-                          const struct asl_globals *g, const char *name, struct asl_type type,
-                          union asl_slot *value)
+/* The camera and the options that OSL's testshade has, so that its users' shaders say the same. */
+static const struct attribute {
+    const char *object, *name; /* object NULL: whatever it is */
+    enum asl_base base;
+    int array;
+    float v[4];
+} attributes[] = {
+    {NULL, "osl:version", ASL_INT, 0, {11300}},
+    {NULL, "camera:pixelaspect", ASL_FLOAT, 0, {1}},
+    {NULL, "camera:fov", ASL_FLOAT, 0, {90}},
+    {NULL, "camera:clip", ASL_FLOAT, 2, {0.1F, 1000}},
+    {NULL, "camera:clip_near", ASL_FLOAT, 0, {0.1F}},
+    {NULL, "camera:clip_far", ASL_FLOAT, 0, {1000}},
+    {NULL, "camera:shutter", ASL_FLOAT, 2, {0, 1}},
+    {NULL, "camera:shutter_open", ASL_FLOAT, 0, {0}},
+    {NULL, "camera:shutter_close", ASL_FLOAT, 0, {1}},
+    {"options", "blahblah", ASL_FLOAT, 0, {3.14159F}},
+};
+
+static bool of_grid(const struct shade_grid *g, const char *name, struct asl_type type,
+                    union asl_slot *value)
 {
     if (strcmp(name, "camera:resolution") == 0 && type.base == ASL_INT && type.array == 2) {
-        value[0].i = (int32_t)points->grid.width;
-        value[1].i = (int32_t)points->grid.height;
+        value[0].i = (int32_t)g->width;
+        value[1].i = (int32_t)g->height;
         return true;
     }
-    if (strcmp(name, "osl:version") == 0 && type.base == ASL_INT && !type.array) {
-        value[0].i = 11300;
+    if (strcmp(name, "camera:projection") == 0 && type.base == ASL_STRING && !type.array) {
+        value[0].s = "perspective";
         return true;
     }
-    return shade_find_userdata(s, g, name, type, value);
+    if (strcmp(name, "camera:screen_window") == 0 && type.base == ASL_FLOAT && type.array == 4) {
+        float aspect = (float)g->width / (float)(g->height ? g->height : 1);
+        const float window[4] = {-aspect, -1, aspect, 1};
+        for (int k = 0; k < 4; k++)
+            value[k].f = window[k];
+        return true;
+    }
+    return false;
+}
+
+bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
+                          const struct asl_globals *g, const char *object, const char *name,
+                          int index, struct asl_type type, union asl_slot *value)
+{
+    if (of_grid(&points->grid, name, type, value))
+        return true;
+    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
+        const struct attribute *a = &attributes[i];
+        if (strcmp(a->name, name) != 0 || (a->object && strcmp(a->object, object) != 0) ||
+            a->base != type.base || a->array != type.array)
+            continue;
+        for (int k = 0; k < (a->array ? a->array : 1); k++) {
+            if (a->base == ASL_INT)
+                value[k].i = (int32_t)a->v[k];
+            else
+                value[k].f = a->v[k];
+        }
+        return true;
+    }
+    return !*object && index == -1 && shade_find_userdata(s, g, name, type, value);
 }
 
 const struct shade_space *shade_find_space(const struct shade *s, const char *name)

@@ -2,6 +2,7 @@
  * options bear the names that users of OSL's testshade know. */
 #include "cli.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ struct command {
     const char *engine, *layer, *depth;
     struct reparam *reparams;
     struct shade_userdata *user;
+    struct shade_space spaces[7];
     size_t reparam_count;
     struct text warnings, said, printed;
     double seconds;
@@ -379,6 +381,30 @@ static int parse(struct command *s, int argc, char **argv)
     if (s->layers == 0)
         return misuse("no shader after", argv[0]);
     return -1;
+}
+
+/* ---- spaces ---------------------------------------------------------------------------------- */
+
+/* The spaces that OSL's testshade has: matrices to common space, p' = p M. `screen` and those
+ * behind it invert its camera of 90 degrees, clipped at 0.1 and 1000. */
+static void make_spaces(struct command *s)
+{
+    const float h = 0.70710678F; /* 45 degrees about z, then a step in x; 90 and a step in y */
+    const float w = (float)s->grid.width, t = (float)s->grid.height;
+    const float hither = 0.1F, yon = 1000, a = yon / (yon - hither), b = -a * hither;
+    const struct shade_space all[] = {
+        {"shader", {h, h, 0, 0, -h, h, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1}},
+        {"object", {0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1}},
+        {"myspace", {1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}},
+        {"camera", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}},
+        {"screen", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1 / b, 0, 0, 1, -a / b}},
+        {"NDC", {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 1 / b, -1, -1, 1, -a / b}},
+        {"raster", {2 / w, 0, 0, 0, 0, 2 / t, 0, 0, 0, 0, 0, 1 / b, -1, -1, 1, -a / b}},
+    };
+    static_assert(sizeof s->spaces == sizeof all, "one place for each");
+    memcpy(s->spaces, all, sizeof all);
+    s->opt.spaces = s->spaces;
+    s->opt.space_count = sizeof all / sizeof *all;
 }
 
 /* ---- what was said -------------------------------------------------------------------------- */
@@ -711,8 +737,10 @@ int cmd_shade(int argc, char **argv)
         s->opt.outputs = s->outputs;
         s->opt.userdata = s->user;
         status = parse(s, argc, argv);
-        if (status < 0)
+        if (status < 0) {
+            make_spaces(s);
             status = run_command(s);
+        }
     }
     text_free(&s->warnings);
     text_free(&s->said);

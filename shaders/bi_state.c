@@ -65,6 +65,12 @@ static int32_t getattribute(struct asl_run *r, const struct asl_expr *e, struct 
     const struct asl_place *to = &args[e->arg_count - 1];
     union asl_slot *v = asl_temp(r, to->n);
     asl_zero_value(to->type, v);
+    const char *known = r->cx->group ? asl_group_attribute(r->cx->group, r->layer, e) : NULL;
+    if (known) {
+        v[0].s = known;
+        asl_store(to, v, 0);
+        return 1;
+    }
     if (!s->attribute || !s->attribute(s->ctx, object, name, index, to->type, v))
         return 0;
     for (size_t i = 0; i < to->n; i++)

@@ -269,14 +269,11 @@ static void no_match(struct asl_checker *k, struct asl_expr *e, bool known)
     text_free(&hint);
 }
 
-struct asl_function *asl_operator(struct asl_checker *k, enum asl_op op,
-                                  const struct asl_type *types, size_t n)
+/* The best of the functions of this name, if it beats *best_cost. */
+static void find_operator(const struct asl_checker *k, const char *name,
+                          const struct asl_type *types, size_t n, struct asl_function **best,
+                          unsigned *best_cost)
 {
-    const char *name = asl_op_function(op);
-    if (!name)
-        return NULL;
-    struct asl_function *best = NULL;
-    unsigned best_cost = 0;
     for (struct asl_function *f = asl_lookup_function(k, name); f; f = f->next_overload) {
         unsigned total = 0;
         size_t i = 0;
@@ -286,11 +283,23 @@ struct asl_function *asl_operator(struct asl_checker *k, enum asl_op op,
             ok = !a->output && asl_converts(types[i], a->type, &cost);
             total += cost;
         }
-        if (ok && (!best || total < best_cost)) {
-            best = f;
-            best_cost = total;
+        if (ok && (!*best || total < *best_cost)) {
+            *best = f;
+            *best_cost = total;
         }
     }
+}
+
+struct asl_function *asl_operator(struct asl_checker *k, enum asl_op op,
+                                  const struct asl_type *types, size_t n)
+{
+    struct asl_function *best = NULL;
+    unsigned cost = 0;
+    if (!asl_op_function(op))
+        return NULL;
+    find_operator(k, asl_op_function(op), types, n, &best, &cost);
+    if (op == OP_NE) /* as OSL's manual calls it; its compiler knows the other name */
+        find_operator(k, "__operator__ne__", types, n, &best, &cost);
     if (best)
         best->used = true;
     return best;

@@ -562,6 +562,11 @@ static void check_assign(struct asl_checker *k, struct asl_expr *e)
         spoil(e);
         return;
     }
+    if (e->op == OP_NONE && t.array > 0 && e->b->type.array > 0 &&
+        asl_same_type(asl_element_type(t), asl_element_type(e->b->type))) {
+        set_type(e, e->b->type); /* of other lengths: as many elements as both have */
+        return;
+    }
     if (t.array && (t.array < 0 || !asl_same_type(t, e->b->type))) {
         asl_error(k->c, e->at, NULL, "cannot assign %s to %s", asl_type_show(k, e->b->type),
                   asl_type_show(k, t));

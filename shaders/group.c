@@ -550,3 +550,16 @@ enum status asl_group_reparam(struct asl_group *g, const char *layer, const stru
         .name = name, .value = value, .type = type ? *type : asl_type_of(ASL_UNKNOWN)};
     return set_param(g, g->layers[i], &p, NULL, true, err);
 }
+
+const char *asl_group_attribute(const struct asl_group *g, const struct asl_layer *l,
+                                const struct asl_expr *call)
+{
+    if (call->arg_count != 2 || call->args[0]->kind != E_STRING ||
+        !asl_is(call->args[1]->type, ASL_STRING))
+        return NULL;
+    const char *name = call->args[0]->u.s;
+    return strcmp(name, "shader:shadername") == 0  ? l->shader->info.name
+           : strcmp(name, "shader:layername") == 0 ? l->name
+           : strcmp(name, "shader:groupname") == 0 ? g->name
+                                                   : NULL;
+}

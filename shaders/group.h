@@ -37,6 +37,10 @@ struct asl_group {
     bool finished;
 };
 
+/* What the call getattribute("shader:...", s) with the name written out answers for a layer: the
+ * group knows it, no renderer is asked. NULL: it is none of these. */
+const char *asl_group_attribute(const struct asl_group *g, const struct asl_layer *l,
+                                const struct asl_expr *call);
 /* The index of a layer or parameter, -1 when there is none. */
 long asl_group_find(const struct asl_group *g, const char *layer);
 long asl_shader_param(const struct asl_shader *s, const char *name);

@@ -428,6 +428,8 @@ static void eval_assign(struct asl_run *r, const struct asl_expr *e, union asl_s
     union asl_slot *v = asl_temp(r, asl_room(r, value));
     asl_eval(r, value, v);
     r->held = held;
+    if (p.n > value->slots) /* arrays of other lengths */
+        p.n = value->slots;
     asl_store(&p, v, asl_wants(r, value) ? value->slots : 0);
     memcpy(out, v, e->slots * sizeof *v);
     if (asl_wants(r, e)) {

@@ -710,6 +710,16 @@ static bool of_state(struct builtin *k, struct lrow *out)
     case BI_ISCONSTANT:
         *out = int_row(l, INT(is_constant(l, a)));
         return true;
+    case BI_GETATTRIBUTE: {
+        const char *known = asl_group_attribute(l->group, l->layer, k->e);
+        if (!known)
+            return false;
+        struct lrow text = lower_row(l, 1, false);
+        text.v[0] = ir_const_s(&l->b, known);
+        lower_store(l, &k->args[1].place, &text);
+        *out = int_row(l, INT(1));
+        return true;
+    }
     case BI_ARRAYLENGTH: {
         uint32_t one = (uint32_t)asl_type_slots(asl_element_type(k->args[0].type));
         *out = int_row(l, INT(one ? (int32_t)(k->args[0].place.n / one) : 0));

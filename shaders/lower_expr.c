@@ -593,6 +593,8 @@ static struct lrow assign(struct lower *l, const struct asl_expr *e)
     struct lrow v = lower_expr(l, value);
     l->held = held;
     lower_at(l, e->at);
+    if (p.n > v.n) /* arrays of other lengths */
+        p.n = v.n;
     lower_store(l, &p, &v);
     return as_wanted(l, e, &v);
 }

@@ -94,7 +94,7 @@ static struct asl_expr *number(struct asl_parser *p)
     if (hex || !strpbrk(buf, ".eEfF")) {
         errno = 0;
         unsigned long long v = strtoull(buf, &end, hex ? 16 : 10);
-        unsigned long long limit = hex ? 0xFFFFFFFFull : negative ? 2147483648ull : 2147483647ull;
+        unsigned long long limit = hex ? 0xFFFFFFFFull : 2147483648ull;
         if (*end || (hex && end == buf + 1)) {
             asl_error(p->c, t->at, NULL, "'%s' is no number", buf);
             e->kind = E_ERROR;
@@ -102,6 +102,9 @@ static struct asl_expr *number(struct asl_parser *p)
             asl_error(p->c, t->at, "write it with a point for a float",
                       "%s does not fit in 32 bits", buf);
             e->kind = E_ERROR;
+        } else if (!hex && !negative && v == 2147483648ull) {
+            asl_warn(p->c, t->at, "write it with a point for a float",
+                     "2147483648 does not fit in an int: it is -2147483648");
         }
         uint32_t bits = (uint32_t)v;
         memcpy(&e->u.i, &bits, sizeof bits);

@@ -210,6 +210,51 @@ case_export_mitsuba()
     nothing_in out
 }
 
+# What OSL's testshade answers about spaces, camera and names, from every engine of the processor.
+case_shade_world()
+{
+    local engine
+    cat >world.asl <<'E2'
+shader world(output float f = 0)
+{
+    float x[4];
+    int r[2];
+    string s;
+    printf("%g\n", transform("shader", "common", point(1, 0, 0)));
+    printf("%g\n", transform("object", "common", point(1, 0, 0)));
+    printf("%g\n", transform("common", "myspace", vector(1, 1, 1)));
+    printf("%g\n", transform("raster", point(0.5, 0.25, 2)));
+    printf("%d %g\n", getattribute("options", "blahblah", f), f);
+    printf("%d %g\n", getattribute("blahblah", f), f);
+    printf("%d %d\n", getattribute("camera:resolution", r), r);
+    printf("%d %g\n", getattribute("camera:screen_window", x), x);
+    printf("%d %g\n", getattribute("camera:clip_far", f), f);
+    printf("%d %s\n", getattribute("camera:projection", s), s);
+    printf("%d %s\n", getattribute("shader:layername", s), s);
+    printf("%d %g\n", getattribute("s", f), f);
+}
+E2
+    # raster of (0.5, 0.25, 2): NDC (x/z + 1)/2 times the width 1; depth yon (z - hither)/((yon - hither) z)
+    cat >wanted <<'E2'
+1.70711 0.707107 0
+0 2 0
+1 0.5 1
+0.625 0.5625 0.950095
+1 3.14159
+0 3.14159
+1 1 1
+1 -1 -1 1 1
+1 1000
+1 perspective
+1 here
+1 0.5
+E2
+    for engine in interp ir native; do
+        run 0 shade --engine $engine --layer here world.asl
+        diff wanted stdout || fail "engine $engine says something else"
+    done
+}
+
 case_full_disk()
 {
     local status=0

@@ -225,7 +225,7 @@ struct shade_options {
     const char *fault;          /* engines that translate: a mistake of asl_fault_at, or NULL */
     bool keep_going;            /* after a point that failed; else the run stops there */
     /* What getattribute() and parameters with lockgeom=0 find; "s" and "t" are u and v unless they
-     * are named here. camera:resolution is the grid's size, osl:version 11300. */
+     * are named here. Before these come the attributes of the grid (docs/asl.md, Running). */
     const struct shade_userdata *userdata;
     size_t userdata_count;
     const struct shader_images *images; /* what texture() finds; NULL: none */

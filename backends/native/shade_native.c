@@ -184,9 +184,8 @@ static bool on_attribute(void *ctx, const char *object, const char *name, int in
                          struct asl_type type, union asl_slot *value)
 {
     const struct worker *w = ctx;
-    (void)object;
-    (void)index;
-    return shade_find_attribute(w->run->shade, w->run->points, &w->globals, name, type, value);
+    return shade_find_attribute(w->run->shade, w->run->points, &w->globals, object, name, index,
+                                type, value);
 }
 
 static void on_call(void *ctx, uint32_t call, uint32_t i, uint32_t *io, uint32_t *rows)
