@@ -32,10 +32,11 @@ enum kernel_entry {
     ENTRY_TRACE,      /* + records: float/uint words, one sample of one pixel by work-item 0 */
     ENTRY_ARITHMETIC, /* PROBE_RNG, PROBE_MATH: + in words, out words; one row a work-item */
     ENTRY_PROBE,      /* every other probe; as ENTRY_ARITHMETIC */
+    ENTRY_PASSES,     /* as ENTRY_ARITHMETIC, the input unused; one pixel a work-item */
     ENTRY_COUNT
 };
 
-/* Entries that are compiled together. Render, trace and probe each hold a whole path tracer or most
+/* Entries that are compiled together. Render, trace, probe and passes each hold a whole path tracer or most
  * of one, and compilers take seconds for it: so `build` makes the first part, and an API makes the
  * others when run_words first asks for them. Arithmetic is small: what strict mode asks of a device
  * is asked of the very program that will render. */
@@ -43,6 +44,7 @@ enum program_part {
     PART_RENDER, /* ENTRY_RENDER, ENTRY_ARITHMETIC */
     PART_TRACE,
     PART_PROBE,
+    PART_PASSES,
     PART_COUNT
 };
 extern const struct kernel_entry_info {

@@ -56,6 +56,7 @@ void device_close(struct device *d)
         return;
     d->api->close(d->backend);
     layout_free(&d->layout);
+    free(d->shader_ids);
     free(d->shapes);
     free(d);
 }
@@ -183,6 +184,9 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     d->layout = l;
     d->camera = s->camera;
     d->exponent = film_exponent(s);
+    d->position_exponent = passes_position_exponent(s);
+    free(d->shader_ids);
+    d->shader_ids = scene_shader_ids(s);
     d->loaded = true;
     if (d->built && (st = request_again(d, err)))
         return st;
@@ -233,7 +237,7 @@ static void copy3(float out[3], const double in[3])
 
 /* The launch fields that a whole job shares. Doubles of the scene are rounded to float32 here,
  * once. */
-static struct k_launch launch_make(const struct device *d, const struct render_job *job)
+struct k_launch device_launch(const struct device *d, const struct render_job *job)
 {
     struct k_launch l = d->layout.launch;
     double tan_x, tan_y;
@@ -258,7 +262,7 @@ static struct k_launch launch_make(const struct device *d, const struct render_j
     return l;
 }
 
-static enum status job_check(const struct device *d, const struct render_job *job,
+enum status device_job_check(const struct device *d, const struct render_job *job,
                              struct error *err)
 {
     if (!d->loaded)
@@ -298,7 +302,7 @@ static enum status job_check(const struct device *d, const struct render_job *jo
 }
 
 /* The part of the picture that a job makes: x, y, width, height. */
-static void job_area(const struct render_job *job, uint32_t area[4])
+void job_area(const struct render_job *job, uint32_t area[4])
 {
     const uint32_t whole[4] = {0, 0, job->width, job->height};
     memcpy(area, job->crop[2] ? job->crop : whole, sizeof whole);
@@ -491,7 +495,7 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     struct run r = {.d = d, .job = job};
     if (!d || !job || !film)
         return error_msg(err, STATUS_ARG, "device_render needs a device, a job and a film");
-    enum status st = job_check(d, job, err);
+    enum status st = device_job_check(d, job, err);
     if (st)
         return st;
     if (job->sample_count == 0 || job->sample_count > FILM_SAMPLES_MAX)
@@ -507,7 +511,7 @@ enum status device_render(struct device *d, const struct render_job *job, struct
         return st;
     size_t pixels = (size_t)job->width * job->height;
     double start = clock_s();
-    r.launch = launch_make(d, job);
+    r.launch = device_launch(d, job);
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)
@@ -588,13 +592,13 @@ enum status device_trace(struct device *d, const struct render_job *job, uint32_
     if (!d || !job || (capacity && !vertices))
         return error_msg(err, STATUS_ARG,
                          "device_trace needs a device, a job and room for its vertices");
-    enum status st = job_check(d, job, err);
+    enum status st = device_job_check(d, job, err);
     if (st)
         return st;
     if (x >= job->width || y >= job->height)
         return error_msg(err, STATUS_ARG, "pixel (%u, %u) is outside %ux%u", x, y, job->width,
                          job->height);
-    struct k_launch l = launch_make(d, job);
+    struct k_launch l = device_launch(d, job);
     l.trace_x = x;
     l.trace_y = y;
     l.sample_begin = sample;

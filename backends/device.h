@@ -14,9 +14,18 @@ struct device {
     struct layout layout;           /* buffers are kept only for an API with keeps_host_memory */
     struct camera camera;
     int32_t exponent;
+    int position_exponent; /* D of passes */
+    uint32_t *shader_ids;  /* by material; heap */
     uint32_t (*shapes)[2]; /* work-groups that the built program was launched in */
     size_t shape_count;
 };
+
+/* backends.c: the launch fields that a whole job shares; what is wrong with a job; the part of the
+ * picture that it makes: x, y, width, height. */
+struct k_launch device_launch(const struct device *d, const struct render_job *job);
+enum status device_job_check(const struct device *d, const struct render_job *job,
+                             struct error *err);
+void job_area(const struct render_job *job, uint32_t area[4]);
 
 /* strict_check.c: runs probes of single operations on hard cases and compares their bits with this
  * machine's. UNSUPPORTED names the property that the device lacks. */

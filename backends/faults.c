@@ -20,6 +20,7 @@ const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
     [ENTRY_TRACE] = {"k_trace", PART_TRACE},
     [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER},
     [ENTRY_PROBE] = {"k_probe", PART_PROBE},
+    [ENTRY_PASSES] = {"k_passes", PART_PASSES},
 };
 
 const struct fault *faults_list(size_t *count)

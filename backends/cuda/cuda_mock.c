@@ -39,7 +39,7 @@ struct gpu_event_s {
     unsigned long recorded, done; /* times of record calls; of those that were reached */
 };
 static struct gpu_function_s functions[ENTRY_COUNT] = {
-    {ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_ARITHMETIC}, {ENTRY_PROBE}};
+    {ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_ARITHMETIC}, {ENTRY_PROBE}, {ENTRY_PASSES}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
@@ -280,7 +280,8 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
     } entries[ENTRY_COUNT] = {{"k_render", ENTRY_RENDER, PART_RENDER},
                               {"k_trace", ENTRY_TRACE, PART_TRACE},
                               {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
-                              {"k_probe", ENTRY_PROBE, PART_PROBE}};
+                              {"k_probe", ENTRY_PROBE, PART_PROBE},
+                              {"k_passes", ENTRY_PASSES, PART_PASSES}};
     for (int i = 0; module && i < ENTRY_COUNT; i++)
         if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part) {
             *function = &functions[entries[i].entry];

@@ -142,6 +142,11 @@ enum status device_build(struct device *d, const struct launch_settings *setting
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err);
+/* The passes named by bits (1u << enum pass, of PASSES_ALL) of the job's samples, in a program of
+ * their own that is compiled when first asked for; a device made of several uses the first. *out is
+ * freed by passes_free. In strict mode PASS_BEAUTY has the film's bits. */
+enum status device_passes(struct device *d, const struct render_job *job, unsigned bits,
+                          struct passes *out, struct error *err);
 /* One sample with its vertices, from the same kernel compiled with recording on. `L` before the
  * film's rounding. */
 enum status device_trace(struct device *d, const struct render_job *job, uint32_t x, uint32_t y,

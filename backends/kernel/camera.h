@@ -94,13 +94,15 @@ K_FN void k_camera_ray(const struct k_scene *sc, struct k_stream *stream, struct
     k_camera_through(sc, px, py, u.u2, u.u3, o, d);
 }
 
-/* The scene's clamp of a sample. */
-K_FN struct k_vec3 k_sample_clamp(const struct k_scene *sc, struct k_vec3 L)
+/* k of the scene's clamp of a sample, 1 where it does nothing. */
+K_FN float k_clamp_factor(const struct k_scene *sc, struct k_vec3 L)
 {
     float most = sc->launch->clamp, largest = v3_max(L);
-    if (K_HAS(CAMERAS) && most > 0.0f && largest > most)
-        return v3_scale(L, most / largest);
-    return L;
+    return K_HAS(CAMERAS) && most > 0.0f && largest > most ? most / largest : 1.0f;
+}
+K_FN struct k_vec3 k_sample_clamp(const struct k_scene *sc, struct k_vec3 L)
+{
+    return K_HAS(CAMERAS) ? v3_scale(L, k_clamp_factor(sc, L)) : L;
 }
 
 #endif

@@ -1,7 +1,9 @@
 /* What the host starts: the film (protocol section 9), one work-item a pixel of the tile; a
- * recorded sample; probes. */
+ * recorded sample; probes; passes. */
 #ifndef K_ENTRIES_H
 #define K_ENTRIES_H
+#include "film.h"
+#include "passes.h"
 #include "probe.h"
 
 /* enum program_part of backend_api.h; without it a program holds all entries. */
@@ -9,30 +11,13 @@
 #define K_HAS_RENDER (K_PART == 0)
 #define K_HAS_TRACE  (K_PART == 1)
 #define K_HAS_PROBE  (K_PART == 2)
+#define K_HAS_PASSES (K_PART == 3)
 #else
 #define K_HAS_RENDER 1
 #define K_HAS_TRACE  1
 #define K_HAS_PROBE  1
+#define K_HAS_PASSES 1
 #endif
-
-/* L in units of the film: clamped to [0, 2^46]. *flag is set when it had to be. */
-K_FN K_LONG k_film_value(K_GLOBAL const struct k_launch *L, float x, int *flag)
-{
-    float y = (x * L->film_scale[0]) * L->film_scale[1];
-    if (!(y >= 0.0f)) {
-        *flag = 1;
-        return 0;
-    }
-    if (y > 0x1p46f) {
-        *flag = 1;
-        return (K_LONG)1 << 46;
-    }
-    /* In two halves of at most 24 bits: CPUs and GPUs convert to 32-bit integers in one
-     * instruction, Intel's OpenCL calls a function for 64. */
-    y = K_RINT(y);
-    float high = K_FLOOR(y * 0x1p-24f);
-    return ((K_LONG)(int)high << 24) + (int)(y - high * 0x1p24f);
-}
 
 /* Pixel (x, y) of the tile. */
 K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x, uint y)
@@ -157,6 +142,19 @@ void k_probe(const void *const *buffers, const struct k_launch *launch, const ui
     k_probe_item(&sc, in, out, row);
 }
 #endif
+#if K_HAS_PASSES
+K_EXPORT void k_passes(const void *const *buffers, const struct k_launch *launch, const uint *in,
+                       uint *out, uint item);
+void k_passes(const void *const *buffers, const struct k_launch *launch, const uint *in, uint *out,
+              uint item)
+{
+    K_SCENE_FROM_BUFFERS
+#include "buffers.def"
+    sc.launch = launch;
+    (void)in;
+    k_passes_item(&sc, out, item);
+}
+#endif
 #undef SCENE_BUFFER
 
 #else
@@ -236,6 +234,23 @@ K_KERNEL void k_probe(
     sc.launch = launch;
     if (K_ITEM_X < launch->rows)
         k_probe_item(&sc, in, out, K_ITEM_X);
+}
+#endif
+
+#if K_HAS_PASSES
+K_KERNEL void k_passes(
+#define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name##_,
+#include "buffers.def"
+#undef SCENE_BUFFER
+    K_GLOBAL const struct k_launch *launch, K_GLOBAL const uint *in, K_GLOBAL uint *out)
+{
+    struct k_scene sc;
+#define SCENE_BUFFER(name, type, text) sc.name = name##_;
+#include "buffers.def"
+#undef SCENE_BUFFER
+    sc.launch = launch;
+    if (K_ITEM_X < launch->rows)
+        k_passes_item(&sc, out, K_ITEM_X);
 }
 #endif
 

@@ -36,5 +36,7 @@
 #include "light.h"
 #include "scatter.h"
 #include "path.h"
+#include "film.h"
+#include "passes.h"
 #include "probe.h"
 #include "entries.h"

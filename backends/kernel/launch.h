@@ -47,6 +47,8 @@ struct k_launch {
     float p_direct;    /* with a tree, of a light that is not in it; no environment counted */
     float tree_chance; /* (1 - p_env)(1 - p_direct) */
     k_word instance_count, effective_count; /* ids, those of instances too, are below the latter */
+    float pass_scale;  /* 2^D of passes */
+    k_word pass_paths; /* k_passes: 0: first vertices only */
     k_word zero[2];    /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
 
@@ -207,12 +209,28 @@ struct k_vertex {
     k_word light, visible;
     float light_wi[3], light_pdf_w, direct[3];
     float wi[3], pdf_w, weight[3];
+    float albedo[3], normal[3], dPdu[3], dPdv[3]; /* for passes */
 };
 #define K_TRACE_HEADER_WORDS 4u
-#define K_VERTEX_WORDS       44u
+#define K_VERTEX_WORDS       56u
 #define K_EVENT_MISS         0u
 #define K_EVENT_ABSORB       1u
 #define K_EVENT_SCATTER      2u
 #define K_EVENT_ROULETTE     3u
+
+/* What k_passes writes of a pixel: sums of 64 bits, low word first (section 29), then the material. */
+#define K_PASS_BEAUTY    0u
+#define K_PASS_DIRECT    3u
+#define K_PASS_SQUARES   6u /* of each channel: sum h^2, sum h l, sum l^2 */
+#define K_PASS_ALBEDO    15u
+#define K_PASS_NORMAL    18u
+#define K_PASS_TANGENT   21u
+#define K_PASS_BITANGENT 24u
+#define K_PASS_POSITION  27u
+#define K_PASS_DEPTH     30u
+#define K_PASS_UV        31u
+#define K_PASS_SUMS      33u
+#define K_PASS_MATERIAL  66u /* word; K_NONE: none */
+#define K_PASS_WORDS     68u
 
 #endif

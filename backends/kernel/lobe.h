@@ -210,18 +210,6 @@ K_FN struct k_vec3 k_lobe_transmittance(const struct k_lobe *l, float c)
 
 /* ---- the estimate e ------------------------------------------------------------------------- */
 
-K_FN struct k_vec3 k_base_estimate(const struct k_bsdf *b, float c)
-{
-    if (b->type == K_MATERIAL_DIELECTRIC)
-        return v3(1.0f, 1.0f, 1.0f);
-    if (b->type == K_MATERIAL_CONDUCTOR)
-        return k_conductor_fresnel(b, c);
-    if (b->type != K_MATERIAL_PRINCIPLED)
-        return b->base;
-    struct k_vec3 F = k_schlick_mix(k_principled_f0(b), k_schlick(c));
-    F = v3_add(F, v3_scale(b->base, 1.0f - b->metallic));
-    return v3(k_clamp01(F.x), k_clamp01(F.y), k_clamp01(F.z));
-}
 K_FN float k_sheen_estimate(float r, float m)
 {
     float p = ((((13.673f - 68.78018f * m) + 799.08825f * r) - (905.00061f * m) * r) +

@@ -157,6 +157,19 @@ K_FN struct k_vec3 k_principled_f0(const struct k_bsdf *b)
     float d = 0.08f * b->specular;
     return k_lerp3(v3(d, d, d), b->base, b->metallic);
 }
+/* e of section 21, at the cosine c. */
+K_FN struct k_vec3 k_base_estimate(const struct k_bsdf *b, float c)
+{
+    if (b->type == K_MATERIAL_DIELECTRIC)
+        return v3(1.0f, 1.0f, 1.0f);
+    if (b->type == K_MATERIAL_CONDUCTOR)
+        return k_conductor_fresnel(b, c);
+    if (b->type != K_MATERIAL_PRINCIPLED)
+        return b->base;
+    struct k_vec3 F = k_schlick_mix(k_principled_f0(b), k_schlick(c));
+    F = v3_add(F, v3_scale(b->base, 1.0f - b->metallic));
+    return v3(k_clamp01(F.x), k_clamp01(F.y), k_clamp01(F.z));
+}
 K_FN float k_principled_specular_chance(const struct k_bsdf *b, struct k_vec3 f0, float wo_z)
 {
     float ws = v3_luminance(k_schlick_mix(f0, k_schlick(wo_z)));

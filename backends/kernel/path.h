@@ -128,7 +128,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         rec->uv[0] = s.u;
         rec->uv[1] = s.v;
     }
-    if (k >= max_depth)
+    if (k >= max_depth && !rec)
         return 0;
 #if K_HAS(MEDIA)
     if (!inside && m->interface_) /* one passage too many */
@@ -138,6 +138,16 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
 #else
     struct k_scatter scatter = k_scatter_make(sc, &s, wo, entering);
 #endif
+    if (rec && !inside) {
+        struct k_vec3 U, V;
+        k_surface_axes(sc, &hit, v3_flip(s.Ng, turn), &U, &V);
+        k_store3(rec->albedo, k_scatter_albedo(&scatter));
+        k_store3(rec->normal, k_scatter_normal(&scatter, s.Ns));
+        k_store3(rec->dPdu, U);
+        k_store3(rec->dPdv, V);
+    }
+    if (k >= max_depth)
+        return 0;
     if (k_scatter_lit(&scatter)) {
         struct k_numbers u = k_block(stream, 2 * k - 1);
         float q;

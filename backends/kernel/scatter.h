@@ -65,6 +65,25 @@ K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_su
     return x;
 }
 
+/* What passes show (sections 20 and 29); N: the surface's Ns. */
+K_FN struct k_vec3 k_scatter_albedo(const struct k_scatter *x)
+{
+#if K_HAS(LOBES)
+    if (x->listed)
+        return k_lobes_albedo(&x->list);
+#endif
+    return k_base_estimate(&x->b, x->wo.z);
+}
+K_FN struct k_vec3 k_scatter_normal(const struct k_scatter *x, struct k_vec3 N)
+{
+#if K_HAS(LOBES)
+    if (x->listed)
+        return k_lobes_normal(&x->list);
+#endif
+    (void)x;
+    return N;
+}
+
 /* Can light samples reach it? */
 K_FN int k_scatter_lit(const struct k_scatter *x)
 {

@@ -209,6 +209,55 @@ K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hi
     return s;
 }
 
+/* U and V of section 18: how P grows with u and v. Ng: as stored. */
+K_FN void k_triangle_axes(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 Ng,
+                          struct k_vec3 *U, struct k_vec3 *V)
+{
+    struct k_corners at = k_hit_corners(sc, hit);
+    struct k_vec3 E1 = v3_sub(at.tri.v1, at.tri.v0), E2 = v3_sub(at.tri.v2, at.tri.v0);
+    *U = E1;
+    *V = E2;
+    if (!(k_triangle_flags(sc, at.number) & 2u))
+        return;
+    K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)at.i0, *t1 = sc->uvs + 2 * (size_t)at.i1,
+                         *t2 = sc->uvs + 2 * (size_t)at.i2;
+    float a = t1[0] - t0[0], b = t2[0] - t0[0], c = t1[1] - t0[1], e = t2[1] - t0[1];
+    float det = a * e - b * c;
+    if (det == 0.0f) {
+        struct k_frame f = k_frame_about(Ng);
+        *U = f.s;
+        *V = f.t;
+        return;
+    }
+    float k = 1.0f / det;
+    *U = v3_scale(v3_sub(v3_scale(E1, e), v3_scale(E2, c)), k);
+    *V = v3_scale(v3_sub(v3_scale(E2, a), v3_scale(E1, b)), k);
+}
+K_FN void k_surface_axes(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 Ng,
+                         struct k_vec3 *U, struct k_vec3 *V)
+{
+#if K_HAS(INSTANCES)
+    if (hit->primitive < sc->launch->triangle_count || hit->instance != K_NONE) {
+#else
+    if (hit->primitive < sc->launch->triangle_count) {
+#endif
+        k_triangle_axes(sc, hit, Ng, U, V);
+        return;
+    }
+    uint i = hit->primitive - sc->launch->triangle_count;
+    if (i < sc->launch->sphere_count) {
+        float r = sc->spheres[i].radius, g = K_SQRT(Ng.x * Ng.x + Ng.y * Ng.y);
+        float p = g > 0.0f ? Ng.x / g : 1.0f, q = g > 0.0f ? Ng.y / g : 0.0f;
+        *U = v3(-(K_TWO_PI * r) * Ng.y, (K_TWO_PI * r) * Ng.x, 0.0f);
+        *V = v3(-((K_PI * r) * (Ng.z * p)), -((K_PI * r) * (Ng.z * q)), (K_PI * r) * g);
+        return;
+    }
+    struct k_frame f = k_frame_about(Ng);
+    float size = 2.0f * sc->disks[i - sc->launch->sphere_count].radius;
+    *U = v3_scale(f.s, size);
+    *V = v3_scale(f.t, size);
+}
+
 /* P moved off the surface to the side of g. */
 K_FN struct k_vec3 k_offset(const struct k_surface *s, struct k_vec3 g)
 {

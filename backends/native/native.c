@@ -31,6 +31,8 @@ struct backend {
                        uint32_t);
     void (*probe)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
                   uint32_t);
+    void (*passes)(const void *const *, const struct k_launch *, const uint32_t *, uint32_t *,
+                   uint32_t);
     long long *film;
     size_t film_pixels;
 };
@@ -214,7 +216,8 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
     void *const functions[ENTRY_COUNT] = {[ENTRY_RENDER] = &b->render,
                                           [ENTRY_TRACE] = &b->trace,
                                           [ENTRY_ARITHMETIC] = &b->arithmetic,
-                                          [ENTRY_PROBE] = &b->probe};
+                                          [ENTRY_PROBE] = &b->probe,
+                                          [ENTRY_PASSES] = &b->passes};
     bool whole = true;
     for (int i = 0; i < ENTRY_COUNT; i++)
         if (kernel_entries[i].part == part)
@@ -333,7 +336,10 @@ enum status native_run_words(struct backend *b, enum kernel_entry entry,
     if (entry == ENTRY_TRACE) {
         b->trace(b->buffers, launch, out);
     } else {
-        struct rows r = {b, launch, in, out, entry == ENTRY_PROBE ? b->probe : b->arithmetic};
+        struct rows r = {b, launch, in, out,
+                         entry == ENTRY_PROBE    ? b->probe
+                         : entry == ENTRY_PASSES ? b->passes
+                                                 : b->arithmetic};
         parallel_for(items, b->threads, row_run, &r);
     }
     return STATUS_OK;

@@ -460,6 +460,53 @@ void film_rgb(const struct film *f, float *rgb);
 enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err);
 void film_hash(const struct film *f, char hex[33]);
 
+/* ---- passes
+ * ---------------------------------------------------------------------------------- */
+
+/* What is known of a picture's pixels (docs/protocol.md section 29). */
+enum pass {
+    PASS_BEAUTY,
+    PASS_DIRECT,
+    PASS_INDIRECT,
+    PASS_VARIANCE,
+    PASS_ALBEDO,
+    PASS_NORMAL,
+    PASS_TANGENT,
+    PASS_BITANGENT,
+    PASS_DEPTH,
+    PASS_POSITION,
+    PASS_UV,
+    PASS_MATERIAL,
+    PASS_SHADER,
+    PASS_SAMPLES,
+    PASS_DENOISED, /* of beauty, by Open Image Denoise */
+    PASS_COUNT
+};
+#define PASSES_ALL (((1u << PASS_COUNT) - 1u) & ~(1u << PASS_DENOISED)) /* all that need no library */
+extern const struct pass_info {
+    const char *name; /* "direct" */
+    unsigned channels;
+    const char *layers[3]; /* EXR channels: "direct.R" */
+} pass_infos[PASS_COUNT];
+
+/* "all", or names joined by commas, as bits 1u << enum pass. ARG names those that there are. */
+enum status passes_parse(const char *list, unsigned *bits, struct error *err);
+
+struct passes {
+    uint32_t width, height;
+    float *values[PASS_COUNT]; /* [height][width][channels], row 0 on top; heap; NULL: not asked */
+};
+enum status passes_init(struct passes *p, uint32_t width, uint32_t height, unsigned bits,
+                        struct error *err);
+void passes_free(struct passes *p);
+/* One file with a layer for each pass that there is. attributes: as image_write_exr has them. */
+enum status passes_write_exr(const struct passes *p, const char *path,
+                             const char *const *attributes, struct error *err);
+/* The shader id of each material, 0 for none. Heap; NULL: out of memory. */
+uint32_t *scene_shader_ids(const struct scene *s);
+/* D: depths and positions are summed in units of 2^-D. */
+int passes_position_exponent(const struct scene *s);
+
 /* ---- lockstep records
  * ---------------------------------------------------------------------------- */
 
