@@ -10,8 +10,10 @@ static char progress_text[] = "rendering";
 
 struct render_command {
     struct render_options common;
-    const char *out;
-    double exposure, timeout_s;
+    const char *out, *preview, *pass_list, *tone_text;
+    double exposure, timeout_s, error_target;
+    unsigned passes; /* to be written */
+    enum tone tone;
 };
 
 /* What a render leaves behind for its summary. */
@@ -19,7 +21,8 @@ struct render_summary {
     const char *scene, *device, *mode, *out;
     const struct render_job *job;
     uint32_t width, height; /* of the picture: the job's, or its crop's */
-    double mean[3], render_s;
+    double mean[3], render_s, passes_s, denoise_s;
+    double samples_mean; /* of a pixel; 0: all have the job's */
     bool on_device;
     char film_hash[33];
     uint64_t flagged;
@@ -44,14 +47,6 @@ static enum status check_out(const char *out, struct error *err)
                      out);
 }
 
-static float *to_float(const double *v, size_t n)
-{
-    float *f = malloc((n ? n : 1) * sizeof *f);
-    for (size_t i = 0; f && i < n; i++)
-        f[i] = (float)v[i];
-    return f;
-}
-
 static void mean_of(const float *rgb, size_t pixels, double mean[3])
 {
     mean[0] = mean[1] = mean[2] = 0;
@@ -61,36 +56,75 @@ static void mean_of(const float *rgb, size_t pixels, double mean[3])
             mean[c] += rgb[3 * i + (size_t)c] / (double)pixels;
 }
 
-static enum status write_picture(const struct render_command *cmd, const struct render_summary *sum,
-                                 const float *rgb, const struct reference_picture *extra,
-                                 struct error *err)
+/* What the options ask for together. *absent: what is wrong is that Open Image Denoise is not here.
+ */
+static enum status check_command(struct render_command *cmd, bool *absent, struct error *err)
 {
-    uint32_t w = sum->width, h = sum->height;
-    if (!has_suffix(cmd->out, ".exr"))
-        return image_write(cmd->out, w, h, rgb, cmd->exposure, err);
-    size_t n = (size_t)w * h;
-    struct image_channel channels[13] = {{"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}};
-    size_t count = 3;
-    float *albedo = NULL, *normal = NULL, *depth = NULL, *variance = NULL;
-    if (extra) {
-        albedo = to_float(extra->albedo, 3 * n);
-        normal = to_float(extra->normal, 3 * n);
-        depth = to_float(extra->depth, n);
-        variance = to_float(extra->variance, 3 * n);
-        if (!albedo || !normal || !depth || !variance) {
-            free(albedo), free(normal), free(depth), free(variance);
-            return error_msg(err, STATUS_MEMORY, "out of memory for the passes of a %ux%u picture",
-                             w, h);
+    const char *device = cmd->common.devices.count ? cmd->common.devices.items[0] : "native";
+    const bool reference = strcmp(device, "reference") == 0;
+    const unsigned denoised = 1u << PASS_DENOISED;
+    const bool exr = cmd->out && has_suffix(cmd->out, ".exr");
+    enum status s = cmd->out ? check_out(cmd->out, err) : STATUS_OK;
+    if (s != STATUS_OK)
+        return s;
+    cmd->passes = 1u << PASS_BEAUTY;
+    if (reference && exr)
+        cmd->passes |=
+            1u << PASS_ALBEDO | 1u << PASS_NORMAL | 1u << PASS_DEPTH | 1u << PASS_VARIANCE;
+    if (cmd->pass_list && (s = passes_parse(cmd->pass_list, &cmd->passes, err)) != STATUS_OK)
+        return s;
+    if (cmd->pass_list && !exr && cmd->passes & ~(denoised | 1u << PASS_BEAUTY))
+        return error_msg(err, STATUS_ARG, "--passes needs -o with a name that ends in .exr");
+    if (cmd->preview && !has_suffix(cmd->preview, ".png"))
+        return error_msg(err, STATUS_ARG, "--preview %s: expected a name that ends in .png",
+                         cmd->preview);
+    int tone = TONE_LINEAR;
+    while (cmd->tone_text && tone < TONE_COUNT &&
+           strcmp(cmd->tone_text, tone_name((enum tone)tone)) != 0)
+        tone++;
+    if (tone == TONE_COUNT)
+        return error_msg(err, STATUS_ARG, "--tone %s: expected linear, reinhard, filmic or agx",
+                         cmd->tone_text);
+    cmd->tone = (enum tone)tone;
+    if (cmd->error_target < 0 || (cmd->error_target > 0 && !reference))
+        return error_msg(err, STATUS_ARG,
+                         "--error-target needs --device reference and a number above 0");
+    if (cmd->passes & denoised && (s = denoise_find(err)) != STATUS_OK)
+        *absent = true;
+    return s;
+}
+
+/* The picture without its noise, when it was asked for; timed. */
+static enum status denoise(const struct render_command *cmd, struct passes *p,
+                           struct render_summary *sum, struct error *err)
+{
+    if (!(cmd->passes & 1u << PASS_DENOISED))
+        return STATUS_OK;
+    struct passes more;
+    enum status s = passes_init(&more, p->width, p->height, 1u << PASS_DENOISED, err);
+    if (s != STATUS_OK)
+        return s;
+    const double start = clock_s();
+    p->values[PASS_DENOISED] = more.values[PASS_DENOISED];
+    s = denoise_picture(p->width, p->height, p->values[PASS_BEAUTY], p->values[PASS_ALBEDO],
+                        p->values[PASS_NORMAL], p->values[PASS_DENOISED], err);
+    sum->denoise_s = clock_s() - start;
+    return s;
+}
+
+/* Only what was asked for is written: denoising needs more than it. */
+static void passes_drop(const struct render_command *cmd, struct passes *p)
+{
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (!(cmd->passes & 1u << i)) {
+            free(p->values[i]);
+            p->values[i] = NULL;
         }
-        const struct image_channel more[] = {
-            {"albedo.R", albedo, 3},         {"albedo.G", albedo + 1, 3},
-            {"albedo.B", albedo + 2, 3},     {"normal.X", normal, 3},
-            {"normal.Y", normal + 1, 3},     {"normal.Z", normal + 2, 3},
-            {"depth.Z", depth, 1},           {"variance.R", variance, 3},
-            {"variance.G", variance + 1, 3}, {"variance.B", variance + 2, 3}};
-        memcpy(channels + count, more, sizeof more);
-        count += sizeof more / sizeof *more;
-    }
+}
+
+static enum status write_exr(const struct render_command *cmd, const struct render_summary *sum,
+                             struct passes *p, struct error *err)
+{
     char spp[16], seed[24];
     snprintf(spp, sizeof spp, "%u", sum->job->sample_count);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)sum->job->seed);
@@ -107,9 +141,39 @@ static enum status write_picture(const struct render_command *cmd, const struct 
                                       "isophote.command",
                                       command_line_text(),
                                       NULL};
-    enum status s = image_write_exr(cmd->out, w, h, channels, count, attributes, err);
-    free(albedo), free(normal), free(depth), free(variance);
+    passes_drop(cmd, p);
+    return passes_write_exr(p, cmd->out, attributes, err);
+}
+
+/* A PNG or PFM shows the picture, without its noise if that was asked for. */
+static enum status write_picture(const struct render_command *cmd, const char *path,
+                                 const struct passes *p, struct error *err)
+{
+    const float *rgb = p->values[PASS_DENOISED] ? p->values[PASS_DENOISED] : p->values[PASS_BEAUTY];
+    return image_write(path, p->width, p->height, rgb, cmd->tone, cmd->exposure, err);
+}
+
+/* From the passes to files and the summary; p has beauty, and what denoising needs. */
+static enum status picture_finish(const struct render_command *cmd, struct passes *p,
+                                  struct render_summary *sum, struct error *err)
+{
+    mean_of(p->values[PASS_BEAUTY], (size_t)p->width * p->height, sum->mean);
+    enum status s = denoise(cmd, p, sum, err);
+    if (s == STATUS_OK && cmd->preview)
+        s = write_picture(cmd, cmd->preview, p, err);
+    if (s == STATUS_OK && cmd->out)
+        s = has_suffix(cmd->out, ".exr") ? write_exr(cmd, sum, p, err)
+                                         : write_picture(cmd, cmd->out, p, err);
     return s;
+}
+
+/* What is to be computed for what is to be written. */
+static unsigned passes_needed(const struct render_command *cmd)
+{
+    unsigned bits = cmd->passes | 1u << PASS_BEAUTY;
+    if (bits & 1u << PASS_DENOISED)
+        bits |= 1u << PASS_ALBEDO | 1u << PASS_NORMAL;
+    return bits & ~(1u << PASS_DENOISED);
 }
 
 static bool summary_json(const struct render_summary *r)
@@ -123,6 +187,8 @@ static bool summary_json(const struct render_summary *r)
     json_key_integer(&w, "width", r->width);
     json_key_integer(&w, "height", r->height);
     json_key_integer(&w, "spp", r->job->sample_count);
+    if (r->samples_mean > 0)
+        json_key_number(&w, "spp_mean", r->samples_mean);
     json_key_integer(&w, "max_depth", r->job->max_depth);
     json_key_integer(&w, "seed", (int64_t)r->job->seed);
     json_key_string(&w, "out", r->out);
@@ -160,6 +226,10 @@ static bool summary_json(const struct render_summary *r)
         json_key_number(&w, "launch_setup_s", r->times.launch_setup_s);
     }
     json_key_number(&w, "render_s", r->render_s);
+    if (r->passes_s > 0)
+        json_key_number(&w, "passes_s", r->passes_s);
+    if (r->denoise_s > 0)
+        json_key_number(&w, "denoise_s", r->denoise_s);
     if (r->on_device) {
         if (r->times.device_s >= 0)
             json_key_number(&w, "device_s", r->times.device_s);
@@ -176,6 +246,12 @@ static bool summary_text(const struct render_summary *r)
     printf("%s on %s, %s: %ux%u, %u spp in %.3f s, %.2f Msamples/s\n", r->scene, r->device, r->mode,
            r->width, r->height, r->job->sample_count, r->render_s,
            r->render_s > 0 ? samples / r->render_s / 1e6 : 0);
+    if (r->samples_mean > 0)
+        printf("%.1f samples a pixel on average: stopped at the error target\n", r->samples_mean);
+    if (r->passes_s > 0)
+        printf("passes in %.3f s\n", r->passes_s);
+    if (r->denoise_s > 0)
+        printf("denoised in %.3f s\n", r->denoise_s);
     printf("mean radiance %.5g %.5g %.5g", r->mean[0], r->mean[1], r->mean[2]);
     if (r->on_device)
         printf("; film %s", r->film_hash);
@@ -207,28 +283,26 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
         .max_depth = job->max_depth,
         .rr_depth = job->rr_depth,
         .seed = job->seed,
+        .passes = passes_needed(cmd),
+        .error_target = cmd->error_target,
         .threads = job->launch.threads,
         .progress = progress_callback,
         .progress_ctx = progress_text};
     struct reference_picture picture = {0};
+    struct passes passes = {0};
     double start = clock_s();
     s = reference_render(r, &rj, &picture, err);
     sum->render_s = clock_s() - start;
     sum->load.bvh_build_s = reference_build_s(r);
     progress_end();
-    if (s == STATUS_OK) {
-        size_t n = (size_t)sum->width * sum->height;
-        float *rgb = to_float(picture.beauty, 3 * n);
-        if (!rgb) {
-            s = error_msg(err, STATUS_MEMORY, "out of memory for a %ux%u picture", sum->width,
-                          sum->height);
-        } else {
-            mean_of(rgb, n, sum->mean);
-            if (cmd->out)
-                s = write_picture(cmd, sum, rgb, &picture, err);
-            free(rgb);
-        }
-    }
+    for (size_t i = 0; s == STATUS_OK && picture.counts && i < (size_t)sum->width * sum->height;
+         i++)
+        sum->samples_mean += picture.counts[i] / ((double)sum->width * sum->height);
+    if (s == STATUS_OK)
+        s = reference_passes(r, &picture, rj.passes, &passes, err);
+    if (s == STATUS_OK)
+        s = picture_finish(cmd, &passes, sum, err);
+    passes_free(&passes);
     struct text said = {0};
     reference_messages(r, &said);
     if (said.data)
@@ -239,6 +313,31 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
     return s;
 }
 
+/* The film's picture, and the passes that the device makes in a program of their own. */
+static enum status device_picture(const struct render_command *cmd, struct device *d,
+                                  const struct render_job *job, const struct film *film,
+                                  struct passes *out, struct render_summary *sum, struct error *err)
+{
+    const unsigned beauty = 1u << PASS_BEAUTY, more = passes_needed(cmd) & ~beauty;
+    struct passes made = {.width = film->width, .height = film->height}, own;
+    enum status s = STATUS_OK;
+    const double start = clock_s();
+    if (more)
+        s = device_passes(d, job, more, &made, err);
+    progress_end();
+    if (more)
+        sum->passes_s = clock_s() - start;
+    if (s == STATUS_OK &&
+        (s = passes_init(&own, film->width, film->height, beauty, err)) != STATUS_OK)
+        passes_free(&made);
+    if (s != STATUS_OK)
+        return s;
+    made.values[PASS_BEAUTY] = own.values[PASS_BEAUTY];
+    film_rgb(film, made.values[PASS_BEAUTY]);
+    *out = made;
+    return STATUS_OK;
+}
+
 /* *device_step is left true when what failed is the device, not the input or the output. */
 static enum status render_on_device(struct render_command *cmd, const char *id,
                                     const struct scene *scene, struct render_job *job,
@@ -247,7 +346,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
 {
     struct device *d = NULL;
     struct film film = {0};
-    float *rgb = NULL;
+    struct passes passes = {0};
     *device_step = true;
     job->timeout_s = cmd->timeout_s;
     job->progress = progress_callback;
@@ -269,20 +368,13 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     if ((s = film_check(&film, job->sample_count, &sum->flagged, err)) != STATUS_OK)
         goto done;
     film_hash(&film, sum->film_hash);
-    *device_step = false;
-    size_t n = (size_t)sum->width * sum->height;
-    rgb = malloc(3 * n * sizeof *rgb);
-    if (!rgb) {
-        s = error_msg(err, STATUS_MEMORY, "out of memory for a %ux%u picture", sum->width,
-                      sum->height);
+    s = device_picture(cmd, d, job, &film, &passes, sum, err);
+    if (s != STATUS_OK)
         goto done;
-    }
-    film_rgb(&film, rgb);
-    mean_of(rgb, n, sum->mean);
-    if (cmd->out)
-        s = write_picture(cmd, sum, rgb, NULL, err);
+    *device_step = false;
+    s = picture_finish(cmd, &passes, sum, err);
 done:
-    free(rgb);
+    passes_free(&passes);
     film_free(&film);
     device_close(d);
     return s;
@@ -295,16 +387,32 @@ int cmd_render(int argc, char **argv)
     const struct option options[] = {
         {"-o", OPTION_STRING, &cmd.out, "FILE",
          "where the picture goes: .exr, .pfm (linear) or .png (sRGB)", NULL},
+        {"--passes", OPTION_STRING, &cmd.pass_list, "LIST",
+         "all, or some of beauty, direct, indirect, variance, albedo, normal, tangent, bitangent, "
+         "depth, position, uv, material, shader, samples, denoised, joined by commas: layers of "
+         "the "
+         "EXR",
+         NULL},
+        {"--preview", OPTION_STRING, &cmd.preview, "FILE", "a PNG beside -o's file", NULL},
         {"--exposure", OPTION_DOUBLE, &cmd.exposure, "F", "factor on radiance in a PNG (default 1)",
+         NULL},
+        {"--tone", OPTION_STRING, &cmd.tone_text, "CURVE",
+         "of a PNG: linear (the default: clipped), reinhard, filmic or agx", NULL},
+        {"--error-target", OPTION_DOUBLE, &cmd.error_target, "E",
+         "reference only: pixels stop early at this relative error, 0.02 say (biased: protocol, "
+         "section 29)",
          NULL},
         {"--timeout", OPTION_DOUBLE, &cmd.timeout_s, "S",
          "give up after so many seconds of rendering", NULL},
     };
     const struct command_line line = {
         .usage = "isophote render SCENE [options]",
-        .summary = "Renders a scene (a file, or a name of the library such as cornell) on one "
-                   "device, `native` if none is named.\n"
-                   "The reference also writes albedo, normal, depth and variance into an EXR.",
+        .summary =
+            "Renders a scene (a file, or a name of the library such as cornell) on one "
+            "device, `native` if none is named.\n"
+            "Without --passes the reference writes albedo, normal, depth and variance into an "
+            "EXR too.\n"
+            "The pass denoised needs Open Image Denoise; it is what a PNG then shows.",
         .options = options,
         .option_count = sizeof options / sizeof *options,
         .common = cmd.common.table,
@@ -313,7 +421,9 @@ int cmd_render(int argc, char **argv)
         .max_args = 1,
         .examples = "  isophote render cornell --spp 64 -o cornell.png\n"
                     "  isophote render scene.json --device opencl:0 --mode fast --work-group 8x8 "
-                    "-o out.exr\n",
+                    "-o out.exr\n"
+                    "  isophote render bokeh-night --passes all,denoised -o night.exr --preview "
+                    "night.png --tone agx\n",
     };
     size_t args;
     int status = options_parse(argc, argv, &line, &args);
@@ -330,8 +440,8 @@ int cmd_render(int argc, char **argv)
         s = error_msg(
             &err, STATUS_ARG,
             "render takes one --device; compare devices with `isophote conform` or `bench`");
-    if (s == STATUS_OK && cmd.out)
-        s = check_out(cmd.out, &err);
+    if (s == STATUS_OK)
+        s = check_command(&cmd, &device_step, &err);
     if (s == STATUS_OK)
         s = scene_resolve(&a, argv[1], &path, &err);
     if (s == STATUS_OK)

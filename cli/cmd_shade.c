@@ -542,7 +542,7 @@ static enum status write_output(const struct command *s, const struct shade_outp
             c[k] = (struct image_channel){channels == 1 ? "Y" : names[k], v + k, channels};
         st = image_write_exr(file, s->grid.width, s->grid.height, c, channels, NULL, err);
     } else {
-        st = image_write(file, s->grid.width, s->grid.height, v, 1.0, err);
+        st = image_write(file, s->grid.width, s->grid.height, v, TONE_LINEAR, 1.0, err);
     }
     free(v);
     return st;

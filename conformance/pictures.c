@@ -39,7 +39,7 @@ static enum status add(struct canvas *v, enum image_kind kind, const char *capti
 
 static uint8_t to_byte(double v) { return (uint8_t)(v > 0 ? v < 1 ? v * 255 + 0.5 : 255 : 0); }
 
-static void tone_map(struct canvas *v, const double *image, double exposure)
+static void canvas_tone(struct canvas *v, const double *image, double exposure)
 {
     for (size_t i = 0; i < (size_t)v->width * v->height * 3; i++) {
         double x = image[i] * exposure;
@@ -99,10 +99,10 @@ enum status pictures_add(struct run_context *c, const char *mode, uint32_t width
                      "device minus reference; full colour at %.3g, the reference's mean "
                      "luminance; blue too dark, red too bright, square-root scale",
                      mean);
-    tone_map(&v, image, 0.18 / mean);
+    canvas_tone(&v, image, 0.18 / mean);
     enum status s = add(&v, IMAGE_PICTURE, "device", err);
     if (s == STATUS_OK) {
-        tone_map(&v, reference, 0.18 / mean);
+        canvas_tone(&v, reference, 0.18 / mean);
         s = add(&v, IMAGE_REFERENCE, "expected", err);
     }
     if (s == STATUS_OK) {

@@ -95,6 +95,14 @@ static void log_vertex(struct path_log *log, const struct path_vertex *v)
         log->vertices[log->count++] = *v;
 }
 
+static void first_vertex_set(const struct reference *r, const struct hit *hit,
+                             const struct surface *at, struct first_vertex *out)
+{
+    *out = (struct first_vertex){
+        .albedo = lobes_albedo(&at->lobes), .normal = at->normal, .depth = hit->t};
+    surface_axes(r->scene, hit->primitive, hit->Ng, &out->U, &out->V);
+}
+
 /* The camera ray of a sample, with what shaders want to know of it. */
 static struct arrival camera_arrival(const struct reference *r, const struct reference_job *job,
                                      uint32_t x, uint32_t y, uint32_t sample)
@@ -224,7 +232,7 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
         L = add(L, glow);
         emitted = add(emitted, glow);
         if (k == 1)
-            *first = (struct first_vertex){lobes_albedo(&at.lobes), at.normal, hit.t};
+            first_vertex_set(r, &hit, &at, first);
         v.primitive = hit.primitive;
         v.material = scene_material_of(r->scene, hit.primitive);
         v.t = hit.t, v.uv[0] = hit.uv[0], v.uv[1] = hit.uv[1];
@@ -270,11 +278,15 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
     return L;
 }
 
-struct vec3 film_value(const struct reference *r, struct vec3 L)
+double clamp_factor(const struct reference *r, struct vec3 L)
 {
     double largest = max3(L), most = (double)r->scene->clamp;
-    if (most > 0 && largest > most)
-        L = scale(most / largest, L);
+    return most > 0 && largest > most ? most / largest : 1;
+}
+
+struct vec3 film_value(const struct reference *r, struct vec3 L)
+{
+    L = scale(clamp_factor(r, L), L);
     if (!isfinite(L.x) || !isfinite(L.y) || !isfinite(L.z))
         return gray(0);
     return vec3(clamp(L.x, 0, r->film_limit), clamp(L.y, 0, r->film_limit),

@@ -24,6 +24,7 @@ struct reference {
 /* What the auxiliary passes show of the first vertex; zero on a miss. */
 struct first_vertex {
     struct vec3 albedo, normal;
+    struct vec3 U, V; /* section 18 */
     double depth;
 };
 
@@ -39,6 +40,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
                           struct shader_thread *shaders, uint32_t x, uint32_t y, uint32_t sample,
                           struct first_vertex *first, struct path_log *log);
 
+/* k of the scene's clamp, 1 where it does nothing. */
+double clamp_factor(const struct reference *r, struct vec3 L);
 /* What the film adds of L: the scene's clamp; then 0 for a value that is not finite, else clamped to
  * [0, limit]. */
 struct vec3 film_value(const struct reference *r, struct vec3 L);

@@ -6,11 +6,23 @@
 
 enum { TILE = 4 }; /* pixels a side */
 
+/* What a pixel has gathered. */
+struct pixel {
+    uint32_t n;
+    bool done; /* it stops here, whatever the job's number of samples */
+    struct vec3 sum, albedo, normal;
+    struct vec3 mean, squares; /* Welford: of the deviations from the mean */
+    double Y, Y_squares;       /* the same of the luminance */
+    double depth;
+};
+
 struct render {
     const struct reference *reference;
     const struct reference_job *job;
     struct reference_picture *picture;
+    struct pixel *pixels;
     uint32_t x0, y0; /* where the picture lies in the whole one */
+    uint32_t wanted; /* samples of a pixel at the end of this round */
     size_t tiles_x, tiles;
     atomic_size_t done;
     atomic_flag reporting; /* a thread is inside job->progress */
@@ -18,39 +30,96 @@ struct render {
     double start;
 };
 
-/* All samples of one pixel, in order: the same sums whatever thread does it. */
+/* ---- one sample ----------------------------------------------------------------------- */
+
+static void more_add(struct render *r, size_t at, enum pass pass, struct vec3 v)
+{
+    double *to = r->picture->more[pass];
+    const double c[3] = {v.x, v.y, v.z};
+    const unsigned channels = pass_infos[pass].channels;
+    for (unsigned i = 0; to && i < channels; i++)
+        to[channels * at + i] += c[i];
+}
+
+/* Section 29's t and b at the first vertex. */
+static void tangents(const struct first_vertex *first, struct vec3 *t, struct vec3 *b)
+{
+    struct vec3 n = first->normal;
+    *t = sub(first->U, scale(dot(first->U, n), n));
+    if (!(dot(*t, *t) > 0)) {
+        struct frame f = frame_about(n);
+        *t = f.s, *b = f.t;
+        return;
+    }
+    *t = normalize(*t);
+    *b = cross(n, *t);
+    if (dot(*b, first->V) < 0)
+        *b = negate(*b);
+}
+
+/* What the sample adds to the arrays that only some jobs ask for; log: its first two vertices. */
+static void sample_passes(struct render *r, size_t at, uint32_t index, struct vec3 L,
+                          const struct first_vertex *first, const struct path_log *log)
+{
+    const struct path_vertex *v = log->vertices;
+    struct vec3 direct = gray(0), t, b;
+    if (log->count == 0)
+        return;
+    direct = add(from_double(v[0].emitted), from_double(v[0].direct));
+    if (log->count > 1)
+        direct = add(direct, from_double(v[1].emitted));
+    double k = clamp_factor(r->reference, L);
+    if (isfinite(L.x) && isfinite(L.y) && isfinite(L.z))
+        more_add(r, at, PASS_DIRECT, film_value(r->reference, scale(k, direct)));
+    const bool vertex = v[0].primitive != UINT32_MAX;
+    if (index == 0 && r->picture->more[PASS_MATERIAL])
+        r->picture->more[PASS_MATERIAL][at] = vertex ? (double)v[0].material : -1;
+    if (!vertex)
+        return;
+    tangents(first, &t, &b);
+    more_add(r, at, PASS_TANGENT, t);
+    more_add(r, at, PASS_BITANGENT, b);
+    more_add(r, at, PASS_POSITION, from_double(v[0].P));
+    more_add(r, at, PASS_UV, vec3(v[0].uv[0], v[0].uv[1], 0));
+}
+
+static void sample_add(struct pixel *p, struct vec3 L, const struct first_vertex *first)
+{
+    p->n++;
+    p->sum = add(p->sum, L);
+    struct vec3 before = sub(L, p->mean);
+    p->mean = add(p->mean, scale(1.0 / p->n, before));
+    p->squares = add(p->squares, mul(before, sub(L, p->mean)));
+    double apart = luminance(L) - p->Y;
+    p->Y += apart / p->n;
+    p->Y_squares += apart * (luminance(L) - p->Y);
+    p->albedo = add(p->albedo, first->albedo);
+    p->normal = add(p->normal, first->normal);
+    p->depth += first->depth;
+}
+
+/* The next samples of one pixel, in order: the same sums whatever thread does it. */
 static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32_t x, uint32_t y)
 {
     const struct reference_job *job = r->job;
-    struct vec3 sum = gray(0), albedo = gray(0), normal = gray(0);
-    struct vec3 mean = gray(0), squares = gray(0); /* Welford: of the deviations from the mean */
-    double depth = 0;
-    for (uint32_t i = 0; i < job->sample_count; i++) {
+    const size_t at = (size_t)(y - r->y0) * r->picture->width + (x - r->x0);
+    struct pixel *p = &r->pixels[at];
+    for (uint32_t i = p->n; !p->done && i < r->wanted; i++) {
         if (i % 64 == 0 && cancel_requested)
             return false;
         struct first_vertex first = {0};
+        struct path_vertex vertices[2];
+        struct path_log log = {vertices, job->passes ? 2 : 0, 0, NULL};
         struct vec3 L =
-            path_radiance(r->reference, job, shaders, x, y, job->sample_begin + i, &first, NULL);
-        L = film_value(r->reference, L);
-        sum = add(sum, L);
-        struct vec3 before = sub(L, mean);
-        mean = add(mean, scale(1.0 / (i + 1.0), before));
-        squares = add(squares, mul(before, sub(L, mean)));
-        albedo = add(albedo, first.albedo);
-        normal = add(normal, first.normal);
-        depth += first.depth;
+            path_radiance(r->reference, job, shaders, x, y, job->sample_begin + i, &first, &log);
+        if (job->passes)
+            sample_passes(r, at, i, L, &first, &log);
+        sample_add(p, film_value(r->reference, L), &first);
     }
-    size_t at = (size_t)(y - r->y0) * r->picture->width + (x - r->x0);
-    double n = job->sample_count;
-    struct vec3 variance = n > 1 ? scale(1 / (n - 1), squares) : gray(0);
-    struct reference_picture *p = r->picture;
-    to_double(vec3(sum.x / n, sum.y / n, sum.z / n), p->beauty + 3 * at);
-    to_double(variance, p->variance + 3 * at);
-    to_double(scale(1 / n, albedo), p->albedo + 3 * at);
-    to_double(scale(1 / n, normal), p->normal + 3 * at);
-    p->depth[at] = depth / n;
     return true;
 }
+
+/* ---- rounds --------------------------------------------------------------------------- */
 
 static void report(struct render *r, size_t done)
 {
@@ -82,9 +151,61 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
     report(r, atomic_fetch_add(&r->done, 1) + 1);
 }
 
+/* Section 29's error target: is the pixel good, given the picture's mean luminance? */
+static bool pixel_good(const struct render *r, size_t at, double M)
+{
+    const struct pixel *p = &r->pixels[at];
+    double e = sqrt(p->Y_squares / (p->n - 1) / p->n);
+    return e <= r->job->error_target * (p->Y + M) / 2;
+}
+
+/* Marks the pixels that stop after this round; false when none is left. */
+static bool pixels_stop(struct render *r)
+{
+    const size_t w = r->picture->width, h = r->picture->height;
+    bool left = false, *good = calloc(w * h, sizeof *good);
+    double M = 0;
+    if (!good) /* then nothing stops */
+        return true;
+    for (size_t i = 0; i < w * h; i++)
+        M += r->pixels[i].Y / (double)(w * h);
+    for (size_t i = 0; i < w * h; i++)
+        good[i] = pixel_good(r, i, M);
+    for (size_t i = 0; i < w * h; i++) {
+        const size_t x = i % w, y = i / w;
+        bool all = true;
+        for (size_t ny = y ? y - 1 : 0; ny <= y + 1 && ny < h; ny++)
+            for (size_t nx = x ? x - 1 : 0; nx <= x + 1 && nx < w; nx++)
+                all &= good[ny * w + nx];
+        r->pixels[i].done |= all;
+        left |= !r->pixels[i].done;
+    }
+    free(good);
+    return left;
+}
+
+static void rounds_run(struct render *r)
+{
+    enum { FIRST_ROUND = 32 };
+    const uint32_t all = r->job->sample_count;
+    const bool stops = r->job->error_target > 0;
+    r->wanted = stops && all > FIRST_ROUND ? FIRST_ROUND : all;
+    for (;;) {
+        atomic_store(&r->done, 0);
+        parallel_for(r->tiles, r->job->threads, render_tile, r);
+        if (r->wanted == all || atomic_load(&r->cancelled) || !pixels_stop(r))
+            return;
+        r->wanted = r->wanted > all / 2 ? all : 2 * r->wanted;
+    }
+}
+
+/* ---- the picture ---------------------------------------------------------------------- */
+
 static enum status picture_init(struct reference_picture *p, const struct reference_job *job,
                                 struct error *err)
 {
+    static const enum pass kept[] = {PASS_DIRECT,   PASS_TANGENT, PASS_BITANGENT,
+                                     PASS_POSITION, PASS_UV,      PASS_MATERIAL};
     const uint32_t width = job->crop[2] ? job->crop[2] : job->width;
     const uint32_t height = job->crop[2] ? job->crop[3] : job->height;
     size_t pixels = (size_t)width * height;
@@ -96,15 +217,53 @@ static enum status picture_init(struct reference_picture *p, const struct refere
                                     .albedo = calloc(pixels * 3, sizeof(double)),
                                     .normal = calloc(pixels * 3, sizeof(double)),
                                     .depth = calloc(pixels, sizeof(double))};
-    if (p->beauty && p->variance && p->albedo && p->normal && p->depth)
+    bool whole = p->beauty && p->variance && p->albedo && p->normal && p->depth;
+    if (job->error_target > 0) {
+        p->counts = calloc(pixels, sizeof *p->counts);
+        whole &= p->counts != NULL;
+    }
+    unsigned wanted = job->passes;
+    if (wanted & 1u << PASS_INDIRECT)
+        wanted |= 1u << PASS_DIRECT;
+    if (wanted & 1u << PASS_SHADER)
+        wanted |= 1u << PASS_MATERIAL;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (!(wanted & 1u << kept[i]))
+            continue;
+        p->more[kept[i]] = calloc(pixels * pass_infos[kept[i]].channels, sizeof(double));
+        whole &= p->more[kept[i]] != NULL;
+    }
+    if (whole)
         return STATUS_OK;
     reference_picture_free(p);
     return error_msg(err, STATUS_MEMORY, "no memory for a picture of %u x %u pixels", width,
                      height);
 }
 
-enum status reference_render(const struct reference *r, const struct reference_job *job,
-                             struct reference_picture *out, struct error *err)
+/* From what the pixels have gathered. */
+static void picture_fill(const struct render *r)
+{
+    struct reference_picture *p = r->picture;
+    for (size_t i = 0; i < (size_t)p->width * p->height; i++) {
+        const struct pixel *from = &r->pixels[i];
+        const double n = from->n;
+        struct vec3 variance = n > 1 ? scale(1 / (n - 1), from->squares) : gray(0);
+        to_double(vec3(from->sum.x / n, from->sum.y / n, from->sum.z / n), p->beauty + 3 * i);
+        to_double(variance, p->variance + 3 * i);
+        to_double(scale(1 / n, from->albedo), p->albedo + 3 * i);
+        to_double(scale(1 / n, from->normal), p->normal + 3 * i);
+        p->depth[i] = from->depth / n;
+        if (p->counts)
+            p->counts[i] = from->n;
+        for (int pass = 0; pass < PASS_COUNT; pass++) {
+            const unsigned channels = pass_infos[pass].channels;
+            for (unsigned c = 0; p->more[pass] && pass != PASS_MATERIAL && c < channels; c++)
+                p->more[pass][channels * i + c] /= n;
+        }
+    }
+}
+
+static enum status job_check(const struct reference_job *job, struct error *err)
 {
     if (job->width == 0 || job->height == 0 || job->sample_count == 0 || job->max_depth == 0)
         return error_msg(err, STATUS_ARG,
@@ -115,22 +274,40 @@ enum status reference_render(const struct reference *r, const struct reference_j
         return error_msg(err, STATUS_ARG, "a crop of %u x %u at (%u, %u) of %u x %u pixels",
                          job->crop[2], job->crop[3], job->crop[0], job->crop[1], job->width,
                          job->height);
+    if (!(job->error_target >= 0))
+        return error_msg(err, STATUS_ARG, "an error target of %g", job->error_target);
     if (job->sample_count > UINT32_MAX - job->sample_begin)
         return error_msg(err, STATUS_ARG, "sample numbers go to %u, not beyond", UINT32_MAX);
+    return STATUS_OK;
+}
+
+enum status reference_render(const struct reference *r, const struct reference_job *job,
+                             struct reference_picture *out, struct error *err)
+{
     struct reference_picture picture;
-    enum status status = picture_init(&picture, job, err);
+    enum status status = job_check(job, err);
+    if (status == STATUS_OK)
+        status = picture_init(&picture, job, err);
     if (status != STATUS_OK)
         return status;
-    struct render render = {.reference = r,
-                            .job = job,
-                            .picture = &picture,
-                            .x0 = job->crop[2] ? job->crop[0] : 0,
-                            .y0 = job->crop[2] ? job->crop[1] : 0,
-                            .tiles_x = ((size_t)picture.width + TILE - 1) / TILE,
-                            .reporting = ATOMIC_FLAG_INIT,
-                            .start = clock_s()};
+    struct render render = {
+        .reference = r,
+        .job = job,
+        .picture = &picture,
+        .pixels = calloc((size_t)picture.width * picture.height, sizeof *render.pixels),
+        .x0 = job->crop[2] ? job->crop[0] : 0,
+        .y0 = job->crop[2] ? job->crop[1] : 0,
+        .tiles_x = ((size_t)picture.width + TILE - 1) / TILE,
+        .reporting = ATOMIC_FLAG_INIT,
+        .start = clock_s()};
     render.tiles = render.tiles_x * (((size_t)picture.height + TILE - 1) / TILE);
-    parallel_for(render.tiles, job->threads, render_tile, &render);
+    if (!render.pixels) {
+        reference_picture_free(&picture);
+        return error_msg(err, STATUS_MEMORY, "no memory for a picture's pixels");
+    }
+    rounds_run(&render);
+    picture_fill(&render);
+    free(render.pixels);
     if (shader_pool_failed(r->shaders, err)) {
         reference_picture_free(&picture);
         return r->shaders->status;
@@ -152,5 +329,62 @@ void reference_picture_free(struct reference_picture *p)
     free(p->albedo);
     free(p->normal);
     free(p->depth);
+    free(p->counts);
+    for (int i = 0; i < PASS_COUNT; i++)
+        free(p->more[i]);
     *p = (struct reference_picture){0};
+}
+
+/* ---- passes --------------------------------------------------------------------------- */
+
+static const double *picture_pass(const struct reference_picture *p, enum pass pass)
+{
+    const double *own[PASS_COUNT] = {[PASS_BEAUTY] = p->beauty,
+                                     [PASS_VARIANCE] = p->variance,
+                                     [PASS_ALBEDO] = p->albedo,
+                                     [PASS_NORMAL] = p->normal,
+                                     [PASS_DEPTH] = p->depth};
+    return own[pass] ? own[pass] : p->more[pass];
+}
+
+static double pass_value(const struct reference_picture *p, enum pass pass, size_t i,
+                         const uint32_t *shaders)
+{
+    if (pass == PASS_SAMPLES)
+        return p->counts ? (double)p->counts[i] : (double)p->samples;
+    if (pass == PASS_INDIRECT)
+        return p->beauty[i] - p->more[PASS_DIRECT][i];
+    if (pass != PASS_SHADER)
+        return picture_pass(p, pass)[i];
+    double material = p->more[PASS_MATERIAL][i];
+    return material < 0 ? -1 : (double)shaders[(size_t)material];
+}
+
+enum status reference_passes(const struct reference *r, const struct reference_picture *p,
+                             unsigned bits, struct passes *out, struct error *err)
+{
+    struct passes made;
+    uint32_t *shaders = scene_shader_ids(r->scene);
+    enum status status = shaders ? passes_init(&made, p->width, p->height, bits, err)
+                                 : error_msg(err, STATUS_MEMORY, "no memory for the shaders");
+    for (int pass = 0; status == STATUS_OK && pass < PASS_COUNT; pass++) {
+        const size_t count = (size_t)p->width * p->height * pass_infos[pass].channels;
+        const bool had = pass == PASS_SAMPLES || (pass == PASS_INDIRECT && p->more[PASS_DIRECT]) ||
+                         (pass == PASS_SHADER && p->more[PASS_MATERIAL]) ||
+                         picture_pass(p, (enum pass)pass);
+        if (!made.values[pass])
+            continue;
+        if (!had) {
+            status = error_msg(err, STATUS_ARG, "the picture was made without the pass %s",
+                               pass_infos[pass].name);
+            passes_free(&made);
+            break;
+        }
+        for (size_t i = 0; i < count; i++)
+            made.values[pass][i] = (float)pass_value(p, (enum pass)pass, i, shaders);
+    }
+    free(shaders);
+    if (status == STATUS_OK)
+        *out = made;
+    return status;
 }

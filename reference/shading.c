@@ -207,8 +207,8 @@ static void triangle_tangents(const struct scene *s, uint32_t triangle, struct v
     *V = scale(1 / det, sub(scale(a, E2), scale(b, E1)));
 }
 
-static void tangents(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
-                     struct vec3 *V)
+void surface_axes(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
+                  struct vec3 *V)
 {
     if (is_triangle(s, primitive)) {
         triangle_tangents(s, primitive, Ng, U, V);
@@ -477,7 +477,7 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     out->lobes.wo = wo;
     uint32_t material = scene_material_of(s, hit->primitive);
     const struct material *m = &s->materials[material];
-    tangents(s, hit->primitive, hit->Ng, &U, &V);
+    surface_axes(s, hit->primitive, hit->Ng, &U, &V);
     struct vec3 along = brush_direction(s, hit->primitive, U);
     if (!m->shading) {
         take_material(s, m, along, out);

@@ -60,6 +60,10 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, uint32_t material, bool entering,
                    struct vec3 wo, const struct hit *hit, struct surface *out);
 
+/* U and V of section 18: how P grows with u and v. Ng: as stored. */
+void surface_axes(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,
+                  struct vec3 *V);
+
 /* The lobes of Ci and what it emits (closure_lobes.c). U: as struct placing has it; background:
  * radiance that background() stands for. */
 struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, struct vec3 U,

@@ -128,8 +128,9 @@ enum status reference_truth(const struct scene *s, const struct reference_job *j
                             struct reference_picture *out, bool *cached, struct error *err)
 {
     char key[33], folder[PATH_MAX], path[PATH_MAX + 64];
-    if (job->crop[2])
-        return error_msg(err, STATUS_ARG, "ground truths are of whole pictures, not of crops");
+    if (job->crop[2] || job->error_target > 0 || job->passes)
+        return error_msg(err, STATUS_ARG,
+                         "ground truths are whole pictures, unbiased, without further passes");
     truth_key(s, job, key);
     bool have_folder = cache_dir("truth", folder, sizeof folder, NULL) == STATUS_OK;
     snprintf(path, sizeof path, "%s/%s.truth", have_folder ? folder : "", key);

@@ -5,17 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* 8-bit sRGB of linear * exposure; NaN and negative values are black, infinities white. */
-static uint8_t encode_byte(float linear, double exposure)
-{
-    double v = (double)linear * exposure;
-    if (!(v > 0))
-        return 0;
-    return v >= 1 ? 255 : (uint8_t)lround(srgb_encode(v) * 255);
-}
-
 static enum status write_png(const char *path, uint32_t width, uint32_t height, const float *rgb,
-                             double exposure, struct error *err)
+                             enum tone tone, double exposure, struct error *err)
 {
     struct arena a = {0};
     size_t n = (size_t)width * height * 3, size;
@@ -23,8 +14,12 @@ static enum status write_png(const char *path, uint32_t width, uint32_t height, 
     const uint8_t *png;
     enum status s =
         bytes ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory writing %s", path);
-    for (size_t i = 0; s == STATUS_OK && i < n; i++)
-        bytes[i] = encode_byte(rgb[i], exposure);
+    for (size_t i = 0; s == STATUS_OK && i < n; i += 3) {
+        double encoded[3];
+        tone_map(tone, rgb + i, exposure, encoded);
+        for (size_t c = 0; c < 3; c++)
+            bytes[i + c] = (uint8_t)lround(encoded[c] * 255);
+    }
     if (s == STATUS_OK)
         s = image_encode_png(&a, width, height, bytes, &png, &size, err);
     if (s == STATUS_OK)
@@ -49,7 +44,7 @@ static enum status write_pfm(const char *path, uint32_t width, uint32_t height, 
 }
 
 enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
-                        double exposure, struct error *err)
+                        enum tone tone, double exposure, struct error *err)
 {
     const char *dot = strrchr(path, '.');
     if (width == 0 || height == 0)
@@ -63,7 +58,7 @@ enum status image_write(const char *path, uint32_t width, uint32_t height, const
     if (dot && strcasecmp(dot, ".pfm") == 0)
         return write_pfm(path, width, height, rgb, err);
     if (dot && strcasecmp(dot, ".png") == 0)
-        return write_png(path, width, height, rgb, exposure, err);
+        return write_png(path, width, height, rgb, tone, exposure, err);
     return error_msg(err, STATUS_ARG,
                      "cannot write %s: expected a name ending with .exr, .pfm or .png", path);
 }

@@ -705,17 +705,17 @@ static void test_png_written(void **state)
     const float rgb[] = {0, 0.18F, 1, NAN, -3, INFINITY};
     struct error err = {0};
     struct image im;
-    expect_ok(image_write(path, 2, 1, rgb, 1, &err), &err);
+    expect_ok(image_write(path, 2, 1, rgb, TONE_LINEAR, 1, &err), &err);
     expect_ok(image_read(&arena, path, &im, &err), &err);
     static const uint8_t want[] = {0, 118, 255, 0, 0, 255}; /* 0.461356 * 255 = 117.6 */
     assert_memory_equal(im.texels, want, sizeof want);
-    expect_ok(image_write(path, 2, 1, rgb, 0.5, &err), &err);
+    expect_ok(image_write(path, 2, 1, rgb, TONE_LINEAR, 0.5, &err), &err);
     expect_ok(image_read(&arena, path, &im, &err), &err);
     assert_int_equal(byte(&im, 0, 0, 2), 188); /* sRGB of 0.5 is 0.735 */
     unlink(path);
     snprintf(path, sizeof path, "%s/a.pfm", dir);
     const float two[] = {1, 2, 3, 4, 5, 6};
-    expect_ok(image_write(path, 1, 2, two, 1, &err), &err);
+    expect_ok(image_write(path, 1, 2, two, TONE_LINEAR, 1, &err), &err);
     char *data;
     size_t size;
     expect_ok(file_read(&arena, path, 0, &data, &size, &err), &err);
@@ -725,7 +725,7 @@ static void test_png_written(void **state)
     assert_memory_equal(data + sizeof head - 1, two + 3, 12); /* the bottom row first */
     unlink(path);
     snprintf(path, sizeof path, "%s/a.gif", dir);
-    assert_int_equal(image_write(path, 1, 2, two, 1, &err), STATUS_ARG);
+    assert_int_equal(image_write(path, 1, 2, two, TONE_LINEAR, 1, &err), STATUS_ARG);
     assert_int_equal(rmdir(dir), 0);
 }
 

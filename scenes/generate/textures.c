@@ -110,7 +110,7 @@ static bool write_blocks(const char *path)
             rgb[3 * i + c] = (float)(level * (0.6 + 0.4 * cos(hue - c * 2 * M_PI / 3)));
     }
     rgb[0] = rgb[1] = rgb[2] = 4; /* top left: read as 1 where a reflectance is wanted */
-    bool ok = image_write(path, N, N, rgb, 1, &err) == STATUS_OK;
+    bool ok = image_write(path, N, N, rgb, TONE_LINEAR, 1, &err) == STATUS_OK;
     if (!ok)
         fprintf(stderr, "%s\n", err.msg);
     return ok;

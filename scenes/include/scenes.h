@@ -50,10 +50,17 @@ enum status image_write_exr(const char *path, uint32_t width, uint32_t height,
 /* 8-bit RGB PNG in memory (in the arena) from sRGB-encoded bytes, row 0 on top. */
 enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, const uint8_t *rgb,
                              const uint8_t **png, size_t *size, struct error *err);
-/* By the extension of path: .exr, .pfm (linear) or .png (sRGB after *exposure scaling, clamped).
- * rgb: linear, width*height*3. */
+/* How light becomes what a display shows (tone.c names the sources): clipped; Reinhard's on
+ * luminance; Hable's; AgX. */
+enum tone { TONE_LINEAR, TONE_REINHARD, TONE_FILMIC, TONE_AGX, TONE_COUNT };
+const char *tone_name(enum tone t);
+/* sRGB-encoded values in [0, 1] of rgb * exposure; NaN and negative light are black, infinite light
+ * is as bright as the curve goes. */
+void tone_map(enum tone t, const float rgb[3], double exposure, double encoded[3]);
+/* By the extension of path: .exr, .pfm (linear) or .png (sRGB, through the tone curve). rgb:
+ * linear, width*height*3. */
 enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
-                        double exposure, struct error *err);
+                        enum tone tone, double exposure, struct error *err);
 double srgb_encode(double linear);  /* IEC 61966-2-1 */
 double srgb_decode(double encoded); /* its inverse */
 
@@ -418,10 +425,10 @@ struct mitsuba_export {
     struct mitsuba_note *notes; /* in the order of the scene; NULL: it means the same */
     const char *xml;            /* the file written */
 };
-/* Writes the scene as Mitsuba 3 XML (docs/scenes.md, Mitsuba), with PLY and EXR files beside it. `out`
- * is a name that ends in .xml, or a folder (made if need be), which gets scene.xml. The XML file is
- * written last. Fails: UNSUPPORTED without `lossy` when there are notes (they are filled, nothing is
- * written), IO, MEMORY. */
+/* Writes the scene as Mitsuba 3 XML (docs/scenes.md, Mitsuba), with PLY and EXR files beside it.
+ * `out` is a name that ends in .xml, or a folder (made if need be), which gets scene.xml. The XML
+ * file is written last. Fails: UNSUPPORTED without `lossy` when there are notes (they are filled,
+ * nothing is written), IO, MEMORY. */
 enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const char *out,
                                  struct mitsuba_export *options, struct error *err);
 
@@ -482,7 +489,8 @@ enum pass {
     PASS_DENOISED, /* of beauty, by Open Image Denoise */
     PASS_COUNT
 };
-#define PASSES_ALL (((1u << PASS_COUNT) - 1u) & ~(1u << PASS_DENOISED)) /* all that need no library */
+#define PASSES_ALL                                                                                 \
+    (((1u << PASS_COUNT) - 1u) & ~(1u << PASS_DENOISED)) /* all that need no library */
 extern const struct pass_info {
     const char *name; /* "direct" */
     unsigned channels;
@@ -502,6 +510,13 @@ void passes_free(struct passes *p);
 /* One file with a layer for each pass that there is. attributes: as image_write_exr has them. */
 enum status passes_write_exr(const struct passes *p, const char *path,
                              const char *const *attributes, struct error *err);
+/* Open Image Denoise 2, if it is here: the library $ISOPHOTE_OIDN, else libOpenImageDenoise.so.2
+ * where the system looks. MISSING says what was looked for. */
+enum status denoise_find(struct error *err);
+/* Linear rgb without its noise, guided by albedo and normal (either may be NULL); three floats a
+ * pixel each. On the processor. Fails: MISSING, DEVICE. */
+enum status denoise_picture(uint32_t width, uint32_t height, const float *rgb, const float *albedo,
+                            const float *normal, float *out, struct error *err);
 /* The shader id of each material, 0 for none. Heap; NULL: out of memory. */
 uint32_t *scene_shader_ids(const struct scene *s);
 /* D: depths and positions are summed in units of 2^-D. */
