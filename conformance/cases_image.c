@@ -417,6 +417,7 @@ static const struct case_row plain_rows[] = {
      image_direct_disk},
     {"image.closed.direct-rectangle", "a floor lit by a parallel rectangle: its form factor",
      image_direct_rectangle},
+    {"image.passes", "strict: passes have the film's bits and the reference's values", image_passes},
     {"image.camera.perspective", "filters, apertures, clamp: strict bits and in step",
      image_camera},
     {"image.camera.orthographic", "the same for parallel rays", image_camera},

@@ -213,7 +213,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
                 medium_vertex(r, job, x, y, sample, &hit, &media, &ray, &beta, &L, &pdf_prev, &v);
             if (k == 1)
                 *first = (struct first_vertex){
-                    from_float(r->scene->materials[v.material].medium.albedo), gray(0), hit.t};
+                    .albedo = from_float(r->scene->materials[v.material].medium.albedo),
+                    .depth = hit.t};
             log_vertex(log, &v);
             if (!goes_on)
                 return L;

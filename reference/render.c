@@ -71,15 +71,16 @@ static void sample_passes(struct render *r, size_t at, uint32_t index, struct ve
     double k = clamp_factor(r->reference, L);
     if (isfinite(L.x) && isfinite(L.y) && isfinite(L.z))
         more_add(r, at, PASS_DIRECT, film_value(r->reference, scale(k, direct)));
-    const bool vertex = v[0].primitive != UINT32_MAX;
+    const bool vertex = v[0].material != UINT32_MAX;
     if (index == 0 && r->picture->more[PASS_MATERIAL])
         r->picture->more[PASS_MATERIAL][at] = vertex ? (double)v[0].material : -1;
-    if (!vertex)
+    if (vertex)
+        more_add(r, at, PASS_POSITION, from_double(v[0].P));
+    if (!vertex || v[0].primitive == UINT32_MAX) /* a miss, or in a medium */
         return;
     tangents(first, &t, &b);
     more_add(r, at, PASS_TANGENT, t);
     more_add(r, at, PASS_BITANGENT, b);
-    more_add(r, at, PASS_POSITION, from_double(v[0].P));
     more_add(r, at, PASS_UV, vec3(v[0].uv[0], v[0].uv[1], 0));
 }
 

@@ -47,9 +47,9 @@ struct k_launch {
     float p_direct;    /* with a tree, of a light that is not in it; no environment counted */
     float tree_chance; /* (1 - p_env)(1 - p_direct) */
     k_word instance_count, effective_count; /* ids, those of instances too, are below the latter */
-    float pass_scale;  /* 2^D of passes */
-    k_word pass_paths; /* k_passes: 0: first vertices only */
-    k_word zero[2];    /* 0, which no compiler can know: K_FIRST_SAMPLE */
+    float pass_scale;                       /* 2^D of passes */
+    k_word pass_paths;                      /* k_passes: 0: first vertices only */
+    k_word zero[2];                         /* 0, which no compiler can know: K_FIRST_SAMPLE */
 };
 
 #define K_CAMERA_PERSPECTIVE     0u
@@ -218,7 +218,8 @@ struct k_vertex {
 #define K_EVENT_SCATTER      2u
 #define K_EVENT_ROULETTE     3u
 
-/* What k_passes writes of a pixel: sums of 64 bits, low word first (section 29), then the material. */
+/* What k_passes writes of a pixel: sums of 64 bits, low word first (section 29), then the material.
+ */
 #define K_PASS_BEAUTY    0u
 #define K_PASS_DIRECT    3u
 #define K_PASS_SQUARES   6u /* of each channel: sum h^2, sum h l, sum l^2 */

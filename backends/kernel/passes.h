@@ -38,7 +38,13 @@ K_FN void k_pass_square(struct k_passes *p, uint at, K_LONG y)
 K_FN void k_pass_vertex(const struct k_scene *sc, K_GLOBAL const struct k_vertex *v,
                         struct k_passes *p)
 {
-    if (v->primitive == K_NONE)
+    float position = sc->launch->pass_scale;
+    if (v->material == K_NONE)
+        return;
+    k_pass_add3(p, K_PASS_ALBEDO, v3_load(v->albedo), 0x1p30f);
+    k_pass_add3(p, K_PASS_POSITION, v3_load(v->P), position);
+    p->sums[K_PASS_DEPTH] += k_pass_units(v->t, position);
+    if (v->primitive == K_NONE) /* in a medium */
         return;
     struct k_vec3 n = v3_load(v->normal), U = v3_load(v->dPdu), V = v3_load(v->dPdv);
     struct k_vec3 t = v3_madd(U, n, -v3_dot(U, n)), b;
@@ -51,13 +57,9 @@ K_FN void k_pass_vertex(const struct k_scene *sc, K_GLOBAL const struct k_vertex
         t = f.s;
         b = f.t;
     }
-    float position = sc->launch->pass_scale;
-    k_pass_add3(p, K_PASS_ALBEDO, v3_load(v->albedo), 0x1p30f);
     k_pass_add3(p, K_PASS_NORMAL, n, 0x1p30f);
     k_pass_add3(p, K_PASS_TANGENT, t, 0x1p30f);
     k_pass_add3(p, K_PASS_BITANGENT, b, 0x1p30f);
-    k_pass_add3(p, K_PASS_POSITION, v3_load(v->P), position);
-    p->sums[K_PASS_DEPTH] += k_pass_units(v->t, position);
     p->sums[K_PASS_UV] += k_pass_units(v->uv[0], 0x1p24f);
     p->sums[K_PASS_UV + 1] += k_pass_units(v->uv[1], 0x1p24f);
 }
@@ -120,8 +122,7 @@ K_FN void k_passes_item(const struct k_scene *sc, K_GLOBAL uint *out, uint item)
         stream.sample = L->sample_begin + i;
         k_pass_sample(sc, &stream, records, &p);
         if (i == 0u)
-            to[K_PASS_MATERIAL] =
-                records[0].primitive == K_NONE ? K_NONE : records[0].material;
+            to[K_PASS_MATERIAL] = records[0].material;
     }
     for (uint i = 0; i < K_PASS_SUMS; i++) {
         to[2u * i] = (uint)p.sums[i];

@@ -138,10 +138,11 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
 #else
     struct k_scatter scatter = k_scatter_make(sc, &s, wo, entering);
 #endif
+    if (rec)
+        k_store3(rec->albedo, k_scatter_albedo(&scatter));
     if (rec && !inside) {
         struct k_vec3 U, V;
         k_surface_axes(sc, &hit, v3_flip(s.Ng, turn), &U, &V);
-        k_store3(rec->albedo, k_scatter_albedo(&scatter));
         k_store3(rec->normal, k_scatter_normal(&scatter, s.Ns));
         k_store3(rec->dPdu, U);
         k_store3(rec->dPdv, V);

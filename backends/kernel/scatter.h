@@ -68,6 +68,10 @@ K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_su
 /* What passes show (sections 20 and 29); N: the surface's Ns. */
 K_FN struct k_vec3 k_scatter_albedo(const struct k_scatter *x)
 {
+#if K_HAS(MEDIA)
+    if (x->inside)
+        return x->albedo;
+#endif
 #if K_HAS(LOBES)
     if (x->listed)
         return k_lobes_albedo(&x->list);

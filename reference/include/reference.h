@@ -25,7 +25,7 @@ struct reference_job {
     uint32_t sample_begin, sample_count; /* samples [begin, begin + count) of every pixel */
     uint32_t max_depth, rr_depth;
     uint64_t seed;
-    unsigned passes;     /* bits 1u << enum pass of what the picture shall hold beside its own arrays */
+    unsigned passes; /* bits 1u << enum pass of what the picture shall hold beside its own arrays */
     double error_target; /* section 29's: a relative error at which pixels stop; 0: none. Biased */
     unsigned threads;    /* 0: parallel_threads() */
     /* called now and then from one thread at a time with the finished share in [0,1] and the
@@ -34,18 +34,18 @@ struct reference_job {
     void *progress_ctx;
 };
 
-/* Row-major, row 0 on top; of the crop, if the job has one. Arrays belong to the picture, heap; freed
- * by reference_picture_free. */
+/* Row-major, row 0 on top; of the crop, if the job has one. Arrays belong to the picture, heap;
+ * freed by reference_picture_free. */
 struct reference_picture {
     uint32_t width, height;
-    uint64_t samples;        /* per pixel, at most */
-    double *beauty;          /* [h][w][3] mean radiance */
-    double *variance;        /* [h][w][3] unbiased variance of one sample; 0 with fewer than two */
-    double *albedo, *normal; /* [h][w][3] */
-    double *depth;           /* [h][w] */
-    uint32_t *counts;        /* [h][w] samples of each pixel; NULL: all have `samples` */
-    double *more[PASS_COUNT]; /* [h][w][channels] of passes that the job asked for and no array above
-                                 holds (material: of the first sample); else NULL */
+    uint64_t samples;         /* per pixel, at most */
+    double *beauty;           /* [h][w][3] mean radiance */
+    double *variance;         /* [h][w][3] unbiased variance of one sample; 0 with fewer than two */
+    double *albedo, *normal;  /* [h][w][3] */
+    double *depth;            /* [h][w] */
+    uint32_t *counts;         /* [h][w] samples of each pixel; NULL: all have `samples` */
+    double *more[PASS_COUNT]; /* [h][w][channels] of passes that the job asked for and no array
+                                 above holds (material: of the first sample); else NULL */
 };
 
 /* Fails: CANCELLED (cancel_requested), MEMORY, ARG; TIMEOUT or LIMIT with the place in a shader
@@ -76,8 +76,9 @@ void reference_messages(const struct reference *r, struct text *out);
 
 /* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and
  * put there when absent. The key hashes the scene's content (s->hash), the job (but for threads)
- * and the protocol's version; a job with a crop, passes or an error target is ARG. *cached (may be NULL) says which. A damaged file is rendered anew; a
- * cache that cannot be written costs time, not the picture. */
+ * and the protocol's version; a job with a crop, passes or an error target is ARG. *cached (may be
+ * NULL) says which. A damaged file is rendered anew; a cache that cannot be written costs time, not
+ * the picture. */
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
                             struct reference_picture *out, bool *cached, struct error *err);
 

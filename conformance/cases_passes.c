@@ -1,0 +1,180 @@
+/* image.passes: what k_passes writes, in strict mode: its beauty has the film's bits, its direct
+ * light those of a film of paths of two edges, everything is native's to the bit; and native's is
+ * the reference's but where a decision fell otherwise. */
+#include "cases_camera.h"
+#include "judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const scenes[] = {"cornell", "textured", "glass"};
+enum { SCENES = sizeof scenes / sizeof *scenes, WIDTH = 41, SPP = 3 };
+
+/* Of the pixels of a pass this share may be farther from the reference than rounding takes them: a
+ * sample whose ray, light or lobe falls otherwise is another sample. Lockstep shows that those are
+ * benign; here they are few. */
+static const double FLIP_SHARE = 0.01;
+
+static size_t pass_floats(const struct passes *p, int pass)
+{
+    return (size_t)p->width * p->height * pass_infos[pass].channels;
+}
+
+/* The first value whose bits differ, as text; false if none does. */
+static bool passes_differ(const struct passes *a, const struct passes *b, char *text, size_t size)
+{
+    for (int pass = 0; pass < PASS_COUNT; pass++) {
+        const float *x = a->values[pass], *y = b->values[pass];
+        for (size_t i = 0; x && y && i < pass_floats(a, pass); i++) {
+            size_t pixel = i / pass_infos[pass].channels;
+            if (memcmp(&x[i], &y[i], sizeof *x) == 0)
+                continue;
+            snprintf(text, size, "pass %s at (%zu,%zu): %.9g and %.9g", pass_infos[pass].name,
+                     pixel % a->width, pixel / a->width, (double)x[i], (double)y[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A film as the beauty, or the direct light, of passes. */
+static enum status film_pass(const struct film *film, enum pass pass, struct passes *out,
+                             struct error *err)
+{
+    enum status s = passes_init(out, film->width, film->height, 1u << pass, err);
+    if (s == STATUS_OK)
+        film_rgb(film, out->values[pass]);
+    return s;
+}
+
+static enum status check_film(struct run_context *c, const struct render_job *job,
+                              const struct passes *p, enum pass pass, bool *failed,
+                              struct error *err)
+{
+    struct film film = {0};
+    struct passes expected = {0};
+    char text[256];
+    enum status s = judge_render(c->device, c->scene, job, &film, err);
+    if (s == STATUS_OK)
+        s = film_pass(&film, pass, &expected, err);
+    if (s == STATUS_OK && passes_differ(p, &expected, text, sizeof text)) {
+        *failed = true;
+        s = case_fail(c, "%s: %s; the second is the film's of %u edges", c->scene->name, text,
+                      job->max_depth);
+    }
+    passes_free(&expected);
+    film_free(&film);
+    return s;
+}
+
+static enum status native_passes(const struct scene *scene, const struct render_job *job,
+                                 struct passes *out, struct error *err)
+{
+    struct device *d = NULL;
+    enum status s = device_open("native", &d, err);
+    if (s == STATUS_OK)
+        s = device_load(d, scene, BVH_AUTO, NULL, err);
+    if (s == STATUS_OK)
+        s = device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, err);
+    if (s == STATUS_OK)
+        s = device_passes(d, job, PASSES_ALL, out, err);
+    device_close(d);
+    return s;
+}
+
+/* How many pixels of a pass are not the reference's within 2^-12 of its largest value. */
+static size_t pixels_apart(const struct passes *a, const struct passes *b, int pass)
+{
+    const unsigned channels = pass_infos[pass].channels;
+    const float *x = a->values[pass], *y = b->values[pass];
+    size_t count = 0;
+    double largest = 0;
+    for (size_t i = 0; i < pass_floats(a, pass); i++)
+        largest = fmax(largest, fabs((double)y[i]));
+    for (size_t i = 0; i < (size_t)a->width * a->height; i++) {
+        bool apart = false;
+        for (unsigned k = 0; k < channels; k++)
+            apart |= !(fabs((double)x[channels * i + k] - (double)y[channels * i + k]) <=
+                       0x1p-12 * largest);
+        count += apart;
+    }
+    return count;
+}
+
+static enum status check_reference(struct run_context *c, const struct render_job *job,
+                                   const struct passes *p, bool *failed, struct error *err)
+{
+    const struct reference_job rj = {.width = job->width,
+                                     .height = job->height,
+                                     .sample_count = job->sample_count,
+                                     .max_depth = job->max_depth,
+                                     .rr_depth = job->rr_depth,
+                                     .seed = job->seed,
+                                     .passes = PASSES_ALL};
+    struct reference_picture picture = {0};
+    struct passes expected = {0};
+    enum status s = case_reference(c, err);
+    if (s == STATUS_OK)
+        s = reference_render(c->reference, &rj, &picture, err);
+    if (s == STATUS_OK)
+        s = reference_passes(c->reference, &picture, PASSES_ALL, &expected, err);
+    for (int pass = 0; s == STATUS_OK && !*failed && pass < PASS_COUNT; pass++) {
+        if (!p->values[pass])
+            continue;
+        size_t apart = pixels_apart(p, &expected, pass);
+        c->compared += (uint64_t)p->width * p->height;
+        if ((double)apart > FLIP_SHARE * p->width * p->height) {
+            *failed = true;
+            s = case_fail(c, "%s: %zu of %u pixels of pass %s are not the reference's",
+                          c->scene->name, apart, p->width * p->height, pass_infos[pass].name);
+        }
+    }
+    passes_free(&expected);
+    reference_picture_free(&picture);
+    return s;
+}
+
+static enum status check_scene(struct run_context *c, const char *name, bool *failed,
+                               struct error *err)
+{
+    struct render_job job, shallow;
+    struct passes own = {0}, native = {0};
+    char text[256];
+    enum status s = case_library_scene(c, name, err);
+    if (s != STATUS_OK || (s = case_ready(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+    shallow = job;
+    shallow.max_depth = 2;
+    case_compiling(c, true);
+    s = device_passes(c->device, &job, PASSES_ALL, &own, err);
+    if (s == STATUS_OK)
+        s = native_passes(c->scene, &job, &native, err);
+    case_compiling(c, false);
+    if (s == STATUS_OK && passes_differ(&own, &native, text, sizeof text)) {
+        *failed = true;
+        s = case_fail(c, "%s: %s; the second is native's", name, text);
+    }
+    if (s == STATUS_OK && !*failed)
+        s = check_film(c, &job, &own, PASS_BEAUTY, failed, err);
+    if (s == STATUS_OK && !*failed)
+        s = check_film(c, &shallow, &own, PASS_DIRECT, failed, err);
+    if (s == STATUS_OK && !*failed)
+        s = check_reference(c, &job, &own, failed, err);
+    passes_free(&own);
+    passes_free(&native);
+    return s;
+}
+
+enum status image_passes(struct run_context *c, struct error *err)
+{
+    for (int i = 0; i < SCENES; i++) {
+        bool failed = false;
+        enum status s = check_scene(c, scenes[i], &failed, err);
+        if (s != STATUS_OK || failed)
+            return s;
+    }
+    return case_pass(c, "%d scenes: the film's bits, native's bits, the reference's values",
+                     SCENES);
+}
