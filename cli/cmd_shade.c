@@ -17,6 +17,7 @@ static const char usage[] =
     "  --center                  u, v at the centres of pixels: (x+0.5)/W in place of x/(W-1)\n"
     "  --offsetuv U V, --scaleuv U V\n"
     "  --param[:type=T] N V      parameter of the next shader; numbers are separated by commas\n"
+    "  --groupname NAME          what getattribute(\"shader:groupname\") says\n"
     "  --layer NAME              name of the next shader's layer\n"
     "  --shader FILE LAYER       a shader and its layer's name\n"
     "  --connect A x B y         output x of layer A feeds parameter y of layer B; x[1] is an "
@@ -27,7 +28,7 @@ static const char usage[] =
     "  --reparam[:type=T] L N V  changes a parameter of layer L before the last iteration\n"
     "  -o VAR FILE               writes an output as .exr, .pfm or .png; 'layer.out' names a "
     "layer's\n"
-    "  -od TYPE                  float (.exr, .pfm) or uint8 (.png)\n"
+    "  -od TYPE                  float (.exr, .pfm; half is float here) or uint8 (.png)\n"
     "  --print                   prints the outputs in place of writing them\n"
     "  --iters N                 runs the grid N times\n"
     "  --raytype NAME            camera (default), shadow, reflection, refraction, diffuse, glossy "
@@ -47,7 +48,10 @@ static const char usage[] =
     "  -I FOLDER, --path FOLDER  where shaders and #include files are looked for\n"
     "  -D NAME[=TEXT]            define a macro\n"
     "  --json                    one JSON document on standard output\n"
-    "  --help                    this text\n\n"
+    "  --help                    this text\n"
+    "Of testshade, taken and without effect: -v, --oslquery, --groupoutputs, --shadeimage, "
+    "--noshadeimage,\n"
+    "--no-output-placement, --options TEXT, --texoptions TEXT, --llvm_opt N\n\n"
     "examples:\n"
     "  isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
     "  isophote shade --print --param scale 3 marble.osl -o Cout x.exr\n";
@@ -100,16 +104,39 @@ static bool read_number(const char *s, double lo, double hi, double *out)
     return true;
 }
 
-/* "--param:type=float" -> FLOAT; the type stays UNKNOWN when none is written. */
-static enum status option_type(const char *opt, struct asl_type *type, struct error *err)
+/* "--param:type=float:lockgeom=0": the type stays UNKNOWN when none is written, lockgeom -1.
+ * `interactive` means nothing here: every parameter is. */
+static enum status option_hints(const char *opt, struct asl_type *type, int *lockgeom,
+                                struct error *err)
 {
     *type = (struct asl_type){0};
-    const char *t = strchr(opt, ':');
-    if (!t)
-        return STATUS_OK;
-    if (strncmp(t, ":type=", 6) != 0)
-        return error_msg(err, STATUS_ARG, "'%s': expected ':type=' and a type", opt);
-    return asl_type_parse(t + 6, type, err);
+    *lockgeom = -1;
+    for (const char *t = strchr(opt, ':'); t; t = strchr(t + 1, ':')) {
+        char name[64];
+        size_t n = strcspn(t + 1, ":");
+        (void)snprintf(name, sizeof name, "%.*s", n < 63 ? (int)n : 63, t + 1);
+        enum status st = STATUS_OK;
+        if (strncmp(name, "type=", 5) == 0)
+            st = asl_type_parse(name + 5, type, err);
+        else if (strncmp(name, "lockgeom=", 9) == 0)
+            *lockgeom = strcmp(name + 9, "0") != 0;
+        else if (strncmp(name, "interpolated=", 13) == 0)
+            *lockgeom = strcmp(name + 13, "0") == 0;
+        else if (strncmp(name, "interactive=", 12) != 0)
+            st = error_msg(err, STATUS_ARG,
+                           "'%s': expected ':type=', ':lockgeom=', ':interpolated=' or "
+                           "':interactive='",
+                           opt);
+        if (st != STATUS_OK)
+            return st;
+    }
+    return STATUS_OK;
+}
+
+static enum status option_type(const char *opt, struct asl_type *type, struct error *err)
+{
+    int lockgeom;
+    return option_hints(opt, type, &lockgeom, err);
 }
 
 static bool is_option(const char *arg, const char *name)
@@ -234,14 +261,55 @@ struct switch_option {
     int values;
 };
 static const struct switch_option known[] = {
-    {"g", 2},          {"res", 2},        {"center", 0},  {"offsetuv", 2}, {"scaleuv", 2},
-    {"param", 2},      {"layer", 1},      {"shader", 2},  {"connect", 4},  {"group", 1},
-    {"expr", 1},       {"reparam", 3},    {"o", 2},       {"od", 1},       {"d", 1},
-    {"print", 0},      {"iters", 1},      {"raytype", 1}, {"userdata", 2}, {"vary_pdxdy", 0},
-    {"vary_udxdy", 0}, {"vary_vdxdy", 0}, {"engine", 1},  {"O0", 0},       {"O1", 0},
-    {"O2", 0},         {"t", 1},          {"threads", 1}, {"budget", 1},   {"mode", 1},
-    {"bake", 0},       {"runstats", 0},   {"I", 1},       {"path", 1},     {"D", 1},
-    {"json", 0},       {"help", 0},       {"h", 0},
+    {"g", 2},
+    {"res", 2},
+    {"center", 0},
+    {"offsetuv", 2},
+    {"scaleuv", 2},
+    {"param", 2},
+    {"layer", 1},
+    {"shader", 2},
+    {"connect", 4},
+    {"group", 1},
+    {"expr", 1},
+    {"reparam", 3},
+    {"o", 2},
+    {"od", 1},
+    {"d", 1},
+    {"print", 0},
+    {"iters", 1},
+    {"raytype", 1},
+    {"userdata", 2},
+    {"vary_pdxdy", 0},
+    {"vary_udxdy", 0},
+    {"vary_vdxdy", 0},
+    {"engine", 1},
+    {"O0", 0},
+    {"O1", 0},
+    {"O2", 0},
+    {"t", 1},
+    {"threads", 1},
+    {"budget", 1},
+    {"mode", 1},
+    {"bake", 0},
+    {"runstats", 0},
+    {"I", 1},
+    {"path", 1},
+    {"D", 1},
+    {"json", 0},
+    {"help", 0},
+    {"h", 0},
+    {"groupname", 1},
+    /* testshade's, without effect here */
+    {"v", 0},
+    {"oslquery", 0},
+    {"groupoutputs", 0},
+    {"shadeimage", 0},
+    {"noshadeimage", 0},
+    {"no-output-placement", 0},
+    {"options", 1},
+    {"texoptions", 1},
+    {"llvm_opt", 1},
 };
 
 static int apply(struct command *s, const char *opt, const char *name, char **v, struct error *err)
@@ -259,9 +327,12 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         if (!read_number(v[0], -1e30, 1e30, &to[0]) || !read_number(v[1], -1e30, 1e30, &to[1]))
             return misuse("expected two numbers after", opt);
     } else if (strcmp(name, "param") == 0) {
-        st = option_type(opt, &type, err);
+        int lockgeom;
+        st = option_hints(opt, &type, &lockgeom, err);
         if (st == STATUS_OK)
             st = asl_group_param(s->group, &type, v[0], v[1], err);
+        if (st == STATUS_OK && lockgeom >= 0)
+            asl_group_hint(s->group, lockgeom);
     } else if (strcmp(name, "reparam") == 0) {
         struct reparam *r = &s->reparams[s->reparam_count];
         st = option_type(opt, &r->type, err);
@@ -286,9 +357,10 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->outputs[s->output_count] = v[0];
         s->files[s->output_count++] = v[1];
     } else if (strcmp(name, "od") == 0 || strcmp(name, "d") == 0) {
-        if (strcmp(v[0], "float") != 0 && strcmp(v[0], "uint8") != 0)
-            return misuse("-od takes float or uint8, not", v[0]);
-        s->depth = v[0];
+        bool half = strcmp(v[0], "half") == 0;
+        if (!half && strcmp(v[0], "float") != 0 && strcmp(v[0], "uint8") != 0)
+            return misuse("-od takes float, half or uint8, not", v[0]);
+        s->depth = half ? "float" : v[0];
     } else if (strcmp(name, "iters") == 0 || strcmp(name, "t") == 0 ||
                strcmp(name, "threads") == 0) {
         if (!read_number(v[0], name[0] == 'i' ? 1 : 0, 1e6, &x))
@@ -711,6 +783,16 @@ static int run_command(struct command *s)
     return status;
 }
 
+/* The group is made before its options are read. */
+static const char *group_name(int argc, char **argv)
+{
+    const char *name = "group";
+    for (int i = 1; i + 1 < argc; i++)
+        if (is_option(argv[i], "groupname"))
+            name = argv[i + 1];
+    return name;
+}
+
 int cmd_shade(int argc, char **argv)
 {
     struct command *s = calloc(1, sizeof *s);
@@ -731,7 +813,7 @@ int cmd_shade(int argc, char **argv)
     s->opt.level = 2;
     int status = EXIT_BAD_INPUT;
     if (s->includes && s->defines && s->outputs && s->files && s->reparams && s->user &&
-        asl_group_new(&s->arena, "group", &s->group, &err) == STATUS_OK) {
+        asl_group_new(&s->arena, group_name(argc, argv), &s->group, &err) == STATUS_OK) {
         s->copt.include_dirs = s->includes;
         s->copt.defines = s->defines;
         s->opt.outputs = s->outputs;

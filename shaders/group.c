@@ -217,12 +217,21 @@ enum status asl_group_param(struct asl_group *g, const struct asl_type *type, co
     if (!p || !n || !v)
         return no_memory(err);
     *p = (struct asl_pending){
-        .name = n, .value = v, .type = type ? *type : asl_type_of(ASL_UNKNOWN)};
+        .name = n, .value = v, .type = type ? *type : asl_type_of(ASL_UNKNOWN), .lockgeom = -1};
     struct asl_pending **tail = &g->pending;
     while (*tail)
         tail = &(*tail)->next;
     *tail = p;
     return STATUS_OK;
+}
+
+void asl_group_hint(struct asl_group *g, bool lockgeom)
+{
+    struct asl_pending *p = g->pending;
+    while (p && p->next)
+        p = p->next;
+    if (p)
+        p->lockgeom = lockgeom;
 }
 
 static bool lockgeom_of(const struct asl_param *p)
@@ -268,6 +277,9 @@ enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, co
         enum status st = set_param(g, l, i, warnings, false, err);
         if (st != STATUS_OK)
             return st;
+        long at = asl_shader_param(s, i->name);
+        if (at >= 0 && i->lockgeom >= 0)
+            l->lockgeom[at] = i->lockgeom;
     }
     g->pending = NULL;
     if (g->layer_count == g->layer_cap) {
@@ -373,7 +385,21 @@ struct reader {
     bool quoted;
 };
 
-/* The next word: quoted, ';', or up to white space or ';'. False at the end. */
+/* Does the comma at p end a command, as a semicolon does, and not stand between values? */
+static bool comma_ends(const char *p)
+{
+    static const char *const commands[] = {"param", "shader", "connect"};
+    p += 1 + strspn(p + 1, " \t\r\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        size_t n = strlen(commands[i]);
+        if (strncmp(p, commands[i], n) == 0 && (!p[n] || strchr(" \t\r\n", p[n])))
+            return true;
+    }
+    return !*p;
+}
+
+/* The next word: quoted, ';' (also for a comma that ends a command), or up to white space or one of
+ * these. False at the end. */
 static bool word(struct reader *r)
 {
     for (;;) {
@@ -399,10 +425,12 @@ static bool word(struct reader *r)
         }
         if (*r->p == '"')
             r->p++;
-    } else if (*r->p == ';') {
-        r->word[n++] = *r->p++;
+    } else if (*r->p == ';' || (*r->p == ',' && comma_ends(r->p))) {
+        r->word[n++] = ';';
+        r->p++;
     } else {
-        while (*r->p && !strchr(" \t\r\n;", *r->p) && n + 1 < sizeof r->word)
+        while (*r->p && !strchr(" \t\r\n;", *r->p) && !(*r->p == ',' && comma_ends(r->p)) &&
+               n + 1 < sizeof r->word)
             r->word[n++] = *r->p++;
     }
     r->word[n] = 0;
@@ -420,6 +448,23 @@ static bool end_of_command(const struct reader *r)
     return !r->quoted && strcmp(r->word, ";") == 0;
 }
 
+/* What stands between [[ and ]]: "int lockgeom=0", "int interpolated = 1"; others say nothing here.
+ * The result is the lockgeom meant, or `was`. */
+static int8_t parse_hints(struct reader *r, int8_t was)
+{
+    struct text t = {0};
+    while (word(r) && strcmp(r->word, "]]") != 0)
+        text_puts(&t, r->word);
+    const char *at = t.data ? strstr(t.data, "lockgeom=") : NULL;
+    if (at)
+        was = atoi(at + 9) != 0; // NOLINT(cert-err34-c): no number counts as 0
+    at = t.data ? strstr(t.data, "interpolated=") : NULL;
+    if (at)
+        was = atoi(at + 13) == 0; // NOLINT(cert-err34-c)
+    text_free(&t);
+    return was;
+}
+
 static enum status parse_param(struct asl_group *g, struct reader *r, struct error *err)
 {
     struct asl_type type;
@@ -434,6 +479,7 @@ static enum status parse_param(struct asl_group *g, struct reader *r, struct err
     memcpy(name, r->word, strlen(r->word) + 1);
     struct text value = {0};
     bool one = type.base == ASL_STRING && type.array == 0;
+    int8_t lockgeom = -1;
     while (word(r) && !end_of_command(r)) {
         if (r->quoted && !one) {
             text_puts(&value, value.len ? " \"" : "\"");
@@ -444,13 +490,14 @@ static enum status parse_param(struct asl_group *g, struct reader *r, struct err
             }
             text_puts(&value, "\"");
         } else if (strcmp(r->word, "[[") == 0) { /* hints: [[ int lockgeom=0 ]] */
-            while (word(r) && strcmp(r->word, "]]") != 0)
-                ;
+            lockgeom = parse_hints(r, lockgeom);
         } else {
             text_printf(&value, "%s%s", value.len ? " " : "", r->word);
         }
     }
     s = asl_group_param(g, &type, name, value.data ? value.data : "", err);
+    if (s == STATUS_OK && lockgeom >= 0)
+        asl_group_hint(g, lockgeom);
     text_free(&value);
     return s;
 }

@@ -25,6 +25,7 @@ struct asl_layer {
 struct asl_pending {
     const char *name, *value;
     struct asl_type type;
+    int8_t lockgeom; /* -1: as the shader says */
     struct asl_pending *next;
 };
 

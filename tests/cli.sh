@@ -255,6 +255,30 @@ E2
     done
 }
 
+# How testshade's users write networks and parameters.
+case_shade_networks()
+{
+    local engine
+    echo 'shader a(float Kd = 0.5, color c = 0, output float out = 0) { out = Kd; printf("a %g %g\n", Kd, c); }' >a.asl
+    echo 'shader b(float in = 41) { string g; getattribute("shader:groupname", g); printf("b %g %s\n", in, g); }' >b.asl
+    for engine in interp native; do
+        run 0 shade --engine $engine -v --oslquery -groupname Beatles \
+            -group 'param color c 1, 2, 3, shader a one, shader b two, connect one.out two.in'
+        [ "$(cat stdout)" = "a 0.5 1 2 3
+b 0.5 Beatles" ] || fail "a group with commas"
+        run 0 shade --engine $engine --userdata Kd 9 -param:type=float:lockgeom=0 Kd 2 a.asl
+        prints '^a 9 0 0 0$'
+        run 0 shade --engine $engine --userdata Kd 9 -param:interactive=1 Kd 2 a.asl
+        prints '^a 2 0 0 0$'
+        run 0 shade --engine $engine --userdata Kd 9 -group 'param float Kd 2 [[ int lockgeom = 0 ]]; shader a l'
+        prints '^a 9 0 0 0$'
+    done
+    run 2 shade -param:typ=float Kd 2 a.asl
+    says "lockgeom"
+    run 0 shade -od half -o out f.exr a.asl
+    [ -s f.exr ] || fail "no f.exr"
+}
+
 case_full_disk()
 {
     local status=0
