@@ -11,39 +11,13 @@ struct steps {
     const struct reference *reference;
     struct render_job job;
     struct arithmetic arithmetic;
-    double w_total, p_env; /* section 5 */
-    uint32_t light_count;  /* area lights */
+    uint32_t area_lights;
+    uint32_t *area_light; /* by primitive of the world: its index as a light */
 };
-
-static double luminance(const float c[3])
-{
-    double Y = 0.2126 * (double)c[0] + 0.7152 * (double)c[1] + 0.0722 * (double)c[2];
-    return Y > 0 ? Y : fmax((double)c[0], fmax((double)c[1], (double)c[2])) / 3;
-}
 
 static const struct material *material_of(const struct scene *s, uint32_t primitive)
 {
     return &s->materials[scene_material_of(s, primitive)];
-}
-
-static bool emits(const struct material *m)
-{
-    return m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0;
-}
-
-static bool environment_is_light(const struct scene *s)
-{
-    const struct environment *e = &s->environment;
-    if (e->type == ENVIRONMENT_NONE ||
-        !(e->radiance[0] > 0 || e->radiance[1] > 0 || e->radiance[2] > 0))
-        return false;
-    if (e->type == ENVIRONMENT_CONSTANT)
-        return true;
-    const float *texels = e->map.texels;
-    for (size_t i = 0; i < (size_t)e->map.width * e->map.height * 3; i++)
-        if (texels[i] * e->radiance[i % 3] > 0)
-            return true;
-    return false;
 }
 
 enum status steps_open(const struct scene *s, const struct reference *r,
@@ -57,20 +31,37 @@ enum status steps_open(const struct scene *s, const struct reference *r,
     n->reference = r;
     n->job = *job;
     n->arithmetic = arithmetic_of(device, job->launch.mode);
-    for (size_t i = 0; i < scene_primitive_count(s); i++) {
-        const struct material *m = material_of(s, (uint32_t)i);
-        if (!emits(m))
-            continue;
-        n->light_count++;
-        n->w_total += luminance(m->emission) * primitive_area(s, (uint32_t)i) *
-                      (m->emission_two_sided ? 2 : 1);
+    n->area_light = calloc(scene_primitive_count(s) + 1, sizeof *n->area_light);
+    if (!n->area_light) {
+        steps_close(n);
+        return error_msg(err, STATUS_MEMORY, "out of memory");
     }
-    n->p_env = !environment_is_light(s) ? 0 : n->w_total > 0 ? 0.5 : 1;
+    for (size_t i = 0; i < scene_primitive_count(s); i++) {
+        n->area_light[i] = n->area_lights;
+        n->area_lights += material_emits(material_of(s, (uint32_t)i));
+    }
     *out = n;
     return STATUS_OK;
 }
 
-void steps_close(struct steps *s) { free(s); }
+void steps_close(struct steps *s)
+{
+    if (s)
+        free(s->area_light);
+    free(s);
+}
+
+/* Is that light without a surface? */
+static bool is_delta_light(const struct steps *s, uint32_t light)
+{
+    return light >= s->area_lights && light - s->area_lights < s->scene->light_count;
+}
+
+static double mis_weight(const struct steps *s, double a, double b)
+{
+    double ratio = b / a;
+    return 1 / (1 + (s->scene->mis == MIS_BALANCE ? ratio : ratio * ratio));
+}
 
 /* ---- saying what differs ------------------------------------------------------------- */
 
@@ -305,33 +296,85 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
 
 /* ---- light that is seen -------------------------------------------------------------- */
 
+/* The emitter's choice from where the ray starts, for samples that the vertex before would take to
+ * that side; *relative: its error. With a tree the reference is asked again from points moved by
+ * their rounding, and every level of a descent (64 at most, for bounds) takes importances of some
+ * 16 roundings, 4 divisions and 3 roots into account. */
+static double emitter_chance(const struct steps *s, const struct path_vertex *v,
+                             const struct path_vertex *previous, double *relative)
+{
+    uint32_t light = s->area_light[v->primitive];
+    double side[3], P[3];
+    vec_scale(side, vec_dot(previous->wi, previous->Ng) < 0 ? -1 : 1, previous->Ng);
+    double chance = reference_light_chance(s->reference, light, v->origin, side);
+    *relative = 0;
+    if (s->scene->light_choice != LIGHT_CHOICE_TREE || !(chance > 0))
+        return chance;
+    double spread = 0, step = 4 * ULP * fmax(vec_max_abs(v->origin), 0x1p-20);
+    for (int i = 0; i < 3; i++) {
+        double most = 0;
+        for (int sign = -1; sign <= 1; sign += 2) {
+            vec_copy(P, v->origin);
+            P[i] += sign * step;
+            most = fmax(most, fabs(reference_light_chance(s->reference, light, P, side) - chance));
+        }
+        spread += most;
+    }
+    *relative = spread / chance + roundings(&s->arithmetic, 64 * 16, 64 * 4, 64 * 3);
+    return chance;
+}
+
 /* Density of the emitter hit, of (t, cos, distance factor): section 5, last paragraph. *relative:
  * its error. */
-static double emitter_pdf(const struct steps *s, const struct path_vertex *v, double cosine,
-                          double cosine_error, double *relative)
+static double emitter_pdf(const struct steps *s, const struct path_vertex *v,
+                          const struct path_vertex *previous, double cosine, double cosine_error,
+                          double *relative)
 {
     const struct scene *scene = s->scene;
-    const struct material *m = material_of(scene, v->primitive);
-    double share =
-        (1 - s->p_env) * luminance(m->emission) * (m->emission_two_sided ? 2 : 1) / s->w_total;
+    double of_choice, chance = emitter_chance(s, v, previous, &of_choice);
     size_t i = v->primitive - scene->triangle_count;
+    if (!(chance > 0))
+        return 0;
     if (v->primitive >= scene->triangle_count && i < scene->sphere_count) {
         double D[3], r = (double)scene->spheres[i].radius;
         vec_load(D, scene->spheres[i].center);
         double S = vec_max_abs(D) + vec_max_abs(v->origin);
         vec_madd(D, D, -1, v->origin);
         double d2 = vec_dot(D, D), apart = d2 / (r * r);
-        *relative = roundings(&s->arithmetic, 32, 3, 1) +
+        *relative = roundings(&s->arithmetic, 32, 3, 1) + of_choice +
                     8 * ULP * S / sqrt(d2) * (1 + 1 / fabs(apart - 1));
         if (apart > 1.0001) {
             double s2 = r * r / d2, cm = s2 / (1 + sqrt(1 - s2));
-            return share * primitive_area(scene, v->primitive) / (2 * 3.14159265358979323846 * cm);
+            return chance / (2 * 3.14159265358979323846 * cm);
         }
         if (fabs(apart - 1.0001) < 64 * ULP * (1 + S / r)) /* cone or area: rounding decides */
             *relative = INFINITY;
     }
-    *relative = roundings(&s->arithmetic, 32, 2, 0) + cosine_error / cosine;
-    return share * v->t * v->t / cosine;
+    *relative = roundings(&s->arithmetic, 32, 2, 0) + of_choice + cosine_error / cosine;
+    return chance / primitive_area(scene, v->primitive) * v->t * v->t / cosine;
+}
+
+/* Le at the vertex; room: its error. The texture is asked again from uv moved by the roundings of a
+ * place in texels. */
+static void emission_of(const struct steps *s, const struct path_vertex *v, double L[3],
+                        double room[3])
+{
+    const struct material *m = material_of(s->scene, v->primitive);
+    vec_load(L, m->emission);
+    if (!m->emission_texture)
+        return;
+    const struct texture *t = &s->scene->textures[m->emission_texture - 1];
+    double texel[4], moved[4];
+    texture_expected(t, v->uv, texel);
+    for (int i = 0; i < 4; i++) {
+        double uv[2] = {v->uv[0], v->uv[1]};
+        uv[i / 2] += (i % 2 ? -8 : 8) * ULP * fmax(1, fabs(uv[i / 2]));
+        texture_expected(t, uv, moved);
+        for (int c = 0; c < 3; c++)
+            room[c] += L[c] * fabs(moved[c] - texel[c]);
+    }
+    for (int c = 0; c < 3; c++)
+        L[c] = fmax(L[c] * texel[c], 0);
 }
 
 static bool emission_differs(struct look *l, const struct path_vertex *v,
@@ -350,7 +393,7 @@ static bool emission_differs(struct look *l, const struct path_vertex *v,
         const struct material *m = material_of(s->scene, v->primitive);
         struct hit_bounds b;
         double cosine, cosine_error = 16 * ULP, n[3];
-        if (!emits(m))
+        if (!material_emits(m))
             goto compare;
         primitive_normal(s->scene, v->primitive, v->P, n);
         hit_bounds(&s->arithmetic, s->scene, v->primitive, v->origin, v->direction, v->t, v->P, n,
@@ -363,15 +406,15 @@ static bool emission_differs(struct look *l, const struct path_vertex *v,
             return false; /* which side is seen is a matter of rounding, and the contribution's
                              weight too */
         if (cosine > 0) {
-            vec_load(L, m->emission);
-            pdf = s->w_total > 0 ? emitter_pdf(s, v, cosine, cosine_error, &relative) : 0;
+            emission_of(s, v, L, room);
+            if (previous)
+                pdf = emitter_pdf(s, v, previous, cosine, cosine_error, &relative);
         }
     }
 compare:;
     double w = 1;
     if (previous && previous->pdf_w > 0) {
-        double ratio = pdf / previous->pdf_w;
-        w = 1 / (1 + ratio * ratio);
+        w = mis_weight(s, previous->pdf_w, pdf);
     }
     double w_error = fmin(1, 2 * w * (1 - w) * relative + roundings(&s->arithmetic, 8, 2, 0) * w);
     if (relative > 0.5) /* the density is not known to a factor: any weight */
@@ -414,6 +457,7 @@ struct bsdf_question {
     const struct path_vertex *v;
     double frame[3][3], Ng[3];
     bool entering;
+    bool delta_light;
     double light_pdf, Le[3];
 };
 
@@ -434,7 +478,7 @@ static int ask_direct(void *ctx, const double *in, double *out)
     if (!(wi[2] > 0) || !(wo[2] > 0))
         return 0;
     reference_bsdf_eval(q->s->reference, q->v->material, in + 6, wo, wi, f, &pdf);
-    double ratio = pdf / q->light_pdf, w = 1 / (1 + ratio * ratio);
+    double w = q->delta_light ? 1 : mis_weight(q->s, q->light_pdf, pdf);
     for (int c = 0; c < 3; c++)
         out[c] = q->v->beta[c] * f[c] * wi[2] * q->Le[c] * w / q->light_pdf;
     return 0;
@@ -515,6 +559,7 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     double side = vec_dot(v->light_wi, v->Ng), wi[3];
     question_of(&b, s, v, true, wo);
     b.light_pdf = v->light_pdf_w;
+    b.delta_light = is_delta_light(s, v->light);
     vec_copy(b.Le, &a.value[5]);
     vec_to_local(wi, b.frame, v->light_wi);
     for (int i = 0; i < 3; i++) {
