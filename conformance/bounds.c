@@ -482,6 +482,84 @@ void texture_expected(const struct texture *t, const double uv[2], double out[4]
                  (c[2][k] * (1 - fx) + c[3][k] * fx) * fy;
 }
 
+uint32_t light_primitive(const struct scene *s, uint32_t light)
+{
+    uint32_t i = 0;
+    for (size_t id = 0; id < scene_primitive_count(s); id++)
+        if (material_emits(&s->materials[s->primitive_material[id]]) && i++ == light)
+            return (uint32_t)id;
+    return UINT32_MAX;
+}
+
+/* uv of section 4 at a point of the primitive. */
+static void uv_at(const struct scene *s, uint32_t primitive, const double P[3], double uv[2])
+{
+    const double pi = 3.14159265358979323846;
+    const struct sphere *sphere = sphere_of(s, primitive);
+    double c[3], n[3];
+    if (primitive < s->triangle_count) { /* weights are areas seen along the normal */
+        double v[3][3], e1[3], e2[3], f[3], x[3], b[3];
+        triangle_of(s, primitive, v);
+        vec_madd(e1, v[1], -1, v[0]);
+        vec_madd(e2, v[2], -1, v[0]);
+        vec_madd(f, P, -1, v[0]);
+        vec_cross(n, e1, e2);
+        vec_cross(x, f, e2);
+        b[1] = vec_dot(x, n) / vec_dot(n, n);
+        vec_cross(x, e1, f);
+        b[2] = vec_dot(x, n) / vec_dot(n, n);
+        b[0] = 1 - b[1] - b[2];
+        for (int i = 0; i < 2; i++) {
+            bool has_uv = s->triangle_flags[primitive] & TRIANGLE_HAS_UV;
+            uv[i] = has_uv ? 0 : b[1 + i];
+            for (int k = 0; k < 3 && has_uv; k++)
+                uv[i] += b[k] * (double)s->UV[s->triangles[primitive][k]][i];
+        }
+        return;
+    }
+    if (sphere) {
+        vec_load(c, sphere->center);
+        vec_madd(n, P, -1, c);
+        vec_normalize(n);
+        uv[0] = atan2(n[1], n[0]) / (2 * pi);
+        uv[0] += uv[0] < 0;
+        uv[1] = 1 - acos(fmin(fmax(n[2], -1), 1)) / pi;
+        return;
+    }
+    double frame[3][3], q[3];
+    const struct disk *disk = disk_of(s, primitive);
+    vec_load(c, disk->center);
+    vec_load(n, disk->normal);
+    vec_madd(q, P, -1, c);
+    vec_frame(n, frame);
+    for (int i = 0; i < 2; i++)
+        uv[i] = 0.5 + 0.5 * vec_dot(q, frame[i]) / (double)disk->radius;
+}
+
+void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                     const double o[3], const double d[3], double t, double spread[3])
+{
+    const struct material *m = &s->materials[s->primitive_material[primitive]];
+    spread[0] = spread[1] = spread[2] = 0;
+    if (!m->emission_texture)
+        return;
+    const struct texture *x = &s->textures[m->emission_texture - 1];
+    struct hit_bounds b;
+    double P[3], n[3], uv[2], here[4], moved[4];
+    vec_madd(P, o, t, d);
+    primitive_normal(s, primitive, P, n);
+    hit_bounds(a, s, primitive, o, d, t, P, n, &b);
+    uv_at(s, primitive, P, uv);
+    texture_expected(x, uv, here);
+    for (int i = 0; i < 4; i++) {
+        double at[2] = {uv[0], uv[1]};
+        at[i / 2] += i % 2 ? -b.uv[i / 2] : b.uv[i / 2];
+        texture_expected(x, at, moved);
+        for (int c = 0; c < 3; c++)
+            spread[c] += (double)m->emission[c] * fabs(moved[c] - here[c]);
+    }
+}
+
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2])
 {
     const struct material *m = &s->materials[material];

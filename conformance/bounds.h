@@ -86,6 +86,12 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
 
 /* Section 7.2 in double; out has three channels. */
 void texture_expected(const struct texture *t, const double uv[2], double out[4]);
+/* Error of the emission that a light sample has from o along d at distance t on that primitive, 0
+ * unless it is textured: what the texture does within the error of the point's uv (hit_bounds). */
+void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                     const double o[3], const double d[3], double t, double spread[3]);
+/* The primitive that is area light `light`; UINT32_MAX: there is none such. */
+uint32_t light_primitive(const struct scene *s, uint32_t light);
 /* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
 /* Errors of GGX in float32 for local wo and wi, with h their half vector, q = h.x^2 + h.y^2 +

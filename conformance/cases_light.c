@@ -91,6 +91,12 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
         environment_spread(&arithmetic, c->reference, a.value, spread);
         for (int i = 0; i < 3; i++)
             a.spread[5 + i] += spread[i];
+    } else if (light_primitive(c->scene, out[1]) != UINT32_MAX) {
+        double spread[3];
+        emission_spread(&arithmetic, c->scene, light_primitive(c->scene, out[1]), x, a.value,
+                        a.value[3], spread);
+        for (int i = 0; i < 3; i++)
+            a.spread[5 + i] += spread[i];
     }
     for (int i = 0; i < 3; i++)
         tally_near(t, v[i], a.value[5 + i], a.spread[5 + i] + 32 * ULP * fabs(a.value[5 + i]),

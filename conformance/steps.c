@@ -13,6 +13,7 @@ struct steps {
     struct arithmetic arithmetic;
     uint32_t area_lights;
     uint32_t *area_light; /* by primitive of the world: its index as a light */
+    uint32_t *emitters;   /* by light: its primitive */
 };
 
 static const struct material *material_of(const struct scene *s, uint32_t primitive)
@@ -32,13 +33,15 @@ enum status steps_open(const struct scene *s, const struct reference *r,
     n->job = *job;
     n->arithmetic = arithmetic_of(device, job->launch.mode);
     n->area_light = calloc(scene_primitive_count(s) + 1, sizeof *n->area_light);
-    if (!n->area_light) {
+    n->emitters = calloc(scene_primitive_count(s) + 1, sizeof *n->emitters);
+    if (!n->area_light || !n->emitters) {
         steps_close(n);
         return error_msg(err, STATUS_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < scene_primitive_count(s); i++) {
         n->area_light[i] = n->area_lights;
-        n->area_lights += material_emits(material_of(s, (uint32_t)i));
+        if (material_emits(material_of(s, (uint32_t)i)))
+            n->emitters[n->area_lights++] = (uint32_t)i;
     }
     *out = n;
     return STATUS_OK;
@@ -46,8 +49,10 @@ enum status steps_open(const struct scene *s, const struct reference *r,
 
 void steps_close(struct steps *s)
 {
-    if (s)
+    if (s) {
         free(s->area_light);
+        free(s->emitters);
+    }
     free(s);
 }
 
@@ -576,6 +581,12 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     if (isinf(a.value[4])) { /* the environment: radiance at rounded map coordinates */
         double spread[4];
         environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
+        for (int c = 0; c < 3; c++)
+            a.spread[5 + c] += spread[c];
+    } else if (v->light < s->area_lights) {
+        double spread[3];
+        emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
+                        a.value[4], spread);
         for (int c = 0; c < 3; c++)
             a.spread[5 + c] += spread[c];
     }
