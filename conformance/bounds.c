@@ -499,7 +499,7 @@ static void uv_at(const struct scene *s, uint32_t primitive, const double P[3], 
     double c[3], n[3];
     if (primitive < s->triangle_count) { /* weights are areas seen along the normal */
         double v[3][3], e1[3], e2[3], f[3], x[3], b[3];
-        triangle_of(s, primitive, v);
+        triangle_in_world(s, primitive, v);
         vec_madd(e1, v[1], -1, v[0]);
         vec_madd(e2, v[2], -1, v[0]);
         vec_madd(f, P, -1, v[0]);
