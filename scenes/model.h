@@ -68,6 +68,14 @@ struct model model_part(const struct model *m, uint64_t part);
 enum status model_box(struct arena *a, const double lo[3], const double hi[3], struct model *out);
 /* [-1,1] x [-1,1] in z = 0, facing +z, u along x and v along y. */
 enum status model_rectangle(struct arena *a, struct model *out);
+/* A landscape: heights over a grid of cells x cells squares on [-1,1] x [-1,1], facing +z, u along
+ * x and v along y; two triangles a square. */
+struct terrain {
+    uint32_t cells, octaves, seed;
+    double height, frequency; /* of the largest hills: at most about it and as many along a side */
+    bool flat;                /* no normals */
+};
+enum status model_terrain(struct arena *a, const struct terrain *t, struct model *out);
 
 /* Normals for smooth shading: at each place where vertices stand, the mean of the normals of the
  * triangles there, weighted by area (2 A n, summed). vertex_count of them, in the arena. */

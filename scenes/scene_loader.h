@@ -42,6 +42,7 @@ enum object_type {
     OBJECT_BOX,
     OBJECT_RECTANGLE,
     OBJECT_DISK,
+    OBJECT_TERRAIN,
     OBJECT_INSTANCE
 };
 

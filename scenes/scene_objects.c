@@ -257,6 +257,38 @@ static enum status load_rectangle(struct loader *l, const struct json *v, struct
     return STATUS_OK;
 }
 
+static enum status load_terrain(struct loader *l, const struct json *v, struct object *o)
+{
+    static const char *const keys[] = {"type",      "cells",   "octaves",  "seed",      "height",
+                                       "frequency", "normals", "material", "transform", NULL};
+    static const char *const modes[] = {"smooth", "face", NULL};
+    struct document *d = &l->d;
+    struct terrain t = {.height = 0.25, .frequency = 4};
+    int64_t cells = 256, octaves = 10, seed = 0;
+    int flat = 0;
+    const struct json *at;
+    TRY(read_object(d, v, keys));
+    if ((at = json_get(v, "cells")))
+        TRY(read_integer(d, at, 1, 8192, &cells));
+    if ((at = json_get(v, "octaves")))
+        TRY(read_integer(d, at, 1, 24, &octaves));
+    if ((at = json_get(v, "seed")))
+        TRY(read_integer(d, at, 0, UINT32_MAX, &seed));
+    if ((at = json_get(v, "normals")))
+        TRY(read_choice(d, at, modes, &flat));
+    TRY(field_number(d, v, "height", -1e3, 1e3, &t.height));
+    TRY(field_number(d, v, "frequency", 1e-3, 1e3, &t.frequency));
+    t.cells = (uint32_t)cells;
+    t.octaves = (uint32_t)octaves;
+    t.seed = (uint32_t)seed;
+    t.flat = flat;
+    o->normals = NORMALS_FILE;
+    o->model = add_model(l, v);
+    if (!o->model || model_terrain(&d->arena, &t, &o->model->model) != STATUS_OK)
+        return document_memory(d);
+    return STATUS_OK;
+}
+
 static enum status load_sphere(struct loader *l, const struct json *v, struct object *o)
 {
     static const char *const keys[] = {"type", "center", "radius", "material", "transform", NULL};
@@ -304,10 +336,10 @@ static enum status load_instance(struct loader *l, const struct json *v, struct 
 
 static enum status load_object(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const types[] = {"mesh", "sphere",   "box", "rectangle",
-                                        "disk", "instance", NULL};
+    static const char *const types[] = {"mesh", "sphere",  "box",      "rectangle",
+                                        "disk", "terrain", "instance", NULL};
     static enum status (*const load[])(struct loader *, const struct json *, struct object *) = {
-        load_mesh, load_sphere, load_box, load_rectangle, load_disk, load_instance};
+        load_mesh, load_sphere, load_box, load_rectangle, load_disk, load_terrain, load_instance};
     struct document *d = &l->d;
     const struct json *type_at, *material;
     int type;
