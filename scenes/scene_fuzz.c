@@ -11,10 +11,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char text[2048];
     if (scene_load_memory("/nonexistent/fuzz.json", (const char *)data, size, &s, &err) ==
         STATUS_OK) {
-        for (size_t i = 0; i < scene_primitive_count(s); i++)
+        size_t behind = s->prototype_triangle_count;
+        for (size_t i = 0; i < scene_primitive_count(s) + behind; i++)
             if (s->primitive_material[i] >= s->material_count)
                 __builtin_trap();
-        for (size_t i = 0; i < s->triangle_count; i++)
+        for (size_t i = 0; i < s->triangle_count + behind; i++)
             for (int k = 0; k < 3; k++)
                 if (s->triangles[i][k] >= s->vertex_count)
                     __builtin_trap();

@@ -249,6 +249,11 @@ static const struct bad table[] = {
     {OBJ("{\"type\": \"mesh\", \"file\": \"bad-texture.obj\"}"), STATUS_IO, "objects[0].file", "would replace"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-accessor.gltf\"}"), STATUS_PARSE, "objects[0].file", "bad-accessor.gltf"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"../scenes_bad_test.c\"}"), STATUS_PARSE, "objects[0].file", "scenes_bad_test.c"},
+    {HEAD "\"instancing\": \"some\", " NOOBJ, STATUS_TYPE, "instancing", "two-level"},
+    {HEAD "\"instancing\": \"two-level\", \"groups\": {\"g\": [{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"scale\": 1e6}]}]}, \"objects\": [{\"type\": \"instance\", \"group\": \"g\"}, {\"type\": \"instance\", \"group\": \"g\", \"transform\": [{\"scale\": 1e-9}]}]}", STATUS_RANGE, "objects[1]", "\"instancing\": \"flatten\""},
+    {OBJ("{\"type\": \"terrain\"}"), STATUS_TYPE, "objects[0]", "\"material\" is missing"},
+    {OBJ("{\"type\": \"terrain\", \"material\": \"grey\", \"cells\": 0}"), STATUS_RANGE, "objects[0].cells", "from 1 to 8192"},
+    {OBJ("{\"type\": \"terrain\", \"material\": \"grey\", \"file\": \"a.obj\"}"), STATUS_TYPE, "objects[0].file", "expected one of"},
     /* groups */
     {HEAD "\"groups\": [], " NOOBJ, STATUS_TYPE, "groups", "by name"},
     {HEAD "\"groups\": {\"g\": []}, " NOOBJ, STATUS_TYPE, "groups.g", "empty"},

@@ -776,6 +776,130 @@ static void test_blob(void **state)
     scene_free(s);
 }
 
+/* Which groups are kept, by the rule of docs/scenes.md. A tree of 20,000 triangles stands 20 times
+ * in a wood, which stands three times: 1.2 million. */
+static void test_instancing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *how;
+        size_t prototypes, instances, stored, world;
+    } wanted[] = {
+        {"auto", 1, 60, 20000, 2}, /* 200 bytes a triangle: the tree pays, then the wood does not */
+        {"two-level", 1, 3, 400000, 2}, /* the outermost that can be */
+        {"flatten", 0, 0, 0, 1200002},
+    };
+    for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) {
+        struct text t = {0};
+        text_printf(&t, GREY ", \"instancing\": \"%s\", \"groups\": {\"wood\": [", wanted[w].how);
+        for (int i = 0; i < 20; i++)
+            text_printf(&t,
+                        "%s{\"type\": \"instance\", \"group\": \"tree\", \"transform\": "
+                        "[{\"scale\": %s}, {\"translate\": [%d,0,0]}]}",
+                        i ? "," : "", i % 2 ? "-1" : "0.5", 3 * i);
+        text_puts(&t, "], \"tree\": [{\"type\": \"terrain\", \"cells\": 100, \"material\": "
+                      "\"grey\"}]}, \"objects\": [{\"type\": \"rectangle\", \"material\": "
+                      "\"grey\"}");
+        for (int i = 0; i < 3; i++)
+            text_printf(&t,
+                        ", {\"type\": \"instance\", \"group\": \"wood\", \"transform\": "
+                        "[{\"translate\": [0,%d,0]}]}",
+                        4 * i);
+        text_puts(&t, "]");
+        struct scene *s = scene_of(t.data);
+        text_free(&t);
+        assert_int_equal(s->prototype_count, wanted[w].prototypes);
+        assert_int_equal(s->instance_count, wanted[w].instances);
+        assert_int_equal(s->prototype_triangle_count, wanted[w].stored);
+        assert_int_equal(s->triangle_count, wanted[w].world);
+        assert_int_equal(scene_effective_triangles(s), 1200002);
+        if (s->instance_count == 60) { /* a parent's transform after the group's own */
+            const struct instance *n = &s->instances[20 + 3];
+            assert_true(instance_mirrors(n) && n->to_world[0][0] == -1);
+            assert_true(n->to_world[0][3] == 9 && n->to_world[1][3] == 4);
+            const struct instance *of;
+            assert_int_equal(scene_triangle_of(s, n->first_id + 7, &of), 2 + 7);
+            assert_ptr_equal(of, n);
+        }
+        scene_free(s);
+    }
+}
+
+/* Small scenes are flattened, and so is what cannot be kept. */
+static void test_flattening(void **state)
+{
+    (void)state;
+    static const char *const groups[] = {
+        "{\"type\": \"box\", \"material\": \"grey\"}",
+        "{\"type\": \"box\", \"material\": \"grey\"}, {\"type\": \"sphere\", \"material\": "
+        "\"grey\"}",
+        "{\"type\": \"box\", \"material\": \"lamp\"}",
+        "{\"type\": \"box\", \"material\": \"fog\"}",
+    };
+    for (int how = 0; how < 2; how++)
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+            struct text t = {0};
+            text_printf(&t,
+                        "\"materials\": {\"grey\": {\"type\": \"diffuse\"}, \"lamp\": {\"type\": "
+                        "\"diffuse\", \"emission\": 1}, \"fog\": {\"type\": \"interface\", "
+                        "\"medium\": {\"density\": 1}}}, %s\"groups\": {\"g\": [%s]}, "
+                        "\"objects\": [{\"type\": \"instance\", \"group\": \"g\"}, {\"type\": "
+                        "\"instance\", \"group\": \"g\", \"transform\": [{\"translate\": "
+                        "[5,0,0]}]}]",
+                        how ? "\"instancing\": \"two-level\", " : "", groups[i]);
+            struct scene *s = scene_of(t.data);
+            text_free(&t);
+            assert_int_equal(s->instance_count, how && i == 0 ? 2 : 0);
+            assert_int_equal(scene_effective_triangles(s), 24);
+            scene_free(s);
+        }
+}
+
+static struct scene *terrain_of(const char *keys)
+{
+    struct text t = {0};
+    text_printf(&t, "{\"type\": \"terrain\", \"material\": \"grey\"%s}", keys);
+    struct scene *s = objects_of(t.data);
+    text_free(&t);
+    return s;
+}
+
+static void test_terrain(void **state)
+{
+    (void)state;
+    struct scene *s = terrain_of(", \"cells\": 16, \"seed\": 5"),
+                 *fine = terrain_of(", \"cells\": 32, \"seed\": 5"),
+                 *other = terrain_of(", \"cells\": 16, \"seed\": 6, \"normals\": \"face\"");
+    assert_int_equal(s->triangle_count, 512);
+    assert_int_equal(s->vertex_count, 289);
+    assert_null(other->N);
+    size_t differ = 0;
+    uint32_t fnv = 2166136261U;
+    for (size_t j = 0; j <= 16; j++)
+        for (size_t i = 0; i <= 16; i++) {
+            const float *p = s->P[17 * j + i], *n = s->N[17 * j + i];
+            /* a finer grid is the same land */
+            assert_memory_equal(p, fine->P[33 * 2 * j + 2 * i], 12);
+            assert_true(fabsf(p[2]) <= 0.25F * 2);
+            assert_true(n[2] > 0 && fabsf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2] - 1) < 1e-6F);
+            differ += p[2] != other->P[17 * j + i][2];
+            uint32_t bits;
+            memcpy(&bits, &p[2], 4);
+            fnv = (fnv ^ bits) * 16777619U;
+        }
+    assert_true(differ > 280);
+    assert_int_equal(fnv, 0x17A03FBFU);              /* the same on every machine */
+    for (size_t i = 0; i < s->triangle_count; i++) { /* all face up */
+        const uint32_t *t = s->triangles[i];
+        float ax = s->P[t[1]][0] - s->P[t[0]][0], ay = s->P[t[1]][1] - s->P[t[0]][1];
+        float bx = s->P[t[2]][0] - s->P[t[0]][0], by = s->P[t[2]][1] - s->P[t[0]][1];
+        assert_true(ax * by - ay * bx > 0);
+    }
+    scene_free(s);
+    scene_free(fine);
+    scene_free(other);
+}
+
 static void test_library_loads(void **state)
 {
     (void)state;
@@ -826,6 +950,9 @@ int main(void)
         cmocka_unit_test(test_nan_vertices),
         cmocka_unit_test(test_cornell),
         cmocka_unit_test(test_blob),
+        cmocka_unit_test(test_instancing),
+        cmocka_unit_test(test_flattening),
+        cmocka_unit_test(test_terrain),
         cmocka_unit_test(test_library_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* plants FOLDER: the prototypes of library/instances.json as binary PLY: the crown and the trunk of a
- * conifer, a tuft of grass and a stone. */
+/* plants FOLDER: the prototypes of library/instances.json as binary PLY: the crown and the trunk of
+ * a conifer, a tuft of grass and a stone. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

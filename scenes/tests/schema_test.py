@@ -58,6 +58,7 @@ GOOD = {
             "emission": 2,
         },
     },
+    "instancing": "two-level",
     "objects": [
         {"type": "sphere", "material": "m"},
         {
@@ -67,6 +68,7 @@ GOOD = {
             "face_materials": ["m"],
             "normals": "angle",
         },
+        {"type": "terrain", "material": "m", "cells": 8, "octaves": 3, "seed": 1, "height": 1, "frequency": 2, "normals": "face"},
     ],
     "lights": [
         {"type": "point", "position": [0, 1, 0], "intensity": [1, 0, 2]},
@@ -100,6 +102,9 @@ BAD = [
     changed(["film"], {"filter": {"type": "tent", "radius": 0}}),
     changed(["film"], {"crop": [0, 0, 5]}),
     changed(["render"], {"clamp": 0}),
+    changed(["instancing"], "some"),
+    changed(["objects", 0], {"type": "terrain"}),
+    changed(["objects", 0], {"type": "terrain", "material": "m", "cells": 8193}),
     changed(["film"], {"width": 0}),
     changed(["render"], {"spp": 1.5}),
     changed(["materials", "m"], {"type": "diffus"}),
