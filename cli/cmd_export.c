@@ -1,9 +1,7 @@
-/* isophote export: a result store as JSON Lines, or a scene for Mitsuba 3. isophote import: JSON
- * Lines into a store. */
+/* isophote export: a result store as JSON Lines, or a scene for Mitsuba 3. */
 #include "cli.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "reports.h"
 #include "scenes.h"
@@ -119,52 +117,4 @@ int cmd_export(int argc, char **argv)
     if (err.code)
         return report_error(&err, false);
     return scene ? export_scene(scene, out, &mitsuba) : export_store(store_name, out);
-}
-
-int cmd_import(int argc, char **argv)
-{
-    const char *store_name = NULL;
-    const struct option options[] = {
-        {"--store", OPTION_STRING, &store_name, "FILE",
-         "the result store to add to; made if it is not there", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote import FILE... --store FILE",
-        .summary = "Adds the runs of JSON Lines files (docs/results.md) to a result store: all "
-                   "records of a file or\n"
-                   "none. Results of several machines come together in one store this way.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .min_args = 1,
-        .max_args = SIZE_MAX,
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
-    struct error err = {0};
-    struct store *store = NULL;
-    struct arena a = {0};
-    enum status st = STATUS_OK;
-    bool made = false;
-    size_t taken = 0;
-    if (!store_name)
-        st = error_msg(&err, STATUS_ARG, "import needs --store FILE");
-    for (size_t i = 1; i <= args && !st; i++) {
-        char *data = NULL;
-        size_t size = 0;
-        st = file_read(&a, argv[i], 0, &data, &size, &err);
-        if (!st && !store) {
-            made = access(store_name, F_OK) != 0;
-            st = store_open(store_name, false, &store, &err);
-        }
-        if (!st)
-            st = store_import(store, argv[i], data, size, &err);
-        taken += !st;
-        arena_free(&a);
-    }
-    store_close(store);
-    if (made && taken == 0)
-        unlink(store_name); /* nothing is in it */
-    return st ? report_error(&err, false) : EXIT_PASS;
 }

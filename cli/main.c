@@ -20,7 +20,7 @@ static const struct command {
     {"report", cmd_report, "make one HTML, Markdown or CSV file of a result store"},
     {"compare", cmd_compare, "compare two result stores: regressions and improvements"},
     {"export", cmd_export, "write a result store as JSON Lines, or a scene for Mitsuba 3"},
-    {"import", cmd_import, "read JSON Lines into a result store"},
+    {"import", cmd_import, "make a scene of a model file, or read JSON Lines into a result store"},
     {"aslc", cmd_aslc, "compile shaders, or say what is wrong with them"},
     {"shade", cmd_shade, "run a shader on a grid, with no scene"},
     {"doctor", cmd_doctor, "say what is installed, what is not, and how to get it"},

@@ -14,11 +14,14 @@ struct page {
 
 void section_findings(struct page *p);
 void section_cases(struct page *p);
+void section_models(struct page *p);
 void section_rates(struct page *p);
 void section_blocks(struct page *p);
 void section_phases(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
+
+bool html_is_model_case(const char *name); /* shown by section_models alone */
 
 /* ---- shared pieces ---------------------------------------------------------------------- */
 

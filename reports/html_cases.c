@@ -235,7 +235,8 @@ static void skips(struct page *p)
         return;
     }
     for (size_t i = 0; i < s->case_count; i++)
-        if (s->cases[i].record->verdict == VERDICT_SKIP)
+        if (s->cases[i].record->verdict == VERDICT_SKIP &&
+            !html_is_model_case(s->cases[i].record->name))
             list[n++] = &s->cases[i];
     if (n == 0)
         return;
@@ -282,6 +283,8 @@ void section_cases(struct page *p)
     }
     for (size_t i = 0; i < s->name_count; i++) {
         const char *name = s->names[i];
+        if (html_is_model_case(name))
+            continue;
         size_t length = level_length(name);
         if (n == 0 || levels[n - 1].length != length ||
             strncmp(levels[n - 1].name, name, length) != 0)
@@ -294,6 +297,8 @@ void section_cases(struct page *p)
                 l->count[x->record->verdict]++;
         }
     }
+    if (n == 0)
+        return;
     qsort(levels, n, sizeof *levels, level_order);
     text_puts(
         p->t,

@@ -734,7 +734,12 @@ bool source_read_gltf(struct source *s)
         STATUS_OK)
         source_refuse(s, why.code, "cannot read the model %s: line %u, column %u: %s", s->path,
                       why.line, why.col, why.msg);
-    const char *version = gltf_text(&g, gltf_get(&g, g.root, "asset", JSON_OBJECT), "version");
+    const struct json *asset = gltf_get(&g, g.root, "asset", JSON_OBJECT),
+                      *number = asset ? json_get(asset, "version") : NULL; /* glTF 1 has both */
+    const char *version = !number                                             ? NULL
+                          : number->type == JSON_STRING                       ? number->string
+                          : number->type == JSON_NUMBER && number->number < 2 ? "1.0"
+                                                                              : "unknown";
     if (version && version[0] == '1') {
         source_note(s, "the places of nodes that are turned and moved: Assimp 5.2.5 reads them "
                        "wrongly from glTF 1");

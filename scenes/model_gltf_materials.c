@@ -293,10 +293,6 @@ static void write_alpha(struct surface *u)
     bool mask = strcmp(mode, "MASK") == 0;
     if (u->base[3] == 1 && !u->base_map)
         return;
-    if (mask) {
-        source_note(g->s, "alpha masks");
-        return;
-    }
     source_scalar(u->w, "opacity", u->base[3], u->base_map, "a");
     if (mask) {
         json_key_string(u->w, "alpha_mode", "mask");

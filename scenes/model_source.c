@@ -24,6 +24,8 @@ void source_refuse(struct source *s, enum status status, const char *fmt, ...)
             *c = ' ';
     for (size_t n = strlen(r.message); n && r.message[n - 1] == ' '; n--)
         r.message[n - 1] = '\0';
+    if (s->refused)
+        s->refused(s);
     bool ok = ftruncate(s->fd, sizeof r) == 0 && pwrite(s->fd, &r, sizeof r, 0) == sizeof r;
     _exit(ok ? CHILD_DONE : CHILD_FAILED);
 }
@@ -531,6 +533,52 @@ static void put_parts(struct writing *w)
     }
 }
 
+/* ---- meshes without a surface --------------------------------------------------------------- */
+
+static bool has_area(const struct source *s, const struct source_mesh *m, const uint64_t corner[3])
+{
+    double p[3][3], e[2][3], len2 = 0;
+    for (int k = 0; k < 3; k++) {
+        struct source_vertex v;
+        if (corner[k] >= m->vertex_count)
+            return true; /* put_mesh refuses it */
+        read_vertex(s, m, corner[k], &v);
+        for (int c = 0; c < 3; c++)
+            p[k][c] = (double)v.P[c];
+    }
+    for (int c = 0; c < 3; c++) {
+        e[0][c] = p[1][c] - p[0][c];
+        e[1][c] = p[2][c] - p[0][c];
+    }
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        double x = e[0][j] * e[1][k] - e[0][k] * e[1][j];
+        len2 += x * x;
+    }
+    return len2 >= 1e-36 && len2 <= 1e37; /* NaN fails; scene_flatten.c judges in the world */
+}
+
+/* A part that cannot be seen would be an error of the scene that places it. */
+static void drop_flat_meshes(struct source *s)
+{
+    unsigned dropped = 0;
+    for (uint32_t i = 0; i < s->mesh_count; i++) {
+        struct source_mesh *m = &s->meshes[i];
+        bool seen = m->triangle_count == 0;
+        for (uint64_t k = 0; k < m->face_count && !seen; k++) {
+            uint64_t corner[3];
+            seen = s->triangle(m, k, corner) && has_area(s, m, corner);
+        }
+        if (!seen) {
+            m->triangle_count = m->face_count = 0;
+            dropped++;
+        }
+    }
+    if (dropped)
+        source_note(s, "%u meshes whose triangles have no area or vertices that are not finite",
+                    dropped);
+}
+
 /* ---- counting ------------------------------------------------------------------------------- */
 
 struct totals {
@@ -847,9 +895,15 @@ static void map_result(struct writing *w, const struct totals *t, const struct t
 
 void source_write(struct source *s)
 {
+    if (s->layout == MODEL_PARTS)
+        drop_flat_meshes(s);
     struct totals t = count_all(s);
-    if (t.triangles == 0)
-        source_refuse(s, STATUS_TYPE, "the model %s has no triangles", s->path);
+    uint64_t placed = 0;
+    for (size_t i = 0; i < s->node_count && !placed; i++)
+        placed = node_triangles(s, &s->nodes[i]);
+    if (t.triangles == 0 || !placed)
+        source_refuse(s, STATUS_TYPE, "the model %s has no triangles%s", s->path,
+                      s->noted_count ? " that can be seen" : "");
     give_materials(s, &t);
     struct json_writer description = describe(s);
     struct writing w = {.s = s};

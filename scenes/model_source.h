@@ -43,6 +43,7 @@ struct source {
     const char *path;
     int fd;
     enum model_layout layout;
+    void (*refused)(struct source *s); /* for tests: called in place of ending the process */
     struct arena arena;
     bool angle_normals; /* meshes without normals get smooth ones */
     struct source_mesh *meshes;

@@ -174,6 +174,65 @@ case_unwritable_folder()
 }
 
 # All of a file or none, and no empty store for it.
+# A model as a scene: what is made, what is said, and that it renders.
+case_import_model()
+{
+    mkdir models
+    cat >models/roof.obj <<'EOF'
+mtllib roof.mtl
+v 0 0 0
+v 1 0 0
+v 0 1 0
+v 0 0 1
+vt 0 0
+usemtl tiles
+f 1/1 3/1 2/1
+f 1/1 2/1 4/1
+f 1/1 4/1 3/1
+usemtl wood
+f 2/1 3/1 4/1
+EOF
+    printf 'newmtl tiles\nKd 0.8 0.2 0.1\nmap_Kd tiles.png\nnewmtl wood\nKd 0.3 0.2 0.1\n' >models/roof.mtl
+    run 0 import models/roof.obj -o out/roof.json
+    prints '^wrote out/roof.json: 4 triangles, 2 materials, 0 textures, 0 lights without surface; camera made here, light made here$'
+    prints '^not carried over: texture tiles: .*tiles.png'
+    grep -q '"file": "../models/roof.obj"' out/roof.json || fail "the model is not named from the scene's folder"
+    run 0 render out/roof.json "${small[@]}" -o out/roof.png
+    run 0 import models/roof.obj -o out/roof.json --up z --json
+    [ "$(json triangles) $(json camera) $(json not_carried_over)" = "4 made 1" ] || fail "the summary is wrong"
+    # what cannot be
+    run 2 import models/roof.obj
+    says 'import needs -o scene.json for a model'
+    one_line
+    run 2 import models/roof.obj models/roof.obj -o out/two.json
+    says 'one model, found 2'
+    run 2 import models/roof.obj -o out/two.json --camera main
+    says 'has no camera "main"'
+    run 2 import models/roof.obj -o out/two.json --up x
+    says 'expected y or z'
+    run 2 import models/roof.mtl -o out/two.json
+    says 'cannot read the model models/roof.mtl'
+    run 2 import models/none.obj -o out/two.json
+    says 'none.obj'
+    run 2 import models/roof.obj -o out/none/two.json
+    says 'out/none'
+    [ ! -e out/two.json ] || fail "a scene was written all the same"
+    # many
+    printf 'v 0 0 0\nv 1 1 1\nl 1 2\n' >models/line.obj
+    run 0 import --check models --store out/models.db
+    prints '^obj +imported +4  roof.obj'
+    prints '^obj +refused +0  line.obj .*has no triangles'
+    prints '^2 models: 1 imported and rendered, 1 refused, 0 failed$'
+    run 0 report --store out/models.db -o out/models.html
+    grep -q 'Model files' out/models.html && grep -q 'roof.obj' out/models.html || fail "the report has no table of models"
+    run 0 import --check models/roof.obj --json
+    [ "$(json '[0].verdict')" = imported ] || fail "the table is wrong"
+    run 2 import --check out/none
+    says 'out/none'
+    run 2 import --check out --store out/models.db -o x.json
+    says 'go with one model'
+}
+
 case_bad_import()
 {
     printf '{"type":"isophote-store","schema":1}\n{"type":"run"' >j.jsonl

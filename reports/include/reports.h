@@ -27,7 +27,7 @@ const char *verdict_name(enum verdict v); /* "PASS" */
 /* Strings are borrowed for the time of the call; NULL is stored as NULL. */
 struct run_record {
     int64_t id;       /* given by the store */
-    const char *kind; /* "conform", "bench", "sweep" */
+    const char *kind; /* "conform", "bench", "sweep", "import" */
     const char *started_utc;
     const char *command;     /* the exact command line, shell-quoted */
     const char *environment; /* JSON object: host, cpu, os, compiler, clocks ... */

@@ -395,6 +395,36 @@ enum status scene_load(const char *path, struct scene **out, struct error *err);
 enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
                               struct error *err);
 void scene_free(struct scene *s); /* accepts NULL */
+
+/* ---- models as scenes ------------------------------------------------------------------------ */
+
+struct scene_import_options { /* zeroed: the defaults */
+    const char *camera;       /* name of one of the model's; NULL: its first */
+    bool up_z;                /* z is up, for the view and the lamp that are made here; false: y */
+    double light_scale;       /* factor on the model's own lights; 0: 1 */
+    bool studio;              /* the lamp and the sky, although the model has lights */
+    double headlight;         /* intensity of a light where the camera stands, W/sr; 0: none */
+};
+struct scene_import {
+    const char *text; /* the scene file */
+    size_t size;
+    const char *const *notes; /* what is not carried over, a line each */
+    size_t note_count;
+    const char *const *files; /* images from inside the model, written beside the scene */
+    size_t file_count;
+    size_t triangles, materials, textures, lights; /* of the model; instances count each time */
+    bool own_camera, own_lights; /* false: made here */
+    double radius;               /* half of the bounding box's diagonal */
+};
+/* A scene file for a model file: its materials, textures, lights, cameras and placed parts in the
+ * words of docs/scenes.md, its geometry by reference. A model without a camera gets one that frames
+ * it, one without lights a lamp and a gray sky. Images inside the model are written to the folder
+ * STEM.textures beside `scene`, the path that the file is for (which is not written); images that
+ * cannot be read are noted and their factors stay. The scene loads. In the arena. Fails as
+ * model_import and scene_load do; ARG for a camera that is not there. */
+enum status scene_import(struct arena *a, const char *model, const char *scene,
+                         const struct scene_import_options *options, struct scene_import *out,
+                         struct error *err);
 /* ---- the embedded library ---------------------------------------------------------------------
  */
 

@@ -1,0 +1,195 @@
+/* isophote import: a model file as a scene; JSON Lines into a result store. */
+#include "cli.h"
+#include "import_check.h"
+#include "import_scene.h"
+
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "reports.h"
+
+struct import_command {
+    const char *store, *out, *camera, *up;
+    double light_scale;
+    bool check, json;
+};
+
+/* ---- a store -------------------------------------------------------------------------------- */
+
+static int import_store(const char *store_name, char **files, size_t count)
+{
+    struct error err = {0};
+    struct store *store = NULL;
+    struct arena a = {0};
+    enum status st = STATUS_OK;
+    bool made = false;
+    size_t taken = 0;
+    for (size_t i = 0; i < count && !st; i++) {
+        char *data = NULL;
+        size_t size = 0;
+        st = file_read(&a, files[i], 0, &data, &size, &err);
+        if (!st && !store) {
+            made = access(store_name, F_OK) != 0;
+            st = store_open(store_name, false, &store, &err);
+        }
+        if (!st)
+            st = store_import(store, files[i], data, size, &err);
+        taken += !st;
+        arena_free(&a);
+    }
+    store_close(store);
+    if (made && taken == 0)
+        unlink(store_name); /* nothing is in it */
+    return st ? report_error(&err, false) : EXIT_PASS;
+}
+
+/* ---- a scene -------------------------------------------------------------------------------- */
+
+static bool print_json(const char *model, const char *out, const struct scene_import *s,
+                       const struct scene_import_options *o, const char *how)
+{
+    struct json_writer w = {.pretty = true};
+    json_begin_object(&w);
+    json_key_string(&w, "model", model);
+    json_key_string(&w, "scene", out);
+    json_key_integer(&w, "triangles", (int64_t)s->triangles);
+    json_key_integer(&w, "materials", (int64_t)s->materials);
+    json_key_integer(&w, "textures", (int64_t)s->textures);
+    json_key_integer(&w, "lights", (int64_t)s->lights);
+    json_key_string(&w, "camera", s->own_camera ? "model" : "made");
+    json_key_string(&w, "light", s->own_lights ? "model" : "made");
+    json_key_number(&w, "light_scale", o->light_scale > 0 ? o->light_scale : 1);
+    json_key_string(&w, "exposure", how);
+    json_key(&w, "files");
+    json_begin_array(&w);
+    for (size_t i = 0; i < s->file_count; i++)
+        json_string(&w, s->files[i]);
+    json_end_array(&w);
+    json_key(&w, "not_carried_over");
+    json_begin_array(&w);
+    for (size_t i = 0; i < s->note_count; i++)
+        json_string(&w, s->notes[i]);
+    json_end_array(&w);
+    json_end_object(&w);
+    return json_print(&w);
+}
+
+static void print_text(const char *out, const struct scene_import *s, const char *how)
+{
+    printf("wrote %s: %zu triangle%s, %zu material%s, %zu texture%s, %zu light%s without surface; "
+           "camera %s, light %s\n",
+           out, s->triangles, s->triangles == 1 ? "" : "s", s->materials,
+           s->materials == 1 ? "" : "s", s->textures, s->textures == 1 ? "" : "s", s->lights,
+           s->lights == 1 ? "" : "s", s->own_camera ? "of the model" : "made here",
+           s->own_lights ? "of the model" : "made here");
+    if (how)
+        printf("added: %s\n", how);
+    for (size_t i = 0; i < s->file_count; i++)
+        printf("wrote %s\n", s->files[i]);
+    for (size_t i = 0; i < s->note_count; i++)
+        printf("not carried over: %s\n", s->notes[i]);
+}
+
+static bool is_stl(const char *path)
+{
+    size_t n = strlen(path);
+    return n >= 4 && strcasecmp(path + n - 4, ".stl") == 0;
+}
+
+static int import_model(const struct import_command *c, const char *model)
+{
+    struct arena a = {0};
+    struct error err = {0};
+    struct scene_import s;
+    struct import_picture picture;
+    const char *how;
+    /* printers' files stand on z by custom */
+    struct scene_import_options o = {.camera = c->camera,
+                                     .light_scale = c->light_scale,
+                                     .up_z = c->up ? strcmp(c->up, "z") == 0 : is_stl(model)};
+    enum status st = import_exposed(&a, model, c->out, &o, &s, &picture, &how, &err);
+    if (!st)
+        st = file_write(c->out, s.text, s.size, &err);
+    bool printed = true;
+    if (!st && c->json)
+        printed = print_json(model, c->out, &s, &o, how);
+    else if (!st)
+        print_text(c->out, &s, how);
+    arena_free(&a);
+    return st ? report_error(&err, false) : printed ? EXIT_PASS : EXIT_BAD_INPUT;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static enum status check_use(const struct import_command *c, size_t files, struct error *err)
+{
+    bool model = !c->store && !c->check;
+    if (model && !c->out)
+        return error_msg(err, STATUS_ARG,
+                         "import needs -o scene.json for a model, --store FILE for JSON Lines, or "
+                         "--check for many models");
+    if (!model && (c->out || c->camera || c->up || c->light_scale > 0))
+        return error_msg(err, STATUS_ARG, "-o, --camera, --up and --light-scale go with one model");
+    if (model && files != 1)
+        return error_msg(err, STATUS_ARG, "-o takes one model, found %zu", files);
+    if (c->up && strcmp(c->up, "y") != 0 && strcmp(c->up, "z") != 0)
+        return error_msg(err, STATUS_ARG, "--up %s: expected y or z", c->up);
+    if (c->light_scale < 0)
+        return error_msg(err, STATUS_ARG, "--light-scale %g: expected a number above 0",
+                         c->light_scale);
+    return STATUS_OK;
+}
+
+int cmd_import(int argc, char **argv)
+{
+    struct import_command c = {0};
+    const struct option options[] = {
+        {"-o", OPTION_STRING, &c.out, "SCENE.json", "the scene file to write for a model", NULL},
+        {"--camera", OPTION_STRING, &c.camera, "NAME",
+         "which of the model's cameras (default: its first; without any, one that frames it)",
+         NULL},
+        {"--up", OPTION_STRING, &c.up, "y|z",
+         "where up is for a camera and a lamp that are made here (default y; z for STL)", NULL},
+        {"--light-scale", OPTION_DOUBLE, &c.light_scale, "X",
+         "factor on the model's own lights (default: 1, or what exposes the picture well)", NULL},
+        {"--check", OPTION_FLAG, &c.check, NULL,
+         "models and folders of them: import and render each small, write nothing but a table",
+         NULL},
+        {"--store", OPTION_STRING, &c.store, "FILE",
+         "the result store to add to; made if it is not there", NULL},
+        {"--json", OPTION_FLAG, &c.json, NULL, "one JSON document on standard output", NULL},
+    };
+    const struct command_line line = {
+        .usage = "isophote import MODEL -o SCENE.json [options]\n"
+                 "       isophote import --check MODEL|FOLDER... [--store FILE]\n"
+                 "       isophote import FILE.jsonl... --store FILE",
+        .summary =
+            "Writes a scene file (docs/scenes.md) for a model: glTF 2, OBJ, PLY, STL, 3DS, "
+            "Collada, FBX and\n"
+            "whatever else Assimp reads. Its geometry stays in the model's file; images inside it "
+            "are written\n"
+            "to the folder SCENE.textures. What is not carried over is listed.\n"
+            "Or adds the runs of JSON Lines files (docs/results.md) to a result store: all records "
+            "of a file or\n"
+            "none. Results of several machines come together in one store this way.",
+        .options = options,
+        .option_count = sizeof options / sizeof *options,
+        .min_args = 1,
+        .max_args = SIZE_MAX,
+        .examples = "  isophote import helmet.glb -o helmet.json && isophote render helmet.json -o "
+                    "helmet.png\n"
+                    "  isophote import --check models/ --store out/models.db\n"
+                    "  isophote import other-machine.jsonl --store out/mine.db\n",
+    };
+    size_t args;
+    int status = options_parse(argc, argv, &line, &args);
+    if (status >= 0)
+        return status;
+    struct error err = {0};
+    if (check_use(&c, args, &err))
+        return report_error(&err, false);
+    if (c.check)
+        return import_check(argv + 1, args, c.store, c.json);
+    return c.store ? import_store(c.store, argv + 1, args) : import_model(&c, argv[1]);
+}

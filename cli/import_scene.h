@@ -1,0 +1,23 @@
+/* A model file as a scene that is well exposed: scene_import, and looks at its picture. */
+#ifndef ISOPHOTE_CLI_IMPORT_SCENE_H
+#define ISOPHOTE_CLI_IMPORT_SCENE_H
+
+#include "reference.h"
+
+/* A small picture of the reference's. */
+struct import_picture {
+    double bright; /* luminance that 9 of 10 pixels that are not black do not exceed */
+    bool finite;   /* all of them */
+};
+enum status import_look(const char *path, const char *text, size_t size, struct import_picture *out,
+                        struct error *err);
+
+/* scene_import with `options`, which are changed until its picture is neither dark nor blown out:
+ * the model's own lights, whose units differ from program to program, are scaled, and where they do
+ * not reach what the camera sees light is added. A light_scale that is given stays. *how says what
+ * was done, NULL for nothing. */
+enum status import_exposed(struct arena *a, const char *model, const char *scene,
+                           struct scene_import_options *options, struct scene_import *out,
+                           struct import_picture *picture, const char **how, struct error *err);
+
+#endif

@@ -1,0 +1,702 @@
+/* Model files made by this test, as scenes: what each says arrives in struct scene with the values
+ * that the formats' specifications give it. */
+#define _GNU_SOURCE
+#include "scenes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/isophote-import-test-XXXXXX";
+static struct arena arena;
+
+static const char *path_of(const char *name) { return arena_printf(&arena, "%s/%s", folder, name); }
+
+static void write_bytes(const char *name, const void *data, size_t size)
+{
+    struct error err = {0};
+    if (file_write(path_of(name), data, size, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    write_bytes(name, text, strlen(text));
+}
+
+/* A 2 x 1 PNG of 8-bit RGB. */
+static void write_png(const char *name, const uint8_t rgb[6])
+{
+    const uint8_t *png;
+    size_t size;
+    assert_int_equal(image_encode_png(&arena, 2, 1, rgb, &png, &size, NULL), STATUS_OK);
+    write_bytes(name, png, size);
+}
+
+/* What scene_import makes of a file. */
+struct imported {
+    struct scene_import import;
+    struct scene *scene;
+};
+
+static struct imported import_with(const char *name, const struct scene_import_options *o)
+{
+    struct imported i = {0};
+    struct error err = {0};
+    const char *scene = path_of("scene.json");
+    if (scene_import(&arena, path_of(name), scene, o, &i.import, &err) != STATUS_OK)
+        fail_msg("%s: %s", name, err.msg);
+    if (scene_load_memory(scene, i.import.text, i.import.size, &i.scene, &err) != STATUS_OK)
+        fail_msg("%s: the scene does not load: %s\n%s", name, err.msg, i.import.text);
+    return i;
+}
+
+static struct imported import_file(const char *name)
+{
+    return import_with(name, &(struct scene_import_options){0});
+}
+
+static void expect_refused(const char *name, enum status status, const char *words)
+{
+    struct scene_import out;
+    struct error err = {0};
+    enum status s = scene_import(&arena, path_of(name), path_of("scene.json"),
+                                 &(struct scene_import_options){0}, &out, &err);
+    if (s != status || !strstr(err.msg, words))
+        fail_msg("%s: found %s: %s; expected %s with \"%s\"", name, status_name(s), err.msg,
+                 status_name(status), words);
+}
+
+static bool noted(const struct imported *i, const char *words)
+{
+    for (size_t k = 0; k < i->import.note_count; k++)
+        if (strstr(i->import.notes[k], words))
+            return true;
+    return false;
+}
+
+static const struct material *material_of(const struct imported *i, const char *name)
+{
+    for (size_t k = 0; k < i->scene->material_count; k++)
+        if (strcmp(i->scene->materials[k].name, name) == 0)
+            return &i->scene->materials[k];
+    fail_msg("there is no material %s in\n%s", name, i->import.text);
+    return NULL;
+}
+
+static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fmax(1, fabs(b)); }
+
+static bool near3(const float *p, double x, double y, double z)
+{
+    return near((double)p[0], x) && near((double)p[1], y) && near((double)p[2], z);
+}
+
+/* ---- glTF ----------------------------------------------------------------------------------- */
+
+/* A triangle (0,0,0) (1,0,0) (0,1,0) with uv (0.25,0) (1,0) (0,0.5) of glTF's: 12 floats P, 6 uv.
+ */
+static const float triangle_floats[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.25F, 0, 1, 0, 0, 0.5F};
+
+#define BUFFERS                                                                                    \
+    "\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"uri\": \"t%%20r.bin\", \"byteLength\": "  \
+    "60}],"                                                                                        \
+    "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36}, {\"buffer\": 0, \"byteOffset\": 36, "  \
+    "\"byteLength\": 24}],"                                                                        \
+    "\"accessors\": [{\"bufferView\": 0, \"componentType\": 5126, \"count\": 3, \"type\": "        \
+    "\"VEC3\"}, {\"bufferView\": 1, \"componentType\": 5126, \"count\": 3, \"type\": \"VEC2\"}]"
+
+/* One node, one mesh, one triangle of material 0. */
+#define ONE_MESH                                                                                   \
+    "\"scenes\": [{\"nodes\": [0]}], \"nodes\": [{\"mesh\": 0}], \"meshes\": [{\"primitives\": "   \
+    "[{\"attributes\": {\"POSITION\": 0, \"TEXCOORD_0\": 1, \"TEXCOORD_1\": 1}, \"material\": "    \
+    "0}]}]"
+
+static void write_gltf(const char *name, const char *rest)
+{
+    write_bytes("t r.bin", triangle_floats, sizeof triangle_floats);
+    write_text(name, arena_printf(&arena, "{" BUFFERS ", %s}", rest));
+}
+
+/* The one material of a file with these keys. */
+static struct imported import_material(const char *material, const char *more)
+{
+    write_gltf("m.gltf", arena_printf(&arena, ONE_MESH ", \"materials\": [{\"name\": \"m\", %s}]%s",
+                                      material, more));
+    return import_file("m.gltf");
+}
+
+#define TEXTURES                                                                                   \
+    ", \"images\": [{\"uri\": \"a.png\"}, {\"uri\": \"none.png\"}], "                              \
+    "\"samplers\": [{\"wrapS\": 33648, \"wrapT\": 33071, \"magFilter\": 9728}], "                  \
+    "\"textures\": [{\"source\": 0, \"sampler\": 0}, {\"source\": 1}, {\"source\": 0}]"
+
+static void test_metallic_roughness(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[6] = {255, 0, 0, 0, 255, 0};
+    write_png("a.png", rgb);
+    struct imported i = import_material(
+        "\"pbrMetallicRoughness\": {\"baseColorFactor\": [0.5, 0.25, 1, 0.75], "
+        "\"metallicFactor\": 0.3, \"roughnessFactor\": 0.6, \"baseColorTexture\": {\"index\": 0}, "
+        "\"metallicRoughnessTexture\": {\"index\": 2}}, \"normalTexture\": {\"index\": 2, "
+        "\"scale\": 0.5}, \"occlusionTexture\": {\"index\": 0}, \"alphaMode\": \"MASK\", "
+        "\"alphaCutoff\": 0.25, \"doubleSided\": true",
+        TEXTURES);
+    const struct material *m = material_of(&i, "m");
+    assert_int_equal(m->type, MATERIAL_PRINCIPLED);
+    assert_true(near3(m->base.value, 0.5, 0.25, 1) && m->base.texture >= 0);
+    assert_true(near((double)m->metallic.value, 0.3) && m->metallic.channel == 2);
+    assert_true(near((double)m->roughness.value, 0.6) && m->roughness.channel == 1);
+    assert_int_equal(m->metallic.texture, m->roughness.texture);
+    const struct texture *color = &i.scene->textures[m->base.texture],
+                         *data = &i.scene->textures[m->metallic.texture];
+    assert_true(color->image.srgb && !data->image.srgb);
+    assert_true(color->wrap_u == WRAP_MIRROR && color->wrap_v == WRAP_CLAMP &&
+                color->filter == FILTER_NEAREST);
+    assert_true(data->wrap_u == WRAP_REPEAT && data->filter == FILTER_BILINEAR);
+    assert_true(m->normal_map.present && near((double)m->normal_map.scale, 0.5));
+    assert_int_equal(m->normal_map.texture, m->metallic.texture);
+    assert_int_equal(m->alpha_mode, ALPHA_MASK);
+    assert_true(near((double)m->alpha_cutoff, 0.25) && near((double)m->opacity.value, 0.75) &&
+                m->opacity.channel == 3 && m->opacity.texture == m->base.texture);
+    assert_false(m->single_sided);
+    assert_true(noted(&i, "occlusion"));
+    /* v is turned over */
+    assert_true(near((double)i.scene->UV[i.scene->triangles[0][2]][1], 0.5));
+    assert_true(near((double)i.scene->UV[i.scene->triangles[0][0]][1], 1));
+    scene_free(i.scene);
+    /* one-sided, blended, no textures */
+    i = import_material("\"alphaMode\": \"BLEND\", \"pbrMetallicRoughness\": "
+                        "{\"baseColorFactor\": [1, 1, 1, 0.5]}",
+                        "");
+    m = material_of(&i, "m");
+    assert_true(m->alpha_mode == ALPHA_BLEND && near((double)m->opacity.value, 0.5));
+    assert_true(m->single_sided && near((double)m->metallic.value, 1));
+    assert_int_equal(i.import.note_count, 0);
+    scene_free(i.scene);
+}
+
+static void test_extensions(void **state)
+{
+    (void)state;
+    struct imported i = import_material(
+        "\"emissiveFactor\": [1, 0.5, 0], \"extensions\": {"
+        "\"KHR_materials_emissive_strength\": {\"emissiveStrength\": 8},"
+        "\"KHR_materials_ior\": {\"ior\": 1.33}, \"KHR_materials_transmission\": "
+        "{\"transmissionFactor\": 0.9}, \"KHR_materials_clearcoat\": {\"clearcoatFactor\": 0.7, "
+        "\"clearcoatRoughnessFactor\": 0.2}, \"KHR_materials_sheen\": {\"sheenColorFactor\": "
+        "[0.5, 0.2, 0.1]}, \"KHR_materials_specular\": {\"specularFactor\": 0.5}, "
+        "\"KHR_materials_anisotropy\": {\"anisotropyStrength\": 0.4, \"anisotropyRotation\": "
+        "1.5707963267948966}, \"KHR_materials_iridescence\": {}}",
+        "");
+    const struct material *m = material_of(&i, "m");
+    assert_true(near3(m->emission, 8, 4, 0));
+    assert_true(near((double)m->ior.value, 1.33) && near((double)m->transmission.value, 0.9));
+    assert_true(near((double)m->clearcoat.value, 0.7));
+    /* alpha = 0.04 = 0.1 + gloss (0.001 - 0.1) */
+    assert_true(near((double)m->clearcoat_gloss.value, 0.06 / 0.099));
+    assert_true(near((double)m->sheen.value, 0.5) && near((double)m->sheen_tint.value, 1));
+    assert_true(near((double)m->specular.value, pow(0.33 / 2.33, 2) * 0.5 / 0.08));
+    assert_true(near((double)m->anisotropy.value, 0.4) && near((double)m->rotation.value, 0.25));
+    assert_false(m->single_sided); /* light goes in */
+    assert_true(noted(&i, "KHR_materials_iridescence") && noted(&i, "sheen") &&
+                noted(&i, "thin walls"));
+    scene_free(i.scene);
+    i = import_material("\"doubleSided\": true, \"pbrMetallicRoughness\": {\"baseColorFactor\": "
+                        "[0.2, 0.4, 0.6, 1]}, \"extensions\": {\"KHR_materials_unlit\": {}}",
+                        "");
+    m = material_of(&i, "m");
+    assert_true(m->type == MATERIAL_DIFFUSE && near3(m->base.value, 0, 0, 0) &&
+                near3(m->emission, 0.2, 0.4, 0.6) && m->emission_two_sided);
+    scene_free(i.scene);
+    /* gold as specular-glossiness: no diffuse part, so all of it is metal of that colour */
+    i = import_material("\"extensions\": {\"KHR_materials_pbrSpecularGlossiness\": "
+                        "{\"diffuseFactor\": [0, 0, 0, 1], \"specularFactor\": [1, 0.76, 0.33], "
+                        "\"glossinessFactor\": 0.8}}",
+                        "");
+    m = material_of(&i, "m");
+    assert_true(near((double)m->metallic.value, 1) && near3(m->base.value, 1, 0.76, 0.33) &&
+                near((double)m->roughness.value, 0.2));
+    scene_free(i.scene);
+}
+
+/* The file's lookup of a texture, in its own words: T R S (u, v), v downwards, the turn
+ * counter-clockwise as seen; against ours. */
+static void test_texture_transform(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[6] = {255, 0, 0, 0, 255, 0};
+    write_png("a.png", rgb);
+    struct imported i = import_material(
+        "\"pbrMetallicRoughness\": {\"baseColorTexture\": {\"index\": 2, \"extensions\": "
+        "{\"KHR_texture_transform\": {\"offset\": [0.3, 0.6], \"rotation\": 0.7, \"scale\": "
+        "[2, 0.5]}}}}, \"emissiveFactor\": [1, 1, 1], \"emissiveTexture\": {\"index\": 1}, "
+        "\"normalTexture\": {\"index\": 2, \"texCoord\": 1}",
+        TEXTURES);
+    const struct material *m = material_of(&i, "m");
+    const struct texture *t = &i.scene->textures[m->base.texture];
+    const double c = cos(0.7), s = sin(0.7);
+    for (int k = 0; k < 20; k++) {
+        double u = 0.37 * k - 3, v = 1.9 - 0.21 * k; /* v downwards */
+        double want_u = c * 2 * u + s * 0.5 * v + 0.3, want_v = -s * 2 * u + c * 0.5 * v + 0.6;
+        double a = (double)t->scale[0] * u, b = (double)t->scale[1] * (1 - v);
+        double got_u = (double)t->turn[0] * a - (double)t->turn[1] * b + (double)t->offset[0];
+        double got_v = (double)t->turn[1] * a + (double)t->turn[0] * b + (double)t->offset[1];
+        assert_true(fabs(got_u - want_u) < 1e-5 && fabs(1 - got_v - want_v) < 1e-5); /* floats */
+    }
+    /* an image that is not there: its factor alone */
+    assert_true(noted(&i, "none.png") && near3(m->emission, 1, 1, 1) && m->emission_texture == 0);
+    assert_true(noted(&i, "second set of coordinates") && !m->normal_map.present);
+    scene_free(i.scene);
+}
+
+/* Images inside the file, by a data: URI and by a buffer view, are written beside the scene. */
+static void test_embedded(void **state)
+{
+    (void)state;
+    static const char *const digits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const uint8_t rgb[6] = {9, 8, 7, 6, 5, 4};
+    const uint8_t *png;
+    size_t size;
+    assert_int_equal(image_encode_png(&arena, 2, 1, rgb, &png, &size, NULL), STATUS_OK);
+    struct text json = {0}, glb = {0}, base64 = {0};
+    for (size_t k = 0; k < size; k += 3) {
+        uint32_t w = (uint32_t)png[k] << 16 | (k + 1 < size ? (uint32_t)png[k + 1] << 8 : 0) |
+                     (k + 2 < size ? png[k + 2] : 0U);
+        char four[4] = {digits[w >> 18], digits[w >> 12 & 63],
+                        k + 1 < size ? digits[w >> 6 & 63] : '=',
+                        k + 2 < size ? digits[w & 63] : '='};
+        text_append(&base64, four, 4);
+    }
+    text_printf(&json,
+                "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"byteLength\": %zu}], "
+                "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36}, {\"buffer\": 0, "
+                "\"byteOffset\": 36, \"byteLength\": 24}, {\"buffer\": 0, \"byteOffset\": 60, "
+                "\"byteLength\": %zu}], \"accessors\": [{\"bufferView\": 0, \"componentType\": "
+                "5126, \"count\": 3, \"type\": \"VEC3\"}, {\"bufferView\": 1, \"componentType\": "
+                "5126, \"count\": 3, \"type\": \"VEC2\"}], " ONE_MESH
+                ", \"images\": [{\"bufferView\": 2, \"mimeType\": \"image/png\"}, {\"uri\": "
+                "\"data:image/png;base64,%s\"}], \"textures\": [{\"source\": 0}, {\"source\": "
+                "1}], \"materials\": [{\"name\": \"m\", \"pbrMetallicRoughness\": "
+                "{\"baseColorTexture\": {\"index\": 0}}, \"emissiveFactor\": [1, 1, 1], "
+                "\"emissiveTexture\": {\"index\": 1}}]}",
+                60 + size, size, base64.data);
+    while (json.len % 4)
+        text_puts(&json, " ");
+    uint32_t padded = (uint32_t)(60 + size + 3) & ~3U;
+    uint32_t head[5] = {0x46546C67, 2, 12 + 8 + (uint32_t)json.len + 8 + padded, (uint32_t)json.len,
+                        0x4E4F534A};
+    text_append(&glb, (const char *)head, sizeof head);
+    text_append(&glb, json.data, json.len);
+    uint32_t bin[2] = {padded, 0x004E4942};
+    text_append(&glb, (const char *)bin, sizeof bin);
+    text_append(&glb, (const char *)triangle_floats, 60);
+    text_append(&glb, (const char *)png, size);
+    text_append(&glb, "\0\0\0", padded - 60 - size);
+    write_bytes("e.glb", glb.data, glb.len);
+    struct imported i = import_file("e.glb");
+    assert_int_equal(i.import.file_count, 2);
+    const struct material *m = material_of(&i, "m");
+    const uint8_t *a = i.scene->textures[m->base.texture].image.texels,
+                  *b = i.scene->textures[m->emission_texture - 1].image.texels;
+    assert_memory_equal(a, rgb, sizeof rgb);
+    assert_memory_equal(b, rgb, sizeof rgb);
+    scene_free(i.scene);
+    /* cut anywhere: an error or a model, never a crash */
+    for (size_t n = 0; n < glb.len; n += 13) {
+        struct scene_import out;
+        struct error err = {0};
+        write_bytes("cut.glb", glb.data, n);
+        scene_import(&arena, path_of("cut.glb"), path_of("scene.json"),
+                     &(struct scene_import_options){0}, &out, &err);
+        assert_null(strstr(err.msg, "crashed"));
+    }
+    text_free(&json);
+    text_free(&glb);
+    text_free(&base64);
+}
+
+/* ---- glTF: geometry ------------------------------------------------------------------------- */
+
+static void vertex_of(const struct scene *s, size_t triangle, int corner, double out[3])
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = (double)s->P[s->triangles[triangle][corner]][c];
+}
+
+static void expect_corners(const struct scene *s, size_t triangle, const double want[9])
+{
+    for (int k = 0; k < 3; k++) {
+        double p[3];
+        vertex_of(s, triangle, k, p);
+        for (int c = 0; c < 3; c++)
+            if (fabs(p[c] - want[3 * k + c]) > 1e-5)
+                fail_msg("triangle %zu, corner %d: (%g, %g, %g), expected (%g, %g, %g)", triangle,
+                         k, p[0], p[1], p[2], want[3 * k], want[3 * k + 1], want[3 * k + 2]);
+    }
+}
+
+/* A square's corners as bytes with a stride, normalised, under indices of every size and mode. */
+static void test_primitives(void **state)
+{
+    (void)state;
+    struct {
+        int8_t P[4][4];     /* stride 4 */
+        uint8_t strip8[4];  /* at 16 */
+        uint16_t list16[6]; /* at 20 */
+        uint32_t fan32[4];  /* at 32 */
+    } data = {{{0, 0, 0, 9}, {127, 0, 0, 9}, {0, 127, 0, 9}, {127, 127, 0, 9}},
+              {0, 1, 2, 3},
+              {0, 1, 2, 2, 1, 3},
+              {0, 1, 3, 2}};
+    write_bytes("p.bin", &data, sizeof data);
+    static const struct {
+        int indices, mode;
+        double second[9]; /* the second triangle */
+    } cases[] = {{1, 5, {1, 0, 0, 1, 1, 0, 0, 1, 0}},
+                 {2, 4, {0, 1, 0, 1, 0, 0, 1, 1, 0}},
+                 {3, 6, {1, 1, 0, 0, 1, 0, 0, 0, 0}}};
+    static const double first[3][9] = {
+        {0, 0, 0, 1, 0, 0, 0, 1, 0}, {0, 0, 0, 1, 0, 0, 0, 1, 0}, {1, 0, 0, 1, 1, 0, 0, 0, 0}};
+    for (int k = 0; k < 3; k++) {
+        write_text(
+            "p.gltf",
+            arena_printf(
+                &arena,
+                "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"uri\": \"p.bin\", "
+                "\"byteLength\": 48}], \"bufferViews\": [{\"buffer\": 0, \"byteLength\": 16, "
+                "\"byteStride\": 4}, {\"buffer\": 0, \"byteOffset\": 16, \"byteLength\": 4}, "
+                "{\"buffer\": 0, \"byteOffset\": 20, \"byteLength\": 12}, {\"buffer\": 0, "
+                "\"byteOffset\": 32, \"byteLength\": 16}], \"accessors\": [{\"bufferView\": 0, "
+                "\"componentType\": 5120, \"normalized\": true, \"count\": 4, \"type\": "
+                "\"VEC3\"}, {\"bufferView\": 1, \"componentType\": 5121, \"count\": 4, \"type\": "
+                "\"SCALAR\"}, {\"bufferView\": 2, \"componentType\": 5123, \"count\": 6, "
+                "\"type\": \"SCALAR\"}, {\"bufferView\": 3, \"componentType\": 5125, \"count\": "
+                "4, \"type\": \"SCALAR\"}], \"nodes\": [{\"mesh\": 0}], \"meshes\": "
+                "[{\"primitives\": [{\"attributes\": {\"POSITION\": 0}, \"indices\": %d, "
+                "\"mode\": %d}, {\"attributes\": {\"POSITION\": 0}, \"mode\": 0}]}]}",
+                cases[k].indices, cases[k].mode));
+        struct imported i = import_file("p.gltf");
+        assert_int_equal(i.import.triangles, 2);
+        expect_corners(i.scene, 0, first[k]);
+        expect_corners(i.scene, 1, cases[k].second);
+        assert_true(noted(&i, "points and lines"));
+        scene_free(i.scene);
+    }
+    /* a sparse accessor over nothing: its three vertices all come from the sparse part */
+    struct {
+        float a[3], b[3], c[3];
+        uint16_t which[3], pad;
+    } sparse = {{0, 0, 0}, {1, 0, 0}, {2, 2, 0.5F}, {0, 1, 2}, 0};
+    write_bytes("q.bin", &sparse, sizeof sparse);
+    write_text("q.gltf",
+               "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"uri\": \"q.bin\", "
+               "\"byteLength\": 42}], \"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36}, "
+               "{\"buffer\": 0, \"byteOffset\": 36, \"byteLength\": 6}], \"accessors\": "
+               "[{\"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\", \"sparse\": "
+               "{\"count\": 3, \"indices\": {\"bufferView\": 1, \"componentType\": 5123}, "
+               "\"values\": {\"bufferView\": 0}}}], \"nodes\": [{\"mesh\": 0}], \"meshes\": "
+               "[{\"primitives\": [{\"attributes\": {\"POSITION\": 0}}]}]}");
+    struct imported i = import_file("q.gltf");
+    expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 2, 2, 0.5});
+    scene_free(i.scene);
+}
+
+/* Two nodes of one mesh are a group and two instances; nested transforms multiply; a mirrored one
+ * turns its triangles over. */
+static void test_nodes(void **state)
+{
+    (void)state;
+    write_gltf("n.gltf",
+               "\"scene\": 0, \"scenes\": [{\"nodes\": [0]}], \"nodes\": [{\"children\": [1, 2], "
+               "\"translation\": [10, 0, 0], \"rotation\": [0, 0, 0.7071067811865476, "
+               "0.7071067811865476], \"scale\": [2, 2, 2]}, {\"mesh\": 0, \"matrix\": [1, 0, 0, "
+               "0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 5, 1]}, {\"mesh\": 0, \"scale\": [1, 1, -1]}, "
+               "{\"mesh\": 0}], \"meshes\": [{\"name\": \"tri\", \"primitives\": "
+               "[{\"attributes\": {\"POSITION\": 0, \"TEXCOORD_0\": 1}}]}]");
+    struct imported i = import_file("n.gltf");
+    assert_int_equal(i.import.triangles, 2);
+    assert_non_null(strstr(i.import.text, "\"groups\""));
+    assert_non_null(strstr(i.import.text, "\"group\": \"tri\""));
+    /* turned by 90 degrees about z, twice as large: x goes to 2 y, y to -2 x, z + 5 to 2 z + 10 */
+    expect_corners(i.scene, 0, (const double[]){10, 0, 10, 10, 2, 10, 8, 0, 10});
+    expect_corners(i.scene, 1, (const double[]){10, 0, 0, 8, 0, 0, 10, 2, 0});
+    scene_free(i.scene);
+    /* the whole file as one object is the same */
+    struct error err = {0};
+    struct scene *s;
+    const char *whole = "{\"isophote\": 1, \"camera\": {\"origin\": [0,0,5], \"target\": [0,0,0]}, "
+                        "\"materials\": {\"g\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": "
+                        "\"mesh\", \"file\": \"n.gltf\", \"material\": \"g\"}]}";
+    assert_int_equal(scene_load_memory(path_of("w.json"), whole, strlen(whole), &s, &err),
+                     STATUS_OK);
+    expect_corners(s, 0, (const double[]){10, 0, 10, 10, 2, 10, 8, 0, 10});
+    expect_corners(s, 1, (const double[]){10, 0, 0, 8, 0, 0, 10, 2, 0});
+    scene_free(s);
+    /* EXT_mesh_gpu_instancing: three places from an accessor */
+    write_gltf("g.gltf", "\"nodes\": [{\"mesh\": 0, \"extensions\": {\"EXT_mesh_gpu_instancing\": "
+                         "{\"attributes\": {\"TRANSLATION\": 0}}}}], \"meshes\": "
+                         "[{\"primitives\": [{\"attributes\": {\"POSITION\": 0}}]}]");
+    i = import_file("g.gltf");
+    assert_int_equal(i.import.triangles, 3);
+    expect_corners(i.scene, 1, (const double[]){1, 0, 0, 2, 0, 0, 1, 1, 0});
+    expect_corners(i.scene, 2, (const double[]){0, 1, 0, 1, 1, 0, 0, 2, 0});
+    scene_free(i.scene);
+}
+
+static void test_cameras_and_lights(void **state)
+{
+    (void)state;
+    write_gltf(
+        "c.gltf",
+        "\"scenes\": [{\"nodes\": [0, 1, 2, 3, 4, 5]}], \"nodes\": [{\"mesh\": 0}, {\"camera\": 0, "
+        "\"translation\": [1, 2, 3]}, {\"camera\": 1, \"rotation\": [0, 1, 0, 0]}, "
+        "{\"translation\": [0, 4, 0], \"extensions\": {\"KHR_lights_punctual\": {\"light\": 0}}}, "
+        "{\"rotation\": [-0.7071067811865476, 0, 0, 0.7071067811865476], \"extensions\": "
+        "{\"KHR_lights_punctual\": {\"light\": 1}}}, {\"extensions\": {\"KHR_lights_punctual\": "
+        "{\"light\": 2}}}], \"meshes\": [{\"primitives\": [{\"attributes\": {\"POSITION\": 0}}]}], "
+        "\"cameras\": [{\"name\": \"near\", \"type\": \"perspective\", \"perspective\": {\"yfov\": "
+        "0.9, \"aspectRatio\": 1.5, \"znear\": 0.1}}, {\"name\": \"flat\", \"type\": "
+        "\"orthographic\", \"orthographic\": {\"xmag\": 4, \"ymag\": 2, \"znear\": 0, \"zfar\": "
+        "9}}], \"extensions\": {\"KHR_lights_punctual\": {\"lights\": [{\"type\": \"point\", "
+        "\"color\": [1, 0.5, 0.25], \"intensity\": 40}, {\"type\": \"spot\", \"intensity\": 10, "
+        "\"spot\": {\"outerConeAngle\": 0.5, \"innerConeAngle\": 0.25}}, {\"type\": "
+        "\"directional\", \"intensity\": 3}]}}");
+    struct imported i = import_file("c.gltf");
+    const struct scene *s = i.scene;
+    assert_true(i.import.own_camera && i.import.own_lights);
+    assert_int_equal(s->light_count, 3);
+    assert_int_equal(s->width * 2, s->height * 3);
+    assert_true(near(s->camera.tan_half_fov, tan(0.45)) && s->camera.fov_axis == FOV_Y);
+    assert_true(s->camera.origin[0] == 1 && s->camera.origin[2] == 3 && s->camera.forward[2] == -1);
+    assert_true(s->lights[0].type == LIGHT_POINT && near3(s->lights[0].position, 0, 4, 0) &&
+                near3(s->lights[0].intensity, 40, 20, 10));
+    assert_true(s->lights[1].type == LIGHT_SPOT && near3(s->lights[1].direction, 0, -1, 0) &&
+                near(s->lights[1].angle, 0.5) && near(s->lights[1].inner_angle, 0.25));
+    assert_true(s->lights[2].type == LIGHT_DIRECTIONAL && near3(s->lights[2].direction, 0, 0, -1) &&
+                near3(s->lights[2].intensity, 3, 3, 3));
+    assert_true(noted(&i, "\"flat\""));
+    scene_free(i.scene);
+    i = import_with("c.gltf", &(struct scene_import_options){.camera = "flat", .light_scale = 0.5});
+    assert_true(i.scene->camera.type == CAMERA_ORTHOGRAPHIC && i.scene->camera.forward[2] == 1);
+    assert_true(near(i.scene->camera.tan_half_fov, 2) && i.scene->width == 2 * i.scene->height);
+    assert_true(near3(i.scene->lights[0].intensity, 20, 10, 5));
+    scene_free(i.scene);
+    struct scene_import out;
+    struct error err = {0};
+    assert_int_equal(scene_import(&arena, path_of("c.gltf"), path_of("scene.json"),
+                                  &(struct scene_import_options){.camera = "far"}, &out, &err),
+                     STATUS_ARG);
+    assert_non_null(strstr(err.msg, "\"near\", \"flat\""));
+}
+
+/* A camera made here has all of the model in its film, and most of the film's height or width. */
+static void test_framing(void **state)
+{
+    (void)state;
+    static const double sizes[][3] = {{1, 1, 1}, {100, 1, 1}, {0.01, 3, 0.01}, {5, 0.001, 5}};
+    for (int k = 0; k < 8; k++) {
+        const double *size = sizes[k / 2];
+        write_text("f.obj",
+                   arena_printf(&arena,
+                                "v 0 0 7\nv %g 0 7\nv 0 %g 7\nv 0 0 %g\nf 1 3 2\nf 1 2 4\nf 1 4 "
+                                "3\nf 2 3 4\n",
+                                size[0], size[1], 7 + size[2]));
+        struct imported i = import_with("f.obj", &(struct scene_import_options){.up_z = k & 1});
+        const struct camera *c = &i.scene->camera;
+        double tan_x, tan_y, most = 0;
+        camera_tangents(c, i.scene->width, i.scene->height, &tan_x, &tan_y);
+        for (size_t t = 0; t < i.import.triangles; t++)
+            for (int v = 0; v < 3; v++) {
+                double p[3], x = 0, y = 0, z = 0;
+                vertex_of(i.scene, t, v, p);
+                for (int a = 0; a < 3; a++) {
+                    x += (p[a] - c->origin[a]) * c->right[a];
+                    y += (p[a] - c->origin[a]) * c->up[a];
+                    z += (p[a] - c->origin[a]) * c->forward[a];
+                }
+                assert_true(z > 0);
+                most = fmax(most, fmax(fabs(x / z) / tan_x, fabs(y / z) / tan_y));
+            }
+        assert_true(most < 0.95 && most > 0.8);
+        assert_false(i.import.own_camera || i.import.own_lights);
+        scene_free(i.scene);
+    }
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    write_gltf("d.gltf", "\"extensionsRequired\": [\"KHR_draco_mesh_compression\"]");
+    expect_refused("d.gltf", STATUS_UNSUPPORTED, "KHR_draco_mesh_compression");
+    write_gltf("r.gltf", "\"scenes\": [{\"nodes\": [0]}], \"nodes\": [{\"children\": [0]}]");
+    expect_refused("r.gltf", STATUS_PARSE, "one parent");
+    write_text("v.gltf", "{\"asset\": {\"version\": \"3.0\"}}");
+    expect_refused("v.gltf", STATUS_UNSUPPORTED, "version 3.0");
+    write_text("j.gltf", "{\"asset\": {\"version\": \"2.0\"},}");
+    expect_refused("j.gltf", STATUS_PARSE, "line 1, column");
+    write_gltf("i.gltf", "\"nodes\": [{\"mesh\": 1}], \"meshes\": []");
+    expect_refused("i.gltf", STATUS_PARSE, "nodes[0].mesh");
+    write_gltf("a.gltf", "\"nodes\": [{\"mesh\": 0}], \"meshes\": [{\"primitives\": "
+                         "[{\"attributes\": {\"POSITION\": 1}}]}]");
+    expect_refused("a.gltf", STATUS_PARSE, "VEC3");
+    expect_refused("absent.gltf", STATUS_MISSING, "absent.gltf");
+}
+
+/* ---- other formats -------------------------------------------------------------------------- */
+
+static void test_mtl(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[6] = {255, 0, 0, 0, 255, 0};
+    write_png("a.png", rgb);
+    write_text("o.mtl", "newmtl matte\nKd 0.2 0.4 0.6\nillum 1\n"
+                        "newmtl shiny\nKd 1 1 1\nKs 0.5 0.25 0.5\nNs 225\nmap_Kd textures\\a.png\n"
+                        "newmtl glow\nKd 0 0 0\nKe 3 2 1\nd 0.5\n");
+    write_text("o.obj", "mtllib o.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0\nvt 0 1\n"
+                        "o body\nusemtl matte\nf 1/1 2/2 3/3\nusemtl shiny\nf 1/1 3/2 4/3\nusemtl "
+                        "glow\nf 1/1 4/2 2/3\n");
+    struct imported i = import_file("o.obj");
+    const struct material *m = material_of(&i, "matte");
+    assert_true(m->type == MATERIAL_DIFFUSE && near3(m->base.value, 0.2, 0.4, 0.6));
+    m = material_of(&i, "shiny");
+    assert_int_equal(m->type, MATERIAL_PRINCIPLED);
+    assert_true(near((double)m->roughness.value, 0.5)); /* 1 - sqrt(225)/30 */
+    assert_true(near((double)m->specular.value, 0.5) &&
+                m->base.texture >= 0); /* beside, no folder */
+    m = material_of(&i, "glow");
+    assert_true(near3(m->emission, 3, 2, 1) && near((double)m->opacity.value, 0.5));
+    /* each triangle kept its own */
+    const struct scene *s = i.scene;
+    for (size_t t = 0; t < 3; t++)
+        for (size_t k = 0; k < t; k++)
+            assert_int_not_equal(s->primitive_material[t], s->primitive_material[k]);
+    scene_free(i.scene);
+}
+
+/* The same tetrahedron, written in every way that PLY and STL have. */
+static const float corners[4][3] = {{0, 0, 0}, {2, 0, 0}, {0, 3, 0}, {0, 0, 4}};
+static const int32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+
+static void put_word(struct text *t, uint32_t w, bool big)
+{
+    uint8_t b[4];
+    for (int k = 0; k < 4; k++)
+        b[k] = (uint8_t)(w >> (big ? 24 - 8 * k : 8 * k));
+    text_append(t, (const char *)b, 4);
+}
+
+static void put_float(struct text *t, float f, bool big)
+{
+    uint32_t w;
+    memcpy(&w, &f, sizeof w);
+    put_word(t, w, big);
+}
+
+static void test_ply_stl(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    for (int k = 0; k < 5; k++) {
+        struct text t = {0};
+        bool stl = k >= 3;
+        if (!stl)
+            text_printf(&t,
+                        "ply\nformat %s 1.0\nelement vertex 4\nproperty float x\nproperty float "
+                        "y\nproperty float z\nelement face 4\nproperty list uchar int "
+                        "vertex_indices\nend_header\n",
+                        kinds[k]);
+        for (int v = 0; v < 4 && !stl; v++)
+            for (int c = 0; c < 3; c++)
+                if (k == 0)
+                    text_printf(&t, "%g%s", (double)corners[v][c], c == 2 ? "\n" : " ");
+                else
+                    put_float(&t, corners[v][c], k == 2);
+        for (int f = 0; f < 4 && !stl; f++) {
+            if (k == 0)
+                text_printf(&t, "3 %d %d %d\n", faces[f][0], faces[f][1], faces[f][2]);
+            else
+                text_append(&t, "\3", 1);
+            for (int c = 0; c < 3 && k > 0; c++)
+                put_word(&t, (uint32_t)faces[f][c], k == 2);
+        }
+        if (k == 3)
+            text_puts(&t, "solid s\n");
+        char header[80] = "binary";
+        if (k == 4) {
+            text_append(&t, header, sizeof header);
+            put_word(&t, 4, false);
+        }
+        for (int f = 0; f < 4 && stl; f++) {
+            if (k == 3)
+                text_puts(&t, "facet normal 0 0 0\nouter loop\n");
+            for (int c = 0; c < 3 && k == 4; c++)
+                put_float(&t, 0, false);
+            for (int v = 0; v < 3; v++)
+                for (int c = 0; c < 3; c++)
+                    if (k == 4)
+                        put_float(&t, corners[faces[f][v]][c], false);
+                    else
+                        text_printf(&t, "%s%g%s", c == 0 ? "vertex " : " ",
+                                    (double)corners[faces[f][v]][c], c == 2 ? "\n" : "");
+            if (k == 3)
+                text_puts(&t, "endloop\nendfacet\n");
+            else
+                text_append(&t, "\0\0", 2);
+        }
+        if (k == 3)
+            text_puts(&t, "endsolid s\n");
+        const char *name = stl ? "t.stl" : "t.ply";
+        write_bytes(name, t.data, t.len);
+        text_free(&t);
+        struct imported i = import_file(name);
+        assert_int_equal(i.import.triangles, 4);
+        for (size_t f = 0; f < 4; f++) {
+            double want[9];
+            for (int v = 0; v < 9; v++)
+                want[v] = (double)corners[faces[f][v / 3]][v % 3];
+            expect_corners(i.scene, f, want);
+        }
+        scene_free(i.scene);
+    }
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    arena_free(&arena);
+    return system(command); // NOLINT(cert-env33-c): a name made by mkdtemp
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metallic_roughness),
+        cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_texture_transform),
+        cmocka_unit_test(test_embedded),
+        cmocka_unit_test(test_primitives),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_cameras_and_lights),
+        cmocka_unit_test(test_framing),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_mtl),
+        cmocka_unit_test(test_ply_stl),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
