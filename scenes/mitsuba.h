@@ -18,7 +18,10 @@ struct exporter {
     struct text xml;
     unsigned texture_files;
     unsigned open_bsdfs; /* elements to close */
+    bool fronted;        /* the next one is the front of a single-sided one */
+    float cutoff;        /* of the opacity that is being written; 0: none */
     bool *used;          /* by material: some primitive has it */
+    bool volumetric;     /* rays pass surfaces without scattering: media, cut-outs, single sides */
     enum status status;
     struct error *err;
 };
@@ -35,6 +38,8 @@ const char *mitsuba_bsdf_id(struct exporter *x, uint32_t material);
 
 /* The BSDF of a material, as an element of the scene. */
 void mitsuba_write_bsdf(struct exporter *x, uint32_t material);
+/* Does a ray pass a surface of the material, somewhere, as if it were not there? */
+bool mitsuba_is_passed(const struct material *m);
 /* The textured radiance of an area light, as an element of it. */
 void mitsuba_write_emission(struct exporter *x, const struct material *m);
 /* Whether the look of the material depends on texture coordinates. */

@@ -108,7 +108,7 @@ static void write_texture(struct exporter *x, const char *input, int32_t index,
     const struct texture *t = &x->scene->textures[index];
     bool mixed = t->wrap_u != t->wrap_v;
     bool leaves = leaves_unit_range(t, value, channels, channel);
-    bool plugin = x->options->plugins && (mixed || leaves);
+    bool plugin = x->options->plugins && (mixed || leaves || x->cutoff > 0);
     const char *file = write_texels(x, t, value, channels, channel, plugin);
     if (plugin) {
         text_printf(&x->xml,
@@ -116,6 +116,9 @@ static void write_texture(struct exporter *x, const char *input, int32_t index,
                     "        <string name=\"wrap_u\" value=\"%s\"/>\n"
                     "        <string name=\"wrap_v\" value=\"%s\"/>\n",
                     input, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
+        if (x->cutoff > 0)
+            text_printf(&x->xml, "        <float name=\"cutoff\" value=\"%.9g\"/>\n",
+                        (double)x->cutoff);
         write_uv_transform(x, t);
         write_bitmap(x, "bitmap", file, "repeat", t);
         text_puts(&x->xml, "      </texture>\n      </texture>\n");
@@ -180,23 +183,67 @@ void mitsuba_write_emission(struct exporter *x, const struct material *m)
 /* ---- BSDFs --------------------------------------------------------------------------------------
  */
 
-/* The elements around a material's BSDF: opacity, then both sides. The outermost has the name. */
+bool mitsuba_is_passed(const struct material *m)
+{
+    return m->interface || m->medium.present || m->single_sided || m->alpha_mode == ALPHA_MASK;
+}
+
+static bool is_blended(const struct material *m)
+{
+    return m->alpha_mode == ALPHA_BLEND && (m->opacity.value != 1 || m->opacity.texture >= 0);
+}
+
+/* Opacity that is all or nothing: 1 where it reaches the cut-off. */
+static void write_cutout(struct exporter *x, const struct material *m, const char *title)
+{
+    const struct scalar_input *o = &m->opacity;
+    if (o->texture < 0) {
+        text_printf(&x->xml, "      <float name=\"opacity\" value=\"%d\"/>\n",
+                    o->value >= m->alpha_cutoff);
+        return;
+    }
+    if (x->options->plugins) {
+        x->cutoff = m->alpha_cutoff;
+        write_scalar(x, "opacity", o, title);
+        x->cutoff = 0;
+        return;
+    }
+    mitsuba_differs(x, title,
+                    "Mitsuba's mask lets a share of the rays pass, and knows no cut-off "
+                    "(--plugins)");
+    write_scalar(x, "opacity", o, title);
+}
+
+static void open_wrapper(struct exporter *x, const char *type, const char *id)
+{
+    if (x->open_bsdfs++)
+        text_printf(&x->xml, "    <bsdf name=\"%s\" type=\"%s\">\n",
+                    x->fronted ? "front" : "nested", type);
+    else
+        text_printf(&x->xml, "  <bsdf type=\"%s\" id=\"%s\">\n", type, id);
+}
+
+/* The elements around a material's BSDF and its own: opacity, sides. The outermost has the name. */
 static void open_bsdf(struct exporter *x, uint32_t material, const char *type, bool two_sided)
 {
     const struct material *m = &x->scene->materials[material];
-    const char *title = mitsuba_material_title(x, m);
-    bool masked =
-        m->alpha_mode == ALPHA_BLEND && (m->opacity.value != 1 || m->opacity.texture >= 0);
-    const char *id = mitsuba_bsdf_id(x, material);
-    if (masked) {
-        text_printf(&x->xml, "  <bsdf type=\"mask\" id=\"%s\">\n", id);
-        write_scalar(x, "opacity", &m->opacity, title);
+    const char *title = mitsuba_material_title(x, m), *id = mitsuba_bsdf_id(x, material);
+    bool single = m->single_sided && x->options->plugins;
+    x->open_bsdfs = 0;
+    if (is_blended(m) || m->alpha_mode == ALPHA_MASK) {
+        open_wrapper(x, "mask", id);
+        if (is_blended(m))
+            write_scalar(x, "opacity", &m->opacity, title);
+        else
+            write_cutout(x, m, title);
     }
-    text_printf(&x->xml, masked ? "  <bsdf type=\"%s\">\n" : "  <bsdf type=\"%s\" id=\"%s\">\n",
-                two_sided ? "twosided" : type, id);
-    if (two_sided)
-        text_printf(&x->xml, "    <bsdf type=\"%s\">\n", type);
-    x->open_bsdfs = 1 + masked + two_sided;
+    if (single)
+        open_wrapper(x, "isophote_single_sided", id);
+    else if (two_sided)
+        open_wrapper(x, "twosided", id);
+    x->fronted = single;
+    open_wrapper(x, type, id);
+    x->fronted = false;
 }
 
 static void close_bsdf(struct exporter *x)
@@ -354,19 +401,21 @@ static void write_plugin(struct exporter *x, uint32_t material, const char *type
                   x->options->plugins ? scalar : NULL);
 }
 
-/* What every type may have, and Mitsuba's path integrator has not. */
+/* What every type may have, and Mitsuba has not. */
 static void note_surface(struct exporter *x, const struct material *m, const char *title)
 {
-    if (m->single_sided)
-        mitsuba_differs(x, title,
-                        "Mitsuba's surfaces stop rays from both sides; \"sides\": "
-                        "\"single\" is not exported");
+    if (m->single_sided && !x->options->plugins)
+        mitsuba_differs(x, title, "Mitsuba's surfaces stop rays from both sides (--plugins)");
     if (m->normal_map.present)
         mitsuba_differs(x, title,
                         "Mitsuba's normal maps stand in another tangent frame, and treat "
                         "normals that face away otherwise: none is written");
-    if (m->interface || m->medium.present)
-        mitsuba_differs(x, title, "media are not exported");
+    if (material_emits(m) && (m->single_sided || m->alpha_mode == ALPHA_MASK))
+        mitsuba_differs(x, title, "Mitsuba's lights shine where their surface is not there");
+    if (x->volumetric && (is_blended(m) || m->type == MATERIAL_THIN_DIELECTRIC))
+        mitsuba_differs(x, title,
+                        "in a scene that needs Mitsuba's volpath (media, cut-outs, single "
+                        "sides) passing straight through is no vertex of the path there");
 }
 
 void mitsuba_write_bsdf(struct exporter *x, uint32_t material)
@@ -374,6 +423,10 @@ void mitsuba_write_bsdf(struct exporter *x, uint32_t material)
     const struct material *m = &x->scene->materials[material];
     const char *title = mitsuba_material_title(x, m);
     note_surface(x, m, title);
+    if (m->interface) {
+        text_printf(&x->xml, "  <bsdf type=\"null\" id=\"%s\"/>\n", mitsuba_bsdf_id(x, material));
+        return;
+    }
     if (m->shading) {
         mitsuba_differs(x, title, "Mitsuba runs no ASL: %s is written",
                         m->shading->has_base ? "the base, with what the scene file gives it,"

@@ -218,12 +218,12 @@ static void write_settings(struct exporter *x)
                 "  <default name=\"seed\" value=\"%u\"/>\n"
                 "  <default name=\"max_depth\" value=\"%u\"/>\n"
                 "  <default name=\"rr_depth\" value=\"%u\"/>\n"
-                "  <integrator type=\"path\">\n"
+                "  <integrator type=\"%s\">\n"
                 "    <integer name=\"max_depth\" value=\"$max_depth\"/>\n"
                 "    <integer name=\"rr_depth\" value=\"$rr_depth\"/>\n"
                 "  </integrator>\n",
                 s->width, s->height, s->spp, (unsigned)(s->seed & 0x7fffffff), s->max_depth,
-                s->rr_depth);
+                s->rr_depth, x->volumetric ? "volpath" : "path");
 }
 
 /* ---- lights
@@ -328,6 +328,81 @@ static bool is_black(const struct material *m)
     return m->type == MATERIAL_DIFFUSE && !m->shading && v[0] == 0 && v[1] == 0 && v[2] == 0;
 }
 
+/* ---- media
+ * ---------------------------------------------------------------------------------- */
+
+static void grow(double box[2][3], const float p[3], double r)
+{
+    for (int k = 0; k < 3; k++) {
+        box[0][k] = fmin(box[0][k], (double)p[k] - r);
+        box[1][k] = fmax(box[1][k], (double)p[k] + r);
+    }
+}
+
+static void box_of(const struct scene *s, uint32_t material, double box[2][3])
+{
+    for (int k = 0; k < 3; k++) {
+        box[0][k] = INFINITY;
+        box[1][k] = -INFINITY;
+    }
+    for (size_t i = 0; i < s->triangle_count; i++)
+        for (int k = 0; k < 3 && s->primitive_material[i] == material; k++)
+            grow(box, s->P[s->triangles[i][k]], 0);
+    for (size_t i = 0; i < s->sphere_count; i++)
+        if (s->primitive_material[s->triangle_count + i] == material)
+            grow(box, s->spheres[i].center, (double)s->spheres[i].radius);
+}
+
+static bool boxes_meet(double a[2][3], double b[2][3])
+{
+    bool meet = true;
+    for (int k = 0; k < 3; k++)
+        meet = meet && a[0][k] <= b[1][k] && b[0][k] <= a[1][k];
+    return meet;
+}
+
+/* A path's medium is what it entered last; Mitsuba's surfaces say what lies on either side. */
+static void note_medium(struct exporter *x, uint32_t material, const char *title)
+{
+    const struct scene *s = x->scene;
+    double box[2][3], other[2][3], eye[2][3];
+    box_of(s, material, box);
+    for (int k = 0; k < 3; k++)
+        eye[0][k] = eye[1][k] = s->camera.origin[k];
+    if (boxes_meet(box, eye))
+        mitsuba_differs(x, title, "the camera may stand in its medium: Mitsuba would not know");
+    for (uint32_t m = 0; m < material; m++) {
+        if (!x->used[m] || !s->materials[m].medium.present)
+            continue;
+        box_of(s, m, other);
+        if (boxes_meet(box, other))
+            mitsuba_differs(x, title,
+                            "its medium may meet that of %s: Mitsuba's media cannot nest by "
+                            "themselves",
+                            mitsuba_material_title(x, &s->materials[m]));
+    }
+}
+
+static void write_media(struct exporter *x)
+{
+    const struct scene *s = x->scene;
+    for (uint32_t i = 0; i < s->material_count; i++) {
+        const struct medium *m = &s->materials[i].medium;
+        if (!x->used[i] || !m->present)
+            continue;
+        note_medium(x, i, mitsuba_material_title(x, &s->materials[i]));
+        text_printf(&x->xml,
+                    "  <medium type=\"homogeneous\" id=\"medium%u\">\n"
+                    "    <float name=\"sigma_t\" value=\"%.9g\"/>\n",
+                    i, (double)m->density);
+        write_rgb(x, "albedo", m->albedo);
+        text_printf(&x->xml,
+                    "    <phase type=\"hg\"><float name=\"g\" value=\"%.9g\"/></phase>\n"
+                    "  </medium>\n",
+                    (double)m->g);
+    }
+}
+
 /* ---- shapes
  * --------------------------------------------------------------------------------------- */
 
@@ -335,6 +410,8 @@ static void close_shape(struct exporter *x, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
     text_printf(&x->xml, "    <ref id=\"%s\"/>\n", mitsuba_bsdf_id(x, material));
+    if (m->medium.present)
+        text_printf(&x->xml, "    <ref name=\"interior\" id=\"medium%u\"/>\n", material);
     if (material_emits(m)) {
         text_puts(&x->xml, "    <emitter type=\"area\">\n");
         if (m->emission_texture)
@@ -471,6 +548,7 @@ static void write_scene(struct exporter *x)
     for (uint32_t m = 0; m < s->material_count && !x->status; m++)
         if (x->used[m])
             mitsuba_write_bsdf(x, m);
+    write_media(x);
     write_environment(x);
     write_lights(x);
     for (uint32_t m = 0; m < s->material_count && !x->status; m++)
@@ -537,6 +615,8 @@ enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const c
         return error_msg(err, STATUS_MEMORY, "out of memory exporting %s", s->name);
     for (size_t i = 0; i < scene_primitive_count(s) + s->prototype_triangle_count; i++)
         x.used[s->primitive_material[i]] = true;
+    for (size_t m = 0; m < s->material_count; m++)
+        x.volumetric |= x.used[m] && mitsuba_is_passed(&s->materials[m]);
     write_scene(&x);
     if (!x.status && options->notes && !options->lossy)
         x.status = error_msg(err, STATUS_UNSUPPORTED,

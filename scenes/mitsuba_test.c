@@ -273,11 +273,11 @@ static void cameras_lights_and_new_materials_are_written(void **state)
     struct scene *scene = NULL;
     struct sample t = {.folder = "/tmp/isophote-mitsuba-XXXXXX", .options = {.plugins = true}};
     assert_non_null(mkdtemp(t.folder));
-    static const char *const names[] = {"materials", "lights", "instances"};
+    static const char *const names[] = {"materials", "lights", "instances", "media"};
     static const char *const wanted[][6] = {
-        {"bsdf type=\"isophote_oren_nayar\"", "bsdf type=\"isophote_correlated\"",
+        {"type=\"isophote_oren_nayar\"", "type=\"isophote_correlated\"",
          "name=\"masking_alpha\" value=\"0.25\"", "type=\"roughdielectric\"",
-         "type=\"thindielectric\"", "bsdf type=\"mask\""},
+         "type=\"thindielectric\"", "type=\"mask\""},
         {"sensor type=\"orthographic\"", "name=\"sample_border\" value=\"true\"",
          "rfilter type=\"tent\"", "emitter type=\"point\"", "emitter type=\"isophote_spot\"",
          "emitter type=\"directional\""},

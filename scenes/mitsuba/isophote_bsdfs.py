@@ -13,6 +13,7 @@ sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are thos
   isophote_correlated  a BSDF of Mitsuba's whose masking is separable, times the ratio of the two
   isophote_oren_nayar  Oren and Nayar's qualitative model (section 21, O)
   isophote_sheen       Conty and Kulla's sheen (section 21, H)
+  isophote_single_sided  a BSDF for the front; from behind the surface is not there (section 26; needs volpath)
   isophote_spot        a spot light that falls off by the smooth step of the cosine (section 24)
   isophote_texture     a bitmap whose axes may wrap differently, clamped to [0, 1] after interpolation
 """
@@ -248,6 +249,44 @@ class Sheen(_Cosine):
         return "isophote_sheen"
 
 
+class SingleSided(mi.BSDF):
+    """front: what the front does."""
+
+    def __init__(self, props):
+        mi.BSDF.__init__(self, props)
+        self.front = props["front"]
+        null = mi.BSDFFlags.Null | mi.BSDFFlags.BackSide
+        self.m_components = [self.front.flags(i) for i in range(self.front.component_count())] + [null]
+        self.m_flags = self.front.flags() | null
+
+    def sample(self, ctx, si, sample1, sample2, active=True):
+        behind = si.wi.z <= 0
+        bs, weight = self.front.sample(ctx, si, sample1, sample2, active & ~behind)
+        bs.wo = dr.select(behind, -si.wi, bs.wo)
+        bs.pdf = dr.select(behind, 1, bs.pdf)
+        bs.eta = dr.select(behind, 1, bs.eta)
+        bs.sampled_type = dr.select(behind, mi.UInt32(+mi.BSDFFlags.Null), bs.sampled_type)
+        return bs, dr.select(behind, 1, weight) & active
+
+    def eval(self, ctx, si, wo, active=True):
+        return self.front.eval(ctx, si, wo, active & (si.wi.z > 0))
+
+    def pdf(self, ctx, si, wo, active=True):
+        return self.front.pdf(ctx, si, wo, active & (si.wi.z > 0))
+
+    def eval_pdf(self, ctx, si, wo, active=True):
+        return self.front.eval_pdf(ctx, si, wo, active & (si.wi.z > 0))
+
+    def eval_null_transmission(self, si, active=True):
+        return mi.Color3f(dr.select(si.wi.z <= 0, 1, 0))
+
+    def traverse(self, callback):
+        callback.put("front", self.front, mi.ParamFlags.Differentiable)
+
+    def to_string(self):
+        return "isophote_single_sided"
+
+
 class Spot(mi.Emitter):
     def __init__(self, props):
         mi.Emitter.__init__(self, props)
@@ -296,6 +335,7 @@ class Texture(mi.Texture):
         mi.Texture.__init__(self, props)
         self.bitmap = props["bitmap"]
         self.wrap = props["wrap_u"], props["wrap_v"]
+        self.cutoff = props.get("cutoff", 0.0)  # above 0: the value is 1 from there on, else 0
         self.to_uv = props["to_uv"] if props.has_property("to_uv") else mi.ScalarTransform4f()
 
     def place(self, si):
@@ -317,7 +357,8 @@ class Texture(mi.Texture):
         return dr.clip(self.bitmap.eval(self.place(si), active), 0, 1)
 
     def eval_1(self, si, active=True):
-        return dr.clip(self.bitmap.eval_1(self.place(si), active), 0, 1)
+        value = dr.clip(self.bitmap.eval_1(self.place(si), active), 0, 1)
+        return dr.select(value >= self.cutoff, 1, 0) if self.cutoff > 0 else value
 
     def eval_3(self, si, active=True):
         return dr.clip(self.bitmap.eval_3(self.place(si), active), 0, 1)
@@ -337,5 +378,6 @@ mi.register_bsdf("isophote_principled", Principled)
 mi.register_bsdf("isophote_correlated", Correlated)
 mi.register_bsdf("isophote_oren_nayar", OrenNayar)
 mi.register_bsdf("isophote_sheen", Sheen)
+mi.register_bsdf("isophote_single_sided", SingleSided)
 mi.register_emitter("isophote_spot", Spot)
 mi.register_texture("isophote_texture", Texture)
