@@ -285,6 +285,172 @@ static void test_passes(void **state)
     test_scene_free(s);
 }
 
+/* ---- passes, error target
+ * ------------------------------------------------------------------------------------------- */
+
+static void test_all_passes(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s);
+    struct reference_job job = JOB, shallow = JOB;
+    struct error err = {0};
+    struct passes passes;
+    job.passes = PASSES_ALL;
+    shallow.max_depth = 2;
+    struct reference_picture plain = rendered(r, &JOB), all = rendered(r, &job),
+                             two = rendered(r, &shallow);
+    assert_same(&plain, &all);
+    assert_int_equal(reference_passes(r, &all, PASSES_ALL, &passes, &err), STATUS_OK);
+    for (size_t i = 0; i < 3 * (size_t)job.width * job.height; i++) {
+        /* paths of at most two edges are what a depth of two leaves */
+        assert_true(fabs(all.more[PASS_DIRECT][i] - two.beauty[i]) <= 1e-14 * two.beauty[i]);
+        assert_true(passes.values[PASS_BEAUTY][i] == (float)plain.beauty[i]);
+        assert_true(passes.values[PASS_INDIRECT][i] ==
+                    (float)(plain.beauty[i] - all.more[PASS_DIRECT][i]));
+    }
+    for (size_t i = 0; i < (size_t)job.width * job.height; i++) {
+        assert_true(passes.values[PASS_SAMPLES][i] == 9);
+        assert_true(passes.values[PASS_SHADER][i] <= 0);
+    }
+    passes_free(&passes);
+    assert_int_equal(reference_passes(r, &plain, 1u << PASS_UV, &passes, &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "uv"));
+    reference_picture_free(&plain);
+    reference_picture_free(&all);
+    reference_picture_free(&two);
+    reference_close(r);
+    test_scene_free(s);
+}
+
+/* One sample a pixel on a sphere: the passes are closed forms of one another. */
+static void test_passes_on_a_sphere(void **state)
+{
+    (void)state;
+    struct scene *s = test_scene_new();
+    struct error err = {0};
+    test_sphere(s, test_diffuse(s, 0.5), vec3(0, 0, -3), 1);
+    test_constant(s, 1);
+    struct reference *r = opened(s);
+    struct reference_job job = {.width = 24,
+                                .height = 24,
+                                .sample_count = 1,
+                                .max_depth = 1,
+                                .rr_depth = 9,
+                                .passes = PASSES_ALL};
+    struct reference_picture p = rendered(r, &job);
+    struct passes a;
+    size_t hits = 0;
+    assert_int_equal(reference_passes(r, &p, PASSES_ALL, &a, &err), STATUS_OK);
+    for (size_t i = 0; i < 24 * 24; i++) {
+        struct vec3 n = from_float(a.values[PASS_NORMAL] + 3 * i),
+                    t = from_float(a.values[PASS_TANGENT] + 3 * i),
+                    b = from_float(a.values[PASS_BITANGENT] + 3 * i),
+                    P = from_float(a.values[PASS_POSITION] + 3 * i);
+        if (a.values[PASS_MATERIAL][i] < 0) {
+            assert_true(is_zero(n) && is_zero(t) && is_zero(b) && is_zero(P));
+            assert_true(a.values[PASS_DEPTH][i] == 0 && a.values[PASS_BEAUTY][3 * i] == 1);
+            continue;
+        }
+        hits++;
+        assert_true(a.values[PASS_MATERIAL][i] == 0 && a.values[PASS_BEAUTY][3 * i] == 0);
+        assert_true(length(sub(sub(P, vec3(0, 0, -3)), n)) < 1e-6);
+        assert_true(fabs(length(P) - (double)a.values[PASS_DEPTH][i]) < 1e-6);
+        /* u runs along the circle of latitude about z, v towards +z */
+        struct vec3 around = normalize(vec3(-n.y, n.x, 0));
+        assert_true(length(sub(t, around)) < 1e-6);
+        assert_true(length(sub(b, cross(n, t))) < 1e-6 && b.z > 0);
+        double v = (double)a.values[PASS_UV][2 * i + 1];
+        assert_true(fabs(cos(PI * (1 - v)) - n.z) < 1e-6);
+    }
+    assert_true(hits > 40 && hits < 24 * 24);
+    passes_free(&a);
+    reference_picture_free(&p);
+    reference_close(r);
+    test_scene_free(s);
+}
+
+/* Pixels stop at 32, 64 ... samples, alike for any number of threads; a target out of reach changes
+ * nothing; the error that is left is about what was asked for. */
+static void test_error_target(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s);
+    struct reference_job job = {
+        .width = 16, .height = 16, .sample_count = 600, .max_depth = 4, .rr_depth = 9, .seed = 5};
+    struct reference_picture plain = rendered(r, &job);
+    job.error_target = 1e-9;
+    struct reference_picture never = rendered(r, &job);
+    assert_same(&plain, &never);
+    job.error_target = 0.08;
+    job.threads = 1;
+    struct reference_picture one = rendered(r, &job);
+    job.threads = 3;
+    struct reference_picture three = rendered(r, &job);
+    assert_same(&one, &three);
+    const size_t pixels = 16 * 16;
+    assert_memory_equal(one.counts, three.counts, pixels * sizeof *one.counts);
+    job.error_target = 0.16;
+    struct reference_picture coarse = rendered(r, &job);
+    size_t stopped = 0, sum = 0, coarse_sum = 0;
+    for (size_t i = 0; i < pixels; i++) {
+        uint32_t n = one.counts[i];
+        assert_true(n == 600 || (n >= 32 && (n & (n - 1)) == 0));
+        assert_int_equal(never.counts[i], 600);
+        stopped += n < 600;
+        sum += n, coarse_sum += coarse.counts[i];
+    }
+    assert_true(stopped > pixels / 4 && coarse_sum < sum && sum < 600 * pixels);
+    /* against an independent picture with sixteen times the samples: the standardised error of the
+     * pixels that stopped is 1 at most, but for the caveat of section 29, for which a half more is
+     * allowed */
+    job = (struct reference_job){
+        .width = 16, .height = 16, .sample_count = 9600, .max_depth = 4, .rr_depth = 9, .seed = 6};
+    struct reference_picture truth = rendered(r, &job);
+    double M = 0, squares = 0;
+    for (size_t i = 0; i < pixels; i++)
+        M += luminance(from_double(truth.beauty + 3 * i)) / (double)pixels;
+    for (size_t i = 0; i < pixels; i++) {
+        double Y = luminance(from_double(truth.beauty + 3 * i));
+        double e = (luminance(from_double(one.beauty + 3 * i)) - Y) / (0.08 * (Y + M) / 2);
+        squares += one.counts[i] < 600 ? e * e / (double)stopped : 0;
+    }
+    assert_true(squares > 0.05 && squares < 1.5);
+    reference_picture_free(&plain), reference_picture_free(&never);
+    reference_picture_free(&one), reference_picture_free(&three);
+    reference_picture_free(&coarse), reference_picture_free(&truth);
+    reference_close(r);
+    test_scene_free(s);
+}
+
+static void test_crop(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = opened(s);
+    struct reference_job job = JOB;
+    struct reference_picture whole = rendered(r, &job);
+    const uint32_t crop[4] = {4, 3, 9, 7};
+    memcpy(job.crop, crop, sizeof crop);
+    struct reference_picture part = rendered(r, &job);
+    assert_true(part.width == 9 && part.height == 7);
+    for (size_t y = 0; y < 7; y++) {
+        size_t at = (y + 3) * JOB.width + 4;
+        assert_memory_equal(part.beauty + 27 * y, whole.beauty + 3 * at, 27 * sizeof(double));
+        assert_memory_equal(part.depth + 9 * y, whole.depth + at, 9 * sizeof(double));
+    }
+    struct error err = {0};
+    struct reference_picture none;
+    job.crop[0] = 13;
+    assert_int_equal(reference_render(r, &job, &none, &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "crop"));
+    reference_picture_free(&whole);
+    reference_picture_free(&part);
+    reference_close(r);
+    test_scene_free(s);
+}
+
 /* ---- cameras
  * ------------------------------------------------------------------------------------------- */
 
@@ -467,6 +633,10 @@ int main(void)
         cmocka_unit_test(test_truncated_log),
         cmocka_unit_test(test_film_limit),
         cmocka_unit_test(test_passes),
+        cmocka_unit_test(test_all_passes),
+        cmocka_unit_test(test_passes_on_a_sphere),
+        cmocka_unit_test(test_error_target),
+        cmocka_unit_test(test_crop),
         cmocka_unit_test(test_camera_rays),
         cmocka_unit_test(test_textures),
         cmocka_unit_test(test_turned_textures),

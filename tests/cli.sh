@@ -158,6 +158,48 @@ case_render()
     [ "$(find out -type f | wc -l)" = 3 ] || fail "more files than asked for: $(ls -A out)"
 }
 
+case_passes()
+{
+    local small=(--width 24 --height 16 --spp 2)
+    run 0 render cornell "${small[@]}" --passes all -o out/all.exr --preview out/all.png --tone agx --exposure 2 --json
+    [ "$(json phases.passes_s)" != 0 ] || fail "the passes took no time"
+    for layer in direct.R indirect.G variance.B albedo.R N.X tangent.Y bitangent.Z P.X uv.U materialID shaderID samples; do
+        grep -qa "$layer" out/all.exr || fail "no layer $layer"
+    done
+    [ "$(head -c 8 out/all.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "out/all.png is no PNG file"
+    run 0 render cornell "${small[@]}" --passes depth,uv -o out/some.exr
+    if grep -qa albedo.R out/some.exr || ! grep -qa uv.V out/some.exr; then fail "not the layers that were asked for"; fi
+    run 0 render cornell --width 16 --height 16 --spp 64 --device reference --error-target 0.9 --passes beauty,samples -o out/r.exr --json
+    json spp_mean >/dev/null
+    rm out/*
+    run 2 render cornell "${small[@]}" --passes albedos -o out/a.exr
+    says 'no pass "albedos".*bitangent'
+    run 2 render cornell "${small[@]}" --passes uv -o out/a.png
+    says "ends in .exr"
+    run 2 render cornell "${small[@]}" --tone aces -o out/a.png
+    says "reinhard"
+    run 2 render cornell "${small[@]}" --error-target 0.1
+    says "reference"
+    run 2 render cornell "${small[@]}" --preview out/a.exr
+    says ".png"
+    ISOPHOTE_OIDN=/nowhere/oidn.so run 77 render cornell "${small[@]}" --passes denoised -o out/a.exr
+    says "no Open Image Denoise.*pyoidn"
+    nothing_in out
+}
+
+case_crop()
+{
+    cat >s.json <<'SCENE'
+{"isophote": 1, "camera": {"type": "orthographic", "height": 4, "origin": [0, 0, 5], "target": [0, 0, 0]},
+ "film": {"width": 30, "height": 20, "crop": [3, 4, 10, 5], "filter": {"type": "tent"}}, "materials": {"m": {"type": "diffuse"}},
+ "objects": [{"type": "sphere", "material": "m"}], "environment": {"radiance": 1}}
+SCENE
+    run 0 render s.json --spp 2 --json -o out/a.exr
+    [ "$(json width)x$(json height)" = 10x5 ] || fail "the picture is not the crop"
+    run 0 render s.json --spp 2 --width 60 --height 40 --device reference --json -o out/b.exr
+    [ "$(json width)x$(json height)" = 20x10 ] || fail "the crop does not grow with the picture"
+}
+
 case_unwritable_folder()
 {
     # /sys takes no files, whoever asks.

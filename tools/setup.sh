@@ -124,6 +124,19 @@ opencl_platforms()
     mkdir -p "$POCL_CACHE_DIR"
 }
 
+# Open Image Denoise from PyPI, exported as ISOPHOTE_OIDN; $python stays what it was.
+denoiser()
+{
+    local before=${python:-} library
+    [ -z "${ISOPHOTE_OIDN:-}" ] || return 0
+    python_extras tests/requirements-denoise.txt || return 1
+    library=$(find "$(dirname "$python")/../lib" -name 'libOpenImageDenoise.so.2' | sort | head -n 1)
+    python=$before
+    [ -n "$library" ] || return 1
+    ISOPHOTE_OIDN=$(readlink -f "$(dirname "$library")")/libOpenImageDenoise.so.2
+    export ISOPHOTE_OIDN
+}
+
 # ---- building ---------------------------------------------------------------------------------------------
 
 # build PRESET [TARGET...] : configures and builds.
