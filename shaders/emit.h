@@ -34,7 +34,13 @@ struct emit {
     bool *used;                    /* by cell: a layer or the result touches it */
     bool point_words[EMIT_POINT_WORDS];
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
-    size_t strings_cap, hosts_cap, loops_cap;
+    size_t strings_cap, hosts_cap, loops_cap, images_cap;
+    const char *suffix; /* never NULL */
+    unsigned loop_depth; /* loops around what is being written (surfaces) */
+    /* emit_closure.c: fields of the state that hold nodes, what sets them back, and what a_lobes
+     * does for each */
+    struct text nodes, resets, visits;
+    uint32_t node_count, node_loops; /* all, and those in loops */
 };
 
 /* A block being written: which mask holds in it (wide texts). */
@@ -76,6 +82,19 @@ void emit_set(struct emit *e, ir_value v, const char *fmt, ...)
 #define EMIT(...) text_printf(&e->body, __VA_ARGS__)
 const char *emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* emit_closure.c, surfaces: closures and their sums; false for other instructions. */
+bool emit_closure(struct emit *e, const struct ir_inst *i);
+/* The function that walks Ci. */
+void emit_closure_walk(struct emit *e, struct text *out);
+uint32_t emit_image_number(struct emit *e, const char *name);
+/* emit_surface.c: what a renderer answers at a hit; false when it is no such call. */
+bool emit_surface_call(struct emit *e, const struct ir_inst *i);
+/* Word `w` of the point (device/point.h numbers them). */
+const char *emit_point_word(struct emit *e, uint32_t w);
+
+/* Slot k of a call's argument a as a float: its value (d 0), or its change in x (1) or y (2). A
+ * number stands for all components of a triple. */
+const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint32_t k, uint32_t d);
 /* emit_call.c: a call of what shaders/device/ has; false when it has not. */
 bool emit_device_call(struct emit *e, const struct ir_inst *i);
 

@@ -64,6 +64,18 @@ uint32_t emit_string_id(struct emit *e, const char *s)
     return (uint32_t)o->string_count++;
 }
 
+uint32_t emit_image_number(struct emit *e, const char *name)
+{
+    struct asl_emitted *o = e->out;
+    for (uint32_t i = 0; i < o->image_count; i++)
+        if (strcmp(o->images[i], name) == 0)
+            return i;
+    const char **list = grow(e, o->images, o->image_count, &e->images_cap, sizeof *list);
+    list[o->image_count] = name;
+    o->images = list;
+    return (uint32_t)o->image_count++;
+}
+
 /* ---- operands ------------------------------------------------------------------------------- */
 
 static const struct ir_inst *constant(const struct emit *e, ir_value v)
@@ -427,12 +439,14 @@ static void loop(struct emit *e, const struct ir_inst *i)
 {
     uint32_t id = loop_number(e, i);
     if (!e->opt->wide) {
+        e->loop_depth++;
         EMIT("for (;;) {\n{\n");
         region(e, i->body, 0);
         EMIT("}\ncont_%u: ;\n{\n", id);
         if (i->other)
             region(e, i->other, 0);
-        EMIT("}\nif (a_turn(s, %u)) return;\n}\nout_%u: ;\n", id, id);
+        e->loop_depth--;
+        EMIT("}\nif (a_turn%s(s, %u)) return;\n}\nout_%u: ;\n", e->suffix, id, id);
         return;
     }
     unsigned in = ++e->depth, body = ++e->depth, other = ++e->depth;
@@ -446,8 +460,8 @@ static void loop(struct emit *e, const struct ir_inst *i)
         region(e, i->other, other);
         EMIT("}\nm%u = m%u & a_not(off);\n", in, in);
     }
-    EMIT("if (!a_any(m%u)) break;\nif (a_turn(s, %u)) return;\n}\noff = off & a_not(out_%u);\n}\n",
-         in, id, id);
+    EMIT("if (!a_any(m%u)) break;\nif (a_turn%s(s, %u)) return;\n}\noff = off & a_not(out_%u);\n}\n",
+         in, e->suffix, id, id);
     if (leaves(i->body, i) || leaves(i->other, i))
         shrink(e);
 }
@@ -592,8 +606,7 @@ static void select_(struct emit *e, const struct ir_inst *i)
                  emit_int(e, i->operands[2]));
 }
 
-/* Word `w` of the point (device/point.h numbers them). */
-static const char *point_word(struct emit *e, uint32_t w)
+const char *emit_point_word(struct emit *e, uint32_t w)
 {
     e->point_words[w] = true;
     return emit_text(e, "s->p%u", w);
@@ -602,7 +615,7 @@ static const char *point_word(struct emit *e, uint32_t w)
 static void state(struct emit *e, const struct ir_inst *i)
 {
     static const uint8_t words[IR_STATE_COUNT] = {62, 60, 61, 59, 48, 49, 50};
-    const char *w = point_word(e, words[i->u.number]);
+    const char *w = emit_point_word(e, words[i->u.number]);
     if (e->kinds[i->result] == EMIT_FLOAT)
         emit_set(e, i->result, "%s", w);
     else
@@ -786,9 +799,9 @@ static void inst(struct emit *e, const struct ir_inst *i)
         return;
     case IR_PULL:
         if (e->opt->wide)
-            EMIT("layer_%u(s, %s);\n", i->u.number, emit_mask(e));
+            EMIT("layer_%u%s(s, %s);\n", i->u.number, e->suffix, emit_mask(e));
         else
-            EMIT("layer_%u(s);\n", i->u.number);
+            EMIT("layer_%u%s(s);\n", i->u.number, e->suffix);
         return;
     case IR_IF:
         if_(e, i);
@@ -808,6 +821,8 @@ static void inst(struct emit *e, const struct ir_inst *i)
         break;
     }
     if (pure(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
+        return;
+    if (e->opt->surface && (emit_closure(e, i) || emit_surface_call(e, i)))
         return;
     if (i->op == IR_INDEX && !e->opt->host) {
         const char *a = emit_int(e, i->operands[0]);
@@ -889,13 +904,13 @@ static void layer(struct emit *e, uint32_t index)
     e->depth = 0;
     EMIT("#line 1 \"layer %u\"\n", index);
     if (e->opt->wide)
-        EMIT("A_CALL void layer_%u(struct a_state *s, am m0)\n{\nm0 = m0 & a_not(s->ran_%u);\nif "
-             "(!a_any(m0)) return;\ns->ran_%u = s->ran_%u | m0;\nam off = A_NONE;\n",
-             index, index, index, index);
+        EMIT("A_CALL void layer_%u%s(struct a_state%s *s, am m0)\n{\nm0 = m0 & a_not(s->ran_%u);\n"
+             "if (!a_any(m0)) return;\ns->ran_%u = s->ran_%u | m0;\nam off = A_NONE;\n",
+             index, e->suffix, e->suffix, index, index, index);
     else
-        EMIT("A_CALL void layer_%u(struct a_state *s)\n{\nif (s->ran_%u) return;\n"
+        EMIT("A_CALL void layer_%u%s(struct a_state%s *s)\n{\nif (s->ran_%u) return;\n"
              "s->ran_%u = 1;\n",
-             index, index, index);
+             index, e->suffix, e->suffix, index, index);
     for (uint32_t c = 0; c < e->code->cell_count; c++)
         if (e->code->cells[c].scope == IR_LOCAL && e->code->cells[c].layer == index && e->homes[c])
             declare_cell(e, &e->body, c);
@@ -951,7 +966,7 @@ static void write_globals(struct emit *e, struct text *t)
         const struct ir_cell *c = &e->code->cells[cell];
         for (uint32_t k = 0; k < ir_cell_slots(c); k++) {
             const char *v = g == GV_Ci                 ? "A_I(0)"
-                            : k < c->n || from[g].dual ? point_word(e, from[g].word + k)
+                            : k < c->n || from[g].dual ? emit_point_word(e, from[g].word + k)
                                                        : "A_F(0.0f)";
             text_printf(t, "s->c%u[%u] = %s;\n", cell, k, v);
         }
@@ -961,15 +976,19 @@ static void write_globals(struct emit *e, struct text *t)
 /* What one group of points does: globals, layers, outputs. `out` has a row of words a point. */
 static void write_group(struct emit *e, struct text *t)
 {
-    text_printf(t, "A_CALL void a_shade(struct a_state *s, am m)\n{\n(void)m;\n");
+    text_printf(t, "A_CALL void a_shade%s(struct a_state%s *s, am m)\n{\n(void)m;\n", e->suffix,
+                e->suffix);
     write_globals(e, t);
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         text_printf(t, "s->ran_%u = A_NONE;\n", l);
     text_printf(t, "s->turns = 0u;\n");
+    if (e->resets.data)
+        text_append(t, e->resets.data, e->resets.len);
     for (uint32_t k = 0; k < e->code->entry_count; k++)
-        text_printf(t, "layer_%u(s%s);\n", e->code->entries[k], e->opt->wide ? ", m" : "");
-    text_printf(t, "}\nA_CALL void a_outputs(const struct a_state *s, uint n, K_GLOBAL uint "
-                   "*out)\n{\n");
+        text_printf(t, "layer_%u%s(s%s);\n", e->code->entries[k], e->suffix,
+                    e->opt->wide ? ", m" : "");
+    text_printf(t, "}\nA_CALL void a_outputs%s(const struct a_state%s *s, uint n, %suint *out)\n{\n",
+                e->suffix, e->suffix, e->opt->surface ? "" : "K_GLOBAL ");
     size_t words = 0;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
@@ -986,17 +1005,20 @@ static void write_group(struct emit *e, struct text *t)
                         words, at + j, emit_cell_is_int(e, cell) ? "i" : "", cell, j);
         at += c->n;
     }
-    text_printf(t, "(void)s; (void)n; (void)out;\n}\n#define A_OUT_WORDS %uu\n", at);
+    text_printf(t, "(void)s; (void)n; (void)out;\n}\n#define A_OUT_WORDS%s %uu\n", e->suffix, at);
     e->out->out_words = at;
 }
 
 static void write_state(struct emit *e, struct text *t)
 {
-    text_printf(t, "struct a_state {\nK_GLOBAL const uint *args;\nuint "
-                   "turns, budget, failed, index;\n");
-    text_puts(t, e->opt->host ? "const struct a_host *host;\n"
-                              : "K_GLOBAL uint *log;\nuint log_words;\n");
-    text_printf(t, "#define A_POINT_USED(X)");
+    text_printf(t, "struct a_state%s {\nK_GLOBAL const uint *args;\nuint turns, budget, failed;\n",
+                e->suffix);
+    text_puts(t, e->opt->surface ? "K_GLOBAL const uint *words;\n"
+                 : e->opt->host  ? "uint index;\nconst struct a_host *host;\n"
+                                 : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
+    if (e->nodes.data)
+        text_append(t, e->nodes.data, e->nodes.len);
+    text_printf(t, "#define A_POINT_USED%s(X)", e->suffix);
     for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
         if (e->point_words[w])
             text_printf(t, " X(%u)", w);
@@ -1012,9 +1034,10 @@ static void write_state(struct emit *e, struct text *t)
     text_printf(t,
                 "};\n"
                 "/* A turn of a loop; 1: the budget is spent. */\n"
-                "K_FN int a_turn(struct a_state *s, uint loop)\n{\n"
-                "if (++s->turns <= s->budget) return 0;\ns->failed = loop + 1u;\nreturn 1;\n}\n");
-    if (!e->opt->host)
+                "K_FN int a_turn%s(struct a_state%s *s, uint loop)\n{\n"
+                "if (++s->turns <= s->budget) return 0;\ns->failed = loop + 1u;\nreturn 1;\n}\n",
+                e->suffix, e->suffix);
+    if (!e->opt->host && !e->opt->surface)
         text_puts(
             t,
             "/* Room for a record: its length, the point, the call; NULL when there is none. */\n"
@@ -1042,6 +1065,8 @@ static void write_all(struct emit *e, struct text *out)
         layer(e, l); /* a layer is pulled by later ones only */
     struct text group = {0}, st = {0};
     write_group(e, &group);
+    if (e->opt->surface)
+        emit_closure_walk(e, &group);
     write_state(e, &st);
     text_append(out, st.data, st.len);
     if (e->variants.data)
@@ -1061,7 +1086,11 @@ enum status asl_emit_c(struct arena *a, const struct asl_code *code,
                        const struct asl_emit_options *opt, struct text *text,
                        struct asl_emitted *out, struct error *err)
 {
-    struct emit e = {.code = code, .opt = opt, .arena = a, .err = err};
+    struct emit e = {.code = code,
+                     .opt = opt,
+                     .arena = a,
+                     .err = err,
+                     .suffix = opt->suffix ? opt->suffix : ""};
     struct asl_emitted emitted = {0};
     e.out = &emitted;
     if (!setjmp(e.fail)) {
@@ -1070,5 +1099,8 @@ enum status asl_emit_c(struct arena *a, const struct asl_code *code,
     }
     text_free(&e.body);
     text_free(&e.variants);
+    text_free(&e.nodes);
+    text_free(&e.resets);
+    text_free(&e.visits);
     return e.status;
 }

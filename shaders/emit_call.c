@@ -11,16 +11,19 @@ struct args {
     const struct ir_call *c;
 };
 
-/* Slot k of argument a as a float: its value (d 0), or its change in x (1) or y (2). A number
- * stands for all components of a triple. */
-static const char *part(const struct args *x, uint32_t a, uint32_t k, uint32_t d)
+const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint32_t k, uint32_t d)
 {
-    const struct ir_arg *g = &x->c->args[a];
+    const struct ir_arg *g = &i->u.call->args[a];
     if (g->n == 1)
         k = 0;
     if (d && !g->derivs)
         return "A_F(0.0f)";
-    return emit_float(x->e, x->i->operands[g->first + d * g->n + k]);
+    return emit_float(e, i->operands[g->first + d * g->n + k]);
+}
+
+static const char *part(const struct args *x, uint32_t a, uint32_t k, uint32_t d)
+{
+    return emit_part(x->e, x->i, a, k, d);
 }
 
 static const char *dual_part(const struct args *x, uint32_t a, uint32_t k)
@@ -155,7 +158,7 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
     if (e->variants.data && strstr(e->variants.data, emit_text(e, "%s(", name)))
         return name;
     struct text *t = &e->variants;
-    text_printf(t, "A_CALL void %s(", name);
+    text_printf(t, "#ifndef HAS_%s\n#define HAS_%s\nA_CALL void %s(", name, name, name);
     for (uint32_t k = 0; k < dims; k++) {
         text_printf(t, "%saf x%u", k ? ", " : "", k);
         if (derivs)
@@ -186,7 +189,7 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
             text_printf(t, dual ? "out[%u] = r[%u].%s;\n" : "out[%u] = A_F(0.0f);\n",
                         (d + 1) * channels + k, k, d ? "dy" : "dx");
     }
-    text_printf(t, "}\n");
+    text_printf(t, "}\n#endif\n");
     return name;
 }
 

@@ -6,3 +6,4 @@
 #include "noise.h"
 #include "pattern.h"
 #include "point.h"
+#include "texture.h"

@@ -6,6 +6,8 @@
  *   af  floats          ai  ints, two's complement          au  the same, unsigned
  *   am  conditions: of one point 0 or 1, of a row 0 or -1; comparisons give them, & and | join them
  */
+#ifndef A_LANES_H /* a kernel may hold it already */
+#define A_LANES_H
 #ifndef A_WIDTH
 #define A_WIDTH 1
 #endif
@@ -263,4 +265,6 @@ K_INLINE void a_scatteri(ai *row, ai at, ai x, am m)
         if (m[i])
             ((int *)row)[at[i] * A_WIDTH + i] = x[i];
 }
+#endif
+
 #endif

@@ -2,6 +2,8 @@
  * alone, so that every device gives the same bits. Domains, special cases and ulp bounds are those
  * of builtins.def; backends/shade_math_test.c measures them against MPFR. Polynomials are our own
  * minimax fits (Lawson's iteration on Chebyshev nodes, coefficients rounded one after another). */
+#ifndef A_MATH_H /* a kernel may hold it already */
+#define A_MATH_H
 
 #define A_FLT_MIN 1.17549435e-38f
 #define A_FLT_MAX 3.40282347e+38f
@@ -650,3 +652,5 @@ K_FN struct ad a_log_base_d(struct ad x, struct ad b)
     r.dy = a_fdiv(a_chain(sp, x.dy) - r.v * a_chain(sq, b.dy), q);
     return r;
 }
+
+#endif

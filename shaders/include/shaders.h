@@ -403,6 +403,12 @@ struct asl_emit_options {
     bool wide; /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
     bool host; /* native code: what the library lacks is asked of the host (asl_host_call). Else
                   such calls fail as UNSUPPORTED, with their place */
+    bool surface; /* for a hit in a renderer's kernel: one point, no host. What is printed or
+                     reported is left out, geometry data are u and v; closures are numbers of
+                     nodes, which a_lobes takes apart (emit_closure.c); images and the argument area
+                     stand in one array of words */
+    const char *suffix; /* of names at file scope, so that one text can hold several groups; NULL:
+                           none */
     const char *const *outputs; /* what a_outputs writes, one after another; ends with NULL */
 };
 
@@ -422,6 +428,10 @@ struct asl_emitted {
     const struct asl_emitted_loop *loops;
     size_t loop_count;
     size_t out_words; /* of one point */
+    /* Of surfaces: the names of the images that it reads. Word arg_count + i of the argument area
+     * is where image i begins (device/texture.h), or 0 where there is none. */
+    const char *const *images;
+    size_t image_count;
 };
 
 /* Appends C in the dialect of backends/kernel/portable.h: a function for each layer, a_shade for

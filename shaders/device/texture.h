@@ -1,0 +1,194 @@
+/* texture.h: texture() and environment() (docs/asl.md, Textures) in a renderer's kernel: the
+ * reference's operations in its order. An image is a run of words: channels, levels, then for each
+ * level its width, height and where its texels begin (all counted from the array's start), as
+ * backends/shade_scene.c lays them out. */
+#ifdef A_SURFACE
+
+struct a_texture { /* options of a call */
+    int swrap, twrap; /* 0 black, 1 clamp, 2 periodic, 3 mirror */
+    int filter;       /* 0 smart, 1 closest, 2 linear, 3 cubic */
+    uint channels;    /* wanted */
+    uint first;
+    float swidth, twidth, sblur, tblur, fill, missing[3], missing_alpha;
+};
+
+K_FN struct a_texture a_texture_start(uint channels)
+{
+    struct a_texture o;
+    o.swrap = 0;
+    o.twrap = 0;
+    o.filter = 0;
+    o.channels = channels;
+    o.first = 0u;
+    o.swidth = 1.0f;
+    o.twidth = 1.0f;
+    o.sblur = 0.0f;
+    o.tblur = 0.0f;
+    o.fill = 0.0f;
+    for (int c = 0; c < 3; c++)
+        o.missing[c] = 0.0f;
+    o.missing_alpha = 0.0f;
+    return o;
+}
+
+/* The larger of two magnitudes. */
+K_FN float a_larger(float a, float b) { return a_abs(a) > a_abs(b) ? a_abs(a) : a_abs(b); }
+
+/* The texel that position i of n means; -1: none. */
+K_FN int a_wrapped(int wrap, int i, int n)
+{
+    if (wrap == 0)
+        return i < 0 || i >= n ? -1 : i;
+    if (wrap == 1)
+        return i < 0 ? 0 : i >= n ? n - 1 : i;
+    int period = wrap == 3 ? 2 * n : n, m = i % period;
+    m = m < 0 ? m + period : m;
+    return m < n ? m : 2 * n - 1 - m;
+}
+
+struct a_level {
+    K_GLOBAL const uint *texels;
+    uint channels;
+    int width, height;
+};
+K_FN struct a_level a_level_at(K_GLOBAL const uint *words, uint image, uint level)
+{
+    K_GLOBAL const uint *l = words + image + 2u + 3u * level;
+    struct a_level r;
+    r.channels = words[image];
+    r.width = (int)l[0];
+    r.height = (int)l[1];
+    r.texels = words + l[2];
+    return r;
+}
+
+K_FN void a_texel(const struct a_level *l, const struct a_texture *o, int i, int j, float out[4])
+{
+    int x = a_wrapped(o->swrap, i, l->width), y = a_wrapped(o->twrap, j, l->height);
+    uint n = l->channels;
+    for (int c = 0; c < 3; c++)
+        out[c] = o->fill;
+    out[3] = 0.0f;
+    if (x < 0 || y < 0)
+        return;
+    K_GLOBAL const uint *t = l->texels + ((size_t)y * (size_t)l->width + (size_t)x) * n;
+    for (uint c = 0u; c < o->channels; c++) {
+        uint at = n == 1u && o->first == 0u ? 0u : o->first + c;
+        if (at < n && at >= o->first)
+            out[c] = K_AS_FLOAT(t[at]);
+    }
+    out[3] = n == 4u ? K_AS_FLOAT(t[3]) : 1.0f;
+}
+
+/* Beyond this, or not a number: 0. */
+K_FN float a_texel_place(float x) { return a_is_finite(x) && a_abs(x) <= 4194304.0f ? x : 0.0f; }
+
+/* The uniform cubic B-spline's weights at f in [0, 1). */
+K_FN void a_bspline_weights(float f, float w[4])
+{
+    float g = 1.0f - f;
+    w[0] = ((g * g) * g) / 6.0f;
+    w[1] = ((4.0f - (6.0f * f) * f) + ((3.0f * f) * f) * f) / 6.0f;
+    w[2] = ((4.0f - (6.0f * g) * g) + ((3.0f * g) * g) * g) / 6.0f;
+    w[3] = ((f * f) * f) / 6.0f;
+}
+
+A_CALL void a_level_lookup(const struct a_level *l, const struct a_texture *o, int cubic, float s,
+                           float t, float out[4])
+{
+    float x = a_texel_place(s * (float)l->width) - 0.5f;
+    float y = a_texel_place(t * (float)l->height) - 0.5f;
+    float fx = x - a_floor(x), fy = y - a_floor(y), v[4];
+    int i = (int)a_floor(x), j = (int)a_floor(y);
+    if (cubic) {
+        float wx[4], wy[4];
+        a_bspline_weights(fx, wx);
+        a_bspline_weights(fy, wy);
+        for (int c = 0; c < 4; c++)
+            out[c] = 0.0f;
+        for (int b = 0; b < 4; b++) {
+            float row[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            for (int a = 0; a < 4; a++) {
+                a_texel(l, o, i - 1 + a, j - 1 + b, v);
+                for (int c = 0; c < 4; c++)
+                    row[c] = row[c] + wx[a] * v[c];
+            }
+            for (int c = 0; c < 4; c++)
+                out[c] = out[c] + wy[b] * row[c];
+        }
+        return;
+    }
+    float right[4], low[4], corner[4];
+    a_texel(l, o, i, j, v);
+    a_texel(l, o, i + 1, j, right);
+    a_texel(l, o, i, j + 1, low);
+    a_texel(l, o, i + 1, j + 1, corner);
+    for (int c = 0; c < 4; c++) {
+        float top = (1.0f - fx) * v[c] + fx * right[c];
+        float bottom = (1.0f - fx) * low[c] + fx * corner[c];
+        out[c] = (1.0f - fy) * top + fy * bottom;
+    }
+}
+
+/* place: s, t, and the change of each over the footprint, in units of the image. out: the wanted
+ * channels, and alpha in out[3]. */
+A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
+                             const float place[4], float out[4])
+{
+    if (image == 0u) {
+        for (int c = 0; c < 3; c++)
+            out[c] = o->missing[c];
+        out[3] = o->missing_alpha;
+        return;
+    }
+    struct a_level l = a_level_at(words, image, 0u);
+    float rho = (place[2] * o->swidth + o->sblur) * (float)l.width;
+    float y = (place[3] * o->twidth + o->tblur) * (float)l.height;
+    rho = rho > y ? rho : y;
+    if (o->filter == 1) {
+        a_texel(&l, o, (int)a_floor(a_texel_place(place[0] * (float)l.width)),
+                (int)a_floor(a_texel_place(place[1] * (float)l.height)), out);
+        return;
+    }
+    int cubic = o->filter == 3 || (o->filter == 0 && rho < 1.0f);
+    uint level = 0u, last = words[image + 1u] - 1u;
+    float f = 0.0f, more[4];
+    if (rho > 1.0f) { /* 2^level <= rho < 2^(level + 1) */
+        uint bits = K_AS_UINT(rho);
+        level = (bits >> 23) - 127u;
+        f = K_AS_FLOAT((bits & 0x7FFFFFu) | 0x3F800000u) - 1.0f;
+    }
+    if (level >= last) {
+        level = last;
+        f = 0.0f;
+    }
+    l = a_level_at(words, image, level);
+    a_level_lookup(&l, o, cubic, place[0], place[1], out);
+    if (f == 0.0f)
+        return;
+    l = a_level_at(words, image, level + 1u);
+    a_level_lookup(&l, o, cubic, place[0], place[1], more);
+    for (int c = 0; c < 4; c++)
+        out[c] = (1.0f - f) * out[c] + f * more[c];
+}
+
+K_FN float a_length3(const float v[3])
+{
+    return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+}
+K_FN void a_environment_place(const float R[3], const float x[3], const float y[3], float place[4])
+{
+    float length = a_length3(R), spread = a_larger(a_length3(x), a_length3(y));
+    place[0] = 0.0f;
+    place[1] = 0.0f;
+    if (length > 0.0f) {
+        float c = R[1] / length, s = a_atan2(R[0], -R[2]) / 6.28318530717959f;
+        place[0] = s < 0.0f ? s + 1.0f : s;
+        place[1] = a_acos(c) / 3.14159265358979f;
+        spread = spread / length;
+    }
+    place[2] = spread / 6.28318530717959f;
+    place[3] = spread / 3.14159265358979f;
+}
+
+#endif

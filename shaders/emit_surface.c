@@ -1,0 +1,224 @@
+/* emit_surface.c: what a renderer's kernel answers at a hit: images, geometry data, spaces. What a
+ * shader prints or reports there goes nowhere; the reference says it. */
+#include "emit.h"
+
+#include <string.h>
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+static void set_zero(struct emit *e, const struct ir_inst *i, uint32_t k)
+{
+    emit_set(e, i->result + k, e->kinds[i->result + k] == EMIT_FLOAT ? "A_F(0.0f)" : "A_I(0)");
+}
+
+/* ---- geometry data -------------------------------------------------------------------------- */
+
+/* `s` and `t` are u and v with their changes (docs/protocol.md section 18). */
+static bool userdata(struct emit *e, const struct ir_inst *i)
+{
+    enum { POINT_U = 51, POINT_V = 54 };
+    if (i->op != IR_USERDATA)
+        return false;
+    bool is_s = strcmp(i->u.user.name, "s") == 0;
+    bool found = (is_s || strcmp(i->u.user.name, "t") == 0) && !i->u.user.type.array &&
+                 i->u.user.type.base == ASL_FLOAT;
+    emit_set(e, i->result, "A_I(%d)", found);
+    for (uint32_t k = 1; k < i->result_count; k++) {
+        if (found)
+            emit_set(e, i->result + k, "%s",
+                     emit_point_word(e, (is_s ? POINT_U : POINT_V) + k - 1));
+        else
+            set_zero(e, i, k);
+    }
+    return true;
+}
+
+/* ---- spaces --------------------------------------------------------------------------------- */
+
+/* The spaces of a scene, object and shader, are common, and a name that is none changes nothing:
+ * the value itself. */
+static bool space(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    bool construct = c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR;
+    if (!construct && (c->callee != BI_TRANSFORM || c->args[0].type.base != ASL_STRING))
+        return false;
+    uint32_t last = c->arg_count - 1, n = c->args[last].n;
+    if (c->args[last].is_place)
+        return false;
+    for (uint32_t k = 0; k < i->result_count; k++)
+        emit_set(e, i->result + k, "%s", emit_part(e, i, last, k % n, k / n));
+    return true;
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+static const char *option_text(struct emit *e, const char *key, const char *value)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } wraps[] = {{"clamp", 1}, {"periodic", 2}, {"mirror", 3}},
+      filters[] = {{"closest", 1}, {"nearest", 1}, {"linear", 2},
+                   {"bilinear", 2}, {"cubic", 3}, {"bicubic", 3}};
+    int wrap = 0, filter = 0;
+    for (size_t k = 0; k < sizeof wraps / sizeof *wraps; k++)
+        if (strcmp(wraps[k].name, value) == 0)
+            wrap = wraps[k].number;
+    for (size_t k = 0; k < sizeof filters / sizeof *filters; k++)
+        if (strcmp(filters[k].name, value) == 0)
+            filter = filters[k].number;
+    if (strcmp(key, "wrap") == 0)
+        return emit_text(e, "o.swrap = %d; o.twrap = %d;", wrap, wrap);
+    if (strcmp(key, "swrap") == 0 || strcmp(key, "twrap") == 0)
+        return emit_text(e, "o.%s = %d;", key, wrap);
+    return strcmp(key, "interp") == 0 ? emit_text(e, "o.filter = %d;", filter) : "";
+}
+
+static const char *option_number(struct emit *e, const char *key, const char *value)
+{
+    static const char *const alone[] = {"swidth", "twidth", "sblur", "tblur", "fill"};
+    if (strcmp(key, "width") == 0 || strcmp(key, "blur") == 0)
+        return emit_text(e, "o.s%s = %s; o.t%s = %s;", key, value, key, value);
+    if (strcmp(key, "missingalpha") == 0)
+        return emit_text(e, "o.missing_alpha = %s;", value);
+    for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
+        if (strcmp(key, alone[k]) == 0)
+            return emit_text(e, "o.%s = %s;", key, value);
+    return "";
+}
+
+/* Pairs from argument `first` on, into o; the one that is written, or NULL. */
+static const struct ir_arg *options(struct emit *e, const struct ir_inst *i, uint32_t first)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *alpha = NULL;
+    for (uint32_t k = first; k + 1 < c->arg_count; k += 2) {
+        const struct ir_arg *a = &c->args[k + 1];
+        const char *key = emit_constant_string(e, i->operands[c->args[k].first]);
+        if (!key)
+            emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                      "an option of %s() that is only known at run time cannot be given on this "
+                      "device",
+                      c->name);
+        ir_value v = a->is_place ? 0 : i->operands[a->first];
+        if (a->is_place && a->written)
+            alpha = a;
+        else if (a->is_place)
+            continue;
+        else if (a->type.base == ASL_STRING && !emit_constant_string(e, v))
+            emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                      "the option \"%s\" of %s() must be known when the shader is compiled for this "
+                      "device",
+                      key, c->name);
+        else if (a->type.base == ASL_STRING)
+            EMIT("%s\n", option_text(e, key, emit_constant_string(e, v)));
+        else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
+            EMIT("o.first = (uint)%s;\n", emit_int(e, v));
+        else if (a->type.base == ASL_INT)
+            EMIT("%s\n", option_number(e, key, emit_text(e, "a_to_float(%s)", emit_int(e, v))));
+        else if (a->n == 1)
+            EMIT("%s\n", option_number(e, key, emit_float(e, v)));
+        else if (a->n == 3 && strcmp(key, "missingcolor") == 0)
+            for (uint32_t x = 0; x < 3; x++)
+                EMIT("o.missing[%u] = %s;\n", x, emit_part(e, i, k + 1, x, 0));
+    }
+    return alpha;
+}
+
+static const char *image_name(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_arg *a = &i->u.call->args[0];
+    const char *name = a->is_place ? NULL : emit_constant_string(e, i->operands[a->first]);
+    if (!name)
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "the image of %s() must be known when the shader is compiled for this device",
+                  i->u.call->name);
+    return name;
+}
+
+static const char *image_word(struct emit *e, const struct ir_inst *i)
+{
+    return emit_text(e, "s->args[%u]",
+                     e->code->arg_count + emit_image_number(e, image_name(e, i)));
+}
+
+/* The place of the lookup: s, t and the footprint ds, dt, declared before. */
+static void texture_place(struct emit *e, const struct ir_inst *i)
+{
+    bool given = i->u.call->fixed == 7;
+    const char *d[4];
+    for (uint32_t k = 0; k < 4; k++) /* dsdx, dtdx, dsdy, dtdy */
+        d[k] = given ? emit_part(e, i, 3 + k, 0, 0) : emit_part(e, i, 1 + k % 2, 0, 1 + k / 2);
+    EMIT("st[0] = %s; st[1] = %s;\nst[2] = a_larger(%s, %s); st[3] = a_larger(%s, %s);\n",
+         emit_part(e, i, 1, 0, 0), emit_part(e, i, 2, 0, 0), d[0], d[2], d[1], d[3]);
+}
+
+static void environment_place(struct emit *e, const struct ir_inst *i)
+{
+    static const char *const rows[] = {"R", "Rx", "Ry"};
+    bool given = i->u.call->fixed == 4;
+    EMIT("float R[3], Rx[3], Ry[3];\n");
+    for (uint32_t d = 0; d < 3; d++)
+        for (uint32_t k = 0; k < 3; k++)
+            EMIT("%s[%u] = %s;\n", rows[d], k,
+                 given ? emit_part(e, i, 1 + d, k, 0) : emit_part(e, i, 1, k, d));
+    EMIT("a_environment_place(R, Rx, Ry, st);\no.swrap = 2; o.twrap = 1;\n");
+}
+
+static bool image(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    if (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT)
+        return false;
+    uint32_t n = i->result_count / (c->derivs ? 3 : 1);
+    const char *word = image_word(e, i);
+    EMIT("float v%u_r[4];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4];\n", i->result,
+         n);
+    const struct ir_arg *alpha = options(e, i, c->fixed);
+    if (c->callee == BI_TEXTURE)
+        texture_place(e, i);
+    else
+        environment_place(e, i);
+    EMIT("a_texture_lookup(s->words, %s, &o, st, v%u_r); }\n", word, i->result);
+    for (uint32_t k = 0; k < i->result_count; k++) {
+        if (k < n)
+            emit_set(e, i->result + k, "v%u_r[%u]", i->result, k);
+        else
+            set_zero(e, i, k);
+    }
+    for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
+        emit_store(e, i, &alpha->at, d * alpha->row, EMIT_FLOAT,
+                   d ? "A_F(0.0f)" : emit_text(e, "v%u_r[3]", i->result));
+    return true;
+}
+
+/* ---- what has no effect --------------------------------------------------------------------- */
+
+static bool silent(struct emit *e, const struct ir_inst *i)
+{
+    switch (i->u.call->callee) {
+    case BI_PRINTF:
+    case BI_FPRINTF:
+    case BI_ERROR:
+    case BI_WARNING:
+        return true;
+    case BI_GETATTRIBUTE: /* there is none */
+        set_zero(e, i, 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool emit_surface_call(struct emit *e, const struct ir_inst *i)
+{
+    if (i->op == IR_INDEX) {
+        emit_set(e, i->result, "a_clamp_index(%s, %u)", emit_int(e, i->operands[0]),
+                 i->u.index.limit);
+        return true;
+    }
+    if (i->op != IR_CALL)
+        return userdata(e, i);
+    return image(e, i) || space(e, i) || silent(e, i);
+}
