@@ -1,0 +1,263 @@
+/* Shaders at a hit (protocol sections 18 and 19). The scene's own text, which stands behind the
+ * kernel (backends/shade_scene.c), defines k_shade. */
+#ifndef K_SHADE_H
+#define K_SHADE_H
+#include "closure.h"
+#include "environment.h"
+#include "surface.h"
+
+/* How the ray came to a vertex. */
+struct k_arrival {
+    struct k_vec3 o, d, dx, dy; /* dx, dy: neighbours' directions, k = 1 only */
+    uint k, primitive, raytype;
+    float t, length, pixel; /* T of section 18; 2 tan_y / H */
+};
+struct k_globals {
+    struct k_vec3 P, Px, Py, I, Ix, Iy, N, Ng, U, V;
+    float u, ux, uy, v, vx, vy, area;
+    int backfacing, left_handed;
+    uint raytype;
+};
+
+/* Turns of loops at one point, before its shader counts as endless. */
+#define K_SHADE_BUDGET      (1u << 24)
+#define A_TOO_MANY_CLOSURES 0xFFFFFFFFu /* in place of a loop's number */
+
+/* Runs group `group` of the scene: adds its lobes and what it emits; args: where its argument area
+ * begins. b: the base, for shaders that drive one. Returns 0, or 1 + the number of the loop that
+ * does not end. */
+A_CALL uint k_shade(K_GLOBAL const uint *words, uint group, uint args, const struct k_globals *g,
+                    struct k_bsdf b, struct k_lobes *l);
+
+/* ---- globals -------------------------------------------------------------------------------- */
+
+K_FN void k_triangle_tangents(const struct k_scene *sc, uint id, struct k_vec3 Ng, struct k_vec3 *U,
+                              struct k_vec3 *V)
+{
+    struct k_triangle tri = k_triangle_load(sc, id);
+    struct k_vec3 E1 = v3_sub(tri.v1, tri.v0), E2 = v3_sub(tri.v2, tri.v0);
+    *U = E1;
+    *V = E2;
+    if (!(k_triangle_flags(sc, id) & 2u))
+        return;
+    K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)id;
+    K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)i[0], *t1 = sc->uvs + 2 * (size_t)i[1],
+                         *t2 = sc->uvs + 2 * (size_t)i[2];
+    float a = t1[0] - t0[0], b = t2[0] - t0[0], c = t1[1] - t0[1], e = t2[1] - t0[1];
+    float det = a * e - b * c;
+    if (det == 0.0f) {
+        struct k_frame f = k_frame_about(Ng);
+        *U = f.s;
+        *V = f.t;
+        return;
+    }
+    float k = 1.0f / det;
+    *U = v3_scale(v3_sub(v3_scale(E1, e), v3_scale(E2, c)), k);
+    *V = v3_scale(v3_sub(v3_scale(E2, a), v3_scale(E1, b)), k);
+}
+/* U and V; Ng as stored. */
+K_FN void k_tangents(const struct k_scene *sc, uint id, struct k_vec3 Ng, struct k_vec3 *U,
+                     struct k_vec3 *V)
+{
+    if (id < sc->launch->triangle_count) {
+        k_triangle_tangents(sc, id, Ng, U, V);
+        return;
+    }
+    id -= sc->launch->triangle_count;
+    if (id < sc->launch->sphere_count) {
+        float r = sc->spheres[id].radius, g = K_SQRT(Ng.x * Ng.x + Ng.y * Ng.y);
+        float p = 1.0f, q = 0.0f, half_turn = K_PI * r, turn = K_TWO_PI * r;
+        if (g > 0.0f) {
+            p = Ng.x / g;
+            q = Ng.y / g;
+        }
+        *U = v3(-turn * Ng.y, turn * Ng.x, 0.0f);
+        *V = v3(-(half_turn * (Ng.z * p)), -(half_turn * (Ng.z * q)), half_turn * g);
+        return;
+    }
+    float r = sc->disks[id - sc->launch->sphere_count].radius;
+    struct k_frame f = k_frame_about(Ng);
+    *U = v3_scale(f.s, 2.0f * r);
+    *V = v3_scale(f.t, 2.0f * r);
+}
+
+/* The change of P towards a neighbour's ray along d; `around` where that ray meets no plane near. */
+K_FN struct k_vec3 k_plane_change(const struct k_arrival *from, const struct k_surface *s,
+                                  struct k_vec3 d, struct k_vec3 around)
+{
+    struct k_vec3 A = v3_sub(s->P, from->o);
+    float den = v3_dot(d, s->Ng), t = v3_dot(A, s->Ng) / den;
+    if (den == 0.0f || !(t > 0.0f && t <= 16.0f * from->t))
+        return around;
+    return v3_sub(v3_scale(d, t), A);
+}
+K_FN void k_change_of_uv(struct k_vec3 U, struct k_vec3 V, struct k_vec3 P, float *u, float *v)
+{
+    float a = v3_dot(U, U), b = v3_dot(U, V), c = v3_dot(V, V), det = a * c - b * b;
+    float p = v3_dot(U, P), q = v3_dot(V, P);
+    *u = 0.0f;
+    *v = 0.0f;
+    if (det > 0.0f) {
+        *u = (c * p - b * q) / det;
+        *v = (a * q - b * p) / det;
+    }
+}
+/* s: normals turned to wo's side; turned: Ng was. */
+K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_arrival *from,
+                                     const struct k_surface *s, int backfacing, int turned,
+                                     float area)
+{
+    struct k_globals g;
+    struct k_frame f = k_frame_about(s->Ng);
+    float w = from->length * from->pixel;
+    k_tangents(sc, from->primitive, v3_flip(s->Ng, turned ? 0x80000000u : 0u), &g.U, &g.V);
+    g.Px = v3_scale(f.s, w);
+    g.Py = v3_scale(f.t, w);
+    g.Ix = v3(0.0f, 0.0f, 0.0f);
+    g.Iy = g.Ix;
+    if (from->k == 1u) {
+        g.Px = k_plane_change(from, s, from->dx, g.Px);
+        g.Py = k_plane_change(from, s, from->dy, g.Py);
+        g.Ix = v3_sub(from->dx, from->d);
+        g.Iy = v3_sub(from->dy, from->d);
+    }
+    k_change_of_uv(g.U, g.V, g.Px, &g.ux, &g.vx);
+    k_change_of_uv(g.U, g.V, g.Py, &g.uy, &g.vy);
+    g.P = s->P;
+    g.I = from->d;
+    g.N = s->Ns;
+    g.Ng = s->Ng;
+    g.u = s->u;
+    g.v = s->v;
+    g.area = area;
+    g.backfacing = backfacing;
+    g.left_handed = v3_dot(v3_cross(g.Px, g.Py), s->Ng) < 0.0f;
+    g.raytype = from->raytype;
+    return g;
+}
+
+#define K_WORD3(first, a)                                                                          \
+    if (i >= (first) && i < (first) + 3)                                                           \
+    return i == (first) ? (a).x : i == (first) + 1 ? (a).y : (a).z
+/* Word i of a point (shaders/device/point.h); i is a constant wherever this is used. */
+K_FN float k_global_word(const struct k_globals *g, int i)
+{
+    K_WORD3(0, g->P);
+    K_WORD3(3, g->Px);
+    K_WORD3(6, g->Py);
+    K_WORD3(9, g->I);
+    K_WORD3(12, g->Ix);
+    K_WORD3(15, g->Iy);
+    K_WORD3(18, g->N);
+    K_WORD3(27, g->P);
+    K_WORD3(30, g->Px);
+    K_WORD3(33, g->Py);
+    K_WORD3(36, g->Ng);
+    K_WORD3(39, g->U);
+    K_WORD3(42, g->V);
+    switch (i) {
+    case 51:
+        return g->u;
+    case 52:
+        return g->ux;
+    case 53:
+        return g->uy;
+    case 54:
+        return g->v;
+    case 55:
+        return g->vx;
+    case 56:
+        return g->vy;
+    case 59:
+        return g->area;
+    case 60:
+        return K_AS_FLOAT((uint)g->backfacing);
+    case 61:
+        return K_AS_FLOAT((uint)g->left_handed);
+    case 62:
+        return K_AS_FLOAT(g->raytype);
+    default:
+        return 0.0f;
+    }
+}
+#undef K_WORD3
+
+/* ---- driven inputs -------------------------------------------------------------------------- */
+
+/* A driven value: what is not finite counts as 0. */
+K_FN struct k_vec3 k_driven(uint x, uint y, uint z)
+{
+    struct k_vec3 v = v3(K_AS_FLOAT(x), K_AS_FLOAT(y), K_AS_FLOAT(z));
+    return v3(k_finite(v.x) ? v.x : 0.0f, k_finite(v.y) ? v.y : 0.0f, k_finite(v.z) ? v.z : 0.0f);
+}
+struct k_drives {
+    struct k_bsdf b;
+    struct k_vec3 n, opacity, emission;
+};
+K_FN struct k_drives k_drives_start(struct k_bsdf b, struct k_vec3 N)
+{
+    struct k_drives d;
+    d.b = b;
+    d.n = N;
+    d.opacity = K_ONE;
+    d.emission = v3(0.0f, 0.0f, 0.0f);
+    return d;
+}
+/* By the names of docs/scenes.md: v's first channel for a float. */
+K_FN void k_drive_base_color(struct k_drives *d, struct k_vec3 v)
+{
+    d->b.base = k_clamp3(v, 0.0f, 1.0f);
+}
+K_FN void k_drive_reflectance(struct k_drives *d, struct k_vec3 v)
+{
+    d->b.base = k_clamp3(v, 0.0f, 1.0f);
+}
+K_FN void k_drive_roughness(struct k_drives *d, struct k_vec3 v)
+{
+    d->b.roughness = k_clamp01(v.x);
+    d->b.alpha = k_max(d->b.roughness * d->b.roughness, 0.001f);
+}
+K_FN void k_drive_metallic(struct k_drives *d, struct k_vec3 v) { d->b.metallic = k_clamp01(v.x); }
+K_FN void k_drive_specular(struct k_drives *d, struct k_vec3 v) { d->b.specular = k_clamp01(v.x); }
+K_FN void k_drive_eta(struct k_drives *d, struct k_vec3 v)
+{
+    d->b.eta = k_clamp3(v, 0.001f, 100.0f);
+}
+K_FN void k_drive_k(struct k_drives *d, struct k_vec3 v) { d->b.k = k_clamp3(v, 0.0f, 100.0f); }
+K_FN void k_drive_ior(struct k_drives *d, struct k_vec3 v)
+{
+    d->b.ior = k_min(k_max(v.x, 0.1f), 10.0f);
+}
+K_FN void k_drive_normal(struct k_drives *d, struct k_vec3 v) { d->n = v; }
+K_FN void k_drive_opacity(struct k_drives *d, struct k_vec3 v)
+{
+    d->opacity = k_clamp3(v, 0.0f, 1.0f);
+}
+K_FN void k_drive_emission(struct k_drives *d, struct k_vec3 v) { d->emission = k_weight(v); }
+K_FN void k_drives_finish(const struct k_drives *d, struct k_lobes *l)
+{
+    l->emitted = d->emission;
+    k_lobes_add_base(l, d->opacity, d->n, &d->b);
+    k_lobes_add(l, K_LOBE_STRAIGHT,
+                v3(1.0f - d->opacity.x, 1.0f - d->opacity.y, 1.0f - d->opacity.z), l->N);
+}
+
+/* ---- a shaded material ---------------------------------------------------------------------- */
+
+/* Fills a list that was started, Le included. s: normals turned, `turned` if they were; backfacing:
+ * section 18. Returns what k_shade does. */
+K_FN uint k_shade_surface(const struct k_scene *sc, const struct k_arrival *from,
+                          const struct k_surface *s, int backfacing, int turned, struct k_lobes *l)
+{
+    K_GLOBAL const struct k_material *m = sc->materials + s->material;
+    struct k_globals g = k_globals_make(sc, from, s, backfacing, turned, m->surface_area);
+    struct k_bsdf b = k_bsdf_make(sc, s->material, s->u, s->v, !backfacing);
+    uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, b, l);
+    if (!k_is_black(l->background)) {
+        float pdf_w;
+        l->emitted = v3_add(l->emitted, v3_mul(l->background, k_env_eval(sc, from->d, &pdf_w)));
+    }
+    return failed;
+}
+
+#endif
