@@ -83,21 +83,6 @@ static enum status memory_check(const struct device_info *info, const struct lay
     return STATUS_OK;
 }
 
-/* The kernel does not run shaders yet: a picture without them would be a wrong one. */
-static enum status shading_check(const struct device_info *info, const struct scene *s,
-                                 struct error *err)
-{
-    for (size_t i = 0, n = scene_primitive_count(s) + s->prototype_triangle_count; i < n; i++) {
-        const struct material *m = &s->materials[s->primitive_material[i]];
-        if (m->shading)
-            return error_msg(err, STATUS_UNSUPPORTED,
-                             "material \"%s\" runs a shader: %s renders no shaded materials yet, "
-                             "`--device reference` does",
-                             m->name, info->id);
-    }
-    return STATUS_OK;
-}
-
 /* The code path that is meant; UNSUPPORTED when the API does not take it. Only source can have a
  * scene's own shaders. */
 static enum status code_choose(const struct device *d, enum code_path wanted, uint32_t features,
@@ -126,8 +111,13 @@ static enum status request_make(const struct device *d, enum math_mode mode, uin
     r.tree = d->loaded ? d->layout.bvh : BVH_BINARY;
     r.features = d->layout.features;
     /* A processor's compiler takes longer to make another program than an unused feature costs. */
-    if (d->info.kind == DEVICE_CPU && r.features)
+    if (d->info.kind == DEVICE_CPU && r.features && !(r.features & K_FEATURES_OF_TEXT))
         r.features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+    const struct shade_scene *shaders = &d->layout.shaders;
+    if (shaders->source.len) {
+        r.source = shaders->source.data;
+        snprintf(r.source_hash, sizeof r.source_hash, "%s", shaders->hash);
+    }
     enum status st = code_choose(d, wanted, r.features, &r.code, err);
     if (st == STATUS_OK)
         *out = r;
@@ -147,6 +137,20 @@ static enum status request_again(struct device *d, struct error *err)
     return STATUS_OK;
 }
 
+/* Takes the place of the layout before. A text that stays the same stays where it is: the API may
+ * hold its address. */
+static void layout_replace(struct device *d, struct layout *l)
+{
+    struct shade_scene *old = &d->layout.shaders, *new = &l->shaders;
+    if (old->source.len && new->source.len && strcmp(old->hash, new->hash) == 0) {
+        struct text keep = old->source;
+        old->source = new->source;
+        new->source = keep;
+    }
+    layout_free(&d->layout);
+    d->layout = *l;
+}
+
 enum status device_load(struct device *d, const struct scene *s, enum bvh_kind bvh,
                         struct load_times *times, struct error *err)
 {
@@ -154,10 +158,8 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     struct layout l;
     if (!d || !s || bvh < BVH_AUTO || bvh >= BVH_COUNT)
         return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
-    enum status st = shading_check(&d->info, s, err);
-    if (st)
-        return st;
-    st = layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
+    enum status st =
+        layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
     if (st)
         return st;
     t.bvh_build_s = l.build_s;
@@ -174,14 +176,9 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
         return st;
     }
     t.upload_s = clock_s() - start;
-    layout_free(&d->layout);
-    if (!d->api->keeps_host_memory) {
-        struct layout rest = l;
-        rest.buffers = (struct scene_buffers){0};
-        layout_free(&l);
-        l = rest;
-    }
-    d->layout = l;
+    if (!d->api->keeps_host_memory)
+        layout_free_buffers(&l);
+    layout_replace(d, &l);
     d->camera = s->camera;
     d->exponent = film_exponent(s);
     d->position_exponent = passes_position_exponent(s);
@@ -530,6 +527,9 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     r.times.render_s = rendered - r.start;
     if (st == STATUS_OK)
         st = d->api->film_read(d->backend, sums, pixels, err);
+    for (size_t i = 0; d->layout.shaders.source.len && st == STATUS_OK && i < pixels; i++)
+        if (sums[4 * i] < -1)
+            st = shade_scene_failed(&d->layout.shaders, sums[4 * i], err);
     for (size_t y = 0; st == STATUS_OK && y < r.area[3]; y++) {
         const int64_t *from = sums + 4 * ((r.area[1] + y) * job->width + r.area[0]);
         int64_t *to = film->sums + 4 * y * r.area[2];

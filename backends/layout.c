@@ -141,6 +141,23 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
     return STATUS_OK;
 }
 
+enum status layout_shaders(struct layout *l, const struct scene *s, struct error *err)
+{
+    enum status st = shade_scene_make(s, false, &l->shaders, err);
+    const struct shade_scene *x = &l->shaders;
+    if (st || x->source.len == 0)
+        return st;
+    struct k_material *materials = (struct k_material *)l->buffers.at[BUFFER_materials].data;
+    for (size_t i = 0; i < s->material_count; i++) {
+        materials[i].shader = x->materials[i].group;
+        materials[i].shader_args = x->materials[i].args;
+        if (s->materials[i].shading)
+            materials[i].surface_area = s->materials[i].shading->surface_area;
+    }
+    l->features |= K_FEATURE_SHADERS | K_FEATURE_LOBES;
+    return buffer_copy(l, BUFFER_shading, x->words, x->word_count, 4, err);
+}
+
 static enum status coordinates_check(const struct scene *s, struct error *err)
 {
     for (int i = 0; i < 3 && scene_primitive_count(s) > 0; i++)
@@ -161,9 +178,9 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layou
     if (st)
         return st;
     if ((st = layout_geometry(&l, s, err)) || (st = layout_tree(&l, s, kind, err)) ||
-        (st = layout_materials(&l, s, err)) || (st = layout_surfaces(&l, s, err)) ||
-        (st = layout_textures(&l, s, err)) || (st = layout_lights(&l, s, err)) ||
-        (st = layout_camera(&l, s, err))) {
+        (st = layout_materials(&l, s, err)) || (st = layout_shaders(&l, s, err)) ||
+        (st = layout_surfaces(&l, s, err)) || (st = layout_textures(&l, s, err)) ||
+        (st = layout_lights(&l, s, err)) || (st = layout_camera(&l, s, err))) {
         layout_free(&l);
         return st;
     }
@@ -175,11 +192,18 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layou
     return STATUS_OK;
 }
 
+void layout_free_buffers(struct layout *l)
+{
+    for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
+        free((void *)l->buffers.at[i].data);
+    l->buffers = (struct scene_buffers){0};
+}
+
 void layout_free(struct layout *l)
 {
     if (!l)
         return;
-    for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
-        free((void *)l->buffers.at[i].data);
+    layout_free_buffers(l);
+    shade_scene_free(&l->shaders);
     *l = (struct layout){0};
 }

@@ -4,6 +4,7 @@
 #define ISOPHOTE_LAYOUT_H
 
 #include "backend_api.h"
+#include "shade_scene.h"
 
 struct layout {
     struct scene_buffers buffers; /* owned */
@@ -14,6 +15,7 @@ struct layout {
     uint64_t bvh_bytes, scene_bytes; /* nodes and leaves; everything else */
     double build_s, sah_cost;
     uint32_t material_count, texture_count; /* what probes may name */
+    struct shade_scene shaders;             /* owned; its words are a buffer */
 };
 
 /* Largest absolute coordinate that float32 tests can take without overflow (Part II, section 12).
@@ -25,5 +27,7 @@ struct layout {
 enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layout *out,
                          struct error *err);
 void layout_free(struct layout *l);
+/* Only the buffers. */
+void layout_free_buffers(struct layout *l);
 
 #endif

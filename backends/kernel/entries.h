@@ -37,12 +37,18 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
      * while its neighbours are still under way. */
     uint i = K_FIRST_SAMPLE(L, x), count_wanted = L->sample_count;
     struct k_walk w;
+#if K_HAS(SHADERS)
+    uint failed = 0;
+#endif
     stream.sample = L->sample_begin + i;
     w = k_walk_start(sc, &stream);
     while (i < count_wanted) {
         if (k_walk_step(sc, &stream, &w, (K_GLOBAL struct k_vertex *)0))
             continue;
         int flag = 0;
+#if K_HAS(SHADERS)
+        failed = w.failed ? w.failed : failed;
+#endif
         struct k_vec3 v = k_path_result(sc, &stream, w.L);
         if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
             r += k_film_value(L, v.x, &flag);
@@ -64,6 +70,13 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         b += to[2];
         count += to[3];
     }
+#if K_HAS(SHADERS)
+    /* No sum is negative: what a shader that did not end leaves. Memory that nobody wrote is -1. */
+    if (L->accumulate && to[0] < -1)
+        r = to[0];
+    if (failed)
+        r = -1 - (K_LONG)failed;
+#endif
     to[0] = r;
     to[1] = g;
     to[2] = b;

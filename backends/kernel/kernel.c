@@ -30,9 +30,13 @@
 #include "lobes.h"
 #include "material_lobes.h"
 #endif
+#include "camera.h"
 #include "light_tree.h"
 #include "normal_map.h"
 #include "media.h"
+#if K_HAS(SHADERS)
+#include "shade.h"
+#endif
 #include "light.h"
 #include "scatter.h"
 #include "path.h"

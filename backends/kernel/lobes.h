@@ -12,7 +12,8 @@ struct k_lobes {
     struct k_lobe lobe[K_LOBES_MAX];
     uint count, dropped;            /* dropped: beyond 8 */
     struct k_vec3 N, Ng, wo;        /* both normals on wo's side */
-    struct k_vec3 emitted;          /* Le of section 22 */
+    /* Section 22: Le, and the weight of the surroundings that is yet to be in it. */
+    struct k_vec3 emitted, background;
     float S;                        /* sum of c_i */
     float reflecting, transmitting; /* P_r, P_t */
 };
@@ -25,6 +26,7 @@ K_FN void k_lobes_start(struct k_lobes *l, struct k_vec3 N, struct k_vec3 Ng, st
     l->Ng = Ng;
     l->wo = wo;
     l->emitted = v3(0.0f, 0.0f, 0.0f);
+    l->background = l->emitted;
     l->S = 0.0f;
     l->reflecting = 0.0f;
     l->transmitting = 0.0f;

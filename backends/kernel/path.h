@@ -23,6 +23,11 @@ struct k_walk {
 #if K_HAS(MEDIA)
     uint media; /* where it is */
 #endif
+#if K_HAS(SHADERS)
+    float length; /* T of section 18 */
+    uint raytype;
+    uint failed; /* not 0: what k_shade returned; the path ended there */
+#endif
 };
 
 K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *stream)
@@ -35,6 +40,11 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     w.k = 0;
 #if K_HAS(MEDIA)
     w.media = sc->launch->camera_media;
+#endif
+#if K_HAS(SHADERS)
+    w.length = 0.0f;
+    w.raytype = K_RAY_CAMERA;
+    w.failed = 0;
 #endif
     k_stream_start(stream);
     k_camera_ray(sc, stream, &w.o, &w.d);
@@ -109,6 +119,9 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     /* Normals to wo's side. */
     struct k_vec3 wo = v3_neg(d);
     int behind = v3_dot(s.Ng, wo) < 0.0f;
+#if K_HAS(SHADERS)
+    int facing = v3_dot(s.Ng, wo) > 0.0f;
+#endif
     int entering = !behind;
     uint turn = FAULT_FLIPPED_NORMAL(behind) ? 0x80000000u : 0u;
     s.Ng = v3_flip(s.Ng, turn);
@@ -128,15 +141,42 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         rec->uv[0] = s.u;
         rec->uv[1] = s.v;
     }
-    if (k >= max_depth && !rec)
+    const int shaded = !inside & k_is_shaded(sc, s.material);
+    if (k >= max_depth && !shaded && !rec)
         return 0;
 #if K_HAS(MEDIA)
     if (!inside && m->interface_) /* one passage too many */
         return 0;
-    struct k_scatter scatter =
-        inside ? k_scatter_in_medium(sc, w->media, d) : k_scatter_make(sc, &s, wo, entering);
+#endif
+    struct k_scatter scatter;
+#if K_HAS(SHADERS)
+    w->length = w->length + hit.t;
+    if (shaded) {
+        struct k_arrival from = k_arrival_make(sc, stream, d, k, hit.primitive, hit.t, w->length,
+                                               w->raytype);
+        scatter.listed = 1;
+#if K_HAS(MEDIA)
+        scatter.inside = 0;
+#endif
+        k_lobes_start(&scatter.list, s.Ns, s.Ng, wo);
+        w->failed = k_shade_surface(sc, &from, &s, !facing, behind, &scatter.list);
+        if (w->failed) {
+            w->L = v3(K_AS_FLOAT(0x7FC00000u), 0.0f, 0.0f);
+            return 0;
+        }
+        k_lobes_finish(&scatter.list);
+        struct k_vec3 part = v3_mul(w->beta, scatter.list.emitted);
+        w->L = v3_add(w->L, part);
+        if (rec)
+            k_store3(rec->emitted, v3_add(v3(rec->emitted[0], rec->emitted[1], rec->emitted[2]),
+                                          part));
+    } else
+#endif
+#if K_HAS(MEDIA)
+        scatter = inside ? k_scatter_in_medium(sc, w->media, d)
+                         : k_scatter_make(sc, &s, wo, entering);
 #else
-    struct k_scatter scatter = k_scatter_make(sc, &s, wo, entering);
+    scatter = k_scatter_make(sc, &s, wo, entering);
 #endif
     if (rec)
         k_store3(rec->albedo, k_scatter_albedo(&scatter));
@@ -222,6 +262,9 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         w->media = k_media_cross(w->media, m->medium, entering);
 #endif
     w->d = next.wi;
+#if K_HAS(SHADERS)
+    w->raytype = next.ray ? next.ray : w->raytype;
+#endif
     w->pdf_prev = next.delta ? -1.0f : next.pdf_w / next.q;
     return 1;
 }

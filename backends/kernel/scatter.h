@@ -41,6 +41,12 @@ K_FN struct k_scatter k_scatter_in_medium(const struct k_scene *sc, uint list, s
 #define K_IN_MEDIUM(x) 0
 #endif
 
+/* Does its material run a shader? */
+K_FN int k_is_shaded(const struct k_scene *sc, uint material)
+{
+    return K_HAS(SHADERS) && sc->materials[material].shader != 0u;
+}
+
 /* s: its normals turned to wo's side. */
 K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_surface *s,
                                      struct k_vec3 wo, int entering)

@@ -2,15 +2,17 @@
  * kernel (backends/shade_scene.c), defines k_shade. */
 #ifndef K_SHADE_H
 #define K_SHADE_H
+#include "camera.h"
 #include "closure.h"
 #include "environment.h"
 #include "surface.h"
 
 /* How the ray came to a vertex. */
 struct k_arrival {
-    struct k_vec3 o, d, dx, dy; /* dx, dy: neighbours' directions, k = 1 only */
+    struct k_vec3 d;
+    struct k_vec3 ox, dx, oy, dy; /* the neighbours' rays; k = 1 only */
     uint k, primitive, raytype;
-    float t, length, pixel; /* T of section 18; 2 tan_y / H */
+    float t, w; /* w: the footprint of later vertices */
 };
 struct k_globals {
     struct k_vec3 P, Px, Py, I, Ix, Iy, N, Ng, U, V;
@@ -81,11 +83,38 @@ K_FN void k_tangents(const struct k_scene *sc, uint id, struct k_vec3 Ng, struct
     *V = v3_scale(f.t, 2.0f * r);
 }
 
-/* The change of P towards a neighbour's ray along d; `around` where that ray meets no plane near. */
-K_FN struct k_vec3 k_plane_change(const struct k_arrival *from, const struct k_surface *s,
-                                  struct k_vec3 d, struct k_vec3 around)
+/* What a shader at vertex k wants to know of the ray along d, which came through the film where the
+ * stream's numbers say; length: T of section 18. */
+K_FN struct k_arrival k_arrival_make(const struct k_scene *sc, struct k_stream *stream,
+                                     struct k_vec3 d, uint k, uint primitive, float t, float length,
+                                     uint raytype)
 {
-    struct k_vec3 A = v3_sub(s->P, from->o);
+    K_GLOBAL const struct k_launch *L = sc->launch;
+    struct k_arrival from;
+    from.d = d;
+    from.k = k;
+    from.primitive = primitive;
+    from.raytype = raytype;
+    from.t = t;
+    from.w = length * ((2.0f * L->tan_y) / (float)L->height);
+    if (K_HAS(CAMERAS) && L->camera_type == K_CAMERA_ORTHOGRAPHIC)
+        from.w = (2.0f * L->tan_y) / (float)L->height;
+    if (K_HAS(CAMERAS) && L->camera_type == K_CAMERA_EQUIRECTANGULAR)
+        from.w = length * (K_PI / (float)L->height);
+    if (k != 1u)
+        return from;
+    struct k_numbers u = k_block(stream, 0);
+    float px = k_film_position(sc, stream->x, u.u0), py = k_film_position(sc, stream->y, u.u1);
+    k_camera_through(sc, px + 1.0f, py, u.u2, u.u3, &from.ox, &from.dx);
+    k_camera_through(sc, px, py + 1.0f, u.u2, u.u3, &from.oy, &from.dy);
+    return from;
+}
+
+/* The change of P towards a neighbour's ray; `around` where that ray meets no plane near. */
+K_FN struct k_vec3 k_plane_change(const struct k_arrival *from, const struct k_surface *s,
+                                  struct k_vec3 o, struct k_vec3 d, struct k_vec3 around)
+{
+    struct k_vec3 A = v3_sub(s->P, o);
     float den = v3_dot(d, s->Ng), t = v3_dot(A, s->Ng) / den;
     if (den == 0.0f || !(t > 0.0f && t <= 16.0f * from->t))
         return around;
@@ -109,15 +138,14 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
 {
     struct k_globals g;
     struct k_frame f = k_frame_about(s->Ng);
-    float w = from->length * from->pixel;
     k_tangents(sc, from->primitive, v3_flip(s->Ng, turned ? 0x80000000u : 0u), &g.U, &g.V);
-    g.Px = v3_scale(f.s, w);
-    g.Py = v3_scale(f.t, w);
+    g.Px = v3_scale(f.s, from->w);
+    g.Py = v3_scale(f.t, from->w);
     g.Ix = v3(0.0f, 0.0f, 0.0f);
     g.Iy = g.Ix;
     if (from->k == 1u) {
-        g.Px = k_plane_change(from, s, from->dx, g.Px);
-        g.Py = k_plane_change(from, s, from->dy, g.Py);
+        g.Px = k_plane_change(from, s, from->ox, from->dx, g.Px);
+        g.Py = k_plane_change(from, s, from->oy, from->dy, g.Py);
         g.Ix = v3_sub(from->dx, from->d);
         g.Iy = v3_sub(from->dy, from->d);
     }

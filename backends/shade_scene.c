@@ -1,0 +1,349 @@
+/* shade_scene.c: a scene's shaders as text for the kernel. */
+#include "shade_scene.h"
+#include "backend_api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct group {
+    struct text text; /* as emitted without a suffix: equal texts are one group */
+    uint32_t first_loop;
+};
+struct maker {
+    const struct scene *scene;
+    struct shade_scene *out;
+    struct error *err;
+    struct arena arena; /* of one material's code */
+    bool bake;
+    struct group *groups;
+    size_t group_count;
+    size_t word_cap;
+    struct placed_image {
+        const struct asl_image *image;
+        uint32_t at;
+    } * images;
+    size_t image_count;
+};
+
+static enum status no_memory(struct error *err)
+{
+    return error_msg(err, STATUS_MEMORY, "out of memory for a scene's shaders");
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* `count` zeroed words at the end; where they begin in *at. */
+static enum status words_take(struct maker *m, size_t count, uint32_t *at)
+{
+    struct shade_scene *x = m->out;
+    size_t need = x->word_count + count;
+    if (need > UINT32_MAX)
+        return error_msg(m->err, STATUS_LIMIT, "the images of a scene's shaders pass 2^32 words");
+    if (need > m->word_cap) {
+        size_t cap = need + need / 2 + 64;
+        uint32_t *more = realloc(x->words, cap * sizeof *more);
+        if (!more)
+            return no_memory(m->err);
+        x->words = more;
+        m->word_cap = cap;
+    }
+    memset(x->words + x->word_count, 0, count * sizeof *x->words);
+    *at = (uint32_t)x->word_count;
+    x->word_count = need;
+    return STATUS_OK;
+}
+
+/* Lays an image out as shaders/device/texture.h reads it; once. */
+static enum status image_place(struct maker *m, const struct asl_image *image, uint32_t *at)
+{
+    for (size_t i = 0; i < m->image_count; i++)
+        if (m->images[i].image == image) {
+            *at = m->images[i].at;
+            return STATUS_OK;
+        }
+    void *more = realloc(m->images, (m->image_count + 1) * sizeof *m->images);
+    if (!more)
+        return no_memory(m->err);
+    m->images = more;
+    uint32_t head, texels;
+    enum status st = words_take(m, 2 + 3 * (size_t)image->level_count, &head);
+    if (st)
+        return st;
+    m->out->words[head] = image->channels;
+    m->out->words[head + 1] = image->level_count;
+    for (uint32_t l = 0; l < image->level_count; l++) {
+        const struct asl_image_level *level = &image->levels[l];
+        size_t n = (size_t)level->width * level->height * image->channels;
+        st = words_take(m, n, &texels);
+        if (st)
+            return st;
+        memcpy(m->out->words + texels, level->texels, n * sizeof(uint32_t));
+        uint32_t *row = m->out->words + head + 2 + 3 * (size_t)l;
+        row[0] = level->width;
+        row[1] = level->height;
+        row[2] = texels;
+    }
+    m->images[m->image_count++] = (struct placed_image){image, head};
+    *at = head;
+    return STATUS_OK;
+}
+
+/* A material's parameters, then where each image that its group reads begins. */
+static enum status area_place(struct maker *m, const struct shading *shading,
+                              const struct asl_code *code, const struct asl_emitted *emitted,
+                              uint32_t *at)
+{
+    size_t n = asl_code_args(code);
+    union asl_slot *area = ARENA_ARRAY(&m->arena, union asl_slot, n + 1);
+    if (!area)
+        return no_memory(m->err);
+    enum status st = words_take(m, n + emitted->image_count + 1, at);
+    if (st)
+        return st;
+    asl_code_args_fill(code, shading->group, area);
+    for (size_t i = 0; i < n; i++) /* strings are constants of the text */
+        m->out->words[*at + i] = (uint32_t)area[i].i;
+    for (size_t i = 0; i < emitted->image_count; i++) {
+        const struct asl_image *image =
+            shader_images_find(&m->scene->shader_images, emitted->images[i]);
+        uint32_t word = 0;
+        if (image && (st = image_place(m, image, &word)) != STATUS_OK)
+            return st;
+        m->out->words[*at + n + i] = word;
+    }
+    return STATUS_OK;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* What the kernel calls for a group: globals in, lobes out. */
+static void put_entry(struct text *t, const struct shading *shading, const char *suffix,
+                      const struct asl_type *types, uint32_t first_loop)
+{
+    text_printf(t,
+                "#line 1 \"group%s\"\n"
+                "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
+                "const struct k_globals *g, struct k_bsdf b, struct k_lobes *l)\n{\n"
+                "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
+                "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
+                "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
+                "A_POINT_USED%s(A_WORD)\n#undef A_WORD\na_shade%s(&s, 1);\n"
+                "if (s.failed) return s.failed == A_TOO_MANY_CLOSURES ? s.failed : s.failed + %uu;\n",
+                suffix, suffix, suffix, suffix, suffix, first_loop);
+    if (!shading->has_base) {
+        text_printf(t,
+                    "struct k_closures c;\nc.l = l;\nc.backfacing = g->backfacing;\nc.U = g->U;\n"
+                    "(void)b;\n#if A_HAS_CLOSURES%s\na_lobes%s(&s, &c);\n"
+                    "if (c.failed) return A_TOO_MANY_CLOSURES;\n#endif\nreturn 0u;\n}\n",
+                    suffix, suffix);
+        return;
+    }
+    text_printf(t,
+                "uint o[A_OUT_WORDS%s];\nstruct k_drives d = k_drives_start(b, g->N);\n"
+                "a_outputs%s(&s, 1u, o);\n",
+                suffix, suffix);
+    for (unsigned i = 0, at = 0; i < DRIVE_COUNT; i++) {
+        if (!shading->drive[i])
+            continue;
+        unsigned n = (unsigned)asl_type_slots(types[i]), y = n == 3 ? 1 : 0, z = n == 3 ? 2 : 0;
+        text_printf(t, "k_drive_%s(&d, k_driven(o[%u], o[%u], o[%u]));\n", drive_infos[i].name, at,
+                    at + y, at + z);
+        at += n;
+    }
+    text_puts(t, "k_drives_finish(&d, l);\nreturn 0u;\n}\n");
+}
+
+/* The type of the output that "layer.name" says. */
+static struct asl_type output_type(const struct asl_group *g, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    for (size_t l = 0; dot && l < asl_group_layers(g); l++) {
+        const char *layer = asl_group_layer_name(g, l);
+        if (strlen(layer) != (size_t)(dot - name) || strncmp(layer, name, strlen(layer)) != 0)
+            continue;
+        const struct asl_shader_info *s = asl_group_layer_shader(g, l);
+        for (size_t k = 0; k < s->param_count; k++)
+            if (strcmp(s->params[k].name, dot + 1) == 0)
+                return s->params[k].type;
+    }
+    return (struct asl_type){ASL_FLOAT, 0, NULL};
+}
+
+/* Emits the group with that suffix, and its entry. */
+static enum status emit_group(struct maker *m, const struct shading *shading,
+                              const struct asl_code *code, const char *const *outputs,
+                              const char *suffix, uint32_t first_loop, struct text *t,
+                              struct asl_emitted *emitted)
+{
+    struct asl_type types[DRIVE_COUNT];
+    const struct asl_emit_options o = {.surface = true, .suffix = suffix, .outputs = outputs};
+    enum status st = asl_emit_c(&m->arena, code, &o, t, emitted, m->err);
+    for (int i = 0; i < DRIVE_COUNT; i++)
+        if (shading->drive[i])
+            types[i] = output_type(shading->group, shading->drive[i]);
+    if (st == STATUS_OK)
+        put_entry(t, shading, suffix, types, first_loop);
+    return st;
+}
+
+static enum status keep_loops(struct maker *m, const struct asl_emitted *emitted)
+{
+    struct shade_scene *x = m->out;
+    void *more = realloc(x->loops, (x->loop_count + emitted->loop_count + 1) * sizeof *x->loops);
+    if (!more)
+        return no_memory(m->err);
+    x->loops = more;
+    for (size_t i = 0; i < emitted->loop_count; i++) {
+        const struct asl_emitted_loop *l = &emitted->loops[i];
+        snprintf(x->loops[x->loop_count++].place, sizeof x->loops->place, "%.100s:%u:%u (layer '%.30s')",
+                 l->at.file ? l->at.file : "", l->at.line, l->at.col, l->layer);
+    }
+    return STATUS_OK;
+}
+
+/* The number of the group whose text without a suffix is `plain`; a new one is added to the
+ * source. */
+static enum status group_number(struct maker *m, const struct shading *shading,
+                                const struct asl_code *code, const char *const *outputs,
+                                struct text *plain, uint32_t *number)
+{
+    for (size_t i = 0; i < m->group_count; i++)
+        if (m->groups[i].text.len == plain->len &&
+            memcmp(m->groups[i].text.data, plain->data, plain->len) == 0) {
+            *number = (uint32_t)i;
+            return STATUS_OK;
+        }
+    void *more = realloc(m->groups, (m->group_count + 1) * sizeof *m->groups);
+    if (!more)
+        return no_memory(m->err);
+    m->groups = more;
+    char suffix[16];
+    struct asl_emitted emitted;
+    snprintf(suffix, sizeof suffix, "_%zu", m->group_count);
+    enum status st = emit_group(m, shading, code, outputs, suffix, (uint32_t)m->out->loop_count,
+                                &m->out->source, &emitted);
+    if (st == STATUS_OK)
+        st = keep_loops(m, &emitted);
+    if (st)
+        return st;
+    *number = (uint32_t)m->group_count;
+    m->groups[m->group_count++] = (struct group){.text = *plain};
+    *plain = (struct text){0};
+    return STATUS_OK;
+}
+
+static enum status material_make(struct maker *m, uint32_t material)
+{
+    const struct shading *shading = m->scene->materials[material].shading;
+    struct shade_scene_material *to = &m->out->materials[material];
+    const char *outputs[DRIVE_COUNT + 1] = {"Ci"};
+    struct asl_code *code;
+    struct asl_emitted emitted;
+    struct text plain = {0};
+    uint32_t number = 0;
+    size_t n = 0;
+    for (int i = 0; i < DRIVE_COUNT; i++)
+        if (shading->drive[i])
+            outputs[n++] = shading->drive[i];
+    const struct asl_lower_options o = {.level = 2,
+                                        .bake = m->bake,
+                                        .bake_strings = true,
+                                        .outputs = outputs,
+                                        .entry_layers = shading->entry_layers};
+    enum status st = asl_lower(&m->arena, shading->group, &o, &code, m->err);
+    if (st == STATUS_OK)
+        st = emit_group(m, shading, code, shading->has_base ? outputs : NULL, "", 0, &plain,
+                        &emitted);
+    if (st == STATUS_OK)
+        st = area_place(m, shading, code, &emitted, &to->args);
+    if (st == STATUS_OK && plain.failed)
+        st = no_memory(m->err);
+    if (st == STATUS_OK)
+        st = group_number(m, shading, code, shading->has_base ? outputs : NULL, &plain, &number);
+    to->group = number + 1;
+    text_free(&plain);
+    arena_free(&m->arena);
+    m->arena = (struct arena){0};
+    return st;
+}
+
+/* k_shade, which chooses among the groups. */
+static void put_dispatch(struct maker *m)
+{
+    struct text *t = &m->out->source;
+    text_puts(t, "#line 1 \"shading\"\n"
+                 "A_CALL uint k_shade(K_GLOBAL const uint *words, uint group, uint args, const "
+                 "struct k_globals *g, struct k_bsdf b, struct k_lobes *l)\n{\nswitch (group) {\n");
+    for (size_t i = 0; i < m->group_count; i++)
+        text_printf(t, "case %zuu: return k_shade_%zu(words, args, g, b, l);\n", i, i);
+    text_puts(t, "default: return 0u;\n}\n}\n");
+}
+
+/* ---- a scene -------------------------------------------------------------------------------- */
+
+static enum status make(struct maker *m)
+{
+    const struct scene *s = m->scene;
+    struct text *t = &m->out->source;
+    enum status st = STATUS_OK;
+    uint32_t unused;
+    m->out->materials = calloc(s->material_count + 1, sizeof *m->out->materials);
+    if (!m->out->materials)
+        return no_memory(m->err);
+    text_puts(t, kernel_source);
+    text_puts(t, "#define A_SURFACE\n");
+    text_puts(t, asl_device_source);
+    st = words_take(m, 1, &unused); /* word 0: no image begins there */
+    for (size_t i = 0; i < s->material_count && st == STATUS_OK; i++)
+        if (s->materials[i].shading)
+            st = material_make(m, (uint32_t)i);
+    if (st)
+        return st;
+    put_dispatch(m);
+    if (t->failed)
+        return no_memory(m->err);
+    hash_bytes(t->data, t->len, m->out->hash);
+    return STATUS_OK;
+}
+
+enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scene *out,
+                             struct error *err)
+{
+    struct shade_scene x = {0};
+    struct maker m = {.scene = s, .out = &x, .err = err, .bake = bake};
+    bool any = false;
+    for (size_t i = 0; i < s->material_count; i++)
+        any = any || s->materials[i].shading;
+    enum status st = any ? make(&m) : STATUS_OK;
+    for (size_t i = 0; i < m.group_count; i++)
+        text_free(&m.groups[i].text);
+    free(m.groups);
+    free(m.images);
+    arena_free(&m.arena);
+    if (st)
+        shade_scene_free(&x);
+    else
+        *out = x;
+    return st;
+}
+
+void shade_scene_free(struct shade_scene *x)
+{
+    text_free(&x->source);
+    free(x->words);
+    free(x->materials);
+    free(x->loops);
+    *x = (struct shade_scene){0};
+}
+
+enum status shade_scene_failed(const struct shade_scene *x, int64_t sum, struct error *err)
+{
+    uint64_t loop = (uint64_t)(-1 - sum) - 1;
+    if (loop >= x->loop_count)
+        return error_msg(err, STATUS_LIMIT,
+                         "a shader makes more than 16 closures of one kind in a loop");
+    return error_msg(err, STATUS_TIMEOUT,
+                     "%s: a shader ran 2^24 turns of loops at one point and was stopped: does this "
+                     "loop not end?",
+                     x->loops[loop].place);
+}

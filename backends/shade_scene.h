@@ -1,0 +1,31 @@
+/* The shaders of a scene, joined to the kernel: text that stands behind it, and the words that the
+ * text reads (scene buffer `shading`). Every group is in the text once, whatever number of materials
+ * run it; parameters stand in argument areas, so that the text stays when one changes. */
+#ifndef ISOPHOTE_SHADE_SCENE_H
+#define ISOPHOTE_SHADE_SCENE_H
+
+#include "backends.h"
+
+struct shade_scene {
+    struct text source; /* kernel_source and all behind it; empty when no material runs a shader */
+    char hash[33];      /* of the source */
+    uint32_t *words;
+    size_t word_count;
+    struct shade_scene_material {
+        uint32_t group, args; /* group: 1 + its number, 0: no shader; args: a word */
+    } * materials;            /* by material */
+    struct shade_scene_loop { /* by number: what k_shade names when it does not end */
+        char place[160];
+    } * loops;
+    size_t loop_count;
+};
+
+/* bake: parameters become constants of the text. Fails: UNSUPPORTED (with the place in the shader),
+ * LIMIT, MEMORY. Materials that no primitive has are left out. */
+enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scene *out,
+                             struct error *err);
+void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
+/* The error that a film with this negative sum stands for. */
+enum status shade_scene_failed(const struct shade_scene *x, int64_t sum, struct error *err);
+
+#endif
