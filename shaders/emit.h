@@ -41,6 +41,7 @@ struct emit {
      * does for each */
     struct text nodes, resets, visits;
     uint32_t node_count, node_loops; /* all, and those in loops */
+    uint32_t metal_count;
 };
 
 /* A block being written: which mask holds in it (wide texts). */

@@ -428,10 +428,30 @@ static bool geometry(const struct args *x)
     return false;
 }
 
+static bool metal(const struct args *x)
+{
+    struct emit *e = x->e;
+    if (x->c->callee != BI_ARTISTIC_IOR || x->c->args[0].is_place || x->c->args[1].is_place)
+        return false;
+    uint32_t id = e->metal_count++;
+    for (uint32_t k = 0; k < 3; k++) {
+        EMIT("af metal%u_n%u, metal%u_k%u;\na_artistic_ior(%s, %s, &metal%u_n%u, &metal%u_k%u);\n", id,
+             k, id, k, part(x, 0, k, 0), part(x, 1, k, 0), id, k, id, k);
+        for (uint32_t a = 2; a < 4; a++) {
+            const struct ir_arg *to = &x->c->args[a];
+            emit_store(e, x->i, &to->at, k, EMIT_FLOAT,
+                       emit_text(e, "metal%u_%c%u", id, a == 2 ? 'n' : 'k', k));
+            for (uint32_t d = 1; to->derivs && d < 3; d++)
+                emit_store(e, x->i, &to->at, d * to->row + k, EMIT_FLOAT, "A_F(0.0f)");
+        }
+    }
+    return true;
+}
+
 bool emit_device_call(struct emit *e, const struct ir_inst *i)
 {
     struct args x = {e, i, i->u.call};
-    if (x.c->callee < BI_COUNT && spline(&x))
+    if (x.c->callee < BI_COUNT && (spline(&x) || metal(&x)))
         return true;
     if (!all_values(x.c))
         return false;

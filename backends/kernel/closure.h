@@ -38,7 +38,7 @@ K_FN void k_closures_start(struct k_closures *c, struct k_closure_item *stack, u
     k_closures_push(c, root, v3(1.0f, 1.0f, 1.0f));
 }
 /* layer(a, b): a from weight 1 first; then this, then b. */
-K_FN void k_closure_layer_2(struct k_closures *c, struct k_vec3 w, int a, int b)
+K_CALL void k_closure_layer_2(struct k_closures *c, struct k_vec3 w, int a, int b)
 {
     struct k_lobes *l = c->l;
     k_closures_push(c, b, w);
@@ -90,7 +90,7 @@ K_FN int k_closure_counts(struct k_vec3 *w)
 
 /* ---- diffuse and rough ---------------------------------------------------------------------- */
 
-K_FN void k_closure_shaped(struct k_closures *c, uint kind, struct k_vec3 w, struct k_vec3 n,
+K_CALL void k_closure_shaped(struct k_closures *c, uint kind, struct k_vec3 w, struct k_vec3 n,
                            struct k_vec3 albedo, float shape, float least, float most)
 {
     struct k_lobe *lobe = k_lobes_add(c->l, kind, v3_mul(w, k_weight(albedo)), n);
@@ -187,7 +187,7 @@ K_FN struct k_facets k_facets_make(struct k_vec3 n, struct k_vec3 T, float ax, f
     f.beckmann = beckmann;
     return f;
 }
-K_FN struct k_lobe *k_facets_add(struct k_closures *c, uint kind, struct k_vec3 w,
+K_CALL struct k_lobe *k_facets_add(struct k_closures *c, uint kind, struct k_vec3 w,
                                  const struct k_facets *f)
 {
     struct k_lobe *lobe = k_lobes_add(c->l, kind, w, f->n);
@@ -195,14 +195,14 @@ K_FN struct k_lobe *k_facets_add(struct k_closures *c, uint kind, struct k_vec3 
         k_lobe_set_facets(lobe, f->T, f->ax, f->ay, f->beckmann);
     return lobe;
 }
-K_FN void k_facets_reflect(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
+K_CALL void k_facets_reflect(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
                            float eta)
 {
     struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFLECT, w, f);
     if (lobe)
         k_lobe_set_dielectric(lobe, eta);
 }
-K_FN void k_facets_refract(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
+K_CALL void k_facets_refract(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
                            float eta)
 {
     struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFRACT, w, f);
@@ -221,7 +221,7 @@ K_FN struct k_vec3 k_clamp3(struct k_vec3 v, float least, float most)
               k_min(k_max(v.z, least), most));
 }
 
-K_FN void k_closure_microfacet_7(struct k_closures *c, struct k_vec3 w, int beckmann,
+K_CALL void k_closure_microfacet_7(struct k_closures *c, struct k_vec3 w, int beckmann,
                                  struct k_vec3 n, struct k_vec3 T, float ax, float ay, float eta,
                                  int refract)
 {
@@ -250,7 +250,7 @@ K_FN void k_closure_refraction_2(struct k_closures *c, struct k_vec3 w, struct k
     struct k_facets f = k_facets_make(n, v3(0.0f, 0.0f, 0.0f), 0.0f, 0.0f, 0);
     k_facets_refract(c, w, &f, eta);
 }
-K_FN void k_closure_dielectric_bsdf_8(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+K_CALL void k_closure_dielectric_bsdf_8(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
                                       struct k_vec3 T, struct k_vec3 rt, struct k_vec3 tt, float ax,
                                       float ay, float ior, int beckmann)
 {
@@ -259,7 +259,7 @@ K_FN void k_closure_dielectric_bsdf_8(struct k_closures *c, struct k_vec3 w, str
     k_facets_reflect(c, v3_mul(w, k_weight(rt)), &f, eta);
     k_facets_refract(c, v3_mul(w, k_weight(tt)), &f, eta);
 }
-K_FN void k_closure_conductor_bsdf_7(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+K_CALL void k_closure_conductor_bsdf_7(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
                                      struct k_vec3 T, float ax, float ay, struct k_vec3 eta,
                                      struct k_vec3 k, int beckmann)
 {
@@ -268,7 +268,7 @@ K_FN void k_closure_conductor_bsdf_7(struct k_closures *c, struct k_vec3 w, stru
     if (lobe)
         k_lobe_set_conductor(lobe, k_clamp3(eta, 0.001f, 100.0f), k_clamp3(k, 0.0f, 100.0f));
 }
-K_FN void k_closure_generalized_schlick_bsdf_10(struct k_closures *c, struct k_vec3 w,
+K_CALL void k_closure_generalized_schlick_bsdf_10(struct k_closures *c, struct k_vec3 w,
                                                 struct k_vec3 n, struct k_vec3 T, struct k_vec3 rt,
                                                 struct k_vec3 tt, float ax, float ay,
                                                 struct k_vec3 f0, struct k_vec3 f90, float exponent,
@@ -311,7 +311,7 @@ K_FN struct k_principled_pairs k_principled_defaults(void)
     p.ior = 1.5f;
     return p;
 }
-K_FN void k_closure_principled_4(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+K_CALL void k_closure_principled_4(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
                                  struct k_vec3 base, float metallic, float roughness,
                                  const struct k_principled_pairs *p)
 {

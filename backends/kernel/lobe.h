@@ -80,7 +80,7 @@ K_FN void k_lobe_set_widths(struct k_lobe *l, struct k_vec3 X, float ax, float a
     if (ax != ay)
         l->frame = k_frame_along(l->frame, X);
 }
-K_FN void k_lobe_set_facets(struct k_lobe *l, struct k_vec3 X, float ax, float ay, int beckmann)
+K_CALL void k_lobe_set_facets(struct k_lobe *l, struct k_vec3 X, float ax, float ay, int beckmann)
 {
     l->beckmann = beckmann;
     k_lobe_set_widths(l, X, ax, ay);

@@ -33,7 +33,7 @@ K_FN void k_lobes_start(struct k_lobes *l, struct k_vec3 N, struct k_vec3 Ng, st
 }
 /* The lobe, its kind, weight and frame set, for the caller to set the rest; 0 when its weight is 0
  * or the list is full. */
-K_FN struct k_lobe *k_lobes_add(struct k_lobes *l, uint kind, struct k_vec3 weight, struct k_vec3 n)
+K_CALL struct k_lobe *k_lobes_add(struct k_lobes *l, uint kind, struct k_vec3 weight, struct k_vec3 n)
 {
     weight = k_weight(weight);
     if (k_is_black(weight))

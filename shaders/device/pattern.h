@@ -288,3 +288,16 @@ K_FN struct ad3 a_transform(int point, struct ad3 p, const af *m)
     struct ad h = a_column(p, m, 3, 1);
     return a_dual3(a_ddiv(q.x, h), a_ddiv(q.y, h), a_ddiv(q.z, h));
 }
+
+/* ---- metals --------------------------------------------------------------------------------- */
+
+/* One channel of artistic_ior: index n and extinction k of reflectance r and edge tint g. */
+K_FN void a_artistic_ior(af r, af g, af *n, af *k)
+{
+    r = a_sel(r < 0.0f, A_F(0.0f), a_sel(r > 0.99f, A_F(0.99f), r));
+    g = a_sel(g < 0.0f, A_F(0.0f), a_sel(g > 1.0f, A_F(1.0f), g));
+    af s = a_fsqrt(r);
+    *n = g * ((1.0f - r) / (1.0f + r)) + (1.0f - g) * ((1.0f + s) / (1.0f - s));
+    af k2 = (r * (*n + 1.0f) * (*n + 1.0f) - (*n - 1.0f) * (*n - 1.0f)) / (1.0f - r);
+    *k = a_fsqrt(k2);
+}
