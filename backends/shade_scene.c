@@ -132,7 +132,7 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
                 suffix, suffix, suffix, suffix, suffix, first_loop);
     if (!shading->has_base) {
         text_printf(t,
-                    "struct k_closures c;\nc.l = l;\nc.backfacing = g->backfacing;\nc.U = g->U;\n"
+                    "struct k_closures c;\nc.l = l;\nc.backfacing = g->backfacing;\nc.along = g->along;\n"
                     "(void)b;\n#if A_HAS_CLOSURES%s\na_lobes%s(&s, &c);\n"
                     "if (c.failed) return A_TOO_MANY_CLOSURES;\n#endif\nreturn 0u;\n}\n",
                     suffix, suffix);

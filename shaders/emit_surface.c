@@ -193,6 +193,25 @@ static bool image(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
+/* ---- spectra -------------------------------------------------------------------------------- */
+
+static bool spectrum(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    if ((c->callee != BI_BLACKBODY && c->callee != BI_WAVELENGTH_COLOR) || c->args[0].is_place)
+        return false;
+    EMIT("float v%u_r[3];\n%s(%s, v%u_r);\n", i->result,
+         c->callee == BI_BLACKBODY ? "a_blackbody" : "a_wavelength", emit_part(e, i, 0, 0, 0),
+         i->result);
+    for (uint32_t k = 0; k < i->result_count; k++) {
+        if (k < 3)
+            emit_set(e, i->result + k, "v%u_r[%u]", i->result, k);
+        else
+            set_zero(e, i, k);
+    }
+    return true;
+}
+
 /* ---- what has no effect --------------------------------------------------------------------- */
 
 static bool silent(struct emit *e, const struct ir_inst *i)
@@ -220,5 +239,5 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
-    return image(e, i) || space(e, i) || silent(e, i);
+    return image(e, i) || spectrum(e, i) || space(e, i) || silent(e, i);
 }

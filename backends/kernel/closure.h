@@ -15,7 +15,7 @@ struct k_closures {
     struct k_closure_item *stack;
     uint depth, capacity;
     int backfacing, failed;
-    struct k_vec3 U; /* the surface's tangent dPdu */
+    struct k_vec3 along; /* U of section 18; 0 on triangles without texture coordinates */
 };
 
 K_FN void k_closures_push(struct k_closures *c, int id, struct k_vec3 w)
@@ -315,37 +315,21 @@ K_CALL void k_closure_principled_4(struct k_closures *c, struct k_vec3 w, struct
                                  struct k_vec3 base, float metallic, float roughness,
                                  const struct k_principled_pairs *p)
 {
-    struct k_bsdf b;
-    b.type = K_MATERIAL_PRINCIPLED;
-    b.base = k_clamp3(base, 0.0f, 1.0f);
-    b.metallic = k_clamp01(metallic);
-    b.roughness = k_clamp01(roughness);
-    b.alpha = k_max(b.roughness * b.roughness, 0.001f);
-    b.specular = k_clamp01(p->specular);
-    b.ior = 1.5f;
-    b.eta = v3(0.0f, 0.0f, 0.0f);
-    b.k = b.eta;
-    b.entering = 1;
-    float t = k_clamp01(p->transmission) * (1.0f - b.metallic);
-    k_lobes_add_base(c->l, v3_scale(w, 1.0f - t), n, &b);
-
-    struct k_facets f = k_facets_make(n, v3(0.0f, 0.0f, 0.0f), b.alpha, b.alpha, 0);
-    float eta = k_closure_eta(c, k_min(k_max(p->ior, 0.1f), 10.0f));
-    k_facets_reflect(c, v3_scale(w, t), &f, eta);
-    k_facets_refract(c, v3_mul(v3_scale(w, t), b.base), &f, eta);
-
-    float coat = 0.1f + (0.001f - 0.1f) * k_clamp01(p->clearcoat_gloss);
-    f = k_facets_make(n, v3(0.0f, 0.0f, 0.0f), coat, coat, 0);
-    struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFLECT,
-                                       v3_scale(w, 0.25f * k_clamp01(p->clearcoat)), &f);
-    if (lobe)
-        k_lobe_set_schlick(lobe, v3(0.04f, 0.04f, 0.04f), K_ONE, 5.0f);
-
-    float sheen = k_clamp01(p->sheen) * (1.0f - b.metallic), tint = k_clamp01(p->sheen_tint);
-    struct k_vec3 colour = v3(1.0f + (b.base.x - 1.0f) * tint, 1.0f + (b.base.y - 1.0f) * tint,
-                              1.0f + (b.base.z - 1.0f) * tint);
-    k_closure_shaped(c, K_LOBE_SHEEN, v3_mul(w, v3_scale(colour, sheen)), n, K_ONE, 0.5f, 0.25f,
-                     1.0f);
+    struct k_principled x;
+    x.base = k_clamp3(base, 0.0f, 1.0f);
+    x.metallic = k_clamp01(metallic);
+    x.roughness = k_clamp01(roughness);
+    x.specular = k_clamp01(p->specular);
+    x.specular_tint = k_clamp01(p->specular_tint);
+    x.anisotropy = k_clamp01(p->anisotropy);
+    x.rotation = k_clamp01(p->rotation);
+    x.sheen = k_clamp01(p->sheen);
+    x.sheen_tint = k_clamp01(p->sheen_tint);
+    x.clearcoat = k_clamp01(p->clearcoat);
+    x.clearcoat_gloss = k_clamp01(p->clearcoat_gloss);
+    x.transmission = k_clamp01(p->transmission);
+    x.eta = k_closure_eta(c, k_min(k_max(p->ior, 0.1f), 10.0f));
+    k_add_principled(c->l, w, n, c->along, &x);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------- */

@@ -141,7 +141,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         rec->uv[0] = s.u;
         rec->uv[1] = s.v;
     }
-    const int shaded = !inside & k_is_shaded(sc, s.material);
+    const int shaded = (!inside) & k_is_shaded(sc, s.material);
     if (k >= max_depth && !shaded && !rec)
         return 0;
 #if K_HAS(MEDIA)

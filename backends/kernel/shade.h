@@ -15,7 +15,7 @@ struct k_arrival {
     float t, w; /* w: the footprint of later vertices */
 };
 struct k_globals {
-    struct k_vec3 P, Px, Py, I, Ix, Iy, N, Ng, U, V;
+    struct k_vec3 P, Px, Py, I, Ix, Iy, N, Ng, U, V, along;
     float u, ux, uy, v, vx, vy, area;
     int backfacing, left_handed;
     uint raytype;
@@ -152,6 +152,7 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     k_change_of_uv(g.U, g.V, g.Px, &g.ux, &g.vx);
     k_change_of_uv(g.U, g.V, g.Py, &g.uy, &g.vy);
     g.P = s->P;
+    g.along = s->along;
     g.I = from->d;
     g.N = s->Ns;
     g.Ng = s->Ng;
@@ -279,7 +280,7 @@ K_FN uint k_shade_surface(const struct k_scene *sc, const struct k_arrival *from
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_globals g = k_globals_make(sc, from, s, backfacing, turned, m->surface_area);
-    struct k_bsdf b = k_bsdf_make(sc, s->material, s->u, s->v, !backfacing);
+    struct k_bsdf b = k_bsdf_make(sc, m, m->type, s->u, s->v, !backfacing);
     uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, b, l);
     if (!k_is_black(l->background)) {
         float pdf_w;

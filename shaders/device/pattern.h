@@ -301,3 +301,48 @@ K_FN void a_artistic_ior(af r, af g, af *n, af *k)
     af k2 = (r * (*n + 1.0f) * (*n + 1.0f) - (*n - 1.0f) * (*n - 1.0f)) / (1.0f - r);
     *k = a_fsqrt(k2);
 }
+
+/* ---- light of the spectrum, in a renderer's kernel -------------------------------------------- */
+
+#ifdef A_SURFACE
+K_CONST float a_cie[81][3] = {
+#include "cie.def"
+};
+/* XYZ times scale as rgb, 0 where it would be negative. */
+K_FN void a_positive_rgb(const float xyz[3], float scale, float out[3])
+{
+    out[0] = (3.24096994f * xyz[0] + -1.53738318f * xyz[1]) + -0.498610760f * xyz[2];
+    out[1] = (-0.969243636f * xyz[0] + 1.87596750f * xyz[1]) + 0.0415550574f * xyz[2];
+    out[2] = (0.0556300797f * xyz[0] + -0.203976959f * xyz[1]) + 1.05697151f * xyz[2];
+    for (int c = 0; c < 3; c++) {
+        float v = out[c] * scale;
+        out[c] = v > 0.0f ? v : 0.0f;
+    }
+}
+/* Planck's law over the table, wavelengths in micrometres: in floats, where the reference sums in
+ * doubles. */
+A_CALL void a_blackbody(float kelvin, float out[3])
+{
+    float xyz[3] = {0.0f, 0.0f, 0.0f};
+    for (int i = 0; i < 81 && kelvin > 0.0f; i++) {
+        float l = 0.38f + 0.005f * (float)i, l2 = l * l;
+        float m = 1870885.93f / (((l2 * l2) * l) * a_expm1(14387.7688f / (l * kelvin)));
+        for (int c = 0; c < 3; c++)
+            xyz[c] = xyz[c] + m * a_cie[i][c];
+    }
+    a_positive_rgb(xyz, 1.0f, out);
+}
+/* The matching functions at a wavelength in nm, linearly between the table's rows. */
+A_CALL void a_wavelength(float nm, float out[3])
+{
+    float xyz[3] = {0.0f, 0.0f, 0.0f}, at = (nm - 380.0f) / 5.0f;
+    if (at >= 0.0f && at <= 80.0f) {
+        int i = (int)at;
+        i = i > 79 ? 79 : i;
+        float f = at - (float)i;
+        for (int c = 0; c < 3; c++)
+            xyz[c] = a_cie[i][c] + f * (a_cie[i + 1][c] - a_cie[i][c]);
+    }
+    a_positive_rgb(xyz, 0.396825397f, out);
+}
+#endif
