@@ -120,15 +120,34 @@ K_FN float k_texture_alpha(const struct k_scene *sc, uint texture, float u, floa
     return top + (bottom - top) * p.fy;
 }
 
+K_FN float k_texture_channel(const struct k_scene *sc, uint texture, uint channel, float u, float v)
+{
+    if (channel == 3)
+        return k_texture_alpha(sc, texture, u, v);
+    struct k_vec3 c = k_texture_lookup(sc, texture, u, v);
+    return channel == 0 ? c.x : channel == 1 ? c.y : c.z;
+}
+/* Once in the program: lists of lobes have a dozen scalars, and copies of the lookup for each would
+ * be most of the code. */
+K_CALL float k_texture_channel_apart(K_GLOBAL const struct k_texture *textures,
+                                     K_GLOBAL const uint *texels, uint texture, uint channel,
+                                     float u, float v)
+{
+    struct k_scene sc;
+    sc.textures = textures;
+    sc.texels = texels;
+    return k_texture_channel(&sc, texture, channel, u, v);
+}
+
 K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scalar *s, float u,
                           float v)
 {
     if (s->texture < 0)
         return s->value;
-    if (s->channel == 3)
-        return s->value * k_texture_alpha(sc, (uint)s->texture, u, v);
-    struct k_vec3 c = k_texture_lookup(sc, (uint)s->texture, u, v);
-    return s->value * (s->channel == 0 ? c.x : s->channel == 1 ? c.y : c.z);
+    if (K_HAS(LOBES))
+        return s->value * k_texture_channel_apart(sc->textures, sc->texels, (uint)s->texture,
+                                                  s->channel, u, v);
+    return s->value * k_texture_channel(sc, (uint)s->texture, s->channel, u, v);
 }
 
 #endif
