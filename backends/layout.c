@@ -59,10 +59,8 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
     size_t triangles = s->triangle_count + s->prototype_triangle_count;
     static_assert(sizeof(struct sphere) == sizeof(struct k_sphere), "layout");
     if ((st = buffer_copy(l, BUFFER_triangles, s->triangles, triangles, 12, err)) ||
-        (st =
-             buffer_copy(l, BUFFER_triangle_flags, s->triangle_flags, triangles, 1, err)) ||
-        (st = buffer_copy(l, BUFFER_positions, s->P, triangles ? s->vertex_count : 0, 12,
-                          err)) ||
+        (st = buffer_copy(l, BUFFER_triangle_flags, s->triangle_flags, triangles, 1, err)) ||
+        (st = buffer_copy(l, BUFFER_positions, s->P, triangles ? s->vertex_count : 0, 12, err)) ||
         (st = buffer_copy(l, BUFFER_normals, s->N, s->N ? s->vertex_count : 0, 12, err)) ||
         (st = buffer_copy(l, BUFFER_uvs, s->UV, s->UV ? s->vertex_count : 0, 8, err)) ||
         (st = buffer_copy(l, BUFFER_spheres, s->spheres, s->sphere_count, 16, err)) ||

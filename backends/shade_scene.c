@@ -120,22 +120,24 @@ static enum status area_place(struct maker *m, const struct shading *shading,
 static void put_entry(struct text *t, const struct shading *shading, const char *suffix,
                       const struct asl_type *types, uint32_t first_loop)
 {
-    text_printf(t,
-                "#line 1 \"group%s\"\n"
-                "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
-                "const struct k_globals *g, struct k_bsdf b, struct k_lobes *l)\n{\n"
-                "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
-                "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
-                "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
-                "A_POINT_USED%s(A_WORD)\n#undef A_WORD\na_shade%s(&s, 1);\n"
-                "if (s.failed) return s.failed == A_TOO_MANY_CLOSURES ? s.failed : s.failed + %uu;\n",
-                suffix, suffix, suffix, suffix, suffix, first_loop);
+    text_printf(
+        t,
+        "#line 1 \"group%s\"\n"
+        "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
+        "const struct k_globals *g, struct k_bsdf b, struct k_lobes *l)\n{\n"
+        "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
+        "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
+        "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
+        "A_POINT_USED%s(A_WORD)\n#undef A_WORD\na_shade%s(&s, 1);\n"
+        "if (s.failed) return s.failed == A_TOO_MANY_CLOSURES ? s.failed : s.failed + %uu;\n",
+        suffix, suffix, suffix, suffix, suffix, first_loop);
     if (!shading->has_base) {
-        text_printf(t,
-                    "struct k_closures c;\nc.l = l;\nc.backfacing = g->backfacing;\nc.along = g->along;\n"
-                    "(void)b;\n#if A_HAS_CLOSURES%s\na_lobes%s(&s, &c);\n"
-                    "if (c.failed) return A_TOO_MANY_CLOSURES;\n#endif\nreturn 0u;\n}\n",
-                    suffix, suffix);
+        text_printf(
+            t,
+            "struct k_closures c;\nc.l = l;\nc.backfacing = g->backfacing;\nc.along = g->along;\n"
+            "(void)b;\n#if A_HAS_CLOSURES%s\na_lobes%s(&s, &c);\n"
+            "if (c.failed) return A_TOO_MANY_CLOSURES;\n#endif\nreturn 0u;\n}\n",
+            suffix, suffix);
         return;
     }
     text_printf(t,
@@ -195,8 +197,9 @@ static enum status keep_loops(struct maker *m, const struct asl_emitted *emitted
     x->loops = more;
     for (size_t i = 0; i < emitted->loop_count; i++) {
         const struct asl_emitted_loop *l = &emitted->loops[i];
-        snprintf(x->loops[x->loop_count++].place, sizeof x->loops->place, "%.100s:%u:%u (layer '%.30s')",
-                 l->at.file ? l->at.file : "", l->at.line, l->at.col, l->layer);
+        snprintf(x->loops[x->loop_count++].place, sizeof x->loops->place,
+                 "%.100s:%u:%u (layer '%.30s')", l->at.file ? l->at.file : "", l->at.line,
+                 l->at.col, l->layer);
     }
     return STATUS_OK;
 }

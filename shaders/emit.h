@@ -35,7 +35,7 @@ struct emit {
     bool point_words[EMIT_POINT_WORDS];
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
     size_t strings_cap, hosts_cap, loops_cap, images_cap;
-    const char *suffix; /* never NULL */
+    const char *suffix;  /* never NULL */
     unsigned loop_depth; /* loops around what is being written (surfaces) */
     /* emit_closure.c: fields of the state that hold nodes, what sets them back, and what a_lobes
      * does for each */

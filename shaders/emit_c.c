@@ -460,8 +460,9 @@ static void loop(struct emit *e, const struct ir_inst *i)
         region(e, i->other, other);
         EMIT("}\nm%u = m%u & a_not(off);\n", in, in);
     }
-    EMIT("if (!a_any(m%u)) break;\nif (a_turn%s(s, %u)) return;\n}\noff = off & a_not(out_%u);\n}\n",
-         in, e->suffix, id, id);
+    EMIT(
+        "if (!a_any(m%u)) break;\nif (a_turn%s(s, %u)) return;\n}\noff = off & a_not(out_%u);\n}\n",
+        in, e->suffix, id, id);
     if (leaves(i->body, i) || leaves(i->other, i))
         shrink(e);
 }
@@ -987,7 +988,8 @@ static void write_group(struct emit *e, struct text *t)
     for (uint32_t k = 0; k < e->code->entry_count; k++)
         text_printf(t, "layer_%u%s(s%s);\n", e->code->entries[k], e->suffix,
                     e->opt->wide ? ", m" : "");
-    text_printf(t, "}\nA_CALL void a_outputs%s(const struct a_state%s *s, uint n, %suint *out)\n{\n",
+    text_printf(t,
+                "}\nA_CALL void a_outputs%s(const struct a_state%s *s, uint n, %suint *out)\n{\n",
                 e->suffix, e->suffix, e->opt->surface ? "" : "K_GLOBAL ");
     size_t words = 0;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
@@ -1086,11 +1088,8 @@ enum status asl_emit_c(struct arena *a, const struct asl_code *code,
                        const struct asl_emit_options *opt, struct text *text,
                        struct asl_emitted *out, struct error *err)
 {
-    struct emit e = {.code = code,
-                     .opt = opt,
-                     .arena = a,
-                     .err = err,
-                     .suffix = opt->suffix ? opt->suffix : ""};
+    struct emit e = {
+        .code = code, .opt = opt, .arena = a, .err = err, .suffix = opt->suffix ? opt->suffix : ""};
     struct asl_emitted emitted = {0};
     e.out = &emitted;
     if (!setjmp(e.fail)) {

@@ -435,8 +435,8 @@ static bool metal(const struct args *x)
         return false;
     uint32_t id = e->metal_count++;
     for (uint32_t k = 0; k < 3; k++) {
-        EMIT("af metal%u_n%u, metal%u_k%u;\na_artistic_ior(%s, %s, &metal%u_n%u, &metal%u_k%u);\n", id,
-             k, id, k, part(x, 0, k, 0), part(x, 1, k, 0), id, k, id, k);
+        EMIT("af metal%u_n%u, metal%u_k%u;\na_artistic_ior(%s, %s, &metal%u_n%u, &metal%u_k%u);\n",
+             id, k, id, k, part(x, 0, k, 0), part(x, 1, k, 0), id, k, id, k);
         for (uint32_t a = 2; a < 4; a++) {
             const struct ir_arg *to = &x->c->args[a];
             emit_store(e, x->i, &to->at, k, EMIT_FLOAT,

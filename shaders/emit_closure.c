@@ -5,7 +5,8 @@
  * right and hands each component to a function of the renderer's (kernel/closure.h):
  *
  *   k_closure_NAME_COUNT(c, weight, arguments...)    COUNT fixed arguments: floats, ints, k_vec3,
- *                                                    strings as "is it beckmann", closures by number
+ *                                                    strings as "is it beckmann", closures by
+ * number
  */
 #include "emit.h"
 
@@ -68,18 +69,17 @@ static void node_store_begin(struct node *n, ir_value result, const char *unless
 
 /* ---- components ----------------------------------------------------------------------------- */
 
-static const char *const pair_names[] = {"specular",   "specular_tint", "anisotropy",
-                                         "rotation",   "sheen",         "sheen_tint",
-                                         "clearcoat",  "clearcoat_gloss", "transmission",
-                                         "ior"};
+static const char *const pair_names[] = {
+    "specular",   "specular_tint", "anisotropy",      "rotation",     "sheen",
+    "sheen_tint", "clearcoat",     "clearcoat_gloss", "transmission", "ior"};
 
 static const char *argument(struct node *n, const struct ir_inst *i, const struct ir_arg *a)
 {
     struct emit *e = n->e;
     ir_value v = i->operands[a->first];
     if (a->is_place)
-        emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() of what is no value cannot run on this device",
-                  i->u.call->name);
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "%s() of what is no value cannot run on this device", i->u.call->name);
     if (a->type.base == ASL_STRING) {
         const char *s = emit_constant_string(e, v);
         if (s)
@@ -101,9 +101,10 @@ static void pairs(struct node *n, const struct ir_inst *i)
     for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2) {
         const char *key = emit_constant_string(e, i->operands[c->args[k].first]);
         if (!key)
-            emit_fail(e, STATUS_UNSUPPORTED, i->at,
-                      "a name that is only known at run time cannot be given to %s() on this device",
-                      c->name);
+            emit_fail(
+                e, STATUS_UNSUPPORTED, i->at,
+                "a name that is only known at run time cannot be given to %s() on this device",
+                c->name);
         const struct ir_arg *a = &c->args[k + 1];
         for (size_t p = 0; p < sizeof pair_names / sizeof *pair_names; p++)
             if (strcmp(key, pair_names[p]) == 0 && a->n == 1 &&
@@ -154,14 +155,16 @@ bool emit_closure(struct emit *e, const struct ir_inst *i)
         node_store_begin(&n, i->result,
                          emit_text(e, "%s == 0 ? %s : %s == 0 ? %s : -1", a, b, b, a));
         const char *left = node_keep(&n, i->operands[0]), *right = node_keep(&n, i->operands[1]);
-        text_printf(&e->visits, "k_closures_push(c, %s, w);\nk_closures_push(c, %s, w);\nbreak; }\n",
-                    right, left);
+        text_printf(&e->visits,
+                    "k_closures_push(c, %s, w);\nk_closures_push(c, %s, w);\nbreak; }\n", right,
+                    left);
     } else {
         const char *w[3];
         for (int k = 0; k < 3; k++)
             w[k] = emit_float(e, i->operands[1 + k]);
         node_store_begin(&n, i->result,
-                         emit_text(e, "%s == 0 || (%s == 0.0f && %s == 0.0f && %s == 0.0f) ? 0 : -1",
+                         emit_text(e,
+                                   "%s == 0 || (%s == 0.0f && %s == 0.0f && %s == 0.0f) ? 0 : -1",
                                    a, w[0], w[1], w[2]));
         const char *child = node_keep(&n, i->operands[0]);
         for (int k = 0; k < 3; k++)

@@ -59,8 +59,8 @@ static const char *option_text(struct emit *e, const char *key, const char *valu
         const char *name;
         int number;
     } wraps[] = {{"clamp", 1}, {"periodic", 2}, {"mirror", 3}},
-      filters[] = {{"closest", 1}, {"nearest", 1}, {"linear", 2},
-                   {"bilinear", 2}, {"cubic", 3}, {"bicubic", 3}};
+      filters[] = {{"closest", 1},  {"nearest", 1}, {"linear", 2},
+                   {"bilinear", 2}, {"cubic", 3},   {"bicubic", 3}};
     int wrap = 0, filter = 0;
     for (size_t k = 0; k < sizeof wraps / sizeof *wraps; k++)
         if (strcmp(wraps[k].name, value) == 0)
@@ -107,10 +107,11 @@ static const struct ir_arg *options(struct emit *e, const struct ir_inst *i, uin
         else if (a->is_place)
             continue;
         else if (a->type.base == ASL_STRING && !emit_constant_string(e, v))
-            emit_fail(e, STATUS_UNSUPPORTED, i->at,
-                      "the option \"%s\" of %s() must be known when the shader is compiled for this "
-                      "device",
-                      key, c->name);
+            emit_fail(
+                e, STATUS_UNSUPPORTED, i->at,
+                "the option \"%s\" of %s() must be known when the shader is compiled for this "
+                "device",
+                key, c->name);
         else if (a->type.base == ASL_STRING)
             EMIT("%s\n", option_text(e, key, emit_constant_string(e, v)));
         else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
@@ -139,8 +140,7 @@ static const char *image_name(struct emit *e, const struct ir_inst *i)
 
 static const char *image_word(struct emit *e, const struct ir_inst *i)
 {
-    return emit_text(e, "s->args[%u]",
-                     e->code->arg_count + emit_image_number(e, image_name(e, i)));
+    return emit_text(e, "s->args[%u]", e->code->arg_count + emit_image_number(e, image_name(e, i)));
 }
 
 /* The place of the lookup: s, t and the footprint ds, dt, declared before. */

@@ -1,5 +1,6 @@
-/* Closures of shaders as lobes (protocol section 21). Emitted text walks Ci (shaders/emit_closure.c)
- * and calls k_closure_NAME_COUNT for each component, w its weight, strings as "is it beckmann". */
+/* Closures of shaders as lobes (protocol section 21). Emitted text walks Ci
+ * (shaders/emit_closure.c) and calls k_closure_NAME_COUNT for each component, w its weight, strings
+ * as "is it beckmann". */
 #ifndef K_CLOSURE_H
 #define K_CLOSURE_H
 #include "lobes.h"
@@ -60,8 +61,8 @@ K_CALL void k_closure_layer_end(struct k_closures *c, uint first, struct k_vec3 
     }
     l->emitted = v3_add(emitted, v3_mul(w, l->emitted));
     l->background = v3_add(background, v3_mul(w, l->background));
-    below->w = v3_mul(w, v3(k_max(0.0f, 1.0f - E.x), k_max(0.0f, 1.0f - E.y),
-                            k_max(0.0f, 1.0f - E.z)));
+    below->w =
+        v3_mul(w, v3(k_max(0.0f, 1.0f - E.x), k_max(0.0f, 1.0f - E.y), k_max(0.0f, 1.0f - E.z)));
 }
 /* The next component, sum or product: 0 when all are done. */
 K_FN int k_closures_pop(struct k_closures *c, int *id, struct k_vec3 *w)
@@ -91,7 +92,7 @@ K_FN int k_closure_counts(struct k_vec3 *w)
 /* ---- diffuse and rough ---------------------------------------------------------------------- */
 
 K_CALL void k_closure_shaped(struct k_closures *c, uint kind, struct k_vec3 w, struct k_vec3 n,
-                           struct k_vec3 albedo, float shape, float least, float most)
+                             struct k_vec3 albedo, float shape, float least, float most)
 {
     struct k_lobe *lobe = k_lobes_add(c->l, kind, v3_mul(w, k_weight(albedo)), n);
     if (lobe)
@@ -188,7 +189,7 @@ K_FN struct k_facets k_facets_make(struct k_vec3 n, struct k_vec3 T, float ax, f
     return f;
 }
 K_CALL struct k_lobe *k_facets_add(struct k_closures *c, uint kind, struct k_vec3 w,
-                                 const struct k_facets *f)
+                                   const struct k_facets *f)
 {
     struct k_lobe *lobe = k_lobes_add(c->l, kind, w, f->n);
     if (lobe)
@@ -196,14 +197,14 @@ K_CALL struct k_lobe *k_facets_add(struct k_closures *c, uint kind, struct k_vec
     return lobe;
 }
 K_CALL void k_facets_reflect(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
-                           float eta)
+                             float eta)
 {
     struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFLECT, w, f);
     if (lobe)
         k_lobe_set_dielectric(lobe, eta);
 }
 K_CALL void k_facets_refract(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
-                           float eta)
+                             float eta)
 {
     struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFRACT, w, f);
     if (!lobe)
@@ -222,8 +223,8 @@ K_FN struct k_vec3 k_clamp3(struct k_vec3 v, float least, float most)
 }
 
 K_CALL void k_closure_microfacet_7(struct k_closures *c, struct k_vec3 w, int beckmann,
-                                 struct k_vec3 n, struct k_vec3 T, float ax, float ay, float eta,
-                                 int refract)
+                                   struct k_vec3 n, struct k_vec3 T, float ax, float ay, float eta,
+                                   int refract)
 {
     struct k_facets f = k_facets_make(n, T, ax, ay, beckmann);
     if (refract != 1)
@@ -251,8 +252,8 @@ K_FN void k_closure_refraction_2(struct k_closures *c, struct k_vec3 w, struct k
     k_facets_refract(c, w, &f, eta);
 }
 K_CALL void k_closure_dielectric_bsdf_8(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
-                                      struct k_vec3 T, struct k_vec3 rt, struct k_vec3 tt, float ax,
-                                      float ay, float ior, int beckmann)
+                                        struct k_vec3 T, struct k_vec3 rt, struct k_vec3 tt,
+                                        float ax, float ay, float ior, int beckmann)
 {
     struct k_facets f = k_facets_make(n, T, ax, ay, beckmann);
     float eta = k_closure_eta(c, ior);
@@ -260,8 +261,8 @@ K_CALL void k_closure_dielectric_bsdf_8(struct k_closures *c, struct k_vec3 w, s
     k_facets_refract(c, v3_mul(w, k_weight(tt)), &f, eta);
 }
 K_CALL void k_closure_conductor_bsdf_7(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
-                                     struct k_vec3 T, float ax, float ay, struct k_vec3 eta,
-                                     struct k_vec3 k, int beckmann)
+                                       struct k_vec3 T, float ax, float ay, struct k_vec3 eta,
+                                       struct k_vec3 k, int beckmann)
 {
     struct k_facets f = k_facets_make(n, T, ax, ay, beckmann);
     struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFLECT, w, &f);
@@ -269,10 +270,10 @@ K_CALL void k_closure_conductor_bsdf_7(struct k_closures *c, struct k_vec3 w, st
         k_lobe_set_conductor(lobe, k_clamp3(eta, 0.001f, 100.0f), k_clamp3(k, 0.0f, 100.0f));
 }
 K_CALL void k_closure_generalized_schlick_bsdf_10(struct k_closures *c, struct k_vec3 w,
-                                                struct k_vec3 n, struct k_vec3 T, struct k_vec3 rt,
-                                                struct k_vec3 tt, float ax, float ay,
-                                                struct k_vec3 f0, struct k_vec3 f90, float exponent,
-                                                int beckmann)
+                                                  struct k_vec3 n, struct k_vec3 T,
+                                                  struct k_vec3 rt, struct k_vec3 tt, float ax,
+                                                  float ay, struct k_vec3 f0, struct k_vec3 f90,
+                                                  float exponent, int beckmann)
 {
     struct k_facets f = k_facets_make(n, T, ax, ay, beckmann);
     f0 = k_clamp3(f0, 0.0f, 1.0f);
@@ -312,8 +313,8 @@ K_FN struct k_principled_pairs k_principled_defaults(void)
     return p;
 }
 K_CALL void k_closure_principled_4(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
-                                 struct k_vec3 base, float metallic, float roughness,
-                                 const struct k_principled_pairs *p)
+                                   struct k_vec3 base, float metallic, float roughness,
+                                   const struct k_principled_pairs *p)
 {
     struct k_principled x;
     x.base = k_clamp3(base, 0.0f, 1.0f);

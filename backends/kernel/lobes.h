@@ -10,8 +10,8 @@
 
 struct k_lobes {
     struct k_lobe lobe[K_LOBES_MAX];
-    uint count, dropped;            /* dropped: beyond 8 */
-    struct k_vec3 N, Ng, wo;        /* both normals on wo's side */
+    uint count, dropped;     /* dropped: beyond 8 */
+    struct k_vec3 N, Ng, wo; /* both normals on wo's side */
     /* Section 22: Le, and the weight of the surroundings that is yet to be in it. */
     struct k_vec3 emitted, background;
     float S;                        /* sum of c_i */
@@ -33,7 +33,8 @@ K_FN void k_lobes_start(struct k_lobes *l, struct k_vec3 N, struct k_vec3 Ng, st
 }
 /* The lobe, its kind, weight and frame set, for the caller to set the rest; 0 when its weight is 0
  * or the list is full. */
-K_CALL struct k_lobe *k_lobes_add(struct k_lobes *l, uint kind, struct k_vec3 weight, struct k_vec3 n)
+K_CALL struct k_lobe *k_lobes_add(struct k_lobes *l, uint kind, struct k_vec3 weight,
+                                  struct k_vec3 n)
 {
     weight = k_weight(weight);
     if (k_is_black(weight))

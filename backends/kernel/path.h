@@ -152,14 +152,13 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
 #if K_HAS(SHADERS)
     w->length = w->length + hit.t;
     if (shaded) {
-        struct k_arrival from = k_arrival_make(sc, stream, d, k, hit.primitive, hit.t, w->length,
-                                               w->raytype);
+        struct k_arrival from = k_arrival_make(sc, stream, d, k, hit.t, w->length, w->raytype);
         scatter.listed = 1;
 #if K_HAS(MEDIA)
         scatter.inside = 0;
 #endif
         k_lobes_start(&scatter.list, s.Ns, s.Ng, wo);
-        w->failed = k_shade_surface(sc, &from, &s, !facing, behind, &scatter.list);
+        w->failed = k_shade_surface(sc, &from, &hit, &s, !facing, behind, &scatter.list);
         if (w->failed) {
             w->L = v3(K_AS_FLOAT(0x7FC00000u), 0.0f, 0.0f);
             return 0;
@@ -168,13 +167,13 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         struct k_vec3 part = v3_mul(w->beta, scatter.list.emitted);
         w->L = v3_add(w->L, part);
         if (rec)
-            k_store3(rec->emitted, v3_add(v3(rec->emitted[0], rec->emitted[1], rec->emitted[2]),
-                                          part));
+            k_store3(rec->emitted,
+                     v3_add(v3(rec->emitted[0], rec->emitted[1], rec->emitted[2]), part));
     } else
 #endif
 #if K_HAS(MEDIA)
-        scatter = inside ? k_scatter_in_medium(sc, w->media, d)
-                         : k_scatter_make(sc, &s, wo, entering);
+        scatter =
+            inside ? k_scatter_in_medium(sc, w->media, d) : k_scatter_make(sc, &s, wo, entering);
 #else
     scatter = k_scatter_make(sc, &s, wo, entering);
 #endif

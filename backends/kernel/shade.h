@@ -11,7 +11,7 @@
 struct k_arrival {
     struct k_vec3 d;
     struct k_vec3 ox, dx, oy, dy; /* the neighbours' rays; k = 1 only */
-    uint k, primitive, raytype;
+    uint k, raytype;
     float t, w; /* w: the footprint of later vertices */
 };
 struct k_globals {
@@ -33,67 +33,15 @@ A_CALL uint k_shade(K_GLOBAL const uint *words, uint group, uint args, const str
 
 /* ---- globals -------------------------------------------------------------------------------- */
 
-K_FN void k_triangle_tangents(const struct k_scene *sc, uint id, struct k_vec3 Ng, struct k_vec3 *U,
-                              struct k_vec3 *V)
-{
-    struct k_triangle tri = k_triangle_load(sc, id);
-    struct k_vec3 E1 = v3_sub(tri.v1, tri.v0), E2 = v3_sub(tri.v2, tri.v0);
-    *U = E1;
-    *V = E2;
-    if (!(k_triangle_flags(sc, id) & 2u))
-        return;
-    K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)id;
-    K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)i[0], *t1 = sc->uvs + 2 * (size_t)i[1],
-                         *t2 = sc->uvs + 2 * (size_t)i[2];
-    float a = t1[0] - t0[0], b = t2[0] - t0[0], c = t1[1] - t0[1], e = t2[1] - t0[1];
-    float det = a * e - b * c;
-    if (det == 0.0f) {
-        struct k_frame f = k_frame_about(Ng);
-        *U = f.s;
-        *V = f.t;
-        return;
-    }
-    float k = 1.0f / det;
-    *U = v3_scale(v3_sub(v3_scale(E1, e), v3_scale(E2, c)), k);
-    *V = v3_scale(v3_sub(v3_scale(E2, a), v3_scale(E1, b)), k);
-}
-/* U and V; Ng as stored. */
-K_FN void k_tangents(const struct k_scene *sc, uint id, struct k_vec3 Ng, struct k_vec3 *U,
-                     struct k_vec3 *V)
-{
-    if (id < sc->launch->triangle_count) {
-        k_triangle_tangents(sc, id, Ng, U, V);
-        return;
-    }
-    id -= sc->launch->triangle_count;
-    if (id < sc->launch->sphere_count) {
-        float r = sc->spheres[id].radius, g = K_SQRT(Ng.x * Ng.x + Ng.y * Ng.y);
-        float p = 1.0f, q = 0.0f, half_turn = K_PI * r, turn = K_TWO_PI * r;
-        if (g > 0.0f) {
-            p = Ng.x / g;
-            q = Ng.y / g;
-        }
-        *U = v3(-turn * Ng.y, turn * Ng.x, 0.0f);
-        *V = v3(-(half_turn * (Ng.z * p)), -(half_turn * (Ng.z * q)), half_turn * g);
-        return;
-    }
-    float r = sc->disks[id - sc->launch->sphere_count].radius;
-    struct k_frame f = k_frame_about(Ng);
-    *U = v3_scale(f.s, 2.0f * r);
-    *V = v3_scale(f.t, 2.0f * r);
-}
-
 /* What a shader at vertex k wants to know of the ray along d, which came through the film where the
  * stream's numbers say; length: T of section 18. */
 K_FN struct k_arrival k_arrival_make(const struct k_scene *sc, struct k_stream *stream,
-                                     struct k_vec3 d, uint k, uint primitive, float t, float length,
-                                     uint raytype)
+                                     struct k_vec3 d, uint k, float t, float length, uint raytype)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
     struct k_arrival from;
     from.d = d;
     from.k = k;
-    from.primitive = primitive;
     from.raytype = raytype;
     from.t = t;
     from.w = length * ((2.0f * L->tan_y) / (float)L->height);
@@ -133,12 +81,12 @@ K_FN void k_change_of_uv(struct k_vec3 U, struct k_vec3 V, struct k_vec3 P, floa
 }
 /* s: normals turned to wo's side; turned: Ng was. */
 K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_arrival *from,
-                                     const struct k_surface *s, int backfacing, int turned,
-                                     float area)
+                                     const struct k_hit *hit, const struct k_surface *s,
+                                     int backfacing, int turned, float area)
 {
     struct k_globals g;
     struct k_frame f = k_frame_about(s->Ng);
-    k_tangents(sc, from->primitive, v3_flip(s->Ng, turned ? 0x80000000u : 0u), &g.U, &g.V);
+    k_surface_axes(sc, hit, v3_flip(s->Ng, turned ? 0x80000000u : 0u), &g.U, &g.V);
     g.Px = v3_scale(f.s, from->w);
     g.Py = v3_scale(f.t, from->w);
     g.Ix = v3(0.0f, 0.0f, 0.0f);
@@ -276,10 +224,11 @@ K_FN void k_drives_finish(const struct k_drives *d, struct k_lobes *l)
 /* Fills a list that was started, Le included. s: normals turned, `turned` if they were; backfacing:
  * section 18. Returns what k_shade does. */
 K_FN uint k_shade_surface(const struct k_scene *sc, const struct k_arrival *from,
-                          const struct k_surface *s, int backfacing, int turned, struct k_lobes *l)
+                          const struct k_hit *hit, const struct k_surface *s, int backfacing,
+                          int turned, struct k_lobes *l)
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
-    struct k_globals g = k_globals_make(sc, from, s, backfacing, turned, m->surface_area);
+    struct k_globals g = k_globals_make(sc, from, hit, s, backfacing, turned, m->surface_area);
     struct k_bsdf b = k_bsdf_make(sc, m, m->type, s->u, s->v, !backfacing);
     uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, b, l);
     if (!k_is_black(l->background)) {

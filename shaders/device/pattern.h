@@ -302,7 +302,8 @@ K_FN void a_artistic_ior(af r, af g, af *n, af *k)
     *k = a_fsqrt(k2);
 }
 
-/* ---- light of the spectrum, in a renderer's kernel -------------------------------------------- */
+/* ---- light of the spectrum, in a renderer's kernel --------------------------------------------
+ */
 
 #ifdef A_SURFACE
 K_CONST float a_cie[81][3] = {

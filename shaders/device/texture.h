@@ -4,7 +4,7 @@
  * backends/shade_scene.c lays them out. */
 #ifdef A_SURFACE
 
-struct a_texture { /* options of a call */
+struct a_texture {    /* options of a call */
     int swrap, twrap; /* 0 black, 1 clamp, 2 periodic, 3 mirror */
     int filter;       /* 0 smart, 1 closest, 2 linear, 3 cubic */
     uint channels;    /* wanted */
@@ -172,10 +172,7 @@ A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint image, const struc
         out[c] = (1.0f - f) * out[c] + f * more[c];
 }
 
-K_FN float a_length3(const float v[3])
-{
-    return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
-}
+K_FN float a_length3(const float v[3]) { return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
 K_FN void a_environment_place(const float R[3], const float x[3], const float y[3], float place[4])
 {
     float length = a_length3(R), spread = a_larger(a_length3(x), a_length3(y));
