@@ -191,7 +191,7 @@ static bool hit_counts(const struct scene *s, const struct probe *p, const struc
     double a = (double)m->opacity.value;
     if (m->opacity.texture >= 0)
         a *= texture_channel(&s->textures[m->opacity.texture], hit.uv, m->opacity.channel);
-    return a >= (double)m->alpha_cutoff;
+    return (float)a >= m->alpha_cutoff; /* in float32: cutoffs like 0.6 are texels, too */
 }
 
 static bool sphere_hit(const struct scene *s, uint32_t primitive, const struct probe *p,

@@ -1,7 +1,8 @@
 /* textures DIR: makes the small images of scenes/library/textures, which are kept in the
  * repository: tile.png (sRGB, 64 x 64: no symmetry, so that every wrap and turn shows), veins.jpg
- * (sRGB, 128 x 64, tiles along u) and blocks.exr (linear, 8 x 8, with a texel far above 1 clamped
- * by no one). */
+ * (sRGB, 128 x 64, tiles along u), blocks.exr (linear, 8 x 8, with a texel far above 1 clamped
+ * by no one), leaf.exr (linear with alpha, 64 x 64: a leaf, its tip up) and bumps.png (128 x 128:
+ * normals of domes and grooves, tiles both ways). */
 #include "scenes.h"
 
 #include <math.h>
@@ -116,15 +117,91 @@ static bool write_blocks(const char *path)
     return ok;
 }
 
+/* A leaf about the line x = 1/2: colour and alpha. */
+static void leaf(double x, double y, float out[4])
+{
+    double side = x - 0.5, along = (y - 0.12) / 0.83; /* 0 at the stalk's end, 1 at the tip */
+    double width = along > 0 && along < 1 ? 0.34 * sqrt(along) * pow(1 - along, 0.7) * 1.7 : 0;
+    double teeth = 0.02 * fabs(sin(19 * along));
+    bool stalk = fabs(side) < 0.016 && y < 0.3;
+    double vein = fabs(fmod(along * 7 + 5 * fabs(side) + 8, 1) - 0.5);
+    bool rib = fabs(side) < 0.012 || vein > 0.46;
+    static const double blade[3] = {0.10, 0.32, 0.05}, light[3] = {0.30, 0.50, 0.14};
+    for (int c = 0; c < 3; c++)
+        out[c] = (float)(blade[c] + (light[c] - blade[c]) * (rib ? 0.8 : 0.35 * along));
+    out[3] = stalk || fabs(side) < width - teeth ? 1.0F : 0.0F;
+}
+
+static bool write_leaf(const char *path)
+{
+    enum { N = 64, FINE = 4 };
+    static float rgba[N * N * 4];
+    struct error err = {0};
+    for (int i = 0; i < N * N; i++) { /* the mean over each texel: edges get alphas between */
+        double sum[4] = {0};
+        for (int k = 0; k < FINE * FINE; k++) {
+            float v[4];
+            leaf((i % N + (k % FINE + 0.5) / FINE) / N, 1 - (i / N + (k / FINE + 0.5) / FINE) / N,
+                 v);
+            for (int c = 0; c < 4; c++)
+                sum[c] += (double)v[c] / (FINE * FINE);
+        }
+        for (int c = 0; c < 4; c++)
+            rgba[4 * i + c] = (float)(round(sum[c] * 256) / 256); /* compresses well */
+    }
+    const struct image_channel channels[] = {
+        {"R", rgba, 4}, {"G", rgba + 1, 4}, {"B", rgba + 2, 4}, {"A", rgba + 3, 4}};
+    bool ok = image_write_exr(path, N, N, channels, 4, NULL, &err) == STATUS_OK;
+    if (!ok)
+        fprintf(stderr, "%s\n", err.msg);
+    return ok;
+}
+
+/* Height over a tile: four domes, and grooves across the gaps between them. */
+static double height(double u, double v)
+{
+    double x = fmod(2 * u + 2, 1) - 0.5, y = fmod(2 * v + 2, 1) - 0.5, r2 = (x * x + y * y) / 0.16;
+    double dome = r2 < 1 ? 0.16 * sqrt(1 - r2) : 0;
+    return dome + 0.012 * sin(2 * M_PI * 8 * (u + v)) * (r2 > 1);
+}
+
+static bool write_bumps(const char *path)
+{
+    enum { N = 128 };
+    static uint8_t rgb[N * N * 3];
+    struct arena a = {0};
+    struct error err = {0};
+    const uint8_t *png;
+    size_t size;
+    for (int i = 0; i < N * N; i++) {
+        double u = (i % N + 0.5) / N, v = 1 - (i / N + 0.5) / N, e = 0.5 / N;
+        double n[3] = {-(height(u + e, v) - height(u - e, v)) / (2 * e),
+                       -(height(u, v + e) - height(u, v - e)) / (2 * e), 1};
+        double len = sqrt(n[0] * n[0] + n[1] * n[1] + 1);
+        for (int c = 0; c < 3; c++)
+            rgb[3 * i + c] = (uint8_t)((n[c] / len * 0.5 + 0.5) * 255 + 0.5);
+    }
+    bool ok = image_encode_png(&a, N, N, rgb, &png, &size, &err) == STATUS_OK &&
+              file_write(path, png, size, &err) == STATUS_OK;
+    if (!ok)
+        fprintf(stderr, "%s\n", err.msg);
+    arena_free(&a);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
-    char path[3][4096];
-    static const char *const names[] = {"tile.png", "veins.jpg", "blocks.exr"};
+    char path[5][4096];
+    static const char *const names[] = {"tile.png", "veins.jpg", "blocks.exr", "leaf.exr",
+                                        "bumps.png"};
     if (argc != 2) {
         fprintf(stderr, "usage: textures DIR\n");
         return 2;
     }
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 5; i++)
         snprintf(path[i], sizeof path[i], "%s/%s", argv[1], names[i]);
-    return write_tile(path[0]) && write_veins(path[1]) && write_blocks(path[2]) ? 0 : 1;
+    return write_tile(path[0]) && write_veins(path[1]) && write_blocks(path[2]) &&
+                   write_leaf(path[3]) && write_bumps(path[4])
+               ? 0
+               : 1;
 }
