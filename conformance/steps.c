@@ -250,6 +250,41 @@ static void turn(const struct path_vertex *v, const struct hit_bounds *b, double
     }
 }
 
+struct normal_question {
+    const struct steps *s;
+    const struct path_vertex *v;
+};
+
+/* in: direction 3, and what moves uv 2, N 3, T 3; out: Ns 3. */
+static int ask_normal(void *ctx, const double *in, double *out)
+{
+    const struct normal_question *q = ctx;
+    return reference_mapped_normal(q->s->reference, q->v->primitive, q->v->origin, in, in + 3, out);
+}
+
+/* A mapped normal's bounds: the reference is asked again with what it is made of moved by its
+ * error: the direction by its roundings, uv and normals by the hit's bounds, tangents (interpolated
+ * as normals are) and the texel's place too. It ends with a normalisation; bending adds two. */
+static bool mapped_normal_differs(struct look *l, const struct path_vertex *v,
+                                  const struct hit_bounds *b)
+{
+    const struct steps *s = l->s;
+    struct normal_question q = {s, v};
+    struct answer a;
+    double in[11] = {0}, step[11], bound[3];
+    vec_copy(in, v->direction);
+    for (int i = 0; i < 3; i++) {
+        step[i] = 4 * ULP;
+        step[5 + i] = step[8 + i] = b->Ns + b->Ng + 16 * ULP;
+    }
+    for (int i = 0; i < 2; i++)
+        step[3 + i] = b->uv[i] + 8 * ULP * fmax(1, fabs(v->uv[i]));
+    answer_spread(ask_normal, &q, in, step, 11, 3, &a);
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 3, 3);
+    return a.code && vector_differs(l, "surface", "Ns", "xyz", a.value, v->Ns, bound);
+}
+
 static bool uv_differs(struct look *l, const double ref[2], const double dev[2],
                        const double bound[2], bool round)
 {
@@ -286,6 +321,7 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
                ref.Ng, &b);
     bool round = v->primitive >= s->scene->triangle_count &&
                  v->primitive < s->scene->triangle_count + s->scene->sphere_count;
+    bool mapped = material_of(s->scene, v->primitive)->normal_map.present;
     double Ng[3], Ns[3];
     vec_copy(Ng, ref.Ng);
     vec_copy(Ns, ref.Ns);
@@ -295,7 +331,8 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
     return scalar_differs(l, "traversal", "t", ref.t, v->t, b.t) ||
            vector_differs_by(l, "surface", "P", ref.P, v->P, b.P) ||
            vector_differs_by(l, "surface", "Ng", Ng, v->Ng, b.Ng) ||
-           vector_differs_by(l, "surface", "Ns", Ns, v->Ns, b.Ns) ||
+           (mapped ? mapped_normal_differs(l, v, &b)
+                   : vector_differs_by(l, "surface", "Ns", Ns, v->Ns, b.Ns)) ||
            uv_differs(l, ref.uv, v->uv, b.uv, round);
 }
 

@@ -42,8 +42,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
 
 /* k of the scene's clamp, 1 where it does nothing. */
 double clamp_factor(const struct reference *r, struct vec3 L);
-/* What the film adds of L: the scene's clamp; then 0 for a value that is not finite, else clamped to
- * [0, limit]. */
+/* What the film adds of L: the scene's clamp; then 0 for a value that is not finite, else clamped
+ * to [0, limit]. */
 struct vec3 film_value(const struct reference *r, struct vec3 L);
 
 #endif

@@ -126,6 +126,21 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
     hit_report(r, &p, found, &best, out);
 }
 
+bool reference_mapped_normal(const struct reference *r, uint32_t primitive, const double o[3],
+                             const double d[3], const double moved[8], double Ns[3])
+{
+    struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
+    struct crossing c;
+    if (!primitive_hit(r->scene, primitive, &p, INFINITY, &c))
+        return false;
+    struct hit hit = hit_at(r->scene, &p, &c);
+    hit.uv[0] += moved[0], hit.uv[1] += moved[1];
+    hit.normal = add(hit.normal, from_double(moved + 2));
+    hit.tangent = add(hit.tangent, from_double(moved + 5));
+    to_double(surface_mapped_normal(r->scene, &hit, negate(p.ray.d)), Ns);
+    return true;
+}
+
 /* The material on the plane z = 0 about the origin, with u along x and v along y, seen from wo. */
 static void probe_surface(const struct reference *r, uint32_t material, const double uv[2],
                           bool entering, struct vec3 wo, struct surface *out)

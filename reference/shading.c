@@ -456,6 +456,14 @@ static struct vec3 valid_normal(struct vec3 M, struct vec3 Ng, struct vec3 wo)
     return dot(H, H) > 0 ? normalize(H) : Ng;
 }
 
+struct vec3 surface_mapped_normal(const struct scene *s, const struct hit *hit, struct vec3 wo)
+{
+    const struct material *m = &s->materials[scene_material_of(s, hit->primitive)];
+    struct vec3 M = mapped_normal(s, &m->normal_map, hit);
+    bool turned = !(dot(hit->Ng, wo) > 0);
+    return valid_normal(turned ? negate(M) : M, turned ? negate(hit->Ng) : hit->Ng, wo);
+}
+
 void surface_shade(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, const struct arrival *from,
                    const struct hit *hit, struct surface *out, struct text *log)
@@ -468,11 +476,8 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     }
     if (dot(out->hit.Ns, wo) <= 0)
         out->hit.Ns = out->hit.Ng;
-    const struct normal_map *map = &s->materials[scene_material_of(s, hit->primitive)].normal_map;
-    if (map->present) {
-        struct vec3 M = mapped_normal(s, map, hit);
-        out->hit.Ns = valid_normal(out->backfacing ? negate(M) : M, out->hit.Ng, wo);
-    }
+    if (s->materials[scene_material_of(s, hit->primitive)].normal_map.present)
+        out->hit.Ns = surface_mapped_normal(s, hit, wo);
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
     uint32_t material = scene_material_of(s, hit->primitive);

@@ -48,6 +48,9 @@ struct shader_thread *shader_thread_take(struct shader_pool *p);
 void shader_thread_give(struct shader_pool *p, struct shader_thread *t); /* accepts NULL */
 bool shader_pool_failed(struct shader_pool *p, struct error *err);
 
+/* Ns at a hit whose material has a normal map, turned to wo's side (section 26). */
+struct vec3 surface_mapped_normal(const struct scene *s, const struct hit *hit, struct vec3 wo);
+
 /* What the surface does with light: its material, or what its shader says. `log` (may be NULL)
  * gets the shader's globals, outputs and lobes as text. */
 void surface_shade(struct shader_thread *t, const struct scene *s,
