@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIDE = 64 };
+enum { SIDE = 128 };
 typedef void painter(double x, double y, double rgb[3]);
 
 static double random01(uint32_t a, uint32_t b)
@@ -132,6 +132,8 @@ static void texture(struct json_writer *w, const char *name, const char *file, d
     json_key_string(w, "file", path);
     if (linear)
         json_key_string(w, "color_space", "linear");
+    json_key_string(w, "filter", "nearest"); /* fine pictures far away: interpolated, they would
+                                                turn rounding into noise of 1e-4 */
     json_key_pair(w, "scale", su, sv);
     json_end_object(w);
 }
@@ -172,7 +174,7 @@ static void write_materials(struct json_writer *w)
                     gloss_map);
         }
     texture(w, "tiles", "tiles", 1, 1, false);
-    texture(w, "cobbles", "cobbles", 48, 48, false);
+    texture(w, "cobbles", "cobbles", 6, 6, false);
     json_end_object(w);
     json_key(w, "materials");
     json_begin_object(w);
@@ -298,6 +300,32 @@ static void write_placing(struct json_writer *w, uint32_t i, uint32_t j)
     json_end_object(w);
 }
 
+/* The ground in squares of 6: their texture coordinates stay small, and so does what rounding makes
+ * of them. */
+static void write_square(struct json_writer *w, int i)
+{
+    json_begin_object(w);
+    json_key_string(w, "type", "rectangle");
+    json_key_string(w, "material", "ground");
+    json_key(w, "transform");
+    json_begin_array(w);
+    json_begin_object(w);
+    json_key_number(w, "scale", 3);
+    json_end_object(w);
+    json_begin_object(w);
+    json_key(w, "rotate");
+    json_begin_object(w);
+    triple(w, "axis", 1, 0, 0);
+    json_key_number(w, "angle", -90);
+    json_end_object(w);
+    json_end_object(w);
+    json_begin_object(w);
+    triple(w, "translate", 6 * (i % 8) - 21, 0, 13 - 6 * (i / 8));
+    json_end_object(w);
+    json_end_array(w);
+    json_end_object(w);
+}
+
 static void write_town(struct json_writer *w)
 {
     json_begin_object(w);
@@ -327,39 +355,8 @@ static void write_town(struct json_writer *w)
     write_houses(w);
     json_key(w, "objects");
     json_begin_array(w);
-    json_begin_object(w);
-    json_key_string(w, "type", "mesh");
-    json_key_string(w, "material", "ground");
-    json_key(w, "vertices");
-    json_begin_array(w);
-    for (int i = 0; i < 4; i++) {
-        json_begin_array(w);
-        json_integer(w, i == 1 || i == 2 ? 24 : -24);
-        json_integer(w, 0);
-        json_integer(w, i < 2 ? 16 : -32);
-        json_end_array(w);
-    }
-    json_end_array(w);
-    json_key(w, "uv");
-    json_begin_array(w);
-    for (int i = 0; i < 4; i++) {
-        json_begin_array(w);
-        json_integer(w, i == 1 || i == 2);
-        json_integer(w, i >= 2);
-        json_end_array(w);
-    }
-    json_end_array(w);
-    json_key(w, "triangles");
-    json_begin_array(w);
-    for (int i = 0; i < 2; i++) {
-        json_begin_array(w);
-        json_integer(w, 0);
-        json_integer(w, 1 + i);
-        json_integer(w, 2 + i);
-        json_end_array(w);
-    }
-    json_end_array(w);
-    json_end_object(w);
+    for (int i = 0; i < 64; i++)
+        write_square(w, i);
     for (uint32_t j = 0; j < 9; j++)
         for (uint32_t i = 0; i < 10; i++)
             write_placing(w, i, j);
