@@ -106,7 +106,8 @@ struct render_times {
 struct load_times {
     double bvh_build_s, upload_s;
     uint64_t bvh_bytes, scene_bytes, device_bytes;
-    double sah_cost;   /* of the tree used, in units of one triangle test, node cost 1 */
+    double sah_cost;   /* of the tree used, in units of one triangle test, node cost 1; an instance
+                          costs what its prototype's tree does */
     enum bvh_kind bvh; /* the tree used */
 };
 
