@@ -37,7 +37,7 @@ static void more_add(struct render *r, size_t at, enum pass pass, struct vec3 v)
     double *to = r->picture->more[pass];
     const double c[3] = {v.x, v.y, v.z};
     const unsigned channels = pass_infos[pass].channels;
-    for (unsigned i = 0; to && i < channels; i++)
+    for (unsigned i = 0; to && i < channels && i < 3; i++)
         to[channels * at + i] += c[i];
 }
 
@@ -62,10 +62,10 @@ static void sample_passes(struct render *r, size_t at, uint32_t index, struct ve
                           const struct first_vertex *first, const struct path_log *log)
 {
     const struct path_vertex *v = log->vertices;
-    struct vec3 direct = gray(0), t, b;
+    struct vec3 t, b;
     if (log->count == 0)
         return;
-    direct = add(from_double(v[0].emitted), from_double(v[0].direct));
+    struct vec3 direct = add(from_double(v[0].emitted), from_double(v[0].direct));
     if (log->count > 1)
         direct = add(direct, from_double(v[1].emitted));
     double k = clamp_factor(r->reference, L);
@@ -109,7 +109,7 @@ static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32
         if (i % 64 == 0 && cancel_requested)
             return false;
         struct first_vertex first = {0};
-        struct path_vertex vertices[2];
+        struct path_vertex vertices[2] = {{0}};
         struct path_log log = {vertices, job->passes ? 2 : 0, 0, NULL};
         struct vec3 L =
             path_radiance(r->reference, job, shaders, x, y, job->sample_begin + i, &first, &log);
@@ -156,6 +156,8 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
 static bool pixel_good(const struct render *r, size_t at, double M)
 {
     const struct pixel *p = &r->pixels[at];
+    if (p->n < 2) /* cancelled */
+        return false;
     double e = sqrt(p->Y_squares / (p->n - 1) / p->n);
     return e <= r->job->error_target * (p->Y + M) / 2;
 }
@@ -355,9 +357,11 @@ static double pass_value(const struct reference_picture *p, enum pass pass, size
         return p->counts ? (double)p->counts[i] : (double)p->samples;
     if (pass == PASS_INDIRECT)
         return p->beauty[i] - p->more[PASS_DIRECT][i];
+    const double *values = picture_pass(p, pass);
     if (pass != PASS_SHADER)
-        return picture_pass(p, pass)[i];
-    double material = p->more[PASS_MATERIAL][i];
+        return values ? values[i] : 0;
+    const double *materials = p->more[PASS_MATERIAL];
+    double material = materials ? materials[i] : -1;
     return material < 0 ? -1 : (double)shaders[(size_t)material];
 }
 
