@@ -424,6 +424,43 @@ static void test_error_target(void **state)
     test_scene_free(s);
 }
 
+/* A sphere that is noisy before a sky that is not: pixels of the sky stop after the first round,
+ * but those that touch the sphere go on with it. */
+static void test_neighbours_go_on(void **state)
+{
+    (void)state;
+    enum { W = 20 };
+    struct scene *s = test_scene_new();
+    test_sphere(s, test_diffuse(s, 0.5), vec3(0.3, 0.2, -4), 1);
+    test_disk(s, test_emitter(s, 30), vec3(0, 5, 4), vec3(0, -1, -1), 0.2);
+    test_constant(s, 1);
+    struct reference *r = opened(s);
+    const struct reference_job job = {.width = W,
+                                      .height = W,
+                                      .sample_count = 256,
+                                      .max_depth = 2,
+                                      .rr_depth = 9,
+                                      .error_target = 1e-4};
+    struct reference_picture p = rendered(r, &job);
+    size_t kept = 0, stopped = 0;
+    for (int i = 0; i < W * W; i++) {
+        bool noisy = false;
+        for (int k = 0; k < 9; k++) {
+            int x = i % W + k % 3 - 1, y = i / W + k / 3 - 1;
+            if (x >= 0 && x < W && y >= 0 && y < W)
+                noisy |= p.variance[3 * (y * W + x)] > 0;
+        }
+        if (!noisy)
+            assert_int_equal(p.counts[i], 32);
+        kept += noisy && p.variance[3 * (size_t)i] == 0 && p.counts[i] == 256;
+        stopped += !noisy;
+    }
+    assert_true(kept > 8 && stopped > 100);
+    reference_picture_free(&p);
+    reference_close(r);
+    test_scene_free(s);
+}
+
 static void test_crop(void **state)
 {
     (void)state;
@@ -636,6 +673,7 @@ int main(void)
         cmocka_unit_test(test_all_passes),
         cmocka_unit_test(test_passes_on_a_sphere),
         cmocka_unit_test(test_error_target),
+        cmocka_unit_test(test_neighbours_go_on),
         cmocka_unit_test(test_crop),
         cmocka_unit_test(test_camera_rays),
         cmocka_unit_test(test_textures),
