@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const struct shade_engine *const engines[] = {&shade_interp, &shade_ir, &shade_native,
-                                                     &shade_opencl};
+                                                     &shade_llvm, &shade_opencl};
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
 
 const struct shade_engine_info *shade_engine_at(size_t index)

@@ -29,7 +29,7 @@ struct shade {
     void *state;
 };
 
-extern const struct shade_engine shade_interp, shade_ir, shade_native, shade_opencl;
+extern const struct shade_engine shade_interp, shade_ir, shade_native, shade_llvm, shade_opencl;
 
 /* Numbers texts in the order in which they come. Zeroed is valid; texts live in the arena. */
 struct shade_strings {

@@ -15,6 +15,10 @@ static const char wide_preamble[] = "#if defined(__AVX512F__)\n#define A_WIDTH 1
                                     "#elif defined(__AVX__)\n#define A_WIDTH 8\n"
                                     "#else\n#define A_WIDTH 4\n#endif\n";
 
+typedef enum status emit_function(struct arena *a, const struct asl_code *code,
+                                  const struct asl_emit_options *opt, struct text *text,
+                                  struct asl_emitted *out, struct error *err);
+
 static enum status lower(const struct shade *s, struct shade_program *p, const char *const *outputs,
                          struct error *err)
 {
@@ -27,34 +31,52 @@ static enum status lower(const struct shade *s, struct shade_program *p, const c
     return asl_lower(&p->arena, s->group, &o, &p->code, err);
 }
 
-enum status shade_program_make(const struct shade *s, bool wide, bool host,
-                               struct shade_program *out, struct error *err)
+/* Lowers the group and writes its text with `o`, between `before` and `after`. */
+static enum status program_write(const struct shade *s, const char *const *before,
+                                 struct asl_emit_options *o, emit_function *emit, const char *after,
+                                 struct shade_program *out, struct error *err)
 {
     struct shade_program p = {0};
-    struct text *t = &p.source;
     const char **outputs = ARENA_ARRAY(&p.arena, const char *, s->output_count + 1);
     enum status st = outputs ? STATUS_OK : no_memory(err);
     for (size_t i = 0; outputs && i < s->output_count; i++)
         outputs[i] = s->outputs[i].name;
     if (st == STATUS_OK)
         st = lower(s, &p, outputs, err);
-    text_puts(t, portable_source);
-    text_puts(t, wide ? wide_preamble : "#define A_WIDTH 1\n");
-    text_puts(t, host ? "#define A_HOST\n" : "");
-    text_puts(t, asl_device_source);
-    struct asl_emit_options o = {.wide = wide, .host = host, .outputs = outputs};
+    for (; *before; before++)
+        text_puts(&p.source, *before);
+    o->outputs = outputs;
     if (st == STATUS_OK)
-        st = asl_emit_c(&p.arena, p.code, &o, t, &p.emitted, err);
-    text_puts(t, asl_entry_source);
-    if (st == STATUS_OK && t->failed)
+        st = emit(&p.arena, p.code, o, &p.source, &p.emitted, err);
+    text_puts(&p.source, after);
+    if (st == STATUS_OK && p.source.failed)
         st = no_memory(err);
     if (st != STATUS_OK) {
         shade_program_free(&p);
         return st;
     }
-    hash_bytes(t->data, t->len, p.hash);
+    hash_bytes(p.source.data, p.source.len, p.hash);
     *out = p;
     return STATUS_OK;
+}
+
+enum status shade_program_make(const struct shade *s, bool wide, bool host,
+                               struct shade_program *out, struct error *err)
+{
+    const char *const before[] = {portable_source, wide ? wide_preamble : "#define A_WIDTH 1\n",
+                                  host ? "#define A_HOST\n" : "", asl_device_source, NULL};
+    struct asl_emit_options o = {.wide = wide, .host = host};
+    return program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
+}
+
+enum status shade_program_make_llvm(const struct shade *s, unsigned lanes,
+                                    struct shade_program *out, struct error *err)
+{
+    static const char *const flags[] = {"", " contract", " contract nsz arcp"};
+    const char *const before[] = {NULL};
+    struct asl_emit_options o = {
+        .wide = true, .host = true, .lanes = lanes, .float_flags = flags[s->opt.mode]};
+    return program_write(s, before, &o, asl_emit_llvm, "", out, err);
 }
 
 bool shade_program_bakes(const struct shade *s)

@@ -30,6 +30,9 @@ struct shade_program {
 /* Lowers and emits the group as it is now. wide, host: as asl_emit_options has them. */
 enum status shade_program_make(const struct shade *s, bool wide, bool host,
                                struct shade_program *out, struct error *err);
+/* The same as LLVM IR, for rows of 8 or 16 lanes (asl_emit_llvm). */
+enum status shade_program_make_llvm(const struct shade *s, unsigned lanes,
+                                    struct shade_program *out, struct error *err);
 /* Are parameters constants of the program (all when baked, strings always)? Then it is made again
  * for each run. */
 bool shade_program_bakes(const struct shade *s);

@@ -55,7 +55,14 @@ static void run(struct fixture *f, const char *engine, const char *source,
     assert_int_equal(shade_run(f->shade, points, &f->result, &err), STATUS_OK);
 }
 
-/* "native" and each OpenCL device that is here. */
+static bool has_llvm(void)
+{
+    struct device_info d;
+    struct error err = {0};
+    return device_find("native", &d, &err) == STATUS_OK && strstr(d.compiler, "LLVM 15");
+}
+
+/* "native", "llvm" and each OpenCL device that is here. */
 static size_t engines(char list[8][16])
 {
     struct arena a = {0};
@@ -65,6 +72,8 @@ static size_t engines(char list[8][16])
     struct error err = {0};
     (void)snprintf(list[n++], 16, "ir");
     (void)snprintf(list[n++], 16, "native");
+    if (has_llvm())
+        (void)snprintf(list[n++], 16, "llvm");
     assert_int_equal(devices_list(&a, false, &d, &count, &problems, &problem_count, &err), 0);
     for (size_t i = 0; i < count && n < 8; i++)
         if (strcmp(d[i].api, "opencl") == 0)

@@ -20,7 +20,8 @@ static const char usage[] =
     "  -q                print nothing but messages\n"
     "  --dump=LIST       print the tree: ast, types; of the last shader alone the IR: ir, or its C "
     "for one point:\n"
-    "                    c, for rows of points: c-rows (commas between them)\n"
+    "                    c, for rows of points: c-rows, or its LLVM IR: llvm (commas between "
+    "them)\n"
     "  -O0 -O1 -O2       how far the IR is optimised (default 2)\n"
     "  --bake            the IR has the parameters' defaults as constants\n"
     "  --stats           print operations and symbols before and after optimisation\n"
@@ -42,7 +43,7 @@ struct aslc {
     const char **includes, **defines, **files;
     size_t include_count, define_count, file_count;
     const char *out, *witness;
-    bool preprocess, quiet, json, ast, types, ir, c, c_rows, stats, check, check_witness;
+    bool preprocess, quiet, json, ast, types, ir, c, c_rows, llvm, stats, check, check_witness;
     struct asl_lower_options lower;
 };
 
@@ -67,11 +68,8 @@ static bool parse_dump(struct aslc *a, const char *list)
     const struct {
         const char *word;
         bool *flag;
-    } dumps[] = {{"ast", &a->ast},
-                 {"types", &a->types},
-                 {"ir", &a->ir},
-                 {"c", &a->c},
-                 {"c-rows", &a->c_rows}};
+    } dumps[] = {{"ast", &a->ast}, {"types", &a->types},   {"ir", &a->ir},
+                 {"c", &a->c},     {"c-rows", &a->c_rows}, {"llvm", &a->llvm}};
     const size_t count = sizeof dumps / sizeof *dumps;
     bool any = *list != 0;
     while (*list) {
@@ -327,10 +325,10 @@ static enum status dump_ir(struct arena *a, const struct aslc *c, const struct a
     return s;
 }
 
-/* The last shader alone as C: its output parameters and Ci are kept. What the device library lacks
- * is a call of the host, so that no shader is refused. */
-static enum status dump_c(struct arena *a, const struct aslc *c, const struct asl_program *p,
-                          bool rows, struct error *err)
+/* The last shader alone as C, or as LLVM IR: its output parameters and Ci are kept. What the device
+ * library lacks is a call of the host, so that no shader is refused. */
+static enum status dump_emitted(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                                bool rows, bool llvm, struct error *err)
 {
     size_t shaders = asl_program_shaders(p), n = 0;
     if (shaders == 0)
@@ -345,13 +343,14 @@ static enum status dump_c(struct arena *a, const struct aslc *c, const struct as
     outputs[n] = "Ci";
     struct asl_lower_options lower = c->lower;
     lower.outputs = outputs;
-    const struct asl_emit_options emit = {.wide = rows, .host = true, .outputs = outputs};
+    const struct asl_emit_options emit = {
+        .wide = rows, .host = true, .outputs = outputs, .lanes = 8};
     struct asl_code *code = NULL;
     struct asl_emitted emitted;
     struct text text = {0};
     enum status s = asl_object_lower(a, p, &lower, &code, err);
     if (s == STATUS_OK)
-        s = asl_emit_c(a, code, &emit, &text, &emitted, err);
+        s = (llvm ? asl_emit_llvm : asl_emit_c)(a, code, &emit, &text, &emitted, err);
     print_text(&text, stdout);
     return s;
 }
@@ -363,9 +362,11 @@ static enum status dump_code(struct arena *a, const struct aslc *c, const struct
     if (c->ir || c->stats)
         s = dump_ir(a, c, p, err);
     if (s == STATUS_OK && c->c)
-        s = dump_c(a, c, p, false, err);
+        s = dump_emitted(a, c, p, false, false, err);
     if (s == STATUS_OK && c->c_rows)
-        s = dump_c(a, c, p, true, err);
+        s = dump_emitted(a, c, p, true, false, err);
+    if (s == STATUS_OK && c->llvm)
+        s = dump_emitted(a, c, p, true, true, err);
     return s;
 }
 

@@ -44,12 +44,16 @@ static void add_case(struct listing *l, const char *group, const char *name, con
     l->list[l->count++] = (struct conform_case){full, "shader", text, path};
 }
 
-static void add_both(struct listing *l, const char *group, const char *name, const char *path)
+static void add_all(struct listing *l, const char *group, const char *name, const char *path)
 {
     add_case(l, group, name, "ir",
              "the optimised program gives the interpreter's bits, at every level", path);
     add_case(l, group, name, "device",
              "translated for the device: the interpreter's bits, builtins within their bounds",
+             path);
+    add_case(l, group, name, "llvm",
+             "translated to LLVM IR for the processor: the interpreter's bits, builtins within "
+             "their bounds",
              path);
 }
 
@@ -153,7 +157,7 @@ static void add_folder(struct listing *l, const char *group, const char *folder)
     for (size_t i = 0; i < n; i++) {
         char *name = case_word(l->arena, path[i]);
         if (name && runs(l->arena, path[i]))
-            add_both(l, group, name, path[i]);
+            add_all(l, group, name, path[i]);
     }
 }
 
@@ -173,7 +177,7 @@ static void add_files(struct listing *l, const char *const *paths, size_t count)
                 unique = arena_printf(l->arena, "%s-%u", name, number);
         }
         if (unique)
-            add_both(l, "file", unique, paths[i]);
+            add_all(l, "file", unique, paths[i]);
         l->failed = l->failed || !unique;
     }
 }
@@ -190,6 +194,9 @@ static void add_builtins(struct listing *l)
                  "a builtin on special values and at random: the interpreter's bits", NULL);
         add_case(l, "builtin", row[i].name, "device",
                  "a builtin on special values and at random: within its ulp column", NULL);
+        add_case(l, "builtin", row[i].name, "llvm",
+                 "a builtin through LLVM on special values and at random: within its ulp column",
+                 NULL);
     }
 }
 
@@ -237,7 +244,7 @@ enum status shader_cases(struct arena *a, const char *const *paths, size_t count
     for (unsigned i = 1; i <= BLOCKS || i <= blocks_for(programs); i++) {
         char name[24];
         (void)snprintf(name, sizeof name, "block-%03u", i);
-        add_both(&l, "generated", name, NULL);
+        add_all(&l, "generated", name, NULL);
     }
     add_builtins(&l);
     add_folder(&l, "library", data_path(a, "shaders/library"));
@@ -270,15 +277,15 @@ static bool is_engine(const char *id)
 enum status shader_case_setting(const struct run_context *c, struct shader_setting *out,
                                 struct error *err)
 {
-    bool host = ends(c->name, ".ir");
+    const char *own = ends(c->name, ".ir") ? "ir" : ends(c->name, ".llvm") ? "llvm" : NULL;
     const char *id = c->device_id, *mistake = strncmp(id, "faulty:", 7) == 0 ? id + 7 : NULL;
     const struct asl_fault *f;
     for (size_t i = 0; mistake && (f = asl_fault_at(i)) != NULL; i++)
         if (strcmp(f->name, mistake) == 0)
             id = "native"; /* with a mistake in the program that it translates */
-    *out = (struct shader_setting){.engine = host ? "ir" : id,
+    *out = (struct shader_setting){.engine = own ? own : id,
                                    .fault = id == c->device_id ? NULL : mistake};
-    if (host && !is_native(id))
+    if (own && !is_native(id))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "the processor translates; it is judged once, with the native device");
     if (!is_engine(out->engine))
@@ -457,7 +464,7 @@ static const struct case_row rows[] = {
 
 const struct case_row *shader_row(const char *name)
 {
-    if (!ends(name, ".ir") && !ends(name, ".device"))
+    if (!ends(name, ".ir") && !ends(name, ".device") && !ends(name, ".llvm"))
         return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strncmp(name, rows[i].name, strlen(rows[i].name)) == 0)

@@ -230,7 +230,7 @@ const char *emit_mask(struct emit *e)
 /* May this store write all lanes? Lanes outside the mask must not be able to read the cell later
  * before they store to it: its accesses lie in the block that is being written, and no lane has
  * left that block yet. */
-static bool stores_freely(const struct emit *e, uint32_t cell)
+bool emit_stores_freely(const struct emit *e, uint32_t cell)
 {
     const struct ir_cell *c = &e->code->cells[cell];
     if (e->region->shrunk)
@@ -252,7 +252,7 @@ void emit_store(struct emit *e, const struct ir_inst *i, const struct ir_place *
     if (dynamic)
         EMIT("a_scatter%s(%s, %s, %s, %s);\n", ints ? "i" : "", cell, slot, value,
              e->opt->wide ? emit_mask(e) : "1");
-    else if (!e->opt->wide || stores_freely(e, p->cell))
+    else if (!e->opt->wide || emit_stores_freely(e, p->cell))
         EMIT("%s[%s] = %s;\n", cell, slot, value);
     else
         EMIT("%s[%s] = a_sel%s(%s, %s, %s[%s]);\n", cell, slot, ints ? "i" : "", emit_mask(e),
@@ -325,7 +325,7 @@ static enum emit_kind kind_of(const struct emit *e, const struct ir_inst *i)
 }
 
 /* Cells of a place that a call reads or writes, of loads, stores, copies. */
-static void survey(struct emit *e, const struct ir_block *b)
+void emit_survey(struct emit *e, const struct ir_block *b)
 {
     for (const struct ir_inst *i = b->first; i; i = i->next) {
         for (uint32_t k = 0; k < i->result_count; k++) {
@@ -344,14 +344,14 @@ static void survey(struct emit *e, const struct ir_block *b)
                 if (i->u.call->args[k].is_place)
                     see_cell(e, i->u.call->args[k].at.cell, b);
         if (i->body)
-            survey(e, i->body);
+            emit_survey(e, i->body);
         if (i->other)
-            survey(e, i->other);
+            emit_survey(e, i->other);
     }
 }
 
 /* Does anything in the block leave it for somewhere outside `i`? */
-static bool leaves(const struct ir_block *b, const struct ir_inst *within)
+bool emit_leaves(const struct ir_block *b, const struct ir_inst *within)
 {
     for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
         if (i->op == IR_RETURN)
@@ -366,7 +366,7 @@ static bool leaves(const struct ir_block *b, const struct ir_inst *within)
             if (!inside)
                 return true;
         }
-        if (leaves(i->body, within) || leaves(i->other, within))
+        if (emit_leaves(i->body, within) || emit_leaves(i->other, within))
             return true;
     }
     return false;
@@ -422,11 +422,11 @@ static void if_(struct emit *e, const struct ir_inst *i)
         EMIT("}\n");
     }
     EMIT("}\n");
-    if (leaves(i->body, i) || leaves(i->other, i))
+    if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
         shrink(e);
 }
 
-static uint32_t loop_number(struct emit *e, const struct ir_inst *i)
+uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i)
 {
     struct asl_emitted *o = e->out;
     struct asl_emitted_loop *list = grow(e, o->loops, o->loop_count, &e->loops_cap, sizeof *list);
@@ -437,7 +437,7 @@ static uint32_t loop_number(struct emit *e, const struct ir_inst *i)
 
 static void loop(struct emit *e, const struct ir_inst *i)
 {
-    uint32_t id = loop_number(e, i);
+    uint32_t id = emit_loop_number(e, i);
     if (!e->opt->wide) {
         e->loop_depth++;
         EMIT("for (;;) {\n{\n");
@@ -463,13 +463,13 @@ static void loop(struct emit *e, const struct ir_inst *i)
     EMIT(
         "if (!a_any(m%u)) break;\nif (a_turn%s(s, %u)) return;\n}\noff = off & a_not(out_%u);\n}\n",
         in, e->suffix, id, id);
-    if (leaves(i->body, i) || leaves(i->other, i))
+    if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
         shrink(e);
 }
 
 static void block_(struct emit *e, const struct ir_inst *i)
 {
-    uint32_t id = loop_number(e, i);
+    uint32_t id = emit_loop_number(e, i);
     if (!e->opt->wide) {
         EMIT("{\n");
         region(e, i->body, 0);
@@ -480,7 +480,7 @@ static void block_(struct emit *e, const struct ir_inst *i)
     EMIT("{ am m%u = m%u, out_%u = A_NONE;\n", in, e->region->mask, id);
     region(e, i->body, in);
     EMIT("off = off & a_not(out_%u);\n}\n", id);
-    if (leaves(i->body, i))
+    if (emit_leaves(i->body, i))
         shrink(e);
 }
 
@@ -649,7 +649,7 @@ static void zero(struct emit *e, const struct ir_inst *i)
 
 /* ---- calls of the host ---------------------------------------------------------------------- */
 
-static uint32_t host_number(struct emit *e, const struct ir_inst *i)
+uint32_t emit_host_number(struct emit *e, const struct ir_inst *i)
 {
     struct asl_emitted *o = e->out;
     struct asl_emitted_host *list = grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
@@ -658,7 +658,7 @@ static uint32_t host_number(struct emit *e, const struct ir_inst *i)
     return (uint32_t)o->host_count++;
 }
 
-static const char *call_name(const struct ir_inst *i)
+const char *emit_call_name(const struct ir_inst *i)
 {
     return i->op == IR_CALL ? i->u.call->name : ir_ops[i->op].name;
 }
@@ -674,7 +674,8 @@ static bool deferred(struct emit *e, const struct ir_inst *i)
     for (uint32_t k = 0; c && k < c->arg_count; k++)
         rows += c->args[k].is_place ? c->args[k].n : 0;
     uint32_t at = 3 + i->operand_count;
-    EMIT("{ K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) {\n", host_number(e, i), at + rows);
+    EMIT("{ K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) {\n", emit_host_number(e, i),
+         at + rows);
     for (uint32_t k = 0; k < i->operand_count; k++)
         EMIT("r[%u] = (uint)%s;\n", 3 + k, emit_bits(e, i->operands[k]));
     for (uint32_t k = 0; c && k < c->arg_count; k++) {
@@ -699,10 +700,10 @@ static void host(struct emit *e, const struct ir_inst *i)
     if (!e->opt->host && deferred(e, i))
         return;
     if (!e->opt->host)
-        emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s", call_name(i),
-                  i->op == IR_CALL ? "" : " (it needs the host)");
+        emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s",
+                  emit_call_name(i), i->op == IR_CALL ? "" : " (it needs the host)");
     uint32_t words = i->operand_count > i->result_count ? i->operand_count : i->result_count;
-    uint32_t rows = 0, id = host_number(e, i);
+    uint32_t rows = 0, id = emit_host_number(e, i);
     for (uint32_t k = 0; c && k < c->arg_count; k++)
         if (c->args[k].is_place)
             rows += c->args[k].n * (c->args[k].derivs ? 3 : 1);
@@ -835,7 +836,7 @@ static void inst(struct emit *e, const struct ir_inst *i)
     if (i->op == IR_INDEX) { /* the host is asked only where something is to be reported */
         const char *a = emit_int(e, i->operands[0]);
         EMIT("const ai v%u = a_clamp_index(%s, %u);\n", i->result, a, i->u.index.limit);
-        uint32_t id = host_number(e, i);
+        uint32_t id = emit_host_number(e, i);
         EMIT("{ am bad = %s(v%u != %s);\nif (a_any(bad)) for (int lane = 0; lane < A_WIDTH; "
              "lane++) if (A_AT(bad, lane)) {\n",
              e->opt->wide ? emit_text(e, "%s & ", emit_mask(e)) : "", i->result, a);
@@ -873,13 +874,13 @@ static void block(struct emit *e, const struct ir_block *b)
 /* ---- layers --------------------------------------------------------------------------------- */
 
 /* Numbers loops and blocks as loop() and block_() will: in the order of the text. */
-static void number_targets(const struct ir_block *b, uint32_t *next)
+void emit_number_targets(const struct ir_block *b, uint32_t *next)
 {
     for (struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
         if (i->op == IR_LOOP || i->op == IR_BLOCK)
             i->mark = (*next)++;
-        number_targets(i->body, next);
-        number_targets(i->other, next);
+        emit_number_targets(i->body, next);
+        emit_number_targets(i->other, next);
     }
 }
 
@@ -898,9 +899,9 @@ static void layer(struct emit *e, uint32_t index)
     e->defs = emit_alloc(e, l->value_count + 1, sizeof *e->defs);
     e->kinds = emit_alloc(e, l->value_count + 1, 1);
     memset(e->homes, 0, e->code->cell_count * sizeof *e->homes);
-    survey(e, &l->body);
+    emit_survey(e, &l->body);
     uint32_t next = (uint32_t)e->out->loop_count;
-    number_targets(&l->body, &next);
+    emit_number_targets(&l->body, &next);
     e->line = (struct src_pos){0};
     e->depth = 0;
     EMIT("#line 1 \"layer %u\"\n", index);
@@ -919,17 +920,17 @@ static void layer(struct emit *e, uint32_t index)
     EMIT("#line 1 \"end of layer %u\"\n%s}\n", index, e->opt->wide ? "(void)off;\n" : "");
 }
 
-static void count_pulls(uint32_t *pulls, const struct ir_block *b)
+void emit_count_pulls(uint32_t *pulls, const struct ir_block *b)
 {
     for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
         if (i->op == IR_PULL)
             pulls[i->u.number]++;
-        count_pulls(pulls, i->body);
-        count_pulls(pulls, i->other);
+        emit_count_pulls(pulls, i->body);
+        emit_count_pulls(pulls, i->other);
     }
 }
 
-static const struct ir_cell *output_cell(struct emit *e, const char *name, uint32_t *cell)
+const struct ir_cell *emit_output_cell(struct emit *e, const char *name, uint32_t *cell)
 {
     const char *dot = strchr(name, '.'), *param = dot ? dot + 1 : name;
     for (uint32_t l = e->code->layer_count; l-- > 0;) {
@@ -994,12 +995,12 @@ static void write_group(struct emit *e, struct text *t)
     size_t words = 0;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
-        words += output_cell(e, e->opt->outputs[k], &cell)->n;
+        words += emit_output_cell(e, e->opt->outputs[k], &cell)->n;
     }
     uint32_t at = 0;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
-        const struct ir_cell *c = output_cell(e, e->opt->outputs[k], &cell);
+        const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
         for (uint32_t j = 0; j < c->n; j++)
             text_printf(t,
                         "for (uint lane = 0u; lane < n; lane++) out[lane * %zuu + %uu] = "
@@ -1054,12 +1055,12 @@ static void write_all(struct emit *e, struct text *out)
     uint32_t *pulls = emit_alloc(e, e->code->layer_count + 1, sizeof *pulls);
     e->homes = emit_alloc(e, e->code->cell_count + 1, sizeof *e->homes);
     for (uint32_t l = 0; l < e->code->layer_count; l++)
-        count_pulls(pulls, &e->code->layers[l].body);
+        emit_count_pulls(pulls, &e->code->layers[l].body);
     e->pulls = pulls;
     e->used = emit_alloc(e, e->code->cell_count + 1, sizeof *e->used);
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
-        (void)output_cell(e, e->opt->outputs[k], &cell);
+        (void)emit_output_cell(e, e->opt->outputs[k], &cell);
         e->used[cell] = true;
     }
     (void)emit_string_id(e, ""); /* 0 */

@@ -44,7 +44,7 @@ static bool all_values(const struct ir_call *c)
 
 /* ---- functions of one number ---------------------------------------------------------------- */
 
-static const char *const one[BI_COUNT] = {
+const char *const emit_functions_of_one[BI_COUNT] = {
     [BI_SIN] = "sin",   [BI_COS] = "cos",   [BI_TAN] = "tan",
     [BI_ASIN] = "asin", [BI_ACOS] = "acos", [BI_ATAN] = "atan",
     [BI_SINH] = "sinh", [BI_COSH] = "cosh", [BI_TANH] = "tanh",
@@ -56,7 +56,7 @@ static const char *const one[BI_COUNT] = {
 static bool function_one(const struct args *x)
 {
     struct emit *e = x->e;
-    const char *name = one[x->c->callee];
+    const char *name = emit_functions_of_one[x->c->callee];
     if (!name || x->c->arg_count != 1)
         return false;
     uint32_t n = slots(x), r = x->i->result;
@@ -119,9 +119,9 @@ static bool function_many(const struct args *x)
 
 /* ---- noise ---------------------------------------------------------------------------------- */
 
-enum { PERLIN, UPERLIN, SIMPLEX, USIMPLEX, CELL, HASH_NOISE, NO_NOISE };
+enum { PERLIN, UPERLIN, SIMPLEX, USIMPLEX, CELL, HASH_NOISE, NO_NOISE = EMIT_NO_NOISE };
 
-static int noise_kind(const struct args *x)
+int emit_noise_kind(const struct emit *e, const struct ir_inst *i)
 {
     static const struct {
         const char *name;
@@ -129,7 +129,7 @@ static int noise_kind(const struct args *x)
     } names[] = {{"perlin", PERLIN}, {"snoise", PERLIN},   {"uperlin", UPERLIN},
                  {"noise", UPERLIN}, {"simplex", SIMPLEX}, {"usimplex", USIMPLEX},
                  {"cell", CELL},     {"hash", HASH_NOISE}};
-    switch (x->c->callee) {
+    switch (i->u.call->callee) {
     case BI_SNOISE:
     case BI_PSNOISE:
         return PERLIN;
@@ -140,9 +140,10 @@ static int noise_kind(const struct args *x)
     default:
         break;
     }
-    if (x->c->args[0].type.base != ASL_STRING)
+    const struct ir_arg *first = &i->u.call->args[0];
+    if (first->type.base != ASL_STRING)
         return UPERLIN;
-    const char *s = emit_constant_string(x->e, x->i->operands[x->c->args[0].first]);
+    const char *s = emit_constant_string(e, i->operands[first->first]);
     for (size_t k = 0; s && k < sizeof names / sizeof *names; k++)
         if (strcmp(names[k].name, s) == 0)
             return names[k].kind;
@@ -207,7 +208,7 @@ static bool noise(const struct args *x)
     default:
         return false;
     }
-    int kind = noise_kind(x);
+    int kind = emit_noise_kind(e, x->i);
     bool periodic = x->c->callee == BI_PNOISE || x->c->callee == BI_PSNOISE;
     uint32_t first = x->c->args[0].type.base == ASL_STRING, count = x->c->fixed - first;
     if (kind == NO_NOISE || (periodic && (kind == SIMPLEX || kind == USIMPLEX)))
@@ -253,7 +254,7 @@ static bool hash(const struct args *x)
 
 /* ---- splines -------------------------------------------------------------------------------- */
 
-static int spline_basis(const char *name)
+int emit_spline_basis(const char *name)
 {
     static const char *const names[] = {"catmull-rom", "bezier", "bspline",
                                         "hermite",     "linear", "constant"};
@@ -306,7 +307,7 @@ static bool spline(const struct args *x)
     bool inverse = x->c->callee == BI_SPLINEINVERSE;
     if (x->c->callee != BI_SPLINE && !inverse)
         return false;
-    int basis = spline_basis(emit_constant_string(e, x->i->operands[x->c->args[0].first]));
+    int basis = emit_spline_basis(emit_constant_string(e, x->i->operands[x->c->args[0].first]));
     uint32_t n = slots(x), r = x->i->result, count, row;
     if (basis < 0 || x->c->args[0].is_place || x->c->args[1].is_place)
         return false;
@@ -335,7 +336,7 @@ static bool spline(const struct args *x)
 
 /* ---- functions of triples ------------------------------------------------------------------- */
 
-static int colour_space(const char *name)
+int emit_colour_space(const char *name)
 {
     static const struct {
         const char *name;
@@ -372,7 +373,7 @@ static void set_triple(const struct args *x, const char *text)
 
 static int space_of(const struct args *x, uint32_t a)
 {
-    return colour_space(emit_constant_string(x->e, x->i->operands[x->c->args[a].first]));
+    return emit_colour_space(emit_constant_string(x->e, x->i->operands[x->c->args[a].first]));
 }
 
 static bool colour(const struct args *x)

@@ -506,6 +506,12 @@ EOF
     run 0 aslc -q -o - --dump=c-rows s.asl
     cp stdout rows
     prints "a_any\(m[0-9]+\)"
+    run 0 aslc -q -o - --dump=llvm s.asl
+    cp stdout llvm
+    prints "^define void @al_shade"
+    for as in llvm-as-15 llvm-as-19; do # both versions read it
+        ! command -v $as >/dev/null || $as -o /dev/null llvm || fail "$as refuses it"
+    done
     run 0 aslc -q -o - --dump=c-rows,ir,c s.asl
     cat ir c rows | cmp - stdout || fail "a list is not its parts one after another"
     run 0 aslc -q -o - -O0 --dump=c s.asl

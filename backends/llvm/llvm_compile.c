@@ -142,7 +142,7 @@ static enum status module_optimise(const struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
     llvm_passes options = a->CreatePassBuilderOptions();
-    llvm_failure failure = a->RunPasses(c->module, "default<O3>", c->machine, options);
+    llvm_failure failure = a->RunPasses(c->module, "globaldce,default<O3>", c->machine, options);
     a->DisposePassBuilderOptions(options);
     return failure ? llvm_error(c->err, a, STATUS_BUILD, failure, NULL, "LLVM's optimiser")
                    : STATUS_OK;

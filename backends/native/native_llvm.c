@@ -22,64 +22,65 @@ const char *native_llvm_problem(char *version, size_t size)
     return problem;
 }
 
-static enum status key_make(const struct llvm_api *api, const void *bitcode, size_t size,
+static enum status key_make(const struct llvm_api *api, const struct llvm_part *parts, size_t count,
                             char key[33], struct error *err)
 {
     struct hash *h = hash_open();
     if (!h)
         return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
-    const char *const parts[] = {"native llvm 1", api->path, api->host_cpu, api->host_features};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        hash_add(h, parts[i], strlen(parts[i]) + 1);
-    hash_add(h, bitcode, size);
+    const char *const maker[] = {"native llvm 2", api->path, api->host_cpu, api->host_features};
+    for (size_t i = 0; i < sizeof maker / sizeof maker[0]; i++)
+        hash_add(h, maker[i], strlen(maker[i]) + 1);
+    for (size_t i = 0; i < count; i++)
+        hash_add(h, parts[i].data, parts[i].size);
     hash_close(h, key);
     return STATUS_OK;
 }
 
-/* The part as an object file: heap. */
-static enum status object_make(const struct llvm_api *api, const struct program_request *request,
-                               const struct llvm_part *part, char **out, size_t *size,
-                               struct error *err)
+enum status native_llvm_program(const struct llvm_part *parts, size_t count,
+                                const char *const *keep, struct llvm_program **out,
+                                struct build_info *info, struct error *err)
 {
-    const struct llvm_machine_choice host = llvm_host_machine(api);
-    const char *keep[ENTRY_COUNT + 1];
-    kernel_entries_of_part(request->part, keep);
-    return llvm_compile(api, &host, part, 1, keep, out, size, err);
-}
-
-enum status native_llvm_build(const struct program_request *request, struct llvm_program **out,
-                              struct build_info *info, struct error *err)
-{
-    struct llvm_part part = {.name = "the kernel"};
     size_t size = 0;
     char key[33], path[4096], *made = NULL;
     const char *problem = native_llvm_problem(NULL, 0);
     if (problem)
         return error_msg(err, STATUS_UNSUPPORTED, "%s", problem);
     const struct llvm_api *api = llvm_load(&problem);
+    const struct llvm_machine_choice host = llvm_host_machine(api);
     double start = clock_s();
-    enum status s = kernel_module_find(KERNEL_X86_64, request, &part.data, &part.size, err);
-    if (s == STATUS_OK)
-        s = key_make(api, part.data, part.size, key, err);
+    enum status s = key_make(api, parts, count, key, err);
     if (s != STATUS_OK)
         return s;
-    snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3> for %s",
-             math_mode_name(request->mode), api->host_cpu);
-    bool keep = kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
+    bool keeps = kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
     struct arena a = {0};
     struct kept_resources none = {0};
     const void *kept = NULL;
-    if (keep && kept_read(&a, path, key, &kept, &size, &none))
+    if (keeps && kept_read(&a, path, key, &kept, &size, &none))
         info->cached = llvm_program_load(api, kept, size, out, NULL) == STATUS_OK;
     if (!info->cached) {
-        s = object_make(api, request, &part, &made, &size, err);
+        s = llvm_compile(api, &host, parts, count, keep, &made, &size, err);
         if (s == STATUS_OK)
             s = llvm_program_load(api, made, size, out, err);
-        if (s == STATUS_OK && keep)
+        if (s == STATUS_OK && keeps)
             kept_write(path, key, made, size, &none);
     }
     info->compile_s = clock_s() - start;
     free(made);
     arena_free(&a);
     return s;
+}
+
+enum status native_llvm_build(const struct program_request *request, struct llvm_program **out,
+                              struct build_info *info, struct error *err)
+{
+    struct llvm_part part = {.name = "the kernel"};
+    const char *keep[ENTRY_COUNT + 1];
+    enum status s = kernel_module_find(KERNEL_X86_64, request, &part.data, &part.size, err);
+    if (s != STATUS_OK)
+        return s;
+    kernel_entries_of_part(request->part, keep);
+    snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3>",
+             math_mode_name(request->mode));
+    return native_llvm_program(&part, 1, keep, out, info, err);
 }

@@ -1,7 +1,9 @@
-/* shade_native.c: the engine `native`: emitted C for rows of points, compiled by the system's
- * compiler, run by threads. What the run-time library lacks is asked of the host. */
+/* shade_native.c: the engines `native` and `llvm`: emitted C for rows of points, compiled by the
+ * system's compiler, or emitted LLVM IR, compiled by LLVM with no compiler; run by threads. What
+ * the run-time library lacks is asked of the host. */
 #include "../shade_program.h"
 #include "compiler.h"
+#include "shade_llvm.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -19,7 +21,9 @@ typedef uint32_t points_function(const struct a_host *host, const struct shade_l
 struct native {
     struct compiler compiler;
     struct shade_program program;
-    void *library;
+    bool by_llvm;
+    void *library;             /* of the system's compiler */
+    struct llvm_program *code; /* of LLVM */
     points_function *run;
 };
 
@@ -81,19 +85,36 @@ static enum status build(struct shade *s, struct native *n, struct error *err)
     return st;
 }
 
+static enum status build_llvm(struct shade *s, struct native *n, struct error *err)
+{
+    struct build_info info = {0};
+    struct llvm_program *code = NULL;
+    enum status st = shade_llvm_build(s, &n->program, &code, &info, err);
+    s->info.compile_s = info.compile_s;
+    s->info.cached = info.cached;
+    if (st != STATUS_OK)
+        return st;
+    void *p = llvm_program_symbol(code, "asl_points");
+    llvm_program_free(n->code);
+    n->code = code;
+    memcpy(&n->run, &p, sizeof p);
+    return p ? STATUS_OK : error_msg(err, STATUS_BUILD, "the compiled shader has no entry");
+}
+
 /* A program of the group as it is now, in place of the one before. */
 static enum status translate(struct shade *s, struct native *n, struct error *err)
 {
     struct shade_program p;
     double begin = clock_s();
-    enum status st = shade_program_make(s, true, true, &p, err);
+    enum status st =
+        n->by_llvm ? shade_llvm_program(s, &p, err) : shade_program_make(s, true, true, &p, err);
     if (st != STATUS_OK)
         return st;
     s->info.translate_s = clock_s() - begin;
-    bool same = n->library && strcmp(p.hash, n->program.hash) == 0;
+    bool same = n->run && strcmp(p.hash, n->program.hash) == 0;
     shade_program_free(&n->program);
     n->program = p;
-    return same ? STATUS_OK : build(s, n, err);
+    return same ? STATUS_OK : n->by_llvm ? build_llvm(s, n, err) : build(s, n, err);
 }
 
 static enum status native_open(struct shade *s, unsigned index, struct error *err)
@@ -108,6 +129,20 @@ static enum status native_open(struct shade *s, unsigned index, struct error *er
     return st == STATUS_OK ? translate(s, n, err) : st;
 }
 
+static enum status llvm_open(struct shade *s, unsigned index, struct error *err)
+{
+    (void)index;
+    struct native *n = calloc(1, sizeof *n);
+    if (!n)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    s->state = n;
+    n->by_llvm = true;
+    const char *problem = native_llvm_problem(s->info.device, sizeof s->info.device);
+    if (problem)
+        return error_msg(err, STATUS_UNSUPPORTED, "%s", problem);
+    return translate(s, n, err);
+}
+
 static void native_close(struct shade *s)
 {
     struct native *n = s->state;
@@ -115,6 +150,7 @@ static void native_close(struct shade *s)
         return;
     if (n->library)
         dlclose(n->library);
+    llvm_program_free(n->code);
     shade_program_free(&n->program);
     free(n);
 }
@@ -398,6 +434,14 @@ static enum status native_run(struct shade *s, const struct shade_points *points
 const struct shade_engine shade_native = {
     .info = {"native", "emitted C by the system's compiler, threads and vectors"},
     .open = native_open,
+    .run = native_run,
+    .close = native_close,
+};
+
+const struct shade_engine shade_llvm = {
+    .info = {"llvm",
+             "emitted LLVM IR, compiled in memory; threads and vectors, no compiler needed"},
+    .open = llvm_open,
     .run = native_run,
     .close = native_close,
 };

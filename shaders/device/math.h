@@ -234,7 +234,7 @@ K_FN af a_exp2(af x)
 K_FN af a_expm1(af x)
 {
     am nan = a_is_nan(x);
-    af y = a_min(a_max(a_sel(nan, A_F(0.0f), x), A_F(-30.0f)), A_F(130.0f));
+    af y = a_min(a_max(a_sel(nan, A_F(0.0f), x), A_F(-30.0f)), A_F(89.0f)); /* n <= 128 */
     af n = a_floor(y * 1.44269502f + 0.5f);
     af r = (y - n * 0.693145752f) - n * 1.42860677e-06f;
     af p =

@@ -410,6 +410,9 @@ struct asl_emit_options {
     const char *suffix; /* of names at file scope, so that one text can hold several groups; NULL:
                            none */
     const char *const *outputs; /* what a_outputs writes, one after another; ends with NULL */
+    unsigned lanes;             /* asl_emit_llvm: 8 or 16 */
+    const char
+        *float_flags; /* asl_emit_llvm: LLVM's, of sums and products: " contract"; NULL: none */
 };
 
 struct asl_emitted_host { /* one call of the host */
@@ -440,6 +443,12 @@ struct asl_emitted {
 enum status asl_emit_c(struct arena *a, const struct asl_code *code,
                        const struct asl_emit_options *opt, struct text *text,
                        struct asl_emitted *out, struct error *err);
+/* Appends LLVM IR, as text that LLVM 15 and 19 both read, for rows of `lanes` points, to be linked
+ * with backends/llvm/shade_library.c: al_shade and what it asks for. Everything runs: what the
+ * library lacks is asked of the host. Else as asl_emit_c. */
+enum status asl_emit_llvm(struct arena *a, const struct asl_code *code,
+                          const struct asl_emit_options *opt, struct text *text,
+                          struct asl_emitted *out, struct error *err);
 /* The library of emitted programs, and their entries, which stand behind the emitted text. */
 extern const char asl_device_source[], asl_device_source_hash[33];
 extern const char asl_entry_source[], asl_entry_source_hash[33];

@@ -1,0 +1,30 @@
+#include "shade_llvm.h"
+
+#include "kernel_modules.h"
+
+static unsigned lanes(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return 16;
+#endif
+    return 8;
+}
+
+enum status shade_llvm_program(const struct shade *s, struct shade_program *out, struct error *err)
+{
+    return shade_program_make_llvm(s, lanes(), out, err);
+}
+
+enum status shade_llvm_build(const struct shade *s, const struct shade_program *p,
+                             struct llvm_program **out, struct build_info *info, struct error *err)
+{
+    static const char *const keep[] = {"asl_points", NULL};
+    const struct program_request request = program_request_make(s->opt.mode);
+    struct llvm_part parts[2] = {{.name = "the shaders' library"},
+                                 {"the shader", p->source.data, p->source.len}};
+    enum status st = kernel_module_find(lanes() == 16 ? KERNEL_SHADERS_16 : KERNEL_SHADERS_8,
+                                        &request, &parts[0].data, &parts[0].size, err);
+    return st == STATUS_OK ? native_llvm_program(parts, 2, keep, out, info, err) : st;
+}

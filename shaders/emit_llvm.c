@@ -1,0 +1,1193 @@
+/* emit_llvm.c: IR to the text of LLVM IR, in what versions 15 and 19 share (opaque pointers). It is
+ * the wide text of emit_c.c again: values are rows of lanes, every region has a mask of the lanes
+ * that are in it. Calls go to backends/llvm/shade_library.c, which is linked to it; masks and cells
+ * that change are stack slots, which LLVM makes registers of. */
+#include "emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { /* struct al_run of shade_library.c */
+       RUN_ARGS = 0,
+       RUN_BUDGET = 16,
+       RUN_TURNS = 20,
+       RUN_FAILED = 24,
+       RUN_POINT = 64
+};
+
+struct llvm {
+    struct emit e;
+    unsigned lanes, temps;
+    const char *f, *i, *b, *flags; /* types of rows; flags of float operations */
+    struct text slots;             /* stack slots of the layer being written */
+    uint32_t *cell_at;             /* by cell: its place among the module's cells, in rows */
+    uint32_t rows;                 /* of all cells and flags */
+    struct text declared;          /* "declare ..." lines, each once */
+};
+
+#define L(...)    text_printf(&l->e.body, __VA_ARGS__)
+#define TEXT(...) emit_text(&l->e, __VA_ARGS__)
+
+/* ---- names and constants ----------------------------------------------------------------------
+ */
+
+static const char *fresh(struct llvm *l) { return TEXT("%%t%u", l->temps++); }
+static unsigned fresh_label(struct llvm *l) { return l->temps++; }
+static void label(struct llvm *l, unsigned n) { L("L%u:\n", n); }
+static void jump(struct llvm *l, unsigned to) { L("br label %%L%u\n", to); }
+static void branch(struct llvm *l, const char *c, unsigned yes, unsigned no)
+{
+    L("br i1 %s, label %%L%u, label %%L%u\n", c, yes, no);
+}
+
+static const char *splat(struct llvm *l, const char *type, const char *x)
+{
+    struct text t = {0};
+    for (unsigned i = 0; i < l->lanes; i++)
+        text_printf(&t, "%s%s %s", i ? ", " : "<", type, x);
+    const char *s = TEXT("%s>", t.data ? t.data : "");
+    text_free(&t);
+    return s;
+}
+
+/* LLVM writes a float as the double of its value, in hexadecimal where that need not be decimal. */
+static const char *float_splat(struct llvm *l, float x)
+{
+    double d = (double)x;
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return splat(l, "float", TEXT("0x%016llX", (unsigned long long)bits));
+}
+static const char *int_splat(struct llvm *l, int32_t x) { return splat(l, "i32", TEXT("%d", x)); }
+
+/* A stack slot for `rows` rows. */
+static const char *slot_new(struct llvm *l, const char *type, uint32_t rows)
+{
+    const char *name = fresh(l);
+    text_printf(&l->slots, "%s = alloca [%u x %s], align 64\n", name, rows ? rows : 1, type);
+    return name;
+}
+
+/* %t = text */
+__attribute__((format(printf, 2, 3))) static const char *let(struct llvm *l, const char *fmt, ...)
+{
+    char buf[4096];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(buf, sizeof buf, fmt, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof buf)
+        emit_fail(&l->e, STATUS_LIMIT, (struct src_pos){0}, "an instruction's text is too long");
+    const char *name = fresh(l);
+    L("%s = %s\n", name, buf);
+    return name;
+}
+
+static const char *load(struct llvm *l, const char *type, const char *at)
+{
+    return let(l, "load %s, ptr %s, align 4", type, at);
+}
+static void store(struct llvm *l, const char *type, const char *x, const char *at)
+{
+    L("store %s %s, ptr %s, align 4\n", type, x, at);
+}
+/* Row k of an array of rows. */
+static const char *row_at(struct llvm *l, const char *base, uint32_t k)
+{
+    return k ? let(l, "getelementptr %s, ptr %s, i64 %u", l->i, base, k) : base;
+}
+
+/* A function of the library: declared when it is first called. types: of the parameters. */
+static void declare(struct llvm *l, const char *result, const char *name, const char *types)
+{
+    const char *line = TEXT("declare %s @%s(%s)\n", result, name, types);
+    if (!l->declared.data || !strstr(l->declared.data, line))
+        text_puts(&l->declared, line);
+}
+
+/* ---- operands ---------------------------------------------------------------------------------
+ */
+
+static const char *as_float(struct llvm *l, ir_value v)
+{
+    const struct ir_inst *d = l->e.defs[v];
+    if (d && d->op == IR_CONST && l->e.layer->types[v] == IR_F) {
+        uint32_t bits;
+        memcpy(&bits, &d->u.k.f, sizeof bits);
+        if ((bits & 0x7FFFFFFFu) > 0x7F800000u) /* not a number: its own bits */
+            return let(l, "bitcast %s %s to %s", l->i, int_splat(l, (int32_t)bits), l->f);
+        return float_splat(l, d->u.k.f);
+    }
+    return TEXT("%%v%u", v);
+}
+static const char *as_int(struct llvm *l, ir_value v)
+{
+    const struct ir_inst *d = l->e.defs[v];
+    enum ir_type t = (enum ir_type)l->e.layer->types[v];
+    if (d && d->op == IR_CONST && t != IR_F)
+        return int_splat(l, t == IR_I   ? d->u.k.i
+                            : t == IR_S ? (int32_t)emit_string_id(&l->e, d->u.k.s)
+                                        : 0);
+    if (t == IR_F)
+        return let(l, "bitcast %s %s to %s", l->f, as_float(l, v), l->i);
+    if (l->e.kinds[v] == EMIT_CONDITION)
+        return let(l, "zext %s %%v%u to %s", l->b, v, l->i);
+    return TEXT("%%v%u", v);
+}
+static const char *as_condition(struct llvm *l, ir_value v)
+{
+    const struct ir_inst *d = l->e.defs[v];
+    if (d && d->op == IR_CONST)
+        return splat(l, "i1", d->u.k.i ? "true" : "false");
+    if (l->e.kinds[v] == EMIT_CONDITION)
+        return TEXT("%%v%u", v);
+    return let(l, "icmp ne %s %s, zeroinitializer", l->i, as_int(l, v));
+}
+
+/* Value v is that operand of the kind its uses expect. */
+static void set(struct llvm *l, ir_value v, const char *x)
+{
+    const char *type = l->e.kinds[v] == EMIT_FLOAT ? l->f : l->e.kinds[v] == EMIT_INT ? l->i : l->b;
+    L("%%v%u = select i1 true, %s %s, %s %s\n", v, type, x, type, x);
+}
+static const char *float_bits(struct llvm *l, const char *x)
+{
+    return let(l, "bitcast %s %s to %s", l->f, x, l->i);
+}
+static const char *bits_float(struct llvm *l, const char *x)
+{
+    return let(l, "bitcast %s %s to %s", l->i, x, l->f);
+}
+static void set_bits(struct llvm *l, ir_value v, const char *x)
+{
+    set(l, v, l->e.kinds[v] == EMIT_FLOAT ? bits_float(l, x) : x);
+}
+
+/* ---- masks ------------------------------------------------------------------------------------
+ */
+
+/* Masks are stack slots of conditions: "%m3". */
+static const char *mask_load(struct llvm *l, const char *name) { return load(l, l->b, name); }
+static const char *mask_name(struct llvm *l, unsigned n) { return TEXT("%%m%u", n); }
+static const char *mask_now(struct llvm *l)
+{
+    return mask_load(l, mask_name(l, l->e.region->mask));
+}
+static const char *mask_not(struct llvm *l, const char *m)
+{
+    return let(l, "xor %s %s, %s", l->b, m, splat(l, "i1", "true"));
+}
+static const char *mask_and(struct llvm *l, const char *a, const char *b)
+{
+    return let(l, "and %s %s, %s", l->b, a, b);
+}
+static const char *mask_or(struct llvm *l, const char *a, const char *b)
+{
+    return let(l, "or %s %s, %s", l->b, a, b);
+}
+static const char *mask_any(struct llvm *l, const char *m)
+{
+    const char *x = let(l, "bitcast %s %s to i%u", l->b, m, l->lanes);
+    return let(l, "icmp ne i%u %s, 0", l->lanes, x);
+}
+/* As the library has it: 0 or -1. */
+static const char *mask_ints(struct llvm *l, const char *m)
+{
+    return let(l, "sext %s %s to %s", l->b, m, l->i);
+}
+static unsigned mask_new(struct llvm *l)
+{
+    unsigned n = ++l->e.depth;
+    text_printf(&l->slots, "%%m%u = alloca %s, align 4\n", n, l->b);
+    return n;
+}
+static void mask_drop(struct llvm *l, const char *name, const char *what) /* name &= ~what */
+{
+    store(l, l->b, mask_and(l, mask_load(l, name), mask_not(l, mask_load(l, what))), name);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------
+ */
+
+static const char *cell_base(struct llvm *l, uint32_t cell)
+{
+    if (l->e.code->cells[cell].scope == IR_LOCAL)
+        return TEXT("%%c%u", cell);
+    return let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, l->cell_at[cell]);
+}
+
+/* The slot of a place: a number at *base, plus what is returned (a row of ints), if not NULL. */
+static const char *slot_of(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
+                           uint32_t more, uint32_t *base)
+{
+    const char *sum = NULL;
+    *base = p->base + more;
+    for (uint32_t k = 0; k < p->index_count; k++) {
+        const struct ir_index *x = &p->index[k];
+        ir_value v = i->operands[x->operand];
+        int32_t fixed;
+        if (emit_constant_int(&l->e, v, &fixed)) {
+            uint32_t at = fixed < 0 ? 0 : (uint32_t)fixed;
+            *base += x->stride * (at >= x->count ? x->count - 1 : at);
+            continue;
+        }
+        declare(l, l->i, "al_clamp_index", TEXT("%s, i32", l->i));
+        const char *term =
+            let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, as_int(l, v), x->count);
+        if (x->stride != 1)
+            term = let(l, "mul %s %s, %s", l->i, term, int_splat(l, (int32_t)x->stride));
+        sum = sum ? let(l, "add %s %s, %s", l->i, sum, term) : term;
+    }
+    return sum && *base ? let(l, "add %s %s, %s", l->i, sum, int_splat(l, (int32_t)*base)) : sum;
+}
+
+/* A slot's bits as ints, or as floats. */
+static const char *cell_load(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
+                             uint32_t more, const char *type)
+{
+    uint32_t base;
+    const char *at = slot_of(l, i, p, more, &base), *cell = cell_base(l, p->cell);
+    if (!at)
+        return load(l, type, row_at(l, cell, base));
+    bool floats = type == l->f;
+    const char *name = floats ? "al_gather" : "al_gatheri";
+    declare(l, type, name, TEXT("ptr, %s", l->i));
+    return let(l, "call %s @%s(ptr %s, %s %s)", type, name, cell, l->i, at);
+}
+
+static void cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
+                       uint32_t more, const char *type, const char *x)
+{
+    uint32_t base;
+    const char *at = slot_of(l, i, p, more, &base), *cell = cell_base(l, p->cell);
+    if (at) {
+        const char *name = type == l->f ? "al_scatter" : "al_scatteri";
+        declare(l, "void", name, TEXT("ptr, %s, %s, %s", l->i, type, l->i));
+        L("call void @%s(ptr %s, %s %s, %s %s, %s %s)\n", name, cell, l->i, at, type, x, l->i,
+          mask_ints(l, mask_now(l)));
+        return;
+    }
+    const char *where = row_at(l, cell, base);
+    if (!emit_stores_freely(&l->e, p->cell))
+        x = let(l, "select %s %s, %s %s, %s %s", l->b, mask_now(l), type, x, type,
+                load(l, type, where));
+    store(l, type, x, where);
+}
+
+/* ---- control flow -----------------------------------------------------------------------------
+ */
+
+static void block(struct llvm *l, const struct ir_block *b);
+
+static void region(struct llvm *l, const struct ir_block *b, unsigned mask)
+{
+    struct emit_region r = {.up = l->e.region, .block = b, .mask = mask};
+    l->e.region = &r;
+    if (b)
+        block(l, b);
+    l->e.region = r.up;
+}
+
+static void shrink(struct llvm *l)
+{
+    mask_drop(l, mask_name(l, l->e.region->mask), "%off");
+    l->e.region->shrunk = true;
+}
+
+/* The block, where any lane of the mask is left. */
+static void region_if_any(struct llvm *l, const struct ir_block *b, unsigned mask)
+{
+    if (!b || !b->first)
+        return;
+    unsigned in = fresh_label(l), out = fresh_label(l);
+    branch(l, mask_any(l, mask_load(l, mask_name(l, mask))), in, out);
+    label(l, in);
+    region(l, b, mask);
+    jump(l, out);
+    label(l, out);
+}
+
+static void if_(struct llvm *l, const struct ir_inst *i)
+{
+    const char *c = as_condition(l, i->operands[0]), *up = mask_now(l);
+    unsigned yes = mask_new(l), no = mask_new(l);
+    store(l, l->b, mask_and(l, up, c), mask_name(l, yes));
+    store(l, l->b, mask_and(l, up, mask_not(l, c)), mask_name(l, no));
+    region_if_any(l, i->body, yes);
+    region_if_any(l, i->other, no);
+    if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
+        shrink(l);
+}
+
+/* Slots for the lanes that left by `break` and by `continue`. */
+static void targets_new(struct llvm *l, uint32_t id)
+{
+    static const char *const names[] = {"out", "cont"};
+    for (int k = 0; k < 2; k++) {
+        text_printf(&l->slots, "%%%s%u = alloca %s, align 4\n", names[k], id, l->b);
+        store(l, l->b, "zeroinitializer", TEXT("%%%s%u", names[k], id));
+    }
+}
+
+/* A turn of a loop: the layer returns when the budget is spent. */
+static void turn(struct llvm *l, uint32_t id)
+{
+    const char *at = let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_TURNS);
+    const char *n = let(l, "add i32 %s, 1", load(l, "i32", at));
+    store(l, "i32", n, at);
+    const char *budget = load(l, "i32", let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_BUDGET));
+    unsigned spent = fresh_label(l), on = fresh_label(l);
+    branch(l, let(l, "icmp ugt i32 %s, %s", n, budget), spent, on);
+    label(l, spent);
+    store(l, "i32", TEXT("%u", id + 1), let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_FAILED));
+    L("ret void\n");
+    label(l, on);
+}
+
+static void loop(struct llvm *l, const struct ir_inst *i)
+{
+    uint32_t id = emit_loop_number(&l->e, i);
+    unsigned in = mask_new(l), body = mask_new(l), other = mask_new(l);
+    const char *in_name = mask_name(l, in), *cont = TEXT("%%cont%u", id);
+    targets_new(l, id);
+    store(l, l->b, mask_now(l), in_name);
+    unsigned head = fresh_label(l), again = fresh_label(l), out = fresh_label(l);
+    jump(l, head);
+    label(l, head);
+    store(l, l->b, mask_load(l, in_name), mask_name(l, body));
+    region(l, i->body, body);
+    mask_drop(l, "%off", cont);
+    store(l, l->b, "zeroinitializer", cont);
+    mask_drop(l, in_name, "%off");
+    if (i->other && i->other->first) {
+        store(l, l->b, mask_load(l, in_name), mask_name(l, other));
+        region(l, i->other, other);
+        mask_drop(l, in_name, "%off");
+    }
+    branch(l, mask_any(l, mask_load(l, in_name)), again, out);
+    label(l, again);
+    turn(l, id);
+    jump(l, head);
+    label(l, out);
+    mask_drop(l, "%off", TEXT("%%out%u", id));
+    if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
+        shrink(l);
+}
+
+static void block_(struct llvm *l, const struct ir_inst *i)
+{
+    uint32_t id = emit_loop_number(&l->e, i);
+    unsigned in = mask_new(l);
+    targets_new(l, id);
+    store(l, l->b, mask_now(l), mask_name(l, in));
+    region(l, i->body, in);
+    mask_drop(l, "%off", TEXT("%%out%u", id));
+    if (emit_leaves(i->body, i))
+        shrink(l);
+}
+
+static void leave(struct llvm *l, const struct ir_inst *i)
+{
+    const char *m = mask_now(l);
+    store(l, l->b, mask_or(l, mask_load(l, "%off"), m), "%off");
+    if (i->op != IR_RETURN) {
+        const char *to = TEXT("%%%s%u", i->op == IR_BREAK ? "out" : "cont", i->u.target->mark);
+        store(l, l->b, mask_or(l, mask_load(l, to), m), to);
+    }
+    store(l, l->b, "zeroinitializer", mask_name(l, l->e.region->mask));
+    l->e.region->shrunk = true;
+}
+
+/* ---- operations -------------------------------------------------------------------------------
+ */
+
+/* kind: f, i: one instruction of that name; F, I: a function of the library on floats, ints; c, d:
+ * a comparison of floats, ints. */
+static const struct {
+    uint8_t op;
+    char kind;
+    const char *name;
+} ops[] = {
+    {IR_IADD, 'i', "add"},        {IR_ISUB, 'i', "sub"},      {IR_IMUL, 'i', "mul"},
+    {IR_IAND, 'i', "and"},        {IR_IXOR, 'i', "xor"},      {IR_IOR, 'i', "or"},
+    {IR_IDIV, 'I', "al_idiv"},    {IR_IMOD, 'I', "al_imod"},  {IR_ISHL, 'I', "al_ishl"},
+    {IR_ISHR, 'I', "al_ishr"},    {IR_ILT, 'd', "slt"},       {IR_ILE, 'd', "sle"},
+    {IR_IGT, 'd', "sgt"},         {IR_IGE, 'd', "sge"},       {IR_IEQ, 'd', "eq"},
+    {IR_INE, 'd', "ne"},          {IR_SEQ, 'd', "eq"},        {IR_FADD, 'f', "fadd"},
+    {IR_FSUB, 'f', "fsub"},       {IR_FMUL, 'f', "fmul"},     {IR_FDIV, 'F', "al_fdiv"},
+    {IR_FREM, 'F', "al_fmod"},    {IR_FLT, 'c', "olt"},       {IR_FLE, 'c', "ole"},
+    {IR_FGT, 'c', "ogt"},         {IR_FGE, 'c', "oge"},       {IR_FEQ, 'c', "oeq"},
+    {IR_FNE, 'c', "une"},         {IR_FABS, 'F', "al_abs"},   {IR_FSQRT, 'F', "al_fsqrt"},
+    {IR_FFLOOR, 'F', "al_floor"}, {IR_FCEIL, 'F', "al_ceil"}, {IR_FROUND, 'F', "al_round"},
+    {IR_FTRUNC, 'F', "al_trunc"},
+};
+
+static const char *library_call(struct llvm *l, const char *type, const char *name, size_t count,
+                                const char *const *operands)
+{
+    struct text types = {0}, list = {0};
+    for (size_t k = 0; k < count; k++) {
+        text_printf(&types, "%s%s", k ? ", " : "", type);
+        text_printf(&list, "%s%s %s", k ? ", " : "", type, operands[k]);
+    }
+    declare(l, type, name, types.data ? types.data : "");
+    const char *r = let(l, "call %s @%s(%s)", type, name, list.data ? list.data : "");
+    text_free(&types);
+    text_free(&list);
+    return r;
+}
+
+static bool operation(struct llvm *l, const struct ir_inst *i)
+{
+    size_t n = 0;
+    while (n < sizeof ops / sizeof *ops && ops[n].op != i->op)
+        n++;
+    if (n == sizeof ops / sizeof *ops)
+        return false;
+    char kind = ops[n].kind;
+    bool floats = strchr("fFc", kind) != NULL;
+    if (kind == 'i' && l->e.kinds[i->result] == EMIT_CONDITION) {
+        set(l, i->result,
+            let(l, "%s %s %s, %s", ops[n].name, l->b, as_condition(l, i->operands[0]),
+                as_condition(l, i->operands[1])));
+        return true;
+    }
+    const char *x[2] = {0};
+    for (uint32_t k = 0; k < i->operand_count && k < 2; k++)
+        x[k] = floats ? as_float(l, i->operands[k]) : as_int(l, i->operands[k]);
+    const char *type = floats ? l->f : l->i, *r;
+    if (kind == 'F' || kind == 'I')
+        r = library_call(l, type, ops[n].name, i->operand_count, x);
+    else if (kind == 'c' || kind == 'd')
+        r = let(l, "%s %s %s %s, %s", floats ? "fcmp" : "icmp", ops[n].name, type, x[0], x[1]);
+    else
+        r = let(l, "%s%s %s %s, %s", ops[n].name, floats ? l->flags : "", type, x[0], x[1]);
+    set(l, i->result, r);
+    return true;
+}
+
+static bool operation_of_one(struct llvm *l, const struct ir_inst *i)
+{
+    const char *magnitude;
+    switch (i->op) {
+    case IR_INEG:
+        set(l, i->result, let(l, "sub %s zeroinitializer, %s", l->i, as_int(l, i->operands[0])));
+        return true;
+    case IR_ICOMPL:
+        set(l, i->result,
+            let(l, "xor %s %s, %s", l->i, as_int(l, i->operands[0]), int_splat(l, -1)));
+        return true;
+    case IR_FNEG:
+        set(l, i->result, let(l, "fneg %s %s", l->f, as_float(l, i->operands[0])));
+        return true;
+    case IR_FISNAN: /* by bits: modes that assume there is none do not decide it */
+    case IR_FISINF:
+        magnitude = let(l, "and %s %s, %s", l->i, float_bits(l, as_float(l, i->operands[0])),
+                        int_splat(l, 0x7FFFFFFF));
+        set(l, i->result,
+            let(l, "icmp %s %s %s, %s", i->op == IR_FISNAN ? "ugt" : "eq", l->i, magnitude,
+                int_splat(l, 0x7F800000)));
+        return true;
+    case IR_I2F:
+        set(l, i->result, let(l, "sitofp %s %s to %s", l->i, as_int(l, i->operands[0]), l->f));
+        return true;
+    case IR_F2I:
+        declare(l, l->i, "al_f2i", l->f);
+        set(l, i->result,
+            let(l, "call %s @al_f2i(%s %s)", l->i, l->f, as_float(l, i->operands[0])));
+        return true;
+    case IR_SBOOL:
+    case IR_CBOOL:
+        set(l, i->result,
+            let(l, "icmp ne %s %s, %s", l->i, as_int(l, i->operands[0]),
+                int_splat(l, i->op == IR_SBOOL ? (int32_t)emit_string_id(&l->e, "") : 0)));
+        return true;
+    case IR_SELECT: {
+        const char *c = as_condition(l, i->operands[0]);
+        bool floats = l->e.kinds[i->result] == EMIT_FLOAT;
+        const char *t = floats ? l->f : l->i;
+        const char *a = floats ? as_float(l, i->operands[1]) : as_int(l, i->operands[1]);
+        const char *b = floats ? as_float(l, i->operands[2]) : as_int(l, i->operands[2]);
+        set(l, i->result, let(l, "select %s %s, %s %s, %s %s", l->b, c, t, a, t, b));
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
+/* ---- calls of the library ---------------------------------------------------------------------
+ */
+
+struct args {
+    struct llvm *l;
+    const struct ir_inst *i;
+    const struct ir_call *c;
+};
+
+static const char *part(const struct args *x, uint32_t a, uint32_t k, uint32_t d)
+{
+    const struct ir_arg *g = &x->c->args[a];
+    if (g->n == 1)
+        k = 0;
+    if (d && !g->derivs)
+        return "zeroinitializer";
+    return as_float(x->l, x->i->operands[g->first + d * g->n + k]);
+}
+static uint32_t slots(const struct args *x) { return x->i->result_count / (x->c->derivs ? 3 : 1); }
+
+/* A row of floats for the library to read. */
+struct rows {
+    const char *at;
+    uint32_t count;
+};
+static struct rows rows_new(struct llvm *l, uint32_t most)
+{
+    return (struct rows){slot_new(l, l->f, most), 0};
+}
+static void rows_add(struct llvm *l, struct rows *r, const char *x)
+{
+    store(l, l->f, x, row_at(l, r->at, r->count++));
+}
+static void rows_add_dual(const struct args *x, struct rows *r, uint32_t a, uint32_t k)
+{
+    for (uint32_t d = 0; d < 3; d++)
+        rows_add(x->l, r, part(x, a, k, d));
+}
+static void rows_add_triple(const struct args *x, struct rows *r, uint32_t a)
+{
+    for (uint32_t k = 0; k < 3; k++)
+        rows_add_dual(x, r, a, k);
+}
+/* Result k (of n) is the dual at out + 3 k. */
+static void set_duals(const struct args *x, const char *out, uint32_t n)
+{
+    struct llvm *l = x->l;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t d = 0; d < (x->c->derivs ? 3u : 1u); d++)
+            set(l, x->i->result + d * n + k, load(l, l->f, row_at(l, out, 3 * k + d)));
+}
+static void call_rows(struct llvm *l, const char *name, const char *out, const char *before,
+                      const struct rows *in)
+{
+    declare(l, "void", name, TEXT("ptr, %sptr", before[0] ? "i32, " : ""));
+    L("call void @%s(ptr %s, %sptr %s)\n", name, out, before, in->at);
+}
+
+static bool all_values(const struct ir_call *c)
+{
+    for (uint32_t k = 0; k < c->arg_count; k++)
+        if (c->args[k].is_place)
+            return false;
+    return true;
+}
+
+static bool function_one(const struct args *x)
+{
+    struct llvm *l = x->l;
+    const char *name = emit_functions_of_one[x->c->callee];
+    if (!name || x->c->arg_count != 1)
+        return false;
+    uint32_t n = slots(x), r = x->i->result;
+    for (uint32_t k = 0; k < n; k++) {
+        const char *v = part(x, 0, k, 0);
+        const char *value = library_call(l, l->f, TEXT("al_%s", name), 1, &v);
+        set(l, r + k, value);
+        if (!x->c->derivs)
+            continue;
+        const char *both[2] = {v, value};
+        const char *slope = library_call(l, l->f, TEXT("al_slope_%s", name), 2, both);
+        for (uint32_t d = 1; d < 3; d++) {
+            const char *chain[2] = {slope, part(x, 0, k, d)};
+            set(l, r + d * n + k, library_call(l, l->f, "al_chain", 2, chain));
+        }
+    }
+    return true;
+}
+
+static bool function_many(const struct args *x)
+{
+    struct llvm *l = x->l;
+    const char *name = x->c->callee == BI_POW     ? "al_pow"
+                       : x->c->callee == BI_ATAN2 ? "al_atan2"
+                       : x->c->callee == BI_HYPOT ? "al_hypot"
+                       : x->c->callee == BI_LOG   ? "al_log_base"
+                                                  : NULL;
+    if (!name)
+        return false;
+    uint32_t n = slots(x), r = x->i->result, count = x->c->callee == BI_HYPOT ? 3 : 2;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!x->c->derivs) {
+            const char *v[3] = {"zeroinitializer", "zeroinitializer", "zeroinitializer"};
+            for (uint32_t a = 0; a < x->c->arg_count && a < count; a++)
+                v[a] = part(x, a, k, 0);
+            set(l, r + k, library_call(l, l->f, name, count, v));
+            continue;
+        }
+        struct rows in = rows_new(l, 9);
+        const char *out = slot_new(l, l->f, 3);
+        for (uint32_t a = 0; a < count; a++)
+            for (uint32_t d = 0; d < 3; d++)
+                rows_add(l, &in, a < x->c->arg_count ? part(x, a, k, d) : "zeroinitializer");
+        call_rows(l, TEXT("%s_d", name), out, "", &in);
+        for (uint32_t d = 0; d < 3; d++)
+            set(l, r + d * n + k, load(l, l->f, row_at(l, out, d)));
+    }
+    return true;
+}
+
+static bool noise(const struct args *x)
+{
+    struct llvm *l = x->l;
+    switch (x->c->callee) {
+    case BI_NOISE:
+    case BI_SNOISE:
+    case BI_CELLNOISE:
+    case BI_HASHNOISE:
+    case BI_PNOISE:
+    case BI_PSNOISE:
+        break;
+    default:
+        return false;
+    }
+    int kind = emit_noise_kind(&l->e, x->i);
+    bool periodic = x->c->callee == BI_PNOISE || x->c->callee == BI_PSNOISE;
+    uint32_t first = x->c->args[0].type.base == ASL_STRING, count = x->c->fixed - first;
+    if (kind == EMIT_NO_NOISE || (periodic && (kind == 2 || kind == 3))) /* simplex has none */
+        return false;
+    count = periodic ? count / 2 : count;
+    uint32_t dims = 0, n = slots(x);
+    for (uint32_t a = 0; a < count; a++)
+        dims += x->c->args[first + a].n;
+    if (dims > 4)
+        return false;
+    struct rows in = rows_new(l, 16);
+    const char *out = slot_new(l, l->f, 9);
+    for (uint32_t a = 0; a < (periodic ? 2 * count : count); a++)
+        for (uint32_t k = 0; k < x->c->args[first + a].n; k++)
+            for (uint32_t d = 0; d < (a < count ? 3u : 1u); d++)
+                rows_add(l, &in, part(x, first + a, k, d));
+    const char *name =
+        TEXT("al_noise_%d_%u_%d_%u_%d", kind, dims, periodic, n > 1 ? 3u : 1u, x->c->derivs);
+    call_rows(l, name, out, "", &in);
+    for (uint32_t k = 0; k < x->i->result_count; k++)
+        set(l, x->i->result + k, load(l, l->f, row_at(l, out, k)));
+    return true;
+}
+
+static bool hash(const struct args *x)
+{
+    struct llvm *l = x->l;
+    const char *w[4] = {0};
+    size_t n = 0;
+    if (x->c->callee != BI_HASH || x->c->args[0].type.base == ASL_STRING)
+        return false;
+    for (uint32_t a = 0; a < x->c->arg_count; a++)
+        for (uint32_t k = 0; k < x->c->args[a].n && n < 4; k++)
+            w[n++] = as_int(l, x->i->operands[x->c->args[a].first + k]);
+    set(l, x->i->result, library_call(l, l->i, TEXT("al_hash%zu", n), n, w));
+    return true;
+}
+
+/* The knots as a pointer; *row: rows from a knot to its change, 0 for none. NULL when the host must
+ * see to it. */
+static const char *spline_knots(const struct args *x, uint32_t channels, bool derivs,
+                                uint32_t *count, uint32_t *row)
+{
+    struct llvm *l = x->l;
+    const struct ir_arg *last = &x->c->args[x->c->arg_count - 1];
+    *row = 0;
+    if (last->is_place) {
+        int32_t want = (int32_t)(last->n / channels);
+        *count = (uint32_t)want;
+        for (uint32_t k = 0; k < last->at.index_count; k++) {
+            int32_t fixed;
+            if (!emit_constant_int(&l->e, x->i->operands[last->at.index[k].operand], &fixed))
+                return NULL;
+        }
+        if (x->c->arg_count == 4 &&
+            !emit_constant_int(&l->e, x->i->operands[x->c->args[2].first], &want))
+            return NULL;
+        if (want < 4 || (uint32_t)want > *count)
+            return NULL;
+        uint32_t base;
+        (void)slot_of(l, x->i, &last->at, 0, &base);
+        *count = (uint32_t)want;
+        *row = derivs && last->derivs ? last->row : 0;
+        return row_at(l, cell_base(l, last->at.cell), base);
+    }
+    *count = x->c->arg_count - 2;
+    if (*count < 4)
+        return NULL;
+    bool any = false;
+    for (uint32_t a = 2; a < x->c->arg_count; a++)
+        any = any || (derivs && x->c->args[a].derivs);
+    *row = any ? *count * channels : 0;
+    struct rows in = rows_new(l, *count * channels * (any ? 3 : 1));
+    for (uint32_t d = 0; d < (any ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < *count * channels; k++)
+            rows_add(l, &in, part(x, 2 + k / channels, k % channels, d));
+    return in.at;
+}
+
+static bool spline(const struct args *x)
+{
+    struct llvm *l = x->l;
+    bool inverse = x->c->callee == BI_SPLINEINVERSE;
+    if ((x->c->callee != BI_SPLINE && !inverse) || x->c->args[0].is_place || x->c->args[1].is_place)
+        return false;
+    int basis = emit_spline_basis(emit_constant_string(&l->e, x->i->operands[x->c->args[0].first]));
+    uint32_t n = slots(x), r = x->i->result, count, row;
+    if (basis < 0)
+        return false;
+    const char *knots = spline_knots(x, n, x->c->derivs && !inverse, &count, &row);
+    if (!knots)
+        return false;
+    if (inverse) {
+        declare(l, l->f, "al_spline_inverse", TEXT("i32, %s, i32, ptr", l->f));
+        set(l, r,
+            let(l, "call %s @al_spline_inverse(i32 %d, %s %s, i32 %u, ptr %s)", l->f, basis, l->f,
+                part(x, 1, 0, 0), count, knots));
+        for (uint32_t k = 1; k < x->i->result_count; k++)
+            set(l, r + k, "zeroinitializer");
+        return true;
+    }
+    declare(l, "void", "al_spline", "ptr, i32, ptr, i32, ptr, i32, i32, i32");
+    for (uint32_t k = 0; k < n; k++) {
+        struct rows at = rows_new(l, 3);
+        const char *out = slot_new(l, l->f, 3);
+        for (uint32_t d = 0; d < 3; d++)
+            rows_add(l, &at, d && !x->c->derivs ? "zeroinitializer" : part(x, 1, 0, d));
+        L("call void @al_spline(ptr %s, i32 %d, ptr %s, i32 %u, ptr %s, i32 %u, i32 %u, i32 %u)\n",
+          out, basis, at.at, count, knots, n, k, row);
+        for (uint32_t d = 0; d < (x->c->derivs ? 3u : 1u); d++)
+            set(l, r + d * n + k, load(l, l->f, row_at(l, out, d)));
+    }
+    return true;
+}
+
+static bool colour(const struct args *x)
+{
+    struct llvm *l = x->l;
+    uint32_t last = x->c->arg_count - 1;
+    bool construct = x->c->callee == IRC_CONSTRUCT && x->c->type.base == ASL_COLOR;
+    if (x->c->callee != BI_TRANSFORMC && !construct)
+        return false;
+    int space[2] = {0, 0};
+    for (uint32_t k = 0; k < 2; k++) {
+        bool named = k == 0 ? construct || last == 2 : !construct;
+        uint32_t a = k == 0 ? 0 : last - 1;
+        if (named)
+            space[k] =
+                emit_colour_space(emit_constant_string(&l->e, x->i->operands[x->c->args[a].first]));
+    }
+    if (space[0] < 0 || space[1] < 0)
+        return false;
+    struct rows in = rows_new(l, 9);
+    const char *out = slot_new(l, l->f, 9);
+    rows_add_triple(x, &in, last);
+    declare(l, "void", "al_colour_transform", "ptr, i32, i32, ptr");
+    L("call void @al_colour_transform(ptr %s, i32 %d, i32 %d, ptr %s)\n", out, space[0], space[1],
+      in.at);
+    set_duals(x, out, 3);
+    return true;
+}
+
+static bool geometry(const struct args *x)
+{
+    struct llvm *l = x->l;
+    uint32_t n = x->c->arg_count;
+    const char *out;
+    struct rows in;
+    if (x->c->callee == BI_ROTATE) {
+        in = rows_new(l, 30);
+        out = slot_new(l, l->f, 9);
+        rows_add_triple(x, &in, 0);
+        rows_add_triple(x, &in, n == 3 ? 2 : 3);
+        rows_add_dual(x, &in, 1, 0);
+        if (n != 3)
+            rows_add_triple(x, &in, 2);
+        call_rows(l, n == 3 ? "al_rotate" : "al_rotate_about", out, "", &in);
+        set_duals(x, out, 3);
+        return true;
+    }
+    if (x->c->callee == BI_DISTANCE && n == 3) {
+        in = rows_new(l, 27);
+        out = slot_new(l, l->f, 3);
+        for (uint32_t a = 0; a < 3; a++)
+            rows_add_triple(x, &in, a);
+        call_rows(l, "al_segment_distance", out, "", &in);
+        set_duals(x, out, 1);
+        return true;
+    }
+    if (x->c->callee == BI_TRANSFORM && x->c->args[0].type.base == ASL_MATRIX &&
+        x->c->type.base != ASL_NORMAL) {
+        in = rows_new(l, 25);
+        out = slot_new(l, l->f, 9);
+        rows_add_triple(x, &in, 1);
+        for (uint32_t k = 0; k < 16; k++)
+            rows_add(l, &in, part(x, 0, k, 0));
+        call_rows(l, "al_transform", out, x->c->type.base == ASL_POINT ? "i32 1, " : "i32 0, ",
+                  &in);
+        set_duals(x, out, 3);
+        return true;
+    }
+    return false;
+}
+
+static bool device_call(struct llvm *l, const struct ir_inst *i)
+{
+    struct args x = {l, i, i->u.call};
+    if (x.c->callee < BI_COUNT && spline(&x))
+        return true;
+    if (!all_values(x.c))
+        return false;
+    if (x.c->callee >= BI_COUNT)
+        return colour(&x);
+    return function_one(&x) || function_many(&x) || noise(&x) || hash(&x) || colour(&x) ||
+           geometry(&x);
+}
+
+/* ---- calls of the host ------------------------------------------------------------------------
+ */
+
+static void host_run(struct llvm *l, uint32_t id, const char *mask, const char *io, uint32_t words,
+                     uint32_t rows)
+{
+    declare(l, "void", "al_host", TEXT("ptr, i32, %s, ptr, i32, i32", l->i));
+    L("call void @al_host(ptr %%run, i32 %u, %s %s, ptr %s, i32 %u, i32 %u)\n", id, l->i,
+      mask_ints(l, mask), io, words, rows);
+}
+
+/* Copies the rows of a call's places from the cells to io, or those written back. */
+static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, uint32_t at,
+                      bool back)
+{
+    const struct ir_call *c = i->u.call;
+    for (uint32_t k = 0; k < c->arg_count; k++) {
+        const struct ir_arg *a = &c->args[k];
+        if (!a->is_place)
+            continue;
+        for (uint32_t d = 0; d < (a->derivs ? 3u : 1u); d++)
+            for (uint32_t j = 0; j < a->n; j++, at++) {
+                if (back && a->written)
+                    cell_store(l, i, &a->at, d * a->row + j, l->i,
+                               load(l, l->i, row_at(l, io, at)));
+                else if (!back)
+                    store(l, l->i, cell_load(l, i, &a->at, d * a->row + j, l->i),
+                          row_at(l, io, at));
+            }
+    }
+}
+
+static void host(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    uint32_t words = i->operand_count > i->result_count ? i->operand_count : i->result_count;
+    uint32_t rows = 0;
+    for (uint32_t k = 0; c && k < c->arg_count; k++)
+        if (c->args[k].is_place)
+            rows += c->args[k].n * (c->args[k].derivs ? 3 : 1);
+    uint32_t id = emit_host_number(&l->e, i);
+    const char *io = slot_new(l, l->i, words + rows + 1);
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        store(l, l->i, as_int(l, i->operands[k]), row_at(l, io, k));
+    if (c)
+        host_rows(l, i, io, words, false);
+    host_run(l, id, mask_now(l), io, words + rows, words);
+    for (uint32_t k = 0; k < i->result_count; k++)
+        set_bits(l, i->result + k, load(l, l->i, row_at(l, io, k)));
+    if (c)
+        host_rows(l, i, io, words, true);
+}
+
+/* The host is asked only where something is to be reported. */
+static void index_(struct llvm *l, const struct ir_inst *i)
+{
+    const char *a = as_int(l, i->operands[0]);
+    declare(l, l->i, "al_clamp_index", TEXT("%s, i32", l->i));
+    const char *v =
+        let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, a, i->u.index.limit);
+    set(l, i->result, v);
+    uint32_t id = emit_host_number(&l->e, i);
+    const char *bad = mask_and(l, mask_now(l), let(l, "icmp ne %s %s, %s", l->i, v, a));
+    const char *io = slot_new(l, l->i, 2);
+    unsigned yes = fresh_label(l), no = fresh_label(l);
+    branch(l, mask_any(l, bad), yes, no);
+    label(l, yes);
+    store(l, l->i, a, io);
+    host_run(l, id, bad, io, 1, 1);
+    jump(l, no);
+    label(l, no);
+}
+
+/* ---- instructions -----------------------------------------------------------------------------
+ */
+
+static const char *point_word(struct llvm *l, uint32_t w, const char *type)
+{
+    l->e.point_words[w] = true;
+    return load(l, type,
+                let(l, "getelementptr i8, ptr %%run, i64 %u", RUN_POINT + w * 4 * l->lanes));
+}
+
+static void copy(struct llvm *l, const struct ir_inst *i)
+{
+    for (uint32_t k = 0; k < i->u.mem.count; k++)
+        cell_store(l, i, &i->u.mem.to, k, l->i, cell_load(l, i, &i->u.mem.from, k, l->i));
+}
+
+/* The number of "" is 0, as is the empty closure's. */
+static void zero(struct llvm *l, const struct ir_inst *i)
+{
+    for (uint32_t k = 0; k < i->u.mem.count; k++)
+        cell_store(l, i, &i->u.mem.to, k, l->i, "zeroinitializer");
+}
+
+static void inst(struct llvm *l, const struct ir_inst *i)
+{
+    static const uint8_t state_words[IR_STATE_COUNT] = {62, 60, 61, 59, 48, 49, 50};
+    switch (i->op) {
+    case IR_CONST:
+        return;
+    case IR_ARG: {
+        const char *args = load(l, "ptr", let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_ARGS));
+        const char *x =
+            load(l, "i32", let(l, "getelementptr i32, ptr %s, i64 %u", args, i->u.number));
+        const char *one = let(l, "insertelement %s poison, i32 %s, i32 0", l->i, x);
+        set_bits(l, i->result,
+                 let(l, "shufflevector %s %s, %s poison, <%u x i32> zeroinitializer", l->i, one,
+                     l->i, l->lanes));
+        return;
+    }
+    case IR_STATE:
+        set(l, i->result,
+            point_word(l, state_words[i->u.number],
+                       l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
+        return;
+    case IR_LOAD:
+        set(l, i->result,
+            cell_load(l, i, &i->u.mem.from, 0, l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
+        return;
+    case IR_STORE: {
+        ir_value v = i->operands[i->operand_count - 1];
+        bool is_float = l->e.layer->types[v] == IR_F;
+        cell_store(l, i, &i->u.mem.to, 0, is_float ? l->f : l->i,
+                   is_float ? as_float(l, v) : as_int(l, v));
+        return;
+    }
+    case IR_COPY:
+        copy(l, i);
+        return;
+    case IR_ZERO:
+        zero(l, i);
+        return;
+    case IR_PULL:
+        L("call void @layer_%u(ptr %%run, ptr %%st, %s %s)\n", i->u.number, l->b, mask_now(l));
+        return;
+    case IR_IF:
+        if_(l, i);
+        return;
+    case IR_LOOP:
+        loop(l, i);
+        return;
+    case IR_BLOCK:
+        block_(l, i);
+        return;
+    case IR_BREAK:
+    case IR_CONTINUE:
+    case IR_RETURN:
+        leave(l, i);
+        return;
+    case IR_INDEX:
+        index_(l, i);
+        return;
+    default:
+        break;
+    }
+    if (!operation(l, i) && !operation_of_one(l, i) && !(i->op == IR_CALL && device_call(l, i)))
+        host(l, i);
+}
+
+static void block(struct llvm *l, const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b->first; i; i = i->next)
+        inst(l, i);
+}
+
+/* ---- layers -----------------------------------------------------------------------------------
+ */
+
+/* The text of a function whose body stands in e.body: its stack slots come first. */
+static void function_close(struct llvm *l, struct text *to, const char *head)
+{
+    text_printf(to, "%s {\nentry:\n", head);
+    if (l->slots.data)
+        text_append(to, l->slots.data, l->slots.len);
+    if (l->e.body.data)
+        text_append(to, l->e.body.data, l->e.body.len);
+    text_puts(to, "}\n");
+    if (l->slots.failed || l->e.body.failed)
+        to->failed = true;
+    text_free(&l->slots);
+    text_free(&l->e.body);
+    l->slots = l->e.body = (struct text){0};
+}
+
+static uint32_t ran_row(uint32_t layer) { return layer; } /* flags stand before the cells */
+
+static void layer(struct llvm *l, uint32_t index, struct text *to)
+{
+    struct emit *e = &l->e;
+    struct ir_layer *y = &e->code->layers[index];
+    e->layer = y;
+    e->layer_index = index;
+    e->defs = emit_alloc(e, y->value_count + 1, sizeof *e->defs);
+    e->kinds = emit_alloc(e, y->value_count + 1, 1);
+    memset(e->homes, 0, e->code->cell_count * sizeof *e->homes);
+    emit_survey(e, &y->body);
+    uint32_t next = (uint32_t)e->out->loop_count;
+    emit_number_targets(&y->body, &next);
+    e->depth = 0;
+    text_printf(&l->slots, "%%m0 = alloca %s, align 4\n%%off = alloca %s, align 4\n", l->b, l->b);
+    for (uint32_t c = 0; c < e->code->cell_count; c++) {
+        const struct ir_cell *cell = &e->code->cells[c];
+        if (cell->scope == IR_LOCAL && cell->layer == index && e->homes[c])
+            text_printf(&l->slots, "%%c%u = alloca [%u x %s], align 64\n", c,
+                        ir_cell_slots(cell) ? ir_cell_slots(cell) : 1, l->i);
+    }
+    /* Lanes in which it ran already stay out. */
+    const char *flag = let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(index));
+    const char *ran = let(l, "trunc %s %s to %s", l->i, load(l, l->i, flag), l->b);
+    const char *m = mask_and(l, "%mask", mask_not(l, ran));
+    store(l, l->b, m, "%m0");
+    store(l, l->b, "zeroinitializer", "%off");
+    unsigned run = fresh_label(l), none = fresh_label(l);
+    branch(l, mask_any(l, m), run, none);
+    label(l, none);
+    L("ret void\n");
+    label(l, run);
+    store(l, l->i, let(l, "sext %s %s to %s", l->b, mask_or(l, ran, m), l->i), flag);
+    region(l, &y->body, 0);
+    L("ret void\n");
+    function_close(l, to,
+                   TEXT("define internal void @layer_%u(ptr %%run, ptr noalias %%st, %s %%mask)",
+                        index, l->b));
+}
+
+/* Points start with their globals; Ci with nothing. */
+static void globals_write(struct llvm *l)
+{
+    static const struct {
+        uint8_t word, dual;
+    } from[GV_COUNT] = {
+        [GV_P] = {0, 1},   [GV_I] = {9, 1},     [GV_N] = {18, 1},    [GV_Ps] = {27, 1},
+        [GV_Ng] = {36, 0}, [GV_dPdu] = {39, 0}, [GV_dPdv] = {42, 0}, [GV_dPdtime] = {45, 0},
+        [GV_u] = {51, 1},  [GV_v] = {54, 1},    [GV_time] = {57, 0}, [GV_dtime] = {58, 0}};
+    for (int g = 0; g < GV_COUNT; g++) {
+        uint32_t cell = l->e.code->global_cell[g];
+        if (cell >= l->e.code->cell_count || !l->e.used[cell])
+            continue;
+        const struct ir_cell *c = &l->e.code->cells[cell];
+        for (uint32_t k = 0; k < ir_cell_slots(c); k++) {
+            bool given = g != GV_Ci && (k < c->n || from[g].dual);
+            store(l, l->i, given ? point_word(l, from[g].word + k, l->i) : "zeroinitializer",
+                  row_at(l, cell_base(l, cell), k));
+        }
+    }
+}
+
+static void shade_write(struct llvm *l, struct text *to)
+{
+    struct emit *e = &l->e;
+    text_printf(&l->slots, "%%st = alloca [%u x %s], align 64\n", l->rows ? l->rows : 1, l->i);
+    for (uint32_t k = 0; k < e->code->layer_count; k++)
+        store(l, l->i, "zeroinitializer",
+              let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(k)));
+    globals_write(l);
+    const char *mask = let(l, "trunc %s %%ints to %s", l->i, l->b);
+    for (uint32_t k = 0; k < e->code->entry_count; k++)
+        L("call void @layer_%u(ptr %%run, ptr %%st, %s %s)\n", e->code->entries[k], l->b, mask);
+    uint32_t words = 0, at = 0;
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        words += emit_output_cell(e, e->opt->outputs[k], &cell)->n;
+    }
+    declare(l, "void", "al_put_row", TEXT("ptr, i32, i32, i32, %s", l->i));
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
+        for (uint32_t j = 0; j < c->n; j++)
+            L("call void @al_put_row(ptr %%out, i32 %%n, i32 %u, i32 %u, %s %s)\n", words, at + j,
+              l->i, load(l, l->i, row_at(l, cell_base(l, cell), j)));
+        at += c->n;
+    }
+    L("ret void\n");
+    e->out->out_words = words;
+    function_close(l, to,
+                   TEXT("define void @al_shade(ptr %%run, %s %%ints, i32 %%n, ptr %%out)", l->i));
+}
+
+static void module_write(struct llvm *l, struct text *out)
+{
+    struct emit *e = &l->e;
+    struct text functions = {0};
+    uint32_t *pulls = emit_alloc(e, e->code->layer_count + 1, sizeof *pulls);
+    e->homes = emit_alloc(e, e->code->cell_count + 1, sizeof *e->homes);
+    e->used = emit_alloc(e, e->code->cell_count + 1, sizeof *e->used);
+    l->cell_at = emit_alloc(e, e->code->cell_count + 1, sizeof *l->cell_at);
+    for (uint32_t k = 0; k < e->code->layer_count; k++)
+        emit_count_pulls(pulls, &e->code->layers[k].body);
+    e->pulls = pulls;
+    l->rows = e->code->layer_count;
+    for (uint32_t c = 0; c < e->code->cell_count; c++)
+        if (e->code->cells[c].scope != IR_LOCAL) {
+            l->cell_at[c] = l->rows;
+            l->rows += ir_cell_slots(&e->code->cells[c]);
+        }
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        (void)emit_output_cell(e, e->opt->outputs[k], &cell);
+        e->used[cell] = true;
+    }
+    (void)emit_string_id(e, ""); /* 0 */
+    for (uint32_t k = 0; k < e->code->layer_count; k++)
+        layer(l, k, &functions);
+    shade_write(l, &functions);
+    uint64_t used = 0;
+    for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
+        used |= (uint64_t)e->point_words[w] << w;
+    text_printf(out, "@al_point_used = constant i64 %llu\n", (unsigned long long)used);
+    text_printf(out, "define i32 @al_out_words() {\nret i32 %zu\n}\n", e->out->out_words);
+    if (l->declared.data)
+        text_append(out, l->declared.data, l->declared.len);
+    if (functions.data)
+        text_append(out, functions.data, functions.len);
+    bool failed = functions.failed || l->declared.failed || out->failed;
+    text_free(&functions);
+    if (failed)
+        emit_fail(e, STATUS_MEMORY, (struct src_pos){0}, "out of memory");
+}
+
+enum status asl_emit_llvm(struct arena *a, const struct asl_code *code,
+                          const struct asl_emit_options *opt, struct text *text,
+                          struct asl_emitted *out, struct error *err)
+{
+    struct asl_emitted emitted = {0};
+    struct llvm l = {
+        .e = {.code = code, .opt = opt, .arena = a, .err = err, .out = &emitted},
+        .lanes = opt->lanes,
+        .flags = opt->float_flags ? opt->float_flags : "",
+    };
+    if (!setjmp(l.e.fail)) {
+        l.f = emit_text(&l.e, "<%u x float>", l.lanes);
+        l.i = emit_text(&l.e, "<%u x i32>", l.lanes);
+        l.b = emit_text(&l.e, "<%u x i1>", l.lanes);
+        module_write(&l, text);
+        *out = emitted;
+    }
+    text_free(&l.slots);
+    text_free(&l.declared);
+    text_free(&l.e.body);
+    return l.e.status;
+}
