@@ -157,7 +157,7 @@ static void node_store(struct tree_builder *b, const struct light_leaf *leaves, 
                        struct k_light_node *node)
 {
     struct pile all = pile_empty();
-    double cos_e = 1, cos_o, axis[3], largest = 0, r2 = 0;
+    double cos_e = 1, cos_o, axis[3], largest = 0, r = 0;
     for (size_t i = 0; i < n; i++) {
         pile_add_light(&all, &leaves[i]);
         cos_e = fmin(cos_e, leaves[i].cos_e);
@@ -169,12 +169,12 @@ static void node_store(struct tree_builder *b, const struct light_leaf *leaves, 
         double half[3];
         for (int k = 0; k < 3; k++)
             half[k] = (all.box.hi[k] - all.box.lo[k]) * 0.5 + 0x1p-20 * largest;
-        r2 = half[0] * half[0] + half[1] * half[1] + half[2] * half[2];
+        r = vector_length(half);
     }
     if (b->made == 1)
         b->total = all.W;
     *node = (struct k_light_node){
-        .r2 = (float)r2,
+        .radius = (float)r,
         .phi = (float)(0x1p40 * (all.W / b->total)),
         .cos_o = (float)cos_o,
         .sin_o = (float)sine_of(cos_o),

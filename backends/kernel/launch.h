@@ -178,7 +178,7 @@ struct k_delta_light {
 
 /* The light tree: node, left subtree, right subtree. */
 struct k_light_node {
-    float center[3], r2;
+    float center[3], radius;
     float axis[3], phi;
     float cos_o, sin_o, cos_e;
     k_word link; /* leaves of the left side; K_LEAF | the light */

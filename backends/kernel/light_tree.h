@@ -5,42 +5,35 @@
 
 #if K_HAS(LIGHT_TREE)
 
-/* cos(max(0, x - y)) */
-K_FN float k_cos_within(float cx, float sx, float cy, float sy)
-{
-    return cx >= cy ? 1.0f : cx * cy + sx * sy;
-}
-K_FN float k_sine_of(float c) { return K_SQRT(k_max(0.0f, 1.0f - c * c)); }
-
 /* How much of its light a node may send to p, a point offset to the side of g (0: no surface). */
 K_FN float k_light_importance(const struct k_scene *sc, uint node, struct k_vec3 p, struct k_vec3 g)
 {
     K_GLOBAL const float *at = (K_GLOBAL const float *)(sc->light_nodes + node);
     struct k_f4 ball = k_load4(at), cone = k_load4(at + 4), edge = k_load4(at + 8);
-    float r2 = ball.w, phi = cone.w, cos_o = edge.x, sin_o = edge.y, cos_e = edge.z;
+    float r = ball.w, phi = cone.w, cos_o = edge.x, sin_o = edge.y, cos_e = edge.z;
     struct k_vec3 V = v3_sub(v3(ball.x, ball.y, ball.z), p);
-    float d2 = v3_dot(V, V);
+    float d2 = v3_dot(V, V), r2 = r * r;
     if (!(d2 > r2))
         return phi / k_max(r2, 0x1p-80f);
-    struct k_vec3 wi = v3_scale(V, 1.0f / K_SQRT(d2));
-    float q = r2 / d2, cu = K_SQRT(1.0f - q), su = K_SQRT(q);
-    float cx = 1.0f, sx = 0.0f, facing = 1.0f;
-    float ct = -v3_dot(wi, v3(cone.x, cone.y, cone.z));
-    if (cos_o != -1.0f && ct < cos_o) {
-        float st = k_sine_of(ct);
-        cx = ct * cos_o + st * sin_o;
-        sx = st * cos_o - ct * sin_o;
+    float i = 1.0f / k_max(d2, 0x1p-80f), h = K_SQRT(d2 - r2);
+    float emitted = 1.0f, facing = 1.0f;
+    if (cos_o != -1.0f) {
+        float t = -v3_dot(V, v3(cone.x, cone.y, cone.z));
+        if (!(t >= K_SQRT(d2) * cos_o)) {
+            float s = K_SQRT(k_max(0.0f, d2 - t * t));
+            float x = t * cos_o + s * sin_o, y = s * cos_o - t * sin_o;
+            emitted = x >= h ? 1.0f : (x * h + y * r) * i;
+            if (!(emitted > cos_e))
+                return 0.0f;
+        }
     }
-    float emitted = k_cos_within(cx, sx, cu, su);
-    if (!(emitted > cos_e))
-        return 0.0f;
     if (g.x != 0.0f || g.y != 0.0f || g.z != 0.0f) {
-        float ci = v3_dot(wi, g);
-        facing = k_cos_within(ci, k_sine_of(ci), cu, su);
+        float t = v3_dot(V, g);
+        facing = t >= h ? 1.0f : (t * h + K_SQRT(k_max(0.0f, d2 - t * t)) * r) * i;
         if (!(facing > 0.0f))
             return 0.0f;
     }
-    return ((phi * emitted) * facing) / k_max(d2, 0x1p-80f);
+    return ((phi * emitted) * facing) * i;
 }
 
 /* The chance of going left at an inner node, negative where neither side can send anything. */
