@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ bool exr_recognise(const unsigned char *data, size_t size)
 struct exr_input {
     const struct image_source *source;
     char complaint[256]; /* the library's own words */
+    bool quiet;          /* while threads read, who would write over each other's */
 };
 
 static int64_t input_size(exr_const_context_t ctxt, void *userdata)
@@ -46,7 +48,7 @@ static void input_error(exr_const_context_t ctxt, exr_result_t code, const char 
     (void)code;
     if (ctxt && exr_get_user_data(ctxt, &user) == EXR_ERR_SUCCESS && user) {
         struct exr_input *in = user;
-        if (!in->complaint[0] && msg)
+        if (!in->quiet && !in->complaint[0] && msg)
             snprintf(in->complaint, sizeof in->complaint, "%s", msg);
     }
 }
@@ -156,35 +158,98 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     return exr_decoding_run(r->ctxt, 0, &r->pipe);
 }
 
-static exr_result_t read_scanlines(struct exr_reading *r, const exr_attr_box2i_t *window)
-{
-    int32_t lines;
-    exr_result_t e = exr_get_scanlines_per_chunk(r->ctxt, 0, &lines);
-    if (e == EXR_ERR_SUCCESS && lines <= 0)
-        e = EXR_ERR_BAD_CHUNK_LEADER;
-    for (uint32_t y = 0; e == EXR_ERR_SUCCESS && y < r->image->height; y += (uint32_t)lines) {
-        exr_chunk_info_t chunk;
-        e = exr_read_scanline_chunk_info(r->ctxt, 0, window->min.y + (int)y, &chunk);
-        if (e == EXR_ERR_SUCCESS)
-            e = read_chunk(r, &chunk, 0, y);
-    }
-    return e;
-}
+/* The chunks of an image, in rows of as many as stand side by side. */
+struct exr_chunks {
+    const struct exr_reading *prototype; /* what every thread's starts as */
+    struct exr_reading *readings;        /* by thread */
+    int32_t top;
+    bool tiled;
+    uint32_t width, height; /* of a chunk */
+    uint32_t across;
+    size_t count;
+    atomic_int failed; /* exr_result_t of one that did */
+};
 
-static exr_result_t read_tiles(struct exr_reading *r)
+static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *window, bool tiled,
+                                const struct image *im, struct exr_chunks *out)
 {
-    int32_t w, h;
-    exr_result_t e = exr_get_tile_sizes(r->ctxt, 0, 0, 0, &w, &h);
+    int32_t w = (int32_t)im->width, h = 0;
+    exr_result_t e = tiled ? exr_get_tile_sizes(ctxt, 0, 0, 0, &w, &h)
+                           : exr_get_scanlines_per_chunk(ctxt, 0, &h);
     if (e == EXR_ERR_SUCCESS && (w <= 0 || h <= 0))
         e = EXR_ERR_BAD_CHUNK_LEADER;
-    for (uint32_t y = 0; e == EXR_ERR_SUCCESS && y < r->image->height; y += (uint32_t)h)
-        for (uint32_t x = 0; e == EXR_ERR_SUCCESS && x < r->image->width; x += (uint32_t)w) {
-            exr_chunk_info_t chunk;
-            e = exr_read_tile_chunk_info(r->ctxt, 0, (int)(x / (uint32_t)w), (int)(y / (uint32_t)h),
-                                         0, 0, &chunk);
-            if (e == EXR_ERR_SUCCESS)
-                e = read_chunk(r, &chunk, x, y);
-        }
+    if (e != EXR_ERR_SUCCESS)
+        return e;
+    out->top = window->min.y;
+    out->tiled = tiled;
+    out->width = (uint32_t)w;
+    out->height = (uint32_t)h;
+    out->across = (im->width - 1) / out->width + 1;
+    out->count = (size_t)out->across * ((im->height - 1) / out->height + 1);
+    return EXR_ERR_SUCCESS;
+}
+
+static exr_result_t read_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i)
+{
+    uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
+    exr_chunk_info_t chunk;
+    exr_result_t e =
+        c->tiled
+            ? exr_read_tile_chunk_info(r->ctxt, 0, (int)column, (int)row, 0, 0, &chunk)
+            : exr_read_scanline_chunk_info(r->ctxt, 0, c->top + (int)(row * c->height), &chunk);
+    return e == EXR_ERR_SUCCESS ? read_chunk(r, &chunk, column * c->width, row * c->height) : e;
+}
+
+static void end_reading(struct exr_reading *r)
+{
+    if (r->started)
+        exr_decoding_destroy(r->ctxt, &r->pipe);
+    free(r->unwanted);
+}
+
+static void read_in_thread(void *ctx, size_t i, unsigned thread)
+{
+    struct exr_chunks *c = ctx;
+    if (atomic_load(&c->failed) != EXR_ERR_SUCCESS)
+        return;
+    exr_result_t e = read_nth(c, &c->readings[thread], i);
+    if (e != EXR_ERR_SUCCESS)
+        atomic_store(&c->failed, (int)e);
+}
+
+/* Chunks are packed by themselves, so threads take turns. False when it did not work out: one after
+ * the other then finds the same fault, and says which chunk has it. */
+static bool read_in_parallel(struct exr_chunks *c)
+{
+    static const size_t worth = (size_t)1 << 20; /* pixels: threads take a while to start */
+    const struct image *im = c->prototype->image;
+    unsigned threads = parallel_threads();
+    if (threads < 2 || c->count < 2 || (size_t)im->width * im->height < worth)
+        return false;
+    c->readings = malloc(threads * sizeof *c->readings);
+    if (!c->readings)
+        return false;
+    for (unsigned t = 0; t < threads; t++)
+        c->readings[t] = *c->prototype;
+    c->prototype->in->quiet = true;
+    parallel_for(c->count, threads, read_in_thread, c);
+    c->prototype->in->quiet = false;
+    for (unsigned t = 0; t < threads; t++)
+        end_reading(&c->readings[t]);
+    free(c->readings);
+    return atomic_load(&c->failed) == EXR_ERR_SUCCESS;
+}
+
+static exr_result_t read_chunks(struct exr_reading *r, const exr_attr_box2i_t *window, bool tiled)
+{
+    struct exr_chunks c = {.prototype = r};
+    exr_result_t e = find_chunks(r->ctxt, window, tiled, r->image, &c);
+    if (e != EXR_ERR_SUCCESS || read_in_parallel(&c))
+        return e;
+    struct exr_reading alone = *r;
+    for (size_t i = 0; i < c.count && e == EXR_ERR_SUCCESS; i++)
+        e = read_nth(&c, &alone, i);
+    end_reading(&alone);
     return e;
 }
 
@@ -234,10 +299,7 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
         return status;
     }
     r.image = &image;
-    e = storage == EXR_STORAGE_SCANLINE ? read_scanlines(&r, &window) : read_tiles(&r);
-    if (r.started)
-        exr_decoding_destroy(ctxt, &r.pipe);
-    free(r.unwanted);
+    e = read_chunks(&r, &window, storage == EXR_STORAGE_TILED);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its pixels cannot be read");
     *out = image;

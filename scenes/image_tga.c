@@ -107,11 +107,31 @@ static enum status read_texel(struct decoding *d, unsigned char *to)
     return STATUS_OK;
 }
 
+/* `count` texels of 24 or 32 bits that are there. */
+static void read_bytes(struct decoding *d, unsigned char *to, size_t count)
+{
+    const unsigned char *p = d->s->data + d->at;
+    size_t from = d->t->bits / 8, n = d->channels;
+    for (size_t i = 0; i < count; i++, p += from, to += n) {
+        to[0] = p[2];
+        to[1] = p[1];
+        to[2] = p[0];
+        if (n == 4)
+            to[3] = p[3];
+    }
+    d->at += count * from;
+}
+
 /* Texels in the file's order; packets may run over the ends of rows. */
 static enum status read_texels(struct decoding *d, unsigned char *to)
 {
     size_t count = (size_t)d->t->width * d->t->height, n = d->channels;
     enum status s = STATUS_OK;
+    bool plain = d->t->kind == KIND_COLOR && d->t->bits >= 24;
+    if (!d->t->rle && plain && count <= (d->s->size - d->at) / (d->t->bits / 8)) {
+        read_bytes(d, to, count);
+        return STATUS_OK;
+    }
     if (!d->t->rle) {
         for (size_t i = 0; i < count && s == STATUS_OK; i++)
             s = read_texel(d, to + i * n);
