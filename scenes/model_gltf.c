@@ -679,6 +679,19 @@ static struct gltf_bytes find_json(struct gltf *g)
     return out;
 }
 
+/* By the name or the first bytes: other files are not read here. */
+static bool may_be_gltf(const char *path)
+{
+    size_t n = strlen(path);
+    char magic[4] = {0};
+    FILE *f = fopen(path, "rbe");
+    size_t got = f ? fread(magic, 1, sizeof magic, f) : 0;
+    if (f)
+        fclose(f);
+    return (got == sizeof magic && memcmp(magic, "glTF", sizeof magic) == 0) ||
+           (n > 5 && strcasecmp(path + n - 5, ".gltf") == 0);
+}
+
 static void check_extensions(struct gltf *g)
 {
     /* Without these the geometry is not there. */
@@ -722,6 +735,8 @@ bool source_read_gltf(struct source *s)
     struct gltf g = {.s = s};
     struct error why;
     char *data;
+    if (!may_be_gltf(s->path))
+        return false;
     if (file_read(&s->arena, s->path, file_max, &data, &g.file.size, &why) != STATUS_OK)
         source_refuse(s, why.code, "%s", why.msg);
     g.file.data = (const unsigned char *)data;
