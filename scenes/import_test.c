@@ -87,7 +87,7 @@ static const struct material *material_of(const struct imported *i, const char *
         if (strcmp(i->scene->materials[k].name, name) == 0)
             return &i->scene->materials[k];
     fail_msg("there is no material %s in\n%s", name, i->import.text);
-    return NULL;
+    abort();
 }
 
 static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fmax(1, fabs(b)); }

@@ -46,29 +46,31 @@ static enum status read_description(struct loader *l, struct model_file *f)
     return STATUS_OK;
 }
 
-static enum status open_file(struct loader *l, const struct json *at, enum model_layout layout,
-                             struct model_file **out)
+/* NULL on failure, with the status. */
+static struct model_file *open_file(struct loader *l, const struct json *at,
+                                    enum model_layout layout, enum status *status)
 {
     const char *path;
-    TRY(read_path(&l->d, at, &path));
-    for (struct model_file *f = l->files; f; f = f->next)
-        if (f->layout == layout && strcmp(f->path, path) == 0) {
-            *out = f;
-            return STATUS_OK;
-        }
     struct error why;
     struct model model;
-    if (model_import(path, layout, &model, &why) != STATUS_OK)
-        return file_failed(&l->d, at, &why);
+    if ((*status = read_path(&l->d, at, &path)) != STATUS_OK)
+        return NULL;
+    for (struct model_file *f = l->files; f; f = f->next)
+        if (f->layout == layout && strcmp(f->path, path) == 0)
+            return f;
+    if (model_import(path, layout, &model, &why) != STATUS_OK) {
+        *status = file_failed(&l->d, at, &why);
+        return NULL;
+    }
     struct model_file *f = add_file(l, at, path, layout);
     if (!f) {
         model_close(&model);
-        return document_memory(&l->d);
+        *status = document_memory(&l->d);
+        return NULL;
     }
     f->model = model;
-    TRY(read_description(l, f));
-    *out = f;
-    return STATUS_OK;
+    *status = read_description(l, f);
+    return *status == STATUS_OK ? f : NULL;
 }
 
 struct loaded_model *add_model(struct loader *l, const struct json *named_by)
@@ -86,11 +88,13 @@ enum status open_model(struct loader *l, const struct json *file, const struct j
                        struct loaded_model **out)
 {
     struct document *d = &l->d;
-    struct model_file *f;
+    enum status status;
     int64_t number = 0;
     if (part)
         TRY(read_integer(d, part, 0, UINT32_MAX, &number));
-    TRY(open_file(l, file, part ? MODEL_PARTS : MODEL_WHOLE, &f));
+    struct model_file *f = open_file(l, file, part ? MODEL_PARTS : MODEL_WHOLE, &status);
+    if (!f)
+        return status;
     if (part && (uint64_t)number >= f->model.part_count)
         return json_error(d->err, d->file, part, STATUS_RANGE,
                           "found %lld, expected one of the model's %llu parts, from 0",
