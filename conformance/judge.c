@@ -1,4 +1,5 @@
 #include "judge.h"
+#include "steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -232,7 +233,9 @@ static enum status judge_first_samples(const struct scene *s, const char *device
         st = device_load(d, s, job->launch.bvh, NULL, err);
     if (st == STATUS_OK)
         st = device_build(d, &job->launch, NULL, err);
-    if (st == STATUS_OK && job->launch.mode != MODE_FAST) {
+    const double systematic =
+        job->launch.mode == MODE_FAST ? JUDGE_SYSTEMATIC_FAST : JUDGE_SYSTEMATIC_DEVICE;
+    if (st == STATUS_OK && job->launch.mode != MODE_FAST && steps_follow(s)) {
         st = conform_lockstep(d, s, &first, LOCKSTEP_SAMPLES, &v, err);
         if (st == STATUS_OK && v.divergent) {
             j->verdict = VERDICT_FAIL;
@@ -242,10 +245,10 @@ static enum status judge_first_samples(const struct scene *s, const char *device
         first.sample_count = 1;
         st = judge_render(d, s, &first, &film, err);
         if (st == STATUS_OK)
-            st = judge_pair(s, &first, &film, JUDGE_SYSTEMATIC_FAST, UINT64_MAX, &p, err);
+            st = judge_pair(s, &first, &film, systematic, UINT64_MAX, &p, err);
         if (st == STATUS_OK && p.z.p < JUDGE_LEVEL) {
             j->verdict = VERDICT_FAIL;
-            pair_judgement_text(&p, JUDGE_SYSTEMATIC_FAST, j->reason, sizeof j->reason);
+            pair_judgement_text(&p, systematic, j->reason, sizeof j->reason);
         }
     }
     pair_judgement_free(&p);

@@ -21,6 +21,14 @@ static const struct material *material_of(const struct scene *s, uint32_t primit
     return &s->materials[scene_material_of(s, primitive)];
 }
 
+bool steps_follow(const struct scene *s)
+{
+    for (size_t i = 0; i < s->material_count; i++)
+        if (s->materials[i].medium.present || s->materials[i].interface)
+            return false;
+    return true;
+}
+
 enum status steps_open(const struct scene *s, const struct reference *r,
                        const struct device_info *device, const struct render_job *job,
                        struct steps **out, struct error *err)
