@@ -293,3 +293,63 @@ struct vec3 film_value(const struct reference *r, struct vec3 L)
     return vec3(clamp(L.x, 0, r->film_limit), clamp(L.y, 0, r->film_limit),
                 clamp(L.z, 0, r->film_limit));
 }
+
+/* ---- one vertex by itself ------------------------------------------------------------------- */
+
+static double least_alpha(const struct lobes *l)
+{
+    double least = 1;
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct lobe *x = &l->lobe[i];
+        bool base = x->kind == LOBE_BASE && (x->base.type == MATERIAL_ROUGH_CONDUCTOR ||
+                                             x->base.type == MATERIAL_PRINCIPLED);
+        if (!x->delta)
+            least = fmin(least, base ? x->base.alpha : x->ax > 0 ? fmin(x->ax, x->ay) : 1);
+    }
+    return least;
+}
+
+/* d turned away from `middle` by the small angle. */
+static struct vec3 nudged(struct vec3 d, struct vec3 middle, double angle)
+{
+    struct vec3 apart = sub(d, middle);
+    double length = sqrt(dot(apart, apart));
+    return length > 0 ? add(d, scale(angle / length, apart)) : d;
+}
+
+void reference_scatter(const struct reference *r, const struct reference_job *job,
+                       const struct reference_vertex *v, const double wi[3], const double u[3],
+                       struct reference_scattered *out)
+{
+    struct arrival from = camera_arrival(r, job, v->x, v->y, v->sample);
+    struct hit hit = {.primitive = v->primitive,
+                      .t = v->t,
+                      .P = from_double(v->P),
+                      .Ng = from_double(v->Ng),
+                      .Ns = from_double(v->Ns),
+                      .uv = {v->uv[0], v->uv[1]}};
+    struct shader_thread *shaders = shader_thread_take(r->shaders);
+    struct surface at;
+    struct lobes_sample s;
+    from.ray = (struct ray){from_double(v->origin), from_double(v->direction)};
+    from.k = v->k, from.length = v->length, from.raytype = v->raytype;
+    from.dx.d = nudged(from.dx.d, from.ray.d, v->nudge);
+    from.dy.d = nudged(from.dy.d, from.ray.d, v->nudge);
+    surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at, NULL);
+    shader_thread_give(r->shaders, shaders);
+    *out =
+        (struct reference_scattered){.lit = lobes_lit(&at.lobes), .least = least_alpha(&at.lobes)};
+    to_double(at.emitted, out->emitted);
+    if (out->lit)
+        (void)lobes_side(&at.lobes, -1, &out->through); /* that number goes through */
+    if (wi)
+        to_double(lobes_eval(&at.lobes, from_double(wi), &out->pdf_w), out->F);
+    if (!u || !lobes_sample(&at.lobes, u, &s))
+        return;
+    out->ok = true;
+    out->delta = s.delta;
+    out->q = s.q;
+    out->pdf_w = s.pdf_w;
+    out->raytype = ray_type(s.ray, v->raytype);
+    to_double(s.wi, out->wi), to_double(s.weight, out->weight);
+}

@@ -179,16 +179,20 @@ K_FN uint k_lobe_ray(const struct k_lobe *l)
 
 /* ---- reflectance ---------------------------------------------------------------------------- */
 
-/* Section 7's dielectric at the cosine c; 1 for eta <= 0. */
+/* Section 7's dielectric between the cosines c and ct of the two sides. */
+K_FN float k_fresnel_between(float eta, float c, float ct)
+{
+    float rs = (c - eta * ct) / (c + eta * ct);
+    float rp = (eta * c - ct) / (eta * c + ct);
+    return 0.5f * (rs * rs + rp * rp);
+}
+/* The same at the cosine c; 1 for eta <= 0. */
 K_FN float k_fresnel_dielectric(float eta, float c)
 {
     float s2 = (1.0f - c * c) / (eta * eta);
     if (!(eta > 0.0f) || s2 >= 1.0f)
         return 1.0f;
-    float ct = K_SQRT(1.0f - s2);
-    float rs = (c - eta * ct) / (c + eta * ct);
-    float rp = (eta * c - ct) / (eta * c + ct);
-    return 0.5f * (rs * rs + rp * rp);
+    return k_fresnel_between(eta, c, K_SQRT(1.0f - s2));
 }
 K_FN struct k_vec3 k_lobe_fresnel(const struct k_lobe *l, float c)
 {
@@ -393,9 +397,13 @@ K_FN struct k_vec3 k_facet_eval(const struct k_lobe *l, struct k_vec3 wo, struct
         return v3_scale(k_lobe_fresnel(l, c), (D * g2) / ((4.0f * wo.z) * wi.z));
     }
     float j = c + l->eta * d, ad = K_ABS(d);
+    struct k_vec3 through = k_lobe_transmittance(l, c);
+    if (l->fresnel == K_FRESNEL_DIELECTRIC) { /* ct is |d|, which the root loses near 0 */
+        float t = l->eta > 0.0f ? 1.0f - k_fresnel_between(l->eta, c, ad) : 0.0f;
+        through = v3(t, t, t);
+    }
     *pdf_w = ph * (((l->eta * l->eta) * ad) / (j * j));
-    return v3_scale(k_lobe_transmittance(l, c),
-                    ((D * g2) * (c * ad)) / ((wo.z * K_ABS(wi.z)) * (j * j)));
+    return v3_scale(through, ((D * g2) * (c * ad)) / ((wo.z * K_ABS(wi.z)) * (j * j)));
 }
 /* wo refracted at a facet h: 0 on total reflection. */
 K_FN int k_refract(float eta, struct k_vec3 wo, struct k_vec3 h, struct k_vec3 *wi)

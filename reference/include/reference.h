@@ -115,6 +115,30 @@ void reference_bsdf_eval(const struct reference *r, uint32_t material, const dou
 bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
                            bool entering, const double wo[3], const double u[3], double wi[3],
                            double weight[3], double *pdf_w, bool *delta);
+/* A vertex of a path as a renderer met it, to be judged by itself: with shaders and lists of lobes
+ * the material alone does not say what it does. */
+struct reference_vertex {
+    uint32_t x, y, sample, k; /* k = 1: shaders ask for the neighbours' camera rays */
+    uint32_t primitive, raytype;
+    double origin[3], direction[3], t, length; /* length: sum of t over the vertices 1 to k */
+    double P[3], Ng[3], Ns[3], uv[2];          /* normals as stored, not turned */
+    double nudge; /* by which the neighbours' rays are turned further away: how the rounding of
+                     their directions is felt */
+};
+struct reference_scattered {
+    double F[3], pdf_w; /* eval: sum of weight f |cos|, and the density */
+    double through;     /* the chance that a light sample goes to -Ng */
+    double emitted[3];  /* by the shader */
+    double wi[3], weight[3];
+    double q;         /* of a sampled direction's side */
+    double least;     /* the smallest alpha of any lobe, 1 when there is none */
+    uint32_t raytype; /* of the ray that goes on */
+    bool delta, ok, lit;
+};
+/* wi (may be NULL): the direction to be evaluated; u (may be NULL): lobe choice, direction. */
+void reference_scatter(const struct reference *r, const struct reference_job *job,
+                       const struct reference_vertex *v, const double wi[3], const double u[3],
+                       struct reference_scattered *out);
 /* Light sample from point P with geometric normal Ng already turned to the lit side (section 5),
  * offset as from a primitive no larger than P's coordinates; u: choice, light, light. Le is
  * unoccluded radiance; false when it cannot contribute. */
