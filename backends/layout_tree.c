@@ -87,7 +87,7 @@ static enum status region_tree(const struct scene *s, const struct prototype *pr
         return error_msg(err, STATUS_MEMORY, "out of memory for the boxes of %zu primitives",
                          count);
     parallel_for((r.primitives + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &r);
-    if (count > r.primitives)
+    if (instances && count > r.primitives)
         memcpy(r.boxes + r.primitives, instances, s->instance_count * sizeof *instances);
     enum status st = bvh2_build(r.boxes, count, max_leaf, out, err);
     free(r.boxes);

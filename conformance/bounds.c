@@ -210,12 +210,12 @@ double primitive_extent(const struct scene *s, uint32_t primitive)
 
 double primitive_offset(const struct scene *s, uint32_t primitive)
 {
-    const struct instance *n = scene_instance_of(s, primitive);
+    const struct instance *n = scene_instance_of(s, primitive), *same;
     double e = primitive_extent(s, primitive), S, L, m = 0;
     uint32_t corner[3];
     if (!n)
         return e;
-    corners_of(s, primitive, corner, &n);
+    corners_of(s, primitive, corner, &same);
     instance_factors(n, &S, &L);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)

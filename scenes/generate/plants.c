@@ -177,9 +177,7 @@ int main(int argc, char **argv)
     }
     struct mesh m = {.P = malloc(VERTICES_MAX * sizeof *m.P),
                      .triangles = malloc(TRIANGLES_MAX * sizeof *m.triangles)};
-    if (!m.P || !m.triangles)
-        return 1;
-    bool ok = true;
+    bool ok = m.P && m.triangles;
     for (size_t i = 0; ok && i < sizeof plants / sizeof *plants; i++) {
         state = (uint32_t)i + 1;
         m.vertices = m.count = 0;
