@@ -16,10 +16,8 @@ static const char *const defines[] = {
 };
 
 const struct kernel_entry_info kernel_entries[ENTRY_COUNT] = {
-    [ENTRY_RENDER] = {"k_render", PART_RENDER},
-    [ENTRY_TRACE] = {"k_trace", PART_TRACE},
-    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER},
-    [ENTRY_PROBE] = {"k_probe", PART_PROBE},
+    [ENTRY_RENDER] = {"k_render", PART_RENDER},         [ENTRY_TRACE] = {"k_trace", PART_TRACE},
+    [ENTRY_ARITHMETIC] = {"k_arithmetic", PART_RENDER}, [ENTRY_PROBE] = {"k_probe", PART_PROBE},
     [ENTRY_PASSES] = {"k_passes", PART_PASSES},
 };
 

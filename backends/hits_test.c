@@ -130,7 +130,8 @@ struct grove {
     float scale;
 };
 static const struct grove groves[] = {
-    {0, 0, 1, 1, 1}, {0, 0, 3, 40, 1}, {50, 4, 5, 100, 1}, {300, 20, 9, 400, 30}, {9, 1, 6, 60, 1e-3f},
+    {0, 0, 1, 1, 1},       {0, 0, 3, 40, 1},     {50, 4, 5, 100, 1},
+    {300, 20, 9, 400, 30}, {9, 1, 6, 60, 1e-3f},
 };
 
 /* Trees of two levels: the hit is brute force's, which knows neither level. */

@@ -384,9 +384,11 @@ static void log_shading(struct text *log, const struct asl_globals *g, const str
 /* The U that lobes are brushed along: none on triangles without texture coordinates. */
 static struct vec3 brush_direction(const struct scene *s, uint32_t primitive, struct vec3 U)
 {
-    bool plain = primitive < s->triangle_count &&
-                 !(s->UV && (s->triangle_flags[primitive] & TRIANGLE_HAS_UV));
-    return plain ? gray(0) : U;
+    if (!is_triangle(s, primitive))
+        return U;
+    struct triangle at = triangle_at(s, primitive);
+    bool has_uv = s->UV && (s->triangle_flags[at.stored] & TRIANGLE_HAS_UV);
+    return has_uv ? U : gray(0);
 }
 
 /* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
