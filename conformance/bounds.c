@@ -482,13 +482,37 @@ void texture_expected(const struct texture *t, const double uv[2], double out[4]
                  (c[2][k] * (1 - fx) + c[3][k] * fx) * fy;
 }
 
-uint32_t light_primitive(const struct scene *s, uint32_t light)
+uint32_t light_primitive(const struct scene *s, uint32_t light, uint32_t *count)
 {
-    uint32_t i = 0;
+    *count = 0;
     for (size_t id = 0; id < scene_primitive_count(s); id++)
-        if (material_emits(&s->materials[s->primitive_material[id]]) && i++ == light)
+        if (material_emits(&s->materials[s->primitive_material[id]]) && (*count)++ == light)
             return (uint32_t)id;
     return UINT32_MAX;
+}
+
+/* The share of a spot's intensity at cosine c. */
+static double spot_share(const struct light *l, double c)
+{
+    double outer = cos(l->angle), t = (c - outer) / fmax(cos(l->inner_angle) - outer, 1e-6);
+    t = fmin(fmax(t, 0), 1);
+    return t * t * (3 - 2 * t);
+}
+
+/* The cosine is a sum of products of a normalised direction, and cos(angle) is rounded. */
+void spot_spread(const struct arithmetic *a, const struct light *l, const double d[3], double t,
+                 double spread[3])
+{
+    double axis[3], error = roundings(a, 16, 1, 1), most = 0;
+    spread[0] = spread[1] = spread[2] = 0;
+    if (l->type != LIGHT_SPOT)
+        return;
+    vec_load(axis, l->direction);
+    double c = -vec_dot(d, axis), share = spot_share(l, c);
+    for (int sign = -1; sign <= 1; sign += 2)
+        most = fmax(most, fabs(spot_share(l, c + sign * error) - share));
+    for (int k = 0; k < 3; k++)
+        spread[k] = (double)l->intensity[k] / (t * t) * most;
 }
 
 /* uv of section 4 at a point of the primitive. */
@@ -594,4 +618,8 @@ struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const dou
 double bsdf_roundings(const struct arithmetic *a) { return roundings(a, 96, 10, 6); }
 double direction_roundings(const struct arithmetic *a) { return roundings(a, 64, 4, 4); }
 double root_step(const struct arithmetic *a) { return roundings(a, 4, 0, 2); }
+double choice_roundings(const struct arithmetic *a, const struct scene *s)
+{
+    return s->light_choice == LIGHT_CHOICE_TREE ? roundings(a, 64 * 16, 64 * 2, 64 * 3) : 0;
+}
 double light_roundings(const struct arithmetic *a) { return roundings(a, 64, 4, 2); }

@@ -90,8 +90,12 @@ void texture_expected(const struct texture *t, const double uv[2], double out[4]
  * unless it is textured: what the texture does within the error of the point's uv (hit_bounds). */
 void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
                      const double o[3], const double d[3], double t, double spread[3]);
-/* The primitive that is area light `light`; UINT32_MAX: there is none such. */
-uint32_t light_primitive(const struct scene *s, uint32_t light);
+/* The same for a light without a surface that is met along d at distance t: a spot's profile is
+ * steep. */
+void spot_spread(const struct arithmetic *a, const struct light *l, const double d[3], double t,
+                 double spread[3]);
+/* The primitive that is area light `light`, else UINT32_MAX and in *count how many there are. */
+uint32_t light_primitive(const struct scene *s, uint32_t light, uint32_t *count);
 /* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
 /* Errors of GGX in float32 for local wo and wi, with h their half vector, q = h.x^2 + h.y^2 +
@@ -124,6 +128,10 @@ double direction_roundings(const struct arithmetic *a);
 /* Of a light sample's density, relative: d^2 / (cos A), or a cone's 1 / (2 pi (1 - cos)) with a
  * root and two divisions in it, and the choice's share. */
 double light_roundings(const struct arithmetic *a);
+/* Of the probability of a light's choice, relative: nothing where a table holds it. Each level of a
+ * descent through a light tree divides sums of importances, which take some 16 roundings, 2
+ * divisions and 3 roots; 64 levels are more than the trees of a million lights have. */
+double choice_roundings(const struct arithmetic *a, const struct scene *s);
 /* How far a BSDF's second number moves by the root that is taken of it: a root's error e is an
  * input's error 2 e. */
 double root_step(const struct arithmetic *a);

@@ -83,7 +83,10 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
     tally_near(t, v[0], a.value[3],
                a.spread[3] + direction * (isfinite(a.value[3]) ? a.value[3] : 0), "%s: distance",
                where);
-    tally_near(t, v[1], a.value[4], a.spread[4] + light_roundings(&arithmetic) * a.value[4],
+    tally_near(t, v[1], a.value[4],
+               a.spread[4] +
+                   (light_roundings(&arithmetic) + choice_roundings(&arithmetic, c->scene)) *
+                       a.value[4],
                "%s: pdf", where);
     get(v, out + 7, 3);
     if (isinf(a.value[3])) { /* the environment: radiance at rounded map coordinates */
@@ -91,10 +94,14 @@ static void compare_light(struct tally *t, const struct run_context *c, const ui
         environment_spread(&arithmetic, c->reference, a.value, spread);
         for (int i = 0; i < 3; i++)
             a.spread[5 + i] += spread[i];
-    } else if (light_primitive(c->scene, out[1]) != UINT32_MAX) {
-        double spread[3];
-        emission_spread(&arithmetic, c->scene, light_primitive(c->scene, out[1]), x, a.value,
-                        a.value[3], spread);
+    } else {
+        double spread[3] = {0};
+        uint32_t area_lights, primitive = light_primitive(c->scene, out[1], &area_lights);
+        if (primitive != UINT32_MAX)
+            emission_spread(&arithmetic, c->scene, primitive, x, a.value, a.value[3], spread);
+        else if (out[1] - area_lights < c->scene->light_count)
+            spot_spread(&arithmetic, &c->scene->lights[out[1] - area_lights], a.value, a.value[3],
+                        spread);
         for (int i = 0; i < 3; i++)
             a.spread[5 + i] += spread[i];
     }

@@ -352,10 +352,9 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
 
 /* ---- light that is seen -------------------------------------------------------------- */
 
-/* The emitter's choice from where the ray starts, for samples that the vertex before would take to
- * that side; *relative: its error. With a tree the reference is asked again from points moved by
- * their rounding, and every level of a descent (64 at most, for bounds) takes importances of some
- * 16 roundings, 4 divisions and 3 roots into account. */
+/* The probability of the emitter's choice from where the ray starts, for samples that the vertex
+ * before would take to that side; *relative: its error. With a tree the reference is asked again
+ * from points moved by their rounding. */
 static double emitter_chance(const struct steps *s, const struct path_vertex *v,
                              const struct path_vertex *previous, double *relative)
 {
@@ -376,7 +375,7 @@ static double emitter_chance(const struct steps *s, const struct path_vertex *v,
         }
         spread += most;
     }
-    *relative = spread / chance + roundings(&s->arithmetic, 64 * 16, 64 * 4, 64 * 3);
+    *relative = spread / chance + choice_roundings(&s->arithmetic, s->scene);
     return chance;
 }
 
@@ -733,7 +732,9 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
         const double none[3] = {0};
         return vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
     }
-    double bound[3], pdf_bound = a.spread[3] + light_roundings(&s->arithmetic) * a.value[3];
+    double bound[3], pdf_bound = a.spread[3] + (light_roundings(&s->arithmetic) +
+                                                choice_roundings(&s->arithmetic, s->scene)) *
+                                                   a.value[3];
     for (int i = 0; i < 3; i++)
         bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
     if (vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
@@ -764,9 +765,13 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
         environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
         for (int c = 0; c < 3; c++)
             a.spread[5 + c] += spread[c];
-    } else if (v->light < s->area_lights) {
-        double spread[3];
-        emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
+    } else {
+        double spread[3] = {0};
+        if (v->light < s->area_lights)
+            emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
+                            a.value[4], spread);
+        else if (is_delta_light(s, v->light))
+            spot_spread(&s->arithmetic, &s->scene->lights[v->light - s->area_lights], v->light_wi,
                         a.value[4], spread);
         for (int c = 0; c < 3; c++)
             a.spread[5 + c] += spread[c];
