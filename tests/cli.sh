@@ -215,6 +215,20 @@ case_unwritable_folder()
     nothing_in out
 }
 
+# Debian's models of the formats that are tested: each is imported and gives a picture, or is refused with a reason.
+case_import_testmodels()
+{
+    local cache=${ISOPHOTE_CACHE-${XDG_CACHE_HOME-$HOME/.cache}/isophote} folder
+    folder=${ISOPHOTE_DATA-$cache/data}/assimp-testmodels/usr/share/assimp/models
+    [ -d "$folder" ] || skip "no assimp-testmodels; get them with: scenes/real/fetch assimp-testmodels"
+    run 0 import --check "$folder"/{OBJ,PLY,STL,3DS,Collada,FBX,glTF,glTF2,invalid}
+    prints '^149 models: 110 imported and rendered, 39 refused, 0 failed$'
+    ! grep -Eq 'refused +0  [^ ]+ *$' stdout || fail "a model is refused without a reason"
+    prints '^gltf +imported +24  glTF2/textureTransform/TextureTransformTest.gltf'
+    prints '^ply +imported +12  PLY/cube_binary.ply'
+    prints '^gltf +refused +0  glTF2/draco/2CylinderEngine.gltf .*KHR_draco_mesh_compression'
+}
+
 # All of a file or none, and no empty store for it.
 # A model as a scene: what is made, what is said, and that it renders.
 case_import_model()
