@@ -1,0 +1,131 @@
+/* Shaders joined to the kernel: what they emit arrives, parameters are no part of the text, and
+ * what cannot run says where it stands. */
+#include "shade_scene.h"
+#include "test_scenes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A wall before the camera; %s: its materials "left" and "right". */
+static struct scene *wall(const char *left, const char *right)
+{
+    char text[4096];
+    (void)snprintf(
+        text, sizeof text,
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
+        "\"film\": {\"width\": 8, \"height\": 8}, \"render\": {\"spp\": 1, \"max_depth\": 2},"
+        "\"materials\": {\"left\": %s, \"right\": %s}, \"objects\": ["
+        "{\"type\": \"rectangle\", \"material\": \"left\", \"transform\": [{\"translate\": [-1, 0, "
+        "0]}]},"
+        "{\"type\": \"rectangle\", \"material\": \"right\", \"transform\": [{\"translate\": [1, 0, "
+        "0]}]}]}",
+        left, right);
+    return scene_from_text(text);
+}
+
+#define GLOW(parameter)                                                                            \
+    "{\"type\": \"shader\", \"emission_bound\": 8, \"parameters\": {\"k\": " parameter "},"        \
+    "\"source\": \"surface glow(float k = 1) { Ci = k * emission(); }\"}"
+
+static enum status render(struct device *d, struct scene *s, struct film *film, struct error *err)
+{
+    const struct render_job job = {
+        .width = 8, .height = 8, .sample_count = 1, .max_depth = 2, .rr_depth = 2};
+    must(film_init(film, 8, 8, film_exponent(s), err), err);
+    return device_render(d, &job, film, true, NULL, err);
+}
+
+/* Halves and doubles are exact: each half of the film holds its own parameter. */
+static void emission_arrives(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = wall(GLOW("0.25"), GLOW("4"));
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct film film = {0};
+    must(render(d, s, &film, &err), &err);
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++) {
+            const double k = x < 4 ? 0.25 : 4;
+            const int64_t *sum = film.sums + 4 * (8 * y + x);
+            for (int c = 0; c < 3; c++)
+                assert_true(ldexp((double)sum[c], -film.exponent) == k);
+            assert_int_equal(sum[3], 1);
+        }
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+}
+
+static void parameters_stay_out_of_the_text(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = wall(GLOW("0.25"), GLOW("4")), *t = wall(GLOW("0.5"), GLOW("3"));
+    struct shade_scene a, b, baked;
+    must(shade_scene_make(s, false, &a, &err), &err);
+    must(shade_scene_make(t, false, &b, &err), &err);
+    must(shade_scene_make(s, true, &baked, &err), &err);
+    assert_int_equal(a.materials[0].group, a.materials[1].group);
+    assert_int_not_equal(a.materials[0].args, a.materials[1].args);
+    assert_string_equal(a.hash, b.hash); /* nothing is compiled again */
+    assert_string_not_equal(a.hash, baked.hash);
+    assert_int_not_equal(baked.materials[0].group, baked.materials[1].group);
+    shade_scene_free(&a);
+    shade_scene_free(&b);
+    shade_scene_free(&baked);
+    scene_free(s);
+    scene_free(t);
+}
+
+static void endless_loops_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = wall(
+        "{\"type\": \"shader\", \"source\": \"surface spin() { float x = u;\\nwhile (x < 2) x = x "
+        "* 0.5;\\nCi = x * emission(); }\"}",
+        "{\"type\": \"diffuse\"}");
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct film film = {0};
+    assert_int_equal(render(d, s, &film, &err), STATUS_TIMEOUT);
+    assert_non_null(strstr(err.msg, ":source:2:"));
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+}
+
+static void what_cannot_run_is_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s =
+        wall("{\"type\": \"shader\", \"source\": \"surface talk() {\\n setmessage(\\\"m\\\", "
+             "u); Ci = emission(); }\"}",
+             "{\"type\": \"diffuse\"}");
+    struct device *d = NULL;
+    must(device_open("native", &d, &err), &err);
+    assert_int_equal(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "setmessage"));
+    assert_int_equal(err.line, 2);
+    device_close(d);
+    scene_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(emission_arrives),
+        cmocka_unit_test(parameters_stay_out_of_the_text),
+        cmocka_unit_test(endless_loops_are_named),
+        cmocka_unit_test(what_cannot_run_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
