@@ -141,8 +141,8 @@ static bool write_leaf(const char *path)
         double sum[4] = {0};
         for (int k = 0; k < FINE * FINE; k++) {
             float v[4];
-            leaf((i % N + (k % FINE + 0.5) / FINE) / N, 1 - (i / N + (k / FINE + 0.5) / FINE) / N,
-                 v);
+            int column = i % N, row = i / N, across = k % FINE, down = k / FINE;
+            leaf((column + (across + 0.5) / FINE) / N, 1 - (row + (down + 0.5) / FINE) / N, v);
             for (int c = 0; c < 4; c++)
                 sum[c] += (double)v[c] / (FINE * FINE);
         }
@@ -174,7 +174,8 @@ static bool write_bumps(const char *path)
     const uint8_t *png;
     size_t size;
     for (int i = 0; i < N * N; i++) {
-        double u = (i % N + 0.5) / N, v = 1 - (i / N + 0.5) / N, e = 0.5 / N;
+        int column = i % N, row = i / N;
+        double u = (column + 0.5) / N, v = 1 - (row + 0.5) / N, e = 0.5 / N;
         double n[3] = {-(height(u + e, v) - height(u - e, v)) / (2 * e),
                        -(height(u, v + e) - height(u, v - e)) / (2 * e), 1};
         double len = sqrt(n[0] * n[0] + n[1] * n[1] + 1);
