@@ -39,7 +39,7 @@ static const char *write_texels(struct exporter *x, const struct texture *t, con
     const char *name = arena_printf(x->arena, "%s-texture%u.exr", x->stem, x->texture_files++);
     if (x->dry && name)
         return name;
-    float *texels = malloc(n * channels * sizeof *texels);
+    float *texels = malloc((n ? n * channels : 1) * sizeof *texels);
     if (!texels || !name) {
         free(texels);
         x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);

@@ -61,8 +61,10 @@ static void assert_in_order(const char *text, const char *const *wanted, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         const char *at = strstr(text, wanted[i]);
-        if (!at)
+        if (!at) {
             fail_msg("not found, or out of order: %s", wanted[i]);
+            return;
+        }
         text = at + strlen(wanted[i]);
     }
 }

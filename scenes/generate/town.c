@@ -320,7 +320,8 @@ static void write_square(struct json_writer *w, int i)
     json_end_object(w);
     json_end_object(w);
     json_begin_object(w);
-    triple(w, "translate", 6 * (i % 8) - 21, 0, 13 - 6 * (i / 8));
+    int row = i / 8, column = i % 8;
+    triple(w, "translate", 6 * column - 21, 0, 13 - 6 * row);
     json_end_object(w);
     json_end_array(w);
     json_end_object(w);
