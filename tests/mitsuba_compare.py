@@ -50,7 +50,7 @@ ROWS = [
     ("direct-rectangle", "", 192, 96, 192, EQUAL),
     ("direct-sphere", "", 192, 96, 192, EQUAL),
     ("mitsuba_scenes/materials", "--plugins", 768, 384, 1536, EQUAL),
-    ("mitsuba_scenes/lights", "--plugins", 768, 384, 1536, EQUAL),
+    ("mitsuba_scenes/lights", "--plugins", 3072, 384, 3072, EQUAL),
     ("mitsuba_scenes/media", "--plugins", 1536, 384, 3072, EQUAL),
     ("mitsuba_scenes/instances", "", 768, 384, 1536, EQUAL),
     ("textured", "--lossy", 768, 0, 768, DIFFERS),
