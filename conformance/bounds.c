@@ -584,18 +584,32 @@ void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t
     }
 }
 
+static double scalar_expected(const struct scene *s, const struct scalar_input *in,
+                              const double uv[2], double low, double high)
+{
+    double v = (double)in->value, c[4];
+    if (in->texture >= 0 && v != 0) {
+        texture_expected(&s->textures[in->texture], uv, c);
+        v *= c[in->channel];
+    }
+    return fmin(fmax(v, low), high);
+}
+
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2])
 {
     const struct material *m = &s->materials[material];
+    bool list = material_is_list(m);
+    double r = scalar_expected(s, &m->roughness, uv, 0, 1), alpha = r * r;
+    if (list && m->type == MATERIAL_ROUGH_DIELECTRIC)
+        return alpha < 0.001 ? 1 : fmin(alpha, 0.9999); /* 1 would say that there is no facet */
     if (m->type != MATERIAL_ROUGH_CONDUCTOR && m->type != MATERIAL_PRINCIPLED)
         return 1;
-    double roughness = (double)m->roughness.value, c[4];
-    if (m->roughness.texture >= 0) {
-        texture_expected(&s->textures[m->roughness.texture], uv, c);
-        roughness *= c[m->roughness.channel];
-    }
-    roughness = fmin(fmax(roughness, 0), 1);
-    return fmax(roughness * roughness, 0.001);
+    if (list)
+        alpha *= sqrt(1 - 0.9 * scalar_expected(s, &m->anisotropy, uv, 0, 1));
+    alpha = fmax(alpha, 0.001);
+    if (list && m->type == MATERIAL_PRINCIPLED && m->clearcoat.value != 0)
+        alpha = fmin(alpha, 0.1 - 0.099 * scalar_expected(s, &m->clearcoat_gloss, uv, 0, 1));
+    return alpha;
 }
 
 struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const double wo[3],
@@ -613,6 +627,53 @@ struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const dou
     b.half = roundings(a, 8, 3, 5) * root / alpha;
     b.sampled_density = fmin(1, b.density + 4 * b.half / root);
     return b;
+}
+
+static double fresnel_expected(double eta, double c)
+{
+    double s2 = (1 - c * c) / (eta * eta);
+    if (s2 >= 1)
+        return 1;
+    double ct = sqrt(1 - s2), rs = (c - eta * ct) / (c + eta * ct);
+    double rp = (eta * c - ct) / (eta * c + ct);
+    return 0.5 * (rs * rs + rp * rp);
+}
+
+struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
+                                 uint32_t material, const double uv[2], bool entering,
+                                 const double wo[3], const double wi[3])
+{
+    const struct material *m = &s->materials[material];
+    double alpha = material_alpha(s, material, uv), bent[3], h[3];
+    if (!material_is_list(m) || wi[2] >= 0)
+        return ggx_bounds(a, alpha, wo, wi);
+    double ior = scalar_expected(s, &m->ior, uv, 0.1, 10), eta = entering ? ior : 1 / ior;
+    vec_scale(bent, eta, wi);
+    struct ggx_bounds b = ggx_bounds(a, alpha, wo, bent);
+    if (fabs(eta - 1) < 0.0001)
+        return (struct ggx_bounds){0};
+    if (alpha >= 1) { /* smooth: the root's argument is 1 less a square */
+        b.half = roundings(a, 4, 1, 1) * (1 + 1 / (eta * eta * fmax(-wi[2], 1e-12)));
+        return b;
+    }
+    vec_madd(h, wo, eta, wi);
+    double size = fmax(vec_length(h), 1e-12);
+    vec_normalize(h);
+    double c = fabs(vec_dot(wo, h)), d = fmax(fabs(vec_dot(wi, h)), 1e-12), i = 1 / eta;
+    double j = fmax(fabs(c - eta * d), 1e-12), left = fmax(1 - fresnel_expected(eta, c), 1e-12);
+    /* relative, for a facet that is off by one */
+    double bend = 2 * (1 + eta * i * i * c / d) / j + (1 + i * i * c / d) / d + 4 / (left * d);
+    double off = roundings(a, 8, 1, 1) * (1 + eta) / size;
+    b.density = fmin(1, b.density + bend * off + roundings(a, 16, 4, 1) / left);
+    b.sampled_density = fmin(1, b.sampled_density + bend * b.half + b.density);
+    b.half *= fmax(1, (fabs(i * c - d) + i + i * i * c / d) / 2);
+    b.half += roundings(a, 4, 1, 1) * (1 + i * i / d);
+    return b;
+}
+
+double material_roundings(const struct arithmetic *a, const struct material *m)
+{
+    return material_is_list(m) ? roundings(a, 512, 40, 20) : bsdf_roundings(a);
 }
 
 double bsdf_roundings(const struct arithmetic *a) { return roundings(a, 96, 10, 6); }

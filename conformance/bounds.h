@@ -96,7 +96,8 @@ void spot_spread(const struct arithmetic *a, const struct light *l, const double
                  double spread[3]);
 /* The primitive that is area light `light`, else UINT32_MAX and in *count how many there are. */
 uint32_t light_primitive(const struct scene *s, uint32_t light, uint32_t *count);
-/* GGX alpha of a material at uv: max(roughness^2, 0.001). 1 for materials that have none. */
+/* GGX alpha of a material at uv: max(roughness^2, 0.001), of a list of lobes the least (along
+ * either axis, of a clearcoat too). 1 for materials that have none. */
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2]);
 /* Errors of GGX in float32 for local wo and wi, with h their half vector, q = h.x^2 + h.y^2 +
  * alpha^2 h.z^2. */
@@ -122,6 +123,18 @@ struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const dou
  * of one direction holds one of each, f two such terms (sharing one) and two divisions, the density
  * one and three, the weight a division: 8 and 2; a conductor's reflectance 2 and 4 more. */
 double bsdf_roundings(const struct arithmetic *a);
+/* ggx_bounds of a material that wo sees from outside, if `entering`. For a direction through the
+ * surface h is normalised from wo + eta wi, wi follows h by Snell's law, and f and density hold the
+ * transmittance, which is what rounding leaves of 1 - F, and <wi,h> eta^2 / (<wo,h> + eta
+ * <wi,h>)^2.
+ */
+struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
+                                 uint32_t material, const double uv[2], bool entering,
+                                 const double wo[3], const double wi[3]);
+/* bsdf_roundings of one, or of a list of lobes: their probabilities hold estimates e of which the
+ * least that counts is 0.05, so that the roundings of 1 - F are twenty times as many; exp and log
+ * of a clearcoat's exponent, 14 at most, as many as that. */
+double material_roundings(const struct arithmetic *a, const struct material *m);
 /* Of a sampled direction 2 <wo, h> h - wo, absolute, beside those of ggx_bounds.half: h is
  * normalised, and stands twice. */
 double direction_roundings(const struct arithmetic *a);

@@ -13,8 +13,9 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- a scene of materials ------------------------------------------------------------ */
 
-static const char *const type_names[MATERIAL_TYPE_COUNT] = {"diffuse", "mirror", "rough_conductor",
-                                                            "dielectric", "principled"};
+static const char *const type_names[MATERIAL_TYPE_COUNT] = {
+    "diffuse",    "mirror",           "rough_conductor", "dielectric", "principled",
+    "oren_nayar", "rough_dielectric", "thin_dielectric", "sheen"};
 
 /* One sphere a material: every type over its parameters. The conductor is gold (Johnson and Christy
  * 1972, at 650, 550, 450 nm). */
@@ -55,6 +56,25 @@ static void materials_json(struct text *t)
                      "\"specular\": 0.5",
                      metallic[m], roughness[i]);
     }
+    /* lists of lobes (protocol section 28) */
+    for (size_t i = 0; i < sizeof roughness / sizeof *roughness; i++) {
+        MATERIAL("\"type\": \"rough_conductor\", \"metal\": \"copper\", \"roughness\": %g, "
+                 "\"anisotropy\": %g, \"rotation\": 0.15",
+                 roughness[i], i % 2 ? 0.4 : 0.9);
+        MATERIAL("\"type\": \"principled\", \"base_color\": [0.8, 0.6, 0.3], \"roughness\": %g, "
+                 "\"anisotropy\": 0.6, \"specular_tint\": 0.5, \"clearcoat\": 1, "
+                 "\"clearcoat_gloss\": %g, \"sheen\": 1",
+                 roughness[i], (double)i / 6);
+        MATERIAL("\"type\": \"principled\", \"base_color\": [0.3, 0.6, 0.8], \"roughness\": %g, "
+                 "\"transmission\": %g, \"ior\": %g, \"opacity\": 0.75",
+                 roughness[i], i % 2 ? 1.0 : 0.5, 1.2 + 0.3 * (double)i);
+        MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": %g", roughness[i]);
+        MATERIAL("\"type\": \"sheen\", \"roughness\": %g", roughness[i]);
+        MATERIAL("\"type\": \"oren_nayar\", \"sigma\": %g", 90 * roughness[i]);
+        MATERIAL("\"type\": \"thin_dielectric\", \"ior\": %g", 1 + roughness[i]);
+    }
+    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 3");
+    MATERIAL("\"type\": \"diffuse\", \"opacity\": 0.3");
 #undef MATERIAL
     text_printf(t, "}, \"objects\": [%s], \"environment\": {\"radiance\": 1}}",
                 objects.data ? objects.data : "");
@@ -166,6 +186,8 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     fill_steps(step, x + 6);
     /* the lobe number against a probability that is computed */
     step[3] = roundings(&arithmetic, 16, 1, 0);
+    if (material_is_list(&c->scene->materials[in[0]]))
+        step[3] = material_roundings(&arithmetic, &c->scene->materials[in[0]]);
     step[4] = root_step(&arithmetic);
     answer_spread(ask_sample, &q, x, step, 8, 8, &a);
     int code = !out[0] ? 0 : wi[2] < 0 ? 2 : 1;
@@ -181,8 +203,9 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     t->compared++;
     if (code == 0)
         return;
-    struct ggx_bounds ggx = ggx_bounds(&arithmetic, material_alpha(c->scene, in[0], x + 6), x, wi);
-    double relative = bsdf_roundings(&arithmetic) + ggx.sampled_density;
+    struct ggx_bounds ggx = scatter_bounds(&arithmetic, c->scene, in[0], x + 6, in[3] != 0, x, wi);
+    double relative =
+        material_roundings(&arithmetic, &c->scene->materials[in[0]]) + ggx.sampled_density;
     tally_equal(t, out[1], a.value[7] != 0, "%s: delta", where);
     for (int i = 0; i < 3; i++)
         tally_near(t, wi[i], a.value[i],
@@ -209,9 +232,8 @@ static void compare_eval(struct tally *t, const struct run_context *c, const uin
     get(f, out, 4);
     fill_steps(step, x + 6);
     answer_spread(ask_eval, &q, x, step, 8, 4, &a);
-    struct ggx_bounds ggx =
-        ggx_bounds(&arithmetic, material_alpha(c->scene, in[0], x + 6), x, x + 3);
-    double relative = bsdf_roundings(&arithmetic) + ggx.density;
+    struct ggx_bounds ggx = scatter_bounds(&arithmetic, c->scene, in[0], x + 6, true, x, x + 3);
+    double relative = material_roundings(&arithmetic, &c->scene->materials[in[0]]) + ggx.density;
     for (int i = 0; i < 4; i++)
         tally_near(t, f[i], a.value[i], a.spread[i] + relative * fabs(a.value[i]) + 1e-36,
                    "material %s, wo (%.9g, %.9g, %.9g), wi (%.9g, %.9g, %.9g), uv (%g, %g): %s",
@@ -424,6 +446,21 @@ static enum status draw(struct run_context *c, uint32_t material, const double w
     return case_probe(c, PROBE_BSDF_SAMPLE, in, n, out, err);
 }
 
+/* Can directions above the surface say all of it? */
+static bool is_opaque(const struct material *m)
+{
+    return m->type != MATERIAL_MIRROR && m->type != MATERIAL_DIELECTRIC &&
+           m->type != MATERIAL_ROUGH_DIELECTRIC && m->type != MATERIAL_THIN_DIELECTRIC &&
+           m->transmission.value == 0 && (m->alpha_mode == ALPHA_OPAQUE || m->opacity.value == 1);
+}
+
+/* Lobes narrow one way only are finer than the grid, whose cells are round. */
+static bool is_resolved(const struct scene *s, uint32_t material)
+{
+    const double uv[2] = {0.5, 0.5};
+    return s->materials[material].anisotropy.value == 0 || material_alpha(s, material, uv) > 0.02;
+}
+
 static const double cosines[] = {0.98, 0.7, 0.35, 0.1};
 enum { ANGLES = sizeof cosines / sizeof *cosines, DRAWS = 1 << 14 };
 
@@ -435,9 +472,12 @@ enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err)
     if (s != STATUS_OK)
         return s;
     for (uint32_t m = 0; m < c->scene->material_count; m++)
-        tests += c->scene->materials[m].type == type_of_case(c) ? ANGLES : 0;
+        if (c->scene->materials[m].type == type_of_case(c) && is_opaque(&c->scene->materials[m]) &&
+            is_resolved(c->scene, m))
+            tests += ANGLES;
     for (uint32_t m = 0; m < c->scene->material_count; m++) {
-        if (c->scene->materials[m].type != type_of_case(c))
+        if (c->scene->materials[m].type != type_of_case(c) || !is_opaque(&c->scene->materials[m]) ||
+            !is_resolved(c->scene, m))
             continue;
         for (uint32_t k = 0; k < ANGLES; k++) {
             struct grid g;
@@ -487,7 +527,7 @@ enum status kernel_bsdf_furnace(struct run_context *c, struct error *err)
         return s;
     for (uint32_t m = 0; m < c->scene->material_count; m++) {
         enum material_type type = c->scene->materials[m].type;
-        if (type == MATERIAL_MIRROR || type == MATERIAL_DIELECTRIC)
+        if (!is_opaque(&c->scene->materials[m]))
             continue;
         for (uint32_t k = 0; k < ANGLES; k++) {
             struct grid g;

@@ -29,8 +29,8 @@ static double velvet(struct vec3 wo, struct vec3 wi)
  * Neubelt and Pettineo, SIGGRAPH 2013 course. */
 static double sheen(double roughness, struct vec3 wo, struct vec3 wi)
 {
-    double i = 1 / roughness, z = normalize(add(wo, wi)).z;
-    double d = (2 + i) * pow(sqrt(fmax(0, 1 - z * z)), i) / (2 * PI);
+    struct vec3 h = normalize(add(wo, wi));
+    double i = 1 / roughness, d = (2 + i) * pow(sqrt(h.x * h.x + h.y * h.y), i) / (2 * PI);
     return d / (4 * (wo.z + wi.z - wo.z * wi.z));
 }
 

@@ -270,7 +270,7 @@ K_FN float k_burley(float roughness, struct k_vec3 wo, struct k_vec3 wi)
 K_FN float k_sheen(float r, struct k_vec3 wo, struct k_vec3 wi)
 {
     struct k_vec3 h = v3_normalize(v3_add(wo, wi));
-    float i = 1.0f / r, g = K_SQRT(k_max(0.0f, 1.0f - h.z * h.z));
+    float i = 1.0f / r, g = K_SQRT(h.x * h.x + h.y * h.y);
     float d = ((2.0f + i) * k_pow(g, i)) / K_TWO_PI;
     return d / (4.0f * ((wo.z + wi.z) - wo.z * wi.z));
 }
