@@ -36,10 +36,10 @@ enum kernel_entry {
     ENTRY_COUNT
 };
 
-/* Entries that are compiled together. Render, trace, probe and passes each hold a whole path tracer or most
- * of one, and compilers take seconds for it: so `build` makes the first part, and an API makes the
- * others when run_words first asks for them. Arithmetic is small: what strict mode asks of a device
- * is asked of the very program that will render. */
+/* Entries that are compiled together. Render, trace, probe and passes each hold a whole path tracer
+ * or most of one, and compilers take seconds for it: so `build` makes the first part, and an API
+ * makes the others when run_words first asks for them. Arithmetic is small: what strict mode asks
+ * of a device is asked of the very program that will render. */
 enum program_part {
     PART_RENDER, /* ENTRY_RENDER, ENTRY_ARITHMETIC */
     PART_TRACE,

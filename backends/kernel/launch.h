@@ -103,9 +103,9 @@ struct k_material {
     struct k_scalar specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
         clearcoat_gloss, transmission, sigma, opacity;
     k_word emission_texture; /* 0: none; else its index + 1 */
-    k_word shader;      /* 1 + the group that it runs (K_FEATURE_SHADERS); 0: none */
-    k_word shader_args; /* its argument area: a word of `shading` */
-    float surface_area; /* of all primitives with the material */
+    k_word shader;           /* 1 + the group that it runs (K_FEATURE_SHADERS); 0: none */
+    k_word shader_args;      /* its argument area: a word of `shading` */
+    float surface_area;      /* of all primitives with the material */
 };
 
 #define K_CUTOUT_SINGLE 1u /* none from behind */

@@ -413,8 +413,8 @@ struct scene_import {
     const char *const *files; /* images from inside the model, written beside the scene */
     size_t file_count;
     size_t triangles, materials, textures, lights; /* of the model; instances count each time */
-    bool own_camera, own_lights; /* false: made here */
-    double radius;               /* half of the bounding box's diagonal */
+    bool own_camera, own_lights;                   /* false: made here */
+    double radius;                                 /* half of the bounding box's diagonal */
 };
 /* A scene file for a model file: its materials, textures, lights, cameras and placed parts in the
  * words of docs/scenes.md, its geometry by reference. A model without a camera gets one that frames
