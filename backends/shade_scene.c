@@ -65,7 +65,7 @@ static enum status image_place(struct maker *m, const struct asl_image *image, u
     if (!more)
         return no_memory(m->err);
     m->images = more;
-    uint32_t head, texels;
+    uint32_t head = 0, texels = 0;
     enum status st = words_take(m, 2 + 3 * (size_t)image->level_count, &head);
     if (st)
         return st;
