@@ -478,7 +478,9 @@ static struct list_question list_question_of(const struct look *l, const struct 
     double extent = fmax(vec_max_abs(v->P), 0x1p-20);
     for (int i = 0; i < 3; i++) {
         in[i] = v->P[i], step[i] = 4 * ULP * extent;
-        in[5 + i] = v->direction[i], step[5 + i] = 8 * ULP;
+        /* a rotation of 8 u; and 9 u along it, which the reference's normalisation takes out: the
+         * lengths of two rounded unit vectors and their product's three roundings */
+        in[5 + i] = v->direction[i], step[5 + i] = (8 + 9) * ULP;
         in[8 + i] = wi ? wi[i] : 0, step[8 + i] = wi ? 8 * ULP : 0;
         in[11 + i] = u ? u[i] : 0, step[11 + i] = u ? 4 * ULP : 0;
     }
