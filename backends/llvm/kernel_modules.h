@@ -15,11 +15,10 @@ enum kernel_format {
     KERNEL_FORMAT_COUNT
 };
 
-/* The module for the request. PART_RENDER is made for scenes without features (SPIR-V: for each
- * tree) and for any tree with all features; the other parts serve all. In static memory, 16-byte
- * aligned; SPIR-V a multiple of 4 bytes.
- * UNSUPPORTED when the program was built without the tools, naming them, and for what only source
- * can have: a fault, a scene's own shaders. */
+/* The module for the request: without features where it asks for none (PART_RENDER, of SPIR-V for
+ * each tree; of bitcode PART_TRACE too), else with all of them and for any tree. In static memory,
+ * 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when the program was built without the
+ * tools, naming them, and for what only source can have: a fault, a scene's own shaders. */
 enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
                                const void **data, size_t *size, struct error *err);
 
