@@ -16,8 +16,8 @@ struct scene *scene_soup(uint32_t seed, size_t triangles, size_t spheres, size_t
                          float center, float scale);
 
 /* A soup of which `prototypes` runs of triangles, of growing length, are placed by `instances`
- * transforms: turned, mirrored, stretched unevenly, sheared, tiny, coincident; the rest is the world.
- */
+ * transforms: turned, mirrored, stretched unevenly, sheared, tiny, coincident; the rest is the
+ * world. */
 struct scene *scene_instanced(uint32_t seed, size_t triangles, size_t rounds, size_t prototypes,
                               size_t instances, float scale);
 

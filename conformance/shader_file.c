@@ -58,7 +58,8 @@ static const char *moved_value(struct reading *r, const struct asl_param *p, uin
     uint32_t word[4];
     enum asl_base b = p->type.base;
     size_t n = asl_type_slots(p->type);
-    if (p->output || p->type.array || !p->constant || !p->default_value || b < ASL_INT || b > ASL_NORMAL)
+    if (p->output || p->type.array || !p->constant || !p->default_value || b < ASL_INT ||
+        b > ASL_NORMAL)
         return NULL;
     philox4x32(counter, key, word);
     if (b == ASL_INT)

@@ -156,8 +156,8 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     const void *spirv;
     size_t size;
     request.part = part;
-    enum status s = kernel_module_find(b->info.kind == DEVICE_CPU ? KERNEL_SPIRV_CPU : KERNEL_SPIRV, &request,
-                           &spirv, &size, err);
+    enum status s = kernel_module_find(b->info.kind == DEVICE_CPU ? KERNEL_SPIRV_CPU : KERNEL_SPIRV,
+                                       &request, &spirv, &size, err);
     if (s != STATUS_OK)
         return s;
     const char *flags = flags_of(&request);

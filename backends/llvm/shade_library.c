@@ -33,12 +33,28 @@ uint al_out_words(void);
     AL af al_##name(af x) { return a_##name(x); }                                                  \
     AL af al_slope_##name(af x, af v) { return a_slope_##name(x, v); }
 ONE(sin)
-ONE(cos) ONE(tan) ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(tanh) ONE(exp) ONE(exp2)
-    ONE(expm1) ONE(log) ONE(log2) ONE(log10) ONE(logb) ONE(sqrt) ONE(inversesqrt) ONE(cbrt) ONE(erf)
-        ONE(erfc) AL af al_chain(af slope, af d)
-{
-    return a_chain(slope, d);
-}
+ONE(cos)
+ONE(tan)
+ONE(asin)
+ONE(acos)
+ONE(atan)
+ONE(sinh)
+ONE(cosh)
+ONE(tanh)
+ONE(exp)
+ONE(exp2)
+ONE(expm1)
+ONE(log)
+ONE(log2)
+ONE(log10)
+ONE(logb)
+ONE(sqrt)
+ONE(inversesqrt)
+ONE(cbrt)
+ONE(erf)
+ONE(erfc)
+
+AL af al_chain(af slope, af d) { return a_chain(slope, d); }
 
 /* ---- operations -------------------------------------------------------------------------------
  */
@@ -50,12 +66,22 @@ ONE(cos) ONE(tan) ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh) ONE(tanh) ON
 #define INT2(name)                                                                                 \
     AL ai al_##name(ai x, ai y) { return a_##name(x, y); }
 FLOAT1(abs)
-FLOAT1(floor) FLOAT1(ceil) FLOAT1(round) FLOAT1(trunc) FLOAT1(fsqrt) FLOAT2(fdiv) FLOAT2(fmod)
-    FLOAT2(pow) FLOAT2(atan2) FLOAT2(log_base) INT2(idiv) INT2(imod) INT2(ishl) INT2(ishr) AL ai
-    al_f2i(af x)
-{
-    return a_f2i(x);
-}
+FLOAT1(floor)
+FLOAT1(ceil)
+FLOAT1(round)
+FLOAT1(trunc)
+FLOAT1(fsqrt)
+FLOAT2(fdiv)
+FLOAT2(fmod)
+FLOAT2(pow)
+FLOAT2(atan2)
+FLOAT2(log_base)
+INT2(idiv)
+INT2(imod)
+INT2(ishl)
+INT2(ishr)
+
+AL ai al_f2i(af x) { return a_f2i(x); }
 AL af al_hypot(af x, af y, af z) { return a_hypot(x, y, z); }
 AL ai al_clamp_index(ai i, int count) { return a_clamp_index(i, count); }
 AL af al_gather(const af *row, ai at) { return a_gather(row, at); }
@@ -172,15 +198,22 @@ K_INLINE void al_noise(int kind, int dims, int periodic, int channels, int deriv
 #define NOISE_DIMS(k, p)                                                                           \
     NOISE_CHANNELS(k, 1, p) NOISE_CHANNELS(k, 2, p) NOISE_CHANNELS(k, 3, p) NOISE_CHANNELS(k, 4, p)
 NOISE_DIMS(0, 0)
-NOISE_DIMS(0, 1) NOISE_DIMS(1, 0) NOISE_DIMS(1, 1) NOISE_DIMS(2, 0) NOISE_DIMS(3, 0)
-    NOISE_DIMS(4, 0) NOISE_DIMS(4, 1) NOISE_DIMS(5, 0) NOISE_DIMS(5, 1)
+NOISE_DIMS(0, 1)
+NOISE_DIMS(1, 0)
+NOISE_DIMS(1, 1)
+NOISE_DIMS(2, 0)
+NOISE_DIMS(3, 0)
+NOISE_DIMS(4, 0)
+NOISE_DIMS(4, 1)
+NOISE_DIMS(5, 0)
+NOISE_DIMS(5, 1)
 
-    /* ---- the host
-       --------------------------------------------------------------------------------- */
+/* ---- the host ---------------------------------------------------------------------------------
+ */
 
-    /* Call `call` for each lane of the mask: io has `words` words, operands in and results out;
-     * from `rows` on those of places. */
-    AL void al_host(const struct al_run *run, uint call, am mask, ai *io, uint words, uint rows)
+/* Call `call` for each lane of the mask: io has `words` words, operands in and results out;
+ * from `rows` on those of places. */
+AL void al_host(const struct al_run *run, uint call, am mask, ai *io, uint words, uint rows)
 {
     uint one[words + 1u];
     for (int lane = 0; lane < A_WIDTH; lane++) {

@@ -11,8 +11,8 @@ enum status opencl_spirv_find(const struct backend *b, enum program_part part, c
 {
     struct program_request request = b->request;
     request.part = part;
-    return kernel_module_find(b->info.kind == DEVICE_CPU ? KERNEL_SPIRV_CPU : KERNEL_SPIRV, &request,
-                              spirv, size, err);
+    return kernel_module_find(b->info.kind == DEVICE_CPU ? KERNEL_SPIRV_CPU : KERNEL_SPIRV,
+                              &request, spirv, size, err);
 }
 
 typedef cl_program(CL_API_CALL *create_with_il)(cl_context context, const void *il, size_t size,

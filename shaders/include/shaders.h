@@ -400,9 +400,9 @@ uint64_t asl_code_context_steps(const struct asl_code_context *c);
 struct ir_inst;
 
 struct asl_emit_options {
-    bool wide; /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
-    bool host; /* native code: what the library lacks is asked of the host (asl_host_call). Else
-                  such calls fail as UNSUPPORTED, with their place */
+    bool wide;    /* for rows of A_WIDTH points (vectors of gcc and clang), else for one point */
+    bool host;    /* native code: what the library lacks is asked of the host (asl_host_call). Else
+                     such calls fail as UNSUPPORTED, with their place */
     bool surface; /* for a hit in a renderer's kernel: one point, no host. What is printed or
                      reported is left out, geometry data are u and v; closures are numbers of
                      nodes, which a_lobes takes apart (emit_closure.c); images and the argument area
@@ -411,8 +411,8 @@ struct asl_emit_options {
                            none */
     const char *const *outputs; /* what a_outputs writes, one after another; ends with NULL */
     unsigned lanes;             /* asl_emit_llvm: 8 or 16 */
-    const char
-        *float_flags; /* asl_emit_llvm: LLVM's, of sums and products: " contract"; NULL: none */
+    const char *float_flags; /* asl_emit_llvm: LLVM's, of sums and products, as " contract"; NULL:
+                                none */
 };
 
 struct asl_emitted_host { /* one call of the host */
