@@ -1,5 +1,6 @@
 #include "test_scenes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -161,6 +162,7 @@ static void transform_make(float m[3][4], size_t i, uint32_t seed, uint32_t *n, 
 struct scene *scene_instanced(uint32_t seed, size_t triangles, size_t rounds, size_t prototypes,
                               size_t instances, float scale)
 {
+    assert(prototypes > 0);
     size_t placed = 0;
     for (size_t i = 0; i < prototypes; i++)
         placed += 1 + i * i * 7;

@@ -586,7 +586,7 @@ static void test_smooth_limit(void **state)
             struct lobes b = seen_of("\"type\": \"dielectric\"", wo, inside == 0);
             for (uint32_t k = 0; k < 20; k++) {
                 const double u[3] = {(k + 0.5) / 20, 0.3, 0.4};
-                struct lobes_sample x, y;
+                struct lobes_sample x = {0}, y = {0};
                 assert_true(lobes_sample(&a, u, &x) && lobes_sample(&b, u, &y));
                 assert_true(x.delta && y.delta && x.transmitted == y.transmitted);
                 assert_true(length(sub(x.wi, y.wi)) < 1e-12);

@@ -210,14 +210,6 @@ K_INLINE ai a_imod(ai a, ai b)
     am one = (b == 0) | (b == -1);
     return a_seli(one, A_I(0), a % a_seli(one, A_I(1), b));
 }
-/* mod(int, int) of ASL: the sign of b. */
-K_INLINE ai a_imodulo(ai a, ai b)
-{
-    ai m = a_imod(a, b);
-    ai fixed = a_iadd(m, b);
-    m = a_seli((m != 0) & ((m ^ b) < 0), fixed, m);
-    return a_seli(b == 0, a, m);
-}
 K_INLINE ai a_clamp_index(ai i, int count)
 {
     i = a_seli(i < 0, A_I(0), i);
