@@ -196,10 +196,28 @@ static double ulps_apart(double expected, double found, double scale)
 
 static double as_number(float f) { return isinf(f) ? copysign(0x1p128, (double)f) : (double)f; }
 
-/* The largest component of an inexact triple that is bounded as a whole. */
-static double scale_of(const struct signature *s, const struct shade_output *o, size_t point)
+static bool is_slope(const struct shade_output *o)
+{
+    size_t n = strlen(o->name);
+    return n > 3 && (strcmp(o->name + n - 3, ".rx") == 0 || strcmp(o->name + n - 3, ".ry") == 0);
+}
+
+/* The point as rotate() turns it about an axis from a = N (write_input): what it computes is
+ * bounded by parts of q - a and then moved by a, so that the result may be nothing but their
+ * rounding. Each of the terms of Rodrigues' formula is at most |q - a|. */
+static double turned_size(const struct signature *s, const struct asl_globals *g)
 {
     double largest = 0;
+    for (int i = 0; s->count == 4 && strcmp(s->row->name, "rotate") == 0 && i < 3; i++)
+        largest = fmax(largest, fabs((double)g->P.v[i] - (double)g->N.v[i]));
+    return isfinite(largest) ? largest : 0;
+}
+
+/* The largest component of an inexact triple that is bounded as a whole. */
+static double scale_of(const struct signature *s, const struct shade_output *o, size_t point,
+                       const struct asl_globals *g)
+{
+    double largest = is_slope(o) ? 0 : turned_size(s, g);
     bool whole = s->bound > 0 && o->slots == 3 && s->arg[0].base != s->result;
     whole = whole || strcmp(s->row->name, "transformc") == 0 || strcmp(s->row->name, "rotate") == 0;
     for (size_t k = 0; whole && k < o->slots; k++) {
@@ -218,15 +236,10 @@ struct builtin_judge {
     char difference[512];
 };
 
-static bool is_slope(const struct shade_output *o)
-{
-    size_t n = strlen(o->name);
-    return n > 3 && (strcmp(o->name + n - 3, ".rx") == 0 || strcmp(o->name + n - 3, ".ry") == 0);
-}
-
 /* Bits; or units in the last place where the table bounds them. */
 static bool value_agrees(struct builtin_judge *j, const struct shade_output *want,
-                         const struct shade_output *have, size_t point, size_t k)
+                         const struct shade_output *have, const struct asl_globals *points,
+                         size_t point, size_t k)
 {
     uint32_t a = want->words[point * want->slots + k], b = have->words[point * have->slots + k];
     float x, y;
@@ -242,7 +255,8 @@ static bool value_agrees(struct builtin_judge *j, const struct shade_output *wan
         (double)j->s->bound * 0x1p23; /* ulp column, half a unit of the interpreter's */
     if (is_slope(want))
         allowed = 64;
-    double apart = ulps_apart(as_number(x), as_number(y), scale_of(j->s, want, point));
+    double apart =
+        ulps_apart(as_number(x), as_number(y), scale_of(j->s, want, point, &points[point]));
     if (!is_slope(want))
         j->worst = fmax(j->worst, apart);
     return apart <= allowed;
@@ -291,7 +305,7 @@ static void judge_results(struct builtin_judge *j, const char *engine,
                 bool same = scalar == ASL_STRING || scalar == ASL_CLOSURE
                                 ? strcmp(want->strings[x], have->strings[y]) == 0
                             : scalar == ASL_INT ? x == y
-                                                : value_agrees(j, a, b, i, k);
+                                                : value_agrees(j, a, b, points, i, k);
                 j->values++;
                 if (!same) {
                     note(j, engine, want, have, o, i, k, &points[i]);

@@ -120,10 +120,6 @@ static struct slope function1(enum asl_builtin_id id, float f)
         double m = fabs(x);
         return (struct slope){m >= (double)FLT_MIN ? logb(m) : logb((double)FLT_MIN), 0};
     }
-    case BI_SQRT:
-        if (!(x > 0))
-            return (struct slope){0, 0};
-        return (struct slope){sqrt(x), 0.5 / sqrt(x)};
     case BI_INVERSESQRT:
         if (!(x > 0))
             return (struct slope){0, 0};
@@ -249,6 +245,8 @@ static dual mix(dual x, dual y, dual a)
 static dual function_many(enum asl_builtin_id id, const dual *a, size_t count)
 {
     switch (id) {
+    case BI_SQRT:
+        return d_sqrt(a[0]);
     case BI_RADIANS:
         return d_mul(a[0], d_const(0.017453292519943295f));
     case BI_DEGREES:
@@ -383,7 +381,7 @@ void asl_bi_math(struct asl_run *r, const struct asl_expr *e, struct asl_place *
             out[0].i = integer(id, args);
         return;
     }
-    bool one = count == 1 && id != BI_RADIANS && id != BI_DEGREES;
+    bool one = count == 1 && id != BI_RADIANS && id != BI_DEGREES && id != BI_SQRT;
     for (size_t i = 0; i < n; i++) {
         dual a[4];
         for (size_t k = 0; k < count && k < 4; k++) {

@@ -45,13 +45,27 @@ static bool all_values(const struct ir_call *c)
 /* ---- functions of one number ---------------------------------------------------------------- */
 
 const char *const emit_functions_of_one[BI_COUNT] = {
-    [BI_SIN] = "sin",   [BI_COS] = "cos",   [BI_TAN] = "tan",
-    [BI_ASIN] = "asin", [BI_ACOS] = "acos", [BI_ATAN] = "atan",
-    [BI_SINH] = "sinh", [BI_COSH] = "cosh", [BI_TANH] = "tanh",
-    [BI_EXP] = "exp",   [BI_EXP2] = "exp2", [BI_EXPM1] = "expm1",
-    [BI_LOG] = "log",   [BI_LOG2] = "log2", [BI_LOG10] = "log10",
-    [BI_LOGB] = "logb", [BI_SQRT] = "sqrt", [BI_INVERSESQRT] = "inversesqrt",
-    [BI_CBRT] = "cbrt", [BI_ERF] = "erf",   [BI_ERFC] = "erfc"};
+    [BI_SIN] = "sin",
+    [BI_COS] = "cos",
+    [BI_TAN] = "tan",
+    [BI_ASIN] = "asin",
+    [BI_ACOS] = "acos",
+    [BI_ATAN] = "atan",
+    [BI_SINH] = "sinh",
+    [BI_COSH] = "cosh",
+    [BI_TANH] = "tanh",
+    [BI_EXP] = "exp",
+    [BI_EXP2] = "exp2",
+    [BI_EXPM1] = "expm1",
+    [BI_LOG] = "log",
+    [BI_LOG2] = "log2",
+    [BI_LOG10] = "log10",
+    [BI_LOGB] = "logb",
+    [BI_INVERSESQRT] = "inversesqrt",
+    [BI_CBRT] = "cbrt",
+    [BI_ERF] = "erf",
+    [BI_ERFC] = "erfc",
+};
 
 static bool function_one(const struct args *x)
 {

@@ -294,14 +294,6 @@ static struct ldual sign(struct lower_math m, struct ldual x)
     return with_slope(m, v, FLOAT(0), x);
 }
 
-/* The value is an operation; the derivatives, in double, are the function's own. */
-static struct ldual square_root(struct lower_math m, struct ldual x)
-{
-    struct ldual r = m.d ? call_float(m, BI_SQRT, x) : (struct ldual){0};
-    r.v = ir_op1(&m.l->b, IR_FSQRT, x.v);
-    return r;
-}
-
 static bool is_expanded(enum asl_builtin_id id)
 {
     switch (id) {
@@ -378,7 +370,7 @@ static struct ldual component(struct builtin *k, struct ldual *a)
     case BI_MOD:
         return modulo(m, a[0], a[1]);
     default: /* BI_SQRT */
-        return square_root(m, a[0]);
+        return ld_sqrt(m, a[0]);
     }
 }
 

@@ -21,16 +21,33 @@ static bool moves_together(enum asl_builtin_id id)
            id == BI_ROTATE;
 }
 
-/* -1, 0 or 1: decisions fall otherwise at the ends of the bound if they do anywhere. */
+/* In [-1, 1]: an end half of the time, since decisions fall otherwise at the ends of the bound if
+ * they do anywhere; else any place between, since the roundings of what follows do not rise and
+ * fall with the value: all of the ends may round to one result, and a value between to its
+ * neighbour. */
 static float next_step(struct asl_context *cx)
 {
     cx->perturb_state = cx->perturb_state * 6364136223846793005u + 1442695040888963407u;
-    return (float)((int)((cx->perturb_state >> 33) % 3) - 1);
+    uint32_t word = (uint32_t)(cx->perturb_state >> 32);
+    if (word >> 31)
+        return (word >> 30) & 1 ? 1.0f : -1.0f;
+    return (float)(word & 0x3FFFFFFFu) * 0x1p-29f - 1;
 }
 
-static void move_row(struct asl_run *r, union asl_slot *v, uint32_t n, float bound, bool together)
+/* The largest component of what is turned about an axis that does not pass through the origin: the
+ * point seen from the axis, which may cancel with the axis' place in the result. */
+static float turned_size(const struct asl_expr *e, const struct asl_place *args)
 {
     float largest = 0;
+    for (size_t i = 0; e->builtin->id == BI_ROTATE && e->arg_count == 4 && i < 3; i++)
+        largest = fmaxf(largest, fabsf(args[0].v[i].f - args[2].v[i].f));
+    return isfinite(largest) ? largest : 0;
+}
+
+/* `largest`: at least this, for what is bounded by parts of the largest component. */
+static void move_row(struct asl_run *r, union asl_slot *v, uint32_t n, float bound, bool together,
+                     float largest)
+{
     for (uint32_t i = 0; i < n; i++)
         largest = fmaxf(largest, fabsf(v[i].f));
     for (uint32_t i = 0; i < n; i++)
@@ -48,13 +65,14 @@ void asl_perturb(struct asl_run *r, const struct asl_expr *e, struct asl_place *
     uint32_t rows = asl_wants(r, e) ? 3 : 1;
     if (e->type.base == ASL_FLOAT || asl_is_triple(e->type))
         for (uint32_t k = 0; k < rows; k++)
-            move_row(r, out + (size_t)k * e->slots, e->slots, bound, together);
+            move_row(r, out + (size_t)k * e->slots, e->slots, bound, together,
+                     k ? 0 : turned_size(e, args));
     for (size_t i = 0; i < e->overload->count; i++) {
         struct asl_place *p = &args[i];
         if (!((e->overload->outputs >> i) & 1))
             continue;
-        move_row(r, p->v, p->n, bound, together);
+        move_row(r, p->v, p->n, bound, together, 0);
         for (uint32_t k = 1; p->d && k < 3; k++)
-            move_row(r, p->v + (size_t)k * p->d, p->n, bound, together);
+            move_row(r, p->v + (size_t)k * p->d, p->n, bound, together, 0);
     }
 }

@@ -568,12 +568,6 @@ K_FN af a_slope_log(af x, af v)
     (void)v;
     return a_sel(in, 1.0f / a_sel(in, x, A_F(1.0f)), A_F(0.0f));
 }
-K_FN af a_sqrt(af x) { return a_fsqrt(x); }
-K_FN af a_slope_sqrt(af x, af v)
-{
-    am above = x > 0.0f;
-    return a_sel(above, 0.5f / a_sel(above, v, A_F(1.0f)), A_F(0.0f));
-}
 K_FN af a_slope_logb(af x, af v)
 {
     (void)x;
