@@ -84,6 +84,7 @@ static size_t engines(char list[8][16])
 
 /* No function with an ulp bound: the bits of the interpreter everywhere. */
 static const char *const exact[] = {
+    "shader s(output float r = 0) { r = Dx(sqrt(u * 3 + v)) + Dy(sqrt(u * v)); }",
     "shader s(output float r = 0) { r = u * 3 - v / (u - v) + u % 0.3; }",
     "shader s(output int r = 0) { int a = (int)(u * 1000) - 300, b = (int)(v * 7) - 3; "
     "r = a / b + a % b * 3 - (a << b) + (a >> 2) ^ (b & 5) | ~a; }",
@@ -208,7 +209,9 @@ static void strings(void **state)
     close_all(&f);
     char list[8][16];
     size_t n = engines(list);
-    for (size_t e = 2; e < n; e++) {
+    for (size_t e = 0; e < n; e++) {
+        if (!strchr(list[e], ':')) /* the processor's engines compute strings */
+            continue;
         run(&g, "interp", source, NULL, &p);
         struct shade *s = NULL;
         struct shade_options o = {.outputs = outputs};

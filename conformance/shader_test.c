@@ -1,5 +1,6 @@
 /* The generator, the comparison, the reducer and the finding of the statement, against mistakes
  * that are known. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,6 +123,70 @@ static void bounds_explain_what_they_should(void **state)
     assert_int_equal(c.moved, 0);
 }
 
+/* Output r of the interpreter on a 4x4 grid, builtins moved by seed `perturb` (0: as they are). */
+static void run_moved(const char *text, uint32_t perturb, float r[16])
+{
+    static const char *const outputs[] = {"r", NULL};
+    struct arena a = {0};
+    struct shader_file f;
+    struct shade *shade;
+    struct shade_result result = {0};
+    struct error err = {0};
+    const struct shade_options o = {.outputs = outputs, .threads = 1, .perturb = perturb};
+    const struct shade_points p = {.grid = {.width = 4, .height = 4}};
+    assert_int_equal(shader_file_read(&a, "t.asl", text, strlen(text), 0, &f, &err), STATUS_OK);
+    assert_int_equal(shade_open("interp", f.group, &o, &shade, &err), STATUS_OK);
+    assert_int_equal(shade_run(shade, &p, &result, &err), STATUS_OK);
+    assert_int_equal(result.outputs[0].slots, 1);
+    memcpy(r, result.outputs[0].words, 16 * sizeof *r);
+    shade_result_free(&result);
+    shade_close(shade);
+    arena_free(&a);
+}
+
+/* exp is bounded by 3 units: all that it may give is tried, the ends, the right one and what lies
+ * between, and nothing else. */
+static void bounded_results_take_all_places(void **state)
+{
+    (void)state;
+    static const char text[] = "shader t(output float r = 0) { r = exp(u); }";
+    float right[16], moved[16];
+    size_t ends[2] = {0}, inside = 0;
+    run_moved(text, 0, right);
+    for (uint32_t seed = 1; seed <= 64; seed++) {
+        run_moved(text, seed, moved);
+        for (int i = 0; i < 16; i++) {
+            float bound = 3 * 0x1p-23F * right[i];
+            assert_true(moved[i] >= right[i] - bound && moved[i] <= right[i] + bound);
+            ends[0] += moved[i] == right[i] - bound;
+            ends[1] += moved[i] == right[i] + bound;
+            inside +=
+                moved[i] > right[i] - bound && moved[i] < right[i] + bound && moved[i] != right[i];
+        }
+    }
+    /* 1024 results: 256 at each end and 512 anywhere, of which those within half a unit of an end
+     * or of the right value, a quarter at this size, round to it: 384. 5 sigma are 69 and 77. */
+    assert_true(ends[0] > 187 && ends[1] > 187);
+    assert_true(inside > 300);
+}
+
+/* The point's distance from the axis is turned, and cancels with the axis' place. */
+static void turned_points_move_by_what_is_turned(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "shader t(output float r = 0) { point q = rotate(point(u, v, 0), 1e-3, point(0, 0, 1e6), "
+        "point(0, 1, 1e6)); r = q[2]; }";
+    float right[16], moved[16], most = 0;
+    run_moved(text, 0, right);
+    for (uint32_t seed = 1; seed <= 32; seed++) {
+        run_moved(text, seed, moved);
+        for (int i = 0; i < 16; i++)
+            most = fmaxf(most, fabsf(moved[i] - right[i]));
+    }
+    assert_true(most > 3.8F && most < 3.9F); /* 1e6 2^-18 = 3.81 */
+}
+
 static void reduced_programs_name_the_statement(void **state)
 {
     (void)state;
@@ -194,6 +259,8 @@ int main(void)
         cmocka_unit_test(programs_are_pure_and_well_typed),
         cmocka_unit_test(every_mistake_shows),
         cmocka_unit_test(bounds_explain_what_they_should),
+        cmocka_unit_test(bounded_results_take_all_places),
+        cmocka_unit_test(turned_points_move_by_what_is_turned),
         cmocka_unit_test(reduced_programs_name_the_statement),
         cmocka_unit_test(directives_make_networks),
     };

@@ -14,6 +14,12 @@ shader test()
     printf("%g %g\n", area(P), area(P * 2));                //> 0.25 1
     printf("%g\n", calculatenormal(P));                     //> 0 0 0.25
     printf("%g %g\n", Dx(sqrt(u)), Dx(sqrt(u - 1)));        //> 0.25 0
+    int same = 0;
+    for (int i = 1; i <= 100; i++) {
+        float w = u * i * 0.37;
+        same += Dx(sqrt(w)) == Dx(w) / (2 * sqrt(w));
+    }
+    printf("%d\n", same);                                   //> 100
     printf("%g %g\n", Dx(1 / u), Dx(1 / (u - 1)));          //> -0.5 0
     printf("%g\n", Dx(pow(u + 1, 3)));                      //> 6
     printf("%g %g\n", Dx(exp(u - 1)), Dx(log(u)));          //> 0.5 0.5
