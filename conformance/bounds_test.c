@@ -71,12 +71,39 @@ static void bounds_follow_the_device(void **state)
     assert_true(b.density == 0 && b.half == 0 && b.sampled_density == 0);
 }
 
+/* What an opacity below 1 lets straight through has no facet between its directions: h = 0 of what
+ * is reflected. Bounds are numbers all the same, whatever the indices. */
+static void straight_through_has_bounds(void **state)
+{
+    (void)state;
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    const double uv[2] = {0.5, 0.5}, wo[3] = {-0.6, 0, 0.8}, wi[3] = {0.6, 0, -0.8};
+    static const float indices[] = {1, 1.00005F, 1.0002F, 1.5F, 0.7F};
+    for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) {
+        struct material m = {.type = MATERIAL_PRINCIPLED,
+                             .base = {{0.5F, 0.5F, 0.5F}, -1},
+                             .roughness = {.value = 0.03F, .texture = -1},
+                             .ior = {.value = indices[i], .texture = -1},
+                             .alpha_mode = ALPHA_BLEND,
+                             .opacity = {.value = 0.5F, .texture = -1}};
+        const struct scene s = {.materials = &m, .material_count = 1};
+        assert_true(material_is_list(&m));
+        for (int entering = 0; entering <= 1; entering++) {
+            struct ggx_bounds b = scatter_bounds(&rounded, &s, 0, uv, entering, wo, wi);
+            assert_true(b.density >= 0 && b.density <= 1);
+            assert_true(b.sampled_density >= 0);
+            assert_true(b.half >= 0 && isfinite(b.half));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promises),
         cmocka_unit_test(roundings_are_counted),
         cmocka_unit_test(bounds_follow_the_device),
+        cmocka_unit_test(straight_through_has_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,14 @@
  * A file: a header (struct truth_header), then beauty, variance, albedo, normal (3 doubles a pixel
  * each) and depth as they lie in memory, then 32 hexadecimal digits: the XXH3 hash of all before.
  * Little-endian; a file that is not exactly that, or that another job wrote, is rendered anew. */
+#include "truth.h"
 #include "reference.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Changes with everything that changes a picture: the protocol's Part I or this program's reading
- * of it. */
-static const char TRUTH_VERSION[] = "isophote truth 1, protocol 1";
+static const char TRUTH_VERSION[] = "isophote truth 2"; /* of the file's format */
 
 enum { CHECK = 32 };
 
@@ -27,7 +26,7 @@ _Static_assert(sizeof TRUTH_VERSION <= sizeof((struct truth_header *)0)->version
 static void truth_key(const struct scene *s, const struct reference_job *job, char hex[33])
 {
     struct { /* no padding: its bytes are hashed */
-        char version[32], scene[40];
+        char version[32], sources[40], scene[40];
         uint64_t width, height, begin, count, max_depth, rr_depth, seed;
     } all = {.width = job->width,
              .height = job->height,
@@ -37,6 +36,7 @@ static void truth_key(const struct scene *s, const struct reference_job *job, ch
              .rr_depth = job->rr_depth,
              .seed = job->seed};
     memcpy(all.version, TRUTH_VERSION, sizeof TRUTH_VERSION);
+    memcpy(all.sources, reference_sources, sizeof reference_sources);
     memcpy(all.scene, s->hash, sizeof s->hash);
     hash_bytes(&all, sizeof all, hex);
 }

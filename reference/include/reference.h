@@ -76,9 +76,9 @@ void reference_messages(const struct reference *r, struct text *out);
 
 /* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and
  * put there when absent. The key hashes the scene's content (s->hash), the job (but for threads)
- * and the protocol's version; a job with a crop, passes or an error target is ARG. *cached (may be
- * NULL) says which. A damaged file is rendered anew; a cache that cannot be written costs time, not
- * the picture. */
+ * and the sources that the program was built of: another build's picture is not this one's truth. A
+ * job with a crop, passes or an error target is ARG. *cached (may be NULL) says which. A damaged
+ * file is rendered anew; a cache that cannot be written costs time, not the picture. */
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
                             struct reference_picture *out, bool *cached, struct error *err);
 
