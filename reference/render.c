@@ -174,15 +174,15 @@ static bool pixels_stop(struct render *r)
         M += r->pixels[i].Y / (double)(w * h);
     for (size_t i = 0; i < w * h; i++)
         good[i] = pixel_good(r, i, M);
-    for (size_t i = 0; i < w * h; i++) {
-        const size_t x = i % w, y = i / w;
-        bool all = true;
-        for (size_t ny = y ? y - 1 : 0; ny <= y + 1 && ny < h; ny++)
-            for (size_t nx = x ? x - 1 : 0; nx <= x + 1 && nx < w; nx++)
-                all &= good[ny * w + nx];
-        r->pixels[i].done |= all;
-        left |= !r->pixels[i].done;
-    }
+    for (size_t y = 0; y < h; y++)
+        for (size_t x = 0; x < w; x++) {
+            bool all = true;
+            for (size_t ny = y ? y - 1 : 0; ny <= y + 1 && ny < h; ny++)
+                for (size_t nx = x ? x - 1 : 0; nx <= x + 1 && nx < w; nx++)
+                    all &= good[ny * w + nx];
+            r->pixels[y * w + x].done |= all;
+            left |= !r->pixels[y * w + x].done;
+        }
     free(good);
     return left;
 }
@@ -340,29 +340,28 @@ void reference_picture_free(struct reference_picture *p)
 
 /* ---- passes --------------------------------------------------------------------------- */
 
-static const double *picture_pass(const struct reference_picture *p, enum pass pass)
+/* The values that a pass is made of; NULL if the picture was made without them. */
+static const double *pass_source(const struct reference_picture *p, enum pass pass)
 {
     const double *own[PASS_COUNT] = {[PASS_BEAUTY] = p->beauty,
                                      [PASS_VARIANCE] = p->variance,
                                      [PASS_ALBEDO] = p->albedo,
                                      [PASS_NORMAL] = p->normal,
-                                     [PASS_DEPTH] = p->depth};
+                                     [PASS_DEPTH] = p->depth,
+                                     [PASS_INDIRECT] = p->more[PASS_DIRECT],
+                                     [PASS_SHADER] = p->more[PASS_MATERIAL]};
     return own[pass] ? own[pass] : p->more[pass];
 }
 
-static double pass_value(const struct reference_picture *p, enum pass pass, size_t i,
+/* Of any pass but the counts of samples. */
+static double pass_value(const struct reference_picture *p, enum pass pass, double source, size_t i,
                          const uint32_t *shaders)
 {
-    if (pass == PASS_SAMPLES)
-        return p->counts ? (double)p->counts[i] : (double)p->samples;
     if (pass == PASS_INDIRECT)
-        return p->beauty[i] - p->more[PASS_DIRECT][i];
-    const double *values = picture_pass(p, pass);
-    if (pass != PASS_SHADER)
-        return values ? values[i] : 0;
-    const double *materials = p->more[PASS_MATERIAL];
-    double material = materials ? materials[i] : -1;
-    return material < 0 ? -1 : (double)shaders[(size_t)material];
+        return p->beauty[i] - source;
+    if (pass == PASS_SHADER)
+        return source < 0 ? -1 : (double)shaders[(size_t)source];
+    return source;
 }
 
 enum status reference_passes(const struct reference *r, const struct reference_picture *p,
@@ -374,19 +373,20 @@ enum status reference_passes(const struct reference *r, const struct reference_p
                                  : error_msg(err, STATUS_MEMORY, "no memory for the shaders");
     for (int pass = 0; status == STATUS_OK && pass < PASS_COUNT; pass++) {
         const size_t count = (size_t)p->width * p->height * pass_infos[pass].channels;
-        const bool had = pass == PASS_SAMPLES || (pass == PASS_INDIRECT && p->more[PASS_DIRECT]) ||
-                         (pass == PASS_SHADER && p->more[PASS_MATERIAL]) ||
-                         picture_pass(p, (enum pass)pass);
+        const double *source = pass_source(p, (enum pass)pass);
         if (!made.values[pass])
             continue;
-        if (!had) {
+        if (!source && pass != PASS_SAMPLES) {
             status = error_msg(err, STATUS_ARG, "the picture was made without the pass %s",
                                pass_infos[pass].name);
             passes_free(&made);
             break;
         }
         for (size_t i = 0; i < count; i++)
-            made.values[pass][i] = (float)pass_value(p, (enum pass)pass, i, shaders);
+            made.values[pass][i] =
+                (float)(source      ? pass_value(p, (enum pass)pass, source[i], i, shaders)
+                        : p->counts ? (double)p->counts[i]
+                                    : (double)p->samples);
     }
     free(shaders);
     if (status == STATUS_OK)
