@@ -245,7 +245,7 @@ void render_options_init(struct render_options *o)
          "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL; default: the device's choice)",
          NULL},
         {"--code-path", OPTION_CODE, &o->launch.code, "PATH",
-         "what the device compiles: source, or llvm (SPIR-V); default: auto", NULL},
+         "what the device compiles: source, or llvm (docs/llvm.md); default: auto", NULL},
         {"--threads", OPTION_UINT, &o->launch.threads, "N",
          "of the reference and native devices (default: all)", NULL},
         {"--json", OPTION_FLAG, &o->json, NULL, "one JSON document on standard output", NULL},
