@@ -273,7 +273,6 @@ static const struct furnace {
 static void test_white_furnace(void **state)
 {
     (void)state;
-    bool show = getenv("ISOPHOTE_SHOW_FURNACE") != NULL;
     size_t wrong = 0;
     for (size_t i = 0; i < sizeof furnaces / sizeof *furnaces; i++) {
         struct scene *s = load(furnaces[i].material, SPHERE);
@@ -292,9 +291,6 @@ static void test_white_furnace(void **state)
                 wrong++;
             }
         }
-        if (show)
-            print_message("%s%s: %.3f, %.3f, %.3f\n", furnaces[i].material,
-                          furnaces[i].inside ? " inside" : "", e[0], e[1], e[2]);
         scene_free(s);
     }
     assert_int_equal(wrong, 0);
