@@ -468,7 +468,38 @@ struct list_question {
     double light_pdf, Le[3];
     bool delta_light;
 };
-enum { LIST_INPUTS = 15 }; /* P 3, uv 2, direction 3, wi 3, u 3, neighbours' rays 1 */
+enum { LIST_POINT = 14, LIST_INPUTS = LIST_POINT + GLOBAL_MOTIONS };
+/* P 3, uv 2, direction 3, wi 3, u 3, then what moves the globals of a shader */
+
+/* How far a shader's globals are off, as shares of their sizes (enum reference_global).
+ * k = 1: P' = d' t' - A by three roundings of |A| and the errors of the camera's rays (camera_ray);
+ * along d' that of t' = <A, Ng> / <d', Ng>, where either product is off by four roundings more, all
+ * over the cosine. I' = d' - d is off as d' is, and by a rounding. A disk: w is a sum of k lengths
+ * times a quotient, k + 3 roundings, the frame has eight. u' and v': two products of three terms
+ * each, a difference, and det's, which cancels as a c / det says; and twice the eight of the
+ * tangents. N: what a shader's first product does to it. */
+static void globals_steps(const struct look *l, const struct path_vertex *v,
+                          double step[GLOBAL_MOTIONS])
+{
+    const struct arithmetic *a = &l->s->arithmetic;
+    double of_P = roundings(a, 8 + 3 + l->k, 2, 1), of_ray = 0, of_I = 0;
+    if (l->k == 1) {
+        double u[4], o[3], d[3], bound_o, bound_d;
+        numbers(l, 0, u);
+        camera_ray(l, u, o, d, &bound_o, &bound_d);
+        double ray = bound_d + bound_o / v->t;
+        of_P = fmax(of_P, ray + 3 * ULP);
+        of_ray = ray + roundings(a, 8, 1, 0);
+        of_I = bound_d + ULP;
+    }
+    for (int i = 0; i < GLOBAL_MOTIONS; i++)
+        step[i] = i < GLOBAL_RAY_CHANGES  ? of_P
+                  : i < GLOBAL_I_CHANGES  ? of_ray
+                  : i < GLOBAL_UV_CHANGES ? of_I
+                  : i < GLOBAL_TANGENTS   ? roundings(a, 16 + 2 * 8, 1, 0)
+                  : i < GLOBAL_NORMAL     ? roundings(a, 8, 1, 1)
+                                          : 4 * ULP;
+}
 
 static struct list_question list_question_of(const struct look *l, const struct path_vertex *v,
                                              const double wi[3], const double u[3],
@@ -484,8 +515,10 @@ static struct list_question list_question_of(const struct look *l, const struct 
         in[8 + i] = wi ? wi[i] : 0, step[8 + i] = wi ? 8 * ULP : 0;
         in[11 + i] = u ? u[i] : 0, step[11 + i] = u ? 4 * ULP : 0;
     }
-    /* a camera ray's bound (camera_ray), and the plane's three products and quotient */
-    in[14] = 0, step[14] = l->s->shaded && l->k == 1 ? roundings(a, 32 + 8, 2, 1) : 0;
+    for (int i = LIST_POINT; i < LIST_INPUTS; i++)
+        in[i] = 0, step[i] = 0;
+    if (material_of(l->s->scene, v->primitive)->shading)
+        globals_steps(l, v, step + LIST_POINT);
     if (u) {
         step[11] = roundings(a, 32, 2, 0); /* the sum and the quotient of the choice */
         step[12] = root_step(a);
@@ -502,7 +535,7 @@ static void list_ask(const struct list_question *q, const double *in, bool has_w
     const struct reference_job job = {
         .width = q->l->s->job.width, .height = q->l->s->job.height, .seed = q->l->s->job.seed};
     double wi[3], u[3];
-    v.nudge = in[14];
+    v.moved = in + LIST_POINT;
     vec_copy(v.P, in);
     v.uv[0] = in[3], v.uv[1] = in[4];
     vec_copy(v.direction, in + 5);

@@ -309,14 +309,6 @@ static double least_alpha(const struct lobes *l)
     return least;
 }
 
-/* d turned away from `middle` by the small angle. */
-static struct vec3 nudged(struct vec3 d, struct vec3 middle, double angle)
-{
-    struct vec3 apart = sub(d, middle);
-    double length = sqrt(dot(apart, apart));
-    return length > 0 ? add(d, scale(angle / length, apart)) : d;
-}
-
 void reference_scatter(const struct reference *r, const struct reference_job *job,
                        const struct reference_vertex *v, const double wi[3], const double u[3],
                        struct reference_scattered *out)
@@ -333,8 +325,7 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
     struct lobes_sample s;
     from.ray = (struct ray){from_double(v->origin), from_double(v->direction)};
     from.k = v->k, from.length = v->length, from.raytype = v->raytype;
-    from.dx.d = nudged(from.dx.d, from.ray.d, v->nudge);
-    from.dy.d = nudged(from.dy.d, from.ray.d, v->nudge);
+    from.moved = v->moved;
     surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at, NULL);
     shader_thread_give(r->shaders, shaders);
     *out =

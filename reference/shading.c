@@ -1,4 +1,5 @@
 #include "shading.h"
+#include "reference.h"
 
 #include "texture.h"
 
@@ -227,21 +228,44 @@ void surface_axes(const struct scene *s, uint32_t primitive, struct vec3 Ng, str
     *U = scale(2 * r, f.s), *V = scale(2 * r, f.t);
 }
 
-/* The change of P towards a neighbour's ray, and whether that ray meets the tangent plane. */
-static bool plane_change(const struct ray *neighbour, const struct hit *hit, struct vec3 *change)
+static double length_of(struct vec3 v) { return sqrt(dot(v, v)); }
+
+static struct vec3 moved_by(struct vec3 v, double size, const double moved[3])
 {
-    struct vec3 A = sub(hit->P, neighbour->o);
-    double t = dot(A, hit->Ng) / dot(neighbour->d, hit->Ng);
-    *change = sub(scale(t, neighbour->d), A);
-    return t > 0 && t <= 16 * hit->t;
+    return add(v, scale(size, vec3(moved[0], moved[1], moved[2])));
 }
 
-static void change_of_uv(struct vec3 U, struct vec3 V, struct vec3 P, double *u, double *v)
+/* The change of P towards a neighbour's ray, in direction `axis`, or that of a disk, `around`,
+ * where that ray does not meet the tangent plane. */
+static struct vec3 change_of_P(const struct arrival *from, const struct hit *hit, int axis,
+                               struct vec3 around)
+{
+    const struct ray *neighbour = axis ? &from->dy : &from->dx;
+    const double *moved = from->moved ? from->moved + GLOBAL_P_CHANGES + (size_t)3 * axis : NULL;
+    struct vec3 A = sub(hit->P, neighbour->o);
+    double cosine = dot(neighbour->d, hit->Ng), t = dot(A, hit->Ng) / cosine;
+    if (from->k != 1 || !(t > 0 && t <= 16 * hit->t))
+        return moved ? moved_by(around, length_of(around), moved) : around;
+    struct vec3 change = sub(scale(t, neighbour->d), A);
+    if (!moved)
+        return change;
+    double along = t / fabs(cosine) * from->moved[GLOBAL_RAY_CHANGES + axis];
+    return moved_by(add(change, scale(along, neighbour->d)), length_of(A), moved);
+}
+
+/* moved (may be NULL): UV_CHANGES, of u and, two further, of v. */
+static void change_of_uv(struct vec3 U, struct vec3 V, struct vec3 P, const double *moved,
+                         double *u, double *v)
 {
     double a = dot(U, U), b = dot(U, V), c = dot(V, V), det = a * c - b * b;
     double p = dot(U, P), q = dot(V, P);
     *u = det > 0 ? (c * p - b * q) / det : 0;
     *v = det > 0 ? (a * q - b * p) / det : 0;
+    if (!moved || !(det > 0))
+        return;
+    double size = length_of(P) / det * (a * c / det);
+    *u += moved[0] * size * (c * sqrt(a) + fabs(b) * sqrt(c));
+    *v += moved[2] * size * (a * sqrt(c) + fabs(b) * sqrt(a));
 }
 
 /* The globals of section 18 at a surface whose normals are turned; U, V: dPdu, dPdv. */
@@ -253,22 +277,27 @@ static struct asl_globals surface_globals(const struct arrival *from, const stru
         .surfacearea = area, .backfacing = at->backfacing, .raytype = from->raytype};
     struct frame f = frame_about(hit->Ng);
     double w = from->pixel.base + from->length * from->pixel.slope;
-    struct vec3 Px = scale(w, f.s), Py = scale(w, f.t), Ix = gray(0), Iy = gray(0), change;
-    if (from->k == 1) {
-        if (plane_change(&from->dx, hit, &change))
-            Px = change;
-        if (plane_change(&from->dy, hit, &change))
-            Py = change;
+    struct vec3 Px = change_of_P(from, hit, 0, scale(w, f.s));
+    struct vec3 Py = change_of_P(from, hit, 1, scale(w, f.t));
+    struct vec3 Ix = gray(0), Iy = gray(0), N = hit->Ns;
+    const double *moved = from->moved;
+    if (from->k == 1)
         Ix = sub(from->dx.d, from->ray.d), Iy = sub(from->dy.d, from->ray.d);
-    }
     double u[2], v[2];
-    change_of_uv(U, V, Px, &u[0], &v[0]);
-    change_of_uv(U, V, Py, &u[1], &v[1]);
+    change_of_uv(U, V, Px, moved ? moved + GLOBAL_UV_CHANGES : NULL, &u[0], &v[0]);
+    change_of_uv(U, V, Py, moved ? moved + GLOBAL_UV_CHANGES + 1 : NULL, &u[1], &v[1]);
+    if (moved) {
+        Ix = moved_by(Ix, 1, moved + GLOBAL_I_CHANGES);
+        Iy = moved_by(Iy, 1, moved + GLOBAL_I_CHANGES + 3);
+        U = moved_by(U, length_of(U), moved + GLOBAL_TANGENTS);
+        V = moved_by(V, length_of(V), moved + GLOBAL_TANGENTS + 3);
+        N = moved_by(N, 1, moved + GLOBAL_NORMAL);
+    }
 
     set3(g.P.v, hit->P), set3(g.P.dx, Px), set3(g.P.dy, Py);
     g.Ps = g.P;
     set3(g.I.v, from->ray.d), set3(g.I.dx, Ix), set3(g.I.dy, Iy);
-    set3(g.N.v, hit->Ns);
+    set3(g.N.v, N);
     set3(g.Ng, hit->Ng);
     set3(g.dPdu, U), set3(g.dPdv, V);
     g.u = (struct asl_dual){(float)hit->uv[0], (float)u[0], (float)u[1]};

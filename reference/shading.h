@@ -26,6 +26,7 @@ struct arrival {
     double length;     /* sum of t over the vertices up to this one */
     struct camera_footprint pixel;
     uint32_t raytype; /* of asl_globals */
+    const double *moved; /* struct reference_vertex's */
 };
 
 /* One thread's interpreters. */

@@ -115,6 +115,24 @@ void reference_bsdf_eval(const struct reference *r, uint32_t material, const dou
 bool reference_bsdf_sample(const struct reference *r, uint32_t material, const double uv[2],
                            bool entering, const double wo[3], const double u[3], double wi[3],
                            double weight[3], double *pdf_w, bool *delta);
+/* Globals of section 18 that are computed, and move by their own roundings: what is added to each,
+ * as a share of its size.
+ *   P_CHANGES     of P in x and in y: the length of P - o, which was subtracted, or of a disk w
+ *   RAY_CHANGES   of P in x and in y along the neighbour's ray: its length over |cos| (no disk)
+ *   I_CHANGES     of I in x and in y: 1
+ *   UV_CHANGES    of u in x, y and of v: the terms' size over det, times a c / det
+ *   TANGENTS      dPdu, dPdv: their lengths
+ *   NORMAL        N: 1 */
+enum reference_global {
+    GLOBAL_P_CHANGES = 0,
+    GLOBAL_RAY_CHANGES = 6,
+    GLOBAL_I_CHANGES = 8,
+    GLOBAL_UV_CHANGES = 14,
+    GLOBAL_TANGENTS = 18,
+    GLOBAL_NORMAL = 24,
+    GLOBAL_MOTIONS = 27
+};
+
 /* A vertex of a path as a renderer met it, to be judged by itself: with shaders and lists of lobes
  * the material alone does not say what it does. */
 struct reference_vertex {
@@ -122,8 +140,7 @@ struct reference_vertex {
     uint32_t primitive, raytype;
     double origin[3], direction[3], t, length; /* length: sum of t over the vertices 1 to k */
     double P[3], Ng[3], Ns[3], uv[2];          /* normals as stored, not turned */
-    double nudge; /* by which the neighbours' rays are turned further away: how the rounding of
-                     their directions is felt */
+    const double *moved; /* [GLOBAL_MOTIONS]; NULL: nothing moves */
 };
 struct reference_scattered {
     double F[3], pdf_w; /* eval: sum of weight f |cos|, and the density */
