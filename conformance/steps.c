@@ -1010,6 +1010,13 @@ static bool list_direct_differs(struct look *l, const struct path_vertex *v)
         nothing &= direct.value[c] <= bound[c];
         something |= direct.value[c] > bound[c] * 2;
     }
+    double height = vec_dot(v->light_wi, side); /* only directions on the chosen side count */
+    if (fabs(height) <= 8 * ULP && !(vec_max(v->direct) > 0))
+        return false;
+    if (height < -8 * ULP) {
+        memset(direct.value, 0, sizeof direct.value);
+        something = false, nothing = true;
+    }
     if (!something) {
         if (!v->visible && nothing)
             return false;

@@ -25,7 +25,7 @@ struct arrival {
     struct ray dx, dy; /* k = 1: the neighbours' rays */
     double length;     /* sum of t over the vertices up to this one */
     struct camera_footprint pixel;
-    uint32_t raytype; /* of asl_globals */
+    uint32_t raytype;    /* of asl_globals */
     const double *moved; /* struct reference_vertex's */
 };
 

@@ -140,7 +140,7 @@ struct reference_vertex {
     uint32_t primitive, raytype;
     double origin[3], direction[3], t, length; /* length: sum of t over the vertices 1 to k */
     double P[3], Ng[3], Ns[3], uv[2];          /* normals as stored, not turned */
-    const double *moved; /* [GLOBAL_MOTIONS]; NULL: nothing moves */
+    const double *moved;                       /* [GLOBAL_MOTIONS]; NULL: nothing moves */
 };
 struct reference_scattered {
     double F[3], pdf_w; /* eval: sum of weight f |cos|, and the density */
