@@ -457,10 +457,10 @@ static int8_t parse_hints(struct reader *r, int8_t was)
         text_puts(&t, r->word);
     const char *at = t.data ? strstr(t.data, "lockgeom=") : NULL;
     if (at)
-        was = atoi(at + 9) != 0; // NOLINT(cert-err34-c): no number counts as 0
+        was = strtol(at + 9, NULL, 10) != 0; // no number counts as 0
     at = t.data ? strstr(t.data, "interpolated=") : NULL;
     if (at)
-        was = atoi(at + 13) == 0; // NOLINT(cert-err34-c)
+        was = strtol(at + 13, NULL, 10) == 0;
     text_free(&t);
     return was;
 }
