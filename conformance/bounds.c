@@ -21,7 +21,7 @@ double roundings(const struct arithmetic *a, double count, double divisions, dou
 void answer_spread(answer_function fn, void *ctx, const double *in, const double *step,
                    size_t inputs, size_t values, struct answer *out)
 {
-    enum { MAX_INPUTS = 48 };
+    enum { MAX_INPUTS = 64 };
     struct answer a = {0};
     double moved[MAX_INPUTS], value[ANSWER_VALUES] = {0};
     memcpy(moved, in, inputs * sizeof *in);

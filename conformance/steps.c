@@ -468,8 +468,13 @@ struct list_question {
     double light_pdf, Le[3];
     bool delta_light;
 };
-enum { LIST_POINT = 14, LIST_INPUTS = LIST_POINT + GLOBAL_MOTIONS };
-/* P 3, uv 2, direction 3, wi 3, u 3, then what moves the globals of a shader */
+/* P 3, uv 2, direction 3, wi 3, u 3, what moves the globals of a shader, and its own roundings:
+ * two runs each */
+enum {
+    LIST_POINT = 14,
+    LIST_CONTRACT = LIST_POINT + GLOBAL_MOTIONS,
+    LIST_INPUTS = LIST_CONTRACT + 8
+};
 
 /* How far a shader's globals are off, as shares of their sizes (enum reference_global).
  * k = 1: P' = d' t' - A by three roundings of |A| and the errors of the camera's rays (camera_ray);
@@ -517,8 +522,12 @@ static struct list_question list_question_of(const struct look *l, const struct 
     }
     for (int i = LIST_POINT; i < LIST_INPUTS; i++)
         in[i] = 0, step[i] = 0;
-    if (material_of(l->s->scene, v->primitive)->shading)
+    if (material_of(l->s->scene, v->primitive)->shading) {
         globals_steps(l, v, step + LIST_POINT);
+        /* in strict mode shaders' operations have the interpreter's bits */
+        for (int i = LIST_CONTRACT; i < LIST_INPUTS && l->s->job.launch.mode != MODE_STRICT; i++)
+            step[i] = 1;
+    }
     if (u) {
         step[11] = roundings(a, 32, 2, 0); /* the sum and the quotient of the choice */
         step[12] = root_step(a);
@@ -536,6 +545,9 @@ static void list_ask(const struct list_question *q, const double *in, bool has_w
         .width = q->l->s->job.width, .height = q->l->s->job.height, .seed = q->l->s->job.seed};
     double wi[3], u[3];
     v.moved = in + LIST_POINT;
+    for (uint32_t i = LIST_CONTRACT; i < LIST_INPUTS; i++)
+        if (in[i] != 0)
+            v.contract = 2 * (i - LIST_CONTRACT) + (in[i] > 0 ? 1 : 2);
     vec_copy(v.P, in);
     v.uv[0] = in[3], v.uv[1] = in[4];
     vec_copy(v.direction, in + 5);

@@ -325,7 +325,7 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
     struct lobes_sample s;
     from.ray = (struct ray){from_double(v->origin), from_double(v->direction)};
     from.k = v->k, from.length = v->length, from.raytype = v->raytype;
-    from.moved = v->moved;
+    from.moved = v->moved, from.contract = v->contract;
     surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at, NULL);
     shader_thread_give(r->shaders, shaders);
     *out =

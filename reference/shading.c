@@ -423,7 +423,7 @@ static struct vec3 brush_direction(const struct scene *s, uint32_t primitive, st
 /* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
 static void run_shader(struct shader_thread *t, const struct scene *s,
                        const struct environment_table *environment, uint32_t material,
-                       struct vec3 U, struct surface *out, struct text *log)
+                       struct vec3 U, uint32_t contract, struct surface *out, struct text *log)
 {
     const struct material *m = &s->materials[material];
     struct asl_context *c = context_of(t, material, m->shading);
@@ -431,6 +431,7 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
     if (!c || t->failed)
         return;
     t->log = log;
+    asl_context_contract(c, contract);
     if (asl_context_run(c, &t->globals, &why) != STATUS_OK) {
         t->failed = true;
         pool_fail(t->pool, &why);
@@ -521,7 +522,7 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         if (log)
             text_printf(log, "vertex %u\n", from->k);
         t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
-        run_shader(t, s, environment, material, along, out, log);
+        run_shader(t, s, environment, material, along, from->contract, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
 }
@@ -541,6 +542,6 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
         take_material(s, m, U, out);
     } else if (t) {
         t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
-        run_shader(t, s, environment, material, U, out, NULL);
+        run_shader(t, s, environment, material, U, 0, out, NULL);
     }
 }

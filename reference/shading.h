@@ -27,6 +27,7 @@ struct arrival {
     struct camera_footprint pixel;
     uint32_t raytype;    /* of asl_globals */
     const double *moved; /* struct reference_vertex's */
+    uint32_t contract;
 };
 
 /* One thread's interpreters. */

@@ -473,6 +473,12 @@ enum status asl_context_new(const struct asl_group *g, const struct asl_context_
     return STATUS_OK;
 }
 
+void asl_context_contract(struct asl_context *c, uint32_t seed)
+{
+    c->perturb = seed;
+    c->contract = seed != 0;
+}
+
 void asl_context_free(struct asl_context *c)
 {
     if (!c)

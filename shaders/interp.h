@@ -77,6 +77,7 @@ struct asl_context {
     struct asl_loc at; /* of the last step */
     uint32_t perturb;  /* seed, 0: none */
     uint64_t perturb_state;
+    bool contract; /* moves what rounds in any way */
     size_t max_bytes;
     const char *stack; /* where it began, to stop before it is used up */
     struct error *err;
@@ -161,6 +162,9 @@ void asl_construct_between(struct asl_run *r, const char *from, const char *to,
 /* perturb.c: moves what the builtin gave by up to its bound. */
 void asl_perturb(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                  union asl_slot *out);
+/* moves what a sum, product or quotient of floats gave, unless it is exact; x = a op b */
+struct asl_dual asl_perturb_operation(struct asl_run *r, enum asl_op op, struct asl_dual a,
+                                      struct asl_dual b, struct asl_dual x);
 
 /* ---- duals ---------------------------------------------------------------------------------- */
 

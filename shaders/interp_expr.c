@@ -391,9 +391,12 @@ static void eval_binary(struct asl_run *r, const struct asl_expr *e, union asl_s
         bool derivs = asl_wants(r, e);
         struct asl_place pa = {a, e->a->slots, asl_wants(r, e->a) ? e->a->slots : 0, e->a->type};
         struct asl_place pb = {b, e->b->slots, asl_wants(r, e->b) ? e->b->slots : 0, e->b->type};
-        for (size_t i = 0; i < e->slots; i++)
-            asl_dual_put(out, e->slots, derivs, i,
-                         float_op(op, asl_dual_at(&pa, i), asl_dual_at(&pb, i)));
+        for (size_t i = 0; i < e->slots; i++) {
+            dual x = asl_dual_at(&pa, i), y = asl_dual_at(&pb, i), z = float_op(op, x, y);
+            if (r->cx->contract)
+                z = asl_perturb_operation(r, op, x, y, z);
+            asl_dual_put(out, e->slots, derivs, i, z);
+        }
     }
     asl_temp_release(r->cx, mark);
 }

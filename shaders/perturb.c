@@ -55,11 +55,50 @@ static void move_row(struct asl_run *r, union asl_slot *v, uint32_t n, float bou
             v[i].f += next_step(r->cx) * bound * (together ? largest : fabsf(v[i].f));
 }
 
+/* A result that rounds, moved by a share of `size`; whole numbers stay, which are counts. */
+static float moved(struct asl_context *cx, float v, float share, float size)
+{
+    return isfinite(v) && v != floorf(v) ? v + next_step(cx) * share * size : v;
+}
+
+struct asl_dual asl_perturb_operation(struct asl_run *r, enum asl_op op, struct asl_dual a,
+                                      struct asl_dual b, struct asl_dual x)
+{
+    double p = (double)a.v, q = (double)b.v, v = (double)x.v;
+    bool exact = op == OP_ADD   ? p + q == v
+                 : op == OP_SUB ? p - q == v
+                 : op == OP_MUL ? p * q == v
+                 : op == OP_DIV ? v * q == p
+                                : true;
+    if (!exact)
+        x.v = moved(r->cx, x.v, 0x1p-23f, fabsf(x.v));
+    x.dx = moved(r->cx, x.dx, 0x1p-23f, fabsf(x.dx));
+    x.dy = moved(r->cx, x.dy, 0x1p-23f, fabsf(x.dy));
+    return x;
+}
+
+/* A builtin that is a formula of floats (ulp column -): its own steps round. */
+static void perturb_formula(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+{
+    enum asl_builtin_id id = e->builtin->id;
+    bool noise = id == BI_NOISE || id == BI_SNOISE || id == BI_PNOISE || id == BI_PSNOISE;
+    uint32_t rows = asl_wants(r, e) ? 3 : 1;
+    if (e->type.array || !(e->type.base == ASL_FLOAT || asl_is_triple(e->type)))
+        return;
+    for (uint32_t i = 0; i < rows * e->slots; i++) {
+        float v = out[i].f;
+        out[i].f = noise && i < e->slots ? moved(r->cx, v, 0x1p-19f, 1)
+                                         : moved(r->cx, v, noise ? 0x1p-19f : 0x1p-21f, fabsf(v));
+    }
+}
+
 void asl_perturb(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                  union asl_slot *out)
 {
     float bound = bound_of(e->builtin);
     bool together = moves_together(e->builtin->id);
+    if (r->cx->contract && e->builtin->ulp[0] == '-')
+        perturb_formula(r, e, out);
     if (!(bound > 0))
         return;
     uint32_t rows = asl_wants(r, e) ? 3 : 1;

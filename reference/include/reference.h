@@ -141,6 +141,7 @@ struct reference_vertex {
     double origin[3], direction[3], t, length; /* length: sum of t over the vertices 1 to k */
     double P[3], Ng[3], Ns[3], uv[2];          /* normals as stored, not turned */
     const double *moved;                       /* [GLOBAL_MOTIONS]; NULL: nothing moves */
+    uint32_t contract; /* not 0: the shader's results move by this seed (asl_context_contract) */
 };
 struct reference_scattered {
     double F[3], pdf_w; /* eval: sum of weight f |cos|, and the density */

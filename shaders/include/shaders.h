@@ -275,6 +275,11 @@ enum status asl_context_new(const struct asl_group *g, const struct asl_context_
 void asl_context_free(struct asl_context *c); /* takes NULL */
 /* Runs the group at one point. Fails: TIMEOUT (budget), MEMORY; the message names file and line. */
 enum status asl_context_run(struct asl_context *c, const struct asl_globals *g, struct error *err);
+/* From the next run on, results are moved by that seed (0: none) as options.perturb says, and so is
+ * all else that rounds, by as much as contracting products and sums within an operation's formula
+ * may change it: sums, products, quotients by a unit in the last place, formulas (ulp column -) by
+ * four, noise by 2^-19. Exact results and whole numbers stay. */
+void asl_context_contract(struct asl_context *c, uint32_t seed);
 /* The value that an output (or any parameter) holds after the last run, until the next one. `name`
  * is "Cout", "layer.Cout" or a global such as "Ci". NULL if there is none or its layer did not run;
  * *ran (may be NULL) tells the two apart: a layer that exists and did not run leaves false. */
