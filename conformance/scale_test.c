@@ -81,8 +81,16 @@ static void render_kernel(const struct scene *s, uint32_t max_depth, enum math_m
     device_close(d);
 }
 
-/* Every pixel by every renderer is `want` within `relative`. */
-static void expect_all(struct scene *s, uint32_t max_depth, double want, double relative)
+/* Only strict promises that there is no gap between triangles: contracted, the two edge functions
+ * of a shared edge may differ by a rounding, so a ray within 2^-23 of a triangle's width from an
+ * edge can pass. Of SIDE * SIDE * SPP paths with 8 rays, 1.2 million, about 3 * 2 * 2^-23 each do:
+ * 0.8 are expected, and more than this many come once in 10^6 tests (Poisson). */
+enum { GAPS_CONTRACTED = 7 };
+
+/* Every pixel by every renderer is `want` within `relative`, but for gaps in mode device where
+ * triangles meet. */
+static void expect_all(struct scene *s, uint32_t max_depth, double want, double relative,
+                       bool triangles_meet)
 {
     static const char *const names[] = {"reference", "strict", "device"};
     static double red[SIDE * SIDE];
@@ -91,8 +99,9 @@ static void expect_all(struct scene *s, uint32_t max_depth, double want, double 
             render_reference(s, max_depth, red);
         else
             render_kernel(s, max_depth, k == 1 ? MODE_STRICT : MODE_DEVICE, red);
+        int gaps = k == 2 && triangles_meet ? GAPS_CONTRACTED : 0;
         for (int i = 0; i < SIDE * SIDE; i++)
-            if (!(fabs(red[i] - want) <= relative * want))
+            if (!(fabs(red[i] - want) <= relative * want) && gaps-- == 0)
                 fail_msg("%s: pixel (%d, %d) is %.9g, expected %.9g", names[k], i % SIDE, i / SIDE,
                          red[i], want);
     }
@@ -113,12 +122,12 @@ static void closed_boxes_are_closed(void **state)
     "{\"translate\": [0, -1.1, 0]}]}"
     expect_all(scene_of("\"camera\": {\"origin\": [0.1, 0, 0], \"target\": [0, 0.02, -1], \"fov\": "
                         "130}, \"environment\": {\"radiance\": 1}, \"objects\": [" CLOSED "]"),
-               8, 0, 0);
+               8, 0, 0, true);
     expect_all(
         scene_of("\"camera\": {\"origin\": [0, 1, 3], \"target\": [0, -0.3, 0], \"fov\": 40}, "
                  "\"objects\": [{\"type\": \"sphere\", \"radius\": 0.1, \"material\": "
                  "\"lamp\"}, " CLOSED "]"),
-        2, 0, 0);
+        2, 0, 0, true);
 }
 
 /* The sun at `degrees` above a plane gives rho E sin / pi to every sample: one that the plane hides
@@ -146,8 +155,8 @@ static void grazing_light_meets_no_specks(void **state)
                      "\"transform\": [{\"rotate\": {\"axis\": [0, 0, 1], \"angle\": 20}}]}]",
                      x * e[0] + 3 * n[0], x * e[1] + 3 * n[1], x * e[0], x * e[1], sun[0], sun[1],
                      sun[2]),
-            2, 0.5 * 3 * sin(a) / M_PI,
-            2e-3); /* half of what one hidden sample takes; sin a is rounded to 2^-24 / a < 1e-5 */
+            2, 0.5 * 3 * sin(a) / M_PI, 2e-3,
+            false); /* half of what one hidden sample takes; sin a is rounded to 2^-24 / a < 1e-5 */
     }
 }
 
@@ -163,7 +172,7 @@ static void grazing_light_on_a_large_sphere(void **state)
                  "%.12g, 0], \"irradiance\": 3}], \"objects\": [{\"type\": \"sphere\", \"center\": "
                  "[0, -10000, 0], \"radius\": 10000, \"material\": \"white\"}]",
                  -cos(a), -sin(a)),
-        2, 0.5 * 3 * sin(a) / M_PI, 0.0145); /* below 1 / SPP */
+        2, 0.5 * 3 * sin(a) / M_PI, 0.0145, false); /* below 1 / SPP */
 }
 
 int main(void)
