@@ -154,9 +154,13 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
                                  : kernel_args(b, p->kernels[entry], probe, 3, err);
     }
     if (s == STATUS_OK && code == CL_SUCCESS) {
+        /* PoCL keeps the private memory of a whole group on a thread's stack, and would choose
+         * groups of 4096. Items beyond the rows do nothing. */
+        const size_t group = 16, global = (items + group - 1) / group * group;
         call = "clEnqueueNDRangeKernel";
-        code = cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 1, NULL, &items, NULL, 0, NULL,
-                                        NULL);
+        code = cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 1, NULL,
+                                        b->shares_memory ? &global : &items,
+                                        b->shares_memory ? &group : NULL, 0, NULL, NULL);
     }
     if (s == STATUS_OK && code == CL_SUCCESS) {
         call = "clFinish";
