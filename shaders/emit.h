@@ -98,12 +98,11 @@ const char *emit_point_word(struct emit *e, uint32_t w);
 const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint32_t k, uint32_t d);
 /* ---- what both emitters ask of the IR -------------------------------------------------------- */
 
-/* defs, kinds, homes and used of the block and all in it. */
-void emit_survey(struct emit *e, const struct ir_block *b);
+/* The layer becomes the one being written: defs, kinds, homes and used of all in it, numbers of
+ * loops. */
+struct ir_layer *emit_layer_begin(struct emit *e, uint32_t index);
 /* Does anything in the block leave it for somewhere outside `within`? */
 bool emit_leaves(const struct ir_block *b, const struct ir_inst *within);
-/* Numbers loops and blocks in the order of the text, in their marks. */
-void emit_number_targets(const struct ir_block *b, uint32_t *next);
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i);
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i);
 const char *emit_call_name(const struct ir_inst *i);
@@ -111,8 +110,14 @@ bool emit_stores_freely(const struct emit *e, uint32_t cell);
 void emit_count_pulls(uint32_t *pulls, const struct ir_block *b);
 const struct ir_cell *emit_output_cell(struct emit *e, const char *name, uint32_t *cell);
 
-enum { EMIT_NO_NOISE = 6 }; /* below: a_noise of device/noise.h */
-int emit_noise_kind(const struct emit *e, const struct ir_inst *i);
+/* A call of a noise function that the device library has. */
+struct emit_noise {
+    int kind; /* a_noise of device/noise.h */
+    bool periodic;
+    uint32_t first, count,
+        dims; /* coordinates: arguments first .. first + count - 1, then as many periods */
+};
+bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_noise *out);
 int emit_colour_space(const char *name); /* a_space of device/pattern.h, -1 if unknown */
 int emit_spline_basis(const char *name); /* a_basis, -1 if unknown */
 /* "sin" for BI_SIN ...; NULL where the library has no a_NAME and a_slope_NAME. */

@@ -325,7 +325,7 @@ static enum emit_kind kind_of(const struct emit *e, const struct ir_inst *i)
 }
 
 /* Cells of a place that a call reads or writes, of loads, stores, copies. */
-void emit_survey(struct emit *e, const struct ir_block *b)
+static void survey(struct emit *e, const struct ir_block *b)
 {
     for (const struct ir_inst *i = b->first; i; i = i->next) {
         for (uint32_t k = 0; k < i->result_count; k++) {
@@ -344,9 +344,9 @@ void emit_survey(struct emit *e, const struct ir_block *b)
                 if (i->u.call->args[k].is_place)
                     see_cell(e, i->u.call->args[k].at.cell, b);
         if (i->body)
-            emit_survey(e, i->body);
+            survey(e, i->body);
         if (i->other)
-            emit_survey(e, i->other);
+            survey(e, i->other);
     }
 }
 
@@ -874,13 +874,13 @@ static void block(struct emit *e, const struct ir_block *b)
 /* ---- layers --------------------------------------------------------------------------------- */
 
 /* Numbers loops and blocks as loop() and block_() will: in the order of the text. */
-void emit_number_targets(const struct ir_block *b, uint32_t *next)
+static void number_targets(const struct ir_block *b, uint32_t *next)
 {
     for (struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
         if (i->op == IR_LOOP || i->op == IR_BLOCK)
             i->mark = (*next)++;
-        emit_number_targets(i->body, next);
-        emit_number_targets(i->other, next);
+        number_targets(i->body, next);
+        number_targets(i->other, next);
     }
 }
 
@@ -891,7 +891,7 @@ static void declare_cell(struct emit *e, struct text *to, uint32_t cell)
     text_printf(to, "%s c%u[%u];\n", emit_cell_is_int(e, cell) ? "ai" : "af", cell, n ? n : 1);
 }
 
-static void layer(struct emit *e, uint32_t index)
+struct ir_layer *emit_layer_begin(struct emit *e, uint32_t index)
 {
     struct ir_layer *l = &e->code->layers[index];
     e->layer = l;
@@ -899,11 +899,17 @@ static void layer(struct emit *e, uint32_t index)
     e->defs = emit_alloc(e, l->value_count + 1, sizeof *e->defs);
     e->kinds = emit_alloc(e, l->value_count + 1, 1);
     memset(e->homes, 0, e->code->cell_count * sizeof *e->homes);
-    emit_survey(e, &l->body);
+    survey(e, &l->body);
     uint32_t next = (uint32_t)e->out->loop_count;
-    emit_number_targets(&l->body, &next);
+    number_targets(&l->body, &next);
     e->line = (struct src_pos){0};
     e->depth = 0;
+    return l;
+}
+
+static void layer(struct emit *e, uint32_t index)
+{
+    struct ir_layer *l = emit_layer_begin(e, index);
     EMIT("#line 1 \"layer %u\"\n", index);
     if (e->opt->wide)
         EMIT("A_CALL void layer_%u%s(struct a_state%s *s, am m0)\n{\nm0 = m0 & a_not(s->ran_%u);\n"

@@ -133,9 +133,9 @@ static bool function_many(const struct args *x)
 
 /* ---- noise ---------------------------------------------------------------------------------- */
 
-enum { PERLIN, UPERLIN, SIMPLEX, USIMPLEX, CELL, HASH_NOISE, NO_NOISE = EMIT_NO_NOISE };
+enum { PERLIN, UPERLIN, SIMPLEX, USIMPLEX, CELL, HASH_NOISE, NO_NOISE };
 
-int emit_noise_kind(const struct emit *e, const struct ir_inst *i)
+static int noise_kind(const struct emit *e, const struct ir_inst *i)
 {
     static const struct {
         const char *name;
@@ -208,10 +208,10 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
     return name;
 }
 
-static bool noise(const struct args *x)
+bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_noise *out)
 {
-    struct emit *e = x->e;
-    switch (x->c->callee) {
+    const struct ir_call *c = i->u.call;
+    switch (c->callee) {
     case BI_NOISE:
     case BI_SNOISE:
     case BI_CELLNOISE:
@@ -222,17 +222,27 @@ static bool noise(const struct args *x)
     default:
         return false;
     }
-    int kind = emit_noise_kind(e, x->i);
-    bool periodic = x->c->callee == BI_PNOISE || x->c->callee == BI_PSNOISE;
-    uint32_t first = x->c->args[0].type.base == ASL_STRING, count = x->c->fixed - first;
-    if (kind == NO_NOISE || (periodic && (kind == SIMPLEX || kind == USIMPLEX)))
+    struct emit_noise n = {.kind = noise_kind(e, i),
+                           .periodic = c->callee == BI_PNOISE || c->callee == BI_PSNOISE,
+                           .first = c->args[0].type.base == ASL_STRING};
+    n.count = (c->fixed - n.first) / (n.periodic ? 2 : 1);
+    for (uint32_t a = 0; a < n.count; a++)
+        n.dims += c->args[n.first + a].n;
+    *out = n;
+    bool simplex = n.kind == SIMPLEX || n.kind == USIMPLEX;
+    return n.kind != NO_NOISE && !(n.periodic && simplex) && n.dims <= 4;
+}
+
+static bool noise(const struct args *x)
+{
+    struct emit *e = x->e;
+    struct emit_noise call;
+    if (!emit_noise_call(e, x->i, &call))
         return false;
-    count = periodic ? count / 2 : count;
-    uint32_t dims = 0, n = slots(x), r = x->i->result;
-    for (uint32_t a = 0; a < count; a++)
-        dims += x->c->args[first + a].n;
-    if (dims > 4)
-        return false;
+    const uint32_t first = call.first, count = call.count, dims = call.dims;
+    const bool periodic = call.periodic;
+    const int kind = call.kind;
+    uint32_t n = slots(x), r = x->i->result;
     bool derivs = x->c->derivs;
     const char *name = noise_variant(e, kind, dims, periodic, n, derivs);
     EMIT("af v%u_r[%u];\n%s(", r, n * 3, name);

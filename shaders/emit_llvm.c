@@ -639,28 +639,12 @@ static bool function_many(const struct args *x)
 static bool noise(const struct args *x)
 {
     struct llvm *l = x->l;
-    switch (x->c->callee) {
-    case BI_NOISE:
-    case BI_SNOISE:
-    case BI_CELLNOISE:
-    case BI_HASHNOISE:
-    case BI_PNOISE:
-    case BI_PSNOISE:
-        break;
-    default:
+    struct emit_noise call;
+    if (!emit_noise_call(&l->e, x->i, &call))
         return false;
-    }
-    int kind = emit_noise_kind(&l->e, x->i);
-    bool periodic = x->c->callee == BI_PNOISE || x->c->callee == BI_PSNOISE;
-    uint32_t first = x->c->args[0].type.base == ASL_STRING, count = x->c->fixed - first;
-    if (kind == EMIT_NO_NOISE || (periodic && (kind == 2 || kind == 3))) /* simplex has none */
-        return false;
-    count = periodic ? count / 2 : count;
-    uint32_t dims = 0, n = slots(x);
-    for (uint32_t a = 0; a < count; a++)
-        dims += x->c->args[first + a].n;
-    if (dims > 4)
-        return false;
+    const uint32_t first = call.first, count = call.count, dims = call.dims, n = slots(x);
+    const bool periodic = call.periodic;
+    const int kind = call.kind;
     struct rows in = rows_new(l, 16);
     const char *out = slot_new(l, l->f, 9);
     for (uint32_t a = 0; a < (periodic ? 2 * count : count); a++)
@@ -1039,16 +1023,7 @@ static uint32_t ran_row(uint32_t layer) { return layer; } /* flags stand before 
 static void layer(struct llvm *l, uint32_t index, struct text *to)
 {
     struct emit *e = &l->e;
-    struct ir_layer *y = &e->code->layers[index];
-    e->layer = y;
-    e->layer_index = index;
-    e->defs = emit_alloc(e, y->value_count + 1, sizeof *e->defs);
-    e->kinds = emit_alloc(e, y->value_count + 1, 1);
-    memset(e->homes, 0, e->code->cell_count * sizeof *e->homes);
-    emit_survey(e, &y->body);
-    uint32_t next = (uint32_t)e->out->loop_count;
-    emit_number_targets(&y->body, &next);
-    e->depth = 0;
+    struct ir_layer *y = emit_layer_begin(e, index);
     text_printf(&l->slots, "%%m0 = alloca %s, align 4\n%%off = alloca %s, align 4\n", l->b, l->b);
     for (uint32_t c = 0; c < e->code->cell_count; c++) {
         const struct ir_cell *cell = &e->code->cells[c];

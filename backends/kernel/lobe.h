@@ -358,26 +358,6 @@ K_FN float k_facet_lambda(const struct k_lobe *l, struct k_vec3 w)
         return 0.0f;
     return ((1.0f - 1.259f * a) + 0.396f * (a * a)) / (3.535f * a + 2.181f * (a * a));
 }
-/* Visible normals of an ellipsoid; ax = ay = alpha gives k_ggx_sample's bits. */
-K_FN struct k_vec3 k_visible_normal(const struct k_lobe *l, struct k_vec3 wo, float u, float v)
-{
-    struct k_vec3 vh = v3_normalize(v3(l->ax * wo.x, l->ay * wo.y, wo.z));
-    float len2 = vh.x * vh.x + vh.y * vh.y;
-    struct k_vec3 t1 = v3(1.0f, 0.0f, 0.0f);
-    if (len2 > 0.0f) {
-        float inv = 1.0f / K_SQRT(len2);
-        t1 = v3(-vh.y * inv, vh.x * inv, 0.0f);
-    }
-    struct k_vec3 t2 = v3_cross(vh, t1);
-    float r = K_SQRT(u), s, c;
-    k_sincos(K_TWO_PI * v, &s, &c);
-    float p1 = r * c, p2 = r * s;
-    float h = 0.5f * (1.0f + vh.z);
-    p2 = (1.0f - h) * K_SQRT(k_max(0.0f, 1.0f - p1 * p1)) + h * p2;
-    float p3 = K_SQRT(k_max(0.0f, (1.0f - p1 * p1) - p2 * p2));
-    struct k_vec3 n = v3_madd(v3_madd(v3_scale(t1, p1), t2, p2), vh, p3);
-    return v3_normalize(v3(l->ax * n.x, l->ay * n.y, k_max(0.0f, n.z)));
-}
 /* f and density of M at wi, of T as well: h between them, c = <wo, h>. */
 K_FN struct k_vec3 k_facet_eval(const struct k_lobe *l, struct k_vec3 wo, struct k_vec3 wi,
                                 float *pdf_w)
@@ -417,7 +397,8 @@ K_FN int k_refract(float eta, struct k_vec3 wo, struct k_vec3 h, struct k_vec3 *
 K_FN int k_facet_sample(const struct k_lobe *l, struct k_vec3 wo, float u, float v,
                         struct k_vec3 *wi)
 {
-    struct k_vec3 h = l->beckmann ? k_gaussian_normal(l, u, v) : k_visible_normal(l, wo, u, v);
+    struct k_vec3 h =
+        l->beckmann ? k_gaussian_normal(l, u, v) : k_ggx_sample(wo, l->ax, l->ay, u, v);
     if (!(v3_dot(wo, h) > 0.0f))
         return 0;
     if (l->kind == K_LOBE_REFRACT)

@@ -111,10 +111,10 @@ K_FN float k_ggx_lambda(struct k_vec3 w, float alpha)
     float tan2 = (w.x * w.x + w.y * w.y) / (w.z * w.z);
     return 0.5f * (K_SQRT(1.0f + (alpha * alpha) * tan2) - 1.0f);
 }
-/* Visible normal (Heitz, JCGT 2018). */
-K_FN struct k_vec3 k_ggx_sample(struct k_vec3 wo, float alpha, float u, float v)
+/* Visible normal of an ellipsoid (Heitz, JCGT 2018). */
+K_FN struct k_vec3 k_ggx_sample(struct k_vec3 wo, float ax, float ay, float u, float v)
 {
-    struct k_vec3 vh = v3_normalize(v3(alpha * wo.x, alpha * wo.y, wo.z));
+    struct k_vec3 vh = v3_normalize(v3(ax * wo.x, ay * wo.y, wo.z));
     float len2 = vh.x * vh.x + vh.y * vh.y;
     struct k_vec3 t1 = v3(1.0f, 0.0f, 0.0f);
     if (len2 > 0.0f) {
@@ -129,7 +129,7 @@ K_FN struct k_vec3 k_ggx_sample(struct k_vec3 wo, float alpha, float u, float v)
     p2 = (1.0f - h) * K_SQRT(k_max(0.0f, 1.0f - p1 * p1)) + h * p2;
     float p3 = K_SQRT(k_max(0.0f, (1.0f - p1 * p1) - p2 * p2));
     struct k_vec3 n = v3_madd(v3_madd(v3_scale(t1, p1), t2, p2), vh, p3);
-    return v3_normalize(v3(alpha * n.x, alpha * n.y, k_max(0.0f, n.z)));
+    return v3_normalize(v3(ax * n.x, ay * n.y, k_max(0.0f, n.z)));
 }
 /* 2 <wo, h> h - wo */
 K_FN struct k_vec3 k_mirror_about(struct k_vec3 wo, struct k_vec3 h)
@@ -274,7 +274,8 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
     if (b->type == K_MATERIAL_PRINCIPLED)
         specular = choice < k_principled_specular_chance(b, k_principled_f0(b), wo.z);
     s.ray = specular ? K_RAY_GLOSSY : K_RAY_DIFFUSE;
-    s.wi = specular ? k_mirror_about(wo, k_ggx_sample(wo, b->alpha, u, v)) : k_sample_cosine(u, v);
+    s.wi = specular ? k_mirror_about(wo, k_ggx_sample(wo, b->alpha, b->alpha, u, v))
+                    : k_sample_cosine(u, v);
     struct k_vec3 f = k_bsdf_eval(b, wo, s.wi, &s.pdf_w);
     s.ok = s.wi.z > 0.0f && s.pdf_w > 0.0f;
     s.weight = v3(0.0f, 0.0f, 0.0f);
