@@ -38,6 +38,19 @@ function(isophote_library name)
     target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS})
 endfunction()
 
+# isophote_sources_hash(TARGET reference_sources HEADER truth.h FILES a.c b.h)
+#   gives TARGET the constant reference_sources, a hash of these files (paths from the root), which HEADER declares
+function(isophote_sources_hash target name)
+    cmake_parse_arguments(A "" "HEADER" "FILES" ${ARGN})
+    list(TRANSFORM A_FILES PREPEND ${CMAKE_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
+    set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+    set(script ${CMAKE_SOURCE_DIR}/cmake/sources_hash.cmake)
+    add_custom_command(OUTPUT ${out}
+        COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} "-DFILES=${A_FILES}" -DNAME=${name} -DHEADER=${A_HEADER} -DOUT=${out} -P ${script}
+        DEPENDS ${paths} ${script} VERBATIM)
+    target_sources(${target} PRIVATE ${out})
+endfunction()
+
 # isophote_test(NAME SOURCES x_test.c USES reference [LABELS slow] [TIMEOUT s] [ARGS ...])
 #   a cmocka program beside the code it tests; exit status 77 is SKIP. It may include private headers of its folder.
 function(isophote_test name)

@@ -217,6 +217,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
       (llvm_value, unsigned index, const char *key, unsigned length))                              \
     X(GetCallSiteEnumAttribute, llvm_attribute, (llvm_value, unsigned index, unsigned kind))       \
     X(RemoveCallSiteEnumAttribute, void, (llvm_value, unsigned index, unsigned kind))              \
+    X(SetTailCall, void, (llvm_value call, llvm_bool))                                             \
     /* types and constants */                                                                      \
     X(GetTypeKind, unsigned, (llvm_type))                                                          \
     X(GetIntTypeWidth, unsigned, (llvm_type))                                                      \

@@ -42,6 +42,9 @@ struct soft_finding {
 
 struct soft_device;
 
+/* A hash of the executor's sources: machine code that other sources made is stale. */
+extern const char soft_sources[33];
+
 struct soft_options {
     unsigned checks;        /* of enum soft_check; 0: none, and full speed */
     unsigned threads;       /* 0: parallel_threads(); 1 while races or uninitialised are checked */

@@ -274,12 +274,13 @@ static const char code_magic[8] = {'S', 'O', 'F', 'T', 'H', 'I', 'P', '1'};
 static enum status module_make(const void *bitcode, size_t size, struct soft_module **out,
                                struct error *err)
 {
-    char key[33], all[96], hash[33], dir[4096], path[4200] = "", log[256];
+    char key[33], all[128], hash[33], dir[4096], path[4200] = "", log[256];
     struct arena a = {0};
     char *kept;
     size_t kept_size;
     hash_bytes(bitcode, size, hash);
-    snprintf(all, sizeof all, "soft hip 1 %s %u", hash, soft_device_checks(device.soft));
+    snprintf(all, sizeof all, "soft hip %s %s %u", soft_sources, hash,
+             soft_device_checks(device.soft));
     hash_bytes(all, strlen(all), key);
     if (cache_dir("soft", dir, sizeof dir, NULL) == STATUS_OK)
         snprintf(path, sizeof path, "%s/%s.o", dir, key);

@@ -29,6 +29,15 @@ static const char source[] =
     "extern \"C\" __global__ void rotate(float *out, const float *in, unsigned n)\n"
     "{ __shared__ float all[64]; unsigned i = threadIdx.x; all[i] = in[i]; __syncthreads();\n"
     "  out[i] = all[(i + 1) % n]; }\n"
+    "struct three { float at[3]; };\n"
+    "static __device__ __noinline__ float total(three t, unsigned n) /* too long to be inlined */\n"
+    "{ float sum = 0.0f;\n"
+    "  _Pragma(\"unroll\") for (unsigned k = 0; k < 96; k++) sum += t.at[(k + n) % 3];\n"
+    "  return sum; }\n"
+    "extern \"C\" __global__ void by_value(float *out, const float *in, unsigned n)\n"
+    "{ unsigned i = threadIdx.x; three t;\n"
+    "  for (unsigned k = 0; k < n; k++) t.at[k] = in[i] * (k + 1.0f);\n"
+    "  out[i] = total(t, n); t.at[0] = 7.0f; out[i] += total(t, i); }\n"
     "extern \"C\" __global__ void gather(float *out, const float *in, unsigned n)\n"
     "{ if (threadIdx.x < 2) out[0] = in[threadIdx.x]; }\n";
 
@@ -131,20 +140,31 @@ static gpu_result run_uninitialised(struct hip_program *p, bool planted)
     MUST(launch(p, 0, "copy", 1, N));
     return wait(p, 0);
 }
+/* Did the last kernel write out[i] = scale * ((i + turn) % N) + offset? */
+static gpu_result out_check(const struct hip_program *p, float scale, int turn, float offset)
+{
+    float out[N];
+    MUST(p->hip->MemcpyDtoHAsync(out, p->out, sizeof out, p->streams[0]));
+    MUST(wait(p, 0));
+    for (int i = 0; i < N; i++)
+        if (out[i] != scale * (float)((i + turn) % N) + offset)
+            return HIP_LAUNCH_FAILURE;
+    return GPU_OK;
+}
+/* A struct by value to a function that is called: what its caller wrote, and no more, is there. */
+static gpu_result run_private(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    MUST(launch(p, 0, "by_value", 1, planted ? 2 : 3));
+    gpu_result code = wait(p, 0);
+    return code != GPU_OK || planted ? code : out_check(p, 32 * (6 + 5), 0, 32 * 7);
+}
 static gpu_result run_races(struct hip_program *p, bool planted)
 {
     in_fill(p, 0);
     MUST(launch(p, 0, planted ? "rotate_racing" : "rotate", 1, N));
     gpu_result code = wait(p, 0);
-    float out[N];
-    if (code != GPU_OK || planted)
-        return code;
-    MUST(p->hip->MemcpyDtoHAsync(out, p->out, sizeof out, p->streams[0]));
-    MUST(wait(p, 0));
-    for (int i = 0; i < N; i++)
-        if (out[i] != (float)((i + 1) % N))
-            return HIP_LAUNCH_FAILURE;
-    return GPU_OK;
+    return code != GPU_OK || planted ? code : out_check(p, 1, 1, 0);
 }
 static gpu_result run_global_races(struct hip_program *p, bool planted)
 {
@@ -205,6 +225,7 @@ static const struct plant {
     {"freed", run_freed, "freed", HIP_ILLEGAL_ADDRESS, "use after free: copy"},
     {"uninitialised", run_uninitialised, "uninitialised", HIP_LAUNCH_FAILURE,
      "uninitialised read: copy"},
+    {"private", run_private, "uninitialised", HIP_LAUNCH_FAILURE, "uninitialised read: by_value"},
     {"races", run_races, "races", HIP_LAUNCH_FAILURE, "race: rotate_racing"},
     {"global-races", run_global_races, "races", HIP_LAUNCH_FAILURE, "race: gather"},
     {"waits", run_waits, "waits", HIP_LAUNCH_FAILURE, "missing wait: copy"},

@@ -119,6 +119,9 @@ static enum status call_plain(struct making *m, llvm_value function, llvm_value 
     if (a->GetIntrinsicID(callee) != 0)
         return STATUS_OK;
     a->SetInstructionCallConv(i, LLVM_CC_C);
+    /* `tail` promises that the callee reads no private memory of the caller: of a by-value struct
+     * that held for the copy which the call made, and parameter_copy has the callee make it. */
+    a->SetTailCall(i, 0);
     for (unsigned k = 1; k <= (unsigned)a->GetNumOperands(i) - 1; k++)
         a->RemoveCallSiteEnumAttribute(i, k, byval_kind(m));
     for (size_t k = 0; k < DROPPED_COUNT; k++)
