@@ -81,6 +81,23 @@ unsigned bvh_define(enum bvh_kind tree);
 
 struct backend; /* one opened device of one API */
 
+/* A program beside the kernel, for shaders without a scene (shade_api.c): one entry of a text in
+ * the kernel's dialect, run over work-items in one dimension, whose arguments are buffers. */
+struct job_source {
+    const char *text;
+    char hash[33];     /* of the text */
+    const char *entry; /* "asl_points" */
+    enum math_mode mode;
+};
+struct job_buffer {
+    const void *in; /* copied to the device before the first launch; NULL: nothing is */
+    void *out;      /* copied back after the last one; NULL: nothing is */
+    size_t bytes;   /* 0: the kernel gets a buffer all the same */
+    const char *what;
+};
+enum { JOB_BUFFERS_MAX = 16 };
+struct job_program; /* an API's */
+
 struct backend_api {
     const char
         *name; /* "opencl": stable, a key in reports; ids are this name, or begin with it and ':' */
@@ -131,6 +148,16 @@ struct backend_api {
     void (*defaults)(const struct backend *b, struct launch_settings *s);
     /* Threads for the launches to come, 0: parallel_threads(). NULL where there are none to set. */
     void (*set_threads)(struct backend *b, unsigned threads);
+    /* All three, or NULL where programs beside the kernel cannot be run. BUILD: info->log holds the
+     * compiler's words. job_release comes before close. */
+    enum status (*job_build)(struct backend *b, const struct job_source *source,
+                             struct job_program **out, struct build_info *info, struct error *err);
+    /* `iterations` launches of at least `items` work-items (the entry ignores those beyond) in
+     * groups of `group`, 0: the API's choice. Waits; *seconds gets the launches' time added. */
+    enum status (*job_run)(struct backend *b, struct job_program *p,
+                           const struct job_buffer *buffers, size_t count, size_t items,
+                           uint32_t group, uint32_t iterations, double *seconds, struct error *err);
+    void (*job_release)(struct backend *b, struct job_program *p); /* takes NULL */
 };
 
 extern const struct backend_api

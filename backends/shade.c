@@ -2,11 +2,14 @@
  * messages. */
 #include "shade.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct shade_engine *const engines[] = {&shade_interp, &shade_ir, &shade_native,
-                                                     &shade_llvm, &shade_opencl};
+static const struct shade_engine *const engines[] = {&shade_interp,  &shade_ir,      &shade_native,
+                                                     &shade_llvm,    &shade_apis[0], &shade_apis[1],
+                                                     &shade_apis[2], &shade_apis[3]};
+static_assert(SHADE_API_COUNT == 4, "all of them are in the list above");
 enum { ENGINE_COUNT = sizeof engines / sizeof *engines };
 
 const struct shade_engine_info *shade_engine_at(size_t index)
@@ -137,7 +140,6 @@ enum status shade_open(const char *id, const struct asl_group *group,
         return no_memory(err);
     s->engine = engine;
     s->group = group;
-    s->find_device = device_find;
     if (opt)
         s->opt = *opt;
     if (!s->opt.threads)

@@ -24,12 +24,13 @@ struct shade {
     struct shade_output *outputs;
     size_t output_count;
     struct shade_info info;
-    /* device_find: engines of devices lie below the list of devices */
-    enum status (*find_device)(const char *id, struct device_info *out, struct error *err);
     void *state;
 };
 
-extern const struct shade_engine shade_interp, shade_ir, shade_native, shade_llvm, shade_opencl;
+extern const struct shade_engine shade_interp, shade_ir, shade_native, shade_llvm;
+/* The engines of devices, by API: those whose backend_api has job_build. */
+enum { SHADE_API_COUNT = 4 };
+extern const struct shade_engine shade_apis[SHADE_API_COUNT];
 
 /* Numbers texts in the order in which they come. Zeroed is valid; texts live in the arena. */
 struct shade_strings {

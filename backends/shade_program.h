@@ -1,5 +1,5 @@
 /* shade_program.h: a group of shaders as a program for a device: lowered, emitted, with the words
- * that its entries read. What the engines native, opencl and cuda share. */
+ * that its entries read. What the engines of processors and of devices share. */
 #ifndef ISOPHOTE_SHADE_PROGRAM_H
 #define ISOPHOTE_SHADE_PROGRAM_H
 

@@ -62,7 +62,27 @@ static bool has_llvm(void)
     return device_find("native", &d, &err) == STATUS_OK && strstr(d.compiler, "LLVM 15");
 }
 
-/* "native", "llvm" and each OpenCL device that is here. */
+static char *
+    *wanted; /* engines of APIs to test alone, ending with NULL; empty: all that are here */
+
+static bool is_wanted(const char *api)
+{
+    for (char **w = wanted; *w; w++)
+        if (strcmp(*w, api) == 0)
+            return true;
+    return !*wanted;
+}
+
+static bool is_engine(const char *api)
+{
+    const struct shade_engine_info *e;
+    for (size_t i = 0; (e = shade_engine_at(i)) != NULL; i++)
+        if (e->indexed && strcmp(e->name, api) == 0)
+            return true;
+    return false;
+}
+
+/* "ir", "native", "llvm" and each device that runs shaders; or the devices of what is wanted. */
 static size_t engines(char list[8][16])
 {
     struct arena a = {0};
@@ -70,15 +90,20 @@ static size_t engines(char list[8][16])
     const char *const *problems;
     size_t count, problem_count, n = 0;
     struct error err = {0};
-    (void)snprintf(list[n++], 16, "ir");
-    (void)snprintf(list[n++], 16, "native");
-    if (has_llvm())
-        (void)snprintf(list[n++], 16, "llvm");
+    static const char *const processors[] = {"ir", "native", "llvm"};
+    for (size_t i = 0; !*wanted && i < (has_llvm() ? 3 : 2); i++)
+        (void)snprintf(list[n++], 16, "%s", processors[i]);
     assert_int_equal(devices_list(&a, false, &d, &count, &problems, &problem_count, &err), 0);
     for (size_t i = 0; i < count && n < 8; i++)
-        if (strcmp(d[i].api, "opencl") == 0)
+        if (is_engine(d[i].api) && is_wanted(d[i].api))
             (void)snprintf(list[n++], 16, "%.15s", d[i].id);
     arena_free(&a);
+    for (char **w = wanted; *w; w++) { /* what is asked for must be there */
+        bool here = false;
+        for (size_t i = 0; i < n; i++)
+            here = here || strncmp(list[i], *w, strlen(*w)) == 0;
+        assert_true(here);
+    }
     return n;
 }
 
@@ -141,7 +166,8 @@ static void exact_bits(void **state)
     (void)state;
     char list[8][16];
     size_t n = engines(list), compared = 0;
-    for (size_t k = 0; k < sizeof exact / sizeof *exact; k++) {
+    /* the same text for each API: every fourth shows an API's own arithmetic */
+    for (size_t k = 0; k < sizeof exact / sizeof *exact; k += *wanted ? 4 : 1) {
         struct fixture want = {0};
         run(&want, "interp", exact[k], NULL, &grid);
         for (size_t e = 0; e < n; e++) {
@@ -323,8 +349,9 @@ static void bad_use(void **state)
     close_all(&f);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    wanted = argv + (argc > 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_bits), cmocka_unit_test(messages), cmocka_unit_test(strings),
         cmocka_unit_test(parameters), cmocka_unit_test(endless),  cmocka_unit_test(listed),

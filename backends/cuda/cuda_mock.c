@@ -38,8 +38,14 @@ struct gpu_function_s {
 struct gpu_event_s {
     unsigned long recorded, done; /* times of record calls; of those that were reached */
 };
-static struct gpu_function_s functions[ENTRY_COUNT] = {
-    {ENTRY_RENDER}, {ENTRY_TRACE}, {ENTRY_ARITHMETIC}, {ENTRY_PROBE}, {ENTRY_PASSES}};
+enum {
+    MOCK_JOB = ENTRY_COUNT,
+    JOB_ARGUMENTS = 2,
+    JOB_WORDS = 100
+}; /* a program beside the kernel */
+static struct gpu_function_s functions[] = {{ENTRY_RENDER},     {ENTRY_TRACE},
+                                            {ENTRY_ARITHMETIC}, {ENTRY_PROBE},
+                                            {ENTRY_PASSES},     {(enum kernel_entry)MOCK_JOB}};
 
 enum kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
 static struct work {
@@ -131,6 +137,17 @@ static void words_run(const struct work *w)
         out[i] = in[i] + 1;
 }
 
+/* mock_job: the first buffer's words added to the second's. */
+static void job_run(const struct work *w)
+{
+    const uint32_t *in = (const void *)resolve(w->arguments[0], JOB_WORDS * sizeof *in);
+    uint32_t *sum = (void *)resolve(w->arguments[1], JOB_WORDS * sizeof *sum);
+    if (w->grid[0] * w->block[0] < JOB_WORDS)
+        mistake("fewer work-items than points");
+    for (int i = 0; in && sum && i < JOB_WORDS; i++)
+        sum[i] += in[i];
+}
+
 static void queue_run(void)
 {
     for (int i = 0; i < queued; i++) {
@@ -151,6 +168,8 @@ static void queue_run(void)
             broken = ILLEGAL_ADDRESS;
         else if (w->kind == KERNEL && w->function->entry == ENTRY_RENDER)
             render_run(w);
+        else if (w->kind == KERNEL && w->function == &functions[MOCK_JOB])
+            job_run(w);
         else if (w->kind == KERNEL)
             words_run(w);
     }
@@ -282,6 +301,9 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
                               {"k_arithmetic", ENTRY_ARITHMETIC, PART_RENDER},
                               {"k_probe", ENTRY_PROBE, PART_PROBE},
                               {"k_passes", ENTRY_PASSES, PART_PASSES}};
+    *function = &functions[MOCK_JOB];
+    if (module && strcmp(name, "mock_job") == 0)
+        return GPU_OK;
     for (int i = 0; module && i < ENTRY_COUNT; i++)
         if (strcmp(name, entries[i].name) == 0 && entries[i].part == module->part) {
             *function = &functions[entries[i].entry];
@@ -447,6 +469,8 @@ gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gr
     w->block[1] = block_y;
     int count = SCENE_BUFFER_COUNT +
                 (function->entry == ENTRY_RENDER || function->entry == ENTRY_TRACE ? 2 : 3);
+    if (function == &functions[MOCK_JOB])
+        count = JOB_ARGUMENTS;
     for (int i = 0; i < count; i++) {
         memcpy(&w->arguments[i], parameters[i], sizeof w->arguments[i]);
         if (w->arguments[i])

@@ -4,6 +4,7 @@
 #include "cuda_compile.h"
 #include "cuda_llvm.h"
 #include "mock_run.h"
+#include "shade_program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,14 +67,8 @@ static unsigned occurrences(const char *text, const char *word)
 }
 
 /* PTX says what the arithmetic is: strict must hold no fused, approximate or flushing operation. */
-static void check_arithmetic(const char *ptx, const struct program_request *request)
+static void check_operations(const char *ptx, enum math_mode mode)
 {
-    const enum math_mode mode = request->mode;
-    for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
-        char head[64];
-        snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
-        assert_true((strstr(ptx, head) != NULL) == (kernel_entries[entry].part == request->part));
-    }
     unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
              flushed = occurrences(ptx, ".ftz");
     assert_true((fused > 0) == (mode != MODE_STRICT));
@@ -84,6 +79,16 @@ static void check_arithmetic(const char *ptx, const struct program_request *requ
         assert_true(occurrences(ptx, "sqrt.rn.f32") > 0);
     }
     assert_int_equal(occurrences(ptx, ".f64"), 0); /* no doubles crept in */
+}
+
+static void check_arithmetic(const char *ptx, const struct program_request *request)
+{
+    for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
+        char head[64];
+        snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+        assert_true((strstr(ptx, head) != NULL) == (kernel_entries[entry].part == request->part));
+    }
+    check_operations(ptx, request->mode);
 }
 
 /* The driver's assembler takes the text, where NVIDIA's tools are installed. */
@@ -164,6 +169,51 @@ static void llvm_makes_the_same_arithmetic(void **state)
                      STATUS_UNSUPPORTED);
 }
 
+/* The text of the engine cuda, as its device would be handed it. */
+static void shaders_compile_to_their_arithmetic(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "shader s(string name = \"a.png\", float k = 2, output color r = 0) {\n"
+        "r = noise(\"perlin\", P * 9) + k * sqrt(u / (v + 1)) + Dx(P * u) * sin(v);\n"
+        "if (u > 0.5) warning(\"%g\", u); for (int i = 0; i < k; i++) r *= u; }";
+    const char *why;
+    const struct nvrtc_api *n = nvrtc_load(0, &why);
+    if (!n) {
+        print_message("%s\n", why);
+        skip();
+    }
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p;
+    struct asl_group *group;
+    assert_int_equal(asl_compile(&a, "t.asl", text, strlen(text), NULL, &diags, &p, &err), 0);
+    assert_int_equal(asl_group_new(&a, "g", &group, &err), 0);
+    assert_int_equal(asl_group_layer(group, p, NULL, "l", NULL, &err), 0);
+    assert_int_equal(asl_group_finish(group, &err), 0);
+    struct shade_output r = {.name = "r", .type = {.base = ASL_COLOR}, .slots = 3};
+    const char *layers[] = {NULL};
+    const struct shade s = {
+        .group = group, .entry_layers = layers, .outputs = &r, .output_count = 1};
+    struct shade_program made;
+    assert_int_equal(shade_program_make(&s, false, false, &made, &err), STATUS_OK);
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct program_request request = program_request_make((enum math_mode)mode);
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        request.source = made.source.data;
+        if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
+            fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
+        assert_non_null(strstr(image.data, ".entry asl_points("));
+        check_operations(image.data, request.mode);
+        if (mode == MODE_STRICT)
+            assert_true(assembles(image.data, "sm_90"));
+    }
+    shade_program_free(&made);
+    arena_free(&a);
+}
+
 static void machine_code_is_made_without_a_device(void **state)
 {
     (void)state;
@@ -238,6 +288,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(host_code_keeps_the_drivers_rules),
         cmocka_unit_test(failures_are_reported_and_leave_nothing),
         cmocka_unit_test(absence_is_explained),
+        cmocka_unit_test(shaders_compile_to_their_arithmetic),
         cmocka_unit_test(modes_compile_to_their_arithmetic),
         cmocka_unit_test(llvm_makes_the_same_arithmetic),
         cmocka_unit_test(machine_code_is_made_without_a_device),

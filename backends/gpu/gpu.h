@@ -179,7 +179,8 @@ enum status gpu_open(const struct gpu_api *api, const struct device_info *info,
     .close = gpu_close, .preferred_bvh = gpu_preferred_bvh, .upload = gpu_upload,                  \
     .build = gpu_build, .request = gpu_request, .film_begin = gpu_film_begin,                      \
     .launch = gpu_launch, .finish = gpu_finish, .film_read = gpu_film_read,                        \
-    .run_words = gpu_run_words, .defaults = gpu_defaults
+    .run_words = gpu_run_words, .defaults = gpu_defaults, .job_build = gpu_job_build,              \
+    .job_run = gpu_job_run, .job_release = gpu_job_release
 
 /* ---- a device ------------------------------------------------------------------------------- */
 
@@ -236,6 +237,13 @@ void gpu_request(struct backend *b, const struct program_request *request);
 enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                         struct error *err);
 void gpu_programs_release(struct backend *b);
+/* Compiles what the request asks for, or takes what was kept. *info gets options, log and times,
+ * also on failure. */
+enum status gpu_module_make(struct backend *b, const struct program_request *request,
+                            gpu_module *out, struct kept_resources *resources,
+                            struct build_info *info, struct error *err);
+/* 0 if the driver does not know it. */
+uint32_t gpu_kernel_attribute(const struct backend *b, int what, gpu_function f);
 
 /* gpu_memory.c */
 enum status gpu_upload(struct backend *b, const struct scene_buffers *buffers,
@@ -243,6 +251,18 @@ enum status gpu_upload(struct backend *b, const struct scene_buffers *buffers,
 void gpu_scene_release(struct backend *b);
 enum status gpu_film_begin(struct backend *b, size_t pixels, bool poison, struct error *err);
 enum status gpu_film_read(struct backend *b, int64_t *sums, size_t pixels, struct error *err);
+
+/* Device memory; LIMIT and MEMORY carry both numbers. `what` names it. */
+enum status gpu_alloc(struct backend *b, size_t bytes, const char *what, gpu_pointer *out,
+                      struct error *err);
+
+/* gpu_job.c */
+enum status gpu_job_build(struct backend *b, const struct job_source *source,
+                          struct job_program **out, struct build_info *info, struct error *err);
+enum status gpu_job_run(struct backend *b, struct job_program *p, const struct job_buffer *buffers,
+                        size_t count, size_t items, uint32_t group, uint32_t iterations,
+                        double *seconds, struct error *err);
+void gpu_job_release(struct backend *b, struct job_program *p);
 
 /* gpu_launch.c */
 enum status gpu_flights_open(struct backend *b, struct error *err);

@@ -14,9 +14,8 @@ static void buffers_release(struct backend *b, gpu_pointer at[SCENE_BUFFER_COUNT
 
 void gpu_scene_release(struct backend *b) { buffers_release(b, b->scene); }
 
-/* MemAlloc, with both numbers when there is no room. */
-static enum status device_alloc(struct backend *b, size_t bytes, const char *what, gpu_pointer *out,
-                                struct error *err)
+enum status gpu_alloc(struct backend *b, size_t bytes, const char *what, gpu_pointer *out,
+                      struct error *err)
 {
     size_t free_bytes = 0, all = 0;
     gpu_result code = b->driver->MemGetInfo(&free_bytes, &all);
@@ -64,7 +63,7 @@ enum status gpu_upload(struct backend *b, const struct scene_buffers *buffers,
         size_t size = buffers->at[i].size;
         if (size == 0)
             continue;
-        s = device_alloc(b, size, buffer_text[i], &b->scene[i], err);
+        s = gpu_alloc(b, size, buffer_text[i], &b->scene[i], err);
         if (s != STATUS_OK)
             break;
         /* On the stream that launches use: a copy on stream 0 may return before it has arrived, and
@@ -95,7 +94,7 @@ enum status gpu_film_begin(struct backend *b, size_t pixels, bool poison, struct
         if (pixels > SIZE_MAX / pixel_bytes)
             return error_msg(err, STATUS_LIMIT, "a film of %zu pixels", pixels);
         gpu_pointer film = 0;
-        s = device_alloc(b, pixels * pixel_bytes, "the film", &film, err);
+        s = gpu_alloc(b, pixels * pixel_bytes, "the film", &film, err);
         if (s != STATUS_OK)
             return s;
         if (b->film)

@@ -16,34 +16,38 @@ void gpu_programs_release(struct backend *b)
         program_release(b, &b->programs[part]);
 }
 
-static uint32_t kernel_attribute(const struct backend *b, int what, gpu_function f)
+uint32_t gpu_kernel_attribute(const struct backend *b, int what, gpu_function f)
 {
     int value = 0;
     return b->driver->FuncGetAttribute(&value, what, f) == GPU_OK && value > 0 ? (uint32_t)value
                                                                                : 0;
 }
 
-static enum status module_load(struct backend *b, const void *image, enum program_part part,
-                               struct program *out, struct error *err)
+static enum status module_load(struct backend *b, const void *image, gpu_module *out,
+                               struct error *err)
 {
-    struct program p = {0};
-    gpu_result code = b->driver->ModuleLoadData(&p.module, image);
-    if (code != GPU_OK)
-        return gpu_error(err, b->driver, code, GPU_CALL_ModuleLoadData);
+    gpu_result code = b->driver->ModuleLoadData(out, image);
+    if (code == GPU_OK)
+        return STATUS_OK;
+    *out = NULL;
+    return gpu_error(err, b->driver, code, GPU_CALL_ModuleLoadData);
+}
+
+static enum status kernels_find(struct backend *b, enum program_part part, struct program *p,
+                                struct error *err)
+{
     for (int i = 0; i < ENTRY_COUNT; i++) {
         if (kernel_entries[i].part != part)
             continue;
-        code = b->driver->ModuleGetFunction(&p.kernels[i], p.module, kernel_entries[i].name);
-        if (code != GPU_OK) {
-            program_release(b, &p);
+        gpu_result code =
+            b->driver->ModuleGetFunction(&p->kernels[i], p->module, kernel_entries[i].name);
+        if (code != GPU_OK)
             return gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
-        }
     }
     if (part == PART_RENDER) {
-        p.threads = kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p.kernels[ENTRY_RENDER]);
-        p.registers = kernel_attribute(b, GPU_KERNEL_REGISTERS, p.kernels[ENTRY_RENDER]);
+        p->threads = gpu_kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p->kernels[ENTRY_RENDER]);
+        p->registers = gpu_kernel_attribute(b, GPU_KERNEL_REGISTERS, p->kernels[ENTRY_RENDER]);
     }
-    *out = p;
     return STATUS_OK;
 }
 
@@ -52,7 +56,7 @@ static void info_fill(const struct backend *b, const struct program *p,
                       const struct kept_resources *res, struct build_info *info)
 {
     info->registers = p->registers;
-    info->stack_bytes = kernel_attribute(b, GPU_KERNEL_LOCAL_BYTES, p->kernels[ENTRY_RENDER]);
+    info->stack_bytes = gpu_kernel_attribute(b, GPU_KERNEL_LOCAL_BYTES, p->kernels[ENTRY_RENDER]);
     info->spill_bytes = res->spill_bytes;
     char said[sizeof info->log];
     memcpy(said, info->log, sizeof said);
@@ -62,55 +66,68 @@ static void info_fill(const struct backend *b, const struct program *p,
         p->threads, info->registers, info->stack_bytes, info->spill_bytes, said);
 }
 
-static void key_make(const struct backend *b, const char *options, const char *compiler,
-                     char key[33])
+static void key_make(const struct backend *b, const char *source_hash, const char *options,
+                     const char *compiler, char key[33])
 {
     struct hash *h = hash_open();
     /* The driver counts too: it finishes PTX where NVRTC is older than the device. */
-    const char *const parts[] = {b->api->name, "program 2", b->request.source_hash,
+    const char *const parts[] = {b->api->name, "program 2", source_hash,
                                  options,      compiler,    b->info.driver};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
     hash_close(h, key);
 }
 
-/* Compiles, or takes what was kept. */
-static enum status program_make(struct backend *b, enum program_part part, struct program *out,
-                                struct build_info *info, struct error *err)
+enum status gpu_module_make(struct backend *b, const struct program_request *request,
+                            gpu_module *out, struct kept_resources *resources,
+                            struct build_info *info, struct error *err)
 {
     struct build_info made = {0};
-    struct program_request request = b->request;
-    request.part = part;
     char compiler[512], key[33], path[4096];
-    enum status s = b->api->options(b->arch, &request, made.options, sizeof made.options, compiler,
+    enum status s = b->api->options(b->arch, request, made.options, sizeof made.options, compiler,
                                     sizeof compiler, err);
     if (s != STATUS_OK)
         return s;
-    key_make(b, made.options, compiler, key);
+    key_make(b, request->source_hash, made.options, compiler, key);
     bool keep = kernel_cache_path(key, b->api->kept_suffix, path, sizeof path, NULL) == STATUS_OK;
 
     struct arena a = {0};
     struct gpu_image image = {0};
-    struct program p = {0};
     double begin = clock_s();
     if (keep && kept_read(&a, path, key, &image.data, &image.size, &image.resources))
-        made.cached = module_load(b, image.data, part, &p, NULL) == STATUS_OK;
+        made.cached = module_load(b, image.data, out, NULL) == STATUS_OK;
     if (!made.cached) {
-        s = b->api->compile(b->arch, &request, &a, &image, &made, err);
+        s = b->api->compile(b->arch, request, &a, &image, &made, err);
         if (s == STATUS_OK)
-            s = module_load(b, image.data, part, &p, err);
+            s = module_load(b, image.data, out, err);
         if (s == STATUS_OK && keep)
             kept_write(path, key, image.data, image.size, &image.resources);
     }
     made.compile_s = clock_s() - begin;
-    if (s == STATUS_OK) {
-        if (part == PART_RENDER)
-            info_fill(b, &p, &image.resources, &made);
-        *out = p;
-    }
-    *info = made; /* on failure: the log */
+    *resources = image.resources;
+    *info = made;
     arena_free(&a);
     return s;
+}
+
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
+{
+    struct program_request request = b->request;
+    struct kept_resources resources;
+    struct program p = {0};
+    request.part = part;
+    enum status s = gpu_module_make(b, &request, &p.module, &resources, info, err);
+    if (s == STATUS_OK)
+        s = kernels_find(b, part, &p, err);
+    if (s != STATUS_OK) {
+        program_release(b, &p);
+        return s;
+    }
+    if (part == PART_RENDER)
+        info_fill(b, &p, &resources, info);
+    *out = p;
+    return STATUS_OK;
 }
 
 enum status gpu_build(struct backend *b, const struct program_request *request,

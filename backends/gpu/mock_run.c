@@ -26,6 +26,42 @@ static void on_problem(void *ctx, const char *text)
         }                                                                                          \
     } while (0)
 
+/* A program beside the kernel: compiled, kept, launched three times over one pair of buffers. */
+static int job_check(const struct backend_api *api, struct backend *b, const char *how)
+{
+    struct error err = {0};
+    struct build_info build = {0};
+    struct job_program *p = NULL;
+    struct job_source source = {.text = kernel_source, .entry = "no_such", .mode = MODE_STRICT};
+    hash_bytes(source.text, strlen(source.text), source.hash);
+    CHECK(api->job_build(b, &source, &p, &build, &err) == STATUS_DEVICE && !p);
+    CHECK(strstr(err.msg, "ModuleGetFunction"));
+    source.entry = "mock_job";
+    CHECK(api->job_build(b, &source, &p, &build, &err) == STATUS_OK && p && build.cached);
+    CHECK(build.registers == 128);
+    uint32_t in[100], sum[100];
+    for (uint32_t i = 0; i < 100; i++) {
+        in[i] = i;
+        sum[i] = 1000;
+    }
+    const struct job_buffer buffers[] = {{in, NULL, sizeof in, "the input"},
+                                         {sum, sum, sizeof sum, "the sums"}};
+    double seconds = 0.0;
+    enum status s = api->job_run(b, p, buffers, 2, 100, 0, 3, &seconds, &err);
+    if (strcmp(how, "fault") == 0 || strcmp(how, "refuse") == 0) {
+        CHECK(s == STATUS_DEVICE && strstr(err.msg, "CUDA_ERROR_"));
+    } else {
+        CHECK(s == STATUS_OK && seconds > 0.0);
+        for (uint32_t i = 0; i < 100; i++)
+            CHECK(sum[i] == 1000 + 3 * i);
+        CHECK(api->job_run(b, p, buffers, 2, 100, 513, 1, &seconds, &err) == STATUS_UNSUPPORTED);
+        CHECK(strstr(err.msg, "513") && strstr(err.msg, "512"));
+    }
+    api->job_release(b, p);
+    api->job_release(b, NULL);
+    return 0;
+}
+
 enum { W = 300, H = 500 }; /* 4.8 MB of film: more than one piece of the read-back */
 
 int mock_run(const struct backend_api *api, const char *how, const struct mock_expect *expect)
@@ -88,6 +124,9 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         CHECK(api->run_words(b, ENTRY_TRACE, &launch, NULL, 0, out, 4, 1, &err) == STATUS_OK);
         CHECK(out[0] == 1 && out[3] == 4);
     }
+
+    if (job_check(api, b, how) != 0)
+        return 1;
 
     /* two scenes, the second with the other tree; one that the device cannot hold */
     static _Alignas(128) float data[1 << 19];

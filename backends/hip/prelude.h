@@ -62,6 +62,7 @@ PRELUDE_FN unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsign
 PRELUDE_FN int __ffs(int x) { return __builtin_ffs(x); }
 PRELUDE_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 PRELUDE_FN int __popc(unsigned x) { return __builtin_popcount(x); }
+PRELUDE_FN unsigned atomicAdd(unsigned *at, unsigned n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 PRELUDE_FN float sqrtf(float x) { return __builtin_sqrtf(x); }
 PRELUDE_FN float floorf(float x) { return __builtin_floorf(x); }
 PRELUDE_FN float rintf(float x) { return __builtin_rintf(x); }

@@ -62,6 +62,12 @@ void level_zero_request(struct backend *b, const struct program_request *request
 enum status level_zero_program(struct backend *b, enum kernel_entry entry,
                                const struct program **out, struct error *err);
 void level_zero_programs_release(struct backend *b);
+/* What is asked of the driver's compiler for a mode. */
+const char *level_zero_flags(enum math_mode mode);
+/* A module of SPIR-V, compiled now or kept. info: log, cached. */
+enum status level_zero_module_make(const struct backend *b, const void *spirv, size_t size,
+                                   const char *flags, ze_module_handle_t *out,
+                                   struct build_info *info, struct error *err);
 
 /* level_zero_memory.c */
 enum status level_zero_upload(struct backend *b, const struct scene_buffers *buffers,
@@ -86,5 +92,18 @@ enum status level_zero_finish(struct backend *b, double *device_s, struct error 
 enum status level_zero_run_words(struct backend *b, enum kernel_entry entry,
                                  const struct k_launch *launch, const uint32_t *in, size_t in_words,
                                  uint32_t *out, size_t out_words, size_t items, struct error *err);
+/* Groups of `g` work-items for the launches of a kernel to come; UNSUPPORTED with both numbers. */
+enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, const uint32_t g[2],
+                                 struct error *err);
+
+/* level_zero_job.c */
+enum status level_zero_job_build(struct backend *b, const struct job_source *source,
+                                 struct job_program **out, struct build_info *info,
+                                 struct error *err);
+enum status level_zero_job_run(struct backend *b, struct job_program *p,
+                               const struct job_buffer *buffers, size_t count, size_t items,
+                               uint32_t group, uint32_t iterations, double *seconds,
+                               struct error *err);
+void level_zero_job_release(struct backend *b, struct job_program *p);
 
 #endif

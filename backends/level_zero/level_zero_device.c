@@ -296,4 +296,7 @@ const struct backend_api level_zero_api = {
     .film_read = level_zero_film_read,
     .run_words = level_zero_run_words,
     .defaults = level_zero_defaults,
+    .job_build = level_zero_job_build,
+    .job_run = level_zero_job_run,
+    .job_release = level_zero_job_release,
 };

@@ -129,8 +129,8 @@ static enum status arguments_set(struct backend *b, ze_kernel_handle_t k, void *
     return STATUS_OK;
 }
 
-static enum status group_set(const struct backend *b, ze_kernel_handle_t k, const uint32_t g[2],
-                             struct error *err)
+enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, const uint32_t g[2],
+                                 struct error *err)
 {
     const struct device_info *d = &b->info;
     uint64_t items = (uint64_t)g[0] * g[1];
@@ -198,7 +198,7 @@ enum status level_zero_launch(struct backend *b, const struct k_launch *launch,
     struct flight *f = &b->flights[b->next_flight];
     s = flight_land(b, f, err);
     if (s == STATUS_OK)
-        s = group_set(b, k, work_group, err);
+        s = level_zero_group_set(b, k, work_group, err);
     if (s == STATUS_OK) {
         *f->host = *launch;
         void *const rest[] = {f->launch, b->film};
@@ -292,7 +292,7 @@ enum status level_zero_run_words(struct backend *b, enum kernel_entry entry,
     if (s == STATUS_OK)
         s = level_zero_alloc(b, out_bytes ? out_bytes : 4, "the output", &w.out, err);
     if (s == STATUS_OK)
-        s = group_set(b, k, group, err);
+        s = level_zero_group_set(b, k, group, err);
     if (s == STATUS_OK) {
         void *const probe[] = {w.launch, w.in, w.out}, *const trace[] = {w.launch, w.out};
         s = entry == ENTRY_TRACE ? arguments_set(b, k, trace, 2, err)

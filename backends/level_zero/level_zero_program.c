@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked of the driver's compiler; the arithmetic itself is in the module (no contraction,
- * or fast-math decorations). */
-static const char *flags_of(const struct program_request *r)
+/* The arithmetic itself is in the module (no contraction, or fast-math decorations). */
+const char *level_zero_flags(enum math_mode mode)
 {
-    return r->mode == MODE_STRICT ? "-ze-fp32-correctly-rounded-divide-sqrt" : "";
+    return mode == MODE_STRICT ? "-ze-fp32-correctly-rounded-divide-sqrt" : "";
 }
 
 static void key_make(const struct backend *b, const void *spirv, size_t size, const char *flags,
@@ -105,6 +104,23 @@ static void module_keep(const struct backend *b, const char *path, const char ke
     free(binary);
 }
 
+enum status level_zero_module_make(const struct backend *b, const void *spirv, size_t size,
+                                   const char *flags, ze_module_handle_t *out,
+                                   struct build_info *info, struct error *err)
+{
+    char key[33], path[4096];
+    key_make(b, spirv, size, flags, key);
+    bool keep = kernel_cache_path(key, ".zebin", path, sizeof path, NULL) == STATUS_OK;
+    *out = keep ? module_kept(b, path, key, flags) : NULL;
+    info->cached = *out != NULL;
+    if (info->cached)
+        return STATUS_OK;
+    enum status s = module_compile(b, spirv, size, flags, out, info, err);
+    if (s == STATUS_OK && keep)
+        module_keep(b, path, key, *out);
+    return s;
+}
+
 /* ---- programs
  * --------------------------------------------------------------------------------------- */
 
@@ -147,7 +163,6 @@ static enum status kernels_make(const struct backend *b, enum program_part part,
     return STATUS_OK;
 }
 
-/* Compiles, or takes what was kept. */
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
@@ -160,28 +175,15 @@ static enum status program_make(struct backend *b, enum program_part part, struc
                                        &request, &spirv, &size, err);
     if (s != STATUS_OK)
         return s;
-    const char *flags = flags_of(&request);
-    char key[33], path[4096];
-    key_make(b, spirv, size, flags, key);
-    bool keep = kernel_cache_path(key, ".zebin", path, sizeof path, NULL) == STATUS_OK;
+    const char *flags = level_zero_flags(request.mode);
     snprintf(made.options, sizeof made.options, "SPIR-V, %s, K_BVH=%u%s%s",
              math_mode_name(request.mode), bvh_define(request.tree), *flags ? ", " : "", flags);
 
     double begin = clock_s();
     struct program p = {0};
-    p.module = keep ? module_kept(b, path, key, flags) : NULL;
-    if (p.module) {
-        made.cached = kernels_make(b, part, &p, NULL) == STATUS_OK;
-        if (!made.cached)
-            program_release(b, &p);
-    }
-    if (!made.cached) {
-        s = module_compile(b, spirv, size, flags, &p.module, &made, err);
-        if (s == STATUS_OK)
-            s = kernels_make(b, part, &p, err);
-        if (s == STATUS_OK && keep)
-            module_keep(b, path, key, p.module);
-    }
+    s = level_zero_module_make(b, spirv, size, flags, &p.module, &made, err);
+    if (s == STATUS_OK)
+        s = kernels_make(b, part, &p, err);
     made.compile_s = clock_s() - begin;
     made.stack_bytes = p.private_bytes;
     made.spill_bytes = p.spill_bytes;

@@ -90,4 +90,12 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,
                              uint32_t *out, size_t out_words, size_t items, struct error *err);
 
+/* opencl_job.c */
+enum status opencl_job_build(struct backend *b, const struct job_source *source,
+                             struct job_program **out, struct build_info *info, struct error *err);
+enum status opencl_job_run(struct backend *b, struct job_program *p,
+                           const struct job_buffer *buffers, size_t count, size_t items,
+                           uint32_t group, uint32_t iterations, double *seconds, struct error *err);
+void opencl_job_release(struct backend *b, struct job_program *p);
+
 #endif

@@ -298,4 +298,7 @@ const struct backend_api opencl_api = {
     .film_read = opencl_film_read,
     .run_words = opencl_run_words,
     .defaults = opencl_defaults,
+    .job_build = opencl_job_build,
+    .job_run = opencl_job_run,
+    .job_release = opencl_job_release,
 };
