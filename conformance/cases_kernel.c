@@ -292,6 +292,11 @@ static const struct case_row plain_rows[] = {
     {"kernel.bsdf-furnace.all",
      "mean weights are the albedos that quadrature of the reference gives, none above 1",
      kernel_bsdf_furnace},
+    {"kernel.bsdf-furnace.white",
+     "white materials return what the reference's do, over roughness and angle; none gives more "
+     "than "
+     "it gets but Burley's model, whose layers add up",
+     kernel_bsdf_furnace_white},
 };
 const struct case_table kernel_cases = CASE_TABLE(plain_rows);
 

@@ -1,5 +1,5 @@
-/* Cases of level kernel, by file: bsdf in cases_bsdf.c, the rest in cases_geometry.c and
- * cases_light.c. */
+/* Cases of level kernel, by file: bsdf in cases_bsdf.c and cases_furnace.c, the rest in
+ * cases_geometry.c and cases_light.c. */
 #ifndef CONFORMANCE_CASES_KERNEL_H
 #define CONFORMANCE_CASES_KERNEL_H
 
@@ -8,6 +8,7 @@
 enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err);
 enum status kernel_bsdf_step(struct run_context *c, struct error *err);
 enum status kernel_bsdf_furnace(struct run_context *c, struct error *err);
+enum status kernel_bsdf_furnace_white(struct run_context *c, struct error *err);
 enum status kernel_material(struct run_context *c, struct error *err);
 enum status kernel_hit(struct run_context *c, struct error *err);
 enum status kernel_light(struct run_context *c, struct error *err);

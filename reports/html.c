@@ -491,6 +491,7 @@ static const struct part parts[] = {
     {"findings", "Findings", section_findings},
     {"devices", "Devices", section_devices},
     {"cases", "Conformance", section_cases},
+    {"furnace", "White furnace", section_furnace},
     {"models", "Model files", section_models},
     {"rates", "Throughput", section_rates},
     {"blocks", "Work-group sizes", section_blocks},

@@ -130,6 +130,72 @@ static void html_shows_what_matters(void **state)
     arena_free(&a);
 }
 
+/* ---- white furnaces ----------------------------------------------------------------------------
+ */
+
+static struct store *furnace_store(struct arena *a, const char *const *details, size_t count)
+{
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct run_record run = {.kind = "conform", .started_utc = "2026-11-21T00:00:00Z"};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    for (size_t i = 0; i < count; i++) {
+        const char *id = arena_printf(a, "d%zu", i);
+        struct device_record d = {.id = id, .api = "native", .name = "x", .kind = "cpu"};
+        struct case_record c = {.name = "kernel.bsdf-furnace.white",
+                                .device = id,
+                                .verdict = VERDICT_PASS,
+                                .detail = details[i]};
+        assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    return s;
+}
+
+/* Two angles, three roughnesses: the chart is LEFT 52 to 1100, in panels 506 wide with gaps of 18,
+ * from y = 26 (all is lost) to 228 (the largest gain, to the next quarter). */
+static void html_plots_the_furnace(void **state)
+{
+    (void)state;
+    static const char *const details[] = {
+        "{\"furnace\":{\"roughness\":[0,0.5,1],\"degrees\":[0,60],\"materials\":["
+        "{\"name\":\"<b>one\",\"returned\":[[1,0.75,0],[1.2,1,0.5]],"
+        "\"reference\":[[1,0.75,0],[1.2,1,0.5]]},"
+        "{\"name\":\"two\",\"returned\":[[0.5,0.5,0.5]]}]}}",
+        "{\"furnace\":{\"roughness\":[0,1],\"degrees\":[0],\"materials\":["
+        "{\"name\":\"one\",\"returned\":[[1,0.25]],\"reference\":[[1,0.25]]}]}}",
+        "{\"furnace\":{\"roughness\":7,\"degrees\":[0],\"materials\":[]}}", /* not one */
+        "{\"furnace\":{\"roughness\":[0],\"degrees\":[\"x\"],\"materials\":[3,{\"returned\":[4]}]}"
+        "}",
+    };
+    static const char *const wanted[] = {
+        "<a href=\"#furnace\">White furnace</a>",
+        /* least -0.25: loss 0 at 228 - 0.2 * 202, 0.25 at 228 - 0.4 * 202, 1 at 26 */
+        "<polyline class=\"l0\" points=\"52.0,187.6 305.0,147.2 558.0,26.0 \"/>",
+        "<polyline class=\"l0\" points=\"576.0,219.9 829.0,187.6 1082.0,106.8 \"/>",
+        "roughness 0.5: loses 25.00 %",
+        "roughness 0: loses -20.00 %",
+        "&lt;b&gt;one",
+        "<td class=\"r\">0.750</td>",
+        "<details><summary>d1 ", /* the second device, closed; without gains 0 is the floor */
+        "<polyline class=\"l0\" points=\"52.0,228.0 1082.0,76.5 \"/>",
+    };
+    struct arena a = {0};
+    struct store *s = furnace_store(&a, details, sizeof details / sizeof *details);
+    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    store_close(s);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report", wanted[i]);
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    assert_int_equal(text_count(html, "<b>one"), 0);
+    arena_free(&a);
+}
+
 static void html_of_an_empty_store(void **state)
 {
     (void)state;
@@ -326,15 +392,11 @@ static void numbers_read_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checker_sees_faults),
-        cmocka_unit_test(html_is_one_sound_file),
-        cmocka_unit_test(html_shows_what_matters),
-        cmocka_unit_test(html_of_an_empty_store),
-        cmocka_unit_test(newest_driver_is_shown),
-        cmocka_unit_test(junit_is_sound),
-        cmocka_unit_test(csv_is_even),
-        cmocka_unit_test(markdown_escapes),
-        cmocka_unit_test(escaping),
+        cmocka_unit_test(checker_sees_faults),     cmocka_unit_test(html_is_one_sound_file),
+        cmocka_unit_test(html_shows_what_matters), cmocka_unit_test(html_plots_the_furnace),
+        cmocka_unit_test(html_of_an_empty_store),  cmocka_unit_test(newest_driver_is_shown),
+        cmocka_unit_test(junit_is_sound),          cmocka_unit_test(csv_is_even),
+        cmocka_unit_test(markdown_escapes),        cmocka_unit_test(escaping),
         cmocka_unit_test(numbers_read_well),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
