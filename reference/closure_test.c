@@ -4,6 +4,7 @@
  * and the same bits for any number of threads. The level 0.01 is shared over the chi-square tests.
  */
 #include "path.h"
+#include "test_scene.h"
 #include "test_statistics.h"
 
 #include <setjmp.h>
@@ -32,15 +33,6 @@ static struct scene *load(const char *camera, const char *materials, const char 
     }
     text_free(&t);
     return s;
-}
-
-static struct reference *opened(const struct scene *s)
-{
-    struct reference *r = NULL;
-    struct error err;
-    if (reference_open(s, &r, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return r;
 }
 
 static const char CAMERA[] = "{\"origin\": [0, 0, 5], \"target\": [0, 0, 0], \"fov\": 90}";
@@ -155,7 +147,7 @@ static void test_samplers(void **state)
     (void)state;
     for (size_t i = 0; i < CASES; i++) {
         struct scene *s = case_scene(&cases[i]);
-        struct reference *r = opened(s);
+        struct reference *r = test_open(s);
         for (int a = 0; a < VIEWS; a++) {
             char what[256];
             struct vec3 wo = from_angles(ANGLES[a], 0.4);
@@ -176,7 +168,7 @@ static void test_weights_and_energy(void **state)
     (void)state;
     for (size_t i = 0; i < CASES; i++) {
         struct scene *s = case_scene(&cases[i]);
-        struct reference *r = opened(s);
+        struct reference *r = test_open(s);
         for (int a = 0; a < VIEWS; a++) {
             struct vec3 wo = from_angles(ANGLES[a], 0.4), sum = gray(0), squares = gray(0);
             double o[3], wi[3], f[3], weight[3], pdf, again, u[4];
@@ -218,7 +210,7 @@ static void test_reciprocity(void **state)
         if (!cases[i].reciprocal)
             continue;
         struct scene *s = case_scene(&cases[i]);
-        struct reference *r = opened(s);
+        struct reference *r = test_open(s);
         for (uint32_t k = 0; k < 200; k++) {
             double u[4], a[3], b[3], f[3], g[3], pdf;
             test_numbers(11, k, u);
@@ -244,7 +236,7 @@ static void test_refraction_is_reciprocal(void **state)
     static const struct closure_case rough = {
         .closure = "dielectric_bsdf(N, X, color(1), color(1), 0.4, 0.4, 1.5, \"ggx\")"};
     struct scene *s = case_scene(&rough);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     unsigned seen = 0;
     for (uint32_t k = 0; k < 500; k++) {
         double u[4], wo[3], wi[3], weight[3], pdf, f[3];
@@ -309,7 +301,7 @@ static void test_closures_equal_materials(void **state)
         for (int k = 0; k < 2; k++) {
             strcat(materials[k], lamp);
             struct scene *s = load(CAMERA, materials[k], objects, "{\"radiance\": 0.5}");
-            struct reference *r = opened(s);
+            struct reference *r = test_open(s);
             assert_int_equal(reference_render(r, &SMALL, &picture[k], NULL), STATUS_OK);
             reference_close(r);
             scene_free(s);
@@ -341,7 +333,7 @@ static void test_driven_equals_plain(void **state)
     struct reference_picture picture[2];
     for (int k = 0; k < 2; k++) {
         struct scene *s = load(CAMERA, materials[k], objects, "{\"radiance\": 0.5}");
-        struct reference *r = opened(s);
+        struct reference *r = test_open(s);
         assert_int_equal(reference_render(r, &SMALL, &picture[k], NULL), STATUS_OK);
         reference_close(r);
         scene_free(s);
@@ -359,7 +351,7 @@ static double mean_of(const char *materials, const char *objects, const char *en
                       const char *camera, const struct reference_job *job, double *error)
 {
     struct scene *s = load(camera, materials, objects, environment);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_picture p;
     struct error err;
     if (reference_render(r, job, &p, &err) != STATUS_OK)
@@ -494,7 +486,7 @@ static struct vec3 shown(const char *expression, const char *object, uint32_t x,
         "= color(0.5 + 0.01 * vector(%s)) * emission(); }\"}",
         expression);
     struct scene *s = load(CAMERA, materials, object, "");
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     const struct reference_job job = {
         .width = 64, .height = 64, .sample_count = 1, .max_depth = 1, .rr_depth = 9, .seed = 3};
     double L[3];
@@ -573,7 +565,7 @@ static void test_layers_and_messages(void **state)
         "\"base\": {\"type\": \"diffuse\", \"reflectance\": 0}, \"drive\": {\"emission\": "
         "\"out\"}}";
     struct scene *s = load(CAMERA, materials, "{\"type\": \"sphere\", \"material\": \"m\"}", "");
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_picture p;
     assert_int_equal(reference_render(r, &SMALL, &p, NULL), STATUS_OK);
     double *middle = p.beauty + 3 * (12 * 24 + 12);
@@ -596,7 +588,7 @@ static void test_failing_shader(void **state)
     (void)state;
     struct scene *s = single("\"m\": {\"type\": \"shader\", \"source\": \"surface s() { int i = 0; "
                              "while (i < 2)\\n i = 0; Ci = diffuse(N); }\"}");
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_picture p;
     struct error err = {0};
     assert_int_equal(reference_render(r, &SMALL, &p, &err), STATUS_TIMEOUT);
@@ -617,7 +609,7 @@ static void test_threads(void **state)
         "{\"type\": \"sphere\", \"material\": \"m\", \"radius\": 2}", "{\"radiance\": 1}");
     struct reference_picture p[2];
     for (int k = 0; k < 2; k++) {
-        struct reference *r = opened(s);
+        struct reference *r = test_open(s);
         struct reference_job job = SMALL;
         job.threads = k ? 5 : 1;
         assert_int_equal(reference_render(r, &job, &p[k], NULL), STATUS_OK);

@@ -53,15 +53,6 @@ static struct scene *soup(uint32_t seed, uint32_t n, double extent, struct vec3 
     return s;
 }
 
-static struct reference *opened(const struct scene *s)
-{
-    struct reference *r;
-    struct error err = {0};
-    if (reference_open(s, &r, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return r;
-}
-
 static uint32_t compare(const struct reference *r, struct vec3 o, struct vec3 d, double t_max)
 {
     struct reference_hit brute, embree;
@@ -82,7 +73,7 @@ static uint32_t compare(const struct reference *r, struct vec3 o, struct vec3 d,
 static void soup_rays(double extent, struct vec3 center, uint32_t rays)
 {
     struct scene *s = soup(100, 256, extent, center);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     uint32_t hits = 0;
     for (uint32_t i = 0; i < rays; i++) {
         /* from inside, from outside, and from very far */
@@ -137,7 +128,7 @@ static void test_watertight(void **state)
                 test_triangle(s, m, p[j][i + 1], p[j + 1][i], p[j + 1][i + 1]);
         }
     }
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     for (uint32_t k = 0; k < 20000; k++) {
         double u[4];
         test_numbers(60, k, u);
@@ -281,7 +272,7 @@ static void test_surface(void **state)
         s->N[3 + i][2] = -1; /* against Ng: turned round */
     }
     s->N[4][0] = 1;
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     const double down[3] = {0, 0, -1}, up[3] = {0, 0, 1};
     struct reference_hit h;
     reference_hit_closest(r, (double[3]){1, 2, 5}, down, INFINITY, &h);
@@ -326,7 +317,7 @@ static void test_ties(void **state)
         test_sphere(s, m, vec3(0, 5, -3), 0.5);
     for (int i = 0; i < 5; i++)
         test_disk(s, m, vec3(5, 0, -3), vec3(0, 0, 1), 1);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     assert_int_equal(compare(r, vec3(0.5, -0.25, 0), vec3(0, 0, -1), INFINITY), 0);
     assert_int_equal(compare(r, vec3(-0.5, 0.25, 0), vec3(0, 0, -1), INFINITY), 1);
     assert_int_equal(compare(r, vec3(0, 0, 0), vec3(0, 0, -1), INFINITY), 0); /* on the diagonal */
@@ -341,7 +332,7 @@ static void test_empty(void **state)
 {
     (void)state;
     struct scene *s = test_scene_new();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     assert_int_equal(compare(r, vec3(0, 0, 0), vec3(0, 0, -1), INFINITY), NO_PRIMITIVE);
     reference_close(r);
     reference_close(NULL);

@@ -67,15 +67,6 @@ static struct scene *scene_loaded(const char *instancing)
     return s;
 }
 
-static struct reference *opened(const struct scene *s)
-{
-    struct reference *r;
-    struct error err = {0};
-    if (reference_open(s, &r, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return r;
-}
-
 static struct vec3 in_cube(uint32_t stream, uint32_t i, double half)
 {
     double u[4];
@@ -134,7 +125,7 @@ static void test_brute_force(void **state)
     (void)state;
     enum { RAYS = 20000 };
     struct scene *s = scene_loaded("two-level");
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     uint32_t hits = 0, inside = 0;
     for (uint32_t i = 0; i < RAYS; i++) {
         struct reference_hit brute, embree;
@@ -165,7 +156,7 @@ static void test_flattened(void **state)
     (void)state;
     enum { RAYS = 20000 };
     struct scene *two = scene_loaded("two-level"), *flat = scene_loaded("flatten");
-    struct reference *a = opened(two), *b = opened(flat);
+    struct reference *a = test_open(two), *b = test_open(flat);
     uint32_t compared = 0, hits = 0, others = 0;
     for (uint32_t i = 0; i < RAYS; i++) {
         struct reference_hit x, y;
@@ -217,7 +208,7 @@ static void test_pictures(void **state)
     struct reference_picture p[2];
     struct error err = {0};
     for (int i = 0; i < 2; i++) {
-        struct reference *r = opened(s[i]);
+        struct reference *r = test_open(s[i]);
         const struct reference_job job = {.width = s[i]->width,
                                           .height = s[i]->height,
                                           .sample_count = 4,

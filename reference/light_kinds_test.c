@@ -19,21 +19,6 @@ static const double LEVEL = 0.01 / 8;
 static const double RHO = 0.7F;
 enum { NO_ROULETTE = 1000 };
 
-static void near(double v, double expected, double relative)
-{
-    if (!(fabs(v - expected) <= relative * fabs(expected)))
-        fail_msg("%.15g, expected %.15g", v, expected);
-}
-
-static struct lights prepared(const struct scene *s)
-{
-    struct lights l;
-    struct error err = {0};
-    if (lights_prepare(s, &l, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return l;
-}
-
 static void add_light(struct scene *s, struct light l)
 {
     struct light *all = ARENA_ARRAY(&s->arena, struct light, s->light_count + 1);
@@ -76,7 +61,7 @@ static struct scene *plane_scene(void)
 static void check_plane(struct scene *s, double radiance)
 {
     double se, mean = plane_radiance(s, 8, 3, &se);
-    near(mean, radiance, 2e-4);
+    near_relative(mean, radiance, 2e-4);
     test_scene_free(s);
 }
 
@@ -183,8 +168,8 @@ static void test_weights(void **state)
                                 .inner_angle = inner});
     add_light(s, (struct light){
                      .type = LIGHT_DIRECTIONAL, .direction = {0, 0, 1}, .intensity = {2, 2, 2}});
-    struct lights l = prepared(s);
-    near(l.weights[0], l.weights[1], 1e-5);
+    struct lights l = test_lights(s);
+    near_relative(l.weights[0], l.weights[1], 1e-5);
     double flux = 0; /* of the spot, by quadrature of its profile over the cosine */
     enum { N = 20000 };
     for (int i = 0; i < N; i++) {
@@ -192,8 +177,8 @@ static void test_weights(void **state)
         double t = fmin((c - cos(outer)) / (cos(inner) - cos(outer)), 1);
         flux += 2 * PI * 5 * t * t * (3 - 2 * t) * (1 - cos(outer)) / N;
     }
-    near(l.weights[2], flux / PI, 1e-6);
-    near(l.weights[3], 2 * (10 * 10 + 10 * 10) / 4.0, 1e-12); /* E R^2, R = 10 sqrt(2)/2 */
+    near_relative(l.weights[2], flux / PI, 1e-6);
+    near_relative(l.weights[3], 2 * (10 * 10 + 10 * 10) / 4.0, 1e-12); /* E R^2, R = 10 sqrt(2)/2 */
     lights_release(&l);
     test_scene_free(s);
 }
@@ -265,8 +250,8 @@ static void test_textured_quad(void **state)
         if (!(fabs(radiance - RHO / PI * E) < 4 * se + 5e-4 * radiance && se < 0.01 * radiance))
             fail_msg("kind %d: %.9g +- %.2g, expected %.9g", kind, radiance, se, RHO / PI * E);
         /* both triangles' means make the square's; 4 + 1 texels over 4 rows leave a few percent */
-        struct lights l = prepared(s);
-        near((l.weights[0] + l.weights[1]) / (4 * mean), 1, 0.1);
+        struct lights l = test_lights(s);
+        near_relative((l.weights[0] + l.weights[1]) / (4 * mean), 1, 0.1);
         lights_release(&l);
         test_scene_free(s);
     }
@@ -284,7 +269,7 @@ static void test_unseen_emission(void **state)
     for (int i = 0; i < SIDE * SIDE * 3; i++)
         texels[i] = 0;
     test_sphere(s, lamp, vec3(0, 0, 3), 1);
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     assert_true(l.weights[0] == 0);
     lights_release(&l);
     double se;
@@ -370,7 +355,7 @@ static void test_tree_chances(void **state)
     double most = 0;
     uint32_t without = 0;
     struct scene *s = tree_scene(200, true);
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     assert_int_equal(l.tree.node_count % 2, 1);
     for (uint32_t k = 0; k < 400; k++) {
         double u[4], w[4], sum = l.p_env;
@@ -404,7 +389,7 @@ static void test_tree_choices(void **state)
     (void)state;
     enum { SAMPLES = 200000 };
     struct scene *s = tree_scene(100, true);
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     const struct vec3 points[3] = {{0.3, -0.2, 0}, {1, 1, 0.999}, {-3.5, 2, 1}};
     for (int k = 0; k < 3; k++) {
         struct vec3 g = k == 2 ? gray(0) : vec3(0, 0, 1);

@@ -17,21 +17,6 @@
 static const double LEVEL = 0.01 / 12;
 enum { SAMPLES = 60000 };
 
-static void near(double v, double expected, double relative)
-{
-    if (!(fabs(v - expected) <= relative * fabs(expected)))
-        fail_msg("%.15g, expected %.15g", v, expected);
-}
-
-static struct lights prepared(const struct scene *s)
-{
-    struct lights l;
-    struct error err = {0};
-    if (lights_prepare(s, &l, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return l;
-}
-
 static uint32_t two_sided(struct scene *s, double radiance)
 {
     uint32_t m = test_emitter(s, radiance);
@@ -65,7 +50,7 @@ static double density_by_hit(const struct lights *l, struct vec3 P, struct vec3 
 static void check_area(const char *what, const struct scene *s, struct vec3 P, double area,
                        size_t cells, size_t (*cell)(struct vec3 Q))
 {
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     double *observed = calloc(cells, sizeof *observed), *expected = calloc(cells, sizeof *expected);
     for (uint32_t i = 0; i < SAMPLES; i++) {
         struct light_sample sample;
@@ -79,8 +64,8 @@ static void check_area(const char *what, const struct scene *s, struct vec3 P, d
         observed[at]++;
         /* the density by area, 1/A, seen from P; and what a hit is told: to float32's normals of
          * disks */
-        near(density_by_hit(&l, P, sample.wi, &t), sample.pdf_w, 1e-5);
-        near(t, sample.distance, 1e-6);
+        near_relative(density_by_hit(&l, P, sample.wi, &t), sample.pdf_w, 1e-5);
+        near_relative(t, sample.distance, 1e-6);
         if (i == 0) /* an order of magnitude that no mistake of a factor survives */
             assert_true(sample.pdf_w >= sample.distance * sample.distance / area * (1 - 1e-9));
     }
@@ -142,14 +127,14 @@ static void test_area_density(void **state)
     (void)state;
     struct scene *s = test_scene_new();
     test_triangle(s, test_emitter(s, 5), vec3(0, 0, 3), vec3(0, 2, 3), vec3(2, 0, 3));
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     struct light_sample sample;
     const double u[3] = {0.3, 0.6, 0.2};
     assert_true(light_sample(&l, vec3(0, 0, 0), gray(0), u, &sample));
     double cosine = 3 / sample.distance;
-    near(sample.pdf_w, sample.distance * sample.distance / (2 * cosine), 1e-12);
-    near(sample.wi.z, cosine, 1e-12);
-    near(sample.Le.y, 5, 0);
+    near_relative(sample.pdf_w, sample.distance * sample.distance / (2 * cosine), 1e-12);
+    near_relative(sample.wi.z, cosine, 1e-12);
+    near_relative(sample.Le.y, 5, 0);
     assert_false(
         light_sample(&l, vec3(0, 0, 6), gray(0), u, &sample)); /* behind a one-sided light */
     assert_int_equal(sample.light, 0);
@@ -165,7 +150,7 @@ static void test_cones(void **state)
     for (int k = 0; k < 4; k++) {
         struct scene *s = test_scene_new();
         test_sphere(s, test_emitter(s, 5), vec3(0, 0, 0), 1);
-        struct lights l = prepared(s);
+        struct lights l = test_lights(s);
         struct vec3 axis = normalize(vec3(0.3, -0.8, 0.5)), P = scale(-distances[k], axis);
         struct frame f = frame_about(axis);
         double sine = 1 / distances[k],
@@ -178,7 +163,7 @@ static void test_cones(void **state)
             double u[4], t = 0;
             test_numbers(11, i, u);
             assert_true(light_sample(&l, P, gray(0), u, &sample));
-            near(sample.pdf_w, 1 / (2 * PI * m), 1e-9);
+            near_relative(sample.pdf_w, 1 / (2 * PI * m), 1e-9);
             struct vec3 w = to_local(f, sample.wi);
             double s2 = w.x * w.x + w.y * w.y, below = s2 / (1 + sqrt(1 - s2));
             size_t ring = (size_t)fmin(7, 8 * below / m);
@@ -188,8 +173,8 @@ static void test_cones(void **state)
             struct vec3 Q = add(P, scale(sample.distance, sample.wi));
             assert_true(fabs(length(Q) - 1) < 1e-7 * distances[k]);
             if (u[1] < 0.999) {
-                near(density_by_hit(&l, P, sample.wi, &t), sample.pdf_w, 1e-9);
-                near(t, sample.distance, 1e-6);
+                near_relative(density_by_hit(&l, P, sample.wi, &t), sample.pdf_w, 1e-9);
+                near_relative(t, sample.distance, 1e-6);
             }
         }
         for (int i = 0; i < 64; i++)
@@ -217,9 +202,9 @@ static void test_choice(void **state)
     for (int with_env = 0; with_env < 2; with_env++) {
         if (with_env)
             test_constant(s, 0.25);
-        struct lights l = prepared(s);
+        struct lights l = test_lights(s);
         assert_int_equal(l.area_count, 5);
-        near(l.p_env + 1, with_env ? 1.5 : 1, 0);
+        near_relative(l.p_env + 1, with_env ? 1.5 : 1, 0);
         double observed[6] = {0}, expected[6] = {0};
         for (uint32_t i = 0; i < SAMPLES; i++) {
             struct light_sample sample;
@@ -272,8 +257,8 @@ static void test_map_samples(void **state)
     struct scene *s = test_scene_new();
     test_map(s, WIDTH, HEIGHT, rgb);
     rotate(s);
-    struct lights l = prepared(s);
-    near(l.p_env, 1, 0);
+    struct lights l = test_lights(s);
+    near_relative(l.p_env, 1, 0);
     /* The weight is the mean of the bilinear lookup's luminance over the texel times the sine at
      * its middle. The lookup is bilinear in each quarter, where its mean is its value in the
      * middle. Luminance may be taken first: it is linear. */
@@ -299,7 +284,7 @@ static void test_map_samples(void **state)
         test_numbers(21, i, u);
         assert_true(light_sample(&l, vec3(0, 0, 0), gray(0), u, &sample));
         assert_true(isinf(sample.distance) && sample.light == 0);
-        near(length(sample.wi), 1, 1e-6);
+        near_relative(length(sample.wi), 1, 1e-6);
         const struct vec3 d = sample.wi;
         struct vec3 local = vec3(0.6 * d.y + 0.8 * d.z, d.x, 0.8 * d.y - 0.6 * d.z);
         double x = atan2(local.x, -local.z) / (2 * PI), y = acos(clamp(local.y, -1, 1)) / PI;
@@ -309,9 +294,9 @@ static void test_map_samples(void **state)
         /* away from texel borders, the density and radiance of that direction are the sample's */
         if (fabs(x / 2 - round(x / 2)) > 1e-3 && fabs(y / 2 - round(y / 2)) > 1e-3) {
             struct vec3 L = light_environment(&l, d, &pdf);
-            near(pdf, sample.pdf_w, 1e-5);
-            near(L.x, sample.Le.x,
-                 1e-4); /* steps of 400 between texels, moved by the rotation's float32 */
+            near_relative(pdf, sample.pdf_w, 1e-5);
+            near_relative(L.x, sample.Le.x,
+                          1e-4); /* steps of 400 between texels, moved by the rotation's float32 */
             compared++;
         }
     }
@@ -332,7 +317,7 @@ static void test_map_density(void **state)
     hot_map(rgb);
     struct scene *s = test_scene_new();
     test_map(s, WIDTH, HEIGHT, rgb);
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     /* the integral over directions, by the midpoint rule in (u, v): d omega = 2 pi^2 sin(pi v) du
      * dv. Texels hold whole cells, and the density times the sine is constant in each, so the rule
      * is exact. */
@@ -346,7 +331,7 @@ static void test_map_density(void **state)
             sum += pdf * 2 * PI * PI * sin(PI * v) / (N * HEIGHT * N * WIDTH);
         }
     }
-    near(sum, 1, 1e-12);
+    near_relative(sum, 1, 1e-12);
     lights_release(&l);
     test_scene_free(s);
 }
@@ -361,21 +346,21 @@ static void test_map_directions(void **state)
     struct scene *s = test_scene_new();
     test_map(s, 4, 2, rgb);
     s->environment.radiance[1] = 2;
-    struct lights l = prepared(s);
+    struct lights l = test_lights(s);
     double pdf;
     /* texel centres: u = (i + 1/2)/4, so phi = 45 degrees + 90 i from -z towards +x; v = 1/4: 45
      * degrees from +y */
     const double r = sqrt(0.5);
     struct vec3 L = light_environment(&l, vec3(0.5, r, -0.5), &pdf);
-    near(L.x, 1, 1e-9);
-    near(L.y, 2, 1e-9);
-    near(light_environment(&l, vec3(0.5, r, 0.5), &pdf).x, 2, 1e-9);
-    near(light_environment(&l, vec3(-0.5, r, 0.5), &pdf).x, 3, 1e-9);
-    near(light_environment(&l, vec3(-0.5, -r, -0.5), &pdf).x, 8, 1e-9);
+    near_relative(L.x, 1, 1e-9);
+    near_relative(L.y, 2, 1e-9);
+    near_relative(light_environment(&l, vec3(0.5, r, 0.5), &pdf).x, 2, 1e-9);
+    near_relative(light_environment(&l, vec3(-0.5, r, 0.5), &pdf).x, 3, 1e-9);
+    near_relative(light_environment(&l, vec3(-0.5, -r, -0.5), &pdf).x, 8, 1e-9);
     /* straight up: between all four of the top row in u, clamped in v; on -z: the seam, halfway
      * down */
-    near(light_environment(&l, vec3(0, r, -r), &pdf).x, 2.5, 1e-9);
-    near(light_environment(&l, vec3(0, 0, -1), &pdf).x, (1 + 4 + 5 + 8) / 4.0, 1e-9);
+    near_relative(light_environment(&l, vec3(0, r, -r), &pdf).x, 2.5, 1e-9);
+    near_relative(light_environment(&l, vec3(0, 0, -1), &pdf).x, (1 + 4 + 5 + 8) / 4.0, 1e-9);
     lights_release(&l);
     test_scene_free(s);
 }
@@ -389,7 +374,7 @@ static void test_no_light(void **state)
     struct light_sample sample;
     double pdf;
     for (int i = 0; i < 2; i++) {
-        struct lights l = prepared(s);
+        struct lights l = test_lights(s);
         assert_false(light_sample(&l, vec3(0, 0, 0), gray(0), u, &sample));
         assert_true(sample.light == NO_LIGHT);
         assert_true(is_zero(light_environment(&l, vec3(0, 0, 1), &pdf)) && pdf == 0);
@@ -413,16 +398,16 @@ static void test_public(void **state)
     uint32_t light;
     assert_true(reference_light_sample(r, P, Ng, u, &light, wi, &distance, &pdf, Le));
     assert_int_equal(light, 0);
-    near(pdf, 0.5 / (2 * PI * (1 - sqrt(15) / 4)), 1e-9);
-    near(Le[1], 5, 0);
+    near_relative(pdf, 0.5 / (2 * PI * (1 - sqrt(15) / 4)), 1e-9);
+    near_relative(Le[1], 5, 0);
     const double env[3] = {0.25, 0.3, 0.6};
     assert_true(reference_light_sample(r, P, Ng, env, &light, wi, &distance, &pdf, Le));
     assert_int_equal(light, 1);
     assert_true(isinf(distance));
-    near(pdf, 0.5 / (4 * PI), 1e-12);
+    near_relative(pdf, 0.5 / (4 * PI), 1e-12);
     reference_environment(r, up, Le, &pdf);
-    near(Le[2], 2, 0);
-    near(pdf, 0.5 / (4 * PI), 1e-12);
+    near_relative(Le[2], 2, 0);
+    near_relative(pdf, 0.5 / (4 * PI), 1e-12);
     reference_close(r);
     test_scene_free(s);
 }

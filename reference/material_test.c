@@ -4,6 +4,7 @@
  * panes and opacity; extreme parameters; metals. The level 0.01 is shared over the chi-square
  * tests. */
 #include "path.h"
+#include "test_scene.h"
 #include "test_statistics.h"
 
 #include <setjmp.h>
@@ -33,15 +34,6 @@ static struct scene *load(const char *material, const char *rest)
     }
     text_free(&t);
     return s;
-}
-
-static struct reference *opened(const struct scene *s)
-{
-    struct reference *r = NULL;
-    struct error err;
-    if (reference_open(s, &r, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return r;
 }
 
 static const char SPHERE[] = "\"objects\": [{\"type\": \"sphere\", \"material\": \"m\"}]";
@@ -443,7 +435,7 @@ static double mean_of(const char *material, const char *rest, double *error)
     const struct reference_job job = {
         .width = 16, .height = 16, .sample_count = 64, .max_depth = 200, .rr_depth = 300};
     struct scene *s = load(material, rest);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_picture p;
     assert_int_equal(reference_render(r, &job, &p, NULL), STATUS_OK);
     double sum = 0, variance = 0;
@@ -619,7 +611,7 @@ static void test_brush(void **state)
         char rest[400];
         snprintf(rest, sizeof rest, mesh, uv ? ", \"uv\": [[0, 0], [0, 1], [1, 1]]" : "");
         struct scene *s = load(METAL, rest);
-        struct reference *r = opened(s);
+        struct reference *r = test_open(s);
         struct reference_hit found;
         const double o[3] = {0, 0, 5}, d[3] = {0, 0, -1};
         reference_hit_closest(r, o, d, INFINITY, &found);

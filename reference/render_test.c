@@ -13,15 +13,6 @@
 
 #include <cmocka.h>
 
-static struct reference *opened(const struct scene *s)
-{
-    struct reference *r;
-    struct error err = {0};
-    if (reference_open(s, &r, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    return r;
-}
-
 static struct reference_picture rendered(const struct reference *r, const struct reference_job *job)
 {
     struct reference_picture p;
@@ -55,7 +46,7 @@ static void test_replay(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_picture p = rendered(r, &JOB);
     for (uint32_t y = 0; y < JOB.height; y++) {
         for (uint32_t x = 0; x < JOB.width; x++) {
@@ -112,7 +103,7 @@ static void test_threads(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s), *second = opened(s);
+    struct reference *r = test_open(s), *second = test_open(s);
     struct reference_job job = JOB;
     job.threads = 1;
     struct reference_picture one = rendered(r, &job);
@@ -170,7 +161,7 @@ static void test_progress_and_cancel(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct watch w = {.last = 0};
     struct reference_job job = JOB;
     job.progress = progress;
@@ -196,7 +187,7 @@ static void test_bad_jobs(void **state)
 {
     (void)state;
     struct scene *s = test_scene_new();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_picture p = {0};
     struct error err;
     struct reference_job job = JOB;
@@ -221,7 +212,7 @@ static void test_truncated_log(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_job job = JOB;
     job.rr_depth = 100;
     struct path_vertex two[3], all[6];
@@ -251,7 +242,7 @@ static void test_film_limit(void **state)
     struct scene *s = test_scene_new();
     test_emitter(s, 5); /* 5 = 0.625 2^3: E = 33, the limit 8192 */
     test_quad(s, 0, vec3(-9, -9, -2), vec3(18, 0, 0), vec3(0, 18, 0));
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct vec3 v = film_value(r, vec3(8191, 8193, -1));
     assert_true(v.x == 8191 && v.y == 8192 && v.z == 0);
     v = film_value(r, vec3(9000, -0.1, 1e300));
@@ -292,7 +283,7 @@ static void test_all_passes(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_job job = JOB, shallow = JOB;
     struct error err = {0};
     struct passes passes;
@@ -331,7 +322,7 @@ static void test_passes_on_a_sphere(void **state)
     struct error err = {0};
     test_sphere(s, test_diffuse(s, 0.5), vec3(0, 0, -3), 1);
     test_constant(s, 1);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_job job = {.width = 24,
                                 .height = 24,
                                 .sample_count = 1,
@@ -376,7 +367,7 @@ static void test_error_target(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_job job = {
         .width = 16, .height = 16, .sample_count = 600, .max_depth = 4, .rr_depth = 9, .seed = 5};
     struct reference_picture plain = rendered(r, &job);
@@ -434,7 +425,7 @@ static void test_neighbours_go_on(void **state)
     test_sphere(s, test_diffuse(s, 0.5), vec3(0.3, 0.2, -4), 1);
     test_disk(s, test_emitter(s, 30), vec3(0, 5, 4), vec3(0, -1, -1), 0.2);
     test_constant(s, 1);
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     const struct reference_job job = {.width = W,
                                       .height = W,
                                       .sample_count = 256,
@@ -465,7 +456,7 @@ static void test_crop(void **state)
 {
     (void)state;
     struct scene *s = test_cornell();
-    struct reference *r = opened(s);
+    struct reference *r = test_open(s);
     struct reference_job job = JOB;
     struct reference_picture whole = rendered(r, &job);
     const uint32_t crop[4] = {4, 3, 9, 7};

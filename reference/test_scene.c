@@ -172,12 +172,29 @@ struct scene *test_cornell(void)
     return s;
 }
 
+struct reference *test_open(const struct scene *s)
+{
+    struct reference *r = NULL;
+    struct error err = {0};
+    if (reference_open(s, &r, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    return r;
+}
+
+struct lights test_lights(const struct scene *s)
+{
+    struct lights l;
+    struct error err = {0};
+    if (lights_prepare(s, &l, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    return l;
+}
+
 struct reference_picture test_render(const struct scene *s, const struct reference_job *job)
 {
-    struct reference *r;
+    struct reference *r = test_open(s);
     struct reference_picture p;
     struct error err = {0};
-    assert_int_equal(reference_open(s, &r, &err), STATUS_OK);
     assert_int_equal(reference_render(r, job, &p, &err), STATUS_OK);
     reference_close(r);
     return p;
@@ -194,4 +211,10 @@ double picture_mean(const struct reference_picture *p, int channel, double *stan
     if (standard_error)
         *standard_error = sqrt(variance) / (double)pixels;
     return sum / (double)pixels;
+}
+
+void near_relative(double v, double expected, double relative)
+{
+    if (!(fabs(v - expected) <= relative * fabs(expected)))
+        fail_msg("%.15g, expected %.15g", v, expected);
 }

@@ -2,6 +2,7 @@
 #ifndef REFERENCE_TEST_SCENE_H
 #define REFERENCE_TEST_SCENE_H
 
+#include "light.h"
 #include "reference.h"
 #include "vec.h"
 
@@ -37,10 +38,17 @@ void test_camera(struct scene *s, struct vec3 origin, struct vec3 target, struct
 /* The Cornell box as Mitsuba 3's cornell_box() has it. */
 struct scene *test_cornell(void);
 
+/* Each fails the running test if that fails. */
+struct reference *test_open(const struct scene *s);
+struct lights test_lights(const struct scene *s); /* lights_prepare */
+
 /* Opens, renders, closes; fails the running test if that fails. */
 struct reference_picture test_render(const struct scene *s, const struct reference_job *job);
 
 /* Mean of one channel over all pixels, and its standard error from the variance pass. */
 double picture_mean(const struct reference_picture *p, int channel, double *standard_error);
+
+/* Fails the running test unless |v - expected| <= relative |expected|. */
+void near_relative(double v, double expected, double relative);
 
 #endif
