@@ -380,16 +380,22 @@ static enum status load_drive(struct loader *l, const struct json *v, const stru
 /* ---- materials ------------------------------------------------------------------------------ */
 
 struct called {
-    const char *refused;
+    const char *refused; /* why; NULL: nothing is */
     struct src_pos at;
 };
 
 static void note_call(void *ctx, const char *builtin, struct src_pos at)
 {
+    static const struct {
+        const char *builtin, *why;
+    } refused[] = {
+        {"anisotropic_vdf", "anisotropic_vdf() describes a volume: there are only surfaces"},
+        {"medium_vdf", "medium_vdf() describes a volume: there are only surfaces"},
+        {"closure", "the renderer does not know this closure, which a prototype declares"}};
     struct called *c = ctx;
-    if (!c->refused &&
-        (strcmp(builtin, "anisotropic_vdf") == 0 || strcmp(builtin, "medium_vdf") == 0))
-        *c = (struct called){builtin, at};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (!c->refused && strcmp(builtin, refused[i].builtin) == 0)
+            *c = (struct called){refused[i].why, at};
 }
 
 /* What a renderer cannot do is said before it starts. */
@@ -401,9 +407,8 @@ static enum status check_group(struct loader *l, const struct json *v,
     struct asl_survey survey = {.ctx = &called, .call = note_call};
     TRY(asl_group_survey(shading->group, &survey, d->err));
     if (called.refused && !shading->has_base)
-        return json_error(d->err, d->file, v, STATUS_UNSUPPORTED,
-                          "%s:%u:%u: %s() describes a volume: there are only surfaces",
-                          called.at.file, called.at.line, called.at.col, called.refused);
+        return json_error(d->err, d->file, v, STATUS_UNSUPPORTED, "%s:%u:%u: %s", called.at.file,
+                          called.at.line, called.at.col, called.refused);
     if (!shading->has_base && !survey.uses_Ci)
         return json_error(d->err, d->file, v, STATUS_TYPE,
                           "the shader sets no Ci, expected \"base\" and \"drive\" to say what its "

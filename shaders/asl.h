@@ -337,6 +337,7 @@ struct asl_function {
     size_t formal_count;
     struct asl_stmt *body;
     bool is_shader, returns, busy, used;
+    bool component; /* a prototype that declares a closure component of the renderer's */
     uint8_t derivs; /* of the returned value */
     enum asl_shader_kind kind;
     struct asl_decl *metadata;
@@ -406,6 +407,7 @@ enum asl_builtin_id {
 #define BUILTIN_SECTION(text)
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
     BI_COUNT
 };

@@ -26,7 +26,11 @@ void asl_bi_closure(struct asl_run *r, const struct asl_expr *e, struct asl_plac
         return;
     }
     struct asl_closure *c = asl_point_alloc(r, 1, sizeof *c);
-    size_t fixed = e->overload->count, pairs = (e->arg_count - fixed) / 2, count = fixed + pairs;
+    bool declared =
+        e->builtin->id == BI_COMPONENT; /* its name comes first, pairs stay as they are */
+    const char *name = declared ? args++[0].v[0].s : e->builtin->name;
+    size_t given = e->arg_count - declared, fixed = declared ? given : e->overload->count,
+           count = fixed + (given - fixed) / 2;
     struct asl_place *copy = asl_point_alloc(r, count + 1, sizeof *copy);
     const char **keys = asl_point_alloc(r, count + 1, sizeof *keys);
     for (size_t i = 0; i < count; i++) {
@@ -38,7 +42,7 @@ void asl_bi_closure(struct asl_run *r, const struct asl_expr *e, struct asl_plac
         memcpy(copy[i].v, a->v, a->n * sizeof(union asl_slot));
     }
     c->kind = CLOSURE_NODE;
-    c->name = e->builtin->name;
+    c->name = name;
     c->arg_count = (uint32_t)count;
     c->args = copy;
     c->keys = keys;

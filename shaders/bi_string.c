@@ -104,23 +104,29 @@ static const char *substr(struct asl_run *r, const char *s, int32_t start, int32
     return asl_point_string(r, s + b, (size_t)l);
 }
 
+/* How many words split() may write: as many as the array holds, and as it was told. */
+static size_t room(const struct asl_place *words, int32_t most)
+{
+    size_t n = most < 0 ? 0 : (size_t)most;
+    return n < words->n ? n : words->n;
+}
+
 /* Words between separators. An empty separator is any run of white space, and blanks at both ends
  * do not count; else each separator ends a word, words may be empty, and an empty text has no
- * words. The rest after maxsplit separators is one word. */
+ * words. The last word that there is room for is the whole rest. */
 static int32_t split(struct asl_run *r, const char *s, const struct asl_place *to, const char *sep,
-                     int32_t maxsplit)
+                     size_t limit)
 {
-    size_t limit = to->n, count = 0, seplen = strlen(sep);
+    size_t count = 0, seplen = strlen(sep);
     static const char blank[] = " \t\n\r\f\v";
     if (seplen == 0)
         s += strspn(s, blank);
     while (count < limit && *s) {
-        bool rest = maxsplit >= 0 && count >= (size_t)maxsplit;
         size_t n = strlen(s), skip = 0;
-        if (!rest && seplen == 0) {
+        if (count + 1 < limit && seplen == 0) {
             n = strcspn(s, blank);
             skip = strspn(s + n, blank);
-        } else if (!rest) {
+        } else if (count + 1 < limit) {
             const char *p = strstr(s, sep);
             if (p) {
                 n = (size_t)(p - s);
@@ -129,7 +135,7 @@ static int32_t split(struct asl_run *r, const char *s, const struct asl_place *t
         }
         to->v[count++].s = asl_point_string(r, s, n);
         s += n + skip;
-        if (seplen && skip && !*s && count < limit) /* a separator at the end: an empty last word */
+        if (seplen && skip && !*s) /* a separator at the end: an empty last word */
             to->v[count++].s = "";
     }
     return (int32_t)count;
@@ -190,7 +196,7 @@ void asl_bi_string(struct asl_run *r, const struct asl_expr *e, struct asl_place
         break;
     case BI_SPLIT:
         out[0].i = split(r, s, &args[1], e->arg_count > 2 ? args[2].v[0].s : "",
-                         e->arg_count > 3 ? args[3].v[0].i : -1);
+                         room(&args[1], e->arg_count > 3 ? args[3].v[0].i : INT32_MAX));
         break;
     case BI_SUBSTR:
         out[0].s = substr(r, s, args[1].v[0].i, e->arg_count > 2 ? args[2].v[0].i : INT32_MAX);

@@ -10,6 +10,7 @@ static struct asl_builtin table[BI_COUNT] = {
     [BI_##id] = {BI_##id, name, sigs, deriv, ulp, text, NULL, 0},
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
 };
 
@@ -131,8 +132,10 @@ const struct asl_builtin_row *asl_builtin_rows(size_t *count)
 {
     static const struct asl_builtin_row rows[] = {
 #define BUILTIN(id, name, sigs, deriv, ulp, text) {name, sigs, deriv, ulp},
+#define BUILTIN_INTERNAL(id, name, sigs, deriv, ulp, text)
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
     };
     *count = sizeof rows / sizeof *rows;
@@ -146,8 +149,10 @@ void asl_builtins_print(struct text *out)
 #define BUILTIN(id, name, sigs, deriv, ulp, text)                                                  \
     text_printf(out, "| `%s` | `%s` | %s | %s | %s |\n", name, sigs, deriv, ulp, text);
 #define BUILTIN_SECTION(text) text_printf(out, "\n### %s\n%s", text, head);
+#define BUILTIN_INTERNAL(id, name, sigs, deriv, ulp, text)
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
 }
 

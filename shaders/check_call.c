@@ -94,16 +94,25 @@ static bool argument_cost(const struct asl_expr *arg, struct asl_type formal, bo
     return true;
 }
 
+/* Are the arguments from `first` on names, each with a value? */
+static bool are_pairs(const struct asl_expr *e, size_t first)
+{
+    for (size_t i = first; i < e->arg_count; i += 2)
+        if (!asl_is(e->args[i]->type, ASL_STRING))
+            return false;
+    return (e->arg_count - first) % 2 == 0;
+}
+
 static bool try_function(const struct asl_expr *e, struct asl_function *f, struct candidate *out)
 {
     *out = (struct candidate){.function = f, .ret = f->type};
-    if (f->formal_count != e->arg_count)
+    if (f->component ? e->arg_count < f->formal_count : f->formal_count != e->arg_count)
         return false;
     size_t i = 0;
     for (const struct asl_formal *a = f->formals; a; a = a->next, i++)
         if (!argument_cost(e->args[i], a->type, a->output, &out->cost))
             return false;
-    return true;
+    return are_pairs(e, f->formal_count);
 }
 
 static bool try_overload(const struct asl_expr *e, const struct asl_builtin *b,
@@ -115,13 +124,9 @@ static bool try_overload(const struct asl_expr *e, const struct asl_builtin *b,
     for (size_t i = 0; i < o->count; i++)
         if (!argument_cost(e->args[i], o->args[i], (o->outputs >> i) & 1, &out->cost))
             return false;
-    size_t rest = e->arg_count - o->count;
     if (o->tail == '.') {
-        if (rest % 2)
+        if (!are_pairs(e, o->count))
             return false;
-        for (size_t i = o->count; i < e->arg_count; i += 2)
-            if (!asl_is(e->args[i]->type, ASL_STRING))
-                return false;
     } else if (o->tail == 'A') {
         for (size_t i = o->count; i < e->arg_count; i++)
             if (!argument_cost(e->args[i], o->args[o->count - 1], false, &out->cost))
@@ -390,6 +395,22 @@ static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
+/* The call of a declared component, whose arguments fit, becomes that of the builtin COMPONENT. */
+static void call_component(struct asl_checker *k, struct asl_expr *e)
+{
+    struct asl_expr **args = ASL_ARRAY(k->c, struct asl_expr *, e->arg_count + 1);
+    struct asl_expr *name = ASL_NEW(k->c, struct asl_expr);
+    *name = (struct asl_expr){.kind = E_STRING, .at = e->at, .u = {.s = e->function->name}};
+    asl_check_expr(k, name, asl_type_of(ASL_STRING));
+    args[0] = name;
+    memcpy(args + 1, e->args, e->arg_count * sizeof *args);
+    e->args = args;
+    e->arg_count++;
+    e->function = NULL;
+    e->builtin = asl_builtin_at(BI_COMPONENT);
+    e->overload = e->builtin->overloads;
+}
+
 void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type expected)
 {
     if (e->function || e->builtin)
@@ -438,6 +459,8 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
         asl_check_returns(k, c.function, e->at);
     }
     fix_arguments(k, e);
+    if (c.function && c.function->component)
+        call_component(k, e);
     if (c.builtin) {
         if (strcmp(c.builtin->deriv, "refused") == 0)
             asl_error(k->c, e->at, NULL, "%s() is not supported: %s", e->name, c.builtin->text);

@@ -21,6 +21,8 @@ struct asl_expr *ir_call_expr(struct arena *a, const struct ir_call *c)
     e->builtin = c->callee < BI_COUNT ? asl_builtin_at(c->callee) : NULL;
     e->overload = c->overload;
     e->arg_count = c->arg_count;
+    for (uint32_t i = 0; i < c->arg_count && i < 32; i++)
+        e->writes |= (uint32_t)c->args[i].written << i;
     if (c->callee == BI_DISPLACE || c->callee == BI_BUMP)
         e->arg_count -= 2; /* P and N, which the interpreter finds itself */
     return e;

@@ -603,7 +603,16 @@ static void formals(struct asl_parser *p, struct asl_function *f)
             p->i++;
 }
 
-/* NULL: a prototype, `int f(int a);`, which declares nothing that its definition does not. */
+static bool has_metadatum(const struct asl_decl *d, const char *name)
+{
+    for (; d; d = d->next)
+        if (strcmp(d->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* NULL: a prototype, `int f(int a);`, which declares nothing that its definition does not; but
+ * `closure color f(normal N) [[int builtin = 1]];` declares a component of the renderer's. */
 static struct asl_function *function(struct asl_parser *p, struct asl_type type,
                                      const struct asl_token *name)
 {
@@ -622,7 +631,9 @@ static struct asl_function *function(struct asl_parser *p, struct asl_type type,
     else if (!prototype)
         asl_unexpected(p, "'{' to begin the function's body");
     p->structs = structs;
-    return prototype ? NULL : f;
+    f->component = prototype && type.base == ASL_CLOSURE && has_metadatum(meta, "builtin");
+    f->returns = f->component;
+    return prototype && !f->component ? NULL : f;
 }
 
 static bool shader_kind(const struct asl_token *t, enum asl_shader_kind *kind)

@@ -18,7 +18,13 @@ shader test(string newline = "\n")
     n = split("3,6,9,12", w, ",");
     printf("%d %s,%s,%s,%s\n", n, w[0], w[1], w[2], w[3]);  //> 4 3,6,9,12
     n = split("a::b::::c", w, "::", 2);
-    printf("%d %s,%s,%s\n", n, w[0], w[1], w[2]);           //> 3 a,b,::c
+    printf("%d %s,%s\n", n, w[0], w[1]);                    //> 2 a,b::::c
+    string three[3];
+    n = split("a,b,,c", three, ",");
+    printf("%d %s|%s|%s\n", n, three[0], three[1], three[2]);   //> 3 a|b|,c
+    n = split(" a b  c ", three, "", 2);
+    printf("%d %s|%s.\n", n, three[0], three[1]);           //> 2 a|b  c .
+    printf("%d %d %d\n", split("a b", w, "", 0), split("a b", w, "", -1), split("a b", w, "", 9));   //> 0 0 2
     printf("%d %d\n", split("", w, ","), split("a,", w, ","));   //> 0 2
     printf("%d %d %d %d\n", getchar("Hello", 0), getchar("Hello", 4), getchar("Hello", -1), getchar("Hello", 5));   //> 72 111 0 0
     printf("%d %d\n", "a" == "a", "a" != "b");              //> 1 1
