@@ -1,8 +1,11 @@
+#define _GNU_SOURCE /* madvise */
 #include "base.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1
@@ -28,6 +31,20 @@ struct arena_block {
     _Alignas(max_align_t) unsigned char data[];
 };
 
+/* Blocks of images and meshes are touched from end to end: in large pages that costs a tenth of the
+ * faults. A hint: what comes of it does not matter. */
+static void ask_for_large_pages(void *at, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    enum { WORTH = 32 << 20 };
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)at & ~(page - 1);
+    if (size >= WORTH)
+        madvise((void *)first, size + ((uintptr_t)at - first), MADV_HUGEPAGE);
+#else
+    (void)at, (void)size;
+#endif
+}
+
 static struct arena_block *block_new(size_t cap)
 {
     if (cap > SIZE_MAX - sizeof(struct arena_block))
@@ -36,6 +53,7 @@ static struct arena_block *block_new(size_t cap)
     struct arena_block *b = calloc(1, sizeof *b + cap);
     if (!b)
         return NULL;
+    ask_for_large_pages(b, sizeof *b + cap);
     b->cap = cap;
     ASAN_POISON_MEMORY_REGION(b->data, cap);
     return b;

@@ -52,6 +52,10 @@ enum status exr_read(const struct image_source *s, struct image *out);
 enum status exr_read_dwa(const struct image_source *s, struct image *im);
 enum status hdr_read(const struct image_source *s, struct image *out);
 enum status png_read(const struct image_source *s, struct image *out);
+/* Whole files of the plain kinds; false, and *out untouched, for what libpng has to look at. */
+bool png_read_plain(const struct image_source *s, struct image *out);
+/* What a value of 16 bits means, 0 to 65535: divided by 65535, decoded where it is sRGB. */
+float png_deep_light(bool srgb, unsigned value);
 enum status jpeg_read(const struct image_source *s, struct image *out);
 enum status tga_read(const struct image_source *s, struct image *out);
 

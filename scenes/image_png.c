@@ -1,4 +1,4 @@
-/* PNG through libpng. */
+/* PNG through libpng: writing, and reading what image_png_plain.c leaves to it. */
 #include "image_format.h"
 
 #include <math.h>
@@ -60,14 +60,19 @@ static void ask_for_plain_pixels(png_structp png, png_infop info)
     png_read_update_info(png, info);
 }
 
+float png_deep_light(bool srgb, unsigned value)
+{
+    double v = (double)value / 65535;
+    return (float)(srgb ? srgb_decode(v) : v);
+}
+
 static void widen(const unsigned char *bytes, bool srgb, struct image *im)
 {
     float *to = im->texels;
     size_t n = (size_t)im->width * im->height * im->channels;
     for (size_t i = 0; i < n; i++) {
-        double v = (double)(bytes[2 * i] << 8 | bytes[2 * i + 1]) / 65535;
         bool alpha = im->channels == 4 && i % 4 == 3;
-        to[i] = (float)(srgb && !alpha ? srgb_decode(v) : v);
+        to[i] = png_deep_light(srgb && !alpha, (unsigned)(bytes[2 * i] << 8 | bytes[2 * i + 1]));
     }
 }
 
@@ -116,7 +121,7 @@ static void read_with(png_structp png, png_infop info, struct png_session *p, st
         w->image.srgb = true;
 }
 
-enum status png_read(const struct image_source *s, struct image *out)
+static enum status read_by_libpng(const struct image_source *s, struct image *out)
 {
     struct png_session p = {.source = s};
     struct png_work w = {.status = STATUS_PARSE};
@@ -133,6 +138,11 @@ enum status png_read(const struct image_source *s, struct image *out)
     if (w.status == STATUS_OK)
         *out = w.image;
     return w.status;
+}
+
+enum status png_read(const struct image_source *s, struct image *out)
+{
+    return png_read_plain(s, out) ? STATUS_OK : read_by_libpng(s, out);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "image_format.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 double srgb_encode(double x)
@@ -51,6 +52,39 @@ enum status image_allocate(const struct image_source *s, uint64_t width, uint64_
     return STATUS_OK;
 }
 
+/* Whether all n are finite: exponents below the largest. */
+static bool all_finite(const float *t, size_t n)
+{
+    uint32_t worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, &t[i], sizeof bits);
+        bits &= 0x7fffffff;
+        worst = bits > worst ? bits : worst;
+    }
+    return worst < 0x7f800000;
+}
+
+struct finishing {
+    const struct image *im;
+    bool decode;
+    atomic_bool bad; /* some row has a texel that is not finite */
+};
+
+static void finish_row(void *ctx, size_t y, unsigned thread)
+{
+    (void)thread;
+    struct finishing *f = ctx;
+    const struct image *im = f->im;
+    size_t n = (size_t)im->width * im->channels;
+    float *t = (float *)im->texels + y * n;
+    for (size_t i = 0; f->decode && i < n; i++)
+        if (!(im->channels == 4 && i % 4 == 3))
+            t[i] = (float)srgb_decode((double)t[i]);
+    if (!all_finite(t, n))
+        atomic_store(&f->bad, true);
+}
+
 /* Float texels must be numbers; encoded ones become light where the caller says that they are. */
 static enum status finish(const struct image_source *s, bool decode, struct image *im)
 {
@@ -59,17 +93,18 @@ static enum status finish(const struct image_source *s, bool decode, struct imag
             im->srgb = s->space == COLOR_SRGB;
         return STATUS_OK;
     }
-    float *t = im->texels;
+    struct finishing f = {.im = im, .decode = decode};
+    static const size_t worth = (size_t)1 << 20; /* texels: threads take a while to start */
     size_t row = (size_t)im->width * im->channels;
-    for (size_t i = 0, n = row * im->height; i < n; i++) {
-        if (!isfinite(t[i]))
-            return image_fault(s, STATUS_TYPE,
-                               "the texel at column %zu, row %zu is not a finite number",
-                               i % row / im->channels, i / row);
-        if (decode && !(im->channels == 4 && i % 4 == 3))
-            t[i] = (float)srgb_decode((double)t[i]);
-    }
-    return STATUS_OK;
+    parallel_for(im->height, row * im->height < worth ? 1 : 0, finish_row, &f);
+    if (!atomic_load(&f.bad))
+        return STATUS_OK;
+    const float *t = im->texels;
+    size_t i = 0;
+    while (isfinite(t[i]))
+        i++;
+    return image_fault(s, STATUS_TYPE, "the texel at column %zu, row %zu is not a finite number",
+                       i % row / im->channels, i / row);
 }
 
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,

@@ -658,6 +658,87 @@ static void test_png_16_bits(void **state)
     text_free(&t);
 }
 
+/* Noise over waves, so that every filter has something to do; from a multiplicative generator. */
+static uint8_t *picture_bytes(size_t row, size_t height)
+{
+    uint8_t *bytes = malloc(row * height);
+    uint32_t random = 1;
+    for (size_t i = 0; i < row * height; i++) {
+        random = random * 1664525U + 1013904223U;
+        double wave = 100 + 90 * sin((double)(i % row) / 71) * cos((double)(i / row) / 23);
+        bytes[i] = (uint8_t)(wave + (double)(random >> 28));
+    }
+    return bytes;
+}
+
+static struct text png_filtered(uint32_t width, uint32_t height, int depth, int type, int filters,
+                                const uint8_t *rows, size_t row)
+{
+    struct text t = {0};
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_set_write_fn(png, &t, png_to_text, NULL);
+    png_set_compression_level(png, 1);
+    png_set_filter(png, PNG_FILTER_TYPE_BASE, filters);
+    png_set_IHDR(png, info, width, height, depth, type, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (uint32_t y = 0; y < height; y++)
+        png_write_row(png, rows + y * row);
+    png_write_end(png, NULL);
+    png_destroy_write_struct(&png, &info);
+    return t;
+}
+
+/* Every plain type with every filter of rows, and all of them in turns: what libpng wrote comes
+ * back. The sizes: tiles of threads in both directions, and the least. */
+static void test_png_filters(void **state)
+{
+    (void)state;
+    static const int filters[] = {PNG_FILTER_NONE, PNG_FILTER_SUB,   PNG_FILTER_UP,
+                                  PNG_FILTER_AVG,  PNG_FILTER_PAETH, PNG_ALL_FILTERS};
+    static const int types[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+    static const uint32_t sizes[][2] = {{1101, 301}, {1, 1}, {1, 9}, {7, 1}};
+    for (size_t k = 0; k < 6 * 3 * 2 * 4; k++) {
+        uint32_t channels = (uint32_t[]){1, 3, 4}[k / 6 % 3], depth = k / 18 % 2 ? 16 : 8;
+        uint32_t w = sizes[k / 36][0], h = sizes[k / 36][1];
+        size_t row = (size_t)w * channels * depth / 8;
+        uint8_t *bytes = picture_bytes(row, h);
+        struct text t =
+            png_filtered(w, h, (int)depth, types[k / 6 % 3], filters[k % 6], bytes, row);
+        struct image im = read_png(&t, COLOR_LINEAR);
+        assert_true(im.width == w && im.height == h && im.channels == channels);
+        if (depth == 8)
+            assert_memory_equal(im.texels, bytes, row * h);
+        for (size_t i = 0; depth == 16 && i < row * h / 2; i++)
+            assert_true(((const float *)im.texels)[i] ==
+                        (float)((bytes[2 * i] * 256 + bytes[2 * i + 1]) / 65535.0));
+        text_free(&t);
+        free(bytes);
+        arena_free(&arena);
+    }
+}
+
+/* One bit turned anywhere behind the signature: checksums find it. */
+static void test_png_damaged(void **state)
+{
+    (void)state;
+    uint8_t *bytes = picture_bytes(12, 5);
+    struct text t = png_filtered(4, 5, 8, PNG_COLOR_TYPE_RGB, PNG_ALL_FILTERS, bytes, 12);
+    for (size_t bit = 64; bit < 8 * t.len; bit++) {
+        struct image im;
+        struct error err = {0};
+        t.data[bit / 8] ^= (char)(1 << bit % 8);
+        if (read_text(&t, COLOR_AUTO, &im, &err) == STATUS_OK)
+            fail_msg("bit %zu of %zu", bit, 8 * t.len);
+        t.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    text_append(&t, "and more", 8); /* behind the end: nobody's business */
+    read_png(&t, COLOR_AUTO);
+    text_free(&t);
+    free(bytes);
+}
+
 static void test_png_refused(void **state)
 {
     (void)state;
@@ -972,6 +1053,8 @@ int main(void)
         CASE(test_hdr_refused),
         CASE(test_png_types),
         CASE(test_png_16_bits),
+        CASE(test_png_filters),
+        CASE(test_png_damaged),
         CASE(test_png_refused),
         CASE(test_png_written),
         CASE(test_jpeg),
