@@ -121,6 +121,8 @@ struct exr_reading {
 static bool undo_zip(struct exr_reading *r, const void *packed, size_t packed_size,
                      unsigned char *to, size_t size)
 {
+    if (size & 1)
+        return false;
     if (size > r->inflated_size) {
         unsigned char *more = realloc(r->inflated, size);
         if (!more)
@@ -139,13 +141,11 @@ static bool undo_zip(struct exr_reading *r, const void *packed, size_t packed_si
         sum += b[i];
         b[i] = (unsigned char)(sum ^ (i & 1) << 7);
     }
-    const unsigned char *even = b, *odd = b + (size + 1) / 2;
+    const unsigned char *even = b, *odd = b + size / 2;
     for (size_t i = 0; i < size / 2; i++) {
         to[2 * i] = even[i];
         to[2 * i + 1] = odd[i];
     }
-    if (size & 1)
-        to[size - 1] = even[size / 2];
     return true;
 }
 
