@@ -185,7 +185,7 @@ static bool result_is_sound(const unsigned char *map, const struct import_result
     return true;
 }
 
-static enum status take_result(int fd, const char *path, struct model *out, struct error *err)
+enum status import_take(int fd, const char *path, struct model *out, struct error *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || (uint64_t)st.st_size < sizeof(struct import_result))
@@ -267,7 +267,7 @@ enum status model_import_within(const char *path, enum model_layout layout,
         if (!WIFEXITED(wstatus) || WEXITSTATUS(wstatus) != CHILD_DONE)
             s = child_died(path, budget, wstatus, err);
         else
-            s = take_result(fd, path, out, err);
+            s = import_take(fd, path, out, err);
     }
     close(fd);
     return s;

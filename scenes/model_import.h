@@ -22,4 +22,7 @@ struct import_result {
 /* In the child: reads path and leaves a result in the shared memory fd. */
 void import_in_child(const char *path, enum model_layout layout, int fd);
 
+/* In the parent: what the child left, checked, and mapped until model_close. */
+enum status import_take(int fd, const char *path, struct model *out, struct error *err);
+
 #endif

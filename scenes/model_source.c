@@ -487,10 +487,12 @@ static void put_mesh(struct writing *w, const struct placed_mesh *p, uint64_t fr
             continue;
         for (int k = 0; k < 3; k++) {
             uint64_t corner = v[mirrored && k ? 3 - k : k];
-            if (corner >= mesh->vertex_count)
+            if (corner >= mesh->vertex_count) {
+                free(index);
                 source_refuse(s, STATUS_PARSE, "%s: triangle %llu names vertex %llu of %llu",
                               s->path, (unsigned long long)i, (unsigned long long)corner,
                               (unsigned long long)mesh->vertex_count);
+            }
             T[at][k] = (uint32_t)((index ? index[corner] : first + corner) - from);
         }
         at++;
@@ -822,25 +824,24 @@ static void put_written(struct json_writer *w, const char *key, const struct jso
     text_append(&w->out, value->out.data, value->out.len);
 }
 
-static struct json_writer describe(struct source *s)
+static void describe(struct source *s)
 {
-    struct json_writer w = {0};
-    json_begin_object(&w);
-    put_textures(s, &w);
+    struct json_writer *w = &s->description;
+    json_begin_object(w);
+    put_textures(s, w);
     json_end_object(&s->materials);
-    put_written(&w, "materials", &s->materials);
+    put_written(w, "materials", &s->materials);
     if (s->layout == MODEL_PARTS)
-        put_objects(s, &w);
+        put_objects(s, w);
     struct json_writer *const lists[] = {&s->cameras, &s->lights, &s->notes};
     static const char *const keys[] = {"cameras", "lights", "notes"};
     for (int i = 0; i < 3; i++) {
         json_end_array(lists[i]);
-        put_written(&w, keys[i], lists[i]);
+        put_written(w, keys[i], lists[i]);
     }
-    json_end_object(&w);
-    if (w.out.failed)
+    json_end_object(w);
+    if (w->out.failed)
         no_memory(s);
-    return w;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -884,6 +885,8 @@ static void map_result(struct writing *w, const struct totals *t, const struct t
     if (w->map == MAP_FAILED)
         source_refuse(s, STATUS_MEMORY, "out of memory for the %llu bytes of %s",
                       (unsigned long long)r->total, s->path);
+    s->map = w->map;
+    s->map_size = r->total;
     memcpy(w->map + r->description, description->data, description->len);
     struct model_image *images = (struct model_image *)(w->map + r->images);
     for (size_t i = 0; i < s->image_count; i++) {
@@ -905,9 +908,9 @@ void source_write(struct source *s)
         source_refuse(s, STATUS_TYPE, "the model %s has no triangles%s", s->path,
                       s->noted_count ? " that can be seen" : "");
     give_materials(s, &t);
-    struct json_writer description = describe(s);
+    describe(s);
     struct writing w = {.s = s};
-    map_result(&w, &t, &description.out);
+    map_result(&w, &t, &s->description.out);
     if (s->layout == MODEL_PARTS)
         put_parts(&w);
     else
@@ -918,13 +921,29 @@ void source_write(struct source *s)
     ((struct import_result *)w.map)->magic = IMPORT_MAGIC;
 }
 
+void source_begin(struct source *s)
+{
+    json_begin_object(&s->materials);
+    json_begin_array(&s->lights);
+    json_begin_array(&s->cameras);
+    json_begin_array(&s->notes);
+}
+
+void source_end(struct source *s)
+{
+    struct json_writer *const writers[] = {&s->materials, &s->lights, &s->cameras, &s->notes,
+                                           &s->description};
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        text_free(&writers[i]->out);
+    if (s->map)
+        munmap(s->map, s->map_size);
+    arena_free(&s->arena);
+}
+
 void import_in_child(const char *path, enum model_layout layout, int fd)
 {
     struct source s = {.path = path, .fd = fd, .layout = layout};
-    json_begin_object(&s.materials);
-    json_begin_array(&s.lights);
-    json_begin_array(&s.cameras);
-    json_begin_array(&s.notes);
+    source_begin(&s);
     if (!source_read_gltf(&s))
         source_read_assimp(&s);
     source_write(&s);

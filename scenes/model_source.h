@@ -43,7 +43,8 @@ struct source {
     const char *path;
     int fd;
     enum model_layout layout;
-    void (*refused)(struct source *s); /* for tests: called in place of ending the process */
+    void (*refused)(struct source *s); /* for tests: called in place of ending the process, must
+                                          not return */
     struct arena arena;
     bool angle_normals; /* meshes without normals get smooth ones */
     struct source_mesh *meshes;
@@ -67,8 +68,16 @@ struct source {
     size_t image_count, image_cap;
     char **noted;
     size_t noted_count, noted_cap;
-    struct source_names *names[3]; /* in use: of materials, textures, groups */
+    struct source_names *names[3];  /* in use: of materials, textures, groups */
+    struct json_writer description; /* by source_write, as is what follows */
+    unsigned char *map;
+    size_t map_size;
 };
+
+/* path, fd and layout are set, the rest is zero. */
+void source_begin(struct source *s);
+/* For a process that goes on: what s holds. */
+void source_end(struct source *s);
 
 /* Reports an error and ends the child. */
 void source_refuse(struct source *s, enum status status, const char *fmt, ...)
