@@ -236,7 +236,7 @@ enum status kernel_bsdf_furnace_white(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
     struct json_writer w = {0};
-    struct returned r[PLACES];
+    struct returned r[PLACES] = {{0}};
     enum status s = white_scene(c, err);
     if (s != STATUS_OK)
         return s;

@@ -44,6 +44,8 @@ bool mitsuba_is_passed(const struct material *m);
 void mitsuba_write_emission(struct exporter *x, const struct material *m);
 /* Whether the look of the material depends on texture coordinates. */
 bool mitsuba_needs_uv(const struct material *m);
+/* Whether it depends on the direction in which u grows. */
+bool mitsuba_is_brushed(const struct material *m);
 
 /* The triangles of the world (prototype NULL) or of a prototype that have this material and these
  * flags, as a binary PLY file; v is turned over: Mitsuba's runs down the picture. `name` gets the

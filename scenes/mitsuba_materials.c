@@ -21,6 +21,12 @@ bool mitsuba_needs_uv(const struct material *m)
     return any;
 }
 
+bool mitsuba_is_brushed(const struct material *m)
+{
+    return (m->type == MATERIAL_PRINCIPLED || m->type == MATERIAL_ROUGH_CONDUCTOR) &&
+           (m->anisotropy.value != 0 || m->anisotropy.texture >= 0);
+}
+
 /* ---- inputs -----------------------------------------------------------------------------------
  */
 
@@ -252,16 +258,21 @@ static void close_bsdf(struct exporter *x)
         text_puts(&x->xml, "  </bsdf>\n");
 }
 
-static void write_ior(struct exporter *x, const struct material *m, const char *title)
+static void write_index(struct exporter *x, const char *input, const struct material *m,
+                        const char *title)
 {
     if (m->ior.texture >= 0)
         mitsuba_differs(x, title,
                         "Mitsuba takes no textured index of refraction: the factor alone "
                         "is written");
-    text_printf(&x->xml,
-                "      <float name=\"int_ior\" value=\"%.9g\"/>\n"
-                "      <float name=\"ext_ior\" value=\"1\"/>\n",
+    text_printf(&x->xml, "      <float name=\"%s\" value=\"%.9g\"/>\n", input,
                 (double)m->ior.value);
+}
+
+static void write_ior(struct exporter *x, const struct material *m, const char *title)
+{
+    write_index(x, "int_ior", m, title);
+    text_puts(&x->xml, "      <float name=\"ext_ior\" value=\"1\"/>\n");
 }
 
 static double alpha_of(struct exporter *x, const struct material *m, const char *title)
@@ -279,16 +290,19 @@ static bool is_given(const struct scalar_input *c) { return c->value != 0 || c->
 static void write_conductor(struct exporter *x, uint32_t material, const char *title)
 {
     const struct material *m = &x->scene->materials[material];
-    bool plugin = x->options->plugins && !is_given(&m->anisotropy);
-    open_bsdf(x, material, plugin ? "isophote_conductor" : "roughconductor", true);
+    bool plugin = x->options->plugins;
+    /* the plugin turns its frame to the side that is seen: twosided would not mirror it */
+    open_bsdf(x, material, plugin ? "isophote_conductor" : "roughconductor", !plugin);
     write_rgb(x, "eta", m->eta);
     write_rgb(x, "k", m->k);
     if (plugin) {
         write_scalar(x, "roughness", &m->roughness, title);
+        write_scalar(x, "anisotropic", &m->anisotropy, title);
+        write_scalar(x, "rotation", &m->rotation, title);
     } else {
         mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
         if (is_given(&m->anisotropy))
-            mitsuba_differs(x, title, "anisotropy is not exported");
+            mitsuba_differs(x, title, "anisotropy is not exported (--plugins)");
         text_printf(&x->xml,
                     "      <string name=\"distribution\" value=\"ggx\"/>\n"
                     "      <float name=\"alpha\" value=\"%.9g\"/>\n",
@@ -344,11 +358,11 @@ static void write_principled(struct exporter *x, uint32_t material, const char *
                   {"spec_trans", &m->transmission}};
     bool more = is_given(&m->specular_tint) || is_given(&m->anisotropy) || is_given(&m->sheen) ||
                 is_given(&m->clearcoat) || is_given(&m->transmission);
-    bool plugin = x->options->plugins && !more;
-    if (more)
+    bool plugin = x->options->plugins;
+    if (more && !plugin)
         mitsuba_differs(x, title,
                         "specular_tint, anisotropy, sheen, clearcoat and transmission "
-                        "are formulas of Mitsuba's own there");
+                        "are formulas of Mitsuba's own there (--plugins)");
     if (!plugin) {
         mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
         if (m->metallic.texture >= 0 || m->metallic.value < 1)
@@ -361,13 +375,21 @@ static void write_principled(struct exporter *x, uint32_t material, const char *
                             "Mitsuba takes no textured specular: the factor alone is "
                             "written");
     }
-    open_bsdf(x, material, plugin ? "isophote_principled" : "principled", true);
+    open_bsdf(x, material,
+              !plugin ? "principled"
+              : more  ? "isophote_principled_lobes"
+                      : "isophote_principled",
+              !plugin || !more);
     write_color(x, "base_color", &m->base, title);
     write_scalar(x, "metallic", &m->metallic, title);
     write_scalar(x, "roughness", &m->roughness, title);
-    if (plugin)
+    if (plugin) {
         write_scalar(x, "specular", &m->specular, title);
-    else if (is_given(&m->transmission)) /* Mitsuba takes one of the two */
+        if (more) {
+            write_index(x, "ior", m, title);
+            write_scalar(x, "rotation", &m->rotation, title);
+        }
+    } else if (is_given(&m->transmission)) /* Mitsuba takes one of the two */
         text_printf(&x->xml, "      <float name=\"eta\" value=\"%.9g\"/>\n", (double)m->ior.value);
     else
         text_printf(&x->xml, "      <float name=\"specular\" value=\"%.9g\"/>\n",

@@ -438,6 +438,10 @@ static void write_meshes(struct exporter *x, const struct prototype *prototype, 
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "a mesh with vertex normals emits to the side of the shading normal "
                             "in Mitsuba, to that of the geometric normal here");
+        if (mitsuba_is_brushed(m) && !(flags & TRIANGLE_HAS_UV))
+            mitsuba_differs(x, mitsuba_material_title(x, m),
+                            "it is on triangles without texture coordinates, where Mitsuba's "
+                            "anisotropy has another frame");
         text_printf(&x->xml,
                     "  <shape type=\"ply\">\n"
                     "    <string name=\"filename\" value=\"%s\"/>\n"
@@ -473,6 +477,9 @@ static void write_disks(struct exporter *x, uint32_t material)
         const struct disk *p = &s->disks[i];
         if (s->primitive_material[s->triangle_count + s->sphere_count + i] != material)
             continue;
+        if (mitsuba_is_brushed(m) && !warned)
+            mitsuba_differs(x, mitsuba_material_title(x, m),
+                            "it is on a disk, where Mitsuba's anisotropy runs around the centre");
         if (mitsuba_needs_uv(m) && !warned)
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "it is on a disk, whose texture coordinates are radius and angle in "

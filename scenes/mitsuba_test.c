@@ -275,7 +275,7 @@ static void cameras_lights_and_new_materials_are_written(void **state)
     struct scene *scene = NULL;
     struct sample t = {.folder = "/tmp/isophote-mitsuba-XXXXXX", .options = {.plugins = true}};
     assert_non_null(mkdtemp(t.folder));
-    static const char *const names[] = {"materials", "lights", "instances", "media"};
+    static const char *const names[] = {"materials", "lights", "instances", "principled", "camera"};
     static const char *const wanted[][6] = {
         {"type=\"isophote_oren_nayar\"", "type=\"isophote_correlated\"",
          "name=\"masking_alpha\" value=\"0.25\"", "type=\"roughdielectric\"",
@@ -285,8 +285,14 @@ static void cameras_lights_and_new_materials_are_written(void **state)
          "emitter type=\"directional\""},
         {"shape type=\"shapegroup\" id=\"group0\"", "scene-group0-mesh1-2.ply",
          "scene-group0-mesh2-0.ply", "shape type=\"instance\"", "ref id=\"group0\"",
-         "shape type=\"instance\""}};
-    for (int i = 0; i < 3; i++) {
+         "shape type=\"instance\""},
+        {"type=\"isophote_principled_lobes\"", "name=\"ior\" value=\"1.5\"",
+         "name=\"rotation\" value=\"0.15", "name=\"anisotropic\" value=\"0.89999",
+         "name=\"spec_trans\" value=\"1\"", "type=\"isophote_conductor\""},
+        {"sensor type=\"thinlens\"", "name=\"crop_offset_x\" value=\"8\"",
+         "name=\"crop_width\" value=\"48\"", "emitter type=\"envmap\"", "shape type=\"sphere\"",
+         "shape type=\"disk\""}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         snprintf(path, sizeof path, SOURCE_DIR "/tests/mitsuba_scenes/%s.json", names[i]);
         if (scene_load(path, &scene, &t.err) != STATUS_OK)
             fail_msg("%s: %s", path, t.err.msg);
@@ -298,6 +304,26 @@ static void cameras_lights_and_new_materials_are_written(void **state)
         assert_in_order(file_text(&t, "scene.xml", &size), wanted[i], 6);
         scene_free(scene);
     }
+    close_sample(&t);
+}
+
+/* Mitsuba's frames are others there, and the plugins get theirs from it. */
+static void brushed_disks_and_meshes_without_uv_are_refused(void **state)
+{
+    (void)state;
+    struct sample t = export_text(
+        "\"materials\": {\"d\": {\"type\": \"rough_conductor\", \"metal\": \"iron\", "
+        "\"anisotropy\": 0.5}, \"m\": "
+        "{\"type\": \"principled\", \"anisotropy\": 0.5}, \"fine\": {\"type\": \"principled\", "
+        "\"anisotropy\": 0.5}}, \"objects\": [{\"type\": \"disk\", \"material\": \"d\", "
+        "\"center\": [0, 0, 0], \"normal\": [0, 0, 1], \"radius\": 1}, {\"type\": \"mesh\", "
+        "\"material\": \"m\", \"vertices\": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], \"triangles\": [[0, "
+        "1, 2]]}, {\"type\": \"rectangle\", \"material\": \"fine\"}]",
+        (struct mitsuba_export){.plugins = true});
+    assert_int_equal(t.status, STATUS_UNSUPPORTED);
+    assert_true(noted(&t, "material \"d\"", "disk"));
+    assert_true(noted(&t, "material \"m\"", "without texture coordinates"));
+    assert_false(noted(&t, "material \"fine\"", ""));
     close_sample(&t);
 }
 
@@ -333,6 +359,7 @@ int main(void)
         cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
         cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
         cmocka_unit_test(plugins_leave_only_what_they_cannot_do),
+        cmocka_unit_test(brushed_disks_and_meshes_without_uv_are_refused),
         cmocka_unit_test(cameras_lights_and_new_materials_are_written),
         cmocka_unit_test(cameras_without_counterpart_are_refused),
     };

@@ -8,7 +8,9 @@
 `isophote export --mitsuba SCENE --plugins` puts this file beside the scene. The distribution of normals and its
 sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are those of the protocol's section 7:
 
-  isophote_conductor   GGX, complex index, Smith's height-correlated masking; roughness, whose square is alpha
+  isophote_conductor   GGX, complex index, Smith's height-correlated masking; roughness, whose square is alpha, and
+                       anisotropy, turned by rotation
+  isophote_principled_lobes  the list of lobes of sections 21 and 28: tints, anisotropy, sheen, clearcoat, transmission
   isophote_principled  that with Schlick's Fresnel term from F0 = lerp(0.08 specular, base, metallic), and Burley's diffuse term
   isophote_correlated  a BSDF of Mitsuba's whose masking is separable, times the ratio of the two
   isophote_oren_nayar  Oren and Nayar's qualitative model (section 21, O)
@@ -34,13 +36,35 @@ def _luminance(c):
     return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]
 
 
-def _facets(alpha):
-    return mi.MicrofacetDistribution(mi.MicrofacetType.GGX, alpha, True)
+def _facets(ax, ay):
+    return mi.MicrofacetDistribution(mi.MicrofacetType.GGX, ax, ay, True)
 
 
-def _masking_term(w, alpha):
+def _masking_term(w, ax, ay):
     """Lambda of Smith's masking for GGX."""
-    return 0.5 * (dr.sqrt(1 + dr.square(alpha) * (dr.square(w.x) + dr.square(w.y)) / dr.square(w.z)) - 1)
+    return 0.5 * (dr.sqrt(1 + (dr.square(ax * w.x) + dr.square(ay * w.y)) / dr.square(w.z)) - 1)
+
+
+def _alphas(roughness, anisotropy):
+    """Section 21, principled."""
+    aspect = dr.sqrt(1 - 0.9 * anisotropy)
+    return dr.maximum(dr.square(roughness) / aspect, 0.001), dr.maximum(dr.square(roughness) * aspect, 0.001)
+
+
+class _Turn:
+    """The frame in which a list of lobes lies: turned to wi's side about s, and by rotation counter-clockwise."""
+
+    def __init__(self, wi, rotation):
+        self.back = wi.z < 0
+        self.s, self.c = dr.sincos(2 * dr.pi * rotation)
+
+    def into(self, w):
+        y, z = dr.select(self.back, -w.y, w.y), dr.select(self.back, -w.z, w.z)
+        return mi.Vector3f(self.c * w.x + self.s * y, self.c * y - self.s * w.x, z)
+
+    def out(self, w):
+        x, y = self.c * w.x - self.s * w.y, self.s * w.x + self.c * w.y
+        return mi.Vector3f(x, dr.select(self.back, -y, y), dr.select(self.back, -w.z, w.z))
 
 
 class _Facets(mi.BSDF):
@@ -51,11 +75,11 @@ class _Facets(mi.BSDF):
         self.m_components = [mi.BSDFFlags.GlossyReflection | mi.BSDFFlags.FrontSide]
         self.m_flags = self.m_components[0]
 
-    def specular(self, alpha, wi, wo):
+    def specular(self, ax, ay, wi, wo):
         """D G2 / (4 cos_i) and the density of sampling by visible normals, where both are in front; h."""
         h = dr.normalize(wi + wo)
-        li, lo = _masking_term(wi, alpha), _masking_term(wo, alpha)
-        d = _facets(alpha).eval(h) / (4 * wi.z)
+        li, lo = _masking_term(wi, ax, ay), _masking_term(wo, ax, ay)
+        d = _facets(ax, ay).eval(h) / (4 * wi.z)
         return d / (1 + li + lo), d / (1 + li), h
 
     def front(self, si, wo):
@@ -83,14 +107,23 @@ class Conductor(_Facets):
         super().__init__(props)
         self.eta, self.k = props.get_unbounded_texture("eta"), props.get_unbounded_texture("k")
         self.roughness = props.get_texture("roughness", 0.5)
+        self.anisotropy = props.get_texture("anisotropic", 0.0)
+        self.rotation = props.get_texture("rotation", 0.0)
+        self.m_components = [mi.BSDFFlags.GlossyReflection | mi.BSDFFlags.FrontSide | mi.BSDFFlags.BackSide]
+        self.m_flags = self.m_components[0]
+
+    def place(self, si, active):
+        turn = _Turn(si.wi, self.rotation.eval_1(si, active))
+        return turn, *_alphas(self.roughness.eval_1(si, active), self.anisotropy.eval_1(si, active))
 
     def eval_pdf(self, ctx, si, wo, active=True):
-        good = active & self.front(si, wo)
-        alpha = _alpha(self.roughness.eval_1(si, active))
-        f, pdf, h = self.specular(alpha, si.wi, wo)
+        turn, ax, ay = self.place(si, active)
+        wi, wo = turn.into(si.wi), turn.into(wo)
+        good = active & (wi.z > 0) & (wo.z > 0)
+        f, pdf, h = self.specular(ax, ay, wi, wo)
         # Exact reflectance of a conductor, unpolarised; by channel.
-        c2 = dr.square(dr.dot(si.wi, h))
-        s2, c = 1 - c2, dr.dot(si.wi, h)
+        c2 = dr.square(dr.dot(wi, h))
+        s2, c = 1 - c2, dr.dot(wi, h)
         eta, k = self.eta.eval(si, active), self.k.eval(si, active)
         t0 = eta * eta - k * k - s2
         ab = dr.sqrt(t0 * t0 + 4 * eta * eta * k * k)
@@ -100,9 +133,10 @@ class Conductor(_Facets):
         return dr.select(good, 0.5 * (rs + rp) * f, 0), dr.select(good, pdf, 0)
 
     def sample(self, ctx, si, sample1, sample2, active=True):
-        alpha = _alpha(self.roughness.eval_1(si, active))
-        h, _ = _facets(alpha).sample(si.wi, sample2)
-        return self.weigh(ctx, si, mi.reflect(si.wi, h), active & (si.wi.z > 0))
+        turn, ax, ay = self.place(si, active)
+        wi = turn.into(si.wi)
+        h, _ = _facets(ax, ay).sample(wi, sample2)
+        return self.weigh(ctx, si, turn.out(mi.reflect(wi, h)), active & (si.wi.z != 0))
 
     def traverse(self, callback):
         callback.put("roughness", self.roughness, mi.ParamFlags.Differentiable)
@@ -131,7 +165,8 @@ class Principled(_Facets):
     def eval_pdf(self, ctx, si, wo, active=True):
         good = active & self.front(si, wo)
         base, metallic, roughness, f0, share = self.inputs(si, active)
-        f, pdf, h = self.specular(_alpha(roughness), si.wi, wo)
+        alpha = _alpha(roughness)
+        f, pdf, h = self.specular(alpha, alpha, si.wi, wo)
         c = dr.dot(si.wi, h)
         f90 = 0.5 + 2 * roughness * c * c
         diffuse = (1 + (f90 - 1) * _schlick(wo.z)) * (1 + (f90 - 1) * _schlick(si.wi.z)) * wo.z / dr.pi
@@ -140,7 +175,8 @@ class Principled(_Facets):
 
     def sample(self, ctx, si, sample1, sample2, active=True):
         _, _, roughness, _, share = self.inputs(si, active)
-        h, _ = _facets(_alpha(roughness)).sample(si.wi, sample2)
+        alpha = _alpha(roughness)
+        h, _ = _facets(alpha, alpha).sample(si.wi, sample2)
         wo = dr.select(
             sample1 < share, mi.reflect(si.wi, h), mi.warp.square_to_cosine_hemisphere(sample2)
         )
@@ -153,6 +189,123 @@ class Principled(_Facets):
         return "isophote_principled"
 
 
+class PrincipledLobes(_Facets):
+    """Directions are chosen otherwise than the protocol says, which changes no mean."""
+
+    SCALARS = {"metallic": 0.0, "roughness": 0.5, "specular": 0.5, "spec_tint": 0.0, "anisotropic": 0.0, "rotation": 0.0}
+    SCALARS |= {"sheen": 0.0, "sheen_tint": 0.5, "clearcoat": 0.0, "clearcoat_gloss": 1.0, "spec_trans": 0.0}
+
+    def __init__(self, props):
+        super().__init__(props)
+        self.base = props.get_texture("base_color", 0.5)
+        self.scalars = {name: props.get_texture(name, value) for name, value in self.SCALARS.items()}
+        self.ior = props.get_texture("ior", 1.5)
+        sides = mi.BSDFFlags.FrontSide | mi.BSDFFlags.BackSide
+        self.m_components = [mi.BSDFFlags.GlossyReflection | sides, mi.BSDFFlags.GlossyTransmission | sides]
+        self.m_flags = self.m_components[0] | self.m_components[1]
+
+    def lobes(self, si, active):
+        """All that does not hang on the other direction, and the shares of M, B, M of glass, T, C, S in sampling."""
+        at = {name: dr.clip(t.eval_1(si, active), 0, 1) for name, t in self.scalars.items()}
+        at["turn"] = turn = _Turn(si.wi, at["rotation"])
+        at["wi"] = wi = turn.into(si.wi)
+        at["ax"], at["ay"] = _alphas(at["roughness"], at["anisotropic"])
+        at["base"] = base = self.base.eval(si, active)
+        m, y = at["metallic"], _luminance(self.base.eval(si, active))
+        at["t"] = t = at["spec_trans"] * (1 - m)
+        tint = dr.select(y > 0, base / dr.select(y > 0, y, 1), 1)
+        d = dr.minimum(0.08 * at["specular"] * (1 + (tint - 1) * at["spec_tint"]), 1)
+        at["f0"] = d + (base - d) * m
+        at["velvet"] = at["sheen"] * (1 - m) * (1 + (tint - 1) * at["sheen_tint"])
+        at["coat"] = dr.square(0.1 + (0.001 - 0.1) * at["clearcoat_gloss"])
+        ior = dr.clip(self.ior.eval_1(si, active), 0.1, 10)
+        at["eta"] = dr.select(turn.back, 1 / ior, ior)
+        through = dr.clip(1 - mi.fresnel(wi.z, at["eta"])[0], 0.2, 0.8)
+        shares = [
+            (1 - t) * _luminance(at["f0"] + (1 - at["f0"]) * _schlick(wi.z)),
+            (1 - t) * (1 - m) * y,
+            t * (1 - through),
+            t * through,
+            0.25 * at["clearcoat"] * (0.1 + _schlick(wi.z)),
+            at["sheen"] * (1 - m) * (0.05 + 0.2 * _schlick(wi.z)),
+        ]
+        total = shares[0] + shares[1] + shares[2] + shares[3] + shares[4] + shares[5]
+        at["share"] = [dr.select(total > 0, share / dr.select(total > 0, total, 1), 0) for share in shares]
+        return at
+
+    def reflected(self, at, wo):
+        wi, share, roughness = at["wi"], at["share"], at["roughness"]
+        f, pdf, h = self.specular(at["ax"], at["ay"], wi, wo)
+        c = dr.dot(wi, h)
+        value = ((1 - at["t"]) * (at["f0"] + (1 - at["f0"]) * _schlick(c)) + at["t"] * mi.fresnel(c, at["eta"])[0]) * f
+        density = (share[0] + share[2]) * pdf
+        f90 = 0.5 + 2 * roughness * c * c
+        diffuse = (1 + (f90 - 1) * _schlick(wo.z)) * (1 + (f90 - 1) * _schlick(wi.z)) * wo.z / dr.pi
+        value += (1 - at["t"]) * (1 - at["metallic"]) * at["base"] * diffuse
+        a2 = at["coat"]
+        d = (a2 - 1) / (dr.pi * dr.log(a2) * (1 + (a2 - 1) * dr.square(h.z)))
+        g = 1 / ((1 + _masking_term(wi, 0.25, 0.25)) * (1 + _masking_term(wo, 0.25, 0.25)))
+        value += 0.25 * at["clearcoat"] * (0.04 + 0.96 * _schlick(c)) * d * g / (4 * wi.z)
+        density += share[4] * d * h.z / (4 * c)
+        value += at["velvet"] * (_schlick(c) * wo.z)
+        return value, density + (share[1] + share[5]) * wo.z / dr.pi
+
+    def transmitted(self, at, wo):
+        wi, eta = at["wi"], at["eta"]
+        h = dr.normalize(wi + wo * eta)
+        h = dr.select(h.z < 0, -h, h)
+        c, d = dr.dot(wi, h), dr.dot(wo, h)
+        good = (c > 0) & (d < 0)
+        li, lo = _masking_term(wi, at["ax"], at["ay"]), _masking_term(wo, at["ax"], at["ay"])
+        normals = _facets(at["ax"], at["ay"]).eval(h) * c / wi.z
+        jacobian = -d / dr.square(c + eta * d)
+        value = at["t"] * dr.sqrt(at["base"]) * ((1 - mi.fresnel(c, eta)[0]) * normals * jacobian / (1 + li + lo))
+        density = at["share"][3] * normals / (1 + li) * dr.square(eta) * jacobian
+        return dr.select(good, value, 0), dr.select(good, density, 0)
+
+    def at_lobes(self, at, wo, active):
+        up, down = active & (at["wi"].z > 0) & (wo.z > 0), active & (at["wi"].z > 0) & (wo.z < 0)
+        (f, p), (g, q) = self.reflected(at, wo), self.transmitted(at, wo)
+        return dr.select(up, f, dr.select(down, g, 0)), dr.select(up, p, dr.select(down, q, 0))
+
+    def eval_pdf(self, ctx, si, wo, active=True):
+        at = self.lobes(si, active)
+        return self.at_lobes(at, at["turn"].into(wo), active)
+
+    def sample(self, ctx, si, sample1, sample2, active=True):
+        at = self.lobes(si, active)
+        wi, share, eta = at["wi"], at["share"], at["eta"]
+        h, _ = _facets(at["ax"], at["ay"]).sample(wi, sample2)
+        c, i = dr.dot(wi, h), 1 / eta
+        k = 1 - i * i * (1 - c * c)
+        phi = 2 * dr.pi * sample2.y
+        s2 = dr.clip((dr.exp(dr.log(at["coat"]) * (1 - sample2.x)) - at["coat"]) / (1 - at["coat"]), 0, 1)
+        coat = mi.Vector3f(dr.sqrt(s2) * dr.cos(phi), dr.sqrt(s2) * dr.sin(phi), dr.sqrt(1 - s2))
+        ways = [mi.reflect(wi, h), mi.warp.square_to_cosine_hemisphere(sample2), mi.reflect(wi, h)]
+        ways += [h * (i * c - dr.sqrt(dr.maximum(k, 0))) - wi * i, mi.reflect(wi, coat), ways[1]]
+        wo, upper = mi.Vector3f(ways[0]), mi.Float(share[0])
+        through = mi.Bool(False)
+        for number in range(1, 6):
+            chosen = sample1 >= upper
+            wo = dr.select(chosen, ways[number], wo)
+            through = dr.select(chosen, mi.Bool(number == 3), through)
+            upper += share[number]
+        f, pdf = self.at_lobes(at, wo, active)
+        good = active & (pdf > 0) & (through == (wo.z < 0)) & (~through | (k > 0))
+        bs = mi.BSDFSample3f()
+        bs.wo, bs.pdf, bs.eta = at["turn"].out(wo), dr.select(good, pdf, 0), dr.select(through, eta, 1)
+        types = mi.BSDFFlags.GlossyTransmission, mi.BSDFFlags.GlossyReflection
+        bs.sampled_type = dr.select(through, mi.UInt32(+types[0]), mi.UInt32(+types[1]))
+        bs.sampled_component = dr.select(through, mi.UInt32(1), mi.UInt32(0))
+        return bs, dr.select(good, f / dr.select(good, pdf, 1), 0)
+
+    def traverse(self, callback):
+        callback.put("base_color", self.base, mi.ParamFlags.Differentiable)
+
+    def to_string(self):
+        return "isophote_principled_lobes"
+
+
 class Correlated(mi.BSDF):
     """separable: a BSDF of GGX facets; masking_alpha: their alpha. Sampling and density are its own."""
 
@@ -163,7 +316,7 @@ class Correlated(mi.BSDF):
         self.m_flags = self.separable.flags()
 
     def ratio(self, wi, wo):
-        li, lo = _masking_term(wi, self.alpha), _masking_term(wo, self.alpha)
+        li, lo = (_masking_term(w, self.alpha, self.alpha) for w in (wi, wo))
         return (1 + li) * (1 + lo) / (1 + li + lo)
 
     def eval(self, ctx, si, wo, active=True):
@@ -375,6 +528,7 @@ class Texture(mi.Texture):
 
 mi.register_bsdf("isophote_conductor", Conductor)
 mi.register_bsdf("isophote_principled", Principled)
+mi.register_bsdf("isophote_principled_lobes", PrincipledLobes)
 mi.register_bsdf("isophote_correlated", Correlated)
 mi.register_bsdf("isophote_oren_nayar", OrenNayar)
 mi.register_bsdf("isophote_sheen", Sheen)
