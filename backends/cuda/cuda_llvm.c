@@ -18,7 +18,6 @@ enum status cuda_llvm_options(const struct program_request *request, int arch, c
                               struct error *err)
 {
     const struct llvm_api *api;
-    const struct llvm_machine_choice machine = llvm_nvptx_machine(arch);
     const void *bitcode;
     size_t size;
     enum status s = llvm_find(&api, err);
@@ -26,6 +25,7 @@ enum status cuda_llvm_options(const struct program_request *request, int arch, c
         s = kernel_module_find(KERNEL_NVPTX, request, &bitcode, &size, err);
     if (s != STATUS_OK)
         return s;
+    const struct llvm_machine_choice machine = llvm_nvptx_machine(api, arch);
     char hash[33];
     hash_bytes(bitcode, size, hash);
     snprintf(options, options_size, "bitcode %.8s, %s, part %d, default<O3>, .maxnreg %u", hash,
@@ -64,7 +64,6 @@ enum status cuda_llvm_compile(const struct program_request *request, int arch, s
                               struct gpu_image *out, struct build_info *info, struct error *err)
 {
     const struct llvm_api *api;
-    const struct llvm_machine_choice machine = llvm_nvptx_machine(arch);
     struct llvm_part part = {.name = "the kernel"};
     const char *keep[ENTRY_COUNT + 1];
     char identity[512], *ptx = NULL;
@@ -77,6 +76,7 @@ enum status cuda_llvm_compile(const struct program_request *request, int arch, s
         s = kernel_module_find(KERNEL_NVPTX, request, &part.data, &part.size, err);
     if (s != STATUS_OK)
         return s;
+    const struct llvm_machine_choice machine = llvm_nvptx_machine(api, arch);
     kernel_entries_of_part(request->part, keep);
     s = llvm_compile(api, &machine, &part, 1, keep, &ptx, &size, err);
     struct gpu_image image = {0};

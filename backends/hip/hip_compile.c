@@ -89,8 +89,7 @@ static enum status child_compile(const char *arch, const char *source, const cha
     return s == STATUS_OK && code != 0 ? child_error(arch, code, info->log, err) : s;
 }
 
-/* From the code object, of its hungriest kernel; or, on NVIDIA, from ptxas' words. */
-static struct kept_resources resources_of(const struct gpu_image *image, const char *log)
+struct kept_resources hip_resources(const struct gpu_image *image, const char *log)
 {
     struct code_object object;
     if (code_object_read(image->data, image->size, &object, NULL) != STATUS_OK)
@@ -130,7 +129,7 @@ enum status hip_compile(const char *arch, const struct program_request *request,
     if (s != STATUS_OK)
         return s;
     image.data = data;
-    image.resources = resources_of(&image, info->log);
+    image.resources = hip_resources(&image, info->log);
     *out = image;
     return STATUS_OK;
 }

@@ -13,5 +13,7 @@ enum status hip_options(const char *arch, const struct program_request *request,
  * that the compiler broke down), MISSING, IO. */
 enum status hip_compile(const char *arch, const struct program_request *request, struct arena *a,
                         struct gpu_image *out, struct build_info *info, struct error *err);
+/* From the code object, of its hungriest kernel; or, on NVIDIA, from ptxas' words in the log. */
+struct kept_resources hip_resources(const struct gpu_image *image, const char *log);
 
 #endif

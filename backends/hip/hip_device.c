@@ -1,5 +1,6 @@
 /* HIP as backends/gpu/ asks for it. */
 #include "hip_compile.h"
+#include "hip_llvm.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@ static void hip_describe(const struct gpu_driver *hip, gpu_device d, struct devi
     hip_arch(d, arch);
     /* HIP names no vendor. AMD's architectures are gfx*; another provider says what it stands on.
      */
-    bool amd = strncmp(arch, "gfx", 3) == 0;
+    bool amd = hip_arch_is_amd(arch);
     snprintf(info->vendor, sizeof info->vendor, "%s",
              amd                            ? "AMD"
              : strncmp(arch, "sm_", 3) == 0 ? "NVIDIA (through HIP)"
@@ -31,14 +32,30 @@ static bool hip_compiler_load(const struct gpu_driver *hip, const char **problem
     return hiprtc_load(problem) != NULL;
 }
 
+static enum status options_of(const char *arch, const struct program_request *request,
+                              char *options, size_t options_size, char *identity,
+                              size_t identity_size, struct error *err)
+{
+    return (request->code == CODE_LLVM ? hip_llvm_options : hip_options)(
+        arch, request, options, options_size, identity, identity_size, err);
+}
+
+static enum status compile_for(const char *arch, const struct program_request *request,
+                               struct arena *a, struct gpu_image *out, struct build_info *info,
+                               struct error *err)
+{
+    return (request->code == CODE_LLVM ? hip_llvm_compile : hip_compile)(arch, request, a, out,
+                                                                         info, err);
+}
+
 static const struct gpu_api hip = {
     .name = "hip",
     .kept_suffix = ".hsaco",
     .load = hip_load,
     .compiler_load = hip_compiler_load,
     .describe = hip_describe,
-    .options = hip_options,
-    .compile = hip_compile,
+    .options = options_of,
+    .compile = compile_for,
 };
 
 static enum status hip_enumerate(void (*found)(void *ctx, const struct device_info *),
@@ -54,5 +71,16 @@ static enum status hip_open(const struct device_info *info, struct backend **out
     return gpu_open(&hip, info, out, err);
 }
 
+static unsigned code_paths(const struct backend *b, enum code_path *fastest)
+{
+    *fastest = CODE_SOURCE;
+    return 1u << CODE_SOURCE | (hip_arch_is_amd(b->arch) ? 1u << CODE_LLVM : 0);
+}
+
 const struct backend_api hip_api = {
-    .name = "hip", .enumerate = hip_enumerate, .open = hip_open, GPU_ENTRIES};
+    .name = "hip",
+    .code_paths = code_paths,
+    .enumerate = hip_enumerate,
+    .open = hip_open,
+    GPU_ENTRIES,
+};

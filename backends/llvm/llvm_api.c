@@ -8,25 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-    pthread_once_t once;
+/* A library that was asked for; opened once and kept. */
+static struct library {
+    unsigned version; /* 0: the one that $ISOPHOTE_LLVM names by its path */
+    const char *names[4];
+    const char *package; /* Debian's */
+    bool tried, loaded;
     struct llvm_api api;
-    void *library;
-    bool loaded;
     char problem[640];
-} llvm = {.once = PTHREAD_ONCE_INIT};
+} libraries[] = {
+    {15,
+     {"libLLVM-15.so.1", "libLLVM-15.so", "/usr/lib/llvm-15/lib/libLLVM-15.so.1"},
+     "libllvm15",
+     false,
+     false,
+     {0},
+     ""},
+    {19,
+     {"libLLVM.so.19.1", "libLLVM-19.so", "/usr/lib/llvm-19/lib/libLLVM.so.19.1"},
+     "libllvm19",
+     false,
+     false,
+     {0},
+     ""},
+    {0, {NULL}, "libllvm15", false, false, {0}, ""},
+};
+enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *library_open(void)
+static void *library_open(const struct library *l)
 {
-    static const char *const names[] = {"libLLVM-15.so.1", "libLLVM-15.so",
-                                        "/usr/lib/llvm-15/lib/libLLVM-15.so.1"};
-    const char *wanted = getenv("ISOPHOTE_LLVM");
-    if (wanted && *wanted)
-        return dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    void *library = NULL;
-    for (size_t i = 0; !library && i < sizeof names / sizeof names[0]; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    return library;
+    if (l->version == 0)
+        return dlopen(getenv("ISOPHOTE_LLVM"), RTLD_NOW | RTLD_LOCAL);
+    void *handle = NULL;
+    for (size_t i = 0; !handle && l->names[i]; i++)
+        handle = dlopen(l->names[i], RTLD_NOW | RTLD_LOCAL);
+    return handle;
 }
 
 enum status llvm_target_ready(const struct llvm_api *api, const char *architecture,
@@ -37,7 +54,7 @@ enum status llvm_target_ready(const struct llvm_api *api, const char *architectu
         char name[64];
         snprintf(name, sizeof name, "LLVMInitialize%s%s", architecture, parts[i]);
         void (*initialise)(void);
-        *(void **)&initialise = dlsym(llvm.library, name);
+        *(void **)&initialise = dlsym(api->library, name);
         if (!initialise)
             return error_msg(err, STATUS_UNSUPPORTED, "llvm: %s lacks %s", api->path, name);
         initialise();
@@ -45,17 +62,16 @@ enum status llvm_target_ready(const struct llvm_api *api, const char *architectu
     return STATUS_OK;
 }
 
-static void path_keep(void *library)
+static void path_keep(struct llvm_api *a)
 {
     Dl_info where;
-    void *symbol = dlsym(library, "LLVMContextCreate");
-    snprintf(llvm.api.path, sizeof llvm.api.path, "%s",
+    void *symbol = dlsym(a->library, "LLVMContextCreate");
+    snprintf(a->path, sizeof a->path, "%s",
              symbol && dladdr(symbol, &where) && where.dli_fname ? where.dli_fname : "libLLVM");
 }
 
-static void host_describe(void)
+static void host_describe(struct llvm_api *a)
 {
-    struct llvm_api *a = &llvm.api;
     char *triple = a->GetDefaultTargetTriple(), *cpu = a->GetHostCPUName();
     snprintf(a->host_triple, sizeof a->host_triple, "%s", triple);
     snprintf(a->host_cpu, sizeof a->host_cpu, "%s", cpu);
@@ -64,41 +80,94 @@ static void host_describe(void)
     a->DisposeMessage(cpu);
 }
 
-static void library_load(void)
+/* The first function that the library lacks, NULL: none. */
+static const char *functions_bind(struct llvm_api *a)
 {
-    void *library = library_open();
-    if (!library) {
-        const char *why = dlerror();
-        snprintf(llvm.problem, sizeof llvm.problem,
-                 "llvm: no libLLVM-15 (%s); on Debian: apt-get install libllvm15",
-                 why ? why : "it does not load");
-        return;
-    }
-    path_keep(library);
+    const char *lacks = NULL;
 #define X(member, result, parameters)                                                              \
-    *(void **)&llvm.api.member = dlsym(library, "LLVM" #member);                                   \
-    if (!llvm.api.member) {                                                                        \
-        snprintf(llvm.problem, sizeof llvm.problem,                                                \
-                 "llvm: %s lacks LLVM" #member "; version 15 is needed", llvm.api.path);           \
-        return;                                                                                    \
-    }
+    *(void **)&a->member = dlsym(a->library, "LLVM" #member);                                      \
+    if (!a->member && !lacks)                                                                      \
+        lacks = "LLVM" #member;
     LLVM_FUNCTIONS(X)
 #undef X
-    struct error why = {0};
-    llvm.library = library;
-    if (llvm_target_ready(&llvm.api, LLVM_HOST_ARCHITECTURE, &why) != STATUS_OK) {
-        snprintf(llvm.problem, sizeof llvm.problem, "%.600s", why.msg);
+#define X(member, result, parameters) *(void **)&a->member = dlsym(a->library, "LLVM" #member);
+    LLVM_FUNCTIONS_OF_SOME(X)
+#undef X
+    return lacks;
+}
+
+static void library_load(struct library *l)
+{
+    struct llvm_api *a = &l->api;
+    a->library = library_open(l);
+    if (!a->library) {
+        const char *why = dlerror();
+        snprintf(l->problem, sizeof l->problem, "llvm: no libLLVM-%u (%s); on Debian: apt-get install %s",
+                 l->version ? l->version : 15, why ? why : "it does not load", l->package);
         return;
     }
-    host_describe();
-    llvm.loaded = true;
+    path_keep(a);
+    const char *lacks = functions_bind(a);
+    if (lacks) {
+        snprintf(l->problem, sizeof l->problem,
+                 "llvm: %s lacks %s; version 15 or 19 is needed", a->path, lacks);
+        return;
+    }
+    unsigned minor, patch;
+    a->version = 15; /* which cannot be asked */
+    if (a->GetVersion)
+        a->GetVersion(&a->version, &minor, &patch);
+    struct error why = {0};
+    if (llvm_target_ready(a, LLVM_HOST_ARCHITECTURE, &why) != STATUS_OK) {
+        snprintf(l->problem, sizeof l->problem, "%.600s", why.msg);
+        return;
+    }
+    host_describe(a);
+    l->loaded = true;
+}
+
+static const struct llvm_api *library_get(unsigned version, const char **problem)
+{
+    struct library *l = libraries;
+    while (l->version != version && l + 1 < libraries + LIBRARIES)
+        l++;
+    pthread_mutex_lock(&lock);
+    if (!l->tried)
+        library_load(l);
+    l->tried = true;
+    pthread_mutex_unlock(&lock);
+    *problem = l->loaded ? NULL : l->problem;
+    return l->loaded ? &l->api : NULL;
+}
+
+const struct llvm_api *llvm_load_version(unsigned version, const char **problem)
+{
+    if (version == 15 || version == 19)
+        return library_get(version, problem);
+    *problem = "llvm: versions 15 and 19 are known";
+    return NULL;
 }
 
 const struct llvm_api *llvm_load(const char **problem)
 {
-    pthread_once(&llvm.once, library_load);
-    *problem = llvm.loaded ? NULL : llvm.problem;
-    return llvm.loaded ? &llvm.api : NULL;
+    const char *wanted = getenv("ISOPHOTE_LLVM"), *none;
+    if (wanted && *wanted)
+        return library_get(strcmp(wanted, "15") == 0   ? 15
+                           : strcmp(wanted, "19") == 0 ? 19
+                                                       : 0,
+                           problem);
+    const struct llvm_api *api = library_get(15, problem);
+    if (!api && (api = library_get(19, &none)) != NULL)
+        *problem = NULL;
+    return api;
+}
+
+llvm_context llvm_context_open(const struct llvm_api *api)
+{
+    llvm_context context = api->ContextCreate();
+    if (api->ContextSetOpaquePointers)
+        api->ContextSetOpaquePointers(context, 1);
+    return context;
 }
 
 enum status llvm_error(struct error *err, const struct llvm_api *api, enum status code,

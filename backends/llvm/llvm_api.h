@@ -1,7 +1,7 @@
-/* The functions of libLLVM-15's C API that this project calls, found at run time: nothing links to
- * LLVM, so the program builds and runs where there is none. The names, types and numbers are facts
- * of LLVM's documented C interface; llvm_test.c compares them with LLVM's headers where those are
- * installed. */
+/* The functions of LLVM's C API that this project calls, found at run time in libLLVM-15 or
+ * libLLVM-19: nothing links to LLVM, so the program builds and runs where there is none. The names,
+ * types and numbers are facts of LLVM's documented C interface, the same in both versions;
+ * llvm_test.c compares them with LLVM 15's headers where those are installed. */
 #ifndef ISOPHOTE_LLVM_API_H
 #define ISOPHOTE_LLVM_API_H
 
@@ -38,6 +38,8 @@ struct llvm_symbol { /* LLVMJITCSymbolMapPair */
     } to;
 };
 typedef struct llvm_symbol *llvm_symbols;
+typedef struct llvm_diagnosis_s *llvm_diagnosis; /* LLVMDiagnosticInfoRef */
+typedef void (*llvm_diagnosis_handler)(llvm_diagnosis, void *ctx);
 #endif
 typedef int llvm_bool;
 
@@ -77,6 +79,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
                    LLVM_EXTERNAL_LINKAGE = 0,
                    LLVM_INTERNAL_LINKAGE = 8,
                    LLVM_RETURN_STATUS = 2, /* of LLVMVerifyModule */
+                   LLVM_DIAGNOSIS_ERROR = 0,
                    LLVM_FUNCTION_INDEX = -1,
                    LLVM_OPTIMISE_NONE = 0,
                    LLVM_OPTIMISE_DEFAULT = 2,
@@ -119,7 +122,9 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     /* contexts, modules, buffers */                                                               \
     X(ContextCreate, llvm_context, (void))                                                         \
     X(ContextDispose, void, (llvm_context))                                                        \
-    X(ContextSetOpaquePointers, void, (llvm_context, llvm_bool))                                   \
+    X(ContextSetDiagnosticHandler, void, (llvm_context, llvm_diagnosis_handler, void *ctx))        \
+    X(GetDiagInfoSeverity, unsigned, (llvm_diagnosis))                                             \
+    X(GetDiagInfoDescription, char *, (llvm_diagnosis))                                            \
     X(ParseIRInContext, llvm_bool, (llvm_context, llvm_buffer, llvm_module *, char **message))     \
     X(ModuleCreateWithNameInContext, llvm_module, (const char *name, llvm_context))                \
     X(DisposeModule, void, (llvm_module))                                                          \
@@ -314,20 +319,33 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(OrcAbsoluteSymbols, llvm_unit, (llvm_symbols, size_t count))                                 \
     X(OrcJITDylibDefine, llvm_failure, (llvm_dylib, llvm_unit))
 
+/* What one version has and the other lacks: NULL there. */
+#define LLVM_FUNCTIONS_OF_SOME(X)                                                                  \
+    X(ContextSetOpaquePointers, void, (llvm_context, llvm_bool))                    /* 15 */        \
+    X(GetVersion, void, (unsigned * major, unsigned *minor, unsigned *patch)) /* from 16 on */
+
 struct llvm_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 #define X(member, result, parameters) result(*member) parameters;
     LLVM_FUNCTIONS(X)
+    LLVM_FUNCTIONS_OF_SOME(X)
 #undef X
     /* NOLINTEND(bugprone-macro-parentheses) */
-    char path[256]; /* the library's */
+    void *library;    /* dlopen's */
+    unsigned version; /* 15, 19 */
+    char path[256];   /* the library's */
     char host_triple[64], host_cpu[64];
     const char *host_features; /* kept for the life of the process */
 };
 
-/* libLLVM-15 ($ISOPHOTE_LLVM, else by its usual names), opened at the first call and kept, with
- * this machine's target ready; NULL if it is not here or lacks a function, with *problem saying
- * what and how to get it. Thread-safe. */
+/* libLLVM, opened at the first call and kept, with this machine's target ready: the one that
+ * $ISOPHOTE_LLVM asks for ("15", "19" or a path), else 15, else 19. NULL if it is not here or lacks
+ * a function, with *problem saying what and how to get it. Thread-safe. */
 const struct llvm_api *llvm_load(const char **problem);
+/* Version 15 or 19, whatever $ISOPHOTE_LLVM says. Both may be open at once. */
+const struct llvm_api *llvm_load_version(unsigned version, const char **problem);
+
+/* A context whose pointers are opaque, as 15 can have and 19 always has. */
+llvm_context llvm_context_open(const struct llvm_api *api);
 
 /* Makes a code generator ready that LLVM calls by this name: "NVPTX", "AMDGPU". This machine's is.
  * UNSUPPORTED where the library has none. */

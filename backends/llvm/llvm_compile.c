@@ -11,26 +11,74 @@ struct compiling {
     llvm_machine machine;
     llvm_layout layout;
     struct error *err;
+    char diagnosis[400]; /* LLVM's first complaint of the code */
 };
+
+/* Without a handler LLVM would end the process over what a target cannot have. */
+static void diagnosis_take(llvm_diagnosis d, void *ctx)
+{
+    struct compiling *c = ctx;
+    if (c->llvm->GetDiagInfoSeverity(d) != LLVM_DIAGNOSIS_ERROR || c->diagnosis[0])
+        return;
+    char *text = c->llvm->GetDiagInfoDescription(d);
+    snprintf(c->diagnosis, sizeof c->diagnosis, "%s", text);
+    c->llvm->DisposeMessage(text);
+}
 
 struct llvm_machine_choice llvm_host_machine(const struct llvm_api *api)
 {
     return (struct llvm_machine_choice){LLVM_HOST_ARCHITECTURE, api->host_triple, api->host_cpu,
-                                        api->host_features, false};
+                                        api->host_features, false, {{0}}};
 }
 
-struct llvm_machine_choice llvm_nvptx_machine(int arch)
+struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int arch)
 {
     static const struct {
         int arch;
         const char *cpu, *ptx;
-    } known[] = {{86, "sm_86", "+ptx71"}, {80, "sm_80", "+ptx70"}, {75, "sm_75", "+ptx63"},
-                 {70, "sm_70", "+ptx60"}, {60, "sm_60", "+ptx50"}, {50, "sm_50", "+ptx40"}};
+        unsigned since; /* version of LLVM */
+    } known[] = {{90, "sm_90", "+ptx78", 16}, {86, "sm_86", "+ptx71", 0}, {80, "sm_80", "+ptx70", 0},
+                 {75, "sm_75", "+ptx63", 0},  {70, "sm_70", "+ptx60", 0}, {60, "sm_60", "+ptx50", 0},
+                 {50, "sm_50", "+ptx40", 0}};
     size_t i = 0;
-    while (i + 1 < sizeof known / sizeof known[0] && known[i].arch > arch)
+    while (i + 1 < sizeof known / sizeof known[0] &&
+           (known[i].arch > arch || known[i].since > api->version))
         i++;
     return (struct llvm_machine_choice){"NVPTX", "nvptx64-nvidia-cuda", known[i].cpu, known[i].ptx,
-                                        true};
+                                        true,    {{0}}};
+}
+
+enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, uint32_t registers,
+                                struct llvm_machine_choice *out, struct error *err)
+{
+    /* LLVM's User Guide for the AMDGPU back end, "Processors", of versions 15 and 19 */
+    static const struct {
+        const char *cpu;
+        unsigned since;
+    } known[] = {{"gfx900", 0},   {"gfx906", 0},   {"gfx908", 0},   {"gfx90a", 0},
+                 {"gfx942", 17},  {"gfx1010", 0},  {"gfx1011", 0},  {"gfx1012", 0},
+                 {"gfx1030", 0},  {"gfx1031", 0},  {"gfx1032", 0},  {"gfx1033", 0},
+                 {"gfx1034", 0},  {"gfx1035", 0},  {"gfx1036", 0},  {"gfx1100", 0},
+                 {"gfx1101", 0},  {"gfx1102", 0},  {"gfx1103", 0},  {"gfx1150", 17},
+                 {"gfx1151", 17}, {"gfx1200", 18}, {"gfx1201", 18}};
+    enum { FULL_GROUP_REGISTERS = 64 }; /* of a work-item in a work-group of 1024 (RDNA) */
+    size_t length = strcspn(arch, ":"), i = 0;
+    while (i < sizeof known / sizeof known[0] &&
+           (strlen(known[i].cpu) != length || strncmp(known[i].cpu, arch, length) != 0))
+        i++;
+    if (i == sizeof known / sizeof known[0] || known[i].since > api->version)
+        return error_msg(err, STATUS_UNSUPPORTED, "LLVM %u does not know the architecture %.40s",
+                         api->version, arch);
+    *out = (struct llvm_machine_choice){"AMDGPU", "amdgcn-amd-amdhsa", known[i].cpu, "", false,
+                                        {{0}}};
+    if (!registers)
+        return STATUS_OK;
+    out->attributes[0].key = "amdgpu-num-vgpr";
+    snprintf(out->attributes[0].value, sizeof out->attributes[0].value, "%u", registers);
+    out->attributes[1].key = "amdgpu-flat-work-group-size";
+    snprintf(out->attributes[1].value, sizeof out->attributes[1].value, "1,%d",
+             registers > FULL_GROUP_REGISTERS ? 256 : 1024);
+    return STATUS_OK;
 }
 
 static enum status machine_open(struct compiling *c)
@@ -113,13 +161,29 @@ static bool name_listed(const char *const *names, const char *name)
     return false;
 }
 
+static void attributes_add(const struct compiling *c, llvm_value function)
+{
+    for (size_t i = 0; i < sizeof c->choice->attributes / sizeof c->choice->attributes[0]; i++) {
+        const char *key = c->choice->attributes[i].key, *value = c->choice->attributes[i].value;
+        if (key)
+            c->llvm->AddAttributeAtIndex(
+                function, (unsigned)LLVM_FUNCTION_INDEX,
+                c->llvm->CreateStringAttribute(c->context, key, (unsigned)strlen(key), value,
+                                               (unsigned)strlen(value)));
+    }
+}
+
 /* What nobody outside calls may be inlined and dropped. */
 static void functions_hide(const struct compiling *c, const char *const *keep)
 {
     const struct llvm_api *a = c->llvm;
     for (llvm_value f = a->GetFirstFunction(c->module); f; f = a->GetNextFunction(f)) {
         size_t length;
-        if (a->GetFirstBasicBlock(f) && !name_listed(keep, a->GetValueName2(f, &length)))
+        if (!a->GetFirstBasicBlock(f))
+            continue;
+        if (name_listed(keep, a->GetValueName2(f, &length)))
+            attributes_add(c, f);
+        else
             a->SetLinkage(f, LLVM_INTERNAL_LINKAGE);
     }
 }
@@ -156,6 +220,10 @@ static enum status module_emit(const struct compiling *c, char **out, size_t *si
     unsigned kind = c->choice->assembly ? LLVM_ASSEMBLY_FILE : LLVM_OBJECT_FILE;
     if (a->TargetMachineEmitToMemoryBuffer(c->machine, c->module, kind, &message, &buffer))
         return llvm_error(c->err, a, STATUS_BUILD, NULL, message, "LLVM's code generator");
+    if (c->diagnosis[0]) {
+        a->DisposeMemoryBuffer(buffer);
+        return error_msg(c->err, STATUS_BUILD, "LLVM's code generator: %s", c->diagnosis);
+    }
     *size = a->GetBufferSize(buffer);
     *out = malloc(*size + 1); /* text ends with a NUL */
     if (*out) {
@@ -173,8 +241,8 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
 {
     struct compiling c = {.llvm = api, .choice = machine, .err = err};
     *out = NULL;
-    c.context = api->ContextCreate();
-    api->ContextSetOpaquePointers(c.context, 1);
+    c.context = llvm_context_open(api);
+    api->ContextSetDiagnosticHandler(c.context, diagnosis_take, &c);
     enum status s = machine_open(&c);
     if (s == STATUS_OK)
         s = parts_link(&c, parts, count);

@@ -1,4 +1,4 @@
-/* Bitcode to machine code or assembly for a target, through libLLVM-15. */
+/* Bitcode to machine code or assembly for a target, through libLLVM. */
 #ifndef ISOPHOTE_LLVM_COMPILE_H
 #define ISOPHOTE_LLVM_COMPILE_H
 
@@ -10,12 +10,22 @@ struct llvm_machine_choice {
     const char *architecture; /* as LLVM calls its code generator */
     const char *triple, *cpu, *features;
     bool assembly; /* text (PTX), else an object file */
+    struct {       /* attributes that the functions to keep get; key NULL: none */
+        const char *key;
+        char value[16];
+    } attributes[2];
 };
 /* This machine. */
 struct llvm_machine_choice llvm_host_machine(const struct llvm_api *api);
-/* NVIDIA's compute capability `arch` (90: 9.0), or the newest below it that LLVM 15 knows, whose
- * PTX the driver finishes. */
-struct llvm_machine_choice llvm_nvptx_machine(int arch);
+/* NVIDIA's compute capability `arch` (90: 9.0), or the newest below it that this LLVM knows (15
+ * stops at 8.6), whose PTX the driver finishes. */
+struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int arch);
+/* AMD's architecture: "gfx90a", or with settings, "gfx90a:sramecc+:xnack-" (which the code does not
+ * depend on). Emits a relocatable object, which ld.lld makes a code object of. Each work-item may
+ * use `registers` vector registers; 0: what work-groups of 1024 leave it. UNSUPPORTED for one that
+ * this LLVM does not know. */
+enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, uint32_t registers,
+                                struct llvm_machine_choice *out, struct error *err);
 
 /* A part of the program: bitcode, or IR as text. */
 struct llvm_part {
@@ -26,8 +36,8 @@ struct llvm_part {
 
 /* The parts linked, everything but `keep` made internal, optimised together and emitted: heap at
  * *out, freed by the caller. keep: names, ends with NULL. $ISOPHOTE_LLVM_DUMP is a folder that gets
- * the module after each stage. Fails: BUILD (a part that does not parse or verify, with LLVM's
- * words), UNSUPPORTED (the target), MEMORY. */
+ * the module after each stage. Fails: BUILD (a part that does not parse or verify, code that the
+ * target cannot have, with LLVM's words), UNSUPPORTED (the target), MEMORY. */
 enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_choice *machine,
                          const struct llvm_part *parts, size_t count, const char *const *keep,
                          char **out, size_t *size, struct error *err);

@@ -36,6 +36,8 @@
 #define llvm_unit        LLVMOrcMaterializationUnitRef
 #define llvm_symbol_name LLVMOrcSymbolStringPoolEntryRef
 #define llvm_symbols     LLVMOrcCSymbolMapPairs
+#define llvm_diagnosis   LLVMDiagnosticInfoRef
+#define llvm_diagnosis_handler LLVMDiagnosticHandler
 #endif
 
 #include "llvm_api.h"
@@ -81,6 +83,7 @@ SAME(LLVM_TYPE_VECTOR, LLVMVectorTypeKind);
 SAME(LLVM_EXTERNAL_LINKAGE, LLVMExternalLinkage);
 SAME(LLVM_INTERNAL_LINKAGE, LLVMInternalLinkage);
 SAME(LLVM_RETURN_STATUS, LLVMReturnStatusAction);
+SAME(LLVM_DIAGNOSIS_ERROR, LLVMDSError);
 SAME(LLVM_FUNCTION_INDEX, LLVMAttributeFunctionIndex);
 SAME(LLVM_OPTIMISE_NONE, LLVMCodeGenLevelNone);
 SAME(LLVM_OPTIMISE_DEFAULT, LLVMCodeGenLevelDefault);
@@ -121,6 +124,7 @@ static const struct llvm_api theirs = {
 #define X(member, result, parameters) .member = LLVM##member,
     LLVM_FUNCTIONS(X)
 #undef X
+    .ContextSetOpaquePointers = LLVMContextSetOpaquePointers,
 };
 #endif
 

@@ -18,7 +18,7 @@ const char *native_llvm_problem(char *version, size_t size)
         problem = "code path llvm has the kernel for processors with AVX2 and FMA";
 #endif
     if (version && !problem)
-        snprintf(version, size, "LLVM 15 for %s", api->host_cpu);
+        snprintf(version, size, "LLVM %u for %s", api->version, api->host_cpu);
     return problem;
 }
 

@@ -186,8 +186,7 @@ static enum status object_make(struct soft_module *out, const void *data, size_t
     const struct llvm_api *a = out->device->llvm;
     llvm_buffer object = NULL;
     struct making m = {.llvm = a, .out = out, .checks = out->device->options.checks, .err = err};
-    m.context = a->ContextCreate();
-    a->ContextSetOpaquePointers(m.context, 1);
+    m.context = llvm_context_open(a);
     m.builder = a->CreateBuilderInContext(m.context);
     m.void_type = a->VoidTypeInContext(m.context);
     m.i32 = a->Int32TypeInContext(m.context);
