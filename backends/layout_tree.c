@@ -1,7 +1,7 @@
 /* Boxes, the tree over them, and its leaves in the order and shape that the kernel walks. */
 #include "layout_buffers.h"
 
-#include "bvh.h"
+#include "kept_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static enum status region_tree(const struct scene *s, const struct prototype *pr
     parallel_for((r.primitives + BOX_CHUNK - 1) / BOX_CHUNK, 0, boxes_fill, &r);
     if (instances && count > r.primitives)
         memcpy(r.boxes + r.primitives, instances, s->instance_count * sizeof *instances);
-    enum status st = bvh2_build(r.boxes, count, max_leaf, out, err);
+    enum status st = kept_tree(r.boxes, count, max_leaf, out, err);
     free(r.boxes);
     for (size_t i = 0; st == STATUS_OK && prototype && i < count; i++)
         out->order[i] += prototype->first;

@@ -485,6 +485,10 @@ case_no_compiler()
     run 0 render cornell "${small[@]}" -o out/source.pfm --code-path source
     if ISOPHOTE_CC= PATH=/nonexistent "$program" render cornell "${small[@]}" -o out/llvm.pfm >stdout 2>stderr; then
         cmp out/source.pfm out/llvm.pfm || fail "LLVM's picture differs"
+        for version in 15 19; do # either library alone
+            ISOPHOTE_LLVM=$version "$program" render cornell "${small[@]}" -o out/$version.pfm --code-path llvm >stdout 2>stderr || continue
+            cmp out/source.pfm out/$version.pfm || fail "LLVM $version's picture differs"
+        done
     else
         says "LLVM\|clang-15"
     fi

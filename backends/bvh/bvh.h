@@ -46,6 +46,7 @@ struct bvh2 {
 enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_leaf,
                        struct bvh2 *out, struct error *err);
 void bvh2_free(struct bvh2 *b);
+extern const char bvh_sources[33]; /* a hash of what bvh2_build is compiled from */
 
 /* Eight-wide tree collapsed from a binary one (Wald et al. 2008; greedy by surface area). Structure
  * of arrays, full float bounds: made for eight-lane CPUs. Empty children have lo = +inf, hi = -inf.

@@ -79,13 +79,18 @@ static enum status object_link(unsigned version, const char *object, const char 
     enum status s = STATUS_MISSING;
     int code = 0;
     for (size_t i = 0; s == STATUS_MISSING && i < count; i++) {
-        char *const argv[] = {(char *)names[i],        (char *)"-shared", (char *)"--no-undefined",
-                              (char *)object,          (char *)"-o",      (char *)out,
+        char *const argv[] = {(char *)names[i],
+                              (char *)"-shared",
+                              (char *)"--no-undefined",
+                              (char *)object,
+                              (char *)"-o",
+                              (char *)out,
                               NULL};
         s = child_run(argv, info->log, sizeof info->log, &code, err);
     }
     if (s == STATUS_MISSING)
-        return error_msg(err, s, "no %s, which makes code objects; on Debian: apt-get install lld-%u",
+        return error_msg(err, s,
+                         "no %s, which makes code objects; on Debian: apt-get install lld-%u",
                          names[0], version);
     if (s == STATUS_OK && code != 0)
         return error_msg(err, STATUS_BUILD, "%s does not link the kernel (%d): %.500s", names[0],

@@ -3,6 +3,7 @@
  * through the real hipRTC, code objects against LLVM's reader, and absence. */
 #include "code_object.h"
 #include "hip_compile.h"
+#include "hip_llvm.h"
 #include "mock_run.h"
 
 #include <math.h>
@@ -252,6 +253,100 @@ static void what_hiprtc_cannot_do_is_told(void **state)
     arena_free(&a);
 }
 
+/* ---- code path llvm -------------------------------------------------------------------------- */
+
+/* Every instruction has a name: llvm-objdump knows all encodings. *count: 0 without the tool. */
+static bool disassembles(const char *path, long *count)
+{
+    char command[512];
+    long unknown = 0;
+    *count = 0;
+    snprintf(command, sizeof command,
+             "command -v llvm-objdump-19 >/dev/null && llvm-objdump-19 -d --no-show-raw-insn %s | "
+             "awk '/<unknown>|\\.long/ { bad++ } /^[[:space:]]+[a-z]+_/ { n++ } END { print n + 0, "
+             "bad + 0 }'",
+             path);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    if (fscanf(f, "%ld %ld", count, &unknown) != 2)
+        *count = 0;
+    pclose(f);
+    return unknown == 0;
+}
+
+static void llvm_object_check(const char *arch, unsigned wavefront, unsigned version)
+{
+    struct program_request request = program_request_make(MODE_STRICT);
+    struct arena a = {0};
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    struct error err = {0};
+    struct code_object object;
+    request.code = CODE_LLVM;
+    request.part = PART_TRACE;
+    enum status s = hip_llvm_compile(arch, &request, &a, &image, &info, &err);
+    if (s == STATUS_UNSUPPORTED || s == STATUS_MISSING) {
+        print_message("SKIP %s: %s\n", arch, err.msg);
+        arena_free(&a);
+        return;
+    }
+    if (s != STATUS_OK)
+        fail_msg("%s: %s", arch, err.msg);
+    assert_int_equal(code_object_read(image.data, image.size, &object, &err), STATUS_OK);
+    assert_non_null(strstr(object.target, arch));
+    for (int e = 0; e < ENTRY_COUNT; e++)
+        assert_true((code_object_find(&object, kernel_entries[e].name) != NULL) ==
+                    (kernel_entries[e].part == PART_TRACE));
+    const struct code_object_kernel *k = code_object_find(&object, "k_trace");
+    assert_non_null(k);
+    assert_int_equal(k->wavefront, wavefront);
+    assert_int_equal(image.resources.registers, k->vgprs);
+    assert_true(k->scratch_bytes >= 4 * K_STACK2);
+    char path[] = "/tmp/isophote-hsaco-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, image.data, image.size) == (ssize_t)image.size);
+    close(fd);
+    long count, vgprs = readobj_number(path, "k_trace", ".vgpr_count");
+    assert_true(disassembles(path, &count));
+    assert_true(count == 0 || count > 1000);
+    assert_true(vgprs < 0 || vgprs == (long)k->vgprs);
+    print_message("%s by LLVM (at least %u): %u VGPR, %u SGPR, %u bytes of scratch, %ld "
+                  "instructions\n",
+                  arch, version, k->vgprs, k->sgprs, k->scratch_bytes, count);
+    unlink(path);
+    arena_free(&a);
+}
+
+/* One that LLVM 15 knows and ROCm 5.2's hipRTC does not, and one that is for LLVM 19 alone. */
+static void llvm_makes_code_objects(void **state)
+{
+    (void)state;
+    llvm_object_check("gfx1100", 32, 15);
+    llvm_object_check("gfx942", 64, 19);
+}
+
+static void llvm_refuses_what_it_cannot_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arch, *says;
+    } wrong[] = {{"gfx0", "gfx0"}, {"soft", "AMD's architectures"}, {"sm_90", "AMD's"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct program_request request = program_request_make(MODE_STRICT);
+        struct arena a = {0};
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        struct error err = {0};
+        request.code = CODE_LLVM;
+        assert_int_equal(hip_llvm_compile(wrong[i].arch, &request, &a, &image, &info, &err),
+                         STATUS_UNSUPPORTED);
+        assert_null(image.data);
+        if (!strstr(err.msg, wrong[i].says) && !strstr(err.msg, "apt-get"))
+            fail_msg("%s: %s", wrong[i].arch, err.msg);
+        arena_free(&a);
+    }
+}
+
 /* ---- roots ----------------------------------------------------------------------------------- */
 
 /* From each neighbour of the right root, for every float of two binades and the ends of the range:
@@ -293,6 +388,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(code_objects_say_what_llvm_reads),
         cmocka_unit_test(registers_are_limited),
         cmocka_unit_test(what_hiprtc_cannot_do_is_told),
+        cmocka_unit_test(llvm_makes_code_objects),
+        cmocka_unit_test(llvm_refuses_what_it_cannot_do),
     };
     return cmocka_run_group_tests_name("hip", tests, NULL, NULL);
 }

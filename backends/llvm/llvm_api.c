@@ -102,15 +102,16 @@ static void library_load(struct library *l)
     a->library = library_open(l);
     if (!a->library) {
         const char *why = dlerror();
-        snprintf(l->problem, sizeof l->problem, "llvm: no libLLVM-%u (%s); on Debian: apt-get install %s",
+        snprintf(l->problem, sizeof l->problem,
+                 "llvm: no libLLVM-%u (%s); on Debian: apt-get install %s",
                  l->version ? l->version : 15, why ? why : "it does not load", l->package);
         return;
     }
     path_keep(a);
     const char *lacks = functions_bind(a);
     if (lacks) {
-        snprintf(l->problem, sizeof l->problem,
-                 "llvm: %s lacks %s; version 15 or 19 is needed", a->path, lacks);
+        snprintf(l->problem, sizeof l->problem, "llvm: %s lacks %s; version 15 or 19 is needed",
+                 a->path, lacks);
         return;
     }
     unsigned minor, patch;

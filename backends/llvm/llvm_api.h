@@ -321,8 +321,8 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
 
 /* What one version has and the other lacks: NULL there. */
 #define LLVM_FUNCTIONS_OF_SOME(X)                                                                  \
-    X(ContextSetOpaquePointers, void, (llvm_context, llvm_bool))                    /* 15 */        \
-    X(GetVersion, void, (unsigned * major, unsigned *minor, unsigned *patch)) /* from 16 on */
+    X(ContextSetOpaquePointers, void, (llvm_context, llvm_bool))             /* 15 */              \
+    X(GetVersion, void, (unsigned *major, unsigned *minor, unsigned *patch)) /* from 16 on */
 
 struct llvm_api { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
 #define X(member, result, parameters) result(*member) parameters;

@@ -27,8 +27,8 @@ static void diagnosis_take(llvm_diagnosis d, void *ctx)
 
 struct llvm_machine_choice llvm_host_machine(const struct llvm_api *api)
 {
-    return (struct llvm_machine_choice){LLVM_HOST_ARCHITECTURE, api->host_triple, api->host_cpu,
-                                        api->host_features, false, {{0}}};
+    return (struct llvm_machine_choice){
+        LLVM_HOST_ARCHITECTURE, api->host_triple, api->host_cpu, api->host_features, false, {{0}}};
 }
 
 struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int arch)
@@ -37,15 +37,16 @@ struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int ar
         int arch;
         const char *cpu, *ptx;
         unsigned since; /* version of LLVM */
-    } known[] = {{90, "sm_90", "+ptx78", 16}, {86, "sm_86", "+ptx71", 0}, {80, "sm_80", "+ptx70", 0},
-                 {75, "sm_75", "+ptx63", 0},  {70, "sm_70", "+ptx60", 0}, {60, "sm_60", "+ptx50", 0},
+    } known[] = {{90, "sm_90", "+ptx78", 16}, {86, "sm_86", "+ptx71", 0},
+                 {80, "sm_80", "+ptx70", 0},  {75, "sm_75", "+ptx63", 0},
+                 {70, "sm_70", "+ptx60", 0},  {60, "sm_60", "+ptx50", 0},
                  {50, "sm_50", "+ptx40", 0}};
     size_t i = 0;
     while (i + 1 < sizeof known / sizeof known[0] &&
            (known[i].arch > arch || known[i].since > api->version))
         i++;
-    return (struct llvm_machine_choice){"NVPTX", "nvptx64-nvidia-cuda", known[i].cpu, known[i].ptx,
-                                        true,    {{0}}};
+    return (struct llvm_machine_choice){
+        "NVPTX", "nvptx64-nvidia-cuda", known[i].cpu, known[i].ptx, true, {{0}}};
 }
 
 enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, uint32_t registers,
@@ -55,11 +56,10 @@ enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, ui
     static const struct {
         const char *cpu;
         unsigned since;
-    } known[] = {{"gfx900", 0},   {"gfx906", 0},   {"gfx908", 0},   {"gfx90a", 0},
-                 {"gfx942", 17},  {"gfx1010", 0},  {"gfx1011", 0},  {"gfx1012", 0},
-                 {"gfx1030", 0},  {"gfx1031", 0},  {"gfx1032", 0},  {"gfx1033", 0},
-                 {"gfx1034", 0},  {"gfx1035", 0},  {"gfx1036", 0},  {"gfx1100", 0},
-                 {"gfx1101", 0},  {"gfx1102", 0},  {"gfx1103", 0},  {"gfx1150", 17},
+    } known[] = {{"gfx900", 0},   {"gfx906", 0},   {"gfx908", 0},  {"gfx90a", 0},  {"gfx942", 17},
+                 {"gfx1010", 0},  {"gfx1011", 0},  {"gfx1012", 0}, {"gfx1030", 0}, {"gfx1031", 0},
+                 {"gfx1032", 0},  {"gfx1033", 0},  {"gfx1034", 0}, {"gfx1035", 0}, {"gfx1036", 0},
+                 {"gfx1100", 0},  {"gfx1101", 0},  {"gfx1102", 0}, {"gfx1103", 0}, {"gfx1150", 17},
                  {"gfx1151", 17}, {"gfx1200", 18}, {"gfx1201", 18}};
     enum { FULL_GROUP_REGISTERS = 64 }; /* of a work-item in a work-group of 1024 (RDNA) */
     size_t length = strcspn(arch, ":"), i = 0;
@@ -69,8 +69,8 @@ enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, ui
     if (i == sizeof known / sizeof known[0] || known[i].since > api->version)
         return error_msg(err, STATUS_UNSUPPORTED, "LLVM %u does not know the architecture %.40s",
                          api->version, arch);
-    *out = (struct llvm_machine_choice){"AMDGPU", "amdgcn-amd-amdhsa", known[i].cpu, "", false,
-                                        {{0}}};
+    *out =
+        (struct llvm_machine_choice){"AMDGPU", "amdgcn-amd-amdhsa", known[i].cpu, "", false, {{0}}};
     if (!registers)
         return STATUS_OK;
     out->attributes[0].key = "amdgpu-num-vgpr";

@@ -15,32 +15,33 @@
 
 /* Our names stand for their types, so that signatures can be compared. */
 #define ISOPHOTE_LLVM_TYPES
-#define llvm_context     LLVMContextRef
-#define llvm_module      LLVMModuleRef
-#define llvm_value       LLVMValueRef
-#define llvm_type        LLVMTypeRef
-#define llvm_block       LLVMBasicBlockRef
-#define llvm_use         LLVMUseRef
-#define llvm_builder     LLVMBuilderRef
-#define llvm_buffer      LLVMMemoryBufferRef
-#define llvm_attribute   LLVMAttributeRef
-#define llvm_metadata    LLVMMetadataRef
-#define llvm_layout      LLVMTargetDataRef
-#define llvm_target      LLVMTargetRef
-#define llvm_machine     LLVMTargetMachineRef
-#define llvm_passes      LLVMPassBuilderOptionsRef
-#define llvm_failure     LLVMErrorRef
-#define llvm_jit         LLVMOrcLLJITRef
-#define llvm_jit_builder LLVMOrcLLJITBuilderRef
-#define llvm_dylib       LLVMOrcJITDylibRef
-#define llvm_unit        LLVMOrcMaterializationUnitRef
-#define llvm_symbol_name LLVMOrcSymbolStringPoolEntryRef
-#define llvm_symbols     LLVMOrcCSymbolMapPairs
-#define llvm_diagnosis   LLVMDiagnosticInfoRef
+#define llvm_context           LLVMContextRef
+#define llvm_module            LLVMModuleRef
+#define llvm_value             LLVMValueRef
+#define llvm_type              LLVMTypeRef
+#define llvm_block             LLVMBasicBlockRef
+#define llvm_use               LLVMUseRef
+#define llvm_builder           LLVMBuilderRef
+#define llvm_buffer            LLVMMemoryBufferRef
+#define llvm_attribute         LLVMAttributeRef
+#define llvm_metadata          LLVMMetadataRef
+#define llvm_layout            LLVMTargetDataRef
+#define llvm_target            LLVMTargetRef
+#define llvm_machine           LLVMTargetMachineRef
+#define llvm_passes            LLVMPassBuilderOptionsRef
+#define llvm_failure           LLVMErrorRef
+#define llvm_jit               LLVMOrcLLJITRef
+#define llvm_jit_builder       LLVMOrcLLJITBuilderRef
+#define llvm_dylib             LLVMOrcJITDylibRef
+#define llvm_unit              LLVMOrcMaterializationUnitRef
+#define llvm_symbol_name       LLVMOrcSymbolStringPoolEntryRef
+#define llvm_symbols           LLVMOrcCSymbolMapPairs
+#define llvm_diagnosis         LLVMDiagnosticInfoRef
 #define llvm_diagnosis_handler LLVMDiagnosticHandler
 #endif
 
-#include "llvm_api.h"
+#include "kernel_modules.h"
+#include "llvm_compile.h"
 
 #include <setjmp.h>
 #include <string.h>
@@ -124,7 +125,7 @@ static const struct llvm_api theirs = {
 #define X(member, result, parameters) .member = LLVM##member,
     LLVM_FUNCTIONS(X)
 #undef X
-    .ContextSetOpaquePointers = LLVMContextSetOpaquePointers,
+        .ContextSetOpaquePointers = LLVMContextSetOpaquePointers,
 };
 #endif
 
@@ -151,24 +152,31 @@ static llvm_module module_read(const struct llvm_api *a, llvm_context context, c
     return a->ParseIRInContext(context, buffer, &m, message) ? NULL : m;
 }
 
-static const struct llvm_api *library(void)
+/* What a test does with each library that is here; SKIP where there is none. */
+static void with_each(void (*test)(const struct llvm_api *))
 {
-    const char *problem;
-    const struct llvm_api *a = llvm_load(&problem);
-    if (!a) {
-        print_message("%s\n", problem);
-        skip();
+    static const unsigned versions[] = {15, 19};
+    int done = 0;
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        const char *problem;
+        const struct llvm_api *a = llvm_load_version(versions[i], &problem);
+        if (!a) {
+            print_message("SKIP %s\n", problem);
+            continue;
+        }
+        assert_int_equal(a->version, versions[i]);
+        test(a);
+        done++;
     }
-    return a;
+    if (!done)
+        skip();
 }
 
 /* Text to machine code to a call. */
-static void text_becomes_a_function(void **state)
+static void function_made(const struct llvm_api *a)
 {
-    (void)state;
-    const struct llvm_api *a = library();
     char *message = NULL;
-    llvm_context context = a->ContextCreate();
+    llvm_context context = llvm_context_open(a);
     llvm_module m = module_read(a, context, add_text, &message);
     assert_non_null(m);
     assert_false(a->VerifyModule(m, LLVM_RETURN_STATUS, &message));
@@ -192,19 +200,112 @@ static void text_becomes_a_function(void **state)
     a->DisposeModule(m);
     a->ContextDispose(context);
 }
-
-static void bad_text_is_refused(void **state)
+static void text_becomes_a_function(void **state)
 {
     (void)state;
-    const struct llvm_api *a = library();
+    with_each(function_made);
+}
+
+static void text_refused(const struct llvm_api *a)
+{
     struct error err = {0};
     char *message = NULL;
-    llvm_context context = a->ContextCreate();
+    llvm_context context = llvm_context_open(a);
     assert_null(module_read(a, context, "define i32 @f( {", &message));
     assert_int_equal(llvm_error(&err, a, STATUS_BUILD, NULL, message, "test"), STATUS_BUILD);
     assert_non_null(strstr(err.msg, "test: "));
     assert_true(strlen(err.msg) > 10);
     a->ContextDispose(context);
+}
+static void bad_text_is_refused(void **state)
+{
+    (void)state;
+    with_each(text_refused);
+}
+
+/* What a target cannot have is an error with LLVM's words; without a handler it ended the process.
+ */
+static void target_refused(const struct llvm_api *a)
+{
+    static const char text[] = "declare void @other(i32, ...)\n"
+                               "define amdgpu_kernel void @k() {\n"
+                               "  call void (i32, ...) @other(i32 1, i32 2)\n"
+                               "  ret void\n}\n";
+    static const char *const keep[] = {"k", NULL};
+    const struct llvm_part part = {"variadic", text, strlen(text)};
+    struct llvm_machine_choice machine;
+    struct error err = {0};
+    char *out = NULL;
+    size_t size;
+    assert_int_equal(llvm_amdgpu_machine(a, "gfx1030:xnack-", 0, &machine, &err), STATUS_OK);
+    assert_int_equal(llvm_compile(a, &machine, &part, 1, keep, &out, &size, &err), STATUS_BUILD);
+    assert_non_null(strstr(err.msg, "code generator: "));
+    assert_null(out);
+}
+static void what_a_target_lacks_is_told(void **state)
+{
+    (void)state;
+    with_each(target_refused);
+}
+
+static void machines_chosen(const struct llvm_api *a)
+{
+    struct llvm_machine_choice m;
+    struct error err = {0};
+    const bool new = a->version >= 19;
+    assert_string_equal(llvm_nvptx_machine(a, 90).cpu, new ? "sm_90" : "sm_86");
+    assert_string_equal(llvm_nvptx_machine(a, 89).cpu, "sm_86");
+    assert_string_equal(llvm_nvptx_machine(a, 30).cpu, "sm_50");
+    assert_int_equal(llvm_amdgpu_machine(a, "gfx942", 0, &m, &err),
+                     new ? STATUS_OK : STATUS_UNSUPPORTED);
+    assert_int_equal(llvm_amdgpu_machine(a, "gfx90", 0, &m, &err), STATUS_UNSUPPORTED);
+    assert_int_equal(llvm_amdgpu_machine(a, "", 0, &m, &err), STATUS_UNSUPPORTED);
+    assert_int_equal(llvm_amdgpu_machine(a, "gfx90a:sramecc+", 96, &m, &err), STATUS_OK);
+    assert_string_equal(m.cpu, "gfx90a");
+    assert_string_equal(m.attributes[0].value, "96");
+    assert_string_equal(m.attributes[1].value, "1,256");
+}
+static void only_known_processors_are_named(void **state)
+{
+    (void)state;
+    with_each(machines_chosen);
+}
+
+/* The bitcode that clang 15 wrote, of every kind, in the strict mode. */
+static void modules_parsed(const struct llvm_api *a)
+{
+    static const enum kernel_format formats[] = {KERNEL_X86_64, KERNEL_NVPTX, KERNEL_AMDGCN,
+                                                 KERNEL_SHADERS_8, KERNEL_SHADERS_16};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const bool shaders = formats[i] >= KERNEL_SHADERS_8;
+        for (int part = 0; part < (shaders ? 1 : PART_COUNT); part++) {
+            struct program_request request = program_request_make(MODE_STRICT);
+            struct error err = {0};
+            char *message = NULL;
+            const void *data;
+            size_t size;
+            request.part = (enum program_part)part;
+            if (kernel_module_find(formats[i], &request, &data, &size, &err) != STATUS_OK) {
+                print_message("SKIP %s\n", err.msg);
+                return;
+            }
+            llvm_context context = llvm_context_open(a);
+            llvm_module m = NULL;
+            llvm_buffer buffer = a->CreateMemoryBufferWithMemoryRangeCopy(data, size, "module");
+            if (a->ParseIRInContext(context, buffer, &m, &message))
+                fail_msg("LLVM %u, format %zu, part %d: %s", a->version, i, part, message);
+            if (a->VerifyModule(m, LLVM_RETURN_STATUS, &message))
+                fail_msg("LLVM %u, format %zu, part %d: %s", a->version, i, part, message);
+            a->DisposeMessage(message);
+            a->DisposeModule(m);
+            a->ContextDispose(context);
+        }
+    }
+}
+static void kernel_modules_are_read_by_both(void **state)
+{
+    (void)state;
+    with_each(modules_parsed);
 }
 
 int main(void)
@@ -213,6 +314,9 @@ int main(void)
         cmocka_unit_test(declarations_are_llvms),
         cmocka_unit_test(text_becomes_a_function),
         cmocka_unit_test(bad_text_is_refused),
+        cmocka_unit_test(what_a_target_lacks_is_told),
+        cmocka_unit_test(only_known_processors_are_named),
+        cmocka_unit_test(kernel_modules_are_read_by_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
