@@ -157,7 +157,7 @@ static void node_store(struct tree_builder *b, const struct light_leaf *leaves, 
                        struct k_light_node *node)
 {
     struct pile all = pile_empty();
-    double cos_e = 1, cos_o, axis[3], largest = 0, r = 0;
+    double cos_e = 1, cos_o, axis[3], largest = 0, half[3] = {0};
     for (size_t i = 0; i < n; i++) {
         pile_add_light(&all, &leaves[i]);
         cos_e = fmin(cos_e, leaves[i].cos_e);
@@ -165,16 +165,12 @@ static void node_store(struct tree_builder *b, const struct light_leaf *leaves, 
     cone_find(leaves, n, &all, axis, &cos_o);
     for (int k = 0; k < 3; k++)
         largest = fmax(largest, fmax(fabs(all.box.lo[k]), fabs(all.box.hi[k])));
-    if (box_diagonal2(&all.box) > 0) {
-        double half[3];
-        for (int k = 0; k < 3; k++)
-            half[k] = (all.box.hi[k] - all.box.lo[k]) * 0.5 + 0x1p-20 * largest;
-        r = vector_length(half);
-    }
+    for (int k = 0; k < 3 && box_diagonal2(&all.box) > 0; k++)
+        half[k] = (all.box.hi[k] - all.box.lo[k]) * 0.5 + 0x1p-20 * largest;
     if (b->made == 1)
         b->total = all.W;
     *node = (struct k_light_node){
-        .radius = (float)r,
+        .extent2 = (float)(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]),
         .phi = (float)(0x1p40 * (all.W / b->total)),
         .cos_o = (float)cos_o,
         .sin_o = (float)sine_of(cos_o),
@@ -182,6 +178,7 @@ static void node_store(struct tree_builder *b, const struct light_leaf *leaves, 
     };
     for (int k = 0; k < 3; k++) {
         node->center[k] = (float)((all.box.lo[k] + all.box.hi[k]) * 0.5);
+        node->extent[k] = (float)half[k];
         node->axis[k] = (float)axis[k];
     }
 }

@@ -161,11 +161,9 @@ static void node_make(const struct builder *b, const uint32_t *order, size_t n,
     *node = (struct light_node){.bounds = {.lo = lo, .hi = hi}};
     bound_directions(b, order, n, &node->bounds);
     node->center = center_of(&node->bounds);
-    struct vec3 half = scale(0.5, sub(hi, lo));
-    if (!is_zero(half)) {
-        half = add(half, gray(0x1p-20 * fmax(max_abs(lo), max_abs(hi))));
-        node->radius2 = dot(half, half);
-    }
+    node->half = scale(0.5, sub(hi, lo));
+    if (!is_zero(node->half))
+        node->half = add(node->half, gray(0x1p-20 * fmax(max_abs(lo), max_abs(hi))));
     node->phi = 0x1p40 * (node->bounds.weight / b->total);
 }
 
@@ -236,63 +234,67 @@ void light_tree_free(struct light_tree *t)
     *t = (struct light_tree){0};
 }
 
-/* cos(max(0, x - y)) */
-static double cos_within(double cx, double sx, double cy, double sy)
+static struct vec3 absolute(struct vec3 v) { return vec3(fabs(v.x), fabs(v.y), fabs(v.z)); }
+
+/* The cosine that bounds what the node, V away, emits towards P; 0: nothing. */
+static double emission_bound(const struct light_node *n, struct vec3 V, double nearest2)
 {
-    return cx >= cy ? 1 : cx * cy + sx * sy;
+    const struct light_bounds *b = &n->bounds;
+    if (b->cos_o == -1)
+        return 1;
+    struct vec3 farthest = add(absolute(V), n->half);
+    double ahead = dot(absolute(b->axis), n->half) - dot(V, b->axis);
+    double distance2 = fmax(ahead > 0 ? nearest2 : dot(farthest, farthest), ahead * ahead);
+    double distance = sqrt(distance2);
+    if (ahead >= distance * b->cos_o)
+        return 1;
+    double beyond = ahead * b->cos_o +
+                    sqrt(fmax(0, distance2 - ahead * ahead)) * sine_of(b->cos_o);
+    return beyond > distance * b->cos_e ? fmax(beyond / distance, 0x1p-20) : 0;
 }
 
 /* How much of its light the node may send to P. */
 static double importance(const struct light_node *n, struct vec3 P, struct vec3 g)
 {
-    struct vec3 V = sub(n->center, P);
-    double d2 = dot(V, V);
-    if (!(d2 > n->radius2))
-        return n->phi / fmax(n->radius2, 0x1p-80);
-    struct vec3 wi = scale(1 / sqrt(d2), V);
-    double q = n->radius2 / d2, cu = sqrt(1 - q), su = sqrt(q);
-    double cx = 1, sx = 0, facing = 1;
-    double ct = -dot(wi, n->bounds.axis), co = n->bounds.cos_o, so = sine_of(co);
-    if (co != -1 && ct < co) {
-        double st = sine_of(ct);
-        cx = ct * co + st * so;
-        sx = st * co - ct * so;
-    }
-    double emitted = cos_within(cx, sx, cu, su);
-    if (!(emitted > n->bounds.cos_e))
-        return 0;
+    struct vec3 V = sub(n->center, P), out = sub(absolute(V), n->half);
+    struct vec3 nearest = vec3(fmax(out.x, 0), fmax(out.y, 0), fmax(out.z, 0));
+    double nearest2 = dot(nearest, nearest), half2 = dot(n->half, n->half), facing = 1;
+    double Q = fmax(sqrt((nearest2 + half2 / 64) * (dot(V, V) + half2 / 2)), 0x1p-80);
     if (!is_zero(g)) {
-        double ci = dot(wi, g);
-        facing = cos_within(ci, sine_of(ci), cu, su);
-        if (!(facing > 0))
+        double above = dot(V, g) + dot(absolute(g), n->half);
+        if (!(above > 0))
             return 0;
+        facing = above / sqrt(fmax(Q, above * above));
     }
-    return n->phi * emitted * facing / fmax(d2, 0x1p-80);
+    return n->phi * emission_bound(n, V, nearest2) * facing / Q;
 }
 
-/* The chance of going left at an inner node; negative where neither side can send anything. */
-static double left_chance(const struct light_node *n, struct vec3 P, struct vec3 g)
+/* The chances of the sides of an inner node; false where neither can send anything. */
+static bool side_chances(const struct light_node *n, struct vec3 P, struct vec3 g, double chance[2])
 {
     double left = importance(n + 1, P, g);
-    double sum = left + importance(n + 2 * (size_t)n->left_leaves, P, g);
-    return sum > 0 ? left / sum : -1;
+    double right = importance(n + 2 * (size_t)n->left_leaves, P, g);
+    if (!(left + right > 0))
+        return false;
+    chance[0] = left / (left + right);
+    chance[1] = right / (left + right);
+    return true;
 }
 
 bool light_tree_choose(const struct light_tree *t, struct vec3 P, struct vec3 g, double u,
                        uint32_t *light, double *chance)
 {
     const struct light_node *n = t->nodes;
+    double h[2];
     *chance = 1;
     if (t->node_count == 0)
         return false;
     while (n->left_leaves) {
-        double h = left_chance(n, P, g);
-        if (h < 0)
+        if (!side_chances(n, P, g, h))
             return false;
-        bool left = u < h;
-        double p = left ? h : 1 - h;
-        u = fmin((left ? u : u - h) / p, 1 - 0x1p-53);
-        *chance *= p;
+        bool left = u < h[0] || !(h[1] > 0);
+        u = fmin(left ? u / h[0] : (u - h[0]) / h[1], 1 - 0x1p-53);
+        *chance *= h[!left];
         n += left ? 1 : 2 * (size_t)n->left_leaves;
     }
     *light = n->light;
@@ -303,16 +305,15 @@ double light_tree_chance(const struct light_tree *t, struct vec3 P, struct vec3 
 {
     const struct light_node *n = t->nodes;
     uint32_t place = t->places[light];
-    double chance = 1;
+    double chance = 1, h[2];
     while (n->left_leaves) {
-        double h = left_chance(n, P, g);
-        if (h < 0)
+        if (!side_chances(n, P, g, h))
             return 0;
         if (place < n->left_leaves) {
-            chance *= h;
+            chance *= h[0];
             n += 1;
         } else {
-            chance *= 1 - h;
+            chance *= h[1];
             place -= n->left_leaves;
             n += 2 * (size_t)n->left_leaves;
         }

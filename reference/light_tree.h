@@ -17,8 +17,8 @@ struct light_bounds {
 
 struct light_node {
     struct light_bounds bounds;
-    struct vec3 center;
-    double radius2, phi;
+    struct vec3 center, half; /* of the box, and half its sides */
+    double phi;
     uint32_t left_leaves; /* 0: a leaf */
     uint32_t light;       /* of a leaf */
 };

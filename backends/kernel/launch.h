@@ -176,12 +176,14 @@ struct k_delta_light {
     float unused[3];
 };
 
-/* The light tree: node, left subtree, right subtree. */
+/* The light tree: node, left subtree, right subtree. One line of a cache. */
 struct k_light_node {
-    float center[3], radius;
-    float axis[3], phi;
-    float cos_o, sin_o, cos_e;
+    float center[3], phi;
+    float extent[3], extent2; /* half the sides of the box; their squared length */
+    float axis[3], cos_e;
+    float cos_o, sin_o;
     k_word link; /* leaves of the left side; K_LEAF | the light */
+    k_word unused;
 };
 
 /* Trees. A binary node is struct bvh2_node of bvh.h. An eight-wide node is struct bvh8_node with
