@@ -65,12 +65,12 @@ static enum status whole(struct run_context *c, const struct render_job *job, co
     char text[512];
     enum status s = judge_render(c->device, c->scene, job, &film, err);
     if (s == STATUS_OK)
-        s = judge_pair(c->scene, job, &film, JUDGE_SYSTEMATIC_DEVICE, UINT64_MAX, &p, err);
+        s = judge_pair(c->scene, job, &film, JUDGE_SYSTEMATIC_DEVICE, &p, err);
     film_free(&film);
     if (s != STATUS_OK)
         return s;
     c->compared += (uint64_t)job->width * job->height;
-    pair_judgement_text(&p, JUDGE_SYSTEMATIC_DEVICE, text, sizeof text);
+    pair_judgement_text(&p, "the reference", JUDGE_SYSTEMATIC_DEVICE, text, sizeof text);
     bool bad = p.z.p < JUDGE_LEVEL;
     pair_judgement_free(&p);
     return bad ? case_fail(c, "%s; %s", also, text)
@@ -229,7 +229,6 @@ static void pair_detail(struct run_context *c, const struct pair_judgement *p)
     json_begin_object(&w);
     json_key_number(&w, "p", p->z.p);
     json_key_number(&w, "worst_z", p->z.worst_z);
-    json_key_bool(&w, "paired", p->paired);
     json_key_number(&w, "mse", p->mse);
     json_key_number(&w, "relmse", p->relmse);
     json_key_number(&w, "relmse_epsilon", METRIC_RELMSE_EPSILON);
@@ -255,13 +254,13 @@ static enum status image_pairs(struct run_context *c, enum math_mode mode, doubl
         with_roulette(&job);
     if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
         return s;
-    s = judge_pair(c->scene, &job, &film, systematic, UINT64_MAX, &p, err);
+    s = judge_pair(c->scene, &job, &film, systematic, &p, err);
     film_free(&film);
     if (s != STATUS_OK)
         return s;
     c->compared += (uint64_t)job.width * job.height;
     pair_detail(c, &p);
-    pair_judgement_text(&p, systematic, text, sizeof text);
+    pair_judgement_text(&p, "the reference", systematic, text, sizeof text);
     bool bad = p.z.p < JUDGE_LEVEL;
     bad ? case_fail(c, "%s", text) : case_pass(c, "%s", text);
     if (bad || mode == MODE_DEVICE) {

@@ -1,4 +1,5 @@
 #include "judge.h"
+#include "statistics.h"
 #include "steps.h"
 
 #include <math.h>
@@ -109,12 +110,47 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
 
 /* ---- device and fast: pairs ---------------------------------------------------------- */
 
+/* Fills p from p->image and the picture of the same samples that it should be. */
+static enum status pair_measure(const struct render_job *job, const double *expected,
+                                double systematic, struct pair_judgement *p, struct error *err)
+{
+    const uint64_t pixels = (uint64_t)job->width * job->height;
+    const struct metric_estimate a = {p->image, NULL, job->sample_count};
+    const struct metric_estimate b = {expected, NULL, job->sample_count};
+    const struct metric_pair pair = {job->width, job->height, p->image, expected};
+    double mean = 0;
+    for (size_t i = 0; i < 3 * pixels; i++)
+        mean += expected[i] / (double)(3 * pixels);
+    double exposure = mean > 0 ? 0.18 / mean : 1;
+    enum status st = metric_z(job->width, job->height, &a, &b, systematic, &p->z, err);
+    if (st == STATUS_OK)
+        st = metric_mse(&pair, &p->mse, err);
+    if (st == STATUS_OK)
+        st = metric_relmse(&pair, METRIC_RELMSE_EPSILON, &p->relmse, err);
+    if (st == STATUS_OK)
+        st = metric_psnr(&pair, exposure, &p->psnr, err);
+    p->ssim = p->flip = NAN;
+    if (st == STATUS_OK && job->width >= 11 && job->height >= 11)
+        st = metric_ssim(&pair, exposure, &p->ssim, err);
+    if (st == STATUS_OK && pixels <= 1u << 16) /* FLIP costs the most; larger pictures go without */
+        st = metric_flip_ldr(&pair, exposure, METRIC_FLIP_PPD, &p->flip, NULL, err);
+    return st;
+}
+
+static double *film_doubles(const struct film *film, struct error *err)
+{
+    double *rgb = malloc((size_t)film->width * film->height * 3 * sizeof *rgb);
+    if (rgb)
+        metric_from_film(film, rgb);
+    else
+        error_msg(err, STATUS_MEMORY, "out of memory for a picture");
+    return rgb;
+}
+
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
-                       double systematic, uint64_t limit, struct pair_judgement *out,
-                       struct error *err)
+                       double systematic, struct pair_judgement *out, struct error *err)
 {
     struct pair_judgement p = {0};
-    uint64_t pixels = (uint64_t)job->width * job->height;
     struct reference_job rj = {.width = job->width,
                                .height = job->height,
                                .sample_begin = job->sample_begin,
@@ -122,44 +158,11 @@ enum status judge_pair(const struct scene *s, const struct render_job *job, cons
                                .max_depth = job->max_depth,
                                .rr_depth = job->rr_depth,
                                .seed = job->seed};
-    p.paired = pixels * job->sample_count <= limit;
-    if (!p.paired) {
-        uint64_t spp = limit / pixels;
-        rj.sample_begin = 0;
-        rj.sample_count = (uint32_t)(spp < 4 ? 4 : spp);
-        rj.seed = job->seed ^ UINT64_C(0x9e3779b97f4a7c15); /* samples of its own */
-    }
     enum status st = reference_truth(s, &rj, &p.truth, NULL, err);
     if (st != STATUS_OK)
         return st;
-    p.image = malloc(pixels * 3 * sizeof *p.image);
-    if (!p.image) {
-        pair_judgement_free(&p);
-        return error_msg(err, STATUS_MEMORY, "out of memory for a picture");
-    }
-    metric_from_film(film, p.image);
-    /* noise is the same on both sides of a pair and cancels; else both have the reference's
-     * variance */
-    const double *variance = p.paired ? NULL : p.truth.variance;
-    const struct metric_estimate a = {p.image, variance, job->sample_count};
-    const struct metric_estimate b = {p.truth.beauty, variance, rj.sample_count};
-    const struct metric_pair pair = {job->width, job->height, p.image, p.truth.beauty};
-    double mean = 0;
-    for (size_t i = 0; i < 3 * pixels; i++)
-        mean += p.truth.beauty[i] / (double)(3 * pixels);
-    double exposure = mean > 0 ? 0.18 / mean : 1;
-    st = metric_z(job->width, job->height, &a, &b, systematic, &p.z, err);
-    if (st == STATUS_OK)
-        st = metric_mse(&pair, &p.mse, err);
-    if (st == STATUS_OK)
-        st = metric_relmse(&pair, METRIC_RELMSE_EPSILON, &p.relmse, err);
-    if (st == STATUS_OK)
-        st = metric_psnr(&pair, exposure, &p.psnr, err);
-    p.ssim = p.flip = NAN;
-    if (st == STATUS_OK && job->width >= 11 && job->height >= 11)
-        st = metric_ssim(&pair, exposure, &p.ssim, err);
-    if (st == STATUS_OK && pixels <= 1u << 16) /* FLIP costs the most; larger pictures go without */
-        st = metric_flip_ldr(&pair, exposure, METRIC_FLIP_PPD, &p.flip, NULL, err);
+    p.image = film_doubles(film, err);
+    st = p.image ? pair_measure(job, p.truth.beauty, systematic, &p, err) : STATUS_MEMORY;
     if (st != STATUS_OK)
         pair_judgement_free(&p);
     else
@@ -174,7 +177,8 @@ void pair_judgement_free(struct pair_judgement *p)
     *p = (struct pair_judgement){0};
 }
 
-void pair_judgement_text(const struct pair_judgement *p, double systematic, char *buf, size_t size)
+void pair_judgement_text(const struct pair_judgement *p, const char *whom, double systematic,
+                         char *buf, size_t size)
 {
     char where[96];
     if (p->z.size)
@@ -183,10 +187,10 @@ void pair_judgement_text(const struct pair_judgement *p, double systematic, char
     else
         snprintf(where, sizeof where, "the whole picture");
     snprintf(buf, size,
-             "p = %.2g against the reference on %s random numbers, worst z %.2f in %s, channel %c; "
+             "p = %.2g against %s on the same random numbers, worst z %.2f in %s, channel %c; "
              "relMSE %.3g (epsilon %g), mean difference %.3g %.3g %.3g, %.2g relative allowed",
-             p->z.p, p->paired ? "the same" : "other", p->z.worst_z, where, "RGB"[p->z.channel % 3],
-             p -> relmse, METRIC_RELMSE_EPSILON, p -> z.mean_difference[0], p->z.mean_difference[1],
+             p->z.p, whom, p->z.worst_z, where, "RGB"[p->z.channel % 3], p -> relmse,
+             METRIC_RELMSE_EPSILON, p -> z.mean_difference[0], p->z.mean_difference[1],
              p->z.mean_difference[2], systematic);
 }
 
@@ -217,44 +221,131 @@ static enum status judge_bits_against_native(const struct scene *s, const struct
     return STATUS_OK;
 }
 
-/* The device once more, on the job's first samples: in step with the reference. */
-static enum status judge_first_samples(const struct scene *s, const char *device,
-                                       const struct render_job *job, struct judgement *j,
-                                       struct error *err)
+/* The device once more, ready for a job. */
+static enum status device_again(const struct scene *s, const char *device,
+                                const struct render_job *job, struct device **out,
+                                struct error *err)
 {
     struct device *d = NULL;
-    struct divergence v;
-    struct film film = {0};
-    struct render_job first = *job;
-    struct pair_judgement p = {0};
-    first.progress = NULL;
     enum status st = device_open(device, &d, err);
     if (st == STATUS_OK)
         st = device_load(d, s, job->launch.bvh, NULL, err);
     if (st == STATUS_OK)
         st = device_build(d, &job->launch, NULL, err);
-    const double systematic =
-        job->launch.mode == MODE_FAST ? JUDGE_SYSTEMATIC_FAST : JUDGE_SYSTEMATIC_DEVICE;
-    if (st == STATUS_OK && job->launch.mode != MODE_FAST && steps_follow(s)) {
+    if (st != STATUS_OK)
+        device_close(d);
+    else
+        *out = d;
+    return st;
+}
+
+static enum status judge_in_step(const struct scene *s, const char *device,
+                                 const struct render_job *job, struct judgement *j,
+                                 struct error *err)
+{
+    struct device *d = NULL;
+    struct divergence v;
+    struct render_job first = *job;
+    first.progress = NULL;
+    enum status st = device_again(s, device, job, &d, err);
+    if (st == STATUS_OK)
         st = conform_lockstep(d, s, &first, LOCKSTEP_SAMPLES, &v, err);
-        if (st == STATUS_OK && v.divergent) {
-            j->verdict = VERDICT_FAIL;
-            snprintf(j->reason, sizeof j->reason, "%s", v.text);
-        }
-    } else if (st == STATUS_OK) {
-        first.sample_count = 1;
+    if (st == STATUS_OK && v.divergent) {
+        j->verdict = VERDICT_FAIL;
+        snprintf(j->reason, sizeof j->reason, "%s", v.text);
+    }
+    device_close(d);
+    return st;
+}
+
+static double systematic_of(enum math_mode mode)
+{
+    return mode == MODE_FAST ? JUDGE_SYSTEMATIC_FAST : JUDGE_SYSTEMATIC_DEVICE;
+}
+
+/* What was measured becomes the judgement, at `level`. */
+static void judgement_of_pair(const struct pair_judgement *p, const char *whom, double systematic,
+                              double level, struct judgement *j)
+{
+    j->verdict = p->z.p < level ? VERDICT_FAIL : VERDICT_PASS;
+    pair_judgement_text(p, whom, systematic, j->reason, sizeof j->reason);
+    j->mse = p->mse;
+    j->relmse = p->relmse;
+    j->psnr = p->psnr;
+    j->ssim = p->ssim;
+    j->flip = p->flip;
+    j->worst_z = p->z.worst_z;
+    j->share_outliers = p->z.beyond3;
+}
+
+/* The first `spp` samples, rendered on the device again, against the reference; a PASS leaves *j.
+ */
+static enum status judge_first_samples(const struct scene *s, const char *device,
+                                       const struct render_job *job, uint32_t spp, double level,
+                                       struct judgement *j, struct error *err)
+{
+    struct device *d = NULL;
+    struct film film = {0};
+    struct render_job first = *job;
+    struct pair_judgement p = {0};
+    struct judgement of_first;
+    char whom[64];
+    const double systematic = systematic_of(job->launch.mode);
+    first.progress = NULL;
+    first.sample_count = spp;
+    enum status st = device_again(s, device, job, &d, err);
+    if (st == STATUS_OK)
         st = judge_render(d, s, &first, &film, err);
-        if (st == STATUS_OK)
-            st = judge_pair(s, &first, &film, systematic, UINT64_MAX, &p, err);
-        if (st == STATUS_OK && p.z.p < JUDGE_LEVEL) {
-            j->verdict = VERDICT_FAIL;
-            pair_judgement_text(&p, systematic, j->reason, sizeof j->reason);
-        }
+    if (st == STATUS_OK)
+        st = judge_pair(s, &first, &film, systematic, &p, err);
+    if (st == STATUS_OK) {
+        snprintf(whom, sizeof whom, "the reference (first %u samples a pixel)", spp);
+        judgement_of_pair(&p, whom, systematic, level, &of_first);
+        if (of_first.verdict == VERDICT_FAIL)
+            *j = of_first;
     }
     pair_judgement_free(&p);
     film_free(&film);
     device_close(d);
     return st;
+}
+
+static enum status judge_against_reference(const struct scene *s, const struct render_job *job,
+                                           const struct film *film, struct judgement *j,
+                                           struct error *err)
+{
+    const double systematic = systematic_of(job->launch.mode);
+    struct pair_judgement p = {0};
+    enum status st = judge_pair(s, job, film, systematic, &p, err);
+    if (st == STATUS_OK)
+        judgement_of_pair(&p, "the reference", systematic, JUDGE_LEVEL, j);
+    pair_judgement_free(&p);
+    return st;
+}
+
+/* More samples than the reference renders in time: native's strict picture of them all, and the
+ * reference's of the first ones. Independent samples would not do: with heavy tails they differ by
+ * more than any normal law allows, and pictures of unequal counts not even symmetrically. */
+static enum status judge_against_native(const struct scene *s, const char *device,
+                                        const struct render_job *job, const struct film *film,
+                                        struct judgement *j, struct error *err)
+{
+    const double systematic = systematic_of(job->launch.mode), level = level_share(JUDGE_LEVEL, 2);
+    const uint64_t pixels = (uint64_t)job->width * job->height;
+    struct pair_judgement p = {.image = film_doubles(film, err)};
+    const struct film *native;
+    enum status st = p.image ? judge_native(s, job, &native, err) : STATUS_MEMORY;
+    double *expected = st == STATUS_OK ? film_doubles(native, err) : NULL;
+    if (st == STATUS_OK)
+        st = expected ? pair_measure(job, expected, systematic, &p, err) : STATUS_MEMORY;
+    if (st == STATUS_OK)
+        judgement_of_pair(&p, "native's strict picture", systematic, level, j);
+    free(expected);
+    pair_judgement_free(&p);
+    if (st != STATUS_OK || j->verdict != VERDICT_PASS)
+        return st;
+    uint32_t spp = (uint32_t)(PAIR_LIMIT / pixels);
+    return judge_first_samples(s, device, job, spp ? spp : 1, level, j, err);
 }
 
 enum status conform_judge(const struct scene *s, const char *device, const struct render_job *job,
@@ -275,30 +366,18 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
         *out = j;
         return STATUS_OK;
     }
-    if (job->launch.mode == MODE_STRICT) {
+    const bool strict = job->launch.mode == MODE_STRICT, follows = steps_follow(s);
+    if (strict)
         st = judge_bits_against_native(s, job, film, &j, err);
-        if (st == STATUS_OK && j.verdict == VERDICT_PASS && strcmp(device, "native") == 0)
-            st = judge_first_samples(s, device, job, &j, err);
-    } else {
-        double systematic =
-            job->launch.mode == MODE_DEVICE ? JUDGE_SYSTEMATIC_DEVICE : JUDGE_SYSTEMATIC_FAST;
-        struct pair_judgement p = {0};
-        st = judge_pair(s, job, film, systematic, PAIR_LIMIT, &p, err);
-        if (st == STATUS_OK) {
-            j.verdict = p.z.p < JUDGE_LEVEL ? VERDICT_FAIL : VERDICT_PASS;
-            pair_judgement_text(&p, systematic, j.reason, sizeof j.reason);
-            j.mse = p.mse;
-            j.relmse = p.relmse;
-            j.psnr = p.psnr;
-            j.ssim = p.ssim;
-            j.flip = p.flip;
-            j.worst_z = p.z.worst_z;
-            j.share_outliers = p.z.beyond3;
-            pair_judgement_free(&p);
-            if (j.verdict == VERDICT_PASS)
-                st = judge_first_samples(s, device, job, &j, err);
-        }
-    }
+    else if ((uint64_t)job->width * job->height * job->sample_count <= PAIR_LIMIT)
+        st = judge_against_reference(s, job, film, &j, err);
+    else
+        st = judge_against_native(s, device, job, film, &j, err);
+    const bool step = strict ? strcmp(device, "native") == 0 : job->launch.mode == MODE_DEVICE;
+    if (st == STATUS_OK && j.verdict == VERDICT_PASS && step && follows)
+        st = judge_in_step(s, device, job, &j, err);
+    else if (st == STATUS_OK && j.verdict == VERDICT_PASS && step && strict)
+        st = judge_first_samples(s, device, job, 1, JUDGE_LEVEL, &j, err);
     if (st == STATUS_OK)
         *out = j;
     return st;

@@ -38,21 +38,20 @@ struct bit_difference {
 };
 bool judge_bits(const struct film *a, const struct film *b, struct bit_difference *out);
 
-/* A film against the reference's picture of the same samples (`paired`), or of others. */
+/* A film against another picture of the same samples: what rounding does not explain shows however
+ * heavy the tails of the samples are, for both sides have the same ones (metrics.h, metric_z). */
 struct pair_judgement {
     struct metric_z z;
     double mse, relmse, psnr, ssim, flip;
     double *image; /* heap, as doubles; the reference's is `truth` */
     struct reference_picture truth;
-    bool paired;
 };
-/* At most `limit` samples are asked of the reference: all of the job's if they are no more (then
- * paired), else as many per pixel, with another seed. */
+/* Against the reference, which renders all of the job's samples. */
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
-                       double systematic, uint64_t limit, struct pair_judgement *out,
-                       struct error *err);
+                       double systematic, struct pair_judgement *out, struct error *err);
 void pair_judgement_free(struct pair_judgement *p);
-/* One line: what was measured, or what is wrong. */
-void pair_judgement_text(const struct pair_judgement *p, double systematic, char *buf, size_t size);
+/* One line: what was measured, or what is wrong; whom: the other side, "the reference". */
+void pair_judgement_text(const struct pair_judgement *p, const char *whom, double systematic,
+                         char *buf, size_t size);
 
 #endif

@@ -150,7 +150,8 @@ static void test_film(void **state)
 enum { SIDE = 48, VALUES = SIDE * SIDE * 3, SAMPLES = 8 };
 
 /* A picture of `samples` samples a pixel with mean 1 + bias in each channel. shape 0: exponential.
- * 1: a firefly of 1000 once in 1000 samples, else 0. 2: 1, without noise. */
+ * 1: a firefly of 1000 once in 1000 samples, else 0. 2: 1, without noise. 3: Pareto's law of index
+ * 1.2 with mean 1, which has no variance: 1/d^2 beside a wall is such a law of index 1. */
 static void synthesize(uint32_t seed, int shape, double bias, uint32_t samples, double *mean,
                        double *variance)
 {
@@ -161,7 +162,10 @@ static void synthesize(uint32_t seed, int shape, double bias, uint32_t samples, 
             uint32_t word[4];
             philox4x32(counter, key, word);
             double u = u01(word[0]) + 0x1p-25;
-            double v = shape == 0 ? -log(u) : shape == 1 ? (u < 1e-3 ? 1000 : 0) : 1;
+            double v = shape == 0   ? -log(u)
+                       : shape == 1 ? (u < 1e-3 ? 1000 : 0)
+                       : shape == 3 ? pow(u, -1 / 1.2) / 6
+                                    : 1;
             v *= 1 + bias;
             sum += v;
             squares += v * v;
@@ -189,8 +193,8 @@ static double compare(uint32_t seed, int shape, double bias, bool with_variance,
 static void test_level(void **state)
 {
     (void)state;
-    for (int shape = 0; shape < 2; shape++) {
-        for (int with_variance = 0; with_variance < 2; with_variance++) {
+    for (int shape = 0; shape < 4; shape++) {
+        for (int with_variance = 0; shape != 2 && with_variance < 2; with_variance++) {
             int small = 0;
             double least = 1;
             for (uint32_t seed = 1; seed <= 100; seed++) {
@@ -257,6 +261,50 @@ static void test_power(void **state)
     const struct metric_estimate a = {mean_a, NULL, SAMPLES}, b = {mean_b, NULL, SAMPLES};
     assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 2e-6, &z, NULL), STATUS_OK);
     assert_true(z.p == 1 && z.worst_z == 0);
+}
+
+/* The same heavy-tailed samples on both sides, but for rounding (up to 2^-15 of a value, either
+ * way) and decisions that fell otherwise: one value in 2000 is that of other samples. In the square
+ * of `side` pixels at (16, 16), or everywhere, the second picture is times `factor`. */
+static double compare_pairs(uint32_t seed, uint32_t side, double factor)
+{
+    struct metric_z z;
+    synthesize(2 * seed, 3, 0, SAMPLES, mean_a, variance_a);
+    synthesize(2 * seed + 1, 3, 0, SAMPLES, mean_b, variance_b);
+    for (uint32_t i = 0; i < VALUES; i++) {
+        const uint32_t counter[4] = {i, 0, 1, 0}, key[2] = {seed, 0};
+        uint32_t word[4], x = i / 3 % SIDE, y = i / 3 / SIDE;
+        philox4x32(counter, key, word);
+        if (u01(word[0]) >= 1.0 / 2000)
+            mean_b[i] = mean_a[i] * (1 + (2 * u01(word[1]) - 1) * 0x1p-15);
+        if (side == 0 || (x - 16 < side && y - 16 < side))
+            mean_b[i] *= factor;
+    }
+    const struct metric_estimate a = {mean_a, NULL, SAMPLES}, b = {mean_b, NULL, SAMPLES};
+    assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 0x1p-14, &z, NULL), STATUS_OK);
+    return z.p;
+}
+
+/* As test_level, for pairs with 2^-14 allowed: fewer alarms than the level; a bias of 1%, and a
+ * square of 16 pixels that is black, are found by 1e-5 each time. */
+static void test_heavy_pairs(void **state)
+{
+    (void)state;
+    int small = 0;
+    double least = 1;
+    for (uint32_t seed = 1; seed <= 100; seed++) {
+        double p = compare_pairs(seed, 0, 1);
+        small += p < 0.05;
+        least = fmin(least, p);
+    }
+    assert_true(small <= 13);
+    assert_true(least > 1e-5);
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        double bias = compare_pairs(seed, 0, 1.01), black = compare_pairs(seed, 16, 0);
+        if (!(bias < 1e-5 && black < 1e-5))
+            fail_msg("seed %u: p = %.3g with 1%% more, %.3g with a black square", seed, bias,
+                     black);
+    }
 }
 
 /* A wrong square in a corner of one channel is found where it is. */
@@ -346,11 +394,17 @@ static void test_cornell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mse),          cmocka_unit_test(test_psnr),
-        cmocka_unit_test(test_ssim),         cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_film),         cmocka_unit_test(test_level),
-        cmocka_unit_test(test_pixel_shares), cmocka_unit_test(test_power),
-        cmocka_unit_test(test_place),        cmocka_unit_test(test_unequal_counts),
+        cmocka_unit_test(test_mse),
+        cmocka_unit_test(test_psnr),
+        cmocka_unit_test(test_ssim),
+        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_film),
+        cmocka_unit_test(test_level),
+        cmocka_unit_test(test_pixel_shares),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_heavy_pairs),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_unequal_counts),
         cmocka_unit_test(test_cornell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -248,8 +248,7 @@ static double emission_bound(const struct light_node *n, struct vec3 V, double n
     double distance = sqrt(distance2);
     if (ahead >= distance * b->cos_o)
         return 1;
-    double beyond = ahead * b->cos_o +
-                    sqrt(fmax(0, distance2 - ahead * ahead)) * sine_of(b->cos_o);
+    double beyond = ahead * b->cos_o + sqrt(fmax(0, distance2 - ahead * ahead)) * sine_of(b->cos_o);
     return beyond > distance * b->cos_e ? fmax(beyond / distance, 0x1p-20) : 0;
 }
 

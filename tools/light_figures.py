@@ -1,12 +1,14 @@
 """light_figures.py ISOPHOTE [options]: what many lights cost. Scenes of 10, 100, ... lights with the same total
 power over the same yard are rendered at equal samples by the light tree and by power; a table of Markdown says how
-long a sample takes and how far two pictures of other seeds are apart (the variance of a sample, over mean^2)."""
+long a sample takes and how far two pictures of other seeds are apart (the variance of a sample, over mean^2): the
+median over pairs of pictures, as 1/d^2 beside a wall has no variance and a mean is then that of one firefly."""
 import argparse
 import array
 import json
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -76,10 +78,12 @@ def measure(args, count, kind, choice, folder):
         s, values = picture(args, scene, seed + 1, folder)
         seconds.append(s)
         pictures.append(values)
-    a, b = pictures[0], pictures[1]
-    level = (sum(a) + sum(b)) / (2 * len(a))
-    variance = sum((x - y) ** 2 for x, y in zip(a, b)) / (2 * len(a)) * args.spp / level**2
-    return min(seconds) / (args.size**2 * args.spp) * 1e9, variance, level
+    level = sum(sum(p) for p in pictures) / sum(len(p) for p in pictures)
+    variances = [
+        sum((x - y) ** 2 for x, y in zip(a, b)) / (2 * len(a)) * args.spp / level**2
+        for a, b in zip(pictures[::2], pictures[1::2])
+    ]
+    return min(seconds) / (args.size**2 * args.spp) * 1e9, variances, level
 
 
 def main():
@@ -89,19 +93,23 @@ def main():
     parser.add_argument("--mode", default="fast")
     parser.add_argument("--size", type=int, default=160)
     parser.add_argument("--spp", type=int, default=32)
-    parser.add_argument("--repeat", type=int, default=3, help="renders of each, the fastest counts (2 at least)")
+    parser.add_argument("--repeat", type=int, default=10, help="renders of each, in pairs; the fastest counts")
     parser.add_argument("--counts", type=int, nargs="+", default=[10, 100, 1000, 10000])
     args = parser.parse_args()
-    print("| lights | choice | ns a sample | variance of a sample / mean^2 | time to equal noise, over 10 lights | mean |")
-    print("|---|---|---|---|---|---|")
+    if args.repeat < 2:
+        parser.error("--repeat: expected 2 or more")
+    print("| lights | choice | ns a sample | variance of a sample / mean^2 | least and most of the pairs | time to equal noise, over 10 lights | mean |")
+    print("|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("point", "disk"):
             for choice in ("tree", "power"):
                 base = None
                 for count in args.counts:
-                    ns, variance, level = measure(args, count, kind, choice, folder)
+                    ns, variances, level = measure(args, count, kind, choice, folder)
+                    variance = statistics.median(variances)
                     base = base or ns * variance
-                    print(f"| {count} {kind}s | {choice} | {ns:.0f} | {variance:.3g} | {ns * variance / base:.2f} | {level:.4g} |", flush=True)
+                    print(f"| {count} {kind}s | {choice} | {ns:.0f} | {variance:.3g} | {min(variances):.3g} ... {max(variances):.3g} | "
+                          f"{ns * variance / base:.2f} | {level:.4g} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -105,9 +105,12 @@ size_t conform_findings(const struct conform_summary *sum);
 
 /* ---- judging one picture, used by bench too ------------------------------------------ */
 
-/* strict: compares bits with the native device's strict picture of the same job; device and fast:
- * against the reference's truth statistically, and lockstep for the first samples. The job's film
- * is given. */
+/* strict: compares bits with the native device's strict picture of the same job. device and fast:
+ * by statistics on the same random numbers: up to two million samples against the reference's
+ * picture; beyond, all of them against native's strict picture, and the first ones, rendered on the
+ * device again, against the reference's. device mode, and native itself: lockstep for the first
+ * samples. The job's film is given. A right device's picture FAILs with probability 1e-5 at most,
+ * however heavy the tails of its samples (docs/conformance.md). */
 struct judgement {
     enum verdict verdict;
     char reason[512];
