@@ -337,6 +337,7 @@ struct asl_function {
     size_t formal_count;
     struct asl_stmt *body;
     bool is_shader, returns, busy, used;
+    bool is_core;   /* a core program, whose variables are its parameters */
     bool component; /* a prototype that declares a closure component of the renderer's */
     uint8_t derivs; /* of the returned value */
     enum asl_shader_kind kind;

@@ -493,10 +493,9 @@ static void check_shader(struct asl_checker *k, struct asl_function *f, size_t *
             asl_error(k->c, a->at, "write its length", "output array '%s' has no length", a->name);
         if (a->init)
             a->init = check_init(k, a->init, &a->type, a->name);
-        else if (a->at.src && strcmp(a->name, "") != 0 && !(f->body && f->body->at.line == 0) &&
-                 a->type.array >= 0 && k->c->opt->warn_all)
-            asl_warn(k->c, a->at, "write '= value'", "parameter '%s' has no default; it is zero",
-                     a->name);
+        else if (!f->is_core)
+            asl_error(k->c, a->at, "write '= value'", "parameter '%s' has no default value",
+                      a->name);
         a->symbol = asl_symbol_new(k, a->name, SYM_PARAM, a->type, a->at);
         a->symbol->output = a->output;
         declare(k, a->symbol);

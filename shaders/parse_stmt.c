@@ -685,7 +685,7 @@ static void parse_core(struct asl_parser *p)
     struct asl_function *f = ASL_NEW(p->c, struct asl_function);
     const char *name = strrchr(p->program->file, '/');
     name = name ? name + 1 : p->program->file;
-    f->is_shader = true;
+    f->is_shader = f->is_core = true;
     f->type = asl_type_of(ASL_VOID);
     f->name = asl_strndup(p->c, name, strcspn(name, "."));
     f->at = asl_cur(p)->at;
