@@ -432,7 +432,8 @@ static void note_surface(struct exporter *x, const struct material *m, const cha
         mitsuba_differs(x, title,
                         "Mitsuba's normal maps stand in another tangent frame, and treat "
                         "normals that face away otherwise: none is written");
-    if (material_emits(m) && (m->single_sided || m->alpha_mode == ALPHA_MASK))
+    /* One that has a single side emits to that side alone in both. */
+    if (material_emits(m) && m->alpha_mode == ALPHA_MASK)
         mitsuba_differs(x, title, "Mitsuba's lights shine where their surface is not there");
     if (x->volumetric && (is_blended(m) || m->type == MATERIAL_THIN_DIELECTRIC))
         mitsuba_differs(x, title,

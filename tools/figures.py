@@ -4,6 +4,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -22,6 +23,11 @@ BAR_POCL = 0.4  # PoCL over native
 BAR_LOAD_S = 3.0  # blob, from file to first ray
 BAR_BYTES = 300  # blob, per triangle at peak
 BAR_REFERENCE = 0.4  # the reference on cornell, Msamples/s
+BAR_FEATURES = 1 / 1.15  # a kernel with all features over one with none, on a scene that uses none of them
+BAR_INSTANCES = 1 << 30  # 1,000 blobs as instances: bytes at peak
+
+PARTS = ["load", "reference", "speed", "features", "instances", "library"]
+PLAIN = ("direct-", "furnace", "enclosure")  # closed forms: nothing to time
 
 
 class Mitsuba:
@@ -115,6 +121,60 @@ def speeds(ours, rounds, resolution, spp, mesh):
     return rates
 
 
+def with_features(scene, folder):
+    """The scene with a grain of sheen behind the camera: on CPUs one feature brings the kernel that has them all."""
+    path = ROOT / f"scenes/library/{scene}.json"
+    text = json.loads(path.read_text())
+    eye, target = text["camera"]["origin"], text["camera"]["target"]
+    back = [e + 0.01 * (e - t) for e, t in zip(eye, target)]
+    text["materials"]["grain"] = {"type": "sheen"}
+    text["objects"].append({"type": "sphere", "center": back, "radius": 1e-4, "material": "grain"})
+    for item in text["objects"]:
+        if "file" in item:
+            item["file"] = str(path.parent / item["file"])
+    out = Path(folder) / f"{scene}-features.json"
+    out.write_text(json.dumps(text))
+    return out
+
+
+def feature_cost(table, device, rounds, resolution, spp):
+    print(f"features that a scene does not use, {resolution}x{resolution}, {spp} spp, native, fast, {rounds} interleaved runs")
+    with tempfile.TemporaryDirectory() as folder:
+        for scene in ("cornell", "blob"):
+            both = {"none": scene, "all": with_features(scene, folder)}
+            rates = {kind: [] for kind in both}
+            for _ in range(rounds):
+                for kind, path in both.items():
+                    rates[kind] += bench_rates({"native": device}, path, resolution, spp).values()
+            medians = {kind: median_spread(list(r) or [0.0])[0] for kind, r in rates.items()}
+            for kind, rate in medians.items():
+                table.row(f"  {scene}, {kind} compiled in", rate, "Msamples/s")
+            table.row(f"    {scene}: all / none", medians["all"] / medians["none"] if medians["none"] else 0, "", BAR_FEATURES)
+
+
+def instance_cost(table, device, resolution, spp):
+    print(f"1,000 instances of blob (scenes/large/blobs.json) beside one, {resolution}x{resolution}, {spp} spp, native, fast")
+    rates = {}
+    for scene in ("blob", str(ROOT / "scenes/large/blobs.json")):
+        out = isophote(
+            "render", scene, "--device", device, "--mode", "fast", "--width", resolution, "--height", resolution,
+            "--spp", spp, "--max-depth", DEPTH,
+        )  # fmt: skip
+        rates[scene] = out["samples_per_s"] / 1e6
+        table.row(f"  {Path(scene).stem}", rates[scene], "Msamples/s")
+    table.row("    blobs / blob", rates[scene] / rates["blob"], "")
+    table.row("    peak memory of blobs", out["peak_host_bytes"] / 2**20, "MiB", BAR_INSTANCES / 2**20, False)
+
+
+def library_rates(table, ours, scenes, resolution, spp):
+    print(f"the scene library, {resolution}x{resolution}, {spp} spp, {DEPTH} vertices, mode fast, judged")
+    for path in sorted((ROOT / "scenes/library").glob("*.json")):
+        if path.stem.startswith(PLAIN) or (scenes and path.stem not in scenes):
+            continue
+        for name, rate in bench_rates(ours, path.stem, resolution, spp).items():
+            table.row(f"  {path.stem}, {name}", rate, "Msamples/s")
+
+
 class Table:
     def __init__(self):
         self.missed = 0
@@ -132,29 +192,7 @@ def median_spread(rates):
     return median, (max(rates) - min(rates)) / median if median else 0
 
 
-def main():
-    global program
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds and samples: a noisy first look")
-    parser.add_argument("--rounds", type=int, help="interleaved repetitions (default 3)")
-    parser.add_argument("--spp", type=int, help="samples a pixel (default 64)")
-    parser.add_argument("--program", type=Path, default=program, help="the isophote to measure (default: ./run's)")
-    options = parser.parse_args()
-    program = options.program
-    if not program.is_file():
-        print(f"tools/figures: {program} is not built (./run builds build/release/isophote)", file=sys.stderr)
-        return 2
-    rounds = options.rounds or (1 if options.quick else 3)
-    resolution, spp = (256, 16) if options.quick else (512, 64)
-    spp = options.spp or spp
-    ours = devices()
-    for name in ("native", "intel", "pocl"):
-        if name not in ours:
-            print(f"tools/figures: no {name} device here: {ours}", file=sys.stderr)
-            return 2
-    table = Table()
-    start = time.monotonic()
-
+def load_time(table):
     print("blob, from file to first ray (native, fast, kernel already compiled)")
     first = ("render", "blob", "--device", "native", "--mode", "fast", "--width", 16, "--height", 16, "--spp", 1)
     isophote(*first)
@@ -169,6 +207,8 @@ def main():
     peak = max(out["peak_host_bytes"] for out, _ in runs)
     table.row("peak memory of the whole process", peak / BLOB_TRIANGLES, "B/triangle", BAR_BYTES, False)
 
+
+def reference_speed(table):
     print("reference on cornell, 256x256, 16 spp, 6 vertices")
     rates = []
     for seed in range(3):
@@ -179,6 +219,8 @@ def main():
         rates.append(out["samples_per_s"] / 1e6)
     table.row("median of 3", statistics.median(rates), "Msamples/s", BAR_REFERENCE)
 
+
+def speed(table, ours, rounds, resolution, spp):
     print(f"speed, {resolution}x{resolution}, {spp} spp, {DEPTH} vertices, mode fast, median of {rounds} interleaved runs")
     mesh = ROOT / "scenes/library/blob.ply"
     rates = speeds(ours, rounds, resolution, spp, mesh)
@@ -196,6 +238,46 @@ def main():
         table.row("    Intel OpenCL / native by cc", medians["intel"] / native_cc if native_cc else 0, "", BAR_INTEL)
         table.row("    Intel OpenCL / native", medians["intel"] / native if native else 0, "")
         table.row("    PoCL / native", medians["pocl"] / native if native else 0, "", BAR_POCL)
+
+
+def main():
+    global program
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and samples: a noisy first look")
+    parser.add_argument("--rounds", type=int, help="interleaved repetitions (default 3)")
+    parser.add_argument("--spp", type=int, help="samples a pixel (default 64)")
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this (more than once: only these)")
+    parser.add_argument("--scene", action="append", help="of the part library: only this")
+    parser.add_argument("--program", type=Path, default=program, help="the isophote to measure (default: ./run's)")
+    options = parser.parse_args()
+    program = options.program
+    if not program.is_file():
+        print(f"tools/figures: {program} is not built (./run builds build/release/isophote)", file=sys.stderr)
+        return 2
+    rounds = options.rounds or (1 if options.quick else 3)
+    resolution, spp = (256, 16) if options.quick else (512, 64)
+    spp = options.spp or spp
+    ours = devices()
+    for name in ("native", "intel", "pocl"):
+        if name not in ours:
+            print(f"tools/figures: no {name} device here: {ours}", file=sys.stderr)
+            return 2
+    table = Table()
+    start = time.monotonic()
+
+    parts = options.part or PARTS
+    if "load" in parts:
+        load_time(table)
+    if "reference" in parts:
+        reference_speed(table)
+    if "speed" in parts:
+        speed(table, ours, rounds, resolution, spp)
+    if "features" in parts:
+        feature_cost(table, ours["native"], rounds, resolution, spp)
+    if "instances" in parts:
+        instance_cost(table, ours["native"], 256, 16)
+    if "library" in parts:
+        library_rates(table, {"native": ours["native"]}, options.scene, 256, 16)
     print(f"{table.missed} bars missed; {time.monotonic() - start:.0f} s")
     return 1 if table.missed else 0
 
