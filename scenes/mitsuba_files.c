@@ -1,6 +1,7 @@
 /* Files beside a Mitsuba scene: meshes as PLY, pictures as EXR. */
 #include "mitsuba.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,36 +18,42 @@ static const char *file_path(struct exporter *x, const char *name)
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
-/* One vertex of the file: what `flags` says it has, and always a place. */
-static void put_vertex(struct text *t, const struct scene *s, uint32_t v, const float *uv,
-                       float turn)
+/* One vertex of the file: always a place, and what else there is. */
+static void put_vertex(struct text *t, const float P[3], const float *normal, const float *uv)
 {
-    text_append(t, (const char *)s->P[v], 12);
-    if (turn != 0) {
-        const float n[3] = {turn * s->N[v][0], turn * s->N[v][1], turn * s->N[v][2]};
-        text_append(t, (const char *)n, 12);
-    }
+    text_append(t, (const char *)P, 12);
+    if (normal)
+        text_append(t, (const char *)normal, 12);
     if (uv) {
         const float down[2] = {uv[0], 1 - uv[1]};
         text_append(t, (const char *)down, 8);
     }
 }
 
-/* -1 where every vertex normal points away from the side that the winding names: section 4 of
- * docs/protocol.md turns the shading normal to that side, Mitsuba would not. */
-static float normals_turn(const struct scene *s, const uint32_t t[3])
+/* The vertex normals of a triangle as Mitsuba has to get them. Section 4 of docs/protocol.md turns
+ * the shading normal to the side that the winding names, and takes the geometric one where the sum
+ * is zero (files of scanners have such normals); Mitsuba does neither. */
+static void triangle_normals(const struct scene *s, const uint32_t t[3], float out[3][3])
 {
     double e[2][3], ng[3];
+    bool away = true, zero = true;
     for (int k = 0; k < 3; k++) {
         e[0][k] = (double)s->P[t[1]][k] - s->P[t[0]][k];
         e[1][k] = (double)s->P[t[2]][k] - s->P[t[0]][k];
     }
     for (int k = 0; k < 3; k++)
         ng[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+    double size = sqrt(ng[0] * ng[0] + ng[1] * ng[1] + ng[2] * ng[2]);
+    for (int i = 0; i < 3; i++) {
+        const float *n = s->N[t[i]];
+        away = away && ng[0] * n[0] + ng[1] * n[1] + ng[2] * n[2] < 0;
+        zero = zero && n[0] == 0 && n[1] == 0 && n[2] == 0;
+    }
     for (int i = 0; i < 3; i++)
-        if (ng[0] * s->N[t[i]][0] + ng[1] * s->N[t[i]][1] + ng[2] * s->N[t[i]][2] >= 0)
-            return 1;
-    return -1;
+        for (int k = 0; k < 3; k++)
+            out[i][k] = zero && size > 0 ? (float)(ng[k] / size)
+                        : away           ? -s->N[t[i]][k]
+                                         : s->N[t[i]][k];
 }
 
 uint32_t mitsuba_triangle_material(const struct scene *s, size_t triangle)
@@ -73,10 +80,15 @@ void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, ui
         count++;
         if (x->dry)
             continue;
-        float turn = normals ? normals_turn(s, s->triangles[i]) : 0;
+        float N[3][3];
+        if (normals)
+            triangle_normals(s, s->triangles[i], N);
         for (int k = 0; k < 3; k++) {
             uint32_t v = s->triangles[i][k];
-            put_vertex(&body, s, v, uv ? s->UV[v] : own_uv ? corners[k] : NULL, turn);
+            put_vertex(&body, s->P[v], normals ? N[k] : NULL,
+                       uv       ? s->UV[v]
+                       : own_uv ? corners[k]
+                                : NULL);
         }
     }
     *name = "";

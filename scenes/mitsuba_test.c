@@ -153,6 +153,26 @@ static void meshes_keep_places_and_turn_normals_and_v(void **state)
     close_sample(&t);
 }
 
+/* Normals of length 0, as scanners write them: the protocol takes the geometric one. */
+static void meshes_without_length_of_normals_get_geometric_ones(void **state)
+{
+    (void)state;
+    struct sample t = export_text(
+        "\"materials\": {\"g\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"mesh\", "
+        "\"material\": \"g\", \"vertices\": [[0,0,0],[0,3,0],[0,0,2]], \"triangles\": [[0,1,2]], "
+        "\"normals\": [[0,0,0],[0,0,0],[0,0,0]]}]",
+        (struct mitsuba_export){0});
+    assert_int_equal(t.status, STATUS_OK);
+    size_t size;
+    const char *ply = file_text(&t, "scene-mesh0-1.ply", &size);
+    float v[18];
+    memcpy(v, strstr(ply, "end_header\n") + 11, sizeof v);
+    static const float x[3] = {1, 0, 0};
+    for (int i = 0; i < 3; i++)
+        assert_memory_equal(v + 6 * i + 3, x, sizeof x);
+    close_sample(&t);
+}
+
 static double wrapped(const struct image *m, int64_t i, int64_t j, int c)
 {
     i = ((i % m->width) + m->width) % m->width;
@@ -355,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_camera_and_materials_are_written),
         cmocka_unit_test(meshes_keep_places_and_turn_normals_and_v),
+        cmocka_unit_test(meshes_without_length_of_normals_get_geometric_ones),
         cmocka_unit_test(environment_means_the_same_at_mitsubas_places),
         cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
         cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
