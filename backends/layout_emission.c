@@ -5,65 +5,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-static int64_t texel_wrap(enum texture_wrap how, int64_t i, int64_t n)
-{
-    if (how == WRAP_CLAMP)
-        return i < 0 ? 0 : i >= n ? n - 1 : i;
-    int64_t period = how == WRAP_MIRROR ? 2 * n : n, r = i % period;
-    if (r < 0)
-        r += period;
-    return r < n ? r : 2 * n - 1 - r;
-}
-
-static void texel_load(const struct texture *t, int64_t x, int64_t y, double out[3])
-{
-    const struct image *im = &t->image;
-    size_t column = (size_t)texel_wrap(t->wrap_u, x, im->width);
-    size_t row = (size_t)texel_wrap(t->wrap_v, y, im->height);
-    size_t at = (row * im->width + column) * im->channels;
-    for (size_t c = 0; c < 3; c++) {
-        size_t i = at + (im->channels < 3 ? 0 : c);
-        if (im->format == TEXEL_F32) {
-            out[c] = (double)((const float *)im->texels)[i];
-        } else {
-            double v = ((const uint8_t *)im->texels)[i] / 255.0;
-            out[c] = im->srgb ? srgb_decode(v) : v;
-        }
-    }
-}
-
-static void row_lerp(const struct texture *t, int64_t x, int64_t y, double f, double out[3])
-{
-    double a[3], b[3];
-    texel_load(t, x, y, a);
-    texel_load(t, x + 1, y, b);
-    for (int c = 0; c < 3; c++)
-        out[c] = (1 - f) * a[c] + f * b[c];
-}
-
-static void texture_read(const struct texture *t, const double uv[2], double out[3])
-{
-    double a = (double)t->scale[0] * uv[0], b = (double)t->scale[1] * uv[1];
-    double cosine = (double)t->turn[0], sine = (double)t->turn[1];
-    bool turned = cosine != 0 || sine != 0;
-    double u = (turned ? cosine * a - sine * b : a) + (double)t->offset[0];
-    double v = (turned ? sine * a + cosine * b : b) + (double)t->offset[1];
-    double x = u * t->image.width, y = (1 - v) * t->image.height;
-    x = fabs(x) <= 0x1p20 ? x : 0;
-    y = fabs(y) <= 0x1p20 ? y : 0;
-    if (t->filter == FILTER_NEAREST) {
-        texel_load(t, (int64_t)floor(x), (int64_t)floor(y), out);
-        return;
-    }
-    x -= 0.5;
-    y -= 0.5;
-    double x0 = floor(x), y0 = floor(y), top[3], bottom[3];
-    row_lerp(t, (int64_t)x0, (int64_t)y0, x - x0, top);
-    row_lerp(t, (int64_t)x0, (int64_t)y0 + 1, x - x0, bottom);
-    for (int c = 0; c < 3; c++)
-        out[c] = (1 - (y - y0)) * top[c] + (y - y0) * bottom[c];
-}
-
 /* A sum of emissions at places of a primitive. */
 struct emission_sum {
     const struct material *material;
@@ -73,8 +14,8 @@ struct emission_sum {
 
 static void sum_add(struct emission_sum *s, double u, double v)
 {
-    double texel[3];
-    texture_read(s->texture, (double[2]){u, v}, texel);
+    double texel[4];
+    texture_value(s->texture, (double[2]){u, v}, texel);
     for (int c = 0; c < 3; c++)
         s->rgb[c] += fmax((double)s->material->emission[c] * texel[c], 0);
     s->count += 1;

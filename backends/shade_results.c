@@ -12,14 +12,6 @@ static enum status no_memory(struct error *err)
 
 /* ---- texts and messages --------------------------------------------------------------------- */
 
-static uint32_t text_hash(const char *s)
-{
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
-}
-
 static bool strings_grow(struct shade_strings *s)
 {
     size_t n = s->slot_count ? 2 * s->slot_count : 64;
@@ -27,7 +19,7 @@ static bool strings_grow(struct shade_strings *s)
     if (!slots)
         return false;
     for (size_t i = 0; i < s->count; i++) {
-        size_t at = text_hash(s->text[i]) & (n - 1);
+        size_t at = hash_text(s->text[i]) & (n - 1);
         while (slots[at])
             at = (at + 1) & (n - 1);
         slots[at] = (uint32_t)i + 1;
@@ -44,7 +36,7 @@ uint32_t shade_string_id(struct shade_strings *s, const char *text)
         s->failed = true;
         return 0;
     }
-    size_t at = text_hash(text) & (s->slot_count - 1);
+    size_t at = hash_text(text) & (s->slot_count - 1);
     for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1))
         if (strcmp(s->text[s->slots[at] - 1], text) == 0)
             return s->slots[at] - 1;

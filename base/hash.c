@@ -1,5 +1,7 @@
 #include "base.h"
 
+#include <string.h>
+
 #include <xxhash.h>
 
 /* The opaque stream is XXH3's own state. */
@@ -41,3 +43,14 @@ void hash_bytes(const void *data, size_t size, char hex[33])
 {
     put_hex(XXH3_128bits(data, size), hex);
 }
+
+uint32_t hash_fnv(const void *data, size_t size)
+{
+    const unsigned char *byte = data;
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < size; i++)
+        h = (h ^ byte[i]) * 16777619u;
+    return h;
+}
+
+uint32_t hash_text(const char *text) { return hash_fnv(text, strlen(text)); }

@@ -47,12 +47,7 @@ static void json_case(struct json_writer *w, const char *device, const struct co
     json_begin_object(w);
     json_key_string(w, "case", c->name);
     json_key_string(w, "device", device);
-    json_key_string(w, "verdict", verdict_name(r->verdict));
-    json_key_string(w, "reason", r->reason);
-    json_key_string(w, "replay", r->replay);
-    json_key_string(w, "detail", r->detail);
-    json_key_number(w, "compile_s", r->compile_s);
-    json_key_number(w, "run_s", r->run_s);
+    conform_result_write(w, r, false);
     json_end_object(w);
 }
 

@@ -426,62 +426,6 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
 /* ---- materials ---------------------------------------------------------------------------------
  */
 
-static int64_t wrap(enum texture_wrap how, int64_t i, int64_t n)
-{
-    if (how == WRAP_CLAMP)
-        return i < 0 ? 0 : i >= n ? n - 1 : i;
-    int64_t period = how == WRAP_MIRROR ? 2 * n : n, r = i % period;
-    if (r < 0)
-        r += period;
-    return r < n ? r : 2 * n - 1 - r;
-}
-
-static void texel(const struct texture *t, int64_t x, int64_t y, double out[4])
-{
-    const struct image *m = &t->image;
-    size_t at =
-        ((size_t)wrap(t->wrap_v, y, m->height) * m->width + (size_t)wrap(t->wrap_u, x, m->width)) *
-        m->channels;
-    for (uint32_t c = 0; c < 3; c++) {
-        size_t i = at + (m->channels < 3 ? 0 : c);
-        out[c] = m->format == TEXEL_F32 ? (double)((const float *)m->texels)[i]
-                                        : ((const uint8_t *)m->texels)[i] / 255.0;
-        if (m->format == TEXEL_U8 && m->srgb)
-            out[c] = srgb_decode(out[c]);
-    }
-    out[3] = 1;
-    if (m->channels == 4)
-        out[3] = m->format == TEXEL_F32 ? (double)((const float *)m->texels)[at + 3]
-                                        : ((const uint8_t *)m->texels)[at + 3] / 255.0;
-}
-
-void texture_expected(const struct texture *t, const double uv[2], double out[4])
-{
-    double a = (double)t->scale[0] * uv[0], b = (double)t->scale[1] * uv[1];
-    if (t->turn[0] != 0 || t->turn[1] != 0) {
-        double turned = (double)t->turn[0] * a - (double)t->turn[1] * b;
-        b = (double)t->turn[1] * a + (double)t->turn[0] * b;
-        a = turned;
-    }
-    double x = (a + (double)t->offset[0]) * t->image.width;
-    double y = (1 - (b + (double)t->offset[1])) * t->image.height;
-    if (!(fabs(x) <= 0x1p20 && fabs(y) <= 0x1p20))
-        x = y = 0;
-    if (t->filter == FILTER_NEAREST) {
-        texel(t, (int64_t)floor(x), (int64_t)floor(y), out);
-        return;
-    }
-    x -= 0.5;
-    y -= 0.5;
-    int64_t x0 = (int64_t)floor(x), y0 = (int64_t)floor(y);
-    double fx = x - floor(x), fy = y - floor(y), c[4][4];
-    for (int i = 0; i < 4; i++)
-        texel(t, x0 + (i & 1), y0 + (i >> 1), c[i]);
-    for (int k = 0; k < 4; k++)
-        out[k] = (c[0][k] * (1 - fx) + c[1][k] * fx) * (1 - fy) +
-                 (c[2][k] * (1 - fx) + c[3][k] * fx) * fy;
-}
-
 uint32_t light_primitive(const struct scene *s, uint32_t light, uint32_t *count)
 {
     *count = 0;
@@ -574,11 +518,11 @@ void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t
     primitive_normal(s, primitive, P, n);
     hit_bounds(a, s, primitive, o, d, t, P, n, &b);
     uv_at(s, primitive, P, uv);
-    texture_expected(x, uv, here);
+    texture_value(x, uv, here);
     for (int i = 0; i < 4; i++) {
         double at[2] = {uv[0], uv[1]};
         at[i / 2] += i % 2 ? -b.uv[i / 2] : b.uv[i / 2];
-        texture_expected(x, at, moved);
+        texture_value(x, at, moved);
         for (int c = 0; c < 3; c++)
             spread[c] += (double)m->emission[c] * fabs(moved[c] - here[c]);
     }
@@ -589,7 +533,7 @@ static double scalar_expected(const struct scene *s, const struct scalar_input *
 {
     double v = (double)in->value, c[4];
     if (in->texture >= 0 && v != 0) {
-        texture_expected(&s->textures[in->texture], uv, c);
+        texture_value(&s->textures[in->texture], uv, c);
         v *= c[in->channel];
     }
     return fmin(fmax(v, low), high);

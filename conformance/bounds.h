@@ -84,8 +84,6 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
                 const double o[3], const double d[3], double t, const double P[3],
                 const double Ng[3], struct hit_bounds *out);
 
-/* Section 7.2 in double; out has three channels. */
-void texture_expected(const struct texture *t, const double uv[2], double out[4]);
 /* Error of the emission that a light sample has from o along d at distance t on that primitive, 0
  * unless it is textured: what the texture does within the error of the point's uv (hit_bounds). */
 void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,

@@ -189,7 +189,7 @@ enum status kernel_environment(struct run_context *c, struct error *err)
 static int ask_texture(void *ctx, const double *in, double *out)
 {
     double rgba[4];
-    texture_expected(ctx, in, rgba);
+    texture_value(ctx, in, rgba);
     memcpy(out, rgba, 3 * sizeof *out);
     return 0;
 }

@@ -198,7 +198,7 @@ enum status journal_add(struct journal *j, const char *name, const char *device,
     json_key_string(&w, "case", name);
     json_key_string(&w, "device", device);
     json_key_string(&w, "scene_hash", scene_hash);
-    result_write(&w, r, false);
+    conform_result_write(&w, r, false);
     json_end_object(&w);
     return write_line(j, &w, err);
 }

@@ -50,7 +50,7 @@ uint8_t *base64_read(struct arena *a, const char *s, size_t *size)
 static const char *const image_kind_names[] = {"picture", "reference", "difference",
                                                "significance"};
 
-void result_write(struct json_writer *w, const struct conform_result *r, bool with_images)
+void conform_result_write(struct json_writer *w, const struct conform_result *r, bool with_images)
 {
     json_key_string(w, "verdict", verdict_name(r->verdict));
     json_key_string(w, "reason", r->reason);

@@ -5,9 +5,6 @@
 
 #include "conformance.h"
 
-/* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is
- * open in w. */
-void result_write(struct json_writer *w, const struct conform_result *r, bool with_images);
 /* From such an object; strings and pictures in the arena. TYPE says what is wrong. */
 enum status result_read(struct arena *a, const char *file, const struct json *object,
                         struct conform_result *out, struct error *err);

@@ -420,11 +420,11 @@ static void emission_of(const struct steps *s, const struct path_vertex *v, doub
         return;
     const struct texture *t = &s->scene->textures[m->emission_texture - 1];
     double texel[4], moved[4];
-    texture_expected(t, v->uv, texel);
+    texture_value(t, v->uv, texel);
     for (int i = 0; i < 4; i++) {
         double uv[2] = {v->uv[0], v->uv[1]};
         uv[i / 2] += (i % 2 ? -8 : 8) * ULP * fmax(1, fabs(uv[i / 2]));
-        texture_expected(t, uv, moved);
+        texture_value(t, uv, moved);
         for (int c = 0; c < 3; c++)
             room[c] += L[c] * fabs(moved[c] - texel[c]);
     }

@@ -197,7 +197,7 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
         json_begin_object(&w);
         json_key(&w, "result");
         json_begin_object(&w);
-        result_write(&w, &r, true);
+        conform_result_write(&w, &r, true);
         json_end_object(&w);
         json_end_object(&w);
         text_puts(&w.out, "\n");

@@ -12,14 +12,6 @@ struct document {
     struct arena arena; /* lives as long as the loading does */
 };
 
-/* Returns on failure: for sequences of steps of which each may fail. */
-#define TRY(step)                                                                                  \
-    do {                                                                                           \
-        enum status status_of_step_ = (step);                                                      \
-        if (status_of_step_ != STATUS_OK)                                                          \
-            return status_of_step_;                                                                \
-    } while (0)
-
 enum status document_memory(struct document *d); /* out of memory */
 
 /* "expected %s, found %s"; expected: "an array of three numbers" */

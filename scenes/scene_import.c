@@ -30,13 +30,6 @@ struct importing {
     bool deep;                 /* some material lets light through */
 };
 
-#define TRY(step)                                                                                  \
-    do {                                                                                           \
-        enum status status_of_step_ = (step);                                                      \
-        if (status_of_step_ != STATUS_OK)                                                          \
-            return status_of_step_;                                                                \
-    } while (0)
-
 static enum status no_memory(struct importing *m)
 {
     return error_msg(m->err, STATUS_MEMORY, "out of memory for the scene of %s", m->model_path);

@@ -100,9 +100,7 @@ static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_pla
 /* Strings: FNV-1a over the bytes, then the hash of that one word. */
 int32_t asl_string_hash(const char *s)
 {
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
+    uint32_t h = hash_text(s);
     h = asl_hash_words(&h, 1);
     int32_t i;
     memcpy(&i, &h, sizeof i);

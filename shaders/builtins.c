@@ -20,14 +20,6 @@ static struct asl_overload overloads[MAX_OVERLOADS];
 static size_t overload_used;
 static uint16_t buckets[BUCKETS], chain[BI_COUNT]; /* index + 1 */
 
-static uint32_t name_hash(const char *s)
-{
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
-}
-
 static enum asl_base base_of(char code, enum asl_base generic, enum asl_base result)
 {
     switch (code) {
@@ -105,7 +97,7 @@ static void read_table(void)
             p += n + (p[n] == ' ');
         }
         bi->overload_count = overload_used - first;
-        uint16_t *slot = &buckets[name_hash(bi->name) % BUCKETS];
+        uint16_t *slot = &buckets[hash_text(bi->name) % BUCKETS];
         chain[b] = *slot;
         *slot = (uint16_t)(b + 1);
     }
@@ -116,7 +108,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 const struct asl_builtin *asl_builtin_find(const char *name)
 {
     (void)pthread_once(&once, read_table);
-    for (uint16_t i = buckets[name_hash(name) % BUCKETS]; i; i = chain[i - 1])
+    for (uint16_t i = buckets[hash_text(name) % BUCKETS]; i; i = chain[i - 1])
         if (strcmp(table[i - 1].name, name) == 0)
             return &table[i - 1];
     return NULL;

@@ -5,13 +5,7 @@
 
 /* ---- scopes --------------------------------------------------------------------------------- */
 
-static uint32_t name_hash(const char *s)
-{
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h % CHECK_BUCKETS;
-}
+static uint32_t bucket_of(const char *name) { return hash_text(name) % CHECK_BUCKETS; }
 
 static void scope_open(struct asl_checker *k)
 {
@@ -24,7 +18,7 @@ static void scope_open(struct asl_checker *k)
 static void scope_close(struct asl_checker *k)
 {
     for (struct asl_binding *b = k->scope_names[k->scope]; b; b = b->in_scope) {
-        k->buckets[name_hash(b->name)] = b->hidden;
+        k->buckets[bucket_of(b->name)] = b->hidden;
         if (b->symbol && !b->symbol->used && b->symbol->kind == SYM_LOCAL && k->c->opt->warn_all)
             asl_warn(k->c, b->symbol->at, NULL, "variable '%s' is never used", b->name);
     }
@@ -33,7 +27,7 @@ static void scope_close(struct asl_checker *k)
 
 static struct asl_binding *find(const struct asl_checker *k, const char *name, bool function)
 {
-    for (struct asl_binding *b = k->buckets[name_hash(name)]; b; b = b->hidden)
+    for (struct asl_binding *b = k->buckets[bucket_of(name)]; b; b = b->hidden)
         if (strcmp(b->name, name) == 0 && (b->function != NULL) == function)
             return b;
     return NULL;
@@ -55,7 +49,7 @@ static void bind(struct asl_checker *k, const char *name, struct asl_symbol *s,
                  struct asl_function *f)
 {
     struct asl_binding *b = ASL_NEW(k->c, struct asl_binding);
-    struct asl_binding **bucket = &k->buckets[name_hash(name)];
+    struct asl_binding **bucket = &k->buckets[bucket_of(name)];
     *b = (struct asl_binding){name, s, f, k->scope, *bucket, k->scope_names[k->scope]};
     *bucket = b;
     k->scope_names[k->scope] = b;

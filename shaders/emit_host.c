@@ -32,14 +32,6 @@ static enum status no_memory(struct error *err)
 
 /* ---- strings and closures ------------------------------------------------------------------- */
 
-static uint32_t text_hash(const char *s)
-{
-    uint32_t h = 2166136261u;
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
-}
-
 static bool rehash(struct asl_host *h)
 {
     uint32_t n = h->slot_count ? h->slot_count : 64;
@@ -49,7 +41,7 @@ static bool rehash(struct asl_host *h)
     if (!slots)
         return false;
     for (uint32_t i = 0; i < h->string_count; i++) {
-        uint32_t at = text_hash(h->strings[i]) & (n - 1);
+        uint32_t at = hash_text(h->strings[i]) & (n - 1);
         while (slots[at])
             at = (at + 1) & (n - 1);
         slots[at] = i + 1;
@@ -70,7 +62,7 @@ static void fail(struct asl_host *h, const char *what)
 /* The text must live as long as the stretch. */
 static uint32_t string_id(struct asl_host *h, const char *s)
 {
-    uint32_t at = text_hash(s) & (h->slot_count - 1);
+    uint32_t at = hash_text(s) & (h->slot_count - 1);
     for (; h->slots[at]; at = (at + 1) & (h->slot_count - 1))
         if (strcmp(h->strings[h->slots[at] - 1], s) == 0)
             return h->slots[at] - 1;

@@ -87,10 +87,7 @@ void asl_run_fail(struct asl_run *r, enum status s, struct asl_loc at, const cha
 
 void asl_report_text(struct asl_run *r, enum asl_message kind, const char *text)
 {
-    uint32_t h = 2166136261u + (uint32_t)kind;
-    for (const char *p = text; *p; p++)
-        h = (h ^ (unsigned char)*p) * 16777619u;
-    struct asl_said **bucket = &r->cx->said[h % 256];
+    struct asl_said **bucket = &r->cx->said[(hash_text(text) + (uint32_t)kind) % 256];
     for (const struct asl_said *s = *bucket; s; s = s->next)
         if (strcmp(s->text, text) == 0)
             return;

@@ -308,10 +308,9 @@ bool ir_same_slot(enum ir_type t, union asl_slot a, union asl_slot b)
 
 static uint32_t slot_hash(enum ir_type t, union asl_slot k)
 {
-    uint32_t h = 2166136261u + (uint32_t)t;
+    uint32_t h = (uint32_t)t;
     if (t == IR_S)
-        for (const char *p = k.s; *p; p++)
-            h = (h ^ (unsigned char)*p) * 16777619u;
+        h += hash_text(k.s);
     else if (t != IR_C)
         h = (h ^ (uint32_t)k.i) * 2654435761u;
     return h ^ h >> 15;

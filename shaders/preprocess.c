@@ -22,17 +22,9 @@ static const char predefined[] =
     "#define M_LOG10E 0.4342944819032518\n#define M_SQRT2 1.4142135623730950\n"
     "#define M_SQRT1_2 0.7071067811865475\n";
 
-static uint32_t name_hash(const char *s, size_t n)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    return h;
-}
-
 struct asl_macro *asl_pp_macro(struct asl_pp *pp, const char *name, size_t len)
 {
-    for (struct asl_macro *m = pp->macros[name_hash(name, len) % PP_BUCKETS]; m; m = m->next)
+    for (struct asl_macro *m = pp->macros[hash_fnv(name, len) % PP_BUCKETS]; m; m = m->next)
         if (m->defined && m->len == len && memcmp(m->name, name, len) == 0)
             return m;
     return NULL;
@@ -161,7 +153,7 @@ static void define(struct asl_pp *pp, struct asl_loc at, const struct asl_tokens
         }
         old->defined = false;
     }
-    struct asl_macro **bucket = &pp->macros[name_hash(m->name, m->len) % PP_BUCKETS];
+    struct asl_macro **bucket = &pp->macros[hash_fnv(m->name, m->len) % PP_BUCKETS];
     m->next = *bucket;
     *bucket = m;
 }

@@ -76,6 +76,14 @@ enum status error_msg(struct error *err, enum status code, const char *fmt, ...)
 /* "file:line:col: error: msg (at path)": what a user reads. Always NUL-terminated. */
 void error_format(const struct error *err, char *buf, size_t size);
 
+/* Returns on failure: for sequences of steps of which each may fail. */
+#define TRY(step)                                                                                  \
+    do {                                                                                           \
+        enum status status_of_step_ = (step);                                                      \
+        if (status_of_step_ != STATUS_OK)                                                          \
+            return status_of_step_;                                                                \
+    } while (0)
+
 /* ---- arenas -------------------------------------------------------------------------------- */
 
 /* A growing region with one lifetime. A zeroed struct is a valid empty arena. */
@@ -147,6 +155,9 @@ struct hash *hash_open(void);
 void hash_add(struct hash *h, const void *data, size_t size);
 void hash_close(struct hash *h, char hex[33]); /* h is freed */
 void hash_bytes(const void *data, size_t size, char hex[33]);
+/* FNV-1a, 32 bits (Fowler, Noll, Vo): of tables in memory, and of strings in ASL. */
+uint32_t hash_fnv(const void *data, size_t size);
+uint32_t hash_text(const char *text); /* without its final NUL */
 
 /* ---- numbers at random
  * ---------------------------------------------------------------------------- */

@@ -45,6 +45,10 @@ struct conform_result {
     struct image_record *images; /* pictures worth showing: picture, reference, difference */
     size_t image_count;
 };
+/* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is
+ * open in w. */
+void conform_result_write(struct json_writer *w, const struct conform_result *r, bool with_images);
+
 /* Runs one case in this process; `scene` as in struct conform_case. Returns OK whenever a verdict
  * was reached (ERROR included). Fails: TYPE when there is no such case. */
 enum status conform_run_case(struct arena *a, const char *name, const char *scene,

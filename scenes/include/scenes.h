@@ -78,6 +78,8 @@ struct texture {
     float scale[2], offset[2];
     float turn[2]; /* cosine and sine of the rotation, counter-clockwise; both 0: none */
 };
+/* RGBA there, filtered, as protocol section 7.2 says, in double (the reference has its own). */
+void texture_value(const struct texture *t, const double uv[2], double out[4]);
 
 /* value, times the texture's texel where texture >= 0. A scalar input reads channel `channel`. */
 struct color_input {
