@@ -59,11 +59,12 @@ struct program_request {
     enum math_mode mode;
     const char *fault; /* NULL, or a name of faults_list */
     enum program_part part;
-    uint32_t registers;  /* 0: no limit asked for */
-    enum code_path code; /* one that the API takes, never CODE_AUTO */
-    enum bvh_kind tree;  /* of the scene; BVH_AUTO: whatever tree each launch says */
-    uint32_t features;   /* K_FEATURE_* of the scene */
-    const char *source;  /* the whole text: kernel_source, or that with the scene's shaders */
+    uint32_t registers;          /* 0: no limit asked for */
+    enum cache_preference cache; /* AUTO unless the API takes_cache_preference */
+    enum code_path code;         /* one that the API takes, never CODE_AUTO */
+    enum bvh_kind tree;          /* of the scene; BVH_AUTO: whatever tree each launch says */
+    uint32_t features;           /* K_FEATURE_* of the scene */
+    const char *source; /* the whole text: kernel_source, or that with the scene's shaders */
     char source_hash[33];
 };
 /* A request for kernel_source as it is, for any tree and no feature. */
@@ -102,6 +103,7 @@ struct backend_api {
     const char
         *name; /* "opencl": stable, a key in reports; ids are this name, or begin with it and ':' */
     bool test_only;
+    bool takes_cache_preference;
     /* upload may keep the buffers' pointers: the front leaves them alone until the next upload or
      * close. */
     bool keeps_host_memory;
@@ -146,6 +148,10 @@ struct backend_api {
                              uint32_t *out, size_t out_words, size_t items, struct error *err);
     /* Defaults that this device runs well; called after upload. */
     void (*defaults)(const struct backend *b, struct launch_settings *s);
+    /* Samples of one launch where nobody says: long enough that its last groups, which run while
+     * most of the device is idle, do not count, and some tenths of a second at most. NULL or 0: by
+     * the device's kind. */
+    uint64_t (*launch_samples)(const struct backend *b);
     /* Threads for the launches to come, 0: parallel_threads(). NULL where there are none to set. */
     void (*set_threads)(struct backend *b, unsigned threads);
     /* All three, or NULL where programs beside the kernel cannot be run. BUILD: info->log holds the

@@ -20,6 +20,11 @@ const char *code_path_name(enum code_path c)
 {
     return c == CODE_SOURCE ? "source" : c == CODE_LLVM ? "llvm" : "auto";
 }
+const char *cache_preference_name(enum cache_preference c)
+{
+    static const char *const names[CACHE_COUNT] = {"auto", "l1", "shared", "equal"};
+    return names[c];
+}
 const char *exec_model_name(enum exec_model m)
 {
     (void)m;
@@ -102,12 +107,16 @@ static enum status code_choose(const struct device *d, enum code_path wanted, ui
 }
 
 /* What to compile for the scene on the device, if there is one. */
-static enum status request_make(const struct device *d, enum math_mode mode, uint32_t registers,
-                                enum code_path wanted, struct program_request *out,
-                                struct error *err)
+static enum status request_make(const struct device *d, const struct launch_settings *settings,
+                                struct program_request *out, struct error *err)
 {
-    struct program_request r = program_request_make(mode);
-    r.registers = registers;
+    struct program_request r = program_request_make(settings->mode);
+    r.registers = settings->registers;
+    r.cache = settings->cache;
+    if (r.cache != CACHE_AUTO && !d->api->takes_cache_preference)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "%s cannot be asked to prefer %s: CUDA devices can", d->info.id,
+                         cache_preference_name(r.cache));
     r.tree = d->loaded ? d->layout.bvh : BVH_BINARY;
     r.features = d->layout.features;
     /* A processor's compiler takes longer to make another program than an unused feature costs. */
@@ -118,7 +127,7 @@ static enum status request_make(const struct device *d, enum math_mode mode, uin
         r.source = shaders->source.data;
         snprintf(r.source_hash, sizeof r.source_hash, "%s", shaders->hash);
     }
-    enum status st = code_choose(d, wanted, r.features, &r.code, err);
+    enum status st = code_choose(d, settings->code, r.features, &r.code, err);
     if (st == STATUS_OK)
         *out = r;
     return st;
@@ -128,7 +137,11 @@ static enum status request_make(const struct device *d, enum math_mode mode, uin
 static enum status request_again(struct device *d, struct error *err)
 {
     struct program_request r;
-    enum status st = request_make(d, d->request.mode, d->request.registers, d->wanted, &r, err);
+    const struct launch_settings again = {.mode = d->request.mode,
+                                          .registers = d->request.registers,
+                                          .code = d->wanted,
+                                          .cache = d->request.cache};
+    enum status st = request_make(d, &again, &r, err);
     if (st || program_request_equal(&r, &d->request))
         return st;
     d->request = r;
@@ -200,14 +213,15 @@ enum status device_build(struct device *d, const struct launch_settings *setting
 {
     struct build_info scratch, *out = info ? info : &scratch;
     if (!d || !settings || settings->mode < MODE_STRICT || settings->mode > MODE_FAST ||
-        settings->code < CODE_AUTO || settings->code >= CODE_COUNT)
+        settings->code < CODE_AUTO || settings->code >= CODE_COUNT ||
+        settings->cache < CACHE_AUTO || settings->cache >= CACHE_COUNT)
         return error_msg(err, STATUS_ARG, "device_build needs a device and a mode");
     const enum math_mode mode = settings->mode;
     struct program_request request;
     memset(out, 0, sizeof *out);
     d->built = false;
     d->shape_count = 0;
-    enum status st = request_make(d, mode, settings->registers, settings->code, &request, err);
+    enum status st = request_make(d, settings, &request, err);
     if (st == STATUS_OK)
         st = d->api->build(d->backend, &request, out, err);
     if (st)
@@ -340,7 +354,10 @@ static enum status settings_make(const struct device *d, const struct render_job
         s.batch = own.batch;
     if (s.batch == 0) {
         /* Long enough that starting it costs nothing, short enough that a stop is heard. */
-        uint64_t most = d->info.kind == DEVICE_CPU ? 1u << 20 : 1u << 26,
+        uint64_t own_most = d->api->launch_samples ? d->api->launch_samples(d->backend) : 0,
+                 most = own_most                     ? own_most
+                        : d->info.kind == DEVICE_CPU ? 1u << 20
+                                                     : 1u << 26,
                  pixels = (uint64_t)s.tile[0] * s.tile[1];
         s.batch = pixels >= most ? 1 : (uint32_t)(most / pixels);
     }

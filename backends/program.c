@@ -25,8 +25,8 @@ static bool text_equal(const char *a, const char *b)
 bool program_request_equal(const struct program_request *a, const struct program_request *b)
 {
     return a->mode == b->mode && text_equal(a->fault, b->fault) && a->registers == b->registers &&
-           a->code == b->code && a->tree == b->tree && a->features == b->features &&
-           strcmp(a->source_hash, b->source_hash) == 0;
+           a->cache == b->cache && a->code == b->code && a->tree == b->tree &&
+           a->features == b->features && strcmp(a->source_hash, b->source_hash) == 0;
 }
 
 enum status program_defines(const struct program_request *r, char *buf, size_t size,

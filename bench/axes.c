@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUES_MAX = 4096, SETTINGS_MAX = 100000 };
+enum { VALUES_MAX = 4096, SETTINGS_MAX = 100000, LANES_MAX = 1000 };
 
 /* ---- reading values ----------------------------------------------------------------------------
  */
@@ -29,52 +29,70 @@ static bool read_pair(const char *s, uint32_t out[2])
     return true;
 }
 
-static bool read_mode(const char *s, enum math_mode *out)
+/* Axes that make lanes, since they need a tree or a program of their own: each takes its value into
+ * the settings. */
+static bool mode_take(const char *v, struct launch_settings *out)
 {
     for (int m = MODE_STRICT; m <= MODE_FAST; m++)
-        if (strcmp(s, math_mode_name((enum math_mode)m)) == 0) {
-            *out = (enum math_mode)m;
+        if (strcmp(v, math_mode_name((enum math_mode)m)) == 0) {
+            out->mode = (enum math_mode)m;
             return true;
         }
     return false;
 }
-
-static bool read_bvh(const char *s, enum bvh_kind *out)
+static bool bvh_take(const char *v, struct launch_settings *out)
 {
     for (int b = BVH_AUTO; b < BVH_COUNT; b++)
-        if (strcmp(s, bvh_kind_name((enum bvh_kind)b)) == 0) {
-            *out = (enum bvh_kind)b;
+        if (strcmp(v, bvh_kind_name((enum bvh_kind)b)) == 0) {
+            out->bvh = (enum bvh_kind)b;
             return true;
         }
     return false;
 }
-
-static bool value_good(const char *axis, const char *v)
+static bool code_take(const char *v, struct launch_settings *out)
 {
-    uint32_t pair[2], n;
+    for (int c = CODE_AUTO; c < CODE_COUNT; c++)
+        if (strcmp(v, code_path_name((enum code_path)c)) == 0) {
+            out->code = (enum code_path)c;
+            return true;
+        }
+    return false;
+}
+static bool registers_take(const char *v, struct launch_settings *out)
+{
+    uint32_t n = 0;
     const char *end;
-    enum math_mode mode;
-    enum bvh_kind bvh;
-    if (strcmp(axis, "work-group") == 0)
-        return read_pair(v, pair);
-    if (strcmp(axis, "tile") == 0)
-        return strcmp(v, "all") == 0 || read_pair(v, pair);
-    if (strcmp(axis, "batch") == 0)
-        return strcmp(v, "all") == 0 || (read_u32(v, &end, &n) && !*end);
-    if (strcmp(axis, "bvh") == 0)
-        return read_bvh(v, &bvh);
-    return read_mode(v, &mode);
+    if (strcmp(v, "auto") != 0 && (!read_u32(v, &end, &n) || *end))
+        return false;
+    out->registers = n;
+    return true;
+}
+static bool cache_take(const char *v, struct launch_settings *out)
+{
+    for (int c = CACHE_AUTO; c < CACHE_COUNT; c++)
+        if (strcmp(v, cache_preference_name((enum cache_preference)c)) == 0) {
+            out->cache = (enum cache_preference)c;
+            return true;
+        }
+    return false;
 }
 
 static const struct {
     const char *name, *expected;
+    bool (*lane)(const char *value, struct launch_settings *out); /* NULL: an axis of a launch */
     const char *const defaults[8]; /* ends with NULL; work-group has a rule instead */
 } axis_table[] = {
-    {"work-group", "XxY, such as 8x4", {NULL}},
-    {"tile", "XxY or all", {"all", "256x256", "64x64", "32x32", NULL}},
-    {"batch", "a number from 1, or all", {"1", "4", "16", "all", NULL}},
-    {"bvh", "bvh2, bvh8, bvh8c or auto", {"bvh2", "bvh8", "bvh8c", NULL}},
-    {"mode", "strict, device or fast", {"strict", "device", "fast", NULL}},
+    {"work-group", "XxY, such as 8x4", NULL, {NULL}},
+    {"tile", "XxY or all", NULL, {"all", "256x256", "64x64", "32x32", NULL}},
+    {"batch", "a number from 1, or all", NULL, {"1", "4", "16", "all", NULL}},
+    {"mode", "strict, device or fast", mode_take, {"strict", "device", "fast", NULL}},
+    {"bvh", "bvh2, bvh8, bvh8c or auto", bvh_take, {"bvh2", "bvh8", "bvh8c", NULL}},
+    {"code-path", "source, llvm or auto", code_take, {"source", "llvm", NULL}},
+    {"registers",
+     "a number from 1, or auto",
+     registers_take,
+     {"32", "48", "64", "72", "96", "128", "255", NULL}},
+    {"cache", "l1, shared, equal or auto", cache_take, {"auto", "l1", "shared", "equal", NULL}},
 };
 enum { AXIS_COUNT = sizeof axis_table / sizeof axis_table[0] };
 
@@ -84,6 +102,20 @@ static int axis_index(const char *name)
         if (strcmp(name, axis_table[i].name) == 0)
             return i;
     return -1;
+}
+
+static bool value_good(int axis, const char *v)
+{
+    uint32_t pair[2], n;
+    const char *end, *name = axis_table[axis].name;
+    struct launch_settings ignored;
+    if (axis_table[axis].lane)
+        return axis_table[axis].lane(v, &ignored);
+    if (strcmp(name, "work-group") != 0 && strcmp(v, "all") == 0)
+        return true;
+    if (strcmp(name, "batch") == 0)
+        return read_u32(v, &end, &n) && !*end;
+    return read_pair(v, pair);
 }
 
 static const struct sweep_axis *axis_find(const struct sweep_options *o, const char *name)
@@ -142,14 +174,16 @@ enum status axes_check(const struct sweep_options *o, struct error *err)
         int at = axis_index(x->name);
         if (at < 0)
             return error_msg(err, STATUS_TYPE,
-                             "axis '%s': expected work-group, tile, batch, bvh or mode", x->name);
+                             "axis '%s': expected work-group, tile, batch, mode, bvh, code-path, "
+                             "registers or cache",
+                             x->name);
         if (axis_find(o, x->name) != x)
             return error_msg(err, STATUS_TYPE, "axis '%s' is given twice", x->name);
         if (x->values && (x->count == 0 || x->count > VALUES_MAX))
             return error_msg(err, STATUS_TYPE, "axis '%s' has %zu values: expected 1 to %d",
                              x->name, x->count, VALUES_MAX);
         for (size_t k = 0; x->values && k < x->count; k++)
-            if (!value_good(x->name, x->values[k]))
+            if (!value_good(at, x->values[k]))
                 return error_msg(err, STATUS_TYPE, "axis %s, value '%s': expected %s", x->name,
                                  x->values[k], axis_table[at].expected);
     }
@@ -186,40 +220,48 @@ static size_t axis_values(const struct sweep_options *o, const char *name, const
     return n;
 }
 
-size_t axes_modes(const struct sweep_options *o, const struct render_job *job,
-                  enum math_mode out[3])
+/* Settings that are all uint32_t or enumerations: no bytes but theirs. */
+static bool settings_equal(const struct launch_settings *a, const struct launch_settings *b)
 {
-    const char *const *values;
-    size_t n = axis_values(o, "mode", &values), kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        enum math_mode m = MODE_STRICT;
-        bool seen = !read_mode(values[i], &m);
-        for (size_t k = 0; k < kept; k++)
-            seen = seen || out[k] == m;
-        if (!seen)
-            out[kept++] = m;
-    }
-    if (n == 0)
-        out[kept++] = job->launch.mode;
-    return kept;
+    return memcmp(a, b, sizeof *a) == 0;
 }
 
-size_t axes_bvhs(const struct sweep_options *o, const struct render_job *job,
-                 enum bvh_kind out[BVH_COUNT])
+enum status axes_lanes(struct arena *a, const struct sweep_options *o,
+                       const struct launch_settings *own, struct launch_settings **out,
+                       size_t *count, struct error *err)
 {
-    const char *const *values;
-    size_t n = axis_values(o, "bvh", &values), kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        enum bvh_kind b = BVH_AUTO;
-        bool seen = !read_bvh(values[i], &b);
-        for (size_t k = 0; k < kept; k++)
-            seen = seen || out[k] == b;
-        if (!seen)
-            out[kept++] = b;
+    struct launch_settings *list = ARENA_NEW(a, struct launch_settings);
+    size_t n = 1;
+    if (list)
+        *list = *own;
+    for (int axis = 0; axis < AXIS_COUNT && list; axis++) {
+        const char *const *values;
+        size_t value_count =
+            axis_table[axis].lane ? axis_values(o, axis_table[axis].name, &values) : 0;
+        if (value_count == 0)
+            continue;
+        if (n * value_count > LANES_MAX)
+            return error_msg(err, STATUS_LIMIT,
+                             "%zu modes, trees and programs: at most %d in a sweep",
+                             n * value_count, LANES_MAX);
+        struct launch_settings *more = ARENA_ARRAY(a, struct launch_settings, n * value_count);
+        size_t kept = 0;
+        for (size_t i = 0; i < n * value_count && more; i++) {
+            struct launch_settings l = list[i / value_count];
+            bool seen = !axis_table[axis].lane(values[i % value_count], &l);
+            for (size_t k = 0; k < kept; k++)
+                seen = seen || settings_equal(&more[k], &l);
+            if (!seen)
+                more[kept++] = l;
+        }
+        list = more;
+        n = kept;
     }
-    if (n == 0)
-        out[kept++] = job->launch.bvh;
-    return kept;
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the lanes of a sweep");
+    *out = list;
+    *count = n;
+    return STATUS_OK;
 }
 
 /* ---- axes of a launch ------------------------------------------------------------------- */

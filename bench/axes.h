@@ -14,11 +14,12 @@ struct axis_context {
 /* Checks names, values and constraints. Fails: TYPE. */
 enum status axes_check(const struct sweep_options *o, struct error *err);
 
-/* Values of "mode" and "bvh", which make lanes; without the axis, the job's own. At most 3 each. */
-size_t axes_modes(const struct sweep_options *o, const struct render_job *job,
-                  enum math_mode out[3]);
-size_t axes_bvhs(const struct sweep_options *o, const struct render_job *job,
-                 enum bvh_kind out[BVH_COUNT]);
+/* The job's own settings `own` with every value of the axes that make lanes (mode, bvh, code-path,
+ * registers, cache), each combination once; the last axis changes fastest. In the arena. Fails:
+ * MEMORY, LIMIT (over 1000). */
+enum status axes_lanes(struct arena *a, const struct sweep_options *o,
+                       const struct launch_settings *own, struct launch_settings **out,
+                       size_t *count, struct error *err);
 
 /* All launch settings of a lane that the constraints leave, in a fixed order; *left_out counts
  * those they do not. In the arena. Fails: MEMORY, LIMIT (over 100000). */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "axes.h"
+#include "trial.h"
 
 static const struct axis_context context = {
     .device = {.max_work_group = 256, .max_work_group_axis = {256, 256}},
@@ -99,22 +100,56 @@ static void lanes(void **state)
     const char *const modes[] = {"fast", "strict", "fast"};
     const struct sweep_axis axes[] = {{"mode", modes, 3}, {"bvh", NULL, 0}};
     struct sweep_options o = {.axes = axes, .axis_count = 2};
-    enum math_mode m[3];
-    enum bvh_kind b[BVH_COUNT];
-    const struct render_job job = {.launch = {.mode = MODE_DEVICE, .bvh = BVH_AUTO}};
+    const struct launch_settings own = {.mode = MODE_DEVICE, .registers = 40, .batch = 3};
+    struct arena a = {0};
+    struct launch_settings *l;
+    size_t n;
     assert_int_equal(axes_check(&o, NULL), STATUS_OK);
-    assert_int_equal(axes_modes(&o, &job, m), 2);
-    assert_true(m[0] == MODE_FAST && m[1] == MODE_STRICT);
-    assert_int_equal(axes_bvhs(&o, &job, b), BVH_COUNT - 1); /* all but auto */
+    assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
+    assert_int_equal(n, 2 * (BVH_COUNT - 1)); /* fast once; all trees but auto */
+    assert_true(l[0].mode == MODE_FAST && l[0].bvh == BVH_BINARY && l[1].bvh == BVH_WIDE8);
+    assert_true(l[n - 1].mode == MODE_STRICT && l[n - 1].bvh == BVH_COMPRESSED8);
+    for (size_t i = 0; i < n; i++) /* the rest stays */
+        assert_true(l[i].registers == 40 && l[i].batch == 3 && l[i].code == CODE_AUTO);
     const char *const every[] = {"auto", "bvh2", "bvh8", "bvh8c", "bvh2"};
     const struct sweep_axis all[] = {{"bvh", every, 5}};
     o.axes = all;
     o.axis_count = 1;
-    assert_int_equal(axes_bvhs(&o, &job, b), BVH_COUNT);
-    assert_true(b[0] == BVH_AUTO && b[BVH_COUNT - 1] == BVH_COMPRESSED8);
+    assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
+    assert_int_equal(n, BVH_COUNT);
+    assert_true(l[0].bvh == BVH_AUTO && l[BVH_COUNT - 1].bvh == BVH_COMPRESSED8);
     o.axis_count = 0;
-    assert_int_equal(axes_modes(&o, &job, m), 1);
-    assert_int_equal(m[0], MODE_DEVICE);
+    assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(l[0].mode, MODE_DEVICE);
+    arena_free(&a);
+}
+
+/* What a program is compiled for: code path, registers, preferred memory. */
+static void programs(void **state)
+{
+    (void)state;
+    const char *const registers[] = {"auto", "48", "48", "200"}, *const codes[] = {"llvm"};
+    const struct sweep_axis axes[] = {
+        {"cache", NULL, 0}, {"registers", registers, 4}, {"code-path", codes, 1}};
+    const struct sweep_options o = {.axes = axes, .axis_count = 3};
+    const struct launch_settings own = {.registers = 40};
+    struct arena a = {0};
+    struct launch_settings *l;
+    size_t n;
+    assert_int_equal(axes_check(&o, NULL), STATUS_OK);
+    assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
+    assert_int_equal(n, 3 * CACHE_COUNT);
+    const uint32_t limits[] = {0, 48, 200};
+    for (size_t i = 0; i < n; i++)
+        assert_true(l[i].code == CODE_LLVM && l[i].registers == limits[i / CACHE_COUNT] &&
+                    l[i].cache == (enum cache_preference)(i % CACHE_COUNT));
+    char name[PROGRAM_NAME_SIZE];
+    program_name(&l[n - 1], name);
+    assert_string_equal(name, "megakernel, code path llvm, registers 200, cache equal");
+    program_name(&(struct launch_settings){.mode = MODE_FAST}, name);
+    assert_string_equal(name, "megakernel");
+    arena_free(&a);
 }
 
 static void bad_axes_are_named(void **state)
@@ -127,6 +162,11 @@ static void bad_axes_are_named(void **state)
         {"work-group", "8", NULL, "value '8'"},
         {"work-group", "0x4", NULL, "value '0x4'"},
         {"work-group", "8x8x1", NULL, "8x8x1"},
+        {"work-group", "all", NULL, "value 'all'"},
+        {"registers", "0", NULL, "value '0'"},
+        {"registers", "64k", NULL, "expected a number from 1, or auto"},
+        {"code-path", "spirv", NULL, "expected source, llvm or auto"},
+        {"cache", "L1", NULL, "expected l1, shared, equal or auto"},
         {"work-group", "99999999999x1", NULL, "99999"},
         {"tile", "none", NULL, "XxY or all"},
         {"batch", "-1", NULL, "a number from 1"},
@@ -153,8 +193,11 @@ static void bad_axes_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_work_groups), cmocka_unit_test(products_and_constraints),
-        cmocka_unit_test(each_constraint),     cmocka_unit_test(lanes),
+        cmocka_unit_test(default_work_groups),
+        cmocka_unit_test(products_and_constraints),
+        cmocka_unit_test(each_constraint),
+        cmocka_unit_test(lanes),
+        cmocka_unit_test(programs),
         cmocka_unit_test(bad_axes_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,16 @@ static void quote(struct text *t, const char *s)
     text_puts(t, "'");
 }
 
+void program_name(const struct launch_settings *l, char name[PROGRAM_NAME_SIZE])
+{
+    char registers[32] = "";
+    if (l->registers)
+        snprintf(registers, sizeof registers, ", registers %u", l->registers);
+    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s", exec_model_name(l->model),
+             l->code ? ", code path " : "", l->code ? code_path_name(l->code) : "", registers,
+             l->cache ? ", cache " : "", l->cache ? cache_preference_name(l->cache) : "");
+}
+
 static const char *command_make(struct arena *a, const struct trial *t,
                                 const struct bench_options *o)
 {
@@ -39,6 +49,10 @@ static const char *command_make(struct arena *a, const struct trial *t,
     text_printf(&c, " --mode %s --bvh %s", math_mode_name(l->mode), bvh_kind_name(l->bvh));
     if (l->code != CODE_AUTO)
         text_printf(&c, " --code-path %s", code_path_name(l->code));
+    if (l->registers)
+        text_printf(&c, " --registers %u", l->registers);
+    if (l->cache != CACHE_AUTO)
+        text_printf(&c, " --cache %s", cache_preference_name(l->cache));
     if (t->lane->ready.has_job)
         text_printf(&c, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
                     job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,
@@ -350,12 +364,14 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
     struct arena *a = sink->a;
     const struct lane *l = t->lane;
     const struct render_job *job = l->ready.has_job ? &l->ready.job : &l->subject->job;
+    char model[PROGRAM_NAME_SIZE];
+    program_name(&t->launch, model);
     struct bench_record r = {
         .scene = l->ready.has_job ? l->ready.scene_name : scene_name(a, l->subject->scene_path),
         .device = l->ready.has_device ? l->ready.device.id : l->subject->device,
         .mode = math_mode_name(t->launch.mode),
         .bvh = bvh_kind_name(l->ready.load.bvh != BVH_AUTO ? l->ready.load.bvh : t->launch.bvh),
-        .model = exec_model_name(t->launch.model),
+        .model = arena_strdup(a, model),
         .width = job->width,
         .height = job->height,
         .spp = job->sample_count,
@@ -390,7 +406,7 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
             return error_msg(err, STATUS_MEMORY, "out of memory for a row");
     }
     r.detail = detail_make(a, t, sink->o->judge, confidence);
-    if (!r.reason || !r.detail || !r.command || !r.scene)
+    if (!r.reason || !r.detail || !r.command || !r.scene || !r.model)
         return error_msg(err, STATUS_MEMORY, "out of memory for a row");
     *out = r;
     return STATUS_OK;

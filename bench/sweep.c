@@ -37,6 +37,13 @@ static void row_keep(void *ctx, const struct bench_record *row)
 
 /* Whether the store has this setting already: same job, device, mode and setting. A tree that was
  * left to the device shows under its real name. */
+static bool program_is(const struct bench_record *r, const struct launch_settings *set)
+{
+    char model[PROGRAM_NAME_SIZE];
+    program_name(set, model);
+    return strcmp(r->model ? r->model : "", model) == 0;
+}
+
 static bool in_store(const struct sweep *s, const struct lane *l, const struct launch_settings *set)
 {
     const struct render_job *job = &l->ready.job;
@@ -44,7 +51,7 @@ static bool in_store(const struct sweep *s, const struct lane *l, const struct l
         const struct bench_record *r = &s->old[i];
         if (strcmp(r->scene, l->ready.scene_name) == 0 &&
             strcmp(r->device, l->ready.device.id) == 0 &&
-            strcmp(r->mode, math_mode_name(set->mode)) == 0 &&
+            strcmp(r->mode, math_mode_name(set->mode)) == 0 && program_is(r, set) &&
             (set->bvh == BVH_AUTO || strcmp(r->bvh ? r->bvh : "", bvh_kind_name(set->bvh)) == 0) &&
             r->width == job->width && r->height == job->height && r->spp == job->sample_count &&
             r->max_depth == job->max_depth &&
@@ -159,6 +166,7 @@ static enum status lane_refused(struct sweep *s, struct lane *l, struct error *e
     for (size_t i = 0; i < s->old_count; i++)
         if (strcmp(s->old[i].device, l->subject->device) == 0 && s->old[i].work_group[0] == 0 &&
             strcmp(s->old[i].mode, math_mode_name(t.launch.mode)) == 0 &&
+            program_is(&s->old[i], &t.launch) &&
             strcmp(s->old[i].reason ? s->old[i].reason : "", t.reason) == 0)
             return STATUS_OK; /* said before */
     return trial_write(&t, &s->sink, err);
@@ -231,21 +239,17 @@ static enum status resume_load(struct sweep *s, struct error *err)
 static enum status subject_sweep(struct sweep *s, const struct bench_subject *subject,
                                  struct error *err)
 {
-    enum math_mode modes[3];
-    enum bvh_kind bvhs[BVH_COUNT];
-    size_t mode_count = axes_modes(s->o, &subject->job, modes),
-           bvh_count = axes_bvhs(s->o, &subject->job, bvhs);
-    enum status st = STATUS_OK;
-    for (size_t m = 0; m < mode_count && !st; m++)
-        for (size_t b = 0; b < bvh_count && !st; b++) {
-            struct bench_subject *own = ARENA_NEW(s->a, struct bench_subject);
-            if (!own)
-                return error_msg(err, STATUS_MEMORY, "out of memory");
-            *own = *subject;
-            own->job.launch.mode = modes[m];
-            own->job.launch.bvh = bvhs[b];
-            st = lane_sweep(s, own, err);
-        }
+    struct launch_settings *lanes;
+    size_t count;
+    enum status st = axes_lanes(s->a, s->o, &subject->job.launch, &lanes, &count, err);
+    for (size_t i = 0; !st && i < count; i++) {
+        struct bench_subject *own = ARENA_NEW(s->a, struct bench_subject);
+        if (!own)
+            return error_msg(err, STATUS_MEMORY, "out of memory");
+        *own = *subject;
+        own->job.launch = lanes[i];
+        st = lane_sweep(s, own, err);
+    }
     return st;
 }
 

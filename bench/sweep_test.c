@@ -63,6 +63,24 @@ static void refused_sizes_are_rows(void **state)
     arena_free(&a);
 }
 
+/* Programs that a device has not are rows too, and each has its command and its name. */
+static void programs_are_lanes(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *const groups[] = {"8x8"}, *const registers[] = {"auto", "64"},
+                      *const caches[] = {"auto", "l1"};
+    const struct sweep_axis axes[] = {
+        {"work-group", groups, 1}, {"registers", registers, 2}, {"cache", caches, 2}};
+    struct sweep_options o = {.axes = axes, .axis_count = 3};
+    struct seen seen = {0};
+    const char *best = NULL;
+    assert_int_equal(sweep(&o, &seen, &a, &best), STATUS_OK);
+    assert_int_equal(seen.count[VERDICT_PASS], 2); /* native ignores a limit of registers, */
+    assert_int_equal(seen.count[VERDICT_SKIP], 2); /* and prefers no memory */
+    arena_free(&a);
+}
+
 static void strategies(void **state)
 {
     (void)state;
@@ -148,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refused_sizes_are_rows),
+        cmocka_unit_test(programs_are_lanes),
         cmocka_unit_test(strategies),
         cmocka_unit_test(a_sweep_goes_on),
         cmocka_unit_test(bad_scenes_stop_the_whole),

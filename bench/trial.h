@@ -83,6 +83,11 @@ void trial_decide(struct trial *t, const struct bench_limits *limits);
 /* The current median rate and interval; false with no repetition. */
 bool trial_rate(const struct trial *t, struct bench_stats *out);
 
+/* The execution model and what was asked of the program, as records and reports name it:
+ * "megakernel", "megakernel, code path llvm, registers 48, cache l1". */
+enum { PROGRAM_NAME_SIZE = 96 };
+void program_name(const struct launch_settings *l, char name[PROGRAM_NAME_SIZE]);
+
 /* Makes the record, hands it to each() and the store. Fails: MEMORY, and what the store says. */
 enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err);
 

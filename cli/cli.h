@@ -26,7 +26,8 @@ enum option_type {
     OPTION_MODE,   /* enum math_mode */
     OPTION_BVH,    /* enum bvh_kind */
     OPTION_MODEL,  /* enum exec_model */
-    OPTION_CODE    /* enum code_path */
+    OPTION_CODE,   /* enum code_path */
+    OPTION_CACHE   /* enum cache_preference */
 };
 struct option_list {
     const char **items; /* heap until the program ends */
@@ -64,7 +65,7 @@ struct render_options {
     uint64_t seed;
     bool seed_given, rr_given, mode_given;
     bool json;
-    struct option table[19];
+    struct option table[20];
     size_t count;
 };
 void render_options_init(struct render_options *o);

@@ -76,8 +76,8 @@ int cmd_sweep(int argc, char **argv)
     render_options_init(&common);
     const struct option options[] = {
         {"--axis", OPTION_LIST, &axes, "NAME[=V,V]",
-         "work-group, tile, batch, bvh or mode, with values or the default ones (default: "
-         "work-group)",
+         "work-group, tile, batch, mode, bvh, code-path, registers or cache, with values or the "
+         "default ones (default: work-group)",
          NULL},
         {"--constraint", OPTION_LIST, &constraints, "RULE",
          "items<=N, items>=N, x>=y, y>=x, square, divides-tile or divides-picture", NULL},

@@ -79,6 +79,7 @@ static bool parse_name(const char *value, const char *(*name)(int), int count, i
 static const char *mode_name(int i) { return math_mode_name((enum math_mode)i); }
 static const char *bvh_name(int i) { return bvh_kind_name((enum bvh_kind)i); }
 static const char *model_name(int i) { return exec_model_name((enum exec_model)i); }
+static const char *cache_name(int i) { return cache_preference_name((enum cache_preference)i); }
 static const char *code_name(int i) { return code_path_name((enum code_path)i); }
 
 /* What was expected, or NULL when the value was taken. */
@@ -143,6 +144,11 @@ static const char *option_take(const struct option *o, const char *v)
         if (!parse_name(v, code_name, CODE_COUNT, &e))
             return "auto, source or llvm";
         *(enum code_path *)o->target = (enum code_path)e;
+        return NULL;
+    case OPTION_CACHE:
+        if (!parse_name(v, cache_name, CACHE_COUNT, &e))
+            return "auto, l1, shared or equal";
+        *(enum cache_preference *)o->target = (enum cache_preference)e;
         return NULL;
     }
     return "nothing";
@@ -246,6 +252,8 @@ void render_options_init(struct render_options *o)
          NULL},
         {"--code-path", OPTION_CODE, &o->launch.code, "PATH",
          "what the device compiles: source, or llvm (docs/llvm.md); default: auto", NULL},
+        {"--cache", OPTION_CACHE, &o->launch.cache, "USE",
+         "what fast memory is preferred for (CUDA): auto, l1, shared or equal", NULL},
         {"--threads", OPTION_UINT, &o->launch.threads, "N",
          "of the reference and native devices (default: all)", NULL},
         {"--json", OPTION_FLAG, &o->json, NULL, "one JSON document on standard output", NULL},

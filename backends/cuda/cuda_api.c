@@ -18,6 +18,7 @@ static const char *const call_names[GPU_CALL_COUNT] = {
         [GPU_CALL_retain] = "cuDevicePrimaryCtxRetain",
     [GPU_CALL_select] = "cuCtxSetCurrent",
     [GPU_CALL_pinned_alloc] = "cuMemAllocHost",
+    [GPU_CALL_cache_prefer] = "cuFuncSetCacheConfig",
 };
 
 static struct {
@@ -71,6 +72,7 @@ static const char *driver_bind(void *library)
     driver.api.unselect = cu_unselect;
     driver.api.release = cu_release;
     driver.api.pinned_alloc = driver.MemAllocHost;
+    driver.api.cache_prefer = driver.FuncSetCacheConfig;
     driver.api.error_name = cu_error_name;
     driver.api.error_text = cu_error_text;
     driver.api.call_names = call_names;

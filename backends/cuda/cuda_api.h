@@ -19,7 +19,8 @@ extern const int cu_attributes[GPU_ATTRIBUTE_COUNT];
       (gpu_context * context, gpu_device device))                                                  \
     X(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", (gpu_device device))                \
     X(CtxSetCurrent, "cuCtxSetCurrent", (gpu_context context))                                     \
-    X(MemAllocHost, "cuMemAllocHost_v2", (void **pointer, size_t bytes))
+    X(MemAllocHost, "cuMemAllocHost_v2", (void **pointer, size_t bytes))                           \
+    X(FuncSetCacheConfig, "cuFuncSetCacheConfig", (gpu_function function, int preference))
 
 /* libcuda.so.1, opened and initialised at the first call and kept; NULL if it is not here, does not
  * work or finds no device, with *problem saying so. Thread-safe. */

@@ -78,6 +78,9 @@ static enum status cuda_compile_for(const char *arch, const struct program_reque
 static const struct gpu_api cuda = {
     /* Twice the occupancy pays more than what 64 registers spill: docs/results/h200.md. */
     .registers = 64,
+    /* Both for the tail of a launch: docs/results/h200.md. */
+    .slices = 4,
+    .launch_samples = 1u << 21,
     .name = "cuda",
     .kept_suffix = ".cubin",
     .load = cu_load,
@@ -110,6 +113,7 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
 
 const struct backend_api cuda_api = {
     .name = "cuda",
+    .takes_cache_preference = true,
     .code_paths = code_paths,
     .enumerate = cuda_enumerate,
     .open = cuda_open,

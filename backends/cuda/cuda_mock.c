@@ -57,7 +57,7 @@ static struct work {
     void *staged; /* pageable memory is read at once, as the real driver does */
     struct gpu_function_s *function;
     gpu_pointer arguments[ARGUMENTS_MAX];
-    unsigned grid[2], block[2];
+    unsigned grid[2], grid_z, block[2];
     gpu_event event;
 } queue[QUEUE_MAX];
 static int queued;
@@ -103,6 +103,8 @@ static void render_run(const struct work *w)
         (const void *)resolve(w->arguments[SCENE_BUFFER_COUNT], sizeof(struct k_launch));
     if (!l)
         return;
+    if (w->grid_z != (l->slices ? l->slices : 1))
+        mistake("the grid's third side is not the number of slices");
     int64_t *film =
         (void *)resolve(w->arguments[SCENE_BUFFER_COUNT + 1], (size_t)l->width * l->height * 32);
     for (unsigned y = 0; film && y < w->grid[1] * w->block[1]; y++)
@@ -111,8 +113,8 @@ static void render_run(const struct work *w)
                 continue;
             int64_t *p = film + 4 * ((size_t)(l->tile_y + y) * l->width + l->tile_x + x);
             int64_t v[4] = {l->tile_x + x, l->tile_y + y, l->sample_begin, l->sample_count};
-            for (int k = 0; k < 4; k++)
-                p[k] = l->accumulate ? p[k] + v[k] : v[k];
+            for (int k = 0; k < 4; k++) /* a launch of no samples stores zeros */
+                p[k] = (l->accumulate || l->slices ? p[k] : 0) + (l->sample_count ? v[k] : 0);
         }
 }
 
@@ -194,6 +196,15 @@ GPU_FUNCTIONS(X)
 #define X(member, name, parameters) EXPORT gpu_result mock_##member parameters __asm__(name);
 CU_FUNCTIONS(X)
 #undef X
+
+EXPORT int mock_cache_preference; /* the last one */
+gpu_result mock_FuncSetCacheConfig(gpu_function function, int preference)
+{
+    if (function->entry != ENTRY_RENDER || preference < 0 || preference > 3)
+        return GPU_INVALID_VALUE;
+    mock_cache_preference = preference;
+    return GPU_OK;
+}
 
 gpu_result mock_Init(unsigned flags) { return flags == 0 ? GPU_OK : GPU_INVALID_VALUE; }
 gpu_result mock_DriverGetVersion(int *version)
@@ -465,6 +476,7 @@ gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gr
     w->function = function;
     w->grid[0] = grid_x;
     w->grid[1] = grid_y;
+    w->grid_z = grid_z;
     w->block[0] = block_x;
     w->block[1] = block_y;
     int count = SCENE_BUFFER_COUNT +

@@ -104,6 +104,7 @@ enum gpu_call {
     GPU_CALL_retain,
     GPU_CALL_select,
     GPU_CALL_pinned_alloc,
+    GPU_CALL_cache_prefer,
     GPU_CALL_COUNT
 };
 
@@ -118,7 +119,9 @@ struct gpu_driver { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
     void (*unselect)(void);
     void (*release)(gpu_device device);
     gpu_result (*pinned_alloc)(void **pointer, size_t bytes); /* freed by MemFreeHost */
-    const char *(*error_name)(gpu_result code);               /* "unknown", never NULL */
+    /* NULL where there is none; numbers of CUfunc_cache: 0 none, 1 shared memory, 2 L1, 3 equal. */
+    gpu_result (*cache_prefer)(gpu_function function, int preference);
+    const char *(*error_name)(gpu_result code); /* "unknown", never NULL */
     const char *(*error_text)(gpu_result code);
     const char *const *call_names; /* [GPU_CALL_COUNT] */
     const int *attributes;         /* [GPU_ATTRIBUTE_COUNT]: the API's numbers */
@@ -151,6 +154,8 @@ struct gpu_api {
     const char *name;        /* "cuda": ids begin with it */
     const char *kept_suffix; /* of compiled kernels in the cache */
     uint32_t registers; /* most a work-item where none are asked for; 0: the compiler's choice */
+    uint32_t slices; /* most work-items that share a pixel's samples (k_launch.slices); 0: none */
+    uint64_t launch_samples; /* by default, of one launch and multiprocessor; 0: the front's rule */
     /* The driver, opened and started at the first call and kept; NULL with *problem where there is
      * none. */
     const struct gpu_driver *(*load)(const char **problem);
@@ -179,8 +184,8 @@ enum status gpu_open(const struct gpu_api *api, const struct device_info *info,
     .close = gpu_close, .preferred_bvh = gpu_preferred_bvh, .upload = gpu_upload,                  \
     .build = gpu_build, .request = gpu_request, .film_begin = gpu_film_begin,                      \
     .launch = gpu_launch, .finish = gpu_finish, .film_read = gpu_film_read,                        \
-    .run_words = gpu_run_words, .defaults = gpu_defaults, .job_build = gpu_job_build,              \
-    .job_run = gpu_job_run, .job_release = gpu_job_release
+    .run_words = gpu_run_words, .defaults = gpu_defaults, .launch_samples = gpu_launch_samples,    \
+    .job_build = gpu_job_build, .job_run = gpu_job_run, .job_release = gpu_job_release
 
 /* ---- a device ------------------------------------------------------------------------------- */
 
@@ -228,6 +233,7 @@ enum status gpu_select(const struct backend *b, struct error *err);
 void gpu_close(struct backend *b);
 enum bvh_kind gpu_preferred_bvh(const struct backend *b);
 void gpu_defaults(const struct backend *b, struct launch_settings *s);
+uint64_t gpu_launch_samples(const struct backend *b);
 
 /* gpu_program.c */
 enum status gpu_build(struct backend *b, const struct program_request *request,

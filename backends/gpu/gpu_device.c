@@ -173,3 +173,8 @@ void gpu_defaults(const struct backend *b, struct launch_settings *s)
         s->work_group[1] = threads && threads < 64 ? 4 : 8;
     }
 }
+
+uint64_t gpu_launch_samples(const struct backend *b)
+{
+    return b->api->launch_samples * b->info.compute_units;
+}

@@ -97,20 +97,13 @@ static void arguments_make(struct backend *b, gpu_pointer *rest, unsigned count,
         arguments[at++] = &rest[i];
 }
 
-enum status gpu_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
-                       const uint32_t work_group[2], struct error *err)
+/* One start of k_render, queued between its flight's events. */
+static enum status render_start(struct backend *b, const struct program *p,
+                                const struct k_launch *launch, const uint32_t blocks[2],
+                                const uint32_t work_group[2], struct error *err)
 {
-    const uint32_t blocks[2] = {grid[0] / work_group[0], grid[1] / work_group[1]};
-    const struct program *p = NULL;
-    enum status s = gpu_select(b, err);
-    if (s == STATUS_OK)
-        s = gpu_program(b, ENTRY_RENDER, &p, err);
-    if (s == STATUS_OK)
-        s = group_check(b, p, work_group, blocks, err);
-    if (s != STATUS_OK)
-        return s;
     struct flight *f = &b->flights[b->next_flight];
-    s = flight_land(b, f, err);
+    enum status s = flight_land(b, f, err);
     if (s != STATUS_OK)
         return s;
     *f->host = *launch;
@@ -123,7 +116,8 @@ enum status gpu_launch(struct backend *b, const struct k_launch *launch, const u
     code = b->driver->EventRecord(f->begin, b->stream);
     if (code != GPU_OK)
         return gpu_error(err, b->driver, code, GPU_CALL_EventRecord);
-    code = b->driver->LaunchKernel(p->kernels[ENTRY_RENDER], blocks[0], blocks[1], 1, work_group[0],
+    code = b->driver->LaunchKernel(p->kernels[ENTRY_RENDER], blocks[0], blocks[1],
+                                   launch->slices ? launch->slices : 1, work_group[0],
                                    work_group[1], 1, 0, b->stream, arguments, NULL);
     if (code != GPU_OK) {
         s = gpu_error(err, b->driver, code, GPU_CALL_LaunchKernel);
@@ -139,6 +133,41 @@ enum status gpu_launch(struct backend *b, const struct k_launch *launch, const u
     f->used = true;
     b->next_flight = (b->next_flight + 1) % LAUNCHES_IN_FLIGHT;
     return STATUS_OK;
+}
+
+/* How many work-items share a pixel's samples: the last groups of a launch, which run while the
+ * rest of the device is idle, are that much shorter. 0: none. The kernel leaves word of a shader
+ * that failed in sums that only one work-item may write, and only NVRTC's has slices. */
+static uint32_t slices_choose(const struct backend *b, const struct k_launch *launch)
+{
+    enum { LEAST = 8 }; /* samples of a slice: fewer, and lanes wait for each other too often */
+    uint32_t most = launch->sample_count / LEAST;
+    if (b->request.code != CODE_SOURCE || b->request.features & K_FEATURE_SHADERS)
+        return 0;
+    uint32_t slices = most < b->api->slices ? most : b->api->slices;
+    return slices > 1 ? slices : 0;
+}
+
+enum status gpu_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
+                       const uint32_t work_group[2], struct error *err)
+{
+    const uint32_t blocks[2] = {grid[0] / work_group[0], grid[1] / work_group[1]};
+    const struct program *p = NULL;
+    enum status s = gpu_select(b, err);
+    if (s == STATUS_OK)
+        s = gpu_program(b, ENTRY_RENDER, &p, err);
+    if (s == STATUS_OK)
+        s = group_check(b, p, work_group, blocks, err);
+    struct k_launch own = *launch;
+    own.slices = slices_choose(b, launch);
+    if (s == STATUS_OK && own.slices && !own.accumulate) {
+        /* Slices add to the film: a launch of no samples stores zeros first. */
+        struct k_launch none = own;
+        none.sample_count = 0;
+        none.slices = 0;
+        s = render_start(b, p, &none, blocks, work_group, err);
+    }
+    return s == STATUS_OK ? render_start(b, p, &own, blocks, work_group, err) : s;
 }
 
 enum status gpu_finish(struct backend *b, double *device_s, struct error *err)

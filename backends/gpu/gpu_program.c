@@ -51,6 +51,18 @@ static enum status kernels_find(struct backend *b, enum program_part part, struc
     return STATUS_OK;
 }
 
+/* Asks for the fast memory that the request prefers. */
+static enum status cache_prefer(const struct backend *b, const struct program *p, struct error *err)
+{
+    static const int preference[CACHE_COUNT] = {
+        [CACHE_AUTO] = 0, [CACHE_SHARED] = 1, [CACHE_L1] = 2, [CACHE_EQUAL] = 3};
+    if (b->request.cache == CACHE_AUTO || !b->driver->cache_prefer)
+        return STATUS_OK;
+    gpu_result code =
+        b->driver->cache_prefer(p->kernels[ENTRY_RENDER], preference[b->request.cache]);
+    return code == GPU_OK ? STATUS_OK : gpu_error(err, b->driver, code, GPU_CALL_cache_prefer);
+}
+
 /* What the driver knows of k_render, in front of the compiler's log. */
 static void info_fill(const struct backend *b, const struct program *p,
                       const struct kept_resources *res, struct build_info *info)
@@ -124,8 +136,14 @@ static enum status program_make(struct backend *b, enum program_part part, struc
         program_release(b, &p);
         return s;
     }
-    if (part == PART_RENDER)
+    if (part == PART_RENDER) {
         info_fill(b, &p, &resources, info);
+        s = cache_prefer(b, &p, err);
+        if (s != STATUS_OK) {
+            program_release(b, &p);
+            return s;
+        }
+    }
     *out = p;
     return STATUS_OK;
 }

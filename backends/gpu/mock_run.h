@@ -8,6 +8,7 @@
 struct mock_expect {
     const char *id, *version, *driver, *compiler; /* of the mock's device; driver: a part */
     const char *unfused;                          /* the option that forbids contraction */
+    bool slices, prefers; /* work-items share pixels; cuFuncSetCacheConfig is called */
 };
 
 /* In a process of its own, whose libcuda.so.1 and NVRTC are the mock with CUDA_MOCK=how; "absent":

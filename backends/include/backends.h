@@ -59,11 +59,15 @@ enum exec_model { MODEL_MEGAKERNEL };
 /* What a device's compiler is handed: the kernel's source, or what LLVM made of it when this
  * program was built (SPIR-V). Auto: source where the API takes it. */
 enum code_path { CODE_AUTO, CODE_SOURCE, CODE_LLVM, CODE_COUNT };
+/* What a multiprocessor's fast memory is preferred for, where a device divides it: the cache of
+ * global memory, memory that a work-group shares (of which the kernel has none), or both alike. */
+enum cache_preference { CACHE_AUTO, CACHE_L1, CACHE_SHARED, CACHE_EQUAL, CACHE_COUNT };
 
-const char *math_mode_name(enum math_mode m);   /* "strict" */
-const char *bvh_kind_name(enum bvh_kind b);     /* "auto", "bvh2", "bvh8", "bvh8c" */
-const char *exec_model_name(enum exec_model m); /* "megakernel" */
-const char *code_path_name(enum code_path c);   /* "auto", "source", "llvm" */
+const char *math_mode_name(enum math_mode m);               /* "strict" */
+const char *bvh_kind_name(enum bvh_kind b);                 /* "auto", "bvh2", "bvh8", "bvh8c" */
+const char *exec_model_name(enum exec_model m);             /* "megakernel" */
+const char *code_path_name(enum code_path c);               /* "auto", "source", "llvm" */
+const char *cache_preference_name(enum cache_preference c); /* "auto", "l1", "shared", "equal" */
 
 /* A zeroed struct means the device's own choice for each. */
 struct launch_settings {
@@ -79,6 +83,7 @@ struct launch_settings {
     uint32_t registers;  /* most registers a work-item, where a compiler takes such a limit (CUDA,
                             HIP, NVIDIA's OpenCL); 0: the device's default */
     enum code_path code; /* looked at by device_build */
+    enum cache_preference cache; /* likewise; CUDA only: UNSUPPORTED elsewhere */
 };
 
 struct render_job {

@@ -36,6 +36,13 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     /* One loop over the vertices of all samples: a lane whose path has ended starts its next one
      * while its neighbours are still under way. */
     uint i = K_FIRST_SAMPLE(L, x), count_wanted = L->sample_count;
+#if K_SLICED
+    if (L->slices) {
+        uint most = (count_wanted + L->slices - 1) / L->slices, left = count_wanted;
+        i += most * K_SLICE;
+        count_wanted = i + most < left ? i + most : left;
+    }
+#endif
     struct k_walk w;
 #if K_HAS(SHADERS)
     uint failed = 0;
@@ -64,6 +71,15 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         w = k_walk_start(sc, &stream);
     }
     K_GLOBAL K_LONG *to = film + 4 * ((size_t)stream.y * L->width + stream.x);
+#if K_SLICED
+    if (L->slices) {
+        K_ADD_LONG(to, r);
+        K_ADD_LONG(to + 1, g);
+        K_ADD_LONG(to + 2, b);
+        K_ADD_LONG(to + 3, count);
+        return;
+    }
+#endif
     if (L->accumulate) {
         r += to[0];
         g += to[1];

@@ -80,6 +80,56 @@ K_FN int k_slab(const struct k_ray *r, struct k_vec3 lo, struct k_vec3 hi, float
     return k_slab_of(r->o, r->inv, lo, hi, t, entry);
 }
 
+/* What inner nodes of the binary tree are tested against. Outside fast mode it is k_slab's ray. In
+ * fast mode (plane - o) / d is one multiplication and addition, plane inv + offset: the offset -o
+ * inv is rounded twice and the product at most once more, together less than 2^-22 |o inv|, by
+ * which the offsets of the lower and the upper planes are moved apart; what is relative to the
+ * distance K_SLACK covers, as it does in k_slab. */
+struct k_node_ray {
+    struct k_vec3 inv;
+#if K_FAST
+    struct k_vec3 lower, upper; /* offsets */
+#else
+    struct k_vec3 o;
+#endif
+};
+#if K_FAST
+K_FN void k_node_offsets(float o, float inv, float *lower, float *upper)
+{
+    float at = -(o * inv), apart = k_copysign(K_ABS(at) * 0x1p-22f, inv);
+    *lower = at - apart; /* the lower plane is met first where inv is positive, last elsewhere */
+    *upper = at + apart;
+}
+#endif
+K_FN struct k_node_ray k_node_ray_make(const struct k_ray *r)
+{
+    struct k_node_ray n;
+    n.inv = r->inv;
+#if K_FAST
+    k_node_offsets(r->o.x, r->inv.x, &n.lower.x, &n.upper.x);
+    k_node_offsets(r->o.y, r->inv.y, &n.lower.y, &n.upper.y);
+    k_node_offsets(r->o.z, r->inv.z, &n.lower.z, &n.upper.z);
+#else
+    n.o = r->o;
+#endif
+    return n;
+}
+K_FN int k_node_slab(const struct k_node_ray *n, struct k_vec3 lo, struct k_vec3 hi, float t,
+                     float *entry)
+{
+#if K_FAST
+    float x0 = lo.x * n->inv.x + n->lower.x, x1 = hi.x * n->inv.x + n->upper.x;
+    float y0 = lo.y * n->inv.y + n->lower.y, y1 = hi.y * n->inv.y + n->upper.y;
+    float z0 = lo.z * n->inv.z + n->lower.z, z1 = hi.z * n->inv.z + n->upper.z;
+    float in = k_max(k_max(k_min(x0, x1), k_min(y0, y1)), k_max(k_min(z0, z1), 0.0f));
+    float out = k_min(k_min(k_max(x0, x1), k_max(y0, y1)), k_max(z0, z1));
+    *entry = in;
+    return in <= k_min(out * K_SLACK, t * K_SLACK);
+#else
+    return k_slab_of(n->o, n->inv, lo, hi, t, entry);
+#endif
+}
+
 /* The box of a primitive that spans lo..hi, widened: 2^-9 of its largest side and 2^-20 of its
  * largest coordinate. */
 K_FN void k_box_widen(struct k_vec3 *lo, struct k_vec3 *hi)

@@ -50,6 +50,8 @@ struct k_launch {
     float pass_scale;                       /* 2^D of passes */
     k_word pass_paths;                      /* k_passes: 0: first vertices only */
     k_word zero[2];                         /* 0, which no compiler can know: K_FIRST_SAMPLE */
+    k_word
+        slices; /* work-items that share a pixel's samples, by their third index; 0: no sharing */
 };
 
 #define K_CAMERA_PERSPECTIVE     0u

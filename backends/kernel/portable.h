@@ -125,6 +125,16 @@ K_FN float k_as_float(uint x)
 #define K_FIRST_SAMPLE(launch, x) 0u
 #endif
 
+/* Work-items may share a pixel (k_launch.slices), each with some of its samples: then they add to
+ * the film in one step of the memory. */
+#if defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+#define K_SLICED         1
+#define K_SLICE          blockIdx.z
+#define K_ADD_LONG(p, x) ((void)atomicAdd((unsigned long long *)(p), (unsigned long long)(x)))
+#else
+#define K_SLICED 0
+#endif
+
 /* Four words at once from an address that is a multiple of 16. */
 struct k_f4 {
     float x, y, z, w;

@@ -161,6 +161,7 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
 #else
     const struct k_ray *r = world;
 #endif
+    struct k_node_ray node = k_node_ray_make(world);
     for (;;) {
         uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
         if (count == 0) {
@@ -170,8 +171,10 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
             uint ref0 = K_REF(K_AS_UINT(lo0.w), K_AS_UINT(hi0.w)),
                  ref1 = K_REF(K_AS_UINT(lo1.w), K_AS_UINT(hi1.w));
             float e0, e1;
-            int h0 = k_slab(r, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), best.t, &e0),
-                h1 = k_slab(r, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), best.t, &e1);
+            int h0 = k_node_slab(&node, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), best.t,
+                                 &e0),
+                h1 = k_node_slab(&node, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), best.t,
+                                 &e1);
             if (h0 && h1) {
                 int swap = e1 < e0;
                 struct k_waiting far;
@@ -197,6 +200,7 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
                     K_GLOBAL const float *root =
                         sc->nodes + 8 * (size_t)sc->instances[s.id - own].root;
                     here = k_ray_in_instance(sc, world, s.id - own);
+                    node = k_node_ray_make(&here);
                     entered.floor = depth;
                     entered.first = first + i + 1;
                     entered.count = count - i - 1;
@@ -227,6 +231,7 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
         for (;;) {
             if (depth == entered.floor) {
                 here = *world;
+                node = k_node_ray_make(world);
                 entered.floor = -1;
                 back = entered.count;
                 if (back)
