@@ -124,7 +124,7 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
         t,
         "#line 1 \"group%s\"\n"
         "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
-        "const struct k_globals *g, struct k_bsdf b, struct k_lobes *l)\n{\n"
+        "const struct k_globals *g, const struct k_inputs *base, struct k_lobes *l)\n{\n"
         "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
         "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
         "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
@@ -135,13 +135,13 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
         text_printf(
             t,
             "struct k_closures c;\nc.l = l;\nc.backfacing = g->backfacing;\nc.along = g->along;\n"
-            "(void)b;\n#if A_HAS_CLOSURES%s\na_lobes%s(&s, &c);\n"
+            "(void)base;\n#if A_HAS_CLOSURES%s\na_lobes%s(&s, &c);\n"
             "if (c.failed) return A_TOO_MANY_CLOSURES;\n#endif\nreturn 0u;\n}\n",
             suffix, suffix);
         return;
     }
     text_printf(t,
-                "uint o[A_OUT_WORDS%s];\nstruct k_drives d = k_drives_start(b, g->N);\n"
+                "uint o[A_OUT_WORDS%s];\nstruct k_drives d = k_drives_start(base, g);\n"
                 "a_outputs%s(&s, 1u, o);\n",
                 suffix, suffix);
     for (unsigned i = 0, at = 0; i < DRIVE_COUNT; i++) {
@@ -276,9 +276,10 @@ static void put_dispatch(struct maker *m)
     struct text *t = &m->out->source;
     text_puts(t, "#line 1 \"shading\"\n"
                  "A_CALL uint k_shade(K_GLOBAL const uint *words, uint group, uint args, const "
-                 "struct k_globals *g, struct k_bsdf b, struct k_lobes *l)\n{\nswitch (group) {\n");
+                 "struct k_globals *g, const struct k_inputs *base, struct k_lobes *l)\n{\nswitch "
+                 "(group) {\n");
     for (size_t i = 0; i < m->group_count; i++)
-        text_printf(t, "case %zuu: return k_shade_%zu(words, args, g, b, l);\n", i, i);
+        text_printf(t, "case %zuu: return k_shade_%zu(words, args, g, base, l);\n", i, i);
     text_puts(t, "default: return 0u;\n}\n}\n");
 }
 

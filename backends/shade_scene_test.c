@@ -119,6 +119,69 @@ static void what_cannot_run_is_named(void **state)
     scene_free(s);
 }
 
+/* Balls with the materials m0, m1 ... in a row, lit by a lamp and the sky, as native renders them.
+ */
+static struct film balls(const struct text *materials, size_t count)
+{
+    enum { W = 48, H = 12 };
+    struct text text = {0};
+    struct error err = {0};
+    struct film film = {0};
+    text_printf(&text,
+                "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 20], \"target\": [0, 0, 0], "
+                "\"fov\": 10}, \"film\": {\"width\": %d, \"height\": %d}, "
+                "\"environment\": {\"radiance\": [0.5, 0.25, 1]}, \"materials\": {%s "
+                "\"lamp\": {\"type\": \"diffuse\", \"emission\": 8}}, \"objects\": [",
+                W, H, materials->data);
+    for (size_t i = 0; i < count; i++)
+        text_printf(&text,
+                    "{\"type\": \"sphere\", \"material\": \"m%zu\", \"radius\": 0.9, "
+                    "\"center\": [%zu, 0, 0], \"transform\": [{\"translate\": [%g, 0, 0]}]}, ",
+                    i, 2 * i, 1.0 - (double)count);
+    text_puts(&text, "{\"type\": \"sphere\", \"center\": [2, 9, 9], \"radius\": 2, "
+                     "\"material\": \"lamp\"}]}");
+    assert_false(text.failed);
+    struct scene *s = scene_from_text(text.data);
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    const struct render_job job = {
+        .width = W, .height = H, .sample_count = 8, .max_depth = 6, .rr_depth = 3};
+    must(film_init(&film, W, H, film_exponent(s), &err), &err);
+    must(device_render(d, &job, &film, true, NULL, &err), &err);
+    device_close(d);
+    scene_free(s);
+    text_free(&text);
+    return film;
+}
+
+/* Outputs that hold a material's own inputs change no bit. */
+static void driven_bases_are_the_materials(void **state)
+{
+    (void)state;
+    static const char *const materials[][2] = {
+#define BASE(material, outputs, base, drive)                                                       \
+    {"{\"type\": " material "}",                                                                   \
+     "{\"type\": \"shader\", \"source\": \"shader s(" outputs ") {}\", \"base\": {\"type\": " base \
+     "}, \"drive\": {" drive "}}"},
+#include "driven_bases.def"
+#undef BASE
+    };
+    enum { COUNT = sizeof materials / sizeof *materials };
+    struct film film[2];
+    for (int k = 0; k < 2; k++) {
+        struct text text = {0};
+        for (size_t i = 0; i < COUNT; i++)
+            text_printf(&text, "\"m%zu\": %s, ", i, materials[i][k]);
+        film[k] = balls(&text, COUNT);
+        text_free(&text);
+    }
+    for (uint32_t i = 0; i < film[0].width * film[0].height; i++)
+        if (memcmp(film[0].sums + 4 * i, film[1].sums + 4 * i, 4 * sizeof *film[0].sums) != 0)
+            fail_msg("column %u of %u: driven, it is another material", i % film[0].width,
+                     film[0].width);
+    film_free(&film[0]);
+    film_free(&film[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +189,7 @@ int main(void)
         cmocka_unit_test(parameters_stay_out_of_the_text),
         cmocka_unit_test(endless_loops_are_named),
         cmocka_unit_test(what_cannot_run_is_named),
+        cmocka_unit_test(driven_bases_are_the_materials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

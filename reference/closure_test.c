@@ -318,30 +318,46 @@ static void test_closures_equal_materials(void **state)
     }
 }
 
+static struct reference_picture drawn(const char *material)
+{
+    struct reference_picture picture;
+    struct scene *s = load(CAMERA, material, "{\"type\": \"sphere\", \"material\": \"m\"}",
+                           "{\"radiance\": 0.5}");
+    struct reference *r = test_open(s);
+    assert_int_equal(reference_render(r, &SMALL, &picture, NULL), STATUS_OK);
+    reference_close(r);
+    scene_free(s);
+    return picture;
+}
+
+#define MATERIAL(inputs) "\"m\": {\"type\": " inputs "}"
+#define DRIVEN(outputs, base, drive)                                                               \
+    "\"m\": {\"type\": \"shader\", \"source\": \"shader s(" outputs                                \
+    ") {}\", \"base\": {\"type\": " base "}, \"drive\": {" drive "}}"
+
 /* Outputs that hold a material's own inputs change nothing. */
 static void test_driven_equals_plain(void **state)
 {
     (void)state;
-    static const char objects[] = "{\"type\": \"sphere\", \"material\": \"m\"}";
-    static const char *const materials[2] = {
-        "\"m\": {\"type\": \"principled\", \"base_color\": [0.5, 0.25, 0.125], \"metallic\": 0.25, "
-        "\"roughness\": 0.5}",
-        "\"m\": {\"type\": \"shader\", \"source\": \"shader s(output color c = color(0.5, 0.25, "
-        "0.125), output float m = 0.25, output float r = 0.5) {}\", \"base\": {\"type\": "
-        "\"principled\", \"roughness\": 1}, \"drive\": {\"base_color\": \"c\", \"metallic\": "
-        "\"m\", \"roughness\": \"r\"}}"};
-    struct reference_picture picture[2];
-    for (int k = 0; k < 2; k++) {
-        struct scene *s = load(CAMERA, materials[k], objects, "{\"radiance\": 0.5}");
-        struct reference *r = test_open(s);
-        assert_int_equal(reference_render(r, &SMALL, &picture[k], NULL), STATUS_OK);
-        reference_close(r);
-        scene_free(s);
+    static const char *const materials[][2] = {
+        {MATERIAL("\"principled\", \"base_color\": [0.5, 0.25, 0.125], \"metallic\": 0.25, "
+                  "\"roughness\": 0.5"),
+         DRIVEN("output color c = color(0.5, 0.25, 0.125), output float m = 0.25, "
+                "output float r = 0.5",
+                "\"principled\", \"roughness\": 1",
+                "\"base_color\": \"c\", \"metallic\": \"m\", \"roughness\": \"r\"")},
+#define BASE(material, outputs, base, drive) {MATERIAL(material), DRIVEN(outputs, base, drive)},
+#include "driven_bases.def"
+#undef BASE
+    };
+    for (size_t i = 0; i < sizeof materials / sizeof *materials; i++) {
+        struct reference_picture a = drawn(materials[i][0]), b = drawn(materials[i][1]);
+        if (memcmp(a.beauty, b.beauty, 3 * 24 * 24 * sizeof(double)) != 0)
+            fail_msg("driven, it is another material than %s", materials[i][0]);
+        assert_memory_equal(a.albedo, b.albedo, 3 * 24 * 24 * sizeof(double));
+        reference_picture_free(&a);
+        reference_picture_free(&b);
     }
-    assert_memory_equal(picture[0].beauty, picture[1].beauty, 3 * 24 * 24 * sizeof(double));
-    assert_memory_equal(picture[0].albedo, picture[1].albedo, 3 * 24 * 24 * sizeof(double));
-    reference_picture_free(&picture[0]);
-    reference_picture_free(&picture[1]);
 }
 
 /* ---- closed forms --------------------------------------------------------------------------- */

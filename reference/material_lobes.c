@@ -2,78 +2,87 @@
 #include "shading.h"
 #include "texture.h"
 
-/* A material at a point. */
-struct point {
-    const struct scene *s;
-    const struct material *m;
-    const double *uv;
-    struct lobes *out;
+struct inputs inputs_at(const struct scene *s, const struct material *m, const double uv[2],
+                        bool backfacing)
+{
+    return (struct inputs){.bsdf = bsdf_at(s, m, uv, !backfacing),
+                           .color = color_at(s, &m->base, uv),
+                           .roughness = scalar_at(s, &m->roughness, uv, 0, 1),
+                           .specular_tint = scalar_at(s, &m->specular_tint, uv, 0, 1),
+                           .anisotropy = scalar_at(s, &m->anisotropy, uv, 0, 1),
+                           .rotation = scalar_at(s, &m->rotation, uv, 0, 1),
+                           .sheen = scalar_at(s, &m->sheen, uv, 0, 1),
+                           .sheen_tint = scalar_at(s, &m->sheen_tint, uv, 0, 1),
+                           .clearcoat = scalar_at(s, &m->clearcoat, uv, 0, 1),
+                           .clearcoat_gloss = scalar_at(s, &m->clearcoat_gloss, uv, 0, 1),
+                           .transmission = scalar_at(s, &m->transmission, uv, 0, 1),
+                           .ior = scalar_at(s, &m->ior, uv, 0.1, 10),
+                           .sigma = scalar_at(s, &m->sigma, uv, 0, PI / 2),
+                           .backfacing = backfacing};
+}
+
+/* Where its lobes go. */
+struct place {
+    const struct inputs *in;
+    struct vec3 weight;
     struct placing at;
-    bool backfacing;
-    double opacity;
+    struct lobes *out;
 };
 
-static double number(const struct point *p, const struct scalar_input *in)
+static struct lobe *place(const struct place *p, enum lobe_kind kind, struct vec3 weight)
 {
-    return scalar_at(p->s, in, p->uv, 0, 1);
+    return lobes_add(p->out, kind, mul(p->weight, weight), p->at.n, p->at.N);
 }
 
-static struct lobe *place(const struct point *p, enum lobe_kind kind, struct vec3 weight)
+static double relative_index(const struct inputs *in)
 {
-    return lobes_add(p->out, kind, scale(p->opacity, weight), p->at.n, p->at.N);
+    return in->backfacing ? 1 / in->ior : in->ior;
 }
 
-static double relative_index(const struct point *p)
-{
-    double ior = scalar_at(p->s, &p->m->ior, p->uv, 0.1, 10);
-    return p->backfacing ? 1 / ior : ior;
-}
-
-static void add_base(const struct point *p)
+static void add_base(const struct place *p)
 {
     struct lobe *l = place(p, LOBE_BASE, gray(1));
     if (l)
-        l->base = bsdf_at(p->s, p->m, p->uv, !p->backfacing);
+        l->base = p->in->bsdf;
 }
 
-static void add_conductor(const struct point *p)
+static void add_conductor(const struct place *p)
 {
-    double anisotropy = number(p, &p->m->anisotropy);
-    if (anisotropy == 0) {
+    const struct inputs *in = p->in;
+    if (in->anisotropy == 0) {
         add_base(p);
         return;
     }
     struct lobe *l = place(p, LOBE_REFLECT, gray(1));
     if (!l)
         return;
-    facet_spread(number(p, &p->m->roughness), anisotropy, &l->ax, &l->ay);
-    lobe_brush(l, p->at.U, number(p, &p->m->rotation));
-    l->fresnel = (struct fresnel){
-        .kind = FRESNEL_CONDUCTOR, .a = from_float(p->m->eta), .b = from_float(p->m->k)};
+    facet_spread(in->roughness, in->anisotropy, &l->ax, &l->ay);
+    lobe_brush(l, p->at.U, in->rotation);
+    l->fresnel = (struct fresnel){.kind = FRESNEL_CONDUCTOR, .a = in->bsdf.eta, .b = in->bsdf.k};
 }
 
-static void add_principled(const struct point *p)
+static void add_principled(const struct place *p)
 {
-    const struct material *m = p->m;
-    const struct principled all = {.base = color_at(p->s, &m->base, p->uv),
-                                   .metallic = number(p, &m->metallic),
-                                   .roughness = number(p, &m->roughness),
-                                   .specular = number(p, &m->specular),
-                                   .specular_tint = number(p, &m->specular_tint),
-                                   .anisotropy = number(p, &m->anisotropy),
-                                   .rotation = number(p, &m->rotation),
-                                   .sheen = number(p, &m->sheen),
-                                   .sheen_tint = number(p, &m->sheen_tint),
-                                   .clearcoat = number(p, &m->clearcoat),
-                                   .clearcoat_gloss = number(p, &m->clearcoat_gloss),
-                                   .transmission = number(p, &m->transmission),
-                                   .eta = relative_index(p)};
-    lobes_add_principled(p->out, gray(p->opacity), &p->at, &all);
+    const struct inputs *in = p->in;
+    const struct principled all = {.base = in->color,
+                                   .metallic = in->bsdf.metallic,
+                                   .roughness = in->roughness,
+                                   .specular = in->bsdf.specular,
+                                   .specular_tint = in->specular_tint,
+                                   .anisotropy = in->anisotropy,
+                                   .rotation = in->rotation,
+                                   .sheen = in->sheen,
+                                   .sheen_tint = in->sheen_tint,
+                                   .clearcoat = in->clearcoat,
+                                   .clearcoat_gloss = in->clearcoat_gloss,
+                                   .transmission = in->transmission,
+                                   .eta = relative_index(in)};
+    lobes_add_principled(p->out, p->weight, &p->at, &all);
 }
 
-static void add_rough_dielectric(const struct point *p)
+static void add_rough_dielectric(const struct place *p)
 {
-    double eta = relative_index(p), r = number(p, &p->m->roughness), alpha = r * r;
+    double eta = relative_index(p->in), alpha = p->in->roughness * p->in->roughness;
     const struct fresnel fresnel = {.kind = FRESNEL_DIELECTRIC, .eta = eta};
     struct lobe *l = place(p, LOBE_REFLECT, gray(1));
     if (!l)
@@ -86,29 +95,26 @@ static void add_rough_dielectric(const struct point *p)
     l->eta = eta;
 }
 
-static void add_thin_dielectric(const struct point *p)
+static void add_thin_dielectric(const struct place *p)
 {
-    const struct fresnel face = {.kind = FRESNEL_DIELECTRIC,
-                                 .eta = scalar_at(p->s, &p->m->ior, p->uv, 0.1, 10)};
+    const struct fresnel face = {.kind = FRESNEL_DIELECTRIC, .eta = p->in->ior};
     double F = fresnel_at(&face, dot(p->out->wo, p->at.N)).x, R = 2 * F / (1 + F);
     (void)place(p, LOBE_REFLECT, gray(R)); /* zeroed: delta, reflectance 1 */
     (void)place(p, LOBE_STRAIGHT, gray(1 - R));
 }
 
-static void add_shaped(const struct point *p, enum lobe_kind kind, double shape)
+static void add_shaped(const struct place *p, enum lobe_kind kind, double shape)
 {
-    struct lobe *l = place(p, kind, color_at(p->s, &p->m->base, p->uv));
+    struct lobe *l = place(p, kind, p->in->color);
     if (l)
         l->shape = shape;
 }
 
-void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
-                       struct vec3 U, bool backfacing, struct lobes *out)
+void lobes_of_inputs(const struct inputs *in, struct vec3 weight, const struct placing *at,
+                     struct lobes *out)
 {
-    struct point p = {s, m, hit->uv, out, {hit->Ns, hit->Ns, U}, backfacing, 1};
-    if (m->alpha_mode == ALPHA_BLEND)
-        p.opacity = number(&p, &m->opacity);
-    switch (m->type) {
+    const struct place p = {in, weight, *at, out};
+    switch (in->bsdf.type) {
     case MATERIAL_ROUGH_CONDUCTOR:
         add_conductor(&p);
         break;
@@ -116,7 +122,7 @@ void lobes_of_material(const struct scene *s, const struct material *m, const st
         add_principled(&p);
         break;
     case MATERIAL_OREN_NAYAR:
-        add_shaped(&p, LOBE_OREN_NAYAR, scalar_at(s, &m->sigma, hit->uv, 0, PI / 2));
+        add_shaped(&p, LOBE_OREN_NAYAR, in->sigma);
         break;
     case MATERIAL_ROUGH_DIELECTRIC:
         add_rough_dielectric(&p);
@@ -125,11 +131,20 @@ void lobes_of_material(const struct scene *s, const struct material *m, const st
         add_thin_dielectric(&p);
         break;
     case MATERIAL_SHEEN:
-        add_shaped(&p, LOBE_SHEEN, scalar_at(s, &m->roughness, hit->uv, 0.25, 1));
+        add_shaped(&p, LOBE_SHEEN, fmax(in->roughness, 0.25));
         break;
     default:
         add_base(&p);
         break;
     }
-    lobes_add(out, LOBE_STRAIGHT, gray(1 - p.opacity), hit->Ns, hit->Ns);
+    lobes_add(out, LOBE_STRAIGHT, sub(gray(1), weight), at->N, at->N);
+}
+
+void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
+                       struct vec3 U, bool backfacing, struct lobes *out)
+{
+    const struct inputs in = inputs_at(s, m, hit->uv, backfacing);
+    const struct placing at = {hit->Ns, hit->Ns, U};
+    double opacity = m->alpha_mode == ALPHA_BLEND ? scalar_at(s, &m->opacity, hit->uv, 0, 1) : 1;
+    lobes_of_inputs(&in, gray(opacity), &at, out);
 }

@@ -347,38 +347,54 @@ static struct vec3 clamp3(struct vec3 v, double low, double high)
     return vec3(clamp(v.x, low, high), clamp(v.y, low, high), clamp(v.z, low, high));
 }
 
-/* Section 19, with a base. */
-static void drive_base(const struct asl_context *c, const struct shading *shading, struct bsdf base,
-                       struct surface *out)
+/* A number that is driven, held within its bounds. */
+static void drive_number(const struct asl_context *c, const struct shading *shading,
+                         enum drive_input input, double low, double high, double *out)
 {
+    struct vec3 v;
+    if (driven(c, shading, input, &v))
+        *out = clamp(v.x, low, high);
+}
+
+/* Section 19, with a base. */
+static void drive_base(const struct asl_context *c, const struct shading *shading,
+                       struct inputs *in, struct vec3 U, struct surface *out)
+{
+    const struct {
+        enum drive_input input;
+        double *number;
+    } units[] = {{DRIVE_ROUGHNESS, &in->roughness},
+                 {DRIVE_METALLIC, &in->bsdf.metallic},
+                 {DRIVE_SPECULAR, &in->bsdf.specular},
+                 {DRIVE_SPECULAR_TINT, &in->specular_tint},
+                 {DRIVE_ANISOTROPY, &in->anisotropy},
+                 {DRIVE_ROTATION, &in->rotation},
+                 {DRIVE_SHEEN, &in->sheen},
+                 {DRIVE_SHEEN_TINT, &in->sheen_tint},
+                 {DRIVE_CLEARCOAT, &in->clearcoat},
+                 {DRIVE_CLEARCOAT_GLOSS, &in->clearcoat_gloss},
+                 {DRIVE_TRANSMISSION, &in->transmission}};
     struct vec3 v, opacity = gray(1), n = out->hit.Ns;
-    struct lobes *l = &out->lobes;
     if (driven(c, shading, DRIVE_BASE_COLOR, &v) || driven(c, shading, DRIVE_REFLECTANCE, &v))
-        base.base = clamp3(v, 0, 1);
-    if (driven(c, shading, DRIVE_ROUGHNESS, &v)) {
-        base.roughness = clamp(v.x, 0, 1);
-        base.alpha = fmax(base.roughness * base.roughness, 0.001);
-    }
-    if (driven(c, shading, DRIVE_METALLIC, &v))
-        base.metallic = clamp(v.x, 0, 1);
-    if (driven(c, shading, DRIVE_SPECULAR, &v))
-        base.specular = clamp(v.x, 0, 1);
+        in->color = in->bsdf.base = clamp3(v, 0, 1);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        drive_number(c, shading, units[i].input, 0, 1, units[i].number);
+    in->bsdf.roughness = in->roughness;
+    in->bsdf.alpha = fmax(in->roughness * in->roughness, 0.001);
+    drive_number(c, shading, DRIVE_IOR, 0.1, 10, &in->ior);
+    in->bsdf.ior = in->ior;
+    drive_number(c, shading, DRIVE_SIGMA, 0, PI / 2, &in->sigma);
     if (driven(c, shading, DRIVE_ETA, &v))
-        base.eta = clamp3(v, 0.001, 100);
+        in->bsdf.eta = clamp3(v, 0.001, 100);
     if (driven(c, shading, DRIVE_K, &v))
-        base.k = clamp3(v, 0, 100);
-    if (driven(c, shading, DRIVE_IOR, &v))
-        base.ior = clamp(v.x, 0.1, 10);
+        in->bsdf.k = clamp3(v, 0, 100);
     if (driven(c, shading, DRIVE_NORMAL, &v))
         n = v;
     if (driven(c, shading, DRIVE_OPACITY, &v))
         opacity = clamp3(v, 0, 1);
     if (driven(c, shading, DRIVE_EMISSION, &v))
         out->emitted = clamp3(v, 0, INFINITY);
-    struct lobe *lobe = lobes_add(l, LOBE_BASE, opacity, n, out->hit.Ns);
-    if (lobe)
-        lobe->base = base;
-    lobes_add(l, LOBE_STRAIGHT, sub(gray(1), opacity), out->hit.Ns, out->hit.Ns);
+    lobes_of_inputs(in, opacity, &(struct placing){n, out->hit.Ns, U}, &out->lobes);
 }
 
 static void log_shading(struct text *log, const struct asl_globals *g, const struct asl_context *c,
@@ -438,7 +454,8 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         return;
     }
     if (m->shading->has_base) {
-        drive_base(c, m->shading, bsdf_at(s, m, out->hit.uv, !out->backfacing), out);
+        struct inputs in = inputs_at(s, m, out->hit.uv, out->backfacing);
+        drive_base(c, m->shading, &in, U, out);
     } else {
         double pdf;
         struct vec3 background =

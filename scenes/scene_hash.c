@@ -71,6 +71,15 @@ static void add_scalar(struct hash *h, const struct scalar_input *s)
     add_u64(h, s->channel);
 }
 
+/* Do the inputs count that only lists of lobes have? */
+static bool has_list_inputs(const struct material *m)
+{
+    bool driven = false;
+    for (int i = DRIVE_SPECULAR_TINT; m->shading && i <= DRIVE_TRANSMISSION; i++)
+        driven = driven || m->shading->drive[i];
+    return driven || material_inputs_are_list(m);
+}
+
 static void add_material(struct hash *h, const struct material *m)
 {
     add_u64(h, (uint64_t)m->type);
@@ -85,7 +94,7 @@ static void add_material(struct hash *h, const struct material *m)
     hash_add(h, m->emission, sizeof m->emission);
     add_u64(h, m->emission_two_sided);
     /* what is as it always was adds nothing: hashes stay what they were */
-    if (material_is_list(m)) {
+    if (has_list_inputs(m)) {
         add_scalar(h, &m->specular);
         add_scalar(h, &m->ior);
 #define ADD(name) add_scalar(h, &m->name);

@@ -320,8 +320,11 @@ static bool is_used(const struct scalar_input *in) { return in->value != 0; }
 
 bool material_is_list(const struct material *m)
 {
-    if (m->shading)
-        return false;
+    return !m->shading && material_inputs_are_list(m);
+}
+
+bool material_inputs_are_list(const struct material *m)
+{
     if (m->alpha_mode == ALPHA_BLEND && !is_number(&m->opacity, 1))
         return true;
     switch (m->type) {
@@ -392,29 +395,27 @@ static const char *const material_types[] = {
 enum { TYPE_SHADER = MATERIAL_TYPE_COUNT, TYPE_INTERFACE };
 static const char *const interface_keys[] = {"type", "medium", NULL};
 static const char *const diffuse_keys[] = {COMMON_KEYS, "type", "reflectance", NULL};
-static const char *const conductor_keys[] = {COMMON_KEYS, "anisotropy", "rotation",  "type", "eta",
-                                             "k",         "metal",      "roughness", NULL};
+static const char *const conductor_keys[] = {COMMON_KEYS, "type",  "anisotropy", "rotation", "eta",
+                                             "k",         "metal", "roughness",  NULL};
 static const char *const ior_keys[] = {COMMON_KEYS, "type", "ior", NULL};
 static const char *const principled_keys[] = {
-    COMMON_KEYS, "specular_tint",   "anisotropy",   "rotation", "sheen", "sheen_tint",
-    "clearcoat", "clearcoat_gloss", "transmission", "ior",      "type",  "base_color",
-    "metallic",  "roughness",       "specular",     NULL};
+    COMMON_KEYS,       "type",         "specular_tint", "anisotropy",
+    "rotation",        "sheen",        "sheen_tint",    "clearcoat",
+    "clearcoat_gloss", "transmission", "ior",           "base_color",
+    "metallic",        "roughness",    "specular",      NULL};
 static const char *const oren_nayar_keys[] = {COMMON_KEYS, "type", "reflectance", "sigma", NULL};
 static const char *const rough_dielectric_keys[] = {COMMON_KEYS, "type", "ior", "roughness", NULL};
 static const char *const sheen_keys[] = {COMMON_KEYS, "type", "reflectance", "roughness", NULL};
-static const struct {
-    const char *const *all;
-    unsigned own; /* keys before "type" */
-} material_keys[MATERIAL_TYPE_COUNT] = {
-    [MATERIAL_DIFFUSE] = {diffuse_keys, COMMON_COUNT},
-    [MATERIAL_MIRROR] = {diffuse_keys, COMMON_COUNT},
-    [MATERIAL_ROUGH_CONDUCTOR] = {conductor_keys, COMMON_COUNT + 2},
-    [MATERIAL_DIELECTRIC] = {ior_keys, COMMON_COUNT},
-    [MATERIAL_PRINCIPLED] = {principled_keys, COMMON_COUNT + 9},
-    [MATERIAL_OREN_NAYAR] = {oren_nayar_keys, COMMON_COUNT},
-    [MATERIAL_ROUGH_DIELECTRIC] = {rough_dielectric_keys, COMMON_COUNT},
-    [MATERIAL_THIN_DIELECTRIC] = {ior_keys, COMMON_COUNT},
-    [MATERIAL_SHEEN] = {sheen_keys, COMMON_COUNT},
+static const char *const *const material_keys[MATERIAL_TYPE_COUNT] = {
+    [MATERIAL_DIFFUSE] = diffuse_keys,
+    [MATERIAL_MIRROR] = diffuse_keys,
+    [MATERIAL_ROUGH_CONDUCTOR] = conductor_keys,
+    [MATERIAL_DIELECTRIC] = ior_keys,
+    [MATERIAL_PRINCIPLED] = principled_keys,
+    [MATERIAL_OREN_NAYAR] = oren_nayar_keys,
+    [MATERIAL_ROUGH_DIELECTRIC] = rough_dielectric_keys,
+    [MATERIAL_THIN_DIELECTRIC] = ior_keys,
+    [MATERIAL_SHEEN] = sheen_keys,
 };
 
 static enum status load_principled(struct loader *l, const struct json *v, struct material *m)
@@ -476,11 +477,11 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
         return expected(d, v, "an object");
     TRY(read_required(d, v, "type", "the type of the material", &type_at));
     TRY(read_choice(d, type_at, material_types, &type));
-    if (type >= MATERIAL_BASE_TYPES)
+    if (type >= MATERIAL_TYPE_COUNT)
         return expected(d, type_at,
-                        "\"diffuse\", \"mirror\", \"rough_conductor\", \"dielectric\" "
-                        "or \"principled\"");
-    TRY(read_object(d, v, material_keys[type].all + material_keys[type].own));
+                        "a material without a shader, of type \"diffuse\", "
+                        "\"principled\" ...");
+    TRY(read_object(d, v, material_keys[type] + COMMON_COUNT));
     *m = material_default((enum material_type)type);
     return load_inputs(l, v, m);
 }
@@ -520,7 +521,7 @@ enum status load_material(struct loader *l, const struct json *v, const char *na
             TRY(load_base(l, base, &m));
         TRY(load_shading(l, v, &m));
     } else {
-        TRY(read_object(d, v, material_keys[type].all));
+        TRY(read_object(d, v, material_keys[type]));
         m = material_default((enum material_type)type);
         TRY(load_inputs(l, v, &m));
         TRY(load_opacity(l, v, &m));

@@ -7,20 +7,33 @@
 #include <string.h>
 
 const struct drive_info drive_infos[DRIVE_COUNT] = {
-#define DIFFUSE    (1u << MATERIAL_DIFFUSE)
-#define MIRROR     (1u << MATERIAL_MIRROR)
-#define CONDUCTOR  (1u << MATERIAL_ROUGH_CONDUCTOR)
-#define DIELECTRIC (1u << MATERIAL_DIELECTRIC)
-#define PRINCIPLED (1u << MATERIAL_PRINCIPLED)
-#define ALL        (DIFFUSE | MIRROR | CONDUCTOR | DIELECTRIC | PRINCIPLED)
+#define DIFFUSE          (1u << MATERIAL_DIFFUSE)
+#define MIRROR           (1u << MATERIAL_MIRROR)
+#define CONDUCTOR        (1u << MATERIAL_ROUGH_CONDUCTOR)
+#define DIELECTRIC       (1u << MATERIAL_DIELECTRIC)
+#define PRINCIPLED       (1u << MATERIAL_PRINCIPLED)
+#define OREN_NAYAR       (1u << MATERIAL_OREN_NAYAR)
+#define ROUGH_DIELECTRIC (1u << MATERIAL_ROUGH_DIELECTRIC)
+#define THIN_DIELECTRIC  (1u << MATERIAL_THIN_DIELECTRIC)
+#define SHEEN            (1u << MATERIAL_SHEEN)
+#define ALL              ((1u << MATERIAL_TYPE_COUNT) - 1)
     [DRIVE_BASE_COLOR] = {"base_color", 3, PRINCIPLED},
-    [DRIVE_REFLECTANCE] = {"reflectance", 3, DIFFUSE | MIRROR},
-    [DRIVE_ROUGHNESS] = {"roughness", 1, CONDUCTOR | PRINCIPLED},
+    [DRIVE_REFLECTANCE] = {"reflectance", 3, DIFFUSE | MIRROR | OREN_NAYAR | SHEEN},
+    [DRIVE_ROUGHNESS] = {"roughness", 1, CONDUCTOR | PRINCIPLED | ROUGH_DIELECTRIC | SHEEN},
     [DRIVE_METALLIC] = {"metallic", 1, PRINCIPLED},
     [DRIVE_SPECULAR] = {"specular", 1, PRINCIPLED},
+    [DRIVE_SPECULAR_TINT] = {"specular_tint", 1, PRINCIPLED},
+    [DRIVE_ANISOTROPY] = {"anisotropy", 1, CONDUCTOR | PRINCIPLED},
+    [DRIVE_ROTATION] = {"rotation", 1, CONDUCTOR | PRINCIPLED},
+    [DRIVE_SHEEN] = {"sheen", 1, PRINCIPLED},
+    [DRIVE_SHEEN_TINT] = {"sheen_tint", 1, PRINCIPLED},
+    [DRIVE_CLEARCOAT] = {"clearcoat", 1, PRINCIPLED},
+    [DRIVE_CLEARCOAT_GLOSS] = {"clearcoat_gloss", 1, PRINCIPLED},
+    [DRIVE_TRANSMISSION] = {"transmission", 1, PRINCIPLED},
     [DRIVE_ETA] = {"eta", 3, CONDUCTOR},
     [DRIVE_K] = {"k", 3, CONDUCTOR},
-    [DRIVE_IOR] = {"ior", 1, DIELECTRIC},
+    [DRIVE_IOR] = {"ior", 1, DIELECTRIC | ROUGH_DIELECTRIC | THIN_DIELECTRIC | PRINCIPLED},
+    [DRIVE_SIGMA] = {"sigma", 1, OREN_NAYAR},
     [DRIVE_NORMAL] = {"normal", 3, ALL},
     [DRIVE_OPACITY] = {"opacity", 3, ALL},
     [DRIVE_EMISSION] = {"emission", 3, ALL},

@@ -158,6 +158,8 @@ static const struct bad table[] = {
     {DRIVEN("\"normal\": \"f.c\""), STATUS_TYPE, "materials.m.drive.normal", "no layer \"f\""},
     {DRIVEN("\"normal\": \"t\""), STATUS_TYPE, "materials.m.drive.normal", "is a string"},
     {DRIVEN(""), STATUS_TYPE, "materials.m.drive", "an output of the shader"},
+    {SHADED("s(output float k = 1) {}", ", \"base\": {\"type\": \"interface\"}, \"drive\": {\"opacity\": \"k\"}"), STATUS_TYPE, "materials.m.base.type", "a material without a shader"},
+    {SHADED("s(output float k = 1) {}", ", \"base\": {\"type\": \"sheen\"}, \"drive\": {\"sigma\": \"k\"}"), STATUS_TYPE, "materials.m.drive.sigma", "expected one of \"reflectance\""},
     {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"diffuse\"}"), STATUS_TYPE, "materials.m", "go together"},
     {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"diffuse\", \"emission\": 1}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.emission", "unknown key"},
     {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"shader\"}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.type", "or \"principled\""},

@@ -113,77 +113,115 @@ K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n
                       v3_mul(v3_scale(w, p->sheen * (1.0f - m)), k_tinted(tint, p->sheen_tint)), n);
 }
 
-/* ---- the other types ------------------------------------------------------------------------ */
+/* ---- inputs --------------------------------------------------------------------------------- */
 
-/* A material at a point. */
-struct k_place {
-    const struct k_scene *sc;
-    K_GLOBAL const struct k_material *m;
-    const struct k_surface *s;
+/* A material's inputs at a point, within their bounds; what a type does not have stands at its
+ * default and is not read. */
+struct k_inputs {
+    uint type;
+    struct k_vec3 base, eta, k;
+    float roughness, metallic, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
+        clearcoat, clearcoat_gloss, transmission, ior, sigma;
     int entering;
-    float opacity;
 };
 
-K_FN float k_unit_input(const struct k_place *p, K_GLOBAL const struct k_scalar *in)
-{
-    return k_clamp01(k_scalar_input(p->sc, in, p->s->u, p->s->v));
-}
-K_FN float k_ior_input(const struct k_place *p)
-{
-    return k_min(k_max(k_scalar_input(p->sc, &p->m->ior, p->s->u, p->s->v), 0.1f), 10.0f);
-}
-K_FN float k_eta_input(const struct k_place *p)
-{
-    float ior = k_ior_input(p);
-    return p->entering ? ior : 1.0f / ior;
-}
+K_FN float k_clamp_ior(float ior) { return k_min(k_max(ior, 0.1f), 10.0f); }
+K_FN float k_clamp_sigma(float sigma) { return k_min(k_max(sigma, 0.0f), K_HALF_PI); }
 K_FN struct k_vec3 k_gray(float x) { return v3(x, x, x); }
 
-K_FN void k_place_base(const struct k_place *p, uint type, struct k_lobes *l)
+K_FN struct k_inputs k_inputs_make(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
+                                   uint type, float u, float v, int entering)
 {
-    struct k_bsdf b = k_bsdf_make(p->sc, p->m, type, p->s->u, p->s->v, p->entering);
-    if (type == K_MATERIAL_DIELECTRIC)
-        b.ior = k_ior_input(p);
-    k_lobes_add_base(l, k_gray(p->opacity), p->s->Ns, &b);
+    struct k_inputs x;
+    x.type = type;
+    x.entering = entering;
+    x.base = k_base_color(sc, m, u, v);
+    x.eta = v3_load(m->eta);
+    x.k = v3_load(m->k);
+#define K_UNIT(name) x.name = k_clamp01(k_scalar_input(sc, &m->name, u, v));
+    K_UNIT(roughness)
+    K_UNIT(metallic)
+    K_UNIT(specular)
+    K_UNIT(specular_tint)
+    K_UNIT(anisotropy)
+    K_UNIT(rotation)
+    K_UNIT(sheen)
+    K_UNIT(sheen_tint)
+    K_UNIT(clearcoat)
+    K_UNIT(clearcoat_gloss)
+    K_UNIT(transmission)
+#undef K_UNIT
+    x.ior = k_clamp_ior(k_scalar_input(sc, &m->ior, u, v));
+    x.sigma = k_clamp_sigma(k_scalar_input(sc, &m->sigma, u, v));
+    return x;
 }
-K_FN void k_place_conductor(const struct k_place *p, struct k_lobes *l)
+/* As a BSDF of section 7. */
+K_FN struct k_bsdf k_inputs_bsdf(const struct k_inputs *x)
 {
-    float anisotropy = k_unit_input(p, &p->m->anisotropy);
-    if (anisotropy == 0.0f) {
-        k_place_base(p, K_MATERIAL_CONDUCTOR, l);
+    struct k_bsdf b;
+    b.type = x->type;
+    b.base = x->base;
+    b.roughness = x->roughness;
+    b.alpha = k_max(x->roughness * x->roughness, 0.001f);
+    b.metallic = x->metallic;
+    b.specular = x->specular;
+    b.ior = x->ior;
+    b.eta = x->eta;
+    b.k = x->k;
+    b.entering = x->entering;
+    return b;
+}
+K_FN float k_inputs_eta(const struct k_inputs *x) { return x->entering ? x->ior : 1.0f / x->ior; }
+
+/* ---- their lobes ---------------------------------------------------------------------------- */
+
+/* Where a material's lobes go: about n, with weight w; U of section 18. */
+struct k_place {
+    struct k_lobes *l;
+    struct k_vec3 w, n, U;
+};
+
+K_FN void k_place_base(const struct k_place *p, const struct k_inputs *x)
+{
+    struct k_bsdf b = k_inputs_bsdf(x);
+    k_lobes_add_base(p->l, p->w, p->n, &b);
+}
+K_FN void k_place_conductor(const struct k_place *p, const struct k_inputs *x)
+{
+    if (x->anisotropy == 0.0f) {
+        k_place_base(p, x);
         return;
     }
-    struct k_lobe *lobe = k_lobes_add(l, K_LOBE_REFLECT, k_gray(p->opacity), p->s->Ns);
+    struct k_lobe *lobe = k_lobes_add(p->l, K_LOBE_REFLECT, p->w, p->n);
     if (!lobe)
         return;
-    k_lobe_set_conductor(lobe, v3_load(p->m->eta), v3_load(p->m->k));
-    k_lobe_brush(lobe, k_unit_input(p, &p->m->roughness), anisotropy,
-                 k_unit_input(p, &p->m->rotation), p->s->along);
+    k_lobe_set_conductor(lobe, x->eta, x->k);
+    k_lobe_brush(lobe, x->roughness, x->anisotropy, x->rotation, p->U);
 }
-K_FN void k_place_principled(const struct k_place *p, struct k_lobes *l)
+K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
 {
-    struct k_principled x;
-    x.base = k_base_color(p->sc, p->m, p->s->u, p->s->v);
-    x.metallic = k_unit_input(p, &p->m->metallic);
-    x.roughness = k_unit_input(p, &p->m->roughness);
-    x.specular = k_unit_input(p, &p->m->specular);
-    x.specular_tint = k_unit_input(p, &p->m->specular_tint);
-    x.anisotropy = k_unit_input(p, &p->m->anisotropy);
-    x.rotation = k_unit_input(p, &p->m->rotation);
-    x.sheen = k_unit_input(p, &p->m->sheen);
-    x.sheen_tint = k_unit_input(p, &p->m->sheen_tint);
-    x.clearcoat = k_unit_input(p, &p->m->clearcoat);
-    x.clearcoat_gloss = k_unit_input(p, &p->m->clearcoat_gloss);
-    x.transmission = k_unit_input(p, &p->m->transmission);
-    x.eta = k_eta_input(p);
-    k_add_principled(l, k_gray(p->opacity), p->s->Ns, p->s->along, &x);
+    struct k_principled all;
+    all.base = x->base;
+    all.metallic = x->metallic;
+    all.roughness = x->roughness;
+    all.specular = x->specular;
+    all.specular_tint = x->specular_tint;
+    all.anisotropy = x->anisotropy;
+    all.rotation = x->rotation;
+    all.sheen = x->sheen;
+    all.sheen_tint = x->sheen_tint;
+    all.clearcoat = x->clearcoat;
+    all.clearcoat_gloss = x->clearcoat_gloss;
+    all.transmission = x->transmission;
+    all.eta = k_inputs_eta(x);
+    k_add_principled(p->l, p->w, p->n, p->U, &all);
 }
-K_FN void k_place_rough_dielectric(const struct k_place *p, struct k_lobes *l)
+K_FN void k_place_rough_dielectric(const struct k_place *p, const struct k_inputs *x)
 {
-    const struct k_vec3 none = k_gray(0.0f), w = k_gray(p->opacity);
-    float eta = k_eta_input(p), r = k_unit_input(p, &p->m->roughness), alpha = r * r;
+    const struct k_vec3 none = k_gray(0.0f);
+    float eta = k_inputs_eta(x), alpha = x->roughness * x->roughness;
     for (uint kind = K_LOBE_REFLECT; kind <= K_LOBE_REFRACT; kind++) {
-        struct k_lobe *lobe = k_lobes_add(l, kind, w, p->s->Ns);
+        struct k_lobe *lobe = k_lobes_add(p->l, kind, p->w, p->n);
         if (!lobe)
             return;
         k_lobe_set_dielectric(lobe, eta);
@@ -192,59 +230,62 @@ K_FN void k_place_rough_dielectric(const struct k_place *p, struct k_lobes *l)
             k_lobe_set_refraction(lobe, eta);
     }
 }
-K_FN void k_place_thin_dielectric(const struct k_place *p, struct k_lobes *l)
+K_FN void k_place_thin_dielectric(const struct k_place *p, const struct k_inputs *x)
 {
-    float F = k_fresnel_dielectric(k_ior_input(p), v3_dot(l->wo, p->s->Ns));
+    float F = k_fresnel_dielectric(x->ior, v3_dot(p->l->wo, p->l->N));
     float R = (2.0f * F) / (1.0f + F);
-    (void)k_lobes_add(l, K_LOBE_REFLECT, k_gray(R * p->opacity), p->s->Ns);
-    (void)k_lobes_add(l, K_LOBE_STRAIGHT, k_gray((1.0f - R) * p->opacity), p->s->Ns);
+    (void)k_lobes_add(p->l, K_LOBE_REFLECT, v3_scale(p->w, R), p->n);
+    (void)k_lobes_add(p->l, K_LOBE_STRAIGHT, v3_scale(p->w, 1.0f - R), p->n);
 }
-K_FN void k_place_shaped(const struct k_place *p, uint kind, float shape, struct k_lobes *l)
+K_FN void k_place_shaped(const struct k_place *p, const struct k_inputs *x, uint kind, float shape)
 {
-    struct k_vec3 w = v3_scale(k_base_color(p->sc, p->m, p->s->u, p->s->v), p->opacity);
-    struct k_lobe *lobe = k_lobes_add(l, kind, w, p->s->Ns);
+    struct k_lobe *lobe = k_lobes_add(p->l, kind, v3_mul(x->base, p->w), p->n);
     if (lobe)
         lobe->shape = shape;
+}
+
+/* Adds the lobes that section 28 makes of the inputs. */
+K_FN void k_inputs_lobes(const struct k_inputs *x, const struct k_place *p)
+{
+    switch (x->type) {
+    case K_MATERIAL_CONDUCTOR:
+        k_place_conductor(p, x);
+        break;
+    case K_MATERIAL_PRINCIPLED:
+        k_place_principled(p, x);
+        break;
+    case K_MATERIAL_OREN_NAYAR:
+        k_place_shaped(p, x, K_LOBE_OREN_NAYAR, x->sigma);
+        break;
+    case K_MATERIAL_ROUGH_DIELECTRIC:
+        k_place_rough_dielectric(p, x);
+        break;
+    case K_MATERIAL_THIN_DIELECTRIC:
+        k_place_thin_dielectric(p, x);
+        break;
+    case K_MATERIAL_SHEEN:
+        k_place_shaped(p, x, K_LOBE_SHEEN, k_max(x->roughness, 0.25f));
+        break;
+    default:
+        k_place_base(p, x);
+        break;
+    }
 }
 
 /* Adds the material's lobes to a list that was started; s has its normals turned. */
 K_FN void k_material_lobes(const struct k_scene *sc, const struct k_surface *s, int entering,
                            struct k_lobes *l)
 {
+    K_GLOBAL const struct k_material *m = sc->materials + s->material;
+    float opacity = k_clamp01(k_scalar_input(sc, &m->opacity, s->u, s->v));
+    struct k_inputs x = k_inputs_make(sc, m, m->type - K_MATERIAL_LISTED, s->u, s->v, entering);
     struct k_place p;
-    p.sc = sc;
-    p.m = sc->materials + s->material;
-    p.s = s;
-    p.entering = entering;
-    p.opacity = 1.0f;
-    p.opacity = k_unit_input(&p, &p.m->opacity);
-    uint type = p.m->type - K_MATERIAL_LISTED;
-    switch (type) {
-    case K_MATERIAL_CONDUCTOR:
-        k_place_conductor(&p, l);
-        break;
-    case K_MATERIAL_PRINCIPLED:
-        k_place_principled(&p, l);
-        break;
-    case K_MATERIAL_OREN_NAYAR:
-        k_place_shaped(&p, K_LOBE_OREN_NAYAR,
-                       k_min(k_max(k_scalar_input(sc, &p.m->sigma, s->u, s->v), 0.0f), K_HALF_PI),
-                       l);
-        break;
-    case K_MATERIAL_ROUGH_DIELECTRIC:
-        k_place_rough_dielectric(&p, l);
-        break;
-    case K_MATERIAL_THIN_DIELECTRIC:
-        k_place_thin_dielectric(&p, l);
-        break;
-    case K_MATERIAL_SHEEN:
-        k_place_shaped(&p, K_LOBE_SHEEN, k_max(k_unit_input(&p, &p.m->roughness), 0.25f), l);
-        break;
-    default:
-        k_place_base(&p, type, l);
-        break;
-    }
-    (void)k_lobes_add(l, K_LOBE_STRAIGHT, k_gray(1.0f - p.opacity), s->Ns);
+    p.l = l;
+    p.w = k_gray(opacity);
+    p.n = s->Ns;
+    p.U = s->along;
+    k_inputs_lobes(&x, &p);
+    (void)k_lobes_add(l, K_LOBE_STRAIGHT, k_gray(1.0f - opacity), s->Ns);
 }
 
 #endif

@@ -26,10 +26,10 @@ struct k_globals {
 #define A_TOO_MANY_CLOSURES 0xFFFFFFFFu /* in place of a loop's number */
 
 /* Runs group `group` of the scene: adds its lobes and what it emits; args: where its argument area
- * begins. b: the base, for shaders that drive one. Returns 0, or 1 + the number of the loop that
- * does not end. */
+ * begins. base: its inputs, for shaders that drive one. Returns 0, or 1 + the number of the loop
+ * that does not end. */
 A_CALL uint k_shade(K_GLOBAL const uint *words, uint group, uint args, const struct k_globals *g,
-                    struct k_bsdf b, struct k_lobes *l);
+                    const struct k_inputs *base, struct k_lobes *l);
 
 /* ---- globals -------------------------------------------------------------------------------- */
 
@@ -168,53 +168,55 @@ K_FN struct k_vec3 k_driven(uint x, uint y, uint z)
     return v3(k_finite(v.x) ? v.x : 0.0f, k_finite(v.y) ? v.y : 0.0f, k_finite(v.z) ? v.z : 0.0f);
 }
 struct k_drives {
-    struct k_bsdf b;
-    struct k_vec3 n, opacity, emission;
+    struct k_inputs in;
+    struct k_vec3 n, U, opacity, emission;
 };
-K_FN struct k_drives k_drives_start(struct k_bsdf b, struct k_vec3 N)
+K_FN struct k_drives k_drives_start(const struct k_inputs *base, const struct k_globals *g)
 {
     struct k_drives d;
-    d.b = b;
-    d.n = N;
+    d.in = *base;
+    d.n = g->N;
+    d.U = g->along;
     d.opacity = K_ONE;
     d.emission = v3(0.0f, 0.0f, 0.0f);
     return d;
 }
-/* By the names of docs/scenes.md: v's first channel for a float. */
-K_FN void k_drive_base_color(struct k_drives *d, struct k_vec3 v)
-{
-    d->b.base = k_clamp3(v, 0.0f, 1.0f);
-}
-K_FN void k_drive_reflectance(struct k_drives *d, struct k_vec3 v)
-{
-    d->b.base = k_clamp3(v, 0.0f, 1.0f);
-}
-K_FN void k_drive_roughness(struct k_drives *d, struct k_vec3 v)
-{
-    d->b.roughness = k_clamp01(v.x);
-    d->b.alpha = k_max(d->b.roughness * d->b.roughness, 0.001f);
-}
-K_FN void k_drive_metallic(struct k_drives *d, struct k_vec3 v) { d->b.metallic = k_clamp01(v.x); }
-K_FN void k_drive_specular(struct k_drives *d, struct k_vec3 v) { d->b.specular = k_clamp01(v.x); }
-K_FN void k_drive_eta(struct k_drives *d, struct k_vec3 v)
-{
-    d->b.eta = k_clamp3(v, 0.001f, 100.0f);
-}
-K_FN void k_drive_k(struct k_drives *d, struct k_vec3 v) { d->b.k = k_clamp3(v, 0.0f, 100.0f); }
-K_FN void k_drive_ior(struct k_drives *d, struct k_vec3 v)
-{
-    d->b.ior = k_min(k_max(v.x, 0.1f), 10.0f);
-}
-K_FN void k_drive_normal(struct k_drives *d, struct k_vec3 v) { d->n = v; }
-K_FN void k_drive_opacity(struct k_drives *d, struct k_vec3 v)
-{
-    d->opacity = k_clamp3(v, 0.0f, 1.0f);
-}
-K_FN void k_drive_emission(struct k_drives *d, struct k_vec3 v) { d->emission = k_weight(v); }
+/* X(name, field, value): what a shader can drive by the names of docs/scenes.md, and what becomes
+ * of an output v; its first channel for a float. */
+#define K_DRIVES(X)                                                                                \
+    X(base_color, in.base, k_clamp3(v, 0.0f, 1.0f))                                                \
+    X(reflectance, in.base, k_clamp3(v, 0.0f, 1.0f))                                               \
+    X(roughness, in.roughness, k_clamp01(v.x))                                                     \
+    X(metallic, in.metallic, k_clamp01(v.x))                                                       \
+    X(specular, in.specular, k_clamp01(v.x))                                                       \
+    X(specular_tint, in.specular_tint, k_clamp01(v.x))                                             \
+    X(anisotropy, in.anisotropy, k_clamp01(v.x))                                                   \
+    X(rotation, in.rotation, k_clamp01(v.x))                                                       \
+    X(sheen, in.sheen, k_clamp01(v.x))                                                             \
+    X(sheen_tint, in.sheen_tint, k_clamp01(v.x))                                                   \
+    X(clearcoat, in.clearcoat, k_clamp01(v.x))                                                     \
+    X(clearcoat_gloss, in.clearcoat_gloss, k_clamp01(v.x))                                         \
+    X(transmission, in.transmission, k_clamp01(v.x))                                               \
+    X(eta, in.eta, k_clamp3(v, 0.001f, 100.0f))                                                    \
+    X(k, in.k, k_clamp3(v, 0.0f, 100.0f))                                                          \
+    X(ior, in.ior, k_clamp_ior(v.x))                                                               \
+    X(sigma, in.sigma, k_clamp_sigma(v.x))                                                         \
+    X(normal, n, v)                                                                                \
+    X(opacity, opacity, k_clamp3(v, 0.0f, 1.0f))                                                   \
+    X(emission, emission, k_weight(v))
+#define K_DRIVE(name, field, value)                                                                \
+    K_FN void k_drive_##name(struct k_drives *d, struct k_vec3 v) { d->field = value; }
+K_DRIVES(K_DRIVE)
+#undef K_DRIVE
 K_FN void k_drives_finish(const struct k_drives *d, struct k_lobes *l)
 {
+    struct k_place p;
+    p.l = l;
+    p.w = d->opacity;
+    p.n = d->n;
+    p.U = d->U;
     l->emitted = d->emission;
-    k_lobes_add_base(l, d->opacity, d->n, &d->b);
+    k_inputs_lobes(&d->in, &p);
     k_lobes_add(l, K_LOBE_STRAIGHT,
                 v3(1.0f - d->opacity.x, 1.0f - d->opacity.y, 1.0f - d->opacity.z), l->N);
 }
@@ -229,8 +231,8 @@ K_FN uint k_shade_surface(const struct k_scene *sc, const struct k_arrival *from
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_globals g = k_globals_make(sc, from, hit, s, backfacing, turned, m->surface_area);
-    struct k_bsdf b = k_bsdf_make(sc, m, m->type, s->u, s->v, !backfacing);
-    uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, b, l);
+    struct k_inputs base = k_inputs_make(sc, m, m->type, s->u, s->v, !backfacing);
+    uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, &base, l);
     if (!k_is_black(l->background)) {
         float pdf_w;
         l->emitted = v3_add(l->emitted, v3_mul(l->background, k_env_eval(sc, from->d, &pdf_w)));

@@ -144,7 +144,7 @@ K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scal
 {
     if (s->texture < 0)
         return s->value;
-    if (K_HAS(LOBES))
+    if (K_HAS(LOBES) || K_HAS(SHADERS)) /* which look many inputs up */
         return s->value * k_texture_channel_apart(sc->textures, sc->texels, (uint)s->texture,
                                                   s->channel, u, v);
     return s->value * k_texture_channel(sc, (uint)s->texture, s->channel, u, v);

@@ -98,8 +98,7 @@ enum material_type {
     MATERIAL_ROUGH_CONDUCTOR,
     MATERIAL_DIELECTRIC,
     MATERIAL_PRINCIPLED,
-    MATERIAL_BASE_TYPES, /* section 7's end here: these can be the base of a shader's */
-    MATERIAL_OREN_NAYAR = MATERIAL_BASE_TYPES,
+    MATERIAL_OREN_NAYAR,
     MATERIAL_ROUGH_DIELECTRIC,
     MATERIAL_THIN_DIELECTRIC,
     MATERIAL_SHEEN,
@@ -115,9 +114,18 @@ enum drive_input {
     DRIVE_ROUGHNESS,
     DRIVE_METALLIC,
     DRIVE_SPECULAR,
+    DRIVE_SPECULAR_TINT,
+    DRIVE_ANISOTROPY,
+    DRIVE_ROTATION,
+    DRIVE_SHEEN,
+    DRIVE_SHEEN_TINT,
+    DRIVE_CLEARCOAT,
+    DRIVE_CLEARCOAT_GLOSS,
+    DRIVE_TRANSMISSION,
     DRIVE_ETA,
     DRIVE_K,
     DRIVE_IOR,
+    DRIVE_SIGMA,
     DRIVE_NORMAL,
     DRIVE_OPACITY,
     DRIVE_EMISSION,
@@ -209,6 +217,8 @@ struct material {
 };
 /* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */
 bool material_is_list(const struct material *m);
+/* The same of its type and inputs, whether a shader drives them or not. */
+bool material_inputs_are_list(const struct material *m);
 
 /* Primitive ids: triangles are 0 .. triangle_count-1, then spheres, then disks, then the triangles
  * of instances. */
