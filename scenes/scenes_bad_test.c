@@ -127,8 +127,7 @@ static const struct bad table[] = {
     {MAT("{\"type\": \"thin_dielectric\", \"roughness\": 0.5}"), STATUS_TYPE, "materials.m.roughness", "unknown key"},
     {MAT("{\"type\": \"diffuse\", \"opacity\": 2}"), STATUS_RANGE, "materials.m.opacity", "from 0 to 1"},
     {MAT("{\"type\": \"diffuse\", \"alpha_mode\": \"blnd\"}"), STATUS_TYPE, "materials.m.alpha_mode", "did you mean \"blend\"?"},
-    {SHADED("s(output float r = 0) {}", ", \"base\": {\"type\": \"principled\", \"clearcoat\": 1}, \"drive\": {\"roughness\": \"r\"}"), STATUS_TYPE, "materials.m.base.clearcoat", "unknown key"},
-    {SHADED("s(output float r = 0) {}", ", \"base\": {\"type\": \"sheen\"}, \"drive\": {\"roughness\": \"r\"}"), STATUS_TYPE, "materials.m.base.type", "or \"principled\""},
+    {SHADED("s(output float r = 0) {}", ", \"base\": {\"type\": \"principled\", \"sigma\": 1}, \"drive\": {\"roughness\": \"r\"}"), STATUS_TYPE, "materials.m.base.sigma", "unknown key"},
     /* shaders */
     {SHADED("s() {}", ""), STATUS_TYPE, "materials.m", "the shader sets no Ci"},
     {SHADED("s() { Ci = diffuse(M); }", ""), STATUS_TYPE, "materials.m.source", "table.json:source:1:28: "},
@@ -162,7 +161,7 @@ static const struct bad table[] = {
     {SHADED("s(output float k = 1) {}", ", \"base\": {\"type\": \"sheen\"}, \"drive\": {\"sigma\": \"k\"}"), STATUS_TYPE, "materials.m.drive.sigma", "expected one of \"reflectance\""},
     {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"diffuse\"}"), STATUS_TYPE, "materials.m", "go together"},
     {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"diffuse\", \"emission\": 1}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.emission", "unknown key"},
-    {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"shader\"}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.type", "or \"principled\""},
+    {SHADED("s() { Ci = diffuse(N); }", ", \"base\": {\"type\": \"shader\"}, \"drive\": {}"), STATUS_TYPE, "materials.m.base.type", "a material without a shader"},
     {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"y\": 1}"), STATUS_TYPE, "materials.m.parameters.y", "no parameter \"y\""},
     {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": \"1\"}"), STATUS_TYPE, "materials.m.parameters.x", "expected a number"},
     {SHADED("s(float x = 1) { Ci = x * diffuse(N); }", ", \"parameters\": {\"x\": [1, 2]}"), STATUS_TYPE, "materials.m.parameters.x[1]", "a float: 1 values"},
