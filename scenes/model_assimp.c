@@ -1,5 +1,6 @@
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
+#include "model_derived.h"
 #include "model_source.h"
 
 #include <math.h>
@@ -239,9 +240,9 @@ static void read_uv_transform(const struct aiMaterial *from, enum aiTextureType 
     }
 }
 
-/* The name of the material's texture of this kind; NULL if it has none. */
-static const char *texture_of(struct reading *r, const struct aiMaterial *from,
-                              enum aiTextureType type, bool data)
+/* The material's texture of this kind; false if it has none. */
+static bool find_texture(struct reading *r, const struct aiMaterial *from, enum aiTextureType type,
+                         bool data, struct source_texture *t)
 {
     struct source *s = r->s;
     struct aiString path;
@@ -252,29 +253,36 @@ static const char *texture_of(struct reading *r, const struct aiMaterial *from,
     if (aiGetMaterialTexture(from, type, 0, &path, &mapping, &channel, NULL, NULL, wrap, NULL) !=
             AI_SUCCESS ||
         path.length == 0)
-        return NULL;
+        return false;
     if (mapping != aiTextureMapping_UV || channel != 0) {
         source_note(s, "the texture %.200s: it does not go by the first texture coordinates",
                     path.data);
-        return NULL;
+        return false;
     }
-    struct source_texture t;
-    memset(&t, 0, sizeof t);
-    t.wrap_u = wrap_of(wrap[0]);
-    t.wrap_v = wrap_of(wrap[1]);
-    t.data = data;
-    read_uv_transform(from, type, &t);
+    memset(t, 0, sizeof *t);
+    t->wrap_u = wrap_of(wrap[0]);
+    t->wrap_v = wrap_of(wrap[1]);
+    t->data = data;
+    read_uv_transform(from, type, t);
     const struct aiTexture *inner = inner_texture(r->scene, path.data);
     if (!inner)
-        source_texture_file(s, &t, path.data);
+        source_texture_file(s, t, path.data);
     else if (inner->mHeight == 0)
-        t.image = source_image(s, inner->pcData, inner->mWidth);
+        t->image = source_image(s, inner->pcData, inner->mWidth);
     else if (inner->mWidth > UINT16_MAX || inner->mHeight > UINT16_MAX)
         source_refuse(s, STATUS_LIMIT, "%s holds an image of %ux%u pixels", s->path, inner->mWidth,
                       inner->mHeight);
     else
-        t.image = image_of_texels(s, inner);
-    return source_texture(s, &t);
+        t->image = image_of_texels(s, inner);
+    return true;
+}
+
+/* Its name; NULL if it has none. */
+static const char *texture_of(struct reading *r, const struct aiMaterial *from,
+                              enum aiTextureType type, bool data)
+{
+    struct source_texture t;
+    return find_texture(r, from, type, data, &t) ? source_texture(r->s, &t) : NULL;
 }
 
 /* ---- materials ------------------------------------------------------------------------------ */
@@ -375,6 +383,13 @@ static void write_normal_map(struct reading *r, const struct aiMaterial *from)
     const char *map = texture_of(r, from, aiTextureType_NORMALS, true);
     if (!map)
         map = texture_of(r, from, aiTextureType_NORMAL_CAMERA, true);
+    struct source_texture bump; /* MTL has no other word for normals, and Blender writes it */
+    if (!map && find_texture(r, from, aiTextureType_HEIGHT, true, &bump)) {
+        if (derived_has_normals(r->s, &bump))
+            map = source_texture(r->s, &bump);
+        else
+            source_note(r->s, "bump maps of heights");
+    }
     if (!map)
         return;
     json_key(w, "normal_map");
@@ -390,7 +405,6 @@ static void note_the_rest(struct reading *r, const struct aiMaterial *from)
         const char *what;
     } maps[] = {{aiTextureType_SPECULAR, "specular maps"},
                 {aiTextureType_AMBIENT, "ambient maps"},
-                {aiTextureType_HEIGHT, "bump maps of heights"},
                 {aiTextureType_SHININESS, "maps of shininess"},
                 {aiTextureType_DISPLACEMENT, "displacement maps"},
                 {aiTextureType_LIGHTMAP, "light maps"},

@@ -1,6 +1,7 @@
 /* Materials of glTF 2 in the words of scene files (docs/scenes.md, Model files, says which becomes
  * what). What has no counterpart is noted. */
 #define _GNU_SOURCE
+#include "model_derived.h"
 #include "model_gltf.h"
 
 #include <math.h>
@@ -77,29 +78,36 @@ static bool read_image(struct gltf *g, const struct json *texture, struct source
     return true;
 }
 
-/* The name of the texture that object[key] says; NULL when there is none. */
-static const char *texture_of(struct gltf *g, const struct json *object, const char *key,
-                              uint32_t set, bool data)
+/* The texture that object[key] says; false when there is none. */
+static bool find_texture(struct gltf *g, const struct json *object, const char *key, uint32_t set,
+                         bool data, struct source_texture *t)
 {
     const struct json *info = gltf_get(g, object, key, JSON_OBJECT);
     const struct json *texture = info ? gltf_item(g, info, "index", &g->textures) : NULL;
     if (!texture)
-        return NULL;
+        return false;
     if (coordinates_of(g, info) != set) {
         source_note(g->s, "textures by a second set of coordinates in one material (%s)", key);
-        return NULL;
+        return false;
     }
     const struct json *sampler = gltf_item(g, texture, "sampler", &g->samplers);
+    memset(t, 0, sizeof *t);
+    if (!read_image(g, texture, t))
+        return false;
+    t->wrap_u = wrap_of(g, sampler, "wrapS");
+    t->wrap_v = wrap_of(g, sampler, "wrapT");
+    t->nearest = gltf_number(g, sampler, "magFilter", 9729) == 9728;
+    t->data = data;
+    read_transform(g, info, t);
+    return true;
+}
+
+/* Its name; NULL when there is none. */
+static const char *texture_of(struct gltf *g, const struct json *object, const char *key,
+                              uint32_t set, bool data)
+{
     struct source_texture t;
-    memset(&t, 0, sizeof t);
-    if (!read_image(g, texture, &t))
-        return NULL;
-    t.wrap_u = wrap_of(g, sampler, "wrapS");
-    t.wrap_v = wrap_of(g, sampler, "wrapT");
-    t.nearest = gltf_number(g, sampler, "magFilter", 9729) == 9728;
-    t.data = data;
-    read_transform(g, info, &t);
-    return source_texture(g->s, &t);
+    return find_texture(g, object, key, set, data, &t) ? source_texture(g->s, &t) : NULL;
 }
 
 /* The set that most of a material's look goes by. */
@@ -147,36 +155,43 @@ static void write_metallic_roughness(struct surface *u, const struct json *pbr)
     source_scalar(u->w, "roughness", clamp01(gltf_number(g, pbr, "roughnessFactor", 1)), map, "g");
 }
 
-static double brightness(const double c[3])
+/* The maps, texel by texel. False if there are none that can be read together. */
+static bool write_glossiness_maps(struct surface *u, const struct json *old)
 {
-    return sqrt(0.299 * c[0] * c[0] + 0.587 * c[1] * c[1] + 0.114 * c[2] * c[2]);
+    struct gltf *g = u->g;
+    struct source_texture diffuse, gloss, base, data;
+    struct derived_gloss d = {.glossiness = clamp01(gltf_number(g, old, "glossinessFactor", 1)),
+                              .specular = {1, 1, 1}};
+    read_color(g, old, "specularFactor", d.specular);
+    memcpy(d.diffuse, u->base, sizeof d.diffuse);
+    if (find_texture(g, old, "diffuseTexture", u->set, false, &diffuse))
+        d.diffuse_map = &diffuse;
+    if (find_texture(g, old, "specularGlossinessTexture", u->set, false, &gloss))
+        d.gloss_map = &gloss;
+    if (!derive_from_glossiness(g->s, &d, &base, &data))
+        return false;
+    const char *map = source_texture(g->s, &data);
+    source_color(u->w, "base_color", (double[]){1, 1, 1}, source_texture(g->s, &base));
+    source_scalar(u->w, "metallic", 1, map, "b");
+    source_scalar(u->w, "roughness", 1, map, "g");
+    return true;
 }
 
-/* Khronos' conversion of specular-glossiness: the metallic share is the root of the equation that
- * makes diffuse and specular brightness what they are, with F0 = 0.04 for the rest. */
 static void write_specular_glossiness(struct surface *u, const struct json *old)
 {
-    static const double F0 = 0.04;
     struct gltf *g = u->g;
     double specular[3] = {1, 1, 1}, color[3];
-    read_color(g, old, "specularFactor", specular);
     bool mapped = gltf_get(g, old, "specularGlossinessTexture", JSON_OBJECT) != NULL;
+    if ((mapped || u->base_map) && write_glossiness_maps(u, old))
+        return;
     if (mapped)
-        source_note(g->s, "maps of specular and glossiness");
-    double rest = 1 - largest(specular), d = brightness(u->base), s = brightness(specular);
-    double metallic = 0;
-    if (s >= F0 && !mapped) {
-        double b = d * rest / (1 - F0) + s - 2 * F0, c = F0 - s;
-        metallic = clamp01((-b + sqrt(fmax(0, b * b - 4 * F0 * c))) / (2 * F0));
-    }
-    double m2 = metallic * metallic;
-    for (int c = 0; c < 3; c++) {
-        double diffuse = u->base[c] * rest / (1 - F0) / fmax(1 - metallic, 1e-6);
-        double metal = (specular[c] - F0 * (1 - metallic)) / fmax(metallic, 1e-6);
-        color[c] = mapped || u->base_map ? u->base[c] : clamp01(diffuse + (metal - diffuse) * m2);
-    }
-    source_color(u->w, "base_color", color, u->base_map);
-    json_key_number(u->w, "metallic", u->base_map ? 0 : metallic);
+        source_note(g->s, "maps of specular and glossiness that cannot be read, or lie differently "
+                          "from those of the colour");
+    read_color(g, old, "specularFactor", specular);
+    double metallic = derived_metal(u->base, specular, color);
+    bool plain = mapped || u->base_map;
+    source_color(u->w, "base_color", plain ? u->base : color, u->base_map);
+    json_key_number(u->w, "metallic", plain ? 0 : metallic);
     json_key_number(u->w, "roughness",
                     mapped ? 0.5 : 1 - clamp01(gltf_number(g, old, "glossinessFactor", 1)));
     if (u->base_map && !mapped)
@@ -205,6 +220,21 @@ static void write_specular(struct surface *u)
         source_scalar(u->w, "specular", clamp01(value), map, "a");
 }
 
+static void write_coat_gloss(struct surface *u, const struct json *coat)
+{
+    struct gltf *g = u->g;
+    double roughness = clamp01(gltf_number(g, coat, "clearcoatRoughnessFactor", 0));
+    struct source_texture map, gloss;
+    bool mapped = find_texture(g, coat, "clearcoatRoughnessTexture", u->set, true, &map);
+    if (mapped && derive_coat_gloss(g->s, &map, roughness, &gloss)) {
+        source_scalar(u->w, "clearcoat_gloss", 1, source_texture(g->s, &gloss), "r");
+        return;
+    }
+    if (mapped)
+        source_note(g->s, "a map of a clear coat's roughness that cannot be read");
+    json_key_number(u->w, "clearcoat_gloss", derived_gloss_of(roughness));
+}
+
 static void write_coats(struct surface *u)
 {
     struct gltf *g = u->g;
@@ -212,20 +242,21 @@ static void write_coats(struct surface *u)
                       *sheen = gltf_extension(g, u->material, "KHR_materials_sheen");
     double clearcoat = clamp01(gltf_number(g, coat, "clearcoatFactor", 0));
     if (clearcoat > 0) {
-        /* alpha from 0.1 (gloss 0) to 0.001 (gloss 1), Burley 2012 */
-        double r = clamp01(gltf_number(g, coat, "clearcoatRoughnessFactor", 0));
         source_scalar(u->w, "clearcoat", clearcoat,
                       texture_of(g, coat, "clearcoatTexture", u->set, true), "r");
-        json_key_number(u->w, "clearcoat_gloss", clamp01((0.1 - r * r) / 0.099));
-        if (gltf_get(g, coat, "clearcoatRoughnessTexture", JSON_OBJECT))
-            source_note(g->s, "maps of a clear coat's roughness");
+        write_coat_gloss(u, coat);
         if (gltf_get(g, coat, "clearcoatNormalTexture", JSON_OBJECT))
             source_note(g->s, "normal maps of clear coats");
     }
     double color[3] = {0, 0, 0};
     read_color(g, sheen, "sheenColorFactor", color);
     if (largest(color) > 0) {
-        json_key_number(u->w, "sheen", largest(color));
+        /* its strength, by the channel that has most of it */
+        const char *channel = color[0] == largest(color)   ? "r"
+                              : color[1] == largest(color) ? "g"
+                                                           : "b";
+        source_scalar(u->w, "sheen", largest(color),
+                      texture_of(g, sheen, "sheenColorTexture", u->set, false), channel);
         json_key_number(u->w, "sheen_tint", color[0] == color[1] && color[1] == color[2] ? 0 : 1);
         source_note(g->s, "the colour and roughness of sheen (Burley's has its strength, tinted by "
                           "the base colour)");
@@ -240,11 +271,12 @@ static void write_anisotropy(struct surface *u)
     if (strength == 0)
         return;
     double turns = gltf_number(g, e, "anisotropyRotation", 0) / (2 * M_PI);
-    json_key_number(u->w, "anisotropy", strength);
+    source_scalar(u->w, "anisotropy", strength, texture_of(g, e, "anisotropyTexture", u->set, true),
+                  "b");
     if (isfinite(turns))
         json_key_number(u->w, "rotation", turns - floor(turns));
     if (gltf_get(g, e, "anisotropyTexture", JSON_OBJECT))
-        source_note(g->s, "maps of anisotropy");
+        source_note(g->s, "the direction in maps of anisotropy (its strength is)");
 }
 
 /* True if light goes through. */

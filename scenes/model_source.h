@@ -68,6 +68,7 @@ struct source {
     size_t image_count, image_cap;
     char **noted;
     size_t noted_count, noted_cap;
+    uint64_t derived_texels;        /* by model_derived.c so far */
     struct source_names *names[3];  /* in use: of materials, textures, groups */
     struct json_writer description; /* by source_write, as is what follows */
     unsigned char *map;
