@@ -226,6 +226,86 @@ static void test_extensions(void **state)
     scene_free(i.scene);
 }
 
+static const uint8_t *bytes_of(const struct imported *i, int32_t texture)
+{
+    assert_true(texture >= 0);
+    const struct image *im = &i->scene->textures[texture].image;
+    assert_true(im->format == TEXEL_U8 && im->channels == 3 && im->width == 2 && im->height == 1);
+    return im->texels;
+}
+
+/* Maps that are computed: Khronos' conversion, which for a black diffuse colour is all metal of the
+ * specular one, and for a specular one below 0.04 no metal with d (1 - s)/0.96. */
+static void test_glossiness_maps(void **state)
+{
+    (void)state;
+    static const uint8_t diffuse[6] = {0, 0, 0, 128, 128, 128};
+    write_png("a.png", diffuse);
+    /* TGA of 32 bits, blue first: gold with alpha 255; (56, 56, 56) with 127 */
+    static const uint8_t tga[26] = {0, 0, 2, 0,  0,    0,  0,   0,   0,   0,  0,  0,  2,
+                                    0, 1, 0, 32, 0x28, 86, 195, 255, 255, 56, 56, 56, 127};
+    write_bytes("none.png", tga, sizeof tga);
+    static const char material[] =
+        "\"alphaMode\": \"BLEND\", \"extensions\": {\"KHR_materials_pbrSpecularGlossiness\": "
+        "{\"glossinessFactor\": 0.8, \"diffuseTexture\": {\"index\": 2}, "
+        "\"specularGlossinessTexture\": {\"index\": 1%s}}}";
+    struct imported i = import_material(arena_printf(&arena, material, ""), TEXTURES);
+    const struct material *m = material_of(&i, "m");
+    const uint8_t *base = bytes_of(&i, m->base.texture), *data = bytes_of(&i, m->metallic.texture);
+    assert_int_equal(i.import.note_count, 0);
+    assert_true(near3(m->base.value, 1, 1, 1) && i.scene->textures[m->base.texture].image.srgb);
+    assert_false(i.scene->textures[m->metallic.texture].image.srgb);
+    assert_int_equal(m->roughness.texture, m->metallic.texture);
+    assert_true(m->metallic.channel == 2 && m->roughness.channel == 1);
+    static const uint8_t gold[3] = {255, 195, 86};
+    assert_memory_equal(base, gold, 3);
+    assert_true(data[2] == 255 && data[1] == 51); /* roughness 0.2 */
+    double gray = srgb_encode(srgb_decode(128 / 255.0) * (1 - srgb_decode(56 / 255.0)) / 0.96);
+    assert_int_equal(base[3], (int)(gray * 255 + 0.5));
+    assert_true(data[5] == 0 && data[4] == (int)((1 - 0.8 * 127 / 255) * 255 + 0.5));
+    assert_true(m->opacity.texture >= 0 && m->opacity.texture != m->base.texture); /* the file's */
+    scene_free(i.scene);
+    /* maps that lie differently cannot be joined */
+    i = import_material(arena_printf(&arena, material,
+                                     ", \"extensions\": {\"KHR_texture_transform\": {\"scale\": "
+                                     "[2, 2]}}"),
+                        TEXTURES);
+    assert_true(noted(&i, "specular and glossiness"));
+    scene_free(i.scene);
+    unlink(path_of("none.png"));
+}
+
+static void test_layer_maps(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[6] = {7, 0, 9, 8, 255, 10};
+    write_png("a.png", rgb);
+    struct imported i = import_material(
+        "\"extensions\": {\"KHR_materials_clearcoat\": {\"clearcoatFactor\": 0.5, "
+        "\"clearcoatTexture\": {\"index\": 2}, \"clearcoatRoughnessFactor\": 0.3, "
+        "\"clearcoatRoughnessTexture\": {\"index\": 2}}, \"KHR_materials_anisotropy\": "
+        "{\"anisotropyStrength\": 0.4, \"anisotropyTexture\": {\"index\": 2}}, "
+        "\"KHR_materials_sheen\": {\"sheenColorFactor\": [0.1, 0.7, 0.2], \"sheenColorTexture\": "
+        "{\"index\": 2}}, \"KHR_materials_specular\": {\"specularTexture\": {\"index\": 2}}, "
+        "\"KHR_materials_transmission\": {\"transmissionFactor\": 0.6, \"transmissionTexture\": "
+        "{\"index\": 2}}}",
+        TEXTURES);
+    const struct material *m = material_of(&i, "m");
+    /* gloss = (0.1 - r^2)/0.099: of roughness 0 more than 1, of 0.3 0.101 */
+    const uint8_t *gloss = bytes_of(&i, m->clearcoat_gloss.texture);
+    assert_true(gloss[0] == 255 && gloss[3] == (int)(0.01 / 0.099 * 255 + 0.5));
+    assert_true(near((double)m->clearcoat_gloss.value, 1) && m->clearcoat_gloss.channel == 0);
+    assert_true(near((double)m->clearcoat.value, 0.5) && m->clearcoat.texture >= 0);
+    assert_true(near((double)m->anisotropy.value, 0.4) && m->anisotropy.texture >= 0 &&
+                m->anisotropy.channel == 2);
+    assert_true(near((double)m->sheen.value, 0.7) && m->sheen.texture >= 0 &&
+                m->sheen.channel == 1);
+    assert_true(m->specular.texture >= 0 && m->specular.channel == 3);
+    assert_true(near((double)m->transmission.value, 0.6) && m->transmission.texture >= 0);
+    assert_true(noted(&i, "direction in maps of anisotropy") && noted(&i, "sheen"));
+    scene_free(i.scene);
+}
+
 /* The file's lookup of a texture, in its own words: T R S (u, v), v downwards, the turn
  * counter-clockwise as seen; against ours. */
 static void test_texture_transform(void **state)
@@ -582,6 +662,54 @@ static void test_mtl(void **state)
 }
 
 /* The same tetrahedron, written in every way that PLY and STL have. */
+/* MTL's extension for physically based materials as Blender writes it, with words that Assimp 5.2.5
+ * refuses; bump maps that hold normals and such that hold heights; maps of Ks; names with spaces.
+ */
+static void test_mtl_physical(void **state)
+{
+    (void)state;
+    static const uint8_t normals[6] = {128, 128, 255, 218, 128, 218},
+                         gray[6] = {9, 9, 9, 200, 200, 200};
+    write_png("n.png", normals);
+    write_png("my map.png", gray);
+    write_text("p.mtl", "newmtl first one \nPr 0.3\nPm 0.7\nPs 0.4\nPc 0.5\nPcr 0.2\n  aniso 0.6\n"
+                        "anisor 0.25\nmap_Bump -bm 1.0 n.png\n"
+                        "newmtl second\nKd 1 1 1\nKs 0.5 0.5 0.5\nNs 225\nmap_Ks my map.png\n"
+                        "aniso 0.5\nmap_Bump my map.png\nmap_Kd sub folder\\my map.png\n");
+    write_text("p.obj",
+               "mtllib p.mtl\nv 0 0 0\nv 4 0 0\nv 4 4 0\nv 2 1 0\nv 0 4 0\nvt 0 0\nvt 1 0\n"
+               "vt 1 1\nusemtl first one\nf -5/-3 -4/-2 -3/-1 -2/-3 -1/-2\n"
+               "usemtl second\nf 1/1 2/2 3/3\n");
+    struct imported i = import_file("p.obj");
+    const struct material *m = material_of(&i, "first one");
+    assert_int_equal(m->type, MATERIAL_PRINCIPLED);
+    assert_true(near((double)m->roughness.value, 0.3) && near((double)m->metallic.value, 0.7) &&
+                near((double)m->sheen.value, 0.4) && near((double)m->clearcoat.value, 0.5));
+    assert_true(near((double)m->clearcoat_gloss.value, 0.06 / 0.099));
+    assert_true(near((double)m->anisotropy.value, 0.6) && near((double)m->rotation.value, 0.25));
+    assert_true(m->normal_map.present);
+    m = material_of(&i, "second");
+    assert_true(near((double)m->roughness.value, 0.5) && near((double)m->specular.value, 0.5) &&
+                m->specular.texture >= 0 && m->base.texture >= 0);
+    assert_true(!m->normal_map.present && noted(&i, "bump maps of heights"));
+    /* the arrow's area, 8 + 2: its fourth corner is turned in; cut as a fan it would overlap */
+    double area = 0;
+    const struct scene *s = i.scene;
+    assert_int_equal(s->triangle_count, 4 + 2); /* and the lamp that is made */
+    for (size_t t = 0; t < 3; t++) {
+        double v[3][3];
+        for (int k = 0; k < 3; k++)
+            vertex_of(s, t, k, v[k]);
+        double twice =
+            (v[1][0] - v[0][0]) * (v[2][1] - v[0][1]) - (v[1][1] - v[0][1]) * (v[2][0] - v[0][0]);
+        assert_true(twice > 0);
+        area += twice / 2;
+    }
+    /* by the corners in turn (Gauss): half of 0 + 16 - 4 + 8 + 0 */
+    assert_true(near(area, 10));
+    scene_free(i.scene);
+}
+
 static const float corners[4][3] = {{0, 0, 0}, {2, 0, 0}, {0, 3, 0}, {0, 0, 4}};
 static const int32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
@@ -688,6 +816,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metallic_roughness),
         cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_glossiness_maps),
+        cmocka_unit_test(test_layer_maps),
         cmocka_unit_test(test_texture_transform),
         cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_primitives),
@@ -696,6 +826,7 @@ int main(void)
         cmocka_unit_test(test_framing),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_mtl),
+        cmocka_unit_test(test_mtl_physical),
         cmocka_unit_test(test_ply_stl),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include <assimp/cfileio.h>
 #include <assimp/cimport.h>
 #include <assimp/config.h>
 #include <assimp/material.h>
@@ -27,6 +28,11 @@ struct reading {
         uint32_t count;
     } * *lists;
     struct transform *camera_at, *light_at; /* of the nodes with their names */
+    struct anisotropy {                     /* of MTL's materials */
+        struct anisotropy *next;
+        char name[256];
+        double strength, rotation;
+    } * anisotropies;
 };
 
 /* ---- meshes --------------------------------------------------------------------------------- */
@@ -315,7 +321,31 @@ static double largest(const double c[3]) { return fmax(c[0], fmax(c[1], c[2])); 
  * exponent is 900 (1 - roughness)^2. */
 static double phong_roughness(double exponent) { return 1 - sqrt(fmin(exponent, 900)) / 30; }
 
-static void write_surface(struct reading *r, const struct aiMaterial *from)
+/* What MTL's extension for physically based materials and others say besides. */
+static void write_layers(struct reading *r, const struct aiMaterial *from, const char *name)
+{
+    struct json_writer *w = &r->s->materials;
+    double sheen[3] = {0}, x, roughness = 0;
+    if (get_number(from, AI_MATKEY_CLEARCOAT_FACTOR, 0, 1, &x) && x > 0) {
+        get_number(from, AI_MATKEY_CLEARCOAT_ROUGHNESS_FACTOR, 0, 1, &roughness);
+        json_key_number(w, "clearcoat", x);
+        json_key_number(w, "clearcoat_gloss", derived_gloss_of(roughness));
+    }
+    if (get_number(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 0, 1, &sheen[0])) {
+        get_color(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 1, sheen);
+        if (largest(sheen) > 0)
+            json_key_number(w, "sheen", largest(sheen));
+    }
+    const struct anisotropy *a = r->anisotropies;
+    while (a && strcmp(a->name, name) != 0)
+        a = a->next;
+    if (a && a->strength > 0) {
+        json_key_number(w, "anisotropy", source_clamp(a->strength, 0, 1));
+        json_key_number(w, "rotation", a->rotation - floor(a->rotation));
+    }
+}
+
+static void write_surface(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     struct json_writer *w = &r->s->materials;
     double base[3] = {0.5, 0.5, 0.5}, metallic = 0, roughness = 1, Ks[3] = {0}, Ns = 0, x;
@@ -342,10 +372,14 @@ static void write_surface(struct reading *r, const struct aiMaterial *from)
     if (physical) {
         source_scalar(w, "metallic", metal_map && !has_metallic ? 1 : metallic, metal_map, "r");
         source_scalar(w, "roughness", roughness, rough_map, "r");
+        write_layers(r, from, name);
     } else if (phong) {
         json_key_number(w, "roughness", phong_roughness(Ns));
-        json_key_number(w, "specular", largest(Ks));
+        source_scalar(w, "specular", largest(Ks), texture_of(r, from, aiTextureType_SPECULAR, true),
+                      "r");
     }
+    if (!phong && aiGetMaterialTextureCount(from, aiTextureType_SPECULAR) > 0)
+        source_note(r->s, "specular maps");
 }
 
 static void write_opacity(struct reading *r, const struct aiMaterial *from, const char *name)
@@ -403,8 +437,7 @@ static void note_the_rest(struct reading *r, const struct aiMaterial *from)
     static const struct {
         enum aiTextureType type;
         const char *what;
-    } maps[] = {{aiTextureType_SPECULAR, "specular maps"},
-                {aiTextureType_AMBIENT, "ambient maps"},
+    } maps[] = {{aiTextureType_AMBIENT, "ambient maps"},
                 {aiTextureType_SHININESS, "maps of shininess"},
                 {aiTextureType_DISPLACEMENT, "displacement maps"},
                 {aiTextureType_LIGHTMAP, "light maps"},
@@ -431,7 +464,7 @@ static void read_materials(struct reading *r)
         aiGetMaterialString(from, AI_MATKEY_NAME, &name);
         r->number[i] = s->material_count;
         source_material_begin(s, name.data);
-        write_surface(r, from);
+        write_surface(r, from, name.data);
         write_opacity(r, from, name.data);
         write_emission(r, from);
         write_normal_map(r, from);
@@ -499,6 +532,117 @@ static void read_lights(struct reading *r)
     }
 }
 
+/* ---- files of OBJ --------------------------------------------------------------------------- */
+
+/* Assimp 5.2.5 refuses MTL files that say "aniso" or "anisor", which Blender writes: it takes the
+ * rest of the word for a number. So MTL files pass through here without those lines. */
+struct memory_file {
+    struct aiFile file;
+    char *data;
+    size_t size, at;
+};
+
+static struct memory_file *memory_file(struct aiFile *f)
+{
+    return (struct memory_file *)f->UserData;
+}
+
+static size_t file_read_items(struct aiFile *f, char *to, size_t size, size_t count)
+{
+    struct memory_file *m = memory_file(f);
+    size_t n = size ? (m->size - m->at) / size : 0;
+    n = n < count ? n : count;
+    memcpy(to, m->data + m->at, n * size);
+    m->at += n * size;
+    return n;
+}
+
+static size_t file_write_items(struct aiFile *f, const char *from, size_t size, size_t count)
+{
+    (void)f, (void)from, (void)size, (void)count;
+    return 0;
+}
+
+static size_t file_tell(struct aiFile *f) { return memory_file(f)->at; }
+static size_t file_size(struct aiFile *f) { return memory_file(f)->size; }
+static void file_flush(struct aiFile *f) { (void)f; }
+
+static enum aiReturn file_seek(struct aiFile *f, size_t offset, enum aiOrigin origin)
+{
+    struct memory_file *m = memory_file(f);
+    size_t from = origin == aiOrigin_CUR ? m->at : origin == aiOrigin_END ? m->size : 0;
+    if (offset > m->size - from)
+        return aiReturn_FAILURE;
+    m->at = from + offset;
+    return aiReturn_SUCCESS;
+}
+
+/* One line, whose first letter becomes a comment if Assimp cannot read it. */
+static void take_line(struct reading *r, char *line, char *name)
+{
+    char word[16];
+    double value;
+    char *at = line + strspn(line, " \t");
+    if (strncmp(at, "newmtl", 6) == 0) {
+        at += 6 + strspn(at + 6, " \t");
+        snprintf(name, 256, "%.*s", (int)strcspn(at, "\r\n"), at);
+        for (size_t n = strlen(name); n && strchr(" \t", name[n - 1]); n--)
+            name[n - 1] = '\0';
+        return;
+    }
+    if (sscanf(at, "%15s %lf", word, &value) < 1 || strncmp(word, "aniso", 5) != 0)
+        return;
+    bool turned = strcmp(word, "anisor") == 0;
+    at[0] = '#';
+    if (sscanf(at, "%*s %lf", &value) != 1 || !isfinite(value))
+        return;
+    struct anisotropy *a = r->anisotropies;
+    if (!a || strcmp(a->name, name) != 0) {
+        a = source_alloc(r->s, 1, sizeof *a);
+        snprintf(a->name, sizeof a->name, "%s", name);
+        a->next = r->anisotropies;
+        r->anisotropies = a;
+    }
+    *(turned ? &a->rotation : &a->strength) = value;
+}
+
+static void take_anisotropy(struct reading *r, char *text)
+{
+    char name[256] = "";
+    for (char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        take_line(r, line, name);
+}
+
+static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)
+{
+    struct reading *r = (struct reading *)io->UserData;
+    size_t n = strlen(path);
+    char *data;
+    size_t size;
+    if (strchr(mode, 'w') || file_read(&r->s->arena, path, 0, &data, &size, NULL) != STATUS_OK)
+        return NULL;
+    if (n > 4 && strcasecmp(path + n - 4, ".mtl") == 0)
+        take_anisotropy(r, data);
+    struct memory_file *m = source_alloc(r->s, 1, sizeof *m);
+    *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
+                               file_flush, (aiUserData)m},
+                              data,
+                              size,
+                              0};
+    return &m->file;
+}
+
+static void close_file(struct aiFileIO *io, struct aiFile *f) { (void)io, (void)f; }
+
+static const struct aiScene *import_file(struct reading *r, const struct aiPropertyStore *settings)
+{
+    struct aiFileIO io = {open_file, close_file, (aiUserData)r};
+    const char *path = r->s->path;
+    size_t n = strlen(path);
+    bool obj = n > 4 && strcasecmp(path + n - 4, ".obj") == 0;
+    return aiImportFileExWithProperties(path, 0, obj ? &io : NULL, settings);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Assimp's own words, but for C++'s. */
@@ -516,7 +660,7 @@ void source_read_assimp(struct source *s)
         aiSetImportPropertyInteger(settings, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);
     /* No post-processing that welds, sorts or adds: measured on 1,048,352 triangles of PLY, this
      * reads in 0.27 s with 70 MB at peak. */
-    r.scene = aiImportFileExWithProperties(s->path, 0, NULL, settings);
+    r.scene = import_file(&r, settings);
     if (!r.scene)
         source_refuse(s, STATUS_PARSE, "cannot read the model %s: %s", s->path, trouble());
     bool polygons = false;
