@@ -580,8 +580,6 @@ static enum aiReturn file_seek(struct aiFile *f, size_t offset, enum aiOrigin or
 /* One line, whose first letter becomes a comment if Assimp cannot read it. */
 static void take_line(struct reading *r, char *line, char *name)
 {
-    char word[16];
-    double value;
     char *at = line + strspn(line, " \t");
     if (strncmp(at, "newmtl", 6) == 0) {
         at += 6 + strspn(at + 6, " \t");
@@ -590,11 +588,13 @@ static void take_line(struct reading *r, char *line, char *name)
             name[n - 1] = '\0';
         return;
     }
-    if (sscanf(at, "%15s %lf", word, &value) < 1 || strncmp(word, "aniso", 5) != 0)
+    if (strncmp(at, "aniso", 5) != 0)
         return;
-    bool turned = strcmp(word, "anisor") == 0;
+    bool turned = at[5] == 'r';
+    char *number = at + (turned ? 6 : 5), *end;
+    double value = strtod(number, &end);
     at[0] = '#';
-    if (sscanf(at, "%*s %lf", &value) != 1 || !isfinite(value))
+    if (end == number || !isfinite(value))
         return;
     struct anisotropy *a = r->anisotropies;
     if (!a || strcmp(a->name, name) != 0) {

@@ -147,14 +147,13 @@ bool derive_coat_gloss(struct source *s, const struct source_texture *map, doubl
     struct image im;
     if (!read_map(s, map, &im) || !take_texels(s, im.width, im.height))
         return false;
-    size_t n = (size_t)im.width * im.height;
-    uint8_t *out = source_alloc(s, n, 3);
-    for (size_t i = 0; i < n; i++) {
-        double rgba[4];
-        texel_of(&im, ((double)(i % im.width) + 0.5) / im.width,
-                 ((double)(i / im.width) + 0.5) / im.height, rgba);
-        memset(out + 3 * i, byte_of(derived_gloss_of(clamp01(rgba[1] * roughness))), 3);
-    }
+    uint8_t *out = source_alloc(s, (size_t)im.width * im.height, 3), *to = out;
+    for (uint32_t y = 0; y < im.height; y++)
+        for (uint32_t x = 0; x < im.width; x++, to += 3) {
+            double rgba[4];
+            texel_of(&im, (x + 0.5) / im.width, (y + 0.5) / im.height, rgba);
+            memset(to, byte_of(derived_gloss_of(clamp01(rgba[1] * roughness))), 3);
+        }
     return make_texture(s, map, true, im.width, im.height, out, gloss);
 }
 
@@ -165,12 +164,13 @@ bool derived_has_normals(struct source *s, const struct source_texture *map)
     if (!read_map(s, map, &im) || im.channels < 3)
         return false;
     int normals = 0;
-    for (int i = 0; i < SIDE * SIDE; i++) {
-        double rgba[4], length = 0;
-        texel_of(&im, (i % SIDE + 0.5) / SIDE, (i / SIDE + 0.5) / SIDE, rgba);
-        for (int c = 0; c < 3; c++)
-            length += (2 * rgba[c] - 1) * (2 * rgba[c] - 1);
-        normals += rgba[2] > 0.5 && fabs(sqrt(length) - 1) < 0.1; /* 8 bits, and compression */
-    }
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            double rgba[4], length = 0;
+            texel_of(&im, (x + 0.5) / SIDE, (y + 0.5) / SIDE, rgba);
+            for (int c = 0; c < 3; c++)
+                length += (2 * rgba[c] - 1) * (2 * rgba[c] - 1);
+            normals += rgba[2] > 0.5 && fabs(sqrt(length) - 1) < 0.1; /* 8 bits, and compression */
+        }
     return normals > SIDE * SIDE * 9 / 10;
 }
