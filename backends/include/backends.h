@@ -133,9 +133,9 @@ enum status device_open(const char *id, struct device **out, struct error *err);
 void device_close(struct device *d); /* accepts NULL; frees everything of it */
 const struct device_info *device_describe(const struct device *d);
 
-/* Whether device_load keeps the trees of large scenes in the cache folder and takes them from there,
- * for many processes that load the same scenes. Off at first, so that load_times say what building
- * takes. For the whole process; call it before any device_load. */
+/* Whether device_load keeps the trees of large scenes in the cache folder and takes them from
+ * there, for many processes that load the same scenes. Off at first, so that load_times say what
+ * building takes. For the whole process; call it before any device_load. */
 void trees_keep(bool keep);
 
 /* Builds the acceleration structure, lays the scene out and uploads it; replaces a scene loaded
