@@ -338,14 +338,15 @@ enum status kernel_material(struct run_context *c, struct error *err)
 
 /* ---- distributions ------------------------------------------------------------------- */
 
-/* Cells over the sphere about the mirror direction r of wo: rings in the angle psi from r, their
- * edges where a GGX lobe of that alpha has its quantiles (psi about 2 alpha sqrt(q / (1 - q))),
- * mixed with even rings for wide lobes; sectors in azimuth. */
+/* Cells over a hemisphere about a direction r in it, wo's mirror direction or the refracted one:
+ * rings in the angle psi from r, their edges where a GGX lobe of that alpha has its quantiles (psi
+ * about 2 alpha sqrt(q / (1 - q))), mixed with even rings for wide lobes; sectors in azimuth. */
 enum { RINGS = 20, SECTORS = 12, CELLS = RINGS * SECTORS, NODES = 24 };
 
 struct grid {
     double edge[RINGS + 1];
-    double axis[3][3]; /* s, t, mirror direction */
+    double axis[3][3]; /* s, t, the direction in the middle */
+    double side;       /* 1: of the hemisphere above the surface; -1: of the one below */
 };
 
 static int by_value(const void *a, const void *b)
@@ -354,10 +355,10 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void grid_make(struct grid *g, const double wo[3], double alpha)
+static void grid_make(struct grid *g, const double r[3], double alpha)
 {
-    const double r[3] = {-wo[0], -wo[1], wo[2]};
     vec_frame(r, g->axis);
+    g->side = r[2] < 0 ? -1 : 1;
     for (int i = 0; i <= RINGS; i++) {
         if (i % 2) {
             double q = (double)i / (RINGS + 1);
@@ -408,24 +409,51 @@ static double integrate_cell(const struct run_context *c, uint32_t material, con
             double w = gauss_weight[i % 4] * gauss_weight[k % 4] * 16 / (NODES * NODES) * slope *
                        (2 * PI / SECTORS) * sin(psi);
             vec_to_world(wi, g->axis, l);
-            if (!(wi[2] > 0))
+            if (!(wi[2] * g->side > 0))
                 continue;
             reference_bsdf_eval(c->reference, material, uv, wo, wi, f, &pdf);
             sum += pdf * w;
             for (int j = 0; j < 3; j++)
-                f_cos[j] += f[j] * wi[2] * w;
+                f_cos[j] += f[j] * fabs(wi[2]) * w;
         }
     return sum;
 }
 
-/* Expected share of each cell; returns their sum. */
+/* Does light go through it, other than straight? */
+static bool refracts(const struct material *m)
+{
+    return m->type == MATERIAL_ROUGH_DIELECTRIC || m->transmission.value > 0;
+}
+
+/* The grids of a material seen from wo, entering: returns 1, or 2 where light is refracted. Normals
+ * that turn by an angle turn reflected light by twice that, refracted light by (1 - 1/ior) of it
+ * (at normal incidence). */
+static size_t grids_make(const struct scene *s, uint32_t material, const double wo[3],
+                         struct grid g[2])
+{
+    const struct material *m = &s->materials[material];
+    const double uv[2] = {0.5, 0.5}, alpha = material_alpha(s, material, uv);
+    const double mirrored[3] = {-wo[0], -wo[1], wo[2]};
+    grid_make(&g[0], mirrored, alpha);
+    if (!refracts(m))
+        return 1;
+    const double ior = m->ior.value;
+    const double bent[3] = {-wo[0] / ior, -wo[1] / ior,
+                            -sqrt(fmax(0, 1 - (1 - wo[2] * wo[2]) / (ior * ior)))};
+    grid_make(&g[1], bent, alpha * fmax(0.05, fabs(1 - 1 / ior) / 2));
+    return 2;
+}
+
+/* Expected share of each cell of the grids; returns their sum. */
 static double integrate(const struct run_context *c, uint32_t material, const double wo[3],
-                        struct grid *g, double *cells, double f_cos[3])
+                        struct grid *g, size_t grids, double *cells, double f_cos[3])
 {
     double total = 0;
     f_cos[0] = f_cos[1] = f_cos[2] = 0;
-    for (int cell = 0; cell < CELLS; cell++)
-        total += cells[cell] = integrate_cell(c, material, wo, g, cell, f_cos);
+    for (size_t k = 0; k < grids; k++)
+        for (int cell = 0; cell < CELLS; cell++)
+            total += cells[k * CELLS + (size_t)cell] =
+                integrate_cell(c, material, wo, &g[k], cell, f_cos);
     return total;
 }
 
@@ -449,12 +477,12 @@ static enum status draw(struct run_context *c, uint32_t material, const double w
     return case_probe(c, PROBE_BSDF_SAMPLE, in, n, out, err);
 }
 
-/* Can directions above the surface say all of it? */
+/* Is all that it does a matter of directions above the surface? */
 static bool is_opaque(const struct material *m)
 {
     return m->type != MATERIAL_MIRROR && m->type != MATERIAL_DIELECTRIC &&
-           m->type != MATERIAL_ROUGH_DIELECTRIC && m->type != MATERIAL_THIN_DIELECTRIC &&
-           m->transmission.value == 0 && (m->alpha_mode == ALPHA_OPAQUE || m->opacity.value == 1);
+           m->type != MATERIAL_THIN_DIELECTRIC && !refracts(m) &&
+           (m->alpha_mode == ALPHA_OPAQUE || m->opacity.value == 1);
 }
 
 /* Lobes narrow one way only are finer than the grid, whose cells are round. */
@@ -464,8 +492,47 @@ static bool is_resolved(const struct scene *s, uint32_t material)
     return s->materials[material].anisotropy.value == 0 || material_alpha(s, material, uv) > 0.02;
 }
 
+/* Has it a density of directions, one that the grids resolve? What goes straight on beside it is a
+ * cell of its own. */
+static bool is_counted(const struct run_context *c, uint32_t material)
+{
+    const struct material *m = &c->scene->materials[material];
+    return m->type == type_of_case(c) && (is_opaque(m) || refracts(m)) &&
+           is_resolved(c->scene, material);
+}
+
 static const double cosines[] = {0.98, 0.7, 0.35, 0.1};
 enum { ANGLES = sizeof cosines / sizeof *cosines, DRAWS = 1 << 14 };
+
+/* Counts of the device's samples in the cells of the grids against the reference's density; the
+ * last cell has those that fail and those of delta lobes. */
+static enum status count_directions(struct run_context *c, uint32_t m, uint32_t k,
+                                    struct chi_square *t, struct error *err)
+{
+    struct grid g[2];
+    double wo[3], wi[3], share[2 * CELLS], f_cos[3];
+    double expected[2 * CELLS + 1], observed[2 * CELLS + 1] = {0};
+    uint32_t *out;
+    polar(wo, cosines[k], 0.7 + k);
+    for (int i = 0; i < 3; i++)
+        wo[i] = (double)(float)wo[i];
+    const size_t grids = grids_make(c->scene, m, wo, g), cells = grids * CELLS;
+    double total = integrate(c, m, wo, g, grids, share, f_cos);
+    enum status s = draw(c, m, wo, DRAWS, 0xc41 + 64 * m + k, &out, err);
+    if (s != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < DRAWS; i++) {
+        get(wi, out + 9 * i + 2, 3);
+        const size_t below = grids == 2 && wi[2] < 0;
+        const bool counts = out[9 * i] && !out[9 * i + 1];
+        observed[counts ? below * CELLS + (size_t)grid_cell(&g[below], wi) : cells]++;
+    }
+    for (size_t i = 0; i < cells; i++)
+        expected[i] = share[i] * DRAWS;
+    expected[cells] = fmax(0, 1 - total) * DRAWS;
+    chi_square_test(observed, expected, cells + 1, 5, t);
+    return STATUS_OK;
+}
 
 enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err)
 {
@@ -475,46 +542,25 @@ enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err)
     if (s != STATUS_OK)
         return s;
     for (uint32_t m = 0; m < c->scene->material_count; m++)
-        if (c->scene->materials[m].type == type_of_case(c) && is_opaque(&c->scene->materials[m]) &&
-            is_resolved(c->scene, m))
-            tests += ANGLES;
-    for (uint32_t m = 0; m < c->scene->material_count; m++) {
-        if (c->scene->materials[m].type != type_of_case(c) || !is_opaque(&c->scene->materials[m]) ||
-            !is_resolved(c->scene, m))
+        tests += is_counted(c, m) ? ANGLES : 0;
+    for (uint32_t i = 0; i < ANGLES * c->scene->material_count; i++) {
+        const uint32_t m = i / ANGLES, k = i % ANGLES;
+        struct chi_square t;
+        if (!is_counted(c, m))
             continue;
-        for (uint32_t k = 0; k < ANGLES; k++) {
-            struct grid g;
-            struct chi_square t;
-            double wo[3], wi[3], share[CELLS], expected[CELLS + 1], observed[CELLS + 1] = {0},
-                                                                                     f_cos[3];
-            const double uv[2] = {0.5, 0.5};
-            uint32_t *out;
-            polar(wo, cosines[k], 0.7 + k);
-            for (int i = 0; i < 3; i++)
-                wo[i] = (double)(float)wo[i];
-            grid_make(&g, wo, material_alpha(c->scene, m, uv));
-            double total = integrate(c, m, wo, &g, share, f_cos);
-            if ((s = draw(c, m, wo, DRAWS, 0xc41 + 64 * m + k, &out, err)) != STATUS_OK)
-                return s;
-            for (size_t i = 0; i < DRAWS; i++) {
-                get(wi, out + 9 * i + 2, 3);
-                observed[out[9 * i] ? grid_cell(&g, wi) : CELLS]++;
-            }
-            for (int i = 0; i < CELLS; i++)
-                expected[i] = share[i] * DRAWS;
-            expected[CELLS] = fmax(0, 1 - total) * DRAWS; /* samples that fail */
-            chi_square_test(observed, expected, CELLS + 1, 5, &t);
-            c->compared += t.cells;
-            least = fmin(least, t.p);
-            if (t.p < level_share(level, tests))
-                return case_fail(c,
-                                 "material %s, cos %.2f: chi-square %.1f over %zu cells, p = %.2g, "
-                                 "level %.2g (Sidak, %zu tests); "
-                                 "ring %zu sector %zu has %.0f samples, expected %.1f",
-                                 c->scene->materials[m].name, cosines[k], t.statistic, t.cells, t.p,
-                                 level_share(level, tests), tests, t.worst / SECTORS,
-                                 t.worst % SECTORS, t.worst_observed, t.worst_expected);
-        }
+        if ((s = count_directions(c, m, k, &t, err)) != STATUS_OK)
+            return s;
+        c->compared += t.cells;
+        least = fmin(least, t.p);
+        if (t.p < level_share(level, tests))
+            return case_fail(c,
+                             "material %s, cos %.2f: chi-square %.1f over %zu cells, p = %.2g, "
+                             "level %.2g (Sidak, %zu tests); %s, "
+                             "ring %zu sector %zu has %.0f samples, expected %.1f",
+                             c->scene->materials[m].name, cosines[k], t.statistic, t.cells, t.p,
+                             level_share(level, tests), tests, t.worst >= CELLS ? "below" : "above",
+                             t.worst % CELLS / SECTORS, t.worst % SECTORS, t.worst_observed,
+                             t.worst_expected);
     }
     return case_pass(c, "%zu tests of %d samples each, least p %.3g (level %.2g together)", tests,
                      (int)DRAWS, least, level);
@@ -533,15 +579,13 @@ enum status kernel_bsdf_furnace(struct run_context *c, struct error *err)
         if (!is_opaque(&c->scene->materials[m]))
             continue;
         for (uint32_t k = 0; k < ANGLES; k++) {
-            struct grid g;
+            struct grid g[2];
             double wo[3], share[CELLS], f_cos[3], sum[3] = {0}, squares[3] = {0};
-            const double uv[2] = {0.5, 0.5};
             uint32_t *out = NULL;
             polar(wo, cosines[k], 0.3 + k);
             for (int i = 0; i < 3; i++)
                 wo[i] = (double)(float)wo[i];
-            grid_make(&g, wo, material_alpha(c->scene, m, uv));
-            integrate(c, m, wo, &g, share, f_cos);
+            integrate(c, m, wo, g, grids_make(c->scene, m, wo, g), share, f_cos);
             if ((s = draw(c, m, wo, DRAWS, 0xf00 + 64 * m + k, &out, err)) != STATUS_OK || !out)
                 return s;
             for (size_t i = 0; i < DRAWS; i++)
