@@ -10,7 +10,7 @@ static char progress_text[] = "rendering";
 
 struct render_command {
     struct render_options common;
-    const char *out, *preview, *pass_list, *tone_text;
+    const char *out, *preview, *pass_list, *tone_text, *light_choice, *mis;
     double exposure, timeout_s, error_target;
     unsigned passes; /* to be written */
     enum tone tone;
@@ -402,6 +402,10 @@ int cmd_render(int argc, char **argv)
          "reference only: pixels stop early at this relative error, 0.02 say (biased: protocol, "
          "section 29)",
          NULL},
+        {"--light-choice", OPTION_STRING, &cmd.light_choice, "WORD",
+         "power or tree (default: the scene's)", NULL},
+        {"--mis", OPTION_STRING, &cmd.mis, "WORD",
+         "power or balance heuristic (default: the scene's)", NULL},
         {"--timeout", OPTION_DOUBLE, &cmd.timeout_s, "S",
          "give up after so many seconds of rendering", NULL},
     };
@@ -446,6 +450,8 @@ int cmd_render(int argc, char **argv)
         s = scene_resolve(&a, argv[1], &path, &err);
     if (s == STATUS_OK)
         s = scene_load(path, &scene, &err);
+    if (s == STATUS_OK)
+        s = scene_set_sampling(scene, cmd.light_choice, cmd.mis, &err);
     if (s == STATUS_OK) {
         const char *device = cmd.common.devices.count ? cmd.common.devices.items[0] : "native";
         struct render_job job;

@@ -247,13 +247,17 @@ static bool parse_pixel(const char *text, uint32_t xy[2])
 int cmd_replay(int argc, char **argv)
 {
     struct render_options common;
-    const char *pixel = NULL;
+    const char *pixel = NULL, *light_choice = NULL, *mis = NULL;
     uint32_t sample = 0, xy[2] = {0, 0};
     render_options_init(&common);
     const struct option options[] = {
         {"--pixel", OPTION_STRING, &pixel, "X,Y", "the pixel, from 0,0 at the top left (needed)",
          NULL},
         {"--sample", OPTION_UINT, &sample, "S", "the sample's index (default 0)", NULL},
+        {"--light-choice", OPTION_STRING, &light_choice, "WORD",
+         "power or tree (default: the scene's)", NULL},
+        {"--mis", OPTION_STRING, &mis, "WORD", "power or balance heuristic (default: the scene's)",
+         NULL},
     };
     const struct command_line line = {
         .usage = "isophote replay SCENE --device ID --pixel X,Y [--sample S] [options]",
@@ -292,6 +296,8 @@ int cmd_replay(int argc, char **argv)
         s = scene_resolve(&a, argv[1], &path, &err);
     if (s == STATUS_OK)
         s = scene_load(path, &scene, &err);
+    if (s == STATUS_OK)
+        s = scene_set_sampling(scene, light_choice, mis, &err);
     if (s == STATUS_OK) {
         render_job_fill(&common, scene, &job);
         if (xy[0] >= job.width || xy[1] >= job.height)

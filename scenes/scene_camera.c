@@ -180,12 +180,14 @@ enum status load_film(struct loader *l, const struct json *v)
     return crop ? load_crop(&l->d, crop, l->scene) : STATUS_OK;
 }
 
+/* By enum light_choice and enum mis_heuristic. */
+static const char *const choices[] = {"power", "tree", NULL};
+static const char *const heuristics[] = {"power", "balance", NULL};
+
 enum status load_render(struct loader *l, const struct json *v)
 {
     static const char *const keys[] = {"spp",          "max_depth", "rr_depth", "seed",
                                        "light_choice", "mis",       "clamp",    NULL};
-    static const char *const choices[] = {"power", "tree", NULL};
-    static const char *const heuristics[] = {"power", "balance", NULL};
     int choice = LIGHT_CHOICE_POWER, mis = MIS_POWER;
     int64_t spp = 64, max_depth = 8, rr_depth = 5, seed = 0;
     if (v) {
@@ -205,5 +207,29 @@ enum status load_render(struct loader *l, const struct json *v)
     s->seed = (uint64_t)seed;
     s->light_choice = (enum light_choice)choice;
     s->mis = (enum mis_heuristic)mis;
+    return STATUS_OK;
+}
+
+/* Which of two words, or `own` where none is given; -1: neither. */
+static int word_of_two(const char *const words[2], const char *word, int own)
+{
+    if (!word)
+        return own;
+    return strcmp(word, words[0]) == 0 ? 0 : strcmp(word, words[1]) == 0 ? 1 : -1;
+}
+
+enum status scene_set_sampling(struct scene *s, const char *light_choice, const char *mis,
+                               struct error *err)
+{
+    const int choice = word_of_two(choices, light_choice, (int)s->light_choice);
+    const int heuristic = word_of_two(heuristics, mis, (int)s->mis);
+    if (choice < 0)
+        return error_msg(err, STATUS_ARG, "light choice '%s': expected power or tree",
+                         light_choice);
+    if (heuristic < 0)
+        return error_msg(err, STATUS_ARG, "MIS heuristic '%s': expected power or balance", mis);
+    s->light_choice = (enum light_choice)choice;
+    s->mis = (enum mis_heuristic)heuristic;
+    hash_scene(s);
     return STATUS_OK;
 }

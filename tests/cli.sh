@@ -79,6 +79,10 @@ case_bad_values()
         says "${bad%% *}"
         one_line
     done
+    run 2 render cornell -o out/a.exr --light-choice bush
+    says "expected power or tree"
+    run 2 replay cornell --pixel 0,0 --mis none
+    says "expected power or balance"
     run 2 render cornell -o out/a.jpg "${small[@]}"
     says "a.jpg"
     nothing_in out
@@ -150,6 +154,10 @@ case_render()
     [ "$(json film_hash)" = "$hash" ] || fail "two runs differ"
     run 0 render cornell "${small[@]}" --seed 7 --json
     [ "$(json film_hash)" != "$hash" ] || fail "the seed does not matter"
+    run 0 render cornell "${small[@]}" --mis balance --json
+    [ "$(json film_hash)" != "$hash" ] || fail "the heuristic does not matter"
+    run 0 render cornell "${small[@]}" --mis power --light-choice power --json
+    [ "$(json film_hash)" = "$hash" ] || fail "the scene's own choices give another picture"
     run 0 render cornell "${small[@]}" -o out/a.png
     [ "$(head -c 8 out/a.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "out/a.png is no PNG file"
     prints "24x16, 2 spp"

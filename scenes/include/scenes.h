@@ -407,6 +407,10 @@ enum status scene_load(const char *path, struct scene **out, struct error *err);
 enum status scene_load_memory(const char *path, const char *data, size_t size, struct scene **out,
                               struct error *err);
 void scene_free(struct scene *s); /* accepts NULL */
+/* Other words for render.light_choice ("power", "tree") and render.mis ("power", "balance") than
+ * the file's, NULL for its own; the hash follows. Fails: ARG. */
+enum status scene_set_sampling(struct scene *s, const char *light_choice, const char *mis,
+                               struct error *err);
 
 /* ---- models as scenes ------------------------------------------------------------------------ */
 
