@@ -403,7 +403,8 @@ static void call_component(struct asl_checker *k, struct asl_expr *e)
     *name = (struct asl_expr){.kind = E_STRING, .at = e->at, .u = {.s = e->function->name}};
     asl_check_expr(k, name, asl_type_of(ASL_STRING));
     args[0] = name;
-    memcpy(args + 1, e->args, e->arg_count * sizeof *args);
+    for (size_t i = 0; i < e->arg_count; i++)
+        args[1 + i] = e->args[i];
     e->args = args;
     e->arg_count++;
     e->function = NULL;
