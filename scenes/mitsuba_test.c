@@ -173,6 +173,33 @@ static void meshes_without_length_of_normals_get_geometric_ones(void **state)
     close_sample(&t);
 }
 
+static bool noted(const struct sample *t, const char *what, const char *why)
+{
+    for (const struct mitsuba_note *n = t->options.notes; n; n = n->next)
+        if (strcmp(n->what, what) == 0 && strstr(n->why, why))
+            return true;
+    return false;
+}
+
+/* One vertex normal 60 degrees off its face, then 30. */
+static void strongly_bent_normals_are_refused(void **state)
+{
+    (void)state;
+    static const char mesh[] =
+        "\"materials\": {\"g\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"mesh\", "
+        "\"material\": \"g\", \"vertices\": [[0,0,0],[1,0,0],[0,2,0]], \"triangles\": [[0,1,2]], "
+        "\"normals\": [[0,0,1],[0,0,1],[%s]]}]";
+    static const char *const normals[] = {"0.866025,0,0.5", "0.5,0,0.866025"};
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text, mesh, normals[i]);
+        struct sample t = export_text(text, (struct mitsuba_export){0});
+        assert_int_equal(t.status, i == 0 ? STATUS_UNSUPPORTED : STATUS_OK);
+        assert_int_equal(noted(&t, "material \"g\"", "45 degrees from the faces on 100 %"), i == 0);
+        close_sample(&t);
+    }
+}
+
 static double wrapped(const struct image *m, int64_t i, int64_t j, int c)
 {
     i = ((i % m->width) + m->width) % m->width;
@@ -217,14 +244,6 @@ static void environment_means_the_same_at_mitsubas_places(void **state)
         }
     }
     close_sample(&t);
-}
-
-static bool noted(const struct sample *t, const char *what, const char *why)
-{
-    for (const struct mitsuba_note *n = t->options.notes; n; n = n->next)
-        if (strcmp(n->what, what) == 0 && strstr(n->why, why))
-            return true;
-    return false;
 }
 
 #define ODD                                                                                        \
@@ -376,6 +395,7 @@ int main(void)
         cmocka_unit_test(settings_camera_and_materials_are_written),
         cmocka_unit_test(meshes_keep_places_and_turn_normals_and_v),
         cmocka_unit_test(meshes_without_length_of_normals_get_geometric_ones),
+        cmocka_unit_test(strongly_bent_normals_are_refused),
         cmocka_unit_test(environment_means_the_same_at_mitsubas_places),
         cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
         cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
