@@ -502,6 +502,57 @@ case_no_compiler()
     fi
 }
 
+# Skips where the HIP runtime in software, or the compiler that it calls, is not here.
+soft_hip()
+{
+    [ -e "$(dirname "$program")/libisophote_hip_soft.so" ] && command -v clang-15 >/dev/null || skip "no HIP runtime in software"
+    export ISOPHOTE_HIP_LIBRARY=soft
+}
+
+case_device_faults()
+{
+    # What a driver does to one worker costs that case a verdict with a reason; the other device is judged all the same.
+    soft_hip
+    fault()
+    {
+        ISOPHOTE_SOFT_HIP_FAULT=$1 run 1 conform --device hip:0 --device native --filter '^kernel.rng' --jobs 2 --run-budget "${3:-120}"
+        prints "ERROR +hip:0 +kernel.rng.philox"
+        prints "$2"
+        prints "PASS +native +kernel.rng.philox"
+    }
+    run 0 conform --device hip:0 --filter '^kernel.rng' # compiled and kept
+    fault lost:1 "hipErrorLaunchFailure .719.: the device stopped answering"
+    fault trap:1 "the worker crashed: SIGILL"
+    fault hang:1 "hung or too slow: the run budget of 3 s ran out" 3
+    ISOPHOTE_SOFT_WATCHDOG=1e-6 run 1 conform --device hip:0 --device native --filter '^kernel.rng'
+    prints "hipErrorLaunchTimeOut .702."
+    prints "PASS +native"
+    ISOPHOTE_SOFT_MEMORY=5000 run 2 render cornell "${small[@]}" --device hip:0 -o out/a.pfm
+    says "[0-9]+ bytes; hip:0 has 5000"
+    nothing_in out
+}
+
+case_two_processes()
+{
+    # Two at once on one device, which do not disturb each other: the bits of one alone.
+    soft_hip
+    hashes() # DEVICE: of two runs side by side
+    {
+        local i pids=()
+        for i in 1 2; do
+            "$program" render cornell "${small[@]}" --device "$1" -o "out/$i.pfm" >"stdout.$i" 2>stderr &
+            pids+=($!)
+        done
+        for i in "${pids[@]}"; do wait "$i" || fail "one of two at once on $1 ends with $?"; done
+        for i in 1 2; do cmp "out/$i.pfm" out/alone.pfm || fail "$1: picture $i differs"; done
+    }
+    run 0 render cornell "${small[@]}" --device native -o out/alone.pfm
+    export ISOPHOTE_CACHE=$scratch/cache # empty: both compile and write it
+    hashes native
+    hashes hip:0
+    hashes hip:0 # and now read it
+}
+
 case_doctor()
 {
     local status=0

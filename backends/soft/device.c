@@ -60,6 +60,17 @@ static enum status memory_parse(const char *text, uint64_t *bytes, struct error 
     return STATUS_OK;
 }
 
+static enum status watchdog_parse(const char *text, double *seconds, struct error *err)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (*end != '\0' || !(v > 0.0))
+        return error_msg(err, STATUS_ARG,
+                         "ISOPHOTE_SOFT_WATCHDOG is \"%.60s\"; seconds are expected", text);
+    *seconds = v;
+    return STATUS_OK;
+}
+
 /* Appends to $ISOPHOTE_SOFT_FINDINGS, else prints. */
 static void finding_tell(void *ctx, const struct soft_finding *f)
 {
@@ -74,10 +85,13 @@ static void finding_tell(void *ctx, const struct soft_finding *f)
 enum status soft_options_environment(struct soft_options *out, struct error *err)
 {
     struct soft_options o = {0};
-    const char *wanted = getenv("ISOPHOTE_SOFT_CHECKS"), *bytes = getenv("ISOPHOTE_SOFT_MEMORY");
+    const char *wanted = getenv("ISOPHOTE_SOFT_CHECKS"), *bytes = getenv("ISOPHOTE_SOFT_MEMORY"),
+               *seconds = getenv("ISOPHOTE_SOFT_WATCHDOG");
     enum status s = wanted ? soft_checks_parse(wanted, &o.checks, err) : STATUS_OK;
     if (s == STATUS_OK && bytes && *bytes)
         s = memory_parse(bytes, &o.memory_bytes, err);
+    if (s == STATUS_OK && seconds && *seconds)
+        s = watchdog_parse(seconds, &o.launch_budget_s, err);
     if (s == STATUS_OK)
         *out = o;
     return s;

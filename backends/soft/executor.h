@@ -57,7 +57,8 @@ struct soft_options {
 };
 
 /* The options that the environment asks for: ISOPHOTE_SOFT_CHECKS (as soft_checks_parse),
- * ISOPHOTE_SOFT_FINDINGS (a file that findings are appended to), ISOPHOTE_SOFT_MEMORY (bytes). */
+ * ISOPHOTE_SOFT_FINDINGS (a file that findings are appended to), ISOPHOTE_SOFT_MEMORY (bytes),
+ * ISOPHOTE_SOFT_WATCHDOG (seconds a launch may take). */
 enum status soft_options_environment(struct soft_options *out, struct error *err);
 
 /* MISSING when there is no libLLVM-15, with how to get it. */

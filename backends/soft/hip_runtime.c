@@ -554,12 +554,24 @@ static gpu_result values_unpack(const struct soft_kernel *k, void **extra,
     return fail(GPU_INVALID_VALUE, text, false);
 }
 
-static gpu_result misbehave(void)
+/* "NAME:N": the Nth launch, and what comes after it. */
+static bool wished_now(const char *name)
 {
     const char *w = wish();
+    size_t n = strlen(name);
+    return strncmp(w, name, n) == 0 && w[n] == ':' &&
+           device.launches >= strtoul(w + n + 1, NULL, 10);
+}
+
+static gpu_result misbehave(void)
+{
     device.launches++;
-    if (strncmp(w, "lost:", 5) == 0 && device.launches >= strtoul(w + 5, NULL, 10))
+    if (wished_now("lost"))
         return fail(HIP_LAUNCH_FAILURE, "the device stopped answering", true);
+    if (wished_now("trap")) /* as a driver that breaks down over it */
+        raise(SIGILL);
+    while (wished_now("hang")) /* a launch that never ends, where no watchdog looks */
+        pause();
     return GPU_OK;
 }
 
