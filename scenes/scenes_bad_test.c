@@ -132,6 +132,7 @@ static const struct bad table[] = {
     {SHADED("s() {}", ""), STATUS_TYPE, "materials.m", "the shader sets no Ci"},
     {SHADED("s() { Ci = diffuse(M); }", ""), STATUS_TYPE, "materials.m.source", "table.json:source:1:28: "},
     {SHADED("s() { Ci = medium_vdf(0, 1, 0, 0, 1, 0); }", ""), STATUS_UNSUPPORTED, "materials.m", "medium_vdf() describes a volume"},
+    {SHADED("a() {} closure color fog() [[ int builtin = 1 ]]; surface s() { Ci = fog(); }", ""), STATUS_UNSUPPORTED, "materials.m", "source:1:78: the renderer does not know this closure"},
     {SHADED("s() { Ci = diffuse(N); } float f() { return 1; }", ", \"emission_bond\": 1"), STATUS_TYPE, "materials.m.emission_bond", "did you mean \"emission_bound\"?"},
     {MAT("{\"type\": \"diffuse\", \"alpha_cutoff\": 0.5}"), STATUS_TYPE, "materials.m.alpha_cutoff", "\"mask\""},
     {MAT("{\"type\": \"diffuse\", \"alpha_mode\": \"mask\", \"alpha_cutoff\": 1.5}"), STATUS_RANGE, "materials.m.alpha_cutoff", "0 to 1"},
