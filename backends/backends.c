@@ -68,6 +68,8 @@ void device_close(struct device *d)
 
 const struct device_info *device_describe(const struct device *d) { return &d->info; }
 
+void device_bake(struct device *d, bool bake) { d->bake = bake; }
+
 /* ---- scene
  * ------------------------------------------------------------------------------------------- */
 
@@ -171,8 +173,8 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     struct layout l;
     if (!d || !s || bvh < BVH_AUTO || bvh >= BVH_COUNT)
         return error_msg(err, STATUS_ARG, "device_load needs a device, a scene and a kind of tree");
-    enum status st =
-        layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh, &l, err);
+    enum status st = layout_build(s, bvh == BVH_AUTO ? d->api->preferred_bvh(d->backend) : bvh,
+                                  d->bake, &l, err);
     if (st)
         return st;
     t.bvh_build_s = l.build_s;

@@ -9,6 +9,7 @@ struct device {
     const struct backend_api *api;
     struct backend *backend;
     bool loaded, built;
+    bool bake;                      /* of scenes to be loaded: device_bake */
     struct program_request request; /* of the built program */
     enum code_path wanted;          /* as it was asked for */
     struct layout layout;           /* buffers are kept only for an API with keeps_host_memory */

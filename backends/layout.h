@@ -22,9 +22,10 @@ struct layout {
  */
 #define LAYOUT_COORDINATE_MAX 0x1p36
 
-/* kind: not BVH_AUTO. Fails: RANGE (a coordinate too large), LIMIT, MEMORY, CANCELLED.
+/* kind: not BVH_AUTO. bake: as shade_scene_make has it. Fails: RANGE (a coordinate too large),
+ * LIMIT, MEMORY, CANCELLED.
  */
-enum status layout_build(const struct scene *s, enum bvh_kind kind, struct layout *out,
+enum status layout_build(const struct scene *s, enum bvh_kind kind, bool bake, struct layout *out,
                          struct error *err);
 void layout_free(struct layout *l);
 /* Only the buffers. */

@@ -85,6 +85,36 @@ static void parameters_stay_out_of_the_text(void **state)
     scene_free(t);
 }
 
+/* A parameter that decides what runs: read from a buffer and folded by the compiler, the same bits.
+ */
+static void baked_parameters_give_the_same_bits(void **state)
+{
+    (void)state;
+    static const char pattern[] =
+        "{\"type\": \"shader\", \"parameters\": {\"k\": 3, \"tint\": [0.3, 0.6, 0.9]}, \"source\": "
+        "\"surface p(int k = 1, color tint = 1) { color c = 0; for (int i = 0; i < k; i++) "
+        "c += tint * noise(P * (7.3 + i)); if (k > 2) c = sqrt(c); Ci = c * diffuse(N) "
+        "+ 0.1 * emission(); }\"}";
+    struct error err = {0};
+    struct scene *s = wall(pattern, GLOW("0.3"));
+    struct film film[2] = {0};
+    struct device *d = NULL;
+    must(device_open("native", &d, &err), &err);
+    for (int bake = 0; bake < 2; bake++) { /* of one device: the program changes with the scene */
+        const struct launch_settings set = {.mode = MODE_STRICT};
+        device_bake(d, bake);
+        must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
+        if (!bake)
+            must(device_build(d, &set, NULL, &err), &err);
+        must(render(d, s, &film[bake], &err), &err);
+    }
+    assert_memory_equal(film[0].sums, film[1].sums, 8 * 8 * 4 * sizeof *film[0].sums);
+    film_free(&film[0]);
+    film_free(&film[1]);
+    device_close(d);
+    scene_free(s);
+}
+
 static void endless_loops_are_named(void **state)
 {
     (void)state;
@@ -187,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(emission_arrives),
         cmocka_unit_test(parameters_stay_out_of_the_text),
+        cmocka_unit_test(baked_parameters_give_the_same_bits),
         cmocka_unit_test(endless_loops_are_named),
         cmocka_unit_test(what_cannot_run_is_named),
         cmocka_unit_test(driven_bases_are_the_materials),

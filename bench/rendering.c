@@ -47,6 +47,7 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
         return st;
     out->has_device = true;
     out->device = *device_describe(r->device);
+    device_bake(r->device, r->job.launch.bake);
     st = device_load(r->device, r->scene, r->job.launch.bvh, &out->load, err);
     if (!st)
         st = device_build(r->device, &r->job.launch, &out->build, err);

@@ -30,9 +30,10 @@ void program_name(const struct launch_settings *l, char name[PROGRAM_NAME_SIZE])
     char registers[32] = "";
     if (l->registers)
         snprintf(registers, sizeof registers, ", registers %u", l->registers);
-    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s", exec_model_name(l->model),
-             l->code ? ", code path " : "", l->code ? code_path_name(l->code) : "", registers,
-             l->cache ? ", cache " : "", l->cache ? cache_preference_name(l->cache) : "");
+    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s", exec_model_name(l->model),
+             l->bake ? ", baked" : "", l->code ? ", code path " : "",
+             l->code ? code_path_name(l->code) : "", registers, l->cache ? ", cache " : "",
+             l->cache ? cache_preference_name(l->cache) : "");
 }
 
 static const char *command_make(struct arena *a, const struct trial *t,
@@ -49,6 +50,8 @@ static const char *command_make(struct arena *a, const struct trial *t,
     text_printf(&c, " --mode %s --bvh %s", math_mode_name(l->mode), bvh_kind_name(l->bvh));
     if (l->code != CODE_AUTO)
         text_printf(&c, " --code-path %s", code_path_name(l->code));
+    if (l->bake)
+        text_puts(&c, " --bake");
     if (l->registers)
         text_printf(&c, " --registers %u", l->registers);
     if (l->cache != CACHE_AUTO)

@@ -356,6 +356,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     if ((s = device_open(id, &d, err)) != STATUS_OK)
         goto done;
+    device_bake(d, job->launch.bake);
     if ((s = device_load(d, scene, job->launch.bvh, &sum->load, err)) != STATUS_OK)
         goto done;
     if ((s = device_build(d, &job->launch, &sum->build, err)) != STATUS_OK)

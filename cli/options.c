@@ -254,6 +254,10 @@ void render_options_init(struct render_options *o)
          "what the device compiles: source, or llvm (docs/llvm.md); default: auto", NULL},
         {"--cache", OPTION_CACHE, &o->launch.cache, "USE",
          "what fast memory is preferred for (CUDA): auto, l1, shared or equal", NULL},
+        {"--bake", OPTION_FLAG, &o->launch.bake, NULL,
+         "shaders' parameters are constants of the program: faster, and compiled again when one "
+         "changes",
+         NULL},
         {"--threads", OPTION_UINT, &o->launch.threads, "N",
          "of the reference and native devices (default: all)", NULL},
         {"--json", OPTION_FLAG, &o->json, NULL, "one JSON document on standard output", NULL},

@@ -83,6 +83,7 @@ struct launch_settings {
     uint32_t registers;  /* most registers a work-item, where a compiler takes such a limit (CUDA,
                             HIP, NVIDIA's OpenCL); 0: the device's default */
     enum code_path code; /* looked at by device_build */
+    bool bake;           /* for device_bake: a scene's shaders have their parameters as constants */
     enum cache_preference cache; /* likewise; CUDA only: UNSUPPORTED elsewhere */
 };
 
@@ -138,6 +139,12 @@ const struct device_info *device_describe(const struct device *d);
  * building takes. For the whole process; call it before any device_load. */
 void trees_keep(bool keep);
 
+/* Scenes loaded from now on have the parameters of their shaders in the program (each change
+ * compiles again), or, as at first, in a buffer that the program reads. Strict
+ * pictures of all devices agree either way; the two ways agree with each other where no function
+ * with an ulp bound (docs/asl.md, section 20) is folded: what the compiler folds it rounds
+ * correctly. */
+void device_bake(struct device *d, bool bake);
 /* Builds the acceleration structure, lays the scene out and uploads it; replaces a scene loaded
  * before. The scene may be freed afterwards. Fails: LIMIT (larger than the device, with both
  * numbers), MEMORY, DEVICE, CANCELLED. */
