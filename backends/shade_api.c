@@ -89,10 +89,12 @@ static enum status api_open(struct shade *s, unsigned index, struct error *err)
     s->state = t;
     snprintf(id, sizeof id, "%s:%u", s->engine->info.name, index);
     enum status st = device_find(id, &info, err);
-    if (st == STATUS_OK && !((t->api = backend_of_id(info.id)) && t->api->job_build))
-        st = error_msg(err, STATUS_UNSUPPORTED, "%s runs no shaders without a scene", info.id);
-    if (st == STATUS_OK)
-        st = t->api->open(&info, &t->backend, err);
+    if (st != STATUS_OK)
+        return st;
+    t->api = backend_of_id(info.id);
+    if (!t->api || !t->api->job_build)
+        return error_msg(err, STATUS_UNSUPPORTED, "%s runs no shaders without a scene", info.id);
+    st = t->api->open(&info, &t->backend, err);
     if (st != STATUS_OK)
         return st;
     snprintf(s->info.device, sizeof s->info.device, "%s", info.name);
