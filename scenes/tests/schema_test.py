@@ -119,7 +119,7 @@ BAD = [
     changed(["materials", "m"], {"type": "oren_nayar", "sigma": 91}),
     changed(["materials", "m"], {"type": "principled", "ior": 11}),
     changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "opacity": 0.5}),
-    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "principled", "sheen": 1}, "drive": {"roughness": "r"}}),
+    changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "principled", "sigma": 1}, "drive": {"roughness": "r"}}),
     changed(["materials", "m"], {"type": "shader"}),
     changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "source": "shader s() {}"}),
     changed(["materials", "m"], {"type": "shader", "shader": "a.asl", "base": {"type": "diffuse"}}),
