@@ -66,6 +66,8 @@ struct program_request {
     uint32_t features;           /* K_FEATURE_* of the scene */
     const char *source; /* the whole text: kernel_source, or that with the scene's shaders */
     char source_hash[33];
+    const char *shaders; /* the scene's shaders as LLVM IR (shade_scene.h); NULL: there are none, or
+                            only source can have them. The hash stands for it too. */
 };
 /* A request for kernel_source as it is, for any tree and no feature. */
 struct program_request program_request_make(enum math_mode mode);
@@ -75,6 +77,12 @@ bool program_request_equal(const struct program_request *a, const struct program
  * ..." */
 enum status program_defines(const struct program_request *r, char *buf, size_t size,
                             struct error *err);
+/* request->shaders with the flags of its mode (shade_float_flags); the caller frees it. */
+enum status program_shaders(const struct program_request *r, struct text *out, struct error *err);
+/* What LLVM may do with a shader's sums and products, in each mode: " contract". */
+extern const char *const shade_float_flags[3];
+/* Stands for them in the text of program_request.shaders. */
+#define SHADE_FLAGS_MARK " $"
 /* Fills s->work_group where it is not set: 8x8 work-items, halved until the device takes them. */
 void work_group_default(const struct device_info *info, struct launch_settings *s);
 /* The value of K_BVH and of k_launch.bvh for a tree; 0 for BVH_AUTO. */

@@ -90,15 +90,15 @@ static enum status memory_check(const struct device_info *info, const struct lay
     return STATUS_OK;
 }
 
-/* The code path that is meant; UNSUPPORTED when the API does not take it. Only source can have a
- * scene's own shaders. */
-static enum status code_choose(const struct device *d, enum code_path wanted, uint32_t features,
-                               enum code_path *out, struct error *err)
+/* The code path that is meant; UNSUPPORTED when the API does not take it. */
+static enum status code_choose(const struct device *d, enum code_path wanted,
+                               const struct program_request *r, enum code_path *out,
+                               struct error *err)
 {
     enum code_path fastest = CODE_SOURCE;
     unsigned source = 1u << CODE_SOURCE,
              takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
-    if (takes & source && features & K_FEATURES_OF_TEXT)
+    if (takes & source && r->features & K_FEATURES_OF_TEXT && !r->shaders)
         fastest = CODE_SOURCE;
     enum code_path chosen = wanted == CODE_AUTO ? fastest : wanted;
     if (!(takes & 1u << chosen))
@@ -128,8 +128,9 @@ static enum status request_make(const struct device *d, const struct launch_sett
     if (shaders->source.len) {
         r.source = shaders->source.data;
         snprintf(r.source_hash, sizeof r.source_hash, "%s", shaders->hash);
+        r.shaders = shaders->llvm.data;
     }
-    enum status st = code_choose(d, settings->code, r.features, &r.code, err);
+    enum status st = code_choose(d, settings->code, &r, &r.code, err);
     if (st == STATUS_OK)
         *out = r;
     return st;
@@ -158,9 +159,11 @@ static void layout_replace(struct device *d, struct layout *l)
 {
     struct shade_scene *old = &d->layout.shaders, *new = &l->shaders;
     if (old->source.len && new->source.len && strcmp(old->hash, new->hash) == 0) {
-        struct text keep = old->source;
+        struct text source = old->source, llvm = old->llvm;
         old->source = new->source;
-        new->source = keep;
+        old->llvm = new->llvm;
+        new->source = source;
+        new->llvm = llvm;
     }
     layout_free(&d->layout);
     d->layout = *l;

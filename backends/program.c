@@ -41,6 +41,21 @@ enum status program_defines(const struct program_request *r, char *buf, size_t s
     return STATUS_OK;
 }
 
+const char *const shade_float_flags[3] = {
+    [MODE_STRICT] = "", [MODE_DEVICE] = " contract", [MODE_FAST] = " contract nsz arcp"};
+
+enum status program_shaders(const struct program_request *r, struct text *out, struct error *err)
+{
+    const char *at = r->shaders, *mark;
+    for (; (mark = strstr(at, SHADE_FLAGS_MARK)) != NULL; at = mark + strlen(SHADE_FLAGS_MARK)) {
+        text_append(out, at, (size_t)(mark - at));
+        text_puts(out, shade_float_flags[r->mode]);
+    }
+    text_puts(out, at);
+    return out->failed ? error_msg(err, STATUS_MEMORY, "out of memory for a scene's shaders")
+                       : STATUS_OK;
+}
+
 void kernel_entries_of_part(enum program_part part, const char *names[ENTRY_COUNT + 1])
 {
     size_t n = 0;

@@ -1,6 +1,8 @@
 /* shade_program.c: groups as device programs. */
 #include "shade_program.h"
 
+#include "backend_api.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,10 +74,9 @@ enum status shade_program_make(const struct shade *s, bool wide, bool host,
 enum status shade_program_make_llvm(const struct shade *s, unsigned lanes,
                                     struct shade_program *out, struct error *err)
 {
-    static const char *const flags[] = {"", " contract", " contract nsz arcp"};
     const char *const before[] = {NULL};
     struct asl_emit_options o = {
-        .wide = true, .host = true, .lanes = lanes, .float_flags = flags[s->opt.mode]};
+        .wide = true, .host = true, .lanes = lanes, .float_flags = shade_float_flags[s->opt.mode]};
     return program_write(s, before, &o, asl_emit_llvm, "", out, err);
 }
 

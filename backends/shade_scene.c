@@ -15,6 +15,8 @@ struct maker {
     struct error *err;
     struct arena arena; /* of one material's code */
     bool bake;
+    bool no_llvm;          /* a group that LLVM IR cannot have */
+    struct text declared;  /* of the LLVM IR */
     struct group *groups;
     size_t group_count;
     size_t word_cap;
@@ -155,6 +157,36 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
     text_puts(t, "k_drives_finish(&d, l);\nreturn 0u;\n}\n");
 }
 
+/* The same for LLVM IR: runs the group, then hands what it drives to the base. */
+static void put_entry_llvm(struct text *t, const struct shading *shading, const char *suffix,
+                           const struct asl_type *types, size_t words)
+{
+    text_printf(t,
+                "define internal void @group%s(ptr %%run) {\n%%out = alloca [%zu x i32], align 4\n"
+                "call void @surface%s(ptr %%run, ptr %%out)\n",
+                suffix, words + 1, suffix);
+    if (!shading->has_base) {
+        text_puts(t, "ret void\n}\n");
+        return;
+    }
+    text_puts(t, "%f = call i32 @al_failed(ptr %run)\n%c = icmp eq i32 %f, 0\n"
+                 "br i1 %c, label %well, label %ill\nill:\nret void\nwell:\n");
+    for (size_t k = 0; k < words; k++)
+        text_printf(t,
+                    "%%p%zu = getelementptr i32, ptr %%out, i64 %zu\n"
+                    "%%o%zu = load i32, ptr %%p%zu, align 4\n",
+                    k, k, k, k);
+    for (unsigned i = 0, at = 0; i < DRIVE_COUNT; i++) {
+        if (!shading->drive[i])
+            continue;
+        unsigned n = (unsigned)asl_type_slots(types[i]), y = n == 3 ? 1 : 0, z = n == 3 ? 2 : 0;
+        text_printf(t, "call void @al_drive_%s(ptr %%run, i32 %%o%u, i32 %%o%u, i32 %%o%u)\n",
+                    drive_infos[i].name, at, at + y, at + z);
+        at += n;
+    }
+    text_puts(t, "call void @al_drives_finish(ptr %run)\nret void\n}\n");
+}
+
 /* The type of the output that "layer.name" says. */
 static struct asl_type output_type(const struct asl_group *g, const char *name)
 {
@@ -185,6 +217,34 @@ static enum status emit_group(struct maker *m, const struct shading *shading,
             types[i] = output_type(shading->group, shading->drive[i]);
     if (st == STATUS_OK)
         put_entry(t, shading, suffix, types, first_loop);
+    return st;
+}
+
+/* Appends the group to out->llvm. What the emitter cannot say leaves the scene to source. */
+static enum status emit_group_llvm(struct maker *m, const struct shading *shading,
+                                   const struct asl_code *code, const char *const *outputs,
+                                   const char *suffix)
+{
+    struct asl_type types[DRIVE_COUNT];
+    struct asl_emitted emitted;
+    const struct asl_emit_options o = {.surface = true,
+                                       .suffix = suffix,
+                                       .outputs = outputs,
+                                       .float_flags = SHADE_FLAGS_MARK,
+                                       .declared = &m->declared,
+                                       .first_loop = (uint32_t)m->out->loop_count};
+    if (m->no_llvm)
+        return STATUS_OK;
+    enum status st = asl_emit_llvm(&m->arena, code, &o, &m->out->llvm, &emitted, m->err);
+    if (st == STATUS_UNSUPPORTED) {
+        m->no_llvm = true;
+        return STATUS_OK;
+    }
+    for (int i = 0; i < DRIVE_COUNT; i++)
+        if (shading->drive[i])
+            types[i] = output_type(shading->group, shading->drive[i]);
+    if (st == STATUS_OK)
+        put_entry_llvm(&m->out->llvm, shading, suffix, types, emitted.out_words);
     return st;
 }
 
@@ -225,6 +285,8 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     snprintf(suffix, sizeof suffix, "_%zu", m->group_count);
     enum status st = emit_group(m, shading, code, outputs, suffix, (uint32_t)m->out->loop_count,
                                 &m->out->source, &emitted);
+    if (st == STATUS_OK)
+        st = emit_group_llvm(m, shading, code, outputs, suffix);
     if (st == STATUS_OK)
         st = keep_loops(m, &emitted);
     if (st)
@@ -283,6 +345,23 @@ static void put_dispatch(struct maker *m)
     text_puts(t, "default: return 0u;\n}\n}\n");
 }
 
+/* al_shade: the same in LLVM IR, and what all of it calls. */
+static void put_dispatch_llvm(struct maker *m)
+{
+    struct text *t = &m->out->llvm;
+    text_puts(t, "define void @al_shade(ptr %run, i32 %group) {\nswitch i32 %group, label %none [\n");
+    for (size_t i = 0; i < m->group_count; i++)
+        text_printf(t, "i32 %zu, label %%g%zu\n", i, i);
+    text_puts(t, "]\nnone:\nret void\n");
+    for (size_t i = 0; i < m->group_count; i++)
+        text_printf(t, "g%zu:\ncall void @group_%zu(ptr %%run)\nret void\n", i, i);
+    text_puts(t, "}\ndeclare i32 @al_failed(ptr)\ndeclare void @al_drives_finish(ptr)\n");
+    for (size_t i = 0; i < DRIVE_COUNT; i++)
+        text_printf(t, "declare void @al_drive_%s(ptr, i32, i32, i32)\n", drive_infos[i].name);
+    if (m->declared.data)
+        text_append(t, m->declared.data, m->declared.len);
+}
+
 /* ---- a scene -------------------------------------------------------------------------------- */
 
 static enum status make(struct maker *m)
@@ -304,7 +383,11 @@ static enum status make(struct maker *m)
     if (st)
         return st;
     put_dispatch(m);
-    if (t->failed)
+    if (m->no_llvm)
+        text_free(&m->out->llvm);
+    else
+        put_dispatch_llvm(m);
+    if (t->failed || m->out->llvm.failed || m->declared.failed)
         return no_memory(m->err);
     hash_bytes(t->data, t->len, m->out->hash);
     return STATUS_OK;
@@ -323,6 +406,7 @@ enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scen
         text_free(&m.groups[i].text);
     free(m.groups);
     free(m.images);
+    text_free(&m.declared);
     arena_free(&m.arena);
     if (st)
         shade_scene_free(&x);
@@ -334,6 +418,7 @@ enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scen
 void shade_scene_free(struct shade_scene *x)
 {
     text_free(&x->source);
+    text_free(&x->llvm);
     free(x->words);
     free(x->materials);
     free(x->loops);

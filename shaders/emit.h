@@ -88,8 +88,26 @@ bool emit_closure(struct emit *e, const struct ir_inst *i);
 /* The function that walks Ci. */
 void emit_closure_walk(struct emit *e, struct text *out);
 uint32_t emit_image_number(struct emit *e, const char *name);
+enum { EMIT_NODE_COPIES = 16 }; /* nodes of an instruction in a loop */
+/* Names that pairs of principled() may have, EMIT_PAIR_COUNT of them. */
+enum { EMIT_PAIR_COUNT = 10 };
+extern const char *const emit_pair_names[EMIT_PAIR_COUNT];
 /* emit_surface.c: what a renderer answers at a hit; false when it is no such call. */
 bool emit_surface_call(struct emit *e, const struct ir_inst *i);
+/* The word of the argument area that says where the image of the call begins. */
+uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i);
+/* The name of an image call's option, at that argument; fails where it or its value must be known
+ * and is not. */
+const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t argument);
+/* The fields of struct a_texture that the option sets: their number, 0 for none. */
+size_t emit_option_fields(const char *key, const char *fields[2]);
+bool emit_option_is_int(const char *field);
+/* What "wrap" or "interp" given as a string means. */
+int emit_option_number(const char *key, const char *value);
+/* Geometry data that a hit has: where among the point's words it and its changes begin. */
+bool emit_userdata_word(const struct ir_inst *i, uint32_t *word);
+/* Do all names of spaces mean the same in this call, so that its last argument is its value? */
+bool emit_is_space_change(const struct ir_call *c);
 /* Word `w` of the point (device/point.h numbers them). */
 const char *emit_point_word(struct emit *e, uint32_t w);
 

@@ -1,7 +1,7 @@
 /* emit_closure.c: closures in a renderer's kernel, which has no heap. Each instruction that makes a
  * component, a sum or a product owns a node in the point's state; a closure is the number of one, 0
  * the empty closure. An instruction outside loops runs at most once a point: its node is a few
- * variables. One in a loop has NODE_COPIES of them, taken in turn. a_lobes walks Ci from left to
+ * variables. One in a loop has EMIT_NODE_COPIES of them, taken in turn. a_lobes walks Ci from left to
  * right and hands each component to a function of the renderer's (kernel/closure.h):
  *
  *   k_closure_NAME_COUNT(c, weight, arguments...)    COUNT fixed arguments: floats, ints, k_vec3,
@@ -11,8 +11,6 @@
 #include "emit.h"
 
 #include <string.h>
-
-enum { NODE_COPIES = 16 }; /* as the shift in a_lobes says */
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
@@ -44,7 +42,7 @@ static const char *node_keep(struct node *n, ir_value v)
         return value;
     uint32_t f = n->fields++;
     text_printf(&e->nodes, "%s n%u_%u%s;\n", is_float ? "af" : "ai", n->number, f,
-                n->many ? emit_text(e, "[%d]", NODE_COPIES) : "");
+                n->many ? emit_text(e, "[%d]", EMIT_NODE_COPIES) : "");
     EMIT("s->n%u_%u%s = %s;\n", n->number, f, n->many ? "[at]" : "", value);
     return emit_text(e, "s->n%u_%u%s", n->number, f, n->many ? "[at]" : "");
 }
@@ -59,17 +57,17 @@ static void node_store_begin(struct node *n, ir_value result, const char *unless
     else
         EMIT("{\n");
     if (!n->many) {
-        EMIT("v%u = %u;\n", result, 1 + n->number * NODE_COPIES);
+        EMIT("v%u = %u;\n", result, 1 + n->number * EMIT_NODE_COPIES);
         return;
     }
-    EMIT("uint at = s->n%u_used < %uu ? s->n%u_used++ : 0u;\n", n->number, NODE_COPIES, n->number);
-    EMIT("if (s->n%u_used == %uu) s->failed = A_TOO_MANY_CLOSURES;\n", n->number, NODE_COPIES);
-    EMIT("v%u = %u + (int)at;\n", result, 1 + n->number * NODE_COPIES);
+    EMIT("uint at = s->n%u_used < %uu ? s->n%u_used++ : 0u;\n", n->number, EMIT_NODE_COPIES, n->number);
+    EMIT("if (s->n%u_used == %uu) s->failed = A_TOO_MANY_CLOSURES;\n", n->number, EMIT_NODE_COPIES);
+    EMIT("v%u = %u + (int)at;\n", result, 1 + n->number * EMIT_NODE_COPIES);
 }
 
 /* ---- components ----------------------------------------------------------------------------- */
 
-static const char *const pair_names[] = {
+const char *const emit_pair_names[EMIT_PAIR_COUNT] = {
     "specular",   "specular_tint", "anisotropy",      "rotation",     "sheen",
     "sheen_tint", "clearcoat",     "clearcoat_gloss", "transmission", "ior"};
 
@@ -106,8 +104,8 @@ static void pairs(struct node *n, const struct ir_inst *i)
                 "a name that is only known at run time cannot be given to %s() on this device",
                 c->name);
         const struct ir_arg *a = &c->args[k + 1];
-        for (size_t p = 0; p < sizeof pair_names / sizeof *pair_names; p++)
-            if (strcmp(key, pair_names[p]) == 0 && a->n == 1 &&
+        for (size_t p = 0; p < EMIT_PAIR_COUNT; p++)
+            if (strcmp(key, emit_pair_names[p]) == 0 && a->n == 1 &&
                 (a->type.base == ASL_FLOAT || a->type.base == ASL_INT))
                 text_printf(&e->visits, "pairs.%s = %s%s;\n", key,
                             a->type.base == ASL_INT ? "(float)" : "",
@@ -184,7 +182,7 @@ void emit_closure_walk(struct emit *e, struct text *out)
     if (!any)
         return;
     /* Each sum leaves one number waiting while its left part is walked, a layer two. */
-    uint32_t depth = 4 + 2 * e->node_count + NODE_COPIES * e->node_loops;
+    uint32_t depth = 4 + 2 * e->node_count + EMIT_NODE_COPIES * e->node_loops;
     text_printf(out,
                 "A_CALL void a_lobes%s(const struct a_state%s *s, struct k_closures *c)\n{\n"
                 "struct k_closure_item stack[%u];\nstruct k_vec3 w;\nint id;\n"
@@ -192,7 +190,7 @@ void emit_closure_walk(struct emit *e, struct text *out)
                 "while (k_closures_pop(c, &id, &w)) {\nint at = (id - 1) & %d;\n(void)at;\n"
                 "switch ((id - 1) / %d) {\n",
                 e->suffix, e->suffix, depth < 64 ? depth : 64, depth < 64 ? depth : 64, cell,
-                NODE_COPIES - 1, NODE_COPIES);
+                EMIT_NODE_COPIES - 1, EMIT_NODE_COPIES);
     if (e->visits.data)
         text_append(out, e->visits.data, e->visits.len);
     text_puts(out, "default: break;\n}\n}\n}\n");

@@ -2,7 +2,7 @@
  * the wide text of emit_c.c again: values are rows of lanes, every region has a mask of the lanes
  * that are in it. Calls go to backends/llvm/shade_library.c, which is linked to it; masks and cells
  * that change are stack slots, which LLVM makes registers of. */
-#include "emit.h"
+#include "emit_llvm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,34 +15,28 @@ enum { /* struct al_run of shade_library.c */
        RUN_POINT = 64
 };
 
-struct llvm {
-    struct emit e;
-    unsigned lanes, temps;
-    const char *f, *i, *b, *flags; /* types of rows; flags of float operations */
-    struct text slots;             /* stack slots of the layer being written */
-    uint32_t *cell_at;             /* by cell: its place among the module's cells, in rows */
-    uint32_t rows;                 /* of all cells and flags */
-    struct text declared;          /* "declare ..." lines, each once */
-};
-
-#define L(...)    text_printf(&l->e.body, __VA_ARGS__)
-#define TEXT(...) emit_text(&l->e, __VA_ARGS__)
-
 /* ---- names and constants ----------------------------------------------------------------------
  */
 
 static const char *fresh(struct llvm *l) { return TEXT("%%t%u", l->temps++); }
-static unsigned fresh_label(struct llvm *l) { return l->temps++; }
-static void label(struct llvm *l, unsigned n) { L("L%u:\n", n); }
-static void jump(struct llvm *l, unsigned to) { L("br label %%L%u\n", to); }
-static void branch(struct llvm *l, const char *c, unsigned yes, unsigned no)
+unsigned ll_fresh_label(struct llvm *l) { return l->temps++; }
+void ll_label(struct llvm *l, unsigned n) { L("L%u:\n", n); }
+void ll_jump(struct llvm *l, unsigned to) { L("br label %%L%u\n", to); }
+void ll_branch(struct llvm *l, const char *c, unsigned yes, unsigned no)
 {
     L("br i1 %s, label %%L%u, label %%L%u\n", c, yes, no);
 }
 
+/* Surfaces have one lane and no masks: control flow is LLVM's own. */
+static bool surface(const struct llvm *l) { return l->e.opt->surface; }
+
+static int row_align(const struct llvm *l) { return surface(l) ? 4 : 64; }
+
 static const char *splat(struct llvm *l, const char *type, const char *x)
 {
     struct text t = {0};
+    if (l->lanes == 1)
+        return x;
     for (unsigned i = 0; i < l->lanes; i++)
         text_printf(&t, "%s%s %s", i ? ", " : "<", type, x);
     const char *s = TEXT("%s>", t.data ? t.data : "");
@@ -61,15 +55,16 @@ static const char *float_splat(struct llvm *l, float x)
 static const char *int_splat(struct llvm *l, int32_t x) { return splat(l, "i32", TEXT("%d", x)); }
 
 /* A stack slot for `rows` rows. */
-static const char *slot_new(struct llvm *l, const char *type, uint32_t rows)
+const char *ll_slot(struct llvm *l, const char *type, uint32_t rows)
 {
     const char *name = fresh(l);
-    text_printf(&l->slots, "%s = alloca [%u x %s], align 64\n", name, rows ? rows : 1, type);
+    text_printf(&l->slots, "%s = alloca [%u x %s], align %d\n", name, rows ? rows : 1, type,
+                row_align(l));
     return name;
 }
 
 /* %t = text */
-__attribute__((format(printf, 2, 3))) static const char *let(struct llvm *l, const char *fmt, ...)
+const char *ll_let(struct llvm *l, const char *fmt, ...)
 {
     char buf[4096];
     va_list ap;
@@ -83,44 +78,44 @@ __attribute__((format(printf, 2, 3))) static const char *let(struct llvm *l, con
     return name;
 }
 
-static const char *load(struct llvm *l, const char *type, const char *at)
+const char *ll_load(struct llvm *l, const char *type, const char *at)
 {
-    return let(l, "load %s, ptr %s, align 4", type, at);
+    return ll_let(l, "load %s, ptr %s, align 4", type, at);
 }
-static void store(struct llvm *l, const char *type, const char *x, const char *at)
+void ll_store(struct llvm *l, const char *type, const char *x, const char *at)
 {
     L("store %s %s, ptr %s, align 4\n", type, x, at);
 }
 /* Row k of an array of rows. */
-static const char *row_at(struct llvm *l, const char *base, uint32_t k)
+const char *ll_row_at(struct llvm *l, const char *base, uint32_t k)
 {
-    return k ? let(l, "getelementptr %s, ptr %s, i64 %u", l->i, base, k) : base;
+    return k ? ll_let(l, "getelementptr %s, ptr %s, i64 %u", l->i, base, k) : base;
 }
 
 /* A function of the library: declared when it is first called. types: of the parameters. */
-static void declare(struct llvm *l, const char *result, const char *name, const char *types)
+void ll_declare(struct llvm *l, const char *result, const char *name, const char *types)
 {
     const char *line = TEXT("declare %s @%s(%s)\n", result, name, types);
-    if (!l->declared.data || !strstr(l->declared.data, line))
-        text_puts(&l->declared, line);
+    if (!l->declared->data || !strstr(l->declared->data, line))
+        text_puts(l->declared, line);
 }
 
 /* ---- operands ---------------------------------------------------------------------------------
  */
 
-static const char *as_float(struct llvm *l, ir_value v)
+const char *ll_float(struct llvm *l, ir_value v)
 {
     const struct ir_inst *d = l->e.defs[v];
     if (d && d->op == IR_CONST && l->e.layer->types[v] == IR_F) {
         uint32_t bits;
         memcpy(&bits, &d->u.k.f, sizeof bits);
         if ((bits & 0x7FFFFFFFu) > 0x7F800000u) /* not a number: its own bits */
-            return let(l, "bitcast %s %s to %s", l->i, int_splat(l, (int32_t)bits), l->f);
+            return ll_let(l, "bitcast %s %s to %s", l->i, int_splat(l, (int32_t)bits), l->f);
         return float_splat(l, d->u.k.f);
     }
     return TEXT("%%v%u", v);
 }
-static const char *as_int(struct llvm *l, ir_value v)
+const char *ll_int(struct llvm *l, ir_value v)
 {
     const struct ir_inst *d = l->e.defs[v];
     enum ir_type t = (enum ir_type)l->e.layer->types[v];
@@ -129,9 +124,9 @@ static const char *as_int(struct llvm *l, ir_value v)
                             : t == IR_S ? (int32_t)emit_string_id(&l->e, d->u.k.s)
                                         : 0);
     if (t == IR_F)
-        return let(l, "bitcast %s %s to %s", l->f, as_float(l, v), l->i);
+        return ll_let(l, "bitcast %s %s to %s", l->f, ll_float(l, v), l->i);
     if (l->e.kinds[v] == EMIT_CONDITION)
-        return let(l, "zext %s %%v%u to %s", l->b, v, l->i);
+        return ll_let(l, "zext %s %%v%u to %s", l->b, v, l->i);
     return TEXT("%%v%u", v);
 }
 static const char *as_condition(struct llvm *l, ir_value v)
@@ -141,33 +136,33 @@ static const char *as_condition(struct llvm *l, ir_value v)
         return splat(l, "i1", d->u.k.i ? "true" : "false");
     if (l->e.kinds[v] == EMIT_CONDITION)
         return TEXT("%%v%u", v);
-    return let(l, "icmp ne %s %s, zeroinitializer", l->i, as_int(l, v));
+    return ll_let(l, "icmp ne %s %s, zeroinitializer", l->i, ll_int(l, v));
 }
 
 /* Value v is that operand of the kind its uses expect. */
-static void set(struct llvm *l, ir_value v, const char *x)
+void ll_set(struct llvm *l, ir_value v, const char *x)
 {
     const char *type = l->e.kinds[v] == EMIT_FLOAT ? l->f : l->e.kinds[v] == EMIT_INT ? l->i : l->b;
     L("%%v%u = select i1 true, %s %s, %s %s\n", v, type, x, type, x);
 }
 static const char *float_bits(struct llvm *l, const char *x)
 {
-    return let(l, "bitcast %s %s to %s", l->f, x, l->i);
+    return ll_let(l, "bitcast %s %s to %s", l->f, x, l->i);
 }
 static const char *bits_float(struct llvm *l, const char *x)
 {
-    return let(l, "bitcast %s %s to %s", l->i, x, l->f);
+    return ll_let(l, "bitcast %s %s to %s", l->i, x, l->f);
 }
 static void set_bits(struct llvm *l, ir_value v, const char *x)
 {
-    set(l, v, l->e.kinds[v] == EMIT_FLOAT ? bits_float(l, x) : x);
+    ll_set(l, v, l->e.kinds[v] == EMIT_FLOAT ? bits_float(l, x) : x);
 }
 
 /* ---- masks ------------------------------------------------------------------------------------
  */
 
 /* Masks are stack slots of conditions: "%m3". */
-static const char *mask_load(struct llvm *l, const char *name) { return load(l, l->b, name); }
+static const char *mask_load(struct llvm *l, const char *name) { return ll_load(l, l->b, name); }
 static const char *mask_name(struct llvm *l, unsigned n) { return TEXT("%%m%u", n); }
 static const char *mask_now(struct llvm *l)
 {
@@ -175,25 +170,25 @@ static const char *mask_now(struct llvm *l)
 }
 static const char *mask_not(struct llvm *l, const char *m)
 {
-    return let(l, "xor %s %s, %s", l->b, m, splat(l, "i1", "true"));
+    return ll_let(l, "xor %s %s, %s", l->b, m, splat(l, "i1", "true"));
 }
 static const char *mask_and(struct llvm *l, const char *a, const char *b)
 {
-    return let(l, "and %s %s, %s", l->b, a, b);
+    return ll_let(l, "and %s %s, %s", l->b, a, b);
 }
 static const char *mask_or(struct llvm *l, const char *a, const char *b)
 {
-    return let(l, "or %s %s, %s", l->b, a, b);
+    return ll_let(l, "or %s %s, %s", l->b, a, b);
 }
 static const char *mask_any(struct llvm *l, const char *m)
 {
-    const char *x = let(l, "bitcast %s %s to i%u", l->b, m, l->lanes);
-    return let(l, "icmp ne i%u %s, 0", l->lanes, x);
+    const char *x = ll_let(l, "bitcast %s %s to i%u", l->b, m, l->lanes);
+    return ll_let(l, "icmp ne i%u %s, 0", l->lanes, x);
 }
 /* As the library has it: 0 or -1. */
 static const char *mask_ints(struct llvm *l, const char *m)
 {
-    return let(l, "sext %s %s to %s", l->b, m, l->i);
+    return ll_let(l, "sext %s %s to %s", l->b, m, l->i);
 }
 static unsigned mask_new(struct llvm *l)
 {
@@ -203,17 +198,17 @@ static unsigned mask_new(struct llvm *l)
 }
 static void mask_drop(struct llvm *l, const char *name, const char *what) /* name &= ~what */
 {
-    store(l, l->b, mask_and(l, mask_load(l, name), mask_not(l, mask_load(l, what))), name);
+    ll_store(l, l->b, mask_and(l, mask_load(l, name), mask_not(l, mask_load(l, what))), name);
 }
 
 /* ---- cells ------------------------------------------------------------------------------------
  */
 
-static const char *cell_base(struct llvm *l, uint32_t cell)
+const char *ll_cell_base(struct llvm *l, uint32_t cell)
 {
     if (l->e.code->cells[cell].scope == IR_LOCAL)
         return TEXT("%%c%u", cell);
-    return let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, l->cell_at[cell]);
+    return ll_let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, l->cell_at[cell]);
 }
 
 /* The slot of a place: a number at *base, plus what is returned (a row of ints), if not NULL. */
@@ -231,14 +226,14 @@ static const char *slot_of(struct llvm *l, const struct ir_inst *i, const struct
             *base += x->stride * (at >= x->count ? x->count - 1 : at);
             continue;
         }
-        declare(l, l->i, "al_clamp_index", TEXT("%s, i32", l->i));
+        ll_declare(l, l->i, "al_clamp_index", TEXT("%s, i32", l->i));
         const char *term =
-            let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, as_int(l, v), x->count);
+            ll_let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, ll_int(l, v), x->count);
         if (x->stride != 1)
-            term = let(l, "mul %s %s, %s", l->i, term, int_splat(l, (int32_t)x->stride));
-        sum = sum ? let(l, "add %s %s, %s", l->i, sum, term) : term;
+            term = ll_let(l, "mul %s %s, %s", l->i, term, int_splat(l, (int32_t)x->stride));
+        sum = sum ? ll_let(l, "add %s %s, %s", l->i, sum, term) : term;
     }
-    return sum && *base ? let(l, "add %s %s, %s", l->i, sum, int_splat(l, (int32_t)*base)) : sum;
+    return sum && *base ? ll_let(l, "add %s %s, %s", l->i, sum, int_splat(l, (int32_t)*base)) : sum;
 }
 
 /* A slot's bits as ints, or as floats. */
@@ -246,32 +241,32 @@ static const char *cell_load(struct llvm *l, const struct ir_inst *i, const stru
                              uint32_t more, const char *type)
 {
     uint32_t base;
-    const char *at = slot_of(l, i, p, more, &base), *cell = cell_base(l, p->cell);
+    const char *at = slot_of(l, i, p, more, &base), *cell = ll_cell_base(l, p->cell);
     if (!at)
-        return load(l, type, row_at(l, cell, base));
+        return ll_load(l, type, ll_row_at(l, cell, base));
     bool floats = type == l->f;
     const char *name = floats ? "al_gather" : "al_gatheri";
-    declare(l, type, name, TEXT("ptr, %s", l->i));
-    return let(l, "call %s @%s(ptr %s, %s %s)", type, name, cell, l->i, at);
+    ll_declare(l, type, name, TEXT("ptr, %s", l->i));
+    return ll_let(l, "call %s @%s(ptr %s, %s %s)", type, name, cell, l->i, at);
 }
 
-static void cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
+void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
                        uint32_t more, const char *type, const char *x)
 {
     uint32_t base;
-    const char *at = slot_of(l, i, p, more, &base), *cell = cell_base(l, p->cell);
+    const char *at = slot_of(l, i, p, more, &base), *cell = ll_cell_base(l, p->cell);
     if (at) {
         const char *name = type == l->f ? "al_scatter" : "al_scatteri";
-        declare(l, "void", name, TEXT("ptr, %s, %s, %s", l->i, type, l->i));
+        ll_declare(l, "void", name, TEXT("ptr, %s, %s, %s", l->i, type, l->i));
         L("call void @%s(ptr %s, %s %s, %s %s, %s %s)\n", name, cell, l->i, at, type, x, l->i,
-          mask_ints(l, mask_now(l)));
+          surface(l) ? "-1" : mask_ints(l, mask_now(l)));
         return;
     }
-    const char *where = row_at(l, cell, base);
-    if (!emit_stores_freely(&l->e, p->cell))
-        x = let(l, "select %s %s, %s %s, %s %s", l->b, mask_now(l), type, x, type,
-                load(l, type, where));
-    store(l, type, x, where);
+    const char *where = ll_row_at(l, cell, base);
+    if (!surface(l) && !emit_stores_freely(&l->e, p->cell))
+        x = ll_let(l, "select %s %s, %s %s, %s %s", l->b, mask_now(l), type, x, type,
+                ll_load(l, type, where));
+    ll_store(l, type, x, where);
 }
 
 /* ---- control flow -----------------------------------------------------------------------------
@@ -299,20 +294,89 @@ static void region_if_any(struct llvm *l, const struct ir_block *b, unsigned mas
 {
     if (!b || !b->first)
         return;
-    unsigned in = fresh_label(l), out = fresh_label(l);
-    branch(l, mask_any(l, mask_load(l, mask_name(l, mask))), in, out);
-    label(l, in);
+    unsigned in = ll_fresh_label(l), out = ll_fresh_label(l);
+    ll_branch(l, mask_any(l, mask_load(l, mask_name(l, mask))), in, out);
+    ll_label(l, in);
     region(l, b, mask);
-    jump(l, out);
-    label(l, out);
+    ll_jump(l, out);
+    ll_label(l, out);
 }
+
+/* ---- control flow of one lane: labels ---------------------------------------------------------
+ */
+
+static void if_one(struct llvm *l, const struct ir_inst *i)
+{
+    unsigned yes = ll_fresh_label(l), no = ll_fresh_label(l), out = ll_fresh_label(l);
+    ll_branch(l, as_condition(l, i->operands[0]), yes, no);
+    ll_label(l, yes);
+    region(l, i->body, 0);
+    ll_jump(l, out);
+    ll_label(l, no);
+    region(l, i->other, 0);
+    ll_jump(l, out);
+    ll_label(l, out);
+}
+
+static void loop_one(struct llvm *l, const struct ir_inst *i)
+{
+    uint32_t id = emit_loop_number(&l->e, i);
+    unsigned head = ll_fresh_label(l);
+    l->e.loop_depth++;
+    ll_jump(l, head);
+    ll_label(l, head);
+    region(l, i->body, 0);
+    L("br label %%cont%u\ncont%u:\n", id, id);
+    region(l, i->other, 0);
+    l->e.loop_depth--;
+    ll_surface_turn(l, id);
+    ll_jump(l, head);
+    L("out%u:\n", id);
+}
+
+static void block_one(struct llvm *l, const struct ir_inst *i)
+{
+    uint32_t id = emit_loop_number(&l->e, i);
+    region(l, i->body, 0);
+    L("br label %%out%u\nout%u:\n", id, id);
+}
+
+/* What stands behind it in its block is not reached. */
+static void leave_one(struct llvm *l, const struct ir_inst *i)
+{
+    if (i->op == IR_RETURN)
+        L("ret void\n");
+    else
+        L("br label %%%s%u\n", i->op == IR_BREAK ? "out" : "cont", i->u.target->mark);
+    ll_label(l, ll_fresh_label(l));
+}
+
+static void control_one(struct llvm *l, const struct ir_inst *i)
+{
+    switch (i->op) {
+    case IR_IF:
+        if_one(l, i);
+        return;
+    case IR_LOOP:
+        loop_one(l, i);
+        return;
+    case IR_BLOCK:
+        block_one(l, i);
+        return;
+    default:
+        leave_one(l, i);
+    }
+}
+
+/* ---- control flow of rows: masks --------------------------------------------------------------
+ */
 
 static void if_(struct llvm *l, const struct ir_inst *i)
 {
     const char *c = as_condition(l, i->operands[0]), *up = mask_now(l);
     unsigned yes = mask_new(l), no = mask_new(l);
-    store(l, l->b, mask_and(l, up, c), mask_name(l, yes));
-    store(l, l->b, mask_and(l, up, mask_not(l, c)), mask_name(l, no));
+    ll_store(l, l->b, mask_and(l, up, c), mask_name(l, yes));
+    ll_store(l, l->b, mask_and(l, up, mask_not(l, c)), mask_name(l, no));
     region_if_any(l, i->body, yes);
     region_if_any(l, i->other, no);
     if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
@@ -325,23 +389,23 @@ static void targets_new(struct llvm *l, uint32_t id)
     static const char *const names[] = {"out", "cont"};
     for (int k = 0; k < 2; k++) {
         text_printf(&l->slots, "%%%s%u = alloca %s, align 4\n", names[k], id, l->b);
-        store(l, l->b, "zeroinitializer", TEXT("%%%s%u", names[k], id));
+        ll_store(l, l->b, "zeroinitializer", TEXT("%%%s%u", names[k], id));
     }
 }
 
 /* A turn of a loop: the layer returns when the budget is spent. */
 static void turn(struct llvm *l, uint32_t id)
 {
-    const char *at = let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_TURNS);
-    const char *n = let(l, "add i32 %s, 1", load(l, "i32", at));
-    store(l, "i32", n, at);
-    const char *budget = load(l, "i32", let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_BUDGET));
-    unsigned spent = fresh_label(l), on = fresh_label(l);
-    branch(l, let(l, "icmp ugt i32 %s, %s", n, budget), spent, on);
-    label(l, spent);
-    store(l, "i32", TEXT("%u", id + 1), let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_FAILED));
+    const char *at = ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_TURNS);
+    const char *n = ll_let(l, "add i32 %s, 1", ll_load(l, "i32", at));
+    ll_store(l, "i32", n, at);
+    const char *budget = ll_load(l, "i32", ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_BUDGET));
+    unsigned spent = ll_fresh_label(l), on = ll_fresh_label(l);
+    ll_branch(l, ll_let(l, "icmp ugt i32 %s, %s", n, budget), spent, on);
+    ll_label(l, spent);
+    ll_store(l, "i32", TEXT("%u", id + 1), ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_FAILED));
     L("ret void\n");
-    label(l, on);
+    ll_label(l, on);
 }
 
 static void loop(struct llvm *l, const struct ir_inst *i)
@@ -350,25 +414,25 @@ static void loop(struct llvm *l, const struct ir_inst *i)
     unsigned in = mask_new(l), body = mask_new(l), other = mask_new(l);
     const char *in_name = mask_name(l, in), *cont = TEXT("%%cont%u", id);
     targets_new(l, id);
-    store(l, l->b, mask_now(l), in_name);
-    unsigned head = fresh_label(l), again = fresh_label(l), out = fresh_label(l);
-    jump(l, head);
-    label(l, head);
-    store(l, l->b, mask_load(l, in_name), mask_name(l, body));
+    ll_store(l, l->b, mask_now(l), in_name);
+    unsigned head = ll_fresh_label(l), again = ll_fresh_label(l), out = ll_fresh_label(l);
+    ll_jump(l, head);
+    ll_label(l, head);
+    ll_store(l, l->b, mask_load(l, in_name), mask_name(l, body));
     region(l, i->body, body);
     mask_drop(l, "%off", cont);
-    store(l, l->b, "zeroinitializer", cont);
+    ll_store(l, l->b, "zeroinitializer", cont);
     mask_drop(l, in_name, "%off");
     if (i->other && i->other->first) {
-        store(l, l->b, mask_load(l, in_name), mask_name(l, other));
+        ll_store(l, l->b, mask_load(l, in_name), mask_name(l, other));
         region(l, i->other, other);
         mask_drop(l, in_name, "%off");
     }
-    branch(l, mask_any(l, mask_load(l, in_name)), again, out);
-    label(l, again);
+    ll_branch(l, mask_any(l, mask_load(l, in_name)), again, out);
+    ll_label(l, again);
     turn(l, id);
-    jump(l, head);
-    label(l, out);
+    ll_jump(l, head);
+    ll_label(l, out);
     mask_drop(l, "%off", TEXT("%%out%u", id));
     if (emit_leaves(i->body, i) || emit_leaves(i->other, i))
         shrink(l);
@@ -379,7 +443,7 @@ static void block_(struct llvm *l, const struct ir_inst *i)
     uint32_t id = emit_loop_number(&l->e, i);
     unsigned in = mask_new(l);
     targets_new(l, id);
-    store(l, l->b, mask_now(l), mask_name(l, in));
+    ll_store(l, l->b, mask_now(l), mask_name(l, in));
     region(l, i->body, in);
     mask_drop(l, "%off", TEXT("%%out%u", id));
     if (emit_leaves(i->body, i))
@@ -389,13 +453,30 @@ static void block_(struct llvm *l, const struct ir_inst *i)
 static void leave(struct llvm *l, const struct ir_inst *i)
 {
     const char *m = mask_now(l);
-    store(l, l->b, mask_or(l, mask_load(l, "%off"), m), "%off");
+    ll_store(l, l->b, mask_or(l, mask_load(l, "%off"), m), "%off");
     if (i->op != IR_RETURN) {
         const char *to = TEXT("%%%s%u", i->op == IR_BREAK ? "out" : "cont", i->u.target->mark);
-        store(l, l->b, mask_or(l, mask_load(l, to), m), to);
+        ll_store(l, l->b, mask_or(l, mask_load(l, to), m), to);
     }
-    store(l, l->b, "zeroinitializer", mask_name(l, l->e.region->mask));
+    ll_store(l, l->b, "zeroinitializer", mask_name(l, l->e.region->mask));
     l->e.region->shrunk = true;
+}
+
+static void control(struct llvm *l, const struct ir_inst *i)
+{
+    switch (i->op) {
+    case IR_IF:
+        if_(l, i);
+        return;
+    case IR_LOOP:
+        loop(l, i);
+        return;
+    case IR_BLOCK:
+        block_(l, i);
+        return;
+    default:
+        leave(l, i);
+    }
 }
 
 /* ---- operations -------------------------------------------------------------------------------
@@ -422,7 +503,7 @@ static const struct {
     {IR_FTRUNC, 'F', "al_trunc"},
 };
 
-static const char *library_call(struct llvm *l, const char *type, const char *name, size_t count,
+static const char *ll_call(struct llvm *l, const char *type, const char *name, size_t count,
                                 const char *const *operands)
 {
     struct text types = {0}, list = {0};
@@ -430,8 +511,8 @@ static const char *library_call(struct llvm *l, const char *type, const char *na
         text_printf(&types, "%s%s", k ? ", " : "", type);
         text_printf(&list, "%s%s %s", k ? ", " : "", type, operands[k]);
     }
-    declare(l, type, name, types.data ? types.data : "");
-    const char *r = let(l, "call %s @%s(%s)", type, name, list.data ? list.data : "");
+    ll_declare(l, type, name, types.data ? types.data : "");
+    const char *r = ll_let(l, "call %s @%s(%s)", type, name, list.data ? list.data : "");
     text_free(&types);
     text_free(&list);
     return r;
@@ -447,22 +528,22 @@ static bool operation(struct llvm *l, const struct ir_inst *i)
     char kind = ops[n].kind;
     bool floats = strchr("fFc", kind) != NULL;
     if (kind == 'i' && l->e.kinds[i->result] == EMIT_CONDITION) {
-        set(l, i->result,
-            let(l, "%s %s %s, %s", ops[n].name, l->b, as_condition(l, i->operands[0]),
+        ll_set(l, i->result,
+            ll_let(l, "%s %s %s, %s", ops[n].name, l->b, as_condition(l, i->operands[0]),
                 as_condition(l, i->operands[1])));
         return true;
     }
     const char *x[2] = {0};
     for (uint32_t k = 0; k < i->operand_count && k < 2; k++)
-        x[k] = floats ? as_float(l, i->operands[k]) : as_int(l, i->operands[k]);
+        x[k] = floats ? ll_float(l, i->operands[k]) : ll_int(l, i->operands[k]);
     const char *type = floats ? l->f : l->i, *r;
     if (kind == 'F' || kind == 'I')
-        r = library_call(l, type, ops[n].name, i->operand_count, x);
+        r = ll_call(l, type, ops[n].name, i->operand_count, x);
     else if (kind == 'c' || kind == 'd')
-        r = let(l, "%s %s %s %s, %s", floats ? "fcmp" : "icmp", ops[n].name, type, x[0], x[1]);
+        r = ll_let(l, "%s %s %s %s, %s", floats ? "fcmp" : "icmp", ops[n].name, type, x[0], x[1]);
     else
-        r = let(l, "%s%s %s %s, %s", ops[n].name, floats ? l->flags : "", type, x[0], x[1]);
-    set(l, i->result, r);
+        r = ll_let(l, "%s%s %s %s, %s", ops[n].name, floats ? l->flags : "", type, x[0], x[1]);
+    ll_set(l, i->result, r);
     return true;
 }
 
@@ -471,44 +552,44 @@ static bool operation_of_one(struct llvm *l, const struct ir_inst *i)
     const char *magnitude;
     switch (i->op) {
     case IR_INEG:
-        set(l, i->result, let(l, "sub %s zeroinitializer, %s", l->i, as_int(l, i->operands[0])));
+        ll_set(l, i->result, ll_let(l, "sub %s zeroinitializer, %s", l->i, ll_int(l, i->operands[0])));
         return true;
     case IR_ICOMPL:
-        set(l, i->result,
-            let(l, "xor %s %s, %s", l->i, as_int(l, i->operands[0]), int_splat(l, -1)));
+        ll_set(l, i->result,
+            ll_let(l, "xor %s %s, %s", l->i, ll_int(l, i->operands[0]), int_splat(l, -1)));
         return true;
     case IR_FNEG:
-        set(l, i->result, let(l, "fneg %s %s", l->f, as_float(l, i->operands[0])));
+        ll_set(l, i->result, ll_let(l, "fneg %s %s", l->f, ll_float(l, i->operands[0])));
         return true;
     case IR_FISNAN: /* by bits: modes that assume there is none do not decide it */
     case IR_FISINF:
-        magnitude = let(l, "and %s %s, %s", l->i, float_bits(l, as_float(l, i->operands[0])),
+        magnitude = ll_let(l, "and %s %s, %s", l->i, float_bits(l, ll_float(l, i->operands[0])),
                         int_splat(l, 0x7FFFFFFF));
-        set(l, i->result,
-            let(l, "icmp %s %s %s, %s", i->op == IR_FISNAN ? "ugt" : "eq", l->i, magnitude,
+        ll_set(l, i->result,
+            ll_let(l, "icmp %s %s %s, %s", i->op == IR_FISNAN ? "ugt" : "eq", l->i, magnitude,
                 int_splat(l, 0x7F800000)));
         return true;
     case IR_I2F:
-        set(l, i->result, let(l, "sitofp %s %s to %s", l->i, as_int(l, i->operands[0]), l->f));
+        ll_set(l, i->result, ll_let(l, "sitofp %s %s to %s", l->i, ll_int(l, i->operands[0]), l->f));
         return true;
     case IR_F2I:
-        declare(l, l->i, "al_f2i", l->f);
-        set(l, i->result,
-            let(l, "call %s @al_f2i(%s %s)", l->i, l->f, as_float(l, i->operands[0])));
+        ll_declare(l, l->i, "al_f2i", l->f);
+        ll_set(l, i->result,
+            ll_let(l, "call %s @al_f2i(%s %s)", l->i, l->f, ll_float(l, i->operands[0])));
         return true;
     case IR_SBOOL:
     case IR_CBOOL:
-        set(l, i->result,
-            let(l, "icmp ne %s %s, %s", l->i, as_int(l, i->operands[0]),
+        ll_set(l, i->result,
+            ll_let(l, "icmp ne %s %s, %s", l->i, ll_int(l, i->operands[0]),
                 int_splat(l, i->op == IR_SBOOL ? (int32_t)emit_string_id(&l->e, "") : 0)));
         return true;
     case IR_SELECT: {
         const char *c = as_condition(l, i->operands[0]);
         bool floats = l->e.kinds[i->result] == EMIT_FLOAT;
         const char *t = floats ? l->f : l->i;
-        const char *a = floats ? as_float(l, i->operands[1]) : as_int(l, i->operands[1]);
-        const char *b = floats ? as_float(l, i->operands[2]) : as_int(l, i->operands[2]);
-        set(l, i->result, let(l, "select %s %s, %s %s, %s %s", l->b, c, t, a, t, b));
+        const char *a = floats ? ll_float(l, i->operands[1]) : ll_int(l, i->operands[1]);
+        const char *b = floats ? ll_float(l, i->operands[2]) : ll_int(l, i->operands[2]);
+        ll_set(l, i->result, ll_let(l, "select %s %s, %s %s, %s %s", l->b, c, t, a, t, b));
         return true;
     }
     default:
@@ -519,22 +600,16 @@ static bool operation_of_one(struct llvm *l, const struct ir_inst *i)
 /* ---- calls of the library ---------------------------------------------------------------------
  */
 
-struct args {
-    struct llvm *l;
-    const struct ir_inst *i;
-    const struct ir_call *c;
-};
-
-static const char *part(const struct args *x, uint32_t a, uint32_t k, uint32_t d)
+const char *ll_part(const struct ll_args *x, uint32_t a, uint32_t k, uint32_t d)
 {
     const struct ir_arg *g = &x->c->args[a];
     if (g->n == 1)
         k = 0;
     if (d && !g->derivs)
         return "zeroinitializer";
-    return as_float(x->l, x->i->operands[g->first + d * g->n + k]);
+    return ll_float(x->l, x->i->operands[g->first + d * g->n + k]);
 }
-static uint32_t slots(const struct args *x) { return x->i->result_count / (x->c->derivs ? 3 : 1); }
+static uint32_t slots(const struct ll_args *x) { return x->i->result_count / (x->c->derivs ? 3 : 1); }
 
 /* A row of floats for the library to read. */
 struct rows {
@@ -543,34 +618,34 @@ struct rows {
 };
 static struct rows rows_new(struct llvm *l, uint32_t most)
 {
-    return (struct rows){slot_new(l, l->f, most), 0};
+    return (struct rows){ll_slot(l, l->f, most), 0};
 }
 static void rows_add(struct llvm *l, struct rows *r, const char *x)
 {
-    store(l, l->f, x, row_at(l, r->at, r->count++));
+    ll_store(l, l->f, x, ll_row_at(l, r->at, r->count++));
 }
-static void rows_add_dual(const struct args *x, struct rows *r, uint32_t a, uint32_t k)
+static void rows_add_dual(const struct ll_args *x, struct rows *r, uint32_t a, uint32_t k)
 {
     for (uint32_t d = 0; d < 3; d++)
-        rows_add(x->l, r, part(x, a, k, d));
+        rows_add(x->l, r, ll_part(x, a, k, d));
 }
-static void rows_add_triple(const struct args *x, struct rows *r, uint32_t a)
+static void rows_add_triple(const struct ll_args *x, struct rows *r, uint32_t a)
 {
     for (uint32_t k = 0; k < 3; k++)
         rows_add_dual(x, r, a, k);
 }
 /* Result k (of n) is the dual at out + 3 k. */
-static void set_duals(const struct args *x, const char *out, uint32_t n)
+static void set_duals(const struct ll_args *x, const char *out, uint32_t n)
 {
     struct llvm *l = x->l;
     for (uint32_t k = 0; k < n; k++)
         for (uint32_t d = 0; d < (x->c->derivs ? 3u : 1u); d++)
-            set(l, x->i->result + d * n + k, load(l, l->f, row_at(l, out, 3 * k + d)));
+            ll_set(l, x->i->result + d * n + k, ll_load(l, l->f, ll_row_at(l, out, 3 * k + d)));
 }
 static void call_rows(struct llvm *l, const char *name, const char *out, const char *before,
                       const struct rows *in)
 {
-    declare(l, "void", name, TEXT("ptr, %sptr", before[0] ? "i32, " : ""));
+    ll_declare(l, "void", name, TEXT("ptr, %sptr", before[0] ? "i32, " : ""));
     L("call void @%s(ptr %s, %sptr %s)\n", name, out, before, in->at);
 }
 
@@ -582,7 +657,7 @@ static bool all_values(const struct ir_call *c)
     return true;
 }
 
-static bool function_one(const struct args *x)
+static bool function_one(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     const char *name = emit_functions_of_one[x->c->callee];
@@ -590,22 +665,22 @@ static bool function_one(const struct args *x)
         return false;
     uint32_t n = slots(x), r = x->i->result;
     for (uint32_t k = 0; k < n; k++) {
-        const char *v = part(x, 0, k, 0);
-        const char *value = library_call(l, l->f, TEXT("al_%s", name), 1, &v);
-        set(l, r + k, value);
+        const char *v = ll_part(x, 0, k, 0);
+        const char *value = ll_call(l, l->f, TEXT("al_%s", name), 1, &v);
+        ll_set(l, r + k, value);
         if (!x->c->derivs)
             continue;
         const char *both[2] = {v, value};
-        const char *slope = library_call(l, l->f, TEXT("al_slope_%s", name), 2, both);
+        const char *slope = ll_call(l, l->f, TEXT("al_slope_%s", name), 2, both);
         for (uint32_t d = 1; d < 3; d++) {
-            const char *chain[2] = {slope, part(x, 0, k, d)};
-            set(l, r + d * n + k, library_call(l, l->f, "al_chain", 2, chain));
+            const char *chain[2] = {slope, ll_part(x, 0, k, d)};
+            ll_set(l, r + d * n + k, ll_call(l, l->f, "al_chain", 2, chain));
         }
     }
     return true;
 }
 
-static bool function_many(const struct args *x)
+static bool function_many(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     const char *name = x->c->callee == BI_POW     ? "al_pow"
@@ -620,23 +695,23 @@ static bool function_many(const struct args *x)
         if (!x->c->derivs) {
             const char *v[3] = {"zeroinitializer", "zeroinitializer", "zeroinitializer"};
             for (uint32_t a = 0; a < x->c->arg_count && a < count; a++)
-                v[a] = part(x, a, k, 0);
-            set(l, r + k, library_call(l, l->f, name, count, v));
+                v[a] = ll_part(x, a, k, 0);
+            ll_set(l, r + k, ll_call(l, l->f, name, count, v));
             continue;
         }
         struct rows in = rows_new(l, 9);
-        const char *out = slot_new(l, l->f, 3);
+        const char *out = ll_slot(l, l->f, 3);
         for (uint32_t a = 0; a < count; a++)
             for (uint32_t d = 0; d < 3; d++)
-                rows_add(l, &in, a < x->c->arg_count ? part(x, a, k, d) : "zeroinitializer");
+                rows_add(l, &in, a < x->c->arg_count ? ll_part(x, a, k, d) : "zeroinitializer");
         call_rows(l, TEXT("%s_d", name), out, "", &in);
         for (uint32_t d = 0; d < 3; d++)
-            set(l, r + d * n + k, load(l, l->f, row_at(l, out, d)));
+            ll_set(l, r + d * n + k, ll_load(l, l->f, ll_row_at(l, out, d)));
     }
     return true;
 }
 
-static bool noise(const struct args *x)
+static bool noise(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     struct emit_noise call;
@@ -646,20 +721,20 @@ static bool noise(const struct args *x)
     const bool periodic = call.periodic;
     const int kind = call.kind;
     struct rows in = rows_new(l, 16);
-    const char *out = slot_new(l, l->f, 9);
+    const char *out = ll_slot(l, l->f, 9);
     for (uint32_t a = 0; a < (periodic ? 2 * count : count); a++)
         for (uint32_t k = 0; k < x->c->args[first + a].n; k++)
             for (uint32_t d = 0; d < (a < count ? 3u : 1u); d++)
-                rows_add(l, &in, part(x, first + a, k, d));
+                rows_add(l, &in, ll_part(x, first + a, k, d));
     const char *name =
         TEXT("al_noise_%d_%u_%d_%u_%d", kind, dims, periodic, n > 1 ? 3u : 1u, x->c->derivs);
     call_rows(l, name, out, "", &in);
     for (uint32_t k = 0; k < x->i->result_count; k++)
-        set(l, x->i->result + k, load(l, l->f, row_at(l, out, k)));
+        ll_set(l, x->i->result + k, ll_load(l, l->f, ll_row_at(l, out, k)));
     return true;
 }
 
-static bool hash(const struct args *x)
+static bool hash(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     const char *w[4] = {0};
@@ -668,14 +743,14 @@ static bool hash(const struct args *x)
         return false;
     for (uint32_t a = 0; a < x->c->arg_count; a++)
         for (uint32_t k = 0; k < x->c->args[a].n && n < 4; k++)
-            w[n++] = as_int(l, x->i->operands[x->c->args[a].first + k]);
-    set(l, x->i->result, library_call(l, l->i, TEXT("al_hash%zu", n), n, w));
+            w[n++] = ll_int(l, x->i->operands[x->c->args[a].first + k]);
+    ll_set(l, x->i->result, ll_call(l, l->i, TEXT("al_hash%zu", n), n, w));
     return true;
 }
 
 /* The knots as a pointer; *row: rows from a knot to its change, 0 for none. NULL when the host must
  * see to it. */
-static const char *spline_knots(const struct args *x, uint32_t channels, bool derivs,
+static const char *spline_knots(const struct ll_args *x, uint32_t channels, bool derivs,
                                 uint32_t *count, uint32_t *row)
 {
     struct llvm *l = x->l;
@@ -698,7 +773,7 @@ static const char *spline_knots(const struct args *x, uint32_t channels, bool de
         (void)slot_of(l, x->i, &last->at, 0, &base);
         *count = (uint32_t)want;
         *row = derivs && last->derivs ? last->row : 0;
-        return row_at(l, cell_base(l, last->at.cell), base);
+        return ll_row_at(l, ll_cell_base(l, last->at.cell), base);
     }
     *count = x->c->arg_count - 2;
     if (*count < 4)
@@ -710,11 +785,11 @@ static const char *spline_knots(const struct args *x, uint32_t channels, bool de
     struct rows in = rows_new(l, *count * channels * (any ? 3 : 1));
     for (uint32_t d = 0; d < (any ? 3u : 1u); d++)
         for (uint32_t k = 0; k < *count * channels; k++)
-            rows_add(l, &in, part(x, 2 + k / channels, k % channels, d));
+            rows_add(l, &in, ll_part(x, 2 + k / channels, k % channels, d));
     return in.at;
 }
 
-static bool spline(const struct args *x)
+static bool spline(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     bool inverse = x->c->callee == BI_SPLINEINVERSE;
@@ -728,29 +803,29 @@ static bool spline(const struct args *x)
     if (!knots)
         return false;
     if (inverse) {
-        declare(l, l->f, "al_spline_inverse", TEXT("i32, %s, i32, ptr", l->f));
-        set(l, r,
-            let(l, "call %s @al_spline_inverse(i32 %d, %s %s, i32 %u, ptr %s)", l->f, basis, l->f,
-                part(x, 1, 0, 0), count, knots));
+        ll_declare(l, l->f, "al_spline_inverse", TEXT("i32, %s, i32, ptr", l->f));
+        ll_set(l, r,
+            ll_let(l, "call %s @al_spline_inverse(i32 %d, %s %s, i32 %u, ptr %s)", l->f, basis, l->f,
+                ll_part(x, 1, 0, 0), count, knots));
         for (uint32_t k = 1; k < x->i->result_count; k++)
-            set(l, r + k, "zeroinitializer");
+            ll_set(l, r + k, "zeroinitializer");
         return true;
     }
-    declare(l, "void", "al_spline", "ptr, i32, ptr, i32, ptr, i32, i32, i32");
+    ll_declare(l, "void", "al_spline", "ptr, i32, ptr, i32, ptr, i32, i32, i32");
     for (uint32_t k = 0; k < n; k++) {
         struct rows at = rows_new(l, 3);
-        const char *out = slot_new(l, l->f, 3);
+        const char *out = ll_slot(l, l->f, 3);
         for (uint32_t d = 0; d < 3; d++)
-            rows_add(l, &at, d && !x->c->derivs ? "zeroinitializer" : part(x, 1, 0, d));
+            rows_add(l, &at, d && !x->c->derivs ? "zeroinitializer" : ll_part(x, 1, 0, d));
         L("call void @al_spline(ptr %s, i32 %d, ptr %s, i32 %u, ptr %s, i32 %u, i32 %u, i32 %u)\n",
           out, basis, at.at, count, knots, n, k, row);
         for (uint32_t d = 0; d < (x->c->derivs ? 3u : 1u); d++)
-            set(l, r + d * n + k, load(l, l->f, row_at(l, out, d)));
+            ll_set(l, r + d * n + k, ll_load(l, l->f, ll_row_at(l, out, d)));
     }
     return true;
 }
 
-static bool colour(const struct args *x)
+static bool colour(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     uint32_t last = x->c->arg_count - 1;
@@ -768,16 +843,16 @@ static bool colour(const struct args *x)
     if (space[0] < 0 || space[1] < 0)
         return false;
     struct rows in = rows_new(l, 9);
-    const char *out = slot_new(l, l->f, 9);
+    const char *out = ll_slot(l, l->f, 9);
     rows_add_triple(x, &in, last);
-    declare(l, "void", "al_colour_transform", "ptr, i32, i32, ptr");
+    ll_declare(l, "void", "al_colour_transform", "ptr, i32, i32, ptr");
     L("call void @al_colour_transform(ptr %s, i32 %d, i32 %d, ptr %s)\n", out, space[0], space[1],
       in.at);
     set_duals(x, out, 3);
     return true;
 }
 
-static bool geometry(const struct args *x)
+static bool geometry(const struct ll_args *x)
 {
     struct llvm *l = x->l;
     uint32_t n = x->c->arg_count;
@@ -785,7 +860,7 @@ static bool geometry(const struct args *x)
     struct rows in;
     if (x->c->callee == BI_ROTATE) {
         in = rows_new(l, 30);
-        out = slot_new(l, l->f, 9);
+        out = ll_slot(l, l->f, 9);
         rows_add_triple(x, &in, 0);
         rows_add_triple(x, &in, n == 3 ? 2 : 3);
         rows_add_dual(x, &in, 1, 0);
@@ -797,7 +872,7 @@ static bool geometry(const struct args *x)
     }
     if (x->c->callee == BI_DISTANCE && n == 3) {
         in = rows_new(l, 27);
-        out = slot_new(l, l->f, 3);
+        out = ll_slot(l, l->f, 3);
         for (uint32_t a = 0; a < 3; a++)
             rows_add_triple(x, &in, a);
         call_rows(l, "al_segment_distance", out, "", &in);
@@ -807,10 +882,10 @@ static bool geometry(const struct args *x)
     if (x->c->callee == BI_TRANSFORM && x->c->args[0].type.base == ASL_MATRIX &&
         x->c->type.base != ASL_NORMAL) {
         in = rows_new(l, 25);
-        out = slot_new(l, l->f, 9);
+        out = ll_slot(l, l->f, 9);
         rows_add_triple(x, &in, 1);
         for (uint32_t k = 0; k < 16; k++)
-            rows_add(l, &in, part(x, 0, k, 0));
+            rows_add(l, &in, ll_part(x, 0, k, 0));
         call_rows(l, "al_transform", out, x->c->type.base == ASL_POINT ? "i32 1, " : "i32 0, ",
                   &in);
         set_duals(x, out, 3);
@@ -819,10 +894,31 @@ static bool geometry(const struct args *x)
     return false;
 }
 
+/* Index and extinction of a metal, by its colours at two angles. */
+static bool metal(const struct ll_args *x)
+{
+    struct llvm *l = x->l;
+    if (x->c->callee != BI_ARTISTIC_IOR || x->c->args[0].is_place || x->c->args[1].is_place)
+        return false;
+    ll_declare(l, "void", "al_artistic_ior", TEXT("ptr, %s, %s", l->f, l->f));
+    for (uint32_t k = 0; k < 3; k++) {
+        const char *out = ll_slot(l, l->f, 2);
+        L("call void @al_artistic_ior(ptr %s, %s %s, %s %s)\n", out, l->f, ll_part(x, 0, k, 0), l->f,
+          ll_part(x, 1, k, 0));
+        for (uint32_t a = 2; a < 4; a++) {
+            const struct ir_arg *to = &x->c->args[a];
+            ll_cell_store(l, x->i, &to->at, k, l->f, ll_load(l, l->f, ll_row_at(l, out, a - 2)));
+            for (uint32_t d = 1; to->derivs && d < 3; d++)
+                ll_cell_store(l, x->i, &to->at, d * to->row + k, l->f, "zeroinitializer");
+        }
+    }
+    return true;
+}
+
 static bool device_call(struct llvm *l, const struct ir_inst *i)
 {
-    struct args x = {l, i, i->u.call};
-    if (x.c->callee < BI_COUNT && spline(&x))
+    struct ll_args x = {l, i, i->u.call};
+    if (x.c->callee < BI_COUNT && (spline(&x) || metal(&x)))
         return true;
     if (!all_values(x.c))
         return false;
@@ -838,7 +934,7 @@ static bool device_call(struct llvm *l, const struct ir_inst *i)
 static void host_run(struct llvm *l, uint32_t id, const char *mask, const char *io, uint32_t words,
                      uint32_t rows)
 {
-    declare(l, "void", "al_host", TEXT("ptr, i32, %s, ptr, i32, i32", l->i));
+    ll_declare(l, "void", "al_host", TEXT("ptr, i32, %s, ptr, i32, i32", l->i));
     L("call void @al_host(ptr %%run, i32 %u, %s %s, ptr %s, i32 %u, i32 %u)\n", id, l->i,
       mask_ints(l, mask), io, words, rows);
 }
@@ -855,11 +951,11 @@ static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, u
         for (uint32_t d = 0; d < (a->derivs ? 3u : 1u); d++)
             for (uint32_t j = 0; j < a->n; j++, at++) {
                 if (back && a->written)
-                    cell_store(l, i, &a->at, d * a->row + j, l->i,
-                               load(l, l->i, row_at(l, io, at)));
+                    ll_cell_store(l, i, &a->at, d * a->row + j, l->i,
+                               ll_load(l, l->i, ll_row_at(l, io, at)));
                 else if (!back)
-                    store(l, l->i, cell_load(l, i, &a->at, d * a->row + j, l->i),
-                          row_at(l, io, at));
+                    ll_store(l, l->i, cell_load(l, i, &a->at, d * a->row + j, l->i),
+                          ll_row_at(l, io, at));
             }
     }
 }
@@ -873,14 +969,14 @@ static void host(struct llvm *l, const struct ir_inst *i)
         if (c->args[k].is_place)
             rows += c->args[k].n * (c->args[k].derivs ? 3 : 1);
     uint32_t id = emit_host_number(&l->e, i);
-    const char *io = slot_new(l, l->i, words + rows + 1);
+    const char *io = ll_slot(l, l->i, words + rows + 1);
     for (uint32_t k = 0; k < i->operand_count; k++)
-        store(l, l->i, as_int(l, i->operands[k]), row_at(l, io, k));
+        ll_store(l, l->i, ll_int(l, i->operands[k]), ll_row_at(l, io, k));
     if (c)
         host_rows(l, i, io, words, false);
     host_run(l, id, mask_now(l), io, words + rows, words);
     for (uint32_t k = 0; k < i->result_count; k++)
-        set_bits(l, i->result + k, load(l, l->i, row_at(l, io, k)));
+        set_bits(l, i->result + k, ll_load(l, l->i, ll_row_at(l, io, k)));
     if (c)
         host_rows(l, i, io, words, true);
 }
@@ -888,21 +984,23 @@ static void host(struct llvm *l, const struct ir_inst *i)
 /* The host is asked only where something is to be reported. */
 static void index_(struct llvm *l, const struct ir_inst *i)
 {
-    const char *a = as_int(l, i->operands[0]);
-    declare(l, l->i, "al_clamp_index", TEXT("%s, i32", l->i));
+    const char *a = ll_int(l, i->operands[0]);
+    ll_declare(l, l->i, "al_clamp_index", TEXT("%s, i32", l->i));
     const char *v =
-        let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, a, i->u.index.limit);
-    set(l, i->result, v);
+        ll_let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, a, i->u.index.limit);
+    ll_set(l, i->result, v);
+    if (surface(l))
+        return;
     uint32_t id = emit_host_number(&l->e, i);
-    const char *bad = mask_and(l, mask_now(l), let(l, "icmp ne %s %s, %s", l->i, v, a));
-    const char *io = slot_new(l, l->i, 2);
-    unsigned yes = fresh_label(l), no = fresh_label(l);
-    branch(l, mask_any(l, bad), yes, no);
-    label(l, yes);
-    store(l, l->i, a, io);
+    const char *bad = mask_and(l, mask_now(l), ll_let(l, "icmp ne %s %s, %s", l->i, v, a));
+    const char *io = ll_slot(l, l->i, 2);
+    unsigned yes = ll_fresh_label(l), no = ll_fresh_label(l);
+    ll_branch(l, mask_any(l, bad), yes, no);
+    ll_label(l, yes);
+    ll_store(l, l->i, a, io);
     host_run(l, id, bad, io, 1, 1);
-    jump(l, no);
-    label(l, no);
+    ll_jump(l, no);
+    ll_label(l, no);
 }
 
 /* ---- instructions -----------------------------------------------------------------------------
@@ -911,21 +1009,34 @@ static void index_(struct llvm *l, const struct ir_inst *i)
 static const char *point_word(struct llvm *l, uint32_t w, const char *type)
 {
     l->e.point_words[w] = true;
-    return load(l, type,
-                let(l, "getelementptr i8, ptr %%run, i64 %u", RUN_POINT + w * 4 * l->lanes));
+    if (surface(l))
+        return ll_surface_point(l, w, type);
+    return ll_load(l, type,
+                   ll_let(l, "getelementptr i8, ptr %%run, i64 %u", RUN_POINT + w * 4 * l->lanes));
+}
+
+static const char *argument_word(struct llvm *l, uint32_t k)
+{
+    if (surface(l))
+        return ll_surface_argument(l, k, l->i);
+    const char *args = ll_load(l, "ptr", ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_ARGS));
+    const char *x = ll_load(l, "i32", ll_let(l, "getelementptr i32, ptr %s, i64 %u", args, k));
+    const char *one = ll_let(l, "insertelement %s poison, i32 %s, i32 0", l->i, x);
+    return ll_let(l, "shufflevector %s %s, %s poison, <%u x i32> zeroinitializer", l->i, one, l->i,
+                  l->lanes);
 }
 
 static void copy(struct llvm *l, const struct ir_inst *i)
 {
     for (uint32_t k = 0; k < i->u.mem.count; k++)
-        cell_store(l, i, &i->u.mem.to, k, l->i, cell_load(l, i, &i->u.mem.from, k, l->i));
+        ll_cell_store(l, i, &i->u.mem.to, k, l->i, cell_load(l, i, &i->u.mem.from, k, l->i));
 }
 
 /* The number of "" is 0, as is the empty closure's. */
 static void zero(struct llvm *l, const struct ir_inst *i)
 {
     for (uint32_t k = 0; k < i->u.mem.count; k++)
-        cell_store(l, i, &i->u.mem.to, k, l->i, "zeroinitializer");
+        ll_cell_store(l, i, &i->u.mem.to, k, l->i, "zeroinitializer");
 }
 
 static void inst(struct llvm *l, const struct ir_inst *i)
@@ -934,30 +1045,23 @@ static void inst(struct llvm *l, const struct ir_inst *i)
     switch (i->op) {
     case IR_CONST:
         return;
-    case IR_ARG: {
-        const char *args = load(l, "ptr", let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_ARGS));
-        const char *x =
-            load(l, "i32", let(l, "getelementptr i32, ptr %s, i64 %u", args, i->u.number));
-        const char *one = let(l, "insertelement %s poison, i32 %s, i32 0", l->i, x);
-        set_bits(l, i->result,
-                 let(l, "shufflevector %s %s, %s poison, <%u x i32> zeroinitializer", l->i, one,
-                     l->i, l->lanes));
+    case IR_ARG:
+        set_bits(l, i->result, argument_word(l, i->u.number));
         return;
-    }
     case IR_STATE:
-        set(l, i->result,
+        ll_set(l, i->result,
             point_word(l, state_words[i->u.number],
                        l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
         return;
     case IR_LOAD:
-        set(l, i->result,
+        ll_set(l, i->result,
             cell_load(l, i, &i->u.mem.from, 0, l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
         return;
     case IR_STORE: {
         ir_value v = i->operands[i->operand_count - 1];
         bool is_float = l->e.layer->types[v] == IR_F;
-        cell_store(l, i, &i->u.mem.to, 0, is_float ? l->f : l->i,
-                   is_float ? as_float(l, v) : as_int(l, v));
+        ll_cell_store(l, i, &i->u.mem.to, 0, is_float ? l->f : l->i,
+                   is_float ? ll_float(l, v) : ll_int(l, v));
         return;
     }
     case IR_COPY:
@@ -967,21 +1071,22 @@ static void inst(struct llvm *l, const struct ir_inst *i)
         zero(l, i);
         return;
     case IR_PULL:
+        if (surface(l)) {
+            L("call void @layer_%u%s(ptr %%run, ptr %%st)\n", i->u.number, l->e.suffix);
+            return;
+        }
         L("call void @layer_%u(ptr %%run, ptr %%st, %s %s)\n", i->u.number, l->b, mask_now(l));
         return;
     case IR_IF:
-        if_(l, i);
-        return;
     case IR_LOOP:
-        loop(l, i);
-        return;
     case IR_BLOCK:
-        block_(l, i);
-        return;
     case IR_BREAK:
     case IR_CONTINUE:
     case IR_RETURN:
-        leave(l, i);
+        if (surface(l))
+            control_one(l, i);
+        else
+            control(l, i);
         return;
     case IR_INDEX:
         index_(l, i);
@@ -989,8 +1094,13 @@ static void inst(struct llvm *l, const struct ir_inst *i)
     default:
         break;
     }
-    if (!operation(l, i) && !operation_of_one(l, i) && !(i->op == IR_CALL && device_call(l, i)))
-        host(l, i);
+    if (operation(l, i) || operation_of_one(l, i) || (i->op == IR_CALL && device_call(l, i)) ||
+        (surface(l) && ll_surface_inst(l, i)))
+        return;
+    if (surface(l))
+        emit_fail(&l->e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device",
+                  emit_call_name(i));
+    host(l, i);
 }
 
 static void block(struct llvm *l, const struct ir_block *b)
@@ -1020,29 +1130,54 @@ static void function_close(struct llvm *l, struct text *to, const char *head)
 
 static uint32_t ran_row(uint32_t layer) { return layer; } /* flags stand before the cells */
 
+static void cells_declare(struct llvm *l, uint32_t layer)
+{
+    for (uint32_t c = 0; c < l->e.code->cell_count; c++) {
+        const struct ir_cell *cell = &l->e.code->cells[c];
+        if (cell->scope == IR_LOCAL && cell->layer == layer && l->e.homes[c])
+            text_printf(&l->slots, "%%c%u = alloca [%u x %s], align %d\n", c,
+                        ir_cell_slots(cell) ? ir_cell_slots(cell) : 1, l->i, row_align(l));
+    }
+}
+
+/* Runs once a point. */
+static void layer_one(struct llvm *l, uint32_t index, struct text *to)
+{
+    struct emit *e = &l->e;
+    struct ir_layer *y = emit_layer_begin(e, index);
+    cells_declare(l, index);
+    const char *flag = ll_row_at(l, "%st", ran_row(index));
+    unsigned run = ll_fresh_label(l), none = ll_fresh_label(l);
+    ll_branch(l, ll_let(l, "icmp eq i32 %s, 0", ll_load(l, "i32", flag)), run, none);
+    ll_label(l, none);
+    L("ret void\n");
+    ll_label(l, run);
+    ll_store(l, "i32", "1", flag);
+    region(l, &y->body, 0);
+    L("ret void\n");
+    function_close(l, to,
+                   TEXT("define internal void @layer_%u%s(ptr %%run, ptr noalias %%st)", index,
+                        e->suffix));
+}
+
 static void layer(struct llvm *l, uint32_t index, struct text *to)
 {
     struct emit *e = &l->e;
     struct ir_layer *y = emit_layer_begin(e, index);
     text_printf(&l->slots, "%%m0 = alloca %s, align 4\n%%off = alloca %s, align 4\n", l->b, l->b);
-    for (uint32_t c = 0; c < e->code->cell_count; c++) {
-        const struct ir_cell *cell = &e->code->cells[c];
-        if (cell->scope == IR_LOCAL && cell->layer == index && e->homes[c])
-            text_printf(&l->slots, "%%c%u = alloca [%u x %s], align 64\n", c,
-                        ir_cell_slots(cell) ? ir_cell_slots(cell) : 1, l->i);
-    }
+    cells_declare(l, index);
     /* Lanes in which it ran already stay out. */
-    const char *flag = let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(index));
-    const char *ran = let(l, "trunc %s %s to %s", l->i, load(l, l->i, flag), l->b);
+    const char *flag = ll_let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(index));
+    const char *ran = ll_let(l, "trunc %s %s to %s", l->i, ll_load(l, l->i, flag), l->b);
     const char *m = mask_and(l, "%mask", mask_not(l, ran));
-    store(l, l->b, m, "%m0");
-    store(l, l->b, "zeroinitializer", "%off");
-    unsigned run = fresh_label(l), none = fresh_label(l);
-    branch(l, mask_any(l, m), run, none);
-    label(l, none);
+    ll_store(l, l->b, m, "%m0");
+    ll_store(l, l->b, "zeroinitializer", "%off");
+    unsigned run = ll_fresh_label(l), none = ll_fresh_label(l);
+    ll_branch(l, mask_any(l, m), run, none);
+    ll_label(l, none);
     L("ret void\n");
-    label(l, run);
-    store(l, l->i, let(l, "sext %s %s to %s", l->b, mask_or(l, ran, m), l->i), flag);
+    ll_label(l, run);
+    ll_store(l, l->i, ll_let(l, "sext %s %s to %s", l->b, mask_or(l, ran, m), l->i), flag);
     region(l, &y->body, 0);
     L("ret void\n");
     function_close(l, to,
@@ -1066,8 +1201,8 @@ static void globals_write(struct llvm *l)
         const struct ir_cell *c = &l->e.code->cells[cell];
         for (uint32_t k = 0; k < ir_cell_slots(c); k++) {
             bool given = g != GV_Ci && (k < c->n || from[g].dual);
-            store(l, l->i, given ? point_word(l, from[g].word + k, l->i) : "zeroinitializer",
-                  row_at(l, cell_base(l, cell), k));
+            ll_store(l, l->i, given ? point_word(l, from[g].word + k, l->i) : "zeroinitializer",
+                  ll_row_at(l, ll_cell_base(l, cell), k));
         }
     }
 }
@@ -1077,10 +1212,10 @@ static void shade_write(struct llvm *l, struct text *to)
     struct emit *e = &l->e;
     text_printf(&l->slots, "%%st = alloca [%u x %s], align 64\n", l->rows ? l->rows : 1, l->i);
     for (uint32_t k = 0; k < e->code->layer_count; k++)
-        store(l, l->i, "zeroinitializer",
-              let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(k)));
+        ll_store(l, l->i, "zeroinitializer",
+              ll_let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(k)));
     globals_write(l);
-    const char *mask = let(l, "trunc %s %%ints to %s", l->i, l->b);
+    const char *mask = ll_let(l, "trunc %s %%ints to %s", l->i, l->b);
     for (uint32_t k = 0; k < e->code->entry_count; k++)
         L("call void @layer_%u(ptr %%run, ptr %%st, %s %s)\n", e->code->entries[k], l->b, mask);
     uint32_t words = 0, at = 0;
@@ -1088,19 +1223,56 @@ static void shade_write(struct llvm *l, struct text *to)
         uint32_t cell = 0;
         words += emit_output_cell(e, e->opt->outputs[k], &cell)->n;
     }
-    declare(l, "void", "al_put_row", TEXT("ptr, i32, i32, i32, %s", l->i));
+    ll_declare(l, "void", "al_put_row", TEXT("ptr, i32, i32, i32, %s", l->i));
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
         const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
         for (uint32_t j = 0; j < c->n; j++)
             L("call void @al_put_row(ptr %%out, i32 %%n, i32 %u, i32 %u, %s %s)\n", words, at + j,
-              l->i, load(l, l->i, row_at(l, cell_base(l, cell), j)));
+              l->i, ll_load(l, l->i, ll_row_at(l, ll_cell_base(l, cell), j)));
         at += c->n;
     }
     L("ret void\n");
     e->out->out_words = words;
     function_close(l, to,
                    TEXT("define void @al_shade(ptr %%run, %s %%ints, i32 %%n, ptr %%out)", l->i));
+}
+
+/* Globals and layers, then what the renderer asks for: words of outputs, or Ci walked. */
+static void surface_write(struct llvm *l, struct text *to)
+{
+    struct emit *e = &l->e;
+    for (uint32_t k = 0; k < e->code->layer_count; k++)
+        ll_store(l, "i32", "0", ll_row_at(l, "%st", ran_row(k)));
+    globals_write(l);
+    ll_surface_start(l);
+    for (uint32_t k = 0; k < e->code->entry_count; k++)
+        L("call void @layer_%u%s(ptr %%run, ptr %%st)\n", e->code->entries[k], e->suffix);
+    uint32_t at = 0;
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
+        for (uint32_t j = 0; j < c->n; j++)
+            ll_store(l, "i32", ll_load(l, "i32", ll_row_at(l, ll_cell_base(l, cell), j)),
+                     ll_row_at(l, "%out", at++));
+    }
+    e->out->out_words = at;
+    if (!at)
+        ll_surface_walk(l);
+    L("ret void\n");
+    text_printf(&l->slots, "%%st = alloca [%u x i32], align 4\n", l->rows ? l->rows : 1);
+    function_close(l, to,
+                   TEXT("define internal void @surface%s(ptr %%run, ptr %%out)", e->suffix));
+}
+
+/* What backends/llvm/shade_library.c asks of a group. */
+static void entries_write(const struct llvm *l, struct text *out)
+{
+    uint64_t used = 0;
+    for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
+        used |= (uint64_t)l->e.point_words[w] << w;
+    text_printf(out, "@al_point_used = constant i64 %llu\n", (unsigned long long)used);
+    text_printf(out, "define i32 @al_out_words() {\nret i32 %zu\n}\n", l->e.out->out_words);
 }
 
 static void module_write(struct llvm *l, struct text *out)
@@ -1127,18 +1299,15 @@ static void module_write(struct llvm *l, struct text *out)
     }
     (void)emit_string_id(e, ""); /* 0 */
     for (uint32_t k = 0; k < e->code->layer_count; k++)
-        layer(l, k, &functions);
-    shade_write(l, &functions);
-    uint64_t used = 0;
-    for (uint32_t w = 0; w < EMIT_POINT_WORDS; w++)
-        used |= (uint64_t)e->point_words[w] << w;
-    text_printf(out, "@al_point_used = constant i64 %llu\n", (unsigned long long)used);
-    text_printf(out, "define i32 @al_out_words() {\nret i32 %zu\n}\n", e->out->out_words);
-    if (l->declared.data)
-        text_append(out, l->declared.data, l->declared.len);
+        (surface(l) ? layer_one : layer)(l, k, &functions);
+    (surface(l) ? surface_write : shade_write)(l, &functions);
+    if (!surface(l))
+        entries_write(l, out);
+    if (l->declared == &l->own_declared && l->declared->data)
+        text_append(out, l->declared->data, l->declared->len);
     if (functions.data)
         text_append(out, functions.data, functions.len);
-    bool failed = functions.failed || l->declared.failed || out->failed;
+    bool failed = functions.failed || l->declared->failed || out->failed;
     text_free(&functions);
     if (failed)
         emit_fail(e, STATUS_MEMORY, (struct src_pos){0}, "out of memory");
@@ -1150,19 +1319,29 @@ enum status asl_emit_llvm(struct arena *a, const struct asl_code *code,
 {
     struct asl_emitted emitted = {0};
     struct llvm l = {
-        .e = {.code = code, .opt = opt, .arena = a, .err = err, .out = &emitted},
-        .lanes = opt->lanes,
+        .e = {.code = code,
+              .opt = opt,
+              .arena = a,
+              .err = err,
+              .out = &emitted,
+              .suffix = opt->suffix ? opt->suffix : ""},
+        .lanes = opt->surface ? 1 : opt->lanes,
         .flags = opt->float_flags ? opt->float_flags : "",
     };
+    l.declared = opt->declared ? opt->declared : &l.own_declared;
     if (!setjmp(l.e.fail)) {
-        l.f = emit_text(&l.e, "<%u x float>", l.lanes);
-        l.i = emit_text(&l.e, "<%u x i32>", l.lanes);
-        l.b = emit_text(&l.e, "<%u x i1>", l.lanes);
+        bool one = l.lanes == 1;
+        l.f = one ? "float" : emit_text(&l.e, "<%u x float>", l.lanes);
+        l.i = one ? "i32" : emit_text(&l.e, "<%u x i32>", l.lanes);
+        l.b = one ? "i1" : emit_text(&l.e, "<%u x i1>", l.lanes);
         module_write(&l, text);
         *out = emitted;
     }
     text_free(&l.slots);
-    text_free(&l.declared);
+    text_free(&l.own_declared);
+    text_free(&l.visits);
+    text_free(&l.cases);
+    text_free(&l.resets);
     text_free(&l.e.body);
     return l.e.status;
 }

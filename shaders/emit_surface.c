@@ -14,19 +14,25 @@ static void set_zero(struct emit *e, const struct ir_inst *i, uint32_t k)
 /* ---- geometry data -------------------------------------------------------------------------- */
 
 /* `s` and `t` are u and v with their changes (docs/protocol.md section 18). */
-static bool userdata(struct emit *e, const struct ir_inst *i)
+bool emit_userdata_word(const struct ir_inst *i, uint32_t *word)
 {
     enum { POINT_U = 51, POINT_V = 54 };
+    bool is_s = strcmp(i->u.user.name, "s") == 0;
+    *word = is_s ? POINT_U : POINT_V;
+    return (is_s || strcmp(i->u.user.name, "t") == 0) && !i->u.user.type.array &&
+           i->u.user.type.base == ASL_FLOAT;
+}
+
+static bool userdata(struct emit *e, const struct ir_inst *i)
+{
+    uint32_t word;
     if (i->op != IR_USERDATA)
         return false;
-    bool is_s = strcmp(i->u.user.name, "s") == 0;
-    bool found = (is_s || strcmp(i->u.user.name, "t") == 0) && !i->u.user.type.array &&
-                 i->u.user.type.base == ASL_FLOAT;
+    bool found = emit_userdata_word(i, &word);
     emit_set(e, i->result, "A_I(%d)", found);
     for (uint32_t k = 1; k < i->result_count; k++) {
         if (found)
-            emit_set(e, i->result + k, "%s",
-                     emit_point_word(e, (is_s ? POINT_U : POINT_V) + k - 1));
+            emit_set(e, i->result + k, "%s", emit_point_word(e, word + k - 1));
         else
             set_zero(e, i, k);
     }
@@ -37,15 +43,20 @@ static bool userdata(struct emit *e, const struct ir_inst *i)
 
 /* The spaces of a scene, object and shader, are common, and a name that is none changes nothing:
  * the value itself. */
-static bool space(struct emit *e, const struct ir_inst *i)
+bool emit_is_space_change(const struct ir_call *c)
 {
-    const struct ir_call *c = i->u.call;
     bool construct = c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR;
     if (!construct && (c->callee != BI_TRANSFORM || c->args[0].type.base != ASL_STRING))
         return false;
-    uint32_t last = c->arg_count - 1, n = c->args[last].n;
-    if (c->args[last].is_place)
+    return !c->args[c->arg_count - 1].is_place;
+}
+
+static bool space(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    if (!emit_is_space_change(c))
         return false;
+    uint32_t last = c->arg_count - 1, n = c->args[last].n;
     for (uint32_t k = 0; k < i->result_count; k++)
         emit_set(e, i->result + k, "%s", emit_part(e, i, last, k % n, k / n));
     return true;
@@ -53,7 +64,39 @@ static bool space(struct emit *e, const struct ir_inst *i)
 
 /* ---- images --------------------------------------------------------------------------------- */
 
-static const char *option_text(struct emit *e, const char *key, const char *value)
+size_t emit_option_fields(const char *key, const char *fields[2])
+{
+    static const struct {
+        const char *key, *fields[2];
+    } rows[] = {{"wrap", {"swrap", "twrap"}},
+                {"swrap", {"swrap", NULL}},
+                {"twrap", {"twrap", NULL}},
+                {"interp", {"filter", NULL}},
+                {"firstchannel", {"first", NULL}},
+                {"width", {"swidth", "twidth"}},
+                {"blur", {"sblur", "tblur"}},
+                {"swidth", {"swidth", NULL}},
+                {"twidth", {"twidth", NULL}},
+                {"sblur", {"sblur", NULL}},
+                {"tblur", {"tblur", NULL}},
+                {"fill", {"fill", NULL}},
+                {"missingalpha", {"missing_alpha", NULL}}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        if (strcmp(rows[k].key, key) == 0) {
+            fields[0] = rows[k].fields[0];
+            fields[1] = rows[k].fields[1];
+            return fields[1] ? 2 : 1;
+        }
+    return 0;
+}
+
+bool emit_option_is_int(const char *field)
+{
+    return strcmp(field, "swrap") == 0 || strcmp(field, "twrap") == 0 ||
+           strcmp(field, "filter") == 0 || strcmp(field, "first") == 0;
+}
+
+int emit_option_number(const char *key, const char *value)
 {
     static const struct {
         const char *name;
@@ -68,24 +111,39 @@ static const char *option_text(struct emit *e, const char *key, const char *valu
     for (size_t k = 0; k < sizeof filters / sizeof *filters; k++)
         if (strcmp(filters[k].name, value) == 0)
             filter = filters[k].number;
-    if (strcmp(key, "wrap") == 0)
-        return emit_text(e, "o.swrap = %d; o.twrap = %d;", wrap, wrap);
-    if (strcmp(key, "swrap") == 0 || strcmp(key, "twrap") == 0)
-        return emit_text(e, "o.%s = %d;", key, wrap);
-    return strcmp(key, "interp") == 0 ? emit_text(e, "o.filter = %d;", filter) : "";
+    return strcmp(key, "interp") == 0 ? filter : wrap;
 }
 
-static const char *option_number(struct emit *e, const char *key, const char *value)
+/* A string is for fields that are ints, a number for the others, but for firstchannel. */
+static bool option_takes(const char *field, bool is_int)
 {
-    static const char *const alone[] = {"swidth", "twidth", "sblur", "tblur", "fill"};
-    if (strcmp(key, "width") == 0 || strcmp(key, "blur") == 0)
-        return emit_text(e, "o.s%s = %s; o.t%s = %s;", key, value, key, value);
-    if (strcmp(key, "missingalpha") == 0)
-        return emit_text(e, "o.missing_alpha = %s;", value);
-    for (size_t k = 0; k < sizeof alone / sizeof *alone; k++)
-        if (strcmp(key, alone[k]) == 0)
-            return emit_text(e, "o.%s = %s;", key, value);
-    return "";
+    return emit_option_is_int(field) == is_int;
+}
+static void set_option(struct emit *e, const char *key, bool is_int, const char *value)
+{
+    const char *fields[2];
+    size_t n = emit_option_fields(key, fields);
+    for (size_t k = 0; k < n; k++)
+        if (option_takes(fields[k], is_int))
+            EMIT("o.%s = %s;\n", fields[k], value);
+}
+
+const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t argument)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *a = &c->args[argument + 1];
+    const char *key = emit_constant_string(e, i->operands[c->args[argument].first]);
+    if (!key)
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "an option of %s() that is only known at run time cannot be given on this device",
+                  c->name);
+    if (!a->is_place && a->type.base == ASL_STRING &&
+        !emit_constant_string(e, i->operands[a->first]))
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "the option \"%s\" of %s() must be known when the shader is compiled for this "
+                  "device",
+                  key, c->name);
+    return key;
 }
 
 /* Pairs from argument `first` on, into o; the one that is written, or NULL. */
@@ -95,31 +153,21 @@ static const struct ir_arg *options(struct emit *e, const struct ir_inst *i, uin
     const struct ir_arg *alpha = NULL;
     for (uint32_t k = first; k + 1 < c->arg_count; k += 2) {
         const struct ir_arg *a = &c->args[k + 1];
-        const char *key = emit_constant_string(e, i->operands[c->args[k].first]);
-        if (!key)
-            emit_fail(e, STATUS_UNSUPPORTED, i->at,
-                      "an option of %s() that is only known at run time cannot be given on this "
-                      "device",
-                      c->name);
+        const char *key = emit_option_key(e, i, k);
         ir_value v = a->is_place ? 0 : i->operands[a->first];
         if (a->is_place && a->written)
             alpha = a;
         else if (a->is_place)
             continue;
-        else if (a->type.base == ASL_STRING && !emit_constant_string(e, v))
-            emit_fail(
-                e, STATUS_UNSUPPORTED, i->at,
-                "the option \"%s\" of %s() must be known when the shader is compiled for this "
-                "device",
-                key, c->name);
         else if (a->type.base == ASL_STRING)
-            EMIT("%s\n", option_text(e, key, emit_constant_string(e, v)));
+            set_option(e, key, true,
+                       emit_text(e, "%d", emit_option_number(key, emit_constant_string(e, v))));
         else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
-            EMIT("o.first = (uint)%s;\n", emit_int(e, v));
+            set_option(e, key, true, emit_text(e, "(uint)%s", emit_int(e, v)));
         else if (a->type.base == ASL_INT)
-            EMIT("%s\n", option_number(e, key, emit_text(e, "a_to_float(%s)", emit_int(e, v))));
+            set_option(e, key, false, emit_text(e, "a_to_float(%s)", emit_int(e, v)));
         else if (a->n == 1)
-            EMIT("%s\n", option_number(e, key, emit_float(e, v)));
+            set_option(e, key, false, emit_float(e, v));
         else if (a->n == 3 && strcmp(key, "missingcolor") == 0)
             for (uint32_t x = 0; x < 3; x++)
                 EMIT("o.missing[%u] = %s;\n", x, emit_part(e, i, k + 1, x, 0));
@@ -127,7 +175,7 @@ static const struct ir_arg *options(struct emit *e, const struct ir_inst *i, uin
     return alpha;
 }
 
-static const char *image_name(struct emit *e, const struct ir_inst *i)
+uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_arg *a = &i->u.call->args[0];
     const char *name = a->is_place ? NULL : emit_constant_string(e, i->operands[a->first]);
@@ -135,12 +183,7 @@ static const char *image_name(struct emit *e, const struct ir_inst *i)
         emit_fail(e, STATUS_UNSUPPORTED, i->at,
                   "the image of %s() must be known when the shader is compiled for this device",
                   i->u.call->name);
-    return name;
-}
-
-static const char *image_word(struct emit *e, const struct ir_inst *i)
-{
-    return emit_text(e, "s->args[%u]", e->code->arg_count + emit_image_number(e, image_name(e, i)));
+    return e->code->arg_count + emit_image_number(e, name);
 }
 
 /* The place of the lookup: s, t and the footprint ds, dt, declared before. */
@@ -172,7 +215,7 @@ static bool image(struct emit *e, const struct ir_inst *i)
     if (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT)
         return false;
     uint32_t n = i->result_count / (c->derivs ? 3 : 1);
-    const char *word = image_word(e, i);
+    const char *word = emit_text(e, "s->args[%u]", emit_image_argument(e, i));
     EMIT("float v%u_r[4];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4];\n", i->result,
          n);
     const struct ir_arg *alpha = options(e, i, c->fixed);

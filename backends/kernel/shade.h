@@ -1,5 +1,6 @@
 /* Shaders at a hit (protocol sections 18 and 19). The scene's own text, which stands behind the
- * kernel (backends/shade_scene.c), defines k_shade. */
+ * kernel (backends/shade_scene.c), defines k_shade; or it is linked with the kernel afterwards
+ * (K_SHADERS_LINKED, backends/llvm/surface_library.c). */
 #ifndef K_SHADE_H
 #define K_SHADE_H
 #include "camera.h"
@@ -28,8 +29,16 @@ struct k_globals {
 /* Runs group `group` of the scene: adds its lobes and what it emits; args: where its argument area
  * begins. base: its inputs, for shaders that drive one. Returns 0, or 1 + the number of the loop
  * that does not end. */
-A_CALL uint k_shade(K_GLOBAL const uint *words, uint group, uint args, const struct k_globals *g,
-                    const struct k_inputs *base, struct k_lobes *l);
+#ifndef K_SHADERS_LINKED
+#define K_SHADE_ENTRY A_CALL
+#elif defined(K_CUDA)
+#define K_SHADE_ENTRY extern "C" __device__
+#else
+#define K_SHADE_ENTRY
+#endif
+K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
+                           const struct k_globals *g, const struct k_inputs *base,
+                           struct k_lobes *l);
 
 /* ---- globals -------------------------------------------------------------------------------- */
 

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-/* Made by CMake: MODULE(format, mode, tree, part, label, file) for each module; tree is 0 where a
- * module serves all; `bare` says that it has no features. */
+/* Made by CMake: MODULE(format, mode, tree, features, part, label, file) for each module; tree is 0
+ * where a module serves all. */
 // clang-format off
 /* NOLINTBEGIN(bugprone-macro-parentheses): names */
-#define MODULE(format, mode, tree, bare, part, label, file)                                        \
+#define MODULE(format, mode, tree, features, part, label, file)                                    \
     __asm__(".pushsection .rodata\n"                                                               \
             ".balign 16\n"                                                                         \
             #label ": .incbin \"" file "\"\n"                                                      \
@@ -20,11 +20,11 @@
 
 static const struct module {
     enum kernel_format format;
-    unsigned mode, tree, bare, part;
+    unsigned mode, tree, features, part;
     const char *data, *end;
 } modules[] = {
-#define MODULE(format, mode, tree, bare, part, label, file)                                        \
-    {format, mode, tree, bare, part, label, label##_end},
+#define MODULE(format, mode, tree, features, part, label, file)                                    \
+    {format, mode, tree, features, part, label, label##_end},
 #include "kernel_modules.def"
 #undef MODULE
     {KERNEL_FORMAT_COUNT, 0, 0, 0, 0, NULL, NULL},
@@ -43,6 +43,8 @@ const char *kernel_module_problem(enum kernel_format format)
            "install clang-15, and build again";
 }
 
+static bool is_library(enum kernel_format f) { return f >= SURFACES_X86_64; }
+
 enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
                                const void **data, size_t *size, struct error *err)
 {
@@ -52,19 +54,20 @@ enum status kernel_module_find(enum kernel_format format, const struct program_r
     if (request->fault)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "mistakes are compiled in from source; code path llvm has none");
-    if (request->features & K_FEATURES_OF_TEXT)
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "the scene's shaders are compiled from source; code path llvm's kernel "
-                         "was made before they were known");
     const struct module *best = NULL; /* the one that has least beyond what is asked */
     for (const struct module *m = modules; m->data; m++) {
         bool serves = m->format == format && m->mode == (unsigned)request->mode &&
-                      m->part == (unsigned)request->part &&
+                      (m->part == (unsigned)request->part || is_library(format)) &&
                       (m->tree == 0 || m->tree == bvh_define(request->tree)) &&
-                      (!m->bare || !request->features);
-        if (serves && (!best || m->bare > best->bare || m->tree > best->tree))
+                      (m->features & request->features) == request->features;
+        if (serves && (!best || m->features < best->features ||
+                       (m->features == best->features && m->tree > best->tree)))
             best = m;
     }
+    if (!best && request->features & K_FEATURES_OF_TEXT)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "the scene's shaders are compiled from source; code path llvm's kernel "
+                         "was made before they were known");
     if (!best)
         return error_msg(err, STATUS_INTERNAL, "no module for mode %s, part %d",
                          math_mode_name(request->mode), (int)request->part);

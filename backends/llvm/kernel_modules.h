@@ -11,15 +11,20 @@ enum kernel_format {
     KERNEL_X86_64,     /* bitcode; AVX2 and FMA (x86-64-v3) */
     KERNEL_NVPTX,      /* bitcode of the CUDA dialect */
     KERNEL_AMDGCN,     /* bitcode of the HIP dialect */
+    SURFACES_X86_64,   /* not the kernel but surface_library.c, beside modules with shaders */
+    SURFACES_NVPTX,
     KERNEL_SHADERS_8,  /* not the kernel but shade_library.c: rows of 8 lanes (x86-64-v3) */
     KERNEL_SHADERS_16, /* and of 16 (x86-64-v4) */
     KERNEL_FORMAT_COUNT
 };
 
-/* The module for the request: without features where it asks for none (PART_RENDER, of SPIR-V for
- * each tree; of bitcode PART_TRACE too), else with all of them and for any tree. In static memory,
- * 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when the program was built without the
- * tools, naming them, and for what only source can have: a fault, a scene's own shaders. */
+/* The module for the request that has least beyond what it asks for: without features where it asks
+ * for none (PART_RENDER, of SPIR-V for each tree; of bitcode PART_TRACE too), else with all of them
+ * and for any tree; with a scene's own shaders it lacks the function k_shade, which they and the
+ * library of their format are to be linked for. Libraries are the same for all parts. In static
+ * memory, 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when the program was built
+ * without the tools, naming them, and for what only source can have: a fault; shaders, where the
+ * format has no module that takes them. */
 enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
                                const void **data, size_t *size, struct error *err);
 

@@ -46,9 +46,13 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
 
 struct llvm_program;
 
-/* Links an object file of llvm_host_machine in memory. Fails: BUILD. */
-enum status llvm_program_load(const struct llvm_api *api, const void *object, size_t size,
-                              struct llvm_program **out, struct error *err);
+struct llvm_object {
+    const void *data;
+    size_t size;
+};
+/* Links object files of llvm_host_machine in memory. Fails: BUILD. */
+enum status llvm_program_load(const struct llvm_api *api, const struct llvm_object *objects,
+                              size_t count, struct llvm_program **out, struct error *err);
 /* A function's address; NULL if there is none. */
 void *llvm_program_symbol(const struct llvm_program *p, const char *name);
 void llvm_program_free(struct llvm_program *p); /* takes NULL */

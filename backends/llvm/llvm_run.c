@@ -40,8 +40,19 @@ static enum status called_define(const struct llvm_program *p, struct error *err
                    : STATUS_OK;
 }
 
-enum status llvm_program_load(const struct llvm_api *a, const void *object, size_t size,
-                              struct llvm_program **out, struct error *err)
+static enum status object_add(const struct llvm_program *p, const struct llvm_object *object,
+                              struct error *err)
+{
+    const struct llvm_api *a = p->llvm;
+    llvm_buffer buffer =
+        a->CreateMemoryBufferWithMemoryRangeCopy(object->data, object->size, "object");
+    llvm_failure failure =
+        a->OrcLLJITAddObjectFile(p->jit, a->OrcLLJITGetMainJITDylib(p->jit), buffer);
+    return failure ? llvm_error(err, a, STATUS_BUILD, failure, NULL, "object code") : STATUS_OK;
+}
+
+enum status llvm_program_load(const struct llvm_api *a, const struct llvm_object *objects,
+                              size_t count, struct llvm_program **out, struct error *err)
 {
     struct llvm_program *p = calloc(1, sizeof *p);
     if (!p)
@@ -53,12 +64,8 @@ enum status llvm_program_load(const struct llvm_api *a, const void *object, size
         return llvm_error(err, a, STATUS_INTERNAL, failure, NULL, "LLVM's linker");
     }
     enum status s = called_define(p, err);
-    if (s == STATUS_OK) {
-        llvm_buffer buffer = a->CreateMemoryBufferWithMemoryRangeCopy(object, size, "kernel");
-        failure = a->OrcLLJITAddObjectFile(p->jit, a->OrcLLJITGetMainJITDylib(p->jit), buffer);
-        if (failure)
-            s = llvm_error(err, a, STATUS_BUILD, failure, NULL, "object code");
-    }
+    for (size_t i = 0; i < count && s == STATUS_OK; i++)
+        s = object_add(p, &objects[i], err);
     if (s != STATUS_OK) {
         llvm_program_free(p);
         return s;

@@ -37,50 +37,97 @@ static enum status key_make(const struct llvm_api *api, const struct llvm_part *
     return STATUS_OK;
 }
 
-enum status native_llvm_program(const struct llvm_part *parts, size_t count,
-                                const char *const *keep, struct llvm_program **out,
-                                struct build_info *info, struct error *err)
+/* A unit on its way to an object file. */
+struct making {
+    const struct llvm_api *api;
+    const struct llvm_unit *unit;
+    struct arena arena; /* of what was kept */
+    char *made;
+    struct llvm_object object;
+    enum status status;
+    struct error err;
+};
+
+static void object_make(void *ctx, size_t i, unsigned thread)
 {
-    size_t size = 0;
-    char key[33], path[4096], *made = NULL;
+    struct making *m = (struct making *)ctx + i;
+    const struct llvm_unit *u = m->unit;
+    const struct llvm_machine_choice host = llvm_host_machine(m->api);
+    struct kept_resources none = {0};
+    char key[33], path[4096];
+    (void)thread;
+    m->status = key_make(m->api, u->parts, u->count, key, &m->err);
+    if (m->status != STATUS_OK)
+        return;
+    bool keeps = kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
+    if (keeps && kept_read(&m->arena, path, key, &m->object.data, &m->object.size, &none))
+        return;
+    m->status = llvm_compile(m->api, &host, u->parts, u->count, u->keep, &m->made, &m->object.size,
+                             &m->err);
+    m->object.data = m->made;
+    if (m->status == STATUS_OK && keeps)
+        kept_write(path, key, m->made, m->object.size, &none);
+}
+
+enum { UNITS_MAX = 2 };
+
+enum status native_llvm_program(const struct llvm_unit *units, size_t count,
+                                struct llvm_program **out, struct build_info *info,
+                                struct error *err)
+{
+    struct making making[UNITS_MAX] = {0};
+    struct llvm_object objects[UNITS_MAX];
     const char *problem = native_llvm_problem(NULL, 0);
     if (problem)
         return error_msg(err, STATUS_UNSUPPORTED, "%s", problem);
     const struct llvm_api *api = llvm_load(&problem);
-    const struct llvm_machine_choice host = llvm_host_machine(api);
     double start = clock_s();
-    enum status s = key_make(api, parts, count, key, err);
-    if (s != STATUS_OK)
-        return s;
-    bool keeps = kernel_cache_path(key, ".o", path, sizeof path, NULL) == STATUS_OK;
-    struct arena a = {0};
-    struct kept_resources none = {0};
-    const void *kept = NULL;
-    if (keeps && kept_read(&a, path, key, &kept, &size, &none))
-        info->cached = llvm_program_load(api, kept, size, out, NULL) == STATUS_OK;
-    if (!info->cached) {
-        s = llvm_compile(api, &host, parts, count, keep, &made, &size, err);
-        if (s == STATUS_OK)
-            s = llvm_program_load(api, made, size, out, err);
-        if (s == STATUS_OK && keeps)
-            kept_write(path, key, made, size, &none);
+    for (size_t i = 0; i < count; i++)
+        making[i] = (struct making){.api = api, .unit = &units[i]};
+    parallel_for(count, 0, object_make, making);
+    enum status s = STATUS_OK;
+    info->cached = true;
+    for (size_t i = 0; i < count; i++) {
+        objects[i] = making[i].object;
+        info->cached = info->cached && !making[i].made;
+        if (making[i].status != STATUS_OK && s == STATUS_OK) {
+            s = making[i].status;
+            if (err)
+                *err = making[i].err;
+        }
     }
+    if (s == STATUS_OK)
+        s = llvm_program_load(api, objects, count, out, err);
     info->compile_s = clock_s() - start;
-    free(made);
-    arena_free(&a);
+    for (size_t i = 0; i < count; i++) {
+        free(making[i].made);
+        arena_free(&making[i].arena);
+    }
     return s;
 }
 
 enum status native_llvm_build(const struct program_request *request, struct llvm_program **out,
                               struct build_info *info, struct error *err)
 {
-    struct llvm_part part = {.name = "the kernel"};
+    static const char *const shade_keep[] = {"k_shade", NULL};
     const char *keep[ENTRY_COUNT + 1];
-    enum status s = kernel_module_find(KERNEL_X86_64, request, &part.data, &part.size, err);
-    if (s != STATUS_OK)
-        return s;
+    struct llvm_part kernel = {.name = "the kernel"},
+                     shaders[2] = {{.name = "the shaders' library"}, {.name = "the shaders"}};
+    const struct llvm_unit units[UNITS_MAX] = {{&kernel, 1, keep}, {shaders, 2, shade_keep}};
+    struct text text = {0};
+    enum status s = kernel_module_find(KERNEL_X86_64, request, &kernel.data, &kernel.size, err);
+    if (s == STATUS_OK && request->shaders) {
+        s = kernel_module_find(SURFACES_X86_64, request, &shaders[0].data, &shaders[0].size, err);
+        if (s == STATUS_OK)
+            s = program_shaders(request, &text, err);
+        shaders[1].data = text.data;
+        shaders[1].size = text.len;
+    }
     kernel_entries_of_part(request->part, keep);
     snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3>",
              math_mode_name(request->mode));
-    return native_llvm_program(&part, 1, keep, out, info, err);
+    if (s == STATUS_OK)
+        s = native_llvm_program(units, request->shaders ? 2 : 1, out, info, err);
+    text_free(&text);
+    return s;
 }

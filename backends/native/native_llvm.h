@@ -8,14 +8,20 @@
 /* NULL, or why it cannot be had here. `version`, if not NULL, gets what compiles. */
 const char *native_llvm_problem(char *version, size_t size);
 
-/* The parts compiled for this processor now, unless the cache holds them, and linked in memory.
- * keep: names, ends with NULL. Fills info->compile_s and info->cached. Fails as llvm_compile does.
+/* What becomes one object file. */
+struct llvm_unit {
+    const struct llvm_part *parts;
+    size_t count;
+    const char *const *keep; /* names, ends with NULL */
+};
+/* The units compiled for this processor now, each unless the cache holds it, at the same time, and
+ * linked in memory. Fills info->compile_s and info->cached (all were). Fails as llvm_compile does.
  */
-enum status native_llvm_program(const struct llvm_part *parts, size_t count,
-                                const char *const *keep, struct llvm_program **out,
-                                struct build_info *info, struct error *err);
-/* One part of the kernel, compiled by LLVM now unless the cache holds it, linked in memory. Fails
- * as kernel_module_find and llvm_compile do. */
+enum status native_llvm_program(const struct llvm_unit *units, size_t count,
+                                struct llvm_program **out, struct build_info *info,
+                                struct error *err);
+/* One part of the kernel and the scene's shaders, compiled by LLVM now unless the cache holds them,
+ * linked in memory. Fails as kernel_module_find and llvm_compile do. */
 enum status native_llvm_build(const struct program_request *request, struct llvm_program **out,
                               struct build_info *info, struct error *err);
 

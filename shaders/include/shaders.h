@@ -415,9 +415,12 @@ struct asl_emit_options {
     const char *suffix; /* of names at file scope, so that one text can hold several groups; NULL:
                            none */
     const char *const *outputs; /* what a_outputs writes, one after another; ends with NULL */
-    unsigned lanes;             /* asl_emit_llvm: 8 or 16 */
-    const char *float_flags; /* asl_emit_llvm: LLVM's, of sums and products, as " contract"; NULL:
-                                none */
+    /* of asl_emit_llvm */
+    unsigned lanes;          /* 8 or 16; a surface has one */
+    const char *float_flags; /* LLVM's, of sums and products, as " contract"; NULL: none */
+    struct text *declared; /* gets the declarations that it lacks, for a text of several groups;
+                              NULL: they stand in the text */
+    uint32_t first_loop;   /* surfaces: added to the numbers of loops that fail */
 };
 
 struct asl_emitted_host { /* one call of the host */

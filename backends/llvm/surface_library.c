@@ -1,0 +1,215 @@
+/* What shaders inside the kernel run on, as bitcode: the kernel calls k_shade, which calls al_shade
+ * of the emitted text (shaders/emit_llvm_surface.c); that calls the functions below, which know the
+ * kernel's structures. The text sees a run only as a pointer. Compiled by clang-15 when the program
+ * is built, for the features and the modes of the kernel's modules (CMakeLists.txt). */
+// clang-format off
+#undef K_PART
+#define K_PART 99 /* none: no entries */
+#include "kernel/kernel.c"
+#define A_SURFACE
+#include "device/device.h"
+#include "shade_functions.h"
+// clang-format on
+
+/* One hit. */
+struct al_surface {
+    K_GLOBAL const uint *words, *args;
+    const struct k_globals *g;
+    uint turns, failed; /* failed: what k_shade returns */
+    struct k_drives drives;
+    /* the walk of Ci: what waits, the weight of what is met, principled's pairs */
+    struct k_closures closures;
+    struct k_vec3 w;
+    struct k_principled_pairs pairs;
+};
+
+/* ---- what the emitted text has ----------------------------------------------------------------
+ */
+
+/* Runs the group's layers, then adds what Ci holds, or drives the base. */
+AL void al_shade(struct al_surface *s, uint group);
+
+K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
+                           const struct k_globals *g, struct k_bsdf b, struct k_lobes *l)
+{
+    struct al_surface s;
+    s.words = words;
+    s.args = words + args;
+    s.g = g;
+    s.turns = 0u;
+    s.failed = 0u;
+    s.drives = k_drives_start(b, g->N);
+    s.closures.l = l;
+    s.closures.backfacing = g->backfacing;
+    s.closures.along = g->along;
+    s.closures.failed = 0;
+    al_shade(&s, group);
+    return s.failed ? s.failed : s.closures.failed ? A_TOO_MANY_CLOSURES : 0u;
+}
+
+/* ---- the point --------------------------------------------------------------------------------
+ */
+
+AL float al_point(const struct al_surface *s, int word) { return k_global_word(s->g, word); }
+AL uint al_argument(const struct al_surface *s, uint k) { return s->args[k]; }
+/* A turn of a loop: 1 when the budget is spent. number: what to report, from 1. */
+AL uint al_turn(struct al_surface *s, uint number)
+{
+    if (++s->turns <= K_SHADE_BUDGET)
+        return 0u;
+    s->failed = number;
+    return 1u;
+}
+AL uint al_failed(const struct al_surface *s) { return s->failed; }
+
+/* ---- driven inputs ----------------------------------------------------------------------------
+ */
+
+#define DRIVE(name)                                                                                \
+    AL void al_drive_##name(struct al_surface *s, uint x, uint y, uint z)                          \
+    {                                                                                              \
+        k_drive_##name(&s->drives, k_driven(x, y, z));                                             \
+    }
+DRIVE(base_color)
+DRIVE(reflectance)
+DRIVE(roughness)
+DRIVE(metallic)
+DRIVE(specular)
+DRIVE(eta)
+DRIVE(k)
+DRIVE(ior)
+DRIVE(normal)
+DRIVE(opacity)
+DRIVE(emission)
+AL void al_drives_finish(struct al_surface *s) { k_drives_finish(&s->drives, s->closures.l); }
+
+/* ---- nodes of closures ------------------------------------------------------------------------
+ */
+
+/* A copy of a node in a loop; all: 16 (EMIT_NODE_COPIES). */
+AL uint al_node_take(struct al_surface *s, uint *used)
+{
+    uint at = *used < 16u ? (*used)++ : 0u;
+    if (*used == 16u)
+        s->failed = A_TOO_MANY_CLOSURES;
+    return at;
+}
+
+AL void al_walk_start(struct al_surface *s, struct k_closure_item *stack, uint capacity, int root)
+{
+    k_closures_start(&s->closures, stack, capacity, root);
+}
+AL int al_walk_next(struct al_surface *s)
+{
+    int id = 0;
+    return k_closures_pop(&s->closures, &id, &s->w) ? id : 0;
+}
+AL void al_push_both(struct al_surface *s, int left, int right)
+{
+    k_closures_push(&s->closures, right, s->w);
+    k_closures_push(&s->closures, left, s->w);
+}
+AL void al_push_scaled(struct al_surface *s, int child, float x, float y, float z)
+{
+    k_closures_push(&s->closures, child, v3_mul(s->w, v3(x, y, z)));
+}
+
+AL void al_pairs_start(struct al_surface *s) { s->pairs = k_principled_defaults(); }
+#define PAIR(name)                                                                                 \
+    AL void al_pair_##name(struct al_surface *s, float x) { s->pairs.name = x; }
+PAIR(specular)
+PAIR(specular_tint)
+PAIR(anisotropy)
+PAIR(rotation)
+PAIR(sheen)
+PAIR(sheen_tint)
+PAIR(clearcoat)
+PAIR(clearcoat_gloss)
+PAIR(transmission)
+PAIR(ior)
+
+/* A component: parameters as the text gives them, and as kernel/closure.h takes them. */
+#define V3(a)     float a##x, float a##y, float a##z
+#define V(a)      v3(a##x, a##y, a##z)
+#define WITH(...) , __VA_ARGS__
+#define CLOSURE(name, parameters, arguments)                                                       \
+    AL void al_closure_##name(struct al_surface *s parameters)                                     \
+    {                                                                                              \
+        struct k_vec3 w = s->w;                                                                    \
+        if (k_closure_counts(&w))                                                                  \
+            k_closure_##name(&s->closures, w arguments);                                           \
+    }
+// clang-format off
+CLOSURE(diffuse_1, WITH(V3(n)), WITH(V(n)))
+CLOSURE(subsurface_4, WITH(float eta, float g, V3(mfp), V3(albedo)), WITH(eta, g, V(mfp), V(albedo)))
+CLOSURE(subsurface_bssrdf_4, WITH(V3(n), V3(albedo), V3(radius), float g), WITH(V(n), V(albedo), V(radius), g))
+CLOSURE(subsurface_bssrdf_5, WITH(V3(n), V3(albedo), float depth, V3(c), float g), WITH(V(n), V(albedo), depth, V(c), g))
+CLOSURE(oren_nayar_2, WITH(V3(n), float sigma), WITH(V(n), sigma))
+CLOSURE(oren_nayar_diffuse_bsdf_3, WITH(V3(n), V3(albedo), float roughness), WITH(V(n), V(albedo), roughness))
+CLOSURE(burley_diffuse_bsdf_3, WITH(V3(n), V3(albedo), float roughness), WITH(V(n), V(albedo), roughness))
+CLOSURE(sheen_bsdf_3, WITH(V3(n), V3(albedo), float roughness), WITH(V(n), V(albedo), roughness))
+CLOSURE(translucent_1, WITH(V3(n)), WITH(V(n)))
+CLOSURE(translucent_bsdf_2, WITH(V3(n), V3(albedo)), WITH(V(n), V(albedo)))
+CLOSURE(phong_2, WITH(V3(n), float exponent), WITH(V(n), exponent))
+CLOSURE(ward_4, WITH(V3(n), V3(T), float ax, float ay), WITH(V(n), V(T), ax, ay))
+CLOSURE(microfacet_7, WITH(int beckmann, V3(n), V3(T), float ax, float ay, float eta, int refract), WITH(beckmann, V(n), V(T), ax, ay, eta, refract))
+CLOSURE(microfacet_5, WITH(int beckmann, V3(n), float a, float eta, int refract), WITH(beckmann, V(n), a, eta, refract))
+CLOSURE(reflection_1, WITH(V3(n)), WITH(V(n)))
+CLOSURE(reflection_2, WITH(V3(n), float eta), WITH(V(n), eta))
+CLOSURE(refraction_2, WITH(V3(n), float eta), WITH(V(n), eta))
+CLOSURE(dielectric_bsdf_8, WITH(V3(n), V3(T), V3(rt), V3(tt), float ax, float ay, float ior, int beckmann), WITH(V(n), V(T), V(rt), V(tt), ax, ay, ior, beckmann))
+CLOSURE(conductor_bsdf_7, WITH(V3(n), V3(T), float ax, float ay, V3(eta), V3(k), int beckmann), WITH(V(n), V(T), ax, ay, V(eta), V(k), beckmann))
+CLOSURE(generalized_schlick_bsdf_10, WITH(V3(n), V3(T), V3(rt), V3(tt), float ax, float ay, V3(f0), V3(f90), float exponent, int beckmann), WITH(V(n), V(T), V(rt), V(tt), ax, ay, V(f0), V(f90), exponent, beckmann))
+CLOSURE(principled_4, WITH(V3(n), V3(base), float metallic, float roughness), WITH(V(n), V(base), metallic, roughness, &s->pairs))
+CLOSURE(layer_2, WITH(int a, int b), WITH(a, b))
+CLOSURE(transparent_0, , )
+CLOSURE(transparent_bsdf_0, , )
+CLOSURE(emission_0, , )
+CLOSURE(uniform_edf_1, WITH(V3(emittance)), WITH(V(emittance)))
+CLOSURE(background_0, , )
+CLOSURE(holdout_0, , )
+CLOSURE(debug_1, WITH(int unused), WITH(unused))
+// clang-format on
+
+/* ---- images and spectra -----------------------------------------------------------------------
+ */
+
+AL void al_texture_start(struct a_texture *o, uint channels) { *o = a_texture_start(channels); }
+#define OPTION(type, name)                                                                         \
+    AL void al_texture_##name(struct a_texture *o, type x) { o->name = x; }
+OPTION(int, swrap)
+OPTION(int, twrap)
+OPTION(int, filter)
+OPTION(uint, first)
+OPTION(float, swidth)
+OPTION(float, twidth)
+OPTION(float, sblur)
+OPTION(float, tblur)
+OPTION(float, fill)
+OPTION(float, missing_alpha)
+AL void al_texture_missing(struct a_texture *o, float x, float y, float z)
+{
+    o->missing[0] = x;
+    o->missing[1] = y;
+    o->missing[2] = z;
+}
+AL float al_larger(float a, float b) { return a_larger(a, b); }
+/* The image that word k of the argument area names. */
+AL void al_texture_lookup(const struct al_surface *s, uint k, const struct a_texture *o,
+                          const float *place, float *out)
+{
+    a_texture_lookup(s->words, s->args[k], o, place, out);
+}
+/* R: the direction, its change in x, in y. */
+AL void al_environment_place(struct a_texture *o, const float *R, float *place)
+{
+    a_environment_place(R, R + 3, R + 6, place);
+    o->swrap = 2;
+    o->twrap = 1;
+}
+AL void al_blackbody(float *out, float kelvin) { a_blackbody(kelvin, out); }
+AL void al_wavelength(float *out, float nm) { a_wavelength(nm, out); }
+
+/* The room that emitted text has for them (emit_llvm_surface.c). */
+typedef char al_texture_fits[sizeof(struct a_texture) <= 64 ? 1 : -1];
+typedef char al_item_fits[sizeof(struct k_closure_item) == 16 ? 1 : -1];

@@ -1,0 +1,68 @@
+/* emit_llvm.h: what the files of the LLVM emitter share. A surface's values are numbers, all others
+ * rows of lanes; conditions and masks are i1 or rows of them. */
+#ifndef ASL_EMIT_LLVM_H
+#define ASL_EMIT_LLVM_H
+
+#include "emit.h"
+
+struct llvm {
+    struct emit e;
+    unsigned lanes, temps;
+    const char *f, *i, *b, *flags; /* types of rows; flags of float operations */
+    struct text slots;             /* stack slots of the layer being written */
+    uint32_t *cell_at;             /* by cell: its place among the module's cells, in rows */
+    uint32_t rows;                 /* of all cells, flags and nodes */
+    struct text *declared, own_declared; /* "declare ..." lines, each once */
+    /* The walk of Ci: each node's block, its number, rows that are 0 before the layers. */
+    struct text visits, cases, resets;
+};
+
+#define L(...)    text_printf(&l->e.body, __VA_ARGS__)
+#define TEXT(...) emit_text(&l->e, __VA_ARGS__)
+
+/* "%t3 = ...": its name. */
+const char *ll_let(struct llvm *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+unsigned ll_fresh_label(struct llvm *l);
+void ll_label(struct llvm *l, unsigned n);
+void ll_jump(struct llvm *l, unsigned to);
+void ll_branch(struct llvm *l, const char *c, unsigned yes, unsigned no);
+const char *ll_load(struct llvm *l, const char *type, const char *at);
+void ll_store(struct llvm *l, const char *type, const char *x, const char *at);
+/* A stack slot for `rows` rows; row k of an array of rows. */
+const char *ll_slot(struct llvm *l, const char *type, uint32_t rows);
+const char *ll_row_at(struct llvm *l, const char *base, uint32_t k);
+/* A function of the library: declared when it is first called. types: of the parameters. */
+void ll_declare(struct llvm *l, const char *result, const char *name, const char *types);
+
+/* Operands; value v becomes x, which is of the kind its uses expect. */
+const char *ll_float(struct llvm *l, ir_value v);
+const char *ll_int(struct llvm *l, ir_value v);
+void ll_set(struct llvm *l, ir_value v, const char *x);
+/* A place's cell; x, of that type, to slot `more` of the place. */
+const char *ll_cell_base(struct llvm *l, uint32_t cell);
+void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
+                   const char *type, const char *x);
+
+struct ll_args {
+    struct llvm *l;
+    const struct ir_inst *i;
+    const struct ir_call *c;
+};
+/* Slot k of argument a: its value (d 0), its change in x (1) or y (2). */
+const char *ll_part(const struct ll_args *x, uint32_t a, uint32_t k, uint32_t d);
+
+/* ---- emit_llvm_surface.c: for a hit in a renderer's kernel ------------------------------------ */
+
+/* Turn of the loop; leaves the layer when there are too many. */
+void ll_surface_turn(struct llvm *l, uint32_t loop);
+/* Word w of the point; word k of the argument area; of that type. */
+const char *ll_surface_point(struct llvm *l, uint32_t w, const char *type);
+const char *ll_surface_argument(struct llvm *l, uint32_t k, const char *type);
+/* Closures, sums of them, images, geometry data, spaces and what has no effect; false for other
+ * instructions. */
+bool ll_surface_inst(struct llvm *l, const struct ir_inst *i);
+/* Before the layers: no node is in use. After them: the walk of Ci, where anything touches it. */
+void ll_surface_start(struct llvm *l);
+void ll_surface_walk(struct llvm *l);
+
+#endif

@@ -1,0 +1,499 @@
+/* emit_llvm_surface.c: what a surface asks of the renderer, as LLVM IR: emit_surface.c and
+ * emit_closure.c again. All of it goes through functions of backends/llvm/surface_library.c that
+ * take the run as a pointer, so that the text knows neither address spaces nor layouts. Nodes of
+ * closures are rows behind the module's cells. */
+#include "emit_llvm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the point and the run ------------------------------------------------------------------ */
+
+static const char *of_type(struct llvm *l, const char *from, const char *x, const char *to)
+{
+    return strcmp(from, to) == 0 ? x : ll_let(l, "bitcast %s %s to %s", from, x, to);
+}
+
+const char *ll_surface_point(struct llvm *l, uint32_t w, const char *type)
+{
+    ll_declare(l, "float", "al_point", "ptr, i32");
+    return of_type(l, "float", ll_let(l, "call float @al_point(ptr %%run, i32 %u)", w), type);
+}
+
+const char *ll_surface_argument(struct llvm *l, uint32_t k, const char *type)
+{
+    ll_declare(l, "i32", "al_argument", "ptr, i32");
+    return of_type(l, "i32", ll_let(l, "call i32 @al_argument(ptr %%run, i32 %u)", k), type);
+}
+
+void ll_surface_turn(struct llvm *l, uint32_t loop)
+{
+    unsigned spent = ll_fresh_label(l), on = ll_fresh_label(l);
+    ll_declare(l, "i32", "al_turn", "ptr, i32");
+    const char *x =
+        ll_let(l, "call i32 @al_turn(ptr %%run, i32 %u)", l->e.opt->first_loop + loop + 1);
+    ll_branch(l, ll_let(l, "icmp ne i32 %s, 0", x), spent, on);
+    ll_label(l, spent);
+    L("ret void\n");
+    ll_label(l, on);
+}
+
+static const char *as_type(struct llvm *l, ir_value v, bool is_float)
+{
+    return is_float ? ll_float(l, v) : ll_int(l, v);
+}
+
+static void set_zero(struct llvm *l, const struct ir_inst *i, uint32_t k)
+{
+    ll_set(l, i->result + k, "zeroinitializer");
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------- */
+
+struct node {
+    struct llvm *l;
+    uint32_t number, used; /* used: the row that counts copies, where there are many */
+    bool many;
+    const char *at; /* the copy that is stored to */
+};
+
+/* What is written goes to the walk of Ci, or back to the layer. */
+static void turn_to_walk(struct llvm *l)
+{
+    struct text t = l->e.body;
+    l->e.body = l->visits;
+    l->visits = t;
+}
+
+static const char *copy_at(struct llvm *l, uint32_t row, const char *at)
+{
+    const char *first = ll_row_at(l, "%st", row);
+    return at ? ll_let(l, "getelementptr i32, ptr %s, i32 %s", first, at) : first;
+}
+
+static struct node node_begin(struct llvm *l)
+{
+    struct node n = {.l = l, .number = l->e.node_count++, .many = l->e.loop_depth > 0};
+    if (n.many) {
+        n.used = l->rows++;
+        l->e.node_loops++;
+        text_printf(&l->resets, "%u ", n.used);
+    }
+    unsigned visit = ll_fresh_label(l);
+    text_printf(&l->cases, "i32 %u, label %%L%u\n", n.number, visit);
+    turn_to_walk(l);
+    ll_label(l, visit);
+    turn_to_walk(l);
+    return n;
+}
+
+/* Takes a copy of the node: the closure's number. */
+static const char *node_take(struct node *n)
+{
+    struct llvm *l = n->l;
+    if (!n->many)
+        return TEXT("%u", 1 + n->number * EMIT_NODE_COPIES);
+    ll_declare(l, "i32", "al_node_take", "ptr, ptr");
+    n->at = ll_let(l, "call i32 @al_node_take(ptr %%run, ptr %s)", ll_row_at(l, "%st", n->used));
+    return ll_let(l, "add i32 %s, %u", n->at, 1 + n->number * EMIT_NODE_COPIES);
+}
+
+/* Keeps a value in the node; what the walk knows it by. Constants are not kept. */
+static const char *node_keep(struct node *n, ir_value v, bool is_float)
+{
+    struct llvm *l = n->l;
+    const char *type = is_float ? "float" : "i32", *x;
+    bool constant = l->e.defs[v] && l->e.defs[v]->op == IR_CONST;
+    uint32_t row = l->rows;
+    if (!constant) {
+        l->rows += n->many ? EMIT_NODE_COPIES : 1;
+        ll_store(l, type, as_type(l, v, is_float), copy_at(l, row, n->at));
+    }
+    turn_to_walk(l);
+    x = constant ? as_type(l, v, is_float)
+                 : ll_load(l, type, copy_at(l, row, n->many ? "%at" : NULL));
+    turn_to_walk(l);
+    return x;
+}
+
+__attribute__((format(printf, 2, 3))) static void node_visit(struct node *n, const char *fmt, ...)
+{
+    va_list ap;
+    struct llvm *l = n->l;
+    char buf[4096];
+    va_start(ap, fmt);
+    int length = vsnprintf(buf, sizeof buf, fmt, ap);
+    va_end(ap);
+    if (length < 0 || (size_t)length >= sizeof buf)
+        emit_fail(&l->e, STATUS_LIMIT, (struct src_pos){0}, "an instruction's text is too long");
+    turn_to_walk(l);
+    L("%s\n", buf);
+    turn_to_walk(l);
+}
+
+/* ---- components ----------------------------------------------------------------------------- */
+
+struct list { /* of a call */
+    struct text types, operands;
+};
+static void list_add(struct list *a, const char *type, const char *x)
+{
+    text_printf(&a->types, ", %s", type);
+    text_printf(&a->operands, ", %s %s", type, x);
+}
+
+static void list_argument(struct list *to, struct node *n, const struct ir_inst *i,
+                          const struct ir_arg *a)
+{
+    struct llvm *l = n->l;
+    ir_value v = i->operands[a->first];
+    if (a->is_place)
+        emit_fail(&l->e, STATUS_UNSUPPORTED, i->at,
+                  "%s() of what is no value cannot run on this device", i->u.call->name);
+    if (a->type.base == ASL_STRING) {
+        const char *x = node_keep(n, v, false);
+        turn_to_walk(l);
+        x = ll_let(l, "icmp eq i32 %s, %u", x, emit_string_id(&l->e, "beckmann"));
+        list_add(to, "i32", ll_let(l, "zext i1 %s to i32", x));
+        turn_to_walk(l);
+        return;
+    }
+    bool is_float = l->e.layer->types[v] == IR_F;
+    for (uint32_t k = 0; k < (a->n == 3 ? 3u : 1u); k++)
+        list_add(to, is_float ? "float" : "i32", node_keep(n, i->operands[a->first + k], is_float));
+}
+
+/* Names with values behind the fixed arguments; only principled's mean anything. */
+static void pairs(struct node *n, const struct ir_inst *i)
+{
+    struct llvm *l = n->l;
+    const struct ir_call *c = i->u.call;
+    ll_declare(l, "void", "al_pairs_start", "ptr");
+    node_visit(n, "call void @al_pairs_start(ptr %%run)");
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2) {
+        const struct ir_arg *a = &c->args[k + 1];
+        const char *key = emit_constant_string(&l->e, i->operands[c->args[k].first]);
+        if (!key)
+            emit_fail(
+                &l->e, STATUS_UNSUPPORTED, i->at,
+                "a name that is only known at run time cannot be given to %s() on this device",
+                c->name);
+        for (size_t p = 0; p < EMIT_PAIR_COUNT; p++) {
+            if (strcmp(key, emit_pair_names[p]) != 0 || a->n != 1 ||
+                (a->type.base != ASL_FLOAT && a->type.base != ASL_INT))
+                continue;
+            const char *x = node_keep(n, i->operands[a->first], a->type.base == ASL_FLOAT);
+            turn_to_walk(l);
+            if (a->type.base == ASL_INT)
+                x = ll_let(l, "sitofp i32 %s to float", x);
+            turn_to_walk(l);
+            ll_declare(l, "void", TEXT("al_pair_%s", key), "ptr, float");
+            node_visit(n, "call void @al_pair_%s(ptr %%run, float %s)", key, x);
+        }
+    }
+}
+
+static void component(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    struct node n = node_begin(l);
+    struct list list = {{0}, {0}};
+    ll_set(l, i->result, node_take(&n));
+    if (c->callee == BI_PRINCIPLED)
+        pairs(&n, i);
+    for (uint32_t k = 0; k < c->fixed; k++)
+        list_argument(&list, &n, i, &c->args[k]);
+    const char *name = TEXT("al_closure_%s_%u", c->name, c->fixed);
+    ll_declare(l, "void", name, TEXT("ptr%s", list.types.data ? list.types.data : ""));
+    node_visit(&n, "call void @%s(ptr %%run%s)\nbr label %%walk", name,
+               list.operands.data ? list.operands.data : "");
+    text_free(&list.types);
+    text_free(&list.operands);
+}
+
+/* Makes the node of a sum or product where `known`, the result without one, is negative. */
+static void node_unless(struct node *n, const struct ir_inst *i, const char *known)
+{
+    struct llvm *l = n->l;
+    const char *id = ll_slot(l, "i32", 1);
+    unsigned make = ll_fresh_label(l), out = ll_fresh_label(l);
+    const bool sum = i->op == IR_CADD;
+    ll_store(l, "i32", known, id);
+    ll_branch(l, ll_let(l, "icmp slt i32 %s, 0", known), make, out);
+    ll_label(l, make);
+    ll_store(l, "i32", node_take(n), id);
+    if (sum) {
+        const char *left = node_keep(n, i->operands[0], false),
+                   *right = node_keep(n, i->operands[1], false);
+        ll_declare(l, "void", "al_push_both", "ptr, i32, i32");
+        node_visit(n, "call void @al_push_both(ptr %%run, i32 %s, i32 %s)\nbr label %%walk", left,
+                   right);
+    } else {
+        const char *child = node_keep(n, i->operands[0], false), *w[3];
+        for (int k = 0; k < 3; k++)
+            w[k] = node_keep(n, i->operands[1 + k], true);
+        ll_declare(l, "void", "al_push_scaled", "ptr, i32, float, float, float");
+        node_visit(n,
+                   "call void @al_push_scaled(ptr %%run, i32 %s, float %s, float %s, float %s)\n"
+                   "br label %%walk",
+                   child, w[0], w[1], w[2]);
+    }
+    ll_jump(l, out);
+    ll_label(l, out);
+    ll_set(l, i->result, ll_load(l, "i32", id));
+}
+
+static void sum(struct llvm *l, const struct ir_inst *i)
+{
+    struct node n = node_begin(l);
+    const char *a = ll_int(l, i->operands[0]), *b = ll_int(l, i->operands[1]);
+    const char *no_a = ll_let(l, "icmp eq i32 %s, 0", a), *no_b = ll_let(l, "icmp eq i32 %s, 0", b);
+    const char *x = ll_let(l, "select i1 %s, i32 %s, i32 -1", no_b, a);
+    node_unless(&n, i, ll_let(l, "select i1 %s, i32 %s, i32 %s", no_a, b, x));
+}
+
+static void product(struct llvm *l, const struct ir_inst *i)
+{
+    struct node n = node_begin(l);
+    const char *none = NULL;
+    for (int k = 0; k < 3; k++) {
+        const char *zero =
+            ll_let(l, "fcmp oeq float %s, 0.0", ll_float(l, i->operands[1 + k]));
+        none = none ? ll_let(l, "and i1 %s, %s", none, zero) : zero;
+    }
+    const char *empty = ll_let(l, "icmp eq i32 %s, 0", ll_int(l, i->operands[0]));
+    none = ll_let(l, "or i1 %s, %s", none, empty);
+    node_unless(&n, i, ll_let(l, "select i1 %s, i32 0, i32 -1", none));
+}
+
+static bool closure(struct llvm *l, const struct ir_inst *i)
+{
+    if (i->op == IR_CALL && i->u.call->type.base == ASL_CLOSURE)
+        component(l, i);
+    else if (i->op == IR_CADD)
+        sum(l, i);
+    else if (i->op == IR_CMUL)
+        product(l, i);
+    else
+        return false;
+    return true;
+}
+
+void ll_surface_start(struct llvm *l)
+{
+    const char *p = l->resets.data;
+    for (char *end; p && *p; p = end + 1)
+        ll_store(l, "i32", "0", ll_row_at(l, "%st", (uint32_t)strtoul(p, &end, 10)));
+}
+
+void ll_surface_walk(struct llvm *l)
+{
+    uint32_t cell = l->e.code->global_cell[GV_Ci];
+    if (cell >= l->e.code->cell_count || !l->e.used[cell])
+        return;
+    /* Each sum leaves one number waiting while its left part is walked, a layer two. */
+    uint32_t depth = 4 + 2 * l->e.node_count + EMIT_NODE_COPIES * l->e.node_loops;
+    depth = depth < 64 ? depth : 64;
+    const char *stack = ll_slot(l, "[4 x i32]", depth);
+    ll_declare(l, "void", "al_walk_start", "ptr, ptr, i32, i32");
+    ll_declare(l, "i32", "al_walk_next", "ptr");
+    L("call void @al_walk_start(ptr %%run, ptr %s, i32 %u, i32 %s)\nbr label %%walk\nwalk:\n", stack,
+      depth, ll_load(l, "i32", ll_cell_base(l, cell)));
+    const char *id = ll_let(l, "call i32 @al_walk_next(ptr %%run)");
+    unsigned go = ll_fresh_label(l), done = ll_fresh_label(l);
+    ll_branch(l, ll_let(l, "icmp eq i32 %s, 0", id), done, go);
+    ll_label(l, go);
+    const char *x = ll_let(l, "sub i32 %s, 1", id);
+    L("%%at = and i32 %s, %d\n", x, EMIT_NODE_COPIES - 1);
+    const char *node = ll_let(l, "sdiv i32 %s, %d", x, EMIT_NODE_COPIES);
+    L("switch i32 %s, label %%walk [\n%s]\n", node, l->cases.data ? l->cases.data : "");
+    if (l->visits.data)
+        text_append(&l->e.body, l->visits.data, l->visits.len);
+    ll_label(l, done);
+}
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+static void set_option(struct llvm *l, const char *o, const char *key, bool is_int, const char *x)
+{
+    const char *fields[2];
+    size_t n = emit_option_fields(key, fields);
+    const char *type = is_int ? "i32" : "float";
+    for (size_t k = 0; k < n; k++) {
+        if (emit_option_is_int(fields[k]) != is_int)
+            continue;
+        ll_declare(l, "void", TEXT("al_texture_%s", fields[k]), TEXT("ptr, %s", type));
+        L("call void @al_texture_%s(ptr %s, %s %s)\n", fields[k], o, type, x);
+    }
+}
+
+static void missing_colour(const struct ll_args *x, const char *o, uint32_t argument)
+{
+    struct llvm *l = x->l;
+    ll_declare(l, "void", "al_texture_missing", "ptr, float, float, float");
+    L("call void @al_texture_missing(ptr %s, float %s, float %s, float %s)\n", o,
+      ll_part(x, argument, 0, 0), ll_part(x, argument, 1, 0), ll_part(x, argument, 2, 0));
+}
+
+/* Pairs into o; the one that is written, or NULL. */
+static const struct ir_arg *options(const struct ll_args *x, const char *o)
+{
+    struct llvm *l = x->l;
+    const struct ir_arg *alpha = NULL;
+    for (uint32_t k = x->c->fixed; k + 1 < x->c->arg_count; k += 2) {
+        const struct ir_arg *a = &x->c->args[k + 1];
+        const char *key = emit_option_key(&l->e, x->i, k);
+        ir_value v = a->is_place ? 0 : x->i->operands[a->first];
+        if (a->is_place && a->written)
+            alpha = a;
+        else if (a->is_place)
+            continue;
+        else if (a->type.base == ASL_STRING)
+            set_option(l, o, key, true,
+                       TEXT("%d", emit_option_number(key, emit_constant_string(&l->e, v))));
+        else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
+            set_option(l, o, key, true, ll_int(l, v));
+        else if (a->type.base == ASL_INT)
+            set_option(l, o, key, false, ll_let(l, "sitofp i32 %s to float", ll_int(l, v)));
+        else if (a->n == 1)
+            set_option(l, o, key, false, ll_float(l, v));
+        else if (a->n == 3 && strcmp(key, "missingcolor") == 0)
+            missing_colour(x, o, k + 1);
+    }
+    return alpha;
+}
+
+/* s, t and the footprint: how far each changes. */
+static void texture_place(const struct ll_args *x, const char *st)
+{
+    struct llvm *l = x->l;
+    bool given = x->c->fixed == 7;
+    const char *d[4];
+    for (uint32_t k = 0; k < 4; k++) /* dsdx, dtdx, dsdy, dtdy */
+        d[k] = given ? ll_part(x, 3 + k, 0, 0) : ll_part(x, 1 + k % 2, 0, 1 + k / 2);
+    for (uint32_t k = 0; k < 2; k++)
+        ll_store(l, "float", ll_part(x, 1 + k, 0, 0), ll_row_at(l, st, k));
+    ll_declare(l, "float", "al_larger", "float, float");
+    for (uint32_t k = 0; k < 2; k++)
+        ll_store(l, "float",
+                 ll_let(l, "call float @al_larger(float %s, float %s)", d[k], d[k + 2]),
+                 ll_row_at(l, st, 2 + k));
+}
+
+static void environment_place(const struct ll_args *x, const char *o, const char *st)
+{
+    struct llvm *l = x->l;
+    bool given = x->c->fixed == 4;
+    const char *R = ll_slot(l, "float", 9);
+    for (uint32_t d = 0; d < 3; d++)
+        for (uint32_t k = 0; k < 3; k++)
+            ll_store(l, "float", given ? ll_part(x, 1 + d, k, 0) : ll_part(x, 1, k, d),
+                     ll_row_at(l, R, 3 * d + k));
+    ll_declare(l, "void", "al_environment_place", "ptr, ptr, ptr");
+    L("call void @al_environment_place(ptr %s, ptr %s, ptr %s)\n", o, R, st);
+}
+
+static bool image(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ll_args x = {l, i, c};
+    if (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT)
+        return false;
+    uint32_t n = i->result_count / (c->derivs ? 3 : 1), word = emit_image_argument(&l->e, i);
+    enum { TEXTURE_WORDS = 16 }; /* room for struct a_texture */
+    const char *o = ll_slot(l, "i32", TEXTURE_WORDS), *st = ll_slot(l, "float", 4),
+               *out = ll_slot(l, "float", 4);
+    ll_declare(l, "void", "al_texture_start", "ptr, i32");
+    L("call void @al_texture_start(ptr %s, i32 %u)\n", o, n);
+    const struct ir_arg *alpha = options(&x, o);
+    if (c->callee == BI_TEXTURE)
+        texture_place(&x, st);
+    else
+        environment_place(&x, o, st);
+    ll_declare(l, "void", "al_texture_lookup", "ptr, i32, ptr, ptr, ptr");
+    L("call void @al_texture_lookup(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st, out);
+    for (uint32_t k = 0; k < i->result_count; k++) {
+        if (k < n)
+            ll_set(l, i->result + k, ll_load(l, "float", ll_row_at(l, out, k)));
+        else
+            set_zero(l, i, k);
+    }
+    for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
+        ll_cell_store(l, i, &alpha->at, d * alpha->row, "float",
+                      d ? "zeroinitializer" : ll_load(l, "float", ll_row_at(l, out, 3)));
+    return true;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+static bool userdata(struct llvm *l, const struct ir_inst *i)
+{
+    uint32_t word;
+    if (i->op != IR_USERDATA)
+        return false;
+    bool found = emit_userdata_word(i, &word);
+    ll_set(l, i->result, found ? "1" : "0");
+    for (uint32_t k = 1; k < i->result_count; k++) {
+        if (found)
+            ll_set(l, i->result + k, ll_surface_point(l, word + k - 1, "float"));
+        else
+            set_zero(l, i, k);
+    }
+    return true;
+}
+
+static bool space(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ll_args x = {l, i, c};
+    if (!emit_is_space_change(c))
+        return false;
+    uint32_t last = c->arg_count - 1, n = c->args[last].n;
+    for (uint32_t k = 0; k < i->result_count; k++)
+        ll_set(l, i->result + k, ll_part(&x, last, k % n, k / n));
+    return true;
+}
+
+static bool spectrum(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ll_args x = {l, i, c};
+    if ((c->callee != BI_BLACKBODY && c->callee != BI_WAVELENGTH_COLOR) || c->args[0].is_place)
+        return false;
+    const char *name = c->callee == BI_BLACKBODY ? "al_blackbody" : "al_wavelength",
+               *out = ll_slot(l, "float", 3);
+    ll_declare(l, "void", name, "ptr, float");
+    L("call void @%s(ptr %s, float %s)\n", name, out, ll_part(&x, 0, 0, 0));
+    for (uint32_t k = 0; k < i->result_count; k++) {
+        if (k < 3)
+            ll_set(l, i->result + k, ll_load(l, "float", ll_row_at(l, out, k)));
+        else
+            set_zero(l, i, k);
+    }
+    return true;
+}
+
+static bool silent(struct llvm *l, const struct ir_inst *i)
+{
+    switch (i->u.call->callee) {
+    case BI_PRINTF:
+    case BI_FPRINTF:
+    case BI_ERROR:
+    case BI_WARNING:
+        return true;
+    case BI_GETATTRIBUTE: /* there is none */
+        set_zero(l, i, 0);
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
+{
+    if (closure(l, i))
+        return true;
+    if (i->op != IR_CALL)
+        return userdata(l, i);
+    return image(l, i) || spectrum(l, i) || space(l, i) || silent(l, i);
+}
