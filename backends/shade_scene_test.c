@@ -16,12 +16,13 @@
 /* A wall before the camera; %s: its materials "left" and "right". */
 static struct scene *wall(const char *left, const char *right)
 {
-    char text[4096];
+    char text[8192];
     (void)snprintf(
         text, sizeof text,
         "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
         "\"film\": {\"width\": 8, \"height\": 8}, \"render\": {\"spp\": 1, \"max_depth\": 2},"
-        "\"materials\": {\"left\": %s, \"right\": %s}, \"objects\": ["
+        "\"environment\": {\"radiance\": 0.5}, \"materials\": {\"left\": %s, \"right\": %s},"
+        "\"objects\": ["
         "{\"type\": \"rectangle\", \"material\": \"left\", \"transform\": [{\"translate\": [-1, 0, "
         "0]}]},"
         "{\"type\": \"rectangle\", \"material\": \"right\", \"transform\": [{\"translate\": [1, 0, "
@@ -42,13 +43,31 @@ static enum status render(struct device *d, struct scene *s, struct film *film, 
     return device_render(d, &job, film, true, NULL, err);
 }
 
+/* The native device, built for the scene by that code path. */
+static struct device *native_ready(const struct scene *s, enum code_path code)
+{
+    struct error err = {0};
+    struct device *d = NULL;
+    must(device_open("native", &d, &err), &err);
+    must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
+    const struct launch_settings settings = {.mode = MODE_STRICT, .code = code};
+    enum status st = device_build(d, &settings, NULL, &err);
+    if (st == STATUS_UNSUPPORTED || st == STATUS_MISSING) {
+        print_message("%s: %s\n", code_path_name(code), err.msg);
+        device_close(d);
+        skip();
+    }
+    must(st, &err);
+    return d;
+}
+
 /* Halves and doubles are exact: each half of the film holds its own parameter. */
 static void emission_arrives(void **state)
 {
-    (void)state;
+    const enum code_path *code = *state;
     struct error err = {0};
     struct scene *s = wall(GLOW("0.25"), GLOW("4"));
-    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct device *d = native_ready(s, *code);
     struct film film = {0};
     must(render(d, s, &film, &err), &err);
     for (int y = 0; y < 8; y++)
@@ -117,18 +136,114 @@ static void baked_parameters_give_the_same_bits(void **state)
 
 static void endless_loops_are_named(void **state)
 {
-    (void)state;
+    const enum code_path *code = *state;
     struct error err = {0};
     struct scene *s = wall(
         "{\"type\": \"shader\", \"source\": \"surface spin() { float x = u;\\nwhile (x < 2) x = x "
         "* 0.5;\\nCi = x * emission(); }\"}",
         "{\"type\": \"diffuse\"}");
-    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct device *d = native_ready(s, *code);
     struct film film = {0};
     assert_int_equal(render(d, s, &film, &err), STATUS_TIMEOUT);
     assert_non_null(strstr(err.msg, ":source:2:"));
     film_free(&film);
     device_close(d);
+    scene_free(s);
+}
+
+/* More closures of one kind in a loop than there is room for. */
+static void too_many_closures_are_said(void **state)
+{
+    const enum code_path *code = *state;
+    struct error err = {0};
+    struct scene *s = wall(
+        "{\"type\": \"shader\", \"source\": \"surface many(int n = 20) { Ci = 0; for (int i = 0; "
+        "i < n; i++) Ci += 0.01 * diffuse(N); }\"}",
+        "{\"type\": \"diffuse\"}");
+    struct device *d = native_ready(s, *code);
+    struct film film = {0};
+    assert_int_equal(render(d, s, &film, &err), STATUS_LIMIT);
+    assert_non_null(strstr(err.msg, "closures"));
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+}
+
+/* What surfaces say in their own ways on the two code paths: control flow with every way out,
+ * arrays at places known late, closures in loops, pairs, layers, strings, options of images (there
+ * is none: what is missing is asked for), geometry data, noise, metals, spectra. */
+enum { RICH = 6 };
+static const char *const rich[RICH] = {
+    "surface flow(float k = 3) { float a[4] = {0.1, 0.2, 0.4, 0.8}; float x = 0; int turns = 0;"
+    "for (int i = 0; i < 9; i++) { if (i == 2) continue; if (x > k) break; int j = 0;"
+    "while (1) { j++; if (j > i) break; a[(i + j) % 4] += u * 0.25; } x += a[i % 4]; turns += j; }"
+    "do { x *= 0.75; turns--; } while (turns > 3 && x > 0.1);"
+    "Ci = color(x, turns * 0.1, mod(x, 0.3)) * emission(); }",
+    "surface sums() { Ci = 0; for (int i = 0; i < 5; i++) { closure color c = i * 0.1 * diffuse(N);"
+    "if (i == 3) c = 0; Ci += c + v * 0.1 * emission(); }"
+    "Ci = layer(0.5 * reflection(N, 1.5), Ci) + 0 * emission(); }",
+    "surface gloss(string kind = \\\"beckmann\\\") { vector t = normalize(dPdu);"
+    "Ci = 0.4 * microfacet(kind, N, t, 0.2, 0.4, 1.5, 0) + 0.3 * microfacet(\\\"ggx\\\", N, 0.3, "
+    "1.5, 2)"
+    " + 0.3 * principled(N, color(u, v, 0.5), 0.2, 0.3, \\\"sheen\\\", 0.5, \\\"clearcoat\\\", 1); "
+    "}",
+    "surface image() { float alpha = 0; color c = texture(\\\"none.exr\\\", u * 2, v, "
+    "\\\"wrap\\\", "
+    "\\\"mirror\\\", \\\"missingcolor\\\", color(0.2, u, 0.6), \\\"missingalpha\\\", 0.5, "
+    "\\\"alpha\\\", alpha); Ci = (c + alpha) * emission() + c * diffuse(N); }",
+    "surface metal() { vector n, k; artistic_ior(color(0.9, 0.6, 0.3), color(1, 0.8, 0.6), n, k);"
+    "Ci = conductor_bsdf(N, normalize(dPdu), 0.2, 0.1, color(n), color(k), \\\"ggx\\\"); }",
+    "surface mix(float s = 0 [[int lockgeom = 0]]) { color b = blackbody(3000 + 2000 * noise(5 * "
+    "P));"
+    "point q = rotate(P, 0.5, point(0), point(0, 1, 1)); float d = spline(\\\"catmull-rom\\\", "
+    "fabs(sin(q[0])), 0.0, 0.1, 0.7, 0.9, 1.0); Ci = s * d * b * 0.001 * emission() + "
+    "d * diffuse(normalize(N + 0.2 * (vector) snoise(q))); }"};
+
+/* A rectangle for each of them, side by side before the camera. */
+static struct scene *gallery(void)
+{
+    struct text t = {0};
+    text_puts(&t, "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], "
+                  "\"fov\": 20}, \"environment\": {\"radiance\": 0.5}, "
+                  "\"film\": {\"width\": 8, \"height\": 8}, \"materials\": {");
+    for (size_t i = 0; i < RICH; i++)
+        text_printf(&t, "%s\"m%zu\": {\"type\": \"shader\", \"source\": \"%s\"}", i ? ", " : "", i,
+                    rich[i]);
+    text_puts(&t, "}, \"objects\": [");
+    for (size_t i = 0; i < RICH; i++)
+        text_printf(
+            &t,
+            "%s{\"type\": \"rectangle\", \"material\": \"m%zu\", \"transform\": [{\"scale\": "
+            "0.24}, {\"translate\": [%g, %g, 0]}]}",
+            i ? ", " : "", i, 0.5 * (double)(i % 3) - 0.5, i < 3 ? -0.3 : 0.3);
+    text_puts(&t, "]}");
+    struct scene *s = scene_from_text(t.data);
+    text_free(&t);
+    return s;
+}
+
+static void code_paths_agree(void **state)
+{
+    (void)state;
+    static const enum code_path codes[2] = {CODE_SOURCE, CODE_LLVM};
+    struct error err = {0};
+    struct film films[2] = {{0}, {0}};
+    struct scene *s = gallery();
+    for (size_t k = 0; k < 2; k++) {
+        struct device *d = native_ready(s, codes[k]);
+        must(render(d, s, &films[k], &err), &err);
+        device_close(d);
+    }
+    const int64_t background = films[0].sums[0]; /* a corner sees none */
+    int seen = 0;
+    for (size_t p = 0; p < 8 * 8; p++) {
+        for (size_t c = 0; c < 4; c++)
+            assert_int_equal(films[0].sums[4 * p + c], films[1].sums[4 * p + c]);
+        seen += films[0].sums[4 * p] != background;
+    }
+    assert_in_range(seen, 20, 60);
+    film_free(&films[0]);
+    film_free(&films[1]);
     scene_free(s);
 }
 
@@ -214,11 +329,16 @@ static void driven_bases_are_the_materials(void **state)
 
 int main(void)
 {
+    static enum code_path source = CODE_SOURCE, llvm = CODE_LLVM;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(emission_arrives),
+        cmocka_unit_test_prestate(emission_arrives, &source),
+        cmocka_unit_test_prestate(emission_arrives, &llvm),
         cmocka_unit_test(parameters_stay_out_of_the_text),
         cmocka_unit_test(baked_parameters_give_the_same_bits),
-        cmocka_unit_test(endless_loops_are_named),
+        cmocka_unit_test_prestate(endless_loops_are_named, &source),
+        cmocka_unit_test_prestate(endless_loops_are_named, &llvm),
+        cmocka_unit_test_prestate(too_many_closures_are_said, &llvm),
+        cmocka_unit_test(code_paths_agree),
         cmocka_unit_test(what_cannot_run_is_named),
         cmocka_unit_test(driven_bases_are_the_materials),
     };

@@ -32,9 +32,9 @@ struct k_globals {
 #ifndef K_SHADERS_LINKED
 #define K_SHADE_ENTRY A_CALL
 #elif defined(K_CUDA)
-#define K_SHADE_ENTRY extern "C" __device__
+#define K_SHADE_ENTRY extern "C" __device__ __noinline__
 #else
-#define K_SHADE_ENTRY
+#define K_SHADE_ENTRY __attribute__((noinline))
 #endif
 K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
                            const struct k_globals *g, const struct k_inputs *base,
