@@ -1,8 +1,8 @@
 /* emit_closure.c: closures in a renderer's kernel, which has no heap. Each instruction that makes a
  * component, a sum or a product owns a node in the point's state; a closure is the number of one, 0
  * the empty closure. An instruction outside loops runs at most once a point: its node is a few
- * variables. One in a loop has EMIT_NODE_COPIES of them, taken in turn. a_lobes walks Ci from left to
- * right and hands each component to a function of the renderer's (kernel/closure.h):
+ * variables. One in a loop has EMIT_NODE_COPIES of them, taken in turn. a_lobes walks Ci from left
+ * to right and hands each component to a function of the renderer's (kernel/closure.h):
  *
  *   k_closure_NAME_COUNT(c, weight, arguments...)    COUNT fixed arguments: floats, ints, k_vec3,
  *                                                    strings as "is it beckmann", closures by
@@ -60,7 +60,8 @@ static void node_store_begin(struct node *n, ir_value result, const char *unless
         EMIT("v%u = %u;\n", result, 1 + n->number * EMIT_NODE_COPIES);
         return;
     }
-    EMIT("uint at = s->n%u_used < %uu ? s->n%u_used++ : 0u;\n", n->number, EMIT_NODE_COPIES, n->number);
+    EMIT("uint at = s->n%u_used < %uu ? s->n%u_used++ : 0u;\n", n->number, EMIT_NODE_COPIES,
+         n->number);
     EMIT("if (s->n%u_used == %uu) s->failed = A_TOO_MANY_CLOSURES;\n", n->number, EMIT_NODE_COPIES);
     EMIT("v%u = %u + (int)at;\n", result, 1 + n->number * EMIT_NODE_COPIES);
 }

@@ -250,8 +250,8 @@ static const char *cell_load(struct llvm *l, const struct ir_inst *i, const stru
     return ll_let(l, "call %s @%s(ptr %s, %s %s)", type, name, cell, l->i, at);
 }
 
-void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
-                       uint32_t more, const char *type, const char *x)
+void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
+                   const char *type, const char *x)
 {
     uint32_t base;
     const char *at = slot_of(l, i, p, more, &base), *cell = ll_cell_base(l, p->cell);
@@ -265,7 +265,7 @@ void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_plac
     const char *where = ll_row_at(l, cell, base);
     if (!surface(l) && !emit_stores_freely(&l->e, p->cell))
         x = ll_let(l, "select %s %s, %s %s, %s %s", l->b, mask_now(l), type, x, type,
-                ll_load(l, type, where));
+                   ll_load(l, type, where));
     ll_store(l, type, x, where);
 }
 
@@ -399,11 +399,13 @@ static void turn(struct llvm *l, uint32_t id)
     const char *at = ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_TURNS);
     const char *n = ll_let(l, "add i32 %s, 1", ll_load(l, "i32", at));
     ll_store(l, "i32", n, at);
-    const char *budget = ll_load(l, "i32", ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_BUDGET));
+    const char *budget =
+        ll_load(l, "i32", ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_BUDGET));
     unsigned spent = ll_fresh_label(l), on = ll_fresh_label(l);
     ll_branch(l, ll_let(l, "icmp ugt i32 %s, %s", n, budget), spent, on);
     ll_label(l, spent);
-    ll_store(l, "i32", TEXT("%u", id + 1), ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_FAILED));
+    ll_store(l, "i32", TEXT("%u", id + 1),
+             ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_FAILED));
     L("ret void\n");
     ll_label(l, on);
 }
@@ -504,7 +506,7 @@ static const struct {
 };
 
 static const char *ll_call(struct llvm *l, const char *type, const char *name, size_t count,
-                                const char *const *operands)
+                           const char *const *operands)
 {
     struct text types = {0}, list = {0};
     for (size_t k = 0; k < count; k++) {
@@ -529,8 +531,8 @@ static bool operation(struct llvm *l, const struct ir_inst *i)
     bool floats = strchr("fFc", kind) != NULL;
     if (kind == 'i' && l->e.kinds[i->result] == EMIT_CONDITION) {
         ll_set(l, i->result,
-            ll_let(l, "%s %s %s, %s", ops[n].name, l->b, as_condition(l, i->operands[0]),
-                as_condition(l, i->operands[1])));
+               ll_let(l, "%s %s %s, %s", ops[n].name, l->b, as_condition(l, i->operands[0]),
+                      as_condition(l, i->operands[1])));
         return true;
     }
     const char *x[2] = {0};
@@ -552,11 +554,12 @@ static bool operation_of_one(struct llvm *l, const struct ir_inst *i)
     const char *magnitude;
     switch (i->op) {
     case IR_INEG:
-        ll_set(l, i->result, ll_let(l, "sub %s zeroinitializer, %s", l->i, ll_int(l, i->operands[0])));
+        ll_set(l, i->result,
+               ll_let(l, "sub %s zeroinitializer, %s", l->i, ll_int(l, i->operands[0])));
         return true;
     case IR_ICOMPL:
         ll_set(l, i->result,
-            ll_let(l, "xor %s %s, %s", l->i, ll_int(l, i->operands[0]), int_splat(l, -1)));
+               ll_let(l, "xor %s %s, %s", l->i, ll_int(l, i->operands[0]), int_splat(l, -1)));
         return true;
     case IR_FNEG:
         ll_set(l, i->result, ll_let(l, "fneg %s %s", l->f, ll_float(l, i->operands[0])));
@@ -564,24 +567,25 @@ static bool operation_of_one(struct llvm *l, const struct ir_inst *i)
     case IR_FISNAN: /* by bits: modes that assume there is none do not decide it */
     case IR_FISINF:
         magnitude = ll_let(l, "and %s %s, %s", l->i, float_bits(l, ll_float(l, i->operands[0])),
-                        int_splat(l, 0x7FFFFFFF));
+                           int_splat(l, 0x7FFFFFFF));
         ll_set(l, i->result,
-            ll_let(l, "icmp %s %s %s, %s", i->op == IR_FISNAN ? "ugt" : "eq", l->i, magnitude,
-                int_splat(l, 0x7F800000)));
+               ll_let(l, "icmp %s %s %s, %s", i->op == IR_FISNAN ? "ugt" : "eq", l->i, magnitude,
+                      int_splat(l, 0x7F800000)));
         return true;
     case IR_I2F:
-        ll_set(l, i->result, ll_let(l, "sitofp %s %s to %s", l->i, ll_int(l, i->operands[0]), l->f));
+        ll_set(l, i->result,
+               ll_let(l, "sitofp %s %s to %s", l->i, ll_int(l, i->operands[0]), l->f));
         return true;
     case IR_F2I:
         ll_declare(l, l->i, "al_f2i", l->f);
         ll_set(l, i->result,
-            ll_let(l, "call %s @al_f2i(%s %s)", l->i, l->f, ll_float(l, i->operands[0])));
+               ll_let(l, "call %s @al_f2i(%s %s)", l->i, l->f, ll_float(l, i->operands[0])));
         return true;
     case IR_SBOOL:
     case IR_CBOOL:
         ll_set(l, i->result,
-            ll_let(l, "icmp ne %s %s, %s", l->i, ll_int(l, i->operands[0]),
-                int_splat(l, i->op == IR_SBOOL ? (int32_t)emit_string_id(&l->e, "") : 0)));
+               ll_let(l, "icmp ne %s %s, %s", l->i, ll_int(l, i->operands[0]),
+                      int_splat(l, i->op == IR_SBOOL ? (int32_t)emit_string_id(&l->e, "") : 0)));
         return true;
     case IR_SELECT: {
         const char *c = as_condition(l, i->operands[0]);
@@ -609,7 +613,10 @@ const char *ll_part(const struct ll_args *x, uint32_t a, uint32_t k, uint32_t d)
         return "zeroinitializer";
     return ll_float(x->l, x->i->operands[g->first + d * g->n + k]);
 }
-static uint32_t slots(const struct ll_args *x) { return x->i->result_count / (x->c->derivs ? 3 : 1); }
+static uint32_t slots(const struct ll_args *x)
+{
+    return x->i->result_count / (x->c->derivs ? 3 : 1);
+}
 
 /* A row of floats for the library to read. */
 struct rows {
@@ -805,8 +812,8 @@ static bool spline(const struct ll_args *x)
     if (inverse) {
         ll_declare(l, l->f, "al_spline_inverse", TEXT("i32, %s, i32, ptr", l->f));
         ll_set(l, r,
-            ll_let(l, "call %s @al_spline_inverse(i32 %d, %s %s, i32 %u, ptr %s)", l->f, basis, l->f,
-                ll_part(x, 1, 0, 0), count, knots));
+               ll_let(l, "call %s @al_spline_inverse(i32 %d, %s %s, i32 %u, ptr %s)", l->f, basis,
+                      l->f, ll_part(x, 1, 0, 0), count, knots));
         for (uint32_t k = 1; k < x->i->result_count; k++)
             ll_set(l, r + k, "zeroinitializer");
         return true;
@@ -903,8 +910,8 @@ static bool metal(const struct ll_args *x)
     ll_declare(l, "void", "al_artistic_ior", TEXT("ptr, %s, %s", l->f, l->f));
     for (uint32_t k = 0; k < 3; k++) {
         const char *out = ll_slot(l, l->f, 2);
-        L("call void @al_artistic_ior(ptr %s, %s %s, %s %s)\n", out, l->f, ll_part(x, 0, k, 0), l->f,
-          ll_part(x, 1, k, 0));
+        L("call void @al_artistic_ior(ptr %s, %s %s, %s %s)\n", out, l->f, ll_part(x, 0, k, 0),
+          l->f, ll_part(x, 1, k, 0));
         for (uint32_t a = 2; a < 4; a++) {
             const struct ir_arg *to = &x->c->args[a];
             ll_cell_store(l, x->i, &to->at, k, l->f, ll_load(l, l->f, ll_row_at(l, out, a - 2)));
@@ -952,10 +959,10 @@ static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, u
             for (uint32_t j = 0; j < a->n; j++, at++) {
                 if (back && a->written)
                     ll_cell_store(l, i, &a->at, d * a->row + j, l->i,
-                               ll_load(l, l->i, ll_row_at(l, io, at)));
+                                  ll_load(l, l->i, ll_row_at(l, io, at)));
                 else if (!back)
                     ll_store(l, l->i, cell_load(l, i, &a->at, d * a->row + j, l->i),
-                          ll_row_at(l, io, at));
+                             ll_row_at(l, io, at));
             }
     }
 }
@@ -1019,7 +1026,8 @@ static const char *argument_word(struct llvm *l, uint32_t k)
 {
     if (surface(l))
         return ll_surface_argument(l, k, l->i);
-    const char *args = ll_load(l, "ptr", ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_ARGS));
+    const char *args =
+        ll_load(l, "ptr", ll_let(l, "getelementptr i8, ptr %%run, i64 %d", RUN_ARGS));
     const char *x = ll_load(l, "i32", ll_let(l, "getelementptr i32, ptr %s, i64 %u", args, k));
     const char *one = ll_let(l, "insertelement %s poison, i32 %s, i32 0", l->i, x);
     return ll_let(l, "shufflevector %s %s, %s poison, <%u x i32> zeroinitializer", l->i, one, l->i,
@@ -1050,18 +1058,19 @@ static void inst(struct llvm *l, const struct ir_inst *i)
         return;
     case IR_STATE:
         ll_set(l, i->result,
-            point_word(l, state_words[i->u.number],
-                       l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
+               point_word(l, state_words[i->u.number],
+                          l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
         return;
     case IR_LOAD:
-        ll_set(l, i->result,
+        ll_set(
+            l, i->result,
             cell_load(l, i, &i->u.mem.from, 0, l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
         return;
     case IR_STORE: {
         ir_value v = i->operands[i->operand_count - 1];
         bool is_float = l->e.layer->types[v] == IR_F;
         ll_cell_store(l, i, &i->u.mem.to, 0, is_float ? l->f : l->i,
-                   is_float ? ll_float(l, v) : ll_int(l, v));
+                      is_float ? ll_float(l, v) : ll_int(l, v));
         return;
     }
     case IR_COPY:
@@ -1155,9 +1164,9 @@ static void layer_one(struct llvm *l, uint32_t index, struct text *to)
     ll_store(l, "i32", "1", flag);
     region(l, &y->body, 0);
     L("ret void\n");
-    function_close(l, to,
-                   TEXT("define internal void @layer_%u%s(ptr %%run, ptr noalias %%st)", index,
-                        e->suffix));
+    function_close(
+        l, to,
+        TEXT("define internal void @layer_%u%s(ptr %%run, ptr noalias %%st)", index, e->suffix));
 }
 
 static void layer(struct llvm *l, uint32_t index, struct text *to)
@@ -1202,7 +1211,7 @@ static void globals_write(struct llvm *l)
         for (uint32_t k = 0; k < ir_cell_slots(c); k++) {
             bool given = g != GV_Ci && (k < c->n || from[g].dual);
             ll_store(l, l->i, given ? point_word(l, from[g].word + k, l->i) : "zeroinitializer",
-                  ll_row_at(l, ll_cell_base(l, cell), k));
+                     ll_row_at(l, ll_cell_base(l, cell), k));
         }
     }
 }
@@ -1213,7 +1222,7 @@ static void shade_write(struct llvm *l, struct text *to)
     text_printf(&l->slots, "%%st = alloca [%u x %s], align 64\n", l->rows ? l->rows : 1, l->i);
     for (uint32_t k = 0; k < e->code->layer_count; k++)
         ll_store(l, l->i, "zeroinitializer",
-              ll_let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(k)));
+                 ll_let(l, "getelementptr %s, ptr %%st, i64 %u", l->i, ran_row(k)));
     globals_write(l);
     const char *mask = ll_let(l, "trunc %s %%ints to %s", l->i, l->b);
     for (uint32_t k = 0; k < e->code->entry_count; k++)
@@ -1261,8 +1270,7 @@ static void surface_write(struct llvm *l, struct text *to)
         ll_surface_walk(l);
     L("ret void\n");
     text_printf(&l->slots, "%%st = alloca [%u x i32], align 4\n", l->rows ? l->rows : 1);
-    function_close(l, to,
-                   TEXT("define internal void @surface%s(ptr %%run, ptr %%out)", e->suffix));
+    function_close(l, to, TEXT("define internal void @surface%s(ptr %%run, ptr %%out)", e->suffix));
 }
 
 /* What backends/llvm/shade_library.c asks of a group. */

@@ -8,10 +8,10 @@
 struct llvm {
     struct emit e;
     unsigned lanes, temps;
-    const char *f, *i, *b, *flags; /* types of rows; flags of float operations */
-    struct text slots;             /* stack slots of the layer being written */
-    uint32_t *cell_at;             /* by cell: its place among the module's cells, in rows */
-    uint32_t rows;                 /* of all cells, flags and nodes */
+    const char *f, *i, *b, *flags;       /* types of rows; flags of float operations */
+    struct text slots;                   /* stack slots of the layer being written */
+    uint32_t *cell_at;                   /* by cell: its place among the module's cells, in rows */
+    uint32_t rows;                       /* of all cells, flags and nodes */
     struct text *declared, own_declared; /* "declare ..." lines, each once */
     /* The walk of Ci: each node's block, its number, rows that are 0 before the layers. */
     struct text visits, cases, resets;
@@ -51,7 +51,8 @@ struct ll_args {
 /* Slot k of argument a: its value (d 0), its change in x (1) or y (2). */
 const char *ll_part(const struct ll_args *x, uint32_t a, uint32_t k, uint32_t d);
 
-/* ---- emit_llvm_surface.c: for a hit in a renderer's kernel ------------------------------------ */
+/* ---- emit_llvm_surface.c: for a hit in a renderer's kernel ------------------------------------
+ */
 
 /* Turn of the loop; leaves the layer when there are too many. */
 void ll_surface_turn(struct llvm *l, uint32_t loop);

@@ -257,8 +257,7 @@ static void product(struct llvm *l, const struct ir_inst *i)
     struct node n = node_begin(l);
     const char *none = NULL;
     for (int k = 0; k < 3; k++) {
-        const char *zero =
-            ll_let(l, "fcmp oeq float %s, 0.0", ll_float(l, i->operands[1 + k]));
+        const char *zero = ll_let(l, "fcmp oeq float %s, 0.0", ll_float(l, i->operands[1 + k]));
         none = none ? ll_let(l, "and i1 %s, %s", none, zero) : zero;
     }
     const char *empty = ll_let(l, "icmp eq i32 %s, 0", ll_int(l, i->operands[0]));
@@ -297,8 +296,8 @@ void ll_surface_walk(struct llvm *l)
     const char *stack = ll_slot(l, "[4 x i32]", depth);
     ll_declare(l, "void", "al_walk_start", "ptr, ptr, i32, i32");
     ll_declare(l, "i32", "al_walk_next", "ptr");
-    L("call void @al_walk_start(ptr %%run, ptr %s, i32 %u, i32 %s)\nbr label %%walk\nwalk:\n", stack,
-      depth, ll_load(l, "i32", ll_cell_base(l, cell)));
+    L("call void @al_walk_start(ptr %%run, ptr %s, i32 %u, i32 %s)\nbr label %%walk\nwalk:\n",
+      stack, depth, ll_load(l, "i32", ll_cell_base(l, cell)));
     const char *id = ll_let(l, "call i32 @al_walk_next(ptr %%run)");
     unsigned go = ll_fresh_label(l), done = ll_fresh_label(l);
     ll_branch(l, ll_let(l, "icmp eq i32 %s, 0", id), done, go);
@@ -375,8 +374,7 @@ static void texture_place(const struct ll_args *x, const char *st)
         ll_store(l, "float", ll_part(x, 1 + k, 0, 0), ll_row_at(l, st, k));
     ll_declare(l, "float", "al_larger", "float, float");
     for (uint32_t k = 0; k < 2; k++)
-        ll_store(l, "float",
-                 ll_let(l, "call float @al_larger(float %s, float %s)", d[k], d[k + 2]),
+        ll_store(l, "float", ll_let(l, "call float @al_larger(float %s, float %s)", d[k], d[k + 2]),
                  ll_row_at(l, st, 2 + k));
 }
 
@@ -411,7 +409,8 @@ static bool image(struct llvm *l, const struct ir_inst *i)
     else
         environment_place(&x, o, st);
     ll_declare(l, "void", "al_texture_lookup", "ptr, i32, ptr, ptr, ptr");
-    L("call void @al_texture_lookup(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st, out);
+    L("call void @al_texture_lookup(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st,
+      out);
     for (uint32_t k = 0; k < i->result_count; k++) {
         if (k < n)
             ll_set(l, i->result + k, ll_load(l, "float", ll_row_at(l, out, k)));

@@ -6,12 +6,12 @@
 #include "backend_api.h"
 
 enum kernel_format {
-    KERNEL_SPIRV,      /* 1.2, OpenCL's kind (llvm-spirv-15, spirv-val) */
-    KERNEL_SPIRV_CPU,  /* the same with eight lanes in one work-item (K_CPU) */
-    KERNEL_X86_64,     /* bitcode; AVX2 and FMA (x86-64-v3) */
-    KERNEL_NVPTX,      /* bitcode of the CUDA dialect */
-    KERNEL_AMDGCN,     /* bitcode of the HIP dialect */
-    SURFACES_X86_64,   /* not the kernel but surface_library.c, beside modules with shaders */
+    KERNEL_SPIRV,     /* 1.2, OpenCL's kind (llvm-spirv-15, spirv-val) */
+    KERNEL_SPIRV_CPU, /* the same with eight lanes in one work-item (K_CPU) */
+    KERNEL_X86_64,    /* bitcode; AVX2 and FMA (x86-64-v3) */
+    KERNEL_NVPTX,     /* bitcode of the CUDA dialect */
+    KERNEL_AMDGCN,    /* bitcode of the HIP dialect */
+    SURFACES_X86_64,  /* not the kernel but surface_library.c, beside modules with shaders */
     SURFACES_NVPTX,
     KERNEL_SHADERS_8,  /* not the kernel but shade_library.c: rows of 8 lanes (x86-64-v3) */
     KERNEL_SHADERS_16, /* and of 16 (x86-64-v4) */

@@ -418,9 +418,9 @@ struct asl_emit_options {
     /* of asl_emit_llvm */
     unsigned lanes;          /* 8 or 16; a surface has one */
     const char *float_flags; /* LLVM's, of sums and products, as " contract"; NULL: none */
-    struct text *declared; /* gets the declarations that it lacks, for a text of several groups;
-                              NULL: they stand in the text */
-    uint32_t first_loop;   /* surfaces: added to the numbers of loops that fail */
+    struct text *declared;   /* gets the declarations that it lacks, for a text of several groups;
+                                NULL: they stand in the text */
+    uint32_t first_loop;     /* surfaces: added to the numbers of loops that fail */
 };
 
 struct asl_emitted_host { /* one call of the host */
