@@ -30,7 +30,8 @@ struct al_surface {
 AL void al_shade(struct al_surface *s, uint group);
 
 K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
-                           const struct k_globals *g, struct k_bsdf b, struct k_lobes *l)
+                           const struct k_globals *g, const struct k_inputs *base,
+                           struct k_lobes *l)
 {
     struct al_surface s;
     s.words = words;
@@ -38,7 +39,7 @@ K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
     s.g = g;
     s.turns = 0u;
     s.failed = 0u;
-    s.drives = k_drives_start(b, g->N);
+    s.drives = k_drives_start(base, g);
     s.closures.l = l;
     s.closures.backfacing = g->backfacing;
     s.closures.along = g->along;
@@ -65,22 +66,12 @@ AL uint al_failed(const struct al_surface *s) { return s->failed; }
 /* ---- driven inputs ----------------------------------------------------------------------------
  */
 
-#define DRIVE(name)                                                                                \
+#define DRIVE(name, field, value)                                                                  \
     AL void al_drive_##name(struct al_surface *s, uint x, uint y, uint z)                          \
     {                                                                                              \
         k_drive_##name(&s->drives, k_driven(x, y, z));                                             \
     }
-DRIVE(base_color)
-DRIVE(reflectance)
-DRIVE(roughness)
-DRIVE(metallic)
-DRIVE(specular)
-DRIVE(eta)
-DRIVE(k)
-DRIVE(ior)
-DRIVE(normal)
-DRIVE(opacity)
-DRIVE(emission)
+K_DRIVES(DRIVE)
 AL void al_drives_finish(struct al_surface *s) { k_drives_finish(&s->drives, s->closures.l); }
 
 /* ---- nodes of closures ------------------------------------------------------------------------
