@@ -113,7 +113,7 @@ double texture_channel(const struct texture *t, const double uv[2], uint32_t cha
 struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2])
 {
     struct vec3 c = from_float(in->value);
-    if (in->texture >= 0)
+    if (in->texture >= 0 && !is_zero(c)) /* 0: a colour that nobody set */
         c = mul(c, texture_lookup(&s->textures[in->texture], uv));
     return vec3(clamp(c.x, 0, 1), clamp(c.y, 0, 1), clamp(c.z, 0, 1));
 }
