@@ -21,7 +21,7 @@ static const char *mode_flags(enum math_mode mode)
         return "-ffp-contract=off -fhip-fp32-correctly-rounded-divide-sqrt "
                "-fno-gpu-flush-denormals-to-zero";
     case MODE_DEVICE:
-        return "-ffp-contract=fast -fhip-fp32-correctly-rounded-divide-sqrt "
+        return "-ffp-contract=on -fhip-fp32-correctly-rounded-divide-sqrt "
                "-fno-gpu-flush-denormals-to-zero";
     default:
         return "-ffp-contract=fast -fno-hip-fp32-correctly-rounded-divide-sqrt "

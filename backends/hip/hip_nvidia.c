@@ -327,6 +327,7 @@ static const char *const translations[][2] = {
     {"-O3", ""},
     {"-std=c++17", "--std=c++17"},
     {"-ffp-contract=off", "--fmad=false"},
+    {"-ffp-contract=on", "--fmad=true"},
     {"-ffp-contract=fast", "--fmad=true"},
     {"-fhip-fp32-correctly-rounded-divide-sqrt", "--prec-div=true --prec-sqrt=true"},
     {"-fno-hip-fp32-correctly-rounded-divide-sqrt", "--prec-div=false --prec-sqrt=false"},
