@@ -539,6 +539,12 @@ static double scalar_expected(const struct scene *s, const struct scalar_input *
     return fmin(fmax(v, low), high);
 }
 
+static bool has_coat(const struct material *m)
+{
+    return material_is_list(m) && m->type == MATERIAL_PRINCIPLED &&
+           (m->clearcoat.value != 0 || m->clearcoat.texture >= 0);
+}
+
 double material_alpha(const struct scene *s, uint32_t material, const double uv[2])
 {
     const struct material *m = &s->materials[material];
@@ -551,7 +557,7 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
     if (list)
         alpha *= sqrt(1 - 0.9 * scalar_expected(s, &m->anisotropy, uv, 0, 1));
     alpha = fmax(alpha, 0.001);
-    if (list && m->type == MATERIAL_PRINCIPLED && m->clearcoat.value != 0)
+    if (has_coat(m))
         alpha = fmin(alpha, 0.1 - 0.099 * scalar_expected(s, &m->clearcoat_gloss, uv, 0, 1));
     return alpha;
 }
@@ -583,14 +589,32 @@ static double fresnel_expected(double eta, double c)
     return 0.5 * (rs * rs + rp * rp);
 }
 
+/* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi,
+ * <wo, h> = |H| / 2 + (|wo|^2 - |wi|^2) / (2 |H|): the second part is 0 for unit directions. Each
+ * of them is rounded, once as it is given and once on its way into the frame, which moves its
+ * square by 2 and by 2 roundings: 8 in all, of 1, over |H|^2 where <wo, h> is measured by |H| / 2.
+ */
+static double coat_density(const double wo[3], const double wi[3])
+{
+    double H[3];
+    vec_madd(H, wo, 1, wi);
+    return fmin(1, 8 * ULP / fmax(vec_dot(H, H), 1e-12));
+}
+
 struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
                                  uint32_t material, const double uv[2], bool entering,
                                  const double wo[3], const double wi[3])
 {
     const struct material *m = &s->materials[material];
     double alpha = material_alpha(s, material, uv), bent[3], h[3];
-    if (!material_is_list(m) || wi[2] >= 0)
-        return ggx_bounds(a, alpha, wo, wi);
+    if (!material_is_list(m) || wi[2] >= 0) {
+        struct ggx_bounds b = ggx_bounds(a, alpha, wo, wi);
+        if (has_coat(m)) {
+            b.density = fmin(1, b.density + coat_density(wo, wi));
+            b.sampled_density = fmin(1, b.sampled_density + coat_density(wo, wi));
+        }
+        return b;
+    }
     double ior = scalar_expected(s, &m->ior, uv, 0.1, 10), eta = entering ? ior : 1 / ior;
     vec_scale(bent, eta, wi);
     struct ggx_bounds b = ggx_bounds(a, alpha, wo, bent);
