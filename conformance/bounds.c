@@ -18,37 +18,68 @@ double roundings(const struct arithmetic *a, double count, double divisions, dou
     return (count + divisions * (a->divide - 1) + roots * (a->root - 1)) * ULP;
 }
 
+enum { MAX_INPUTS = 64 };
+
+struct spreading {
+    answer_function fn;
+    void *ctx;
+    const double *step;
+    size_t inputs, values;
+};
+
+/* spread: the sum over inputs of the larger change from `value` that moving the input from `at`
+ * shows, where `code` stays. Other answers go to *others, unless it is NULL; at comes back as it
+ * was. */
+static void spread_about(const struct spreading *s, double *at, int code, const double *value,
+                         double *spread, struct answer *others);
+
+/* What lies beyond a decision: the first answer there, and how far those about it spread. */
+static void other_note(const struct spreading *s, double *at, int code, const double *value,
+                       struct answer *a)
+{
+    for (int k = 0; k < a->other_count; k++)
+        if (a->other_codes[k] == code)
+            return;
+    if (a->other_count == ANSWER_CODES)
+        return;
+    int k = a->other_count++;
+    a->other_codes[k] = code;
+    memcpy(a->moved[k], value, sizeof a->moved[k]);
+    spread_about(s, at, code, a->moved[k], a->moved_spread[k], NULL);
+    /* what the device saw is within a step of the question, that is within two of this place */
+    for (size_t v = 0; v < s->values; v++)
+        a->moved_spread[k][v] *= 2;
+}
+
+static void spread_about(const struct spreading *s, double *at, int code, const double *value,
+                         double *spread, struct answer *others)
+{
+    for (size_t i = 0; i < s->inputs; i++) {
+        double change[ANSWER_VALUES] = {0}, was = at[i];
+        for (int sign = -1; sign <= 1 && s->step[i] > 0; sign += 2) {
+            double moved[ANSWER_VALUES] = {0};
+            at[i] = was + sign * s->step[i];
+            int found = s->fn(s->ctx, at, moved);
+            for (size_t v = 0; found == code && v < s->values; v++)
+                change[v] = fmax(change[v], fabs(moved[v] - value[v]));
+            if (found != code && others)
+                other_note(s, at, found, moved, others);
+        }
+        at[i] = was;
+        for (size_t v = 0; v < s->values; v++)
+            spread[v] += change[v];
+    }
+}
+
 void answer_spread(answer_function fn, void *ctx, const double *in, const double *step,
                    size_t inputs, size_t values, struct answer *out)
 {
-    enum { MAX_INPUTS = 64 };
+    const struct spreading s = {fn, ctx, step, inputs, values};
     struct answer a = {0};
-    double moved[MAX_INPUTS], value[ANSWER_VALUES] = {0};
-    memcpy(moved, in, inputs * sizeof *in);
+    double at[MAX_INPUTS];
+    memcpy(at, in, inputs * sizeof *in);
     a.code = fn(ctx, in, a.value);
-    for (size_t i = 0; i < inputs; i++) {
-        double change[ANSWER_VALUES] = {0};
-        for (int sign = -1; sign <= 1 && step[i] > 0; sign += 2) {
-            moved[i] = in[i] + sign * step[i];
-            memset(value, 0, sizeof value);
-            int code = fn(ctx, moved, value);
-            if (code == a.code) {
-                for (size_t v = 0; v < values; v++)
-                    change[v] = fmax(change[v], fabs(value[v] - a.value[v]));
-                continue;
-            }
-            int k = 0;
-            while (k < a.other_count && a.other_codes[k] != code)
-                k++;
-            if (k == a.other_count && k < ANSWER_CODES) {
-                a.other_codes[a.other_count] = code;
-                memcpy(a.moved[a.other_count++], value, sizeof value);
-            }
-        }
-        moved[i] = in[i];
-        for (size_t v = 0; v < values; v++)
-            a.spread[v] += change[v];
-    }
+    spread_about(&s, at, a.code, a.value, a.spread, &a);
     *out = a;
 }
 
@@ -59,10 +90,9 @@ bool answer_allows(struct answer *a, int code, size_t values)
     for (int k = 0; k < a->other_count; k++) {
         if (a->other_codes[k] != code)
             continue;
-        /* values on the far side of a decision, known at one moved input only */
         for (size_t v = 0; v < values; v++) {
             a->value[v] = a->moved[k][v];
-            a->spread[v] = 4 * a->spread[v] + 256 * ULP * fabs(a->value[v]);
+            a->spread[v] = a->moved_spread[k][v] + 256 * ULP * fabs(a->value[v]);
         }
         return true;
     }

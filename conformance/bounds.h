@@ -40,7 +40,9 @@ struct answer {
     double value[ANSWER_VALUES], spread[ANSWER_VALUES];
     int other_codes[ANSWER_CODES]; /* discrete answers within the steps, other than code */
     int other_count;
-    double moved[ANSWER_CODES][ANSWER_VALUES]; /* values where other_codes came up */
+    /* values where other_codes first came up, and their spread about that place, twice: the place
+     * is a step away from the question, as what the device saw may be on the other side */
+    double moved[ANSWER_CODES][ANSWER_VALUES], moved_spread[ANSWER_CODES][ANSWER_VALUES];
 };
 typedef int (*answer_function)(void *ctx, const double *in, double *out);
 /* spread_i = sum over inputs of the larger change that value i shows when that input moves by + or
