@@ -1,0 +1,257 @@
+/* What CUDA's compilers make of the kernel and of shaders, with no GPU: NVRTC's and LLVM's PTX has
+ * each mode's arithmetic and no other, and the driver's assembler takes it. */
+#include "cuda_compile.h"
+#include "cuda_llvm.h"
+#include "shade_program.h"
+#include "shade_scene.h"
+#include "test_scenes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static unsigned occurrences(const char *text, const char *word)
+{
+    unsigned n = 0;
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+/* PTX says what the arithmetic is: strict must hold no fused, approximate or flushing operation. */
+static void check_operations(const char *ptx, enum math_mode mode)
+{
+    unsigned fused = occurrences(ptx, "fma.rn.f"), approximate = occurrences(ptx, ".approx"),
+             flushed = occurrences(ptx, ".ftz");
+    assert_true((fused > 0) == (mode != MODE_STRICT));
+    assert_true((approximate > 0) == (mode == MODE_FAST));
+    assert_true((flushed > 0) == (mode == MODE_FAST));
+    if (mode != MODE_FAST) {
+        assert_true(occurrences(ptx, "div.rn.f32") > 0);
+        assert_true(occurrences(ptx, "sqrt.rn.f32") > 0);
+    }
+    assert_int_equal(occurrences(ptx, ".f64"), 0); /* no doubles crept in */
+}
+
+static void check_arithmetic(const char *ptx, const struct program_request *request)
+{
+    for (int entry = 0; entry < ENTRY_COUNT; entry++) { /* those of the part and no other */
+        char head[64];
+        snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
+        assert_true((strstr(ptx, head) != NULL) == (kernel_entries[entry].part == request->part));
+    }
+    check_operations(ptx, request->mode);
+}
+
+/* The driver's assembler takes the text, where NVIDIA's tools are installed. */
+static bool assembles(const char *ptx, const char *arch)
+{
+    static const char tool[] = "/usr/local/cuda/bin/ptxas";
+    char path[] = "/tmp/isophote_ptx_XXXXXX", command[256];
+    if (access(tool, X_OK) != 0)
+        return true;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, ptx, strlen(ptx)), (ssize_t)strlen(ptx));
+    close(file);
+    snprintf(command, sizeof command, "%s -arch=%s -O0 -o /dev/null %s", tool, arch, path);
+    bool taken = system(command) == 0;
+    unlink(path);
+    return taken;
+}
+
+static void modes_compile_to_their_arithmetic(void **state)
+{
+    (void)state;
+    const char *why;
+    const struct nvrtc_api *n = nvrtc_load(0, &why);
+    if (!n) {
+        print_message("%s\n", why);
+        skip();
+    }
+    for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
+        struct program_request request = program_request_make((enum math_mode)(i / PART_COUNT));
+        request.part = (enum program_part)(i % PART_COUNT);
+        struct arena a = {0};
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        struct error err = {0};
+        if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
+            fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
+        check_arithmetic(image.data, &request);
+        arena_free(&a);
+    }
+}
+
+static void llvm_makes_the_same_arithmetic(void **state)
+{
+    (void)state;
+    char options[512], identity[512];
+    struct program_request request = program_request_make(MODE_STRICT);
+    struct error err = {0};
+    if (cuda_llvm_options(&request, 90, options, sizeof options, identity, sizeof identity, &err) ==
+        STATUS_UNSUPPORTED) {
+        print_message("%s\n", err.msg);
+        skip();
+    }
+    for (unsigned i = 0; i < 4 * PART_COUNT; i++) {
+        /* Plain scenes in every mode; every feature, which takes its time, in one mode a part. */
+        bool plain = i < 3 * PART_COUNT;
+        request = program_request_make((enum math_mode)(plain ? i / PART_COUNT : i % 3));
+        request.part = (enum program_part)(i % PART_COUNT);
+        request.features = plain ? 0 : K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+        request.registers = 64;
+        request.code = CODE_LLVM;
+        struct arena a = {0};
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        if (cuda_llvm_compile(&request, 90, &a, &image, &info, &err) != STATUS_OK)
+            fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
+        const char *ptx = image.data;
+        assert_int_equal(image.size, strlen(ptx) + 1);
+        check_arithmetic(ptx, &request);
+        assert_int_equal(occurrences(ptx, ".maxnreg 64\n"), occurrences(ptx, ".entry "));
+        if (i % PART_COUNT == 0)
+            assert_true(assembles(ptx, "sm_90"));
+        arena_free(&a);
+    }
+    /* What only source can have. */
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    request.fault = "lost-cosine";
+    assert_int_equal(cuda_llvm_compile(&request, 90, NULL, &image, &info, &err),
+                     STATUS_UNSUPPORTED);
+}
+
+/* A scene's shaders in LLVM's PTX: one function that the kernel calls, the modes' arithmetic. */
+static void shaders_link_to_the_kernel(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_text(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
+        "\"film\": {\"width\": 8, \"height\": 8}, \"render\": {\"spp\": 1, \"max_depth\": 2},"
+        "\"materials\": {\"m\": {\"type\": \"shader\", \"source\": \"surface m(float k = 2) { Ci = "
+        "0;"
+        "for (int i = 0; i < k; i++) Ci += noise(P * i) / (u + 1) * diffuse(N);"
+        "Ci += sqrt(v) * emission(); }\"}},"
+        "\"objects\": [{\"type\": \"rectangle\", \"material\": \"m\"}]}");
+    struct shade_scene shaders;
+    must(shade_scene_make(s, false, &shaders, &err), &err);
+    struct program_request request = program_request_make(MODE_STRICT);
+    struct arena a = {0};
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    request.code = CODE_LLVM;
+    request.features = K_FEATURE_LOBES | K_FEATURE_SHADERS;
+    request.shaders = shaders.llvm.data;
+    enum status st = cuda_llvm_compile(&request, 90, &a, &image, &info, &err);
+    if (st == STATUS_UNSUPPORTED) {
+        print_message("%s\n", err.msg);
+        skip();
+    }
+    must(st, &err);
+    check_arithmetic(image.data, &request);
+    assert_non_null(strstr(image.data, "k_shade"));
+    assert_null(strstr(image.data, ".extern .func"));
+    assert_true(assembles(image.data, "sm_90"));
+    arena_free(&a);
+    shade_scene_free(&shaders);
+    scene_free(s);
+}
+
+/* The text of the engine cuda, as its device would be handed it. */
+static void shaders_compile_to_their_arithmetic(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "shader s(string name = \"a.png\", float k = 2, output color r = 0) {\n"
+        "r = noise(\"perlin\", P * 9) + k * sqrt(u / (v + 1)) + Dx(P * u) * sin(v);\n"
+        "if (u > 0.5) warning(\"%g\", u); for (int i = 0; i < k; i++) r *= u; }";
+    const char *why;
+    const struct nvrtc_api *n = nvrtc_load(0, &why);
+    if (!n) {
+        print_message("%s\n", why);
+        skip();
+    }
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    const struct asl_program *p;
+    struct asl_group *group;
+    assert_int_equal(asl_compile(&a, "t.asl", text, strlen(text), NULL, &diags, &p, &err), 0);
+    assert_int_equal(asl_group_new(&a, "g", &group, &err), 0);
+    assert_int_equal(asl_group_layer(group, p, NULL, "l", NULL, &err), 0);
+    assert_int_equal(asl_group_finish(group, &err), 0);
+    struct shade_output r = {.name = "r", .type = {.base = ASL_COLOR}, .slots = 3};
+    const char *layers[] = {NULL};
+    const struct shade s = {
+        .group = group, .entry_layers = layers, .outputs = &r, .output_count = 1};
+    struct shade_program made;
+    assert_int_equal(shade_program_make(&s, false, false, &made, &err), STATUS_OK);
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct program_request request = program_request_make((enum math_mode)mode);
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        request.source = made.source.data;
+        if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
+            fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
+        assert_non_null(strstr(image.data, ".entry asl_points("));
+        check_operations(image.data, request.mode);
+        if (mode == MODE_STRICT)
+            assert_true(assembles(image.data, "sm_90"));
+    }
+    shade_program_free(&made);
+    arena_free(&a);
+}
+
+static void machine_code_is_made_without_a_device(void **state)
+{
+    (void)state;
+    const struct nvrtc_api *n = nvrtc_load(0, NULL);
+    if (!n)
+        skip();
+    struct program_request request = program_request_make(MODE_FAST);
+    struct arena a = {0};
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    struct error err = {0};
+    double begin = clock_s();
+    if (cuda_compile(n, &request, 90, false, &a, &image, &info, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    print_message("sm_90: %.1f s, %zu bytes, %u registers, %u bytes of stack, %u spilt; %s\n",
+                  clock_s() - begin, image.size, image.resources.registers,
+                  image.resources.stack_bytes, image.resources.spill_bytes, info.options);
+    const unsigned char *elf = image.data;
+    assert_true(image.size > 1000 && memcmp(elf, "\177ELF", 4) == 0);
+    assert_int_equal(elf[18] | elf[19] << 8, 190); /* e_machine: EM_CUDA */
+    assert_true(image.resources.registers >= 32 && image.resources.registers <= 255);
+    assert_true(image.resources.stack_bytes >= 4 * K_STACK2); /* the traversal's stack */
+    assert_non_null(strstr(info.options, "--gpu-architecture=sm_90"));
+    /* Compute capability 9.1 does not exist: PTX of the newest below. 2.0 is too old. */
+    struct gpu_image other = image;
+    assert_int_equal(cuda_compile(n, &request, 20, false, &a, &other, &info, &err),
+                     STATUS_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "2.0"));
+    assert_ptr_equal(other.data, image.data);
+    if (cuda_compile(n, &request, 91, false, &a, &other, &info, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    assert_non_null(strstr(info.options, "--gpu-architecture=compute_90"));
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shaders_link_to_the_kernel),
+        cmocka_unit_test(shaders_compile_to_their_arithmetic),
+        cmocka_unit_test(modes_compile_to_their_arithmetic),
+        cmocka_unit_test(llvm_makes_the_same_arithmetic),
+        cmocka_unit_test(machine_code_is_made_without_a_device),
+    };
+    return cmocka_run_group_tests_name("cuda compilers", tests, NULL, NULL);
+}
