@@ -137,21 +137,20 @@ void gpu_close(struct backend *b)
     if (!b)
         return;
     const struct gpu_driver *driver = b->driver;
-    if (driver->select(b->device, b->context) == GPU_OK) {
-        if (b->stream)
-            driver->StreamSynchronize(b->stream);
-        gpu_programs_release(b);
-        gpu_scene_release(b);
-        gpu_flights_close(b);
-        if (b->film)
-            driver->MemFree(b->film);
-        for (int i = 0; i < 2; i++)
-            if (b->staging[i])
-                driver->MemFreeHost(b->staging[i]);
-        if (b->stream)
-            driver->StreamDestroy(b->stream);
-        driver->unselect();
-    }
+    driver->select(b->device, b->context); /* a lost device refuses; its handles go all the same */
+    if (b->stream)
+        driver->StreamSynchronize(b->stream);
+    gpu_programs_release(b);
+    gpu_scene_release(b);
+    gpu_flights_close(b);
+    if (b->film)
+        driver->MemFree(b->film);
+    for (int i = 0; i < 2; i++)
+        if (b->staging[i])
+            driver->MemFreeHost(b->staging[i]);
+    if (b->stream)
+        driver->StreamDestroy(b->stream);
+    driver->unselect();
     driver->release(b->device);
     free(b);
 }
