@@ -70,6 +70,9 @@ function(isophote_test name)
     if(NOT A_TIMEOUT)
         set(A_TIMEOUT 120)
     endif()
+    if(ISOPHOTE_ASAN OR ISOPHOTE_TSAN) # which make a program several times slower
+        math(EXPR A_TIMEOUT "4 * ${A_TIMEOUT}")
+    endif()
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
 endfunction()
 
