@@ -69,6 +69,9 @@ enum status case_reference(struct run_context *c, struct error *err)
     if (c->reference)
         return STATUS_OK;
     enum status s = case_scene(c, err);
+    if (s == STATUS_OK)
+        s = case_device(c,
+                        err); /* first: Embree's libtbb is not the one that Intel's driver needs */
     return s == STATUS_OK ? reference_open(c->scene, &c->reference, err) : s;
 }
 
