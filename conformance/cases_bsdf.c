@@ -85,13 +85,7 @@ static enum status material_scene(struct run_context *c, struct error *err)
 {
     struct text t = {0};
     materials_json(&t);
-    enum status s =
-        t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for the materials")
-                 : scene_load_memory("materials of the case.json", t.data, t.len, &c->scene, err);
-    text_free(&t);
-    if (s == STATUS_OK)
-        s = case_reference(c, err);
-    return s == STATUS_OK ? case_ready(c, MODE_DEVICE, BVH_AUTO, err) : s;
+    return case_materials(c, &t, err);
 }
 
 static enum material_type type_of_case(const struct run_context *c)

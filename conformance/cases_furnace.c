@@ -69,13 +69,7 @@ static enum status white_scene(struct run_context *c, struct error *err)
                     "\"material\": \"m%d\"}",
                     m ? ", " : "", m, m);
     text_puts(&t, "]}");
-    enum status s =
-        t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for the materials")
-                 : scene_load_memory("materials of the case.json", t.data, t.len, &c->scene, err);
-    text_free(&t);
-    if (s == STATUS_OK)
-        s = case_reference(c, err);
-    return s == STATUS_OK ? case_ready(c, MODE_DEVICE, BVH_AUTO, err) : s;
+    return case_materials(c, &t, err);
 }
 
 /* Means over the draws of one place. */

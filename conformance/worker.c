@@ -88,6 +88,17 @@ enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind
     return s;
 }
 
+enum status case_materials(struct run_context *c, struct text *t, struct error *err)
+{
+    enum status s = t->failed ? error_msg(err, STATUS_MEMORY, "out of memory for the materials")
+                              : scene_load_memory("materials of the case.json", t->data, t->len,
+                                                  &c->scene, err);
+    text_free(t);
+    if (s == STATUS_OK)
+        s = case_reference(c, err);
+    return s == STATUS_OK ? case_ready(c, MODE_DEVICE, BVH_AUTO, err) : s;
+}
+
 static void verdict_set(struct run_context *c, enum verdict v, const char *fmt, va_list ap)
 {
     char text[2048];

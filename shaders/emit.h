@@ -108,6 +108,10 @@ int emit_option_number(const char *key, const char *value);
 bool emit_userdata_word(const struct ir_inst *i, uint32_t *word);
 /* Do all names of spaces mean the same in this call, so that its last argument is its value? */
 bool emit_is_space_change(const struct ir_call *c);
+/* A colour of the spectrum, of one number. */
+bool emit_is_spectrum(const struct ir_call *c);
+/* What a surface may call with no effect: nobody hears it, and getattribute finds nothing. */
+bool emit_is_silent(const struct ir_call *c);
 /* Word `w` of the point (device/point.h numbers them). */
 const char *emit_point_word(struct emit *e, uint32_t w);
 

@@ -457,7 +457,7 @@ static bool spectrum(struct llvm *l, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
     const struct ll_args x = {l, i, c};
-    if ((c->callee != BI_BLACKBODY && c->callee != BI_WAVELENGTH_COLOR) || c->args[0].is_place)
+    if (!emit_is_spectrum(c))
         return false;
     const char *name = c->callee == BI_BLACKBODY ? "al_blackbody" : "al_wavelength",
                *out = ll_slot(l, "float", 3);
@@ -474,18 +474,11 @@ static bool spectrum(struct llvm *l, const struct ir_inst *i)
 
 static bool silent(struct llvm *l, const struct ir_inst *i)
 {
-    switch (i->u.call->callee) {
-    case BI_PRINTF:
-    case BI_FPRINTF:
-    case BI_ERROR:
-    case BI_WARNING:
-        return true;
-    case BI_GETATTRIBUTE: /* there is none */
-        set_zero(l, i, 0);
-        return true;
-    default:
+    if (!emit_is_silent(i->u.call))
         return false;
-    }
+    if (i->u.call->callee == BI_GETATTRIBUTE)
+        set_zero(l, i, 0);
+    return true;
 }
 
 bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)

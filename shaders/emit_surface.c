@@ -238,10 +238,15 @@ static bool image(struct emit *e, const struct ir_inst *i)
 
 /* ---- spectra -------------------------------------------------------------------------------- */
 
+bool emit_is_spectrum(const struct ir_call *c)
+{
+    return (c->callee == BI_BLACKBODY || c->callee == BI_WAVELENGTH_COLOR) && !c->args[0].is_place;
+}
+
 static bool spectrum(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
-    if ((c->callee != BI_BLACKBODY && c->callee != BI_WAVELENGTH_COLOR) || c->args[0].is_place)
+    if (!emit_is_spectrum(c))
         return false;
     EMIT("float v%u_r[3];\n%s(%s, v%u_r);\n", i->result,
          c->callee == BI_BLACKBODY ? "a_blackbody" : "a_wavelength", emit_part(e, i, 0, 0, 0),
@@ -257,20 +262,27 @@ static bool spectrum(struct emit *e, const struct ir_inst *i)
 
 /* ---- what has no effect --------------------------------------------------------------------- */
 
-static bool silent(struct emit *e, const struct ir_inst *i)
+bool emit_is_silent(const struct ir_call *c)
 {
-    switch (i->u.call->callee) {
+    switch (c->callee) {
     case BI_PRINTF:
     case BI_FPRINTF:
     case BI_ERROR:
     case BI_WARNING:
-        return true;
-    case BI_GETATTRIBUTE: /* there is none */
-        set_zero(e, i, 0);
+    case BI_GETATTRIBUTE:
         return true;
     default:
         return false;
     }
+}
+
+static bool silent(struct emit *e, const struct ir_inst *i)
+{
+    if (!emit_is_silent(i->u.call))
+        return false;
+    if (i->u.call->callee == BI_GETATTRIBUTE)
+        set_zero(e, i, 0);
+    return true;
 }
 
 bool emit_surface_call(struct emit *e, const struct ir_inst *i)
