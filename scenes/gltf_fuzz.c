@@ -59,8 +59,10 @@ static void check(int fd)
 {
     struct model m;
     struct error err = {0};
-    if (import_take(fd, model, &m, &err) != STATUS_OK)
-        __builtin_trap(); /* the reader's own arrays contradict each other */
+    if (import_take(fd, model, &m, &err) != STATUS_OK) {
+        fprintf(stderr, "what the reader wrote is not taken: %s\n", err.msg);
+        abort();
+    }
     double sum = 0;
     for (uint64_t i = 0; i < m.vertex_count; i++)
         sum += (double)m.P[i][0];

@@ -525,13 +525,15 @@ static void put_parts(struct writing *w)
     struct model_part *parts = (struct model_part *)(w->map + w->r.parts);
     for (uint32_t i = 0; i < s->mesh_count; i++) {
         uint64_t v = w->vertices_at, t = w->triangles_at;
-        put_mesh(w, &(struct placed_mesh){.mesh = &s->meshes[i]}, v);
+        const struct source_mesh *m = &s->meshes[i];
+        put_mesh(w, &(struct placed_mesh){.mesh = m}, v);
         parts[i] = (struct model_part){.first_vertex = v,
                                        .vertex_count = w->vertices_at - v,
                                        .first_triangle = t,
                                        .triangle_count = w->triangles_at - t,
-                                       .material = s->meshes[i].material,
-                                       .flags = s->meshes[i].flags};
+                                       .material = m->material,
+                                       /* an empty part has no arrays to promise */
+                                       .flags = m->triangle_count ? m->flags : 0};
     }
 }
 
