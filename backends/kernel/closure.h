@@ -1,6 +1,6 @@
 /* Closures of shaders as lobes (protocol section 21). Emitted text walks Ci
- * (shaders/emit_closure.c) and calls k_closure_NAME_COUNT for each component, w its weight, strings
- * as "is it beckmann". */
+ * (shaders/emit/emit_closure.c) and calls k_closure_NAME_COUNT for each component, w its weight,
+ * strings as "is it beckmann". */
 #ifndef K_CLOSURE_H
 #define K_CLOSURE_H
 #include "lobes.h"
@@ -292,7 +292,7 @@ K_CALL void k_closure_generalized_schlick_bsdf_10(struct k_closures *c, struct k
 
 /* ---- principled ----------------------------------------------------------------------------- */
 
-/* By name, as shaders give them (shaders/emit_closure.c). */
+/* By name, as shaders give them (shaders/emit/emit_closure.c). */
 struct k_principled_pairs {
     float specular, specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
         clearcoat_gloss, transmission, ior;

@@ -1,7 +1,7 @@
 /* What shaders inside the kernel run on, as bitcode: the kernel calls k_shade, which calls al_shade
- * of the emitted text (shaders/emit_llvm_surface.c); that calls the functions below, which know the
- * kernel's structures. The text sees a run only as a pointer. Compiled by clang-15 when the program
- * is built, for the features and the modes of the kernel's modules (CMakeLists.txt). */
+ * of the emitted text (shaders/emit/emit_llvm_surface.c); that calls the functions below, which
+ * know the kernel's structures. The text sees a run only as a pointer. Compiled by clang-15 when
+ * the program is built, for the features and the modes of the kernel's modules (CMakeLists.txt). */
 // clang-format off
 #undef K_PART
 #define K_PART 99 /* none: no entries */
