@@ -146,7 +146,7 @@ struct ad {
     af v, dx, dy;
 };
 
-/* ---- the operations of shaders/ir/ir_ops.def that C does not have as they are --------------------
+/* ---- the operations of shaders/ir/ir_ops.def that C does not have as they are ----
  */
 
 K_INLINE af a_abs(af x) { return A_FLOATS(A_BITS(x) & 0x7FFFFFFF); }
