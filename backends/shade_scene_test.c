@@ -268,13 +268,14 @@ static void what_cannot_run_is_named(void **state)
  */
 static struct film balls(const struct text *materials, size_t count)
 {
-    enum { W = 48, H = 12 };
+    enum { H = 12 };
+    const uint32_t W = 7 * (uint32_t)count; /* the row fills the picture */
     struct text text = {0};
     struct error err = {0};
     struct film film = {0};
     text_printf(&text,
-                "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 20], \"target\": [0, 0, 0], "
-                "\"fov\": 10}, \"film\": {\"width\": %d, \"height\": %d}, "
+                "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 60], \"target\": [0, 0, 0], "
+                "\"fov\": 3.3}, \"film\": {\"width\": %u, \"height\": %d}, "
                 "\"environment\": {\"radiance\": [0.5, 0.25, 1]}, \"materials\": {%s "
                 "\"lamp\": {\"type\": \"diffuse\", \"emission\": 8}}, \"objects\": [",
                 W, H, materials->data);
@@ -327,6 +328,38 @@ static void driven_bases_are_the_materials(void **state)
     film_free(&film[1]);
 }
 
+/* A component that a prototype declares is made of the same lobes: the same bits. */
+static void declared_components_are_lobes(void **state)
+{
+    (void)state;
+#define BODY(prototype, closure)                                                                   \
+    "{\"type\": \"shader\", \"source\": \"" prototype                                              \
+    "surface s() { vector X = vector(0.6, 0.8, 0); float r = sqrt(0.5), "                          \
+    "ior = (1 + r) / (1 - r), eta = backfacing() ? 1 / ior : ior; Ci = " closure "; }\"}"
+    static const char *const materials[][2] = {
+#define DECLARED(prototype, closure, same)                                                         \
+    {BODY("closure color " prototype " [[int builtin = 1]];\\n", closure), BODY("", same)},
+#include "declared_closures.def"
+#undef DECLARED
+#undef BODY
+    };
+    enum { COUNT = sizeof materials / sizeof *materials };
+    struct film film[2];
+    for (int k = 0; k < 2; k++) {
+        struct text text = {0};
+        for (size_t i = 0; i < COUNT; i++)
+            text_printf(&text, "\"m%zu\": %s, ", i, materials[i][k]);
+        film[k] = balls(&text, COUNT);
+        text_free(&text);
+    }
+    for (uint32_t i = 0; i < film[0].width * film[0].height; i++)
+        if (memcmp(film[0].sums + 4 * i, film[1].sums + 4 * i, 4 * sizeof *film[0].sums) != 0)
+            fail_msg("column %u of %u: another closure than %s", i % film[0].width, film[0].width,
+                     materials[i % film[0].width / 7][1]);
+    film_free(&film[0]);
+    film_free(&film[1]);
+}
+
 int main(void)
 {
     static enum code_path source = CODE_SOURCE, llvm = CODE_LLVM;
@@ -341,6 +374,7 @@ int main(void)
         cmocka_unit_test(code_paths_agree),
         cmocka_unit_test(what_cannot_run_is_named),
         cmocka_unit_test(driven_bases_are_the_materials),
+        cmocka_unit_test(declared_components_are_lobes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

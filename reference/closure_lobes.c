@@ -62,6 +62,15 @@ static double kept(double x, double low, double high)
     return isnan(x) ? low : clamp(x, low, high);
 }
 
+/* Of arguments that come by their places. */
+static size_t fixed_count(const struct component *c)
+{
+    size_t fixed = 0;
+    while (fixed < c->count && !c->args[fixed].key)
+        fixed++;
+    return fixed;
+}
+
 static struct lobe *add_lobe(const struct component *c, enum lobe_kind kind, struct vec3 weight,
                              struct vec3 n)
 {
@@ -193,9 +202,7 @@ static bool is_beckmann(const char *name) { return strcmp(name, "beckmann") == 0
 
 static void do_microfacet(const struct component *c)
 {
-    size_t fixed = 0;
-    while (fixed < c->count && !c->args[fixed].key)
-        fixed++;
+    size_t fixed = fixed_count(c);
     bool anisotropic = fixed > 5;
     struct facets f = {.n = triple(c, 1), .beckmann = is_beckmann(word(c, 0))};
     f.tangent = anisotropic ? triple(c, 2) : gray(0);
@@ -282,6 +289,98 @@ static void do_principled(const struct component *c)
     lobes_add_principled(c->b->lobes, c->weight, &at, &p);
 }
 
+/* ---- components that prototypes declare ----------------------------------------------------- */
+
+/* (N, a ...) and (N, T, ax, ay ...); *rest: what follows. */
+static struct facets facets_at(const struct component *c, bool beckmann, size_t *rest)
+{
+    bool aniso = c->count > 1 && c->args[1].type.base != ASL_FLOAT;
+    *rest = aniso ? 4 : 2;
+    return (struct facets){.n = triple(c, 0),
+                           .tangent = aniso ? triple(c, 1) : gray(0),
+                           .ax = number(c, aniso ? 2 : 1),
+                           .ay = number(c, aniso ? 3 : 1),
+                           .beckmann = beckmann};
+}
+
+static void mirror_facets(const struct component *c, bool beckmann, bool has_eta)
+{
+    size_t rest;
+    struct facets f = facets_at(c, beckmann, &rest);
+    struct fresnel fresnel =
+        has_eta ? dielectric(number(c, rest)) : (struct fresnel){.kind = FRESNEL_ONE};
+    add_reflection(c, &f, &fresnel, c->weight);
+}
+static void do_ggx(const struct component *c) { mirror_facets(c, false, fixed_count(c) == 3); }
+static void do_beckmann(const struct component *c) { mirror_facets(c, true, fixed_count(c) == 3); }
+static void do_plain_ggx(const struct component *c) { mirror_facets(c, false, false); }
+static void do_plain_beckmann(const struct component *c) { mirror_facets(c, true, false); }
+
+static void clear_facets(const struct component *c, bool beckmann)
+{
+    size_t rest;
+    struct facets f = facets_at(c, beckmann, &rest);
+    struct fresnel none = {.kind = FRESNEL_SCHLICK, .exponent = 5};
+    add_refraction(c, &f, &none, number(c, rest), c->weight);
+}
+static void do_ggx_refraction(const struct component *c) { clear_facets(c, false); }
+static void do_beckmann_refraction(const struct component *c) { clear_facets(c, true); }
+
+static struct fresnel schlick_from(struct vec3 f0)
+{
+    return (struct fresnel){
+        .kind = FRESNEL_SCHLICK, .a = kept3(f0, 0, 1), .b = gray(1), .exponent = 5};
+}
+
+static void do_ggx_fresnel(const struct component *c)
+{
+    size_t rest;
+    struct facets f = facets_at(c, false, &rest);
+    struct fresnel fresnel = schlick_from(triple(c, rest + 2));
+    add_reflection(c, &f, &fresnel, c->weight);
+}
+
+static void do_f82_tint(const struct component *c)
+{
+    struct facets f = {triple(c, 1), triple(c, 2), number(c, 3), number(c, 4),
+                       is_beckmann(word(c, 0))};
+    struct fresnel fresnel = schlick_from(triple(c, 5));
+    add_reflection(c, &f, &fresnel, c->weight);
+}
+
+static void do_ggx_glass(const struct component *c)
+{
+    size_t rest;
+    struct facets f = facets_at(c, false, &rest);
+    double eta = number(c, rest);
+    struct fresnel fresnel = dielectric(eta);
+    bool tinted = fixed_count(c) > rest + 2;
+    add_reflection(c, &f, &fresnel, tinted ? mul(c->weight, colour(c, rest + 2)) : c->weight);
+    add_refraction(c, &f, &fresnel, eta, tinted ? mul(c->weight, colour(c, rest + 1)) : c->weight);
+}
+
+static void do_principled_diffuse(const struct component *c)
+{
+    shaped(c, LOBE_BURLEY, c->weight, kept(number(c, 1), 0, 1));
+}
+static void do_principled_sheen(const struct component *c)
+{
+    add_lobe(c, LOBE_VELVET, c->weight, triple(c, 0));
+}
+static void do_principled_clearcoat(const struct component *c)
+{
+    shaped(c, LOBE_COAT, scale(0.25 * kept(number(c, 1), 0, 1), c->weight),
+           kept(number(c, 2), 0.001, 0.9));
+}
+static void do_cloth(const struct component *c)
+{
+    shaped(c, LOBE_SHEEN, c->weight, kept(number(c, 1), 0.25, 1));
+}
+static void do_bssrdf(const struct component *c)
+{
+    add_lobe(c, LOBE_LAMBERT, c->weight, triple(c, 1));
+}
+
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 static void do_transparent(const struct component *c)
@@ -355,6 +454,28 @@ static const struct {
     {"holdout", do_nothing},
     {"debug", do_nothing},
     {"layer", do_layer},
+    {"microfacet_ggx", do_ggx},
+    {"microfacet_beckmann", do_beckmann},
+    {"microfacet_ggx_aniso", do_plain_ggx},
+    {"microfacet_multi_ggx", do_plain_ggx},
+    {"microfacet_multi_ggx_aniso", do_plain_ggx},
+    {"microfacet_beckmann_aniso", do_plain_beckmann},
+    {"ashikhmin_shirley", do_plain_beckmann},
+    {"microfacet_ggx_refraction", do_ggx_refraction},
+    {"microfacet_beckmann_refraction", do_beckmann_refraction},
+    {"microfacet_ggx_fresnel", do_ggx_fresnel},
+    {"microfacet_ggx_aniso_fresnel", do_ggx_fresnel},
+    {"microfacet_multi_ggx_fresnel", do_ggx_fresnel},
+    {"microfacet_multi_ggx_aniso_fresnel", do_ggx_fresnel},
+    {"microfacet_f82_tint", do_f82_tint},
+    {"microfacet_multi_ggx_glass", do_ggx_glass},
+    {"microfacet_multi_ggx_glass_fresnel", do_ggx_glass},
+    {"principled_diffuse", do_principled_diffuse},
+    {"principled_sheen", do_principled_sheen},
+    {"principled_clearcoat", do_principled_clearcoat},
+    {"sheen", do_cloth},
+    {"ashikhmin_velvet", do_cloth},
+    {"bssrdf", do_bssrdf},
 };
 
 static void visit(void *ctx, const char *name, const float weight[3],

@@ -360,6 +360,40 @@ static void test_driven_equals_plain(void **state)
     }
 }
 
+/* ---- components that prototypes declare -------------------------------------------------------
+ */
+
+/* The same random numbers make the same paths; what is computed in another order, or by a number of
+ * the shader's, differs by float32's rounding. */
+static void test_declared_components(void **state)
+{
+    (void)state;
+#define BODY(prototype, closure)                                                                   \
+    "\"m\": {\"type\": \"shader\", \"source\": \"" prototype                                       \
+    "surface s() { vector X = vector(0.6, 0.8, 0); float r = sqrt(0.5), "                          \
+    "ior = (1 + r) / (1 - r), eta = backfacing() ? 1 / ior : ior; Ci = " closure "; }\"}"
+    static const char *const materials[][2] = {
+#define DECLARED(prototype, closure, same)                                                         \
+    {BODY("closure color " prototype " [[int builtin = 1]];\\n", closure), BODY("", same)},
+#include "declared_closures.def"
+#undef DECLARED
+#undef BODY
+    };
+    for (size_t i = 0; i < sizeof materials / sizeof *materials; i++) {
+        struct reference_picture a = drawn(materials[i][0]), b = drawn(materials[i][1]);
+        double sum = 0;
+        for (size_t p = 0; p < 3 * 24 * 24; p++) {
+            sum += b.beauty[p];
+            if (!(fabs(a.beauty[p] - b.beauty[p]) <= 1e-5 * (a.beauty[p] + b.beauty[p])))
+                fail_msg("%s: value %zu is %.9g, expected %.9g", materials[i][0], p, a.beauty[p],
+                         b.beauty[p]);
+        }
+        assert_true(sum > 1);
+        reference_picture_free(&a);
+        reference_picture_free(&b);
+    }
+}
+
 /* ---- closed forms --------------------------------------------------------------------------- */
 
 /* Mean over the picture, its standard error. */
@@ -676,6 +710,7 @@ int main(void)
         cmocka_unit_test(test_refraction_is_reciprocal),
         cmocka_unit_test(test_closures_equal_materials),
         cmocka_unit_test(test_driven_equals_plain),
+        cmocka_unit_test(test_declared_components),
         cmocka_unit_test(test_furnace),
         cmocka_unit_test(test_light_through_a_surface),
         cmocka_unit_test(test_enclosure_of_a_shader),

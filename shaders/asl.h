@@ -339,7 +339,8 @@ struct asl_function {
     bool is_shader, returns, busy, used;
     bool is_core;   /* a core program, whose variables are its parameters */
     bool component; /* a prototype that declares a closure component of the renderer's */
-    uint8_t derivs; /* of the returned value */
+    const struct asl_overload *row; /* what it is in builtins.def; NULL: the renderers lack it */
+    uint8_t derivs;                 /* of the returned value */
     enum asl_shader_kind kind;
     struct asl_decl *metadata;
     struct asl_function *next_overload; /* older or outer functions of the same name */
@@ -408,6 +409,7 @@ enum asl_builtin_id {
 #define BUILTIN_SECTION(text)
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_DECLARED
 #undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
     BI_COUNT
@@ -429,6 +431,7 @@ struct asl_builtin {
     const char *name, *sigs, *deriv, *ulp, *text;
     const struct asl_overload *overloads;
     size_t overload_count;
+    bool declared; /* a closure component that programs see where a prototype declares it */
 };
 
 /* Does the call of a builtin write its argument i? */
@@ -438,8 +441,10 @@ static inline bool asl_writes(const struct asl_expr *call, size_t i)
                                      : i < 32 && (call->writes >> i) & 1;
 }
 
-/* Built once, on first use; NULL when the name is none. Thread-safe. */
+/* Built once, on first use; NULL when the name is none. Thread-safe. find: what every program sees;
+ * row_of: also components that a prototype must declare. */
 const struct asl_builtin *asl_builtin_find(const char *name);
+const struct asl_builtin *asl_builtin_row_of(const char *name);
 const struct asl_builtin *asl_builtin_at(size_t i);
 /* Global variables: index into the list, -1 if the name is none. */
 int asl_global_find(const char *name);

@@ -7,9 +7,12 @@
 
 static struct asl_builtin table[BI_COUNT] = {
 #define BUILTIN(id, name, sigs, deriv, ulp, text)                                                  \
-    [BI_##id] = {BI_##id, name, sigs, deriv, ulp, text, NULL, 0},
+    [BI_##id] = {BI_##id, name, sigs, deriv, ulp, text, NULL, 0, false},
+#define BUILTIN_DECLARED(id, name, sigs, deriv, ulp, text)                                         \
+    [BI_##id] = {BI_##id, name, sigs, deriv, ulp, text, NULL, 0, true},
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_DECLARED
 #undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
 };
@@ -105,13 +108,19 @@ static void read_table(void)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-const struct asl_builtin *asl_builtin_find(const char *name)
+const struct asl_builtin *asl_builtin_row_of(const char *name)
 {
     (void)pthread_once(&once, read_table);
     for (uint16_t i = buckets[hash_text(name) % BUCKETS]; i; i = chain[i - 1])
         if (strcmp(table[i - 1].name, name) == 0)
             return &table[i - 1];
     return NULL;
+}
+
+const struct asl_builtin *asl_builtin_find(const char *name)
+{
+    const struct asl_builtin *b = asl_builtin_row_of(name);
+    return b && !b->declared ? b : NULL;
 }
 
 const struct asl_builtin *asl_builtin_at(size_t i)
@@ -124,9 +133,11 @@ const struct asl_builtin_row *asl_builtin_rows(size_t *count)
 {
     static const struct asl_builtin_row rows[] = {
 #define BUILTIN(id, name, sigs, deriv, ulp, text) {name, sigs, deriv, ulp},
+#define BUILTIN_DECLARED(id, name, sigs, deriv, ulp, text)
 #define BUILTIN_INTERNAL(id, name, sigs, deriv, ulp, text)
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_DECLARED
 #undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
     };
@@ -144,6 +155,7 @@ void asl_builtins_print(struct text *out)
 #define BUILTIN_INTERNAL(id, name, sigs, deriv, ulp, text)
 #include "builtins.def"
 #undef BUILTIN
+#undef BUILTIN_DECLARED
 #undef BUILTIN_INTERNAL
 #undef BUILTIN_SECTION
 }

@@ -290,6 +290,186 @@ K_CALL void k_closure_generalized_schlick_bsdf_10(struct k_closures *c, struct k
     }
 }
 
+/* ---- components that prototypes declare ----------------------------------------------------- */
+
+K_FN struct k_facets k_facets_round(struct k_vec3 n, float a, int beckmann)
+{
+    return k_facets_make(n, v3(0.0f, 0.0f, 0.0f), a, a, beckmann);
+}
+/* T with F = 0: Schlick's curve from 0 to 0. */
+K_CALL void k_facets_clear(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
+                           float eta)
+{
+    struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFRACT, w, f);
+    if (!lobe)
+        return;
+    k_lobe_set_schlick(lobe, v3(0.0f, 0.0f, 0.0f), v3(0.0f, 0.0f, 0.0f), 5.0f);
+    k_lobe_set_refraction(lobe, eta);
+}
+/* M whose F rises from f0 to 1. */
+K_CALL void k_facets_schlick(struct k_closures *c, struct k_vec3 w, const struct k_facets *f,
+                             struct k_vec3 f0)
+{
+    struct k_lobe *lobe = k_facets_add(c, K_LOBE_REFLECT, w, f);
+    if (lobe)
+        k_lobe_set_schlick(lobe, k_clamp3(f0, 0.0f, 1.0f), K_ONE, 5.0f);
+}
+K_FN void k_closure_microfacet_ggx_2(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                     float a)
+{
+    struct k_facets f = k_facets_round(n, a, 0);
+    k_facets_add(c, K_LOBE_REFLECT, w, &f);
+}
+K_FN void k_closure_microfacet_ggx_3(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                     float a, float eta)
+{
+    struct k_facets f = k_facets_round(n, a, 0);
+    k_facets_reflect(c, w, &f, eta);
+}
+K_FN void k_closure_microfacet_beckmann_2(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                          float a)
+{
+    struct k_facets f = k_facets_round(n, a, 1);
+    k_facets_add(c, K_LOBE_REFLECT, w, &f);
+}
+K_FN void k_closure_microfacet_beckmann_3(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                          float a, float eta)
+{
+    struct k_facets f = k_facets_round(n, a, 1);
+    k_facets_reflect(c, w, &f, eta);
+}
+K_FN void k_closure_microfacet_ggx_aniso_4(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                           struct k_vec3 T, float ax, float ay)
+{
+    struct k_facets f = k_facets_make(n, T, ax, ay, 0);
+    k_facets_add(c, K_LOBE_REFLECT, w, &f);
+}
+K_FN void k_closure_microfacet_beckmann_aniso_4(struct k_closures *c, struct k_vec3 w,
+                                                struct k_vec3 n, struct k_vec3 T, float ax,
+                                                float ay)
+{
+    struct k_facets f = k_facets_make(n, T, ax, ay, 1);
+    k_facets_add(c, K_LOBE_REFLECT, w, &f);
+}
+K_FN void k_closure_ashikhmin_shirley_4(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                        struct k_vec3 T, float ax, float ay)
+{
+    k_closure_microfacet_beckmann_aniso_4(c, w, n, T, ax, ay);
+}
+K_FN void k_closure_microfacet_multi_ggx_3(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                           float a, struct k_vec3 C)
+{
+    (void)C;
+    k_closure_microfacet_ggx_2(c, w, n, a);
+}
+K_FN void k_closure_microfacet_multi_ggx_aniso_5(struct k_closures *c, struct k_vec3 w,
+                                                 struct k_vec3 n, struct k_vec3 T, float ax,
+                                                 float ay, struct k_vec3 C)
+{
+    (void)C;
+    k_closure_microfacet_ggx_aniso_4(c, w, n, T, ax, ay);
+}
+K_FN void k_closure_microfacet_ggx_refraction_3(struct k_closures *c, struct k_vec3 w,
+                                                struct k_vec3 n, float a, float eta)
+{
+    struct k_facets f = k_facets_round(n, a, 0);
+    k_facets_clear(c, w, &f, eta);
+}
+K_FN void k_closure_microfacet_beckmann_refraction_3(struct k_closures *c, struct k_vec3 w,
+                                                     struct k_vec3 n, float a, float eta)
+{
+    struct k_facets f = k_facets_round(n, a, 1);
+    k_facets_clear(c, w, &f, eta);
+}
+K_FN void k_closure_microfacet_ggx_fresnel_5(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                             float a, float eta, struct k_vec3 C, struct k_vec3 f0)
+{
+    struct k_facets f = k_facets_round(n, a, 0);
+    (void)eta;
+    (void)C;
+    k_facets_schlick(c, w, &f, f0);
+}
+K_FN void k_closure_microfacet_multi_ggx_fresnel_5(struct k_closures *c, struct k_vec3 w,
+                                                   struct k_vec3 n, float a, float eta,
+                                                   struct k_vec3 C, struct k_vec3 f0)
+{
+    k_closure_microfacet_ggx_fresnel_5(c, w, n, a, eta, C, f0);
+}
+K_FN void k_closure_microfacet_ggx_aniso_fresnel_7(struct k_closures *c, struct k_vec3 w,
+                                                   struct k_vec3 n, struct k_vec3 T, float ax,
+                                                   float ay, float eta, struct k_vec3 C,
+                                                   struct k_vec3 f0)
+{
+    struct k_facets f = k_facets_make(n, T, ax, ay, 0);
+    (void)eta;
+    (void)C;
+    k_facets_schlick(c, w, &f, f0);
+}
+K_FN void k_closure_microfacet_multi_ggx_aniso_fresnel_7(struct k_closures *c, struct k_vec3 w,
+                                                         struct k_vec3 n, struct k_vec3 T, float ax,
+                                                         float ay, float eta, struct k_vec3 C,
+                                                         struct k_vec3 f0)
+{
+    k_closure_microfacet_ggx_aniso_fresnel_7(c, w, n, T, ax, ay, eta, C, f0);
+}
+K_FN void k_closure_microfacet_f82_tint_7(struct k_closures *c, struct k_vec3 w, int beckmann,
+                                          struct k_vec3 n, struct k_vec3 T, float ax, float ay,
+                                          struct k_vec3 f0, struct k_vec3 f82)
+{
+    struct k_facets f = k_facets_make(n, T, ax, ay, beckmann);
+    (void)f82;
+    k_facets_schlick(c, w, &f, f0);
+}
+K_FN void k_closure_microfacet_multi_ggx_glass_4(struct k_closures *c, struct k_vec3 w,
+                                                 struct k_vec3 n, float a, float eta,
+                                                 struct k_vec3 C)
+{
+    struct k_facets f = k_facets_round(n, a, 0);
+    (void)C;
+    k_facets_reflect(c, w, &f, eta);
+    k_facets_refract(c, w, &f, eta);
+}
+K_FN void k_closure_microfacet_multi_ggx_glass_fresnel_5(struct k_closures *c, struct k_vec3 w,
+                                                         struct k_vec3 n, float a, float eta,
+                                                         struct k_vec3 C, struct k_vec3 c0)
+{
+    struct k_facets f = k_facets_round(n, a, 0);
+    k_facets_reflect(c, v3_mul(w, k_weight(c0)), &f, eta);
+    k_facets_refract(c, v3_mul(w, k_weight(C)), &f, eta);
+}
+K_FN void k_closure_principled_diffuse_2(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                         float roughness)
+{
+    k_closure_shaped(c, K_LOBE_BURLEY, w, n, K_ONE, roughness, 0.0f, 1.0f);
+}
+K_FN void k_closure_principled_sheen_1(struct k_closures *c, struct k_vec3 w, struct k_vec3 n)
+{
+    k_lobes_add(c->l, K_LOBE_VELVET, w, n);
+}
+K_FN void k_closure_principled_clearcoat_3(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                           float clearcoat, float a)
+{
+    w = v3_scale(w, 0.25f * k_clamp01(clearcoat));
+    k_closure_shaped(c, K_LOBE_COAT, w, n, K_ONE, a, 0.001f, 0.9f);
+}
+K_FN void k_closure_sheen_2(struct k_closures *c, struct k_vec3 w, struct k_vec3 n, float roughness)
+{
+    k_closure_shaped(c, K_LOBE_SHEEN, w, n, K_ONE, roughness, 0.25f, 1.0f);
+}
+K_FN void k_closure_ashikhmin_velvet_2(struct k_closures *c, struct k_vec3 w, struct k_vec3 n,
+                                       float sigma)
+{
+    k_closure_sheen_2(c, w, n, sigma);
+}
+K_FN void k_closure_bssrdf_4(struct k_closures *c, struct k_vec3 w, int unused, struct k_vec3 n,
+                             struct k_vec3 radius, struct k_vec3 albedo)
+{
+    (void)unused;
+    (void)radius;
+    (void)albedo;
+    k_lobes_add(c->l, K_LOBE_LAMBERT, w, n);
+}
+
 /* ---- principled ----------------------------------------------------------------------------- */
 
 /* By name, as shaders give them (shaders/emit/emit_closure.c). */

@@ -277,25 +277,32 @@ bool asl_same_signature(const struct asl_function *a, const struct asl_function 
     return !x && !y && asl_same_type(a->type, b->type);
 }
 
-/* Is there a builtin of this name and these parameters? Its prototype then declares nothing. */
-static bool is_builtin(const struct asl_function *f)
+/* The overload of `b` with these parameters, any triple for a triple. */
+static const struct asl_overload *overload_like(const struct asl_builtin *b,
+                                                const struct asl_function *f)
 {
-    const struct asl_builtin *b = asl_builtin_find(f->name);
     for (size_t i = 0; b && i < b->overload_count; i++) {
         const struct asl_overload *o = &b->overloads[i];
         size_t n = 0;
-        for (const struct asl_formal *a = f->formals; a && n < o->count; a = a->next)
-            n += asl_same_type(a->type, o->args[n]) ? 1 : ASL_MAX_ARGS + 1;
+        for (const struct asl_formal *a = f->formals; a && n < o->count; a = a->next) {
+            bool alike = asl_same_type(a->type, o->args[n]) ||
+                         (asl_is_triple(a->type) && asl_is_triple(o->args[n]));
+            n += alike ? 1 : ASL_MAX_ARGS + 1;
+        }
         if (n == o->count && n == f->formal_count)
-            return true;
+            return o;
     }
-    return false;
+    return NULL;
 }
 
 void asl_check_function(struct asl_checker *k, struct asl_function *f)
 {
-    if (f->component && is_builtin(f))
-        return;
+    if (f->component) {
+        const struct asl_builtin *b = asl_builtin_row_of(f->name);
+        f->row = overload_like(b, f);
+        if (f->row && !b->declared)
+            return; /* it is there without a prototype */
+    }
     struct asl_function *outer = k->fn;
     unsigned loops = k->loops;
     const struct asl_binding *old = find(k, f->name, true);

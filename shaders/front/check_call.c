@@ -395,9 +395,16 @@ static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
-/* The call of a declared component, whose arguments fit, becomes that of the builtin COMPONENT. */
+/* The call of a declared component, whose arguments fit, becomes that of its row in builtins.def,
+ * else of the builtin COMPONENT. */
 static void call_component(struct asl_checker *k, struct asl_expr *e)
 {
+    if (e->function->row) {
+        e->builtin = asl_builtin_row_of(e->function->name);
+        e->overload = e->function->row;
+        e->function = NULL;
+        return;
+    }
     struct asl_expr **args = ASL_ARRAY(k->c, struct asl_expr *, e->arg_count + 1);
     struct asl_expr *name = ASL_NEW(k->c, struct asl_expr);
     *name = (struct asl_expr){.kind = E_STRING, .at = e->at, .u = {.s = e->function->name}};

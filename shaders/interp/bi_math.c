@@ -26,7 +26,7 @@ void asl_run_builtin(struct asl_run *r, const struct asl_expr *e, struct asl_pla
         asl_bi_string(r, e, args, out);
     else if (id <= BI_EXIT)
         asl_bi_state(r, e, args, out);
-    else if (id <= BI_ARTISTIC_IOR)
+    else if (id <= BI_BSSRDF)
         asl_bi_closure(r, e, args, out);
     else
         asl_bi_texture(r, e, args, out);

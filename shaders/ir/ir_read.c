@@ -335,7 +335,7 @@ static uint32_t callee(struct reader *r, struct ir_call *c)
     }
 #include "ir_calls.def"
 #undef IR_CALL
-    const struct asl_builtin *b = asl_builtin_find(name);
+    const struct asl_builtin *b = asl_builtin_row_of(name);
     if (!b)
         expected(r, "the name of a function");
     r->p += n;
