@@ -342,8 +342,10 @@ static void card(struct page *p, size_t i)
         html_verdict(p->t, VERDICT_FAIL, false);
     else if (errors)
         html_verdict(p->t, VERDICT_ERROR, false);
-    else if (c->count[VERDICT_PASS] || rows[VERDICT_PASS])
+    else if (c->count[VERDICT_PASS])
         html_verdict(p->t, VERDICT_PASS, false);
+    else if (rows[VERDICT_PASS]) /* right where it was timed, and nowhere else was looked */
+        text_puts(p->t, "<span class=\"v skip\">timed only</span>");
     else if (c->cases || rows[VERDICT_SKIP])
         html_verdict(p->t, VERDICT_SKIP, false);
     markup_printf(p->t, "</h3>\n<p>%s</p>\n<p class=\"note\">%s%!%s</p>\n", c->device.name,
@@ -351,6 +353,8 @@ static void card(struct page *p, size_t i)
                   c->device.version);
     if (c->cases)
         card_bar(p->t, c);
+    else
+        text_puts(p->t, "<p class=\"note\">no conformance case was run on it</p>\n");
     if (all || rows[VERDICT_SKIP])
         markup_printf(p->t, "<p class=\"note\">%zu of %zu timed setting%! right",
                       rows[VERDICT_PASS], all, plural(all));

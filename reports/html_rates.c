@@ -94,9 +94,10 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
         bar(p->t, r, 1000 / most, html_series(b->column));
         markup_printf(
             p->t,
-            "</td><td class=\"r\"><b>%s</b></td><td class=\"r\">%s to %s</td><td class=\"r\">",
+            "</td><td class=\"r\"><b>%s</b></td><td class=\"r\">%s to %s</td><td class=\"r\" "
+            "data-sort=\"%.6f\">",
             rate_text(r->samples_per_s, rate), rate_text(r->interval[0], low),
-            rate_text(r->interval[1], high));
+            rate_text(r->interval[1], high), r->samples_per_s / best->samples_per_s);
         against_best(p->t, r, best);
         markup_printf(p->t, "</td><td class=\"r\">%.1f%%</td><td class=\"r\">%u", 100 * r->noise,
                       r->repetitions);

@@ -27,6 +27,40 @@
       if (words.length) { each("details.level", function (d) { d.open = true; }); }
     });
   }
+  /* Tables sort by a click on a column's head: numbers with their units by size, the rest by text; cells that are not there stay last. */
+  var sizes = { p: 1e-12, n: 1e-9, u: 1e-6, "\u00b5": 1e-6, m: 1e-3, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+  function sizeOf(text) {
+    var m = /^[^\d\-+.]*([\-+]?[\d.]+(?:e[\-+]?\d+)?)\s*(?:([pnu\u00b5mkKMGT])[A-Za-z\/])?/.exec(text);
+    return m ? parseFloat(m[1]) * (sizes[m[2]] || 1) : NaN;
+  }
+  function sortBy(table, column, head) {
+    var up = head.getAttribute("aria-sort") === "descending", body = table.tBodies[0];
+    var rows = Array.prototype.map.call(body.rows, function (row) {
+      var cell = row.cells[column], text = cell ? cell.getAttribute("data-sort") || cell.textContent.trim() : "";
+      return { row: row, text: text, number: head.classList.contains("r") ? sizeOf(text) : NaN, absent: !text };
+    });
+    rows.sort(function (a, b) {
+      if (a.absent || b.absent) { return a.absent - b.absent; }
+      var d = isNaN(a.number) || isNaN(b.number) ? b.text.localeCompare(a.text, undefined, { numeric: true }) : b.number - a.number;
+      return up ? -d : d;
+    });
+    Array.prototype.forEach.call(table.querySelectorAll("[aria-sort]"), function (h) { h.removeAttribute("aria-sort"); });
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    rows.forEach(function (r) { body.appendChild(r.row); });
+  }
+  each(".scroll > table:not(.matrix):not(.side):not(.heat) > thead", function (thead) {
+    var table = thead.parentNode;
+    if (thead.rows.length !== 1 || !(table.tBodies[0].rows.length > 1) || table.querySelector("tbody [rowspan]")) { return; }
+    Array.prototype.forEach.call(thead.rows[0].cells, function (head, column) {
+      if (!head.textContent.trim()) { return; }
+      var button = document.createElement("button");
+      button.type = "button";
+      while (head.firstChild) { button.appendChild(head.firstChild); }
+      head.appendChild(button);
+      head.classList.add("sorts");
+      button.addEventListener("click", function () { sortBy(table, column, head); });
+    });
+  });
   var closed = [];
   addEventListener("beforeprint", function () { each("details:not([open]):not(.bulk)", function (d) { d.open = true; closed.push(d); }); });
   addEventListener("afterprint", function () { closed.forEach(function (d) { d.open = false; }); closed = []; });

@@ -1,6 +1,7 @@
 """Compares Isophote's pictures with Mitsuba 3's of the same scenes, statistically (docs/validation.md, Mitsuba 3).
 
-    mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--other SCENE] [--scale X] [--maps DIR] [--json FILE] [--self]
+    mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--other SCENE] [--random N] [--power]
+                       [--scale X] [--maps DIR] [--json FILE] [--self]
 
 Each scene is exported by `isophote export --mitsuba`, and rendered on both sides in BATCHES independent batches of
 other seeds. A pixel, or a block of pixels, then has two lists of means; Welch's t of them becomes a normal deviate z.
@@ -13,7 +14,9 @@ Three questions are asked of every scene, device and channel:
 Means and blocks decide. The chance that a scene without any bias fails is LEVEL for the whole run: each question gets
 its share of it. A row that says "differs" must do so: it shows that a known difference is seen.
 
---other compares any scene file or library scene that the table has not, native alone: is its export the same scene?
+Scenes: the library's, those of mitsuba_scenes/, and what mitsuba_generate.py makes: charts, a block of pixels for
+each material, and "random-SEED". --other compares any scene file, library scene or such a name, native alone; --random the
+seeds 1 to N. --power changes each parameter of the charts' materials by a tenth, in our pictures alone: is it found?
 """
 import argparse
 import gc
@@ -26,6 +29,7 @@ import sys
 import tempfile
 import time
 
+import mitsuba_generate
 import numpy as np
 
 BATCHES = 12
@@ -58,6 +62,12 @@ ROWS = [
     ("mitsuba_scenes/lights", "--plugins", 3072, 384, 3072, EQUAL),
     ("mitsuba_scenes/media", "--plugins", 1536, 384, 3072, EQUAL),
     ("mitsuba_scenes/instances", "", 768, 384, 1536, EQUAL),
+    ("chart-reflecting", "--plugins", 768, 192, 768, EQUAL),
+    ("chart-transmitting", "--plugins", 768, 192, 1536, EQUAL),
+    ("random-1", "--plugins", 384, 0, 768, EQUAL),
+    ("random-2", "--plugins", 384, 0, 768, EQUAL),
+    ("random-3", "--plugins", 384, 0, 768, EQUAL),
+    ("random-4", "--plugins", 384, 0, 768, EQUAL),
     ("textured", "--lossy", 768, 0, 768, DIFFERS),
 ]
 
@@ -134,17 +144,28 @@ def read_picture(mi, path):
     return np.array(mi.Bitmap(path), dtype=np.float64)
 
 
-def scene_path(name):
-    """Those of mitsuba_scenes/ stand beside this file, the others are the library's, or files as they are."""
-    return os.path.join(HERE, name + ".json") if name.startswith("mitsuba_scenes/") else name
+def write_scene(scene, name, folder):
+    path = os.path.join(folder, name + ".json")
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump(scene, out)
+    return path
 
 
-def render_ours(mi, options, name, device, spp, folder):
+def scene_path(name, folder):
+    """mitsuba_scenes/ stands beside this file, charts and random scenes are written, the others are as they are called."""
+    if name.startswith("mitsuba_scenes/"):
+        return os.path.join(HERE, name + ".json")
+    if name.startswith(("chart-", "random-")):
+        return write_scene(mitsuba_generate.generate(name), name, folder)
+    return name
+
+
+def render_ours(mi, options, path, device, spp, folder):
     images = []
     for batch in range(BATCHES):
         out = os.path.join(folder, "ours.pfm")
         result = subprocess.run(
-            [options.program, "render", scene_path(name), "--device", device, "--spp", str(spp // BATCHES), "--seed", str(7000 + batch)]
+            [options.program, "render", path, "--device", device, "--spp", str(spp // BATCHES), "--seed", str(7000 + batch)]
             + ["--width", str(WIDTH), "--height", str(HEIGHT), "-o", out],
             capture_output=True,
             text=True,
@@ -152,7 +173,7 @@ def render_ours(mi, options, name, device, spp, folder):
         if result.returncode == NOTHING_RAN:
             return result.stderr.strip()
         if result.returncode:
-            raise SystemExit(f"isophote render {name} on {device} ended with {result.returncode}:\n{result.stderr}")
+            raise SystemExit(f"isophote render {path} on {device} ended with {result.returncode}:\n{result.stderr}")
         images.append(read_picture(mi, out))
     return np.stack(images)
 
@@ -162,12 +183,14 @@ def render_theirs(mi, scene, spp, first_seed):
     return np.stack(images)
 
 
-def export(options, name, flags, folder):
+def export(options, path, flags, folder):
     result = subprocess.run(
-        [options.program, "export", "--mitsuba", scene_path(name), "-o", folder] + flags.split(), capture_output=True, text=True
+        [options.program, "export", "--mitsuba", path, "-o", os.path.join(folder, "mitsuba")] + flags.split(),
+        capture_output=True,
+        text=True,
     )
     if result.returncode:
-        raise SystemExit(f"isophote export --mitsuba {name} {flags} ended with {result.returncode}:\n{result.stderr}")
+        raise SystemExit(f"isophote export --mitsuba {path} {flags} ended with {result.returncode}:\n{result.stderr}")
     return result.stdout.strip()
 
 
@@ -183,11 +206,11 @@ def write_map(mi, path, z):
 
 HEADER = (
     "scene              device     expected  bias of mean, 95 %       z     largest block z  pixels: sd  |z|>3    FDR"
-    "  sees mean, block  verdict"
+    "  sees mean, block   since   verdict"
 )
 
 
-def compare(mi, options, row, device, ours, theirs, rows):
+def compare(mi, options, row, device, ours, theirs, rows, seconds):
     name, flags, _, _, _, expected = row
     c = Comparison(ours, theirs, rows)
     found = c.differs()
@@ -204,7 +227,7 @@ def compare(mi, options, row, device, ours, theirs, rows):
     print(
         f"{title:18} {device:10} {expected:8} {c.bias[w]:+8.3%} +- {1.96 * c.error[w]:6.3%}   {c.mean_z[w]:+6.2f}"
         f"     {np.abs(c.block_z).max():5.2f} of {c.block_limit:4.2f}        {z.std():4.2f}  {(np.abs(z) > 3).mean():6.3%}"
-        f"  {discoveries(two_sided(z), 0.01):5d}    {c.sees_mean:6.2%} {c.sees_block:6.2%}   {verdict}",
+        f"  {discoveries(two_sided(z), 0.01):5d}    {c.sees_mean:6.2%} {c.sees_block:6.2%}   {seconds:4.0f} s  {verdict}",
         flush=True,
     )
     if options.maps:
@@ -226,21 +249,25 @@ def compare(mi, options, row, device, ours, theirs, rows):
     }
 
 
+def load_theirs(mi, options, path, flags, folder):
+    if "--plugins" in flags:
+        import isophote_bsdfs  # noqa: F401  registers the plugins
+    return mi.load_file(export(options, path, flags, folder), width=WIDTH, height=HEIGHT)
+
+
 def run_row(mi, options, row, rows):
     name, flags, native_spp, reference_spp, mitsuba_spp, _ = row
-    good, records = True, []
+    good, records, start = True, [], time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        if "--plugins" in flags:
-            import isophote_bsdfs  # noqa: F401  registers the plugins
-        path = export(options, name, flags, folder)
-        scene = mi.load_file(path, width=WIDTH, height=HEIGHT)
+        path = scene_path(name, folder)
+        scene = load_theirs(mi, options, path, flags, folder)
         scale = options.scale
         theirs = render_theirs(mi, scene, int(mitsuba_spp * scale), 100)
         if options.self:
             sides = [("mitsuba", lambda: render_theirs(mi, scene, int(mitsuba_spp * scale), 900))]
         else:
             sides = [
-                (device, lambda d=device, n=spp: render_ours(mi, options, name, d, int(n * scale), folder))
+                (device, lambda d=device, n=spp: render_ours(mi, options, path, d, int(n * scale), folder))
                 for device, spp in (("native", native_spp), ("reference", reference_spp))
                 if spp
             ]
@@ -249,10 +276,64 @@ def run_row(mi, options, row, rows):
             if isinstance(ours, str):
                 print(f"{name.split('/')[-1]:18} {device:10} SKIP: {ours}", flush=True)
                 continue
-            right, record = compare(mi, options, row, device, ours, theirs, rows)
+            right, record = compare(mi, options, row, device, ours, theirs, rows, time.monotonic() - start)
             good &= right
             records.append(record)
     return good, records
+
+
+# ---- power: is a parameter that is off by a tenth found? ----------------------------------------------------
+
+TENTH = 1.1
+
+
+def off_by_a_tenth(x):
+    """Ten per cent more; less where that would leave 0 to 1."""
+    if isinstance(x, list):
+        return [off_by_a_tenth(c) for c in x]
+    return x * TENTH if x > 1 or x * TENTH <= 1 else x / TENTH
+
+
+def mutants(name):
+    """("type.parameter", how many materials have it, the chart with all of them changed)."""
+    chart = mitsuba_generate.chart(name)
+    keys = {(m["type"], key): 0 for m in chart["materials"].values() for key in m if key != "type" and "emission" not in m and m[key]}
+    for kind, key in keys:
+        changed = json.loads(json.dumps(chart))
+        having = [m for m in changed["materials"].values() if m["type"] == kind and m.get(key) and "emission" not in m]
+        for m in having:
+            m[key] = off_by_a_tenth(m[key])
+        yield f"{kind}.{key}", len(having), changed
+
+
+def chart_power(mi, options, row):
+    """True if blocks or mean find every mutant of a chart, as a whole run would."""
+    name, flags, native_spp, _, mitsuba_spp, _ = row
+    found_all = True
+    with tempfile.TemporaryDirectory() as folder:
+        scene = load_theirs(mi, options, scene_path(name, folder), flags, folder)
+        theirs = render_theirs(mi, scene, int(mitsuba_spp * options.scale), 100)
+        for mutant, count, changed in mutants(name):
+            path = write_scene(changed, "mutant", folder)
+            ours = render_ours(mi, options, path, "native", int(native_spp * options.scale), folder)
+            if isinstance(ours, str):
+                raise SystemExit(f"native cannot render {name}: {ours}")
+            c = Comparison(ours, theirs, 2 * len(ROWS))
+            found_all &= c.differs()
+            z = np.abs(c.block_z)
+            print(
+                f"{name:20} {mutant:32} {count:9d}     {c.bias[c.worst]:+8.3%}   {z.max():6.2f} of {c.block_limit:4.2f}"
+                f"  {int((z.max(2) > c.block_limit).sum()):13d}  {'found' if c.differs() else 'NOT FOUND'}",
+                flush=True,
+            )
+    return found_all
+
+
+def power(mi, options):
+    print(f"the charts' parameters times {TENTH:g}, one at a time, on native; limits as in the whole run")
+    print(f"{'chart':20} {'parameter':32} {'materials':>9}  bias of mean  largest block z  blocks beyond  verdict")
+    charts = options.scene or mitsuba_generate.CHARTS
+    return all([chart_power(mi, options, row) for row in ROWS if row[0] in charts])
 
 
 def main():
@@ -260,6 +341,8 @@ def main():
     parser.add_argument("--program", required=True, help="build/release/isophote")
     parser.add_argument("--scene", action="append", help="only these scenes")
     parser.add_argument("--other", action="append", default=[], help="a scene that is not in the table; of these only")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="random scenes of seeds 1 to N; of these only")
+    parser.add_argument("--power", action="store_true", help="only: does the chart find parameters that are off by a tenth?")
     parser.add_argument("--scale", type=float, default=1, help="times the samples")
     parser.add_argument("--maps", help="folder for signed maps of significance")
     parser.add_argument("--json", help="file for the numbers")
@@ -270,6 +353,9 @@ def main():
     import mitsuba as mi
 
     mi.set_variant("llvm_ad_rgb")
+    if options.power:
+        return 0 if power(mi, options) else 1
+    options.other += [f"random-{seed}" for seed in range(1, options.random + 1)]
     rows = [r for r in ROWS if (not options.scene and not options.other) or r[0] in (options.scene or [])]
     rows += [(other, "--plugins", 768, 0, 1536, EQUAL) for other in options.other]
     if options.self:
