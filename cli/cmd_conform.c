@@ -11,7 +11,7 @@
 
 struct conform_command {
     struct option_list devices, levels, scenes;
-    const char *suite, *filter, *shard, *junit, *store, *journal, *waivers;
+    const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips;
     double compile_budget_s, run_budget_s;
     uint32_t jobs, memory_mib, programs;
     bool list, resume, json, self_test, quiet;
@@ -255,6 +255,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->journal = cmd->journal;
     o->resume = cmd->resume;
     o->waivers = cmd->waivers;
+    o->skips = cmd->skips;
     o->jobs = cmd->jobs;
     o->worker = program_path();
     o->each = on_case;
@@ -316,6 +317,7 @@ static void json_summary(struct conform_command *cmd, const struct conform_summa
     json_key_integer(w, "total", (int64_t)sum->total);
     json_key_integer(w, "waived", (int64_t)sum->waived);
     json_key_integer(w, "unexpected_pass", (int64_t)sum->unexpected_pass);
+    json_key_integer(w, "unexpected_skip", (int64_t)sum->unexpected_skip);
     json_key_integer(w, "expired_waivers", (int64_t)sum->expired_waivers);
     json_key_integer(w, "resumed", (int64_t)sum->resumed);
     json_key_integer(w, "findings", (int64_t)conform_findings(sum));
@@ -331,6 +333,8 @@ static void print_summary(const struct conform_summary *sum)
         printf("; %zu waived", sum->waived);
     if (sum->unexpected_pass)
         printf("; %zu waived cases passed", sum->unexpected_pass);
+    if (sum->unexpected_skip)
+        printf("; %zu skips were not expected", sum->unexpected_skip);
     if (sum->expired_waivers)
         printf("; %zu waivers have expired", sum->expired_waivers);
     if (sum->resumed)
@@ -485,6 +489,8 @@ int cmd_conform(int argc, char **argv)
          NULL},
         {"--waivers", OPTION_STRING, &cmd.waivers, "FILE",
          "known failures with reason and expiry (docs/conformance.md)", NULL},
+        {"--skips", OPTION_STRING, &cmd.skips, "FILE",
+         "expected SKIPs with their reasons: any other is a finding (docs/conformance.md)", NULL},
         {"--compile-budget", OPTION_DOUBLE, &cmd.compile_budget_s, "S",
          "seconds a case may compile (default 300)", NULL},
         {"--run-budget", OPTION_DOUBLE, &cmd.run_budget_s, "S",

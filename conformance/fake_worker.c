@@ -84,6 +84,10 @@ static void behave(const char *how, int fd)
             "replay\",\"compile_s\":0,\"run_s\":0.1,\"images\":[{\"scene\":\"s\",\"device\":\"d\","
             "\"mode\":\"strict\",\"kind\":\"difference\",\"width\":2,\"height\":1,\"png\":"
             "\"AAEC\",\"caption\":\"c\"}]}}\n");
+    } else if (strcmp(how, "skip") == 0) {
+        say(fd,
+            "{\"result\":{\"verdict\":\"SKIP\",\"reason\":\"the device sleeps\",\"compile_s\":0,"
+            "\"run_s\":0}}\n");
     } else if (strcmp(how, "slow") == 0) {
         sleep_s(0.02);
         say(fd, pass);

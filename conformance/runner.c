@@ -2,6 +2,7 @@
 #include "conformance.h"
 #include "journal.h"
 #include "process.h"
+#include "skips.h"
 #include "waivers.h"
 
 #include <errno.h>
@@ -29,6 +30,8 @@ struct run {
     struct arena arena;
     struct journal *journal;
     struct waivers waivers;
+    struct skips skips;
+    size_t *skipped;           /* by device and row of skips */
     struct device_info *infos; /* by device, for waivers; id "" when not asked for */
     const struct conform_case *cases;
     size_t case_count;
@@ -132,6 +135,13 @@ static enum status prepare(struct run *r, struct error *err)
              d++) /* an unknown device has neither name nor driver */
             device_find(o->devices[d], &r->infos[d], NULL);
     }
+    if (o->skips) {
+        if ((s = skips_read(&r->arena, o->skips, &r->skips, err)) != STATUS_OK)
+            return s;
+        r->skipped = ARENA_ARRAY(&r->arena, size_t, r->skips.count * o->device_count + 1);
+        if (!r->skipped)
+            return error_msg(err, STATUS_MEMORY, "out of memory for %zu skips", r->skips.count);
+    }
     if (o->journal &&
         (s = journal_open(o->journal, identity, o->resume, &r->journal, err)) != STATUS_OK)
         return s;
@@ -146,13 +156,33 @@ static enum status prepare(struct run *r, struct error *err)
     return r->slots ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the workers");
 }
 
+static size_t device_index(const struct run *r, const struct task *t)
+{
+    size_t d = 0;
+    while (d + 1 < r->o->device_count && r->o->devices[d] != t->device)
+        d++;
+    return d;
+}
+
+/* What the list of expected SKIPs says against this one, as text in the arena; NULL: nothing. */
+static const char *skip_objection(struct run *r, struct arena *a, const struct task *t,
+                                  const char *reason)
+{
+    if (!r->o->skips)
+        return NULL;
+    const struct skip *k = skip_find(&r->skips, t->device, t->test->name, reason);
+    if (!k)
+        return arena_printf(a, "unexpected: not in %s", r->o->skips);
+    size_t row = (size_t)(k - r->skips.list) + r->skips.count * device_index(r, t);
+    if (k->at_most < 0 || ++r->skipped[row] <= (uint64_t)k->at_most)
+        return NULL;
+    return arena_printf(a, "unexpected: %s has at most %lld", r->o->skips, (long long)k->at_most);
+}
+
 static const struct waiver *waiver_of(const struct run *r, const struct task *t)
 {
-    for (size_t d = 0; d < r->o->device_count; d++)
-        if (r->o->devices[d] == t->device)
-            return waiver_find(&r->waivers, t->device, r->infos[d].name, r->infos[d].driver,
-                               t->test->name);
-    return NULL;
+    const struct device_info *d = &r->infos[device_index(r, t)];
+    return waiver_find(&r->waivers, t->device, d->name, d->driver, t->test->name);
 }
 
 /* A result enters the journal (unless it comes from there), the store, the sums, and is told. */
@@ -174,6 +204,13 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
             result->reason ? result->reason : "", w->expires, w->reason);
         if (!waived)
             r->sum->unexpected_pass++;
+    }
+    const char *reason = result->reason ? result->reason : "";
+    const char *objection =
+        result->verdict == VERDICT_SKIP ? skip_objection(r, &a, t, reason) : NULL;
+    if (objection) {
+        told.reason = arena_printf(&a, "%s [%s]", reason, objection);
+        r->sum->unexpected_skip++;
     }
     if (s == STATUS_OK && o->store) {
         const struct case_record record = {.name = t->test->name,
@@ -297,5 +334,6 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
 
 size_t conform_findings(const struct conform_summary *sum)
 {
-    return sum->count[VERDICT_FAIL] + sum->count[VERDICT_ERROR] - sum->waived;
+    return sum->count[VERDICT_FAIL] + sum->count[VERDICT_ERROR] - sum->waived +
+           sum->unexpected_skip;
 }

@@ -504,6 +504,69 @@ static void waivers_apply(void **state)
     arena_free(&a);
 }
 
+/* What is not in the list, or too often, is a finding; what is expected and passes is none. */
+static void skips_expected(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *path = arena_strdup(&a, in_folder("skips.json"));
+    struct seen seen = {0};
+    struct conform_summary sum;
+    struct error err = {0};
+    static const char one[] = "fake:skip", two[] = "fake:skip"; /* told apart by their place */
+    const char *devices[] = {one, two, "fake:pass"};
+    struct conform_options o = options_for(devices, &seen);
+    o.filter = "^kernel\\.math"; /* three cases, on each of two devices */
+    o.skips = path;
+    static const struct {
+        const char *text;
+        size_t findings;
+        const char *reason;
+    } rows[] = {
+        {"{\"skips\": []}", 6, "the device sleeps [unexpected: not in "},
+        {"{\"skips\": [{\"device\": \"fake:*\", \"case\": \"kernel.*\", \"reason\": \"*sleeps\"}]}",
+         0, NULL},
+        {"{\"skips\": [{\"device\": \"*\", \"case\": \"kernel.math.exact\", \"reason\": \"*\"}]}",
+         4, "[unexpected: not in "},
+        {"{\"skips\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"the scene*\"}]}", 6,
+         "[unexpected: not in "},
+        {"{\"skips\": [{\"device\": \"opencl:*\", \"case\": \"*\", \"reason\": \"*\"}]}", 6,
+         "[unexpected: not in "},
+        {"{\"skips\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"*\", \"at_most\": 2}]}",
+         2, "has at most 2]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_text(path, rows[i].text);
+        o.device_count = 2;
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+        assert_int_equal(sum.count[VERDICT_SKIP], 6);
+        assert_int_equal(sum.unexpected_skip, rows[i].findings);
+        assert_int_equal(conform_findings(&sum), rows[i].findings);
+        if (rows[i].reason && !strstr(seen.reason, rows[i].reason))
+            fail_msg("row %zu: %s", i, seen.reason);
+        if (!rows[i].reason)
+            assert_null(strstr(seen.reason, "unexpected"));
+    }
+    o.devices = &devices[2];
+    o.device_count = 1;
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(conform_findings(&sum), 0);
+    static const char *const bad[] = {
+        "[]",
+        "{\"skips\": [{\"device\": \"*\", \"case\": \"*\"}]}",
+        "{\"skips\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": 3}]}",
+        "{\"skips\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"*\", \"at_most\": -1}]}",
+        "{\"skips\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"*\", \"at_most\": 1.5}]}",
+        "{\"skips\": [{\"device\": \"*\", \"case\": \"*\", \"reason\": \"*\", \"most\": 1}]}",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_text(path, bad[i]);
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_TYPE);
+        assert_true(err.line > 0);
+    }
+    arena_free(&a);
+}
+
 static void driver_ranges(void **state)
 {
     (void)state;
@@ -581,6 +644,7 @@ int main(void)
         cmocka_unit_test(resume_after_kill),
         cmocka_unit_test(interrupt_keeps_the_journal),
         cmocka_unit_test(waivers_apply),
+        cmocka_unit_test(skips_expected),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[300];

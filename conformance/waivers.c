@@ -1,5 +1,7 @@
 #include "waivers.h"
 
+#include "fields.h"
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -46,35 +48,14 @@ static bool is_date(const char *s)
 static enum status waiver_read(const char *path, const struct json *v, const char *today,
                                struct waiver *out, struct error *err)
 {
-    if (v->type != JSON_OBJECT)
-        return json_error(err, path, v, STATUS_TYPE, "expected an object, found %s",
-                          json_type_name(v->type));
     struct waiver w = {0};
-    const struct {
-        const char *key;
-        const char **target;
-        bool required;
-    } fields[] = {{"device", &w.device, true},          {"case", &w.test, true},
-                  {"reason", &w.reason, true},          {"expires", &w.expires, true},
-                  {"driver_min", &w.driver_min, false}, {"driver_max", &w.driver_max, false}};
-    size_t n = sizeof fields / sizeof *fields;
-    for (const struct json *m = v->first; m; m = m->next) {
-        size_t i = 0;
-        while (i < n && strcmp(fields[i].key, m->key) != 0)
-            i++;
-        if (i == n)
-            return json_error(err, path, m, STATUS_TYPE,
-                              "unknown key; expected device, driver_min, driver_max, case, reason "
-                              "or expires");
-        if (m->type != JSON_STRING || !m->string[0])
-            return json_error(err, path, m, STATUS_TYPE,
-                              "expected a string that is not empty, found %s",
-                              json_type_name(m->type));
-        *fields[i].target = m->string;
-    }
-    for (size_t i = 0; i < n; i++)
-        if (fields[i].required && !*fields[i].target)
-            return json_error(err, path, v, STATUS_TYPE, "a waiver needs \"%s\"", fields[i].key);
+    const struct field fields[] = {
+        {"device", &w.device, NULL, true},          {"driver_min", &w.driver_min, NULL, false},
+        {"driver_max", &w.driver_max, NULL, false}, {"case", &w.test, NULL, true},
+        {"reason", &w.reason, NULL, true},          {"expires", &w.expires, NULL, true}};
+    enum status s = fields_read(path, v, "a waiver", fields, sizeof fields / sizeof *fields, err);
+    if (s != STATUS_OK)
+        return s;
     if (!is_date(w.expires))
         return json_error(err, path, json_get(v, "expires"), STATUS_TYPE,
                           "expected a date as 2027-01-31, found \"%s\"", w.expires);
@@ -86,16 +67,10 @@ static enum status waiver_read(const char *path, const struct json *v, const cha
 enum status waivers_read(struct arena *a, const char *path, const char *today, struct waivers *out,
                          struct error *err)
 {
-    char *data;
-    size_t size;
-    const struct json *root;
-    enum status s = file_read(a, path, (size_t)16 << 20, &data, &size, err);
-    if (s != STATUS_OK || (s = json_parse(a, path, data, size, &root, err)) != STATUS_OK)
+    const struct json *list;
+    enum status s = fields_list(a, path, "waivers", &list, err);
+    if (s != STATUS_OK)
         return s;
-    const struct json *list = root->type == JSON_OBJECT ? json_get(root, "waivers") : NULL;
-    if (!list || list->type != JSON_ARRAY || root->count != 1)
-        return json_error(err, path, root, STATUS_TYPE,
-                          "expected an object with one key, \"waivers\", holding an array");
     struct waivers w = {ARENA_ARRAY(a, struct waiver, list->count), 0, 0};
     if (!w.list)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu waivers", list->count);

@@ -13,13 +13,3 @@ target_include_directories(hip_runtime_test PRIVATE ${CMAKE_SOURCE_DIR}/backends
 add_dependencies(hip_runtime_test isophote_hip_soft isophote-hiprtc)
 # LLVM's pools stay.
 set_tests_properties(hip_runtime_test PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
-
-# The conformance suite on it: a few cases here, the whole core list in CI.
-function(hip_conform name timeout label)
-    add_test(NAME ${name} COMMAND isophote conform --device hip:0 ${ARGN} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT ISOPHOTE_HIP_LIBRARY=soft TIMEOUT ${timeout} LABELS "${label}")
-endfunction()
-hip_conform(hip.conform 300 slow --filter "kernel[.](math|rng)|image[.]strict[.](cornell|textured|glass|hdri)$")
-if(ISOPHOTE_CI)
-    hip_conform(ci.hip_conform 1800 ci --jobs 2)
-endif()

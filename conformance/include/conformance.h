@@ -78,6 +78,7 @@ struct conform_options {
     const char *journal;   /* path; NULL: none */
     bool resume;           /* take from the journal what it has finished */
     const char *waivers;   /* path or NULL; docs/conformance.md */
+    const char *skips;     /* path or NULL; then a SKIP that it does not expect is a finding */
     const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
     struct store *store;   /* may be NULL */
     int64_t run;           /* run id in the store */
@@ -89,13 +90,14 @@ struct conform_options {
 struct conform_summary {
     size_t count[VERDICT_COUNT];
     size_t total, waived, unexpected_pass;
+    size_t unexpected_skip; /* SKIPs that the list given does not expect; 0 without a list */
     size_t resumed;         /* of total: taken from the journal */
     size_t expired_waivers; /* in the file, past their date, so not applied */
 };
 /* One worker process a case, compile and run budgets apart: a crash, a hang or a memory blow-up
- * costs one case (ERROR with what happened). Fails: ARG/TYPE for a bad filter, list, waivers file
- * or journal, CANCELLED (workers are ended, the journal is kept). A verdict is in the journal
- * (synced) before `each` hears of it. */
+ * costs one case (ERROR with what happened). Fails: ARG/TYPE for a bad filter, list, waivers or
+ * skips file or journal, CANCELLED (workers are ended, the journal is kept). A verdict is in the
+ * journal (synced) before `each` hears of it. */
 enum status conform_run(const struct conform_options *o, struct conform_summary *sum,
                         struct error *err);
 
@@ -104,7 +106,7 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
 enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
                            struct error *err);
 
-/* A waived case counts as a finding no more: FAIL and ERROR less the waived ones. */
+/* FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);
 
 /* ---- judging one picture, used by bench too ------------------------------------------ */
