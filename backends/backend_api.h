@@ -85,6 +85,10 @@ extern const char *const shade_float_flags[3];
 #define SHADE_FLAGS_MARK " $"
 /* Fills s->work_group where it is not set: 8x8 work-items, halved until the device takes them. */
 void work_group_default(const struct device_info *info, struct launch_settings *s);
+/* Whether the device takes it. kernel: what this kernel is called in the refusal, and the most
+ * work-items that it takes; NULL if nothing is known of it. */
+enum status work_group_check(const struct device_info *info, const uint32_t g[2],
+                             const char *kernel, uint64_t kernel_most, struct error *err);
 /* The value of K_BVH and of k_launch.bvh for a tree; 0 for BVH_AUTO. */
 unsigned bvh_define(enum bvh_kind tree);
 
@@ -111,6 +115,7 @@ struct backend_api {
     const char
         *name; /* "opencl": stable, a key in reports; ids are this name, or begin with it and ':' */
     bool test_only;
+    bool loads_driver; /* somebody else's code runs when its devices are listed */
     bool takes_cache_preference;
     /* upload may keep the buffers' pointers: the front leaves them alone until the next upload or
      * close. */

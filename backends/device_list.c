@@ -1,8 +1,10 @@
 /* Which devices there are, and which one is meant. */
 #include "device.h"
+#include "driver_probe.h"
 #include "split/split.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,15 +61,42 @@ static void problem_found(void *ctx, const char *text)
     l->problems[l->problem_count++] = copy;
 }
 
+/* The APIs that this process has asked for their devices. */
+static atomic_uint asked;
+
+static unsigned api_bit(const struct backend_api *api)
+{
+    for (unsigned i = 0; backend_list[i]; i++)
+        if (backend_list[i] == api)
+            return 1u << i;
+    return 0;
+}
+
 static enum status api_list(const struct backend_api *api, struct listing *l, struct error *err)
 {
     size_t first = l->count;
+    atomic_fetch_or(&asked, api_bit(api));
     enum status st = api->enumerate(device_found, problem_found, l, err);
     if (st == STATUS_OK && l->failed)
         st = error_msg(err, STATUS_MEMORY, "out of memory for the list of devices");
     for (size_t i = first; i < l->count; i++)
         l->devices[i].test_only = api->test_only;
     return st;
+}
+
+/* What an API has, where its driver may be one that ends whoever asks: a list goes on without it.
+ * The probe is for a process that has not asked yet: drivers do not survive a fork. */
+static enum status api_list_safely(const struct backend_api *api, struct listing *l,
+                                   struct error *err)
+{
+    char why[512];
+    if (api->loads_driver && !(atomic_load(&asked) & api_bit(api)) &&
+        !driver_survives(api, why, sizeof why)) {
+        problem_found(l, why);
+        return l->failed ? error_msg(err, STATUS_MEMORY, "out of memory for the list of devices")
+                         : STATUS_OK;
+    }
+    return api_list(api, l, err);
 }
 
 enum status devices_list(struct arena *a, bool with_test_devices, struct device_info **out,
@@ -78,7 +107,7 @@ enum status devices_list(struct arena *a, bool with_test_devices, struct device_
     for (int i = 0; backend_list[i]; i++) {
         if (backend_list[i]->test_only && !with_test_devices)
             continue;
-        enum status st = api_list(backend_list[i], &l, err);
+        enum status st = api_list_safely(backend_list[i], &l, err);
         if (st)
             return st;
     }
@@ -171,7 +200,7 @@ enum status device_find(const char *wanted, struct device_info *out, struct erro
     enum status st = STATUS_OK;
     for (int i = 0; backend_list[i] && st == STATUS_OK; i++)
         if (!backend_list[i]->test_only)
-            st = api_list(backend_list[i], &l, err);
+            st = api_list_safely(backend_list[i], &l, err);
     const struct device_info *match = NULL;
     size_t matches = 0;
     for (size_t i = 0; st == STATUS_OK && i < l.count; i++) {

@@ -1,4 +1,4 @@
-/* The work-group that a device gets where nobody chose one. */
+/* Work-groups: what a device gets where nobody chose one, and what it takes. */
 #include "backend_api.h"
 
 void work_group_default(const struct device_info *info, struct launch_settings *s)
@@ -14,4 +14,24 @@ void work_group_default(const struct device_info *info, struct launch_settings *
         s->work_group[0] = x;
         s->work_group[1] = y;
     }
+}
+
+enum status work_group_check(const struct device_info *info, const uint32_t g[2],
+                             const char *kernel, uint64_t kernel_most, struct error *err)
+{
+    unsigned long long items = (unsigned long long)g[0] * g[1];
+    if (g[0] > info->max_work_group_axis[0] || g[1] > info->max_work_group_axis[1])
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "work-group %ux%u: %s takes at most %u in x and %u in y", g[0], g[1],
+                         info->name, info->max_work_group_axis[0], info->max_work_group_axis[1]);
+    if (kernel && (items > info->max_work_group || items > kernel_most))
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "work-group %ux%u has %llu work-items; %s takes at most %u, %s %llu", g[0],
+                         g[1], items, info->name, info->max_work_group, kernel,
+                         (unsigned long long)kernel_most);
+    if (items > info->max_work_group)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "work-group %ux%u has %llu work-items; %s takes at most %u", g[0], g[1],
+                         items, info->name, info->max_work_group);
+    return STATUS_OK;
 }

@@ -36,7 +36,7 @@ struct vec3 conductor_eval(const struct bsdf *b, struct vec3 wo, struct vec3 wi,
 void conductor_sample(const struct bsdf *b, struct vec3 wo, const double u[3],
                       struct bsdf_sample *out)
 {
-    struct vec3 h = ggx_sample(b->alpha, wo, u[1], u[2]);
+    struct vec3 h = ggx_sample(b->alpha, b->alpha, wo, u[1], u[2]);
     out->wi = reflect(wo, h);
     out->glossy = true;
     if (!(out->wi.z > 0))

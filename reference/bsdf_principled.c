@@ -44,7 +44,7 @@ void principled_sample(const struct bsdf *b, struct vec3 wo, const double u[3],
 {
     out->glossy = u[0] < specular_share(b, wo);
     if (out->glossy)
-        out->wi = reflect(wo, ggx_sample(b->alpha, wo, u[1], u[2]));
+        out->wi = reflect(wo, ggx_sample(b->alpha, b->alpha, wo, u[1], u[2]));
     else
         out->wi = map_cosine(u[1], u[2]);
     if (!(out->wi.z > 0))

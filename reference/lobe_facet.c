@@ -2,6 +2,7 @@
  * "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007; Heitz, JCGT 3(2), 2014 and
  * 7(4), 2018. And their limits without a density. */
 #include "lobe.h"
+#include "microfacet.h"
 
 static double square(double x) { return x * x; }
 
@@ -62,24 +63,10 @@ static double facet_pdf(const struct lobe *l, struct vec3 h)
     return d * dot(l->wo, h) / ((1 + facet_lambda(l, l->wo)) * l->wo.z);
 }
 
-static struct vec3 visible_normal(const struct lobe *l, double u, double v)
-{
-    struct vec3 vh = normalize(vec3(l->ax * l->wo.x, l->ay * l->wo.y, l->wo.z));
-    double length2 = vh.x * vh.x + vh.y * vh.y;
-    struct vec3 T1 = length2 > 0 ? scale(1 / sqrt(length2), vec3(-vh.y, vh.x, 0)) : vec3(1, 0, 0);
-    struct vec3 T2 = cross(vh, T1);
-    double r = sqrt(u), phi = 2 * PI * v;
-    double t1 = r * cos(phi), t2 = r * sin(phi), s = (1 + vh.z) / 2;
-    t2 = (1 - s) * sqrt(fmax(0, 1 - t1 * t1)) + s * t2;
-    double up = sqrt(fmax(0, 1 - t1 * t1 - t2 * t2));
-    struct vec3 n = add(add(scale(t1, T1), scale(t2, T2)), scale(up, vh));
-    return normalize(vec3(l->ax * n.x, l->ay * n.y, fmax(0, n.z)));
-}
-
 static struct vec3 facet_normal(const struct lobe *l, double u, double v)
 {
     if (!l->beckmann)
-        return visible_normal(l, u, v);
+        return ggx_sample(l->ax, l->ay, l->wo, u, v);
     double k = sqrt(-log(1 - u)), phi = 2 * PI * v;
     return normalize(vec3(l->ax * k * cos(phi), l->ay * k * sin(phi), 1));
 }

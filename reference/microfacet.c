@@ -19,9 +19,9 @@ double ggx_g2(double alpha, struct vec3 wo, struct vec3 wi)
     return 1 / (1 + lambda(alpha, wo) + lambda(alpha, wi));
 }
 
-struct vec3 ggx_sample(double alpha, struct vec3 wo, double u, double v)
+struct vec3 ggx_sample(double ax, double ay, struct vec3 wo, double u, double v)
 {
-    struct vec3 vh = normalize(vec3(alpha * wo.x, alpha * wo.y, wo.z));
+    struct vec3 vh = normalize(vec3(ax * wo.x, ay * wo.y, wo.z));
     double length2 = vh.x * vh.x + vh.y * vh.y;
     struct vec3 T1 = length2 > 0 ? scale(1 / sqrt(length2), vec3(-vh.y, vh.x, 0)) : vec3(1, 0, 0);
     struct vec3 T2 = cross(vh, T1);
@@ -30,7 +30,7 @@ struct vec3 ggx_sample(double alpha, struct vec3 wo, double u, double v)
     t2 = (1 - s) * sqrt(fmax(0, 1 - t1 * t1)) + s * t2;
     double up = sqrt(fmax(0, 1 - t1 * t1 - t2 * t2));
     struct vec3 n = add(add(scale(t1, T1), scale(t2, T2)), scale(up, vh));
-    return normalize(vec3(alpha * n.x, alpha * n.y, fmax(0, n.z)));
+    return normalize(vec3(ax * n.x, ay * n.y, fmax(0, n.z)));
 }
 
 double ggx_pdf(double alpha, struct vec3 wo, struct vec3 h)

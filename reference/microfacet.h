@@ -9,9 +9,10 @@ double ggx_d(double alpha, struct vec3 h);
 double ggx_g1(double alpha, struct vec3 w);
 double ggx_g2(double alpha, struct vec3 wo, struct vec3 wi);
 
-/* A microfacet normal among those that wo sees: Heitz, "Sampling the GGX Distribution of Visible
- * Normals", JCGT 7(4), 2018. The density of the direction reflected about it is ggx_pdf. */
-struct vec3 ggx_sample(double alpha, struct vec3 wo, double u, double v);
+/* A microfacet normal among those that wo sees, of roughness ax along x and ay along y: Heitz,
+ * "Sampling the GGX Distribution of Visible Normals", JCGT 7(4), 2018. The density of the direction
+ * reflected about it is ggx_pdf where ax = ay. */
+struct vec3 ggx_sample(double ax, double ay, struct vec3 wo, double u, double v);
 double ggx_pdf(double alpha, struct vec3 wo, struct vec3 h);
 
 static inline struct vec3 reflect(struct vec3 wo, struct vec3 h)

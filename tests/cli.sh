@@ -532,6 +532,29 @@ case_device_faults()
     nothing_in out
 }
 
+case_driver_that_aborts()
+{
+    # A driver that ends whoever asks for its devices: a problem with its last words, and the others are listed.
+    cat >abort.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void loaded(void)
+{
+    fputs("no processors found\n", stderr);
+    abort();
+}
+C
+    cc -shared -fPIC -o abort.so abort.c || exit 77
+    export ISOPHOTE_HIP_LIBRARY=$PWD/abort.so
+    run 0 devices
+    prints "not here: hip: its driver ends the process that asks for devices .SIGABRT.: no processors found"
+    prints "^native"
+    run 0 doctor
+    prints "SIGABRT"
+    run 77 render cornell "${small[@]}" --device nobody -o out/a.pfm
+    says "SIGABRT"
+}
+
 case_two_processes()
 {
     # Two at once on one device, which do not disturb each other: the bits of one alone.

@@ -113,6 +113,7 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
 
 const struct backend_api cuda_api = {
     .name = "cuda",
+    .loads_driver = true,
     .takes_cache_preference = true,
     .code_paths = code_paths,
     .enumerate = cuda_enumerate,

@@ -65,23 +65,14 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
 static enum status group_check(const struct backend *b, const struct program *p,
                                const uint32_t g[2], const uint32_t blocks[2], struct error *err)
 {
-    const struct device_info *d = &b->info;
-    uint64_t items = (uint64_t)g[0] * g[1];
-    if (g[0] > d->max_work_group_axis[0] || g[1] > d->max_work_group_axis[1])
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "work-group %ux%u: %s takes at most %u in x and %u in y", g[0], g[1],
-                         d->name, d->max_work_group_axis[0], d->max_work_group_axis[1]);
-    if (items > d->max_work_group || items > p->threads)
-        return error_msg(
-            err, STATUS_UNSUPPORTED,
-            "work-group %ux%u has %llu work-items; %s takes at most %u, this kernel (%u "
-            "registers) %u",
-            g[0], g[1], (unsigned long long)items, d->name, d->max_work_group, p->registers,
-            p->threads);
+    char kernel[64];
+    snprintf(kernel, sizeof kernel, "this kernel (%u registers)", p->registers);
+    TRY(work_group_check(&b->info, g, kernel, p->threads, err));
     if (blocks[0] > b->max_grid[0] || blocks[1] > b->max_grid[1])
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%ux%u work-groups of %ux%u; %s takes at most %ux%u of them in one launch",
-                         blocks[0], blocks[1], g[0], g[1], d->name, b->max_grid[0], b->max_grid[1]);
+                         blocks[0], blocks[1], g[0], g[1], b->info.name, b->max_grid[0],
+                         b->max_grid[1]);
     return STATUS_OK;
 }
 

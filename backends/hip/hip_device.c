@@ -79,6 +79,7 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
 
 const struct backend_api hip_api = {
     .name = "hip",
+    .loads_driver = true,
     .code_paths = code_paths,
     .enumerate = hip_enumerate,
     .open = hip_open,

@@ -282,6 +282,7 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
 
 const struct backend_api level_zero_api = {
     .name = "level_zero",
+    .loads_driver = true,
     .code_paths = code_paths,
     .enumerate = level_zero_enumerate,
     .open = level_zero_open,

@@ -132,20 +132,11 @@ static enum status arguments_set(struct backend *b, ze_kernel_handle_t k, void *
 enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, const uint32_t g[2],
                                  struct error *err)
 {
-    const struct device_info *d = &b->info;
-    uint64_t items = (uint64_t)g[0] * g[1];
-    if (g[0] > d->max_work_group_axis[0] || g[1] > d->max_work_group_axis[1])
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "work-group %ux%u: %s takes at most %u in x and %u in y", g[0], g[1],
-                         d->name, d->max_work_group_axis[0], d->max_work_group_axis[1]);
-    if (items > d->max_work_group)
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "work-group %ux%u has %llu work-items; %s takes at most %u", g[0], g[1],
-                         (unsigned long long)items, d->name, d->max_work_group);
+    TRY(work_group_check(&b->info, g, NULL, 0, err));
     ze_result_t code = b->ze->KernelSetGroupSize(k, g[0], g[1], 1);
     if (code == ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION)
         return error_msg(err, STATUS_UNSUPPORTED, "work-group %ux%u: %s refuses it", g[0], g[1],
-                         d->name);
+                         b->info.name);
     return code == ZE_RESULT_SUCCESS ? STATUS_OK : ze_error(err, code, "zeKernelSetGroupSize");
 }
 

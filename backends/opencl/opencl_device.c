@@ -283,6 +283,7 @@ static unsigned code_paths(const struct backend *b, enum code_path *fastest)
 
 const struct backend_api opencl_api = {
     .name = "opencl",
+    .loads_driver = true,
     .keeps_host_memory = true,
     .code_paths = code_paths,
     .enumerate = opencl_enumerate,

@@ -43,31 +43,13 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
     return code == CL_SUCCESS ? STATUS_OK : cl_error(err, code, "clWaitForEvents");
 }
 
-static enum status group_check(const struct backend *b, const struct program *p,
-                               const uint32_t g[2], struct error *err)
-{
-    const struct device_info *d = &b->info;
-    size_t most = p->group[ENTRY_RENDER];
-    uint64_t items = (uint64_t)g[0] * g[1];
-    if (g[0] > d->max_work_group_axis[0] || g[1] > d->max_work_group_axis[1])
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "work-group %ux%u: %s takes at most %u in x and %u in y", g[0], g[1],
-                         d->name, d->max_work_group_axis[0], d->max_work_group_axis[1]);
-    if (items > d->max_work_group || items > most)
-        return error_msg(
-            err, STATUS_UNSUPPORTED,
-            "work-group %ux%u has %llu work-items; %s takes at most %u, this kernel %zu", g[0],
-            g[1], (unsigned long long)items, d->name, d->max_work_group, most);
-    return STATUS_OK;
-}
-
 enum status opencl_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
                           const uint32_t work_group[2], struct error *err)
 {
     const struct program *p = NULL;
     enum status s = opencl_program(b, ENTRY_RENDER, &p, err);
     if (s == STATUS_OK)
-        s = group_check(b, p, work_group, err);
+        s = work_group_check(&b->info, work_group, "this kernel", p->group[ENTRY_RENDER], err);
     if (s != STATUS_OK)
         return s;
     struct flight *f = &b->flights[b->next_flight];

@@ -82,6 +82,8 @@ void emit_set(struct emit *e, ir_value v, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 #define EMIT(...) text_printf(&e->body, __VA_ARGS__)
 const char *emit_text(struct emit *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *emit_vtext(struct emit *e, const char *fmt, va_list ap)
+    __attribute__((format(printf, 2, 0)));
 
 /* emit_closure.c, surfaces: closures and their sums; false for other instructions. */
 bool emit_closure(struct emit *e, const struct ir_inst *i);

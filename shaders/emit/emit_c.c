@@ -26,17 +26,25 @@ void *emit_alloc(struct emit *e, size_t count, size_t size)
     return p;
 }
 
-const char *emit_text(struct emit *e, const char *fmt, ...)
+const char *emit_vtext(struct emit *e, const char *fmt, va_list ap)
 {
-    char buf[4096];
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(buf, sizeof buf, fmt, ap);
-    va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof buf)
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    if (n < 0)
         emit_fail(e, STATUS_LIMIT, (struct src_pos){0}, "an expression of the text is too long");
     char *s = emit_alloc(e, (size_t)n + 1, 1);
-    memcpy(s, buf, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, fmt, ap);
+    return s;
+}
+
+const char *emit_text(struct emit *e, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *s = emit_vtext(e, fmt, ap);
+    va_end(ap);
     return s;
 }
 
@@ -166,13 +174,10 @@ void emit_set(struct emit *e, ir_value v, const char *fmt, ...)
 {
     static const char *const types[] = {"af", "ai", "am"};
     va_list ap;
-    char buf[4096];
     va_start(ap, fmt);
-    int n = vsnprintf(buf, sizeof buf, fmt, ap);
+    const char *x = emit_vtext(e, fmt, ap);
     va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof buf)
-        emit_fail(e, STATUS_LIMIT, (struct src_pos){0}, "an expression of the text is too long");
-    EMIT("const %s v%u = %s;\n", types[e->kinds[v]], v, buf);
+    EMIT("const %s v%u = %s;\n", types[e->kinds[v]], v, x);
 }
 
 /* ---- cells ---------------------------------------------------------------------------------- */

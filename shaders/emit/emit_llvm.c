@@ -66,15 +66,12 @@ const char *ll_slot(struct llvm *l, const char *type, uint32_t rows)
 /* %t = text */
 const char *ll_let(struct llvm *l, const char *fmt, ...)
 {
-    char buf[4096];
     va_list ap;
     va_start(ap, fmt);
-    int n = vsnprintf(buf, sizeof buf, fmt, ap);
+    const char *instruction = emit_vtext(&l->e, fmt, ap);
     va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof buf)
-        emit_fail(&l->e, STATUS_LIMIT, (struct src_pos){0}, "an instruction's text is too long");
     const char *name = fresh(l);
-    L("%s = %s\n", name, buf);
+    L("%s = %s\n", name, instruction);
     return name;
 }
 

@@ -120,14 +120,11 @@ __attribute__((format(printf, 2, 3))) static void node_visit(struct node *n, con
 {
     va_list ap;
     struct llvm *l = n->l;
-    char buf[4096];
     va_start(ap, fmt);
-    int length = vsnprintf(buf, sizeof buf, fmt, ap);
+    const char *instruction = emit_vtext(&l->e, fmt, ap);
     va_end(ap);
-    if (length < 0 || (size_t)length >= sizeof buf)
-        emit_fail(&l->e, STATUS_LIMIT, (struct src_pos){0}, "an instruction's text is too long");
     turn_to_walk(l);
-    L("%s\n", buf);
+    L("%s\n", instruction);
     turn_to_walk(l);
 }
 
