@@ -214,6 +214,35 @@ static void html_of_an_empty_store(void **state)
     arena_free(&a);
 }
 
+/* A right picture where it was timed is no conformance: only judged devices show PASS. */
+static void timed_devices_are_not_called_judged(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s;
+    struct run_record run = {.kind = "bench", .started_utc = "2026-01-01T00:00:00Z"};
+    struct device_record d = {.id = "x:0", .name = "X"};
+    struct bench_record b = {.scene = "cornell",
+                             .device = "x:0",
+                             .mode = "fast",
+                             .verdict = VERDICT_PASS,
+                             .samples_per_s = 1e6,
+                             .interval = {9e5, 1.1e6},
+                             .repetitions = 5};
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+    assert_int_equal(store_add_bench(s, run.id, &b, &err), STATUS_OK);
+    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    assert_non_null(strstr(html, "timed only</span>"));
+    assert_non_null(strstr(html, "no conformance case was run on it"));
+    assert_null(strstr(html, ">PASS<"));
+    store_close(s);
+    arena_free(&a);
+}
+
 /* The checker itself must be able to fail. */
 static void checker_sees_faults(void **state)
 {
@@ -392,11 +421,17 @@ static void numbers_read_well(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(checker_sees_faults),     cmocka_unit_test(html_is_one_sound_file),
-        cmocka_unit_test(html_shows_what_matters), cmocka_unit_test(html_plots_the_furnace),
-        cmocka_unit_test(html_of_an_empty_store),  cmocka_unit_test(newest_driver_is_shown),
-        cmocka_unit_test(junit_is_sound),          cmocka_unit_test(csv_is_even),
-        cmocka_unit_test(markdown_escapes),        cmocka_unit_test(escaping),
+        cmocka_unit_test(checker_sees_faults),
+        cmocka_unit_test(html_is_one_sound_file),
+        cmocka_unit_test(html_shows_what_matters),
+        cmocka_unit_test(html_plots_the_furnace),
+        cmocka_unit_test(html_of_an_empty_store),
+        cmocka_unit_test(timed_devices_are_not_called_judged),
+        cmocka_unit_test(newest_driver_is_shown),
+        cmocka_unit_test(junit_is_sound),
+        cmocka_unit_test(csv_is_even),
+        cmocka_unit_test(markdown_escapes),
+        cmocka_unit_test(escaping),
         cmocka_unit_test(numbers_read_well),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
