@@ -312,6 +312,7 @@ static enum status material_make(struct maker *m, uint32_t material)
             outputs[n++] = shading->drive[i];
     const struct asl_lower_options o = {.level = 2,
                                         .bake = m->bake,
+                                        .bake_keeps_bits = true,
                                         .bake_strings = true,
                                         .outputs = outputs,
                                         .entry_layers = shading->entry_layers};

@@ -104,16 +104,17 @@ static void parameters_stay_out_of_the_text(void **state)
     scene_free(t);
 }
 
-/* A parameter that decides what runs: read from a buffer and folded by the compiler, the same bits.
- */
+/* Parameters that decide what runs, and that functions with a bound take: read from a buffer and
+ * made constants, the same bits. */
 static void baked_parameters_give_the_same_bits(void **state)
 {
     (void)state;
     static const char pattern[] =
         "{\"type\": \"shader\", \"parameters\": {\"k\": 3, \"tint\": [0.3, 0.6, 0.9]}, \"source\": "
         "\"surface p(int k = 1, color tint = 1) { color c = 0; for (int i = 0; i < k; i++) "
-        "c += tint * noise(P * (7.3 + i)); if (k > 2) c = sqrt(c); Ci = c * diffuse(N) "
-        "+ 0.1 * emission(); }\"}";
+        "c += tint * noise(P * (7.3 + i)); if (k > 2) c = sqrt(c); for (int i = 0; i < 9; i++) "
+        "c *= sin(tint * k) + exp(tint) + pow(tint, 0.3 * k) + log2(tint * (k + 4)); "
+        "Ci = c * 0.001 * diffuse(N) + 0.1 * sin(0.1 * k) * emission(); }\"}";
     struct error err = {0};
     struct scene *s = wall(pattern, GLOW("0.3"));
     struct film film[2] = {0};

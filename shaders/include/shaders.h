@@ -317,6 +317,9 @@ struct asl_lower_options {
      * so that a changed one needs no lowering. */
     bool bake;
     bool bake_strings; /* only those of type string */
+    /* With bake: the bits are those of the code that reads the same values, on every engine: calls
+     * that engines may round differently (the ulp column) are not made constants of them. */
+    bool bake_keeps_bits;
     /* What will be asked for after runs: "Cout", "layer.Cout", "Ci" ...; ends with NULL. NULL:
      * every output parameter of every layer that runs and every global variable. */
     const char *const *outputs;

@@ -481,10 +481,22 @@ static void make_group(struct lower *l)
     list_structs(l);
 }
 
+/* What the values of the group leave of code that reads them. */
+static enum status bake(struct asl_code *code, const struct asl_group *g,
+                        const struct asl_lower_options *opt, struct error *err)
+{
+    union asl_slot *values = ARENA_ARRAY(code->arena, union asl_slot, code->arg_count + 1);
+    if (!values)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    asl_code_args_fill(code, g, values);
+    return opt_run(code, opt, values, err);
+}
+
 enum status asl_lower(struct arena *a, const struct asl_group *g,
                       const struct asl_lower_options *opt, struct asl_code **out, struct error *err)
 {
-    static const struct asl_lower_options none = {0};
+    struct asl_lower_options own = opt ? *opt : (struct asl_lower_options){0};
+    own.bake = own.bake && !own.bake_keeps_bits;
     if (!g->finished)
         return error_msg(err, STATUS_ARG, "the group is not finished");
     struct lower *l = calloc(1, sizeof *l);
@@ -495,7 +507,7 @@ enum status asl_lower(struct arena *a, const struct asl_group *g,
     }
     code->arena = a;
     code->name = g->name;
-    l->opt = opt ? opt : &none;
+    l->opt = &own;
     l->group = g;
     l->stack = __builtin_frame_address(0);
     l->b = (struct ir_builder){.arena = a, .code = code, .err = err};
@@ -511,9 +523,11 @@ enum status asl_lower(struct arena *a, const struct asl_group *g,
     witness_ir(l->b.witness, s == STATUS_OK ? code : NULL);
     free(l);
     if (s == STATUS_OK)
-        s = opt_run(code, opt ? opt : &none, err);
-    if (s == STATUS_OK && opt && opt->fault)
-        s = asl_code_break(code, opt->fault, err);
+        s = opt_run(code, &own, NULL, err);
+    if (s == STATUS_OK && opt && opt->bake && !own.bake)
+        s = bake(code, g, &own, err);
+    if (s == STATUS_OK && own.fault)
+        s = asl_code_break(code, own.fault, err);
     if (s == STATUS_OK)
         *out = code;
     return s;

@@ -183,13 +183,15 @@ static void free_tables(struct opt *o)
         asl_context_close(&o->fold);
 }
 
-enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt, struct error *err)
+enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
+                    const union asl_slot *values, struct error *err)
 {
     struct opt *o = calloc(1, sizeof *o);
     if (!o)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     o->code = code;
     o->options = opt;
+    o->values = values;
     o->witness = opt->witness;
     o->b = (struct ir_builder){.arena = code->arena, .code = code, .err = err, .max_ops = 1u << 30};
     o->b.witness = opt->witness;
@@ -197,9 +199,11 @@ enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt, 
     if (setjmp(o->b.fail)) {
         s = o->b.status;
     } else {
-        code->before = IR_ARRAY(&o->b, struct asl_code_counts, code->layer_count);
+        if (!values) { /* else it was counted as lowered */
+            code->before = IR_ARRAY(&o->b, struct asl_code_counts, code->layer_count);
+            count(o, code->before);
+        }
         code->after = IR_ARRAY(&o->b, struct asl_code_counts, code->layer_count);
-        count(o, code->before);
         rounds(o);
         count(o, code->after);
     }

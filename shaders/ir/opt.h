@@ -24,6 +24,7 @@ struct opt {
     const struct asl_lower_options *options;
     uint32_t index; /* of the layer */
     bool changed;
+    const union asl_slot *values; /* of the argument area, which become constants; NULL: none do */
     struct text *witness;
 
     /* by value */
@@ -58,8 +59,10 @@ struct opt {
     bool fold_ready, fold_said;
 };
 
-/* Optimises in place, as the options say. */
-enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt, struct error *err);
+/* Optimises in place, as the options say. values: NULL, or those of the argument area, which become
+ * constants; calls that engines may round differently are then left to the engines. */
+enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
+                    const union asl_slot *values, struct error *err);
 
 /* ---- opt_forward.c, opt_fold.c, opt_dead.c: one pass over a layer -------------------------------
  */

@@ -245,6 +245,11 @@ ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule)
         *rule = "closure";
         return simplify_closure(o, i);
     }
+    if (i->op == IR_ARG && o->values) {
+        *rule = "argument";
+        return ir_const(&o->b, (enum ir_type)o->b.layer->types[i->result],
+                        o->values[i->u.number]);
+    }
     if (i->operand_count && all_constant(o, i)) {
         *rule = "fold";
         return fold(o, i);
@@ -288,6 +293,14 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
     ((struct opt *)ctx)->fold_said = true;
 }
 
+/* Does every engine give the interpreter's bits? */
+static bool keeps_bits(const struct ir_call *c)
+{
+    if (c->type.base == ASL_STRING || c->type.base == ASL_INT)
+        return true;
+    return c->callee < BI_COUNT && strcmp(asl_builtin_at(c->callee)->ulp, "0") == 0;
+}
+
 /* A function of its operands alone: nothing of the renderer, no memory. */
 static bool foldable(struct opt *o, const struct ir_inst *i)
 {
@@ -302,7 +315,7 @@ static bool foldable(struct opt *o, const struct ir_inst *i)
     for (uint32_t k = 0; k < c->arg_count; k++)
         if (c->args[k].type.base == ASL_CLOSURE)
             return false;
-    if (!all_constant(o, i))
+    if (!all_constant(o, i) || (o->values && !keeps_bits(c)))
         return false;
     return ir_call_effect((const struct ir_inst *const *)o->defs, i) != IR_EFFECT_ORDER;
 }
