@@ -50,7 +50,8 @@ static const char usage[] =
     "  -D NAME[=TEXT]            define a macro\n"
     "  --json                    one JSON document on standard output\n"
     "  --help                    this text\n"
-    "Of testshade, taken and without effect: -v, --oslquery, --groupoutputs, --shadeimage, "
+    "Of testshade, taken and without effect: -v, --debug, --debugnan, --debuguninit, --inbuffer,\n"
+    "--oslquery, --profile, --raytype_opt, --warmup, --groupoutputs, --shadeimage, "
     "--noshadeimage,\n"
     "--no-output-placement, --options TEXT, --texoptions TEXT, --llvm_opt N\n\n"
     "examples:\n"
@@ -311,6 +312,13 @@ static const struct switch_option known[] = {
     {"options", 1},
     {"texoptions", 1},
     {"llvm_opt", 1},
+    {"raytype_opt", 0},
+    {"debug", 0},
+    {"warmup", 0},
+    {"profile", 0},
+    {"debugnan", 0},
+    {"debuguninit", 0},
+    {"inbuffer", 0},
 };
 
 static int apply(struct command *s, const char *opt, const char *name, char **v, struct error *err)

@@ -8,6 +8,7 @@
 
 /* Deeper trees are refused with an error: every stage walks trees by recursion. */
 #define ASL_MAX_DEPTH 900
+#define ASL_MAX_ARRAY 16777216 /* elements of one array */
 
 /* ---- sources and places --------------------------------------------------------------------- */
 
@@ -28,6 +29,12 @@ struct asl_loc {
 
 /* ---- one compile ---------------------------------------------------------------------------- */
 
+struct asl_quiet {
+    const struct asl_source *src;
+    uint32_t line;
+    struct asl_quiet *next;
+};
+
 struct asl_compile {
     struct arena *arena;
     const struct asl_options *opt;
@@ -38,6 +45,8 @@ struct asl_compile {
     size_t used, max_bytes;
     const char *shown_at; /* last place of an error, so that one place complains once */
     uint32_t shown_line, shown_col;
+    struct asl_quiet *quiet; /* lines that #pragma osl nowarn covers */
+    const struct asl_length *lengths;
 };
 
 /* Zeroed memory of the compile; does not return when there is none. */
@@ -55,8 +64,11 @@ _Noreturn void asl_fail(struct asl_compile *c, enum status s, struct asl_loc at,
 
 void asl_error(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
+/* False: #pragma osl nowarn covers the place, nothing is said. */
+bool asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* No warnings of the line that follows `at`. */
+void asl_warn_off(struct asl_compile *c, struct asl_loc at);
 void asl_note(struct asl_compile *c, struct asl_loc at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 struct src_pos asl_pos(struct asl_loc at);
@@ -361,6 +373,7 @@ struct asl_top { /* a file in order, for dumps */
 
 struct asl_program {
     const char *file;
+    struct asl_tokens tokens;    /* what it was parsed from */
     struct asl_symbol **symbols; /* by index; one layer stores one place for each */
     size_t symbol_count;
     struct asl_top *tops;
@@ -369,6 +382,17 @@ struct asl_program {
 };
 
 /* ---- stages --------------------------------------------------------------------------------- */
+
+/* The length that a group gives a parameter T x[] of a shader. */
+struct asl_length {
+    const char *shader, *param;
+    int32_t length;
+    const struct asl_length *next;
+};
+/* The program once more, with these lengths; it lives in the arena. */
+enum status asl_program_resize(struct arena *a, const struct asl_program *p,
+                               const struct asl_length *lengths, const struct asl_program **out,
+                               struct error *err);
 
 struct asl_program *asl_parse(struct asl_compile *c, const struct asl_tokens *t);
 void asl_check(struct asl_compile *c, struct asl_program *p);

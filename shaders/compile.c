@@ -14,6 +14,18 @@ static struct asl_loc end_of(const struct asl_source *src)
     return at;
 }
 
+static void parse_and_check(struct asl_compile *c, const struct asl_tokens *tokens,
+                            const struct asl_program **out)
+{
+    struct asl_program *p = asl_parse(c, tokens);
+    p->tokens = *tokens;
+    asl_check(c, p);
+    if (c->diags->errors == 0) {
+        asl_mark_derivs(c, p);
+        *out = p;
+    }
+}
+
 /* The stages; comes back here with a status when memory runs out. */
 static enum status run_stages(struct asl_compile *c, const char *file, const char *text,
                               size_t size, struct asl_tokens *tokens,
@@ -28,16 +40,19 @@ static enum status run_stages(struct asl_compile *c, const char *file, const cha
     if (length < size)
         asl_error(c, end_of(src), "is this a text file?", "a character 0");
     asl_preprocess_file(c, src, tokens);
-    if (out) {
-        struct asl_program *p = asl_parse(c, tokens);
-        asl_check(c, p);
-        if (c->diags->errors == 0) {
-            asl_mark_derivs(c, p);
-            *out = p;
-        }
-    }
+    if (out)
+        parse_and_check(c, tokens, out);
     asl_diags_sort(c);
     return STATUS_OK;
+}
+
+static enum status first_error(const struct asl_diags *diags, struct error *err)
+{
+    const struct asl_diag *d = diags->first;
+    while (d && d->severity != ASL_ERROR)
+        d = d->next;
+    return error_set(err, STATUS_TYPE, d ? d->pos : (struct src_pos){0}, "%s",
+                     d ? d->text : "errors");
 }
 
 static enum status run(struct arena *a, const char *file, const char *text, size_t size,
@@ -51,13 +66,25 @@ static enum status run(struct arena *a, const char *file, const char *text, size
     enum status s = text ? STATUS_OK : file_read(a, file, (size_t)256 << 20, &data, &size, err);
     if (s == STATUS_OK)
         s = run_stages(&c, file, text ? text : data, size, tokens, out);
-    if (s != STATUS_OK || diags->errors == 0)
-        return s;
-    const struct asl_diag *d = diags->first;
-    while (d && d->severity != ASL_ERROR)
-        d = d->next;
-    return error_set(err, STATUS_TYPE, d ? d->pos : (struct src_pos){0}, "%s",
-                     d ? d->text : "errors");
+    return s != STATUS_OK || diags->errors == 0 ? s : first_error(diags, err);
+}
+
+enum status asl_program_resize(struct arena *a, const struct asl_program *p,
+                               const struct asl_length *lengths, const struct asl_program **out,
+                               struct error *err)
+{
+    static const struct asl_options none = {0};
+    struct asl_diags diags = {0};
+    struct asl_compile c = {.arena = a,
+                            .opt = &none,
+                            .diags = &diags,
+                            .err = err,
+                            .max_bytes = (size_t)1 << 30,
+                            .lengths = lengths};
+    if (setjmp(c.fail))
+        return c.fail_status;
+    parse_and_check(&c, &p->tokens, out);
+    return diags.errors == 0 ? STATUS_OK : first_error(&diags, err);
 }
 
 enum status asl_compile(struct arena *a, const char *file, const char *text, size_t size,

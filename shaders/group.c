@@ -183,21 +183,139 @@ static bool settable(struct asl_type have, struct asl_type want, bool guessed, c
     return count_numbers(value, &whole) > 0 && want.base != ASL_CLOSURE && want.base != ASL_STRUCT;
 }
 
+/* One step into a value: ".field" or "[2]" at *text. False: there is no such part. */
+static bool step_into(const char **text, struct asl_type *type, uint32_t *slot)
+{
+    const char *p = *text;
+    if (*p == '[') {
+        char *end;
+        long i = strtol(p + 1, &end, 10);
+        long limit = type->array > 0 ? type->array : asl_is_triple(*type) ? 3 : 0;
+        if (end == p + 1 || *end != ']' || i < 0 || i >= limit)
+            return false;
+        *type = type->array ? asl_element_type(*type) : asl_type_of(ASL_FLOAT);
+        *slot += (uint32_t)i * (uint32_t)asl_type_slots(*type);
+        *text = end + 1;
+        return true;
+    }
+    size_t n = strcspn(p + 1, ".[");
+    if (*p != '.' || type->array || type->base != ASL_STRUCT)
+        return false;
+    for (size_t f = 0; f < type->st->field_count; f++) {
+        const struct asl_field *field = &type->st->fields[f];
+        if (strlen(field->name) == n && strncmp(field->name, p + 1, n) == 0) {
+            *slot += field->offset;
+            *type = field->type;
+            *text = p + 1 + n;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What "name", "name[2]", "name.field", "name.field[1]" mean: the parameter, and where in its value
+ * what is named begins, and its type. */
+static enum status find_end(const struct asl_shader *s, const char *layer, const char *text,
+                            size_t *param, uint32_t *slot, struct asl_type *type, struct error *err)
+{
+    char name[256];
+    size_t n = strcspn(text, ".[");
+    *slot = 0;
+    if (n >= sizeof name)
+        return error_msg(err, STATUS_MISSING, "layer '%s' has no parameter '%.60s...'", layer,
+                         text);
+    memcpy(name, text, n);
+    name[n] = 0;
+    long i = asl_shader_param(s, name);
+    if (i < 0)
+        return error_msg(err, STATUS_MISSING, "layer '%s' has no parameter '%s'", layer, name);
+    *param = (size_t)i;
+    *type = s->info.params[i].type;
+    for (const char *p = text + n; *p;)
+        if (!step_into(&p, type, slot))
+            return error_msg(err, STATUS_RANGE, "'%s' of layer '%s' has no part '%s'", name, layer,
+                             p);
+    return STATUS_OK;
+}
+
+/* Gives the parameter T x[] of a layer another length: the shader is checked anew. */
+static enum status resize(struct asl_group *g, struct asl_layer *l, size_t param, size_t length,
+                          struct error *err)
+{
+    const struct asl_param *p = &l->shader->info.params[param];
+    if (!p->any_length || length == (size_t)p->type.array || length == 0 ||
+        length > ASL_MAX_ARRAY || g->finished)
+        return STATUS_OK;
+    struct asl_length *k = ARENA_NEW(g->arena, struct asl_length);
+    if (!k)
+        return no_memory(err);
+    *k = (struct asl_length){
+        .shader = l->shader->info.name, .param = p->name, .length = (int32_t)length};
+    k->next = l->lengths;
+    const struct asl_program *program;
+    enum status s = asl_program_resize(g->arena, l->program, k, &program, err);
+    if (s != STATUS_OK)
+        return s;
+    l->lengths = k;
+    l->program = program;
+    for (size_t i = 0; i < program->shader_count; i++)
+        if (strcmp(program->shaders[i]->info.name, l->shader->info.name) == 0) {
+            l->shader = program->shaders[i];
+            break;
+        }
+    return STATUS_OK;
+}
+
+/* How many elements of an array the text holds. */
+static size_t count_elements(struct arena *a, struct asl_type array, const char *text)
+{
+    bool whole;
+    struct asl_type one = asl_element_type(array);
+    if (one.base != ASL_STRING)
+        return count_numbers(text, &whole) / asl_type_slots(one);
+    size_t n = 0;
+    for (const char *p = text; *(p += strspn(p, " \t\n,")); n++)
+        if (!next_string(a, &p, false))
+            break;
+    return n;
+}
+
+/* The values that a part of a parameter is written into: what is set, or a copy of the default. */
+static enum status values_of(struct asl_group *g, struct asl_layer *l, size_t param,
+                             union asl_slot **out, struct error *err)
+{
+    const struct asl_param *p = &l->shader->info.params[param];
+    size_t n = asl_type_slots(p->type);
+    const union asl_slot *from = l->values[param] ? l->values[param] : p->default_value;
+    if (!from)
+        return error_msg(err, STATUS_TYPE,
+                         "the default of '%s' is computed: set it as a whole, not by its parts",
+                         p->name);
+    *out = ARENA_ARRAY(g->arena, union asl_slot, n);
+    if (!*out)
+        return no_memory(err);
+    memcpy(*out, from, n * sizeof **out);
+    return STATUS_OK;
+}
+
+/* Sets the parameter, or the part of it, that p names: "x", "x[1]", "st.field". */
 static enum status set_param(struct asl_group *g, struct asl_layer *l, const struct asl_pending *p,
                              struct text *warnings, bool strict, struct error *err)
 {
-    long i = asl_shader_param(l->shader, p->name);
-    if (i < 0) {
-        if (strict)
-            return error_msg(err, STATUS_MISSING, "shader '%s' has no parameter '%s'",
-                             l->shader->info.name, p->name);
+    size_t i;
+    uint32_t slot;
+    struct asl_type want;
+    enum status s = find_end(l->shader, l->name, p->name, &i, &slot, &want, err);
+    if (s != STATUS_OK && strict)
+        return s;
+    if (s != STATUS_OK) {
         if (warnings)
             text_printf(warnings, "shader '%s' has no parameter '%s': the value is not used\n",
                         l->shader->info.name, p->name);
+        *err = (struct error){0};
         return STATUS_OK;
     }
-    struct asl_type want = l->shader->info.params[i].type;
-    bool guessed = p->type.base == ASL_UNKNOWN;
+    bool guessed = p->type.base == ASL_UNKNOWN, whole = !strpbrk(p->name, ".[");
     struct asl_type have = guessed ? guess_type(p->value) : p->type;
     if (!settable(have, want, guessed, p->value)) {
         char a[ASL_TYPE_TEXT_SIZE], b[ASL_TYPE_TEXT_SIZE];
@@ -206,7 +324,21 @@ static enum status set_param(struct asl_group *g, struct asl_layer *l, const str
                          p->name, l->shader->info.name, asl_type_text(want, a, sizeof a),
                          asl_type_text(have, b, sizeof b), p->value);
     }
-    return parse_value(g->arena, p->name, want, p->value, &l->values[i], err);
+    if (whole && want.array > 0 && want.base != ASL_STRUCT) {
+        s = resize(g, l, i, count_elements(g->arena, want, p->value), err);
+        want = l->shader->info.params[i].type;
+    }
+    union asl_slot *values = NULL, *all = NULL;
+    if (s == STATUS_OK)
+        s = parse_value(g->arena, p->name, want, p->value, &values, err);
+    if (s == STATUS_OK && !whole)
+        s = values_of(g, l, i, &all, err);
+    if (s != STATUS_OK)
+        return s;
+    if (all)
+        memcpy(all + slot, values, asl_type_slots(want) * sizeof *values);
+    l->values[i] = all ? all : values;
+    return STATUS_OK;
 }
 
 enum status asl_group_param(struct asl_group *g, const struct asl_type *type, const char *name,
@@ -277,7 +409,7 @@ enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, co
         enum status st = set_param(g, l, i, warnings, false, err);
         if (st != STATUS_OK)
             return st;
-        long at = asl_shader_param(s, i->name);
+        long at = asl_shader_param(l->shader, i->name);
         if (at >= 0 && i->lockgeom >= 0)
             l->lockgeom[at] = i->lockgeom;
     }
@@ -299,46 +431,30 @@ enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, co
 
 /* ---- connections ---------------------------------------------------------------------------- */
 
-/* "name", "name[2]": the parameter, its element or -1, and the type of what is named. */
-static enum status find_end(const struct asl_layer *l, const char *text, long *param,
-                            int32_t *element, struct asl_type *type, struct error *err)
+/* Structs of two programs are one type when their fields are, in order and by name. */
+static bool same_layout(struct asl_type a, struct asl_type b)
 {
-    char name[256];
-    size_t n = strcspn(text, "[");
-    *element = -1;
-    if (n >= sizeof name)
-        return error_msg(err, STATUS_MISSING, "layer '%s' has no parameter '%.60s...'", l->name,
-                         text);
-    memcpy(name, text, n);
-    name[n] = 0;
-    *param = asl_shader_param(l->shader, name);
-    if (*param < 0)
-        return error_msg(err, STATUS_MISSING, "layer '%s' has no parameter '%s'", l->name, name);
-    *type = l->shader->info.params[*param].type;
-    if (!text[n])
-        return STATUS_OK;
-    char *end;
-    long i = strtol(text + n + 1, &end, 10);
-    long limit = type->array > 0 ? type->array : asl_is_triple(*type) ? 3 : 0;
-    if (strcmp(end, "]") != 0 || i < 0 || i >= limit)
-        return error_msg(err, STATUS_RANGE, "'%s' of layer '%s' has no element '%s'", name, l->name,
-                         text + n);
-    *element = (int32_t)i;
-    *type = type->array ? asl_element_type(*type) : asl_type_of(ASL_FLOAT);
-    return STATUS_OK;
+    if (a.base != ASL_STRUCT || b.base != ASL_STRUCT || a.array != b.array)
+        return asl_same_type(a, b);
+    bool same = a.st->field_count == b.st->field_count;
+    for (size_t i = 0; same && i < a.st->field_count; i++)
+        same = strcmp(a.st->fields[i].name, b.st->fields[i].name) == 0 &&
+               same_layout(a.st->fields[i].type, b.st->fields[i].type);
+    return same;
 }
 
 static bool connectable(struct asl_type from, struct asl_type to)
 {
-    if (from.array || to.array)
-        return asl_same_type(from, to);
+    if (from.array || to.array || from.base == ASL_STRUCT)
+        return same_layout(from, to);
     return asl_converts(from, to, NULL) && to.base != ASL_MATRIX ? true : asl_same_type(from, to);
 }
 
 enum status asl_group_connect(struct asl_group *g, const char *from_layer, const char *from_param,
                               const char *to_layer, const char *to_param, struct error *err)
 {
-    long a = asl_group_find(g, from_layer), b = asl_group_find(g, to_layer), p = -1, q = -1;
+    long a = asl_group_find(g, from_layer), b = asl_group_find(g, to_layer);
+    size_t p, q;
     if (a < 0 || b < 0)
         return error_msg(err, STATUS_MISSING, "there is no layer '%s'",
                          a < 0 ? from_layer : to_layer);
@@ -350,9 +466,15 @@ enum status asl_group_connect(struct asl_group *g, const char *from_layer, const
     struct asl_connection *k = ARENA_NEW(g->arena, struct asl_connection);
     if (!k)
         return no_memory(err);
-    enum status s = find_end(from, from_param, &p, &k->from_element, &k->from_type, err);
+    enum status s =
+        find_end(from->shader, from_layer, from_param, &p, &k->from_slot, &k->from_type, err);
     if (s == STATUS_OK)
-        s = find_end(to, to_param, &q, &k->to_element, &k->to_type, err);
+        s = find_end(to->shader, to_layer, to_param, &q, &k->to_slot, &k->to_type, err);
+    k->to_whole = !strpbrk(to_param, ".[");
+    if (s == STATUS_OK && k->to_whole && k->from_type.array > 0 && k->to_type.array > 0) {
+        s = resize(g, to, q, (size_t)k->from_type.array, err);
+        k->to_type = to->shader->info.params[q].type;
+    }
     if (s != STATUS_OK)
         return s;
     if (!from->shader->info.params[p].output)
@@ -364,9 +486,11 @@ enum status asl_group_connect(struct asl_group *g, const char *from_layer, const
                          asl_type_text(k->from_type, x, sizeof x), from_layer, from_param,
                          asl_type_text(k->to_type, y, sizeof y), to_layer, to_param);
     }
+    if (k->to_type.base == ASL_STRUCT)
+        k->to_type = k->from_type; /* as copies know them */
     k->from_layer = (size_t)a;
-    k->from_param = (size_t)p;
-    k->to_param = (size_t)q;
+    k->from_param = p;
+    k->to_param = q;
     from->used_downstream[p] = true;
     to->connected[q] = true;
     struct asl_connection **tail = &to->connections;
@@ -538,12 +662,12 @@ enum status asl_group_parse(struct asl_group *g, const char *file, const char *t
                 break;
             }
             memcpy(shader, r->word, strlen(r->word) + 1);
-            if (!word(r) || end_of_command(r)) {
-                s = bad(r, err, "a layer's name");
-                break;
-            }
             const struct asl_program *p = find(ctx, shader, err);
-            s = p ? asl_group_layer(g, p, NULL, r->word, warnings, err) : STATUS_MISSING;
+            bool named = word(r) && !end_of_command(r);
+            s = p ? asl_group_layer(g, p, NULL, named ? r->word : NULL, warnings, err)
+                  : STATUS_MISSING;
+            if (!named)
+                continue;
         } else if (strcmp(r->word, "connect") == 0) {
             s = parse_connect(g, r, err);
         } else {

@@ -6,8 +6,8 @@
 
 struct asl_connection {
     size_t from_layer, from_param, to_param;
-    int32_t from_element,
-        to_element; /* -1: the whole value; else an array's element or a component */
+    uint32_t from_slot, to_slot; /* where what is named begins in the parameter's value */
+    bool to_whole;               /* the whole parameter: no field, element or component of it */
     struct asl_type from_type, to_type;
     struct asl_connection *next;
 };
@@ -20,6 +20,8 @@ struct asl_layer {
     bool *connected, *used_downstream, *lockgeom;
     struct asl_connection *connections; /* into this layer */
     uint8_t mode;
+    const struct asl_length
+        *lengths; /* of parameters T x[] that are not as long as their default */
 };
 
 struct asl_pending {

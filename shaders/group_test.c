@@ -223,6 +223,71 @@ static const struct asl_program *find(void *ctx, const char *name, struct error 
     return NULL;
 }
 
+/* Fields of structs are connected and set one by one; structs of two programs are one type when
+ * they look alike. */
+static void parts_of_structs(void **state)
+{
+    (void)state;
+    struct net n;
+    struct error err = {0};
+    begin(&n);
+    layer(&n, "a",
+          "struct in { float s; color c[2]; }; struct out { int k; in i; };\n"
+          "shader a(output out o = { 1, { 2, { color(3), color(4) } } })"
+          "{ o.k = 10; o.i.s = u; o.i.c[1] = color(5, 6, 7); }");
+    param(&n, "q.i.s", "2.5");
+    param(&n, "q.i.c[1]", "1,2,3");
+    param(&n, "r.c[0][2]", "9");
+    layer(&n, "b",
+          "struct in { float s; color c[2]; }; struct out { int k; in i; };\n"
+          "shader b(out p = { 0, { 0, { 0, 0 } } }, out q = { 1, { 2, { 3, 4 } } }, "
+          "in r = { 20, { 21, 22 } }, output float y[8] = { 0 })"
+          "{ y[0] = p.k + p.i.c[1][2]; y[1] = q.i.s; y[2] = q.k; y[3] = q.i.c[1][0];"
+          "  y[4] = r.s; y[5] = r.c[0][1]; y[6] = r.c[1][2]; y[7] = r.c[0][2]; }");
+    join(&n, "a", "o", "b", "p");
+    join(&n, "a", "o.k", "b", "q.k");
+    join(&n, "a", "o.i.s", "b", "r.s");
+    join(&n, "a", "o.i.c[1][2]", "b", "r.c[1][2]");
+    join(&n, "a", "o.i.c[1]", "b", "q.i.c[1]");
+    run(&n, 0.75f, 0);
+    static const float want[8] = {17, 2.5f, 10, 5, 0.75f, 21, 7, 9};
+    for (size_t i = 0; i < 8; i++)
+        expect(&n, "b.y", i, want[i]);
+    assert_int_not_equal(asl_group_connect(n.g, "a", "o.i.x", "b", "r.s", &err), STATUS_OK);
+    assert_non_null(strstr(err.msg, "has no part '.x'"));
+    assert_int_not_equal(asl_group_connect(n.g, "a", "o.i", "b", "q", &err), STATUS_OK);
+    assert_non_null(strstr(err.msg, "cannot connect"));
+    end(&n);
+}
+
+/* A parameter T x[] is as long as the group makes it, by a value or by a connection. */
+static void arrays_of_any_length(void **state)
+{
+    (void)state;
+    struct net n;
+    struct error err = {0};
+    struct asl_type floats = {.base = ASL_FLOAT, .array = -1};
+    begin(&n);
+    layer(&n, "a", "shader a(output float o[4] = { 1, 2, 3, 4 }) { o[3] = u; }");
+    assert_int_equal(asl_group_param(n.g, &floats, "p", "5 6 7", &err), STATUS_OK);
+    param(&n, "s", "one two");
+    param(&n, "f", "8,9");
+    layer(
+        &n, "b",
+        "float sum(float x[]) { float t = 0; for (int i = 0; i < arraylength(x); i++) t += x[i];"
+        " return t; }\n"
+        "shader b(float p[] = { 0 }, float q[] = { 1, 1, 1, 1, 1 }, color r[] = { 3, 4 }, "
+        "string s[] = { \"\" }, float f[3] = { 0, 0, 0 }, output float y[7] = { 0 })"
+        "{ y[0] = sum(p); y[1] = arraylength(p); y[2] = sum(q); y[3] = arraylength(q);"
+        "  y[4] = arraylength(r); y[5] = arraylength(s) + strlen(s[1]); y[6] = arraylength(f); }");
+    join(&n, "a", "o", "b", "q");
+    run(&n, 10, 0);
+    static const float want[7] = {18, 3, 16, 4, 2, 5, 3};
+    for (size_t i = 0; i < 7; i++)
+        expect(&n, "b.y", i, want[i]);
+    end(&n);
+}
+
 static void text_form(void **state)
 {
     (void)state;
@@ -241,10 +306,17 @@ static void text_form(void **state)
     assert_int_equal(asl_group_layers(n.g), 2);
     assert_string_equal(asl_group_layer_name(n.g, 1), "second");
     end(&n);
+    begin(&n);
+    assert_int_equal(
+        asl_group_parse(n.g, "net", "shader a ; shader b second;", find, &n, NULL, &err),
+        STATUS_OK);
+    assert_int_equal(asl_group_layers(n.g), 2);
+    assert_string_equal(asl_group_layer_name(n.g, 1), "second");
+    end(&n);
     static const struct {
         const char *text, *expected;
     } bad[] = {
-        {"shader a ;", "a layer's name"},
+        {"shader ;", "a shader's name"},
         {"shader nosuch l ;", "no shader 'nosuch'"},
         {"param flaot x 1 ;", "'flaot' is no type"},
         {"shader a l ; shader a l ;", "two layers are named 'l'"},
@@ -253,7 +325,7 @@ static void text_form(void **state)
         {"shader a l ; shader b m ; connect m.y l.k ;", "must stand before"},
         {"shader a l ; shader b m ; connect l.k m.x ;", "is not an output"},
         {"shader a l ; shader b m ; connect l.c m.x ;", "cannot connect color"},
-        {"shader a l ; shader b m ; connect l.c[3] m.x ;", "has no element"},
+        {"shader a l ; shader b m ; connect l.c[3] m.x ;", "has no part '[3]'"},
         {"param float k abc ; shader a l ;", "expected a value of type float"},
         {"param string k abc ; shader a l ;", "it cannot be set to string"},
         {"bogus ;", "expected 'param', 'shader' or 'connect'"},
@@ -422,6 +494,8 @@ int main(void)
         cmocka_unit_test(a_layer_runs_once),
         cmocka_unit_test(values_convert),
         cmocka_unit_test(derivatives_cross_connections),
+        cmocka_unit_test(parts_of_structs),
+        cmocka_unit_test(arrays_of_any_length),
         cmocka_unit_test(text_form),
         cmocka_unit_test(messages_pass),
         cmocka_unit_test(exit_ends_one_layer),

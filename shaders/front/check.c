@@ -45,6 +45,14 @@ struct asl_function *asl_lookup_function(const struct asl_checker *k, const char
     return b ? b->function : NULL;
 }
 
+bool asl_hides_function(const struct asl_checker *k, const char *name)
+{
+    for (struct asl_binding *b = k->buckets[bucket_of(name)]; b; b = b->hidden)
+        if (strcmp(b->name, name) == 0)
+            return b->symbol != NULL;
+    return false;
+}
+
 static void bind(struct asl_checker *k, const char *name, struct asl_symbol *s,
                  struct asl_function *f)
 {
@@ -311,9 +319,10 @@ void asl_check_function(struct asl_checker *k, struct asl_function *f)
     f->next_overload = old ? old->function : NULL;
     for (const struct asl_binding *b = old; b && b->scope == k->scope; b = b->hidden)
         if (b->function && strcmp(b->name, f->name) == 0 && asl_same_signature(b->function, f)) {
-            asl_warn(k->c, f->at, NULL,
-                     "function '%s' is defined twice with the same parameters and result", f->name);
-            asl_note(k->c, b->function->at, "it was defined here");
+            if (asl_warn(k->c, f->at, NULL,
+                         "function '%s' is defined twice with the same parameters and result",
+                         f->name))
+                asl_note(k->c, b->function->at, "it was defined here");
             break;
         }
     if (f->type.array)
@@ -473,6 +482,21 @@ static const struct asl_metadata *check_metadata(struct asl_checker *k, struct a
     return first;
 }
 
+/* The default of a parameter; one that is declared T x[] may get its length from the group. */
+static void check_default(struct asl_checker *k, const struct asl_function *shader,
+                          struct asl_formal *a)
+{
+    if (a->type.array < 0)
+        for (const struct asl_length *l = k->c->lengths; l; l = l->next) /* the newest first */
+            if (strcmp(l->shader, shader->name) == 0 && strcmp(l->param, a->name) == 0) {
+                a->type.array = l->length;
+                if (a->init->kind == E_LIST && a->init->arg_count > (size_t)l->length)
+                    a->init->arg_count = (uint32_t)l->length; /* not used: a value is set */
+                break;
+            }
+    a->init = check_init(k, a->init, &a->type, a->name);
+}
+
 static void check_shader(struct asl_checker *k, struct asl_function *f, size_t *cap)
 {
     struct asl_program *p = k->program;
@@ -492,15 +516,19 @@ static void check_shader(struct asl_checker *k, struct asl_function *f, size_t *
     for (struct asl_formal *a = f->formals; a; a = a->next, n++) {
         if (a->output && a->type.array < 0)
             asl_error(k->c, a->at, "write its length", "output array '%s' has no length", a->name);
+        bool any_length = a->type.array < 0;
         if (a->init)
-            a->init = check_init(k, a->init, &a->type, a->name);
+            check_default(k, f, a);
         else if (!f->is_core)
             asl_error(k->c, a->at, "write '= value'", "parameter '%s' has no default value",
                       a->name);
         a->symbol = asl_symbol_new(k, a->name, SYM_PARAM, a->type, a->at);
         a->symbol->output = a->output;
         declare(k, a->symbol);
-        params[n] = (struct asl_param){.name = a->name, .type = a->type, .output = a->output};
+        params[n] = (struct asl_param){.name = a->name,
+                                       .type = a->type,
+                                       .output = a->output,
+                                       .any_length = any_length && a->type.array > 0};
         params[n].metadata = check_metadata(k, a->metadata);
         params[n].default_value =
             a->init && a->init->type.base != ASL_UNKNOWN ? asl_constant(k->c, a->init) : NULL;

@@ -32,6 +32,8 @@ struct asl_checker {
 struct asl_symbol *asl_lookup(const struct asl_checker *k, const char *name);
 /* The innermost function of that name; outer ones and overloads follow by next_overload. */
 struct asl_function *asl_lookup_function(const struct asl_checker *k, const char *name);
+/* Is the innermost thing of that name a variable? */
+bool asl_hides_function(const struct asl_checker *k, const char *name);
 struct asl_symbol *asl_symbol_new(struct asl_checker *k, const char *name,
                                   enum asl_symbol_kind kind, struct asl_type type,
                                   struct asl_loc at);

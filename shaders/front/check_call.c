@@ -13,6 +13,7 @@ struct candidate {
     int result; /* 32: the expected type, 16: converts to it or nothing is expected, 0: neither;
                    plus a preference */
     const struct asl_function *rival; /* another function that a list fits as well */
+    const struct asl_function *twin;  /* another one that fits as well but for its result */
 };
 
 /* Can a value of this type go into a parameter that is written? */
@@ -177,6 +178,14 @@ static bool rivals(const struct candidate *a, const struct candidate *b)
            !asl_same_signature(a->function, b->function);
 }
 
+/* Functions of one block that cost the same, neither of which gives what is expected. */
+static bool twins(const struct candidate *a, const struct candidate *b)
+{
+    return a->cost == b->cost && a->result < 32 && a->result / 16 == b->result / 16 &&
+           a->function->parent == b->function->parent &&
+           !asl_same_type(a->function->type, b->function->type);
+}
+
 /* Finds the cheapest reading; earlier ones win ties: inner functions, outer ones, builtins in table
  * order. A function is not seen inside its own body. */
 static bool resolve(struct asl_checker *k, const struct asl_expr *e, struct asl_type expected,
@@ -195,10 +204,15 @@ static bool resolve(struct asl_checker *k, const struct asl_expr *e, struct asl_
             continue;
         }
         c.result = result_rank(c.ret, expected);
-        if (found && has_list(e) && rivals(&c, best))
+        if (found && has_list(e) && rivals(&c, best)) {
             best->rival = f;
-        else if (!found || better(&c, best))
-            *best = c;
+        } else {
+            const struct candidate old = *best;
+            if (!found || better(&c, best))
+                *best = c;
+            if (found && twins(&c, &old))
+                best->twin = best->function == f ? old.function : f;
+        }
         found = true;
     }
     const struct asl_builtin *b = asl_builtin_find(e->name);
@@ -368,13 +382,23 @@ static void check_special(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
+/* As in OSL, a builtin may fill an array that is a parameter of the function without `output`:
+ * arrays are passed themselves. */
+static void check_filled(struct asl_checker *k, struct asl_expr *arg)
+{
+    if (arg->kind == E_SYMBOL && arg->symbol->kind == SYM_FORMAL && arg->type.array)
+        arg->symbol->written = true;
+    else
+        asl_check_written(k, arg, "pass to an output:");
+}
+
 /* Array-typed arguments of any length keep their type; others are converted. */
 static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
 {
     if (e->function) {
         size_t i = 0;
         for (const struct asl_formal *a = e->function->formals; a; a = a->next, i++) {
-            if (a->output)
+            if (a->output || (a->type.array && a->symbol->written))
                 asl_check_written(k, e->args[i], "pass to an output:");
             else
                 e->args[i] = asl_coerce(k, e->args[i], a->type, "pass");
@@ -384,7 +408,7 @@ static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
     const struct asl_overload *o = e->overload;
     for (size_t i = 0; i < e->arg_count; i++) {
         if (i < o->count && ((o->outputs >> i) & 1)) {
-            asl_check_written(k, e->args[i], "pass to an output:");
+            check_filled(k, e->args[i]);
         } else if (i < o->count || o->tail == 'A') {
             struct asl_type t = o->args[i < o->count ? i : (size_t)o->count - 1];
             if (t.base != ASL_UNKNOWN)
@@ -419,6 +443,27 @@ static void call_component(struct asl_checker *k, struct asl_expr *e)
     e->overload = e->builtin->overloads;
 }
 
+/* A call that two functions fit alike: an error when nothing says which, else a warning. */
+static void check_ambiguity(struct asl_checker *k, const struct asl_expr *e,
+                            const struct candidate *c)
+{
+    if (c->rival) {
+        asl_error(k->c, e->at, "write the type before the list", "the call of '%s' is ambiguous",
+                  e->name);
+        asl_note(k->c, c->function->at, "the list fits this function");
+        asl_note(k->c, c->rival->at, "and this one");
+    } else if (c->twin && c->ret.base == ASL_STRUCT && c->twin->type.base == ASL_STRUCT) {
+        asl_error(k->c, e->at, "assign it to a variable of the struct that is meant",
+                  "the call of '%s' is ambiguous", e->name);
+        asl_note(k->c, c->function->at, "this function fits");
+        asl_note(k->c, c->twin->at, "and this one");
+    } else if (c->twin && asl_warn(k->c, e->at, "a cast says which is meant",
+                                   "the call of '%s' is ambiguous", e->name)) {
+        asl_note(k->c, c->function->at, "this function is called");
+        asl_note(k->c, c->twin->at, "this one fits as well");
+    }
+}
+
 void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type expected)
 {
     if (e->function || e->builtin)
@@ -434,7 +479,12 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
     }
     struct candidate c = {0};
     bool known = false;
-    bool found = resolve(k, e, expected, &c, &known);
+    if (asl_hides_function(k, e->name)) {
+        asl_error(k->c, e->at, "give one of the two another name",
+                  "'%s' is a variable here, no function", e->name);
+        bad = known = true;
+    }
+    bool found = !known && resolve(k, e, expected, &c, &known);
     if (bad || !found) {
         if (!bad || !known)
             no_match(k, e, known);
@@ -451,12 +501,7 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
         e->type = asl_type_of(ASL_UNKNOWN);
         return;
     }
-    if (c.rival) {
-        asl_error(k->c, e->at, "write the type before the list", "the call of '%s' is ambiguous",
-                  e->name);
-        asl_note(k->c, c.function->at, "the list fits this function");
-        asl_note(k->c, c.rival->at, "and this one");
-    }
+    check_ambiguity(k, e, &c);
     e->function = c.function;
     e->builtin = c.builtin;
     e->overload = c.overload;
@@ -522,8 +567,12 @@ void asl_check_format(struct asl_checker *k, const struct asl_expr *call, size_t
     for (size_t i = next; i < call->arg_count; i++)
         if (call->args[i]->type.base == ASL_STRUCT)
             asl_error(k->c, call->args[i]->at, "print its fields", "a struct cannot be printed");
-    if (f->kind != E_STRING)
-        return; /* compared when it runs */
+    if (f->kind != E_STRING) { /* compared when it runs */
+        if (k->c->opt->warn_all)
+            asl_warn(k->c, f->at, NULL,
+                     "the format is no literal: it is checked only when it runs");
+        return;
+    }
     for (const char *p = f->u.s; *p;) {
         if (*p++ != '%')
             continue;

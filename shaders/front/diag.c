@@ -169,12 +169,29 @@ void asl_error(struct asl_compile *c, struct asl_loc at, const char *hint, const
     va_end(ap);
 }
 
-void asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
+/* Sources that #line split are one. */
+static const struct asl_source *whole_source(struct asl_loc at)
 {
+    return at.src && at.src->base ? at.src->base : at.src;
+}
+
+void asl_warn_off(struct asl_compile *c, struct asl_loc at)
+{
+    struct asl_quiet *q = ASL_NEW(c, struct asl_quiet);
+    *q = (struct asl_quiet){.src = whole_source(at), .line = at.line + 1, .next = c->quiet};
+    c->quiet = q;
+}
+
+bool asl_warn(struct asl_compile *c, struct asl_loc at, const char *hint, const char *fmt, ...)
+{
+    for (const struct asl_quiet *q = c->quiet; q; q = q->next)
+        if (q->src == whole_source(at) && q->line == at.line)
+            return false;
     va_list ap;
     va_start(ap, fmt);
     diag_add(c, c->opt->warn_error ? ASL_ERROR : ASL_WARNING, at, hint, fmt, ap);
     va_end(ap);
+    return true;
 }
 
 void asl_note(struct asl_compile *c, struct asl_loc at, const char *fmt, ...)

@@ -196,6 +196,9 @@ static struct asl_expr *primary(struct asl_parser *p)
         p->i++;
         e = asl_parse_expr(p);
         e->paren = true;
+        if (e->kind == E_COMMA)
+            asl_warn(p->c, e->at, "write the type before it: color(r, g, b)",
+                     "a comma inside parentheses: all but the last value are dropped");
         (void)asl_expect(p, TOK_RPAREN, "')'", "to close '('");
         return e;
     case TOK_NAME:

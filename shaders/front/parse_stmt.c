@@ -172,8 +172,8 @@ int32_t asl_parse_array(struct asl_parser *p)
         asl_error(p->c, at, NULL, "an array length must be a whole number above 0");
         return 1;
     }
-    if (e->u.i > 1 << 24) {
-        asl_error(p->c, at, NULL, "an array of more than 16777216 elements is too large");
+    if (e->u.i > ASL_MAX_ARRAY) {
+        asl_error(p->c, at, NULL, "an array of more than %d elements is too large", ASL_MAX_ARRAY);
         return 1;
     }
     return e->u.i;
@@ -594,8 +594,6 @@ static void formals(struct asl_parser *p, struct asl_function *f)
         }
         if (!asl_accept(p, TOK_COMMA))
             break;
-        if (asl_cur(p)->kind == TOK_RPAREN && !f->is_shader)
-            asl_unexpected(p, "a parameter after ','");
     }
     if (!asl_expect(p, TOK_RPAREN, "')'", "after the parameters"))
         while (asl_cur(p)->kind != TOK_LBRACE && asl_cur(p)->kind != TOK_SEMI &&

@@ -313,6 +313,14 @@ static const char *line_text(struct asl_pp *pp, const struct asl_tokens *line)
     return r;
 }
 
+/* What #pragma error "text" says: the text, or the line as it stands. */
+static const char *pragma_text(struct asl_pp *pp, const struct asl_tokens *line)
+{
+    const struct asl_token *t = line->count == 2 ? &line->t[1] : NULL;
+    return t && t->kind == TOK_STRING && t->len >= 2 ? asl_strndup(pp->c, t->text + 1, t->len - 2)
+                                                     : line_text(pp, line);
+}
+
 /* Directives that conditions are made of; true when `name` was one of them. */
 static bool conditional(struct asl_pp *pp, const struct asl_token *name, struct asl_tokens *line)
 {
@@ -394,9 +402,12 @@ static void directive(struct asl_pp *pp, struct asl_loc at)
                                 sizeof *pp->once);
             pp->once[pp->once_count++] = pp->file->lx.src->name;
         } else if (rest.count && asl_pp_is(&rest.t[0], "error")) {
-            asl_error(c, name.at, NULL, "#pragma %s", line_text(pp, &rest));
+            asl_error(c, name.at, NULL, "%s", pragma_text(pp, &rest));
         } else if (rest.count && asl_pp_is(&rest.t[0], "warning")) {
-            asl_warn(c, name.at, NULL, "#pragma %s", line_text(pp, &rest));
+            asl_warn(c, name.at, NULL, "%s", pragma_text(pp, &rest));
+        } else if (rest.count > 1 && asl_pp_is(&rest.t[0], "osl") &&
+                   asl_pp_is(&rest.t[1], "nowarn")) {
+            asl_warn_off(c, name.at);
         } else if (c->opt->warn_all && !(rest.count && asl_pp_is(&rest.t[0], "osl"))) {
             asl_warn(c, name.at, NULL, "this #pragma is unknown and does nothing");
         }

@@ -132,6 +132,7 @@ struct asl_param {
     const char *name;
     struct asl_type type;
     bool output;
+    bool any_length;                     /* declared T x[]: a group may give it another length */
     bool constant;                       /* the default is known without running anything: */
     const union asl_slot *default_value; /* its slots, or NULL */
     const struct asl_metadata *metadata;

@@ -251,10 +251,8 @@ static void copy_connection(struct asl_run *r, const struct asl_connection *k)
         t = t->next;
     struct asl_place a = from->places[f->symbol->index], b = r->places[t->symbol->index];
     size_t an = asl_type_slots(k->from_type), bn = asl_type_slots(k->to_type);
-    if (k->from_element >= 0)
-        a.v += (size_t)k->from_element * an;
-    if (k->to_element >= 0)
-        b.v += (size_t)k->to_element * bn;
+    a.v += k->from_slot;
+    b.v += k->to_slot;
     a.n = (uint32_t)an;
     b.n = (uint32_t)bn;
     struct asl_temp_mark m = asl_temp_mark(r->cx);
@@ -304,7 +302,7 @@ static void init_params(struct asl_run *r)
         r->pending[i] = r->layer->connected[i];
         bool whole = false;
         for (const struct asl_connection *k = r->layer->connections; k; k = k->next)
-            whole = whole || (k->to_param == i && k->to_element < 0);
+            whole = whole || (k->to_param == i && k->to_whole);
         if (whole) {
             ; /* pulled when it is read */
         } else if (!r->layer->lockgeom[i] && r->cx->services.userdata) {

@@ -154,10 +154,8 @@ static void copy_connection(struct lower *l, const struct asl_connection *k)
     b.n = (uint32_t)asl_type_slots(k->to_type);
     a.type = k->from_type;
     b.type = k->to_type;
-    if (k->from_element >= 0)
-        a.base += (uint32_t)k->from_element * a.n;
-    if (k->to_element >= 0)
-        b.base += (uint32_t)k->to_element * b.n;
+    a.base += k->from_slot;
+    b.base += k->to_slot;
     if (lower_is_aggregate(a.type)) {
         lower_copy(l, &b, &a);
         return;
@@ -298,7 +296,7 @@ static void start_params(struct lower *l)
         }
         bool whole = false;
         for (const struct asl_connection *k = l->layer->connections; k; k = k->next)
-            whole = whole || (k->to_param == i && k->to_element < 0);
+            whole = whole || (k->to_param == i && k->to_whole);
         if (whole)
             continue; /* brought when it is read */
         if (!l->layer->lockgeom[i])

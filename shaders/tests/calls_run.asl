@@ -22,7 +22,7 @@ int narrow(float x) { return 7; }
 int narrow(int x) { return narrow(x); }
 point common4() { return { "common", 4, 5, 6 }; }
 #pragma warning "said by the source"
-//! warning 24:2: #pragma warning "said by the source"
+//! warning 24:2: said by the source
 shader test()
 {
     which({ 1, { 2, 3, 4 } });                              //> mask 1 2 3 4

@@ -34,7 +34,7 @@ shader test()
     printf(" %d\n", r);                                     //> acefg 7
     int p = 5, q = p++ + ++p;
     printf("%d %d\n", p, q);                                //> 7 12
-    p = (q = 3, q + 1);
+    p = (q = 3, q + 1); //! warning 37:15: a comma inside parentheses
     printf("%d %d\n", p, q);                                //> 4 3
     p = q = 9;
     printf("%d %d %d\n", p, q, p > 5 ? 1 : 2);              //> 9 9 1

@@ -24,7 +24,7 @@ shader test(output color c[] = { 1 })
     f = none(P);
     point p = { "common", 1, 2 };
 }
-//! error 14:2: #pragma error
+//! error 14:2: said by the source
 //! error 15:26: output array 'c' has no length
 //! error 17:5: 'only' cannot be called with ({...})
 //! error 18:5: 'only' cannot be called with ({...})

@@ -18,5 +18,15 @@ shader test()
     int i = freturn();
     printf("\n");                                           //> float color int 
     creturn();
-    printf("%s\n", creturn());                              //! error 21:20: '%s' prints string, not color
+    printf("%s\n", creturn());
 }
+//! warning 16:5: the call of 'freturn' is ambiguous
+//! note 3:7: this function is called
+//! note 2:5: this one fits as well
+//! warning 20:5: the call of 'creturn' is ambiguous
+//! note 6:7: this function is called
+//! note 5:8: this one fits as well
+//! warning 21:20: the call of 'creturn' is ambiguous
+//! note 6:7: this function is called
+//! note 5:8: this one fits as well
+//! error 21:20: '%s' prints string, not color

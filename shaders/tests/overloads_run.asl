@@ -30,3 +30,9 @@ shader test()
     v(1);   // as dear either way: the function defined last
     printf("\n");          //> color string ii ff cf cf mine vector vector color color 
 }
+//! warning 16:5: the call of 'freturn' is ambiguous
+//! note 3:7: this function is called
+//! note 2:5: this one fits as well
+//! warning 20:5: the call of 'creturn' is ambiguous
+//! note 6:7: this function is called
+//! note 5:8: this one fits as well
