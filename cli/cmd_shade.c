@@ -470,12 +470,13 @@ static int parse(struct command *s, int argc, char **argv)
  * behind it invert its camera of 90 degrees, clipped at 0.1 and 1000. */
 static void make_spaces(struct command *s)
 {
-    const float h = 0.70710678F; /* 45 degrees about z, then a step in x; 90 and a step in y */
+    const float h = 0.70710678F;     /* 45 degrees about z, then a step in x; 90 and a step in y */
+    const float c = -4.37113883e-8F; /* the cosine of half of pi as a float */
     const float w = (float)s->grid.width, t = (float)s->grid.height;
     const float hither = 0.1F, yon = 1000, a = yon / (yon - hither), b = -a * hither;
     const struct shade_space all[] = {
         {"shader", {h, h, 0, 0, -h, h, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1}},
-        {"object", {0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1}},
+        {"object", {c, 1, 0, 0, -1, c, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1}},
         {"myspace", {1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}},
         {"camera", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}},
         {"screen", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1 / b, 0, 0, 1, -a / b}},

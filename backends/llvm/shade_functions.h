@@ -113,9 +113,9 @@ AL void al_spline(af *out, int basis, const af *x, int count, const af *knots, i
 {
     al_back(out, a_spline(basis, al_in(x), count, knots, channels, channel, row));
 }
-AL af al_spline_inverse(int basis, af v, int count, const af *knots)
+AL void al_spline_inverse(af *out, int basis, const af *v, int count, const af *knots)
 {
-    return a_spline_inverse(basis, v, count, knots);
+    al_back(out, a_spline_inverse_d(basis, al_in(v), count, knots));
 }
 AL void al_colour_transform(af *out, int from, int to, const af *in)
 {

@@ -73,6 +73,16 @@ A_CALL af a_spline_inverse(int basis, af v, int count, const af *knots)
     return a_sel(none, A_F(0.0f), a_sel(all, A_F(1.0f), b));
 }
 
+/* With its changes: those of v over the spline's slope at the result. */
+A_CALL struct ad a_spline_inverse_d(int basis, struct ad v, int count, const af *knots)
+{
+    struct ad x = {a_spline_inverse(basis, v.v, count, knots), A_F(1.0f), A_F(0.0f)};
+    af slope = a_spline(basis, x, count, knots, 1, 0, 0).dx;
+    x.dx = a_fdiv(v.dx, slope);
+    x.dy = a_fdiv(v.dy, slope);
+    return x;
+}
+
 /* ---- colour spaces --------------------------------------------------------------------------- */
 
 enum a_space { A_RGB, A_HSV, A_HSL, A_YIQ, A_XYZ, A_XYY, A_SRGB };

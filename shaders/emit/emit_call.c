@@ -338,10 +338,16 @@ static bool spline(const struct args *x)
     const char *knots = spline_knots(x, n, x->c->derivs && !inverse, &count, &row);
     if (!knots)
         return false;
+    if (inverse && x->c->derivs) {
+        EMIT("const struct ad v%u_s = a_spline_inverse_d(%d, %s, %u, %s);\n", r, basis,
+             dual_part(x, 1, 0), count, knots);
+        emit_set(e, r, "v%u_s.v", r);
+        emit_set(e, r + 1, "v%u_s.dx", r);
+        emit_set(e, r + 2, "v%u_s.dy", r);
+        return true;
+    }
     if (inverse) {
         emit_set(e, r, "a_spline_inverse(%d, %s, %u, %s)", basis, part(x, 1, 0, 0), count, knots);
-        for (uint32_t k = 1; k < x->i->result_count; k++)
-            emit_set(e, r + k, "A_F(0.0f)");
         return true;
     }
     for (uint32_t k = 0; k < n; k++) {

@@ -807,12 +807,15 @@ static bool spline(const struct ll_args *x)
     if (!knots)
         return false;
     if (inverse) {
-        ll_declare(l, l->f, "al_spline_inverse", TEXT("i32, %s, i32, ptr", l->f));
-        ll_set(l, r,
-               ll_let(l, "call %s @al_spline_inverse(i32 %d, %s %s, i32 %u, ptr %s)", l->f, basis,
-                      l->f, ll_part(x, 1, 0, 0), count, knots));
-        for (uint32_t k = 1; k < x->i->result_count; k++)
-            ll_set(l, r + k, "zeroinitializer");
+        const char *out = ll_slot(l, l->f, 3);
+        struct rows at = rows_new(l, 3);
+        for (uint32_t d = 0; d < 3; d++)
+            rows_add(l, &at, d && !x->c->derivs ? "zeroinitializer" : ll_part(x, 1, 0, d));
+        ll_declare(l, "void", "al_spline_inverse", "ptr, i32, ptr, i32, ptr");
+        L("call void @al_spline_inverse(ptr %s, i32 %d, ptr %s, i32 %u, ptr %s)\n", out, basis,
+          at.at, count, knots);
+        for (uint32_t d = 0; d < (x->c->derivs ? 3u : 1u); d++)
+            ll_set(l, r + d, ll_load(l, l->f, ll_row_at(l, out, d)));
         return true;
     }
     ll_declare(l, "void", "al_spline", "ptr, i32, ptr, i32, ptr, i32, i32, i32");

@@ -162,7 +162,7 @@ static void bi_spline(struct asl_run *r, const struct asl_expr *e, struct asl_pl
         float *y = asl_point_alloc(r, n + 1, sizeof *y);
         for (size_t i = 0; i < n; i++)
             y[i] = knot(&k, i, 0).v;
-        ok = asl_spline_inverse(basis, args[1].v[0].f, n, y, &res[0].v);
+        ok = asl_spline_inverse(basis, asl_dual_at(&args[1], 0), n, y, &res[0]);
     } else {
         ok = asl_spline_value(basis, asl_dual_at(&args[1], 0), n, channels, knot, &k, res);
     }

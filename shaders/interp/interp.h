@@ -237,7 +237,7 @@ void asl_format(struct asl_run *r, const char *fmt, const struct asl_place *args
 bool asl_spline_value(const char *basis, dual x, size_t n, size_t channels,
                       dual (*knot)(const void *ctx, size_t i, size_t channel), const void *ctx,
                       dual *out);
-bool asl_spline_inverse(const char *basis, float v, size_t n, const float *y, float *out);
+bool asl_spline_inverse(const char *basis, dual v, size_t n, const float *y, dual *out);
 bool asl_colour_transform(const char *from, const char *to, const dual in[3], dual out[3]);
 void asl_blackbody(float kelvin, float out[3]);
 void asl_wavelength(float nm, float out[3]);

@@ -81,7 +81,7 @@ static dual plain_knot(const void *ctx, size_t i, size_t channel)
 
 /* The smallest x whose value reaches v, by halving in double: 64 times. Values outside give 0 or 1.
  */
-bool asl_spline_inverse(const char *basis, float v, size_t n, const float *y, float *out)
+static bool inverse_value(const char *basis, float v, size_t n, const float *y, float *out)
 {
     dual lo, hi, mid;
     if (!asl_spline_value(basis, d_const(0), n, 1, plain_knot, y, &lo))
@@ -106,5 +106,15 @@ bool asl_spline_inverse(const char *basis, float v, size_t n, const float *y, fl
             b = m;
     }
     *out = (float)b;
+    return true;
+}
+
+bool asl_spline_inverse(const char *basis, dual v, size_t n, const float *y, dual *out)
+{
+    dual x = {0, 1, 0}, at;
+    if (!inverse_value(basis, v.v, n, y, &x.v))
+        return false;
+    (void)asl_spline_value(basis, x, n, 1, plain_knot, y, &at);
+    *out = (dual){x.v, at.dx == 0 ? 0 : v.dx / at.dx, at.dx == 0 ? 0 : v.dy / at.dx};
     return true;
 }
