@@ -26,10 +26,19 @@ static uint32_t texel_kind(const struct image *im)
 {
     if (im->format == TEXEL_U8)
         return im->srgb ? K_TEXEL_SRGB8 : K_TEXEL_LINEAR8;
+    if (im->format == TEXEL_F16)
+        return K_TEXEL_HALF + im->channels;
+    if (im->format == TEXEL_U16)
+        return (im->srgb ? K_TEXEL_SRGB16 : K_TEXEL_LINEAR16) + im->channels;
     return im->channels == 1 ? K_TEXEL_FLOAT1 : im->channels == 3 ? K_TEXEL_FLOAT3 : K_TEXEL_FLOAT4;
 }
 
-static uint32_t texel_words(uint32_t kind) { return kind >= K_TEXEL_FLOAT3 ? kind : 1; }
+static uint64_t texels_words(const struct image *im)
+{
+    uint64_t texels = (uint64_t)im->width * im->height;
+    size_t value = texel_size(im->format);
+    return value == 1 ? texels : (texels * im->channels * value + 3) / 4;
+}
 
 static void texels_pack(const struct image *im, uint32_t *to)
 {
@@ -43,13 +52,21 @@ static void texels_pack(const struct image *im, uint32_t *to)
         }
         return;
     }
-    memcpy(to, im->texels, 4 * n * count);
+    memcpy(to, im->texels, count * n * texel_size(im->format)); /* halves of words: little endian */
 }
 
 enum status layout_textures(struct layout *l, const struct scene *s, struct error *err)
 {
     void *data;
     uint64_t words = K_TABLE_WORDS;
+    bool decoded16 = false;
+    for (size_t i = 0; i < s->texture_count; i++) {
+        uint32_t kind = texel_kind(&s->textures[i].image);
+        l->features |= kind >= K_TEXEL_HALF ? K_FEATURE_TEXELS16 : 0;
+        decoded16 |= kind >= K_TEXEL_SRGB16;
+    }
+    if (decoded16)
+        words += K_TABLE16_WORDS;
     enum status st =
         layout_take(l, BUFFER_textures, s->texture_count, sizeof(struct k_texture), &data, err);
     if (st)
@@ -69,7 +86,7 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
             .offset = {t->offset[0], t->offset[1]},
             .turn = {t->turn[0], t->turn[1]},
         };
-        words += (uint64_t)t->image.width * t->image.height * texel_words(out[i].kind);
+        words += texels_words(&t->image);
         if (words > UINT32_MAX)
             return error_msg(err, STATUS_LIMIT,
                              "the textures need %llu words; the kernel addresses 2^32",
@@ -84,6 +101,8 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
         tables[i] = (float)(i / 255.0);
         tables[256 + i] = (float)srgb_decode(i / 255.0);
     }
+    for (unsigned i = 0; decoded16 && i < K_TABLE16_WORDS; i++)
+        tables[K_TABLE_WORDS + i] = (float)srgb_decode(i / 65535.0);
     for (size_t i = 0; i < s->texture_count; i++)
         texels_pack(&s->textures[i].image, (uint32_t *)data + out[i].first);
     return STATUS_OK;

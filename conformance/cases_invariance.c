@@ -361,6 +361,79 @@ static enum status invariance_repeat(struct run_context *c, struct error *err)
     return each_scene(c, check_repeat, "a job rendered again gives the same bits", err);
 }
 
+/* ---- how texels are stored ----------------------------------------------------------- */
+
+/* The nearest of IEEE 754 binary16, ties to even; |v| at most 65504. */
+static uint16_t half_near(double v)
+{
+    int e = 0;
+    double m = frexp(fabs(v), &e); /* in [1/2, 1) */
+    unsigned bits = e < -13 ? (unsigned)nearbyint(ldexp(fabs(v), 24))
+                            : (unsigned)nearbyint(ldexp(m, 11)) - 1024 + (unsigned)(e + 14) * 1024;
+    return (uint16_t)(bits | (signbit(v) ? 0x8000U : 0U));
+}
+
+/* Bytes as the same values of 16 bits; anything as the nearest halves; and halves as float32. */
+static bool store_texels(struct arena *a, struct image *im, enum texel_format format)
+{
+    size_t n = (size_t)im->width * im->height * im->channels;
+    struct image to = *im;
+    if (format == TEXEL_U16 && im->format != TEXEL_U8)
+        return true;
+    to.format = format;
+    to.srgb = format == TEXEL_U16 && im->srgb;
+    to.texels = arena_alloc(a, n, texel_size(format), 0);
+    for (size_t i = 0; to.texels && i < n; i++) {
+        double v = image_value(im, i, !(im->channels == 4 && i % 4 == 3));
+        if (format == TEXEL_U16)
+            ((uint16_t *)to.texels)[i] = (uint16_t)(257 * ((const uint8_t *)im->texels)[i]);
+        else if (format == TEXEL_F16)
+            ((uint16_t *)to.texels)[i] = half_near(v);
+        else
+            ((float *)to.texels)[i] = (float)v;
+    }
+    *im = to;
+    return to.texels != NULL;
+}
+
+static enum status render_stored(struct run_context *c, const struct render_job *job,
+                                 enum texel_format format, struct film *out, struct error *err)
+{
+    for (size_t i = 0; format != TEXEL_U8 && i < c->scene->texture_count; i++)
+        if (!store_texels(&c->scene->arena, &c->scene->textures[i].image, format))
+            return error_msg(err, STATUS_MEMORY, "out of memory for texels");
+    enum status s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
+    return s == STATUS_OK ? judge_render(c->device, c->scene, job, out, err) : s;
+}
+
+/* Bytes, here for as they are, and 16 bits: v / 255 = 257 v / 65535. Then halves and float32. */
+static enum status invariance_texels(struct run_context *c, struct error *err)
+{
+    static const char *const pictures[] = {"textured", "leaves", "textured-lamp"};
+    static const enum texel_format pairs[][2] = {{TEXEL_U8, TEXEL_U16}, {TEXEL_F16, TEXEL_F32}};
+    bool failed = false;
+    for (size_t i = 0; i < 3 * 2 && !failed; i++) {
+        struct film first = {0}, second = {0};
+        struct render_job job;
+        enum status s = case_library_scene(c, pictures[i / 2], err);
+        if (s != STATUS_OK)
+            return s;
+        judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+        s = render_stored(c, &job, pairs[i % 2][0], &first, err);
+        if (s == STATUS_OK)
+            s = render_stored(c, &job, pairs[i % 2][1], &second, err);
+        if (s == STATUS_OK)
+            films_must_match(c, i % 2 ? "texels of half and of float" : "texels of 8 and 16 bits",
+                             &first, &second, &failed);
+        film_free(&first);
+        film_free(&second);
+        if (s != STATUS_OK)
+            return s;
+    }
+    return failed ? STATUS_OK
+                  : case_pass(c, "the same values stored in other ways give the same bits");
+}
+
 /* ---- independence -------------------------------------------------------------------- */
 
 /* Four pictures a, b, c, d of other random numbers: a - b and c - d are symmetric about zero and
@@ -442,6 +515,9 @@ static const struct case_row plain_rows[] = {
      invariance_crop},
     {"invariance.film.repeat",
      "strict: a job rendered again gives the same bits, whatever was in memory", invariance_repeat},
+    {"invariance.scene.texels",
+     "strict: the same texels give the same bits, stored in 8 or 16 bits, as half or float",
+     invariance_texels},
     {"invariance.random.seed", "pictures of other seeds and samples differ and are independent",
      invariance_seed},
 };

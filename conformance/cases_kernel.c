@@ -292,6 +292,8 @@ static const struct case_row plain_rows[] = {
      "samples and values are the reference's on the same numbers", kernel_bsdf_step},
     {"kernel.bsdf-step.sheen", "samples and values are the reference's on the same numbers",
      kernel_bsdf_step},
+    {"kernel.texels", "strict: every texel of 16 bits, half, linear and sRGB, has its value's bits",
+     kernel_texels},
     {"kernel.bsdf-furnace.all",
      "mean weights are the albedos that quadrature of the reference gives, none above 1",
      kernel_bsdf_furnace},

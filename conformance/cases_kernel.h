@@ -14,5 +14,6 @@ enum status kernel_hit(struct run_context *c, struct error *err);
 enum status kernel_light(struct run_context *c, struct error *err);
 enum status kernel_environment(struct run_context *c, struct error *err);
 enum status kernel_texture(struct run_context *c, struct error *err);
+enum status kernel_texels(struct run_context *c, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "tally.h"
 #include "vector.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LIGHT_ROWS = 4096, LOOKUP_ROWS = 4096 };
@@ -250,4 +251,88 @@ enum status kernel_texture(struct run_context *c, struct error *err)
                 "texture %s, uv (%.9g, %.9g): %c", x->name ? x->name : "?", uv[0], uv[1], "rgb"[k]);
     }
     return tally_verdict(&t, c);
+}
+
+/* ---- texels of 16 bits --------------------------------------------------------------- */
+
+enum { VALUES = 65536 };
+
+/* Each value of 16 bits is somewhere in it; those that are no finite half are 0. */
+static bool make_all_values(struct arena *a, enum texel_format format, uint32_t channels, bool srgb,
+                            struct texture *out)
+{
+    static const uint32_t heights[] = {0, 256, 0, 86, 64}; /* 256 columns of so many channels */
+    uint32_t height = heights[channels];
+    size_t n = (size_t)256 * height * channels;
+    uint16_t *t = ARENA_ARRAY(a, uint16_t, n);
+    for (size_t i = 0; t && i < n; i++) {
+        t[i] = (uint16_t)(i % VALUES);
+        if (format == TEXEL_F16 && (t[i] >> 10 & 31) == 31)
+            t[i] = 0;
+    }
+    *out = (struct texture){.name = format == TEXEL_F16 ? "half"
+                                    : srgb              ? "sRGB"
+                                                        : "linear",
+                            .image = {256, height, channels, format, srgb, t},
+                            .filter = FILTER_NEAREST,
+                            .scale = {1, 1}};
+    return t != NULL;
+}
+
+/* IEEE 754 binary16, and section 12's table. */
+static float value_of_bits(const struct image *im, unsigned bits)
+{
+    if (im->format == TEXEL_U16)
+        return (float)(im->srgb ? srgb_decode(bits / 65535.0) : bits / 65535.0);
+    int exponent = (int)(bits >> 10 & 31), m = (int)(bits & 1023);
+    double v = exponent ? ldexp(1024 + m, exponent - 25) : ldexp(m, -24);
+    return (float)(bits >> 15 ? -v : v);
+}
+
+/* One texture at the centres of its texels. */
+static enum status texels_of_texture(struct run_context *c, uint32_t k, struct tally *t,
+                                     struct error *err)
+{
+    const struct image *m = &c->scene->textures[k].image;
+    size_t rows = (size_t)m->width * m->height;
+    uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 3 * rows), *out;
+    if (!in)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the coordinates");
+    for (size_t i = 0; i < rows; i++) {
+        double uv[2] = {((double)(i % m->width) + 0.5) / m->width,
+                        1 - ((double)(i / m->width) + 0.5) / m->height};
+        in[3 * i] = k;
+        put(in + 3 * i + 1, uv, 2);
+    }
+    enum status s = case_probe(c, PROBE_TEXTURE, in, (uint32_t)rows, &out, err);
+    for (size_t i = 0; s == STATUS_OK && i < 3 * rows; i++) {
+        size_t at = m->channels == 1 ? i / 3 : i / 3 * m->channels + i % 3;
+        unsigned bits = ((const uint16_t *)m->texels)[at];
+        tally_equal(t, out[i], word_of(value_of_bits(m, bits)),
+                    "%s of %u channels, texel %zu, channel %zu: value 0x%04x",
+                    c->scene->textures[k].name, m->channels, i / 3, i % 3, bits);
+    }
+    return s;
+}
+
+enum status kernel_texels(struct run_context *c, struct error *err)
+{
+    enum { FORMS = 3 * 3 };
+    static const uint32_t channels[] = {1, 3, 4};
+    struct tally t = {0};
+    enum status s = case_library_scene(c, "furnace", err);
+    if (s != STATUS_OK)
+        return s;
+    struct texture *all = ARENA_ARRAY(&c->scene->arena, struct texture, FORMS);
+    for (uint32_t i = 0; i < FORMS; i++)
+        if (!all || !make_all_values(&c->scene->arena, i < 3 ? TEXEL_F16 : TEXEL_U16,
+                                     channels[i % 3], i >= 6, &all[i]))
+            return error_msg(err, STATUS_MEMORY, "out of memory for the textures");
+    c->scene->textures = all;
+    c->scene->texture_count = FORMS;
+    if ((s = case_ready(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
+        return s;
+    for (uint32_t i = 0; i < FORMS && s == STATUS_OK; i++)
+        s = texels_of_texture(c, i, &t, err);
+    return s == STATUS_OK ? tally_verdict(&t, c) : s;
 }

@@ -6,19 +6,37 @@ static double decode_srgb(double v)
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
+/* IEEE 754 binary16, finite: sign, five bits of exponent with bias 15, ten of significand. */
+static double half_number(unsigned bits)
+{
+    int exponent = (int)(bits >> 10 & 31), significand = (int)(bits & 1023);
+    double v = exponent == 0 ? ldexp(significand, -24) : ldexp(1024 + significand, exponent - 25);
+    return bits >> 15 ? -v : v;
+}
+
+/* Value `at` of the image; color: as light. */
+static double number_at(const struct image *image, size_t at, bool color)
+{
+    const void *t = image->texels;
+    double v;
+    if (image->format == TEXEL_F32)
+        return (double)((const float *)t)[at];
+    if (image->format == TEXEL_F16)
+        return half_number(((const uint16_t *)t)[at]);
+    if (image->format == TEXEL_U16)
+        v = ((const uint16_t *)t)[at] / 65535.0;
+    else
+        v = ((const uint8_t *)t)[at] / 255.0;
+    return color && image->srgb ? decode_srgb(v) : v;
+}
+
 struct vec3 image_texel(const struct image *image, uint32_t x, uint32_t y)
 {
     size_t at = ((size_t)y * image->width + x) * image->channels;
     double c[3];
     for (int i = 0; i < 3; i++) {
         size_t channel = at + (image->channels == 1 ? 0 : (size_t)i);
-        if (image->format == TEXEL_F32) {
-            c[i] = (double)((const float *)image->texels)[channel];
-        } else {
-            c[i] = ((const uint8_t *)image->texels)[channel] / 255.0;
-            if (image->srgb)
-                c[i] = decode_srgb(c[i]);
-        }
+        c[i] = number_at(image, channel, true);
     }
     return from_double(c);
 }
@@ -27,11 +45,8 @@ struct vec3 image_texel(const struct image *image, uint32_t x, uint32_t y)
 static struct vec3 alpha_texel(const struct image *image, uint32_t x, uint32_t y)
 {
     double a = 1;
-    if (image->channels == 4) {
-        size_t at = ((size_t)y * image->width + x) * 4 + 3;
-        a = image->format == TEXEL_F32 ? (double)((const float *)image->texels)[at]
-                                       : ((const uint8_t *)image->texels)[at] / 255.0;
-    }
+    if (image->channels == 4)
+        a = number_at(image, ((size_t)y * image->width + x) * 4 + 3, false);
     return vec3(a, a, a);
 }
 

@@ -108,21 +108,18 @@ struct exr_reading {
     exr_decode_pipeline_t pipe;
     bool started;
     exr_result_t (*usual_decompress)(exr_decode_pipeline_t *);
+    bool (*undo)(struct exr_reading *, unsigned char *to,
+                 size_t size);                /* what was done to a chunk */
     struct libdeflate_decompressor *inflater; /* made when first used */
     unsigned char *inflated;                  /* room for inflated_size bytes */
     size_t inflated_size;
-    float *unwanted; /* where channels that nobody asked for go; room for `unwanted_count` */
+    uint32_t *unwanted; /* where channels that nobody asked for go; room for `unwanted_count` */
     size_t unwanted_count;
 };
 
-/* ZIP and ZIPS: what zlib packed are the differences of neighbouring bytes, 128 for none, of the
- * even bytes and then of the odd ones ("OpenEXR File Layout", and ImfZip of the library). False if
- * it is not `size` bytes. */
-static bool undo_zip(struct exr_reading *r, const void *packed, size_t packed_size,
-                     unsigned char *to, size_t size)
+/* Unpacks the chunk's zlib stream into r->inflated; false if it is not `size` bytes. */
+static bool inflate_chunk(struct exr_reading *r, size_t size)
 {
-    if (size & 1)
-        return false;
     if (size > r->inflated_size) {
         unsigned char *more = realloc(r->inflated, size);
         if (!more)
@@ -132,10 +129,17 @@ static bool undo_zip(struct exr_reading *r, const void *packed, size_t packed_si
     }
     if (!r->inflater && !(r->inflater = libdeflate_alloc_decompressor()))
         return false;
-    unsigned char *b = r->inflated;
-    if (libdeflate_zlib_decompress(r->inflater, packed, packed_size, b, size, NULL) !=
-        LIBDEFLATE_SUCCESS)
+    return libdeflate_zlib_decompress(r->inflater, r->pipe.packed_buffer, r->pipe.chunk.packed_size,
+                                      r->inflated, size, NULL) == LIBDEFLATE_SUCCESS;
+}
+
+/* ZIP and ZIPS: what zlib packed are the differences of neighbouring bytes, 128 for none, of the
+ * even bytes and then of the odd ones ("OpenEXR File Layout", and ImfZip of the library). */
+static bool undo_zip(struct exr_reading *r, unsigned char *to, size_t size)
+{
+    if ((size & 1) || !inflate_chunk(r, size))
         return false;
+    unsigned char *b = r->inflated;
     unsigned sum = 0;
     for (size_t i = 0; i < size; i++) { /* less 128 i: that turns the top bit of every other sum */
         sum += b[i];
@@ -149,17 +153,56 @@ static bool undo_zip(struct exr_reading *r, const void *packed, size_t packed_si
     return true;
 }
 
+/* PXR24: zlib packed, line by line and channel by channel, the differences of neighbouring values,
+ * from the left, as one row of each of their bytes, the highest first; float32 without its lowest
+ * byte (ImfPxr24Compressor of the library). */
+static bool undo_pxr24(struct exr_reading *r, unsigned char *to, size_t size)
+{
+    const exr_decode_pipeline_t *pipe = &r->pipe;
+    size_t n = (size_t)pipe->chunk.width, lines = (size_t)pipe->chunk.height, packed = 0, plain = 0;
+    for (int16_t c = 0; c < pipe->channel_count; c++) {
+        const exr_coding_channel_info_t *ch = &pipe->channels[c];
+        if (ch->x_samples != 1 || ch->y_samples != 1)
+            return false;
+        packed += ch->data_type == EXR_PIXEL_FLOAT ? 3 : (size_t)ch->bytes_per_element;
+        plain += (size_t)ch->bytes_per_element;
+    }
+    if (plain * n * lines != size || !inflate_chunk(r, packed * n * lines))
+        return false;
+    const unsigned char *b = r->inflated;
+    for (size_t line = 0; line < lines; line++)
+        for (int16_t c = 0; c < pipe->channel_count; c++) {
+            uint32_t sum = 0;
+            if (pipe->channels[c].data_type == EXR_PIXEL_HALF) {
+                for (size_t i = 0; i < n; i++, to += 2) {
+                    sum += (uint32_t)b[i] << 8 | b[n + i];
+                    memcpy(to, &(uint16_t){(uint16_t)sum}, 2);
+                }
+                b += 2 * n;
+                continue;
+            }
+            bool whole = pipe->channels[c].data_type == EXR_PIXEL_UINT;
+            for (size_t i = 0; i < n; i++, to += 4) {
+                sum +=
+                    (uint32_t)b[i] << 24 | (uint32_t)b[n + i] << 16 | (uint32_t)b[2 * n + i] << 8;
+                sum += whole ? b[3 * n + i] : 0U;
+                memcpy(to, &sum, 4);
+            }
+            b += (whole ? 4 : 3) * n;
+        }
+    return true;
+}
+
 /* libdeflate takes half of zlib's time. What it cannot unpack the library looks at, and says what
  * is wrong. */
-static exr_result_t decompress_zip(exr_decode_pipeline_t *pipe)
+static exr_result_t decompress_zlib(exr_decode_pipeline_t *pipe)
 {
     struct exr_reading *r = pipe->decoding_user_data;
     bool packed = pipe->packed_buffer && pipe->unpacked_buffer &&
                   pipe->unpacked_buffer != pipe->packed_buffer &&
                   pipe->chunk.packed_size < pipe->chunk.unpacked_size &&
                   pipe->unpacked_alloc_size >= pipe->chunk.unpacked_size;
-    if (packed && undo_zip(r, pipe->packed_buffer, pipe->chunk.packed_size, pipe->unpacked_buffer,
-                           pipe->chunk.unpacked_size))
+    if (packed && r->undo(r, pipe->unpacked_buffer, pipe->chunk.unpacked_size))
         return EXR_ERR_SUCCESS;
     return r->usual_decompress(pipe);
 }
@@ -170,13 +213,18 @@ static exr_result_t choose_routines(struct exr_reading *r)
     exr_result_t e = exr_get_compression(r->ctxt, 0, &compression);
     if (e == EXR_ERR_SUCCESS)
         e = exr_decoding_choose_default_routines(r->ctxt, 0, &r->pipe);
-    if (e != EXR_ERR_SUCCESS ||
-        (compression != EXR_COMPRESSION_ZIP && compression != EXR_COMPRESSION_ZIPS))
+    if (e != EXR_ERR_SUCCESS)
+        return e;
+    if (compression == EXR_COMPRESSION_ZIP || compression == EXR_COMPRESSION_ZIPS)
+        r->undo = undo_zip;
+    else if (compression == EXR_COMPRESSION_PXR24)
+        r->undo = undo_pxr24;
+    else
         return e;
     r->usual_decompress = r->pipe.decompress_fn;
     r->pipe.decoding_user_data = r;
     if (r->usual_decompress)
-        r->pipe.decompress_fn = decompress_zip;
+        r->pipe.decompress_fn = decompress_zlib;
     return e;
 }
 
@@ -193,13 +241,13 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     if (chunk->width <= 0 || chunk->height <= 0 || (uint32_t)chunk->width > im->width - x ||
         (uint32_t)chunk->height > im->height - y)
         return EXR_ERR_BAD_CHUNK_LEADER;
-    size_t pixel = im->channels * sizeof(float);
+    size_t value = texel_size(im->format), pixel = im->channels * value;
     unsigned char *base = (unsigned char *)im->texels + ((size_t)y * im->width + x) * pixel;
     /* OpenEXRCore 3.1.5 takes NULL to mean "not wanted" only in some of its routines; others write
      * there. */
     size_t count = (size_t)chunk->width * (size_t)chunk->height;
     if (count > r->unwanted_count) {
-        float *more = realloc(r->unwanted, count * sizeof *more);
+        uint32_t *more = realloc(r->unwanted, count * sizeof *more);
         if (!more)
             return EXR_ERR_OUT_OF_MEMORY;
         r->unwanted = more;
@@ -207,17 +255,19 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     }
     for (int16_t c = 0; c < r->pipe.channel_count; c++) {
         exr_coding_channel_info_t *ch = &r->pipe.channels[c];
-        ch->user_bytes_per_element = sizeof(float);
-        ch->user_data_type = EXR_PIXEL_FLOAT;
-        ch->user_pixel_stride = sizeof(float);
-        ch->user_line_stride = (int32_t)(sizeof(float) * (size_t)chunk->width);
+        ch->user_bytes_per_element = ch->bytes_per_element;
+        ch->user_data_type = ch->data_type;
+        ch->user_pixel_stride = ch->bytes_per_element;
+        ch->user_line_stride = ch->bytes_per_element * chunk->width;
         ch->decode_to_ptr = (unsigned char *)r->unwanted;
         for (uint32_t k = 0; k < im->channels; k++) {
             if (strcmp(ch->channel_name, r->list->entries[r->choice.at[k]].name.str) != 0)
                 continue;
+            ch->user_bytes_per_element = (int8_t)value;
+            ch->user_data_type = im->format == TEXEL_F16 ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
             ch->user_pixel_stride = (int32_t)pixel;
             ch->user_line_stride = (int32_t)(pixel * im->width);
-            ch->decode_to_ptr = base + k * sizeof(float);
+            ch->decode_to_ptr = base + k * value;
         }
     }
     bool first = !r->started;
@@ -324,14 +374,34 @@ static exr_result_t read_chunks(struct exr_reading *r, const exr_attr_box2i_t *w
     return e;
 }
 
+/* Half where the file's channels are: they are read as they stand. What has to be decoded is not.
+ */
+static enum texel_format choose_format(const struct image_source *s, const exr_attr_chlist_t *list,
+                                       const struct exr_choice *choice)
+{
+    for (uint32_t k = 0; k < choice->channels; k++)
+        if (list->entries[choice->at[k]].pixel_type != EXR_PIXEL_HALF)
+            return TEXEL_F32;
+    return s->space == COLOR_SRGB ? TEXEL_F32 : TEXEL_F16;
+}
+
+/* Lines that are read at once: what is packed together, or a good part of the work. */
+static exr_result_t lines_together(exr_context_t ctxt, bool tiled, int32_t *lines)
+{
+    enum { LINES = 256 }; /* a chunk of DWAB, 8 of DWAA */
+    int32_t width;
+    *lines = LINES;
+    return tiled ? exr_get_tile_sizes(ctxt, 0, 0, 0, &width, lines) : EXR_ERR_SUCCESS;
+}
+
 static enum status read_dwa(const struct image_source *s, const exr_attr_chlist_t *list,
-                            const struct exr_choice *choice, struct image *image)
+                            const struct exr_choice *choice, uint32_t lines, struct image *image)
 {
     const char *name = list->entries[choice->at[0]].name.str;
     if (choice->channels == 1 && strcmp(name, "Y") != 0)
         return image_fault(s, STATUS_UNSUPPORTED,
                            "its channel %s has DWA compression, expected R, G, B or Y", name);
-    return exr_read_dwa(s, image);
+    return exr_read_dwa(s, lines, image);
 }
 
 static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct image *out)
@@ -360,11 +430,15 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     int64_t height = (int64_t)window.max.y - window.min.y + 1;
     struct image image;
     status = image_allocate(s, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
-                            r.choice.channels, TEXEL_F32, &image);
+                            r.choice.channels, choose_format(s, r.list, &r.choice), &image);
     if (status != STATUS_OK)
         return status;
     if (compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB) {
-        status = read_dwa(s, r.list, &r.choice, &image);
+        int32_t lines;
+        e = lines_together(ctxt, storage == EXR_STORAGE_TILED, &lines);
+        if (e != EXR_ERR_SUCCESS || lines <= 0)
+            return exr_fault(in, e, "its header cannot be read");
+        status = read_dwa(s, r.list, &r.choice, (uint32_t)lines, &image);
         if (status == STATUS_OK)
             *out = image;
         return status;

@@ -12,6 +12,9 @@ enum status image_read_as(struct arena *a, const char *path, enum color_space sp
                           struct image *out, struct error *err);
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
                                  enum color_space space, struct image *out, struct error *err);
+/* All values as linear float32, alpha as it is: those of *im itself if they are that already, else
+ * in the arena. NULL: no memory. */
+const float *image_linear(struct arena *a, const struct image *im);
 /* F32 with 3 channels, in the arena: what an environment map is. Texels below 0 become 0. */
 enum status image_to_rgb32f(struct arena *a, const struct image *in, struct image *out);
 
@@ -48,14 +51,15 @@ bool tga_recognise(const unsigned char *data, size_t size); /* by its plausibili
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
 enum status exr_read(const struct image_source *s, struct image *out);
-/* Fills an image that is allocated, from a file that exr_read found to be of DWA compression. */
-enum status exr_read_dwa(const struct image_source *s, struct image *im);
+/* Fills an image that is allocated, of F16 or F32, from a file that exr_read found to be of DWA
+ * compression; so many lines at once. */
+enum status exr_read_dwa(const struct image_source *s, uint32_t lines, struct image *im);
 enum status hdr_read(const struct image_source *s, struct image *out);
 enum status png_read(const struct image_source *s, struct image *out);
 /* Whole files of the plain kinds; false, and *out untouched, for what libpng has to look at. */
 bool png_read_plain(const struct image_source *s, struct image *out);
-/* What a value of 16 bits means, 0 to 65535: divided by 65535, decoded where it is sRGB. */
-float png_deep_light(bool srgb, unsigned value);
+/* n values of 16 bits, from the file's order of bytes to the machine's; may be the same place. */
+void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to);
 enum status jpeg_read(const struct image_source *s, struct image *out);
 enum status tga_read(const struct image_source *s, struct image *out);
 

@@ -60,26 +60,15 @@ static void ask_for_plain_pixels(png_structp png, png_infop info)
     png_read_update_info(png, info);
 }
 
-float png_deep_light(bool srgb, unsigned value)
+void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to)
 {
-    double v = (double)value / 65535;
-    return (float)(srgb ? srgb_decode(v) : v);
-}
-
-static void widen(const unsigned char *bytes, bool srgb, struct image *im)
-{
-    float *to = im->texels;
-    size_t n = (size_t)im->width * im->height * im->channels;
-    for (size_t i = 0; i < n; i++) {
-        bool alpha = im->channels == 4 && i % 4 == 3;
-        to[i] = png_deep_light(srgb && !alpha, (unsigned)(bytes[2 * i] << 8 | bytes[2 * i + 1]));
-    }
+    for (size_t i = 0; i < n; i++)
+        to[i] = (uint16_t)(from[2 * i] << 8 | from[2 * i + 1]);
 }
 
 /* What setjmp may not lose: lives in the caller's frame. */
 struct png_work {
     struct image image;
-    unsigned char *bytes; /* rows as the file has them */
     png_bytep *rows;
     struct arena scratch;
     enum status status;
@@ -101,24 +90,22 @@ static void read_with(png_structp png, png_infop info, struct png_session *p, st
     ask_for_plain_pixels(png, info);
     uint32_t channels = png_get_channels(png, info);
     bool deep = png_get_bit_depth(png, info) == 16;
-    w->status = image_allocate(s, width, height, channels, deep ? TEXEL_F32 : TEXEL_U8, &w->image);
+    w->status = image_allocate(s, width, height, channels, deep ? TEXEL_U16 : TEXEL_U8, &w->image);
     if (w->status != STATUS_OK)
         return;
     size_t row = png_get_rowbytes(png, info);
-    w->bytes = deep ? arena_alloc(&w->scratch, height, row, 1) : w->image.texels;
     w->rows = ARENA_ARRAY(&w->scratch, png_bytep, height);
-    if (!w->bytes || !w->rows) {
+    if (!w->rows) {
         w->status = image_fault(s, STATUS_MEMORY, "out of memory");
         return;
     }
     for (uint32_t y = 0; y < height; y++)
-        w->rows[y] = w->bytes + y * row;
+        w->rows[y] = (png_bytep)w->image.texels + y * row;
     png_read_image(png, w->rows);
     png_read_end(png, NULL);
     if (deep)
-        widen(w->bytes, s->space != COLOR_LINEAR, &w->image);
-    else
-        w->image.srgb = true;
+        png_order_bytes(w->image.texels, (size_t)width * height * channels, w->image.texels);
+    w->image.srgb = true;
 }
 
 static enum status read_by_libpng(const struct image_source *s, struct image *out)

@@ -23,8 +23,7 @@ struct plain {
     const unsigned char *packed; /* the zlib stream, whole */
     size_t packed_size;
     unsigned char *lines; /* [height][1 + row]: which filter, then what it made of the row */
-    unsigned char *out;   /* first row of pixels, in the file's byte order; may be in lines */
-    size_t out_stride;
+    unsigned char *out;   /* [height][row], in the file's byte order */
     const unsigned char *nothing; /* a row of zeros, above the first */
 };
 
@@ -171,7 +170,7 @@ undo_filter(unsigned filter, size_t bytes, const unsigned char *in, const unsign
     }
     switch (filter) {
     case FILTER_NONE:
-        memmove(out + from, in + from, to - from); /* they may be the same row */
+        memcpy(out + from, in + from, to - from);
         break;
     case FILTER_UP:
         for (size_t i = from; i < to; i++)
@@ -202,8 +201,8 @@ static void undo_filters(const struct plain *p, uint32_t y0, uint32_t y1, size_t
 {
     for (uint32_t y = y0; y < y1; y++) {
         const unsigned char *line = p->lines + y * (p->row + 1), *in = line + 1;
-        unsigned char *out = p->out + y * p->out_stride;
-        const unsigned char *above = y ? out - p->out_stride : p->nothing;
+        unsigned char *out = p->out + y * p->row;
+        const unsigned char *above = y ? out - p->row : p->nothing;
         switch (p->pixel) {
 #define CASE(bytes)                                                                                \
     case bytes:                                                                                    \
@@ -258,36 +257,12 @@ static void undo_all_filters(const struct plain *p, unsigned threads)
 
 /* ---- 16 bits -------------------------------------------------------------------------------- */
 
-struct widening {
-    const struct plain *p;
-    const struct image *im;
-    const float *light; /* of each value; alpha's is linear */
-};
-
-static void widen_row(void *ctx, size_t y, unsigned thread)
+static void order_row(void *ctx, size_t y, unsigned thread)
 {
     (void)thread;
-    const struct widening *w = ctx;
-    const unsigned char *from = w->p->out + y * w->p->out_stride;
-    size_t n = (size_t)w->im->width * w->im->channels;
-    float *to = (float *)w->im->texels + y * n;
-    for (size_t i = 0; i < n; i++)
-        to[i] = w->light[from[2 * i] << 8 | from[2 * i + 1]];
-    for (size_t i = 3; w->im->channels == 4 && i < n; i += 4)
-        to[i] = png_deep_light(false, (unsigned)(from[2 * i] << 8 | from[2 * i + 1]));
-}
-
-static bool widen(struct plain *p, struct image *im, unsigned threads)
-{
-    enum { VALUES = 65536 };
-    float *light = arena_alloc(&p->scratch, VALUES, sizeof *light, 0);
-    if (!light)
-        return false;
-    for (unsigned v = 0; v < VALUES; v++)
-        light[v] = png_deep_light(p->source->space != COLOR_LINEAR, v);
-    struct widening w = {p, im, light};
-    parallel_for(im->height, threads, widen_row, &w);
-    return true;
+    const struct plain *p = ctx;
+    unsigned char *row = p->out + y * p->row;
+    png_order_bytes(row, p->row / 2, (uint16_t *)(void *)row);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -297,14 +272,15 @@ static bool read_pixels(struct plain *p, struct image *im)
     static const size_t worth = (size_t)1 << 18; /* pixels: threads take a while to start */
     unsigned threads = (size_t)p->width * p->height < worth ? 1 : parallel_threads();
     if (!find_stream(p) || !unpack(p) ||
-        image_allocate(p->source, p->width, p->height, p->channels, p->deep ? TEXEL_F32 : TEXEL_U8,
+        image_allocate(p->source, p->width, p->height, p->channels, p->deep ? TEXEL_U16 : TEXEL_U8,
                        im) != STATUS_OK)
         return false;
-    p->out = p->deep ? p->lines + 1 : im->texels;
-    p->out_stride = p->deep ? p->row + 1 : p->row;
+    p->out = im->texels;
     undo_all_filters(p, threads);
-    im->srgb = !p->deep;
-    return !p->deep || widen(p, im, threads);
+    if (p->deep)
+        parallel_for(p->height, threads, order_row, p);
+    im->srgb = true;
+    return true;
 }
 
 bool png_read_plain(const struct image_source *s, struct image *out)

@@ -22,6 +22,39 @@ enum status image_fault(const struct image_source *s, enum status code, const ch
     return error_msg(s->err, code, "cannot read the image %s: %s", s->name, text);
 }
 
+size_t texel_size(enum texel_format format)
+{
+    return format == TEXEL_U8 ? 1 : format == TEXEL_F32 ? sizeof(float) : sizeof(uint16_t);
+}
+
+/* IEEE 754 binary16, finite: exact in binary32. */
+static float half_value(uint16_t h)
+{
+    uint32_t bits = ((h & 0x7fffU) << 13) + 0x38000000U;
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    if ((h & 0x7c00) == 0)
+        v = (float)(h & 0x3ff) * 0x1p-24F;
+    return h & 0x8000 ? -v : v;
+}
+
+double image_value(const struct image *im, size_t at, bool color)
+{
+    double v = 0;
+    switch (im->format) {
+    case TEXEL_F32:
+        return (double)((const float *)im->texels)[at];
+    case TEXEL_F16:
+        return (double)half_value(((const uint16_t *)im->texels)[at]);
+    case TEXEL_U16:
+        v = ((const uint16_t *)im->texels)[at] / 65535.0;
+        break;
+    case TEXEL_U8:
+        v = ((const uint8_t *)im->texels)[at] / 255.0;
+    }
+    return color && im->srgb ? srgb_decode(v) : v;
+}
+
 enum status image_check_size(const struct image_source *s, uint64_t width, uint64_t height)
 {
     if (width == 0 || height == 0)
@@ -40,7 +73,7 @@ enum status image_allocate(const struct image_source *s, uint64_t width, uint64_
     enum status size = image_check_size(s, width, height);
     if (size != STATUS_OK)
         return size;
-    size_t texel = channels * (format == TEXEL_U8 ? 1 : sizeof(float));
+    size_t texel = channels * texel_size(format);
     void *texels = arena_alloc(s->arena, (size_t)(width * height), texel, 16);
     if (!texels)
         return image_fault(s, STATUS_MEMORY, "out of memory");
@@ -52,7 +85,18 @@ enum status image_allocate(const struct image_source *s, uint64_t width, uint64_
     return STATUS_OK;
 }
 
-/* Whether all n are finite: exponents below the largest. */
+/* Whether all n halves are finite: exponents below the largest. */
+static bool all_finite_halves(const uint16_t *t, size_t n)
+{
+    uint16_t worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t bits = t[i] & 0x7fff;
+        worst = bits > worst ? bits : worst;
+    }
+    return worst < 0x7c00;
+}
+
+/* The same for float32. */
 static bool all_finite(const float *t, size_t n)
 {
     uint32_t worst = 0;
@@ -77,6 +121,11 @@ static void finish_row(void *ctx, size_t y, unsigned thread)
     struct finishing *f = ctx;
     const struct image *im = f->im;
     size_t n = (size_t)im->width * im->channels;
+    if (im->format == TEXEL_F16) {
+        if (!all_finite_halves((const uint16_t *)im->texels + y * n, n))
+            atomic_store(&f->bad, true);
+        return;
+    }
     float *t = (float *)im->texels + y * n;
     for (size_t i = 0; f->decode && i < n; i++)
         if (!(im->channels == 4 && i % 4 == 3))
@@ -85,10 +134,11 @@ static void finish_row(void *ctx, size_t y, unsigned thread)
         atomic_store(&f->bad, true);
 }
 
-/* Float texels must be numbers; encoded ones become light where the caller says that they are. */
+/* Float texels must be numbers; encoded float32 become light where the caller says that they are
+ * (readers that are asked for sRGB make no halves). */
 static enum status finish(const struct image_source *s, bool decode, struct image *im)
 {
-    if (im->format == TEXEL_U8) {
+    if (im->format == TEXEL_U8 || im->format == TEXEL_U16) {
         if (s->space != COLOR_AUTO)
             im->srgb = s->space == COLOR_SRGB;
         return STATUS_OK;
@@ -99,9 +149,9 @@ static enum status finish(const struct image_source *s, bool decode, struct imag
     parallel_for(im->height, row * im->height < worth ? 1 : 0, finish_row, &f);
     if (!atomic_load(&f.bad))
         return STATUS_OK;
-    const float *t = im->texels;
     size_t i = 0;
-    while (isfinite(t[i]))
+    while (im->format == TEXEL_F16 ? all_finite_halves((const uint16_t *)im->texels + i, 1)
+                                   : isfinite(((const float *)im->texels)[i]))
         i++;
     return image_fault(s, STATUS_TYPE, "the texel at column %zu, row %zu is not a finite number",
                        i % row / im->channels, i / row);
@@ -113,12 +163,11 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
     static const struct {
         bool (*recognise)(const unsigned char *, size_t);
         enum status (*read)(const struct image_source *, struct image *);
-        bool linear; /* float texels come as the file has them; PNG's 16 bits are decoded already */
-    } formats[] = {{exr_recognise, exr_read, true},
-                   {hdr_recognise, hdr_read, true},
-                   {png_recognise, png_read, false},
-                   {jpeg_recognise, jpeg_read, false},
-                   {tga_recognise, tga_read, false}};
+    } formats[] = {{exr_recognise, exr_read},
+                   {hdr_recognise, hdr_read},
+                   {png_recognise, png_read},
+                   {jpeg_recognise, jpeg_read},
+                   {tga_recognise, tga_read}};
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -127,7 +176,7 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
         struct image im;
         enum status status = formats[i].read(&s, &im);
         if (status == STATUS_OK)
-            status = finish(&s, formats[i].linear && space == COLOR_SRGB, &im);
+            status = finish(&s, space == COLOR_SRGB, &im);
         if (status == STATUS_OK)
             *out = im;
         return status;
@@ -160,27 +209,66 @@ enum status image_read_memory(struct arena *a, const void *data, size_t size, co
     return image_read_memory_as(a, data, size, name, COLOR_AUTO, out, err);
 }
 
+const float *image_linear(struct arena *a, const struct image *im)
+{
+    size_t n = (size_t)im->width * im->height * im->channels;
+    if (im->format == TEXEL_F32)
+        return im->texels;
+    enum { VALUES = 65536 };
+    struct arena scratch = {0};
+    float *to = arena_alloc(a, n, sizeof *to, 16), *table = ARENA_ARRAY(&scratch, float, VALUES);
+    uint16_t *index = ARENA_ARRAY(&scratch, uint16_t, VALUES);
+    bool wide = im->format != TEXEL_U8, room = to && table && index;
+    for (unsigned i = 0; room && i < (wide ? VALUES : 256); i++) {
+        struct image one = *im; /* of that value alone */
+        uint8_t byte = (uint8_t)i;
+        index[i] = (uint16_t)i;
+        one.texels = wide ? (void *)&index[i] : (void *)&byte;
+        table[i] = (float)image_value(&one, 0, true);
+    }
+    for (size_t i = 0; room && i < n; i++) {
+        unsigned v = wide ? ((const uint16_t *)im->texels)[i] : ((const uint8_t *)im->texels)[i];
+        bool alpha = im->channels == 4 && i % 4 == 3;
+        to[i] = alpha ? (float)image_value(im, i, false) : table[v];
+    }
+    arena_free(&scratch);
+    return room ? to : NULL;
+}
+
 enum status image_to_rgb32f(struct arena *a, const struct image *in, struct image *out)
 {
     size_t n = (size_t)in->width * in->height;
+    struct arena scratch = {0};
+    const float *from = image_linear(&scratch, in);
     float *to = arena_alloc(a, n, 3 * sizeof *to, 16);
-    if (!to)
-        return STATUS_MEMORY;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; from && to && i < n; i++)
         for (size_t c = 0; c < 3; c++) {
-            size_t at = i * in->channels + (in->channels == 1 ? 0 : c);
-            double v;
-            if (in->format == TEXEL_F32) {
-                v = (double)((const float *)in->texels)[at];
-            } else {
-                v = (double)((const unsigned char *)in->texels)[at] / 255;
-                v = in->srgb ? srgb_decode(v) : v;
-            }
-            to[3 * i + c] = v > 0 ? (float)v : 0;
+            float v = from[i * in->channels + (in->channels == 1 ? 0 : c)];
+            to[3 * i + c] = v > 0 ? v : 0;
         }
+    arena_free(&scratch);
+    if (!from || !to)
+        return STATUS_MEMORY;
     *out = (struct image){
         .width = in->width, .height = in->height, .channels = 3, .format = TEXEL_F32, .texels = to};
     return STATUS_OK;
+}
+
+/* Values of a channel grow with their bits, but for halves below 0, which do not count. Where the
+ * largest of them is. */
+static size_t place_of_largest(const struct image *im, uint32_t channel)
+{
+    size_t most = channel, end = (size_t)im->width * im->height * im->channels;
+    bool wide = im->format != TEXEL_U8, half = im->format == TEXEL_F16;
+    unsigned largest = 0;
+    for (size_t i = channel; i < end; i += im->channels) {
+        unsigned v = wide ? ((const uint16_t *)im->texels)[i] : ((const uint8_t *)im->texels)[i];
+        if (v > largest && !(half && v >= 0x8000)) {
+            largest = v;
+            most = i;
+        }
+    }
+    return most;
 }
 
 void image_largest(const struct image *im, double largest[3])
@@ -189,12 +277,8 @@ void image_largest(const struct image *im, double largest[3])
     for (uint32_t c = 0; c < 3; c++) {
         uint32_t channel = im->channels < 3 ? 0 : c;
         largest[c] = 0;
-        if (im->format == TEXEL_U8) {
-            const uint8_t *t = im->texels;
-            uint8_t most = 0;
-            for (size_t i = 0; i < count; i++)
-                most = t[i * im->channels + channel] > most ? t[i * im->channels + channel] : most;
-            largest[c] = im->srgb ? srgb_decode(most / 255.0) : most / 255.0;
+        if (im->format != TEXEL_F32) {
+            largest[c] = fmax(0, image_value(im, place_of_largest(im, channel), true));
         } else {
             const float *t = im->texels;
             for (size_t i = 0; i < count; i++)

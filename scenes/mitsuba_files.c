@@ -182,10 +182,7 @@ double mitsuba_texel(const struct image *image, uint32_t x, uint32_t y, uint32_t
         return 1;
     size_t at = (size_t)y * image->width + x;
     at = at * image->channels + (image->channels >= 3 ? channel : 0);
-    if (image->format == TEXEL_F32)
-        return ((const float *)image->texels)[at];
-    double v = ((const uint8_t *)image->texels)[at] / 255.0;
-    return image->srgb && channel < 3 ? srgb_decode(v) : v;
+    return image_value(image, at, channel < 3);
 }
 
 void mitsuba_write_exr(struct exporter *x, const char *name, uint32_t width, uint32_t height,

@@ -56,14 +56,9 @@ static void texel_of(const struct image *im, double u, double v, double rgba[4])
 {
     size_t x = (size_t)(u * im->width), y = (size_t)(v * im->height);
     size_t at = (y * im->width + x) * im->channels;
-    rgba[3] = 1;
-    for (uint32_t c = 0; c < im->channels; c++) {
-        double value = im->format == TEXEL_F32 ? (double)((const float *)im->texels)[at + c]
-                                               : ((const uint8_t *)im->texels)[at + c] / 255.0;
-        rgba[c] = im->format == TEXEL_U8 && im->srgb && c < 3 ? srgb_decode(value) : value;
-    }
-    if (im->channels == 1)
-        rgba[1] = rgba[2] = rgba[0];
+    for (size_t c = 0; c < 3; c++)
+        rgba[c] = image_value(im, at + (im->channels == 1 ? 0 : c), true);
+    rgba[3] = im->channels == 4 ? image_value(im, at + 3, false) : 1;
 }
 
 static uint8_t byte_of(double x) { return (uint8_t)(clamp01(x) * 255 + 0.5); }

@@ -13,7 +13,7 @@ static void add_image(struct hash *h, const struct image *i)
     add_u64(h, i->channels);
     add_u64(h, (uint64_t)i->format);
     add_u64(h, i->srgb);
-    size_t size = (size_t)i->width * i->height * i->channels * (i->format == TEXEL_U8 ? 1 : 4);
+    size_t size = (size_t)i->width * i->height * i->channels * texel_size(i->format);
     add_u64(h, size);
     if (size)
         hash_add(h, i->texels, size);

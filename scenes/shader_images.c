@@ -33,25 +33,10 @@ const struct asl_image *shader_images_find(const struct shader_images *s, const 
     return NULL;
 }
 
-/* Every texel linear float32. */
-static const float *linear_texels(struct arena *a, const struct image *from)
-{
-    size_t n = (size_t)from->width * from->height * from->channels;
-    if (from->format == TEXEL_F32)
-        return from->texels;
-    float *to = ARENA_ARRAY(a, float, n), table[256];
-    const uint8_t *bytes = from->texels;
-    for (int i = 0; i < 256; i++)
-        table[i] = (float)(from->srgb ? srgb_decode(i / 255.0) : i / 255.0);
-    for (size_t i = 0; to && i < n; i++)
-        to[i] = i % from->channels == 3 ? (float)(bytes[i] / 255.0) : table[bytes[i]];
-    return to;
-}
-
 static enum status add_image(struct gathering *g, const char *name, const struct image *image)
 {
     struct shader_image *i = ARENA_NEW(g->arena, struct shader_image);
-    const float *texels = linear_texels(g->arena, image);
+    const float *texels = image_linear(g->arena, image);
     if (!i || !texels || !(i->name = arena_strdup(g->arena, name)))
         return error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", name);
     enum status s = asl_image_build(g->arena, image->width, image->height, image->channels, texels,

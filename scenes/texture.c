@@ -14,14 +14,6 @@ static int64_t texel_wrap(enum texture_wrap how, int64_t i, int64_t n)
     return r < n ? r : 2 * n - 1 - r;
 }
 
-static double channel_load(const struct image *im, size_t at, bool color)
-{
-    if (im->format == TEXEL_F32)
-        return (double)((const float *)im->texels)[at];
-    double v = ((const uint8_t *)im->texels)[at] / 255.0;
-    return color && im->srgb ? srgb_decode(v) : v;
-}
-
 static void texel_load(const struct texture *t, int64_t x, int64_t y, double out[4])
 {
     const struct image *im = &t->image;
@@ -29,8 +21,8 @@ static void texel_load(const struct texture *t, int64_t x, int64_t y, double out
     size_t row = (size_t)texel_wrap(t->wrap_v, y, im->height);
     size_t at = (row * im->width + column) * im->channels;
     for (size_t c = 0; c < 3; c++)
-        out[c] = channel_load(im, at + (im->channels < 3 ? 0 : c), true);
-    out[3] = im->channels == 4 ? channel_load(im, at + 3, false) : 1;
+        out[c] = image_value(im, at + (im->channels < 3 ? 0 : c), true);
+    out[3] = im->channels == 4 ? image_value(im, at + 3, false) : 1;
 }
 
 static void row_lerp(const struct texture *t, int64_t x, int64_t y, double f, double out[4])

@@ -14,7 +14,8 @@
 #define K_FEATURE_CAMERAS         0x100u /* anything but a box-filtered perspective */
 #define K_FEATURE_NORMAL_MAPS     0x200u
 #define K_FEATURE_BALANCE         0x400u /* MIS by the balance heuristic */
-#define K_FEATURE_ALL             0x7FFu
+#define K_FEATURE_TEXELS16        0x800u /* textures of 16 bits a channel */
+#define K_FEATURE_ALL             0xFFFu
 /* What only a scene's own text can bring: no program made before knows it. */
 #define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
 

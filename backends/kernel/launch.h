@@ -123,9 +123,14 @@ struct k_medium {
 #define K_TEXEL_FLOAT1  2u /* a word */
 #define K_TEXEL_FLOAT3  3u /* three words */
 #define K_TEXEL_FLOAT4  4u /* four */
-#define K_TABLE_WORDS                                                                              \
-    512u /* decode tables at the start of `texels`: 256 floats linear, 256 sRGB                    \
-          */
+/* These + channels (1, 3, 4): values of 16 bits, two to a word, the first in its lower half. */
+#define K_TEXEL_HALF     8u  /* IEEE 754 binary16 */
+#define K_TEXEL_LINEAR16 16u /* 65535 means 1 */
+#define K_TEXEL_SRGB16   24u
+/* Decode tables at the start of `texels`: 256 floats linear, 256 sRGB; then, where a texture is
+ * SRGB16, 65536 for that. */
+#define K_TABLE_WORDS   512u
+#define K_TABLE16_WORDS 65536u
 
 struct k_texture {
     k_word width, height;

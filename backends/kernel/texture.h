@@ -19,12 +19,43 @@ K_FN int k_wrap(int i, int n, uint mode)
     return m >= n ? 2 * n - 1 - m : m;
 }
 
+/* Exact; with no number that is subnormal in float32, which some devices flush. */
+K_FN float k_half_value(uint h)
+{
+    uint normal = ((h & 0x7FFFu) << 13) + 0x38000000u;
+    uint small = K_AS_UINT((float)(h & 0x3FFu) * 5.9604644775390625e-8f); /* 2^-24 */
+    return K_AS_FLOAT(((h & 0x7C00u) ? normal : small) | (h & 0x8000u) << 16);
+}
+
+/* Value `at` of a texture of 16 bits a channel. */
+K_FN float k_value16(const struct k_scene *sc, K_GLOBAL const struct k_texture *tx, uint decode,
+                     size_t at)
+{
+    uint v = sc->texels[(size_t)tx->first + at / 2] >> 16u * (uint)(at & 1) & 0xFFFFu;
+    if (tx->kind < K_TEXEL_LINEAR16)
+        return k_half_value(v);
+    return tx->kind >= K_TEXEL_SRGB16 && decode ? K_AS_FLOAT(sc->texels[K_TABLE_WORDS + v])
+                                                : (float)v / 65535.0f;
+}
+
+K_FN struct k_vec3 k_texel16(const struct k_scene *sc, K_GLOBAL const struct k_texture *tx,
+                             size_t index)
+{
+    uint channels = tx->kind & 7u, next = channels > 1 ? 1u : 0u;
+    size_t at = channels * index;
+    return v3(k_value16(sc, tx, FAULT_SRGB_NOT_DECODED(1u), at),
+              k_value16(sc, tx, FAULT_SRGB_NOT_DECODED(1u), at + next),
+              k_value16(sc, tx, FAULT_SRGB_NOT_DECODED(1u), at + 2 * next));
+}
+
 K_FN struct k_vec3 k_texel(const struct k_scene *sc, K_GLOBAL const struct k_texture *tx, int i,
                            int j)
 {
     size_t at = (size_t)tx->first;
     size_t index = (size_t)j * tx->width + (size_t)i;
     uint kind = tx->kind;
+    if (K_HAS(TEXELS16) && kind >= K_TEXEL_HALF)
+        return k_texel16(sc, tx, index);
     if (kind >= K_TEXEL_FLOAT3) {
         K_GLOBAL const uint *p = sc->texels + at + (size_t)kind * index;
         return v3(K_AS_FLOAT(p[0]), K_AS_FLOAT(p[1]), K_AS_FLOAT(p[2]));
@@ -49,6 +80,8 @@ K_FN float k_texel_alpha(const struct k_scene *sc, K_GLOBAL const struct k_textu
                          int j)
 {
     size_t index = (size_t)j * tx->width + (size_t)i;
+    if (K_HAS(TEXELS16) && tx->kind >= K_TEXEL_HALF)
+        return (tx->kind & 7u) == 4 ? k_value16(sc, tx, 0u, 4 * index + 3) : 1.0f;
     if (tx->kind == K_TEXEL_FLOAT4)
         return K_AS_FLOAT(sc->texels[(size_t)tx->first + 4 * index + 3]);
     if (tx->kind > K_TEXEL_SRGB8)

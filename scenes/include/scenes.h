@@ -18,24 +18,31 @@ extern "C" {
 enum texel_format {
     TEXEL_U8,  /* 1 byte a channel, 0..255 means 0..1, in the colour space that `srgb` says */
     TEXEL_F32, /* linear float32 */
+    TEXEL_U16, /* 2 bytes, 0..65535 means 0..1, likewise */
+    TEXEL_F16, /* linear IEEE 754 binary16 */
 };
 
 /* Row-major, row 0 on top, `channels` interleaved (1, 3 or 4), rows without padding. */
 struct image {
     uint32_t width, height, channels;
     enum texel_format format;
-    bool srgb;    /* U8 only: values are sRGB-encoded (alpha never is) */
+    bool srgb;    /* U8 and U16 only: values are sRGB-encoded (alpha never is) */
     void *texels; /* in the arena */
 };
 
-/* By content, not by name: EXR (scanline and tiled, half and float, RGB[A] or Y), Radiance HDR, PNG
- * (8 bit: U8; 16 bit: F32, decoded to linear when sRGB), JPEG, TGA. srgb of a U8 image is set true
- * for PNG, JPEG and TGA; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with
- * what was expected), LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format,
- * non-finite texels). */
+/* By content, not by name: EXR (scanline and tiled, RGB[A] or Y; F16 where all channels that count
+ * are half, else F32), Radiance HDR (F32), PNG (U8, U16), JPEG, TGA (U8). srgb of U8 and U16 is set
+ * true; a texture's colour space overrides it. Fails: MISSING, IO, PARSE (with what was expected),
+ * LIMIT (over 32768 pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels).
+ */
 enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err);
 enum status image_read_memory(struct arena *a, const void *data, size_t size, const char *name,
                               struct image *out, struct error *err);
+/* Bytes of one channel of one texel. */
+size_t texel_size(enum texel_format format);
+/* Value `at` of all values of all channels, in the order of the file's pixels, as linear light
+ * (color) or as the number that it stands for (alpha, which is never decoded). */
+double image_value(const struct image *im, size_t at, bool color);
 /* One named channel of an EXR file: float32, width*height values, row 0 on top. */
 struct image_channel {
     const char *name; /* "R", "albedo.R", "Z" */
