@@ -63,19 +63,19 @@ static enum status exr_fault(const struct exr_input *in, exr_result_t r, const c
 
 /* Which of the file's channels make R, G, B, A. */
 struct exr_choice {
-    int at[4];         /* index in the channel list, -1 for none */
+    int at[4];         /* index in the channel list, -1 for none: G and B of gray with alpha */
     uint32_t channels; /* 1, 3 or 4 */
 };
 
 static enum status choose_channels(const struct image_source *s, const exr_attr_chlist_t *list,
                                    struct exr_choice *out)
 {
-    static const char *const names[] = {"R", "G", "B", "A", "Y"};
-    int at[5] = {-1, -1, -1, -1, -1};
+    static const char *const names[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
+    int at[7] = {-1, -1, -1, -1, -1, -1, -1};
     for (int i = 0; i < list->num_channels; i++)
-        for (int k = 0; k < 5; k++)
+        for (int k = 0; k < 7; k++)
             if (strcmp(list->entries[i].name.str, names[k]) == 0) {
-                if (list->entries[i].x_sampling != 1 || list->entries[i].y_sampling != 1)
+                if (k < 5 && (list->entries[i].x_sampling != 1 || list->entries[i].y_sampling != 1))
                     return image_fault(s, STATUS_UNSUPPORTED,
                                        "channel %s is subsampled, expected one value a pixel",
                                        names[k]);
@@ -85,6 +85,13 @@ static enum status choose_channels(const struct image_source *s, const exr_attr_
     if (rgb) {
         memcpy(out->at, at, sizeof out->at);
         out->channels = at[3] >= 0 ? 4 : 3;
+        return STATUS_OK;
+    }
+    if (at[4] >= 0 && (at[5] >= 0 || at[6] >= 0))
+        return image_fault(s, STATUS_UNSUPPORTED,
+                           "its colours are luminance Y with chroma RY, BY, expected R, G, B");
+    if (at[4] >= 0 && at[3] >= 0) {
+        *out = (struct exr_choice){{at[4], -1, -1, at[3]}, 4};
         return STATUS_OK;
     }
     /* One channel: luminance, or the file's only one whatever its name. */
@@ -207,6 +214,20 @@ static exr_result_t decompress_zlib(exr_decode_pipeline_t *pipe)
     return r->usual_decompress(pipe);
 }
 
+/* A chunk that B44 made no smaller (float channels only) is stored as it was, which
+ * OpenEXRCore 3.1.5 takes for packed and puts in the wrong order. */
+static exr_result_t decompress_b44(exr_decode_pipeline_t *pipe)
+{
+    const struct exr_reading *r = pipe->decoding_user_data;
+    bool here = pipe->unpacked_buffer == pipe->packed_buffer;
+    if (pipe->chunk.packed_size != pipe->chunk.unpacked_size || !pipe->packed_buffer ||
+        !pipe->unpacked_buffer || (!here && pipe->unpacked_alloc_size < pipe->chunk.unpacked_size))
+        return r->usual_decompress(pipe);
+    if (!here)
+        memcpy(pipe->unpacked_buffer, pipe->packed_buffer, pipe->chunk.unpacked_size);
+    return EXR_ERR_SUCCESS;
+}
+
 static exr_result_t choose_routines(struct exr_reading *r)
 {
     exr_compression_t compression;
@@ -219,12 +240,14 @@ static exr_result_t choose_routines(struct exr_reading *r)
         r->undo = undo_zip;
     else if (compression == EXR_COMPRESSION_PXR24)
         r->undo = undo_pxr24;
+    else if (compression == EXR_COMPRESSION_B44 || compression == EXR_COMPRESSION_B44A)
+        r->undo = NULL;
     else
         return e;
     r->usual_decompress = r->pipe.decompress_fn;
     r->pipe.decoding_user_data = r;
     if (r->usual_decompress)
-        r->pipe.decompress_fn = decompress_zlib;
+        r->pipe.decompress_fn = r->undo ? decompress_zlib : decompress_b44;
     return e;
 }
 
@@ -261,7 +284,8 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
         ch->user_line_stride = ch->bytes_per_element * chunk->width;
         ch->decode_to_ptr = (unsigned char *)r->unwanted;
         for (uint32_t k = 0; k < im->channels; k++) {
-            if (strcmp(ch->channel_name, r->list->entries[r->choice.at[k]].name.str) != 0)
+            int at = r->choice.at[k];
+            if (at < 0 || strcmp(ch->channel_name, r->list->entries[at].name.str) != 0)
                 continue;
             ch->user_bytes_per_element = (int8_t)value;
             ch->user_data_type = im->format == TEXEL_F16 ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
@@ -380,7 +404,7 @@ static enum texel_format choose_format(const struct image_source *s, const exr_a
                                        const struct exr_choice *choice)
 {
     for (uint32_t k = 0; k < choice->channels; k++)
-        if (list->entries[choice->at[k]].pixel_type != EXR_PIXEL_HALF)
+        if (choice->at[k] >= 0 && list->entries[choice->at[k]].pixel_type != EXR_PIXEL_HALF)
             return TEXEL_F32;
     return s->space == COLOR_SRGB ? TEXEL_F32 : TEXEL_F16;
 }
@@ -402,6 +426,17 @@ static enum status read_dwa(const struct image_source *s, const exr_attr_chlist_
         return image_fault(s, STATUS_UNSUPPORTED,
                            "its channel %s has DWA compression, expected R, G, B or Y", name);
     return exr_read_dwa(s, lines, image);
+}
+
+/* Gray with alpha becomes RGBA. */
+static void spread_gray(const struct image *im)
+{
+    size_t n = (size_t)im->width * im->height, value = texel_size(im->format);
+    unsigned char *t = im->texels;
+    for (size_t i = 0; i < n; i++, t += 4 * value) {
+        memcpy(t + value, t, value);
+        memcpy(t + 2 * value, t, value);
+    }
 }
 
 static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct image *out)
@@ -447,6 +482,8 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     e = read_chunks(&r, &window, storage == EXR_STORAGE_TILED);
     if (e != EXR_ERR_SUCCESS)
         return exr_fault(in, e, "its pixels cannot be read");
+    if (r.choice.channels == 4 && r.choice.at[1] < 0)
+        spread_gray(&image);
     *out = image;
     return STATUS_OK;
 }

@@ -267,12 +267,16 @@ static void test_exr_layouts(void **state)
     static const struct exr_channel luminance[] = {{"Y", EXR_HALF, 1}};
     static const struct exr_channel depth[] = {{"Z", EXR_FLOAT, 1}};
     static const struct exr_channel count[] = {{"id", EXR_UINT, 1}};
-    static const int bgr[] = {2, 1, 0}, abgr[] = {3, 2, 1, 0}, one[] = {0};
+    static const struct exr_channel gray_alpha[] = {{"A", EXR_HALF, 1}, {"Y", EXR_HALF, 1}};
+    static const struct exr_channel mixed[] = {{"A", EXR_FLOAT, 1}, {"Y", EXR_HALF, 1}};
+    static const int bgr[] = {2, 1, 0}, abgr[] = {3, 2, 1, 0}, one[] = {0}, yyya[] = {1, 1, 1, 0};
     for (uint32_t tile = 0; tile <= 8; tile += 4) {
         check_exr(rgb_half, 3, tile, bgr, 3);
         check_exr(rgba, 5, tile, abgr, 4);
         check_exr(luminance, 1, tile, one, 1);
         check_exr(depth, 1, tile, one, 1);
+        check_exr(gray_alpha, 2, tile, yyya, 4);
+        check_exr(mixed, 2, tile, yyya, 4);
     }
     struct text t = exr_file(count, 1, 7, 5, 0); /* integers, of which 0.5 and 1.5 became 0 and 1 */
     struct image im;
@@ -307,6 +311,11 @@ static void test_exr_refused(void **state)
     t = exr_file(chroma, 2, 8, 4, 0);
     expect_failure(&t, STATUS_UNSUPPORTED, "subsampled");
     text_free(&t);
+    static const struct exr_channel colours[] = {
+        {"BY", EXR_FLOAT, 1}, {"RY", EXR_FLOAT, 1}, {"Y", EXR_FLOAT, 1}};
+    t = exr_file(colours, 3, 8, 4, 0); /* not gray */
+    expect_failure(&t, STATUS_UNSUPPORTED, "chroma");
+    text_free(&t);
     static const int32_t windows[][4] = {{0, 0, -1, -1},
                                          {0, 0, 999999999, 0},
                                          {0, 0, 0, 999999999},
@@ -333,9 +342,10 @@ static void test_exr_compressions(void **state)
     static const struct {
         const char *name;
         double eps;
-    } files[] = {{"rle-lines", 0},   {"zips-lines", 0},  {"zip-lines", 0},   {"piz-lines", 0},
-                 {"pxr24-lines", 0}, {"rle-tiles", 0},   {"zips-tiles", 0},  {"zip-tiles", 0},
-                 {"piz-tiles", 0},   {"pxr24-tiles", 0}, {"b44-lines", 0.25}};
+    } files[] = {{"rle-lines", 0},   {"zips-lines", 0},   {"zip-lines", 0},
+                 {"piz-lines", 0},   {"pxr24-lines", 0},  {"rle-tiles", 0},
+                 {"zips-tiles", 0},  {"zip-tiles", 0},    {"piz-tiles", 0},
+                 {"pxr24-tiles", 0}, {"b44-lines", 0.25}, {"b44-float-lines", 0}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[512];
         struct image im;
