@@ -43,22 +43,26 @@ static enum status render(struct device *d, struct scene *s, struct film *film, 
     return device_render(d, &job, film, true, NULL, err);
 }
 
-/* The native device, built for the scene by that code path. */
-static struct device *native_ready(const struct scene *s, enum code_path code)
+/* A device built for the scene by that code path. */
+static struct device *built(const char *id, const struct scene *s, enum code_path code)
 {
     struct error err = {0};
     struct device *d = NULL;
-    must(device_open("native", &d, &err), &err);
+    must(device_open(id, &d, &err), &err);
     must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
     const struct launch_settings settings = {.mode = MODE_STRICT, .code = code};
     enum status st = device_build(d, &settings, NULL, &err);
     if (st == STATUS_UNSUPPORTED || st == STATUS_MISSING) {
-        print_message("%s: %s\n", code_path_name(code), err.msg);
+        print_message("%s, %s: %s\n", id, code_path_name(code), err.msg);
         device_close(d);
         skip();
     }
     must(st, &err);
     return d;
+}
+static struct device *native_ready(const struct scene *s, enum code_path code)
+{
+    return built("native", s, code);
 }
 
 /* Halves and doubles are exact: each half of the film holds its own parameter. */
@@ -223,29 +227,86 @@ static struct scene *gallery(void)
     return s;
 }
 
+static struct film gallery_film(const char *id, struct scene *s, enum code_path code)
+{
+    struct error err = {0};
+    struct film film = {0};
+    struct device *d = built(id, s, code);
+    must(render(d, s, &film, &err), &err);
+    device_close(d);
+    return film;
+}
+static void films_equal(const char *id, const struct film *a, const struct film *b)
+{
+    for (uint32_t p = 0; p < 8 * 8; p++)
+        if (memcmp(a->sums + 4 * p, b->sums + 4 * p, 4 * sizeof *a->sums) != 0)
+            fail_msg("%s: pixel %u, %u has other bits", id, p % 8, p / 8);
+}
+
 static void code_paths_agree(void **state)
 {
     (void)state;
-    static const enum code_path codes[2] = {CODE_SOURCE, CODE_LLVM};
-    struct error err = {0};
-    struct film films[2] = {{0}, {0}};
     struct scene *s = gallery();
-    for (size_t k = 0; k < 2; k++) {
-        struct device *d = native_ready(s, codes[k]);
-        must(render(d, s, &films[k], &err), &err);
-        device_close(d);
-    }
-    const int64_t background = films[0].sums[0]; /* a corner sees none */
+    struct film source = gallery_film("native", s, CODE_SOURCE),
+                llvm = gallery_film("native", s, CODE_LLVM);
     int seen = 0;
-    for (size_t p = 0; p < 8 * 8; p++) {
-        for (size_t c = 0; c < 4; c++)
-            assert_int_equal(films[0].sums[4 * p + c], films[1].sums[4 * p + c]);
-        seen += films[0].sums[4 * p] != background;
-    }
+    films_equal("code path llvm", &source, &llvm);
+    for (size_t p = 0; p < 8 * 8; p++) /* a corner sees none */
+        seen += source.sums[4 * p] != source.sums[0];
     assert_in_range(seen, 20, 60);
-    film_free(&films[0]);
-    film_free(&films[1]);
+    film_free(&source);
+    film_free(&llvm);
     scene_free(s);
+}
+
+/* Shaders that come to a device as SPIR-V, or as its own path has them: native's bits. The devices
+ * are those of the command line; "opencl": all of OpenCL that take SPIR-V. */
+static char **asked;
+
+static void gallery_agrees(const char *id, struct scene *s, const struct film *native,
+                           enum code_path code)
+{
+    struct film film = gallery_film(id, s, code);
+    films_equal(id, native, &film);
+    film_free(&film);
+}
+
+static size_t opencl_agrees(struct scene *s, const struct film *native)
+{
+    struct error err = {0};
+    struct arena a = {0};
+    struct device_info *infos = NULL;
+    size_t count = 0, done = 0;
+    must(devices_list(&a, false, &infos, &count, NULL, NULL, &err), &err);
+    for (size_t i = 0; i < count; i++)
+        if (infos[i].spirv && strncmp(infos[i].id, "opencl", 6) == 0) {
+            gallery_agrees(infos[i].id, s, native, CODE_LLVM);
+            done++;
+        }
+    arena_free(&a);
+    return done;
+}
+
+static void devices_agree(void **state)
+{
+    (void)state;
+    size_t done = 0;
+    struct scene *s = gallery();
+    struct film native = gallery_film("native", s, CODE_AUTO);
+    for (char **id = asked; *id; id++) {
+        if (strcmp(*id, "opencl") == 0) {
+            done += opencl_agrees(s, &native);
+            continue;
+        }
+        gallery_agrees(*id, s, &native, CODE_AUTO);
+        done++;
+    }
+    film_free(&native);
+    scene_free(s);
+    if (!done) {
+        print_message("no OpenCL device takes SPIR-V\n");
+        skip();
+    }
 }
 
 static void what_cannot_run_is_named(void **state)
@@ -361,7 +422,7 @@ static void declared_components_are_lobes(void **state)
     film_free(&film[1]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static enum code_path source = CODE_SOURCE, llvm = CODE_LLVM;
     const struct CMUnitTest tests[] = {
@@ -377,5 +438,8 @@ int main(void)
         cmocka_unit_test(driven_bases_are_the_materials),
         cmocka_unit_test(declared_components_are_lobes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest of_devices[] = {cmocka_unit_test(devices_agree)};
+    asked = argv + 1;
+    return argc > 1 ? cmocka_run_group_tests_name("devices", of_devices, NULL, NULL)
+                    : cmocka_run_group_tests_name("shade_scene", tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
-/* code_object ARCH MODE PART FEATURES FILE: the kernel for an AMD GPU through code path llvm, with
- * no GPU; prints a row for each kernel of what its metadata declares. For tools/code-objects. */
+/* code_object ARCH MODE PART FEATURES|SCENE FILE: the kernel for an AMD GPU through code path llvm,
+ * with no GPU; a scene's is that with its shaders. Prints a row for each kernel of what its
+ * metadata declares, and what its compiling took. For tools/code-objects. */
 #include "code_object.h"
 #include "hip_compile.h"
 #include "hip_llvm.h"
+#include "shade_scene.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +25,34 @@ static bool mode_find(const char *name, enum math_mode *mode)
     return false;
 }
 
-static void rows_print(const char *arch, const char *mode, const struct code_object *object)
+/* FEATURES, or the path of a scene, whose shaders the request gets. */
+static enum status request_fill(const char *what, struct program_request *r,
+                                struct shade_scene *shaders, struct error *err)
+{
+    char *end;
+    struct scene *scene = NULL;
+    r->features = (uint32_t)strtoul(what, &end, 0);
+    if (!*end)
+        return STATUS_OK;
+    enum status s = scene_load(what, &scene, err);
+    if (s == STATUS_OK)
+        s = shade_scene_make(scene, false, shaders, err);
+    if (s == STATUS_OK && !shaders->source.len)
+        s = error_msg(err, STATUS_ARG, "%s has no shaders", what);
+    scene_free(scene);
+    r->features = K_FEATURE_ALL;
+    r->shaders = shaders->llvm.data;
+    return s;
+}
+
+static void rows_print(const char *arch, const char *mode, const struct code_object *object,
+                       double seconds)
 {
     for (size_t i = 0; i < object->kernel_count; i++) {
         const struct code_object_kernel *k = &object->kernels[i];
-        printf("| %s | %s | %s | %u | %u | %u | %u | %u | %u + %u | %u |\n", arch, mode, k->name,
-               k->vgprs, k->agprs, k->sgprs, k->scratch_bytes, k->lds_bytes, k->vgpr_spills,
-               k->sgpr_spills, k->wavefront);
+        printf("| %s | %s | %s | %u | %u | %u | %u | %u | %u + %u | %u | %.1f |\n", arch, mode,
+               k->name, k->vgprs, k->agprs, k->sgprs, k->scratch_bytes, k->lds_bytes,
+               k->vgpr_spills, k->sgpr_spills, k->wavefront, seconds);
     }
 }
 
@@ -38,22 +61,27 @@ int main(int argc, char **argv)
     enum math_mode mode;
     struct error err = {0};
     if (argc != 6 || !mode_find(argv[2], &mode))
-        return fail("usage: code_object ARCH strict|device|fast PART FEATURES FILE");
+        return fail("usage: code_object ARCH strict|device|fast PART FEATURES|SCENE FILE");
     struct program_request request = program_request_make(mode);
     request.code = CODE_LLVM;
     request.part = (enum program_part)strtoul(argv[3], NULL, 0);
-    request.features = (uint32_t)strtoul(argv[4], NULL, 0);
+    struct shade_scene shaders = {0};
     struct arena a = {0};
     struct gpu_image image = {0};
     struct build_info info = {0};
     struct code_object object;
-    enum status s = hip_llvm_compile(argv[1], &request, &a, &image, &info, &err);
+    enum status s = request_fill(argv[4], &request, &shaders, &err);
+    const double begin = clock_s();
+    if (s == STATUS_OK)
+        s = hip_llvm_compile(argv[1], &request, &a, &image, &info, &err);
+    const double seconds = clock_s() - begin;
     if (s == STATUS_OK)
         s = code_object_read(image.data, image.size, &object, &err);
     if (s == STATUS_OK)
         s = file_write(argv[5], image.data, image.size, &err);
     if (s == STATUS_OK)
-        rows_print(argv[1], argv[2], &object);
+        rows_print(argv[1], argv[2], &object, seconds);
+    shade_scene_free(&shaders);
     arena_free(&a);
     return s == STATUS_OK ? 0 : fail(err.msg);
 }

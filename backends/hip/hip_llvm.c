@@ -13,7 +13,7 @@
 struct amd_job {
     const struct llvm_api *api;
     struct llvm_machine_choice machine;
-    struct llvm_part part;
+    struct kernel_parts parts;
 };
 
 bool hip_arch_is_amd(const char *arch) { return strncmp(arch, "gfx", 3) == 0; }
@@ -41,13 +41,12 @@ static enum status machine_find(struct amd_job *job, const char *arch, uint32_t 
 static enum status job_make(const char *arch, const struct program_request *request,
                             struct amd_job *job, struct error *err)
 {
-    *job = (struct amd_job){.part = {.name = "the kernel"}};
+    *job = (struct amd_job){0};
     if (!hip_arch_is_amd(arch))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "code path llvm of HIP is for AMD's architectures, not for \"%s\"", arch);
-    enum status s =
-        kernel_module_find(KERNEL_AMDGCN, request, &job->part.data, &job->part.size, err);
-    return s == STATUS_OK ? machine_find(job, arch, request->registers, err) : s;
+    enum status s = machine_find(job, arch, request->registers, err);
+    return s == STATUS_OK ? kernel_parts_find(KERNEL_AMDGCN, request, &job->parts, err) : s;
 }
 
 enum status hip_llvm_options(const char *arch, const struct program_request *request, char *options,
@@ -58,10 +57,9 @@ enum status hip_llvm_options(const char *arch, const struct program_request *req
     enum status s = job_make(arch, request, &job, err);
     if (s != STATUS_OK)
         return s;
-    char hash[33];
-    hash_bytes(job.part.data, job.part.size, hash);
     snprintf(options, options_size, "bitcode %.8s, %s, part %d, default<O3>, amdgpu-num-vgpr %u",
-             hash, math_mode_name(request->mode), (int)request->part, request->registers);
+             job.parts.hash, math_mode_name(request->mode), (int)request->part, request->registers);
+    kernel_parts_free(&job.parts);
     snprintf(identity, identity_size, "%s for %s", job.api->path, job.machine.cpu);
     return STATUS_OK;
 }
@@ -139,7 +137,9 @@ enum status hip_llvm_compile(const char *arch, const struct program_request *req
     if (s != STATUS_OK)
         return s;
     kernel_entries_of_part(request->part, keep);
-    s = llvm_compile(job.api, &job.machine, &job.part, 1, keep, &object, &size, err);
+    s = llvm_compile(job.api, &job.machine, job.parts.at, job.parts.count, keep, &object, &size,
+                     err);
+    kernel_parts_free(&job.parts);
     if (s == STATUS_OK)
         s = image_make(job.api->version, object, size, a, &image, info, err);
     free(object);

@@ -5,6 +5,8 @@
 #include "hip_compile.h"
 #include "hip_llvm.h"
 #include "mock_run.h"
+#include "shade_scene.h"
+#include "test_scenes.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -274,16 +276,14 @@ static bool disassembles(const char *path, long *count)
     return unknown == 0;
 }
 
-static void llvm_object_check(const char *arch, unsigned wavefront, unsigned version)
+static void llvm_object_check(const char *arch, unsigned wavefront, unsigned version,
+                              struct program_request request, const char *entry)
 {
-    struct program_request request = program_request_make(MODE_STRICT);
     struct arena a = {0};
     struct gpu_image image = {0};
     struct build_info info = {0};
     struct error err = {0};
     struct code_object object;
-    request.code = CODE_LLVM;
-    request.part = PART_TRACE;
     enum status s = hip_llvm_compile(arch, &request, &a, &image, &info, &err);
     if (s == STATUS_UNSUPPORTED || s == STATUS_MISSING) {
         print_message("SKIP %s: %s\n", arch, err.msg);
@@ -296,17 +296,18 @@ static void llvm_object_check(const char *arch, unsigned wavefront, unsigned ver
     assert_non_null(strstr(object.target, arch));
     for (int e = 0; e < ENTRY_COUNT; e++)
         assert_true((code_object_find(&object, kernel_entries[e].name) != NULL) ==
-                    (kernel_entries[e].part == PART_TRACE));
-    const struct code_object_kernel *k = code_object_find(&object, "k_trace");
+                    (kernel_entries[e].part == request.part));
+    const struct code_object_kernel *k = code_object_find(&object, entry);
     assert_non_null(k);
     assert_int_equal(k->wavefront, wavefront);
     assert_int_equal(image.resources.registers, k->vgprs);
     assert_true(k->scratch_bytes >= 4 * K_STACK2);
+    assert_int_equal(k->lds_bytes, 0); /* arrays of a work-item stay its own */
     char path[] = "/tmp/isophote-hsaco-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, image.data, image.size) == (ssize_t)image.size);
     close(fd);
-    long count, vgprs = readobj_number(path, "k_trace", ".vgpr_count");
+    long count, vgprs = readobj_number(path, entry, ".vgpr_count");
     assert_true(disassembles(path, &count));
     assert_true(count == 0 || count > 1000);
     assert_true(vgprs < 0 || vgprs == (long)k->vgprs);
@@ -321,8 +322,36 @@ static void llvm_object_check(const char *arch, unsigned wavefront, unsigned ver
 static void llvm_makes_code_objects(void **state)
 {
     (void)state;
-    llvm_object_check("gfx1100", 32, 15);
-    llvm_object_check("gfx942", 64, 19);
+    struct program_request request = program_request_make(MODE_STRICT);
+    request.code = CODE_LLVM;
+    request.part = PART_TRACE;
+    llvm_object_check("gfx1100", 32, 15, request, "k_trace");
+    llvm_object_check("gfx942", 64, 19, request, "k_trace");
+}
+
+/* A scene's shaders linked to the kernel. */
+static void llvm_makes_code_objects_with_shaders(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_text(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
+        "\"film\": {\"width\": 8, \"height\": 8}, \"materials\": {\"m\": {\"type\": \"shader\", "
+        "\"source\": \"surface m(float k = 2) { float a[8]; for (int i = 0; i < 8; i++) a[i] = u * "
+        "i; "
+        "Ci = 0; for (int i = 0; i < k; i++) Ci += noise(P * i) * a[i % 8] * diffuse(N);"
+        "Ci += sqrt(v) * emission(); }\"}},"
+        "\"objects\": [{\"type\": \"rectangle\", \"material\": \"m\"}]}");
+    struct shade_scene shaders;
+    must(shade_scene_make(s, false, &shaders, &err), &err);
+    struct program_request request = program_request_make(MODE_STRICT);
+    request.code = CODE_LLVM;
+    request.part = PART_PASSES;
+    request.features = K_FEATURE_SHADERS;
+    request.shaders = shaders.llvm.data;
+    llvm_object_check("gfx1030", 32, 15, request, "k_passes");
+    shade_scene_free(&shaders);
+    scene_free(s);
 }
 
 static void llvm_refuses_what_it_cannot_do(void **state)
@@ -389,6 +418,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(registers_are_limited),
         cmocka_unit_test(what_hiprtc_cannot_do_is_told),
         cmocka_unit_test(llvm_makes_code_objects),
+        cmocka_unit_test(llvm_makes_code_objects_with_shaders),
         cmocka_unit_test(llvm_refuses_what_it_cannot_do),
     };
     return cmocka_run_group_tests_name("hip", tests, NULL, NULL);

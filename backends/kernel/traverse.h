@@ -6,8 +6,15 @@
 #include "traverse8c.h"
 
 /* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch
- * says. */
-#ifndef K_BVH
+ * says. Bitcode (K_TREE_LINKED) is linked with a function that gives the number. */
+#ifdef K_TREE_LINKED
+#ifdef K_CUDA
+extern "C" __device__
+#endif
+    uint
+    k_tree(void);
+#define K_BVH k_tree()
+#elif !defined(K_BVH)
 #define K_BVH 0
 #endif
 #define K_IS_TREE(sc, kind) (K_BVH == kind || (K_BVH == 0 && (sc)->launch->bvh == kind))

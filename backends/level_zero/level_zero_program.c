@@ -1,6 +1,6 @@
 /* Building the kernel from its SPIR-V, and keeping what the driver's compiler made of it. */
-#include "kernel_modules.h"
 #include "level_zero.h"
+#include "spirv_compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,35 +163,41 @@ static enum status kernels_make(const struct backend *b, enum program_part part,
     return STATUS_OK;
 }
 
-static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+static enum status program_from(struct backend *b, const struct program_request *request,
+                                const void *spirv, size_t size, struct program *out,
                                 struct build_info *info, struct error *err)
 {
-    struct build_info made = {0};
-    struct program_request request = b->request;
-    const void *spirv;
-    size_t size;
-    request.part = part;
-    enum status s = kernel_module_find(b->info.kind == DEVICE_CPU ? KERNEL_SPIRV_CPU : KERNEL_SPIRV,
-                                       &request, &spirv, &size, err);
-    if (s != STATUS_OK)
-        return s;
-    const char *flags = level_zero_flags(request.mode);
-    snprintf(made.options, sizeof made.options, "SPIR-V, %s, K_BVH=%u%s%s",
-             math_mode_name(request.mode), bvh_define(request.tree), *flags ? ", " : "", flags);
-
-    double begin = clock_s();
     struct program p = {0};
-    s = level_zero_module_make(b, spirv, size, flags, &p.module, &made, err);
+    const char *flags = level_zero_flags(request->mode);
+    snprintf(info->options, sizeof info->options, "SPIR-V, %s, K_BVH=%u%s%s",
+             math_mode_name(request->mode), bvh_define(request->tree), *flags ? ", " : "", flags);
+    enum status s = level_zero_module_make(b, spirv, size, flags, &p.module, info, err);
     if (s == STATUS_OK)
-        s = kernels_make(b, part, &p, err);
-    made.compile_s = clock_s() - begin;
-    made.stack_bytes = p.private_bytes;
-    made.spill_bytes = p.spill_bytes;
+        s = kernels_make(b, request->part, &p, err);
+    info->stack_bytes = p.private_bytes;
+    info->spill_bytes = p.spill_bytes;
     if (s == STATUS_OK)
         *out = p;
     else
         program_release(b, &p);
-    *info = made; /* on failure: the log */
+    return s;
+}
+
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
+{
+    struct program_request request = b->request;
+    struct arena a = {0};
+    const void *spirv;
+    size_t size;
+    const double begin = clock_s();
+    request.part = part;
+    *info = (struct build_info){0};
+    enum status s = spirv_kernel(&a, b->info.kind == DEVICE_CPU, &request, &spirv, &size, err);
+    if (s == STATUS_OK)
+        s = program_from(b, &request, spirv, size, out, info, err);
+    info->compile_s = clock_s() - begin;
+    arena_free(&a);
     return s;
 }
 

@@ -64,14 +64,76 @@ enum status kernel_module_find(enum kernel_format format, const struct program_r
                        (m->features == best->features && m->tree > best->tree)))
             best = m;
     }
-    if (!best && request->features & K_FEATURES_OF_TEXT)
-        return error_msg(err, STATUS_UNSUPPORTED,
-                         "the scene's shaders are compiled from source; code path llvm's kernel "
-                         "was made before they were known");
     if (!best)
         return error_msg(err, STATUS_INTERNAL, "no module for mode %s, part %d",
                          math_mode_name(request->mode), (int)request->part);
     *data = best->data;
     *size = (size_t)(best->end - best->data);
     return STATUS_OK;
+}
+
+/* The library that shaders beside this kernel run on. */
+static enum kernel_format library_of(enum kernel_format kernel)
+{
+    switch (kernel) {
+    case KERNEL_X86_64:
+        return SURFACES_X86_64;
+    case KERNEL_NVPTX:
+        return SURFACES_NVPTX;
+    case KERNEL_AMDGCN:
+        return SURFACES_AMDGCN;
+    default:
+        return SURFACES_SPIR;
+    }
+}
+
+static enum status parts_hash(struct kernel_parts *p, struct error *err)
+{
+    struct hash *h = hash_open();
+    if (!h)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
+    for (size_t i = 0; i < p->count; i++)
+        hash_add(h, p->at[i].data, p->at[i].size);
+    hash_close(h, p->hash);
+    return STATUS_OK;
+}
+
+enum status kernel_parts_find(enum kernel_format kernel, const struct program_request *request,
+                              struct kernel_parts *out, struct error *err)
+{
+    const bool shaded = (request->features & K_FEATURES_OF_TEXT) != 0;
+    struct kernel_parts p = {.at = {{.name = "the kernel"},
+                                    {.name = "the tree"},
+                                    {.name = "the shaders' library"},
+                                    {.name = "the shaders"}},
+                             .count = shaded ? 4 : KERNEL_PARTS_PLAIN};
+    enum status s = kernel_module_find(kernel, request, &p.at[0].data, &p.at[0].size, err);
+    if (s == STATUS_OK && shaded && !request->shaders)
+        s = error_msg(err, STATUS_UNSUPPORTED,
+                      "a shader of the scene calls what only code path source has");
+    if (s == STATUS_OK && shaded)
+        s = kernel_module_find(library_of(kernel), request, &p.at[2].data, &p.at[2].size, err);
+    if (s == STATUS_OK && shaded)
+        s = program_shaders(request, &p.shaders, err);
+    text_printf(&p.tree, "define i32 @k_tree() {\nret i32 %u\n}\n", bvh_define(request->tree));
+    if (s == STATUS_OK && p.tree.failed)
+        s = error_msg(err, STATUS_MEMORY, "out of memory for a tree's name");
+    p.at[1].data = p.tree.data;
+    p.at[1].size = p.tree.len;
+    p.at[3].data = p.shaders.data;
+    p.at[3].size = p.shaders.len;
+    if (s == STATUS_OK)
+        s = parts_hash(&p, err);
+    if (s == STATUS_OK)
+        *out = p;
+    else
+        kernel_parts_free(&p);
+    return s;
+}
+
+void kernel_parts_free(struct kernel_parts *parts)
+{
+    text_free(&parts->tree);
+    text_free(&parts->shaders);
+    *parts = (struct kernel_parts){0};
 }

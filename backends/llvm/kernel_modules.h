@@ -4,6 +4,7 @@
 #define ISOPHOTE_KERNEL_MODULES_H
 
 #include "backend_api.h"
+#include "llvm_compile.h"
 
 enum kernel_format {
     KERNEL_SPIRV,     /* 1.2, OpenCL's kind (llvm-spirv-15, spirv-val) */
@@ -11,8 +12,12 @@ enum kernel_format {
     KERNEL_X86_64,    /* bitcode; AVX2 and FMA (x86-64-v3) */
     KERNEL_NVPTX,     /* bitcode of the CUDA dialect */
     KERNEL_AMDGCN,    /* bitcode of the HIP dialect */
-    SURFACES_X86_64,  /* not the kernel but surface_library.c, beside modules with shaders */
+    KERNEL_SPIR,      /* bitcode of OpenCL C, with a scene's shaders alone (spirv_compile.h) */
+    KERNEL_SPIR_CPU,
+    SURFACES_X86_64, /* not the kernel but surface_library.c, beside modules with shaders */
     SURFACES_NVPTX,
+    SURFACES_AMDGCN,
+    SURFACES_SPIR,
     KERNEL_SHADERS_8,  /* not the kernel but shade_library.c: rows of 8 lanes (x86-64-v3) */
     KERNEL_SHADERS_16, /* and of 16 (x86-64-v4) */
     KERNEL_FORMAT_COUNT
@@ -27,6 +32,22 @@ enum kernel_format {
  * format has no module that takes them. */
 enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
                                const void **data, size_t *size, struct error *err);
+
+/* What makes one program: for one kind of tree (BVH_AUTO: for any). */
+struct kernel_parts {
+    /* the kernel, and what tells it the tree; where the scene has shaders, their library and they
+     * themselves */
+    struct llvm_part at[4];
+    size_t count;
+    char hash[33];             /* of all of them */
+    struct text tree, shaders; /* texts of parts */
+};
+enum { KERNEL_PARTS_PLAIN = 2 }; /* so many without shaders */
+/* The parts for a format of bitcode. Fails as kernel_module_find, UNSUPPORTED for shaders that only
+ * source can have, MEMORY. */
+enum status kernel_parts_find(enum kernel_format kernel, const struct program_request *request,
+                              struct kernel_parts *out, struct error *err);
+void kernel_parts_free(struct kernel_parts *parts); /* takes zeroed ones */
 
 /* NULL, or what was missing when the program was built, with how to get it. */
 const char *kernel_module_problem(enum kernel_format format);

@@ -135,6 +135,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(SetTarget, void, (llvm_module, const char *triple))                                          \
     X(GetTarget, const char *, (llvm_module))                                                      \
     X(SetModuleDataLayout, void, (llvm_module, llvm_layout))                                       \
+    X(GetDataLayoutStr, const char *, (llvm_module))                                               \
     X(CreateMemoryBufferWithMemoryRangeCopy, llvm_buffer,                                          \
       (const char *data, size_t size, const char *name))                                           \
     X(GetBufferStart, const char *, (llvm_buffer))                                                 \

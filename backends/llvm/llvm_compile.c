@@ -8,8 +8,10 @@ struct compiling {
     const struct llvm_machine_choice *choice;
     llvm_context context;
     llvm_module module;
-    llvm_machine machine;
-    llvm_layout layout;
+    llvm_machine machine; /* NULL where there is no code generator */
+    llvm_layout layout;   /* the machine's, else that of the first part */
+    llvm_builder builder;
+    const char *name; /* of the first function to keep */
     struct error *err;
     char diagnosis[400]; /* LLVM's first complaint of the code */
 };
@@ -28,7 +30,11 @@ static void diagnosis_take(llvm_diagnosis d, void *ctx)
 struct llvm_machine_choice llvm_host_machine(const struct llvm_api *api)
 {
     return (struct llvm_machine_choice){
-        LLVM_HOST_ARCHITECTURE, api->host_triple, api->host_cpu, api->host_features, false, {{0}}};
+        .architecture = LLVM_HOST_ARCHITECTURE,
+        .triple = api->host_triple,
+        .cpu = api->host_cpu,
+        .features = api->host_features,
+    };
 }
 
 struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int arch)
@@ -46,7 +52,12 @@ struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int ar
            (known[i].arch > arch || known[i].since > api->version))
         i++;
     return (struct llvm_machine_choice){
-        "NVPTX", "nvptx64-nvidia-cuda", known[i].cpu, known[i].ptx, true, {{0}}};
+        .architecture = "NVPTX",
+        .triple = "nvptx64-nvidia-cuda",
+        .cpu = known[i].cpu,
+        .features = known[i].ptx,
+        .makes = LLVM_MAKES_ASSEMBLY,
+    };
 }
 
 enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, uint32_t registers,
@@ -61,7 +72,10 @@ enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, ui
                  {"gfx1032", 0},  {"gfx1033", 0},  {"gfx1034", 0}, {"gfx1035", 0}, {"gfx1036", 0},
                  {"gfx1100", 0},  {"gfx1101", 0},  {"gfx1102", 0}, {"gfx1103", 0}, {"gfx1150", 17},
                  {"gfx1151", 17}, {"gfx1200", 18}, {"gfx1201", 18}};
-    enum { FULL_GROUP_REGISTERS = 64 }; /* of a work-item in a work-group of 1024 (RDNA) */
+    enum {
+        FULL_GROUP_REGISTERS = 64, /* of a work-item in a work-group of 1024 (RDNA) */
+        AMD_PRIVATE = 5            /* the same guide, "Address Spaces" */
+    };
     size_t length = strcspn(arch, ":"), i = 0;
     while (i < sizeof known / sizeof known[0] &&
            (strlen(known[i].cpu) != length || strncmp(known[i].cpu, arch, length) != 0))
@@ -69,8 +83,15 @@ enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, ui
     if (i == sizeof known / sizeof known[0] || known[i].since > api->version)
         return error_msg(err, STATUS_UNSUPPORTED, "LLVM %u does not know the architecture %.40s",
                          api->version, arch);
-    *out =
-        (struct llvm_machine_choice){"AMDGPU", "amdgcn-amd-amdhsa", known[i].cpu, "", false, {{0}}};
+    *out = (struct llvm_machine_choice){
+        .architecture = "AMDGPU",
+        .triple = "amdgcn-amd-amdhsa",
+        .cpu = known[i].cpu,
+        /* LLVM would move arrays of work-items to LDS, times the 1024 that a group may have: the
+         * whole 64 KiB on gfx1030, so that one group has a compute unit for itself. */
+        .features = "-promote-alloca",
+        .private_space = AMD_PRIVATE,
+    };
     if (!registers)
         return STATUS_OK;
     out->attributes[0].key = "amdgpu-num-vgpr";
@@ -81,9 +102,22 @@ enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, ui
     return STATUS_OK;
 }
 
+struct llvm_machine_choice llvm_spir_machine(void)
+{
+    return (struct llvm_machine_choice){
+        .triple = "spir64-unknown-unknown",
+        .cpu = "spir64",
+        .features = "",
+        .makes = LLVM_MAKES_BITCODE,
+        .call_convention = LLVM_CC_SPIR_FUNC,
+    };
+}
+
 static enum status machine_open(struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
+    if (!c->choice->architecture)
+        return STATUS_OK;
     llvm_target target;
     char *message = NULL;
     enum status s = llvm_target_ready(a, c->choice->architecture, c->err);
@@ -113,8 +147,89 @@ static void functions_retarget(const struct compiling *c, llvm_module m)
                                             (unsigned)strlen(names[i]));
 }
 
-static enum status part_parse(const struct compiling *c, const struct llvm_part *part,
-                              llvm_module *out)
+/* ---- what a part does not say -----------------------------------------------------------------
+ */
+
+typedef void (*instruction_visitor)(const struct compiling *c, llvm_value function, llvm_value i);
+
+static void instructions_visit(const struct compiling *c, llvm_module m, instruction_visitor visit)
+{
+    const struct llvm_api *a = c->llvm;
+    for (llvm_value f = a->GetFirstFunction(m); f; f = a->GetNextFunction(f))
+        for (llvm_block b = a->GetFirstBasicBlock(f); b; b = a->GetNextBasicBlock(b))
+            for (llvm_value i = a->GetFirstInstruction(b), next; i; i = next) {
+                next = a->GetNextInstruction(i);
+                visit(c, f, i);
+            }
+}
+
+/* Text has its stack slots where pointers that name no memory point; some targets have memory of
+ * its own for them. */
+static void slot_place(const struct compiling *c, llvm_value function, llvm_value i)
+{
+    const struct llvm_api *a = c->llvm;
+    (void)function;
+    if (a->GetInstructionOpcode(i) != LLVM_ALLOCA || a->GetPointerAddressSpace(a->TypeOf(i)) != 0)
+        return;
+    a->PositionBuilderBefore(c->builder, i);
+    llvm_value slot = a->BuildAlloca(c->builder, a->GetAllocatedType(i), "");
+    a->SetAlignment(slot, a->GetAlignment(i));
+    a->ReplaceAllUsesWith(i, a->BuildCast(c->builder, LLVM_ADDRSPACE_CAST, slot, a->TypeOf(i), ""));
+    a->InstructionEraseFromParent(i);
+}
+
+static bool has_own_convention(const struct llvm_api *a, llvm_value function)
+{
+    return a->GetFunctionCallConv(function) != LLVM_CC_C || a->GetIntrinsicID(function) != 0;
+}
+
+static void call_adapt(const struct compiling *c, llvm_value function, llvm_value i)
+{
+    const struct llvm_api *a = c->llvm;
+    (void)function;
+    if (a->GetInstructionOpcode(i) != LLVM_CALL || a->GetInstructionCallConv(i) != LLVM_CC_C)
+        return;
+    llvm_value called = a->IsAFunction(a->GetCalledValue(i));
+    if (called && a->GetIntrinsicID(called) == 0)
+        a->SetInstructionCallConv(i, c->choice->call_convention);
+}
+
+static void part_adapt(const struct compiling *c, llvm_module m)
+{
+    const struct llvm_api *a = c->llvm;
+    if (c->choice->private_space)
+        instructions_visit(c, m, slot_place);
+    if (!c->choice->call_convention)
+        return;
+    instructions_visit(c, m, call_adapt);
+    for (llvm_value f = a->GetFirstFunction(m); f; f = a->GetNextFunction(f))
+        if (!has_own_convention(a, f))
+            a->SetFunctionCallConv(f, c->choice->call_convention);
+}
+
+/* Each part has its own copy of the tables that both include. */
+static void tables_hide(const struct compiling *c, llvm_module m)
+{
+    const struct llvm_api *a = c->llvm;
+    for (llvm_value g = a->GetFirstGlobal(m); g; g = a->GetNextGlobal(g))
+        if (a->GetLinkage(g) == LLVM_EXTERNAL_LINKAGE && a->IsGlobalConstant(g) &&
+            a->GetInitializer(g))
+            a->SetLinkage(g, LLVM_INTERNAL_LINKAGE);
+}
+
+/* ---- the stages -------------------------------------------------------------------------------
+ */
+
+static enum status module_verify(const struct compiling *c, llvm_module m, const char *what)
+{
+    char *message = NULL;
+    if (c->llvm->VerifyModule(m, LLVM_RETURN_STATUS, &message))
+        return llvm_error(c->err, c->llvm, STATUS_BUILD, NULL, message, what);
+    c->llvm->DisposeMessage(message);
+    return STATUS_OK;
+}
+
+static enum status part_parse(struct compiling *c, const struct llvm_part *part, llvm_module *out)
 {
     const struct llvm_api *a = c->llvm;
     char *message = NULL;
@@ -124,15 +239,19 @@ static enum status part_parse(const struct compiling *c, const struct llvm_part 
         *out = NULL;
         return llvm_error(c->err, a, STATUS_BUILD, NULL, message, part->name);
     }
-    if (a->VerifyModule(*out, LLVM_RETURN_STATUS, &message)) {
+    enum status s = module_verify(c, *out, part->name);
+    if (s != STATUS_OK) {
         a->DisposeModule(*out);
         *out = NULL;
-        return llvm_error(c->err, a, STATUS_BUILD, NULL, message, part->name);
+        return s;
     }
-    a->DisposeMessage(message);
+    if (!c->layout)
+        c->layout = a->CreateTargetData(a->GetDataLayoutStr(*out));
     a->SetTarget(*out, c->choice->triple);
     a->SetModuleDataLayout(*out, c->layout);
     functions_retarget(c, *out);
+    part_adapt(c, *out);
+    tables_hide(c, *out);
     return STATUS_OK;
 }
 
@@ -194,7 +313,7 @@ static void module_dump(const struct compiling *c, const char *stage)
     if (!folder || !*folder)
         return;
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s-%s.ll", folder, c->choice->cpu, stage);
+    snprintf(path, sizeof path, "%s/%s-%s-%s.ll", folder, c->choice->cpu, c->name, stage);
     char *text = c->llvm->PrintModuleToString(c->module);
     struct error err;
     if (file_write(path, text, strlen(text), &err) != STATUS_OK)
@@ -205,8 +324,10 @@ static void module_dump(const struct compiling *c, const char *stage)
 static enum status module_optimise(const struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
+    const char *passes =
+        c->choice->makes == LLVM_MAKES_BITCODE ? "globaldce" : "globaldce,default<O3>";
     llvm_passes options = a->CreatePassBuilderOptions();
-    llvm_failure failure = a->RunPasses(c->module, "globaldce,default<O3>", c->machine, options);
+    llvm_failure failure = a->RunPasses(c->module, passes, c->machine, options);
     a->DisposePassBuilderOptions(options);
     return failure ? llvm_error(c->err, a, STATUS_BUILD, failure, NULL, "LLVM's optimiser")
                    : STATUS_OK;
@@ -217,8 +338,10 @@ static enum status module_emit(const struct compiling *c, char **out, size_t *si
     const struct llvm_api *a = c->llvm;
     llvm_buffer buffer = NULL;
     char *message = NULL;
-    unsigned kind = c->choice->assembly ? LLVM_ASSEMBLY_FILE : LLVM_OBJECT_FILE;
-    if (a->TargetMachineEmitToMemoryBuffer(c->machine, c->module, kind, &message, &buffer))
+    unsigned kind = c->choice->makes == LLVM_MAKES_ASSEMBLY ? LLVM_ASSEMBLY_FILE : LLVM_OBJECT_FILE;
+    if (c->choice->makes == LLVM_MAKES_BITCODE)
+        buffer = a->WriteBitcodeToMemoryBuffer(c->module);
+    else if (a->TargetMachineEmitToMemoryBuffer(c->machine, c->module, kind, &message, &buffer))
         return llvm_error(c->err, a, STATUS_BUILD, NULL, message, "LLVM's code generator");
     if (c->diagnosis[0]) {
         a->DisposeMemoryBuffer(buffer);
@@ -239,9 +362,10 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
                          const struct llvm_part *parts, size_t count, const char *const *keep,
                          char **out, size_t *size, struct error *err)
 {
-    struct compiling c = {.llvm = api, .choice = machine, .err = err};
+    struct compiling c = {.llvm = api, .choice = machine, .err = err, .name = keep[0]};
     *out = NULL;
     c.context = llvm_context_open(api);
+    c.builder = api->CreateBuilderInContext(c.context);
     api->ContextSetDiagnosticHandler(c.context, diagnosis_take, &c);
     enum status s = machine_open(&c);
     if (s == STATUS_OK)
@@ -249,12 +373,15 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
     if (s == STATUS_OK) {
         module_dump(&c, "1-linked");
         functions_hide(&c, keep);
-        s = module_optimise(&c);
+        s = module_verify(&c, c.module, "the linked module");
     }
+    if (s == STATUS_OK)
+        s = module_optimise(&c);
     if (s == STATUS_OK) {
         module_dump(&c, "2-optimised");
         s = module_emit(&c, out, size);
     }
+    api->DisposeBuilder(c.builder);
     if (c.module)
         api->DisposeModule(c.module);
     if (c.layout)

@@ -1,4 +1,4 @@
-/* Bitcode to machine code or assembly for a target, through libLLVM. */
+/* Bitcode, and IR as text, to machine code or assembly for a target, through libLLVM. */
 #ifndef ISOPHOTE_LLVM_COMPILE_H
 #define ISOPHOTE_LLVM_COMPILE_H
 
@@ -7,10 +7,11 @@
 /* A code generator of LLVM's. LLVM may end the process over a processor that it does not know: only
  * names from here. */
 struct llvm_machine_choice {
-    const char *architecture; /* as LLVM calls its code generator */
+    const char *architecture; /* as LLVM calls its code generator; NULL: there is none */
     const char *triple, *cpu, *features;
-    bool assembly; /* text (PTX), else an object file */
-    struct {       /* attributes that the functions to keep get; key NULL: none */
+    enum { LLVM_MAKES_OBJECT, LLVM_MAKES_ASSEMBLY, LLVM_MAKES_BITCODE } makes;
+    unsigned private_space, call_convention; /* what text of shaders does not say */
+    struct { /* attributes that the functions to keep get; key NULL: none */
         const char *key;
         char value[16];
     } attributes[2];
@@ -26,6 +27,8 @@ struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int ar
  * this LLVM does not know. */
 enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, uint32_t registers,
                                 struct llvm_machine_choice *out, struct error *err);
+/* OpenCL's kind of SPIR-V: bitcode for the translator, not optimised (drivers do that). */
+struct llvm_machine_choice llvm_spir_machine(void);
 
 /* A part of the program: bitcode, or IR as text. */
 struct llvm_part {
@@ -34,10 +37,11 @@ struct llvm_part {
     size_t size;
 };
 
-/* The parts linked, everything but `keep` made internal, optimised together and emitted: heap at
- * *out, freed by the caller. keep: names, ends with NULL. $ISOPHOTE_LLVM_DUMP is a folder that gets
- * the module after each stage. Fails: BUILD (a part that does not parse or verify, code that the
- * target cannot have, with LLVM's words), UNSUPPORTED (the target), MEMORY. */
+/* The parts linked, everything but `keep` made internal, verified, optimised together and emitted:
+ * heap at *out, freed by the caller. keep: names, ends with NULL. $ISOPHOTE_LLVM_DUMP is a folder
+ * that gets the module after each stage, named for the processor and keep[0]. Fails: BUILD (a part
+ * that does not parse or verify, code that the target cannot have, with LLVM's words), UNSUPPORTED
+ * (the target), MEMORY. */
 enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_choice *machine,
                          const struct llvm_part *parts, size_t count, const char *const *keep,
                          char **out, size_t *size, struct error *err);

@@ -44,6 +44,7 @@
 #include "llvm_compile.h"
 
 #include <setjmp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -248,6 +249,65 @@ static void what_a_target_lacks_is_told(void **state)
     with_each(target_refused);
 }
 
+/* Text names no memory and no convention of calls: stack slots and calls become the target's. LLVM
+ * verifies the result; what is read here is that nothing of the old form is left. */
+static const char slots_text[] = "declare void @fill(ptr, i32)\n"
+                                 "define i32 @k(i32 %n) {\n"
+                                 "  %a = alloca [5 x i32], align 4\n"
+                                 "  %b = getelementptr i32, ptr %a, i64 3\n"
+                                 "  call void @fill(ptr %b, i32 %n)\n"
+                                 "  %r = load i32, ptr %b, align 4\n"
+                                 "  ret i32 %r\n}\n";
+static const char fill_text[] = "define void @fill(ptr %p, i32 %n) {\n"
+                                "  store volatile i32 %n, ptr %p, align 4\n"
+                                "  ret void\n}\n";
+
+/* The module as bitcode, read again and printed; freed by DisposeMessage. */
+static char *adapted(const struct llvm_api *a, const struct llvm_machine_choice *machine)
+{
+    static const char *const keep[] = {"k", NULL};
+    const struct llvm_part parts[] = {{"slots", slots_text, strlen(slots_text)},
+                                      {"fill", fill_text, strlen(fill_text)}};
+    struct error err = {0};
+    char *out = NULL, *message = NULL;
+    size_t size;
+    if (llvm_compile(a, machine, parts, 2, keep, &out, &size, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    llvm_context context = llvm_context_open(a);
+    llvm_module m = NULL;
+    llvm_buffer buffer = a->CreateMemoryBufferWithMemoryRangeCopy(out, size, "adapted");
+    assert_false(a->ParseIRInContext(context, buffer, &m, &message));
+    char *text = a->PrintModuleToString(m);
+    a->DisposeModule(m);
+    a->ContextDispose(context);
+    free(out);
+    return text;
+}
+
+static void text_adapted(const struct llvm_api *a)
+{
+    struct llvm_machine_choice machine = llvm_spir_machine();
+    char *spir = adapted(a, &machine);
+    assert_non_null(strstr(spir, "define spir_func i32 @k("));
+    assert_non_null(strstr(spir, "define internal spir_func void @fill("));
+    assert_non_null(strstr(spir, "call spir_func void @fill("));
+    assert_non_null(strstr(spir, "alloca [5 x i32], align 4\n"));
+    a->DisposeMessage(spir);
+    struct error err = {0};
+    assert_int_equal(llvm_amdgpu_machine(a, "gfx1030", 0, &machine, &err), STATUS_OK);
+    machine.makes = LLVM_MAKES_BITCODE; /* to look at what would be optimised */
+    char *amd = adapted(a, &machine);
+    assert_non_null(strstr(amd, "alloca [5 x i32], align 4, addrspace(5)\n"));
+    assert_non_null(strstr(amd, "addrspacecast ptr addrspace(5) %"));
+    assert_null(strstr(amd, "align 4\n  %b"));
+    a->DisposeMessage(amd);
+}
+static void text_becomes_the_targets(void **state)
+{
+    (void)state;
+    with_each(text_adapted);
+}
+
 static void machines_chosen(const struct llvm_api *a)
 {
     struct llvm_machine_choice m;
@@ -315,6 +375,7 @@ int main(void)
         cmocka_unit_test(text_becomes_a_function),
         cmocka_unit_test(bad_text_is_refused),
         cmocka_unit_test(what_a_target_lacks_is_told),
+        cmocka_unit_test(text_becomes_the_targets),
         cmocka_unit_test(only_known_processors_are_named),
         cmocka_unit_test(kernel_modules_are_read_by_both),
     };

@@ -2,7 +2,9 @@
 
 #include "child.h"
 #include "kept.h"
+#include "kernel_modules.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* As backends/llvm/CMakeLists.txt compiles the kernel, for the reasons told there. */
@@ -23,12 +25,11 @@ static const struct mode_words {
                    "--spirv-fp-contract=fast"},
 };
 
-static enum status tool_run(const char *const argv[], struct build_info *info, struct error *err)
+static enum status tool_run(const char *const argv[], char *log, size_t log_size, struct error *err)
 {
     int code = 0;
     /* posix_spawn takes what it does not change as not const */
-    enum status s =
-        child_run((char *const *)(uintptr_t)argv, info->log, sizeof info->log, &code, err);
+    enum status s = child_run((char *const *)(uintptr_t)argv, log, log_size, &code, err);
     if (s == STATUS_MISSING)
         return error_msg(err, s,
                          "%s does not start; shaders come to this device through it: on Debian, "
@@ -36,7 +37,22 @@ static enum status tool_run(const char *const argv[], struct build_info *info, s
                          argv[0]);
     if (s == STATUS_OK && code != 0)
         s = error_msg(err, STATUS_BUILD, "%s does not compile the shader: %.700s", argv[0],
-                      info->log[0] ? info->log : "it says nothing");
+                      log[0] ? log : "it says nothing");
+    return s;
+}
+
+/* A file of bitcode to a module, by way of a file that does not stay. */
+static enum status translate(struct arena *a, const struct mode_words *m, const char *bitcode,
+                             const char *module, const void **spirv, size_t *size,
+                             struct error *err)
+{
+    const char *const argv[] = {TRANSLATOR, m->contraction, bitcode, "-o", module, NULL};
+    char log[2048] = "", *data = NULL;
+    enum status s = tool_run(argv, log, sizeof log, err);
+    if (s == STATUS_OK)
+        s = file_read(a, module, (size_t)1 << 30, &data, size, err);
+    file_discard(module);
+    *spirv = data;
     return s;
 }
 
@@ -46,27 +62,21 @@ static enum status tools_run(struct arena *a, const struct job_source *source, c
                              struct error *err)
 {
     const struct mode_words *m = &modes[source->mode];
-    char module[4200], text[sizeof module + 4], bitcode[sizeof module + 4], *data = NULL;
+    char module[4200], text[sizeof module + 4], bitcode[sizeof module + 4];
     enum status s = file_temp_name(path, module, sizeof module, err);
     if (s != STATUS_OK)
         return s;
     snprintf(text, sizeof text, "%s.cl", module);
     snprintf(bitcode, sizeof bitcode, "%s.bc", module);
     const char *const clang[] = {CLANG,       m->clang[0], text,        "-o", bitcode,
-                                 m->clang[1], m->clang[2], m->clang[3], NULL},
-                      *const translator[] = {TRANSLATOR, m->contraction, bitcode,
-                                             "-o",       module,         NULL};
+                                 m->clang[1], m->clang[2], m->clang[3], NULL};
     s = file_write(text, source->text, strlen(source->text), err);
     if (s == STATUS_OK)
-        s = tool_run(clang, info, err);
+        s = tool_run(clang, info->log, sizeof info->log, err);
     if (s == STATUS_OK)
-        s = tool_run(translator, info, err);
-    if (s == STATUS_OK)
-        s = file_read(a, module, (size_t)1 << 30, &data, size, err);
+        s = translate(a, m, bitcode, module, spirv, size, err);
     file_discard(text);
     file_discard(bitcode);
-    file_discard(module);
-    *spirv = data;
     return s;
 }
 
@@ -88,5 +98,67 @@ enum status spirv_compile(struct arena *a, const struct job_source *source, cons
     s = tools_run(a, source, path, spirv, size, info, err);
     if (s == STATUS_OK)
         kept_write(path, key, *spirv, *size, &none);
+    return s;
+}
+
+/* ---- the kernel with a scene's shaders --------------------------------------------------------
+ */
+
+static enum status kernel_link(struct arena *a, const struct program_request *request,
+                               const struct kernel_parts *parts, const char *path,
+                               const void **spirv, size_t *size, struct error *err)
+{
+    const struct llvm_machine_choice machine = llvm_spir_machine();
+    const char *problem, *keep[ENTRY_COUNT + 1];
+    char module[4200], bitcode[sizeof module + 4], *linked;
+    size_t linked_size;
+    const struct llvm_api *api = llvm_load_version(15, &problem); /* whose bitcode it reads */
+    if (!api)
+        return error_msg(err, STATUS_UNSUPPORTED,
+                         "shaders come to SPIR-V through LLVM 15, which is not here: %s", problem);
+    enum status s = file_temp_name(path, module, sizeof module, err);
+    if (s != STATUS_OK)
+        return s;
+    snprintf(bitcode, sizeof bitcode, "%s.bc", module);
+    kernel_entries_of_part(request->part, keep);
+    s = llvm_compile(api, &machine, parts->at, parts->count, keep, &linked, &linked_size, err);
+    if (s != STATUS_OK)
+        return s;
+    s = file_write(bitcode, linked, linked_size, err);
+    free(linked);
+    if (s == STATUS_OK)
+        s = translate(a, &modes[request->mode], bitcode, module, spirv, size, err);
+    file_discard(bitcode);
+    return s;
+}
+
+static void kernel_key(const struct kernel_parts *parts, const struct mode_words *m, char key[33])
+{
+    struct hash *h = hash_open();
+    const char *const words[] = {"spirv kernel 1", parts->hash, m->contraction};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        hash_add(h, words[i], strlen(words[i]) + 1);
+    hash_close(h, key);
+}
+
+enum status spirv_kernel(struct arena *a, bool cpu, const struct program_request *request,
+                         const void **spirv, size_t *size, struct error *err)
+{
+    char key[33], path[4096];
+    struct kept_resources none = {0};
+    struct kernel_parts parts;
+    if (!(request->features & K_FEATURES_OF_TEXT))
+        return kernel_module_find(cpu ? KERNEL_SPIRV_CPU : KERNEL_SPIRV, request, spirv, size, err);
+    enum status s = kernel_parts_find(cpu ? KERNEL_SPIR_CPU : KERNEL_SPIR, request, &parts, err);
+    if (s != STATUS_OK)
+        return s;
+    kernel_key(&parts, &modes[request->mode], key);
+    s = kernel_cache_path(key, ".spv", path, sizeof path, err);
+    if (s == STATUS_OK && !kept_read(a, path, key, spirv, size, &none)) {
+        s = kernel_link(a, request, &parts, path, spirv, size, err);
+        if (s == STATUS_OK)
+            kept_write(path, key, *spirv, *size, &none);
+    }
+    kernel_parts_free(&parts);
     return s;
 }

@@ -111,23 +111,16 @@ enum status native_llvm_build(const struct program_request *request, struct llvm
 {
     static const char *const shade_keep[] = {"k_shade", NULL};
     const char *keep[ENTRY_COUNT + 1];
-    struct llvm_part kernel = {.name = "the kernel"},
-                     shaders[2] = {{.name = "the shaders' library"}, {.name = "the shaders"}};
-    const struct llvm_unit units[UNITS_MAX] = {{&kernel, 1, keep}, {shaders, 2, shade_keep}};
-    struct text text = {0};
-    enum status s = kernel_module_find(KERNEL_X86_64, request, &kernel.data, &kernel.size, err);
-    if (s == STATUS_OK && request->shaders) {
-        s = kernel_module_find(SURFACES_X86_64, request, &shaders[0].data, &shaders[0].size, err);
-        if (s == STATUS_OK)
-            s = program_shaders(request, &text, err);
-        shaders[1].data = text.data;
-        shaders[1].size = text.len;
-    }
+    struct kernel_parts parts = {0};
+    enum status s = kernel_parts_find(KERNEL_X86_64, request, &parts, err);
+    const struct llvm_unit units[UNITS_MAX] = {
+        {parts.at, KERNEL_PARTS_PLAIN, keep},
+        {parts.at + KERNEL_PARTS_PLAIN, parts.count - KERNEL_PARTS_PLAIN, shade_keep}};
     kernel_entries_of_part(request->part, keep);
     snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3>",
              math_mode_name(request->mode));
     if (s == STATUS_OK)
-        s = native_llvm_program(units, request->shaders ? 2 : 1, out, info, err);
-    text_free(&text);
+        s = native_llvm_program(units, parts.count > KERNEL_PARTS_PLAIN ? 2 : 1, out, info, err);
+    kernel_parts_free(&parts);
     return s;
 }

@@ -65,11 +65,8 @@ enum status opencl_program(struct backend *b, enum kernel_entry entry, const str
 void opencl_programs_release(struct backend *b);
 
 /* opencl_spirv.c: code path llvm. */
-/* The kernel's module for the request. */
-enum status opencl_spirv_find(const struct backend *b, enum program_part part, const void **spirv,
-                              size_t *size, struct error *err);
-/* A program of it, not yet built. UNSUPPORTED where the device takes no SPIR-V. */
-enum status opencl_program_from_spirv(const struct backend *b, enum program_part part,
+/* A program of the kernel's SPIR-V, not yet built. UNSUPPORTED where the device takes none. */
+enum status opencl_program_from_spirv(const struct backend *b, const void *spirv, size_t size,
                                       cl_program *out, struct error *err);
 
 /* opencl_memory.c */

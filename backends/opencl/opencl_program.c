@@ -4,6 +4,7 @@
 #endif
 #include "kept.h"
 #include "opencl.h"
+#include "spirv_compile.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,23 @@ static bool environment_matters(const char *setting)
            (strncmp(setting, "POCL_", 5) == 0 && strncmp(setting, "POCL_CACHE_DIR=", 15) != 0);
 }
 
-static void key_make(const struct backend *b, enum program_part part, const char *options,
+/* What a program is made of. */
+struct input {
+    struct arena arena;
+    const void *spirv; /* NULL: the request's source */
+    size_t size;
+};
+static enum status input_find(const struct backend *b, enum program_part part, struct input *out,
+                              struct error *err)
+{
+    struct program_request request = b->request;
+    request.part = part;
+    return request.code == CODE_LLVM ? spirv_kernel(&out->arena, b->info.kind == DEVICE_CPU,
+                                                    &request, &out->spirv, &out->size, err)
+                                     : STATUS_OK;
+}
+
+static void key_make(const struct backend *b, const struct input *in, const char *options,
                      char key[33])
 {
     struct hash *h = hash_open();
@@ -60,11 +77,8 @@ static void key_make(const struct backend *b, enum program_part part, const char
                                  b->info.version,    b->platform_version};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
-    const void *spirv;
-    size_t size;
-    if (b->request.code == CODE_LLVM &&
-        opencl_spirv_find(b, part, &spirv, &size, NULL) == STATUS_OK)
-        hash_add(h, spirv, size);
+    if (in->spirv)
+        hash_add(h, in->spirv, in->size);
     for (char **setting = environ; *setting; setting++)
         if (environment_matters(*setting))
             hash_add(h, *setting, strlen(*setting) + 1);
@@ -222,11 +236,11 @@ static void info_fill(const struct backend *b, const struct program *p,
         (unsigned long long)local_bytes, said);
 }
 
-static enum status program_create(const struct backend *b, enum program_part part, cl_program *out,
+static enum status program_create(const struct backend *b, const struct input *in, cl_program *out,
                                   struct error *err)
 {
-    if (b->request.code == CODE_LLVM)
-        return opencl_program_from_spirv(b, part, out, err);
+    if (in->spirv)
+        return opencl_program_from_spirv(b, in->spirv, in->size, out, err);
     const char *source = b->request.source;
     cl_int code;
     *out = b->cl->CreateProgramWithSource(b->context, 1, &source, NULL, &code);
@@ -237,16 +251,15 @@ static enum status program_create(const struct backend *b, enum program_part par
 }
 
 /* Compiles, or takes what was kept. */
-static enum status program_make(struct backend *b, enum program_part part, struct program *out,
-                                struct build_info *info, struct error *err)
+static enum status program_from(struct backend *b, enum program_part part, const struct input *in,
+                                struct program *out, struct build_info *info, struct error *err)
 {
     struct build_info made = {0};
     options_make(b, part, made.options, sizeof made.options);
     char key[33], path[4096];
-    key_make(b, part, made.options, key);
+    key_make(b, in, made.options, key);
     bool keep = kernel_cache_path(key, ".clbin", path, sizeof path, NULL) == STATUS_OK;
 
-    double begin = clock_s();
     struct program p = {0};
     struct kept_resources res = {0};
     enum status s = STATUS_OK;
@@ -258,7 +271,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
             program_release(b, &p);
     }
     if (!made.cached) {
-        s = program_create(b, part, &p.program, err);
+        s = program_create(b, in, &p.program, err);
         if (s == STATUS_OK)
             s = program_compile(b, p.program, made.options, &made, &res, err);
         if (s == STATUS_OK)
@@ -266,7 +279,6 @@ static enum status program_make(struct backend *b, enum program_part part, struc
         if (s == STATUS_OK && keep)
             program_keep(b, path, key, p.program, &res);
     }
-    made.compile_s = clock_s() - begin;
     if (s == STATUS_OK) {
         if (part == PART_RENDER)
             info_fill(b, &p, &res, &made);
@@ -275,6 +287,20 @@ static enum status program_make(struct backend *b, enum program_part part, struc
         program_release(b, &p);
     }
     *info = made; /* on failure: the log */
+    return s;
+}
+
+static enum status program_make(struct backend *b, enum program_part part, struct program *out,
+                                struct build_info *info, struct error *err)
+{
+    struct input in = {0};
+    const double begin = clock_s();
+    *info = (struct build_info){0};
+    enum status s = input_find(b, part, &in, err);
+    if (s == STATUS_OK)
+        s = program_from(b, part, &in, out, info, err);
+    info->compile_s = clock_s() - begin;
+    arena_free(&in.arena);
     return s;
 }
 

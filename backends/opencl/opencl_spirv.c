@@ -1,19 +1,9 @@
 /* Code path llvm: the kernel as SPIR-V, through clCreateProgramWithIL (OpenCL 2.1) or
  * clCreateProgramWithILKHR (cl_khr_il_program). */
-#include "kernel_modules.h"
 #include "opencl.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum status opencl_spirv_find(const struct backend *b, enum program_part part, const void **spirv,
-                              size_t *size, struct error *err)
-{
-    struct program_request request = b->request;
-    request.part = part;
-    return kernel_module_find(b->info.kind == DEVICE_CPU ? KERNEL_SPIRV_CPU : KERNEL_SPIRV,
-                              &request, spirv, size, err);
-}
 
 typedef cl_program(CL_API_CALL *create_with_il)(cl_context context, const void *il, size_t size,
                                                 cl_int *code);
@@ -35,18 +25,13 @@ static create_with_il creator_find(const struct backend *b)
     return out;
 }
 
-enum status opencl_program_from_spirv(const struct backend *b, enum program_part part,
+enum status opencl_program_from_spirv(const struct backend *b, const void *spirv, size_t size,
                                       cl_program *out, struct error *err)
 {
-    const void *spirv;
-    size_t size;
     if (!b->info.spirv)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%s takes no SPIR-V, which code path llvm needs; code path source it has",
                          b->info.name);
-    enum status s = opencl_spirv_find(b, part, &spirv, &size, err);
-    if (s != STATUS_OK)
-        return s;
     create_with_il create = creator_find(b);
     if (!create)
         return error_msg(err, STATUS_UNSUPPORTED,
