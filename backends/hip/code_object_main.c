@@ -64,6 +64,7 @@ int main(int argc, char **argv)
         return fail("usage: code_object ARCH strict|device|fast PART FEATURES|SCENE FILE");
     struct program_request request = program_request_make(mode);
     request.code = CODE_LLVM;
+    request.tree = BVH_BINARY;
     request.part = (enum program_part)strtoul(argv[3], NULL, 0);
     struct shade_scene shaders = {0};
     struct arena a = {0};
