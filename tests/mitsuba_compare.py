@@ -1,17 +1,18 @@
 """Compares Isophote's pictures with Mitsuba 3's of the same scenes, statistically (docs/validation.md, Mitsuba 3).
 
-    mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--other SCENE] [--random N] [--power]
+    mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--other SCENE] [--random N] [--power [REGEX]]
                        [--scale X] [--maps DIR] [--json FILE] [--self]
 
 Each scene is exported by `isophote export --mitsuba`, and rendered on both sides in BATCHES independent batches of
 other seeds. A pixel, or a block of pixels, then has two lists of means; Welch's t of them becomes a normal deviate z.
-Three questions are asked of every scene, device and channel:
+Questions that are asked of every scene, device and channel:
 
   mean    is the picture's mean the same?  (relative bias with its 95 % interval)
   blocks  is any block of BLOCK x BLOCK pixels off?  (largest |z|; Bonferroni)
+  strips  in charts, where a row of blocks shares a lobe: is the sum of a row's z off? (Stouffer)
   pixels  are the z of pixels as normal deviates are?  (their spread; Benjamini and Hochberg's discoveries)
 
-Means and blocks decide. The chance that a scene without any bias fails is LEVEL for the whole run: each question gets
+All but pixels decide. The chance that a scene without any bias fails is LEVEL for the whole run: each question gets
 its share of it. A row that says "differs" must do so: it shows that a known difference is seen.
 
 Scenes: the library's, those of mitsuba_scenes/, and what mitsuba_generate.py makes: charts, a block of pixels for
@@ -23,6 +24,7 @@ import gc
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -45,7 +47,7 @@ SEEDED = 0.01  # the relative bias that every scene must show when it is put in
 EQUAL, DIFFERS = "equal", "differs"
 ROWS = [
     ("furnace", "", 192, 96, 192, EQUAL),
-    ("cornell", "", 6144, 192, 6144, EQUAL),
+    ("cornell", "", 4608, 192, 4608, EQUAL),
     ("veach-mis", "--plugins", 1536, 192, 12288, EQUAL),
     ("glass", "--plugins", 1536, 192, 1536, EQUAL),
     ("textured", "--plugins", 768, 96, 768, EQUAL),
@@ -62,7 +64,7 @@ ROWS = [
     ("mitsuba_scenes/lights", "--plugins", 3072, 384, 3072, EQUAL),
     ("mitsuba_scenes/media", "--plugins", 1536, 384, 3072, EQUAL),
     ("mitsuba_scenes/instances", "", 768, 384, 1536, EQUAL),
-    ("chart-reflecting", "--plugins", 768, 192, 768, EQUAL),
+    ("chart-reflecting", "--plugins", 1536, 192, 1536, EQUAL),
     ("chart-transmitting", "--plugins", 768, 192, 1536, EQUAL),
     ("random-1", "--plugins", 384, 0, 768, EQUAL),
     ("random-2", "--plugins", 384, 0, 768, EQUAL),
@@ -113,9 +115,9 @@ def blocks_of(images):
 
 
 class Comparison:
-    """What two lists of pictures (batch, y, x, channel) say of each other. tests: how many share LEVEL."""
+    """What two lists of pictures (batch, y, x, channel) say of each other. rows: how many comparisons share LEVEL."""
 
-    def __init__(self, ours, theirs, rows):
+    def __init__(self, ours, theirs, rows, chart=False):
         self.pixel_z, _ = welch(ours, theirs)
         self.block_z, block_error = welch(blocks_of(ours), blocks_of(theirs))
         mean_z, mean_error = welch(ours.mean((1, 2)), theirs.mean((1, 2)))
@@ -125,7 +127,8 @@ class Comparison:
         self.mean_z = mean_z
         share = LEVEL / rows / 2
         self.mean_limit = deviate_of(share / mean_z.size)
-        self.block_limit = deviate_of(share / self.block_z.size)
+        self.strip_z = self.block_z.sum(1) / math.sqrt(self.block_z.shape[1]) if chart else np.zeros((0, 3))
+        self.block_limit = deviate_of(share / (self.block_z.size + self.strip_z.size))
         self.worst = int(np.abs(mean_z).argmax())
         # What would be found nine times of ten: the limit and 1.28 standard errors more.
         lit = blocks_of(theirs).mean(0)
@@ -133,8 +136,12 @@ class Comparison:
         self.sees_mean = (self.mean_limit + 1.2816) * self.error.min()
         self.sees_block = (self.block_limit + 1.2816) * float(np.median(lit_error))
 
+    def largest_z(self):
+        """Of blocks and strips, which share a limit."""
+        return max(np.abs(self.block_z).max(), np.abs(self.strip_z).max(initial=0))
+
     def differs(self):
-        return bool((np.abs(self.mean_z) > self.mean_limit).any() or (np.abs(self.block_z) > self.block_limit).any())
+        return bool((np.abs(self.mean_z) > self.mean_limit).any() or self.largest_z() > self.block_limit)
 
 
 # ---- pictures ---------------------------------------------------------------------------------------------
@@ -212,11 +219,12 @@ HEADER = (
 
 def compare(mi, options, row, device, ours, theirs, rows, seconds):
     name, flags, _, _, _, expected = row
-    c = Comparison(ours, theirs, rows)
+    chart = name in mitsuba_generate.CHARTS
+    c = Comparison(ours, theirs, rows, chart)
     found = c.differs()
     right = found == (expected == DIFFERS)
     # The test must see what it says it sees, on these very pictures. (The slow reference renders too few samples for that.)
-    seeded = Comparison(ours * (1 + SEEDED), theirs, rows).differs()
+    seeded = Comparison(ours * (1 + SEEDED), theirs, rows, chart).differs()
     blind = expected == EQUAL and not seeded and device == "native" and name not in options.other
     w = c.worst
     z = c.pixel_z[np.isfinite(c.pixel_z)]
@@ -226,7 +234,7 @@ def compare(mi, options, row, device, ours, theirs, rows, seconds):
         verdict = f"BLIND to {SEEDED:.0%}"
     print(
         f"{title:18} {device:10} {expected:8} {c.bias[w]:+8.3%} +- {1.96 * c.error[w]:6.3%}   {c.mean_z[w]:+6.2f}"
-        f"     {np.abs(c.block_z).max():5.2f} of {c.block_limit:4.2f}        {z.std():4.2f}  {(np.abs(z) > 3).mean():6.3%}"
+        f"     {c.largest_z():5.2f} of {c.block_limit:4.2f}        {z.std():4.2f}  {(np.abs(z) > 3).mean():6.3%}"
         f"  {discoveries(two_sided(z), 0.01):5d}    {c.sees_mean:6.2%} {c.sees_block:6.2%}   {seconds:4.0f} s  {verdict}",
         flush=True,
     )
@@ -242,7 +250,7 @@ def compare(mi, options, row, device, ours, theirs, rows, seconds):
         "bias": c.bias.tolist(),
         "standard_error": c.error.tolist(),
         "mean_z": c.mean_z.tolist(),
-        "largest_block_z": float(np.abs(c.block_z).max()),
+        "largest_block_z": float(c.largest_z()),
         "block_limit": c.block_limit,
         "pixel_z_sd": float(z.std()),
         "verdict": verdict,
@@ -314,15 +322,17 @@ def chart_power(mi, options, row):
         scene = load_theirs(mi, options, scene_path(name, folder), flags, folder)
         theirs = render_theirs(mi, scene, int(mitsuba_spp * options.scale), 100)
         for mutant, count, changed in mutants(name):
+            if not re.search(options.power, mutant):
+                continue
             path = write_scene(changed, "mutant", folder)
             ours = render_ours(mi, options, path, "native", int(native_spp * options.scale), folder)
             if isinstance(ours, str):
                 raise SystemExit(f"native cannot render {name}: {ours}")
-            c = Comparison(ours, theirs, 2 * len(ROWS))
+            c = Comparison(ours, theirs, 2 * len(ROWS), True)
             found_all &= c.differs()
-            z = np.abs(c.block_z)
+            z, strip = np.abs(c.block_z), np.abs(c.strip_z)
             print(
-                f"{name:20} {mutant:32} {count:9d}     {c.bias[c.worst]:+8.3%}   {z.max():6.2f} of {c.block_limit:4.2f}"
+                f"{name:20} {mutant:32} {count:9d}     {c.bias[c.worst]:+8.3%}   {z.max():6.2f} {strip.max():6.2f} of {c.block_limit:4.2f}"
                 f"  {int((z.max(2) > c.block_limit).sum()):13d}  {'found' if c.differs() else 'NOT FOUND'}",
                 flush=True,
             )
@@ -331,7 +341,7 @@ def chart_power(mi, options, row):
 
 def power(mi, options):
     print(f"the charts' parameters times {TENTH:g}, one at a time, on native; limits as in the whole run")
-    print(f"{'chart':20} {'parameter':32} {'materials':>9}  bias of mean  largest block z  blocks beyond  verdict")
+    print(f"{'chart':20} {'parameter':32} {'materials':>9}  bias of mean  largest z of block, strip  blocks beyond  verdict")
     charts = options.scene or mitsuba_generate.CHARTS
     return all([chart_power(mi, options, row) for row in ROWS if row[0] in charts])
 
@@ -342,7 +352,7 @@ def main():
     parser.add_argument("--scene", action="append", help="only these scenes")
     parser.add_argument("--other", action="append", default=[], help="a scene that is not in the table; of these only")
     parser.add_argument("--random", type=int, default=0, metavar="N", help="random scenes of seeds 1 to N; of these only")
-    parser.add_argument("--power", action="store_true", help="only: does the chart find parameters that are off by a tenth?")
+    parser.add_argument("--power", nargs="?", const=".", metavar="REGEX", help="only: do the charts find parameters (that match) off by a tenth?")
     parser.add_argument("--scale", type=float, default=1, help="times the samples")
     parser.add_argument("--maps", help="folder for signed maps of significance")
     parser.add_argument("--json", help="file for the numbers")

@@ -49,7 +49,7 @@ def turned_card(x, y, material, angle):
 
 def card(x, y, material):
     """Turned to the lamp on the right by one of four angles, so that it lies in the highlight or beside it."""
-    return turned_card(x, y, material, (10, 24, 38, 60)[x % 4])
+    return turned_card(x, y, material, (12, 22, 33, 50)[x % 4])
 
 
 def grazed_card(x, y, material):
@@ -63,9 +63,9 @@ def ball(x, y, material):
 
 def reflecting_rows():
     """Six rows of eight: what a row is about stands alone, as far as its model allows, over black or nearly so."""
-    black, dark = {"base_color": [0.012, 0.004, 0.002]}, {"base_color": [0.06, 0.02, 0.01]}
-    yield card, [principled(base_color=0, specular=0, roughness=0.5, clearcoat=0.9, clearcoat_gloss=x) for x in LADDER]
-    yield grazed_card, [principled(**black, specular=0, roughness=1, sheen=0.9, sheen_tint=x) for x in LADDER]
+    black, dark = {"base_color": [0.012, 0, 0.002]}, {"base_color": [0.06, 0.02, 0.01]}
+    yield card, [principled(base_color=0, specular=0, roughness=0.5, clearcoat=0.9, clearcoat_gloss=0.9 - 0.6 * (1 - x) ** 2) for x in LADDER]
+    yield grazed_card, [principled(**black, specular=0, roughness=1, sheen=0.9, sheen_tint=0.5 + 0.4 * x) for x in LADDER]
     yield card, [principled(**dark, specular=0.9, specular_tint=0.95 - x, roughness=x) for x in LADDER]
     brushed = {"base_color": [0.9, 0.6, 0.3], "metallic": 0.9, "specular": 0.1}
     yield card, [principled(**brushed, roughness=0.2 + x / 2, anisotropy=0.9 - x / 2, rotation=x) for x in LADDER]
@@ -73,7 +73,7 @@ def reflecting_rows():
         {"type": "oren_nayar", "reflectance": 0.8, "sigma": 25},
         {"type": "oren_nayar", "reflectance": 0.8, "sigma": 70},
         {"type": "sheen", "reflectance": 0.9, "roughness": 0.4},
-        {"type": "sheen", "reflectance": 0.9, "roughness": 0.8},
+        {"type": "sheen", "reflectance": 0.9, "roughness": 0.5},
         {"type": "diffuse", "reflectance": [0.2, 0.5, 0.8]},
         principled(base_color=0.8, specular=0, roughness=0.9),
         principled(base_color=0.8, specular=0, roughness=0.4),
@@ -88,15 +88,15 @@ def transmitting_rows():
     clear, frosted = {"specular": 0, "base_color": [0.6, 0.8, 0.9]}, {"type": "rough_dielectric"}
     yield ball, [principled(**clear, transmission=0.9, roughness=0.1 + 0.4 * x, ior=1.9 - 0.7 * x) for x in LADDER]
     yield ball, [principled(**clear, transmission=x, roughness=0.3, ior=1.4) for x in LADDER]
-    yield ball, [principled(base_color=0.7, transmission=0.9, roughness=x, ior=1.3, anisotropy=0.8, rotation=0.3) for x in LADDER]
+    yield card, [principled(base_color=0.7, transmission=0.9, roughness=x, ior=1.3, anisotropy=0.8, rotation=0.6) for x in LADDER]
     yield ball, [frosted | {"ior": 1.5, "roughness": 0.1 + 0.5 * x} for x in LADDER]
     yield ball, [frosted | {"ior": 1.1 + x, "roughness": 0.4} for x in LADDER]
     yield ball, [{"type": "dielectric", "ior": 1.1 + x} for x in LADDER]
 
 
 CHARTS = {  # the rows, edges of a path, lamps: center, half width, emission; radiance of the sky
-    "chart-reflecting": (reflecting_rows, 2, [([12, 5, 9], 4, [8, 7, 6]), ([2, 15, 3], 5, 2)], 0.3),
-    "chart-transmitting": (transmitting_rows, 4, [([-16, 9, -9], 11, [4, 3, 2]), ([14, -14, -9], 11, [1, 2, 3]), ([0, 22, 12], 11, 2)], 0),
+    "chart-reflecting": (reflecting_rows, 2, [([13, 1, 9], 4, [8, 7, 6]), ([2, 15, 3], 5, 2)], 0.2),
+    "chart-transmitting": (transmitting_rows, 4, [([-16, 9, -9], 11, [4, 3, 2]), ([14, -14, -9], 11, [1, 2, 3]), ([0, 22, 12], 11, 2)], 0.5),
 }
 
 

@@ -1,6 +1,8 @@
 """Measures the figures of the README. Run by tools/figures, which prepares the environment."""
 import argparse
 import json
+import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,6 +27,8 @@ BAR_BYTES = 300  # blob, per triangle at peak
 BAR_REFERENCE = 0.4  # the reference on cornell, Msamples/s
 BAR_FEATURES = 1 / 1.15  # a kernel with all features over one with none, on a scene that uses none of them
 BAR_INSTANCES = 1 << 30  # 1,000 blobs as instances: bytes at peak
+
+BAR_BEFORE = 1.15  # seconds inside the kernel, today over an earlier program, on scenes that both know
 
 PARTS = ["load", "reference", "speed", "features", "instances", "library"]
 PLAIN = ("direct-", "furnace", "enclosure")  # closed forms: nothing to time
@@ -175,6 +179,44 @@ def library_rates(table, ours, scenes, resolution, spp):
             table.row(f"  {path.stem}, {name}", rate, "Msamples/s")
 
 
+def kernel_seconds(binary, scene, options, resolution, spp, folder):
+    """Processor seconds inside native's kernel (a library of the compiler cache, or LLVM's), by perf's samples of a clock.
+
+    Loading, trees and compiling do not count, nor does waiting for a processor: a machine that does other work bends it little."""
+    data, rate = Path(folder) / "perf.data", 4999
+    command = [
+        binary, "render", scene, "--device", "native", "--mode", "fast", "--width", resolution, "--height", resolution,
+        "--spp", spp, "--max-depth", DEPTH, "--threads", 1, *options,
+    ]  # fmt: skip
+    record = ["perf", "record", "-q", "-e", "cpu-clock:u", "-F", rate, "-o", data, *command]
+    done = subprocess.run(list(map(str, record)), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"tools/figures: {' '.join(map(str, record))} ended with {done.returncode}\n{done.stderr}")
+    report = ["perf", "report", "-i", str(data), "--sort", "dso", "--stdio", "-n", "-q"]
+    rows = subprocess.run(report, capture_output=True, text=True, check=True).stdout.splitlines()
+    found = [re.match(r"\s*[\d.]+%\s+(\d+)\s+([0-9a-f]{32}\.so|\[JIT\])", row) for row in rows]
+    return sum(int(row[1]) for row in found if row) / rate
+
+
+def kernel_cost(table, before, rounds, resolution, spp):
+    """Today's kernel against an earlier program's (a build of an earlier commit), in turns."""
+    if not shutil.which("perf"):
+        sys.exit("tools/figures: the part kernel needs perf (Debian: linux-perf)")
+    print(f"seconds inside native's kernel over those of {before}, {resolution}x{resolution}, {spp} spp, fast, {rounds} rounds")
+    subjects = {"before": (before, []), "gcc": (program, ["--code-path", "source"]), "default": (program, [])}
+    with tempfile.TemporaryDirectory() as folder:
+        for scene in ("cornell", "blob"):
+            seconds = {name: [] for name in subjects}
+            for turn in range(-1, rounds):  # the first compiles, and does not count
+                for name in list(subjects)[:: -1 if turn % 2 else 1]:
+                    took = kernel_seconds(subjects[name][0], scene, subjects[name][1], resolution, spp if turn >= 0 else 1, folder)
+                    seconds[name] += [took] if turn >= 0 else []
+            for name in ("gcc", "default"):
+                ratios = sorted(a / b for a, b in zip(seconds[name], seconds["before"]))
+                spread = f"{scene}: {name} over before ({ratios[len(ratios) // 4]:.3f} to {ratios[3 * len(ratios) // 4]:.3f})"
+                table.row(spread, statistics.median(ratios), "", BAR_BEFORE, False)
+
+
 class Table:
     def __init__(self):
         self.missed = 0
@@ -246,14 +288,17 @@ def main():
     parser.add_argument("--quick", action="store_true", help="fewer rounds and samples: a noisy first look")
     parser.add_argument("--rounds", type=int, help="interleaved repetitions (default 3)")
     parser.add_argument("--spp", type=int, help="samples a pixel (default 64)")
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this (more than once: only these)")
+    parser.add_argument("--part", action="append", choices=[*PARTS, "kernel"], help="only this (more than once: only these)")
     parser.add_argument("--scene", action="append", help="of the part library: only this")
+    parser.add_argument("--before", type=Path, metavar="ISOPHOTE", help="an earlier program: adds the part kernel, today's kernel against its")
     parser.add_argument("--program", type=Path, default=program, help="the isophote to measure (default: ./run's)")
     options = parser.parse_args()
     program = options.program
     if not program.is_file():
         print(f"tools/figures: {program} is not built (./run builds build/release/isophote)", file=sys.stderr)
         return 2
+    if "kernel" in (options.part or []) and not options.before:
+        parser.error("the part kernel compares with an earlier program: --before ISOPHOTE")
     rounds = options.rounds or (1 if options.quick else 3)
     resolution, spp = (256, 16) if options.quick else (512, 64)
     spp = options.spp or spp
@@ -276,6 +321,8 @@ def main():
         feature_cost(table, ours["native"], rounds, resolution, spp)
     if "instances" in parts:
         instance_cost(table, ours["native"], 256, 16)
+    if options.before and (not options.part or "kernel" in parts):
+        kernel_cost(table, options.before, 4 * rounds, 128, min(spp, 24))
     if "library" in parts:
         library_rates(table, {"native": ours["native"]}, options.scene, 256, 16)
     print(f"{table.missed} bars missed; {time.monotonic() - start:.0f} s")
