@@ -7,12 +7,13 @@
 #include "llvm_compile.h"
 
 enum kernel_format {
-    KERNEL_SPIRV,     /* 1.2, OpenCL's kind (llvm-spirv-15, spirv-val) */
-    KERNEL_SPIRV_CPU, /* the same with eight lanes in one work-item (K_CPU) */
-    KERNEL_X86_64,    /* bitcode; AVX2 and FMA (x86-64-v3) */
-    KERNEL_NVPTX,     /* bitcode of the CUDA dialect */
-    KERNEL_AMDGCN,    /* bitcode of the HIP dialect */
-    KERNEL_SPIR,      /* bitcode of OpenCL C, with a scene's shaders alone (spirv_compile.h) */
+    KERNEL_SPIRV,       /* 1.2, OpenCL's kind (llvm-spirv-15, spirv-val) */
+    KERNEL_SPIRV_CPU,   /* the same with eight lanes in one work-item (K_CPU) */
+    KERNEL_X86_64,      /* bitcode; AVX2 and FMA (x86-64-v3) */
+    KERNEL_X86_64_CODE, /* machine code of KERNEL_X86_64, where it takes long: film, with shaders */
+    KERNEL_NVPTX,       /* bitcode of the CUDA dialect */
+    KERNEL_AMDGCN,      /* bitcode of the HIP dialect */
+    KERNEL_SPIR,        /* bitcode of OpenCL C, with a scene's shaders alone (spirv_compile.h) */
     KERNEL_SPIR_CPU,
     SURFACES_X86_64, /* not the kernel but surface_library.c, beside modules with shaders */
     SURFACES_NVPTX,
@@ -29,7 +30,7 @@ enum kernel_format {
  * library of their format are to be linked for. Libraries are the same for all parts. In static
  * memory, 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when the program was built
  * without the tools, naming them, and for what only source can have: a fault; shaders, where the
- * format has no module that takes them. */
+ * format has no module that takes them. INTERNAL where there is no such module. */
 enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
                                const void **data, size_t *size, struct error *err);
 

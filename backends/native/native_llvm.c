@@ -56,6 +56,9 @@ static void object_make(void *ctx, size_t i, unsigned thread)
     struct kept_resources none = {0};
     char key[33], path[4096];
     (void)thread;
+    m->object = u->made;
+    if (u->made.data)
+        return;
     m->status = key_make(m->api, u->parts, u->count, key, &m->err);
     if (m->status != STATUS_OK)
         return;
@@ -113,9 +116,12 @@ enum status native_llvm_build(const struct program_request *request, struct llvm
     const char *keep[ENTRY_COUNT + 1];
     struct kernel_parts parts = {0};
     enum status s = kernel_parts_find(KERNEL_X86_64, request, &parts, err);
-    const struct llvm_unit units[UNITS_MAX] = {
-        {parts.at, KERNEL_PARTS_PLAIN, keep},
-        {parts.at + KERNEL_PARTS_PLAIN, parts.count - KERNEL_PARTS_PLAIN, shade_keep}};
+    struct llvm_unit units[UNITS_MAX] = {
+        {parts.at, KERNEL_PARTS_PLAIN, keep, {0}},
+        {parts.at + KERNEL_PARTS_PLAIN, parts.count - KERNEL_PARTS_PLAIN, shade_keep, {0}}};
+    if (request->shaders) /* else it is made now */
+        (void)kernel_module_find(KERNEL_X86_64_CODE, request, &units[0].made.data,
+                                 &units[0].made.size, NULL);
     kernel_entries_of_part(request->part, keep);
     snprintf(info->options, sizeof info->options, "bitcode, %s, default<O3>",
              math_mode_name(request->mode));

@@ -13,6 +13,7 @@ struct llvm_unit {
     const struct llvm_part *parts;
     size_t count;
     const char *const *keep; /* names, ends with NULL */
+    struct llvm_object made; /* the object file, if it is there already; else its data is NULL */
 };
 /* The units compiled for this processor now, each unless the cache holds it, at the same time, and
  * linked in memory. Fills info->compile_s and info->cached (all were). Fails as llvm_compile does.
