@@ -52,8 +52,8 @@ void shade_log_message(struct shade_log *log, size_t point, enum asl_message kin
                        const char *text);
 /* The logs' messages into out->messages, in the order of the logs; repeated texts of errors and
  * warnings are dropped. */
-enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
-                               struct error *err);
+enum status shade_logs_collect(const struct shade_log *logs, size_t count, bool repeats,
+                               struct shade_result *out, struct error *err);
 
 /* Forgets messages of points >= point. */
 void shade_log_cut(struct shade_log *log, size_t point);
@@ -65,10 +65,10 @@ enum status shade_strings_number(const struct text *const *strings, size_t unit_
 enum status shade_failures_collect(const struct text *const *failures, size_t count,
                                    struct shade_result *out, struct error *err);
 
-/* The services' answers from the options, for the point whose globals are g. */
+/* The services' answers from the options, for the point of this number whose globals are g. */
 bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
                          struct asl_type type, union asl_slot *value);
-bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
+bool shade_find_attribute(const struct shade *s, const struct shade_points *points, size_t point,
                           const struct asl_globals *g, const char *object, const char *name,
                           int index, struct asl_type type, union asl_slot *value);
 const struct shade_space *shade_find_space(const struct shade *s, const char *name);

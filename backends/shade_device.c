@@ -199,7 +199,7 @@ static enum status results_collect(struct device_run *r, struct error *err)
     const struct text *strings = &r->strings, *failures = &r->failures;
     enum status st = shade_strings_number(&strings, r->out->count, r->out, err);
     if (st == STATUS_OK)
-        st = shade_logs_collect(&r->log, 1, r->out, err);
+        st = shade_logs_collect(&r->log, 1, r->shade->opt.error_repeats, r->out, err);
     return st == STATUS_OK ? shade_failures_collect(&failures, 1, r->out, err) : st;
 }
 
@@ -208,7 +208,8 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
                              struct shade_result *out, struct error *err)
 {
     struct device_run r = {.shade = s, .program = p, .points = points, .out = out};
-    struct asl_context_options o = {.services = {.ctx = &r, .message = on_message}};
+    struct asl_context_options o = {.services = {.ctx = &r, .message = on_message},
+                                    .error_repeats = s->opt.error_repeats};
     struct arena a = {0};
     enum status st = shade_input_make(s, p, points, &a, &r.input, err);
     if (st == STATUS_OK)

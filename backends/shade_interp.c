@@ -67,8 +67,8 @@ static bool on_attribute(void *ctx, const char *object, const char *name, int in
                          struct asl_type type, union asl_slot *value)
 {
     const struct thread_state *t = ctx;
-    return shade_find_attribute(t->run->shade, t->run->points, t->globals, object, name, index,
-                                type, value);
+    return shade_find_attribute(t->run->shade, t->run->points, t->point, t->globals, object, name,
+                                index, type, value);
 }
 
 /* ---- the two machines -------------------------------------------------------------------------
@@ -181,6 +181,7 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
             .services = {t, on_message, on_space, on_attribute, on_userdata, on_image},
             .step_budget = s->opt.step_budget,
             .perturb = s->opt.perturb,
+            .error_repeats = s->opt.error_repeats,
             .entry_layers = s->entry_layers};
         st = machine_new(t, &o, err);
     }
@@ -221,7 +222,7 @@ static enum status results_collect(const struct interp_run *run, size_t units, s
     if (st == STATUS_OK)
         st = shade_strings_number(strings, UNIT_POINTS, run->out, err);
     if (st == STATUS_OK)
-        st = shade_logs_collect(logs, units, run->out, err);
+        st = shade_logs_collect(logs, units, run->shade->opt.error_repeats, run->out, err);
     if (st == STATUS_OK)
         st = shade_failures_collect(failures, units, run->out, err);
     free(logs);

@@ -95,8 +95,8 @@ static int message_order(const void *a, const void *b)
     return x->text < y->text ? -1 : x->text > y->text; /* both still lie in one log, in order */
 }
 
-enum status shade_logs_collect(const struct shade_log *logs, size_t count, struct shade_result *out,
-                               struct error *err)
+enum status shade_logs_collect(const struct shade_log *logs, size_t count, bool repeats,
+                               struct shade_result *out, struct error *err)
 {
     struct shade_strings said[2] = {{.arena = &out->arena}, {.arena = &out->arena}};
     struct shade_strings texts = {.arena = &out->arena};
@@ -122,10 +122,11 @@ enum status shade_logs_collect(const struct shade_log *logs, size_t count, struc
     size_t kept = 0;
     for (size_t i = 0; !failed && i < n; i++) {
         m = list[i];
-        if (m.kind == ASL_MSG_ERROR || m.kind == ASL_MSG_WARNING) {
+        if (!repeats && (m.kind == ASL_MSG_ERROR || m.kind == ASL_MSG_WARNING)) {
             struct shade_strings *s = &said[m.kind == ASL_MSG_ERROR];
             size_t before = s->count;
-            (void)shade_string_id(s, m.text);
+            char *whole = arena_printf(&out->arena, "%s\n%s", m.to, m.text);
+            (void)shade_string_id(s, whole ? whole : m.text);
             if (s->count == before)
                 continue;
         }
@@ -332,10 +333,14 @@ static bool of_grid(const struct shade_grid *g, const char *name, struct asl_typ
     return false;
 }
 
-bool shade_find_attribute(const struct shade *s, const struct shade_points *points,
+bool shade_find_attribute(const struct shade *s, const struct shade_points *points, size_t point,
                           const struct asl_globals *g, const char *object, const char *name,
                           int index, struct asl_type type, union asl_slot *value)
 {
+    if (strcmp(name, "shading:index") == 0 && type.base == ASL_INT && !type.array) {
+        value[0].i = (int32_t)point;
+        return true;
+    }
     if (of_grid(&points->grid, name, type, value))
         return true;
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {

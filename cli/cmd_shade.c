@@ -17,18 +17,29 @@ static const char usage[] =
     "  --center                  u, v at the centres of pixels: (x+0.5)/W in place of x/(W-1)\n"
     "  --offsetuv U V, --scaleuv U V\n"
     "  --param[:type=T] N V      parameter of the next shader; numbers are separated by commas\n"
-    "  --groupname NAME          what getattribute(\"shader:groupname\") says\n"
+    "  --groupname NAME          what getattribute(\"shader:groupname\") says (default: "
+    "unnamed_group_1)\n"
     "  --layer NAME              name of the next shader's layer\n"
     "  --shader FILE LAYER       a shader and its layer's name\n"
     "  --connect A x B y         output x of layer A feeds parameter y of layer B; x[1] is an "
     "element\n"
     "  --group TEXT|FILE         a whole network: 'param float a 1 ; shader s l ; connect l.x m.y "
     ";'\n"
-    "  --expr TEXT               a shader made of one statement that sets the color `result`\n"
-    "  --reparam[:type=T] L N V  changes a parameter of layer L before the last iteration\n"
-    "  -o VAR FILE               writes an output as .exr, .pfm or .png; 'layer.out' names a "
-    "layer's\n"
-    "  -od TYPE                  float (.exr, .pfm; half is float here) or uint8 (.png)\n"
+    "  --entry LAYER             runs just the layers named so, in this order, and what they pull\n"
+    "  --entryoutput LAYER.OUT   the same, naming an output\n"
+    "  --options TEXT            of OSL's options, commas between them: error_repeats=1 (texts of "
+    "error() and\n"
+    "                            warning() come each time), lazylayers=0 (every layer runs, in "
+    "order); others mean nothing\n"
+    "  --userdata_isconnected    isconnected() is true for parameters with lockgeom=0\n"
+    "  --expr TEXT               a shader made of one statement that sets the color `result` (or "
+    "the float `alpha`)\n"
+    "  --reparam[:type=T] L N V  changes a parameter of layer L after the first iteration\n"
+    "  -o VAR FILE               writes an output as .exr, .tif, .pfm or .png; 'layer.out' names a "
+    "layer's; FILE\n"
+    "                            null: computed, not written\n"
+    "  -od TYPE                  float (.exr, .tif, .pfm; half is float here) or uint8 (.png, "
+    ".tif)\n"
     "  --print                   prints the outputs in place of writing them\n"
     "  --iters N                 runs the grid N times\n"
     "  --raytype NAME            camera (default), shadow, reflection, refraction, diffuse, glossy "
@@ -50,10 +61,13 @@ static const char usage[] =
     "  -D NAME[=TEXT]            define a macro\n"
     "  --json                    one JSON document on standard output\n"
     "  --help                    this text\n"
-    "Of testshade, taken and without effect: -v, --debug, --debugnan, --debuguninit, --inbuffer,\n"
-    "--oslquery, --profile, --raytype_opt, --warmup, --groupoutputs, --shadeimage, "
-    "--noshadeimage,\n"
-    "--no-output-placement, --options TEXT, --texoptions TEXT, --llvm_opt N\n\n"
+    "Of testshade, taken and without effect: -v, --batched, --debug, --debug2, --debugnan, "
+    "--debuguninit,\n"
+    "--groupoutputs, --inbuffer, --jbufferMB N, --llvm_debug, --llvm_opt N, --locale NAME, "
+    "--no-output-placement,\n"
+    "--noshadeimage, --oslquery, --profile, --raytype_opt, --shadeimage, --texoptions TEXT, "
+    "--use_rs_bitcode, --warmup;\n"
+    "--stats is --runstats, --offsetst and --scalest are --offsetuv and --scaleuv\n\n"
     "examples:\n"
     "  isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
     "  isophote shade --print --param scale 3 marble.osl -o Cout x.exr\n";
@@ -64,6 +78,10 @@ enum { ROWS_AT_ONCE = 64 };
 struct reparam {
     const char *layer, *name, *value;
     struct asl_type type;
+};
+
+struct connection {
+    char **ends; /* layer, output, layer, parameter */
 };
 
 /* What the command line asks for. */
@@ -77,11 +95,16 @@ struct command {
     size_t include_count, define_count, output_count, layers;
     uint32_t iters;
     bool print, runstats, json;
+    bool every_layer;
+    bool spoke; /* the shaders printed something */
+    bool last;  /* iteration: whose outputs count */
     const char *engine, *layer, *depth;
     struct reparam *reparams;
+    struct connection *connections;
     struct shade_userdata *user;
     struct shade_space spaces[7];
-    size_t reparam_count;
+    const char **entries, **entry_outputs;
+    size_t reparam_count, connection_count, expressions, entry_count, entry_output_count;
     struct text warnings, said, printed;
     double seconds;
     uint64_t steps;
@@ -206,10 +229,17 @@ static enum status add_expr(struct command *s, const char *text, struct error *e
 {
     struct asl_diags diags = {0};
     const struct asl_program *p = NULL;
+    char *name = arena_printf(&s->arena, "expr_%zu", s->expressions++);
     char *source =
-        arena_printf(&s->arena, "shader expr(output color result = 0) {\n%s\n;}\n", text);
+        arena_printf(&s->arena,
+                     "shader %s(float s = u [[ int interpolated = 1 ]], float t = v [[ int "
+                     "interpolated = 1 ]],\noutput color result = 0, output float alpha = 1)\n"
+                     "{\n#line 1\n%s\n;}\n",
+                     name ? name : "", text);
+    if (!name || !source)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
     enum status st =
-        asl_compile(&s->arena, "expr", source, strlen(source), &s->copt, &diags, &p, err);
+        asl_compile(&s->arena, name, source, strlen(source), &s->copt, &diags, &p, err);
     struct text t = {0};
     asl_diags_print(&diags, &t);
     if (t.data)
@@ -268,6 +298,8 @@ static const struct switch_option known[] = {
     {"center", 0},
     {"offsetuv", 2},
     {"scaleuv", 2},
+    {"offsetst", 2}, /* the old names */
+    {"scalest", 2},
     {"param", 2},
     {"layer", 1},
     {"shader", 2},
@@ -295,6 +327,7 @@ static const struct switch_option known[] = {
     {"mode", 1},
     {"bake", 0},
     {"runstats", 0},
+    {"stats", 0},
     {"I", 1},
     {"path", 1},
     {"D", 1},
@@ -302,6 +335,10 @@ static const struct switch_option known[] = {
     {"help", 0},
     {"h", 0},
     {"groupname", 1},
+    {"entry", 1},
+    {"entryoutput", 1},
+    {"userdata_isconnected", 0},
+    {"options", 1},
     /* testshade's, without effect here */
     {"v", 0},
     {"oslquery", 0},
@@ -309,17 +346,33 @@ static const struct switch_option known[] = {
     {"shadeimage", 0},
     {"noshadeimage", 0},
     {"no-output-placement", 0},
-    {"options", 1},
     {"texoptions", 1},
     {"llvm_opt", 1},
+    {"batched", 0},
     {"raytype_opt", 0},
+    {"inbuffer", 0},
+    {"use_rs_bitcode", 0},
     {"debug", 0},
-    {"warmup", 0},
-    {"profile", 0},
+    {"debug2", 0},
+    {"llvm_debug", 0},
     {"debugnan", 0},
     {"debuguninit", 0},
-    {"inbuffer", 0},
+    {"profile", 0},
+    {"warmup", 0},
+    {"jbufferMB", 1},
+    {"locale", 1},
 };
+
+/* "error_repeats=1,lazylayers=0": those of OSL's options that change what a shader does. */
+static void read_options(struct command *s, const char *text)
+{
+    for (const char *p = text; *p; p += strcspn(p, ","), p += strspn(p, ", ")) {
+        if (strncmp(p, "error_repeats=", 14) == 0)
+            s->opt.error_repeats = p[14] != '0';
+        else if (strncmp(p, "lazylayers=", 11) == 0)
+            s->every_layer = p[11] == '0';
+    }
+}
 
 static int apply(struct command *s, const char *opt, const char *name, char **v, struct error *err)
 {
@@ -331,7 +384,7 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
             return misuse("the grid must be two whole numbers from 1 to 65536, found", v[0]);
         s->grid.width = (uint32_t)x;
         s->grid.height = (uint32_t)y;
-    } else if (strcmp(name, "offsetuv") == 0 || strcmp(name, "scaleuv") == 0) {
+    } else if (strncmp(name, "offset", 6) == 0 || strncmp(name, "scale", 5) == 0) {
         double *to = name[0] == 'o' ? s->grid.offset : s->grid.scale;
         if (!read_number(v[0], -1e30, 1e30, &to[0]) || !read_number(v[1], -1e30, 1e30, &to[1]))
             return misuse("expected two numbers after", opt);
@@ -355,7 +408,15 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->layer = v[1];
         st = add_shader(s, v[0], err);
     } else if (strcmp(name, "connect") == 0) {
-        st = asl_group_connect(s->group, v[0], v[1], v[2], v[3], err);
+        s->connections[s->connection_count++].ends = v;
+    } else if (strcmp(name, "entry") == 0) {
+        s->entries[s->entry_count++] = v[0];
+    } else if (strcmp(name, "entryoutput") == 0) {
+        s->entry_outputs[s->entry_output_count++] = v[0];
+    } else if (strcmp(name, "userdata_isconnected") == 0) {
+        asl_group_userdata_isconnected(s->group);
+    } else if (strcmp(name, "options") == 0) {
+        read_options(s, v[0]);
     } else if (strcmp(name, "group") == 0) {
         st = add_group(s, v[0], err);
     } else if (strcmp(name, "expr") == 0) {
@@ -399,7 +460,7 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->grid.vary_u = true;
     } else if (strcmp(name, "vary_vdxdy") == 0) {
         s->grid.vary_v = true;
-    } else if (strcmp(name, "runstats") == 0) {
+    } else if (strcmp(name, "runstats") == 0 || strcmp(name, "stats") == 0) {
         s->runstats = true;
     } else if (name[0] == 'O') {
         s->opt.level = (unsigned)(name[1] - '0');
@@ -501,6 +562,21 @@ static bool said_before(struct command *s, char kind, const char *text)
     return false;
 }
 
+/* As testshade says it; where both streams go to one place, in the order of the program. */
+static void say_complaint(struct command *s, const struct shade_message *m)
+{
+    bool error = m->kind == ASL_MSG_ERROR;
+    struct text t = {0};
+    if (m->to[0])
+        text_printf(&t, "Shader %s [%s]: ", error ? "error" : "warning", m->to);
+    text_puts(&t, m->text);
+    if (t.data && (s->opt.error_repeats || !said_before(s, error ? 'e' : 'w', t.data))) {
+        (void)fflush(stdout);
+        (void)fprintf(stderr, "%s: %s\n", error ? "ERROR" : "WARNING", t.data);
+    }
+    text_free(&t);
+}
+
 static void say(struct command *s, const struct shade_message *m)
 {
     if (m->kind == ASL_PRINT && s->json) {
@@ -515,10 +591,8 @@ static void say(struct command *s, const struct shade_message *m)
         } else if (!said_before(s, 'e', m->to)) {
             (void)fprintf(stderr, "error: fprintf: %s cannot be written\n", m->to);
         }
-    } else if (!said_before(s, m->kind == ASL_MSG_ERROR ? 'e' : 'w', m->text)) {
-        size_t n = strlen(m->text);
-        (void)fprintf(stderr, "%s: %s%s", m->kind == ASL_MSG_ERROR ? "error" : "warning", m->text,
-                      n && m->text[n - 1] == '\n' ? "" : "\n");
+    } else {
+        say_complaint(s, m);
     }
 }
 
@@ -553,12 +627,11 @@ static void print_outputs(struct command *s, const struct shade_result *r, size_
     text_free(&t);
 }
 
-/* Messages and printed outputs in the order of points; the first iteration speaks, and one whose
- * parameters changed. */
+/* Messages and printed outputs in the order of points. */
 static void speak(struct command *s, const struct shade_result *r, size_t first)
 {
     size_t m = 0;
-    for (size_t i = 0; s->print && i < r->count; i++) {
+    for (size_t i = 0; s->print && s->last && i < r->count; i++) {
         while (m < r->message_count && r->messages[m].point <= first + i)
             say(s, &r->messages[m++]);
         print_outputs(s, r, first, i);
@@ -602,17 +675,24 @@ static float *output_floats(const struct shade_output *o, size_t points, size_t 
     return v;
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n > m && strcmp(s + n - m, end) == 0;
+}
+
 static enum status write_output(const struct command *s, const struct shade_output *o,
                                 const char *file, struct error *err)
 {
-    size_t n = strlen(file), points = (size_t)s->grid.width * s->grid.height;
-    bool png = n > 4 && strcmp(file + n - 4, ".png") == 0,
-         exr = n > 4 && strcmp(file + n - 4, ".exr") == 0;
-    if (s->depth && (strcmp(s->depth, "uint8") == 0) != png)
+    size_t points = (size_t)s->grid.width * s->grid.height;
+    bool png = ends_with(file, ".png"), exr = ends_with(file, ".exr"),
+         tiff = ends_with(file, ".tif") || ends_with(file, ".tiff"),
+         bytes = s->depth && strcmp(s->depth, "uint8") == 0;
+    if (s->depth && !tiff && bytes != png)
         return error_msg(err, STATUS_ARG,
-                         "%s cannot hold %s; .png holds uint8, .exr and .pfm float", file,
-                         s->depth);
-    size_t channels = exr ? o->slots : 3;
+                         "%s cannot hold %s; .png holds uint8, .exr and .pfm float, .tif both",
+                         file, s->depth);
+    size_t channels = exr || tiff ? o->slots : 3;
     float *v = output_floats(o, points, channels);
     if (!v)
         return error_msg(err, STATUS_MEMORY, "out of memory");
@@ -623,6 +703,9 @@ static enum status write_output(const struct command *s, const struct shade_outp
         for (size_t k = 0; k < channels; k++)
             c[k] = (struct image_channel){channels == 1 ? "Y" : names[k], v + k, channels};
         st = image_write_exr(file, s->grid.width, s->grid.height, c, channels, NULL, err);
+    } else if (tiff) {
+        st = image_write_tiff(file, s->grid.width, s->grid.height, v, (uint32_t)channels, bytes,
+                              err);
     } else {
         st = image_write(file, s->grid.width, s->grid.height, v, TONE_LINEAR, 1.0, err);
     }
@@ -634,9 +717,8 @@ static enum status write_outputs(struct command *s, const struct shade_result *r
 {
     enum status st = STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < r->output_count; i++) {
-        st = write_output(s, &r->outputs[i], s->files[i], err);
-        if (st == STATUS_OK && !s->json)
-            printf("Output %s to %s\n", s->outputs[i], s->files[i]);
+        if (strcmp(s->files[i], "null") != 0)
+            st = write_output(s, &r->outputs[i], s->files[i], err);
     }
     return st;
 }
@@ -658,6 +740,7 @@ static enum status run_grid(struct command *s, struct shade *shade, uint32_t ite
             return st;
         s->seconds += r.run_s;
         s->steps += r.steps;
+        s->spoke = s->spoke || r.message_count;
         speak(s, &r, p.first);
         if (r.failure_count) {
             *err = r.failures[0].error;
@@ -673,18 +756,25 @@ static enum status run_grid(struct command *s, struct shade *shade, uint32_t ite
     return STATUS_OK;
 }
 
-/* Parameters change before the last iteration. */
+/* Parameters change after the first iteration. Iterations of what prints nothing are one run, which
+ * times them best. */
 static enum status run_all(struct command *s, struct shade *shade, struct shade_result *images,
                            struct error *err)
 {
-    enum status st = STATUS_OK;
-    uint32_t before = s->reparam_count ? s->iters - 1 : 0;
-    if (before)
-        st = run_grid(s, shade, before, NULL, err);
+    s->last = s->iters == 1;
+    if (s->last)
+        return run_grid(s, shade, 1, images, err);
+    enum status st = run_grid(s, shade, 1, NULL, err);
     for (size_t k = 0; st == STATUS_OK && k < s->reparam_count; k++)
         st = asl_group_reparam(s->group, s->reparams[k].layer, &s->reparams[k].type,
                                s->reparams[k].name, s->reparams[k].value, err);
-    return st == STATUS_OK ? run_grid(s, shade, s->iters - before, images, err) : st;
+    for (uint32_t left = s->iters - 1; st == STATUS_OK && left;) {
+        uint32_t n = s->spoke && left > 1 ? 1 : left;
+        s->last = left == n;
+        st = run_grid(s, shade, n, s->last ? images : NULL, err);
+        left -= n;
+    }
+    return st;
 }
 
 static void operations_line(const struct asl_code *code, size_t layer, const char *name)
@@ -760,6 +850,85 @@ static bool json_report(struct command *s, const struct shade *shade)
     return ok;
 }
 
+/* A name of which there is none is bad input, not a missing device. */
+static enum status bad_name(enum status st, struct error *err)
+{
+    if (st != STATUS_MISSING)
+        return st;
+    err->code = STATUS_ARG;
+    return STATUS_ARG;
+}
+
+/* What testshade writes to standard output beside what shaders print: connections, an empty line,
+ * outputs; and an empty line at the end when no output is asked for. */
+static enum status connect_layers(struct command *s, struct error *err)
+{
+    enum status st = STATUS_OK;
+    for (size_t i = 0; st == STATUS_OK && i < s->connection_count; i++) {
+        char **e = s->connections[i].ends;
+        if (!s->json)
+            printf("Connect %s.%s to %s.%s\n", e[0], e[1], e[2], e[3]);
+        (void)fflush(stdout);
+        st = bad_name(asl_group_connect(s->group, e[0], e[1], e[2], e[3], err), err);
+    }
+    return st;
+}
+
+/* The layers that make the outputs named, else those named themselves. */
+static enum status add_entries(struct command *s, struct error *err)
+{
+    enum status st = STATUS_OK;
+    size_t n = asl_group_layers(s->group);
+    for (size_t i = 0; st == STATUS_OK && s->every_layer && i < n; i++)
+        st = asl_group_entry(s->group, asl_group_layer_name(s->group, i), err);
+    for (size_t i = 0; st == STATUS_OK && i < s->entry_output_count; i++) {
+        const char *name = s->entry_outputs[i], *dot = strchr(name, '.');
+        const char *layer = dot ? arena_printf(&s->arena, "%.*s", (int)(dot - name), name)
+                                : asl_group_layer_name(s->group, n - 1);
+        st = layer ? asl_group_entry(s->group, layer, err)
+                   : error_msg(err, STATUS_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; st == STATUS_OK && s->entry_output_count == 0 && i < s->entry_count; i++)
+        st = asl_group_entry(s->group, s->entries[i], err);
+    return bad_name(st, err);
+}
+
+static void announce_entries(const struct command *s)
+{
+    if (s->entry_count == 0 || s->json)
+        return;
+    (void)fputs("Entry layers:", stdout);
+    for (size_t i = 0; i < s->entry_count; i++)
+        for (size_t k = 0; k < asl_group_layers(s->group); k++)
+            if (strcmp(asl_group_layer_name(s->group, k), s->entries[i]) == 0)
+                printf(" %s(%zu)", s->entries[i], k);
+    (void)puts("");
+}
+
+static void announce_outputs(const struct command *s)
+{
+    if (s->output_count && !s->json)
+        (void)puts("");
+    announce_entries(s);
+    if (s->json)
+        return;
+    for (size_t i = 0; i < s->output_count; i++)
+        if (strcmp(s->files[i], "null") != 0)
+            printf("Output %s to %s\n", s->outputs[i], s->files[i]);
+    if (s->entry_output_count)
+        (void)fputs("Entry outputs:", stdout);
+    for (size_t i = 0; i < s->entry_output_count; i++)
+        printf(" %s", s->entry_outputs[i]);
+    if (s->entry_output_count)
+        (void)puts("");
+    (void)fflush(stdout);
+}
+
+static bool nothing_is_kept(const struct command *s)
+{
+    return s->output_count == 0 || (s->output_count == 1 && strcmp(s->files[0], "null") == 0);
+}
+
 static int run_command(struct command *s)
 {
     struct error err = {0};
@@ -767,7 +936,13 @@ static int run_command(struct command *s)
     struct shade_result images = {0};
     if (s->warnings.data)
         (void)fprintf(stderr, "warning: %s", s->warnings.data);
-    enum status st = asl_group_finish(s->group, &err);
+    enum status st = connect_layers(s, &err);
+    for (size_t i = 0; st == STATUS_OK && i < s->output_count; i++)
+        asl_group_output(s->group, s->outputs[i]);
+    if (st == STATUS_OK)
+        st = add_entries(s, &err);
+    if (st == STATUS_OK)
+        st = asl_group_finish(s->group, &err);
     struct shader_images textures = {0};
     if (st == STATUS_OK) /* beside the current folder's files */
         st = shader_images_load(&s->arena, "shade", s->group, &textures, &err);
@@ -777,9 +952,14 @@ static int run_command(struct command *s)
     size_t n = 0;
     const struct shade_output *o = shade ? shade_outputs(shade, &n) : NULL;
     for (size_t i = 0; st == STATUS_OK && !s->print && i < n; i++)
-        st = check_output(s, &o[i], &err);
+        if (strcmp(s->files[i], "null") != 0)
+            st = check_output(s, &o[i], &err);
+    if (st == STATUS_OK)
+        announce_outputs(s);
     if (st == STATUS_OK)
         st = run_all(s, shade, !s->print && n ? &images : NULL, &err);
+    if (st == STATUS_OK && !s->json && nothing_is_kept(s))
+        (void)puts("");
     (void)fflush(stdout);
     if (st == STATUS_OK)
         st = write_outputs(s, &images, &err);
@@ -796,7 +976,7 @@ static int run_command(struct command *s)
 /* The group is made before its options are read. */
 static const char *group_name(int argc, char **argv)
 {
-    const char *name = "group";
+    const char *name = "unnamed_group_1";
     for (int i = 1; i + 1 < argc; i++)
         if (is_option(argv[i], "groupname"))
             name = argv[i + 1];
@@ -815,6 +995,9 @@ int cmd_shade(int argc, char **argv)
     s->outputs = calloc(n, sizeof(char *));
     s->files = calloc(n, sizeof(char *));
     s->reparams = calloc(n, sizeof *s->reparams);
+    s->connections = calloc(n, sizeof *s->connections);
+    s->entries = calloc(n, sizeof *s->entries);
+    s->entry_outputs = calloc(n, sizeof *s->entry_outputs);
     s->user = calloc(n, sizeof *s->user);
     s->grid = (struct shade_grid){
         .width = 1, .height = 1, .scale = {1, 1}, .raytype = asl_raytype_bit("camera")};
@@ -822,7 +1005,8 @@ int cmd_shade(int argc, char **argv)
     s->engine = "interp";
     s->opt.level = 2;
     int status = EXIT_BAD_INPUT;
-    if (s->includes && s->defines && s->outputs && s->files && s->reparams && s->user &&
+    if (s->includes && s->defines && s->outputs && s->files && s->reparams && s->connections &&
+        s->entries && s->entry_outputs && s->user &&
         asl_group_new(&s->arena, group_name(argc, argv), &s->group, &err) == STATUS_OK) {
         s->copt.include_dirs = s->includes;
         s->copt.defines = s->defines;
@@ -842,6 +1026,9 @@ int cmd_shade(int argc, char **argv)
     free((void *)s->outputs);
     free((void *)s->files);
     free(s->reparams);
+    free(s->connections);
+    free((void *)s->entries);
+    free((void *)s->entry_outputs);
     free(s->user);
     arena_free(&s->arena);
     free(s);

@@ -794,6 +794,61 @@ static void test_png_refused(void **state)
     }
 }
 
+/* A TIFF's tags, read as "TIFF, Revision 6.0" says: the first value of `tag`, 0 when there is none.
+ */
+static uint32_t tiff_tag(const uint8_t *data, uint32_t tag)
+{
+    uint32_t at = (uint32_t)data[4] | (uint32_t)data[5] << 8 | (uint32_t)data[6] << 16;
+    uint32_t count = (uint32_t)data[at] | (uint32_t)data[at + 1] << 8, before = 0, found = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *e = data + at + 2 + (size_t)12 * i;
+        uint32_t id = (uint32_t)e[0] | (uint32_t)e[1] << 8, type = e[2], n = e[4];
+        uint32_t value = (uint32_t)e[8] | (uint32_t)e[9] << 8;
+        assert_true(id > before); /* in ascending order */
+        before = id;
+        if (type == 3 && n > 2)
+            value = (uint32_t)data[value] | (uint32_t)data[value + 1] << 8;
+        if (id == tag)
+            found = value;
+    }
+    return found;
+}
+
+static void test_tiff_written(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/isophote-images-XXXXXX", path[64], *file;
+    size_t size;
+    struct error err = {0};
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.tif", dir);
+    const float v[] = {0, 0.5F, 1, NAN, -3, INFINITY, 0.25F, 2, 0.001F};
+    static const uint8_t want[] = {0, 128, 255, 0, 0, 255, 64, 255, 0};
+    for (uint32_t channels = 1; channels <= 3; channels++) {
+        for (int bytes = 0; bytes < 2; bytes++) {
+            uint32_t width = 9 / channels, n = width * channels;
+            expect_ok(image_write_tiff(path, width, 1, v, channels, bytes, &err), &err);
+            expect_ok(file_read(&arena, path, 0, &file, &size, &err), &err);
+            const uint8_t *data = (const uint8_t *)file;
+            assert_memory_equal(data, "II*", 4);
+            assert_int_equal(tiff_tag(data, 256), width);
+            assert_int_equal(tiff_tag(data, 257), 1);
+            assert_int_equal(tiff_tag(data, 258), bytes ? 8 : 32);
+            assert_int_equal(tiff_tag(data, 259), 1);
+            assert_int_equal(tiff_tag(data, 262), channels < 3 ? 1 : 2);
+            assert_int_equal(tiff_tag(data, 277), channels);
+            assert_int_equal(tiff_tag(data, 339), bytes ? 1 : 3);
+            assert_int_equal(tiff_tag(data, 279), n * (bytes ? 1 : 4));
+            assert_memory_equal(data + tiff_tag(data, 273), bytes ? (const void *)want : v,
+                                n * (bytes ? 1 : 4));
+        }
+    }
+    assert_int_equal(image_write_tiff(path, 0, 1, v, 1, false, &err), STATUS_ARG);
+    assert_int_equal(image_write_tiff(path, 32768, 32768, v, 4, false, &err), STATUS_LIMIT);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_png_written(void **state)
 {
     (void)state;
@@ -1074,6 +1129,7 @@ int main(void)
         CASE(test_png_damaged),
         CASE(test_png_refused),
         CASE(test_png_written),
+        CASE(test_tiff_written),
         CASE(test_jpeg),
         CASE(test_tga_color),
         CASE(test_tga_others),

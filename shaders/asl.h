@@ -424,6 +424,8 @@ bool asl_same_type(struct asl_type a, struct asl_type b);
 bool asl_converts(struct asl_type from, struct asl_type to, unsigned *cost);
 bool asl_has_floats(struct asl_type t);
 struct asl_type asl_element_type(struct asl_type t);
+/* The variable that e is, or is a part of; NULL: neither. */
+const struct asl_symbol *asl_root_symbol(const struct asl_expr *e);
 bool asl_base_from_name(const char *name, size_t len, enum asl_base *out);
 
 /* ---- builtins ------------------------------------------------------------------------------- */

@@ -366,12 +366,17 @@ void asl_group_hint(struct asl_group *g, bool lockgeom)
         p->lockgeom = lockgeom;
 }
 
-static bool lockgeom_of(const struct asl_param *p)
+static int32_t int_metadata(const struct asl_param *p, const char *name, int32_t otherwise)
 {
     for (const struct asl_metadata *m = p->metadata; m; m = m->next)
-        if (strcmp(m->name, "lockgeom") == 0 && asl_is(m->type, ASL_INT))
-            return m->value->i != 0;
-    return true;
+        if (strcmp(m->name, name) == 0 && asl_is(m->type, ASL_INT))
+            return m->value->i;
+    return otherwise;
+}
+
+static bool lockgeom_of(const struct asl_param *p)
+{
+    return int_metadata(p, "lockgeom", int_metadata(p, "interpolated", 0) == 0) != 0;
 }
 
 enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, const char *shader,
@@ -398,7 +403,7 @@ enum status asl_group_layer(struct asl_group *g, const struct asl_program *p, co
     l->used_downstream = ARENA_ARRAY(g->arena, bool, n);
     l->lockgeom = ARENA_ARRAY(g->arena, bool, n);
     l->name = layer && *layer ? arena_strdup(g->arena, layer)
-                              : arena_printf(g->arena, "%s_%zu", s->info.name, g->layer_count + 1);
+                              : arena_printf(g->arena, "%s_%zu", s->info.name, g->layer_count);
     if (!l->values || !l->connected || !l->used_downstream || !l->lockgeom || !l->name)
         return no_memory(err);
     if (asl_group_find(g, l->name) >= 0)
@@ -480,6 +485,10 @@ enum status asl_group_connect(struct asl_group *g, const char *from_layer, const
     if (!from->shader->info.params[p].output)
         return error_msg(err, STATUS_TYPE, "'%s' of layer '%s' is not an output", from_param,
                          from_layer);
+    if (int_metadata(&to->shader->info.params[q], "allowconnect", 1) == 0)
+        return error_msg(err, STATUS_ARG,
+                         "cannot connect to %s.%s because it has metadata allowconnect=0", to_layer,
+                         to_param);
     if (!connectable(k->from_type, k->to_type)) {
         char x[ASL_TYPE_TEXT_SIZE], y[ASL_TYPE_TEXT_SIZE];
         return error_msg(err, STATUS_TYPE, "cannot connect %s '%s.%s' to %s '%s.%s'",
@@ -700,6 +709,48 @@ enum status asl_group_finish(struct asl_group *g, struct error *err)
     g->finished = true;
     return STATUS_OK;
 }
+
+enum status asl_group_entry(struct asl_group *g, const char *layer, struct error *err)
+{
+    long i = asl_group_find(g, layer);
+    if (i < 0)
+        return error_msg(err, STATUS_MISSING, "there is no layer '%s'", layer);
+    for (size_t k = 0; k < g->entry_count; k++)
+        if (g->entries[k] == (size_t)i)
+            return STATUS_OK;
+    size_t *more = ARENA_ARRAY(g->arena, size_t, g->entry_count + 1);
+    if (!more)
+        return no_memory(err);
+    if (g->entry_count)
+        memcpy(more, g->entries, g->entry_count * sizeof *more);
+    more[g->entry_count++] = (size_t)i;
+    g->entries = more;
+    return STATUS_OK;
+}
+
+int32_t asl_layer_isconnected(const struct asl_group *g, const struct asl_layer *l, size_t param)
+{
+    bool in = l->connected[param] || (g->userdata_isconnected && !l->lockgeom[param]);
+    return (in ? 1 : 0) + (l->used_downstream[param] ? 2 : 0);
+}
+
+void asl_group_output(struct asl_group *g, const char *name)
+{
+    const char *dot = strchr(name, '.');
+    for (size_t i = g->layer_count; i-- > 0;) {
+        struct asl_layer *l = g->layers[i];
+        size_t n = dot ? (size_t)(dot - name) : 0;
+        if (dot && (strlen(l->name) != n || strncmp(l->name, name, n) != 0))
+            continue;
+        long p = asl_shader_param(l->shader, dot ? dot + 1 : name);
+        if (p >= 0 && l->shader->info.params[p].output) {
+            l->used_downstream[p] = true;
+            return;
+        }
+    }
+}
+
+void asl_group_userdata_isconnected(struct asl_group *g) { g->userdata_isconnected = true; }
 
 size_t asl_group_layers(const struct asl_group *g) { return g->layer_count; }
 const char *asl_group_layer_name(const struct asl_group *g, size_t layer)

@@ -37,6 +37,9 @@ struct asl_group {
     struct asl_layer **layers;
     size_t layer_count, layer_cap;
     struct asl_pending *pending;
+    size_t *entries; /* layers to run, in order; none: the last one */
+    size_t entry_count;
+    bool userdata_isconnected;
     bool finished;
 };
 
@@ -47,5 +50,7 @@ const char *asl_group_attribute(const struct asl_group *g, const struct asl_laye
 /* The index of a layer or parameter, -1 when there is none. */
 long asl_group_find(const struct asl_group *g, const char *layer);
 long asl_shader_param(const struct asl_shader *s, const char *name);
+/* What isconnected() of the layer's parameter gives. */
+int32_t asl_layer_isconnected(const struct asl_group *g, const struct asl_layer *l, size_t param);
 
 #endif

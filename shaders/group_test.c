@@ -360,6 +360,75 @@ static void messages_pass(void **state)
     end(&n);
 }
 
+/* Functions see the parameter itself that they are handed, and fields of it. */
+static void connections_are_seen_in_functions(void **state)
+{
+    (void)state;
+    struct net n;
+    begin(&n);
+    layer(&n, "A",
+          "struct two { float x; float y; }; shader a(output two s = {1, 2}) { s.x = 3; }");
+    layer(&n, "B",
+          "struct two { float x; float y; };\n"
+          "float seen(float x) { return isconnected(x); }\n"
+          "float field(two t) { return isconnected(t.y) + 10 * isconnected(t); }\n"
+          "shader b(two s = {0, 0}, float k = 0, float g = 0 [[ int interpolated = 1 ]], output "
+          "float o = 0, output float kept = 0) { float local = 0; o = field(s) + 100 * seen(s.x) + "
+          "1000 * seen(k) + 10000 * seen(local) + 100000 * isconnected(o) + 1000000 * "
+          "isconnected(kept) + 1e7 * isconnected(g); }");
+    join(&n, "A", "s", "B", "s");
+    asl_group_output(n.g, "B.kept");
+    asl_group_output(n.g, "A.o"); /* there is none */
+    asl_group_userdata_isconnected(n.g);
+    run(&n, 0, 0);
+    expect(&n, "o", 0, 12000111.0f);
+    end(&n);
+}
+
+/* Entries run alone and in their order; the others only when they are pulled. */
+static void entries_take_the_last_layers_place(void **state)
+{
+    (void)state;
+    static const char *const source =
+        "shader l(string name = \"\", float in = 0, output float out = 0) { printf(\"%s\", name); "
+        "out = in; printf(\"%g\", out); }";
+    struct net n;
+    struct error err = {0};
+    begin(&n);
+    static const char *const names[] = {"A", "B", "C", "D"};
+    for (int i = 0; i < 4; i++) {
+        param(&n, "name", names[i]);
+        layer(&n, names[i], source);
+    }
+    join(&n, "A", "out", "C", "in");
+    assert_int_equal(asl_group_entry(n.g, "C", &err), STATUS_OK);
+    assert_int_equal(asl_group_entry(n.g, "B", &err), STATUS_OK);
+    assert_int_equal(asl_group_entry(n.g, "A", &err), STATUS_OK);
+    assert_int_equal(asl_group_entry(n.g, "C", &err), STATUS_OK);
+    assert_int_equal(asl_group_entry(n.g, "E", &err), STATUS_MISSING);
+    run(&n, 0, 0);
+    assert_string_equal(n.said.data, "CA00B0");
+    end(&n);
+}
+
+static void connections_can_be_refused(void **state)
+{
+    (void)state;
+    struct net n;
+    struct error err = {0};
+    begin(&n);
+    layer(&n, "A", "shader a(output float x = 0) { x = 1; }");
+    layer(&n, "B",
+          "shader b(float x = 0 [[ int allowconnect = 0 ]], float y = 0 [[ int allowconnect = 1 ]])"
+          " { printf(\"%g %g\", x, y); }");
+    assert_int_equal(asl_group_connect(n.g, "A", "x", "B", "x", &err), STATUS_ARG);
+    assert_non_null(strstr(err.msg, "B.x"));
+    join(&n, "A", "x", "B", "y");
+    run(&n, 0, 0);
+    assert_string_equal(n.said.data, "0 1");
+    end(&n);
+}
+
 static void exit_ends_one_layer(void **state)
 {
     (void)state;
@@ -498,6 +567,9 @@ int main(void)
         cmocka_unit_test(arrays_of_any_length),
         cmocka_unit_test(text_form),
         cmocka_unit_test(messages_pass),
+        cmocka_unit_test(connections_are_seen_in_functions),
+        cmocka_unit_test(entries_take_the_last_layers_place),
+        cmocka_unit_test(connections_can_be_refused),
         cmocka_unit_test(exit_ends_one_layer),
         cmocka_unit_test(parameters_are_described),
         cmocka_unit_test(preprocessed_text_is_the_program),

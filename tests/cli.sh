@@ -371,11 +371,73 @@ E2
 1 perspective
 1 here
 1 0.5
+
 E2
     for engine in interp ir native; do
         run 0 shade --engine $engine --layer here world.asl
         diff wanted stdout || fail "engine $engine says something else"
     done
+}
+
+# Standard output is testshade's, line by line, from every engine of the processor.
+case_shade_testshade()
+{
+    local engine
+    cat >node.asl <<'E2'
+shader node(string name = "", float in = 0, output float out = 0)
+{
+    int i = -1;
+    getattribute("shading:index", i);
+    out = in + 1;
+    printf("%s: %d %g %g\n", name, i, in, out);
+    if (name == "B") error("no %s\n", name);
+}
+E2
+    cat >entries <<'E2'
+Connect A.out to C.in
+
+Entry layers: C(2) B(1)
+Output out to out.tif
+A: 0 0 1
+C: 0 1 2
+B: 0 5 6
+A: 1 0 1
+C: 1 1 2
+B: 1 5 6
+E2
+    cat >repeats <<'E2'
+ERROR: Shader error [node]: no B
+
+ERROR: Shader error [node]: no B
+
+E2
+    cat >iterations <<'E2'
+A: 0 1 2
+A: 0 7 8
+A: 0 7 8
+
+E2
+    local layers=(--param name A --layer A node --param name B --param in 5.0 --layer B node
+        --param name C --layer C node --connect A out C in)
+    for engine in interp ir native; do
+        run 0 shade --engine $engine -g 2 1 "${layers[@]}" --entry C --entry B -od uint8 -o out out.tif
+        diff entries stdout || fail "engine $engine: entries"
+        [ "$(head -c 3 out.tif)" = 'II*' ] || fail "no out.tif"
+        [ "$(grep -c 'Shader error' stderr)" = 1 ] || fail "engine $engine: a text came twice"
+        run 0 shade --engine $engine -g 2 1 "${layers[@]}" --entryoutput B.out --options error_repeats=1
+        diff repeats stderr || fail "engine $engine: repeats"
+        ! grep -q '^[AC]:' stdout || fail "engine $engine: layers that nobody asked for ran"
+        run 0 shade --engine $engine "${layers[@]}" --options lazylayers=0
+        [ "$(grep -c : stdout)" = 3 ] || fail "engine $engine: not every layer ran"
+        run 0 shade --engine $engine --param name A --param in 1.0 --layer A node --reparam A in 7.0 --iters 3
+        diff iterations stdout || fail "engine $engine: iterations"
+        run 0 shade --engine $engine --expr 'result = color(s, t, 0); alpha = 0.25; printf("%g %g\n", s, t)' -o alpha null
+        prints '^0.5 0.5$'
+    done
+    run 2 shade "${layers[@]}" --entry Z
+    says "'Z'"
+    run 2 shade "${layers[@]}" --connect Y out C in
+    says "'Y'"
 }
 
 # How testshade's users write networks and parameters.

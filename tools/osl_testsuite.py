@@ -88,10 +88,10 @@ def run_folder(source, work, isophote, engine, limit):
 
 # ---- comparing ------------------------------------------------------------------------------------------------------
 
-def plain(text):
-    """Ours compile to .aso, OSL's to .oso; a line's trailing blanks say nothing."""
+def plain(text, only):
+    """Ours compile to .aso, OSL's to .oso; a line's trailing blanks say nothing. only: of lines that match, as run.py asks."""
     text = text.replace("\r\n", "\n").replace(".aso", ".oso")
-    return [line.rstrip() for line in text.split("\n")]
+    return [line.rstrip() for line in text.split("\n") if only is None or re.search(only, line)]
 
 
 def close(a, b):
@@ -149,7 +149,7 @@ def compare_output(name, source, work, rules):
     best, note = "not run", ""
     for r in references:
         if suffix == ".txt":
-            mine, its = (plain(p.read_text(encoding="utf-8", errors="replace")) for p in (ours, r))
+            mine, its = (plain(p.read_text(encoding="utf-8", errors="replace"), rules["filter_re"]) for p in (ours, r))
             verdict, why = compare_lines(mine, its), ""
             if verdict != "same" and r == references[0]:
                 why = "\n".join(difflib.unified_diff(its, mine, f"ref/{r.name}", name, lineterm="", n=1))

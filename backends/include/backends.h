@@ -246,6 +246,7 @@ struct shade_options {
     uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */
     uint32_t perturb;           /* interp: as asl_context_options has it; others ignore it */
     const char *fault;          /* engines that translate: a mistake of asl_fault_at, or NULL */
+    bool error_repeats;         /* texts of errors and warnings come each time */
     bool keep_going;            /* after a point that failed; else the run stops there */
     /* What getattribute() and parameters with lockgeom=0 find; "s" and "t" are u and v unless they
      * are named here. Before these come the attributes of the grid (docs/asl.md, Running). */
@@ -297,7 +298,7 @@ struct shade_failure {
 
 /* Everything lives in `arena`. Strings are numbered in the order of outputs, points and slots, so
  * that two engines which agree give the same words. Messages stand in the order of points; texts of
- * errors and warnings come once a run. */
+ * errors and warnings come once a run unless error_repeats is set. */
 struct shade_result {
     struct arena arena;
     size_t count; /* points */

@@ -220,8 +220,8 @@ static bool on_attribute(void *ctx, const char *object, const char *name, int in
                          struct asl_type type, union asl_slot *value)
 {
     const struct worker *w = ctx;
-    return shade_find_attribute(w->run->shade, w->run->points, &w->globals, object, name, index,
-                                type, value);
+    return shade_find_attribute(w->run->shade, w->run->points, w->point, &w->globals, object, name,
+                                index, type, value);
 }
 
 static void on_call(void *ctx, uint32_t call, uint32_t i, uint32_t *io, uint32_t *rows)
@@ -333,7 +333,8 @@ static enum status workers_make(struct native_run *run, unsigned threads, struct
                                                      .space = on_space,
                                                      .attribute = on_attribute,
                                                      .userdata = on_userdata,
-                                                     .image = on_image}};
+                                                     .image = on_image},
+                                        .error_repeats = run->shade->opt.error_repeats};
         enum status st = asl_host_new(run->native->program.code, &run->native->program.emitted, &o,
                                       &w->host, err);
         if (st != STATUS_OK)
@@ -364,7 +365,7 @@ static enum status results_collect(struct native_run *run, size_t units, struct 
     if (st == STATUS_OK)
         st = shade_strings_number(strings, run->unit_points, run->out, err);
     if (st == STATUS_OK)
-        st = shade_logs_collect(logs, units, run->out, err);
+        st = shade_logs_collect(logs, units, run->shade->opt.error_repeats, run->out, err);
     if (st == STATUS_OK)
         st = shade_failures_collect(failures, units, run->out, err);
     free(logs);

@@ -54,6 +54,11 @@ struct image_channel {
 enum status image_write_exr(const char *path, uint32_t width, uint32_t height,
                             const struct image_channel *channels, size_t count,
                             const char *const *attributes, struct error *err);
+/* TIFF 6.0, uncompressed, linear: float32, or whole numbers of 8 bits (clamped to [0, 1], NaN 0, to
+ * the nearest share of 255). values: width*height*channels, row 0 on top. Fails: ARG, LIMIT (4
+ * GiB), MEMORY, IO. */
+enum status image_write_tiff(const char *path, uint32_t width, uint32_t height, const float *values,
+                             uint32_t channels, bool bytes, struct error *err);
 /* 8-bit RGB PNG in memory (in the arena) from sRGB-encoded bytes, row 0 on top. */
 enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, const uint8_t *rgb,
                              const uint8_t **png, size_t *size, struct error *err);

@@ -199,9 +199,9 @@ A_CALL struct ad3 a_colour_transform(int from, int to, struct ad3 c)
         c = a_dual3(a_dmul(k, c.x), c.z, a_dmul(k, z));
     }
     if (from == A_XYZ || from == A_XYY)
-        c = a_dual3(a_weigh(3.24096994f, -1.53738318f, -0.498610760f, c),
-                    a_weigh(-0.969243636f, 1.87596750f, 0.0415550574f, c),
-                    a_weigh(0.0556300797f, -0.203976959f, 1.05697151f, c));
+        c = a_dual3(a_weigh(3.24297897f, -1.53833618f, -0.498919841f, c),
+                    a_weigh(-0.968997953f, 1.87549198f, 0.0415445241f, c),
+                    a_weigh(0.0556683244f, -0.204117189f, 1.05769816f, c));
     if (to == A_HSV)
         return a_rgb_to_hsv(c);
     if (to == A_HSL)
@@ -212,9 +212,9 @@ A_CALL struct ad3 a_colour_transform(int from, int to, struct ad3 c)
     if (to == A_SRGB)
         return a_dual3(a_srgb_encode(c.x), a_srgb_encode(c.y), a_srgb_encode(c.z));
     if (to == A_XYZ || to == A_XYY)
-        c = a_dual3(a_weigh(0.412390799f, 0.357584339f, 0.180480788f, c),
-                    a_weigh(0.212639006f, 0.715168679f, 0.0721923154f, c),
-                    a_weigh(0.0193308187f, 0.11919478f, 0.950532152f, c));
+        c = a_dual3(a_weigh(0.412135323f, 0.357675003f, 0.180356796f, c),
+                    a_weigh(0.212507276f, 0.715350005f, 0.0721427185f, c),
+                    a_weigh(0.0193188433f, 0.119225001f, 0.949879128f, c));
     if (to == A_XYY) {
         struct ad sum = a_dadd(a_dadd(c.x, c.y), c.z);
         c = a_dual3(a_ddiv(c.x, sum), a_ddiv(c.y, sum), c.y);
@@ -322,9 +322,9 @@ K_CONST float a_cie[81][3] = {
 /* XYZ times scale as rgb, 0 where it would be negative. */
 K_FN void a_positive_rgb(const float xyz[3], float scale, float out[3])
 {
-    out[0] = (3.24096994f * xyz[0] + -1.53738318f * xyz[1]) + -0.498610760f * xyz[2];
-    out[1] = (-0.969243636f * xyz[0] + 1.87596750f * xyz[1]) + 0.0415550574f * xyz[2];
-    out[2] = (0.0556300797f * xyz[0] + -0.203976959f * xyz[1]) + 1.05697151f * xyz[2];
+    out[0] = (3.24297897f * xyz[0] + -1.53833618f * xyz[1]) + -0.498919841f * xyz[2];
+    out[1] = (-0.968997953f * xyz[0] + 1.87549198f * xyz[1]) + 0.0415445241f * xyz[2];
+    out[2] = (0.0556683244f * xyz[0] + -0.204117189f * xyz[1]) + 1.05769816f * xyz[2];
     for (int c = 0; c < 3; c++) {
         float v = out[c] * scale;
         out[c] = v > 0.0f ? v : 0.0f;

@@ -213,9 +213,7 @@ static void run_closure(struct asl_run *r, const struct ir_inst *i, const union 
 
 static void run_index(struct asl_run *r, const struct ir_inst *i, int32_t v)
 {
-    asl_report(r, ASL_MSG_ERROR, "Index [%d] out of range %s[0..%zu]: %s:%u (layer %s)", v,
-               i->u.index.name, (size_t)i->u.index.limit - 1, i->at.file ? i->at.file : "",
-               i->at.line, r->layer->name);
+    asl_report_index(r, v, i->u.index.name, i->u.index.limit, i->at);
 }
 
 void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g, uint32_t call,
@@ -294,7 +292,11 @@ static enum status make_calls(struct asl_host *h, struct error *err)
     for (uint32_t l = 0; l < h->code->layer_count; l++) {
         h->names[l].name = h->code->layers[l].name;
         h->names[l].mode = 1;
-        h->runs[l] = (struct asl_run){.cx = &h->cx, .layer = &h->names[l], .index = l, .mode = 1};
+        h->runs[l] = (struct asl_run){.cx = &h->cx,
+                                      .layer = &h->names[l],
+                                      .shader = h->code->layers[l].shader,
+                                      .index = l,
+                                      .mode = 1};
     }
     for (size_t k = 0; k < h->emitted->host_count; k++) {
         const struct ir_inst *i = h->emitted->hosts[k].inst;
@@ -314,6 +316,7 @@ enum status asl_host_new(const struct asl_code *code, const struct asl_emitted *
     h->code = code;
     h->emitted = emitted;
     enum status s = asl_context_open(&h->cx, opt, err);
+    h->cx.group_name = code->name;
     if (s == STATUS_OK)
         s = make_calls(h, err);
     if (s == STATUS_OK && !rehash(h))

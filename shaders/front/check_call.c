@@ -370,8 +370,8 @@ static void check_special(struct asl_checker *k, struct asl_expr *e)
                       asl_type_show(k, e->args[0]->type));
         break;
     case BI_ISCONNECTED:
-        if (e->args[0]->kind != E_SYMBOL || e->args[0]->symbol->kind != SYM_PARAM)
-            asl_error(k->c, e->args[0]->at, NULL, "isconnected() takes a parameter of the shader");
+        if (!asl_root_symbol(e->args[0]))
+            asl_error(k->c, e->args[0]->at, NULL, "isconnected() takes a variable");
         break;
     case BI_TEXTURE:
     case BI_ENVIRONMENT:

@@ -38,6 +38,13 @@ size_t asl_type_slots(struct asl_type t)
     return t.array < 0 ? 0 : t.array > 0 ? one * (size_t)t.array : one;
 }
 
+const struct asl_symbol *asl_root_symbol(const struct asl_expr *e)
+{
+    while (e->kind == E_INDEX || e->kind == E_FIELD || e->kind == E_MELEM)
+        e = e->a;
+    return e->kind == E_SYMBOL ? e->symbol : NULL;
+}
+
 struct asl_type asl_element_type(struct asl_type t)
 {
     t.array = 0;

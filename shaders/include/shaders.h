@@ -178,6 +178,13 @@ typedef const struct asl_program *asl_find_shader(void *ctx, const char *name, s
 enum status asl_group_parse(struct asl_group *g, const char *file, const char *text,
                             asl_find_shader *find, void *ctx, struct text *warnings,
                             struct error *err);
+/* With entries of its own a group runs just these layers, in this order, and what they pull: not
+ * the last layer, nor those of wanted outputs. Fails: MISSING. */
+enum status asl_group_entry(struct asl_group *g, const char *layer, struct error *err);
+/* The renderer keeps "out" of the last layer that has it, or "layer.out": isconnected() tells. */
+void asl_group_output(struct asl_group *g, const char *name);
+/* isconnected() counts parameters whose lockgeom is 0 as connected. */
+void asl_group_userdata_isconnected(struct asl_group *g);
 /* No more layers after this. Fails: ARG without layers. */
 enum status asl_group_finish(struct asl_group *g, struct error *err);
 size_t asl_group_layers(const struct asl_group *g);
@@ -243,8 +250,8 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
 struct asl_services {
     void *ctx;
     /* A message of the shader: PRINT is for standard output as it is; FPRINT for the file named
-     * `to`; errors and warnings have no newline at the end, and repeated texts come once a context.
-     */
+     * `to`; error() and warning() say whose they are in `to`, the shader's name, which is empty for
+     * what the language itself reports. Repeated texts come once a context. */
     void (*message)(void *ctx, enum asl_message kind, const char *to, const char *text);
     /* The matrix from `space` to common space, row-major, p' = p M. */
     bool (*space)(void *ctx, const char *space, float to_common[16]);
@@ -266,6 +273,7 @@ struct asl_context_options {
     size_t max_bytes;     /* memory of one point; 0: 256 MiB */
     /* Layers to run at every point besides the last one: names, ends with NULL; NULL: none. */
     const char *const *entry_layers;
+    bool error_repeats; /* texts of errors and warnings come each time */
     /* Not 0: results of builtins are moved within their ulp column, at random by this seed and
      * alike at every point: what any implementation within the bounds might compute. */
     uint32_t perturb;

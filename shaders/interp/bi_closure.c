@@ -62,14 +62,21 @@ static double shown(float x) { return isnan(x) ? fabs((double)x) : (double)x; }
 
 static void print(struct printer *p, const struct asl_closure *c, const float weight[3]);
 
+/* A triple, a matrix or an element stands in ( ), an array in [ ]. */
 static void print_argument(struct printer *p, const struct asl_place *a)
 {
-    bool row = a->n > 1;
-    if (row)
-        text_puts(p->out, "(");
+    bool array = a->type.array != 0;
+    struct asl_type element = a->type;
+    element.array = 0;
+    size_t n = array ? asl_type_slots(element) : a->n;
+    bool row = n > 1;
+    if (array)
+        text_puts(p->out, "[");
     for (size_t i = 0; i < a->n; i++) {
         if (i)
             text_puts(p->out, ", ");
+        if (row && i % n == 0)
+            text_puts(p->out, "(");
         switch (asl_type_scalar(a->type, i)) {
         case ASL_INT:
             text_printf(p->out, "%d", a->v[i].i);
@@ -86,9 +93,11 @@ static void print_argument(struct printer *p, const struct asl_place *a)
         default:
             text_printf(p->out, "%g", shown(a->v[i].f));
         }
+        if (row && i % n == n - 1)
+            text_puts(p->out, ")");
     }
-    if (row)
-        text_puts(p->out, ")");
+    if (array)
+        text_puts(p->out, "]");
 }
 
 static void print(struct printer *p, const struct asl_closure *c, const float weight[3])

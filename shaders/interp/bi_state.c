@@ -13,12 +13,16 @@ uint32_t asl_raytype_bit(const char *name)
     return 0;
 }
 
+/* A parameter handed to a function is itself there: the same place. */
 static int32_t isconnected(const struct asl_run *r, const struct asl_symbol *s)
 {
+    const union asl_slot *at = r->places[s->index].v;
     size_t i = 0;
-    for (const struct asl_formal *a = r->layer->shader->fn->formals; a; a = a->next, i++)
-        if (a->symbol == s)
-            return (r->layer->connected[i] ? 1 : 0) + (r->layer->used_downstream[i] ? 2 : 0);
+    for (const struct asl_formal *a = r->layer->shader->fn->formals; a; a = a->next, i++) {
+        const struct asl_place *p = &r->places[a->symbol->index];
+        if (at >= p->v && at < p->v + p->n)
+            return asl_layer_isconnected(r->cx->group, r->layer, i);
+    }
     return 0;
 }
 
@@ -147,7 +151,7 @@ void asl_bi_state(struct asl_run *r, const struct asl_expr *e, struct asl_place 
         asl_dual_put(out, 1, asl_wants(r, e), 0, d_const(r->cx->state.surfacearea));
         break;
     case BI_ISCONNECTED:
-        out[0].i = isconnected(r, e->args[0]->symbol);
+        out[0].i = isconnected(r, asl_root_symbol(e->args[0]));
         break;
     case BI_ISCONSTANT:
         out[0].i = isconstant(r, e->args[0]);

@@ -27,7 +27,7 @@ static void say(struct asl_run *r, const struct asl_expr *e, struct asl_place *a
     else if (id == BI_FPRINTF && sv->message)
         sv->message(sv->ctx, ASL_FPRINT, args[0].v[0].s, s);
     else if (id == BI_ERROR || id == BI_WARNING)
-        asl_report_text(r, id == BI_ERROR ? ASL_MSG_ERROR : ASL_MSG_WARNING, s);
+        asl_report_text(r, id == BI_ERROR ? ASL_MSG_ERROR : ASL_MSG_WARNING, r->shader, s);
 }
 
 static const char *concat(struct asl_run *r, const struct asl_place *args, size_t count)

@@ -9,14 +9,14 @@ static const float cie[81][3] = {
 #include "device/cie.def"
 };
 
-/* Rows: X, Y, Z of rgb, from BT.709's primaries and the white x = 0.3127, y = 0.3290; and its
+/* Rows: X, Y, Z of rgb, from BT.709's primaries and OSL's white x = 0.3127, y = 0.3291; and its
  * inverse. */
-static const float to_xyz[3][3] = {{0.412390799f, 0.357584339f, 0.180480788f},
-                                   {0.212639006f, 0.715168679f, 0.0721923154f},
-                                   {0.0193308187f, 0.11919478f, 0.950532152f}};
-static const float from_xyz[3][3] = {{3.24096994f, -1.53738318f, -0.498610760f},
-                                     {-0.969243636f, 1.87596750f, 0.0415550574f},
-                                     {0.0556300797f, -0.203976959f, 1.05697151f}};
+static const float to_xyz[3][3] = {{0.412135323f, 0.357675003f, 0.180356796f},
+                                   {0.212507276f, 0.715350005f, 0.0721427185f},
+                                   {0.0193188433f, 0.119225001f, 0.949879128f}};
+static const float from_xyz[3][3] = {{3.24297897f, -1.53833618f, -0.498919841f},
+                                     {-0.968997953f, 1.87549198f, 0.0415445241f},
+                                     {0.0556683244f, -0.204117189f, 1.05769816f}};
 /* NTSC, 1953. */
 static const float to_yiq[3][3] = {
     {0.299f, 0.587f, 0.114f}, {0.596f, -0.275f, -0.321f}, {0.212f, -0.523f, 0.311f}};
@@ -290,7 +290,7 @@ void asl_bi_colour(struct asl_run *r, const struct asl_expr *e, struct asl_place
         memcpy(res, in, sizeof res);
         if (!asl_colour_transform(from, to, in, res))
             asl_report(r, ASL_MSG_ERROR,
-                       "Unknown color space transformation \"%.60s\" to \"%.60s\"", from, to);
+                       "Unknown color space transformation \"%.60s\" -> \"%.60s\"", from, to);
     }
     for (size_t i = 0; i < 3; i++)
         asl_dual_put(out, 3, derivs, i, res[i]);

@@ -85,21 +85,30 @@ void asl_run_fail(struct asl_run *r, enum status s, struct asl_loc at, const cha
     longjmp(r->cx->fail, 1);
 }
 
-void asl_report_text(struct asl_run *r, enum asl_message kind, const char *text)
+static bool said_before(struct asl_run *r, enum asl_message kind, const char *shader,
+                        const char *text)
 {
     struct asl_said **bucket = &r->cx->said[(hash_text(text) + (uint32_t)kind) % 256];
     for (const struct asl_said *s = *bucket; s; s = s->next)
-        if (strcmp(s->text, text) == 0)
-            return;
+        if (strcmp(s->text, text) == 0 && strcmp(s->shader, shader) == 0)
+            return true;
     struct asl_said *s = ARENA_NEW(&r->cx->arena, struct asl_said);
     char *copy = arena_strdup(&r->cx->arena, text);
     if (!s || !copy)
         asl_run_fail(r, STATUS_MEMORY, (struct asl_loc){0}, "out of memory");
+    s->shader = shader;
     s->text = copy;
     s->next = *bucket;
     *bucket = s;
+    return false;
+}
+
+void asl_report_text(struct asl_run *r, enum asl_message kind, const char *shader, const char *text)
+{
+    if (!r->cx->error_repeats && said_before(r, kind, shader, text))
+        return;
     if (r->cx->services.message)
-        r->cx->services.message(r->cx->services.ctx, kind, "", text);
+        r->cx->services.message(r->cx->services.ctx, kind, shader, text);
 }
 
 void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
@@ -109,7 +118,16 @@ void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
     va_start(ap, fmt);
     (void)vsnprintf(buf, sizeof buf, fmt, ap);
     va_end(ap);
-    asl_report_text(r, kind, buf);
+    asl_report_text(r, kind, "", buf);
+}
+
+void asl_report_index(struct asl_run *r, int32_t index, const char *name, size_t limit,
+                      struct src_pos at)
+{
+    asl_report(r, ASL_MSG_ERROR,
+               "Index [%d] out of range %s[0..%zu]: %s:%u (group %s, layer %zu %s, shader %s)",
+               index, name, limit - 1, at.file ? at.file : "", at.line, r->cx->group_name, r->index,
+               r->layer->name, r->shader);
 }
 
 void asl_step(struct asl_run *r, struct asl_loc at)
@@ -359,6 +377,7 @@ static enum status run_new(struct asl_context *cx, size_t index, struct error *e
     r->cx = cx;
     r->layer = layer;
     r->index = index;
+    r->shader = r->layer->shader->info.name;
     r->mode = layer->mode;
     r->pending = ARENA_ARRAY(&cx->arena, bool, layer->shader->info.param_count);
     r->places = ARENA_ARRAY(&cx->arena, struct asl_place, p->symbol_count);
@@ -394,6 +413,7 @@ enum status asl_context_open(struct asl_context *cx, const struct asl_context_op
     cx->services = opt->services;
     cx->budget = opt->step_budget ? opt->step_budget : 100000000;
     cx->perturb = opt->perturb;
+    cx->error_repeats = opt->error_repeats;
     cx->max_bytes = opt->max_bytes ? opt->max_bytes : (size_t)256 << 20;
     cx->arena.limit = cx->max_bytes * 4;
     cx->point.limit = cx->max_bytes;
@@ -449,6 +469,7 @@ enum status asl_context_new(const struct asl_group *g, const struct asl_context_
     if (!cx)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     cx->group = g;
+    cx->group_name = g->name;
     enum status s = asl_context_open(cx, opt, err);
     if (s == STATUS_OK) {
         cx->runs = ARENA_ARRAY(&cx->arena, struct asl_run, g->layer_count);
@@ -548,10 +569,12 @@ enum status asl_context_run(struct asl_context *cx, const struct asl_globals *g,
         cx->runs[i].ran = false;
     if (setjmp(cx->fail))
         return cx->status;
-    for (size_t i = 0; i < cx->group->layer_count; i++)
-        if (cx->entry[i])
+    const struct asl_group *group = cx->group;
+    for (size_t i = 0; i < group->entry_count; i++)
+        run_layer(cx, group->entries[i]);
+    for (size_t i = 0; group->entry_count == 0 && i < group->layer_count; i++)
+        if (cx->entry[i] || i == group->layer_count - 1)
             run_layer(cx, i);
-    run_layer(cx, cx->group->layer_count - 1);
     return STATUS_OK;
 }
 

@@ -43,6 +43,7 @@ struct asl_temp_mark {
 };
 
 struct asl_said { /* texts of errors and warnings that were reported */
+    const char *shader;
     char *text;
     struct asl_said *next;
 };
@@ -51,6 +52,7 @@ struct asl_said { /* texts of errors and warnings that were reported */
 struct asl_run {
     struct asl_context *cx;
     const struct asl_layer *layer;
+    const char *shader; /* its name */
     size_t index;
     uint8_t mode; /* 1 or 2: which bit of `derivs` holds */
     bool ran;
@@ -63,6 +65,7 @@ struct asl_run {
 
 struct asl_context {
     const struct asl_group *group;
+    const char *group_name;
     struct asl_services services;
     struct arena arena; /* as long as the context */
     struct arena point; /* strings and closures of one point */
@@ -77,6 +80,7 @@ struct asl_context {
     struct asl_loc at; /* of the last step */
     uint32_t perturb;  /* seed, 0: none */
     uint64_t perturb_state;
+    bool error_repeats;
     bool contract; /* moves what rounds in any way */
     size_t max_bytes;
     const char *stack; /* where it began, to stop before it is used up */
@@ -105,7 +109,12 @@ _Noreturn void asl_run_fail(struct asl_run *r, enum status s, struct asl_loc at,
 /* An error or warning that the program goes on after; repeated texts are dropped. */
 void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-void asl_report_text(struct asl_run *r, enum asl_message kind, const char *text);
+/* shader: whose error() or warning() it is, "" for what the language itself reports. */
+void asl_report_text(struct asl_run *r, enum asl_message kind, const char *shader,
+                     const char *text);
+/* An index beyond 0..limit-1 of what is called `name`, in the words of OSL. */
+void asl_report_index(struct asl_run *r, int32_t index, const char *name, size_t limit,
+                      struct src_pos at);
 void asl_step(struct asl_run *r, struct asl_loc at);
 /* Fails when calls and layers nest so deeply that the stack would not hold much more. */
 void asl_check_stack(struct asl_run *r, struct asl_loc at);

@@ -133,12 +133,11 @@ static uint32_t index_value(struct asl_run *r, const struct asl_expr *e, size_t 
     if (i >= 0 && (size_t)i < limit)
         return (uint32_t)i;
     const struct asl_expr *a = whole->a;
-    struct src_pos pos = asl_pos(whole->at);
-    asl_report(r, ASL_MSG_ERROR, "Index [%d] out of range %s[0..%zu]: %s:%u (layer %s)", i,
-               a->kind == E_SYMBOL  ? a->symbol->name
-               : a->kind == E_FIELD ? a->name
-                                    : "value",
-               limit - 1, pos.file ? pos.file : "", pos.line, r->layer->name);
+    asl_report_index(r, i,
+                     a->kind == E_SYMBOL  ? a->symbol->name
+                     : a->kind == E_FIELD ? a->name
+                                          : "value",
+                     limit, asl_pos(whole->at));
     return i < 0 ? 0 : (uint32_t)(limit - 1);
 }
 
@@ -558,7 +557,8 @@ void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const c
         for (size_t i = 0; i < 3; i++)
             in[i] = asl_dual_at(&p, i);
         if (!asl_colour_transform(space, "rgb", in, res)) {
-            asl_report(r, ASL_MSG_ERROR, "Unknown color space \"%s\"", space);
+            asl_report(r, ASL_MSG_ERROR, "Unknown color space transformation \"%.60s\" -> \"rgb\"",
+                       space);
             return;
         }
         for (size_t i = 0; i < 3; i++)

@@ -186,7 +186,7 @@ struct asl_code {
     uint32_t cell_count, cell_cap;
     struct ir_layer *layers;
     uint32_t layer_count;
-    const uint32_t *entries; /* layers to run at each point, in order; the last layer is the last */
+    const uint32_t *entries; /* layers to run at each point, in order */
     uint32_t entry_count;
     struct ir_arg_slot *args; /* the argument area */
     uint32_t arg_count, arg_cap;

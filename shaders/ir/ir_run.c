@@ -267,9 +267,7 @@ static int32_t index_value(struct machine *m, const struct ir_inst *i)
     uint32_t limit = i->u.index.limit;
     if (v >= 0 && (uint32_t)v < limit)
         return v;
-    asl_report(&m->l->run, ASL_MSG_ERROR, "Index [%d] out of range %s[0..%zu]: %s:%u (layer %s)", v,
-               i->u.index.name, (size_t)limit - 1, i->at.file ? i->at.file : "", i->at.line,
-               m->l->run.layer->name);
+    asl_report_index(&m->l->run, v, i->u.index.name, limit, i->at);
     return v < 0 ? 0 : (int32_t)(limit - 1);
 }
 
@@ -498,7 +496,11 @@ static enum status make_layer(struct asl_code_context *c, uint32_t index, struct
     struct flat_layer *l = &c->layers[index];
     c->names[index].name = from->name;
     c->names[index].mode = 1;
-    l->run = (struct asl_run){.cx = &c->cx, .layer = &c->names[index], .index = index, .mode = 1};
+    l->run = (struct asl_run){.cx = &c->cx,
+                              .layer = &c->names[index],
+                              .shader = from->shader,
+                              .index = index,
+                              .mode = 1};
     l->reg = ARENA_ARRAY(&c->cx.arena, union asl_slot, from->value_count + 1);
     if (!l->reg)
         return no_memory(err);
@@ -528,6 +530,7 @@ enum status asl_code_context_new(const struct asl_code *code, const struct asl_c
     c->code = code;
     enum status s = asl_context_open(&c->cx, opt ? opt : &none, err);
     c->cx.perturb = 0;
+    c->cx.group_name = code->name;
     if (s == STATUS_OK) {
         c->layers = ARENA_ARRAY(&c->cx.arena, struct flat_layer, code->layer_count);
         c->names = ARENA_ARRAY(&c->cx.arena, struct asl_layer, code->layer_count);

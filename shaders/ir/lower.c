@@ -425,7 +425,10 @@ static void make_entries(struct lower *l)
     }
     entry[code->layer_count - 1] = true;
     uint32_t *list = IR_ARRAY(&l->b, uint32_t, code->layer_count);
-    for (uint32_t i = 0; i < code->layer_count; i++)
+    const struct asl_group *g = l->group;
+    for (size_t i = 0; i < g->entry_count; i++)
+        list[code->entry_count++] = (uint32_t)g->entries[i];
+    for (uint32_t i = 0; g->entry_count == 0 && i < code->layer_count; i++)
         if (entry[i])
             list[code->entry_count++] = i;
     code->entries = list;

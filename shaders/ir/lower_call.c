@@ -182,10 +182,14 @@ static bool is_constant(const struct lower *l, const struct asl_expr *e)
            (l->layer->values[i] || l->layer->shader->info.params[i].constant);
 }
 
+/* A parameter handed to a function is itself there: the same cell. */
 static int32_t connections(const struct lower *l, const struct asl_symbol *s)
 {
-    long i = param_of(l, s);
-    return i < 0 ? 0 : (l->layer->connected[i] ? 1 : 0) + (l->layer->used_downstream[i] ? 2 : 0);
+    size_t i = 0;
+    for (const struct asl_formal *a = l->layer->shader->fn->formals; a; a = a->next, i++)
+        if (l->bound[a->symbol->index].cell == l->bound[s->index].cell)
+            return asl_layer_isconnected(l->group, l->layer, i);
+    return 0;
 }
 
 static ir_value state(struct lower *l, enum ir_state s)
@@ -697,7 +701,7 @@ static bool of_state(struct builtin *k, struct lrow *out)
         *out = float_row(k->m, constant_dual(k->m, state(l, IR_SURFACEAREA)));
         return true;
     case BI_ISCONNECTED:
-        *out = int_row(l, INT(connections(l, a->symbol)));
+        *out = int_row(l, INT(connections(l, asl_root_symbol(a))));
         return true;
     case BI_ISCONSTANT:
         *out = int_row(l, INT(is_constant(l, a)));

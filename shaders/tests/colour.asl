@@ -14,7 +14,7 @@ shader test()
     printf("%g %g\n", luminance(color(0.5, 0.75, 0.75)), luminance(0.5));    //> 0.69685 0.5
     printf("%g\n", transformc("hsv", color(1, 0, 0)));      //> 0 1 1
     printf("%g\n", transformc("hsl", color(0, 0, 1)));      //> 0.666667 1 0.5
-    printf("%.4f\n", transformc("xyY", color(1)));          //> 0.3127 0.3290 1.0000
+    printf("%.4f\n", transformc("xyY", color(1)));          //> 0.3127 0.3291 1.0000
     printf("%.5f\n", transformc("sRGB", color(0.5, 0.002, 0)));      //> 0.73536 0.02584 0.00000
     color c = color(0.3, 0.6, 0.2);
     printf("%d %d %d %d %d %d\n", err("hsv", c) < 1e-6, err("hsl", c) < 1e-6, err("XYZ", c) < 1e-5, err("xyY", c) < 1e-5, err("sRGB", c) < 1e-6, err("YIQ", c) < 0.003);   //> 1 1 1 1 1 1

@@ -14,7 +14,7 @@ surface components()
 {
     color c[3] = { 1, color(1, 2, 3) };
     printf("%s\n", 0.5 * ramp(N, c));
-    //> (0.5, 0.5, 0.5) * ramp ((0, 0, 1), (1, 1, 1, 1, 2, 3, 0, 0, 0))
+    //> (0.5, 0.5, 0.5) * ramp ((0, 0, 1), [(1, 1, 1), (1, 2, 3), (0, 0, 0)])
     Ci = fog() + color(1, 0, 0) * under("walk", N, 2, "ior", 1.5, "steps", 3);
     printf("%s\n", Ci);
     //> (1, 1, 1) * fog ()
