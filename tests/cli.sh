@@ -564,6 +564,9 @@ case_no_compiler()
     fi
 }
 
+# Drivers and their loaders keep what they took.
+leaks_of_others() { export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0; }
+
 # Skips where the HIP runtime in software, or the compiler that it calls, is not here.
 soft_hip()
 {
@@ -571,26 +574,34 @@ soft_hip()
     export ISOPHOTE_HIP_LIBRARY=soft
 }
 
-case_device_faults()
+# Skips where the Level Zero driver in software, the real loader, or the kernel's SPIR-V is not here.
+soft_level_zero()
 {
-    # What a driver does to one worker costs that case a verdict with a reason; the other device is judged all the same.
-    soft_hip
-    fault()
+    export ZE_ENABLE_ALT_DRIVERS=$(dirname "$program")/backends/soft/libze_soft.so
+    leaks_of_others
+    "$program" devices | grep -q '^level_zero:0' || skip "no Level Zero driver in software"
+}
+
+# What a driver does to one worker costs that case a verdict with a reason; the other device is judged all the same.
+device_faults() # DEVICE, what it says when it is lost, and when the watchdog ends a launch
+{
+    local device=$1
+    fault() # FAULT MESSAGE [RUN BUDGET]
     {
-        ISOPHOTE_SOFT_HIP_FAULT=$1 run 1 conform --device hip:0 --device native --filter '^kernel.rng' --jobs 2 --run-budget "${3:-120}"
-        prints "ERROR +hip:0 +kernel.rng.philox"
+        ISOPHOTE_SOFT_FAULT=$1 run 1 conform --device "$device" --device native --filter '^kernel.rng' --jobs 2 --run-budget "${3:-120}"
+        prints "ERROR +$device +kernel.rng.philox"
         prints "$2"
         prints "PASS +native +kernel.rng.philox"
     }
-    run 0 conform --device hip:0 --filter '^kernel.rng' # compiled and kept
-    fault lost:1 "hipErrorLaunchFailure .719.: the device stopped answering"
+    run 0 conform --device "$device" --filter '^kernel.rng' # compiled and kept
+    fault lost:1 "$2"
     fault trap:1 "the worker crashed: SIGILL"
     fault hang:1 "hung or too slow: the run budget of 3 s ran out" 3
-    ISOPHOTE_SOFT_WATCHDOG=1e-6 run 1 conform --device hip:0 --device native --filter '^kernel.rng'
-    prints "hipErrorLaunchTimeOut .702."
+    ISOPHOTE_SOFT_WATCHDOG=1e-6 run 1 conform --device "$device" --device native --filter '^kernel.rng'
+    prints "$3"
     prints "PASS +native"
-    ISOPHOTE_SOFT_MEMORY=5000 run 2 render cornell "${small[@]}" --device hip:0 -o out/a.pfm
-    says "[0-9]+ bytes; hip:0 has 5000"
+    ISOPHOTE_SOFT_MEMORY=5000 run 2 render cornell "${small[@]}" --device "$device" -o out/a.pfm
+    says "[0-9]+ bytes.*5000"
     nothing_in out
 }
 
@@ -617,6 +628,57 @@ C
     says "SIGABRT"
 }
 
+case_device_faults()
+{
+    soft_hip
+    device_faults hip:0 "hipErrorLaunchFailure .719.: the device stopped answering" "hipErrorLaunchTimeOut .702."
+}
+
+case_device_faults_level_zero()
+{
+    soft_level_zero
+    device_faults level_zero:0 "ze[A-Za-z]+Synchronize: ZE_RESULT_ERROR_DEVICE_LOST" "ZE_RESULT_ERROR_DEVICE_LOST"
+}
+
+# A library that is absent, none, or another's, a driver that is too old, and no device: each is said, and the rest goes on.
+case_broken_drivers()
+{
+    local other
+    other=$(ldconfig -p 2>/dev/null | sed -nE 's/.*libm\.so\.6 .*=> (.*)/\1/p' | head -n 1)
+    [ -n "$other" ] || skip "no libm.so.6 to stand for a driver"
+    echo "no library" >text.so
+    leaks_of_others
+    broken() # DEVICE, what is said of it
+    {
+        run 0 devices
+        prints "^native"
+        prints "^not here: $2"
+        ! grep -q "^$1:" stdout || fail "lists a device of a driver that does not work"
+        run 77 render cornell "${small[@]}" --device "$1:0" -o out/a.pfm
+        says "$1:0"
+        nothing_in out
+    }
+    mkdir icd lib
+    for library in "$scratch/text.so" "$other" /nonexistent.so; do
+        echo "$library" >icd/broken.icd
+        OCL_ICD_VENDORS=$scratch/icd broken opencl "opencl: "
+        ISOPHOTE_HIP_LIBRARY=$library broken hip "hip: "
+        ZE_ENABLE_ALT_DRIVERS=$library broken level_zero "level_zero: .*driver"
+    done
+    for library in "$scratch/text.so" "$other"; do
+        cp "$library" lib/libcuda.so.1
+        LD_LIBRARY_PATH=$scratch/lib broken cuda "cuda: .*libcuda.so.1"
+    done
+    if [ -e "$(dirname "$program")/backends/soft/libze_soft.so" ]; then
+        export ZE_ENABLE_ALT_DRIVERS=$(dirname "$program")/backends/soft/libze_soft.so
+        ISOPHOTE_SOFT_ZE_FAULT=driver broken level_zero "level_zero: "
+        ISOPHOTE_SOFT_ZE_FAULT=none broken level_zero "level_zero: the drivers that are here find no device"
+    fi
+    soft_hip
+    ISOPHOTE_SOFT_HIP_FAULT=driver broken hip "hip: .*hipErrorInsufficientDriver"
+    ISOPHOTE_SOFT_HIP_FAULT=none broken hip "hip: .*hipErrorNoDevice"
+}
+
 case_two_processes()
 {
     # Two at once on one device, which do not disturb each other: the bits of one alone.
@@ -636,6 +698,10 @@ case_two_processes()
     hashes native
     hashes hip:0
     hashes hip:0 # and now read it
+    leaks_of_others
+    if "$program" devices | grep -q '^opencl.*Portable Computing Language'; then
+        POCL_CACHE_DIR=$scratch/pocl hashes "Portable Computing Language"
+    fi
 }
 
 case_doctor()

@@ -79,6 +79,9 @@ enum status level_zero_film_read(struct backend *b, int64_t *sums, size_t pixels
 /* Device memory; LIMIT when the device does not give so much at once. `what` names it. */
 enum status level_zero_alloc(struct backend *b, size_t size, const char *what, void **out,
                              struct error *err);
+/* What an allocation's failed code means: LIMIT with both numbers where memory is short. */
+enum status level_zero_alloc_error(const struct backend *b, ze_result_t code, const char *call,
+                                   size_t size, const char *what, struct error *err);
 /* Closes and runs b->list, waits, and empties it again; also after a failure. */
 enum status level_zero_list_run(struct backend *b, struct error *err);
 

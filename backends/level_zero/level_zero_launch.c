@@ -17,13 +17,13 @@ static enum status flight_open(struct backend *b, unsigned index, struct error *
     ze_event_desc_t event = {
         .stype = ZE_STRUCTURE_TYPE_EVENT_DESC, .index = index, .signal = ZE_EVENT_SCOPE_FLAG_HOST};
     void *p = NULL;
-    const char *call = "zeMemAllocHost";
     ze_result_t code = ze->MemAllocHost(b->context, &host, sizeof *f->host, 64, &p);
-    if (code == ZE_RESULT_SUCCESS) {
-        f->host = p;
-        call = "zeCommandListCreate";
-        code = ze->CommandListCreate(b->context, b->device, &list, &f->list);
-    }
+    if (code != ZE_RESULT_SUCCESS)
+        return level_zero_alloc_error(b, code, "zeMemAllocHost", sizeof *f->host,
+                                      "the launch settings' copy on the host", err);
+    f->host = p;
+    const char *call = "zeCommandListCreate";
+    code = ze->CommandListCreate(b->context, b->device, &list, &f->list);
     if (code == ZE_RESULT_SUCCESS) {
         call = "zeFenceCreate";
         code = ze->FenceCreate(b->queue, &fence, &f->fence);

@@ -3,6 +3,16 @@
 
 #include <string.h>
 
+enum status level_zero_alloc_error(const struct backend *b, ze_result_t code, const char *call,
+                                   size_t size, const char *what, struct error *err)
+{
+    enum status s = ze_error(err, code, call);
+    if (s != STATUS_MEMORY)
+        return s;
+    return error_msg(err, STATUS_LIMIT, "%s takes %zu bytes, which %s (%llu bytes) has not left",
+                     what, size, b->info.name, (unsigned long long)b->info.global_bytes);
+}
+
 enum status level_zero_alloc(struct backend *b, size_t size, const char *what, void **out,
                              struct error *err)
 {
@@ -14,11 +24,7 @@ enum status level_zero_alloc(struct backend *b, size_t size, const char *what, v
     if (code == ZE_RESULT_SUCCESS)
         return STATUS_OK;
     *out = NULL;
-    enum status s = ze_error(err, code, "zeMemAllocDevice");
-    if (s != STATUS_MEMORY)
-        return s;
-    return error_msg(err, STATUS_LIMIT, "%s takes %zu bytes, which %s (%llu bytes) has not left",
-                     what, size, b->info.name, (unsigned long long)b->info.global_bytes);
+    return level_zero_alloc_error(b, code, "zeMemAllocDevice", size, what, err);
 }
 
 enum status level_zero_list_run(struct backend *b, struct error *err)

@@ -63,6 +63,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
                    LLVM_BIT_CAST = 41,
                    LLVM_PHI = 44,
                    LLVM_CALL = 45,
+                   LLVM_EXTRACT_VALUE = 53,
                    LLVM_ATOMIC_CMPXCHG = 56,
                    LLVM_ATOMIC_RMW = 57,
                    LLVM_ADDRSPACE_CAST = 60,
@@ -186,6 +187,8 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(GetIncomingBlock, llvm_block, (llvm_value, unsigned))                                        \
     X(GetCalledValue, llvm_value, (llvm_value))                                                    \
     X(GetAllocatedType, llvm_type, (llvm_value))                                                   \
+    X(GetNumIndices, unsigned, (llvm_value))                                                       \
+    X(GetIndices, const unsigned *, (llvm_value))                                                  \
     X(GetAlignment, unsigned, (llvm_value))                                                        \
     X(SetAlignment, void, (llvm_value, unsigned))                                                  \
     X(GetGEPSourceElementType, llvm_type, (llvm_value))                                            \
@@ -228,6 +231,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(GetTypeKind, unsigned, (llvm_type))                                                          \
     X(GetIntTypeWidth, unsigned, (llvm_type))                                                      \
     X(GetElementType, llvm_type, (llvm_type))                                                      \
+    X(StructGetTypeAtIndex, llvm_type, (llvm_type, unsigned index))                                \
     X(GetVectorSize, unsigned, (llvm_type))                                                        \
     X(GetPointerAddressSpace, unsigned, (llvm_type))                                               \
     X(GetReturnType, llvm_type, (llvm_type))                                                       \
@@ -292,6 +296,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(ABISizeOfType, unsigned long long, (llvm_layout, llvm_type))                                 \
     X(StoreSizeOfType, unsigned long long, (llvm_layout, llvm_type))                               \
     X(ABIAlignmentOfType, unsigned, (llvm_layout, llvm_type))                                      \
+    X(OffsetOfElement, unsigned long long, (llvm_layout, llvm_type, unsigned element))             \
     /* targets and passes */                                                                       \
     X(GetTargetFromTriple, llvm_bool, (const char *triple, llvm_target *, char **message))         \
     X(GetDefaultTargetTriple, char *, (void))                                                      \

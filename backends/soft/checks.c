@@ -286,6 +286,22 @@ static void region_mark(const struct worker *w, const struct region *r, size_t s
         memset(shadow, r->kind == REGION_OBJECT ? 1 : PRIVATE_WRITTEN, size);
 }
 
+/* Whether byte i of what follows the region's place is written; outside memory, as if. */
+static bool region_written(const struct worker *w, const struct region *r, size_t i)
+{
+    const unsigned char *shadow = i < region_room(w, r) ? region_shadow(w, r) : NULL;
+    return !shadow || shadow[i] == (r->kind == REGION_OBJECT ? 1 : PRIVATE_WRITTEN);
+}
+/* Bytes that belong to no variable stay so. */
+static void region_note(const struct worker *w, const struct region *r, size_t i, bool written)
+{
+    unsigned char *shadow = region_shadow(w, r);
+    if (shadow && r->kind == REGION_OBJECT)
+        shadow[i] = written;
+    else if (shadow && shadow[i] != PRIVATE_NONE)
+        shadow[i] = written ? PRIVATE_WRITTEN : PRIVATE_UNWRITTEN;
+}
+
 static void region_race(struct worker *w, const struct region *r, size_t size, bool writes,
                         bool atomic, uint32_t place)
 {
@@ -330,7 +346,8 @@ void *soft_check(void *p, uint64_t size_and_how, uint32_t place)
     struct region r = region_find(w, p);
     if (!region_open(w, &r, p, size, writes, place))
         return size <= SCRATCH_BYTES ? w->scratch : p;
-    if (looked_for(w, SOFT_UNINITIALISED) && (!writes || atomic) && region_unwritten(w, &r, size)) {
+    bool read = (!writes || atomic) && !(size_and_how & HOW_MOVE);
+    if (looked_for(w, SOFT_UNINITIALISED) && read && region_unwritten(w, &r, size)) {
         char name[120];
         region_describe(&r, name, sizeof name);
         found(w, SOFT_UNINITIALISED, place, "reads %zu bytes at byte %zu of %s that nobody wrote",
@@ -357,14 +374,38 @@ void soft_memory_copy(void *to, const void *from, uint64_t size, uint32_t place)
     region_race(w, &target, size, true, false, place);
     memmove(to, from, size);
     /* Bytes that nobody wrote may be padding: they stay unwritten and nobody is told. */
-    const unsigned char *have = region_shadow(w, &source);
-    unsigned char *mark = region_shadow(w, &target);
-    for (size_t i = 0; mark && i < size; i++) {
-        bool written = !have || have[i] == (source.kind == REGION_OBJECT ? 1 : PRIVATE_WRITTEN);
-        mark[i] = target.kind == REGION_OBJECT ? written
-                  : written                    ? PRIVATE_WRITTEN
-                                               : PRIVATE_UNWRITTEN;
-    }
+    for (size_t i = 0; i < size; i++)
+        region_note(w, &target, i, region_written(w, &source, i));
+}
+
+void soft_shadow_move(void *to, const void *from, uint64_t offset, uint64_t size)
+{
+    struct worker *w = worker_self;
+    struct region target = region_find(w, to), source = {0};
+    size_t room = region_room(w, &target);
+    if (from)
+        source = region_find(w, (const unsigned char *)from + offset);
+    for (size_t i = 0; i < size && i < room; i++)
+        region_note(w, &target, i, from ? region_written(w, &source, i) : w->returned[offset + i]);
+}
+
+void soft_shadow_return(const void *from, uint64_t size)
+{
+    struct worker *w = worker_self;
+    struct region source = {0};
+    if (from)
+        source = region_find(w, from);
+    for (size_t i = 0; i < size && i < RETURNED_BYTES; i++)
+        w->returned[i] = !from || region_written(w, &source, i);
+}
+
+void soft_returned_check(uint64_t size, uint32_t place)
+{
+    struct worker *w = worker_self;
+    size = size < RETURNED_BYTES ? size : RETURNED_BYTES;
+    if (looked_for(w, SOFT_UNINITIALISED) && memchr(w->returned, false, size))
+        found(w, SOFT_UNINITIALISED, place,
+              "reads %zu bytes that a function returned and nobody wrote", (size_t)size);
 }
 
 void soft_memory_set(void *to, uint32_t value, uint64_t size, uint32_t place)

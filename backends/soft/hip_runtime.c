@@ -2,10 +2,8 @@
 #include "executor.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -39,7 +37,6 @@ static struct {
     struct soft_device *soft;
     struct soft_stream *null_stream;
     char why[1024];
-    unsigned long launches;
 } device;
 
 /* Copies of pageable memory that is read when a copy is queued, freed once it has run. */
@@ -554,27 +551,6 @@ static gpu_result values_unpack(const struct soft_kernel *k, void **extra,
     return fail(GPU_INVALID_VALUE, text, false);
 }
 
-/* "NAME:N": the Nth launch, and what comes after it. */
-static bool wished_now(const char *name)
-{
-    const char *w = wish();
-    size_t n = strlen(name);
-    return strncmp(w, name, n) == 0 && w[n] == ':' &&
-           device.launches >= strtoul(w + n + 1, NULL, 10);
-}
-
-static gpu_result misbehave(void)
-{
-    device.launches++;
-    if (wished_now("lost"))
-        return fail(HIP_LAUNCH_FAILURE, "the device stopped answering", true);
-    if (wished_now("trap")) /* as a driver that breaks down over it */
-        raise(SIGILL);
-    while (wished_now("hang")) /* a launch that never ends, where no watchdog looks */
-        pause();
-    return GPU_OK;
-}
-
 gpu_result hip_LaunchKernel(gpu_function function, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, gpu_stream stream, void **parameters,
@@ -586,8 +562,8 @@ gpu_result hip_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gri
     const struct soft_kernel *k = function ? function->kernel : NULL;
     if (!k || k->argument_count > ARGUMENTS_MAX || !parameters == !extra)
         return leave(fail(GPU_INVALID_VALUE, "no function, or no arguments", false));
-    gpu_result code = misbehave();
-    if (code == GPU_OK && extra)
+    gpu_result code = GPU_OK;
+    if (extra)
         code = values_unpack(k, extra, values);
     if (code != GPU_OK)
         return leave(code);
@@ -602,7 +578,8 @@ gpu_result hip_LaunchKernel(gpu_function function, unsigned grid_x, unsigned gri
         .dynamic_local = shared_bytes,
         .values = values,
     };
-    code = fail_status(soft_launch(stream_of(stream), &launch, &err), &err);
+    enum status s = soft_launch(stream_of(stream), &launch, &err);
+    code = s == STATUS_DEVICE ? fail(HIP_LAUNCH_FAILURE, err.msg, true) : fail_status(s, &err);
     if (code == GPU_OK && strcmp(wish(), "timeout") == 0)
         code = fail(GPU_LAUNCH_TIMEOUT, "a launch ran into the watchdog", true);
     return leave(code);

@@ -38,6 +38,14 @@ static const char source[] =
     "{ unsigned i = threadIdx.x; three t;\n"
     "  for (unsigned k = 0; k < n; k++) t.at[k] = in[i] * (k + 1.0f);\n"
     "  out[i] = total(t, n); t.at[0] = 7.0f; out[i] += total(t, i); }\n"
+    "struct four { float at[4]; };\n"
+    "static __device__ __noinline__ four first_of(float x, unsigned n)\n"
+    "{ four f; for (unsigned k = 0; k < n; k++) f.at[k] = x; return f; }\n"
+    "static __device__ __forceinline__ four passed_on(float x, unsigned n)\n"
+    "{ four f = first_of(x, n), again; again = f; return again; }\n"
+    "extern \"C\" __global__ void returned(float *out, const float *in, unsigned n)\n"
+    "{ unsigned i = threadIdx.x; four f = passed_on(in[i], 2), g = f;\n"
+    "  out[i] = g.at[0] + g.at[1] + (n == 4 ? g.at[n - 2] : 0.0f); }\n"
     "extern \"C\" __global__ void gather(float *out, const float *in, unsigned n)\n"
     "{ if (threadIdx.x < 2) out[0] = in[threadIdx.x]; }\n";
 
@@ -159,6 +167,15 @@ static gpu_result run_private(struct hip_program *p, bool planted)
     gpu_result code = wait(p, 0);
     return code != GPU_OK || planted ? code : out_check(p, 32 * (6 + 5), 0, 32 * 7);
 }
+/* A struct of which a half is written comes back from a function, and is copied: only a read of the
+ * other half is a mistake. */
+static gpu_result run_returned(struct hip_program *p, bool planted)
+{
+    in_fill(p, 0);
+    MUST(launch(p, 0, "returned", 1, planted ? 4 : 2));
+    gpu_result code = wait(p, 0);
+    return code != GPU_OK || planted ? code : out_check(p, 2, 0, 0);
+}
 static gpu_result run_races(struct hip_program *p, bool planted)
 {
     in_fill(p, 0);
@@ -226,6 +243,7 @@ static const struct plant {
     {"uninitialised", run_uninitialised, "uninitialised", HIP_LAUNCH_FAILURE,
      "uninitialised read: copy"},
     {"private", run_private, "uninitialised", HIP_LAUNCH_FAILURE, "uninitialised read: by_value"},
+    {"returned", run_returned, "uninitialised", HIP_LAUNCH_FAILURE, "uninitialised read: returned"},
     {"races", run_races, "races", HIP_LAUNCH_FAILURE, "race: rotate_racing"},
     {"global-races", run_global_races, "races", HIP_LAUNCH_FAILURE, "race: gather"},
     {"waits", run_waits, "waits", HIP_LAUNCH_FAILURE, "missing wait: copy"},
@@ -393,7 +411,7 @@ static void misbehaviour_is_told(void **state)
         {"ISOPHOTE_SOFT_WATCHDOG=1e-6", "DEVICE: ",
          "hipErrorLaunchTimeOut (702): launch stopped: k_arithmetic ran longer than its budget"},
         {"ISOPHOTE_SOFT_WATCHDOG=soon", "MISSING: ", "does not start"},
-        {"ISOPHOTE_SOFT_HIP_FAULT=lost:2",
+        {"ISOPHOTE_SOFT_FAULT=lost:2",
          "DEVICE: ", "hipErrorLaunchFailure (719): the device stopped answering"},
         {"ISOPHOTE_SOFT_MEMORY=5000", "LIMIT: ", " bytes; hip:0 has 5000"},
         {"ISOPHOTE_SOFT_MEMORY=100000", "MEMORY: ", "344064 bytes wanted; the device has "},

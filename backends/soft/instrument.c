@@ -60,7 +60,7 @@ static enum status access_check(struct making *m, llvm_value function, llvm_valu
     return STATUS_OK;
 }
 
-static llvm_value flat_pointer(struct making *m, llvm_value p)
+llvm_value flat_pointer(struct making *m, llvm_value p)
 {
     return m->llvm->TypeOf(p) == m->pointer
                ? p
@@ -103,10 +103,20 @@ static enum status instruction_check(struct making *m, llvm_value function, llvm
 {
     const struct llvm_api *a = m->llvm;
     size_t length;
-    llvm_value callee;
+    llvm_value callee, place;
+    enum status s;
     switch (a->GetInstructionOpcode(i)) {
-    case LLVM_LOAD:
-        return access_check(m, function, i, 0, a->StoreSizeOfType(m->layout, a->TypeOf(i)), 0);
+    case LLVM_LOAD: {
+        bool moves = struct_moves(m, i);
+        s = access_check(m, function, i, 0, a->StoreSizeOfType(m->layout, a->TypeOf(i)),
+                         moves ? HOW_MOVE : 0);
+        if (s == STATUS_OK && moves)
+            struct_load_follow(m, i);
+        return s;
+    }
+    case LLVM_RET:
+        struct_return_follow(m, i);
+        return STATUS_OK;
     case LLVM_STORE:
         return access_check(m, function, i, 1,
                             a->StoreSizeOfType(m->layout, a->TypeOf(a->GetOperand(i, 0))),
@@ -118,9 +128,14 @@ static enum status instruction_check(struct making *m, llvm_value function, llvm
                             HOW_WRITE | HOW_ATOMIC);
     case LLVM_CALL:
         callee = a->GetCalledValue(i);
-        return a->GetIntrinsicID(callee) != 0
-                   ? block_check(m, function, i, a->GetValueName2(callee, &length))
-                   : STATUS_OK;
+        if (a->GetIntrinsicID(callee) != 0)
+            return block_check(m, function, i, a->GetValueName2(callee, &length));
+        if (!struct_returned(m, i))
+            return STATUS_OK;
+        s = place_add(m, function, i, &place);
+        if (s == STATUS_OK)
+            struct_call_follow(m, i, place);
+        return s;
     default:
         return STATUS_OK;
     }

@@ -117,6 +117,16 @@ enum status kernel_entry_write(struct making *m, const struct soft_kernel *k);
 llvm_value runtime_function(struct making *m, const char *name, llvm_type result,
                             llvm_type *parameters, unsigned count);
 llvm_value call_build(struct making *m, llvm_value function, llvm_value *arguments, unsigned count);
+llvm_value flat_pointer(struct making *m,
+                        llvm_value p); /* in address space 0, at the builder's place */
+/* instrument_structs.c: structs and arrays as values; their shadow goes with them. */
+bool struct_moves(const struct making *m,
+                  llvm_value value); /* a load's or a call's; before its block is checked */
+bool struct_returned(const struct making *m,
+                     llvm_value i); /* by a call of a function of this module */
+void struct_load_follow(struct making *m, llvm_value load);
+void struct_call_follow(struct making *m, llvm_value call, llvm_value place);
+void struct_return_follow(struct making *m, llvm_value ret);
 /* native.c: the module's description and object code as bytes and back. */
 enum status native_write(struct soft_module *m, const void *object, size_t size, struct error *err);
 enum status native_read(struct soft_module *m, const void *data, size_t size, const void **object,
@@ -134,9 +144,10 @@ extern const struct runtime_symbol runtime_symbols[]; /* runtime.c */
 
 /* Private memory of one work-item in checked code: a stack with its shadow. */
 enum {
-    PRIVATE_BYTES = 256 << 10,
+    PRIVATE_BYTES = 1 << 20, /* code that no optimiser was at has a variable for everything */
     PRIVATE_GAP = 16,
     SCRATCH_BYTES = 64 << 10,
+    RETURNED_BYTES = 16 << 10,
     FIBER_STACK = 512 << 10
 };
 enum { PRIVATE_NONE, PRIVATE_UNWRITTEN, PRIVATE_WRITTEN }; /* a byte's shadow */
@@ -171,8 +182,9 @@ struct worker { /* a thread that runs work-groups */
     struct private_memory own, *private;
     struct fiber *fibers;
     size_t fiber_count;
-    struct fiber *fiber;    /* that runs; NULL: no fibers */
-    unsigned char *scratch; /* stands for memory that may not be touched */
+    struct fiber *fiber;           /* that runs; NULL: no fibers */
+    unsigned char *scratch;        /* stands for memory that may not be touched */
+    bool returned[RETURNED_BYTES]; /* the bytes of the struct that a function gave back: written? */
     jmp_buf out;
     void **arguments;
     struct object *last; /* where the last global access was */
@@ -190,12 +202,18 @@ void fiber_yield(struct worker *w, uint32_t place); /* at a barrier */
 void *soft_check(void *p, uint64_t size_and_how, uint32_t place);
 void soft_memory_copy(void *to, const void *from, uint64_t size, uint32_t place);
 void soft_memory_set(void *to, uint32_t value, uint64_t size, uint32_t place);
+/* The shadow of a struct that was moved as a value: to memory from memory (NULL: from what was
+ * returned) at `offset`; and from memory (NULL: all is written) to what is returned. */
+void soft_shadow_move(void *to, const void *from, uint64_t offset, uint64_t size);
+void soft_shadow_return(const void *from, uint64_t size);
+void soft_returned_check(uint64_t size, uint32_t place); /* what was returned is read */
 uint64_t soft_private_enter(void);
 void soft_private_leave(uint64_t mark);
 void *soft_private_make(uint64_t size, uint64_t align);
 /* `size_and_how`: the bytes, and above them */
 #define HOW_WRITE   (1ull << 60)
 #define HOW_ATOMIC  (1ull << 61)
+#define HOW_MOVE    (1ull << 62) /* what nobody wrote may be read: its shadow follows it */
 #define HOW_SIZE(x) ((x) & ~(7ull << 60))
 /* A command (a copy, a fill) touches [p, p+size) of an object. */
 void command_touches(struct soft_device *d, uint32_t command, struct object *o, const void *p,
@@ -213,7 +231,8 @@ struct soft_device {
     struct soft_stream *streams;
     struct command **commands; /* [id - 1] */
     size_t command_count, command_capacity, executed;
-    uint32_t *host_clock; /* by stream: the last command that the host knows to be done */
+    unsigned long launches; /* so far, for $ISOPHOTE_SOFT_FAULT */
+    uint32_t *host_clock;   /* by stream: the last command that the host knows to be done */
     size_t stream_count, host_clock_size;
     struct worker *workers;
     unsigned worker_count;

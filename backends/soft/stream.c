@@ -7,9 +7,11 @@
 #endif
 #include "soft.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum command_kind { COMMAND_MARK, COMMAND_LAUNCH, COMMAND_COPY, COMMAND_FILL };
 
@@ -511,10 +513,33 @@ static enum status values_copy(struct launch *out, const struct soft_launch *l, 
     return STATUS_OK;
 }
 
+/* $ISOPHOTE_SOFT_FAULT is "NAME:N", and this is the Nth launch or a later one. */
+static bool fault_wished(const struct soft_device *d, const char *name)
+{
+    const char *wish = getenv("ISOPHOTE_SOFT_FAULT");
+    size_t n = strlen(name);
+    return wish && strncmp(wish, name, n) == 0 && wish[n] == ':' &&
+           d->launches >= strtoul(wish + n + 1, NULL, 10);
+}
+
+static enum status misbehave(struct soft_device *d, struct error *err)
+{
+    d->launches++;
+    if (fault_wished(d, "lost"))
+        return error_msg(err, STATUS_DEVICE, "the device stopped answering");
+    if (fault_wished(d, "trap")) /* as a driver that breaks down over it */
+        raise(SIGILL);
+    while (fault_wished(d, "hang")) /* a launch that never ends, where no watchdog looks */
+        pause();
+    return STATUS_OK;
+}
+
 enum status soft_launch(struct soft_stream *s, const struct soft_launch *l, struct error *err)
 {
     struct soft_device *d = s->device;
-    enum status st = shape_check(l, err);
+    enum status st = misbehave(d, err);
+    if (st == STATUS_OK)
+        st = shape_check(l, err);
     if (st == STATUS_OK)
         st = values_check(d, l, err);
     if (st != STATUS_OK)

@@ -27,6 +27,8 @@ static inline void driver_unlock(const int *unused)
     __attribute__((cleanup(driver_unlock), unused)) const int locked =                             \
         pthread_mutex_lock(&soft_driver.lock)
 
+/* $ISOPHOTE_SOFT_ZE_FAULT: this misbehaviour is wanted (docs/soft.md). */
+bool driver_wish(const char *name);
 /* What the executor says, as Level Zero's codes. */
 ze_result_t result_of(enum status s);
 /* Any check of the set is asked for. */

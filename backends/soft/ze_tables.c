@@ -91,6 +91,10 @@ static ze_result_t ZE_APICALL init(ze_init_flags_t flags)
 {
     (void)flags;
     LOCKED;
+    if (driver_wish("driver")) {
+        fprintf(stderr, "soft Level Zero: the kernel driver is older than this library\n");
+        return ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE;
+    }
     if (soft_driver.executor)
         return ZE_RESULT_SUCCESS;
     struct soft_options options;
