@@ -299,8 +299,8 @@ static enum status texels_of_texture(struct run_context *c, uint32_t k, struct t
     if (!in)
         return error_msg(err, STATUS_MEMORY, "out of memory for the coordinates");
     for (size_t i = 0; i < rows; i++) {
-        double uv[2] = {((double)(i % m->width) + 0.5) / m->width,
-                        1 - ((double)(i / m->width) + 0.5) / m->height};
+        size_t row = i / m->width, column = i % m->width;
+        double uv[2] = {((double)column + 0.5) / m->width, 1 - ((double)row + 0.5) / m->height};
         in[3 * i] = k;
         put(in + 3 * i + 1, uv, 2);
     }

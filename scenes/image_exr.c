@@ -278,10 +278,11 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     }
     for (int16_t c = 0; c < r->pipe.channel_count; c++) {
         exr_coding_channel_info_t *ch = &r->pipe.channels[c];
-        ch->user_bytes_per_element = ch->bytes_per_element;
+        int32_t size = ch->data_type == EXR_PIXEL_HALF ? 2 : 4;
+        ch->user_bytes_per_element = (int8_t)size;
         ch->user_data_type = ch->data_type;
-        ch->user_pixel_stride = ch->bytes_per_element;
-        ch->user_line_stride = ch->bytes_per_element * chunk->width;
+        ch->user_pixel_stride = size;
+        ch->user_line_stride = size * chunk->width;
         ch->decode_to_ptr = (unsigned char *)r->unwanted;
         for (uint32_t k = 0; k < im->channels; k++) {
             int at = r->choice.at[k];

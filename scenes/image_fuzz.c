@@ -15,8 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t n = (size_t)im.width * im.height * im.channels;
         double sum = 0;
         for (size_t i = 0; i < n; i++)
-            sum += im.format == TEXEL_F32 ? (double)((const float *)im.texels)[i]
-                                          : (double)((const uint8_t *)im.texels)[i];
+            sum += image_value(&im, i, false);
         if (n == 0 || !isfinite(sum))
             __builtin_trap();
     } else if (err.code == STATUS_OK || err.code == STATUS_INTERNAL || !err.msg[0] || im.texels) {

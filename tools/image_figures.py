@@ -2,7 +2,7 @@
 noise) in every format and compression, loads each as the texture of a scene and prints a table of Markdown: seconds
 (the least of a few turns), the same over the time of copying as many bytes as the texels have, and, for what holds
 one deflate stream, how long libdeflate alone takes to unpack it into memory that is there already: a floor for any
-reader. Needs numpy, Pillow and OpenEXR from PyPI (tools/image_figures_requirements.txt) and libdeflate.so.0."""
+reader. Needs numpy, Pillow and OpenEXR from PyPI and libdeflate.so.0."""
 import argparse
 import ctypes
 import json
