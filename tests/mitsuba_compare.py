@@ -66,10 +66,10 @@ ROWS = [
     ("mitsuba_scenes/instances", "", 768, 384, 1536, EQUAL),
     ("chart-reflecting", "--plugins", 1536, 192, 1536, EQUAL),
     ("chart-transmitting", "--plugins", 768, 192, 1536, EQUAL),
-    ("random-1", "--plugins", 384, 0, 768, EQUAL),
-    ("random-2", "--plugins", 384, 0, 768, EQUAL),
-    ("random-3", "--plugins", 384, 0, 768, EQUAL),
-    ("random-4", "--plugins", 384, 0, 768, EQUAL),
+    ("random-1", "--plugins", 768, 0, 1536, EQUAL),
+    ("random-2", "--plugins", 768, 0, 1536, EQUAL),
+    ("random-3", "--plugins", 768, 0, 1536, EQUAL),
+    ("random-4", "--plugins", 768, 0, 1536, EQUAL),
     ("textured", "--lossy", 768, 0, 768, DIFFERS),
 ]
 
