@@ -69,6 +69,15 @@ static enum status run(struct arena *a, const char *file, const char *text, size
     return s != STATUS_OK || diags->errors == 0 ? s : first_error(diags, err);
 }
 
+static enum status check_again(struct asl_compile *c, const struct asl_tokens *tokens,
+                               const struct asl_program **out)
+{
+    if (setjmp(c->fail))
+        return c->fail_status;
+    parse_and_check(c, tokens, out);
+    return STATUS_OK;
+}
+
 enum status asl_program_resize(struct arena *a, const struct asl_program *p,
                                const struct asl_length *lengths, const struct asl_program **out,
                                struct error *err)
@@ -81,10 +90,8 @@ enum status asl_program_resize(struct arena *a, const struct asl_program *p,
                             .err = err,
                             .max_bytes = (size_t)1 << 30,
                             .lengths = lengths};
-    if (setjmp(c.fail))
-        return c.fail_status;
-    parse_and_check(&c, &p->tokens, out);
-    return diags.errors == 0 ? STATUS_OK : first_error(&diags, err);
+    enum status s = check_again(&c, &p->tokens, out);
+    return s != STATUS_OK || diags.errors == 0 ? s : first_error(&diags, err);
 }
 
 enum status asl_compile(struct arena *a, const char *file, const char *text, size_t size,

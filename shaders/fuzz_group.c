@@ -10,10 +10,11 @@ static const struct asl_program *find(void *ctx, const char *name, struct error 
     static const char source[] = "struct S { float x; string t; };\n"
                                  "shader a(float f = 1, int i = 2, string s = \"x\", color c = u, "
                                  "matrix m = 1, float w[3] = {1, 2, 3}, string z[2] = {\"a\"},\n"
+                                 "         float any[] = {1, 2}, string more[] = {\"\"},\n"
                                  "         S st = {1, \"q\"}, output float of = 0, output color oc "
                                  "= 0, output float ow[3] = {0}, output S os = {2, \"r\"})\n"
                                  "{ of = f + i + w[i] + st.x; oc = c * m[0][0] + strlen(s) + "
-                                 "strlen(z[1]); ow = w; os = st; }\n";
+                                 "strlen(z[1]) + any[1] + arraylength(more); ow = w; os = st; }\n";
     struct arena *a = ctx;
     struct asl_diags diags = {0};
     const struct asl_program *p = NULL;
