@@ -360,7 +360,7 @@ E2
     # raster of (0.5, 0.25, 2): NDC (x/z + 1)/2 times the width 1; depth yon (z - hither)/((yon - hither) z)
     cat >wanted <<'E2'
 1.70711 0.707107 0
-0 2 0
+-4.37114e-08 2 0
 1 0.5 1
 0.625 0.5625 0.950095
 1 3.14159
