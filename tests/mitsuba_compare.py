@@ -36,7 +36,7 @@ import numpy as np
 
 BATCHES = 12
 BLOCK = 8
-LEVEL = 1e-3
+LEVEL = 1.3e-3  # of the whole run, whose 25 rows have a comparison each for native and reference: 2.6e-5 for one
 ROUNDING = 1e-5  # relative: pixels without noise differ by what float32 sums lose
 WIDTH, HEIGHT = 64, 48
 NOTHING_RAN = 77  # exit status: the device lacks what the scene needs
