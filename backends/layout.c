@@ -63,6 +63,7 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
         (st = buffer_copy(l, BUFFER_positions, s->P, triangles ? s->vertex_count : 0, 12, err)) ||
         (st = buffer_copy(l, BUFFER_normals, s->N, s->N ? s->vertex_count : 0, 12, err)) ||
         (st = buffer_copy(l, BUFFER_uvs, s->UV, s->UV ? s->vertex_count : 0, 8, err)) ||
+        (st = buffer_copy(l, BUFFER_colors, s->colors, s->colors ? s->vertex_count : 0, 12, err)) ||
         (st = buffer_copy(l, BUFFER_spheres, s->spheres, s->sphere_count, 16, err)) ||
         (st = buffer_copy(l, BUFFER_primitive_materials, s->primitive_material,
                           scene_primitive_count(s) + s->prototype_triangle_count, 4, err)))
@@ -77,6 +78,8 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
         memcpy(disks[i].center, s->disks[i].center, 12);
         memcpy(disks[i].normal, s->disks[i].normal, 12);
     }
+    if (s->colors)
+        l->features |= K_FEATURE_COLORS;
     l->launch.triangle_count = (uint32_t)s->triangle_count;
     l->launch.sphere_count = (uint32_t)s->sphere_count;
     l->launch.disk_count = (uint32_t)s->disk_count;

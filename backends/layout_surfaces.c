@@ -60,6 +60,99 @@ static void around_add(struct around *a, const struct scene *s, size_t id)
     a->winding += solid_angle(v) / (4 * pi);
 }
 
+/* Of triangle i of a prototype the material's medium, 0 for none. */
+static uint32_t medium_of(const struct scene *s, const struct k_material *materials, size_t i)
+{
+    return materials[s->primitive_material[i + s->sphere_count + s->disk_count]].medium;
+}
+
+static void place_point(const struct instance *n, const double p[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = ((double)n->to_world[i][0] * p[0] + (double)n->to_world[i][1] * p[1]) +
+                 (double)n->to_world[i][2] * p[2] + (double)n->to_world[i][3];
+}
+
+/* The share of W of an instance about which the camera may be. */
+static double instance_winding(const struct scene *s, const struct k_material *materials,
+                               const struct instance *n, uint32_t number)
+{
+    const struct prototype *p = &s->prototypes[n->prototype];
+    bool mirrors = instance_mirrors(n);
+    double w = 0;
+    for (size_t i = p->first; i < (size_t)p->first + p->count; i++) {
+        double v[3][3];
+        if (medium_of(s, materials, i) != number)
+            continue;
+        for (int k = 0; k < 3; k++) {
+            const float *from = s->P[s->triangles[i][mirrors && k ? 3 - k : k]];
+            place_point(n, (double[3]){(double)from[0], (double)from[1], (double)from[2]}, v[k]);
+            for (int c = 0; c < 3; c++)
+                v[k][c] -= s->camera.origin[c];
+        }
+        w += solid_angle(v);
+    }
+    return w / (4 * pi);
+}
+
+/* own: the boxes of the prototype's media, in its space. */
+static void around_add_instance(struct around *all, size_t count, const struct around *own,
+                                const struct scene *s, const struct k_material *materials,
+                                const struct instance *n)
+{
+    for (size_t m = 0; m < count; m++) {
+        double lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
+        bool within = own[m].lo[0] <= own[m].hi[0];
+        if (!within)
+            continue;
+        for (unsigned corner = 0; corner < 8; corner++) {
+            double p[3], q[3];
+            for (unsigned c = 0; c < 3; c++)
+                p[c] = corner >> c & 1 ? own[m].hi[c] : own[m].lo[c];
+            place_point(n, p, q);
+            for (int c = 0; c < 3; c++) {
+                lo[c] = fmin(lo[c], q[c]);
+                hi[c] = fmax(hi[c], q[c]);
+            }
+        }
+        for (int c = 0; c < 3; c++) {
+            const double O = s->camera.origin[c];
+            within = within && O >= lo[c] && O <= hi[c];
+            all[m].lo[c] = fmin(all[m].lo[c], lo[c]);
+            all[m].hi[c] = fmax(all[m].hi[c], hi[c]);
+        }
+        if (within)
+            all[m].winding += instance_winding(s, materials, n, (uint32_t)m + 1);
+    }
+}
+
+static void around_clear(struct around *a, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        a[i] =
+            (struct around){0, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+}
+
+static void around_add_instances(struct around *all, size_t count, const struct scene *s,
+                                 const struct k_material *materials)
+{
+    for (uint32_t p = 0; p < s->prototype_count; p++) {
+        const struct prototype *of = &s->prototypes[p];
+        struct around own[MEDIA_MAX];
+        bool any = false;
+        around_clear(own, count);
+        for (size_t i = of->first; i < (size_t)of->first + of->count; i++) {
+            uint32_t number = medium_of(s, materials, i);
+            for (int k = 0; number && k < 3; k++)
+                around_add_box(&own[number - 1], s->P[s->triangles[i][k]], 0);
+            any = any || number;
+        }
+        for (size_t i = 0; any && i < s->instance_count; i++)
+            if (s->instances[i].prototype == p)
+                around_add_instance(all, count, own, s, materials, &s->instances[i]);
+    }
+}
+
 static double around_volume(const struct around *a)
 {
     return (a->hi[0] - a->lo[0]) * (a->hi[1] - a->lo[1]) * (a->hi[2] - a->lo[2]);
@@ -72,14 +165,13 @@ static uint32_t camera_media(const struct scene *s, const struct k_material *mat
 {
     struct around all[MEDIA_MAX];
     uint32_t list = 0;
-    for (size_t i = 0; i < count; i++)
-        all[i] =
-            (struct around){0, {INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    around_clear(all, count);
     for (size_t id = 0; id < s->triangle_count + s->sphere_count; id++) {
         uint32_t number = materials[s->primitive_material[id]].medium;
         if (number)
             around_add(&all[number - 1], s, id);
     }
+    around_add_instances(all, count, s, materials);
     for (;;) {
         size_t largest = count;
         for (size_t i = 0; i < count; i++)
@@ -157,10 +249,11 @@ static enum status layout_normal_maps(struct layout *l, const struct scene *s,
     }
     if (!s->tangent_count)
         return STATUS_OK;
-    st = layout_take(l, BUFFER_tangent_of, s->triangle_count, 4, &data, err);
+    size_t triangles = s->triangle_count + s->prototype_triangle_count;
+    st = layout_take(l, BUFFER_tangent_of, triangles, 4, &data, err);
     if (st)
         return st;
-    memcpy(data, s->tangent_of, 4 * s->triangle_count);
+    memcpy(data, s->tangent_of, 4 * triangles);
     st = layout_take(l, BUFFER_tangents, s->tangent_count, sizeof *s->tangents, &data, err);
     if (st == STATUS_OK)
         memcpy(data, s->tangents, s->tangent_count * sizeof *s->tangents);

@@ -107,7 +107,8 @@ static int import_model(const struct import_command *c, const char *model)
     /* printers' files stand on z by custom */
     struct scene_import_options o = {.camera = c->camera,
                                      .light_scale = c->light_scale,
-                                     .up_z = c->up ? strcmp(c->up, "z") == 0 : is_stl(model)};
+                                     .up_z = c->up ? strcmp(c->up, "z") == 0 : is_stl(model),
+                                     .up_y = c->up && strcmp(c->up, "y") == 0};
     enum status st = import_exposed(&a, model, c->out, &o, &s, &picture, &how, &err);
     if (!st)
         st = file_write(c->out, s.text, s.size, &err);

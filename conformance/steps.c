@@ -435,7 +435,7 @@ static void emission_of(const struct steps *s, const struct path_vertex *v, doub
 static bool runs_list(const struct steps *s, const struct path_vertex *v)
 {
     const struct material *m = material_of(s->scene, v->primitive);
-    return m->shading || material_is_list(m);
+    return m->shading || material_is_list(m) || s->scene->colors; /* which materials do not know */
 }
 
 /* The vertex as the device met it, for the reference to go on from. */

@@ -63,6 +63,13 @@ static struct vec3 normal_in_world(const struct instance *n, struct vec3 v)
     return scale(instance_mirrors(n) ? -1 : 1, normalize(moved));
 }
 
+/* As a direction along the surface, to unit length. */
+static struct vec3 tangent_in_world(const struct instance *n, struct vec3 v)
+{
+    struct vec3 moved = vec3(dot(row(n, 0), v), dot(row(n, 1), v), dot(row(n, 2), v));
+    return is_zero(moved) ? moved : normalize(moved);
+}
+
 void triangle_vertices(const struct scene *s, uint32_t id, struct vec3 v[3])
 {
     struct triangle t = triangle_at(s, id);
@@ -265,10 +272,19 @@ static void triangle_fill(const struct scene *s, const struct crossing *c, struc
             h->normal = negate(h->normal);
         }
     }
-    if (s->tangents && !at.instance && s->tangent_of[at.stored] != UINT32_MAX) {
+    if (s->tangents && s->tangent_of[at.stored] != UINT32_MAX) {
         const float(*t)[4] = s->tangents[s->tangent_of[at.stored]];
-        h->tangent = weigh(c->b, from_float(t[0]), from_float(t[1]), from_float(t[2]));
+        struct vec3 T[3] = {from_float(t[0]), from_float(t[1]), from_float(t[2])};
         h->handedness = (double)t[0][3];
+        for (int i = 0; i < 3 && at.instance; i++)
+            T[i] = tangent_in_world(at.instance, T[i]);
+        if (at.instance && instance_mirrors(at.instance)) {
+            struct vec3 second = T[1];
+            T[1] = T[2];
+            T[2] = second;
+            h->handedness = -h->handedness;
+        }
+        h->tangent = weigh(c->b, T[0], T[1], T[2]);
     }
 }
 

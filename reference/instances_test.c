@@ -231,13 +231,82 @@ static void test_pictures(void **state)
     reference_picture_free(&p[1]);
 }
 
+/* What goes by places on the surface: normal maps, vertex colours, media, in instances that turn,
+ * mirror and scale alike along all axes (tangents made in the world are the same then), and the
+ * camera in the fog of one of them. */
+static struct scene *mapped_loaded(const char *instancing)
+{
+    static const char *const transforms[] = {
+        "{\"translate\": [-1.4,0,0]}",
+        "{\"scale\": [-0.8,0.8,0.8]}, {\"rotate\": {\"axis\": [1,2,0.3], \"angle\": 40}}, "
+        "{\"translate\": [1.2,0.4,0.2]}",
+        "{\"rotate\": {\"axis\": [0.2,1,0.5], \"angle\": 205}}, {\"translate\": [0,1.6,0.1]}",
+    };
+    struct text t = {0};
+    struct scene *s = NULL;
+    struct error err = {0};
+    text_printf(
+        &t,
+        "{\"isophote\": 1, \"instancing\": \"%s\", \"camera\": {\"origin\": [0,-4,2.5], "
+        "\"target\": [0,0.3,0], \"fov\": 50}, \"film\": {\"width\": 48, \"height\": 36}, "
+        "\"environment\": {\"radiance\": 0.8}, \"textures\": {\"bumps\": {\"file\": "
+        "\"textures/bumps.png\", \"color_space\": \"linear\"}}, \"materials\": {\"paint\": "
+        "{\"type\": \"diffuse\", \"reflectance\": 0.9, \"normal_map\": {\"texture\": \"bumps\"}}, "
+        "\"fog\": {\"type\": \"interface\", \"medium\": {\"density\": 0.2}}}, \"groups\": "
+        "{\"leaf\": [{\"type\": \"mesh\", \"material\": \"paint\", \"vertices\": "
+        "[[-1,-1,0],[1,-1,0.2],[1,1,0],[-1,1,0.2]], \"triangles\": [[0,1,2],[0,2,3]], \"normals\": "
+        "\"smooth\", \"uv\": [[0,0],[1,0.1],[0.9,1],[0,1]], \"colors\": "
+        "[[1,0,0],[0,1,0],[0,0,1],[1,1,0.2]]}], \"cloud\": [{\"type\": \"box\", \"material\": "
+        "\"fog\"}]}, \"objects\": [{\"type\": \"instance\", \"group\": \"cloud\", \"transform\": "
+        "[{\"rotate\": {\"axis\": [1,1,1], \"angle\": 20}}, {\"scale\": -1.5}, {\"translate\": "
+        "[0,-3.5,2]}]}",
+        instancing);
+    for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++)
+        text_printf(&t, ",{\"type\": \"instance\", \"group\": \"leaf\", \"transform\": [%s]}",
+                    transforms[i]);
+    text_puts(&t, "]}");
+    if (scene_load_memory(SOURCE_DIR "/scenes/library/mapped.json", t.data, t.len, &s, &err) !=
+        STATUS_OK)
+        fail_msg("%s", err.msg);
+    text_free(&t);
+    return s;
+}
+
+static void test_mapped(void **state)
+{
+    (void)state;
+    struct scene *s[2] = {mapped_loaded("two-level"), mapped_loaded("flatten")};
+    struct reference_picture p[2];
+    struct error err = {0};
+    assert_int_equal(s[0]->instance_count, 4);
+    assert_int_equal(s[0]->tangent_count, 2); /* once, whatever number of instances */
+    assert_int_equal(s[1]->instance_count, 0);
+    for (int i = 0; i < 2; i++) {
+        struct reference *r = test_open(s[i]);
+        const struct reference_job job = {.width = s[i]->width,
+                                          .height = s[i]->height,
+                                          .sample_count = 4,
+                                          .max_depth = 5,
+                                          .rr_depth = 4};
+        assert_int_equal(reference_render(r, &job, &p[i], &err), STATUS_OK);
+        reference_close(r);
+        scene_free(s[i]);
+    }
+    size_t values = (size_t)p[0].width * p[0].height * 3, parted = 0;
+    for (size_t i = 0; i < values; i++)
+        parted += fabs(p[0].beauty[i] - p[1].beauty[i]) > 1e-3 * fmax(1, p[1].beauty[i]);
+    print_message("%zu of %zu values part\n", parted, values);
+    assert_true(parted < values / 50);
+    reference_picture_free(&p[0]);
+    reference_picture_free(&p[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_brute_force),
-        cmocka_unit_test(test_flattened),
-        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_layout),    cmocka_unit_test(test_brute_force),
+        cmocka_unit_test(test_flattened), cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_mapped),
     };
     return cmocka_run_group_tests_name("instances", tests, NULL, NULL);
 }

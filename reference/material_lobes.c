@@ -2,11 +2,14 @@
 #include "shading.h"
 #include "texture.h"
 
-struct inputs inputs_at(const struct scene *s, const struct material *m, const double uv[2],
-                        bool backfacing)
+struct inputs inputs_at(const struct scene *s, const struct material *m, const struct hit *hit,
+                        struct vec3 tint, bool backfacing)
 {
-    return (struct inputs){.bsdf = bsdf_at(s, m, uv, !backfacing),
-                           .color = color_at(s, &m->base, uv),
+    const double *uv = hit->uv;
+    struct bsdf bsdf = bsdf_at(s, m, uv, !backfacing);
+    bsdf.base = mul(bsdf.base, tint);
+    return (struct inputs){.bsdf = bsdf,
+                           .color = mul(color_at(s, &m->base, uv), tint),
                            .roughness = scalar_at(s, &m->roughness, uv, 0, 1),
                            .specular_tint = scalar_at(s, &m->specular_tint, uv, 0, 1),
                            .anisotropy = scalar_at(s, &m->anisotropy, uv, 0, 1),
@@ -141,9 +144,9 @@ void lobes_of_inputs(const struct inputs *in, struct vec3 weight, const struct p
 }
 
 void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
-                       struct vec3 U, bool backfacing, struct lobes *out)
+                       struct vec3 tint, struct vec3 U, bool backfacing, struct lobes *out)
 {
-    const struct inputs in = inputs_at(s, m, hit->uv, backfacing);
+    const struct inputs in = inputs_at(s, m, hit, tint, backfacing);
     const struct placing at = {hit->Ns, hit->Ns, U};
     double opacity = m->alpha_mode == ALPHA_BLEND ? scalar_at(s, &m->opacity, hit->uv, 0, 1) : 1;
     lobes_of_inputs(&in, gray(opacity), &at, out);

@@ -57,11 +57,81 @@ static double solid_angle(struct vec3 a, struct vec3 b, struct vec3 c)
                      la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb);
 }
 
+struct box {
+    struct vec3 lower, upper;
+};
+static const struct box nowhere = {{INFINITY, INFINITY, INFINITY},
+                                   {-INFINITY, -INFINITY, -INFINITY}};
+
+static void box_add(struct box *b, struct vec3 p)
+{
+    b->lower = vec3(fmin(b->lower.x, p.x), fmin(b->lower.y, p.y), fmin(b->lower.z, p.z));
+    b->upper = vec3(fmax(b->upper.x, p.x), fmax(b->upper.y, p.y), fmax(b->upper.z, p.z));
+}
+
+static bool box_contains(const struct box *b, struct vec3 p)
+{
+    return p.x >= b->lower.x && p.x <= b->upper.x && p.y >= b->lower.y && p.y <= b->upper.y &&
+           p.z >= b->lower.z && p.z <= b->upper.z;
+}
+
+/* Around the prototype's triangles of the material, where they are stored. */
+static struct box prototype_box(const struct scene *s, const struct prototype *p, uint32_t material)
+{
+    struct box b = nowhere;
+    for (uint32_t i = p->first; i < p->first + p->count; i++)
+        for (int k = 0; k < 3; k++)
+            if (s->primitive_material[i + s->sphere_count + s->disk_count] == material)
+                box_add(&b, from_float(s->P[s->triangles[i][k]]));
+    return b;
+}
+
+/* What an instance adds to the winding about O, and its box to *all; own: its prototype's box. */
+static double instance_winding(const struct scene *s, const struct instance *n, uint32_t material,
+                               const struct box *own, struct vec3 O, struct box *all)
+{
+    struct box moved = nowhere;
+    double w = 0;
+    for (int i = 0; i < 8; i++) {
+        struct vec3 p = {i & 1 ? own->upper.x : own->lower.x, i & 2 ? own->upper.y : own->lower.y,
+                         i & 4 ? own->upper.z : own->lower.z};
+        struct vec3 shift = {(double)n->to_world[0][3], (double)n->to_world[1][3],
+                             (double)n->to_world[2][3]};
+        struct vec3 turned = {dot(from_float(n->to_world[0]), p),
+                              dot(from_float(n->to_world[1]), p),
+                              dot(from_float(n->to_world[2]), p)};
+        box_add(&moved, add(turned, shift));
+    }
+    box_add(all, moved.lower);
+    box_add(all, moved.upper);
+    for (uint32_t i = 0; box_contains(&moved, O) && i < s->prototypes[n->prototype].count; i++) {
+        struct vec3 v[3];
+        if (scene_material_of(s, n->first_id + i) != material)
+            continue;
+        triangle_vertices(s, n->first_id + i, v);
+        w += solid_angle(sub(v[0], O), sub(v[1], O), sub(v[2], O)) / (4 * PI);
+    }
+    return w;
+}
+
+static double instances_winding(const struct scene *s, uint32_t material, struct vec3 O,
+                                struct box *all)
+{
+    double w = 0;
+    for (uint32_t p = 0; p < s->prototype_count; p++) {
+        struct box own = prototype_box(s, &s->prototypes[p], material);
+        for (size_t i = 0; own.lower.x <= own.upper.x && i < s->instance_count; i++)
+            if (s->instances[i].prototype == p)
+                w += instance_winding(s, &s->instances[i], material, &own, O, all);
+    }
+    return w;
+}
+
 /* How often the surfaces of a material go around O, and the volume of the box about them. */
 static double winding(const struct scene *s, uint32_t material, struct vec3 O, double *volume)
 {
-    struct vec3 lower = gray(INFINITY), upper = gray(-INFINITY);
-    double w = 0;
+    struct box all = nowhere;
+    double w = instances_winding(s, material, O, &all);
     for (size_t i = 0; i < s->triangle_count + s->sphere_count; i++) {
         struct vec3 v[3];
         if (s->primitive_material[i] != material)
@@ -77,12 +147,10 @@ static double winding(const struct scene *s, uint32_t material, struct vec3 O, d
             v[0] = v[2] = sub(c, gray(r));
             v[1] = add(c, gray(r));
         }
-        for (int k = 0; k < 3; k++) {
-            lower = vec3(fmin(lower.x, v[k].x), fmin(lower.y, v[k].y), fmin(lower.z, v[k].z));
-            upper = vec3(fmax(upper.x, v[k].x), fmax(upper.y, v[k].y), fmax(upper.z, v[k].z));
-        }
+        for (int k = 0; k < 3; k++)
+            box_add(&all, v[k]);
     }
-    struct vec3 d = sub(upper, lower);
+    struct vec3 d = sub(all.upper, all.lower);
     *volume = d.x * d.y * d.z;
     return w;
 }

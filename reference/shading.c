@@ -439,7 +439,8 @@ static struct vec3 brush_direction(const struct scene *s, uint32_t primitive, st
 /* Runs the material's shader with t->globals: fills the lobes of *out and what it emits. */
 static void run_shader(struct shader_thread *t, const struct scene *s,
                        const struct environment_table *environment, uint32_t material,
-                       struct vec3 U, uint32_t contract, struct surface *out, struct text *log)
+                       struct vec3 tint, struct vec3 U, uint32_t contract, struct surface *out,
+                       struct text *log)
 {
     const struct material *m = &s->materials[material];
     struct asl_context *c = context_of(t, material, m->shading);
@@ -454,7 +455,7 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         return;
     }
     if (m->shading->has_base) {
-        struct inputs in = inputs_at(s, m, out->hit.uv, out->backfacing);
+        struct inputs in = inputs_at(s, m, &out->hit, tint, out->backfacing);
         drive_base(c, m->shading, &in, U, out);
     } else {
         double pdf;
@@ -474,11 +475,31 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
         log_shading(log, &t->globals, c, m, out);
 }
 
-static void take_material(const struct scene *s, const struct material *m, struct vec3 U,
-                          struct surface *at)
+static void take_material(const struct scene *s, const struct material *m, struct vec3 tint,
+                          struct vec3 U, struct surface *at)
 {
-    lobes_of_material(s, m, &at->hit, U, at->backfacing, &at->lobes);
+    lobes_of_material(s, m, &at->hit, tint, U, at->backfacing, &at->lobes);
     lobes_finish(&at->lobes);
+}
+
+/* C of section 4: a vertex that is asked about alone has P and no weights, so they follow from P.
+ */
+static struct vec3 vertex_color(const struct scene *s, const struct hit *hit)
+{
+    struct vec3 v[3], C = gray(0);
+    if (!s->colors || !is_triangle(s, hit->primitive))
+        return gray(1);
+    struct triangle at = triangle_at(s, hit->primitive);
+    if (!(s->triangle_flags[at.stored] & TRIANGLE_HAS_COLORS))
+        return gray(1);
+    triangle_vertices(s, hit->primitive, v);
+    struct vec3 e1 = sub(v[1], v[0]), e2 = sub(v[2], v[0]), f = sub(hit->P, v[0]);
+    struct vec3 n = cross(e1, e2);
+    double b[3] = {0, dot(cross(f, e2), n) / dot(n, n), dot(cross(e1, f), n) / dot(n, n)};
+    b[0] = 1 - b[1] - b[2];
+    for (int i = 0; i < 3; i++)
+        C = add(C, scale(b[i], from_float(s->colors[at.corner[i]])));
+    return clamp3(C, 0, 1);
 }
 
 /* M of section 26, while normals are as stored. */
@@ -532,14 +553,14 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     uint32_t material = scene_material_of(s, hit->primitive);
     const struct material *m = &s->materials[material];
     surface_axes(s, hit->primitive, hit->Ng, &U, &V);
-    struct vec3 along = brush_direction(s, hit->primitive, U);
+    struct vec3 along = brush_direction(s, hit->primitive, U), tint = vertex_color(s, hit);
     if (!m->shading) {
-        take_material(s, m, along, out);
+        take_material(s, m, tint, along, out);
     } else if (t) {
         if (log)
             text_printf(log, "vertex %u\n", from->k);
         t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
-        run_shader(t, s, environment, material, along, from->contract, out, log);
+        run_shader(t, s, environment, material, tint, along, from->contract, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
 }
@@ -554,11 +575,11 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     *out = (struct surface){.hit = *hit, .backfacing = !entering, .normal = hit->Ns};
     out->lobes.Ng = hit->Ng;
     out->lobes.wo = wo;
-    const struct vec3 U = vec3(1, 0, 0);
+    const struct vec3 U = vec3(1, 0, 0), tint = gray(1);
     if (!m->shading) {
-        take_material(s, m, U, out);
+        take_material(s, m, tint, U, out);
     } else if (t) {
         t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
-        run_shader(t, s, environment, material, U, 0, out, NULL);
+        run_shader(t, s, environment, material, tint, U, 0, out, NULL);
     }
 }

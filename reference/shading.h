@@ -78,19 +78,20 @@ struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, struct
  * they are by default. */
 struct inputs {
     struct bsdf bsdf;  /* type, metallic, specular, eta, k; all of section 7's types */
-    struct vec3 color; /* base colour, reflectance */
+    struct vec3 color; /* base colour, reflectance; times the vertices' colour */
     double roughness, specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
         clearcoat_gloss, transmission, ior, sigma;
     bool backfacing;
 };
-struct inputs inputs_at(const struct scene *s, const struct material *m, const double uv[2],
-                        bool backfacing);
+struct inputs inputs_at(const struct scene *s, const struct material *m, const struct hit *hit,
+                        struct vec3 tint, bool backfacing);
 /* Their lobes with that weight, and what the weight leaves, going straight on. */
 void lobes_of_inputs(const struct inputs *in, struct vec3 weight, const struct placing *at,
                      struct lobes *out);
 
-/* The lobes of a material without a shader at a hit whose normals are turned (material_lobes.c). */
+/* The lobes of a material without a shader at a hit whose normals are turned (material_lobes.c).
+ * tint: the vertices' colour there. */
 void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
-                       struct vec3 U, bool backfacing, struct lobes *out);
+                       struct vec3 tint, struct vec3 U, bool backfacing, struct lobes *out);
 
 #endif

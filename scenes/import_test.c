@@ -728,6 +728,140 @@ static void put_float(struct text *t, float f, bool big)
     put_word(t, w, big);
 }
 
+/* COLOR_0 as bytes that are not said to be normalised, by four with alpha; white is no colour;
+ * PLY's are sRGB. */
+static void test_vertex_colors(void **state)
+{
+    (void)state;
+    static const float P[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+    static const uint8_t rgba[12] = {255, 0, 51, 255, 0, 255, 0, 128, 102, 102, 102, 255};
+    struct text bytes = {0};
+    text_append(&bytes, (const char *)P, sizeof P);
+    text_append(&bytes, (const char *)rgba, sizeof rgba);
+    write_bytes("c.bin", bytes.data, bytes.len);
+    text_free(&bytes);
+    for (int unlit = 0; unlit < 2; unlit++) {
+        write_text(
+            "c.gltf",
+            arena_printf(
+                &arena,
+                "{\"asset\": {\"version\": \"2.0\"}, \"nodes\": [{\"mesh\": 0}], \"meshes\": "
+                "[{\"primitives\": [{\"attributes\": "
+                "{\"POSITION\": 0, \"COLOR_0\": 1}, \"material\": 0}]}], \"materials\": "
+                "[{\"name\": \"m\"%s}], \"buffers\": [{\"uri\": \"c.bin\", \"byteLength\": "
+                "48}], \"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36}, {\"buffer\": 0, "
+                "\"byteOffset\": 36, \"byteLength\": 12}], \"accessors\": [{\"bufferView\": 0, "
+                "\"componentType\": 5126, \"count\": 3, \"type\": \"VEC3\"}, {\"bufferView\": 1, "
+                "\"componentType\": 5121, \"count\": 3, \"type\": \"VEC4\"}]}",
+                unlit ? ", \"extensions\": {\"KHR_materials_unlit\": {}}" : ""));
+        struct imported i = import_file("c.gltf");
+        assert_true(i.scene->colors && i.scene->triangle_flags[0] & TRIANGLE_HAS_COLORS);
+        assert_true(near3(i.scene->colors[0], 1, 0, 0.2) && near3(i.scene->colors[1], 0, 1, 0) &&
+                    near3(i.scene->colors[2], 0.4, 0.4, 0.4));
+        assert_true(noted(&i, "alpha of vertex colours"));
+        assert_true(noted(&i, "they are lit") == unlit);
+        assert_true(near3(material_of(&i, "m")->base.value, 1, 1, 1));
+        assert_false(material_emits(material_of(&i, "m")));
+        scene_free(i.scene);
+    }
+    for (int white = 0; white < 2; white++) {
+        write_text("c.ply", arena_printf(&arena,
+                                         "ply\nformat ascii 1.0\nelement vertex 3\nproperty float "
+                                         "x\nproperty float y\nproperty float z\nproperty uchar "
+                                         "red\nproperty uchar green\nproperty uchar blue\nelement "
+                                         "face 1\nproperty list uchar int vertex_indices\n"
+                                         "end_header\n0 0 0 255 255 255\n1 0 0 255 255 255\n0 1 0 "
+                                         "%s\n3 0 1 2\n",
+                                         white ? "255 255 255" : "188 0 255"));
+        struct imported i = import_file("c.ply");
+        assert_true((i.scene->colors != NULL) != white);
+        if (!white)
+            assert_true(near3(i.scene->colors[0], 1, 1, 1) &&
+                        near3(i.scene->colors[2], srgb_decode(188 / 255.0), 0, 1));
+        scene_free(i.scene);
+    }
+}
+
+/* Polygons in many planes and both ways around: their triangles cover what Newell's sum says. The L
+ * has an inner corner on the line between two others; the comb's teeth face each other. */
+static void test_polygons(void **state)
+{
+    (void)state;
+    static const struct {
+        int n;
+        double at[16][2];
+    } shapes[] = {
+        {6, {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}}},
+        {4, {{0, 0}, {2, 0}, {0.4, 0.4}, {0, 2}}},
+        {12,
+         {{0, 0},
+          {5, 0},
+          {5, 3},
+          {4, 3},
+          {4, 1},
+          {3, 1},
+          {3, 3},
+          {2, 3},
+          {2, 1},
+          {1, 1},
+          {1, 3},
+          {0, 3}}},
+        {7, {{0, 0}, {1, 0}, {2, 0}, {3, 0}, {3, 2}, {1.5, 0.2}, {0, 2}}},
+        {10, {{0, 0}, {4, 0}, {4, 4}, {1, 4}, {1, 2}, {2, 2}, {2, 3}, {3, 3}, {3, 1}, {0, 1}}},
+    };
+    for (size_t k = 0; k < 6 * sizeof shapes / sizeof *shapes; k++) {
+        const double(*at)[2] = shapes[k / 6].at;
+        int n = shapes[k / 6].n, first = (int)(k % 6) * 5 % n;
+        bool back = k % 2;
+        double newell[3] = {0}, sum[3] = {0}, all = 0, P[16][3];
+        struct text t = {0};
+        for (int i = 0; i < n; i++) { /* a plane that leans, from another corner on */
+            const double *p = at[(first + (back ? n - i : i)) % n];
+            P[i][k % 3] = p[0];
+            P[i][(k + 1) % 3] = p[1];
+            P[i][(k + 2) % 3] = 0.25 * p[0] - 0.5 * p[1];
+            text_printf(&t, "v %.17g %.17g %.17g\n", P[i][0], P[i][1], P[i][2]);
+        }
+        text_puts(&t, "f");
+        for (int i = 0; i < n; i++) {
+            const double *p = P[i], *q = P[(i + 1) % n];
+            text_printf(&t, " %d", k % 2 ? i - n : i + 1); /* also counted from the end */
+            for (int c = 0; c < 3; c++)
+                newell[c] +=
+                    (p[(c + 1) % 3] * q[(c + 2) % 3] - p[(c + 2) % 3] * q[(c + 1) % 3]) / 2;
+        }
+        text_puts(&t, "\n");
+        write_text("p.obj", t.data);
+        text_free(&t);
+        struct imported i = import_file("p.obj");
+        size_t triangles = 0;
+        for (size_t j = 0; j < i.scene->triangle_count; j++) {
+            const uint32_t *v = i.scene->triangles[j];
+            double e[2][3], x[3];
+            if (material_emits(&i.scene->materials[i.scene->primitive_material[j]]))
+                continue;
+            triangles++;
+            for (int c = 0; c < 3; c++)
+                for (int m = 0; m < 2; m++)
+                    e[m][c] = (double)i.scene->P[v[m + 1]][c] - (double)i.scene->P[v[0]][c];
+            for (int c = 0; c < 3; c++) {
+                x[c] = (e[0][(c + 1) % 3] * e[1][(c + 2) % 3] -
+                        e[0][(c + 2) % 3] * e[1][(c + 1) % 3]) /
+                       2;
+                sum[c] += x[c];
+            }
+            all += sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        }
+        double area = sqrt(newell[0] * newell[0] + newell[1] * newell[1] + newell[2] * newell[2]);
+        if (!(triangles <= (size_t)n - 2 && fabs(all - area) < 1e-5 * area))
+            fail_msg("shape %zu: %zu triangles of area %g, expected at most %d of area %g", k,
+                     triangles, all, n - 2, area);
+        for (int c = 0; c < 3; c++)
+            assert_true(fabs(sum[c] - newell[c]) < 1e-5 * area);
+        scene_free(i.scene);
+    }
+}
+
 static void test_ply_stl(void **state)
 {
     (void)state;
@@ -828,6 +962,8 @@ int main(void)
         cmocka_unit_test(test_mtl),
         cmocka_unit_test(test_mtl_physical),
         cmocka_unit_test(test_ply_stl),
+        cmocka_unit_test(test_vertex_colors),
+        cmocka_unit_test(test_polygons),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -426,11 +426,15 @@ static void close_shape(struct exporter *x, uint32_t material)
 static void write_meshes(struct exporter *x, const struct prototype *prototype, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
-    for (uint8_t flags = 0; flags < 4; flags++) {
+    for (uint8_t flags = 0; flags < 8; flags++) {
         const char *name;
         mitsuba_write_ply(x, prototype, material, flags, &name);
         if (!*name)
             continue;
+        if (flags & TRIANGLE_HAS_COLORS)
+            mitsuba_differs(x, mitsuba_material_title(x, m),
+                            "vertex colours multiply what it reflects here; Mitsuba has no product "
+                            "of textures, and the mesh is written without them");
         /* Mitsuba's lights shine to the side of the shading normal. That of a light which reflects
          * nothing has no other use. */
         bool flat = !(flags & TRIANGLE_HAS_NORMALS) || (material_emits(m) && is_black(m));

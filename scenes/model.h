@@ -24,8 +24,9 @@ enum model_layout { MODEL_WHOLE, MODEL_PARTS };
 /* Arrays are borrowed from the arena or the mapping that made them. */
 struct model {
     const float (*P)[3];
-    const float (*N)[3];  /* NULL when no vertex has one */
-    const float (*UV)[2]; /* NULL when no vertex has one */
+    const float (*N)[3];      /* NULL when no vertex has one */
+    const float (*UV)[2];     /* NULL when no vertex has one */
+    const float (*colors)[3]; /* linear, 0 to 1; NULL when no vertex has one */
     uint64_t vertex_count;
     const uint32_t (*triangles)[3];
     const uint8_t *flags; /* TRIANGLE_HAS_*, by triangle; NULL: all have what is not NULL above */

@@ -1,6 +1,7 @@
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
 #include "model_derived.h"
+#include "model_polygons.h"
 #include "model_source.h"
 
 #include <math.h>
@@ -10,8 +11,10 @@
 
 #include <assimp/cfileio.h>
 #include <assimp/cimport.h>
+#include <assimp/commonMetaData.h>
 #include <assimp/config.h>
 #include <assimp/material.h>
+#include <assimp/metadata.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
 #include <assimp/texture.h>
@@ -28,7 +31,8 @@ struct reading {
         uint32_t count;
     } * *lists;
     struct transform *camera_at, *light_at; /* of the nodes with their names */
-    struct anisotropy {                     /* of MTL's materials */
+    bool reflection_is_metallic;
+    struct anisotropy { /* of MTL's materials */
         struct anisotropy *next;
         char name[256];
         double strength, rotation;
@@ -37,33 +41,117 @@ struct reading {
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
+struct mesh {
+    const struct aiMesh *from;
+    uint32_t (*triangles)[3]; /* NULL: its faces are */
+};
+
+/* Points and lines give none. */
+static uint64_t face_triangles(const struct aiFace *face)
+{
+    return face->mNumIndices < 3 ? 0 : face->mNumIndices - 2;
+}
+
 static uint64_t mesh_triangles(const struct aiMesh *mesh)
 {
-    if (!(mesh->mPrimitiveTypes & ~(unsigned)aiPrimitiveType_TRIANGLE))
-        return mesh->mNumFaces;
     uint64_t n = 0;
     for (unsigned i = 0; i < mesh->mNumFaces; i++)
-        n += mesh->mFaces[i].mNumIndices == 3;
+        n += face_triangles(&mesh->mFaces[i]);
     return n;
+}
+
+/* Room for the largest of the mesh's polygons. */
+struct polygon_scratch {
+    struct polygon_room room;
+    float (*P)[3];
+    uint32_t (*cut)[3];
+};
+
+static void cut_face(struct source *s, const struct aiMesh *mesh, const struct aiFace *face,
+                     const struct polygon_scratch *scratch, uint32_t (*out)[3])
+{
+    uint64_t count = face_triangles(face);
+    for (unsigned k = 0; k < face->mNumIndices; k++) {
+        if (face->mIndices[k] >= mesh->mNumVertices)
+            source_refuse(s, STATUS_PARSE, "%s: a polygon names vertex %u of %u", s->path,
+                          face->mIndices[k], mesh->mNumVertices);
+        memcpy(scratch->P[k], &mesh->mVertices[face->mIndices[k]], sizeof scratch->P[k]);
+    }
+    if (count)
+        polygon_cut((const float(*)[3])scratch->P, face->mNumIndices, &scratch->room, scratch->cut);
+    for (uint64_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++)
+            out[i][k] = face->mIndices[scratch->cut[i][k]];
+}
+
+/* Assimp's own triangulation lets the ears of an L overlap, whose inner corner lies on a cut. */
+static const struct mesh *cut_polygons(struct source *s, const struct aiMesh *mesh, uint64_t count)
+{
+    struct mesh *m = source_alloc(s, 1, sizeof *m);
+    struct polygon_scratch scratch;
+    unsigned most = 0;
+    bool triangles = true;
+    m->from = mesh;
+    for (unsigned i = 0; i < mesh->mNumFaces; i++) {
+        unsigned n = mesh->mFaces[i].mNumIndices;
+        most = n > most ? n : most;
+        triangles = triangles && n == 3;
+    }
+    if (triangles)
+        return m;
+    m->triangles = source_alloc(s, count, sizeof *m->triangles);
+    scratch.room.at = source_alloc(s, most, sizeof *scratch.room.at);
+    scratch.room.ring = source_alloc(s, most, sizeof *scratch.room.ring);
+    scratch.P = source_alloc(s, most, sizeof *scratch.P);
+    scratch.cut = source_alloc(s, most, sizeof *scratch.cut);
+    uint64_t at = 0;
+    for (unsigned i = 0; i < mesh->mNumFaces; i++) {
+        cut_face(s, mesh, &mesh->mFaces[i], &scratch, m->triangles + at);
+        at += face_triangles(&mesh->mFaces[i]);
+    }
+    return m;
+}
+
+/* The formats of Assimp have vertex colours as pictures have theirs: those that say how are sRGB.
+ */
+static float linear_color(float encoded)
+{
+    return (float)source_clamp(srgb_decode(source_clamp((double)encoded, 0, 1)), 0, 1);
+}
+
+/* False where all is white, which many writers say for nothing. */
+static bool has_colors(const struct aiMesh *mesh)
+{
+    bool white = true;
+    for (unsigned i = 0; i < mesh->mNumVertices && mesh->mColors[0] && white; i++) {
+        const struct aiColor4D *c = &mesh->mColors[0][i];
+        white = c->r >= 1 && c->g >= 1 && c->b >= 1;
+    }
+    return !white;
 }
 
 static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
 {
-    const struct aiMesh *mesh = m->data;
+    const struct aiMesh *mesh = ((const struct mesh *)m->data)->from;
     memcpy(out->P, &mesh->mVertices[i], sizeof out->P);
     if (mesh->mNormals)
         memcpy(out->N, &mesh->mNormals[i], sizeof out->N);
     if (mesh->mTextureCoords[0])
         memcpy(out->UV, &mesh->mTextureCoords[0][i], sizeof out->UV);
+    if (m->flags & TRIANGLE_HAS_COLORS) {
+        const struct aiColor4D *c = &mesh->mColors[0][i];
+        out->color[0] = linear_color(c->r);
+        out->color[1] = linear_color(c->g);
+        out->color[2] = linear_color(c->b);
+    }
 }
 
 static bool mesh_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
 {
-    const struct aiFace *face = &((const struct aiMesh *)m->data)->mFaces[i];
-    if (face->mNumIndices != 3)
-        return false; /* points and lines */
+    const struct mesh *mesh = m->data;
+    const unsigned *v = mesh->triangles ? mesh->triangles[i] : mesh->from->mFaces[i].mIndices;
     for (int k = 0; k < 3; k++)
-        out[k] = face->mIndices[k];
+        out[k] = v[k];
     return true;
 }
 
@@ -87,19 +175,21 @@ static void read_meshes(struct reading *r)
         const struct aiMesh *mesh = r->scene->mMeshes[i];
         if (mesh->mMaterialIndex >= r->scene->mNumMaterials)
             source_refuse(s, STATUS_PARSE, "%s names a material that it does not have", s->path);
+        uint64_t triangles = mesh_triangles(mesh);
         s->meshes[i] = (struct source_mesh){
-            .data = mesh,
+            .data = cut_polygons(s, mesh, triangles),
             .vertex_count = mesh->mNumVertices,
-            .face_count = mesh->mNumFaces,
-            .triangle_count = mesh_triangles(mesh),
+            .face_count = triangles,
+            .triangle_count = triangles,
             .material = r->number[mesh->mMaterialIndex],
             .flags = (uint8_t)((mesh->mNormals ? TRIANGLE_HAS_NORMALS : 0U) |
-                               (mesh->mTextureCoords[0] ? TRIANGLE_HAS_UV : 0U)),
+                               (mesh->mTextureCoords[0] ? TRIANGLE_HAS_UV : 0U) |
+                               (has_colors(mesh) ? TRIANGLE_HAS_COLORS : 0U)),
         };
-        if (s->meshes[i].triangle_count < mesh->mNumFaces)
+        if (mesh->mPrimitiveTypes & (aiPrimitiveType_POINT | aiPrimitiveType_LINE))
             source_note(s, "points and lines");
-        if (mesh->mColors[0])
-            source_note(s, "vertex colours");
+        if (mesh->mColors[0] && mesh->mColors[1])
+            source_note(s, "vertex colours beyond the first set");
         if (mesh->mTextureCoords[0] && mesh->mTextureCoords[1])
             source_note(s, "texture coordinates beyond the first set");
         if (mesh->mNumBones)
@@ -356,7 +446,9 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
         get_color(from, AI_MATKEY_COLOR_DIFFUSE, 1, base);
     if (map && largest(base) == 0)
         base[0] = base[1] = base[2] = 1; /* some writers leave black beside a texture */
-    bool has_metallic = get_number(from, AI_MATKEY_METALLIC_FACTOR, 0, 1, &metallic);
+    bool has_metallic =
+        get_number(from, AI_MATKEY_METALLIC_FACTOR, 0, 1, &metallic) ||
+        (r->reflection_is_metallic && get_number(from, AI_MATKEY_REFLECTIVITY, 0, 1, &metallic));
     bool has_roughness = get_number(from, AI_MATKEY_ROUGHNESS_FACTOR, 0, 1, &roughness);
     const char *metal_map = texture_of(r, from, aiTextureType_METALNESS, true),
                *rough_map = texture_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS, true);
@@ -652,6 +744,33 @@ static const char *trouble(void)
     return strstr(text, "bad_alloc") ? "it asks for more memory than there is" : text;
 }
 
+static const struct aiMetadataEntry *metadata(const struct aiScene *scene, const char *key,
+                                              enum aiMetadataType type)
+{
+    const struct aiMetadata *m = scene->mMetaData;
+    for (unsigned i = 0; m && i < m->mNumProperties; i++)
+        if (strcmp(m->mKeys[i].data, key) == 0 && m->mValues[i].mType == type)
+            return &m->mValues[i];
+    return NULL;
+}
+
+/* FBX says which axis is up, and Assimp 5.2.5 leaves coordinates as they are. */
+static bool says_up_z(const struct aiScene *scene)
+{
+    const struct aiMetadataEntry *up = metadata(scene, "UpAxis", AI_INT32);
+    int32_t axis = 1;
+    if (up)
+        memcpy(&axis, up->mData, sizeof axis);
+    return axis == 2;
+}
+
+/* Blender writes what is metallic as FBX's ReflectionFactor. */
+static bool is_of_blender(const struct aiScene *scene)
+{
+    const struct aiMetadataEntry *by = metadata(scene, AI_METADATA_SOURCE_GENERATOR, AI_AISTRING);
+    return by && strncmp(((const struct aiString *)by->mData)->data, "Blender", 7) == 0;
+}
+
 void source_read_assimp(struct source *s)
 {
     struct reading r = {.s = s};
@@ -663,13 +782,10 @@ void source_read_assimp(struct source *s)
     r.scene = import_file(&r, settings);
     if (!r.scene)
         source_refuse(s, STATUS_PARSE, "cannot read the model %s: %s", s->path, trouble());
-    bool polygons = false;
-    for (unsigned i = 0; i < r.scene->mNumMeshes; i++)
-        polygons |= (r.scene->mMeshes[i]->mPrimitiveTypes & aiPrimitiveType_POLYGON) != 0;
-    if (polygons)
-        r.scene = aiApplyPostProcessing(r.scene, aiProcess_Triangulate);
-    if (!r.scene || !r.scene->mRootNode)
+    if (!r.scene->mRootNode)
         source_refuse(s, STATUS_PARSE, "cannot read the model %s: %s", s->path, trouble());
+    s->up_z = says_up_z(r.scene);
+    r.reflection_is_metallic = is_of_blender(r.scene);
     s->vertex = mesh_vertex;
     s->triangle = mesh_triangle;
     s->angle_normals = true;

@@ -353,7 +353,8 @@ static struct accessor accessor_of(struct gltf *g, const struct json *object, co
 enum { MODE_TRIANGLES = 4, MODE_STRIP, MODE_FAN };
 
 struct primitive {
-    struct accessor P, N, UV, indices; /* indices: data NULL when the vertices stand in order */
+    struct accessor P, N, UV, colors;
+    struct accessor indices; /* data NULL when the vertices stand in order */
     int mode;
 };
 
@@ -368,6 +369,8 @@ static void primitive_vertex(const struct source_mesh *m, uint64_t i, struct sou
         out->UV[0] = (float)accessor_value(&p->UV, i, 0);
         out->UV[1] = (float)(1 - accessor_value(&p->UV, i, 1));
     }
+    for (int c = 0; c < 3 && p->colors.data; c++)
+        out->color[c] = (float)source_clamp(accessor_value(&p->colors, i, c), 0, 1);
 }
 
 static bool primitive_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
@@ -383,6 +386,26 @@ static bool primitive_triangle(const struct source_mesh *m, uint64_t i, uint64_t
     for (int k = 0; k < 3 && p->indices.data; k++)
         out[k] = (uint64_t)accessor_value(&p->indices, out[k], 0);
     return true;
+}
+
+/* COLOR_0, three or four numbers; integers always mean 0 to 1. data NULL where all is white, which
+ * many writers say for nothing. */
+static struct accessor read_colors(struct gltf *g, const struct json *attributes)
+{
+    const struct json *at = gltf_item(g, attributes, "COLOR_0", &g->accessors);
+    const char *type = gltf_text(g, at, "type");
+    int components = type && strcmp(type, "VEC4") == 0 ? 4 : 3;
+    struct accessor a = accessor_of(g, attributes, "COLOR_0", components);
+    bool white = true, solid = true;
+    a.normalized = a.type != FLOAT;
+    for (uint64_t i = 0; i < a.count && a.data; i++) {
+        for (int c = 0; c < 3; c++)
+            white = white && accessor_value(&a, i, c) == 1;
+        solid = solid && (components == 3 || accessor_value(&a, i, 3) >= 1);
+    }
+    if (!solid)
+        source_note(g->s, "the alpha of vertex colours");
+    return white ? (struct accessor){0} : a;
 }
 
 /* False when it is no triangles. */
@@ -407,17 +430,19 @@ static bool read_primitive(struct gltf *g, const struct json *v, struct source_m
     p->P = accessor_of(g, attributes, "POSITION", 3);
     p->N = accessor_of(g, attributes, "NORMAL", 3);
     p->UV = accessor_of(g, attributes, uv, 2);
+    p->colors = read_colors(g, attributes);
     p->indices = accessor_of(g, v, "indices", 1);
     if (!p->P.data || (p->N.data && p->N.count < p->P.count) ||
-        (p->UV.data && p->UV.count < p->P.count))
+        (p->UV.data && p->UV.count < p->P.count) ||
+        (p->colors.data && p->colors.count < p->P.count))
         gltf_bad(g, attributes, "\"POSITION\", and as many of the others");
     if (p->indices.data &&
         (p->indices.type == BYTE || p->indices.type == SHORT || p->indices.type == FLOAT))
         gltf_bad(g, json_get(v, "indices"), "unsigned integers");
     uint64_t n = p->indices.data ? p->indices.count : p->P.count;
     uint64_t triangles = p->mode == MODE_TRIANGLES ? n / 3 : n >= 3 ? n - 2 : 0;
-    if (json_get(attributes, "COLOR_0"))
-        source_note(s, "vertex colours");
+    if (json_get(attributes, "COLOR_1"))
+        source_note(s, "vertex colours beyond the first set");
     if (json_get(v, "targets"))
         source_note(s, "morph targets");
     *out = (struct source_mesh){
@@ -427,7 +452,8 @@ static bool read_primitive(struct gltf *g, const struct json *v, struct source_m
         .triangle_count = triangles,
         .material = number,
         .flags = (uint8_t)((p->N.data ? TRIANGLE_HAS_NORMALS : 0U) |
-                           (p->UV.data ? TRIANGLE_HAS_UV : 0U)),
+                           (p->UV.data ? TRIANGLE_HAS_UV : 0U) |
+                           (p->colors.data ? TRIANGLE_HAS_COLORS : 0U)),
     };
     return true;
 }

@@ -23,6 +23,7 @@ struct gltf {
     struct gltf_items buffers;
     struct gltf_bytes *image_bytes; /* of images in data: URIs, likewise */
     struct gltf_bytes *buffer;      /* read when first used; data NULL before */
+    bool *colored;                  /* materials that some primitive with COLOR_0 has */
     uint32_t *uv_set;               /* of each material: which TEXCOORD_ its textures go by */
     const uint32_t **lists;         /* source meshes of each mesh, and how many */
     uint32_t *list_count;

@@ -362,6 +362,17 @@ static void write_unlit(struct surface *u, bool double_sided)
     write_alpha(u);
 }
 
+/* What has no light of its own but vertex colours: they tint what is reflected. */
+static void write_unlit_colored(struct surface *u, bool double_sided)
+{
+    source_note(u->g->s, "unlit materials with vertex colours: they are lit");
+    json_key_string(u->w, "type", "diffuse");
+    source_color(u->w, "reflectance", u->base, u->base_map);
+    if (!double_sided)
+        json_key_string(u->w, "sides", "single");
+    write_alpha(u);
+}
+
 static void note_unknown(struct surface *u)
 {
     static const char *const known[] = {"KHR_materials_anisotropy",
@@ -404,7 +415,10 @@ static void write_material(struct gltf *g, const struct json *material)
     bool double_sided = gltf_flag(g, material, "doubleSided");
     note_unknown(&u);
     if (gltf_extension(g, material, "KHR_materials_unlit")) {
-        write_unlit(&u, double_sided);
+        if (g->colored[material->index])
+            write_unlit_colored(&u, double_sided);
+        else
+            write_unlit(&u, double_sided);
         return;
     }
     json_key_string(u.w, "type", "principled");
@@ -423,8 +437,23 @@ static void write_material(struct gltf *g, const struct json *material)
         json_key_string(u.w, "sides", "single");
 }
 
+static void find_colored(struct gltf *g)
+{
+    g->colored = source_alloc(g->s, g->materials.count, sizeof *g->colored);
+    for (uint32_t i = 0; i < g->meshes.count; i++) {
+        const struct json *all = gltf_get(g, g->meshes.at[i], "primitives", JSON_ARRAY);
+        for (const struct json *v = all ? all->first : NULL; v; v = v->next) {
+            const struct json *attributes = gltf_get(g, v, "attributes", JSON_OBJECT),
+                              *material = gltf_item(g, v, "material", &g->materials);
+            if (material && attributes && json_get(attributes, "COLOR_0"))
+                g->colored[material->index] = true;
+        }
+    }
+}
+
 void gltf_read_materials(struct gltf *g)
 {
+    find_colored(g);
     g->uv_set = source_alloc(g->s, g->materials.count, sizeof *g->uv_set);
     g->image_bytes = source_alloc(g->s, g->images.count, sizeof *g->image_bytes);
     for (uint32_t i = 0; i < g->materials.count; i++) {

@@ -135,6 +135,12 @@ static bool indices_are_sound(const unsigned char *map, const struct import_resu
     return count == 0 || largest < vertices;
 }
 
+static unsigned possible_flags(const struct import_result *r)
+{
+    return (r->N ? TRIANGLE_HAS_NORMALS : 0) | (r->UV ? TRIANGLE_HAS_UV : 0) |
+           (r->colors ? TRIANGLE_HAS_COLORS : 0);
+}
+
 static bool parts_are_sound(const unsigned char *map, const struct import_result *r)
 {
     const struct model_part *parts = (const struct model_part *)(map + r->parts);
@@ -145,7 +151,7 @@ static bool parts_are_sound(const unsigned char *map, const struct import_result
             p->first_triangle > r->triangle_count ||
             p->triangle_count > r->triangle_count - p->first_triangle ||
             (p->material != UINT32_MAX && p->material >= r->material_count) ||
-            (p->flags & TRIANGLE_HAS_NORMALS && !r->N) || (p->flags & TRIANGLE_HAS_UV && !r->UV) ||
+            (p->flags & ~possible_flags(r)) ||
             !indices_are_sound(map, r, p->first_triangle, p->triangle_count, p->vertex_count))
             return false;
     }
@@ -159,6 +165,7 @@ static bool result_is_sound(const unsigned char *map, const struct import_result
         r->material_count > UINT32_MAX || !inside(r, r->P, r->vertex_count, 12) ||
         !inside(r, r->N, r->N ? r->vertex_count : 0, 12) ||
         !inside(r, r->UV, r->UV ? r->vertex_count : 0, 8) ||
+        !inside(r, r->colors, r->colors ? r->vertex_count : 0, 12) ||
         !inside(r, r->triangles, r->triangle_count, 12) ||
         !inside(r, r->flags, r->flags ? r->triangle_count : 0, 1) ||
         !inside(r, r->material, r->material ? r->triangle_count : 0, 4) ||
@@ -174,9 +181,12 @@ static bool result_is_sound(const unsigned char *map, const struct import_result
         if (material[i] >= r->material_count)
             return false;
     const uint8_t *flags = map + r->flags;
-    uint8_t possible = (r->N ? TRIANGLE_HAS_NORMALS : 0) | (r->UV ? TRIANGLE_HAS_UV : 0);
     for (uint64_t i = 0; r->flags && i < r->triangle_count; i++)
-        if (flags[i] & ~possible)
+        if (flags[i] & ~possible_flags(r))
+            return false;
+    const float *colors = (const float *)(map + r->colors);
+    for (uint64_t i = 0; r->colors && i < 3 * r->vertex_count; i++)
+        if (!(colors[i] >= 0 && colors[i] <= 1))
             return false;
     const struct model_image *images = (const struct model_image *)(map + r->images);
     for (uint64_t i = 0; i < r->image_count; i++)
@@ -215,6 +225,7 @@ enum status import_take(int fd, const char *path, struct model *out, struct erro
         .P = (const float(*)[3])(map + r.P),
         .N = r.N ? (const float(*)[3])(map + r.N) : NULL,
         .UV = r.UV ? (const float(*)[2])(map + r.UV) : NULL,
+        .colors = r.colors ? (const float(*)[3])(map + r.colors) : NULL,
         .vertex_count = r.vertex_count,
         .triangles = (const uint32_t(*)[3])(map + r.triangles),
         .flags = r.flags ? map + r.flags : NULL,
@@ -312,6 +323,7 @@ struct model model_part(const struct model *m, uint64_t part)
         .P = m->P + p->first_vertex,
         .N = p->flags & TRIANGLE_HAS_NORMALS ? m->N + p->first_vertex : NULL,
         .UV = p->flags & TRIANGLE_HAS_UV ? m->UV + p->first_vertex : NULL,
+        .colors = p->flags & TRIANGLE_HAS_COLORS ? m->colors + p->first_vertex : NULL,
         .vertex_count = p->vertex_count,
         .triangles = m->triangles + p->first_triangle,
         .material = m->material ? m->material + p->first_triangle : NULL,

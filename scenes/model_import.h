@@ -11,7 +11,7 @@ enum { CHILD_DONE = 40, CHILD_FAILED = 41 };
 struct import_result {
     uint32_t magic, status; /* enum status; when it is not OK, message says why */
     uint64_t total;         /* bytes in use */
-    uint64_t P, N, UV, vertex_count;
+    uint64_t P, N, UV, colors, vertex_count;
     uint64_t triangles, flags, material, triangle_count;
     uint64_t parts, part_count;
     uint64_t images, image_count;

@@ -411,14 +411,16 @@ static void put_vertex(struct writing *w, const struct placed_mesh *p,
     }
     if (p->mesh->flags & TRIANGLE_HAS_UV)
         memcpy((float *)(w->map + w->r.UV) + 2 * at, v->UV, sizeof v->UV);
+    if (p->mesh->flags & TRIANGLE_HAS_COLORS)
+        memcpy((float *)(w->map + w->r.colors) + 3 * at, v->color, sizeof v->color);
 }
 
 static uint64_t vertex_hash(const struct source_vertex *v)
 {
-    uint32_t words[8];
+    uint32_t words[sizeof *v / sizeof(uint32_t)];
     memcpy(words, v, sizeof words);
     uint64_t h = 0;
-    for (int k = 0; k < 8; k++)
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         h = (h ^ words[k]) * UINT64_C(0x9E3779B97F4A7C15), h ^= h >> 31;
     return h;
 }
@@ -835,6 +837,8 @@ static void describe(struct source *s)
     put_written(w, "materials", &s->materials);
     if (s->layout == MODEL_PARTS)
         put_objects(s, w);
+    if (s->up_z)
+        json_key_string(w, "up", "z");
     struct json_writer *const lists[] = {&s->cameras, &s->lights, &s->notes};
     static const char *const keys[] = {"cameras", "lights", "notes"};
     for (int i = 0; i < 3; i++) {
@@ -872,6 +876,7 @@ static void map_result(struct writing *w, const struct totals *t, const struct t
     r->P = place(r, t->vertices, 12);
     r->N = t->flags_any & TRIANGLE_HAS_NORMALS ? place(r, t->vertices, 12) : 0;
     r->UV = t->flags_any & TRIANGLE_HAS_UV ? place(r, t->vertices, 8) : 0;
+    r->colors = t->flags_any & TRIANGLE_HAS_COLORS ? place(r, t->vertices, 12) : 0;
     r->triangles = place(r, t->triangles, 12);
     r->flags = t->flags_differ ? place(r, t->triangles, 1) : 0;
     r->material = t->material ? place(r, t->triangles, 4) : 0;

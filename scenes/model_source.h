@@ -17,6 +17,7 @@ struct source_mesh {
 };
 struct source_vertex { /* zeroed before it is filled; compared by its bytes */
     float P[3], N[3], UV[2];
+    float color[3]; /* linear, 0 to 1 */
 };
 /* A list of meshes at one place. */
 struct source_node {
@@ -46,6 +47,7 @@ struct source {
     void (*refused)(struct source *s); /* for tests: called in place of ending the process, must
                                           not return */
     struct arena arena;
+    bool up_z;          /* the file says that z is up */
     bool angle_normals; /* meshes without normals get smooth ones */
     struct source_mesh *meshes;
     uint32_t mesh_count;

@@ -36,10 +36,11 @@ static enum status take_room(struct loader *l, const struct object_totals *t,
                          "the scene has %" PRIu64 " primitives and %" PRIu64
                          " vertices, expected at most 2^31 - 1 and 2^32 - 1",
                          effective, vertices);
-    bool normals = t->normals || prototypes->normals, uv = t->uv || prototypes->uv;
+    bool normals = t->normals || prototypes->normals, uv = t->uv || prototypes->uv,
+         colors = t->colors || prototypes->colors;
     uint64_t primitives = triangles + t->spheres + t->disks;
-    uint64_t bytes = vertices * (12 + (normals ? 12U : 0U) + (uv ? 8U : 0U)) + triangles * 13 +
-                     t->spheres * 16 + t->disks * 28 + primitives * 4 +
+    uint64_t bytes = vertices * (12 + (normals ? 12U : 0U) + (uv ? 8U : 0U) + (colors ? 12U : 0U)) +
+                     triangles * 13 + t->spheres * 16 + t->disks * 28 + primitives * 4 +
                      t->instances * (sizeof *s->instances + sizeof(struct json *));
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     if (bytes > memory / 4 * 3)
@@ -51,14 +52,15 @@ static enum status take_room(struct loader *l, const struct object_totals *t,
     s->P = arena_alloc(a, (size_t)vertices, sizeof *s->P, 0);
     s->N = normals ? arena_alloc(a, (size_t)vertices, sizeof *s->N, 0) : NULL;
     s->UV = uv ? arena_alloc(a, (size_t)vertices, sizeof *s->UV, 0) : NULL;
+    s->colors = colors ? arena_alloc(a, (size_t)vertices, sizeof *s->colors, 0) : NULL;
     s->triangles = arena_alloc(a, (size_t)triangles, sizeof *s->triangles, 0);
     s->triangle_flags = ARENA_ARRAY(a, uint8_t, (size_t)triangles);
     s->spheres = ARENA_ARRAY(a, struct sphere, (size_t)t->spheres);
     s->disks = ARENA_ARRAY(a, struct disk, (size_t)t->disks);
     s->primitive_material = ARENA_ARRAY(a, uint32_t, (size_t)primitives);
     s->instances = ARENA_ARRAY(a, struct instance, (size_t)t->instances);
-    if (!s->P || (normals && !s->N) || (uv && !s->UV) || !s->triangles || !s->triangle_flags ||
-        !s->spheres || !s->disks || !s->primitive_material || !s->instances)
+    if (!s->P || (normals && !s->N) || (uv && !s->UV) || (colors && !s->colors) || !s->triangles ||
+        !s->triangle_flags || !s->spheres || !s->disks || !s->primitive_material || !s->instances)
         return document_memory(&l->d);
     return STATUS_OK;
 }
@@ -115,6 +117,8 @@ static enum status put_vertices(struct flattening *f, const struct object *o,
             s->UV[at][0] = m->UV[i][0];
             s->UV[at][1] = m->UV[i][1];
         }
+        if (m->colors && !o->colorless)
+            memcpy(s->colors[at], m->colors[i], sizeof s->colors[at]);
         if (!N)
             continue;
         double n[3];
@@ -147,7 +151,8 @@ static enum status put_triangles(struct flattening *f, const struct object *o,
     size_t before = f->triangles;
     TRY(put_vertices(f, o, to_world));
     bool mirrored = transform_determinant(to_world) < 0;
-    uint8_t all = (m->N ? TRIANGLE_HAS_NORMALS : 0U) | (m->UV ? TRIANGLE_HAS_UV : 0U);
+    uint8_t all = (m->N ? TRIANGLE_HAS_NORMALS : 0U) | (m->UV ? TRIANGLE_HAS_UV : 0U) |
+                  (m->colors ? TRIANGLE_HAS_COLORS : 0U);
     for (uint64_t i = 0; i < m->triangle_count; i++) {
         uint32_t v[3];
         for (int k = 0; k < 3; k++)
@@ -161,6 +166,8 @@ static enum status put_triangles(struct flattening *f, const struct object *o,
             flags |= TRIANGLE_HAS_NORMALS;
         else if (o->normals == NORMALS_FACE)
             flags &= (uint8_t)~TRIANGLE_HAS_NORMALS;
+        if (o->colorless)
+            flags &= (uint8_t)~TRIANGLE_HAS_COLORS;
         uint32_t material = o->material;
         if (o->model->face_material)
             material = o->model->face_material[i];

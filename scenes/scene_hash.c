@@ -172,6 +172,8 @@ void hash_scene(struct scene *s)
         hash_add(h, s->N, s->vertex_count * sizeof *s->N);
     if (s->UV)
         hash_add(h, s->UV, s->vertex_count * sizeof *s->UV);
+    if (s->colors)
+        hash_add(h, s->colors, s->vertex_count * sizeof *s->colors);
     add_u64(h, s->triangle_count);
     hash_add(h, s->triangles, s->triangle_count * sizeof *s->triangles);
     hash_add(h, s->triangle_flags, s->triangle_count);

@@ -27,7 +27,8 @@ struct importing {
     const char **files;
     size_t file_cap;
     const char *bare_material; /* of meshes that have none */
-    bool deep;                 /* some material lets light through */
+    bool up_z;
+    bool deep; /* some material lets light through */
 };
 
 static enum status no_memory(struct importing *m)
@@ -519,7 +520,7 @@ static void put_camera(struct importing *m, struct text *t, const struct json *o
         for (int i = 0; i < 3; i++, x = x ? x->next : NULL)
             eye[i] = x ? x->number : 0;
     } else {
-        struct view v = frame_scene(draft, m->options->up_z);
+        struct view v = frame_scene(draft, m->up_z);
         memcpy(eye, v.origin, sizeof v.origin);
         text_puts(t, "  \"camera\": {");
         put_vector(t, "origin", v.origin);
@@ -547,8 +548,8 @@ static const char *studio_lamp(struct importing *m, const char *material, const 
         size += (hi[i] - lo[i]) * (hi[i] - lo[i]) / 4;
     }
     const double half = size > 0 ? sqrt(size) : 1, distance = 3 * half;
-    const double up[3] = {0, !m->options->up_z, m->options->up_z};
-    direction_at(m->options->up_z, key_around, key_above, back);
+    const double up[3] = {0, !m->up_z, m->up_z};
+    direction_at(m->up_z, key_around, key_above, back);
     cross(up, back, x);
     unit(x);
     cross(back, x, y);
@@ -605,9 +606,10 @@ static enum status write_scene(struct importing *m, const struct json *camera,
     m->bare_material = free_name(m, "default");
     if (!key || !m->bare_material)
         return no_memory(m);
-    if (is_bare(m->root))
-        materials[count++] = arena_printf(
-            m->a, "\"%s\": {\"type\": \"diffuse\", \"reflectance\": 0.7}", m->bare_material);
+    if (is_bare(m->root)) /* vertex colours say all */
+        materials[count++] =
+            arena_printf(m->a, "\"%s\": {\"type\": \"diffuse\", \"reflectance\": %s}",
+                         m->bare_material, m->model.colors ? "1" : "0.7");
     if (studio && draft) {
         objects[0] = studio_lamp(m, key, draft, &radiance);
         materials[count++] = arena_printf(m->a,
@@ -651,6 +653,8 @@ static enum status read_description(struct importing *m)
     TRY(json_parse(m->a, m->model_path, m->model.description, m->model.description_size, &m->root,
                    m->err));
     bool whole = m->root->type == JSON_OBJECT;
+    const struct json *up = whole ? json_get(m->root, "up") : NULL;
+    m->up_z = m->options->up_z || (up && !m->options->up_y);
     for (int i = 0; objects[i] && whole; i++) {
         const struct json *v = json_get(m->root, objects[i]);
         whole = v && v->type == JSON_OBJECT;

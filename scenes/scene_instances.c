@@ -11,12 +11,8 @@ static const uint64_t AUTO_TRIANGLES = (uint64_t)1 << 20;
 /* Bytes, roughly, with vertices and trees on host and device: what copies cost and save. */
 static const double TRIANGLE_BYTES = 200, INSTANCE_BYTES = 600;
 
-/* Lights are found by their place in the world, tangents and media are made there. */
-static bool material_able(const struct material *m)
-{
-    bool emits = m->emission[0] > 0 || m->emission[1] > 0 || m->emission[2] > 0;
-    return !emits && !m->normal_map.present && !m->medium.present && !m->interface;
-}
+/* Lights are found by their place in the world. */
+static bool material_able(const struct material *m) { return !material_emits(m); }
 
 /* A model that brings its own materials counts with all of them. */
 static bool object_able(const struct loader *l, const struct object *o)
@@ -30,7 +26,7 @@ static bool object_able(const struct loader *l, const struct object *o)
         return true;
     if (o->material != UINT32_MAX)
         return material_able(&l->materials[o->material]);
-    return !model_brings(o->model, "emission") && !model_brings(o->model, "normal_map");
+    return !model_brings(o->model, "emission");
 }
 
 /* A group can be a prototype if all that it holds are triangles of materials that can; `kept` says

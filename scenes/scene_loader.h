@@ -53,13 +53,14 @@ struct object {
     uint32_t material; /* UINT32_MAX: the model's own */
     struct loaded_model *model;
     enum normals_mode normals;
+    bool colorless;                      /* the model's vertex colours do not count */
     double center[3], normal[3], radius; /* sphere, disk */
     struct object_group *group;          /* instance */
 };
 
 struct object_totals {
     uint64_t vertices, triangles, spheres, disks, instances;
-    bool normals, uv; /* some triangle has them */
+    bool normals, uv, colors; /* some triangle has them */
 };
 
 struct object_group {

@@ -33,15 +33,17 @@ static enum status not_closed(struct loader *l, const struct material *m, const 
                       m->name, (double)at[0], (double)at[1], (double)at[2]);
 }
 
-/* Every edge of the triangles of media is run as often one way as the other, by triangles of the
- * same material. place: the first vertex at each vertex's coordinates. */
-static enum status check_triangles(struct loader *l, uint32_t material, const uint32_t *place)
+/* Every edge of the triangles of media, among those in one space, [first, end), is run as often one
+ * way as the other, by triangles of the same material. place: the first vertex at each vertex's
+ * coordinates. */
+static enum status check_triangles(struct loader *l, uint32_t material, const uint32_t *place,
+                                   size_t first, size_t end)
 {
     const struct scene *s = l->scene;
     struct arena scratch = {0};
-    size_t count = 0;
-    for (size_t i = 0; i < s->triangle_count; i++)
-        count += s->primitive_material[i] == material;
+    size_t count = 0, round = first < s->triangle_count ? 0 : s->sphere_count + s->disk_count;
+    for (size_t i = first; i < end; i++)
+        count += s->primitive_material[i + round] == material;
     struct edges e = {.cap = 16};
     while (e.cap < 6 * count)
         e.cap *= 2;
@@ -51,9 +53,9 @@ static enum status check_triangles(struct loader *l, uint32_t material, const ui
         arena_free(&scratch);
         return document_memory(&l->d);
     }
-    for (size_t i = 0; i < s->triangle_count; i++) {
+    for (size_t i = first; i < end; i++) {
         const uint32_t *t = s->triangles[i];
-        for (int k = 0; s->primitive_material[i] == material && k < 3; k++)
+        for (int k = 0; s->primitive_material[i + round] == material && k < 3; k++)
             add_edge(&e, place[t[k]], place[t[(k + 1) % 3]]);
     }
     const float *open = NULL;
@@ -84,8 +86,13 @@ enum status check_media(struct loader *l)
     uint32_t *place = ARENA_ARRAY(&l->d.arena, uint32_t, s->vertex_count);
     if (!place || !model_weld(&all, place))
         return document_memory(&l->d);
-    for (size_t i = 0; i < s->material_count; i++)
-        if (s->materials[i].medium.present)
-            TRY(check_triangles(l, (uint32_t)i, place));
+    for (size_t i = 0; i < s->material_count; i++) {
+        if (!s->materials[i].medium.present)
+            continue;
+        TRY(check_triangles(l, (uint32_t)i, place, 0, s->triangle_count));
+        for (size_t k = 0; k < s->prototype_count; k++)
+            TRY(check_triangles(l, (uint32_t)i, place, s->prototypes[k].first,
+                                s->prototypes[k].first + s->prototypes[k].count));
+    }
     return STATUS_OK;
 }

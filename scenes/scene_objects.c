@@ -134,11 +134,12 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
 {
     struct document *d = &l->d;
     const struct json *vertices, *triangles, *uv = json_get(v, "uv"), *n = json_get(v, "normals"),
+                                             *colors = json_get(v, "colors"),
                                              *faces = json_get(v, "face_materials");
     struct loaded_model *m = add_model(l, v);
     if (!m)
         return document_memory(d);
-    float *P, *UV = NULL, *N = NULL;
+    float *P, *UV = NULL, *N = NULL, *C = NULL;
     TRY(read_required(d, v, "vertices", "an array of [x, y, z]", &vertices));
     TRY(read_required(d, v, "triangles", "an array of [a, b, c]", &triangles));
     TRY(read_points(d, vertices, 3, -coordinate_max, coordinate_max, &P));
@@ -146,8 +147,10 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
         TRY(read_points(d, uv, 2, -1e6, 1e6, &UV));
     if (n && n->type == JSON_ARRAY)
         TRY(read_points(d, n, 3, -1e6, 1e6, &N));
-    for (int k = 0; k < 2; k++) {
-        const struct json *list = k ? uv : n;
+    if (colors)
+        TRY(read_points(d, colors, 3, 0, 1, &C));
+    for (int k = 0; k < 3; k++) {
+        const struct json *list = k == 0 ? n : k == 1 ? uv : colors;
         if (list && list->type == JSON_ARRAY && list->count != vertices->count)
             return json_error(d->err, d->file, list, STATUS_TYPE,
                               "found %zu entries, expected one for each of the %zu vertices",
@@ -174,6 +177,7 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
     m->model = (struct model){.P = (const float(*)[3])P,
                               .N = (const float(*)[3])N,
                               .UV = (const float(*)[2])UV,
+                              .colors = (const float(*)[3])C,
                               .vertex_count = vertices->count,
                               .triangles = (const uint32_t(*)[3])T,
                               .triangle_count = triangles->count};
@@ -197,18 +201,24 @@ static void add_model_totals(const struct object *o, struct object_totals *t)
     t->triangles = m->triangle_count;
     t->normals = o->normals >= NORMALS_SMOOTH || (o->normals == NORMALS_FILE && m->N);
     t->uv = m->UV != NULL;
+    t->colors = m->colors && !o->colorless;
 }
 
 static enum status load_mesh(struct loader *l, const struct json *v, struct object *o)
 {
-    static const char *const file_keys[] = {"type",      "file",    "part", "material",
-                                            "transform", "normals", NULL};
-    static const char *const inline_keys[] = {"type",      "vertices",       "triangles",
-                                              "uv",        "normals",        "material",
-                                              "transform", "face_materials", NULL};
+    static const char *const file_keys[] = {"type",      "file",    "part",   "material",
+                                            "transform", "normals", "colors", NULL};
+    static const char *const inline_keys[] = {"type",      "vertices", "triangles",      "uv",
+                                              "normals",   "material", "face_materials", "colors",
+                                              "transform", NULL};
     static const char *const modes[] = {"file", "face", "smooth", "angle", NULL};
+    static const char *const of_colors[] = {"file", "none", NULL};
     const struct json *file = json_get(v, "file"), *normals = json_get(v, "normals");
+    int colorless = 0;
     TRY(read_object(&l->d, v, file ? file_keys : inline_keys));
+    if (file)
+        TRY(field_choice(&l->d, v, "colors", of_colors, &colorless));
+    o->colorless = colorless;
     int mode = NORMALS_FILE;
     if (normals && (file || normals->type != JSON_ARRAY))
         TRY(read_choice(&l->d, normals, file ? modes : modes + 1, &mode));
@@ -373,6 +383,7 @@ void totals_add(struct object_totals *t, const struct object_totals *more)
         *to[i] = *to[i] + from[i] < most ? *to[i] + from[i] : most;
     t->normals |= more->normals;
     t->uv |= more->uv;
+    t->colors |= more->colors;
 }
 
 struct object_totals object_own_totals(const struct object *o)

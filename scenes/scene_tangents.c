@@ -146,14 +146,16 @@ static void corner_tangent(const struct corner *c, const double (*sums)[2][3], s
     out[3] = positive ? 1 : -1;
 }
 
-static bool make_tangents(struct scene *s, struct arena *scratch, const uint32_t *triangles)
+/* Of triangles in one space; tangents: where they go. */
+static bool make_tangents(struct scene *s, const uint32_t *triangles, size_t triangle_count,
+                          float (*tangents)[3][4], struct arena *scratch)
 {
-    size_t count = 3 * s->tangent_count;
+    size_t count = 3 * triangle_count;
     struct corner *c = ARENA_ARRAY(scratch, struct corner, count);
     double(*sums)[2][3] = arena_alloc(scratch, count, sizeof *sums, 0);
     if (!c || !sums)
         return false;
-    for (size_t i = 0; i < s->tangent_count; i++) {
+    for (size_t i = 0; i < triangle_count; i++) {
         read_corners(s, triangles[i], c + 3 * i);
         measure_corners(c + 3 * i);
     }
@@ -163,30 +165,46 @@ static bool make_tangents(struct scene *s, struct arena *scratch, const uint32_t
         for (int k = 0; c[i].sign && k < 3; k++)
             sums[c[i].head][c[i].sign > 0][k] += c[i].angle * c[i].along[k];
     for (size_t i = 0; i < count; i++)
-        corner_tangent(c, (const double(*)[2][3])sums, i, s->tangents[i / 3][i % 3]);
+        corner_tangent(c, (const double(*)[2][3])sums, i, tangents[i / 3][i % 3]);
     return true;
+}
+
+static bool has_map(const struct scene *s, size_t triangle)
+{
+    size_t round = triangle < s->triangle_count ? 0 : s->sphere_count + s->disk_count;
+    return s->materials[s->primitive_material[triangle + round]].normal_map.present;
+}
+
+/* Triangles [first, first + count), which lie in one space; *at: tangents made before. */
+static bool make_range(struct scene *s, size_t first, size_t count, uint32_t *at)
+{
+    struct arena scratch = {0};
+    size_t mapped = 0;
+    uint32_t *triangles = ARENA_ARRAY(&scratch, uint32_t, count);
+    for (size_t i = first; triangles && i < first + count; i++) {
+        s->tangent_of[i] = has_map(s, i) ? *at + (uint32_t)mapped : UINT32_MAX;
+        if (has_map(s, i))
+            triangles[mapped++] = (uint32_t)i;
+    }
+    bool ok = triangles && make_tangents(s, triangles, mapped, s->tangents + *at, &scratch);
+    *at += (uint32_t)mapped;
+    arena_free(&scratch);
+    return ok;
 }
 
 enum status load_tangents(struct loader *l)
 {
     struct scene *s = l->scene;
-    struct arena scratch = {0};
-    for (size_t i = 0; i < s->triangle_count; i++)
-        s->tangent_count += s->materials[s->primitive_material[i]].normal_map.present;
+    size_t all = s->triangle_count + s->prototype_triangle_count;
+    uint32_t at = 0;
+    for (size_t i = 0; i < all; i++)
+        s->tangent_count += has_map(s, i);
     if (s->tangent_count == 0)
         return STATUS_OK;
-    uint32_t *triangles = ARENA_ARRAY(&scratch, uint32_t, s->tangent_count);
-    s->tangent_of = ARENA_ARRAY(&s->arena, uint32_t, s->triangle_count);
+    s->tangent_of = ARENA_ARRAY(&s->arena, uint32_t, all);
     s->tangents = arena_alloc(&s->arena, s->tangent_count, sizeof *s->tangents, 0);
-    bool ok = triangles && s->tangent_of && s->tangents;
-    uint32_t at = 0;
-    for (size_t i = 0; ok && i < s->triangle_count; i++) {
-        bool mapped = s->materials[s->primitive_material[i]].normal_map.present;
-        s->tangent_of[i] = mapped ? at : UINT32_MAX;
-        if (mapped)
-            triangles[at++] = (uint32_t)i;
-    }
-    ok = ok && make_tangents(s, &scratch, triangles);
-    arena_free(&scratch);
+    bool ok = s->tangent_of && s->tangents && make_range(s, 0, s->triangle_count, &at);
+    for (size_t i = 0; ok && i < s->prototype_count; i++)
+        ok = make_range(s, s->prototypes[i].first, s->prototypes[i].count, &at);
     return ok ? STATUS_OK : document_memory(&l->d);
 }

@@ -13,9 +13,10 @@
 #define K_FEATURE_TEXTURED_LIGHTS 0x080u /* emission that varies over a surface */
 #define K_FEATURE_CAMERAS         0x100u /* anything but a box-filtered perspective */
 #define K_FEATURE_NORMAL_MAPS     0x200u
-#define K_FEATURE_BALANCE         0x400u /* MIS by the balance heuristic */
-#define K_FEATURE_TEXELS16        0x800u /* textures of 16 bits a channel */
-#define K_FEATURE_ALL             0xFFFu
+#define K_FEATURE_BALANCE         0x400u  /* MIS by the balance heuristic */
+#define K_FEATURE_TEXELS16        0x800u  /* textures of 16 bits a channel */
+#define K_FEATURE_COLORS          0x1000u /* vertex colours */
+#define K_FEATURE_ALL             0x1FFFu
 /* What only a scene's own text can bring: no program made before knows it. */
 #define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
 

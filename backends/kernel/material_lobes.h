@@ -279,6 +279,7 @@ K_FN void k_material_lobes(const struct k_scene *sc, const struct k_surface *s, 
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     float opacity = k_clamp01(k_scalar_input(sc, &m->opacity, s->u, s->v));
     struct k_inputs x = k_inputs_make(sc, m, m->type - K_MATERIAL_LISTED, s->u, s->v, entering);
+    x.base = k_colored(s, x.base);
     struct k_place p;
     p.l = l;
     p.w = k_gray(opacity);

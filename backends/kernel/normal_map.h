@@ -15,16 +15,19 @@ K_FN struct k_tangents k_triangle_tangents(const struct k_scene *sc, const struc
                                            const struct k_surface *s)
 {
     struct k_tangents r;
-    K_GLOBAL const float *t = sc->tangents + 12 * (size_t)sc->tangent_of[hit->primitive];
+    struct k_corners at = k_hit_corners(sc, hit);
+    K_GLOBAL const float *t = sc->tangents + 12 * (size_t)sc->tangent_of[at.number];
+    int mirrors = k_hit_mirrors(sc, hit);
     float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
-    r.T = v3_madd(v3_madd(v3_scale(v3_load(t), b0), v3_load(t + 4), b1), v3_load(t + 8), b2);
-    r.sign = t[3];
+    r.T = v3_madd(v3_madd(v3_scale(k_hit_tangent(sc, hit, t), b0),
+                          k_hit_tangent(sc, hit, t + (mirrors ? 8 : 4)), b1),
+                  k_hit_tangent(sc, hit, t + (mirrors ? 4 : 8)), b2);
+    r.sign = mirrors ? -t[3] : t[3];
     r.N = s->Ng;
-    if (k_triangle_flags(sc, hit->primitive) & 1u) {
-        K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)hit->primitive;
-        struct k_vec3 n = v3_madd(v3_madd(v3_scale(v3_load(sc->normals + 3 * (size_t)i[0]), b0),
-                                          v3_load(sc->normals + 3 * (size_t)i[1]), b1),
-                                  v3_load(sc->normals + 3 * (size_t)i[2]), b2);
+    if (k_triangle_flags(sc, at.number) & 1u) {
+        struct k_vec3 n = v3_madd(
+            v3_madd(v3_scale(k_hit_normal(sc, hit, at.i0), b0), k_hit_normal(sc, hit, at.i1), b1),
+            k_hit_normal(sc, hit, at.i2), b2);
         if (v3_dot(n, n) > 0.0f)
             r.N = v3_dot(s->Ns, n) < 0.0f ? v3_neg(n) : n; /* as Ns was turned over */
     }
@@ -34,7 +37,7 @@ K_FN struct k_tangents k_tangents_at(const struct k_scene *sc, const struct k_hi
                                      const struct k_surface *s)
 {
     struct k_tangents r;
-    if (hit->primitive < sc->launch->triangle_count)
+    if (k_hit_is_triangle(sc, hit))
         return k_triangle_tangents(sc, hit, s);
     r.N = s->Ng;
     r.sign = 1.0f;

@@ -66,6 +66,7 @@ K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_su
     }
 #endif
     x.b = k_bsdf_make(sc, m, m->type, s->u, s->v, entering);
+    x.b.base = k_colored(s, x.b.base);
     x.frame = k_frame_about(s->Ns);
     x.wo = k_to_local(x.frame, wo);
     return x;

@@ -241,6 +241,7 @@ K_FN uint k_shade_surface(const struct k_scene *sc, const struct k_arrival *from
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_globals g = k_globals_make(sc, from, hit, s, backfacing, turned, m->surface_area);
     struct k_inputs base = k_inputs_make(sc, m, m->type, s->u, s->v, !backfacing);
+    base.base = k_colored(s, base.base);
     uint failed = k_shade(sc->shading, m->shader - 1u, m->shader_args, &g, &base, l);
     if (!k_is_black(l->background)) {
         float pdf_w;

@@ -12,7 +12,21 @@ struct k_surface {
 #if K_HAS(LOBES)
     struct k_vec3 along; /* U of section 18; 0 on triangles without texture coordinates */
 #endif
+#if K_HAS(COLORS)
+    struct k_vec3 color; /* of the vertices; 1 without them */
+#endif
 };
+
+/* A material's base where the surface has vertex colours. */
+K_FN struct k_vec3 k_colored(const struct k_surface *s, struct k_vec3 base)
+{
+#if K_HAS(COLORS)
+    return v3_mul(base, s->color);
+#else
+    (void)s;
+    return base;
+#endif
+}
 
 #if K_HAS(LOBES)
 /* U of section 18 by the uv of the vertices. */
@@ -28,6 +42,26 @@ K_FN struct k_vec3 k_triangle_along(const struct k_triangle *tri, struct k_vec3 
     return v3_scale(v3_sub(v3_scale(e1, e), v3_scale(e2, c)), 1.0f / det);
 }
 #endif
+
+/* Does the instance that was met, if it is one, turn triangles over? */
+K_FN int k_hit_mirrors(const struct k_scene *sc, const struct k_hit *hit)
+{
+#if K_HAS(INSTANCES)
+    return hit->instance != K_NONE && sc->instances[hit->instance].mirrors;
+#else
+    (void)sc, (void)hit;
+    return 0;
+#endif
+}
+
+K_FN int k_hit_is_triangle(const struct k_scene *sc, const struct k_hit *hit)
+{
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE)
+        return 1;
+#endif
+    return hit->primitive < sc->launch->triangle_count;
+}
 
 /* A triangle that was met, as it stands in the world: moved, and turned over where its instance
  * mirrors. */
@@ -48,12 +82,10 @@ K_FN struct k_corners k_hit_corners(const struct k_scene *sc, const struct k_hit
     at.i0 = i[0];
     at.i1 = i[1];
     at.i2 = i[2];
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE && sc->instances[hit->instance].mirrors) {
+    if (k_hit_mirrors(sc, hit)) {
         at.i1 = i[2];
         at.i2 = i[1];
     }
-#endif
     at.tri.v0 = v3_load(sc->positions + 3 * (size_t)at.i0);
     at.tri.v1 = v3_load(sc->positions + 3 * (size_t)at.i1);
     at.tri.v2 = v3_load(sc->positions + 3 * (size_t)at.i2);
@@ -80,6 +112,22 @@ K_FN struct k_vec3 k_hit_normal(const struct k_scene *sc, const struct k_hit *hi
 #endif
     (void)hit;
     return n;
+}
+
+/* A tangent of the triangle that was met, in the world. */
+K_FN struct k_vec3 k_hit_tangent(const struct k_scene *sc, const struct k_hit *hit,
+                                 K_GLOBAL const float *tangent)
+{
+    struct k_vec3 t = v3_load(tangent);
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE) {
+        t = k_turn(sc->instances[hit->instance].to_world, t);
+        if (v3_dot(t, t) != 0.0f)
+            t = v3_normalize(t);
+    }
+#endif
+    (void)sc, (void)hit;
+    return t;
 }
 
 /* e of a triangle that was met. */
@@ -157,6 +205,14 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
         s->along = k_triangle_along(&tri, s->Ng, t0, t1, t2);
 #endif
     }
+#if K_HAS(COLORS)
+    if (flags & 4u) {
+        struct k_vec3 c = v3_madd(v3_madd(v3_scale(v3_load(sc->colors + 3 * (size_t)at.i0), b0),
+                                          v3_load(sc->colors + 3 * (size_t)at.i1), b1),
+                                  v3_load(sc->colors + 3 * (size_t)at.i2), b2);
+        s->color = v3(k_clamp01(c.x), k_clamp01(c.y), k_clamp01(c.z));
+    }
+#endif
 }
 
 K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 o,
@@ -197,11 +253,10 @@ K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hi
                                      struct k_vec3 o, struct k_vec3 d)
 {
     struct k_surface s;
-#if K_HAS(INSTANCES)
-    if (hit->primitive < sc->launch->triangle_count || hit->instance != K_NONE)
-#else
-    if (hit->primitive < sc->launch->triangle_count)
+#if K_HAS(COLORS)
+    s.color = v3(1.0f, 1.0f, 1.0f);
 #endif
+    if (k_hit_is_triangle(sc, hit))
         k_triangle_surface(sc, hit, &s);
     else
         k_round_surface(sc, hit, o, d, &s);
@@ -236,11 +291,7 @@ K_FN void k_triangle_axes(const struct k_scene *sc, const struct k_hit *hit, str
 K_FN void k_surface_axes(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 Ng,
                          struct k_vec3 *U, struct k_vec3 *V)
 {
-#if K_HAS(INSTANCES)
-    if (hit->primitive < sc->launch->triangle_count || hit->instance != K_NONE) {
-#else
-    if (hit->primitive < sc->launch->triangle_count) {
-#endif
+    if (k_hit_is_triangle(sc, hit)) {
         k_triangle_axes(sc, hit, Ng, U, V);
         return;
     }

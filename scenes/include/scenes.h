@@ -268,6 +268,7 @@ enum mis_heuristic { MIS_POWER, MIS_BALANCE };
 
 #define TRIANGLE_HAS_NORMALS 1u
 #define TRIANGLE_HAS_UV      2u
+#define TRIANGLE_HAS_COLORS  4u
 
 enum fov_axis { FOV_X, FOV_Y, FOV_SMALLER, FOV_LARGER };
 enum camera_type { CAMERA_PERSPECTIVE, CAMERA_ORTHOGRAPHIC, CAMERA_EQUIRECTANGULAR };
@@ -338,10 +339,11 @@ struct scene {
     size_t material_count;
     struct shader_images shader_images; /* of all shaded materials */
 
-    /* vertices, shared by triangles; N and UV are NULL when no triangle has them */
+    /* vertices, shared by triangles; N, UV and colors are NULL when no triangle has them */
     float (*P)[3];
     float (*N)[3];
     float (*UV)[2];
+    float (*colors)[3]; /* linear, 0 to 1 */
     size_t vertex_count;
     uint32_t (*triangles)[3]; /* counter-clockwise seen from the side of the geometric normal */
     uint8_t *triangle_flags;
@@ -352,8 +354,9 @@ struct scene {
     size_t disk_count;
     /* of the world's primitives by id, then of prototypes' triangles */
     uint32_t *primitive_material;
-    /* Of triangles with a normal map: at each corner the tangent and the bitangent's sign (section
-     * 26), by tangent_of[triangle], UINT32_MAX for the others. Both NULL when there are none. */
+    /* Of triangles with a normal map, those of prototypes in their group's space: at each corner
+     * the tangent and the bitangent's sign (section 26), by tangent_of[triangle], UINT32_MAX for
+     * the others. Both NULL when there are none. */
     float (*tangents)[3][4];
     uint32_t *tangent_of;
     size_t tangent_count;
@@ -428,10 +431,11 @@ enum status scene_set_sampling(struct scene *s, const char *light_choice, const 
 
 struct scene_import_options { /* zeroed: the defaults */
     const char *camera;       /* name of one of the model's; NULL: its first */
-    bool up_z;                /* z is up, for the view and the lamp that are made here; false: y */
-    double light_scale;       /* factor on the model's own lights; 0: 1 */
-    bool studio;              /* the lamp and the sky, although the model has lights */
-    double headlight;         /* intensity of a light where the camera stands, W/sr; 0: none */
+    bool up_z, up_y; /* which axis is up, for the view and the lamp that are made here; none: what
+                        the file says (FBX does), else y */
+    double light_scale; /* factor on the model's own lights; 0: 1 */
+    bool studio;        /* the lamp and the sky, although the model has lights */
+    double headlight;   /* intensity of a light where the camera stands, W/sr; 0: none */
 };
 struct scene_import {
     const char *text; /* the scene file */
