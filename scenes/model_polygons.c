@@ -11,7 +11,7 @@ static bool project(const float (*P)[3], size_t n, double (*at)[2])
     double normal[3] = {0};
     int axis = 0;
     for (size_t i = 0; i < n; i++) {
-        const float *p = P[i], *q = P[(i + 1) % n];
+        const float *p = P[i], *q = P[i + 1 < n ? i + 1 : 0];
         for (int c = 0; c < 3; c++) {
             int j = (c + 1) % 3, k = (c + 2) % 3;
             normal[c] += ((double)p[j] - (double)q[j]) * ((double)p[k] + (double)q[k]);
@@ -41,17 +41,19 @@ struct rest {
     uint32_t *ring;
     size_t count;
 };
-static const double *corner(const struct rest *r, size_t i) { return r->at[r->ring[i % r->count]]; }
+static const double *corner(const struct rest *r, size_t i) { return r->at[r->ring[i]]; }
+static size_t next(const struct rest *r, size_t i) { return i + 1 < r->count ? i + 1 : 0; }
+static size_t previous(const struct rest *r, size_t i) { return i > 0 ? i - 1 : r->count - 1; }
 static double turn_at(const struct rest *r, size_t i)
 {
-    return turn(corner(r, i + r->count - 1), corner(r, i), corner(r, i + 1));
+    return turn(corner(r, previous(r, i)), corner(r, i), corner(r, next(r, i)));
 }
 
 /* Can corner i be cut off? strict: also where another corner lies on the cut's triangle's border, a
  * corner without a turn not at all. */
 static bool is_ear(const struct rest *r, size_t i, bool strict)
 {
-    const double *a = corner(r, i + r->count - 1), *b = corner(r, i), *c = corner(r, i + 1);
+    const double *a = corner(r, previous(r, i)), *b = corner(r, i), *c = corner(r, next(r, i));
     double area = turn(a, b, c);
     if (strict ? !(area > 0) : !(area >= 0))
         return false;
@@ -66,14 +68,16 @@ static bool is_ear(const struct rest *r, size_t i, bool strict)
     return true;
 }
 
-/* The next ear from `from` on; any corner where there is none. */
+/* The next ear from corner `from` on; that corner where there is none. */
 static size_t find_ear(const struct rest *r, size_t from)
 {
-    for (int strict = 1; strict >= 0; strict--)
-        for (size_t k = 0; k < r->count; k++)
-            if (is_ear(r, (from + k) % r->count, strict))
-                return (from + k) % r->count;
-    return from % r->count;
+    for (int strict = 1; strict >= 0; strict--) {
+        size_t i = from;
+        for (size_t k = 0; k < r->count; k++, i = next(r, i))
+            if (is_ear(r, i, strict))
+                return i;
+    }
+    return from;
 }
 
 static bool is_convex(const struct rest *r)
@@ -96,9 +100,9 @@ void polygon_cut(const float (*P)[3], size_t n, const struct polygon_room *room,
     for (size_t made = 0; made < n - 2; made++) {
         at = fan || r.count == 3 ? 1 : find_ear(&r, at);
         uint32_t *t = triangles[made];
-        t[0] = r.ring[(at + r.count - 1) % r.count];
+        t[0] = r.ring[previous(&r, at)];
         t[1] = r.ring[at];
-        t[2] = r.ring[(at + 1) % r.count];
+        t[2] = r.ring[next(&r, at)];
         if (fan) { /* from the first corner, without moving the rest each time */
             t[0] = 0;
             t[1] = (uint32_t)made + 1;
