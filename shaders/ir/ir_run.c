@@ -496,11 +496,8 @@ static enum status make_layer(struct asl_code_context *c, uint32_t index, struct
     struct flat_layer *l = &c->layers[index];
     c->names[index].name = from->name;
     c->names[index].mode = 1;
-    l->run = (struct asl_run){.cx = &c->cx,
-                              .layer = &c->names[index],
-                              .shader = from->shader,
-                              .index = index,
-                              .mode = 1};
+    l->run = (struct asl_run){
+        .cx = &c->cx, .layer = &c->names[index], .shader = from->shader, .index = index, .mode = 1};
     l->reg = ARENA_ARRAY(&c->cx.arena, union asl_slot, from->value_count + 1);
     if (!l->reg)
         return no_memory(err);

@@ -247,8 +247,7 @@ ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule)
     }
     if (i->op == IR_ARG && o->values) {
         *rule = "argument";
-        return ir_const(&o->b, (enum ir_type)o->b.layer->types[i->result],
-                        o->values[i->u.number]);
+        return ir_const(&o->b, (enum ir_type)o->b.layer->types[i->result], o->values[i->u.number]);
     }
     if (i->operand_count && all_constant(o, i)) {
         *rule = "fold";
