@@ -98,6 +98,14 @@ static enum status parts_hash(struct kernel_parts *p, struct error *err)
     return STATUS_OK;
 }
 
+/* Whoever inlines a function keeps of these only what both have: without them the kernel's fast
+ * mode would lose its approximate divisions and roots. */
+static const char inlined_attributes[] =
+    "attributes #0 = { alwaysinline nounwind \"approx-func-fp-math\"=\"true\" "
+    "\"less-precise-fpmad\"=\"true\" \"no-infs-fp-math\"=\"true\" "
+    "\"no-nans-fp-math\"=\"true\" \"no-signed-zeros-fp-math\"=\"true\" "
+    "\"unsafe-fp-math\"=\"true\" }\n";
+
 enum status kernel_parts_find(enum kernel_format kernel, const struct program_request *request,
                               struct kernel_parts *out, struct error *err)
 {
@@ -115,7 +123,8 @@ enum status kernel_parts_find(enum kernel_format kernel, const struct program_re
         s = kernel_module_find(library_of(kernel), request, &p.at[2].data, &p.at[2].size, err);
     if (s == STATUS_OK && shaded)
         s = program_shaders(request, &p.shaders, err);
-    text_printf(&p.tree, "define i32 @k_tree() {\nret i32 %u\n}\n", bvh_define(request->tree));
+    text_printf(&p.tree, "define i32 @k_tree() #0 {\nret i32 %u\n}\n%s", bvh_define(request->tree),
+                inlined_attributes);
     if (s == STATUS_OK && p.tree.failed)
         s = error_msg(err, STATUS_MEMORY, "out of memory for a tree's name");
     p.at[1].data = p.tree.data;
