@@ -279,7 +279,7 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
     for (int16_t c = 0; c < r->pipe.channel_count; c++) {
         exr_coding_channel_info_t *ch = &r->pipe.channels[c];
         int32_t size = ch->data_type == EXR_PIXEL_HALF ? 2 : 4;
-        ch->user_bytes_per_element = (int8_t)size;
+        ch->user_bytes_per_element = (int16_t)size;
         ch->user_data_type = ch->data_type;
         ch->user_pixel_stride = size;
         ch->user_line_stride = size * chunk->width;
@@ -288,7 +288,7 @@ static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *ch
             int at = r->choice.at[k];
             if (at < 0 || strcmp(ch->channel_name, r->list->entries[at].name.str) != 0)
                 continue;
-            ch->user_bytes_per_element = (int8_t)value;
+            ch->user_bytes_per_element = (int16_t)value;
             ch->user_data_type = im->format == TEXEL_F16 ? EXR_PIXEL_HALF : EXR_PIXEL_FLOAT;
             ch->user_pixel_stride = (int32_t)pixel;
             ch->user_line_stride = (int32_t)(pixel * im->width);

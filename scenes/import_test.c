@@ -94,7 +94,7 @@ static bool near(double a, double b) { return fabs(a - b) <= 1e-6 * fmax(1, fabs
 
 static bool near3(const float *p, double x, double y, double z)
 {
-    return near((double)p[0], x) && near((double)p[1], y) && near((double)p[2], z);
+    return p && near((double)p[0], x) && near((double)p[1], y) && near((double)p[2], z);
 }
 
 /* ---- glTF ----------------------------------------------------------------------------------- */
