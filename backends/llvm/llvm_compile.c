@@ -207,10 +207,13 @@ static void part_adapt(const struct compiling *c, llvm_module m)
             a->SetFunctionCallConv(f, c->choice->call_convention);
 }
 
-/* Each part has its own copy of the tables that both include. */
+/* OpenCL's tables are seen outside their part, and each part has its own copy of those that both
+ * include. (Elsewhere tables are static: what is seen there, a part gives to the others.) */
 static void tables_hide(const struct compiling *c, llvm_module m)
 {
     const struct llvm_api *a = c->llvm;
+    if (c->choice->makes != LLVM_MAKES_BITCODE)
+        return;
     for (llvm_value g = a->GetFirstGlobal(m); g; g = a->GetNextGlobal(g))
         if (a->GetLinkage(g) == LLVM_EXTERNAL_LINKAGE && a->IsGlobalConstant(g) &&
             a->GetInitializer(g))
