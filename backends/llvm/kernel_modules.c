@@ -92,6 +92,7 @@ static enum status parts_hash(struct kernel_parts *p, struct error *err)
     struct hash *h = hash_open();
     if (!h)
         return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
+    hash_add(h, llvm_compile_sources, strlen(llvm_compile_sources));
     for (size_t i = 0; i < p->count; i++)
         hash_add(h, p->at[i].data, p->at[i].size);
     hash_close(h, p->hash);

@@ -37,6 +37,9 @@ struct llvm_part {
     size_t size;
 };
 
+/* A hash of what makes code of parts: belongs into the key of whatever is kept of it. */
+extern const char llvm_compile_sources[33];
+
 /* The parts linked, everything but `keep` made internal, verified, optimised together and emitted:
  * heap at *out, freed by the caller. keep: names, ends with NULL. $ISOPHOTE_LLVM_DUMP is a folder
  * that gets the module after each stage, named for the processor and keep[0]. Fails: BUILD (a part

@@ -41,7 +41,7 @@ static enum status tool_run(const char *const argv[], char *log, size_t log_size
     return s;
 }
 
-/* A file of bitcode to a module, by way of a file that does not stay. */
+/* A file of bitcode to a module, by way of the file `module`. */
 static enum status translate(struct arena *a, const struct mode_words *m, const char *bitcode,
                              const char *module, const void **spirv, size_t *size,
                              struct error *err)
@@ -51,7 +51,6 @@ static enum status translate(struct arena *a, const struct mode_words *m, const 
     enum status s = tool_run(argv, log, sizeof log, err);
     if (s == STATUS_OK)
         s = file_read(a, module, (size_t)1 << 30, &data, size, err);
-    file_discard(module);
     *spirv = data;
     return s;
 }
@@ -77,6 +76,7 @@ static enum status tools_run(struct arena *a, const struct job_source *source, c
         s = translate(a, m, bitcode, module, spirv, size, err);
     file_discard(text);
     file_discard(bitcode);
+    file_discard(module);
     return s;
 }
 
@@ -122,20 +122,20 @@ static enum status kernel_link(struct arena *a, const struct program_request *re
     snprintf(bitcode, sizeof bitcode, "%s.bc", module);
     kernel_entries_of_part(request->part, keep);
     s = llvm_compile(api, &machine, parts->at, parts->count, keep, &linked, &linked_size, err);
-    if (s != STATUS_OK)
-        return s;
-    s = file_write(bitcode, linked, linked_size, err);
+    if (s == STATUS_OK)
+        s = file_write(bitcode, linked, linked_size, err);
     free(linked);
     if (s == STATUS_OK)
         s = translate(a, &modes[request->mode], bitcode, module, spirv, size, err);
     file_discard(bitcode);
+    file_discard(module);
     return s;
 }
 
 static void kernel_key(const struct kernel_parts *parts, const struct mode_words *m, char key[33])
 {
     struct hash *h = hash_open();
-    const char *const words[] = {"spirv kernel 1", parts->hash, m->contraction};
+    const char *const words[] = {"spirv kernel", parts->hash, m->contraction};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         hash_add(h, words[i], strlen(words[i]) + 1);
     hash_close(h, key);

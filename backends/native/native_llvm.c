@@ -28,7 +28,8 @@ static enum status key_make(const struct llvm_api *api, const struct llvm_part *
     struct hash *h = hash_open();
     if (!h)
         return error_msg(err, STATUS_MEMORY, "out of memory for a hash");
-    const char *const maker[] = {"native llvm 3", api->path, api->host_cpu, api->host_features};
+    const char *const maker[] = {"native llvm", llvm_compile_sources, api->path, api->host_cpu,
+                                 api->host_features};
     for (size_t i = 0; i < sizeof maker / sizeof maker[0]; i++)
         hash_add(h, maker[i], strlen(maker[i]) + 1);
     for (size_t i = 0; i < count; i++)
