@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shader_info.h"
 #include "shaders.h"
 
 static const char usage[] =
@@ -32,6 +33,11 @@ static const char usage[] =
     "with "
     "what\n"
     "                    their source gives (at the same -O and --bake)\n"
+    "  --info            list the parameters of compiled shaders (NAME, NAME.aso) or sources; -v: "
+    "with\n"
+    "                    metadata and a line for each default; -p FOLDER: look there too; --param "
+    "NAME:\n"
+    "                    only that one\n"
     "  --json            one JSON document on standard output\n"
     "  --help            this text\n\n"
     "examples:\n"
@@ -44,6 +50,8 @@ struct aslc {
     size_t include_count, define_count, file_count;
     const char *out, *witness;
     bool preprocess, quiet, json, ast, types, ir, c, c_rows, llvm, stats, check, check_witness;
+    bool info, verbose;
+    const char *param; /* of --info */
     struct asl_lower_options lower;
 };
 
@@ -124,9 +132,21 @@ static int parse(int argc, char **argv, struct aslc *a)
             a->lower.bake = true;
         else if (strncmp(s, "-O", 2) == 0 && s[2] >= '0' && s[2] <= '9' && !s[3])
             a->lower.level = s[2] > '2' ? 2 : s[2] - '0';
-        else if (strcmp(s, "-v") == 0 || strcmp(s, "-O") == 0)
+        else if (strcmp(s, "-v") == 0)
+            a->verbose = true; /* of --info alone; compiling has no more to say */
+        else if (strcmp(s, "-O") == 0)
             ; /* accepted as other compilers do; nothing hangs on it */
-        else if (strncmp(s, "--dump=", 7) == 0) {
+        else if (strcmp(s, "--info") == 0)
+            a->info = true;
+        else if (strcmp(s, "--param") == 0) {
+            if (i + 1 >= argc)
+                return misuse("a parameter is missing after", s);
+            a->param = argv[++i];
+        } else if (strcmp(s, "-p") == 0) {
+            if (i + 1 >= argc)
+                return misuse("a folder is missing after", s);
+            a->includes[a->include_count++] = argv[++i];
+        } else if (strncmp(s, "--dump=", 7) == 0) {
             if (!parse_dump(a, s + 7))
                 return misuse("unknown dump in", s);
         } else if (strncmp(s, "-I", 2) == 0 || strncmp(s, "-D", 2) == 0) {
@@ -379,6 +399,9 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     const struct asl_program *program = NULL;
     struct text text = {0};
     int status = EXIT_PASS;
+    if (c->info)
+        return shader_info_print(
+            file, &(struct shader_info_options){c->opt.include_dirs, c->param, c->verbose});
     if (c->check_witness)
         return check_witness(file);
     if (c->check)

@@ -123,7 +123,15 @@ static const struct {
     {"getattribute", -1, "ud_float ud_color osl:version nothing"},
     {"setmessage", 0, "m0 m1 m2"},
     {"getmessage", -1, "m0 m1 m2"},
+    {"dict_find", 0, "<a><b/><b/></a> none.xml <a>"},
+    {"dict_find", 1, "//b a //c a["},
+    {"dict_value", -1, "x"},
 };
+
+static bool starts(const char *s, const char *prefix)
+{
+    return strncmp(s, prefix, strlen(prefix)) == 0;
+}
 
 static const char *words_for(const char *name, unsigned argument)
 {
@@ -178,15 +186,11 @@ static void range_of(const char *name, double *low, double *high)
         }
 }
 
-static bool starts(const char *s, const char *prefix)
-{
-    return strncmp(s, prefix, strlen(prefix)) == 0;
-}
-
-/* Printing has a writer of its own; what ends a layer is a statement. */
+/* Printing has a writer of its own; what ends a layer is a statement; engines may number the nodes
+ * of dictionaries otherwise. */
 static bool is_special(const struct signature *s)
 {
-    return s->tail == '*' || strcmp(s->row->name, "exit") == 0;
+    return s->tail == '*' || strcmp(s->row->name, "exit") == 0 || starts(s->row->name, "dict_");
 }
 
 /* Does it compute strings, or look into ones that the program computes? */

@@ -440,6 +440,34 @@ E2
     says "'Y'"
 }
 
+# An XML file beside the shader, on every engine that has the interpreter; devices refuse with the place.
+case_shade_dictionary()
+{
+    local engine
+    echo '<set><cam name="left" at="1 2 3"/><cam name="right" at="4,5"/></set>' >cams.xml
+    cat >cams.asl <<'E2'
+shader cams(string file = "cams.xml", output point at = 9)
+{
+    for (int n = dict_find(file, "//cam"); n > 0; n = dict_next(n)) {
+        string name = "";
+        dict_value(n, "name", name);
+        dict_value(n, "at", at);
+        printf("%s %g\n", name, at);
+    }
+    printf("%d\n", dict_find("absent.xml", "//cam"));
+}
+E2
+    printf '%s\n' "left 1 2 3" "right 4 5 0" -1 "left 1 2 3" "right 4 5 0" -1 "" >cams
+    for engine in interp ir native llvm; do
+        run 0 shade --engine $engine -g 2 1 cams.asl
+        diff cams stdout || fail "engine $engine"
+        [ ! -s stderr ] || fail "engine $engine: something on standard error"
+    done
+    echo '<set>' >cams.xml
+    run 0 shade cams.asl
+    says "XML parsed with errors"
+}
+
 # How testshade's users write networks and parameters.
 case_shade_networks()
 {
@@ -749,6 +777,50 @@ EOF
         says "unknown dump"
         one_line
     done
+}
+
+# What oslinfo says of a shader: kind, parameters, defaults, metadata.
+case_aslc_info()
+{
+    cat >p.asl <<'E2'
+struct lens { float f; color tint; };
+surface p [[ string help = "a \"p\"" ]] (int n = 3 [[ int min = -1, float range[2] = {0, .5} ]],
+    float list[] = {1, 2.5}, lens l = {35, color(1, 0.5, 0)}, float two = sqrt(4), string s[2] = {"a", "b"},
+    output color c = color(.25)) {}
+E2
+    cat >verbose <<'E2'
+surface "p"
+		metadata: string help = "a \"p\""
+    "n" "int"
+		Default value: 3
+		metadata: int min = -1
+		metadata: float[2] range = 0 0.5
+    "list" "float[]"
+		Default value: [ 1 2.5 ]
+    "l" "struct lens"
+		fields: {float f, color tint}
+    "l.f" "float"
+		Default value: 35
+    "l.tint" "color"
+		Default value: [ 1 0.5 0 ]
+    "two" "float"
+		Unknown default value
+    "s" "string[2]"
+		Default value: "a"
+		Default value: "b"
+    "c" "output color"
+		Default value: [ 0.25 0.25 0.25 ]
+E2
+    run 0 aslc p.asl
+    run 0 aslc --info -v p
+    diff verbose stdout || fail "with -v"
+    mkdir there
+    mv p.aso there
+    rm p.asl
+    run 0 aslc --info -p there --param n p
+    [ "$(cat stdout)" = "int n  3" ] || fail "one parameter"
+    run 2 aslc --info p
+    says "there is no shader 'p'"
 }
 
 declare -F "case_$1" >/dev/null || {

@@ -45,15 +45,18 @@ def read_rules(path, isophote, engine):
     def testshade(args):
         return f"{isophote} shade --engine {engine} {args}{append}"
 
+    def oslinfo(args):
+        return f"{isophote} aslc --info {args}{append}"
+
     rules = {
         "command": "", "outputs": ["out.txt"], "failureok": 0, "failthresh": 0.004, "hardfail": 0.01,
         "failpercent": 0.02, "oslcargs": "", "compile_osl_files": True, "splitsymbol": ";", "filter_re": None,
         "srcdir": ".", "tmpdir": ".", "path": "../..", "refdir": "ref/", "parent": "../../../../../",
         "test_source_dir": str(path.parent), "image_extensions": [".tif", ".exr", ".png"],
-        "oslc": oslc, "testshade": testshade, "oiiodiff": lambda *a, **k: "",
+        "oslc": oslc, "testshade": testshade, "oslinfo": oslinfo, "oiiodiff": lambda *a, **k: "",
         "os": os, "sys": sys, "glob": __import__("glob"), "shutil": shutil, "platform": __import__("platform"),
     }
-    for name in ("oslinfo", "oiiotool", "maketx", "testrender", "testoptix", "osl_app", "oiio_app"):
+    for name in ("oiiotool", "maketx", "testrender", "testoptix", "osl_app", "oiio_app"):
         rules[name] = missing(name)
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), rules)
     return rules

@@ -38,6 +38,17 @@ size_t asl_type_slots(struct asl_type t)
     return t.array < 0 ? 0 : t.array > 0 ? one * (size_t)t.array : one;
 }
 
+size_t asl_struct_fields(struct asl_type t)
+{
+    return t.base == ASL_STRUCT && t.st ? t.st->field_count : 0;
+}
+
+struct asl_type_field asl_struct_field(struct asl_type t, size_t index)
+{
+    const struct asl_field *f = &t.st->fields[index];
+    return (struct asl_type_field){f->name, f->type, f->offset};
+}
+
 const struct asl_symbol *asl_root_symbol(const struct asl_expr *e)
 {
     while (e->kind == E_INDEX || e->kind == E_FIELD || e->kind == E_MELEM)

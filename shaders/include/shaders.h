@@ -58,6 +58,14 @@ const char *asl_type_text(struct asl_type t, char *buf, size_t size);
 size_t asl_type_slots(struct asl_type t);
 /* The base type of the scalar at `slot` (ASL_INT, ASL_FLOAT, ASL_STRING or ASL_CLOSURE). */
 enum asl_base asl_type_scalar(struct asl_type t, size_t slot);
+/* The fields of a struct, in order; 0 of other types. */
+struct asl_type_field {
+    const char *name;
+    struct asl_type type;
+    size_t slot; /* where in the struct's value it begins */
+};
+size_t asl_struct_fields(struct asl_type t);
+struct asl_type_field asl_struct_field(struct asl_type t, size_t index);
 /* Reads "float", "color", "int[3]" ... Fails: TYPE. */
 enum status asl_type_parse(const char *text, struct asl_type *out, struct error *err);
 

@@ -26,6 +26,8 @@ void asl_run_builtin(struct asl_run *r, const struct asl_expr *e, struct asl_pla
         asl_bi_string(r, e, args, out);
     else if (id <= BI_EXIT)
         asl_bi_state(r, e, args, out);
+    else if (id <= BI_DICT_VALUE)
+        asl_bi_dictionary(r, e, args, out);
     else if (id <= BI_BSSRDF)
         asl_bi_closure(r, e, args, out);
     else

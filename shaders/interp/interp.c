@@ -442,6 +442,7 @@ void asl_context_close(struct asl_context *cx)
         free(b);
         b = next;
     }
+    asl_dictionary_free(cx->dictionary);
     arena_free(&cx->arena);
     arena_free(&cx->point);
 }

@@ -31,6 +31,9 @@ struct asl_message_value { /* setmessage */
     struct asl_message_value *next;
 };
 
+struct asl_dictionary;                              /* what dict_find() found */
+void asl_dictionary_free(struct asl_dictionary *d); /* takes NULL; d itself is the context's */
+
 struct asl_temp_block {
     struct asl_temp_block *prev, *next;
     size_t used, cap;
@@ -75,6 +78,7 @@ struct asl_context {
     bool *entry;
     struct asl_temp_block *temps;
     struct asl_message_value *messages;
+    struct asl_dictionary *dictionary; /* NULL until one is asked */
     struct asl_said *said[256];
     uint64_t steps, steps_total, budget;
     struct asl_loc at; /* of the last step */
@@ -158,7 +162,8 @@ bool asl_space_matrix(struct asl_run *r, const char *space, float out[16]);
 typedef void asl_builtin_fn(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                             union asl_slot *out);
 asl_builtin_fn asl_bi_math, asl_bi_geometry, asl_bi_colour, asl_bi_matrix, asl_bi_pattern,
-    asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_closure, asl_bi_texture;
+    asl_bi_derivative, asl_bi_string, asl_bi_state, asl_bi_dictionary, asl_bi_closure,
+    asl_bi_texture;
 /* The function itself, its arguments evaluated. */
 asl_builtin_fn asl_run_builtin;
 void asl_call_builtin(struct asl_run *r, const struct asl_expr *e, union asl_slot *out);

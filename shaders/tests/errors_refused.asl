@@ -9,7 +9,4 @@ shader test()
     n = pointcloud_search("a", P, 1, 3, "x", r);            //! error 9:9: pointcloud_search() is not supported: there are no point clouds
     n = pointcloud_get("a", r, 2, "x", r);                  //! error 10:9: pointcloud_get() is not supported
     n = pointcloud_write("a", P);                           //! error 11:9: pointcloud_write() is not supported
-    n = dict_find("a.xml", "//b");                          //! error 12:9: dict_find() is not supported: there are no dictionaries
-    n = dict_next(n);                                       //! error 13:9: dict_next() is not supported
-    n = dict_value(n, "c", r);                              //! error 14:9: dict_value() is not supported
 }
