@@ -36,14 +36,22 @@ static struct library {
 enum { LIBRARIES = sizeof libraries / sizeof libraries[0] };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void *library_open(const struct library *l)
+/* NULL: why each of the names does not load is in `why`. */
+static void *library_open(const struct library *l, char *why, size_t size)
 {
-    if (l->version == 0)
-        return dlopen(getenv("ISOPHOTE_LLVM"), RTLD_NOW | RTLD_LOCAL);
-    void *handle = NULL;
-    for (size_t i = 0; !handle && l->names[i]; i++)
-        handle = dlopen(l->names[i], RTLD_NOW | RTLD_LOCAL);
-    return handle;
+    const char *const named[] = {getenv("ISOPHOTE_LLVM"), NULL};
+    const char *const *names = l->version ? l->names : named;
+    size_t used = 0;
+    for (size_t i = 0; names[i]; i++) {
+        void *handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (handle)
+            return handle;
+        const char *reason = dlerror();
+        int n = snprintf(why + used, size - used, "%s%s", i ? "; " : "",
+                         reason ? reason : "it does not load");
+        used = n < 0 || (size_t)n >= size - used ? size - 1 : used + (size_t)n;
+    }
+    return NULL;
 }
 
 enum status llvm_target_ready(const struct llvm_api *api, const char *architecture,
@@ -99,12 +107,12 @@ static const char *functions_bind(struct llvm_api *a)
 static void library_load(struct library *l)
 {
     struct llvm_api *a = &l->api;
-    a->library = library_open(l);
+    char reasons[512] = "";
+    a->library = library_open(l, reasons, sizeof reasons);
     if (!a->library) {
-        const char *why = dlerror();
         snprintf(l->problem, sizeof l->problem,
                  "llvm: no libLLVM-%u (%s); on Debian: apt-get install %s",
-                 l->version ? l->version : 15, why ? why : "it does not load", l->package);
+                 l->version ? l->version : 15, reasons, l->package);
         return;
     }
     path_keep(a);
