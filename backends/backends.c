@@ -1,5 +1,6 @@
 /* The front: checks arguments once, then drives one API's table of functions. */
 #include "device.h"
+#include "llvm_api.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,6 +102,9 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
     if (takes & source && r->features & K_FEATURES_OF_TEXT && !r->shaders)
         fastest = CODE_SOURCE;
     enum code_path chosen = wanted == CODE_AUTO ? fastest : wanted;
+    const char *problem = NULL;
+    if (!(takes & 1u << chosen) && chosen == CODE_LLVM && !llvm_load(&problem))
+        return error_msg(err, STATUS_UNSUPPORTED, "%s", problem);
     if (!(takes & 1u << chosen))
         return error_msg(err, STATUS_UNSUPPORTED, "%s has no code path %s; it has %s", d->info.id,
                          code_path_name(chosen), code_path_name(fastest));
