@@ -24,6 +24,7 @@
 #include <dirent.h>
 
 #include "shaders.h"
+#include "test_world.h"
 
 struct lines {
     char *items[4000];
@@ -125,29 +126,6 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
     }
 }
 
-static bool on_space(void *ctx, const char *space, float m[16])
-{
-    (void)ctx;
-    static const float shifted[16] = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1};
-    for (size_t i = 0; i < 16; i++)
-        m[i] = strcmp(space, "object") == 0 ? shifted[i] : i % 5 == 0;
-    return strcmp(space, "object") == 0 || strcmp(space, "world") == 0 ||
-           strcmp(space, "shader") == 0;
-}
-
-static bool on_attribute(void *ctx, const char *object, const char *name, int index,
-                         struct asl_type type, union asl_slot *v)
-{
-    (void)ctx;
-    if (strcmp(name, "answer") == 0 && type.base == ASL_INT && !*object && index == -1)
-        v[0].i = 42;
-    else if (strcmp(name, "answer") == 0 && type.base == ASL_FLOAT && strcmp(object, "earth") == 0)
-        v[0].f = (float)index + 0.5f;
-    else
-        return false;
-    return true;
-}
-
 static void point(const struct golden *g, uint32_t x, uint32_t y, struct asl_globals *out)
 {
     *out = (struct asl_globals){0};
@@ -184,7 +162,7 @@ static void run(struct golden *g, const struct asl_program *p)
         s = asl_group_finish(group, &err);
     struct asl_context_options o = {.step_budget = g->budget};
     o.services = (struct asl_services){
-        .ctx = g, .message = on_message, .space = on_space, .attribute = on_attribute};
+        .ctx = g, .message = on_message, .space = test_space, .attribute = test_attribute};
     if (s == STATUS_OK)
         s = asl_context_new(group, &o, &cx, &err);
     for (uint32_t y = 0; s == STATUS_OK && y < g->height; y++) {

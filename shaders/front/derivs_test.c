@@ -38,7 +38,28 @@ static uint32_t pick(struct generator *g, uint32_t n)
 
 static void put(struct generator *g, const char *s) { text_puts(&g->out, s); }
 
+static void scalar(struct generator *g, int depth);
 static void triple(struct generator *g, int depth);
+static void statement(struct generator *g, int depth);
+
+/* A form with its places filled: %s a float, %t a triple of that depth, %S a statement if any may
+ * be nested. */
+static void fill(struct generator *g, const char *form, int depth, int statements)
+{
+    for (const char *p = form; *p; p++) {
+        if (*p != '%' || !strchr("stS", p[1])) {
+            text_append(&g->out, p, 1);
+            continue;
+        }
+        p++;
+        if (*p == 's')
+            scalar(g, depth);
+        else if (*p == 't')
+            triple(g, depth);
+        else if (statements > 0)
+            statement(g, statements - 1);
+    }
+}
 
 static void scalar(struct generator *g, int depth)
 {
@@ -49,7 +70,6 @@ static void scalar(struct generator *g, int depth)
         put(g, leaves[pick(g, 16)]);
         return;
     }
-    /* forms: %s stands for a float, %t for a triple */
     static const char *const forms[] = {"(%s + %s)",
                                         "(%s - %s)",
                                         "(0.5 * %s * %s)",
@@ -81,17 +101,7 @@ static void scalar(struct generator *g, int depth)
                                         "(f2 = sin(%s))",
                                         "fmod(100 + sin(%s), 1000)",
                                         "transform(m0, (point)(%t)).x"};
-    for (const char *p = forms[pick(g, sizeof forms / sizeof *forms)]; *p; p++) {
-        if (p[0] == '%' && p[1] == 's') {
-            scalar(g, depth - 1);
-            p++;
-        } else if (p[0] == '%' && p[1] == 't') {
-            triple(g, depth - 1);
-            p++;
-        } else {
-            text_append(&g->out, p, 1);
-        }
-    }
+    fill(g, forms[pick(g, sizeof forms / sizeof *forms)], depth - 1, 0);
 }
 
 static void triple(struct generator *g, int depth)
@@ -114,17 +124,7 @@ static void triple(struct generator *g, int depth)
                                         "(color)normalize((vector)(%t) + vector(3, 4, 5))",
                                         "cos(%t)",
                                         "(%t / 1.7)"};
-    for (const char *p = forms[pick(g, sizeof forms / sizeof *forms)]; *p; p++) {
-        if (p[0] == '%' && p[1] == 's') {
-            scalar(g, depth - 1);
-            p++;
-        } else if (p[0] == '%' && p[1] == 't') {
-            triple(g, depth - 1);
-            p++;
-        } else {
-            text_append(&g->out, p, 1);
-        }
-    }
+    fill(g, forms[pick(g, sizeof forms / sizeof *forms)], depth - 1, 0);
 }
 
 static void statement(struct generator *g, int depth)
@@ -155,21 +155,7 @@ static void statement(struct generator *g, int depth)
         "f0 = f1 = sin(%s);",
         "a0 = a2; a0[2] = sin(%s);",
         "do { f1 = 0.4 * f1 + 0.3 * cos(%s); n++; } while (n < 2); n = 1;"};
-    for (const char *p = forms[pick(g, sizeof forms / sizeof *forms)]; *p; p++) {
-        if (p[0] == '%' && p[1] == 's') {
-            scalar(g, 2);
-            p++;
-        } else if (p[0] == '%' && p[1] == 't') {
-            triple(g, 2);
-            p++;
-        } else if (p[0] == '%' && p[1] == 'S') {
-            if (depth > 0)
-                statement(g, depth - 1);
-            p++;
-        } else {
-            text_append(&g->out, p, 1);
-        }
-    }
+    fill(g, forms[pick(g, sizeof forms / sizeof *forms)], 2, depth);
     put(g, "\n");
 }
 

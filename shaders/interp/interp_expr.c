@@ -205,6 +205,25 @@ static void load(const struct asl_place *p, bool derivs, union asl_slot *out)
 
 /* ---- operators ------------------------------------------------------------------------------ */
 
+/* Of ints and floats alike: both are doubles. */
+static bool compare(enum asl_op op, double a, double b)
+{
+    switch (op) {
+    case OP_LT:
+        return a < b;
+    case OP_LE:
+        return a <= b;
+    case OP_GT:
+        return a > b;
+    case OP_GE:
+        return a >= b;
+    case OP_EQ:
+        return a == b;
+    default:
+        return a != b;
+    }
+}
+
 static int32_t int_op(enum asl_op op, int32_t a, int32_t b)
 {
     uint32_t ua = (uint32_t)a, ub = (uint32_t)b;
@@ -229,36 +248,8 @@ static int32_t int_op(enum asl_op op, int32_t a, int32_t b)
         return (int32_t)(ua ^ ub);
     case OP_BITOR:
         return (int32_t)(ua | ub);
-    case OP_LT:
-        return a < b;
-    case OP_LE:
-        return a <= b;
-    case OP_GT:
-        return a > b;
-    case OP_GE:
-        return a >= b;
-    case OP_EQ:
-        return a == b;
     default:
-        return a != b;
-    }
-}
-
-static bool float_compare(enum asl_op op, float a, float b)
-{
-    switch (op) {
-    case OP_LT:
-        return a < b;
-    case OP_LE:
-        return a <= b;
-    case OP_GT:
-        return a > b;
-    case OP_GE:
-        return a >= b;
-    case OP_EQ:
-        return a == b;
-    default:
-        return a != b;
+        return compare(op, a, b);
     }
 }
 
@@ -371,7 +362,7 @@ static void eval_binary(struct asl_run *r, const struct asl_expr *e, union asl_s
         } else if (e->a->type.base == ASL_STRING) {
             out[0].i = (strcmp(a[0].s, b[0].s) == 0) == (op == OP_EQ);
         } else if (n == 1) {
-            out[0].i = float_compare(op, a[0].f, b[0].f);
+            out[0].i = compare(op, a[0].f, b[0].f);
         } else { /* equal when all components are */
             bool same = true;
             for (size_t i = 0; i < n; i++)

@@ -12,6 +12,7 @@
 #include <dirent.h>
 
 #include "shaders.h"
+#include "test_world.h"
 
 /* ---- what a run showed ------------------------------------------------------------------------
  */
@@ -24,29 +25,6 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
 {
     struct shown *s = ctx;
     text_printf(&s->text, "message %d to '%s': %s\n", kind, to, text);
-}
-
-static bool on_space(void *ctx, const char *space, float m[16])
-{
-    (void)ctx;
-    static const float shifted[16] = {2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0, 1, 2, 3, 1};
-    for (size_t i = 0; i < 16; i++)
-        m[i] = strcmp(space, "object") == 0 ? shifted[i] : i % 5 == 0;
-    return strcmp(space, "object") == 0 || strcmp(space, "world") == 0 ||
-           strcmp(space, "shader") == 0;
-}
-
-static bool on_attribute(void *ctx, const char *object, const char *name, int index,
-                         struct asl_type type, union asl_slot *v)
-{
-    (void)ctx;
-    if (strcmp(name, "answer") == 0 && type.base == ASL_INT && !*object && index == -1)
-        v[0].i = 42;
-    else if (strcmp(name, "answer") == 0 && type.base == ASL_FLOAT && strcmp(object, "earth") == 0)
-        v[0].f = (float)index + 0.5f;
-    else
-        return false;
-    return true;
 }
 
 /* Parameters named user_... have data of the point. */
@@ -215,8 +193,10 @@ static void first_difference(const char *what, const char *a, const char *b)
     failures++;
 }
 
-static const struct asl_services services = {
-    .message = on_message, .space = on_space, .attribute = on_attribute, .userdata = on_userdata};
+static const struct asl_services services = {.message = on_message,
+                                             .space = test_space,
+                                             .attribute = test_attribute,
+                                             .userdata = on_userdata};
 
 /* What the text form makes of the code: read back it prints alike. */
 static struct asl_code *through_text(struct arena *a, const char *name, const struct asl_code *code)
