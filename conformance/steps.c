@@ -752,6 +752,50 @@ static bool shadow_differs(struct look *l, const struct path_vertex *v, const do
     return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
 }
 
+/* What the rounded direction of a light sample does to the radiance in it: map coordinates of the
+ * environment, texture coordinates of an emitter, the edge of a spot. a: what ask_light said. */
+static void radiance_spread(const struct steps *s, const struct path_vertex *v,
+                            const double from[3], struct answer *a)
+{
+    double spread[4] = {0};
+    if (isinf(a->value[4]))
+        environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
+    else if (v->light < s->area_lights)
+        emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
+                        a->value[4], spread);
+    else if (is_delta_light(s, v->light))
+        spot_spread(&s->arithmetic, &s->scene->lights[v->light - s->area_lights], v->light_wi,
+                    a->value[4], spread);
+    for (int c = 0; c < 3; c++)
+        a->spread[5 + c] += spread[c];
+}
+
+/* The shadow ray and what a light sample adds. direct: in the open; height: of the sample above the
+ * surface, on the side that counts; distance: to the light. */
+static bool contribution_differs(struct look *l, const struct path_vertex *v, const double from[3],
+                                 struct answer *direct, const double bound[3], double height,
+                                 double distance)
+{
+    bool something = false, nothing = true;
+    for (int c = 0; c < 3; c++) {
+        nothing &= direct->value[c] <= bound[c];
+        something |= direct->value[c] > bound[c] * 2;
+    }
+    if (fabs(height) <= 8 * ULP && !(vec_max(v->direct) > 0))
+        return false;
+    if (height < -8 * ULP || !something) {
+        if (height < -8 * ULP)
+            memset(direct->value, 0, sizeof direct->value);
+        if (!v->visible && nothing)
+            return false;
+    } else if (shadow_differs(l, v, from, distance)) {
+        return true;
+    }
+    if (!v->visible)
+        memset(direct->value, 0, sizeof direct->value);
+    return vector_differs(l, "shader", "direct", "rgb", direct->value, v->direct, bound);
+}
+
 static bool direct_differs(struct look *l, const struct path_vertex *v)
 {
     const struct steps *s = l->s;
@@ -806,44 +850,14 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
     struct ggx_bounds ggx =
         ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi);
-    bool nothing = true, something = false;
-    if (isinf(a.value[4])) { /* the environment: radiance at rounded map coordinates */
-        double spread[4];
-        environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
-        for (int c = 0; c < 3; c++)
-            a.spread[5 + c] += spread[c];
-    } else {
-        double spread[3] = {0};
-        if (v->light < s->area_lights)
-            emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
-                            a.value[4], spread);
-        else if (is_delta_light(s, v->light))
-            spot_spread(&s->arithmetic, &s->scene->lights[v->light - s->area_lights], v->light_wi,
-                        a.value[4], spread);
-        for (int c = 0; c < 3; c++)
-            a.spread[5 + c] += spread[c];
-    }
+    radiance_spread(s, v, from, &a);
     for (int c = 0; c < 3; c++) {
         double le = b.Le[c] > 0 ? a.spread[5 + c] / b.Le[c] : 0;
         bound[c] = direct.spread[c] +
                    (bsdf_roundings(&s->arithmetic) + ggx.density + le) * fabs(direct.value[c]) +
                    1e-36;
-        nothing &= direct.value[c] <= bound[c];
-        something |= direct.value[c] > bound[c] * 2;
     }
-    if (fabs(side) <= 8 * ULP && v->direct[0] == 0 && v->direct[1] == 0 && v->direct[2] == 0)
-        return false;
-    if (side < -8 * ULP || !something) {
-        if (side < -8 * ULP)
-            direct.value[0] = direct.value[1] = direct.value[2] = 0;
-        if (!v->visible && nothing)
-            return false;
-    } else if (shadow_differs(l, v, from, a.value[4])) {
-        return true;
-    }
-    if (!v->visible)
-        memset(direct.value, 0, sizeof direct.value);
-    return vector_differs(l, "shader", "direct", "rgb", direct.value, v->direct, bound);
+    return contribution_differs(l, v, from, &direct, bound, side, a.value[4]);
 }
 
 /* ---- scattering ---------------------------------------------------------------------- */
@@ -1001,43 +1015,14 @@ static bool list_direct_differs(struct look *l, const struct path_vertex *v)
     vec_copy(q.Le, &a.value[5]);
     answer_spread(ask_list_direct, &q, in, step, LIST_INPUTS, 3, &direct);
     list_ask(&q, in, true, false, &r);
-    if (isinf(a.value[4])) {
-        double spread[4];
-        environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
-        for (int c = 0; c < 3; c++)
-            a.spread[5 + c] += spread[c];
-    } else if (v->light < s->area_lights) {
-        double spread[3];
-        emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
-                        a.value[4], spread);
-        for (int c = 0; c < 3; c++)
-            a.spread[5 + c] += spread[c];
-    }
+    radiance_spread(s, v, from, &a);
     double density = list_density(l, v, v->light_wi, r.least);
-    bool something = false, nothing = true;
     for (int c = 0; c < 3; c++) {
         double le = q.Le[c] > 0 ? a.spread[5 + c] / q.Le[c] : 0;
         bound[c] =
             direct.spread[c] + (list_roundings(s) + density + le) * fabs(direct.value[c]) + 1e-36;
-        nothing &= direct.value[c] <= bound[c];
-        something |= direct.value[c] > bound[c] * 2;
     }
-    double height = vec_dot(v->light_wi, side); /* only directions on the chosen side count */
-    if (fabs(height) <= 8 * ULP && !(vec_max(v->direct) > 0))
-        return false;
-    if (height < -8 * ULP) {
-        memset(direct.value, 0, sizeof direct.value);
-        something = false, nothing = true;
-    }
-    if (!something) {
-        if (!v->visible && nothing)
-            return false;
-    } else if (shadow_differs(l, v, from, a.value[4])) {
-        return true;
-    }
-    if (!v->visible)
-        memset(direct.value, 0, sizeof direct.value);
-    return vector_differs(l, "shader", "direct", "rgb", direct.value, v->direct, bound);
+    return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4]);
 }
 
 /* out: unused 3, weight 3 and density of a direction. */
