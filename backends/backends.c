@@ -99,7 +99,7 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
     enum code_path fastest = CODE_SOURCE;
     unsigned source = 1u << CODE_SOURCE,
              takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
-    if (takes & source && r->features & K_FEATURES_OF_TEXT && !r->shaders)
+    if (takes & source && ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays))
         fastest = CODE_SOURCE;
     enum code_path chosen = wanted == CODE_AUTO ? fastest : wanted;
     const char *problem = NULL;
@@ -119,6 +119,7 @@ static enum status request_make(const struct device *d, const struct launch_sett
     struct program_request r = program_request_make(settings->mode);
     r.registers = settings->registers;
     r.cache = settings->cache;
+    r.count_rays = settings->count_rays;
     if (r.cache != CACHE_AUTO && !d->api->takes_cache_preference)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%s cannot be asked to prefer %s: CUDA devices can", d->info.id,
@@ -147,7 +148,8 @@ static enum status request_again(struct device *d, struct error *err)
     const struct launch_settings again = {.mode = d->request.mode,
                                           .registers = d->request.registers,
                                           .code = d->wanted,
-                                          .cache = d->request.cache};
+                                          .cache = d->request.cache,
+                                          .count_rays = d->request.count_rays};
     enum status st = request_make(d, &again, &r, err);
     if (st || program_request_equal(&r, &d->request))
         return st;

@@ -259,6 +259,49 @@ static void traces_are_what_is_rendered(void **state)
     }
 }
 
+/* A path has a ray to each of its vertices, and one to any hit for each light whose contribution
+ * was wanted: at least where it was seen, at most where one was chosen. */
+static void rays_are_those_of_the_paths(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    static const char *const names[] = {"cornell", "glass", "leaves"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct scene *s = scene_from_library(names[i]);
+        int64_t nodes[2] = {0};
+        for (int tree = 0; tree < 2; tree++) {
+            struct device *d =
+                device_ready("native", s, tree ? BVH_WIDE8 : BVH_BINARY, MODE_STRICT);
+            struct launch_settings counting = {.mode = MODE_STRICT, .count_rays = true};
+            must(device_build(d, &counting, NULL, &err), &err);
+            struct render_job job = job_make(MODE_STRICT);
+            struct film f = film_make(s, &job);
+            must(device_render(d, &job, &f, true, NULL, &err), &err);
+            for (uint32_t p = 0; p < W * H; p += 7) {
+                int64_t vertices = 0, seen = 0, chosen = 0;
+                for (uint32_t sample = 0; sample < SPP; sample++) {
+                    struct path_vertex v[8];
+                    size_t count = 0;
+                    must(device_trace(d, &job, p % W, p / W, sample, NULL, v, 8, &count, &err),
+                         &err);
+                    vertices += (int64_t)count;
+                    for (size_t k = 0; k < count; k++) {
+                        seen += v[k].visible;
+                        chosen += v[k].light_pdf_w > 0;
+                    }
+                }
+                assert_int_equal(f.sums[4 * p], vertices);
+                assert_in_range(f.sums[4 * p + 1], seen, chosen);
+                nodes[tree] += f.sums[4 * p + 2];
+            }
+            film_free(&f);
+            device_close(d);
+        }
+        assert_in_range(nodes[1], 1, nodes[0] - 1); /* a wide node stands for several */
+        scene_free(s);
+    }
+}
+
 /* ---- refusals
  * ------------------------------------------------------------------------------------------------
  */
@@ -597,6 +640,7 @@ int main(void)
         cmocka_unit_test(modes_agree_in_the_mean),
         cmocka_unit_test(furnace_is_its_albedo),
         cmocka_unit_test(traces_are_what_is_rendered),
+        cmocka_unit_test(rays_are_those_of_the_paths),
         cmocka_unit_test(bad_jobs_are_refused),
         cmocka_unit_test(jobs_can_be_stopped),
         cmocka_unit_test(devices_are_found),

@@ -24,17 +24,19 @@ static bool text_equal(const char *a, const char *b)
 
 bool program_request_equal(const struct program_request *a, const struct program_request *b)
 {
-    return a->mode == b->mode && text_equal(a->fault, b->fault) && a->registers == b->registers &&
-           a->cache == b->cache && a->code == b->code && a->tree == b->tree &&
-           a->features == b->features && strcmp(a->source_hash, b->source_hash) == 0;
+    return a->mode == b->mode && text_equal(a->fault, b->fault) && a->count_rays == b->count_rays &&
+           a->registers == b->registers && a->cache == b->cache && a->code == b->code &&
+           a->tree == b->tree && a->features == b->features &&
+           strcmp(a->source_hash, b->source_hash) == 0;
 }
 
 enum status program_defines(const struct program_request *r, char *buf, size_t size,
                             struct error *err)
 {
     const char *fault = fault_define(r->fault);
-    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s",
+    int n = snprintf(buf, size, "-DK_MODE=%d -DK_BVH=%u -DK_PART=%d -DK_FEATURES=0x%xu%s%s%s",
                      (int)r->mode, bvh_define(r->tree), (int)r->part, (unsigned)r->features,
+                     r->count_rays && r->part == PART_RENDER ? " -DK_COUNT_RAYS" : "",
                      fault[0] ? " " : "", fault);
     if (n < 0 || (size_t)n >= size)
         return error_msg(err, STATUS_LIMIT, "the kernel's definitions are too long");

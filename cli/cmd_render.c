@@ -26,7 +26,8 @@ struct render_summary {
     bool on_device;
     char film_hash[33];
     uint64_t flagged;
-    size_t dropped; /* triangles of the scene */
+    int64_t rays[3]; /* where they were counted: to the closest hit, to any; nodes */
+    size_t dropped;  /* triangles of the scene */
     struct load_times load;
     struct build_info build;
     struct render_times times;
@@ -67,6 +68,13 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
     enum status s = cmd->out ? check_out(cmd->out, err) : STATUS_OK;
     if (s != STATUS_OK)
         return s;
+    if (cmd->common.launch.count_rays && (reference || cmd->out || cmd->preview || cmd->pass_list))
+        return error_msg(err, STATUS_ARG,
+                         "--count-rays takes a device and gives no picture: without %s",
+                         reference        ? "--device reference"
+                         : cmd->out       ? "-o"
+                         : cmd->pass_list ? "--passes"
+                                          : "--preview");
     cmd->passes = 1u << PASS_BEAUTY;
     if (reference && exr)
         cmd->passes |=
@@ -176,6 +184,17 @@ static unsigned passes_needed(const struct render_command *cmd)
     return bits & ~(1u << PASS_DENOISED);
 }
 
+static void rays_json(struct json_writer *w, const struct render_summary *r, double samples)
+{
+    static const char *const names[] = {"closest", "any", "nodes"};
+    json_key(w, "rays");
+    json_begin_object(w);
+    for (int i = 0; i < 3; i++)
+        json_key_integer(w, names[i], r->rays[i]);
+    json_key_number(w, "per_sample", (double)(r->rays[0] + r->rays[1]) / samples);
+    json_end_object(w);
+}
+
 static bool summary_json(const struct render_summary *r)
 {
     struct json_writer w = {.pretty = true};
@@ -193,13 +212,18 @@ static bool summary_json(const struct render_summary *r)
     json_key_integer(&w, "seed", (int64_t)r->job->seed);
     json_key_string(&w, "out", r->out);
     json_key_integer(&w, "dropped_degenerate", (int64_t)r->dropped);
-    json_key(&w, "mean_radiance");
-    json_begin_array(&w);
-    for (int c = 0; c < 3; c++)
-        json_number(&w, r->mean[c]);
-    json_end_array(&w);
+    if (r->job->launch.count_rays) {
+        rays_json(&w, r, samples);
+    } else {
+        json_key(&w, "mean_radiance");
+        json_begin_array(&w);
+        for (int c = 0; c < 3; c++)
+            json_number(&w, r->mean[c]);
+        json_end_array(&w);
+    }
     if (r->on_device) {
-        json_key_string(&w, "film_hash", r->film_hash);
+        if (!r->job->launch.count_rays)
+            json_key_string(&w, "film_hash", r->film_hash);
         json_key_integer(&w, "flagged_samples", (int64_t)r->flagged);
         json_key_pair(&w, "work_group", r->times.work_group[0], r->times.work_group[1]);
         json_key_pair(&w, "tile", r->times.tile[0], r->times.tile[1]);
@@ -252,10 +276,17 @@ static bool summary_text(const struct render_summary *r)
         printf("passes in %.3f s\n", r->passes_s);
     if (r->denoise_s > 0)
         printf("denoised in %.3f s\n", r->denoise_s);
-    printf("mean radiance %.5g %.5g %.5g", r->mean[0], r->mean[1], r->mean[2]);
-    if (r->on_device)
-        printf("; film %s", r->film_hash);
-    printf("\n");
+    if (r->job->launch.count_rays) {
+        const double rays = (double)(r->rays[0] + r->rays[1]);
+        printf("%.4g rays a sample: %.4g to the closest hit, %.4g to any; %.4g nodes a ray\n",
+               rays / samples, (double)r->rays[0] / samples, (double)r->rays[1] / samples,
+               rays > 0 ? (double)r->rays[2] / rays : 0);
+    } else {
+        printf("mean radiance %.5g %.5g %.5g", r->mean[0], r->mean[1], r->mean[2]);
+        if (r->on_device)
+            printf("; film %s", r->film_hash);
+        printf("\n");
+    }
     if (r->dropped)
         printf("%zu triangles without an area or with a vertex that is not finite were left out\n",
                r->dropped);
@@ -368,6 +399,9 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     sum->render_s = sum->times.render_s;
     if ((s = film_check(&film, job->sample_count, &sum->flagged, err)) != STATUS_OK)
         goto done;
+    for (size_t i = 0; job->launch.count_rays && i < 4 * (size_t)film.width * film.height; i++)
+        if (i % 4 < 3)
+            sum->rays[i % 4] += film.sums[i];
     film_hash(&film, sum->film_hash);
     s = device_picture(cmd, d, job, &film, &passes, sum, err);
     if (s != STATUS_OK)
@@ -409,6 +443,8 @@ int cmd_render(int argc, char **argv)
          "power or balance heuristic (default: the scene's)", NULL},
         {"--timeout", OPTION_DOUBLE, &cmd.timeout_s, "S",
          "give up after so many seconds of rendering", NULL},
+        {"--count-rays", OPTION_FLAG, &cmd.common.launch.count_rays, NULL,
+         "no picture: how many rays and nodes of the tree the samples take", NULL},
     };
     const struct command_line line = {
         .usage = "isophote render SCENE [options]",

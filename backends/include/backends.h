@@ -85,6 +85,10 @@ struct launch_settings {
     enum code_path code; /* looked at by device_build */
     bool bake;           /* for device_bake: a scene's shaders have their parameters as constants */
     enum cache_preference cache; /* likewise; CUDA only: UNSUPPORTED elsewhere */
+    bool count_rays; /* looked at by device_build: the film's red, green and blue get no radiance
+                        but numbers (of each pixel, in integers): rays to the closest hit, rays
+                        to any, nodes of the tree that both read. A kernel from source; counting
+                        costs the others nothing */
 };
 
 struct render_job {

@@ -33,6 +33,12 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     if (FAULT_STALE_FILM(stream.y))
         return;
     K_LONG r = 0, g = 0, b = 0, count = 0;
+#ifdef K_COUNT_RAYS
+    K_LONG counts[K_COUNTS] = {0, 0, 0};
+    struct k_scene counting = *sc;
+    counting.counts = counts;
+    sc = &counting;
+#endif
     /* One loop over the vertices of all samples: a lane whose path has ended starts its next one
      * while its neighbours are still under way. */
     uint i = K_FIRST_SAMPLE(L, x), count_wanted = L->sample_count;
@@ -70,6 +76,11 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         stream.sample = L->sample_begin + i;
         w = k_walk_start(sc, &stream);
     }
+#ifdef K_COUNT_RAYS
+    r = counts[K_COUNT_CLOSEST];
+    g = counts[K_COUNT_ANY];
+    b = counts[K_COUNT_NODES];
+#endif
     K_GLOBAL K_LONG *to = film + 4 * ((size_t)stream.y * L->width + stream.x);
 #if K_SLICED
     if (L->slices) {

@@ -9,7 +9,22 @@ struct k_scene {
 #include "buffers.def"
 #undef SCENE_BUFFER
     K_GLOBAL const struct k_launch *launch;
+#ifdef K_COUNT_RAYS
+    K_LONG *counts; /* [K_COUNTS], of this work-item */
+#endif
 };
+
+/* What the kernel is counting when it is compiled with K_COUNT_RAYS: the film's red, green and blue
+ * then hold these. */
+#define K_COUNT_CLOSEST 0
+#define K_COUNT_ANY     1
+#define K_COUNT_NODES   2 /* read by rays of both kinds */
+#define K_COUNTS        3
+#ifdef K_COUNT_RAYS
+#define K_COUNT(sc, what) ((void)(sc)->counts[what]++)
+#else
+#define K_COUNT(sc, what) ((void)0)
+#endif
 
 /* The three vertices of a triangle. */
 struct k_triangle {

@@ -26,6 +26,7 @@ K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_ve
                           struct k_hit *hit)
 {
     struct k_ray r = k_ray_make(o, d);
+    K_COUNT(sc, K_COUNT_CLOSEST);
     if (k_scene_empty(sc))
         *hit = k_best_finish(k_best_none(t_max));
     else if (K_IS_TREE(sc, 8))
@@ -40,6 +41,7 @@ K_NOINLINE void k_closest(const struct k_scene *sc, struct k_vec3 o, struct k_ve
 K_NOINLINE int k_occluded(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d, float t_max)
 {
     struct k_ray r = k_ray_make(o, d);
+    K_COUNT(sc, K_COUNT_ANY);
     if (k_scene_empty(sc))
         return 0;
     if (K_IS_TREE(sc, 8))

@@ -165,6 +165,7 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
     for (;;) {
         uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
         if (count == 0) {
+            K_COUNT(sc, K_COUNT_NODES);
             K_GLOBAL const float *pair = sc->nodes + 8 * (size_t)first;
             struct k_f4 lo0 = k_load4(pair), hi0 = k_load4(pair + 4), lo1 = k_load4(pair + 8),
                         hi1 = k_load4(pair + 12);

@@ -246,6 +246,7 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
 #endif
     for (;;) {
         while (!(node & K_LEAF)) {
+            K_COUNT(sc, K_COUNT_NODES);
             K_GLOBAL const float *n = sc->nodes + K_NODE8_WORDS * (size_t)node;
             float entries[8] __attribute__((aligned(32)));
             k_bits bits = k_node8_test(n, &e, best.t, entries);

@@ -109,6 +109,7 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
         group.hits &= ~(1u << bit);
         if (group.hits >= 0x01000000u)
             stack[depth++] = group;
+        K_COUNT(sc, K_COUNT_NODES);
         uint first, hits = k_node8c_test(sc->nodes + K_NODE8C_WORDS * (size_t)node, r, octant,
                                          best.t, &group, &first);
 #if K_HAS(INSTANCES)
