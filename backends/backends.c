@@ -45,6 +45,9 @@ enum status device_open(const char *id, struct device **out, struct error *err)
     if (!d)
         return error_msg(err, STATUS_MEMORY, "out of memory for a device");
     d->info = info;
+    size_t bare;
+    d->own = device_id_code(info.id, &bare);
+    info.id[bare] = '\0'; /* the API knows nothing of it */
     d->api = backend_of_id(info.id);
     st = d->api ? d->api->open(&info, &d->backend, err)
                 : error_msg(err, STATUS_INTERNAL, "no API serves %s", info.id);
@@ -101,6 +104,8 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
              takes = d->api->code_paths ? d->api->code_paths(d->backend, &fastest) : source;
     if (takes & source && ((r->features & K_FEATURES_OF_TEXT && !r->shaders) || r->count_rays))
         fastest = CODE_SOURCE;
+    if (wanted == CODE_AUTO)
+        wanted = d->own;
     enum code_path chosen = wanted == CODE_AUTO ? fastest : wanted;
     const char *problem = NULL;
     if (!(takes & 1u << chosen) && chosen == CODE_LLVM && !llvm_load(&problem))

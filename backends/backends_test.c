@@ -444,6 +444,11 @@ static void devices_are_found(void **state)
     expect(device_find("faulty:no-such-mistake", &info, &err), STATUS_MISSING, &err, "lost-cosine");
     expect(device_find("no such device", &info, &err), STATUS_MISSING, &err, "native");
     expect(device_find("", &info, &err), STATUS_ARG, &err, "named");
+    must(device_find("native/source", &info, &err), &err);
+    assert_string_equal(info.id, "native/source");
+    assert_string_equal(info.api, "native");
+    expect(device_find("native+null/llvm", &info, &err), STATUS_ARG, &err, "one device's");
+    expect(device_find("native/lvm", &info, &err), STATUS_MISSING, &err, "native/lvm");
     arena_free(&a);
 }
 
@@ -582,6 +587,26 @@ static void code_paths_agree(void **state)
         }
         assert_string_equal(hash[0], hash[1]);
         scene_free(s);
+    }
+    /* An id's code path is that of a build that asks for none, and no other's. */
+    struct build_info asked[2], by_id[2], other;
+    for (int k = 0; k < 2; k++) {
+        struct device *d = NULL;
+        const struct launch_settings set = {.mode = MODE_STRICT,
+                                            .code = k ? CODE_LLVM : CODE_SOURCE},
+                                     none = {.mode = MODE_STRICT};
+        must(device_open("native", &d, &err), &err);
+        must(device_build(d, &set, &asked[k], &err), &err);
+        device_close(d);
+        must(device_open(k ? "native/llvm" : "native/source", &d, &err), &err);
+        assert_string_equal(device_describe(d)->id, k ? "native/llvm" : "native/source");
+        must(device_build(d, &none, &by_id[k], &err), &err);
+        assert_string_equal(by_id[k].options, asked[k].options);
+        must(device_build(d, &(struct launch_settings){.code = k ? CODE_SOURCE : CODE_LLVM}, &other,
+                          &err),
+             &err);
+        assert_string_not_equal(other.options, asked[k].options);
+        device_close(d);
     }
 }
 

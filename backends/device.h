@@ -12,6 +12,7 @@ struct device {
     bool bake;                      /* of scenes to be loaded: device_bake */
     struct program_request request; /* of the built program */
     enum code_path wanted;          /* as it was asked for */
+    enum code_path own;             /* what the id says for CODE_AUTO */
     struct layout layout;           /* buffers are kept only for an API with keeps_host_memory */
     struct camera camera;
     int32_t exponent;
@@ -32,7 +33,9 @@ void job_area(const struct render_job *job, uint32_t area[4]);
  * machine's. UNSUPPORTED names the property that the device lacks. */
 enum status device_check_strict(struct device *d, struct error *err);
 
-/* device_list.c: the API whose ids begin as `id` does, or NULL. */
+/* device_list.c: the code path that an id ends with ("cuda:0/llvm"), CODE_AUTO if none; *bare: the
+ * characters before it. The API whose ids begin as `id` does, or NULL. */
+enum code_path device_id_code(const char *id, size_t *bare);
 const struct backend_api *backend_of_id(const char *id);
 
 #endif

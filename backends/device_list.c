@@ -186,10 +186,45 @@ static enum status find_by_id(const struct backend_api *api, const char *wanted,
     return st;
 }
 
+enum code_path device_id_code(const char *id, size_t *bare)
+{
+    const char *slash = strrchr(id, '/');
+    *bare = slash ? (size_t)(slash - id) : strlen(id);
+    for (int c = CODE_SOURCE; slash && c < CODE_COUNT; c++)
+        if (strcmp(slash + 1, code_path_name((enum code_path)c)) == 0)
+            return (enum code_path)c;
+    *bare = strlen(id);
+    return CODE_AUTO;
+}
+
+/* "cuda:0/llvm": the device without its code path, its id with it. */
+static enum status find_with_code(const char *wanted, size_t bare, struct device_info *out,
+                                  struct error *err)
+{
+    char device[256];
+    if (split_is(wanted) || bare >= sizeof device)
+        return error_msg(err, STATUS_ARG, "%s: a code path is one device's", wanted);
+    snprintf(device, sizeof device, "%.*s", (int)bare, wanted);
+    struct device_info info;
+    enum status st = device_find(device, &info, err);
+    if (st)
+        return st;
+    size_t used = strlen(info.id);
+    if (used + strlen(wanted + bare) >= sizeof info.id)
+        return error_msg(err, STATUS_ARG, "%s: the id is longer than %zu characters", wanted,
+                         sizeof info.id - 1);
+    snprintf(info.id + used, sizeof info.id - used, "%s", wanted + bare);
+    *out = info;
+    return STATUS_OK;
+}
+
 enum status device_find(const char *wanted, struct device_info *out, struct error *err)
 {
     if (!wanted || !*wanted)
         return error_msg(err, STATUS_ARG, "no device named");
+    size_t bare;
+    if (device_id_code(wanted, &bare) != CODE_AUTO)
+        return find_with_code(wanted, bare, out, err);
     if (split_is(wanted))
         return split_describe(wanted, out, err);
     const struct backend_api *api = backend_of_id(wanted);
