@@ -2,6 +2,7 @@
  * shaders ask the renderer for. */
 #include "shade.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -275,6 +276,29 @@ static bool userdata_convert(const struct shade_userdata *u, struct asl_type typ
     return true;
 }
 
+static struct asl_dual one_minus(struct asl_dual x)
+{
+    return (struct asl_dual){1 - x.v, -x.dx, -x.dy};
+}
+
+/* The data that OSL's testshade has at every point, or at some. */
+static bool grid_userdata(const struct asl_globals *g, const char *name, struct asl_dual *out)
+{
+    if (strcmp(name, "s") == 0)
+        *out = g->u;
+    else if (strcmp(name, "t") == 0)
+        *out = g->v;
+    else if (strcmp(name, "red") == 0 && g->P.v[0] > 0.5f)
+        *out = g->u;
+    else if (strcmp(name, "green") == 0 && g->P.v[0] < 0.5f)
+        *out = g->v;
+    else if (strcmp(name, "blue") == 0 && fmod(trunc((double)(g->P.v[1] * 12)), 2) == 0)
+        *out = one_minus(g->u);
+    else
+        return false;
+    return true;
+}
+
 bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
                          struct asl_type type, union asl_slot *value)
 {
@@ -282,10 +306,10 @@ bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, con
         if (strcmp(s->opt.userdata[i].name, name) == 0 &&
             (s->opt.userdata[i].count == asl_type_slots(type) || s->opt.userdata[i].count == 1))
             return userdata_convert(&s->opt.userdata[i], type, value);
+    struct asl_dual x;
     if (asl_type_slots(type) != 1 || asl_type_scalar(type, 0) != ASL_FLOAT ||
-        (strcmp(name, "s") != 0 && strcmp(name, "t") != 0))
+        !grid_userdata(g, name, &x))
         return false;
-    struct asl_dual x = name[0] == 's' ? g->u : g->v;
     value[0].f = x.v;
     value[1].f = x.dx;
     value[2].f = x.dy;

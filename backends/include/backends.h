@@ -253,8 +253,8 @@ struct shade_options {
     const char *fault;          /* engines that translate: a mistake of asl_fault_at, or NULL */
     bool error_repeats;         /* texts of errors and warnings come each time */
     bool keep_going;            /* after a point that failed; else the run stops there */
-    /* What getattribute() and parameters with lockgeom=0 find; "s" and "t" are u and v unless they
-     * are named here. Before these come the attributes of the grid (docs/asl.md, Running). */
+    /* What getattribute() and parameters with lockgeom=0 find, before the data of the grid. Before
+     * these come the attributes of the grid (docs/asl.md, Running). */
     const struct shade_userdata *userdata;
     size_t userdata_count;
     const struct shader_images *images; /* what texture() finds; NULL: none */

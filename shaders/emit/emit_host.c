@@ -300,7 +300,7 @@ static enum status make_calls(struct asl_host *h, struct error *err)
     }
     for (size_t k = 0; k < h->emitted->host_count; k++) {
         const struct ir_inst *i = h->emitted->hosts[k].inst;
-        if (i->op == IR_CALL && !(h->exprs[k] = ir_call_expr(a, i->u.call)))
+        if (i->op == IR_CALL && !(h->exprs[k] = ir_call_expr(a, i->u.call, i->at)))
             return no_memory(err);
     }
     return STATUS_OK;

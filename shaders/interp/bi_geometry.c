@@ -118,6 +118,13 @@ bool asl_matrix_inverse(const float m[16], float out[16])
     return true;
 }
 
+void asl_matrix_divisor(const float m[16], float out[16])
+{
+    if (!asl_matrix_inverse(m, out))
+        for (size_t i = 0; i < 16; i++)
+            out[i] = i % 5 == 0 ? 1.0f : 0.0f;
+}
+
 bool asl_space_matrix(struct asl_run *r, const char *space, float out[16])
 {
     const struct asl_services *s = &r->cx->services;

@@ -84,17 +84,30 @@ static int32_t getattribute(struct asl_run *r, const struct asl_expr *e, struct 
     return 1;
 }
 
-static void setmessage(struct asl_run *r, struct asl_place *args)
+static struct asl_message_value *find_message(const struct asl_run *r, const char *name)
+{
+    struct asl_message_value *m = r->cx->messages;
+    while (m && strcmp(m->name, name) != 0)
+        m = m->next;
+    return m;
+}
+
+static void setmessage(struct asl_run *r, const struct asl_expr *e, struct asl_place *args)
 {
     const char *name = args[0].v[0].s;
-    for (const struct asl_message_value *m = r->cx->messages; m; m = m->next) {
-        if (strcmp(m->name, name) == 0) {
-            asl_report(r, ASL_MSG_ERROR, "message \"%s\" already exists", name);
-            return;
-        }
+    struct src_pos at = asl_pos(e->at);
+    struct asl_message_value *m = find_message(r, name);
+    if (m) {
+        asl_report(
+            r, ASL_MSG_ERROR,
+            "message \"%s\" already exists (created here: %s:%u) cannot set again from %s:%u", name,
+            m->at.file, m->at.line, at.file, at.line);
+        return;
     }
-    struct asl_message_value *m = asl_point_alloc(r, 1, sizeof *m);
+    m = asl_point_alloc(r, 1, sizeof *m);
     m->name = asl_point_string(r, name, strlen(name));
+    m->at = at;
+    m->layer = r->index;
     m->value = args[1];
     m->value.d = 0;
     m->value.v = asl_point_alloc(r, args[1].n, sizeof(union asl_slot));
@@ -109,20 +122,31 @@ static int32_t getmessage(struct asl_run *r, const struct asl_expr *e, struct as
     if (e->arg_count == 3) /* from traced rays: none are */
         return 0;
     const char *name = args[0].v[0].s;
-    for (const struct asl_message_value *m = r->cx->messages; m; m = m->next) {
-        if (strcmp(m->name, name) != 0)
-            continue;
-        if (!asl_same_type(m->value.type, to->type)) {
-            char a[ASL_TYPE_TEXT_SIZE], b[ASL_TYPE_TEXT_SIZE];
-            asl_report(r, ASL_MSG_ERROR, "message \"%s\" is of type %s, asked for as %s", name,
-                       asl_type_text(m->value.type, a, sizeof a),
-                       asl_type_text(to->type, b, sizeof b));
-            return 0;
-        }
-        asl_store(to, m->value.v, 0);
-        return 1;
+    const struct asl_message_value *m = find_message(r, name);
+    if (!m)
+        return 0;
+    struct src_pos at = asl_pos(e->at);
+    char a[ASL_TYPE_TEXT_SIZE], b[ASL_TYPE_TEXT_SIZE];
+    if (!asl_same_type(m->value.type, to->type)) {
+        asl_report(
+            r, ASL_MSG_ERROR,
+            "type mismatch for message \"%s\" (created as %s here: %s:%u) cannot fetch as %s "
+            "from %s:%u",
+            name, asl_type_text(m->value.type, a, sizeof a), m->at.file, m->at.line,
+            asl_type_text(to->type, b, sizeof b), at.file, at.line);
+        return 0;
     }
-    return 0;
+    if (m->layer > r->index) {
+        asl_report(
+            r, ASL_MSG_ERROR,
+            "message \"%s\" was set by layer #%zu (%s:%u) but is being queried by layer #%zu "
+            "(%s:%u) - messages may only be transfered from nodes that appear earlier in "
+            "the shading network",
+            name, m->layer, m->at.file, m->at.line, r->index, at.file, at.line);
+        return 0;
+    }
+    asl_store(to, m->value.v, 0);
+    return 1;
 }
 
 void asl_bi_state(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
@@ -165,7 +189,7 @@ void asl_bi_state(struct asl_run *r, const struct asl_expr *e, struct asl_place 
         out[0].i = getattribute(r, e, args);
         break;
     case BI_SETMESSAGE:
-        setmessage(r, args);
+        setmessage(r, e, args);
         break;
     case BI_GETMESSAGE:
         out[0].i = getmessage(r, e, args);

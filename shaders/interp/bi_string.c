@@ -152,11 +152,13 @@ static int32_t regex(struct asl_run *r, const struct asl_expr *e, const struct a
         asl_report(r, ASL_MSG_ERROR, "regular expression \"%.200s\": %s", pattern, why);
     if (e->arg_count == 3) {
         const struct asl_place *to = &args[1];
+        int32_t whole = (int32_t)strlen(args[0].v[0].s), beyond = (int32_t)strlen(pattern);
         for (size_t i = 0; i < to->n; i++) {
-            bool have = m == REGEX_YES && i / 2 < groups && begin[i / 2] >= 0;
-            to->v[i].i = have             ? (i % 2 ? end[i / 2] : begin[i / 2])
-                         : m == REGEX_YES ? 0
-                                          : to->v[i].i;
+            bool group = m == REGEX_YES && i / 2 < groups;
+            to->v[i].i = !group             ? beyond
+                         : begin[i / 2] < 0 ? whole
+                         : i % 2            ? end[i / 2]
+                                            : begin[i / 2];
         }
     }
     return m == REGEX_YES;

@@ -267,9 +267,9 @@ void asl_bi_colour(struct asl_run *r, const struct asl_expr *e, struct asl_place
     bool derivs = asl_wants(r, e);
     enum asl_builtin_id id = e->builtin->id;
     if (id == BI_LUMINANCE) {
-        dual s = d_mul(d_const(0.2126f), asl_dual_at(&args[0], 0));
-        s = d_add(s, d_mul(d_const(0.7152f), asl_dual_at(&args[0], 1)));
-        s = d_add(s, d_mul(d_const(0.0722f), asl_dual_at(&args[0], 2)));
+        dual s = d_mul(d_const(0.212507276f), asl_dual_at(&args[0], 0));
+        s = d_add(s, d_mul(d_const(0.715350005f), asl_dual_at(&args[0], 1)));
+        s = d_add(s, d_mul(d_const(0.0721427185f), asl_dual_at(&args[0], 2)));
         asl_dual_put(out, 1, derivs, 0, s);
         return;
     }

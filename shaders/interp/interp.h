@@ -28,6 +28,8 @@ struct asl_closure { /* NULL is the empty closure */
 struct asl_message_value { /* setmessage */
     const char *name;
     struct asl_place value;
+    struct src_pos at; /* where it was set, and by which layer */
+    size_t layer;
     struct asl_message_value *next;
 };
 
@@ -153,6 +155,8 @@ void asl_zero_value(struct asl_type t, union asl_slot *v);
 /* Inverse and product of matrices as rows of 16; the inverse of a singular matrix is false, out
  * untouched. */
 bool asl_matrix_inverse(const float m[16], float out[16]);
+/* What quotients multiply by: the inverse, the unit matrix for a singular one. */
+void asl_matrix_divisor(const float m[16], float out[16]);
 void asl_matrix_multiply(const float a[16], const float b[16], float out[16]);
 /* space to common; false when unknown. */
 bool asl_space_matrix(struct asl_run *r, const char *space, float out[16]);

@@ -284,8 +284,7 @@ static void matrix_op(const struct asl_expr *e, const union asl_slot *a, const u
     matrix_of(e->a, a, x);
     matrix_of(e->b, b, y);
     if (e->op == OP_DIV && !number_b) {
-        if (!asl_matrix_inverse(y, inv))
-            memset(inv, 0, sizeof inv); /* a singular matrix: as x/0 */
+        asl_matrix_divisor(y, inv);
         memcpy(y, inv, sizeof y);
     }
     if (number_a || (number_b && e->op == OP_MUL)) {

@@ -8,11 +8,14 @@
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-struct asl_expr *ir_call_expr(struct arena *a, const struct ir_call *c)
+struct asl_expr *ir_call_expr(struct arena *a, const struct ir_call *c, struct src_pos at)
 {
     struct asl_expr *e = ARENA_NEW(a, struct asl_expr);
-    if (!e)
+    struct asl_source *src = ARENA_NEW(a, struct asl_source);
+    if (!e || !src)
         return NULL;
+    src->name = at.file;
+    e->at = (struct asl_loc){.src = at.file ? src : NULL, .line = at.line, .col = at.col};
     e->kind = E_CALL;
     e->type = c->type;
     e->slots = (uint32_t)asl_type_slots(c->type);
@@ -45,10 +48,10 @@ void ir_call_run(struct asl_run *r, const struct ir_call *c, const struct asl_ex
         memcpy(out, args[1].v, (c->derivs && args[1].d ? 3 : 1) * n * sizeof *out);
         asl_construct_in_space(r, e, args[0].v[0].s, out);
     } else { /* IRC_INVERSE */
-        float m[16], inv[16] = {0};
+        float m[16], inv[16];
         for (size_t i = 0; i < 16; i++)
             m[i] = args[0].v[i].f;
-        (void)asl_matrix_inverse(m, inv);
+        asl_matrix_divisor(m, inv);
         for (size_t i = 0; i < 16; i++)
             out[i].f = inv[i];
     }
@@ -191,7 +194,7 @@ static void flatten_inst(struct flattener *f, const struct ir_inst *i)
         }
         break;
     case IR_CALL:
-        x.call = ir_call_expr(&f->c->cx.arena, i->u.call);
+        x.call = ir_call_expr(&f->c->cx.arena, i->u.call, i->at);
         f->failed = f->failed || !x.call;
         break;
     default:

@@ -7,7 +7,7 @@
 
 /* What the interpreter's builtins want to know of a call, made of an IR call. NULL: out of memory.
  */
-struct asl_expr *ir_call_expr(struct arena *a, const struct ir_call *c);
+struct asl_expr *ir_call_expr(struct arena *a, const struct ir_call *c, struct src_pos at);
 /* Runs the call; args and out as asl_run_builtin takes them. r->mode must be 1. */
 void ir_call_run(struct asl_run *r, const struct ir_call *c, const struct asl_expr *e,
                  struct asl_place *args, union asl_slot *out);

@@ -775,7 +775,8 @@ static bool expand(struct builtin *k, struct lrow *out)
         *out = components(k);
     else if (id == BI_LUMINANCE) {
         struct lower_math m = k->m;
-        struct ldual3 w = {{ld_const(m, 0.2126f), ld_const(m, 0.7152f), ld_const(m, 0.0722f)}};
+        struct ldual3 w = {
+            {ld_const(m, 0.212507276f), ld_const(m, 0.715350005f), ld_const(m, 0.0721427185f)}};
         *out = float_row(m, dot(m, w, triple(m, &k->args[0].row)));
     } else if (id == BI_TRANSPOSE) {
         *out = lower_row(l, 16, k->m.d);

@@ -349,7 +349,7 @@ static bool evaluate(struct opt *o, const struct ir_inst *i, union asl_slot *out
         const struct ir_arg *a = &c->args[k];
         args[k] = (struct asl_place){v + a->first, a->n, a->derivs ? a->n : 0, a->type};
     }
-    const struct asl_expr *e = ir_call_expr(&o->fold.point, c);
+    const struct asl_expr *e = ir_call_expr(&o->fold.point, c, (struct src_pos){0});
     if (!e)
         return false;
     ir_call_run(&o->fold_run, c, e, args, out);

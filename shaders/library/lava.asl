@@ -9,6 +9,7 @@ shader lava(float frequency = 5, float heat = 1300, color crust = color(0.03, 0.
     }
     float open = 1 - smoothstep(0.0, 0.22, crack);
     float kelvin = heat * (0.55 + 0.45 * open);
-    glow = open * blackbody(kelvin) / max(luminance(blackbody(heat)), 1e-6);
+    float Y = dot((vector)blackbody(heat), vector(0.2126, 0.7152, 0.0722)); // the renderers' luminance
+    glow = open * blackbody(kelvin) / max(Y, 1e-6);
     Cout = crust * (0.6 + 0.8 * (float)noise(P * 40)) + glow;
 }

@@ -11,7 +11,7 @@ shader test()
     printf("%g\n", color("hsl", 0, 0, 0.5));                //> 0.5 0.5 0.5
     printf("%g\n", color("hsl", 0.5, 1, 0.1));              //> 0 0.2 0.2
     printf("%g\n", color("YIQ", 0.5, 0.25, 0.25));          //> 0.8939 0.270375 0.649225
-    printf("%g %g\n", luminance(color(0.5, 0.75, 0.75)), luminance(0.5));    //> 0.69685 0.5
+    printf("%g %g\n", luminance(color(0.5, 0.75, 0.75)), luminance(0.5));    //> 0.696873 0.5
     printf("%g\n", transformc("hsv", color(1, 0, 0)));      //> 0 1 1
     printf("%g\n", transformc("hsl", color(0, 0, 1)));      //> 0.666667 1 0.5
     printf("%.4f\n", transformc("xyY", color(1)));          //> 0.3127 0.3291 1.0000

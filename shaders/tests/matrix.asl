@@ -25,7 +25,7 @@ shader test()
     printf("%d %d\n", a == 2, a != b);                      //> 1 1
     printf("%g\n", -a * 3);                                 //> -6 -0 -0 -0 -0 -6 -0 -0 -0 -0 -6 -0 -0 -0 -0 -6
     matrix z = 0;
-    printf("%g\n", b / z);                                  //> 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+    printf("%g\n", b / z);                                  //> 1 0 0 0 0 2 0 0 0 0 4 0 5 6 7 1
     printf("%g\n", transform("nowhere", P));                //> 0.5 0.5 1
 }
 //! says error Unknown transformation "common" to "nowhere"

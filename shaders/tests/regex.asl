@@ -11,7 +11,7 @@ shader test()
     int ok = regex_search("foobar.baz", r, "(f[Oo]{2}).*(.az)");
     show(ok, r);                                            //> 1: 0 10 0 3 7 10
     ok = regex_search("xxabcabcyy", r, "(abc)+");
-    show(ok, r);                                            //> 1: 2 8 5 8 0 0
+    show(ok, r);                                            //> 1: 2 8 5 8 6 6
     ok = regex_search("aXbXc", r, "^(.*?)X(.*)$");
     show(ok, r);                                            //> 1: 0 5 0 1 2 5
     printf("%d %d\n", regex_match("a1_b", "\\w+"), regex_match("2026-11-21", "\\d{4}-\\d\\d-\\d{1,2}"));         //> 1 1

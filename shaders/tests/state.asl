@@ -17,5 +17,7 @@ shader test(float a = 1, float b = u [[ int lockgeom = 1 ]], int arr[3] = { 1, 2
     point p;
     printf("%d %g %d\n", getmessage("m", c), c, getmessage("x", c));    //> 1 1 2 3 0
     printf("%d\n", getmessage("m", p));                                 //> 0
+    setmessage("m", 7);
 }
-//! says error message "m" is of type color, asked for as point
+//! says error type mismatch for message "m" (created as color here: 
+//! says error message "m" already exists (created here: 

@@ -21,5 +21,5 @@ shader warnings(string form = "%d\n",)
 //> 5
     one a = either();
     int found[4];
-    printf("%g %g %g %d %d\n", p, a.a, near(1), fill(found, "abbc"), found); //> 4 4 4 3 2 1 1 3 0 0
+    printf("%g %g %g %d %d\n", p, a.a, near(1), fill(found, "abbc"), found); //> 4 4 4 3 2 1 1 3 2 2
 }
