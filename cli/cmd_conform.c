@@ -467,9 +467,6 @@ int cmd_conform(int argc, char **argv)
     const struct option options[] = {
         {"--device", OPTION_LIST, &cmd.devices, "ID",
          "a device to judge; may be repeated (default: all found)", NULL},
-        {"--code-path", OPTION_CODE, &cmd.o.code, "PATH",
-         "what the devices compile for scenes: source, or llvm (docs/llvm.md); default: auto",
-         NULL},
         {"--level", OPTION_LIST, &cmd.levels, "L",
          "kernel, image, invariance or shader; may be repeated (default: all)", NULL},
         {"--filter", OPTION_STRING, &cmd.filter, "REGEX",
@@ -562,12 +559,11 @@ int cmd_conform(int argc, char **argv)
 int cmd_worker(int argc, char **argv)
 {
     uint32_t fd = 1;
-    struct conform_question q = {.code = CODE_AUTO};
+    const char *scene = NULL;
     const struct option options[] = {
         {"--fd", OPTION_UINT, &fd, "N", "pipe that takes the report (default: standard output)",
          NULL},
-        {"--scene", OPTION_STRING, &q.scene, "PATH", "the scene of a scene case", NULL},
-        {"--code-path", OPTION_CODE, &q.code, "PATH", "what the device compiles", NULL},
+        {"--scene", OPTION_STRING, &scene, "PATH", "the scene of a scene case", NULL},
     };
     const struct command_line line = {
         .usage = "isophote worker CASE DEVICE [options]",
@@ -582,8 +578,6 @@ int cmd_worker(int argc, char **argv)
     if (status >= 0)
         return status;
     struct error err = {0};
-    q.name = argv[1];
-    q.device = argv[2];
-    enum status s = conform_worker(&q, fd > INT_MAX ? -1 : (int)fd, &err);
+    enum status s = conform_worker(argv[1], scene, argv[2], fd > INT_MAX ? -1 : (int)fd, &err);
     return s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
 }

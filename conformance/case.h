@@ -8,7 +8,6 @@
 struct run_context {
     struct arena *arena;
     const char *name, *device_id;
-    enum code_path code;            /* that case_ready builds by */
     const char *scene_path;         /* of a scene case */
     struct scene *scene;            /* by case_scene; freed by the frame */
     struct device *device;          /* by case_device; closed by the frame */

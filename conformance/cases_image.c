@@ -219,7 +219,6 @@ static enum status image_lockstep(struct run_context *c, struct error *err)
         return case_skip(c, "paths in media are not followed step by step: image.device judges "
                             "them");
     judge_job(c->scene, 72, 2, MODE_DEVICE, &job);
-    job.launch.code = c->code;
     with_roulette(&job);
     return lockstep(c, &job, UINT64_MAX, "", err);
 }
@@ -251,7 +250,6 @@ static enum status image_pairs(struct run_context *c, enum math_mode mode, doubl
     if (s != STATUS_OK)
         return s;
     judge_job(c->scene, 128, 8, mode, &job);
-    job.launch.code = c->code;
     if (mode == MODE_FAST)
         with_roulette(&job);
     if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
@@ -412,7 +410,6 @@ static enum status image_closed(struct run_context *c, closed_form form, struct 
     if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     judge_job(c->scene, 48, 64, MODE_DEVICE, &job);
-    job.launch.code = c->code;
     size_t n = (size_t)job.width * job.height * 3;
     double *image = ARENA_ARRAY(c->arena, double, n), *expected = ARENA_ARRAY(c->arena, double, n);
     if (!image || !expected)

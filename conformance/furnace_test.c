@@ -71,9 +71,7 @@ static void agrees_with_the_table(void **state)
     struct error err = {0};
     struct conform_result r = {0};
     const struct json *detail = NULL;
-    enum status s = conform_run_case(
-        &a, &(struct conform_question){.name = "kernel.bsdf-furnace.white", .device = "native"}, &r,
-        &err);
+    enum status s = conform_run_case(&a, "kernel.bsdf-furnace.white", NULL, "native", &r, &err);
     if (s || r.verdict != VERDICT_PASS)
         fail_msg("%s%s", err.msg, r.reason ? r.reason : "");
     assert_non_null(r.detail);

@@ -296,14 +296,10 @@ const char *conform_replay_command(struct arena *a, const char *scene_path, cons
     const char *bvh = job->launch.bvh == BVH_AUTO
                           ? ""
                           : arena_printf(a, " --bvh %s", bvh_kind_name(job->launch.bvh));
-    const char *code = job->launch.code == CODE_AUTO
-                           ? ""
-                           : arena_printf(a, " --code-path %s", code_path_name(job->launch.code));
     return arena_printf(
         a,
         "isophote replay '%s' --device %s --pixel %u,%u --sample %u --mode %s --width "
-        "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s%s",
+        "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s",
         scene_path, device, x, y, sample, math_mode_name(job->launch.mode), job->width, job->height,
-        job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "",
-        code ? code : "");
+        job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "");
 }

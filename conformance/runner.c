@@ -48,9 +48,8 @@ static uint64_t machine_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30;
 }
 
-/* Identity of what decides verdicts: the worker program's bytes, and what it makes code of. */
-static enum status program_identity(const char *path, enum code_path code, char hex[33],
-                                    struct error *err)
+/* Identity of what decides verdicts: the worker program's bytes. */
+static enum status program_identity(const char *path, char hex[33], struct error *err)
 {
     FILE *f = fopen(path, "rbe");
     struct hash *h = f ? hash_open() : NULL;
@@ -66,7 +65,6 @@ static enum status program_identity(const char *path, enum code_path code, char 
         hash_add(h, buf, n);
     bool bad = ferror(f) != 0;
     fclose(f);
-    hash_add(h, code_path_name(code), strlen(code_path_name(code)));
     hash_close(h, hex);
     return bad ? error_msg(err, STATUS_IO, "the worker program %s cannot be read", path)
                : STATUS_OK;
@@ -125,7 +123,7 @@ static enum status prepare(struct run *r, struct error *err)
     if (!o->worker || o->device_count == 0)
         return error_msg(err, STATUS_ARG, "a conformance run needs devices and a worker program");
     if ((s = plan(r, err)) != STATUS_OK ||
-        (s = program_identity(o->worker, o->code, identity, err)) != STATUS_OK)
+        (s = program_identity(o->worker, identity, err)) != STATUS_OK)
         return s;
     clock_utc(today);
     today[10] = 0;
@@ -256,8 +254,6 @@ static enum status start_next(struct run *r, struct slot *slot, struct error *er
                                 "@fd",
                                 t->test->name,
                                 t->device,
-                                "--code-path",
-                                code_path_name(r->o->code),
                                 t->test->scene ? "--scene" : NULL,
                                 t->test->scene,
                                 NULL};

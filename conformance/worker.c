@@ -83,8 +83,7 @@ enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind
         (s = device_load(c->device, c->scene, bvh, NULL, err)) != STATUS_OK)
         return s;
     case_compiling(c, true);
-    s = device_build(c->device, &(struct launch_settings){.mode = mode, .code = c->code}, NULL,
-                     err);
+    s = device_build(c->device, &(struct launch_settings){.mode = mode}, NULL, err);
     case_compiling(c, false);
     return s;
 }
@@ -145,30 +144,18 @@ static enum verdict verdict_of(enum status s)
     }
 }
 
-/* The command that asks again; NULL for a name that a shell or a regular expression would read. */
-static const char *replay_of(struct arena *a, const struct conform_question *q)
+static enum status run_case(struct arena *a, const char *name, const char *scene,
+                            const char *device, int report, struct conform_result *out,
+                            struct error *err)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    if (strspn(q->name, plain) != strlen(q->name))
-        return NULL;
-    return arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s%s%s", q->device,
-                        q->name, q->code != CODE_AUTO ? " --code-path " : "",
-                        q->code != CODE_AUTO ? code_path_name(q->code) : "",
-                        q->scene ? " --scene " : "", q->scene ? q->scene : "");
-}
-
-static enum status run_case(struct arena *a, const struct conform_question *q, int report,
-                            struct conform_result *out, struct error *err)
-{
-    const struct case_row *row = suite_row(q->name);
+    const struct case_row *row = suite_row(name);
     if (!row)
-        return error_msg(err, STATUS_TYPE, "there is no case %s", q->name);
+        return error_msg(err, STATUS_TYPE, "there is no case %s", name);
     struct conform_result r = {.verdict = VERDICT_ERROR};
     struct run_context c = {.arena = a,
-                            .name = q->name,
-                            .device_id = q->device,
-                            .code = q->code,
-                            .scene_path = q->scene,
+                            .name = name,
+                            .device_id = device,
+                            .scene_path = scene,
                             .result = &r,
                             .report = report,
                             .phase_start = clock_s()};
@@ -194,24 +181,31 @@ static enum status run_case(struct arena *a, const struct conform_question *q, i
     *(c.compiling ? &r.compile_s : &r.run_s) += clock_s() - c.phase_start;
     if (s == STATUS_CANCELLED)
         return s;
-    if (!r.replay && r.verdict != VERDICT_PASS && r.verdict != VERDICT_SKIP)
-        r.replay = replay_of(a, q);
+    if (!r.replay && r.verdict != VERDICT_PASS && r.verdict != VERDICT_SKIP) {
+        bool plain =
+            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+            strlen(name);
+        r.replay = plain ? arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s",
+                                        device, name, scene ? " --scene " : "", scene ? scene : "")
+                         : NULL;
+    }
     *out = r;
     return STATUS_OK;
 }
 
-enum status conform_run_case(struct arena *a, const struct conform_question *q,
-                             struct conform_result *out, struct error *err)
+enum status conform_run_case(struct arena *a, const char *name, const char *scene,
+                             const char *device, struct conform_result *out, struct error *err)
 {
-    return run_case(a, q, -1, out, err);
+    return run_case(a, name, scene, device, -1, out, err);
 }
 
-enum status conform_worker(const struct conform_question *q, int fd, struct error *err)
+enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
+                           struct error *err)
 {
     struct arena a = {0};
     struct conform_result r;
     trees_keep(true); /* the next worker loads the same scenes */
-    enum status s = run_case(&a, q, fd, &r, err);
+    enum status s = run_case(&a, name, scene, device, fd, &r, err);
     if (s == STATUS_OK) {
         struct json_writer w = {0};
         json_begin_object(&w);

@@ -49,17 +49,10 @@ struct conform_result {
  * open in w. */
 void conform_result_write(struct json_writer *w, const struct conform_result *r, bool with_images);
 
-/* A case as one device is asked it. */
-struct conform_question {
-    const char *name, *scene; /* as in struct conform_case */
-    const char *device;       /* an id */
-    enum code_path code;      /* that the device's kernels are built by; shaders run without a scene
-                                 take their engine's own */
-};
-/* Runs one case in this process. Returns OK whenever a verdict was reached (ERROR included).
- * Fails: TYPE when there is no such case. */
-enum status conform_run_case(struct arena *a, const struct conform_question *q,
-                             struct conform_result *out, struct error *err);
+/* Runs one case in this process; `scene` as in struct conform_case. Returns OK whenever a verdict
+ * was reached (ERROR included). Fails: TYPE when there is no such case. */
+enum status conform_run_case(struct arena *a, const char *name, const char *scene,
+                             const char *device, struct conform_result *out, struct error *err);
 
 /* What conform_run would run, in order: list, levels and filter applied, shard too. Also what
  * `--list` prints. */
@@ -70,7 +63,6 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
 struct conform_options {
     const char *const *devices; /* ids; at least one */
     size_t device_count;
-    enum code_path code;       /* of all of them */
     const char *const *levels; /* NULL: all */
     size_t level_count;
     const char *const *scenes; /* more scenes than the embedded ones */
@@ -87,8 +79,7 @@ struct conform_options {
     bool resume;           /* take from the journal what it has finished */
     const char *waivers;   /* path or NULL; docs/conformance.md */
     const char *skips;     /* path or NULL; then a SKIP that it does not expect is a finding */
-    const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE --code-path PATH
-                            [--scene PATH]` */
+    const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
     struct store *store;   /* may be NULL */
     int64_t run;           /* run id in the store */
     unsigned jobs;         /* worker processes at once; 0: 1 */
@@ -112,7 +103,8 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
 
 /* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase
  * and one for the result. */
-enum status conform_worker(const struct conform_question *q, int fd, struct error *err);
+enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
+                           struct error *err);
 
 /* FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);
