@@ -94,6 +94,26 @@ static struct k_scalar scalar_layout(const struct scalar_input *in)
         .value = in->value, .texture = in->value == 0 ? -1 : in->texture, .channel = in->channel};
 }
 
+static void layout_layers(struct layout *l, const struct material_layers *y, struct k_material *out)
+{
+    if (!y->present)
+        return;
+    l->features |= K_FEATURE_LAYERS;
+    out->layered = 1;
+    out->thin = y->thin;
+    memcpy(out->specular_color, y->specular_color.value, sizeof out->specular_color);
+    memcpy(out->fuzz, y->fuzz.value, sizeof out->fuzz);
+    out->specular_color_texture = y->specular_color.texture;
+    out->fuzz_texture = y->fuzz.texture;
+#define SCALAR(name) out->name = scalar_layout(&y->name);
+    MATERIAL_LAYER_SCALARS(SCALAR)
+#undef SCALAR
+    out->coat_normal_map = y->coat_normal_map.present ? (int32_t)y->coat_normal_map.texture : -1;
+    out->coat_normal_scale = y->coat_normal_map.scale;
+    if (y->coat_normal_map.present)
+        l->features |= K_FEATURE_NORMAL_MAPS;
+}
+
 enum status layout_materials(struct layout *l, const struct scene *s, struct error *err)
 {
     void *data;
@@ -132,6 +152,7 @@ enum status layout_materials(struct layout *l, const struct scene *s, struct err
             out[i].opacity = (struct k_scalar){.value = 1, .texture = -1};
         if (material_is_list(m))
             l->features |= K_FEATURE_LOBES;
+        layout_layers(l, &m->layers, &out[i]);
         memcpy(out[i].base, m->base.value, 12);
         memcpy(out[i].eta, m->eta, 12);
         memcpy(out[i].k, m->k, 12);

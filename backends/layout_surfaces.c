@@ -203,8 +203,9 @@ static enum status layout_media(struct layout *l, const struct scene *s,
         materials[i].interface_ = s->materials[i].interface;
         if (!m->present)
             continue;
-        media[at] = (struct k_medium){m->density, {0}, m->g, (uint32_t)i};
+        media[at] = (struct k_medium){.density = m->density, .g = m->g, .material = (uint32_t)i};
         memcpy(media[at].albedo, m->albedo, sizeof media->albedo);
+        memcpy(media[at].absorption, m->absorption, sizeof media->absorption);
         materials[i].medium = (uint32_t)++at;
     }
     if (l->launch.media)

@@ -587,6 +587,10 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
     if (list)
         alpha *= sqrt(1 - 0.9 * scalar_expected(s, &m->anisotropy, uv, 0, 1));
     alpha = fmax(alpha, 0.001);
+    if (list && m->layers.present && (m->layers.coat.value != 0 || m->layers.coat.texture >= 0)) {
+        double coat = scalar_expected(s, &m->layers.coat_roughness, uv, 0, 1);
+        alpha = fmin(alpha, fmax(coat * coat, 0.001));
+    }
     if (has_coat(m))
         alpha = fmin(alpha, 0.1 - 0.099 * scalar_expected(s, &m->clearcoat_gloss, uv, 0, 1));
     return alpha;

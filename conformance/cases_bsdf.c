@@ -68,6 +68,12 @@ static void materials_json(struct text *t)
         MATERIAL("\"type\": \"principled\", \"base_color\": [0.3, 0.6, 0.8], \"roughness\": %g, "
                  "\"transmission\": %g, \"ior\": %g, \"opacity\": 0.75",
                  roughness[i], i % 2 ? 1.0 : 0.5, 1.2 + 0.3 * (double)i);
+        MATERIAL("\"type\": \"principled\", \"base_color\": [0.7, 0.3, 0.2], \"roughness\": %g, "
+                 "\"specular_color\": [3, 1, 0.5], \"specular_weight\": 0.75, \"coat\": %g, "
+                 "\"coat_roughness\": %g, \"fuzz\": [0.8, 0.4, 0.2], \"fuzz_roughness\": %g, "
+                 "\"transmission\": 0.25, \"thin\": %s",
+                 roughness[i], i % 2 ? 1.0 : 0.5, roughness[(i + 3) % 6], roughness[(i + 2) % 6],
+                 i % 2 ? "true" : "false");
         MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": %g", roughness[i]);
         MATERIAL("\"type\": \"sheen\", \"roughness\": %g", roughness[i]);
         MATERIAL("\"type\": \"oren_nayar\", \"sigma\": %g", 90 * roughness[i]);

@@ -25,7 +25,8 @@ static const struct material *material_of(const struct scene *s, uint32_t primit
 bool steps_follow(const struct scene *s)
 {
     for (size_t i = 0; i < s->material_count; i++)
-        if (s->materials[i].medium.present || s->materials[i].interface)
+        if (s->materials[i].medium.present || s->materials[i].interface ||
+            s->materials[i].layers.coat_normal_map.present)
             return false;
     return true;
 }

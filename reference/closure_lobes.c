@@ -284,7 +284,9 @@ static void do_principled(const struct component *c)
                                  .clearcoat = named(c, "clearcoat", 0, 0, 1),
                                  .clearcoat_gloss = named(c, "clearcoat_gloss", 1, 0, 1),
                                  .transmission = named(c, "transmission", 0, 0, 1),
-                                 .eta = turned(c, named(c, "ior", 1.5, 0.1, 10))};
+                                 .eta = turned(c, named(c, "ior", 1.5, 0.1, 10)),
+                                 .specular_color = gray(1),
+                                 .specular_weight = 1};
     const struct placing at = {triple(c, 0), c->b->N, c->b->U};
     lobes_add_principled(c->b->lobes, c->weight, &at, &p);
 }

@@ -15,13 +15,13 @@ static double mis_weight(const struct reference *r, double a, double b)
 }
 
 /* How much of the light from `distance` away arrives. */
-static double visible(const struct reference *r, struct ray ray, double distance,
-                      const struct media_list *media)
+static struct vec3 visible(const struct reference *r, struct ray ray, double distance,
+                           const struct media_list *media)
 {
     if (r->media)
         return media_visible(r->scene, r->candidates, ray, distance, *media);
     struct probe shadow = probe_make(ray);
-    return candidates_any(r->candidates, &shadow, 0.9999 * distance) ? 0 : 1;
+    return gray(candidates_any(r->candidates, &shadow, 0.9999 * distance) ? 0 : 1);
 }
 
 /* Contribution of one light sample, before beta. */
@@ -54,9 +54,9 @@ static struct vec3 direct_light(const struct reference *r, const struct surface 
     struct media_list list = *media;
     if (through)
         media_cross(&list, r->scene, v->material, !at->backfacing);
-    double V = visible(r, (struct ray){from, light.wi}, light.distance, &list);
-    v->visible = V > 0;
-    return scale(V, L);
+    struct vec3 V = visible(r, (struct ray){from, light.wi}, light.distance, &list);
+    v->visible = max3(V) > 0;
+    return mul(V, L);
 }
 
 /* The same in a medium, where all directions count. */
@@ -75,10 +75,10 @@ static struct vec3 direct_in_medium(const struct reference *r, const struct medi
     struct vec3 L = mul(scale(p, from_float(m->albedo)), light.Le);
     if (is_zero(L))
         return gray(0);
-    double V = visible(r, (struct ray){P, light.wi}, light.distance, media);
-    v->visible = V > 0;
+    struct vec3 V = visible(r, (struct ray){P, light.wi}, light.distance, media);
+    v->visible = max3(V) > 0;
     double weight = light.delta ? 1 : mis_weight(r, light.pdf_w, p);
-    return scale(V * (weight / light.pdf_w), L);
+    return mul(scale(weight / light.pdf_w, V), L);
 }
 
 static const uint32_t CAMERA_RAY = 1; /* bits of asl_globals.raytype */
@@ -134,8 +134,8 @@ static struct flight fly(const struct reference *r, const struct reference_job *
     struct probe probe = probe_make(*ray);
     struct crossing crossing;
     if (!candidates_closest(r->candidates, &probe, INFINITY, &crossing))
-        return (struct flight){.end = FLIGHT_MISS};
-    return (struct flight){FLIGHT_SURFACE, hit_at(r->scene, &probe, &crossing)};
+        return (struct flight){.end = FLIGHT_MISS, .transmittance = gray(1)};
+    return (struct flight){FLIGHT_SURFACE, hit_at(r->scene, &probe, &crossing), gray(1)};
 }
 
 /* Does the path go on after vertex k? *beta then makes up for those that do not. */
@@ -195,9 +195,11 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
     for (uint32_t k = 1; k <= job->max_depth; k++) {
         struct path_vertex v = {
             .k = k, .primitive = NO_PRIMITIVE, .material = UINT32_MAX, .light = NO_LIGHT};
-        to_double(ray.o, v.origin), to_double(ray.d, v.direction), to_double(beta, v.beta);
+        to_double(ray.o, v.origin), to_double(ray.d, v.direction);
 
         struct flight flight = fly(r, job, x, y, sample, k, &ray, &media);
+        beta = mul(beta, flight.transmittance);
+        to_double(beta, v.beta);
         struct hit hit = flight.hit;
         if (flight.end == FLIGHT_MISS) {
             struct vec3 Le = light_environment(&r->lights, ray.d, &pdf_light);

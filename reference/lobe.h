@@ -78,6 +78,10 @@ struct principled {
     struct vec3 base;
     double metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission, eta;
+    /* of section 28's layers; else 1, 1, 0 */
+    struct vec3 specular_color;
+    double specular_weight;
+    double thin_ior; /* > 0: what is let through goes straight on */
 };
 void lobes_add_principled(struct lobes *l, struct vec3 weight, const struct placing *at,
                           const struct principled *p);

@@ -8,7 +8,20 @@ struct inputs inputs_at(const struct scene *s, const struct material *m, const s
     const double *uv = hit->uv;
     struct bsdf bsdf = bsdf_at(s, m, uv, !backfacing);
     bsdf.base = mul(bsdf.base, tint);
-    return (struct inputs){.bsdf = bsdf,
+    const struct material_layers *y = &m->layers;
+    struct layer_inputs layers = {.present = y->present && m->type == MATERIAL_PRINCIPLED};
+    if (layers.present)
+        layers =
+            (struct layer_inputs){.present = true,
+                                  .thin = y->thin,
+                                  .specular_color = unbounded_color_at(s, &y->specular_color, uv),
+                                  .specular_weight = scalar_at(s, &y->specular_weight, uv, 0, 1),
+                                  .coat = scalar_at(s, &y->coat, uv, 0, 1),
+                                  .coat_roughness = scalar_at(s, &y->coat_roughness, uv, 0, 1),
+                                  .fuzz = color_at(s, &y->fuzz, uv),
+                                  .fuzz_roughness = scalar_at(s, &y->fuzz_roughness, uv, 0, 1)};
+    return (struct inputs){.layers = layers,
+                           .bsdf = bsdf,
                            .color = mul(color_at(s, &m->base, uv), tint),
                            .roughness = scalar_at(s, &m->roughness, uv, 0, 1),
                            .specular_tint = scalar_at(s, &m->specular_tint, uv, 0, 1),
@@ -64,6 +77,35 @@ static void add_conductor(const struct place *p)
     l->fresnel = (struct fresnel){.kind = FRESNEL_CONDUCTOR, .a = in->bsdf.eta, .b = in->bsdf.k};
 }
 
+static double coat_reflectance(double c) { return 0.04 + 0.96 * pow(clamp(1 - c, 0, 1), 5); }
+
+/* Section 28, Layers: the coat over the fuzz over Burley's model, each taking from what is below.
+ */
+static void add_layered(const struct place *p, const struct principled *burley)
+{
+    const struct layer_inputs *y = &p->in->layers;
+    struct principled below = *burley;
+    struct vec3 wo = p->out->wo;
+    struct vec3 nc = dot(y->coat_normal, wo) > 0 ? y->coat_normal : p->at.N;
+    double Fc = coat_reflectance(dot(nc, wo)), under = 1 - y->coat * Fc;
+    double r = fmax(y->fuzz_roughness * y->fuzz_roughness, 0.25);
+    double E = sheen_albedo(r, dot(p->at.N, wo));
+    below.specular_color = y->specular_color;
+    below.specular_weight = y->specular_weight;
+    below.thin_ior = y->thin ? p->in->ior : 0;
+    struct vec3 w = scale(under, p->weight);
+    lobes_add_principled(p->out, scale(1 - max3(y->fuzz) * E, w), &p->at, &below);
+    struct lobe *l = lobes_add(p->out, LOBE_SHEEN, mul(w, y->fuzz), p->at.n, p->at.N);
+    if (l)
+        l->shape = r;
+    l = lobes_add(p->out, LOBE_REFLECT, scale(y->coat, p->weight), nc, p->at.N);
+    if (!l)
+        return;
+    facet_spread(y->coat_roughness, 0, &l->ax, &l->ay);
+    l->fresnel =
+        (struct fresnel){.kind = FRESNEL_SCHLICK, .a = gray(0.04), .b = gray(1), .exponent = 5};
+}
+
 static void add_principled(const struct place *p)
 {
     const struct inputs *in = p->in;
@@ -79,8 +121,13 @@ static void add_principled(const struct place *p)
                                    .clearcoat = in->clearcoat,
                                    .clearcoat_gloss = in->clearcoat_gloss,
                                    .transmission = in->transmission,
-                                   .eta = relative_index(in)};
-    lobes_add_principled(p->out, p->weight, &p->at, &all);
+                                   .eta = relative_index(in),
+                                   .specular_color = gray(1),
+                                   .specular_weight = 1};
+    if (in->layers.present)
+        add_layered(p, &all);
+    else
+        lobes_add_principled(p->out, p->weight, &p->at, &all);
 }
 
 static void add_rough_dielectric(const struct place *p)
@@ -144,9 +191,11 @@ void lobes_of_inputs(const struct inputs *in, struct vec3 weight, const struct p
 }
 
 void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
-                       struct vec3 tint, struct vec3 U, bool backfacing, struct lobes *out)
+                       struct vec3 tint, struct vec3 coat_normal, struct vec3 U, bool backfacing,
+                       struct lobes *out)
 {
-    const struct inputs in = inputs_at(s, m, hit, tint, backfacing);
+    struct inputs in = inputs_at(s, m, hit, tint, backfacing);
+    in.layers.coat_normal = coat_normal;
     const struct placing at = {hit->Ns, hit->Ns, U};
     double opacity = m->alpha_mode == ALPHA_BLEND ? scalar_at(s, &m->opacity, hit->uv, 0, 1) : 1;
     lobes_of_inputs(&in, gray(opacity), &at, out);

@@ -195,6 +195,20 @@ static double density(const struct media_list *list, const struct scene *s)
     return m ? (double)m->density : 0;
 }
 
+/* Depth of absorption after `way` more where the path is. */
+static struct vec3 absorbed(struct vec3 depth, const struct media_list *list, const struct scene *s,
+                            double way)
+{
+    uint32_t material;
+    const struct medium *m = media_innermost(list, s, &material);
+    return m ? add(depth, scale(way, from_float(m->absorption))) : depth;
+}
+
+static struct vec3 attenuation(struct vec3 depth)
+{
+    return vec3(exp(-depth.x), exp(-depth.y), exp(-depth.z));
+}
+
 /* Past the interface that was hit along d: where the ray goes on. */
 static struct vec3 pass(const struct scene *s, const struct hit *hit, struct vec3 d,
                         struct media_list *list)
@@ -213,6 +227,7 @@ struct flight media_fly(const struct scene *s, const struct candidates *c, const
                         double u, struct media_list *list)
 {
     double tau = -log(1 - u), way = 0;
+    struct vec3 depth = gray(0);
     struct ray r = *ray;
     for (int i = 0;; i++) {
         struct probe probe = probe_make(r);
@@ -223,35 +238,39 @@ struct flight media_fly(const struct scene *s, const struct candidates *c, const
             double step = tau / sigma;
             struct hit at = {.primitive = NO_PRIMITIVE, .t = way + step};
             at.P = add(r.o, scale(step, r.d));
-            return (struct flight){FLIGHT_MEDIUM, at};
+            return (struct flight){FLIGHT_MEDIUM, at, attenuation(absorbed(depth, list, s, step))};
         }
         if (!met)
-            return (struct flight){.end = FLIGHT_MISS};
+            return (struct flight){.end = FLIGHT_MISS, .transmittance = attenuation(depth)};
         struct hit hit = hit_at(s, &probe, &crossing);
+        depth = absorbed(depth, list, s, hit.t);
         if (sigma > 0)
             tau = fmax(0, tau - sigma * hit.t);
         way += hit.t;
         hit.t = way;
         if (!is_interface(s, &hit) || i == PASSAGES)
-            return (struct flight){FLIGHT_SURFACE, hit};
+            return (struct flight){FLIGHT_SURFACE, hit, attenuation(depth)};
         r.o = pass(s, &hit, r.d, list);
     }
 }
 
-double media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
-                     double distance, struct media_list list)
+struct vec3 media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
+                          double distance, struct media_list list)
 {
     double tau = 0, t_max = 0.9999 * distance;
+    struct vec3 depth = gray(0);
     for (int i = 0;; i++) {
         struct probe probe = probe_make(ray);
         struct crossing crossing;
         double sigma = density(&list, s);
         if (!candidates_closest(c, &probe, t_max, &crossing))
-            return exp(-(sigma > 0 ? tau + sigma * distance : tau));
+            return attenuation(add(gray(sigma > 0 ? tau + sigma * distance : tau),
+                                   absorbed(depth, &list, s, distance)));
         struct hit hit = hit_at(s, &probe, &crossing);
         if (!is_interface(s, &hit) || i == PASSAGES)
-            return 0;
+            return gray(0);
         tau += sigma * hit.t;
+        depth = absorbed(depth, &list, s, hit.t);
         distance -= hit.t;
         t_max -= hit.t;
         ray.o = pass(s, &hit, ray.d, &list);

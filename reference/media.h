@@ -25,13 +25,14 @@ enum flight_end { FLIGHT_MISS, FLIGHT_SURFACE, FLIGHT_MEDIUM };
 struct flight {
     enum flight_end end;
     struct hit hit; /* surface: t is the whole way, also where it ends in a medium at P */
+    struct vec3 transmittance; /* what absorption leaves on the way */
 };
 /* From ray's origin to the next vertex; u: the number that says how far it goes in media. */
 struct flight media_fly(const struct scene *s, const struct candidates *c, const struct ray *ray,
                         double u, struct media_list *list);
 /* V of a shadow ray that ends at `distance`. */
-double media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
-                     double distance, struct media_list list);
+struct vec3 media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
+                          double distance, struct media_list list);
 
 /* Henyey and Greenstein's phase function of c = <d, wi>, and a direction with its density. */
 double phase_eval(double g, double c);

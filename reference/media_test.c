@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -75,6 +76,56 @@ static void test_absorption(void **state)
         expect(s, 100000, 5, 2 * exp(-0.3 * thick[inside] - 1.2 * dense[inside]));
         test_scene_free(s);
     }
+}
+
+/* Absorption by channel: exp(-a t), without noise; beside extinction the product of both. The
+ * floor's light goes the way twice: the camera's, then the shadow ray's. */
+static void test_colored(void **state)
+{
+    (void)state;
+    static const float a[3] = {0.25F, 1, 3};
+    struct scene *s = view_from(5);
+    test_constant(s, 2);
+    uint32_t m = medium_of(s, 0, 0, 0);
+    memcpy(s->materials[m].medium.absorption, a, sizeof a);
+    test_box(s, m, vec3(0, 0, 0), vec3(3, 0, 0), vec3(0, 3, 0), vec3(0, 0, 0.9));
+    const struct reference_job job = {
+        .width = 1, .height = 1, .sample_count = 64, .max_depth = 5, .rr_depth = 5, .seed = 7};
+    struct reference_picture p = test_render(s, &job);
+    for (int c = 0; c < 3; c++) {
+        double error, mean = picture_mean(&p, c, &error);
+        /* a passage loses the offset: 2^-17 of the box's largest coordinate, 3 */
+        double want = 2 * exp(-1.8 * (double)a[c]);
+        assert_true(fabs(mean - want) < want * (2 * 3 * 0x1p-17 * (double)a[c] + 1e-6));
+    }
+    reference_picture_free(&p);
+    test_scene_free(s);
+
+    s = view_from(5);
+    test_constant(s, 2);
+    m = medium_of(s, 0.5, 0, 0);
+    memcpy(s->materials[m].medium.absorption, (float[3]){0.75F, 0.75F, 0.75F}, sizeof a);
+    test_box(s, m, vec3(0, 0, 0), vec3(3, 0, 0), vec3(0, 3, 0), vec3(0, 0, 0.9));
+    expect(s, 100000, 5, 2 * exp(-1.8 * (0.75 + 0.5)));
+    test_scene_free(s);
+
+    /* as test_shadow_rays, colour in place of density */
+    const double r = 0.02, h = 4, thick = 1.2, L = 50000;
+    s = test_scene_new();
+    test_camera(s, vec3(0, 3, 0), vec3(0, 0, 0), vec3(0, 0, 1), 1e-6);
+    uint32_t floor = test_diffuse(s, 0.5), lamp = test_emitter(s, L);
+    m = medium_of(s, 0, 0, 0);
+    memcpy(s->materials[m].medium.absorption, (float[3]){0.9F, 0.9F, 0.9F}, sizeof a);
+    test_quad(s, floor, vec3(-1, 0, 1), vec3(2, 0, 0), vec3(0, 0, -2));
+    test_box(s, m, vec3(0, 1, 0), vec3(2, 0, 0), vec3(0, thick / 2, 0), vec3(0, 0, 2));
+    test_disk(s, lamp, vec3(0, h, 0), vec3(0, -1, 0), r);
+    double want = 0.5 * L * r * r / (r * r + h * h) * exp(-2 * 0.9 * thick);
+    /* four passages lose the offset: 2^-17 of the largest coordinate, 2 */
+    double error, mean = look(s, 20000, 2, &error);
+    double bias = want * 0.9 * (thick * r * r / (2 * h * h) + 4 * 2 * 0x1p-17);
+    if (!(fabs(mean - want) <= LEVEL * error + bias))
+        fail_msg("%.6f, expected %.6f within %g standard errors of %.6f", mean, want, LEVEL, error);
+    test_scene_free(s);
 }
 
 /* Glass of index 1 is an interface that is a vertex: what is inside it is the same. */
@@ -239,10 +290,15 @@ static void test_phase(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_absorption),  cmocka_unit_test(test_inside_dielectric),
-        cmocka_unit_test(test_furnace),     cmocka_unit_test(test_single_scattering),
-        cmocka_unit_test(test_shadow_rays), cmocka_unit_test(test_passages),
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_phase),
+        cmocka_unit_test(test_absorption),
+        cmocka_unit_test(test_inside_dielectric),
+        cmocka_unit_test(test_colored),
+        cmocka_unit_test(test_furnace),
+        cmocka_unit_test(test_single_scattering),
+        cmocka_unit_test(test_shadow_rays),
+        cmocka_unit_test(test_passages),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -476,9 +476,9 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
 }
 
 static void take_material(const struct scene *s, const struct material *m, struct vec3 tint,
-                          struct vec3 U, struct surface *at)
+                          struct vec3 coat_normal, struct vec3 U, struct surface *at)
 {
-    lobes_of_material(s, m, &at->hit, tint, U, at->backfacing, &at->lobes);
+    lobes_of_material(s, m, &at->hit, tint, coat_normal, U, at->backfacing, &at->lobes);
     lobes_finish(&at->lobes);
 }
 
@@ -526,12 +526,18 @@ static struct vec3 valid_normal(struct vec3 M, struct vec3 Ng, struct vec3 wo)
     return dot(H, H) > 0 ? normalize(H) : Ng;
 }
 
+static struct vec3 normal_by_map(const struct scene *s, const struct normal_map *map,
+                                 const struct hit *hit, struct vec3 wo)
+{
+    struct vec3 M = mapped_normal(s, map, hit);
+    bool turned = !(dot(hit->Ng, wo) > 0);
+    return valid_normal(turned ? negate(M) : M, turned ? negate(hit->Ng) : hit->Ng, wo);
+}
+
 struct vec3 surface_mapped_normal(const struct scene *s, const struct hit *hit, struct vec3 wo)
 {
     const struct material *m = &s->materials[scene_material_of(s, hit->primitive)];
-    struct vec3 M = mapped_normal(s, &m->normal_map, hit);
-    bool turned = !(dot(hit->Ng, wo) > 0);
-    return valid_normal(turned ? negate(M) : M, turned ? negate(hit->Ng) : hit->Ng, wo);
+    return normal_by_map(s, &m->normal_map, hit, wo);
 }
 
 void surface_shade(struct shader_thread *t, const struct scene *s,
@@ -546,16 +552,19 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     }
     if (dot(out->hit.Ns, wo) <= 0)
         out->hit.Ns = out->hit.Ng;
-    if (s->materials[scene_material_of(s, hit->primitive)].normal_map.present)
+    uint32_t material = scene_material_of(s, hit->primitive);
+    const struct material *m = &s->materials[material];
+    struct vec3 coat_normal = out->hit.Ns;
+    if (m->layers.coat_normal_map.present)
+        coat_normal = normal_by_map(s, &m->layers.coat_normal_map, hit, wo);
+    if (m->normal_map.present)
         out->hit.Ns = surface_mapped_normal(s, hit, wo);
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;
-    uint32_t material = scene_material_of(s, hit->primitive);
-    const struct material *m = &s->materials[material];
     surface_axes(s, hit->primitive, hit->Ng, &U, &V);
     struct vec3 along = brush_direction(s, hit->primitive, U), tint = vertex_color(s, hit);
     if (!m->shading) {
-        take_material(s, m, tint, along, out);
+        take_material(s, m, tint, coat_normal, along, out);
     } else if (t) {
         if (log)
             text_printf(log, "vertex %u\n", from->k);
@@ -577,7 +586,7 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     out->lobes.wo = wo;
     const struct vec3 U = vec3(1, 0, 0), tint = gray(1);
     if (!m->shading) {
-        take_material(s, m, tint, U, out);
+        take_material(s, m, tint, hit->Ns, U, out);
     } else if (t) {
         t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
         run_shader(t, s, environment, material, tint, U, 0, out, NULL);

@@ -74,6 +74,11 @@ void surface_axes(const struct scene *s, uint32_t primitive, struct vec3 Ng, str
 struct vec3 lobes_of_closure(const struct asl_closure *Ci, struct vec3 N, struct vec3 U,
                              bool backfacing, struct vec3 background, struct lobes *out);
 
+struct layer_inputs { /* of section 28's layers */
+    bool present, thin;
+    struct vec3 specular_color, fuzz, coat_normal;
+    double specular_weight, coat, coat_roughness, fuzz_roughness;
+};
 /* A material's inputs at a point, within their bounds; those that its type does not have are what
  * they are by default. */
 struct inputs {
@@ -81,6 +86,7 @@ struct inputs {
     struct vec3 color; /* base colour, reflectance; times the vertices' colour */
     double roughness, specular_tint, anisotropy, rotation, sheen, sheen_tint, clearcoat,
         clearcoat_gloss, transmission, ior, sigma;
+    struct layer_inputs layers;
     bool backfacing;
 };
 struct inputs inputs_at(const struct scene *s, const struct material *m, const struct hit *hit,
@@ -90,8 +96,9 @@ void lobes_of_inputs(const struct inputs *in, struct vec3 weight, const struct p
                      struct lobes *out);
 
 /* The lobes of a material without a shader at a hit whose normals are turned (material_lobes.c).
- * tint: the vertices' colour there. */
+ * tint: the vertices' colour there; coat_normal: of the coat, turned. */
 void lobes_of_material(const struct scene *s, const struct material *m, const struct hit *hit,
-                       struct vec3 tint, struct vec3 U, bool backfacing, struct lobes *out);
+                       struct vec3 tint, struct vec3 coat_normal, struct vec3 U, bool backfacing,
+                       struct lobes *out);
 
 #endif

@@ -125,11 +125,18 @@ double texture_channel(const struct texture *t, const double uv[2], uint32_t cha
     return channel == 1 ? c.y : channel == 2 ? c.z : c.x;
 }
 
-struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2])
+struct vec3 unbounded_color_at(const struct scene *s, const struct color_input *in,
+                               const double uv[2])
 {
     struct vec3 c = from_float(in->value);
     if (in->texture >= 0 && !is_zero(c)) /* 0: a colour that nobody set */
         c = mul(c, texture_lookup(&s->textures[in->texture], uv));
+    return vec3(fmax(c.x, 0), fmax(c.y, 0), fmax(c.z, 0));
+}
+
+struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2])
+{
+    struct vec3 c = unbounded_color_at(s, in, uv);
     return vec3(clamp(c.x, 0, 1), clamp(c.y, 0, 1), clamp(c.z, 0, 1));
 }
 

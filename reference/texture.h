@@ -17,6 +17,9 @@ struct vec3 texture_lookup(const struct texture *t, const double uv[2]);
 
 /* A material's inputs at (u, v): value times texel; colours in [0, 1], scalars in [low, high]. */
 struct vec3 color_at(const struct scene *s, const struct color_input *in, const double uv[2]);
+/* The same without the upper bound. */
+struct vec3 unbounded_color_at(const struct scene *s, const struct color_input *in,
+                               const double uv[2]);
 double scalar_at(const struct scene *s, const struct scalar_input *in, const double uv[2],
                  double low, double high);
 /* One channel of it; 3 is alpha. */

@@ -359,6 +359,9 @@ static void write_principled(struct exporter *x, uint32_t material, const char *
     bool more = is_given(&m->specular_tint) || is_given(&m->anisotropy) || is_given(&m->sheen) ||
                 is_given(&m->clearcoat) || is_given(&m->transmission);
     bool plugin = x->options->plugins;
+    if (m->layers.present)
+        mitsuba_differs(x, title,
+                        "coat, fuzz, specular_color, specular_weight and thin are not exported");
     if (more && !plugin)
         mitsuba_differs(x, title,
                         "specular_tint, anisotropy, sheen, clearcoat and transmission "

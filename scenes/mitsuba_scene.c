@@ -383,6 +383,23 @@ static void note_medium(struct exporter *x, uint32_t material, const char *title
     }
 }
 
+/* Extinction there is by channel, and absorption is in it. */
+static void write_extinction(struct exporter *x, const struct medium *m)
+{
+    float sigma_t[3], albedo[3];
+    bool absorbs = false;
+    for (int c = 0; c < 3; c++) {
+        sigma_t[c] = m->density + m->absorption[c];
+        albedo[c] = sigma_t[c] > 0 ? m->albedo[c] * (m->density / sigma_t[c]) : 0;
+        absorbs = absorbs || m->absorption[c] > 0;
+    }
+    if (absorbs)
+        write_rgb(x, "sigma_t", sigma_t);
+    else
+        text_printf(&x->xml, "    <float name=\"sigma_t\" value=\"%.9g\"/>\n", (double)m->density);
+    write_rgb(x, "albedo", absorbs ? albedo : m->albedo);
+}
+
 static void write_media(struct exporter *x)
 {
     const struct scene *s = x->scene;
@@ -391,11 +408,8 @@ static void write_media(struct exporter *x)
         if (!x->used[i] || !m->present)
             continue;
         note_medium(x, i, mitsuba_material_title(x, &s->materials[i]));
-        text_printf(&x->xml,
-                    "  <medium type=\"homogeneous\" id=\"medium%u\">\n"
-                    "    <float name=\"sigma_t\" value=\"%.9g\"/>\n",
-                    i, (double)m->density);
-        write_rgb(x, "albedo", m->albedo);
+        text_printf(&x->xml, "  <medium type=\"homogeneous\" id=\"medium%u\">\n", i);
+        write_extinction(x, m);
         text_printf(&x->xml,
                     "    <phase type=\"hg\"><float name=\"g\" value=\"%.9g\"/></phase>\n"
                     "  </medium>\n",

@@ -80,6 +80,27 @@ static bool has_list_inputs(const struct material *m)
     return driven || material_inputs_are_list(m);
 }
 
+static void add_color(struct hash *h, const struct color_input *c)
+{
+    hash_add(h, c->value, sizeof c->value);
+    add_u64(h, (uint64_t)(int64_t)c->texture);
+}
+
+static void add_layers(struct hash *h, const struct material_layers *y)
+{
+    hash_add(h, "layers", 6);
+    add_u64(h, y->thin);
+    add_color(h, &y->specular_color);
+    add_color(h, &y->fuzz);
+#define ADD(name) add_scalar(h, &y->name);
+    MATERIAL_LAYER_SCALARS(ADD)
+#undef ADD
+    if (y->coat_normal_map.present) {
+        add_u64(h, y->coat_normal_map.texture);
+        hash_add(h, &y->coat_normal_map.scale, sizeof y->coat_normal_map.scale);
+    }
+}
+
 static void add_material(struct hash *h, const struct material *m)
 {
     add_u64(h, (uint64_t)m->type);
@@ -116,7 +137,11 @@ static void add_material(struct hash *h, const struct material *m)
         hash_add(h, &m->medium.density, sizeof m->medium.density);
         hash_add(h, m->medium.albedo, sizeof m->medium.albedo);
         hash_add(h, &m->medium.g, sizeof m->medium.g);
+        if (m->medium.absorption[0] + m->medium.absorption[1] + m->medium.absorption[2] > 0)
+            hash_add(h, m->medium.absorption, sizeof m->medium.absorption);
     }
+    if (m->layers.present)
+        add_layers(h, &m->layers);
     if (m->shading) {
         hash_add(h, m->shading->hash, sizeof m->shading->hash);
         hash_add(h, &m->shading->emission_bound, sizeof m->shading->emission_bound);

@@ -125,6 +125,7 @@ enum status keep_materials(struct loader *l); /* out of the document's arena int
  * "sides", "normal_map" and "medium". */
 #define SURFACE_KEYS "sides", "medium" /* every type */
 enum status load_surface(struct loader *l, const struct json *v, struct material *m);
+enum status load_normal_map(struct loader *l, const struct json *v, struct normal_map *out);
 /* Position of the named entry of "textures". */
 enum status find_texture(struct loader *l, const struct json *name, uint32_t *out);
 

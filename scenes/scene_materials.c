@@ -194,9 +194,9 @@ enum status find_texture(struct loader *l, const struct json *name, uint32_t *ou
 
 /* ---- materials ------------------------------------------------------------------------------ */
 
-/* A number, [r, g, b], or {"texture": name, "scale": number or [r, g, b]}. */
-static enum status field_color(struct loader *l, const struct json *object, const char *key,
-                               struct color_input *out)
+/* A number, [r, g, b], up to `most`, or {"texture": name, "scale": number or [r, g, b]}. */
+static enum status field_color_to(struct loader *l, const struct json *object, const char *key,
+                                  double most, struct color_input *out)
 {
     static const char *const keys[] = {"texture", "scale", NULL};
     struct document *d = &l->d;
@@ -206,7 +206,7 @@ static enum status field_color(struct loader *l, const struct json *object, cons
     if (v->type != JSON_OBJECT) {
         if (v->type != JSON_NUMBER && v->type != JSON_ARRAY)
             return expected(d, v, "a number, [r, g, b] or {\"texture\": ...}");
-        return read_rgb(d, v, 0, 1, out->value);
+        return read_rgb(d, v, 0, most, out->value);
     }
     struct color_input c = {{1, 1, 1}, -1};
     uint32_t index = 0;
@@ -217,6 +217,12 @@ static enum status field_color(struct loader *l, const struct json *object, cons
     c.texture = (int32_t)index;
     *out = c;
     return STATUS_OK;
+}
+
+static enum status field_color(struct loader *l, const struct json *object, const char *key,
+                               struct color_input *out)
+{
+    return field_color_to(l, object, key, 1, out);
 }
 
 /* A number in [lo, hi], or {"texture": name, "channel": "r", "scale": number}. */
@@ -307,6 +313,12 @@ static struct material material_default(enum material_type type)
     m.sheen_tint = scalar(0.5F);
     m.clearcoat_gloss = scalar(1);
     m.opacity = scalar(1);
+    m.layers = (struct material_layers){.specular_color = {{1, 1, 1}, -1},
+                                        .fuzz = {{0, 0, 0}, -1},
+                                        .specular_weight = scalar(1),
+                                        .coat = scalar(0),
+                                        .coat_roughness = scalar(0),
+                                        .fuzz_roughness = scalar(0.5F)};
     return m;
 }
 
@@ -337,7 +349,8 @@ bool material_inputs_are_list(const struct material *m)
         return is_used(&m->anisotropy);
     case MATERIAL_PRINCIPLED:
         return m->specular.texture >= 0 || is_used(&m->specular_tint) || is_used(&m->anisotropy) ||
-               is_used(&m->sheen) || is_used(&m->clearcoat) || is_used(&m->transmission);
+               is_used(&m->sheen) || is_used(&m->clearcoat) || is_used(&m->transmission) ||
+               m->layers.present;
     default:
         return true;
     }
@@ -398,11 +411,14 @@ static const char *const diffuse_keys[] = {COMMON_KEYS, "type", "reflectance", N
 static const char *const conductor_keys[] = {COMMON_KEYS, "type",  "anisotropy", "rotation", "eta",
                                              "k",         "metal", "roughness",  NULL};
 static const char *const ior_keys[] = {COMMON_KEYS, "type", "ior", NULL};
+#define LAYER_KEYS                                                                                 \
+    "specular_color", "specular_weight", "coat", "coat_roughness", "coat_normal_map", "fuzz",      \
+        "fuzz_roughness", "thin"
+static const char *const layer_keys[] = {LAYER_KEYS, NULL};
 static const char *const principled_keys[] = {
-    COMMON_KEYS,       "type",         "specular_tint", "anisotropy",
-    "rotation",        "sheen",        "sheen_tint",    "clearcoat",
-    "clearcoat_gloss", "transmission", "ior",           "base_color",
-    "metallic",        "roughness",    "specular",      NULL};
+    COMMON_KEYS,  "type",      "specular_tint",   "anisotropy",   "rotation", "sheen",
+    "sheen_tint", "clearcoat", "clearcoat_gloss", "transmission", "ior",      "base_color",
+    "metallic",   "roughness", "specular",        LAYER_KEYS,     NULL};
 static const char *const oren_nayar_keys[] = {COMMON_KEYS, "type", "reflectance", "sigma", NULL};
 static const char *const rough_dielectric_keys[] = {COMMON_KEYS, "type", "ior", "roughness", NULL};
 static const char *const sheen_keys[] = {COMMON_KEYS, "type", "reflectance", "roughness", NULL};
@@ -418,6 +434,30 @@ static const char *const *const material_keys[MATERIAL_TYPE_COUNT] = {
     [MATERIAL_SHEEN] = sheen_keys,
 };
 
+/* Section 28, Layers. */
+static enum status load_layers(struct loader *l, const struct json *v, struct material *m)
+{
+    static const char *const rivals[][2] = {{"coat", "clearcoat"}, {"fuzz", "sheen"}};
+    struct document *d = &l->d;
+    struct material_layers *y = &m->layers;
+    const struct json *map = json_get(v, "coat_normal_map"), *at;
+    for (int i = 0; layer_keys[i]; i++)
+        y->present = y->present || json_get(v, layer_keys[i]);
+    for (int i = 0; i < 2; i++)
+        if (json_get(v, rivals[i][0]) && (at = json_get(v, rivals[i][1])))
+            return json_error(d->err, d->file, at, STATUS_TYPE,
+                              "\"%s\" and \"%s\" are two models of one layer: expected one of them",
+                              rivals[i][0], rivals[i][1]);
+    TRY(field_color_to(l, v, "specular_color", 100, &y->specular_color));
+    TRY(field_scalar(l, v, "specular_weight", &y->specular_weight));
+    TRY(field_scalar(l, v, "coat", &y->coat));
+    TRY(field_scalar(l, v, "coat_roughness", &y->coat_roughness));
+    TRY(field_color(l, v, "fuzz", &y->fuzz));
+    TRY(field_scalar(l, v, "fuzz_roughness", &y->fuzz_roughness));
+    TRY(field_bool(d, v, "thin", &y->thin));
+    return map ? load_normal_map(l, map, &y->coat_normal_map) : STATUS_OK;
+}
+
 static enum status load_principled(struct loader *l, const struct json *v, struct material *m)
 {
     TRY(field_color(l, v, "base_color", &m->base));
@@ -432,6 +472,7 @@ static enum status load_principled(struct loader *l, const struct json *v, struc
     TRY(field_scalar(l, v, "clearcoat", &m->clearcoat));
     TRY(field_scalar(l, v, "clearcoat_gloss", &m->clearcoat_gloss));
     TRY(field_scalar(l, v, "transmission", &m->transmission));
+    TRY(load_layers(l, v, m));
     return field_ior(l, v, &m->ior);
 }
 
@@ -483,7 +524,13 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
                         "\"principled\" ...");
     TRY(read_object(d, v, material_keys[type] + COMMON_COUNT));
     *m = material_default((enum material_type)type);
-    return load_inputs(l, v, m);
+    TRY(load_inputs(l, v, m));
+    for (int i = 0; m->layers.present && layer_keys[i]; i++)
+        if (json_get(v, layer_keys[i]))
+            return json_error(d->err, d->file, json_get(v, layer_keys[i]), STATUS_TYPE,
+                              "the base of a shader's material has no layers, expected no \"%s\"",
+                              layer_keys[i]);
+    return STATUS_OK;
 }
 
 static enum status load_opacity(struct loader *l, const struct json *v, struct material *m)

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static enum status load_normal_map(struct loader *l, const struct json *v, struct material *m)
+enum status load_normal_map(struct loader *l, const struct json *v, struct normal_map *out)
 {
     static const char *const keys[] = {"texture", "scale", NULL};
     struct document *d = &l->d;
@@ -18,19 +18,21 @@ static enum status load_normal_map(struct loader *l, const struct json *v, struc
                           "the texels of \"%.60s\" are sRGB colours, expected data: "
                           "\"color_space\": \"linear\" in the texture",
                           l->textures[n.texture].name);
-    m->normal_map = n;
+    *out = n;
     return STATUS_OK;
 }
 
 static enum status load_medium(struct loader *l, const struct json *v, struct material *m)
 {
-    static const char *const keys[] = {"density", "albedo", "g", NULL};
+    static const char *const keys[] = {"density", "albedo", "g", "absorption", NULL};
     struct document *d = &l->d;
     const struct json *at;
     struct medium inside = {.present = true, .albedo = {0.8F, 0.8F, 0.8F}};
     double g = 0;
     TRY(read_object(d, v, keys));
-    TRY(read_required(d, v, "density", "the extinction per unit of length", &at));
+    if (!json_get(v, "absorption"))
+        TRY(read_required(d, v, "density", "the extinction per unit of length", &at));
+    TRY(field_rgb(d, v, "absorption", 0, 1e9, inside.absorption));
     TRY(field_float(d, v, "density", 0, 1e9, &inside.density));
     TRY(field_rgb(d, v, "albedo", 0, 1, inside.albedo));
     TRY(field_number(d, v, "g", -0.99, 0.99, &g));
@@ -59,7 +61,10 @@ enum status load_surface(struct loader *l, const struct json *v, struct material
         return json_error(d->err, d->file, medium, STATUS_TYPE,
                           "rays enter a medium unseen where its surface is cut out, expected no "
                           "\"alpha_mode\": \"mask\"");
+    if (medium && m->layers.thin)
+        return json_error(d->err, d->file, medium, STATUS_TYPE,
+                          "what is thin has no inside, expected no \"thin\"");
     if (map)
-        TRY(load_normal_map(l, map, m));
+        TRY(load_normal_map(l, map, &m->normal_map));
     return medium ? load_medium(l, medium, m) : STATUS_OK;
 }

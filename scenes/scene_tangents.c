@@ -172,7 +172,8 @@ static bool make_tangents(struct scene *s, const uint32_t *triangles, size_t tri
 static bool has_map(const struct scene *s, size_t triangle)
 {
     size_t round = triangle < s->triangle_count ? 0 : s->sphere_count + s->disk_count;
-    return s->materials[s->primitive_material[triangle + round]].normal_map.present;
+    const struct material *m = &s->materials[s->primitive_material[triangle + round]];
+    return m->normal_map.present || m->layers.coat_normal_map.present;
 }
 
 /* Triangles [first, first + count), which lie in one space; *at: tangents made before. */

@@ -16,7 +16,8 @@
 #define K_FEATURE_BALANCE         0x400u  /* MIS by the balance heuristic */
 #define K_FEATURE_TEXELS16        0x800u  /* textures of 16 bits a channel */
 #define K_FEATURE_COLORS          0x1000u /* vertex colours */
-#define K_FEATURE_ALL             0x1FFFu
+#define K_FEATURE_LAYERS          0x2000u /* principled's coat, fuzz, specular colour, thin walls */
+#define K_FEATURE_ALL             0x3FFFu
 /* What only a scene's own text can bring: no program made before knows it. */
 #define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
 

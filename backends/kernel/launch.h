@@ -108,13 +108,22 @@ struct k_material {
     k_word shader;           /* 1 + the group that it runs (K_FEATURE_SHADERS); 0: none */
     k_word shader_args;      /* its argument area: a word of `shading` */
     float surface_area;      /* of all primitives with the material */
+    /* of lists that have layers (section 28) */
+    k_word layered, thin;
+    float specular_color[3];
+    k_index specular_color_texture;
+    float fuzz[3];
+    k_index fuzz_texture;
+    struct k_scalar specular_weight, coat, coat_roughness, fuzz_roughness;
+    k_index coat_normal_map; /* -1: none */
+    float coat_normal_scale;
 };
 
 #define K_CUTOUT_SINGLE 1u /* none from behind */
 #define K_CUTOUT_MASK   2u /* none where mask is less than alpha_cutoff */
 
 struct k_medium {
-    float density, albedo[3], g;
+    float density, albedo[3], g, absorption[3];
     k_word material; /* the first that has this medium */
 };
 

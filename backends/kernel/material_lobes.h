@@ -36,10 +36,32 @@ struct k_principled {
     float metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission;
     float eta; /* the far side's index over the near one's */
+#if K_HAS(LAYERS)
+    int own_specular; /* else the next two are 1 */
+    struct k_vec3 specular_color;
+    float specular_weight;
+    float thin_ior; /* of a thin wall; 0: a solid */
+#endif
 };
+/* For what has no layers. */
+K_FN void k_principled_unlayered(struct k_principled *p)
+{
+#if K_HAS(LAYERS)
+    p->own_specular = 0;
+    p->specular_color = v3(1.0f, 1.0f, 1.0f);
+    p->specular_weight = 1.0f;
+    p->thin_ior = 0.0f;
+#else
+    (void)p;
+#endif
+}
 
 K_FN int k_principled_is_plain(const struct k_principled *p)
 {
+#if K_HAS(LAYERS)
+    if (p->own_specular)
+        return 0;
+#endif
     return p->specular_tint == 0.0f && p->anisotropy == 0.0f && p->sheen == 0.0f &&
            p->clearcoat == 0.0f && p->transmission * (1.0f - p->metallic) == 0.0f;
 }
@@ -71,7 +93,7 @@ K_FN struct k_vec3 k_tint_of(struct k_vec3 base)
 }
 K_FN void k_add_principled_facets(struct k_lobes *l, uint kind, struct k_vec3 weight,
                                   struct k_vec3 n, struct k_vec3 U, const struct k_principled *p,
-                                  struct k_vec3 F0, int dielectric)
+                                  struct k_vec3 F0, struct k_vec3 F90, int dielectric)
 {
     struct k_lobe *lobe = k_lobes_add(l, kind, weight, n);
     if (!lobe)
@@ -79,10 +101,30 @@ K_FN void k_add_principled_facets(struct k_lobes *l, uint kind, struct k_vec3 we
     if (dielectric)
         k_lobe_set_dielectric(lobe, p->eta);
     else
-        k_lobe_set_schlick(lobe, F0, v3(1.0f, 1.0f, 1.0f), 5.0f);
+        k_lobe_set_schlick(lobe, F0, F90, 5.0f);
     k_lobe_brush(lobe, p->roughness, p->anisotropy, p->rotation, U);
     if (kind == K_LOBE_REFRACT)
         k_lobe_set_refraction(lobe, p->eta);
+}
+/* What is let through, and what its faces reflect. */
+K_FN void k_add_principled_through(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n,
+                                   struct k_vec3 U, const struct k_principled *p)
+{
+    const struct k_vec3 one = v3(1.0f, 1.0f, 1.0f);
+    struct k_vec3 root = v3(K_SQRT(p->base.x), K_SQRT(p->base.y), K_SQRT(p->base.z));
+#if K_HAS(LAYERS)
+    if (p->thin_ior > 0.0f) {
+        float F = k_fresnel_dielectric(p->thin_ior, v3_dot(l->wo, l->N));
+        float R = (2.0f * F) / (1.0f + F);
+        struct k_lobe *lobe = k_lobes_add(l, K_LOBE_REFLECT, v3_scale(w, R), n);
+        if (lobe)
+            k_lobe_brush(lobe, p->roughness, p->anisotropy, p->rotation, U);
+        (void)k_lobes_add(l, K_LOBE_STRAIGHT, v3_mul(v3_scale(w, 1.0f - R), p->base), n);
+        return;
+    }
+#endif
+    k_add_principled_facets(l, K_LOBE_REFLECT, w, n, U, p, one, one, 1);
+    k_add_principled_facets(l, K_LOBE_REFRACT, v3_mul(w, root), n, U, p, one, one, 1);
 }
 /* About n with weight w; U of section 18, 0 on triangles without texture coordinates. */
 K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n, struct k_vec3 U,
@@ -96,16 +138,23 @@ K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n
     float m = p->metallic, t = p->transmission * (1.0f - m), d0 = 0.08f * p->specular;
     struct k_vec3 tint = k_tint_of(p->base), d = k_tinted(tint, p->specular_tint);
     d = v3(k_min(d0 * d.x, 1.0f), k_min(d0 * d.y, 1.0f), k_min(d0 * d.z, 1.0f));
+    struct k_vec3 F90 = v3(1.0f, 1.0f, 1.0f);
+#if K_HAS(LAYERS)
+    if (p->own_specular) {
+        float W = p->specular_weight;
+        struct k_vec3 s = k_tinted(tint, p->specular_tint);
+        s = v3_mul(v3_scale(s, d0), p->specular_color);
+        d = v3_scale(v3(k_min(s.x, 1.0f), k_min(s.y, 1.0f), k_min(s.z, 1.0f)), W);
+        F90 = k_lerp3(v3(W, W, W), F90, m);
+    }
+#endif
     struct k_vec3 F0 = k_lerp3(d, p->base, m);
-    struct k_vec3 root = v3(K_SQRT(p->base.x), K_SQRT(p->base.y), K_SQRT(p->base.z));
-    struct k_vec3 through = v3_scale(w, t);
     struct k_lobe *lobe;
-    k_add_principled_facets(l, K_LOBE_REFLECT, v3_scale(w, 1.0f - t), n, U, p, F0, 0);
+    k_add_principled_facets(l, K_LOBE_REFLECT, v3_scale(w, 1.0f - t), n, U, p, F0, F90, 0);
     lobe = k_lobes_add(l, K_LOBE_BURLEY, v3_mul(v3_scale(w, (1.0f - t) * (1.0f - m)), p->base), n);
     if (lobe)
         lobe->shape = p->roughness;
-    k_add_principled_facets(l, K_LOBE_REFLECT, through, n, U, p, F0, 1);
-    k_add_principled_facets(l, K_LOBE_REFRACT, v3_mul(through, root), n, U, p, F0, 1);
+    k_add_principled_through(l, v3_scale(w, t), n, U, p);
     lobe = k_lobes_add(l, K_LOBE_COAT, v3_scale(w, 0.25f * p->clearcoat), n);
     if (lobe)
         lobe->shape = 0.1f + (0.001f - 0.1f) * p->clearcoat_gloss;
@@ -123,7 +172,38 @@ struct k_inputs {
     float roughness, metallic, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission, ior, sigma;
     int entering;
+#if K_HAS(LAYERS)
+    int layered, thin; /* not layered: the rest means nothing */
+    struct k_vec3 specular_color, fuzz, coat_normal;
+    float specular_weight, coat, coat_roughness, fuzz_roughness;
+#endif
 };
+
+#if K_HAS(LAYERS)
+K_FN struct k_vec3 k_color_input(const struct k_scene *sc, K_GLOBAL const float *value,
+                                 k_index texture, float u, float v)
+{
+    struct k_vec3 c = v3_load(value);
+    if (texture >= 0)
+        c = v3_mul(c, k_texture_lookup(sc, (uint)texture, u, v));
+    return v3(k_max(c.x, 0.0f), k_max(c.y, 0.0f), k_max(c.z, 0.0f));
+}
+K_FN void k_inputs_layers(const struct k_scene *sc, K_GLOBAL const struct k_material *m, float u,
+                          float v, struct k_inputs *x)
+{
+    x->layered = m->layered != 0u;
+    if (!x->layered)
+        return;
+    x->thin = m->thin != 0u;
+    x->specular_color = k_color_input(sc, m->specular_color, m->specular_color_texture, u, v);
+    x->fuzz = k_color_input(sc, m->fuzz, m->fuzz_texture, u, v);
+    x->fuzz = v3(k_min(x->fuzz.x, 1.0f), k_min(x->fuzz.y, 1.0f), k_min(x->fuzz.z, 1.0f));
+    x->specular_weight = k_clamp01(k_scalar_input(sc, &m->specular_weight, u, v));
+    x->coat = k_clamp01(k_scalar_input(sc, &m->coat, u, v));
+    x->coat_roughness = k_clamp01(k_scalar_input(sc, &m->coat_roughness, u, v));
+    x->fuzz_roughness = k_clamp01(k_scalar_input(sc, &m->fuzz_roughness, u, v));
+}
+#endif
 
 K_FN float k_clamp_ior(float ior) { return k_min(k_max(ior, 0.1f), 10.0f); }
 K_FN float k_clamp_sigma(float sigma) { return k_min(k_max(sigma, 0.0f), K_HALF_PI); }
@@ -153,6 +233,9 @@ K_FN struct k_inputs k_inputs_make(const struct k_scene *sc, K_GLOBAL const stru
 #undef K_UNIT
     x.ior = k_clamp_ior(k_scalar_input(sc, &m->ior, u, v));
     x.sigma = k_clamp_sigma(k_scalar_input(sc, &m->sigma, u, v));
+#if K_HAS(LAYERS)
+    k_inputs_layers(sc, m, u, v, &x);
+#endif
     return x;
 }
 /* As a BSDF of section 7. */
@@ -198,6 +281,32 @@ K_FN void k_place_conductor(const struct k_place *p, const struct k_inputs *x)
     k_lobe_set_conductor(lobe, x->eta, x->k);
     k_lobe_brush(lobe, x->roughness, x->anisotropy, x->rotation, p->U);
 }
+#if K_HAS(LAYERS)
+/* Section 28, Layers: the coat over the fuzz over Burley's model. */
+K_FN void k_place_layers(const struct k_place *p, const struct k_inputs *x,
+                         struct k_principled *below)
+{
+    const struct k_vec3 wo = p->l->wo, c = x->specular_color;
+    struct k_vec3 nc = k_lobe_normal(x->coat_normal, p->l->N, wo);
+    float Fc = 0.04f + 0.96f * k_schlick(v3_dot(wo, nc));
+    float r = k_max(x->fuzz_roughness * x->fuzz_roughness, 0.25f);
+    float E = k_sheen_estimate(r, v3_dot(wo, p->l->N));
+    struct k_vec3 w = v3_scale(p->w, 1.0f - x->coat * Fc);
+    below->specular_color = c;
+    below->specular_weight = x->specular_weight;
+    below->own_specular = c.x != 1.0f || c.y != 1.0f || c.z != 1.0f || x->specular_weight != 1.0f;
+    below->thin_ior = x->thin ? x->ior : 0.0f;
+    k_add_principled(p->l, v3_scale(w, 1.0f - v3_max(x->fuzz) * E), p->n, p->U, below);
+    struct k_lobe *lobe = k_lobes_add(p->l, K_LOBE_SHEEN, v3_mul(w, x->fuzz), p->n);
+    if (lobe)
+        lobe->shape = r;
+    lobe = k_lobes_add(p->l, K_LOBE_REFLECT, v3_scale(p->w, x->coat), nc);
+    if (!lobe)
+        return;
+    k_lobe_set_schlick(lobe, k_gray(0.04f), k_gray(1.0f), 5.0f);
+    k_lobe_brush(lobe, x->coat_roughness, 0.0f, 0.0f, p->U);
+}
+#endif
 K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
 {
     struct k_principled all;
@@ -214,6 +323,13 @@ K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
     all.clearcoat_gloss = x->clearcoat_gloss;
     all.transmission = x->transmission;
     all.eta = k_inputs_eta(x);
+    k_principled_unlayered(&all);
+#if K_HAS(LAYERS)
+    if (x->layered) {
+        k_place_layers(p, x, &all);
+        return;
+    }
+#endif
     k_add_principled(p->l, p->w, p->n, p->U, &all);
 }
 K_FN void k_place_rough_dielectric(const struct k_place *p, const struct k_inputs *x)
@@ -280,6 +396,9 @@ K_FN void k_material_lobes(const struct k_scene *sc, const struct k_surface *s, 
     float opacity = k_clamp01(k_scalar_input(sc, &m->opacity, s->u, s->v));
     struct k_inputs x = k_inputs_make(sc, m, m->type - K_MATERIAL_LISTED, s->u, s->v, entering);
     x.base = k_colored(s, x.base);
+#if K_HAS(LAYERS)
+    x.coat_normal = s->coat;
+#endif
     struct k_place p;
     p.l = l;
     p.w = k_gray(opacity);

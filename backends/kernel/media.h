@@ -27,6 +27,24 @@ K_FN float k_media_density(const struct k_scene *sc, uint list)
     return medium ? sc->media[medium - 1u].density : 0.0f;
 }
 
+/* A medium's absorption over the way t, added to what was before. */
+K_FN struct k_vec3 k_media_absorb(const struct k_scene *sc, uint list, struct k_vec3 before,
+                                  float t)
+{
+    uint medium = list & 0xFFu;
+    return medium ? v3_madd(before, v3_load(sc->media[medium - 1u].absorption), t) : before;
+}
+/* exp(-(tau + A)) by channel. */
+K_FN struct k_vec3 k_media_left(float tau, struct k_vec3 A)
+{
+    return v3(k_exp(-(tau + A.x)), k_exp(-(tau + A.y)), k_exp(-(tau + A.z)));
+}
+
+K_FN struct k_vec3 k_media_dim(struct k_vec3 beta, struct k_vec3 A)
+{
+    return v3_max(A) > 0.0f ? v3_mul(beta, k_media_left(0.0f, A)) : beta;
+}
+
 /* Past the interface s, whose normals are as stored, along d: where the ray goes on. */
 K_FN struct k_vec3 k_media_pass(const struct k_scene *sc, const struct k_surface *s,
                                 struct k_vec3 d, uint *list)
@@ -39,12 +57,13 @@ K_FN struct k_vec3 k_media_pass(const struct k_scene *sc, const struct k_surface
 #define K_PASSAGES 64u
 
 /* From o to vertex k. hit->t is the whole way. 1: it lies in a medium, at s->P, and hit has no
- * primitive; else it is what was hit. */
+ * primitive; else it is what was hit. beta loses what is absorbed. */
 K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, uint k,
                      struct k_vec3 o, struct k_vec3 d, uint *list, struct k_hit *hit,
-                     struct k_surface *s)
+                     struct k_surface *s, struct k_vec3 *beta)
 {
     float way = 0.0f, tau = -1.0f; /* tau: not drawn yet */
+    struct k_vec3 A = v3(0.0f, 0.0f, 0.0f);
     for (uint i = 0;; i++) {
         k_closest(sc, o, d, K_INF, hit);
         float sigma = k_media_density(sc, *list);
@@ -53,6 +72,7 @@ K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, ui
             tau = -k_log(1.0f - k_block_more(stream, k, 0).u0);
         float step = some ? tau / sigma : K_INF;
         if (some && (!met || step < hit->t)) {
+            *beta = k_media_dim(*beta, k_media_absorb(sc, *list, A, step));
             s->P = v3_madd(o, d, step);
             s->material = sc->media[(*list & 0xFFu) - 1u].material;
             s->Ng = s->Ns = v3(0.0f, 0.0f, 0.0f);
@@ -61,26 +81,33 @@ K_FN int k_media_fly(const struct k_scene *sc, const struct k_stream *stream, ui
             hit->t = way + step;
             return 1;
         }
-        if (!met)
+        if (!met) {
+            *beta = k_media_dim(*beta, A);
             return 0;
+        }
+        A = k_media_absorb(sc, *list, A, hit->t);
         *s = k_surface_make(sc, hit, o, d);
         if (some)
             tau = k_max(0.0f, tau - sigma * hit->t);
         way = way + hit->t;
         hit->t = way;
-        if (!sc->materials[s->material].interface_ || i == K_PASSAGES)
+        if (!sc->materials[s->material].interface_ || i == K_PASSAGES) {
+            *beta = k_media_dim(*beta, A);
             return 0;
+        }
         o = k_media_pass(sc, s, d, list);
     }
 }
 
 /* How much of the light from `distance` away reaches o along -d; shadow rays run to t_max. */
-K_FN float k_media_visible(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d,
-                           float distance, float t_max, uint list)
+K_FN struct k_vec3 k_media_visible(const struct k_scene *sc, struct k_vec3 o, struct k_vec3 d,
+                                   float distance, float t_max, uint list)
 {
+    const struct k_vec3 none = v3(0.0f, 0.0f, 0.0f), all = v3(1.0f, 1.0f, 1.0f);
+    struct k_vec3 A = none;
     float tau = 0.0f;
     if (!sc->launch->media)
-        return k_occluded(sc, o, d, t_max) ? 0.0f : 1.0f;
+        return k_occluded(sc, o, d, t_max) ? none : all;
     for (uint i = 0;; i++) {
         struct k_hit hit;
         k_closest(sc, o, d, t_max, &hit);
@@ -88,13 +115,14 @@ K_FN float k_media_visible(const struct k_scene *sc, struct k_vec3 o, struct k_v
         if (hit.primitive == K_NONE) {
             if (sigma > 0.0f)
                 tau = tau + sigma * distance;
-            return k_exp(-tau);
+            return k_media_left(tau, k_media_absorb(sc, list, A, distance));
         }
         struct k_surface s = k_surface_make(sc, &hit, o, d);
         if (!sc->materials[s.material].interface_ || i == K_PASSAGES)
-            return 0.0f;
+            return none;
         if (sigma > 0.0f)
             tau = tau + sigma * hit.t;
+        A = k_media_absorb(sc, list, A, hit.t);
         distance = distance - hit.t;
         t_max = t_max - hit.t;
         o = k_media_pass(sc, &s, d, &list);

@@ -52,15 +52,14 @@ K_FN struct k_tangents k_tangents_at(const struct k_scene *sc, const struct k_hi
     return r;
 }
 
-/* M, while normals are as stored. */
+/* M by the texture `map`, while normals are as stored. */
 K_FN struct k_vec3 k_mapped_normal(const struct k_scene *sc, const struct k_hit *hit,
-                                   const struct k_surface *s)
+                                   const struct k_surface *s, k_index map, float scale)
 {
-    K_GLOBAL const struct k_material *m = sc->materials + s->material;
     struct k_tangents t = k_tangents_at(sc, hit, s);
-    struct k_vec3 texel = k_texture_lookup(sc, (uint)m->normal_map, s->u, s->v);
-    float x = (2.0f * texel.x - 1.0f) * m->normal_scale;
-    float y = (2.0f * texel.y - 1.0f) * m->normal_scale;
+    struct k_vec3 texel = k_texture_lookup(sc, (uint)map, s->u, s->v);
+    float x = (2.0f * texel.x - 1.0f) * scale;
+    float y = (2.0f * texel.y - 1.0f) * scale;
     struct k_vec3 B = v3_scale(v3_cross(t.N, t.T), t.sign);
     struct k_vec3 M = v3_madd(v3_madd(v3_scale(t.T, x), B, y), t.N, 2.0f * texel.z - 1.0f);
     return v3_dot(M, M) > 0.0f ? v3_normalize(M) : s->Ns;

@@ -63,7 +63,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     struct k_hit hit;
     struct k_surface s;
 #if K_HAS(MEDIA)
-    const int inside = k_media_fly(sc, stream, k, o, d, &w->media, &hit, &s);
+    const int inside = k_media_fly(sc, stream, k, o, d, &w->media, &hit, &s, &w->beta);
 #else
     const int inside = 0; /* a medium */
     k_closest(sc, o, d, K_INF, &hit);
@@ -114,7 +114,13 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     const int mapped = !inside & (m->normal_map >= 0);
     struct k_vec3 M = s.Ns;
     if (mapped)
-        M = k_mapped_normal(sc, &hit, &s);
+        M = k_mapped_normal(sc, &hit, &s, m->normal_map, m->normal_scale);
+#endif
+#if K_HAS(LAYERS) && K_HAS(NORMAL_MAPS)
+    const int coat_mapped = !inside & (m->layered != 0u) & (m->coat_normal_map >= 0);
+    struct k_vec3 coat = s.Ns;
+    if (coat_mapped)
+        coat = k_mapped_normal(sc, &hit, &s, m->coat_normal_map, m->coat_normal_scale);
 #endif
     /* Normals to wo's side. */
     struct k_vec3 wo = v3_neg(d);
@@ -128,6 +134,13 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     s.Ns = v3_flip(s.Ns, turn);
     if (!(v3_dot(s.Ns, wo) > 0.0f))
         s.Ns = s.Ng;
+#if K_HAS(LAYERS)
+    s.coat = s.Ns;
+#endif
+#if K_HAS(LAYERS) && K_HAS(NORMAL_MAPS)
+    if (coat_mapped)
+        s.coat = k_valid_normal(v3_flip(coat, turn), s.Ng, wo);
+#endif
 #if K_HAS(NORMAL_MAPS)
     if (mapped)
         s.Ns = k_valid_normal(v3_flip(M, turn), s.Ng, wo);
@@ -210,8 +223,9 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                 uint media = w->media;
                 if (v3_dot(side, s.Ng) < 0.0f)
                     media = k_media_cross(media, m->medium, entering);
-                float seen = k_media_visible(sc, from, ls.wi, ls.distance,
-                                             FAULT_MISSED_SHADOW(t_max), media);
+                struct k_vec3 V = k_media_visible(sc, from, ls.wi, ls.distance,
+                                                  FAULT_MISSED_SHADOW(t_max), media);
+                float seen = v3_max(V);
 #else
                 int seen = !k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max));
 #endif
@@ -220,9 +234,10 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                         ls.delta ? 1.0f : FAULT_WRONG_MIS_WEIGHT(k_mis(sc, ls.pdf_w, pdf_bsdf));
                     float share = FAULT_DOUBLED_LIGHT(mis / ls.pdf_w);
 #if K_HAS(MEDIA)
-                    share = share * seen;
-#endif
+                    struct k_vec3 part = v3_mul(v3_mul(w->beta, fc), v3_scale(V, share));
+#else
                     struct k_vec3 part = v3_scale(v3_mul(w->beta, fc), share);
+#endif
                     w->L = v3_add(w->L, part);
                     if (rec) {
                         rec->visible = 1;

@@ -84,6 +84,9 @@ K_FN struct k_scatter k_probe_scatter(const struct k_scene *sc, uint material, f
 #if K_HAS(COLORS)
     s.color = v3(1.0f, 1.0f, 1.0f);
 #endif
+#if K_HAS(LAYERS)
+    s.coat = s.Ns;
+#endif
     return k_scatter_make(sc, &s, wo, entering);
 }
 K_FN struct k_bsdf_sample k_probe_sample(const struct k_scatter *x, float choice, float u, float v)

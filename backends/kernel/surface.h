@@ -15,6 +15,9 @@ struct k_surface {
 #if K_HAS(COLORS)
     struct k_vec3 color; /* of the vertices; 1 without them */
 #endif
+#if K_HAS(LAYERS)
+    struct k_vec3 coat; /* the normal of section 28's coat; set when normals are turned */
+#endif
 };
 
 /* A material's base where the surface has vertex colours. */

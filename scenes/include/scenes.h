@@ -185,9 +185,26 @@ struct normal_map {
 enum { MEDIA_MAX = 255 };
 struct medium {
     bool present;
-    float density;   /* extinction, per unit of length */
-    float albedo[3]; /* of one scattering */
-    float g;         /* Henyey and Greenstein's mean cosine */
+    float density;       /* extinction, per unit of length */
+    float albedo[3];     /* of one scattering */
+    float g;             /* Henyey and Greenstein's mean cosine */
+    float absorption[3]; /* without scattering, per unit of length */
+};
+
+/* What a principled material has beside Burley's inputs (section 28, Layers); the scalars: */
+#define MATERIAL_LAYER_SCALARS(X)                                                                  \
+    X(specular_weight)                                                                             \
+    X(coat)                                                                                        \
+    X(coat_roughness)                                                                              \
+    X(fuzz_roughness)
+struct material_layers {
+    bool present; /* else nothing of it counts */
+    bool thin;    /* what is let through goes straight on */
+    struct color_input specular_color, fuzz;
+#define FIELD(name) struct scalar_input name;
+    MATERIAL_LAYER_SCALARS(FIELD)
+#undef FIELD
+    struct normal_map coat_normal_map;
 };
 
 /* The scalars that only lists of lobes have (docs/protocol.md section 28). */
@@ -226,6 +243,7 @@ struct material {
     enum alpha_mode alpha_mode; /* OPAQUE: opacity does not count */
     float alpha_cutoff;         /* MASK: hits where opacity is less do not count (section 26) */
     uint32_t emission_texture;  /* 0: none; else its index + 1, and emission is the factor on it */
+    struct material_layers layers;
 };
 /* Is it a list of lobes (section 28), or one BSDF of section 7? A shader's is neither. */
 bool material_is_list(const struct material *m);
