@@ -131,6 +131,27 @@ static struct imported import_material(const char *material, const char *more)
     return import_file("m.gltf");
 }
 
+/* The same of a closed mesh: a triangle and its back. */
+static struct imported import_closed(const char *material)
+{
+    write_text(
+        "c.gltf",
+        arena_printf(&arena,
+                     "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"byteLength\": 42, "
+                     "\"uri\": \"data:application/octet-stream;base64,"
+                     "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAAAAECAAIB\"}], "
+                     "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36}, {\"buffer\": 0, "
+                     "\"byteOffset\": 36, \"byteLength\": 6}], \"accessors\": "
+                     "[{\"bufferView\": 0, \"componentType\": 5126, \"count\": 3, \"type\": "
+                     "\"VEC3\"}, {\"bufferView\": 1, \"componentType\": 5121, \"count\": 6, "
+                     "\"type\": \"SCALAR\"}], \"scenes\": [{\"nodes\": [0]}], \"nodes\": "
+                     "[{\"mesh\": 0}], \"meshes\": [{\"primitives\": [{\"attributes\": "
+                     "{\"POSITION\": 0}, \"indices\": 1, \"material\": 0}]}], \"materials\": "
+                     "[{\"name\": \"m\", %s}]}",
+                     material));
+    return import_file("c.gltf");
+}
+
 #define TEXTURES                                                                                   \
     ", \"images\": [{\"uri\": \"a.png\"}, {\"uri\": \"none.png\"}], "                              \
     "\"samplers\": [{\"wrapS\": 33648, \"wrapT\": 33071, \"magFilter\": 9728}], "                  \
@@ -198,15 +219,15 @@ static void test_extensions(void **state)
     const struct material *m = material_of(&i, "m");
     assert_true(near3(m->emission, 8, 4, 0));
     assert_true(near((double)m->ior.value, 1.33) && near((double)m->transmission.value, 0.9));
-    assert_true(near((double)m->clearcoat.value, 0.7));
-    /* alpha = 0.04 = 0.1 + gloss (0.001 - 0.1) */
-    assert_true(near((double)m->clearcoat_gloss.value, 0.06 / 0.099));
-    assert_true(near((double)m->sheen.value, 0.5) && near((double)m->sheen_tint.value, 1));
-    assert_true(near((double)m->specular.value, pow(0.33 / 2.33, 2) * 0.5 / 0.08));
+    assert_true(near((double)m->layers.coat.value, 0.7));
+    assert_true(near((double)m->layers.coat_roughness.value, 0.2));
+    assert_true(near3(m->layers.fuzz.value, 0.5, 0.2, 0.1) && m->layers.thin);
+    assert_true(near((double)m->specular.value, pow(0.33 / 2.33, 2) / 0.08));
+    assert_true(near((double)m->layers.specular_weight.value, 0.5));
     assert_true(near((double)m->anisotropy.value, 0.4) && near((double)m->rotation.value, 0.25));
     assert_false(m->single_sided); /* light goes in */
-    assert_true(noted(&i, "KHR_materials_iridescence") && noted(&i, "sheen") &&
-                noted(&i, "thin walls"));
+    assert_true(noted(&i, "KHR_materials_iridescence (material \"m\")") && noted(&i, "sheen") &&
+                noted(&i, "thin rough wall"));
     scene_free(i.scene);
     i = import_material("\"doubleSided\": true, \"pbrMetallicRoughness\": {\"baseColorFactor\": "
                         "[0.2, 0.4, 0.6, 1]}, \"extensions\": {\"KHR_materials_unlit\": {}}",
@@ -278,31 +299,67 @@ static void test_glossiness_maps(void **state)
 static void test_layer_maps(void **state)
 {
     (void)state;
-    static const uint8_t rgb[6] = {7, 0, 9, 8, 255, 10};
+    /* directions: along +x, along -y */
+    static const uint8_t rgb[6] = {255, 128, 9, 128, 0, 10};
     write_png("a.png", rgb);
     struct imported i = import_material(
         "\"extensions\": {\"KHR_materials_clearcoat\": {\"clearcoatFactor\": 0.5, "
         "\"clearcoatTexture\": {\"index\": 2}, \"clearcoatRoughnessFactor\": 0.3, "
-        "\"clearcoatRoughnessTexture\": {\"index\": 2}}, \"KHR_materials_anisotropy\": "
-        "{\"anisotropyStrength\": 0.4, \"anisotropyTexture\": {\"index\": 2}}, "
+        "\"clearcoatRoughnessTexture\": {\"index\": 2}, \"clearcoatNormalTexture\": {\"index\": 2, "
+        "\"scale\": 0.5}}, \"KHR_materials_anisotropy\": "
+        "{\"anisotropyStrength\": 0.4, \"anisotropyRotation\": 0.7853981633974483, "
+        "\"anisotropyTexture\": {\"index\": 2}}, "
         "\"KHR_materials_sheen\": {\"sheenColorFactor\": [0.1, 0.7, 0.2], \"sheenColorTexture\": "
-        "{\"index\": 2}}, \"KHR_materials_specular\": {\"specularTexture\": {\"index\": 2}}, "
-        "\"KHR_materials_transmission\": {\"transmissionFactor\": 0.6, \"transmissionTexture\": "
+        "{\"index\": 2}, \"sheenRoughnessFactor\": 0.8, \"sheenRoughnessTexture\": {\"index\": "
+        "2}}, "
+        "\"KHR_materials_ior\": {\"ior\": 3}, \"KHR_materials_specular\": {\"specularTexture\": "
+        "{\"index\": 2}, \"specularColorFactor\": [2, 0.5, 0], \"specularColorTexture\": "
+        "{\"index\": "
+        "2}}, \"KHR_materials_transmission\": {\"transmissionFactor\": 0.6, "
+        "\"transmissionTexture\": "
         "{\"index\": 2}}}",
         TEXTURES);
     const struct material *m = material_of(&i, "m");
-    /* gloss = (0.1 - r^2)/0.099: of roughness 0 more than 1, of 0.3 0.101 */
-    const uint8_t *gloss = bytes_of(&i, m->clearcoat_gloss.texture);
-    assert_true(gloss[0] == 255 && gloss[3] == (int)(0.01 / 0.099 * 255 + 0.5));
-    assert_true(near((double)m->clearcoat_gloss.value, 1) && m->clearcoat_gloss.channel == 0);
-    assert_true(near((double)m->clearcoat.value, 0.5) && m->clearcoat.texture >= 0);
+    const struct material_layers *y = &m->layers;
+    assert_true(near((double)y->coat.value, 0.5) && y->coat.texture >= 0 && y->coat.channel == 0);
+    assert_true(near((double)y->coat_roughness.value, 0.3) && y->coat_roughness.channel == 1);
+    assert_true(y->coat_normal_map.present && near((double)y->coat_normal_map.scale, 0.5));
     assert_true(near((double)m->anisotropy.value, 0.4) && m->anisotropy.texture >= 0 &&
                 m->anisotropy.channel == 2);
-    assert_true(near((double)m->sheen.value, 0.7) && m->sheen.texture >= 0 &&
-                m->sheen.channel == 1);
-    assert_true(m->specular.texture >= 0 && m->specular.channel == 3);
+    /* an eighth of a turn; a quarter back from there is three eighths on, as a line */
+    const uint8_t *along = bytes_of(&i, m->rotation.texture);
+    assert_true(abs(along[0] - 64) <= 1 && abs(along[3] - 191) <= 1);
+    assert_true(near((double)m->rotation.value, 0.5));
+    assert_true(i.scene->textures[m->rotation.texture].filter == FILTER_NEAREST);
+    assert_true(near3(y->fuzz.value, 0.1, 0.7, 0.2) && y->fuzz.texture >= 0);
+    assert_true(near((double)y->fuzz_roughness.value, 0.8) && y->fuzz_roughness.channel == 3);
+    /* ((3 - 1)/(3 + 1))^2 = 0.25 is more than 0.08: the rest is in the colour */
+    assert_true(near((double)m->specular.value, 1) && y->specular_color.texture >= 0);
+    assert_true(near3(y->specular_color.value, 2 * 0.25 / 0.08, 0.5 * 0.25 / 0.08, 0));
+    assert_true(y->specular_weight.texture >= 0 && y->specular_weight.channel == 3);
     assert_true(near((double)m->transmission.value, 0.6) && m->transmission.texture >= 0);
-    assert_true(noted(&i, "direction in maps of anisotropy") && noted(&i, "sheen"));
+    assert_true(i.import.note_count == 1 && noted(&i, "thin rough wall"));
+    scene_free(i.scene);
+}
+
+/* Light that goes the attenuation's distance has its colour; a mesh that is open has no inside. */
+static void test_absorption(void **state)
+{
+    (void)state;
+    static const char glass[] =
+        "\"extensions\": {\"KHR_materials_transmission\": {\"transmissionFactor\": 1}, "
+        "\"KHR_materials_volume\": {\"thicknessFactor\": 1, \"attenuationDistance\": 0.5, "
+        "\"attenuationColor\": [1, 0.5, 0.25]}}";
+    struct imported i = import_material(glass, "");
+    const struct material *m = material_of(&i, "m");
+    assert_true(!m->layers.thin && !m->medium.present); /* of one triangle */
+    assert_true(noted(&i, "absorption inside (material \"m\")"));
+    scene_free(i.scene);
+    i = import_closed(glass);
+    m = material_of(&i, "m");
+    assert_true(m->medium.present && m->medium.density == 0);
+    assert_true(near3(m->medium.absorption, 0, 2 * log(2), 2 * log(4)));
+    assert_int_equal(i.import.note_count, 0);
     scene_free(i.scene);
 }
 
@@ -684,8 +741,8 @@ static void test_mtl_physical(void **state)
     const struct material *m = material_of(&i, "first one");
     assert_int_equal(m->type, MATERIAL_PRINCIPLED);
     assert_true(near((double)m->roughness.value, 0.3) && near((double)m->metallic.value, 0.7) &&
-                near((double)m->sheen.value, 0.4) && near((double)m->clearcoat.value, 0.5));
-    assert_true(near((double)m->clearcoat_gloss.value, 0.06 / 0.099));
+                near((double)m->sheen.value, 0.4) && near((double)m->layers.coat.value, 0.5));
+    assert_true(near((double)m->layers.coat_roughness.value, 0.2));
     assert_true(near((double)m->anisotropy.value, 0.6) && near((double)m->rotation.value, 0.25));
     assert_true(m->normal_map.present);
     m = material_of(&i, "second");
@@ -952,6 +1009,7 @@ int main(void)
         cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_glossiness_maps),
         cmocka_unit_test(test_layer_maps),
+        cmocka_unit_test(test_absorption),
         cmocka_unit_test(test_texture_transform),
         cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_primitives),

@@ -418,8 +418,8 @@ static void write_layers(struct reading *r, const struct aiMaterial *from, const
     double sheen[3] = {0}, x, roughness = 0;
     if (get_number(from, AI_MATKEY_CLEARCOAT_FACTOR, 0, 1, &x) && x > 0) {
         get_number(from, AI_MATKEY_CLEARCOAT_ROUGHNESS_FACTOR, 0, 1, &roughness);
-        json_key_number(w, "clearcoat", x);
-        json_key_number(w, "clearcoat_gloss", derived_gloss_of(roughness));
+        json_key_number(w, "coat", x);
+        json_key_number(w, "coat_roughness", roughness);
     }
     if (get_number(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 0, 1, &sheen[0])) {
         get_color(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 1, sheen);

@@ -34,8 +34,6 @@ double derived_metal(const double diffuse[3], const double specular[3], double b
     return metallic;
 }
 
-double derived_gloss_of(double roughness) { return clamp01((0.1 - roughness * roughness) / 0.099); }
-
 /* ---- texels --------------------------------------------------------------------------------- */
 
 static bool read_map(struct source *s, const struct source_texture *t, struct image *out)
@@ -136,8 +134,8 @@ bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
            make_texture(s, like, true, w, h, rest, data);
 }
 
-bool derive_coat_gloss(struct source *s, const struct source_texture *map, double roughness,
-                       struct source_texture *gloss)
+bool derive_directions(struct source *s, const struct source_texture *map, double turns,
+                       struct source_texture *directions)
 {
     struct image im;
     if (!read_map(s, map, &im) || !take_texels(s, im.width, im.height))
@@ -147,9 +145,13 @@ bool derive_coat_gloss(struct source *s, const struct source_texture *map, doubl
         for (uint32_t x = 0; x < im.width; x++, to += 3) {
             double rgba[4];
             texel_of(&im, (x + 0.5) / im.width, (y + 0.5) / im.height, rgba);
-            memset(to, byte_of(derived_gloss_of(clamp01(rgba[1] * roughness))), 3);
+            double angle = atan2(2 * rgba[1] - 1, 2 * rgba[0] - 1) / (2 * M_PI) + turns;
+            memset(to, byte_of(2 * angle - floor(2 * angle)), 3);
         }
-    return make_texture(s, map, true, im.width, im.height, out, gloss);
+    if (!make_texture(s, map, true, im.width, im.height, out, directions))
+        return false;
+    directions->nearest = 1;
+    return true;
 }
 
 bool derived_has_normals(struct source *s, const struct source_texture *map)

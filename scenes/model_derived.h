@@ -9,10 +9,6 @@
  * equation that makes diffuse and specular brightness what they are, with F0 = 0.04 for the rest.
  * Linear colours. */
 double derived_metal(const double diffuse[3], const double specular[3], double base[3]);
-/* Burley's (2012) gloss of a clear coat with this roughness: alpha goes from 0.1 (gloss 0) to 0.001
- * (gloss 1). */
-double derived_gloss_of(double roughness);
-
 /* Factors and maps: sRGB colours, in alpha of gloss_map the glossiness. */
 struct derived_gloss {
     const struct source_texture *diffuse_map, *gloss_map; /* NULL: none */
@@ -23,9 +19,11 @@ struct derived_gloss {
  * 2^26 texels in one file. */
 bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
                             struct source_texture *base, struct source_texture *data);
-/* Gloss of a clear coat in all channels, from `roughness` times the map's green. */
-bool derive_coat_gloss(struct source *s, const struct source_texture *map, double roughness,
-                       struct source_texture *gloss);
+/* glTF's directions of anisotropy (red, green: a vector from -1 to 1), turned by `turns`, as twice
+ * the turns from 0 to a half (a direction and its opposite are one) in all channels. Not filtered:
+ * there is no mean of 0 and 1. */
+bool derive_directions(struct source *s, const struct source_texture *map, double turns,
+                       struct source_texture *out);
 /* Whether what is called a bump map holds normals: colours about (0.5, 0.5, 1), as vectors of
  * length one have them, in place of gray heights. */
 bool derived_has_normals(struct source *s, const struct source_texture *map);

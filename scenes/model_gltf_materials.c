@@ -10,6 +10,13 @@
 static double clamp01(double x) { return source_clamp(x, 0, 1); }
 static double largest(const double c[3]) { return fmax(c[0], fmax(c[1], c[2])); }
 
+/* What the material that is being read loses. */
+static void note_loss(struct gltf *g, const char *what)
+{
+    source_note(g->s, "%s (material \"%.100s\")", what,
+                g->s->material_name[g->s->material_count - 1]);
+}
+
 /* ---- textures ------------------------------------------------------------------------------- */
 
 /* Which TEXCOORD_ a textureInfo goes by. */
@@ -55,7 +62,7 @@ static bool read_image(struct gltf *g, const struct json *texture, struct source
 {
     const struct json *image = gltf_item(g, texture, "source", &g->images);
     if (!image) {
-        source_note(g->s, "textures in a format that only an extension names");
+        note_loss(g, "a texture in a format that only an extension names");
         return false;
     }
     const struct json *view = gltf_item(g, image, "bufferView", &g->views);
@@ -87,7 +94,9 @@ static bool find_texture(struct gltf *g, const struct json *object, const char *
     if (!texture)
         return false;
     if (coordinates_of(g, info) != set) {
-        source_note(g->s, "textures by a second set of coordinates in one material (%s)", key);
+        char text[100];
+        snprintf(text, sizeof text, "%.40s, by a second set of coordinates", key);
+        note_loss(g, text);
         return false;
     }
     const struct json *sampler = gltf_item(g, texture, "sampler", &g->samplers);
@@ -185,8 +194,8 @@ static void write_specular_glossiness(struct surface *u, const struct json *old)
     if ((mapped || u->base_map) && write_glossiness_maps(u, old))
         return;
     if (mapped)
-        source_note(g->s, "maps of specular and glossiness that cannot be read, or lie differently "
-                          "from those of the colour");
+        note_loss(g, "maps of specular and glossiness that cannot be read, or lie differently from "
+                     "those of the colour");
     read_color(g, old, "specularFactor", specular);
     double metallic = derived_metal(u->base, specular, color);
     bool plain = mapped || u->base_map;
@@ -198,7 +207,7 @@ static void write_specular_glossiness(struct surface *u, const struct json *old)
         json_key_number(u->w, "specular", fmin(1, largest(specular) / 0.08));
 }
 
-/* F0 = 0.08 specular there; here ((ior - 1)/(ior + 1))^2 times a weight. */
+/* F0 = min(((ior - 1)/(ior + 1))^2 color, 1) weight there; here 0.08 specular in its place. */
 static void write_specular(struct surface *u)
 {
     struct gltf *g = u->g;
@@ -207,60 +216,64 @@ static void write_specular(struct surface *u)
     if (!specular && !ior)
         return;
     double n = gltf_number(g, ior, "ior", 1.5), color[3] = {1, 1, 1};
-    double F0 = (n - 1) / (n + 1), weight = clamp01(gltf_number(g, specular, "specularFactor", 1));
-    const char *map = texture_of(g, specular, "specularTexture", u->set, true);
+    double F0 = (n - 1) / (n + 1), value = F0 * F0 / 0.08;
+    double beyond = value > 1 ? value : 1, weight = 1;
+    const char *map = texture_of(g, specular, "specularColorTexture", u->set, false),
+               *share = texture_of(g, specular, "specularTexture", u->set, true);
     gltf_numbers(g, specular, "specularColorFactor", 3, color);
-    if (color[0] != color[1] || color[1] != color[2] ||
-        gltf_get(g, specular, "specularColorTexture", JSON_OBJECT))
-        source_note(g->s, "the colour of KHR_materials_specular");
-    double value = F0 * F0 * weight * fmax(0, largest(color)) / 0.08;
-    if (value > 1)
-        source_note(g->s, "reflection at right angles beyond 0.08 of what is not metal");
-    if (value != 0.5 || map)
-        source_scalar(u->w, "specular", clamp01(value), map, "a");
+    for (int c = 0; c < 3; c++)
+        color[c] = source_clamp(color[c] * beyond, 0, 100);
+    weight = clamp01(gltf_number(g, specular, "specularFactor", 1));
+    if (value != 0.5)
+        json_key_number(u->w, "specular", clamp01(value));
+    if (map || color[0] != 1 || color[1] != 1 || color[2] != 1)
+        source_color(u->w, "specular_color", color, map);
+    if (share || weight != 1)
+        source_scalar(u->w, "specular_weight", weight, share, "a");
 }
 
-static void write_coat_gloss(struct surface *u, const struct json *coat)
+/* "key": {"texture", "scale"} of a normalTextureInfo. */
+static void put_normal_map(struct surface *u, const struct json *object, const char *from,
+                           const char *key)
 {
-    struct gltf *g = u->g;
-    double roughness = clamp01(gltf_number(g, coat, "clearcoatRoughnessFactor", 0));
-    struct source_texture map, gloss;
-    bool mapped = find_texture(g, coat, "clearcoatRoughnessTexture", u->set, true, &map);
-    if (mapped && derive_coat_gloss(g->s, &map, roughness, &gloss)) {
-        source_scalar(u->w, "clearcoat_gloss", 1, source_texture(g->s, &gloss), "r");
+    const char *map = texture_of(u->g, object, from, u->set, true);
+    if (!map)
         return;
-    }
-    if (mapped)
-        source_note(g->s, "a map of a clear coat's roughness that cannot be read");
-    json_key_number(u->w, "clearcoat_gloss", derived_gloss_of(roughness));
+    double scale = gltf_number(u->g, gltf_get(u->g, object, from, JSON_OBJECT), "scale", 1);
+    json_key(u->w, key);
+    json_begin_object(u->w);
+    json_key_string(u->w, "texture", map);
+    if (scale != 1)
+        json_key_number(u->w, "scale", source_clamp(scale, -100, 100));
+    json_end_object(u->w);
 }
 
-static void write_coats(struct surface *u)
+static void write_coat(struct surface *u)
 {
     struct gltf *g = u->g;
-    const struct json *coat = gltf_extension(g, u->material, "KHR_materials_clearcoat"),
-                      *sheen = gltf_extension(g, u->material, "KHR_materials_sheen");
-    double clearcoat = clamp01(gltf_number(g, coat, "clearcoatFactor", 0));
-    if (clearcoat > 0) {
-        source_scalar(u->w, "clearcoat", clearcoat,
-                      texture_of(g, coat, "clearcoatTexture", u->set, true), "r");
-        write_coat_gloss(u, coat);
-        if (gltf_get(g, coat, "clearcoatNormalTexture", JSON_OBJECT))
-            source_note(g->s, "normal maps of clear coats");
-    }
-    double color[3] = {0, 0, 0};
-    read_color(g, sheen, "sheenColorFactor", color);
-    if (largest(color) > 0) {
-        /* its strength, by the channel that has most of it */
-        const char *channel = color[0] == largest(color)   ? "r"
-                              : color[1] == largest(color) ? "g"
-                                                           : "b";
-        source_scalar(u->w, "sheen", largest(color),
-                      texture_of(g, sheen, "sheenColorTexture", u->set, false), channel);
-        json_key_number(u->w, "sheen_tint", color[0] == color[1] && color[1] == color[2] ? 0 : 1);
-        source_note(g->s, "the colour and roughness of sheen (Burley's has its strength, tinted by "
-                          "the base colour)");
-    }
+    const struct json *e = gltf_extension(g, u->material, "KHR_materials_clearcoat");
+    double coat = clamp01(gltf_number(g, e, "clearcoatFactor", 0));
+    if (coat == 0)
+        return;
+    source_scalar(u->w, "coat", coat, texture_of(g, e, "clearcoatTexture", u->set, true), "r");
+    source_scalar(u->w, "coat_roughness", clamp01(gltf_number(g, e, "clearcoatRoughnessFactor", 0)),
+                  texture_of(g, e, "clearcoatRoughnessTexture", u->set, true), "g");
+    put_normal_map(u, e, "clearcoatNormalTexture", "coat_normal_map");
+}
+
+static void write_sheen(struct surface *u)
+{
+    struct gltf *g = u->g;
+    const struct json *e = gltf_extension(g, u->material, "KHR_materials_sheen");
+    double color[3] = {0, 0, 0}, roughness = clamp01(gltf_number(g, e, "sheenRoughnessFactor", 0));
+    read_color(g, e, "sheenColorFactor", color);
+    if (largest(color) == 0)
+        return;
+    source_color(u->w, "fuzz", color, texture_of(g, e, "sheenColorTexture", u->set, false));
+    source_scalar(u->w, "fuzz_roughness", roughness,
+                  texture_of(g, e, "sheenRoughnessTexture", u->set, true), "a");
+    if (roughness < 0.5)
+        note_loss(g, "a roughness of sheen below 0.5: it counts as 0.5");
 }
 
 static void write_anisotropy(struct surface *u)
@@ -271,12 +284,33 @@ static void write_anisotropy(struct surface *u)
     if (strength == 0)
         return;
     double turns = gltf_number(g, e, "anisotropyRotation", 0) / (2 * M_PI);
-    source_scalar(u->w, "anisotropy", strength, texture_of(g, e, "anisotropyTexture", u->set, true),
-                  "b");
-    if (isfinite(turns))
-        json_key_number(u->w, "rotation", turns - floor(turns));
-    if (gltf_get(g, e, "anisotropyTexture", JSON_OBJECT))
-        source_note(g->s, "the direction in maps of anisotropy (its strength is)");
+    turns = isfinite(turns) ? turns - floor(turns) : 0;
+    struct source_texture map, along;
+    bool mapped = find_texture(g, e, "anisotropyTexture", u->set, true, &map);
+    source_scalar(u->w, "anisotropy", strength, mapped ? source_texture(g->s, &map) : NULL, "b");
+    if (mapped && derive_directions(g->s, &map, turns, &along)) {
+        source_scalar(u->w, "rotation", 0.5, source_texture(g->s, &along), "r");
+        return;
+    }
+    if (mapped)
+        note_loss(g, "the directions in a map of anisotropy that cannot be read");
+    json_key_number(u->w, "rotation", turns);
+}
+
+/* exp(-a distance) = color. */
+static void write_absorption(struct surface *u, const struct json *volume)
+{
+    double color[3] = {1, 1, 1}, a[3];
+    double distance = gltf_number(u->g, volume, "attenuationDistance", 0);
+    read_color(u->g, volume, "attenuationColor", color);
+    for (int c = 0; c < 3; c++)
+        a[c] = distance > 0 ? fmin(-log(fmax(color[c], 1e-6)) / distance, 1e9) : 0;
+    if (!(largest(a) > 0))
+        return;
+    json_key(u->w, "medium");
+    json_begin_object(u->w);
+    source_color(u->w, "absorption", a, NULL);
+    json_end_object(u->w);
 }
 
 /* True if light goes through. */
@@ -285,17 +319,23 @@ static bool write_transmission(struct surface *u)
     struct gltf *g = u->g;
     const struct json *e = gltf_extension(g, u->material, "KHR_materials_transmission"),
                       *volume = gltf_extension(g, u->material, "KHR_materials_volume"),
-                      *ior = gltf_extension(g, u->material, "KHR_materials_ior");
+                      *ior = gltf_extension(g, u->material, "KHR_materials_ior"),
+                      *pbr = gltf_get(g, u->material, "pbrMetallicRoughness", JSON_OBJECT);
     double factor = clamp01(gltf_number(g, e, "transmissionFactor", 0));
     if (factor == 0)
         return false;
     source_scalar(u->w, "transmission", factor,
                   texture_of(g, e, "transmissionTexture", u->set, true), "r");
     json_key_number(u->w, "ior", source_clamp(gltf_number(g, ior, "ior", 1.5), 0.1, 10));
-    if (!(gltf_number(g, volume, "thicknessFactor", 0) > 0))
-        source_note(g->s, "thin walls: transmission refracts as a solid does");
-    if (gltf_get(g, volume, "attenuationDistance", JSON_NUMBER))
-        source_note(g->s, "absorption inside volumes");
+    if (gltf_number(g, volume, "thicknessFactor", 0) > 0) {
+        const char *mode = gltf_text(g, u->material, "alphaMode");
+        if (!mode || strcmp(mode, "MASK") != 0)
+            write_absorption(u, volume);
+        return true;
+    }
+    json_key_bool(u->w, "thin", true);
+    if (gltf_number(g, pbr, "roughnessFactor", 1) > 0.1)
+        note_loss(g, "the blur of what is seen through a thin rough wall");
     return true;
 }
 
@@ -333,21 +373,6 @@ static void write_alpha(struct surface *u)
     }
 }
 
-static void write_normal_map(struct surface *u)
-{
-    const char *map = texture_of(u->g, u->material, "normalTexture", u->set, true);
-    if (!map)
-        return;
-    const struct json *info = gltf_get(u->g, u->material, "normalTexture", JSON_OBJECT);
-    double scale = gltf_number(u->g, info, "scale", 1);
-    json_key(u->w, "normal_map");
-    json_begin_object(u->w);
-    json_key_string(u->w, "texture", map);
-    if (scale != 1)
-        json_key_number(u->w, "scale", source_clamp(scale, -100, 100));
-    json_end_object(u->w);
-}
-
 /* Shown as it is: it gives off its colour and reflects nothing. */
 static void write_unlit(struct surface *u, bool double_sided)
 {
@@ -365,12 +390,19 @@ static void write_unlit(struct surface *u, bool double_sided)
 /* What has no light of its own but vertex colours: they tint what is reflected. */
 static void write_unlit_colored(struct surface *u, bool double_sided)
 {
-    source_note(u->g->s, "unlit materials with vertex colours: they are lit");
+    note_loss(u->g, "unlit with vertex colours: they are lit");
     json_key_string(u->w, "type", "diffuse");
     source_color(u->w, "reflectance", u->base, u->base_map);
     if (!double_sided)
         json_key_string(u->w, "sides", "single");
     write_alpha(u);
+}
+
+static void note_extension(struct gltf *g, const char *name)
+{
+    char text[140];
+    snprintf(text, sizeof text, "the extension %.100s", name);
+    note_loss(g, text);
 }
 
 static void note_unknown(struct surface *u)
@@ -392,7 +424,7 @@ static void note_unknown(struct surface *u)
         while (known[i] && strcmp(known[i], e->key) != 0)
             i++;
         if (!known[i])
-            source_note(u->g->s, "the extension %.100s", e->key);
+            note_extension(u->g, e->key);
     }
     if (gltf_get(u->g, u->material, "occlusionTexture", JSON_OBJECT))
         source_note(u->g->s, "occlusion maps: light that is traced has its own");
@@ -428,11 +460,12 @@ static void write_material(struct gltf *g, const struct json *material)
         write_metallic_roughness(&u, pbr);
     write_specular(&u);
     write_anisotropy(&u);
-    write_coats(&u);
+    write_coat(&u);
+    write_sheen(&u);
     bool clear = write_transmission(&u);
     write_emission(&u);
     write_alpha(&u);
-    write_normal_map(&u);
+    put_normal_map(&u, material, "normalTexture", "normal_map");
     if (!double_sided && !clear)
         json_key_string(u.w, "sides", "single");
 }

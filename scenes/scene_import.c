@@ -21,6 +21,7 @@ struct importing {
     const struct json *root; /* the description */
     const char *model_name;  /* from the scene's folder */
     bool *used_material, *used_texture;
+    bool *filled_material;     /* those whose medium has closed meshes around it */
     const char **texture_file; /* as the scene names it; NULL: it cannot be read */
     const char **notes;
     size_t note_cap;
@@ -127,6 +128,85 @@ static void use_materials(struct importing *m, const struct json *v)
             use_materials(m, c);
 }
 
+/* ---- media ---------------------------------------------------------------------------------- */
+
+struct edge {
+    uint32_t lo, hi;
+    int32_t up; /* 1 from lo to hi, -1 back */
+};
+
+static int by_ends(const void *a, const void *b)
+{
+    const struct edge *x = a, *y = b;
+    if (x->lo != y->lo)
+        return x->lo < y->lo ? -1 : 1;
+    return x->hi < y->hi ? -1 : x->hi > y->hi;
+}
+
+/* Whether the mesh runs every edge between two places as often one way as the other, as
+ * scene_media.c will ask of all triangles with the material. */
+static enum status is_closed(struct importing *m, const struct model *part, bool *closed)
+{
+    struct arena scratch = {0};
+    size_t count = 3 * part->triangle_count;
+    uint32_t *place = ARENA_ARRAY(&scratch, uint32_t, part->vertex_count);
+    struct edge *edges = ARENA_ARRAY(&scratch, struct edge, count);
+    bool ok = place && edges && model_weld(part, place);
+    for (size_t i = 0; ok && i < count; i++) {
+        const uint32_t *t = part->triangles[i / 3];
+        uint32_t a = place[t[i % 3]], b = place[t[(i + 1) % 3]];
+        edges[i] = a < b ? (struct edge){a, b, 1} : (struct edge){b, a, a > b ? -1 : 0};
+    }
+    if (ok)
+        qsort(edges, count, sizeof *edges, by_ends);
+    *closed = ok;
+    for (size_t i = 0; ok && i < count && *closed;) {
+        size_t first = i;
+        int64_t sum = 0;
+        for (; i < count && by_ends(&edges[first], &edges[i]) == 0; i++)
+            sum += edges[i].up;
+        *closed = sum == 0;
+    }
+    arena_free(&scratch);
+    return ok ? STATUS_OK : no_memory(m);
+}
+
+/* Meshes in v whose material has a medium: where one is open the material has none. */
+static enum status check_insides(struct importing *m, const struct json *v)
+{
+    const struct json *part = v->type == JSON_OBJECT ? json_get(v, "part") : NULL,
+                      *name = part ? json_get(v, "material") : NULL,
+                      *material = name && name->type == JSON_STRING
+                                      ? json_get(json_get(m->root, "materials"), name->string)
+                                      : NULL;
+    if (material && json_get(material, "medium") && m->filled_material[material->index] &&
+        part->is_integer && part->integer >= 0 && (uint64_t)part->integer < m->model.part_count) {
+        struct model mesh = model_part(&m->model, (uint64_t)part->integer);
+        bool closed;
+        TRY(is_closed(m, &mesh, &closed));
+        if (!closed)
+            TRY(add_note(m,
+                         arena_printf(m->a,
+                                      "absorption inside (material \"%s\"): a mesh that has it is "
+                                      "not closed",
+                                      material->key)));
+        m->filled_material[material->index] = closed;
+    }
+    if (v->type == JSON_OBJECT || v->type == JSON_ARRAY)
+        for (const struct json *c = v->first; c; c = c->next)
+            TRY(check_insides(m, c));
+    return STATUS_OK;
+}
+
+static enum status find_insides(struct importing *m)
+{
+    const struct json *materials = json_get(m->root, "materials");
+    for (const struct json *v = materials->first; v; v = v->next)
+        m->filled_material[v->index] = json_get(v, "medium") != NULL;
+    TRY(check_insides(m, json_get(m->root, "groups")));
+    return check_insides(m, json_get(m->root, "objects"));
+}
+
 /* ---- images --------------------------------------------------------------------------------- */
 
 static const char *image_extension(const unsigned char *data, size_t size)
@@ -230,7 +310,7 @@ static void put_input(const struct importing *m, struct json_writer *w, const st
         return;
     }
     const struct json *scale = json_get(v, "scale");
-    if (strcmp(v->key, "normal_map") == 0)
+    if (strcmp(v->key, "normal_map") == 0 || strcmp(v->key, "coat_normal_map") == 0)
         return;
     json_key(w, v->key);
     if (!scale) {
@@ -250,7 +330,8 @@ static void put_material(const struct importing *m, struct json_writer *w, const
     json_key(w, v->key);
     json_begin_object(w);
     for (const struct json *k = v->first; k; k = k->next)
-        put_input(m, w, k);
+        if (strcmp(k->key, "medium") != 0 || m->filled_material[v->index])
+            put_input(m, w, k);
     json_end_object(w);
 }
 
@@ -671,7 +752,8 @@ static enum status read_description(struct importing *m)
     m->used_texture = ARENA_ARRAY(m->a, bool, textures);
     m->texture_file = ARENA_ARRAY(m->a, const char *, textures);
     m->used_material = ARENA_ARRAY(m->a, bool, materials);
-    if (!m->used_texture || !m->texture_file || !m->used_material)
+    m->filled_material = ARENA_ARRAY(m->a, bool, materials);
+    if (!m->filled_material || !m->used_texture || !m->texture_file || !m->used_material)
         return no_memory(m);
     for (const struct json *n = json_get(m->root, "notes")->first; n; n = n->next)
         if (n->type == JSON_STRING)
@@ -689,6 +771,28 @@ static enum status load_draft(struct importing *m, const struct text *t, struct 
                      why.path, why.path[0] ? ": " : "", why.msg);
 }
 
+static enum status draft_scene(struct importing *m, const struct json *camera, struct scene **out)
+{
+    struct text t = {0};
+    enum status st = write_scene(m, camera, NULL, &t);
+    if (st == STATUS_OK)
+        st = load_draft(m, &t, out);
+    text_free(&t);
+    return st;
+}
+
+/* Triangles without an area are left out of the scene, which can open a mesh. False: there were no
+ * media. */
+static bool drop_media(struct importing *m)
+{
+    bool any = false;
+    for (size_t i = 0; i < json_get(m->root, "materials")->count; i++) {
+        any = any || (m->filled_material[i] && m->used_material[i]);
+        m->filled_material[i] = false;
+    }
+    return any;
+}
+
 static enum status import(struct importing *m)
 {
     const struct json *camera;
@@ -697,12 +801,15 @@ static enum status import(struct importing *m)
     TRY(path_from_scene(m, m->model_path, &m->model_name));
     use_materials(m, m->root);
     TRY(find_images(m));
+    TRY(find_insides(m));
     TRY(choose_camera(m, &camera));
     struct text t = {0};
-    enum status st = write_scene(m, camera, NULL, &t);
-    if (st == STATUS_OK)
-        st = load_draft(m, &t, &s);
-    text_free(&t);
+    enum status st = draft_scene(m, camera, &s);
+    if (st != STATUS_OK && st != STATUS_MEMORY && drop_media(m)) {
+        TRY(add_note(m, "absorption inside materials: what remains of their meshes in the scene is "
+                        "not closed"));
+        st = draft_scene(m, camera, &s);
+    }
     TRY(st);
     for (int i = 0; i < 3; i++)
         m->out->radius += pow(s->bounds_max[i] - s->bounds_min[i], 2) / 4;

@@ -66,5 +66,6 @@ enum status load_surface(struct loader *l, const struct json *v, struct material
                           "what is thin has no inside, expected no \"thin\"");
     if (map)
         TRY(load_normal_map(l, map, &m->normal_map));
-    return medium ? load_medium(l, medium, m) : STATUS_OK;
+    /* a model's own media wait for `isophote import`, which asks whether its meshes are closed */
+    return medium && !l->bringing ? load_medium(l, medium, m) : STATUS_OK;
 }
