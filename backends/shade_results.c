@@ -243,7 +243,9 @@ void shade_grid_globals(const struct shade_grid *grid, size_t point, struct asl_
     g->u.dx = (float)(du * sx);
     g->v.dy = (float)(dv * sy);
     float a = g->u.v, b = g->v.v;
-    g->P = (struct asl_dual3){{a, b, 1}, {g->u.dx, 0, 0}, {0, g->v.dy, 0}};
+    double px = grid->width > 1 ? w - 1 : 1,
+           py = grid->height > 1 ? h - 1 : 1; /* `center` or not */
+    g->P = (struct asl_dual3){{a, b, 1}, {(float)(sx / px), 0, 0}, {0, (float)(sy / py), 0}};
     if (grid->vary_u)
         g->u = (struct asl_dual){a, 1 - a, a};
     if (grid->vary_v)

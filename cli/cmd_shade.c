@@ -65,9 +65,12 @@ static const char usage[] =
     "--debuguninit,\n"
     "--groupoutputs, --inbuffer, --jbufferMB N, --llvm_debug, --llvm_opt N, --locale NAME, "
     "--no-output-placement,\n"
-    "--noshadeimage, --oslquery, --profile, --raytype_opt, --shadeimage, --texoptions TEXT, "
-    "--use_rs_bitcode, --warmup;\n"
-    "--stats is --runstats, --offsetst and --scalest are --offsetuv and --scaleuv\n\n"
+    "--noshadeimage, --oslquery, --print-groupdata, --print-group-stats, --profile, --raytype_opt, "
+    "--shadeimage,\n"
+    "--texoptions TEXT, --use_rs_bitcode, --warmup; --colorspace takes Rec709 alone; --fparam, "
+    "--iparam, --vparam and\n"
+    "--sparam are --param of a type; --stats is --runstats, --offsetst and --scalest are "
+    "--offsetuv and --scaleuv\n\n"
     "examples:\n"
     "  isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
     "  isophote shade --print --param scale 3 marble.osl -o Cout x.exr\n";
@@ -301,6 +304,14 @@ static const struct switch_option known[] = {
     {"offsetst", 2}, /* the old names */
     {"scalest", 2},
     {"param", 2},
+    {"fparam", 2}, /* the old names: a float, an int, a triple, a string */
+    {"iparam", 2},
+    {"vparam", 2},
+    {"sparam", 2},
+    {"fparam", 2}, /* the old names: of floats, ints, triples, strings */
+    {"iparam", 2},
+    {"vparam", 2},
+    {"sparam", 2},
     {"layer", 1},
     {"shader", 2},
     {"connect", 4},
@@ -361,6 +372,9 @@ static const struct switch_option known[] = {
     {"warmup", 0},
     {"jbufferMB", 1},
     {"locale", 1},
+    {"print-groupdata", 0},
+    {"print-group-stats", 0},
+    {"colorspace", 1},
 };
 
 /* "error_repeats=1,lazylayers=0": those of OSL's options that change what a shader does. */
@@ -388,9 +402,15 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         double *to = name[0] == 'o' ? s->grid.offset : s->grid.scale;
         if (!read_number(v[0], -1e30, 1e30, &to[0]) || !read_number(v[1], -1e30, 1e30, &to[1]))
             return misuse("expected two numbers after", opt);
-    } else if (strcmp(name, "param") == 0) {
+    } else if (strcmp(name, "param") == 0 ||
+               (strlen(name) == 6 && strcmp(name + 1, "param") == 0)) {
         int lockgeom;
         st = option_hints(opt, &type, &lockgeom, err);
+        if (name[0] != 'p')
+            type.base = name[0] == 'f'   ? ASL_FLOAT
+                        : name[0] == 'i' ? ASL_INT
+                        : name[0] == 'v' ? ASL_VECTOR
+                                         : ASL_STRING;
         if (st == STATUS_OK)
             st = asl_group_param(s->group, &type, v[0], v[1], err);
         if (st == STATUS_OK && lockgeom >= 0)
@@ -450,6 +470,9 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->includes[s->include_count++] = v[0];
     } else if (strcmp(name, "D") == 0) {
         s->defines[s->define_count++] = v[0];
+    } else if (strcmp(name, "colorspace") == 0) {
+        if (strcmp(v[0], "Rec709") != 0 && strcmp(v[0], "sRGB") != 0 && strcmp(v[0], "linear") != 0)
+            return misuse("linear rgb is that of Rec709 here (docs/asl.md), not of", v[0]);
     } else if (strcmp(name, "center") == 0) {
         s->grid.center = true;
     } else if (strcmp(name, "print") == 0) {

@@ -131,19 +131,23 @@ bool asl_space_matrix(struct asl_run *r, const char *space, float out[16])
     if (strcmp(space, "common") != 0 && s->space && s->space(s->ctx, space, out))
         return true;
     if (strcmp(space, "common") != 0 && strcmp(space, "world") != 0 &&
-        (strcmp(space, "object") != 0 || s->space) && (strcmp(space, "shader") != 0 || s->space))
+        (strcmp(space, "object") != 0 || s->space) && (strcmp(space, "shader") != 0 || s->space)) {
+        asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\"", space);
         return false;
+    }
     for (size_t i = 0; i < 16; i++)
         out[i] = i % 5 == 0 ? 1.0f : 0.0f;
     return true;
 }
 
-static bool space_pair(struct asl_run *r, const char *from, const char *to, float m[16])
+bool asl_space_pair(struct asl_run *r, const char *from, const char *to, float out[16])
 {
     float a[16], b[16], inv[16];
-    if (!asl_space_matrix(r, from, a) || !asl_space_matrix(r, to, b) || !asl_matrix_inverse(b, inv))
+    bool known = asl_space_matrix(r, from, a);
+    if (!asl_space_matrix(r, to, b) || !known) /* both are asked: each reports itself */
         return false;
-    asl_matrix_multiply(a, inv, m);
+    asl_matrix_divisor(b, inv);
+    asl_matrix_multiply(a, inv, out);
     return true;
 }
 
@@ -186,17 +190,13 @@ static void bi_transform(struct asl_run *r, const struct asl_expr *e, struct asl
     const struct asl_place *p = &args[e->arg_count - 1];
     float m[16];
     bool ok = true;
-    const char *from = "common", *to = "";
     if (args[0].type.base == ASL_MATRIX) {
         matrix_at(&args[0], m);
     } else {
-        to = args[e->arg_count - 2].v[0].s;
-        if (e->arg_count == 3)
-            from = args[0].v[0].s;
-        ok = space_pair(r, from, to, m);
+        const char *to = args[e->arg_count - 2].v[0].s,
+                   *from = e->arg_count == 3 ? args[0].v[0].s : "common";
+        ok = asl_space_pair(r, from, to, m);
     }
-    if (!ok)
-        asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\" to \"%s\"", from, to);
     struct dual3 v = asl_dual3_at(p);
     put3(out, asl_wants(r, e), ok ? transform(e->type.base, v, m) : v);
 }
@@ -208,7 +208,7 @@ void asl_bi_matrix(struct asl_run *r, const struct asl_expr *e, struct asl_place
     if (e->builtin->id == BI_GETMATRIX) {
         const char *to = e->arg_count == 3 ? args[1].v[0].s : "common";
         const struct asl_place *dest = &args[e->arg_count - 1];
-        out[0].i = space_pair(r, args[0].v[0].s, to, m);
+        out[0].i = asl_space_pair(r, args[0].v[0].s, to, m);
         if (out[0].i) {
             union asl_slot v[16];
             for (size_t i = 0; i < 16; i++)
@@ -405,10 +405,7 @@ static void displace(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     struct dual3 n = asl_dual3_at(N), p = asl_dual3_at(P), offset;
     bool space = e->arg_count == 2;
     float m[16];
-    if (space && !space_pair(r, "common", args[0].v[0].s, m)) {
-        asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\"", args[0].v[0].s);
-        space = false;
-    }
+    space = space && asl_space_pair(r, "common", args[0].v[0].s, m);
     if (amount->n == 1) {
         dual s = asl_dual_at(amount, 0);
         if (space)

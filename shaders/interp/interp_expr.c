@@ -547,7 +547,7 @@ void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const c
         for (size_t i = 0; i < 3; i++)
             in[i] = asl_dual_at(&p, i);
         if (!asl_colour_transform(space, "rgb", in, res)) {
-            asl_report(r, ASL_MSG_ERROR, "Unknown color space transformation \"%.60s\" -> \"rgb\"",
+            asl_report(r, ASL_MSG_ERROR, "Unknown color space transformation \"%.60s\" -> \"RGB\"",
                        space);
             return;
         }
@@ -555,10 +555,8 @@ void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const c
             asl_dual_put(out, 3, asl_wants(r, e), i, res[i]);
         return;
     }
-    if (!asl_space_matrix(r, space, m)) {
-        asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\"", space);
+    if (!asl_space_matrix(r, space, m))
         return;
-    }
     if (e->type.base == ASL_MATRIX) {
         float a[16], res[16];
         for (size_t i = 0; i < 16; i++)
@@ -589,13 +587,8 @@ void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const c
 
 void asl_construct_between(struct asl_run *r, const char *from, const char *to, union asl_slot *out)
 {
-    float a[16], b[16], inv[16], m[16];
-    bool ok =
-        asl_space_matrix(r, from, a) && asl_space_matrix(r, to, b) && asl_matrix_inverse(b, inv);
-    if (ok)
-        asl_matrix_multiply(a, inv, m);
-    else
-        asl_report(r, ASL_MSG_ERROR, "Unknown transformation \"%s\" to \"%s\"", from, to);
+    float m[16];
+    bool ok = asl_space_pair(r, from, to, m);
     for (size_t i = 0; i < 16; i++)
         out[i].f = ok ? m[i] : i % 5 == 0 ? 1.0f : 0.0f;
 }

@@ -28,4 +28,4 @@ shader test()
     printf("%g\n", b / z);                                  //> 1 0 0 0 0 2 0 0 0 0 4 0 5 6 7 1
     printf("%g\n", transform("nowhere", P));                //> 0.5 0.5 1
 }
-//! says error Unknown transformation "common" to "nowhere"
+//! says error Unknown transformation "nowhere"
