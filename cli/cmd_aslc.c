@@ -18,6 +18,12 @@ static const char usage[] =
     "  -E                print what the preprocessor makes of the file, and stop\n"
     "  -Wall             warn also of what is only doubtful\n"
     "  -Werror           warnings are errors\n"
+    "  -M, -MM           print what the compiled file depends on, as a rule of make, and stop; "
+    "-MM: "
+    "without\n"
+    "                    headers in angle brackets and those that come with Isophote\n"
+    "  -MD, -MMD         compile, and write that to NAME.d; -MF FILE, -MT TARGET: another file, "
+    "another target\n"
     "  -q                print nothing but messages\n"
     "  --dump=LIST       print the tree: ast, types; of the last shader alone the IR: ir, or its C "
     "for one point:\n"
@@ -51,6 +57,8 @@ struct aslc {
     const char *out, *witness;
     bool preprocess, quiet, json, ast, types, ir, c, c_rows, llvm, stats, check, check_witness;
     bool info, verbose;
+    bool depend, depend_only, depend_system;
+    const char *depend_file, *depend_target;
     const char *param; /* of --info */
     struct asl_lower_options lower;
 };
@@ -132,7 +140,17 @@ static int parse(int argc, char **argv, struct aslc *a)
             a->lower.bake = true;
         else if (strncmp(s, "-O", 2) == 0 && s[2] >= '0' && s[2] <= '9' && !s[3])
             a->lower.level = s[2] > '2' ? 2 : s[2] - '0';
-        else if (strcmp(s, "-v") == 0)
+        else if (strncmp(s, "-MF", 3) == 0 || strncmp(s, "-MT", 3) == 0) {
+            const char **to = s[2] == 'F' ? &a->depend_file : &a->depend_target;
+            *to = s[3] ? s + 3 : i + 1 < argc ? argv[++i] : NULL;
+            if (!*to)
+                return misuse("a name is missing after", s);
+        } else if (strcmp(s, "-M") == 0 || strcmp(s, "-MM") == 0 || strcmp(s, "-MD") == 0 ||
+                   strcmp(s, "-MMD") == 0) {
+            a->depend = true;
+            a->depend_only = s[strlen(s) - 1] == 'M';
+            a->depend_system = s[2] != 'M';
+        } else if (strcmp(s, "-v") == 0)
             a->verbose = true; /* of --info alone; compiling has no more to say */
         else if (strcmp(s, "-O") == 0)
             ; /* accepted as other compilers do; nothing hangs on it */
@@ -216,6 +234,50 @@ static void drop_places(struct text *t)
     }
     if (to)
         *to = 0;
+}
+
+/* "marble.aso: marble.osl \", then a line for each header. */
+static enum status write_dependencies(struct arena *a, const struct aslc *c, const char *file,
+                                      const char *object, const struct asl_diags *diags,
+                                      struct error *err)
+{
+    struct text rule = {0};
+    text_printf(&rule, "%s: %s", c->depend_target ? c->depend_target : object, file);
+    for (const struct asl_included *i = diags->included; i; i = i->next)
+        if (c->depend_system || !i->system)
+            text_printf(&rule, " \\\n  %s", i->path);
+    text_puts(&rule, "\n");
+    const char *to = c->depend_file;
+    if (!to && !c->depend_only)
+        to = arena_printf(a, "%.*s.d", (int)strlen(object) - 4, object);
+    enum status s = STATUS_OK;
+    if (rule.failed)
+        s = error_msg(err, STATUS_MEMORY, "out of memory");
+    else if (to)
+        s = file_write(to, rule.data, rule.len, err);
+    else
+        (void)fwrite(rule.data, 1, rule.len, stdout);
+    text_free(&rule);
+    return s;
+}
+
+static int print_dependencies(const struct aslc *c, const char *file)
+{
+    struct arena a = {0};
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    struct text ignored = {0};
+    char *object = object_name(&a, file);
+    enum status s = asl_preprocess(&a, file, NULL, 0, &c->opt, &diags, &ignored, &err);
+    text_free(&ignored);
+    if (s == STATUS_OK)
+        s = write_dependencies(&a, c, file, object ? object : "", &diags, &err);
+    asl_diags_print(&diags, &ignored);
+    if (ignored.data)
+        (void)fwrite(ignored.data, 1, ignored.len, stderr);
+    text_free(&ignored);
+    arena_free(&a);
+    return s == STATUS_OK ? EXIT_PASS : s == STATUS_TYPE ? EXIT_FINDING : report_error(&err, false);
 }
 
 /* Does the object hold what its own source gives? */
@@ -402,6 +464,8 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     if (c->info)
         return shader_info_print(
             file, &(struct shader_info_options){c->opt.include_dirs, c->param, c->verbose});
+    if (c->depend && c->depend_only)
+        return print_dependencies(c, file);
     if (c->check_witness)
         return check_witness(file);
     if (c->check)
@@ -425,6 +489,11 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
             status = report_error(&err, false);
     } else if (s != STATUS_OK) {
         status = EXIT_FINDING;
+    }
+    if (s == STATUS_OK && c->depend) {
+        s = write_dependencies(&a, c, file, out ? out : "", &diags, &err);
+        if (s != STATUS_OK)
+            status = report_error(&err, false);
     }
     if (s == STATUS_OK && c->witness) {
         s = write_witness(&a, c, program, &err);

@@ -823,6 +823,29 @@ E2
     says "there is no shader 'p'"
 }
 
+# What a compiled file depends on, as a rule of make.
+case_aslc_depend()
+{
+    mkdir sub
+    echo '#define ONE 1' >sub/one.h
+    echo '#include "one.h"' >sub/two.h
+    printf '%s\n' '#include "stdosl.h"' '#include <color2.h>' '#include "sub/two.h"' '#include "sub/one.h"' \
+        'shader d(output float f = ONE) {}' >d.osl
+    printf '%s\n' 'd.aso: d.osl \' '  sub/two.h \' '  sub/one.h' >rule
+    run 0 aslc -MM d.osl
+    diff rule stdout || fail "-MM"
+    [ ! -e d.aso ] || fail "-MM compiles"
+    run 0 aslc -q -MMD d.osl
+    [ -e d.aso ] || fail "-MMD does not compile"
+    diff rule d.d || fail "-MMD"
+    run 0 aslc -q -MMD -MFother.d -MT target d.osl
+    sed 's/^d.aso/target/' rule | diff - other.d || fail "-MF, -MT"
+    run 0 aslc -M d.osl
+    prints 'color2.h'
+    run 1 aslc -MM "$(echo '#include "none.h"' >e.osl; echo e.osl)"
+    says "none.h"
+}
+
 declare -F "case_$1" >/dev/null || {
     echo "cli.sh: no case $1" >&2
     exit 2

@@ -151,7 +151,7 @@ def compare_output(name, source, work, rules):
         return "differs", f"{name} was not written"
     best, note = "not run", ""
     for r in references:
-        if suffix == ".txt":
+        if suffix in (".txt", ".d"):
             mine, its = (plain(p.read_text(encoding="utf-8", errors="replace"), rules["filter_re"]) for p in (ours, r))
             verdict, why = compare_lines(mine, its), ""
             if verdict != "same" and r == references[0]:

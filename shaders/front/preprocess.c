@@ -174,7 +174,23 @@ static void file_push(struct asl_pp *pp, const struct asl_source *src, struct as
     pp->depth++;
 }
 
-static bool file_open(struct asl_pp *pp, const char *path, struct asl_loc at)
+static void note_included(struct asl_compile *c, const char *path, bool system)
+{
+    struct asl_diags *d = c->diags;
+    for (const struct asl_included *i = d->included; i; i = i->next)
+        if (strcmp(i->path, path) == 0)
+            return;
+    struct asl_included *i = ASL_NEW(c, struct asl_included);
+    i->path = path;
+    i->system = system;
+    if (d->included)
+        d->included_last->next = i;
+    else
+        d->included = i;
+    d->included_last = i;
+}
+
+static bool file_open(struct asl_pp *pp, const char *path, bool system, struct asl_loc at)
 {
     char *data;
     size_t size;
@@ -184,11 +200,22 @@ static bool file_open(struct asl_pp *pp, const char *path, struct asl_loc at)
         return false;
     if (s != STATUS_OK)
         asl_fail(pp->c, s, at, "%s: %s", path, err.msg);
+    const char *name = asl_strndup(pp->c, path, strlen(path));
+    note_included(pp->c, name, system);
     for (size_t i = 0; i < pp->once_count; i++)
         if (strcmp(pp->once[i], path) == 0)
             return true;
-    file_push(pp, asl_source_new(pp->c, asl_strndup(pp->c, path, strlen(path)), data, size), at);
+    file_push(pp, asl_source_new(pp->c, name, data, size), at);
     return true;
+}
+
+/* What a system's header includes is the system's. */
+static bool is_system(const struct asl_compile *c, const char *path)
+{
+    for (const struct asl_included *i = c->diags->included; i; i = i->next)
+        if (strcmp(i->path, path) == 0)
+            return i->system;
+    return false;
 }
 
 static void include(struct asl_pp *pp, struct asl_loc at, struct asl_tokens *line)
@@ -223,16 +250,17 @@ static void include(struct asl_pp *pp, struct asl_loc at, struct asl_tokens *lin
     const char *last = strrchr(name, '/');
     if (strcmp(last ? last + 1 : name, standard_header) == 0)
         return;
+    bool system = !quoted || is_system(c, pp->file->lx.src->name);
     if (quoted || name[0] == '/') {
         const char *path = path_beside(c->arena, pp->file->lx.src->name, name);
-        if (path && file_open(pp, path, at))
+        if (path && file_open(pp, path, system, at))
             return;
     }
     for (const char *const *d = c->opt->include_dirs; d && *d; d++)
-        if (file_open(pp, asl_sprintf(c, "%s/%s", *d, name), at))
+        if (file_open(pp, asl_sprintf(c, "%s/%s", *d, name), system, at))
             return;
     const char *ours = data_path(c->arena, asl_sprintf(c, "shaders/headers/%s", name));
-    if (ours && file_open(pp, ours, at))
+    if (ours && file_open(pp, ours, true, at))
         return;
     asl_error(c, line->t[0].at, "-I FOLDER names a folder to look in",
               "cannot open the include file '%s'", name);

@@ -85,10 +85,19 @@ struct asl_diag {
     struct asl_diag *next;
 };
 
+/* A file that #include opened, as the compile found it; `system`: it comes with Isophote, or was
+ * named in angle brackets. */
+struct asl_included {
+    const char *path;
+    bool system;
+    struct asl_included *next;
+};
+
 /* All that a compile has to say, in the order of the text. Zeroed is valid and empty. */
 struct asl_diags {
     struct asl_diag *first, *last;
     size_t errors, warnings;
+    struct asl_included *included, *included_last; /* each file once */
 };
 
 /* file:line:col: error: text, the line, a caret, and "hint: ..." if there is one. */

@@ -1,5 +1,6 @@
 /* witness_test.c: the witness of every step, for every program of shaders/tests/ and
  * shaders/library/, passes its check; a changed one does not. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -173,10 +174,46 @@ static void every_line_counts(void **state)
     arena_free(&a);
 }
 
+/* The rules that a witness may name: the manual's table has just these. */
+static void manual_carries_the_rules(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *fact, *check, *meaning;
+    } rules[] = {
+#define RULE(name, fact, check, meaning) {name, #fact, #check, meaning},
+#include "ir/witness.def"
+#undef RULE
+    };
+    struct arena a = {0};
+    struct error err = {0};
+    struct text table = {0};
+    char *manual;
+    size_t size;
+    assert_int_equal(file_read(&a, SOURCE_DIR "/docs/asl_ir.md", 0, &manual, &size, &err),
+                     STATUS_OK);
+    text_puts(&table, "<!-- rules -->\n| rule | fact | replayed by | what happened |\n"
+                      "|---|---|---|---|\n");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char row[256];
+        (void)snprintf(row, sizeof row, "%s | %s", rules[i].fact,
+                       strcmp(rules[i].check, "NONE") == 0 ? "FORM" : rules[i].check);
+        for (char *p = row; *p; p++)
+            *p = (char)tolower((unsigned char)*p);
+        text_printf(&table, "| `%s` | %s | %s |\n", rules[i].name, row, rules[i].meaning);
+    }
+    text_puts(&table, "<!-- rules: end -->");
+    if (!strstr(manual, table.data))
+        print_error("docs/asl_ir.md: its table of rules should be\n%s\n", table.data);
+    assert_non_null(strstr(manual, table.data));
+    text_free(&table);
+    arena_free(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(witnesses_hold),
-                                       cmocka_unit_test(changed_witnesses_are_refused),
-                                       cmocka_unit_test(every_line_counts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(witnesses_hold), cmocka_unit_test(manual_carries_the_rules),
+        cmocka_unit_test(changed_witnesses_are_refused), cmocka_unit_test(every_line_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
