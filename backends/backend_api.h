@@ -155,6 +155,9 @@ struct backend_api {
      */
     enum status (*finish)(struct backend *b, double *device_s, struct error *err);
     enum status (*film_read)(struct backend *b, int64_t *sums, size_t pixels, struct error *err);
+    /* Films that the picture is made of; NULL: one. Pixels behind the picture's (tables of what
+     * shaders say) are in each of them, and film_read gives them one film after another. */
+    size_t (*films)(const struct backend *b);
     /* Any entry but ENTRY_RENDER, `items` work-items in one dimension: copies in, runs, copies out.
      * May be called before any upload (probes that need no scene). */
     enum status (*run_words)(struct backend *b, enum kernel_entry entry,

@@ -65,6 +65,7 @@ void device_close(struct device *d)
         return;
     d->api->close(d->backend);
     layout_free(&d->layout);
+    asl_sayings_free(&d->said);
     free(d->shader_ids);
     free(d->shapes);
     free(d);
@@ -73,6 +74,8 @@ void device_close(struct device *d)
 const struct device_info *device_describe(const struct device *d) { return &d->info; }
 
 void device_bake(struct device *d, bool bake) { d->bake = bake; }
+
+void device_messages(const struct device *d, struct text *out) { asl_sayings_print(&d->said, out); }
 
 /* ---- scene
  * ------------------------------------------------------------------------------------------- */
@@ -208,6 +211,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     if (!d->api->keeps_host_memory)
         layout_free_buffers(&l);
     layout_replace(d, &l);
+    asl_sayings_free(&d->said);
     d->camera = s->camera;
     d->exponent = film_exponent(s);
     d->position_exponent = passes_position_exponent(s);
@@ -284,6 +288,7 @@ struct k_launch device_launch(const struct device *d, const struct render_job *j
     copy3(l.forward, d->camera.forward);
     l.tan_x = (float)tan_x;
     l.tan_y = (float)tan_y;
+    l.messages = d->layout.shaders.message_words > 0;
     l.lens_radius = (float)d->camera.lens_radius;
     l.focus_distance = (float)d->camera.focus_distance;
     return l;
@@ -519,6 +524,17 @@ static enum status run_first_launch(struct run *r, size_t pixels, bool poison, s
     return STATUS_OK;
 }
 
+/* The tables behind a picture's sums (section 18), of each film that it is made of. */
+static enum status hear(struct device *d, const int64_t *tables, size_t pixels, struct error *err)
+{
+    const size_t films = d->api->films ? d->api->films(d->backend) : 1;
+    enum status st = STATUS_OK;
+    for (size_t i = 0; pixels && i < films && st == STATUS_OK; i++)
+        st = shade_scene_said(&d->layout.shaders, (const uint32_t *)(tables + 4 * i * pixels),
+                              &d->said, err);
+    return st;
+}
+
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err)
 {
@@ -539,19 +555,23 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     st = settings_make(d, job, &r.set, err);
     if (st)
         return st;
-    size_t pixels = (size_t)job->width * job->height;
+    enum { PIXEL_WORDS = 8 };
+    const size_t films = d->api->films ? d->api->films(d->backend) : 1,
+                 pixels = (size_t)job->width * job->height,
+                 behind = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS,
+                 whole = pixels + behind;
     double start = clock_s();
     r.launch = device_launch(d, job);
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)
         d->api->set_threads(d->backend, job->launch.threads);
-    int64_t *sums = malloc(pixels * 4 * sizeof *sums);
+    int64_t *sums = malloc((pixels + films * behind) * 4 * sizeof *sums);
     if (!sums)
         return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", pixels);
-    st = d->api->film_begin(d->backend, pixels, poison, err);
+    st = d->api->film_begin(d->backend, whole, poison, err);
     if (st == STATUS_OK)
-        st = run_first_launch(&r, pixels, poison, err);
+        st = run_first_launch(&r, whole, poison, err);
     r.start = clock_s();
     r.times.launch_setup_s = r.start - start - r.times.first_launch_s;
     if (st == STATUS_OK)
@@ -559,7 +579,9 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     double rendered = clock_s();
     r.times.render_s = rendered - r.start;
     if (st == STATUS_OK)
-        st = d->api->film_read(d->backend, sums, pixels, err);
+        st = d->api->film_read(d->backend, sums, whole, err);
+    if (st == STATUS_OK)
+        st = hear(d, sums + 4 * pixels, behind, err);
     for (size_t i = 0; d->layout.shaders.source.len && st == STATUS_OK && i < pixels; i++)
         if (sums[4 * i] < -1)
             st = shade_scene_failed(&d->layout.shaders, sums[4 * i], err);

@@ -20,6 +20,7 @@ struct device {
     uint32_t *shader_ids;  /* by material; heap */
     uint32_t (*shapes)[2]; /* work-groups that the built program was launched in */
     size_t shape_count;
+    struct asl_sayings said; /* of the scene's shaders */
 };
 
 /* backends.c: the launch fields that a whole job shares; what is wrong with a job; the part of the

@@ -7,7 +7,7 @@
 
 struct group {
     struct text text; /* as emitted without a suffix: equal texts are one group */
-    uint32_t first_loop;
+    size_t table;     /* where its tables of messages begin */
 };
 struct maker {
     const struct scene *scene;
@@ -120,7 +120,7 @@ static enum status area_place(struct maker *m, const struct shading *shading,
 
 /* What the kernel calls for a group: globals in, lobes out. */
 static void put_entry(struct text *t, const struct shading *shading, const char *suffix,
-                      const struct asl_type *types, uint32_t first_loop)
+                      const struct asl_type *types, uint32_t first_loop, size_t table)
 {
     text_printf(
         t,
@@ -128,11 +128,12 @@ static void put_entry(struct text *t, const struct shading *shading, const char 
         "A_CALL uint k_shade%s(K_GLOBAL const uint *words, uint args, "
         "const struct k_globals *g, const struct k_inputs *base, struct k_lobes *l)\n{\n"
         "struct a_state%s s;\ns.words = words;\ns.args = words + args;\n"
+        "s.messages = g->messages ? g->messages + %zuu : (K_GLOBAL uint *)0;\n"
         "s.budget = K_SHADE_BUDGET;\ns.failed = 0u;\n"
         "#define A_WORD(i) s.p##i = k_global_word(g, i);\n"
         "A_POINT_USED%s(A_WORD)\n#undef A_WORD\na_shade%s(&s, 1);\n"
         "if (s.failed) return s.failed == A_TOO_MANY_CLOSURES ? s.failed : s.failed + %uu;\n",
-        suffix, suffix, suffix, suffix, suffix, first_loop);
+        suffix, suffix, suffix, table, suffix, suffix, first_loop);
     if (!shading->has_base) {
         text_printf(
             t,
@@ -206,7 +207,7 @@ static struct asl_type output_type(const struct asl_group *g, const char *name)
 /* Emits the group with that suffix, and its entry. */
 static enum status emit_group(struct maker *m, const struct shading *shading,
                               const struct asl_code *code, const char *const *outputs,
-                              const char *suffix, uint32_t first_loop, struct text *t,
+                              const char *suffix, uint32_t first_loop, size_t table, struct text *t,
                               struct asl_emitted *emitted)
 {
     struct asl_type types[DRIVE_COUNT];
@@ -216,7 +217,7 @@ static enum status emit_group(struct maker *m, const struct shading *shading,
         if (shading->drive[i])
             types[i] = output_type(shading->group, shading->drive[i]);
     if (st == STATUS_OK)
-        put_entry(t, shading, suffix, types, first_loop);
+        put_entry(t, shading, suffix, types, first_loop, table);
     return st;
 }
 
@@ -232,7 +233,8 @@ static enum status emit_group_llvm(struct maker *m, const struct shading *shadin
                                        .outputs = outputs,
                                        .float_flags = SHADE_FLAGS_MARK,
                                        .declared = &m->declared,
-                                       .first_loop = (uint32_t)m->out->loop_count};
+                                       .first_loop = (uint32_t)m->out->loop_count,
+                                       .first_message = m->out->message_words};
     if (m->no_llvm)
         return STATUS_OK;
     enum status st = asl_emit_llvm(&m->arena, code, &o, &m->out->llvm, &emitted, m->err);
@@ -264,6 +266,38 @@ static enum status keep_loops(struct maker *m, const struct asl_emitted *emitted
     return STATUS_OK;
 }
 
+/* The material's code as something that stands alone, for when its scene is gone: what the device
+ * says is put into words by it. */
+static enum status voice_make(const struct asl_code *code, const char *const *outputs,
+                              struct shade_scene_voice *v, struct error *err)
+{
+    struct text text = {0}, emitted = {0};
+    const struct asl_emit_options o = {.surface = true, .outputs = outputs};
+    asl_code_print(code, &text);
+    enum status st = text.failed ? no_memory(err)
+                                 : asl_code_read(&v->arena, "a scene's shader", text.data, text.len,
+                                                 &v->code, err);
+    if (st == STATUS_OK)
+        st = asl_emit_c(&v->arena, v->code, &o, &emitted, &v->emitted, err);
+    text_free(&text);
+    text_free(&emitted);
+    return st;
+}
+
+static enum status keep_voice(struct maker *m, const struct asl_code *code,
+                              const char *const *outputs, uint32_t material, size_t table)
+{
+    struct shade_scene *x = m->out;
+    struct shade_scene_voice v = {.material = material, .table = table};
+    struct shade_scene_voice *more = realloc(x->voices, (x->voice_count + 1) * sizeof *more);
+    if (!more)
+        return no_memory(m->err);
+    x->voices = more;
+    enum status st = voice_make(code, outputs, &v, m->err);
+    x->voices[x->voice_count++] = v;
+    return st;
+}
+
 /* The number of the group whose text without a suffix is `plain`; a new one is added to the
  * source. */
 static enum status group_number(struct maker *m, const struct shading *shading,
@@ -284,7 +318,7 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     struct asl_emitted emitted;
     snprintf(suffix, sizeof suffix, "_%zu", m->group_count);
     enum status st = emit_group(m, shading, code, outputs, suffix, (uint32_t)m->out->loop_count,
-                                &m->out->source, &emitted);
+                                m->out->message_words, &m->out->source, &emitted);
     if (st == STATUS_OK)
         st = emit_group_llvm(m, shading, code, outputs, suffix);
     if (st == STATUS_OK)
@@ -292,7 +326,8 @@ static enum status group_number(struct maker *m, const struct shading *shading,
     if (st)
         return st;
     *number = (uint32_t)m->group_count;
-    m->groups[m->group_count++] = (struct group){.text = *plain};
+    m->groups[m->group_count++] = (struct group){*plain, m->out->message_words};
+    m->out->message_words += emitted.message_words;
     *plain = (struct text){0};
     return STATUS_OK;
 }
@@ -318,7 +353,7 @@ static enum status material_make(struct maker *m, uint32_t material)
                                         .entry_layers = shading->entry_layers};
     enum status st = asl_lower(&m->arena, shading->group, &o, &code, m->err);
     if (st == STATUS_OK)
-        st = emit_group(m, shading, code, shading->has_base ? outputs : NULL, "", 0, &plain,
+        st = emit_group(m, shading, code, shading->has_base ? outputs : NULL, "", 0, 0, &plain,
                         &emitted);
     if (st == STATUS_OK)
         st = area_place(m, shading, code, &emitted, &to->args);
@@ -326,7 +361,13 @@ static enum status material_make(struct maker *m, uint32_t material)
         st = no_memory(m->err);
     if (st == STATUS_OK)
         st = group_number(m, shading, code, shading->has_base ? outputs : NULL, &plain, &number);
+    if (st == STATUS_OK && emitted.message_words)
+        st = keep_voice(m, code, shading->has_base ? outputs : NULL, material,
+                        m->groups[number].table);
     to->group = number + 1;
+    to->name = strdup(m->scene->materials[material].name);
+    if (st == STATUS_OK && !to->name)
+        st = no_memory(m->err);
     text_free(&plain);
     arena_free(&m->arena);
     m->arena = (struct arena){0};
@@ -373,6 +414,7 @@ static enum status make(struct maker *m)
     enum status st = STATUS_OK;
     uint32_t unused;
     m->out->materials = calloc(s->material_count + 1, sizeof *m->out->materials);
+    m->out->material_count = m->out->materials ? s->material_count : 0;
     if (!m->out->materials)
         return no_memory(m->err);
     text_puts(t, kernel_source);
@@ -422,6 +464,11 @@ void shade_scene_free(struct shade_scene *x)
     text_free(&x->source);
     text_free(&x->llvm);
     free(x->words);
+    for (size_t i = 0; i < x->material_count; i++)
+        free(x->materials[i].name);
+    for (size_t i = 0; i < x->voice_count; i++)
+        arena_free(&x->voices[i].arena);
+    free(x->voices);
     free(x->materials);
     free(x->loops);
     *x = (struct shade_scene){0};
@@ -437,4 +484,66 @@ enum status shade_scene_failed(const struct shade_scene *x, int64_t sum, struct 
                      "%s: a shader ran 2^24 turns of loops at one point and was stopped: does this "
                      "loop not end?",
                      x->loops[loop].place);
+}
+
+/* ---- what shaders said ----------------------------------------------------------------------- */
+
+struct hearing {
+    const struct shade_scene_material *material;
+    struct asl_sayings *said;
+    const struct asl_host *host;
+};
+static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
+{
+    const struct hearing *h = ctx;
+    asl_sayings_add(h->said, h->material->name, asl_host_layer(h->host), kind, to, text);
+}
+
+/* One statement's table. io: room for its words and for results, which nobody reads. */
+static void table_read(struct asl_host *host, const struct shade_scene_voice *v, size_t number,
+                       const uint32_t *table, uint32_t *io, struct hearing *h)
+{
+    static const struct asl_globals none;
+    const struct asl_emitted_host *x = &v->emitted.hosts[number];
+    for (uint32_t k = 0; k < x->copies; k++) {
+        const uint32_t *entry = table + 1 + k * (1 + (size_t)x->words);
+        if (entry[0] == 0 || entry[0] == UINT32_MAX || entry[1] != h->material->args)
+            continue;
+        memcpy(io, entry + 2, (x->words - 1) * sizeof *io);
+        asl_host_begin(host);
+        asl_host_call(host, 0, &none, (uint32_t)number, io, io + x->operands);
+    }
+    h->said->more = h->said->more || table[0] == 1;
+}
+
+static enum status voice_hear(const struct shade_scene_voice *v, const uint32_t *tables,
+                              struct hearing *h, struct error *err)
+{
+    const struct asl_context_options o = {.services = {.ctx = h, .message = on_message},
+                                          .error_repeats = true};
+    struct asl_host *host = NULL;
+    enum { RESULTS = 64 };
+    uint32_t most = 0;
+    for (size_t i = 0; i < v->emitted.host_count; i++)
+        most = v->emitted.hosts[i].words > most ? v->emitted.hosts[i].words : most;
+    uint32_t *io = malloc((most + RESULTS) * sizeof *io);
+    enum status st = io ? asl_host_new(v->code, &v->emitted, &o, &host, err) : no_memory(err);
+    h->host = host;
+    for (size_t i = 0; i < v->emitted.host_count && st == STATUS_OK; i++)
+        table_read(host, v, i, tables + v->emitted.hosts[i].table, io, h);
+    asl_host_free(host);
+    free(io);
+    return st;
+}
+
+enum status shade_scene_said(const struct shade_scene *x, const uint32_t *tables,
+                             struct asl_sayings *out, struct error *err)
+{
+    struct hearing h = {.said = out};
+    enum status st = STATUS_OK;
+    for (size_t i = 0; i < x->voice_count && st == STATUS_OK; i++) {
+        h.material = &x->materials[x->voices[i].material];
+        st = voice_hear(&x->voices[i], tables + x->voices[i].table, &h, err);
+    }
+    return st;
 }

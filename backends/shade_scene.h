@@ -16,11 +16,23 @@ struct shade_scene {
     size_t word_count;
     struct shade_scene_material {
         uint32_t group, args; /* group: 1 + its number, 0: no shader; args: a word */
+        char *name;           /* NULL: no shader */
     } * materials;            /* by material */
     struct shade_scene_loop { /* by number: what k_shade names when it does not end */
         char place[160];
     } * loops;
     size_t loop_count;
+    /* Materials whose shaders print or report, and how many words the tables take behind the film.
+     */
+    struct shade_scene_voice {
+        struct arena arena;
+        struct asl_code *code; /* the material's, which stands alone */
+        struct asl_emitted emitted;
+        uint32_t material;
+        size_t table; /* its group's */
+    } * voices;
+    size_t voice_count, message_words;
+    size_t material_count;
 };
 
 /* bake: parameters become constants of the text. Fails: UNSUPPORTED (with the place in the shader),
@@ -28,6 +40,9 @@ struct shade_scene {
 enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scene *out,
                              struct error *err);
 void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
+/* Adds what stands in tables (kernel/shade.h, k_say). Fails: MEMORY. */
+enum status shade_scene_said(const struct shade_scene *x, const uint32_t *tables,
+                             struct asl_sayings *out, struct error *err);
 /* The error that a film with this negative sum stands for. */
 enum status shade_scene_failed(const struct shade_scene *x, int64_t sum, struct error *err);
 

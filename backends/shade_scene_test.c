@@ -263,6 +263,87 @@ static void code_paths_agree(void **state)
  * are those of the command line; "opencl": all of OpenCL that take SPIR-V. */
 static char **asked;
 
+/* ---- what shaders say ------------------------------------------------------------------------ */
+
+#define TALK(k)                                                                                    \
+    "{\"type\": \"shader\", \"parameters\": {\"k\": " k                                            \
+    "}, \"source\": \"surface talk(int k = 1) {"                                                   \
+    " int a[4] = {1, 2, 3, 4}; string names[2] = {\\\"one\\\", \\\"two\\\"}; int h = v < 0.5;"     \
+    " float f[3] = {0.5, 1.5, k}; printf(\\\"%d of %s\\\\n\\\", k, names[h]);"                     \
+    " if (h) warning(\\\"%g %s\\\", 2.5, \\\"txt\\\"); else error(\\\"array %g\\\", f);"           \
+    " fprintf(\\\"x.log\\\", \\\"filed\\\"); int i = a[k + 1]; Ci = i * 0.1 * diffuse(N); }\"}"
+#define SAID(m, k)                                                                                 \
+    "material '" m "', layer '" m "': error: array 0.5 1.5 " k "\n"                                \
+    "material '" m "', layer '" m "': fprintf to 'x.log': filed\n"                                 \
+    "material '" m "', layer '" m "': printf: " k " of one\n"                                      \
+    "material '" m "', layer '" m "': printf: " k " of two\n"                                      \
+    "material '" m "', layer '" m "': warning: 2.5 txt\n"
+
+/* Each text once, from all pixels and samples, on poisoned memory; two materials of one group. */
+static void messages_arrive(const char *id, enum code_path code)
+{
+    static const char out[] = "error: Index [4] out of range a[0..3]: ";
+    struct error err = {0};
+    struct scene *s = wall(TALK("2"), TALK("3"));
+    struct device *d = built(id, s, code);
+    struct film film = {0};
+    struct text said = {0}, rest = {0};
+    must(render(d, s, &film, &err), &err);
+    device_messages(d, &said);
+    const char *first = strstr(said.data ? said.data : "", out), *end = NULL;
+    if (!first || !(end = strchr(first, '\n')) || strncmp(end - 12, "shader talk)", 12) != 0 ||
+        strstr(end, "Index"))
+        fail_msg("%s: no index out of range, or two: %s", id, said.data);
+    while (first > said.data && first[-1] != '\n')
+        first--;
+    text_append(&rest, said.data, (size_t)(first - said.data));
+    text_puts(&rest, end + 1);
+    assert_string_equal(rest.data, SAID("left", "2") SAID("right", "3"));
+    text_free(&said);
+    must(device_load(d, s, BVH_AUTO, NULL, &err), &err); /* a scene's messages go with it */
+    device_messages(d, &said);
+    assert_int_equal(said.len, 0);
+    text_free(&rest);
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+}
+static void messages_reach_the_user(void **state)
+{
+    const enum code_path code = *(const enum code_path *)*state;
+    messages_arrive("native", code);
+    if (code == CODE_SOURCE) /* two films, each with its own tables */
+        messages_arrive("native+faulty:stuck-seed", code);
+}
+
+/* More texts than a table holds: as many as it holds, and word of the others. */
+static void floods_are_bounded(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s =
+        wall("{\"type\": \"shader\", \"source\": \"surface s() { error(\\\"%g %g\\\", u, "
+             "v); Ci = diffuse(N); }\"}",
+             "{\"type\": \"diffuse\"}");
+    struct device *d = native_ready(s, CODE_AUTO);
+    struct film film = {0};
+    struct text said = {0};
+    const struct render_job job = {
+        .width = 64, .height = 64, .sample_count = 1, .max_depth = 2, .rr_depth = 2};
+    must(film_init(&film, 64, 64, film_exponent(s), &err), &err);
+    must(device_render(d, &job, &film, false, NULL, &err), &err);
+    device_messages(d, &said);
+    size_t lines = 0;
+    for (const char *p = said.data; p && (p = strchr(p, '\n')) != NULL; p++)
+        lines++;
+    assert_int_equal(lines, 64 + 1);
+    assert_non_null(strstr(said.data, "\n(and more"));
+    text_free(&said);
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+}
+
 static void gallery_agrees(const char *id, struct scene *s, const struct film *native,
                            enum code_path code)
 {
@@ -281,6 +362,8 @@ static size_t opencl_agrees(struct scene *s, const struct film *native)
     for (size_t i = 0; i < count; i++)
         if (infos[i].spirv && strncmp(infos[i].id, "opencl", 6) == 0) {
             gallery_agrees(infos[i].id, s, native, CODE_LLVM);
+            messages_arrive(infos[i].id, CODE_SOURCE);
+            messages_arrive(infos[i].id, CODE_LLVM);
             done++;
         }
     arena_free(&a);
@@ -299,6 +382,7 @@ static void devices_agree(void **state)
             continue;
         }
         gallery_agrees(*id, s, &native, CODE_AUTO);
+        messages_arrive(*id, CODE_AUTO);
         done++;
     }
     film_free(&native);
@@ -427,6 +511,9 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(endless_loops_are_named, &llvm),
         cmocka_unit_test_prestate(too_many_closures_are_said, &llvm),
         cmocka_unit_test(code_paths_agree),
+        cmocka_unit_test_prestate(messages_reach_the_user, &source),
+        cmocka_unit_test_prestate(messages_reach_the_user, &llvm),
+        cmocka_unit_test(floods_are_bounded),
         cmocka_unit_test(what_cannot_run_is_named),
         cmocka_unit_test(driven_bases_are_the_materials),
         cmocka_unit_test(declared_components_are_lobes),

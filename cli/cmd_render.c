@@ -297,6 +297,14 @@ static bool summary_text(const struct render_summary *r)
     return fflush(stdout) == 0;
 }
 
+/* What shaders said, which it frees. */
+static void said_print(struct text *said)
+{
+    if (said->data)
+        (void)fprintf(stderr, "shaders report:\n%s", said->data);
+    text_free(said);
+}
+
 static enum status render_on_reference(struct render_command *cmd, const struct scene *scene,
                                        const struct render_job *job, struct render_summary *sum,
                                        struct error *err)
@@ -336,9 +344,7 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
     passes_free(&passes);
     struct text said = {0};
     reference_messages(r, &said);
-    if (said.data)
-        (void)fprintf(stderr, "shaders report:\n%s", said.data);
-    text_free(&said);
+    said_print(&said);
     reference_picture_free(&picture);
     reference_close(r);
     return s;
@@ -393,6 +399,9 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     if ((s = device_build(d, &job->launch, &sum->build, err)) != STATUS_OK)
         goto done;
     s = device_render(d, job, &film, false, &sum->times, err);
+    struct text said = {0};
+    device_messages(d, &said);
+    said_print(&said);
     progress_end();
     if (s != STATUS_OK)
         goto done;

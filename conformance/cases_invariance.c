@@ -434,6 +434,103 @@ static enum status invariance_texels(struct run_context *c, struct error *err)
                   : case_pass(c, "the same values stored in other ways give the same bits");
 }
 
+/* ---- shaders ------------------------------------------------------------------------- */
+
+/* Parameters of shaders read from a buffer, and made constants of the program. */
+static enum status invariance_bake(struct run_context *c, struct error *err)
+{
+    static const char *const pictures[] = {"shaded-principled", "shaded-closures", "shaded-lava"};
+    bool failed = false;
+    enum status s = case_device(c, err);
+    for (int i = 0; i < 3 && s == STATUS_OK && !failed; i++) {
+        struct film films[2] = {0};
+        struct render_job job;
+        s = case_library_scene(c, pictures[i], err);
+        for (int bake = 0; bake < 2 && s == STATUS_OK; bake++) {
+            judge_job(c->scene, WIDTH, SPP, MODE_STRICT, &job);
+            device_bake(c->device, bake);
+            s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
+            if (s == STATUS_OK)
+                s = judge_render(c->device, c->scene, &job, &films[bake], err);
+        }
+        if (s == STATUS_OK)
+            films_must_match(c, "parameters read and baked in", &films[0], &films[1], &failed);
+        film_free(&films[0]);
+        film_free(&films[1]);
+    }
+    if (c->device)
+        device_bake(c->device, false);
+    return s || failed
+               ? s
+               : case_pass(c,
+                           "parameters of shaders baked in keep the bits of those that are read");
+}
+
+/* Every kind of message, formats and arguments of every type, an index out of range; one group in
+ * two materials. */
+static const char talking[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
+    "\"film\": {\"width\": 16, \"height\": 16}, \"environment\": {\"radiance\": 0.5}, "
+    "\"materials\":"
+    "{\"left\": {\"type\": \"shader\", \"parameters\": {\"k\": 2}, \"source\": %s},"
+    "\"right\": {\"type\": \"shader\", \"parameters\": {\"k\": 3}, \"source\": %s}}, \"objects\": ["
+    "{\"type\": \"rectangle\", \"material\": \"left\", \"transform\": [{\"translate\": [-1, 0, "
+    "0]}]},"
+    "{\"type\": \"rectangle\", \"material\": \"right\", \"transform\": [{\"translate\": [1, 0, "
+    "0]}]}]}";
+static const char talker[] =
+    "\"surface talk(int k = 1) {\\n"
+    "  int a[4] = {1, 2, 3, 4}; float f[3] = {0.5, 1.5, k}; color c = color(k, 0.25, -1);\\n"
+    "  string names[2] = {\\\"one\\\", \\\"two\\\"}; int high = v < 0.5;\\n"
+    "  printf(\\\"%d of %s%%\\\\n\\\", k, names[high]);\\n"
+    "  if (high) warning(\\\"%g %s\\\", 2.5, \\\"txt\\\"); else error(\\\"array %g, %.2f\\\", f, "
+    "c);\\n"
+    "  fprintf(\\\"x.log\\\", \\\"filed\\\");\\n"
+    "  for (int i = 0; i < 3; i++) warning(\\\"turn %d\\\", i);\\n"
+    "  Ci = a[k + 1] * 0.1 * diffuse(N);\\n"
+    "}\"";
+
+static enum status invariance_messages(struct run_context *c, struct error *err)
+{
+    struct text scene = {0}, said = {0}, expected = {0};
+    struct film film = {0};
+    struct reference_picture picture = {0};
+    struct render_job job;
+    text_printf(&scene, talking, talker, talker);
+    enum status s = case_materials(c, &scene, err);
+    if (s == STATUS_OK)
+        s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
+    if (s != STATUS_OK)
+        return s;
+    judge_job(c->scene, 16, 4, MODE_STRICT, &job);
+    const struct reference_job rj = {.width = job.width,
+                                     .height = job.height,
+                                     .sample_count = job.sample_count,
+                                     .max_depth = job.max_depth,
+                                     .rr_depth = job.rr_depth,
+                                     .seed = job.seed};
+    s = judge_render(c->device, c->scene, &job, &film, err);
+    if (s == STATUS_OK)
+        s = reference_render(c->reference, &rj, &picture, err);
+    device_messages(c->device, &said);
+    reference_messages(c->reference, &expected);
+    if (s == STATUS_OK && (said.failed || expected.failed || !expected.data))
+        s = error_msg(err, STATUS_INTERNAL, "the reference says nothing");
+    if (s == STATUS_OK) {
+        const char *text = said.data ? said.data : "";
+        c->compared += expected.len;
+        s = strcmp(text, expected.data) == 0
+                ? case_pass(c, "what shaders print and report arrives, each text once")
+                : case_fail(c, "shaders say on the device:\n%sbut in the reference:\n%s", text,
+                            expected.data);
+    }
+    text_free(&said);
+    text_free(&expected);
+    film_free(&film);
+    reference_picture_free(&picture);
+    return s;
+}
+
 /* ---- independence -------------------------------------------------------------------- */
 
 /* Four pictures a, b, c, d of other random numbers: a - b and c - d are symmetric about zero and
@@ -518,6 +615,12 @@ static const struct case_row plain_rows[] = {
     {"invariance.scene.texels",
      "strict: the same texels give the same bits, stored in 8 or 16 bits, as half or float",
      invariance_texels},
+    {"invariance.shader.bake",
+     "strict: parameters of shaders baked into the program give the bits of those it reads",
+     invariance_bake},
+    {"invariance.shader.messages",
+     "what shaders print and report in a render is what they say in the reference",
+     invariance_messages},
     {"invariance.random.seed", "pictures of other seeds and samples differ and are independent",
      invariance_seed},
 };

@@ -76,8 +76,7 @@ enum status reference_sample_shaders(const struct reference *r, const struct ref
 
 void reference_messages(const struct reference *r, struct text *out)
 {
-    for (size_t i = 0; i < r->shaders->message_count; i++)
-        text_printf(out, "%s\n", r->shaders->messages[i]);
+    asl_sayings_print(&r->shaders->said, out);
 }
 
 void reference_camera_ray(const struct reference *r, uint32_t width, uint32_t height, uint32_t x,

@@ -6,50 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MESSAGES_MAX = 100 }; /* different texts kept of one render */
-
 struct shader_thread {
     struct shader_thread *next; /* while idle */
     struct shader_pool *pool;
     struct asl_context **contexts; /* by material; made when first needed */
     struct asl_globals globals;    /* of the point being shaded */
+    uint32_t material;             /* its */
     struct text *log;              /* gets what the shader prints; may be NULL */
     bool failed;                   /* a shader did not end: none runs any more */
 };
 
 /* ---- services ------------------------------------------------------------------------------- */
 
-static void keep_message(struct shader_pool *p, const char *text)
-{
-    size_t at = 0;
-    while (at < p->message_count && strcmp(p->messages[at], text) < 0)
-        at++;
-    if (at < p->message_count && strcmp(p->messages[at], text) == 0)
-        return;
-    char **more = realloc((void *)p->messages, (p->message_count + 1) * sizeof *more);
-    char *copy = strdup(text);
-    if (more)
-        p->messages = more;
-    if (!more || !copy) {
-        free(copy);
-        return; /* a message less */
-    }
-    memmove((void *)(more + at + 1), (void *)(more + at), (p->message_count - at) * sizeof *more);
-    more[at] = copy;
-    if (++p->message_count > MESSAGES_MAX)
-        free(p->messages[--p->message_count]);
-}
-
 static void message(void *ctx, enum asl_message kind, const char *to, const char *text)
 {
     struct shader_thread *t = ctx;
-    (void)to;
     if (t->log)
         text_printf(t->log, "  said: %s%s", text, kind == ASL_PRINT ? "" : "\n");
-    if (kind != ASL_MSG_ERROR && kind != ASL_MSG_WARNING)
-        return;
     (void)pthread_mutex_lock(&t->pool->mutex);
-    keep_message(t->pool, text);
+    asl_sayings_add(&t->pool->said, t->pool->scene->materials[t->material].name,
+                    asl_context_layer(t->contexts[t->material]), kind, to, text);
     (void)pthread_mutex_unlock(&t->pool->mutex);
 }
 
@@ -113,9 +89,7 @@ void shader_pool_close(struct shader_pool *p)
         p->idle = t->next;
         thread_free(p, t);
     }
-    for (size_t i = 0; i < p->message_count; i++)
-        free(p->messages[i]);
-    free((void *)p->messages);
+    asl_sayings_free(&p->said);
     (void)pthread_mutex_destroy(&p->mutex);
     free(p);
 }
@@ -448,6 +422,7 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
     if (!c || t->failed)
         return;
     t->log = log;
+    t->material = material;
     asl_context_contract(c, contract);
     if (asl_context_run(c, &t->globals, &why) != STATUS_OK) {
         t->failed = true;
@@ -465,10 +440,11 @@ static void run_shader(struct shader_thread *t, const struct scene *s,
                                         out->backfacing, background, &out->lobes);
     }
     if (out->lobes.dropped) {
-        char text[256];
-        snprintf(text, sizeof text, "material \"%.100s\" has more than %d lobes; %d are kept",
-                 m->name, LOBES_MAX, LOBES_MAX);
-        message(t, ASL_MSG_WARNING, "", text);
+        char text[64];
+        snprintf(text, sizeof text, "more than %d lobes; %d are kept", LOBES_MAX, LOBES_MAX);
+        (void)pthread_mutex_lock(&t->pool->mutex);
+        asl_sayings_add(&t->pool->said, m->name, NULL, ASL_MSG_WARNING, "", text);
+        (void)pthread_mutex_unlock(&t->pool->mutex);
     }
     lobes_finish(&out->lobes);
     if (log)

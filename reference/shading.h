@@ -40,8 +40,7 @@ struct shader_pool {
     struct shader_thread *idle;
     enum status status; /* the first failure of a shader, if any */
     struct error error;
-    char **messages; /* different texts of errors and warnings, sorted; heap */
-    size_t message_count;
+    struct asl_sayings said;
 };
 struct shader_pool *shader_pool_open(const struct scene *s); /* NULL: out of memory */
 void shader_pool_close(struct shader_pool *p);               /* accepts NULL */

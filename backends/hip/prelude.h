@@ -63,6 +63,11 @@ PRELUDE_FN int __ffs(int x) { return __builtin_ffs(x); }
 PRELUDE_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 PRELUDE_FN int __popc(unsigned x) { return __builtin_popcount(x); }
 PRELUDE_FN unsigned atomicAdd(unsigned *at, unsigned n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+PRELUDE_FN unsigned atomicCAS(unsigned *at, unsigned from, unsigned to)
+{
+    __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return from;
+}
 #ifdef PRELUDE_APPROXIMATE_ROOTS /* NVIDIA's instruction, as NVRTC's --use_fast_math has it */
 PRELUDE_FN float sqrtf(float x) { return __nvvm_sqrt_approx_ftz_f(x); }
 #else

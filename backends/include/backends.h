@@ -165,6 +165,9 @@ enum status device_build(struct device *d, const struct launch_settings *setting
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err);
+/* What the scene's shaders printed and reported in renders since it was loaded: lines of
+ * asl_sayings_print. Of one statement 64 different texts are kept, 4 of long ones. */
+void device_messages(const struct device *d, struct text *out);
 /* The passes named by bits (1u << enum pass, of PASSES_ALL) of the job's samples, in a program of
  * their own that is compiled when first asked for; a device made of several uses the first. *out is
  * freed by passes_free. In strict mode PASS_BEAUTY has the film's bits. */

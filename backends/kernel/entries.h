@@ -129,6 +129,18 @@ K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
     out[3] = count;
 }
 
+#if K_HAS(SHADERS)
+#define K_HEAR(sc, film)                                                                           \
+    (sc).messages =                                                                                \
+        (sc).launch->messages                                                                      \
+            ? (K_GLOBAL uint *)((film) + 4 * (size_t)(sc).launch->width * (sc).launch->height)     \
+            : (K_GLOBAL uint *)0
+#define K_HEAR_NOTHING(sc) (sc).messages = (K_GLOBAL uint *)0
+#else
+#define K_HEAR(sc, film)   (void)0
+#define K_HEAR_NOTHING(sc) (void)0
+#endif
+
 #if defined(K_NATIVE)
 
 #define SCENE_BUFFER(name, type, text) sc.name = (const type *)buffers[at++];
@@ -147,6 +159,7 @@ void k_render(const void *const *buffers, const struct k_launch *launch, long lo
     K_SCENE_FROM_BUFFERS
 #include "buffers.def"
     sc.launch = launch;
+    K_HEAR(sc, film);
     for (uint y = 0; y < size[1]; y++)
         for (uint x = 0; x < size[0]; x++)
             k_render_item(&sc, film, group[0] * size[0] + x, group[1] * size[1] + y);
@@ -167,6 +180,7 @@ void k_trace(const void *const *buffers, const struct k_launch *launch, uint *ou
     K_SCENE_FROM_BUFFERS
 #include "buffers.def"
     sc.launch = launch;
+    K_HEAR_NOTHING(sc);
     k_trace_item(&sc, out);
 }
 #endif
@@ -179,6 +193,7 @@ void k_probe(const void *const *buffers, const struct k_launch *launch, const ui
     K_SCENE_FROM_BUFFERS
 #include "buffers.def"
     sc.launch = launch;
+    K_HEAR_NOTHING(sc);
     k_probe_item(&sc, in, out, row);
 }
 #endif
@@ -191,6 +206,7 @@ void k_passes(const void *const *buffers, const struct k_launch *launch, const u
     K_SCENE_FROM_BUFFERS
 #include "buffers.def"
     sc.launch = launch;
+    K_HEAR_NOTHING(sc);
     (void)in;
     k_passes_item(&sc, out, item);
 }
@@ -229,6 +245,7 @@ K_KERNEL void k_render(
 #include "buffers.def"
 #undef SCENE_BUFFER
     sc.launch = launch;
+    K_HEAR(sc, film);
     k_render_item(&sc, film, K_ITEM_X, K_ITEM_Y);
 }
 
@@ -255,6 +272,7 @@ K_KERNEL void k_trace(
 #include "buffers.def"
 #undef SCENE_BUFFER
     sc.launch = launch;
+    K_HEAR_NOTHING(sc);
     if (K_ITEM_X == 0)
         k_trace_item(&sc, out);
 }
@@ -272,6 +290,7 @@ K_KERNEL void k_probe(
 #include "buffers.def"
 #undef SCENE_BUFFER
     sc.launch = launch;
+    K_HEAR_NOTHING(sc);
     if (K_ITEM_X < launch->rows)
         k_probe_item(&sc, in, out, K_ITEM_X);
 }
@@ -289,6 +308,7 @@ K_KERNEL void k_passes(
 #include "buffers.def"
 #undef SCENE_BUFFER
     sc.launch = launch;
+    K_HEAR_NOTHING(sc);
     if (K_ITEM_X < launch->rows)
         k_passes_item(&sc, out, K_ITEM_X);
 }

@@ -52,6 +52,7 @@ struct k_launch {
     k_word zero[2];                         /* 0, which no compiler can know: K_FIRST_SAMPLE */
     k_word
         slices; /* work-items that share a pixel's samples, by their third index; 0: no sharing */
+    k_word messages; /* 1: tables for what shaders say stand behind the film (section 18) */
 };
 
 #define K_CAMERA_PERSPECTIVE     0u

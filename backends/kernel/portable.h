@@ -135,6 +135,29 @@ K_FN float k_as_float(uint x)
 #define K_SLICED 0
 #endif
 
+/* In one step of the memory: stores `to` where the word is `from`. What it was before. */
+#if defined(K_OPENCL) && defined(K_SHADERS_LINKED)
+/* To SPIR-V, by its own name: llvm-spirv 15 has no atomic_cmpxchg of opaque pointers. Scope and
+ * order: the device, relaxed. */
+uint __attribute__((overloadable))
+__spirv_AtomicCompareExchange(volatile __global uint *word, int scope, int equal, int unequal,
+                              uint to, uint from);
+#define K_SWAP(word, from, to) __spirv_AtomicCompareExchange(word, 1, 0, 0, to, from)
+#elif defined(K_OPENCL)
+#define K_SWAP(word, from, to) atomic_cmpxchg((volatile K_GLOBAL uint *)(word), from, to)
+#elif defined(K_CUDA)
+#define K_SWAP(word, from, to) atomicCAS(word, from, to)
+#else
+K_FN uint k_swap(uint *word, uint from, uint to)
+{
+    uint was = __atomic_load_n(word, __ATOMIC_RELAXED); /* spares the cache's line */
+    if (was == from)
+        (void)__atomic_compare_exchange_n(word, &was, to, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return was;
+}
+#define K_SWAP(word, from, to) k_swap(word, from, to)
+#endif
+
 /* Four words at once from an address that is a multiple of 16. */
 struct k_f4 {
     float x, y, z, w;

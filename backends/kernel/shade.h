@@ -20,6 +20,7 @@ struct k_globals {
     float u, ux, uy, v, vx, vy, area;
     int backfacing, left_handed;
     uint raytype;
+    K_GLOBAL uint *messages; /* of struct k_scene */
 };
 
 /* Turns of loops at one point, before its shader counts as endless. */
@@ -119,6 +120,7 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     g.backfacing = backfacing;
     g.left_handed = v3_dot(v3_cross(g.Px, g.Py), s->Ng) < 0.0f;
     g.raytype = from->raytype;
+    g.messages = sc->messages;
     return g;
 }
 
@@ -167,6 +169,36 @@ K_FN float k_global_word(const struct k_globals *g, int i)
     }
 }
 #undef K_WORD3
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* Keeps what a statement said, `words` words, in its table: once, whoever says it again. The
+ * table: a word, 1 when something found no room; then `copies` entries of a mark that is made of
+ * the words, and the words. Words of 0 and K_NONE (what film_begin leaves) are empty. */
+K_CALL void k_say(K_GLOBAL uint *table, uint copies, uint words, const uint *said)
+{
+    uint mark = 0x811C9DC5u;
+    for (uint i = 0; i < words; i++) {
+        mark = (mark ^ said[i]) * 0x01000193u;
+        mark ^= mark >> 15;
+    }
+    mark = mark == 0u || mark == K_NONE ? 1u : mark;
+    for (uint i = 0; i < copies; i++) {
+        K_GLOBAL uint *to = table + 1 + ((mark + i) % copies) * (words + 1u);
+        uint was = K_SWAP(to, 0u, mark);
+        int taken = was == 0u;
+        if (was == K_NONE) {
+            was = K_SWAP(to, K_NONE, mark);
+            taken = was == K_NONE;
+        }
+        for (uint k = 0; taken && k < words; k++)
+            to[1u + k] = said[k];
+        if (taken || was == mark)
+            return;
+    }
+    if (K_SWAP(table, 0u, 1u) == K_NONE)
+        (void)K_SWAP(table, K_NONE, 1u);
+}
 
 /* ---- driven inputs -------------------------------------------------------------------------- */
 

@@ -63,6 +63,14 @@ AL uint al_turn(struct al_surface *s, uint number)
 }
 AL uint al_failed(const struct al_surface *s) { return s->failed; }
 
+/* The words of a message but the first, which is the argument area; at: its table. */
+AL void al_say(const struct al_surface *s, uint at, uint copies, uint words, uint *said)
+{
+    said[0] = (uint)(s->args - s->words);
+    if (s->g->messages)
+        k_say(s->g->messages + at, copies, words, said);
+}
+
 /* ---- driven inputs ----------------------------------------------------------------------------
  */
 

@@ -336,6 +336,8 @@ static void read_one(struct backend *b, struct member *m, void *argument)
     (void)b;
     m->status = m->api->film_read(m->backend, m->sums, *pixels, &m->error);
 }
+static size_t split_films(const struct backend *b) { return b->count; }
+
 static enum status split_film_read(struct backend *b, int64_t *sums, size_t pixels,
                                    struct error *err)
 {
@@ -352,6 +354,12 @@ static enum status split_film_read(struct backend *b, int64_t *sums, size_t pixe
     for (uint32_t y = 0; st == STATUS_OK && b->band && y < b->height; y++) {
         size_t at = 4 * (size_t)y * b->width;
         memcpy(sums + at, b->members[owner(b, y)].sums + at, 4 * b->width * sizeof *sums);
+    }
+    const size_t picture = (size_t)b->width * b->height;
+    for (size_t i = 0; st == STATUS_OK && b->band && i < b->count && pixels > picture; i++) {
+        size_t behind = 4 * (pixels - picture);
+        memcpy(sums + 4 * picture + i * behind, b->members[i].sums + 4 * picture,
+               behind * sizeof *sums);
     }
     for (size_t i = 0; i < b->count; i++) {
         free(b->members[i].sums);
@@ -414,6 +422,7 @@ const struct backend_api split_api = {
     .launch = split_launch,
     .finish = split_finish,
     .film_read = split_film_read,
+    .films = split_films,
     .run_words = split_run_words,
     .defaults = defaults,
     .set_threads = set_threads,

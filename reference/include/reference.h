@@ -70,8 +70,7 @@ void reference_sample(const struct reference *r, const struct reference_job *job
 enum status reference_sample_shaders(const struct reference *r, const struct reference_job *job,
                                      uint32_t x, uint32_t y, uint32_t sample, struct text *out,
                                      struct error *err);
-/* Errors and warnings that shaders reported so far: different texts, sorted, a line each, at most
- * 100 of them. */
+/* What shaders printed and reported so far: asl_sayings_print's lines. */
 void reference_messages(const struct reference *r, struct text *out);
 
 /* The picture of a scene from the cache of ground truths (folder: cache_dir("truth")), rendered and

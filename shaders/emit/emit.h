@@ -112,8 +112,6 @@ bool emit_userdata_word(const struct ir_inst *i, uint32_t *word);
 bool emit_is_space_change(const struct ir_call *c);
 /* A colour of the spectrum, of one number. */
 bool emit_is_spectrum(const struct ir_call *c);
-/* What a surface may call with no effect: nobody hears it, and getattribute finds nothing. */
-bool emit_is_silent(const struct ir_call *c);
 /* Word `w` of the point (device/point.h numbers them). */
 const char *emit_point_word(struct emit *e, uint32_t w);
 
@@ -129,6 +127,15 @@ struct ir_layer *emit_layer_begin(struct emit *e, uint32_t index);
 bool emit_leaves(const struct ir_block *b, const struct ir_inst *within);
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i);
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i);
+/* Does it print or report? */
+bool emit_is_message(const struct ir_inst *i);
+/* Of a surface: gives it a table. */
+struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst *i);
+/* Writes an argument that is a place to to[at ...]; where the next one goes. */
+uint32_t emit_message_row(struct emit *e, const struct ir_inst *i, const struct ir_arg *a,
+                          const char *to, uint32_t at);
+/* What both begin with: pulls, homes, used, numbers of constant strings. */
+void emit_begin(struct emit *e);
 const char *emit_call_name(const struct ir_inst *i);
 bool emit_stores_freely(const struct emit *e, uint32_t cell);
 void emit_count_pulls(uint32_t *pulls, const struct ir_block *b);

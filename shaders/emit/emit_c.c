@@ -659,7 +659,8 @@ uint32_t emit_host_number(struct emit *e, const struct ir_inst *i)
     struct asl_emitted *o = e->out;
     struct asl_emitted_host *list = grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
     o->hosts = list;
-    list[o->host_count] = (struct asl_emitted_host){i, e->layer_index, i->operand_count};
+    list[o->host_count] =
+        (struct asl_emitted_host){.inst = i, .layer = e->layer_index, .operands = i->operand_count};
     return (uint32_t)o->host_count++;
 }
 
@@ -668,31 +669,68 @@ const char *emit_call_name(const struct ir_inst *i)
     return i->op == IR_CALL ? i->u.call->name : ir_ops[i->op].name;
 }
 
+bool emit_is_message(const struct ir_inst *i)
+{
+    if (i->op != IR_CALL)
+        return i->op == IR_INDEX;
+    switch (i->u.call->callee) {
+    case BI_PRINTF:
+    case BI_FPRINTF:
+    case BI_ERROR:
+    case BI_WARNING:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Words of an argument that is a place: value and changes. */
+static uint32_t row_words(const struct ir_arg *a)
+{
+    return a->is_place ? a->n * (a->derivs ? 3 : 1) : 0;
+}
+
+uint32_t emit_message_row(struct emit *e, const struct ir_inst *i, const struct ir_arg *a,
+                          const char *to, uint32_t at)
+{
+    for (uint32_t d = 0; a->is_place && d < (a->derivs ? 3u : 1u); d++, at += a->n) {
+        bool dynamic;
+        const char *slot = emit_slot(e, i, &a->at, d * a->row, &dynamic);
+        EMIT("for (int k = 0; k < %u; k++) %s[%u + k] = a_get%s(&%s[%s + k], 0);\n", a->n, to, at,
+             emit_cell_is_int(e, a->at.cell) ? "i" : "", emit_cell(e, a->at.cell), slot);
+    }
+    return at;
+}
+
+struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst *i)
+{
+    enum { COPIES = 64, COPIES_LONG = 4, LONG = 256 };
+    uint32_t number = emit_host_number(e, i), rows = 0;
+    struct asl_emitted_host *h = (struct asl_emitted_host *)e->out->hosts + number;
+    for (uint32_t k = 0; i->op == IR_CALL && k < i->u.call->arg_count; k++)
+        rows += row_words(&i->u.call->args[k]);
+    h->words = 1 + i->operand_count + rows;
+    h->copies = h->words < LONG ? COPIES : COPIES_LONG;
+    h->table = e->out->message_words;
+    e->out->message_words += 1 + h->copies * (size_t)(1 + h->words);
+    return *h;
+}
+
 /* On a device: prints and reports are written down; the host says them afterwards. */
 static bool deferred(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    if (i->op != IR_INDEX && (!c || (c->callee != BI_PRINTF && c->callee != BI_ERROR &&
-                                     c->callee != BI_WARNING && c->callee != BI_FPRINTF)))
+    if (!emit_is_message(i))
         return false;
-    uint32_t rows = 0;
+    uint32_t rows = 0, at = 3 + i->operand_count;
     for (uint32_t k = 0; c && k < c->arg_count; k++)
-        rows += c->args[k].is_place ? c->args[k].n : 0;
-    uint32_t at = 3 + i->operand_count;
+        rows += row_words(&c->args[k]);
     EMIT("{ K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) {\n", emit_host_number(e, i),
          at + rows);
     for (uint32_t k = 0; k < i->operand_count; k++)
         EMIT("r[%u] = (uint)%s;\n", 3 + k, emit_bits(e, i->operands[k]));
-    for (uint32_t k = 0; c && k < c->arg_count; k++) {
-        const struct ir_arg *a = &c->args[k];
-        bool dynamic;
-        if (!a->is_place)
-            continue;
-        EMIT("for (int k = 0; k < %u; k++) r[%u + k] = a_get%s(&%s[%s + k], 0);\n", a->n, at,
-             emit_cell_is_int(e, a->at.cell) ? "i" : "", emit_cell(e, a->at.cell),
-             emit_slot(e, i, &a->at, 0, &dynamic));
-        at += a->n;
-    }
+    for (uint32_t k = 0; c && k < c->arg_count; k++)
+        at = emit_message_row(e, i, &c->args[k], "r", at);
     EMIT("} }\n");
     return true;
 }
@@ -941,6 +979,37 @@ void emit_count_pulls(uint32_t *pulls, const struct ir_block *b)
     }
 }
 
+/* Constant strings get their numbers in the code's order, whoever emits it and from whatever else:
+ * messages carry them from the device. */
+static void number_strings(struct emit *e, const struct ir_layer *l, const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        if (i->op == IR_CONST && l->types[i->result] == IR_S)
+            (void)emit_string_id(e, i->u.k.s);
+        number_strings(e, l, i->body);
+        number_strings(e, l, i->other);
+    }
+}
+
+void emit_begin(struct emit *e)
+{
+    const struct asl_code *code = e->code;
+    uint32_t *pulls = emit_alloc(e, code->layer_count + 1, sizeof *pulls);
+    e->homes = emit_alloc(e, code->cell_count + 1, sizeof *e->homes);
+    e->used = emit_alloc(e, code->cell_count + 1, sizeof *e->used);
+    (void)emit_string_id(e, ""); /* 0 */
+    for (uint32_t l = 0; l < code->layer_count; l++) {
+        emit_count_pulls(pulls, &code->layers[l].body);
+        number_strings(e, &code->layers[l], &code->layers[l].body);
+    }
+    e->pulls = pulls;
+    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
+        uint32_t cell = 0;
+        (void)emit_output_cell(e, e->opt->outputs[k], &cell);
+        e->used[cell] = true;
+    }
+}
+
 const struct ir_cell *emit_output_cell(struct emit *e, const char *name, uint32_t *cell)
 {
     const char *dot = strchr(name, '.'), *param = dot ? dot + 1 : name;
@@ -1027,7 +1096,7 @@ static void write_state(struct emit *e, struct text *t)
 {
     text_printf(t, "struct a_state%s {\nK_GLOBAL const uint *args;\nuint turns, budget, failed;\n",
                 e->suffix);
-    text_puts(t, e->opt->surface ? "K_GLOBAL const uint *words;\n"
+    text_puts(t, e->opt->surface ? "K_GLOBAL const uint *words;\nK_GLOBAL uint *messages;\n"
                  : e->opt->host  ? "uint index;\nconst struct a_host *host;\n"
                                  : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
     if (e->nodes.data)
@@ -1063,18 +1132,7 @@ static void write_state(struct emit *e, struct text *t)
 
 static void write_all(struct emit *e, struct text *out)
 {
-    uint32_t *pulls = emit_alloc(e, e->code->layer_count + 1, sizeof *pulls);
-    e->homes = emit_alloc(e, e->code->cell_count + 1, sizeof *e->homes);
-    for (uint32_t l = 0; l < e->code->layer_count; l++)
-        emit_count_pulls(pulls, &e->code->layers[l].body);
-    e->pulls = pulls;
-    e->used = emit_alloc(e, e->code->cell_count + 1, sizeof *e->used);
-    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
-        uint32_t cell = 0;
-        (void)emit_output_cell(e, e->opt->outputs[k], &cell);
-        e->used[cell] = true;
-    }
-    (void)emit_string_id(e, ""); /* 0 */
+    emit_begin(e);
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         layer(e, l); /* a layer is pulled by later ones only */
     struct text group = {0}, st = {0};

@@ -93,6 +93,8 @@ uint32_t asl_host_string(struct asl_host *h, const char *text)
     return id;
 }
 
+const char *asl_host_layer(const struct asl_host *h) { return asl_context_layer(&h->cx); }
+
 const char *asl_host_text(const struct asl_host *h, uint32_t id)
 {
     return id < h->string_count ? h->strings[id] : "";

@@ -967,6 +967,19 @@ static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, u
     }
 }
 
+void ll_surface_message(struct llvm *l, const struct ir_inst *i)
+{
+    const struct asl_emitted_host h = emit_message_table(&l->e, i);
+    const char *said = ll_slot(l, "i32", h.words);
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        ll_store(l, "i32", ll_int(l, i->operands[k]), ll_row_at(l, said, 1 + k));
+    if (i->op == IR_CALL)
+        host_rows(l, i, said, 1 + i->operand_count, false);
+    ll_declare(l, "void", "al_say", "ptr, i32, i32, i32, ptr");
+    L("call void @al_say(ptr %%run, i32 %zu, i32 %u, i32 %u, ptr %s)\n",
+      l->e.opt->first_message + h.table, h.copies, h.words, said);
+}
+
 static void host(struct llvm *l, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
@@ -996,12 +1009,18 @@ static void index_(struct llvm *l, const struct ir_inst *i)
     const char *v =
         ll_let(l, "call %s @al_clamp_index(%s %s, i32 %u)", l->i, l->i, a, i->u.index.limit);
     ll_set(l, i->result, v);
-    if (surface(l))
+    unsigned yes = ll_fresh_label(l), no = ll_fresh_label(l);
+    if (surface(l)) {
+        ll_branch(l, ll_let(l, "icmp ne i32 %s, %s", v, a), yes, no);
+        ll_label(l, yes);
+        ll_surface_message(l, i);
+        ll_jump(l, no);
+        ll_label(l, no);
         return;
+    }
     uint32_t id = emit_host_number(&l->e, i);
     const char *bad = mask_and(l, mask_now(l), ll_let(l, "icmp ne %s %s, %s", l->i, v, a));
     const char *io = ll_slot(l, l->i, 2);
-    unsigned yes = ll_fresh_label(l), no = ll_fresh_label(l);
     ll_branch(l, mask_any(l, bad), yes, no);
     ll_label(l, yes);
     ll_store(l, l->i, a, io);
@@ -1287,25 +1306,14 @@ static void module_write(struct llvm *l, struct text *out)
 {
     struct emit *e = &l->e;
     struct text functions = {0};
-    uint32_t *pulls = emit_alloc(e, e->code->layer_count + 1, sizeof *pulls);
-    e->homes = emit_alloc(e, e->code->cell_count + 1, sizeof *e->homes);
-    e->used = emit_alloc(e, e->code->cell_count + 1, sizeof *e->used);
+    emit_begin(e);
     l->cell_at = emit_alloc(e, e->code->cell_count + 1, sizeof *l->cell_at);
-    for (uint32_t k = 0; k < e->code->layer_count; k++)
-        emit_count_pulls(pulls, &e->code->layers[k].body);
-    e->pulls = pulls;
     l->rows = e->code->layer_count;
     for (uint32_t c = 0; c < e->code->cell_count; c++)
         if (e->code->cells[c].scope != IR_LOCAL) {
             l->cell_at[c] = l->rows;
             l->rows += ir_cell_slots(&e->code->cells[c]);
         }
-    for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
-        uint32_t cell = 0;
-        (void)emit_output_cell(e, e->opt->outputs[k], &cell);
-        e->used[cell] = true;
-    }
-    (void)emit_string_id(e, ""); /* 0 */
     for (uint32_t k = 0; k < e->code->layer_count; k++)
         (surface(l) ? layer_one : layer)(l, k, &functions);
     (surface(l) ? surface_write : shade_write)(l, &functions);

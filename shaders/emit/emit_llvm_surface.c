@@ -469,12 +469,14 @@ static bool spectrum(struct llvm *l, const struct ir_inst *i)
     return true;
 }
 
-static bool silent(struct llvm *l, const struct ir_inst *i)
+static bool heard(struct llvm *l, const struct ir_inst *i)
 {
-    if (!emit_is_silent(i->u.call))
-        return false;
-    if (i->u.call->callee == BI_GETATTRIBUTE)
+    if (emit_is_message(i))
+        ll_surface_message(l, i);
+    else if (i->u.call->callee == BI_GETATTRIBUTE)
         set_zero(l, i, 0);
+    else
+        return false;
     return true;
 }
 
@@ -484,5 +486,5 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
         return true;
     if (i->op != IR_CALL)
         return userdata(l, i);
-    return image(l, i) || spectrum(l, i) || space(l, i) || silent(l, i);
+    return image(l, i) || spectrum(l, i) || space(l, i) || heard(l, i);
 }

@@ -1,5 +1,5 @@
-/* emit_surface.c: what a renderer's kernel answers at a hit: images, geometry data, spaces. What a
- * shader prints or reports there goes nowhere; the reference says it. */
+/* emit_surface.c: what a renderer's kernel answers at a hit: images, geometry data, spaces; and
+ * what a shader prints or reports there, which the kernel keeps (k_say). */
 #include "emit.h"
 
 #include <string.h>
@@ -260,39 +260,43 @@ static bool spectrum(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-/* ---- what has no effect --------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------- */
 
-bool emit_is_silent(const struct ir_call *c)
+/* The scene's host knows what stands at the table (asl_emitted_host). */
+static void say(struct emit *e, const struct ir_inst *i)
 {
-    switch (c->callee) {
-    case BI_PRINTF:
-    case BI_FPRINTF:
-    case BI_ERROR:
-    case BI_WARNING:
-    case BI_GETATTRIBUTE:
-        return true;
-    default:
-        return false;
-    }
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    const struct asl_emitted_host h = emit_message_table(e, i);
+    uint32_t at = 1 + i->operand_count;
+    EMIT("if (s->messages) { uint said[%u];\nsaid[0] = (uint)(s->args - s->words);\n", h.words);
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        EMIT("said[%u] = (uint)%s;\n", 1 + k, emit_bits(e, i->operands[k]));
+    for (uint32_t k = 0; c && k < c->arg_count; k++)
+        at = emit_message_row(e, i, &c->args[k], "said", at);
+    EMIT("k_say(s->messages + %zuu, %uu, %uu, said); }\n", h.table, h.copies, h.words);
 }
 
-static bool silent(struct emit *e, const struct ir_inst *i)
+static bool heard(struct emit *e, const struct ir_inst *i)
 {
-    if (!emit_is_silent(i->u.call))
-        return false;
-    if (i->u.call->callee == BI_GETATTRIBUTE)
+    if (emit_is_message(i))
+        say(e, i);
+    else if (i->u.call->callee == BI_GETATTRIBUTE) /* a scene has none */
         set_zero(e, i, 0);
+    else
+        return false;
     return true;
 }
 
 bool emit_surface_call(struct emit *e, const struct ir_inst *i)
 {
     if (i->op == IR_INDEX) {
-        emit_set(e, i->result, "a_clamp_index(%s, %u)", emit_int(e, i->operands[0]),
-                 i->u.index.limit);
+        const char *a = emit_int(e, i->operands[0]);
+        emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
+        EMIT("if (v%u != %s)\n", i->result, a);
+        say(e, i);
         return true;
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
-    return image(e, i) || spectrum(e, i) || space(e, i) || silent(e, i);
+    return image(e, i) || spectrum(e, i) || space(e, i) || heard(e, i);
 }

@@ -311,8 +311,24 @@ void asl_context_contract(struct asl_context *c, uint32_t seed);
  * *ran (may be NULL) tells the two apart: a layer that exists and did not run leaves false. */
 const union asl_slot *asl_context_value(const struct asl_context *c, const char *name,
                                         struct asl_type *type, bool *ran);
+/* The layer that speaks, while services.message is called. */
+const char *asl_context_layer(const struct asl_context *c);
 /* Operations since the context was made. */
 uint64_t asl_context_steps(const struct asl_context *c);
+
+/* What the shaders of a scene said: different lines, sorted, the first ASL_SAYINGS_MAX of them. A
+ * zeroed one is empty. Used by one thread at a time. */
+enum { ASL_SAYINGS_MAX = 100 };
+struct asl_sayings {
+    char **lines; /* heap */
+    size_t count;
+    bool more; /* lines were left out */
+};
+/* "material 'm', layer 'l': error: text"; layer may be NULL. Out of memory: a line less. */
+void asl_sayings_add(struct asl_sayings *s, const char *material, const char *layer,
+                     enum asl_message kind, const char *to, const char *text);
+void asl_sayings_print(const struct asl_sayings *s, struct text *out); /* a line each */
+void asl_sayings_free(struct asl_sayings *s);
 
 /* A closure as text: "(0.5, 0.5, 0.5) * diffuse ((0, 0, 1))\n\t+ ..." (Closures). */
 void asl_closure_print(const struct asl_closure *c, struct text *out);
@@ -438,7 +454,7 @@ struct asl_emit_options {
     bool host;    /* native code: what the library lacks is asked of the host (asl_host_call). Else
                      such calls fail as UNSUPPORTED, with their place */
     bool surface; /* for a hit in a renderer's kernel: one point, no host. What is printed or
-                     reported is left out, geometry data are u and v; closures are numbers of
+                     reported goes to tables, geometry data are u and v; closures are numbers of
                      nodes, which a_lobes takes apart (emit_closure.c); images and the argument area
                      stand in one array of words */
     const char *suffix; /* of names at file scope, so that one text can hold several groups; NULL:
@@ -450,11 +466,16 @@ struct asl_emit_options {
     struct text *declared;   /* gets the declarations that it lacks, for a text of several groups;
                                 NULL: they stand in the text */
     uint32_t first_loop;     /* surfaces: added to the numbers of loops that fail */
+    size_t first_message;    /* surfaces: where the group's tables of messages begin */
 };
 
 struct asl_emitted_host { /* one call of the host */
     const struct ir_inst *inst;
     size_t layer, operands; /* words of io that it reads */
+    /* Of surfaces: a table of k_say (backends/kernel/shade.h), which begins at that word of the
+     * group's. A message is the word where its argument area begins, io, then rows. */
+    size_t table;
+    uint32_t copies, words;
 };
 struct asl_emitted_loop { /* numbered from 0 */
     struct src_pos at;
@@ -467,7 +488,8 @@ struct asl_emitted {
     size_t host_count;
     const struct asl_emitted_loop *loops;
     size_t loop_count;
-    size_t out_words; /* of one point */
+    size_t out_words;     /* of one point */
+    size_t message_words; /* surfaces: of all tables */
     /* Of surfaces: the names of the images that it reads. Word arg_count + i of the argument area
      * is where image i begins (device/texture.h), or 0 where there is none. */
     const char *const *images;
@@ -508,6 +530,8 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
                    uint32_t *io, uint32_t *rows);
 /* Did a call fail in this stretch (MEMORY)? Calls after it do nothing. */
 bool asl_host_failed(const struct asl_host *h, size_t *point, struct error *err);
+/* The layer that speaks, while services.message is called. */
+const char *asl_host_layer(const struct asl_host *h);
 const char *asl_host_text(const struct asl_host *h, uint32_t id);
 const struct asl_closure *asl_host_closure(const struct asl_host *h, uint32_t id);
 

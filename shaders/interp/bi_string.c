@@ -19,13 +19,12 @@ static void say(struct asl_run *r, const struct asl_expr *e, struct asl_place *a
     }
     const char *s = asl_point_string(r, t.data ? t.data : "", t.len);
     text_free(&t);
-    const struct asl_services *sv = &r->cx->services;
     if (id == BI_FORMAT)
         out[0].s = s;
-    else if (id == BI_PRINTF && sv->message)
-        sv->message(sv->ctx, ASL_PRINT, "", s);
-    else if (id == BI_FPRINTF && sv->message)
-        sv->message(sv->ctx, ASL_FPRINT, args[0].v[0].s, s);
+    else if (id == BI_PRINTF)
+        asl_message(r, ASL_PRINT, "", s);
+    else if (id == BI_FPRINTF)
+        asl_message(r, ASL_FPRINT, args[0].v[0].s, s);
     else if (id == BI_ERROR || id == BI_WARNING)
         asl_report_text(r, id == BI_ERROR ? ASL_MSG_ERROR : ASL_MSG_WARNING, r->shader, s);
 }

@@ -107,9 +107,17 @@ void asl_report_text(struct asl_run *r, enum asl_message kind, const char *shade
 {
     if (!r->cx->error_repeats && said_before(r, kind, shader, text))
         return;
-    if (r->cx->services.message)
-        r->cx->services.message(r->cx->services.ctx, kind, shader, text);
+    asl_message(r, kind, shader, text);
 }
+
+void asl_message(struct asl_run *r, enum asl_message kind, const char *to, const char *text)
+{
+    r->cx->speaker = r->layer->name;
+    if (r->cx->services.message)
+        r->cx->services.message(r->cx->services.ctx, kind, to, text);
+}
+
+const char *asl_context_layer(const struct asl_context *c) { return c->speaker; }
 
 void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
 {

@@ -86,6 +86,7 @@ struct asl_context {
     struct asl_loc at; /* of the last step */
     uint32_t perturb;  /* seed, 0: none */
     uint64_t perturb_state;
+    const char *speaker; /* the layer whose message is on its way */
     bool error_repeats;
     bool contract; /* moves what rounds in any way */
     size_t max_bytes;
@@ -115,6 +116,8 @@ _Noreturn void asl_run_fail(struct asl_run *r, enum status s, struct asl_loc at,
 /* An error or warning that the program goes on after; repeated texts are dropped. */
 void asl_report(struct asl_run *r, enum asl_message kind, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* To services.message, as it is. */
+void asl_message(struct asl_run *r, enum asl_message kind, const char *to, const char *text);
 /* shader: whose error() or warning() it is, "" for what the language itself reports. */
 void asl_report_text(struct asl_run *r, enum asl_message kind, const char *shader,
                      const char *text);
