@@ -2,6 +2,7 @@
 #include "device.h"
 #include "llvm_api.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +36,29 @@ const char *exec_model_name(enum exec_model m)
 /* ---- life
  * ---------------------------------------------------------------------------------------- */
 
+/* A device that others use too, or a test, may have less memory than it says. */
+static enum status memory_limit(struct device_info *info, struct error *err)
+{
+    const char *text = getenv("ISOPHOTE_DEVICE_MEMORY");
+    if (!text || !*text)
+        return STATUS_OK;
+    char *end;
+    errno = 0;
+    unsigned long long most = strtoull(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || most == 0)
+        return error_msg(err, STATUS_ARG, "ISOPHOTE_DEVICE_MEMORY is \"%.60s\": expected bytes",
+                         text);
+    if (!info->global_bytes || info->global_bytes > most)
+        info->global_bytes = most;
+    return STATUS_OK;
+}
+
 enum status device_open(const char *id, struct device **out, struct error *err)
 {
     struct device_info info;
     enum status st = device_find(id, &info, err);
+    if (st == STATUS_OK)
+        st = memory_limit(&info, err);
     if (st)
         return st;
     struct device *d = calloc(1, sizeof *d);

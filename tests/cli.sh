@@ -633,6 +633,19 @@ device_faults() # DEVICE, what it says when it is lost, and when the watchdog en
     nothing_in out
 }
 
+case_device_memory()
+{
+    # A scene that is larger than the device, on whatever device: both numbers, status 2, and nothing is written.
+    local device
+    for device in native null $(grep -o '^opencl:[0-9]*' <<<"$("$program" devices)"); do
+        ISOPHOTE_DEVICE_MEMORY=5000 run 2 render cornell "${small[@]}" --mode fast --device "$device" -o out/a.pfm
+        says "the scene takes [0-9]+ bytes; $device has 5000"
+    done
+    nothing_in out
+    ISOPHOTE_DEVICE_MEMORY=5k run 2 render cornell "${small[@]}"
+    says 'ISOPHOTE_DEVICE_MEMORY is "5k": expected bytes'
+}
+
 case_driver_that_aborts()
 {
     # A driver that ends whoever asks for its devices: a problem with its last words, and the others are listed.

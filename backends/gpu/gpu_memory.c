@@ -53,10 +53,6 @@ enum status gpu_upload(struct backend *b, const struct scene_buffers *buffers,
     uint64_t total = 0;
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
         total += buffers->at[i].size;
-    if (total > b->info.global_bytes)
-        return error_msg(err, STATUS_LIMIT, "the scene needs %llu bytes; %s has %llu",
-                         (unsigned long long)total, b->info.name,
-                         (unsigned long long)b->info.global_bytes);
     /* The old scene goes first: two may not fit. */
     gpu_scene_release(b);
     for (int i = 0; s == STATUS_OK && i < SCENE_BUFFER_COUNT; i++) {

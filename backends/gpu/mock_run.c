@@ -156,7 +156,7 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         large.at[1].data = data;
         large.at[1].size = (size_t)2 << 30;
         CHECK(api->upload(b, &large, &bytes, &err) == STATUS_LIMIT);
-        CHECK(strstr(err.msg, "2147484736") && strstr(err.msg, "1073741824"));
+        CHECK(strstr(err.msg, "2147483648") && strstr(err.msg, "1073741824"));
         large.at[1].size = sizeof data;
         CHECK(api->upload(b, &large, &bytes, &err) ==
               (strcmp(how, "oom") == 0 ? STATUS_MEMORY : STATUS_OK));

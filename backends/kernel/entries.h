@@ -27,7 +27,7 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         return;
     struct k_stream stream;
     stream.x = L->tile_x + x;
-    stream.y = L->tile_y + y;
+    stream.y = K_ROW(L, L->tile_y + y);
     stream.seed0 = L->seed[0];
     stream.seed1 = L->seed[1];
     if (FAULT_STALE_FILM(stream.y))

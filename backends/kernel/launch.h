@@ -53,7 +53,15 @@ struct k_launch {
     k_word
         slices; /* work-items that share a pixel's samples, by their third index; 0: no sharing */
     k_word messages; /* 1: tables for what shaders say stand behind the film (section 18) */
+    /* Of every rows_all rows of the picture those of this device are rows_own, from rows_from on;
+     * tile_y and tile_h count them alone (K_ROW). rows_own 0: all rows are. */
+    k_word rows_own, rows_all, rows_from;
 };
+/* The picture's row that is row `j` in a launch's own count. */
+#define K_ROW(launch, j)                                                                           \
+    ((launch)->rows_own ? (j) / (launch)->rows_own * (launch)->rows_all + (launch)->rows_from +    \
+                              (j) % (launch)->rows_own                                             \
+                        : (j))
 
 #define K_CAMERA_PERSPECTIVE     0u
 #define K_CAMERA_ORTHOGRAPHIC    1u

@@ -105,7 +105,7 @@ static enum status launch(struct backend *b, const struct k_launch *l, const uin
         llrint(0.25 * (double)l->film_scale[0] * (double)l->film_scale[1]) * l->sample_count;
     for (uint32_t y = l->tile_y; y < l->tile_y + l->tile_h; y++) {
         for (uint32_t x = l->tile_x; x < l->tile_x + l->tile_w; x++) {
-            int64_t *p = b->film + 4 * ((size_t)y * l->width + x);
+            int64_t *p = b->film + 4 * ((size_t)K_ROW(l, y) * l->width + x);
             for (int c = 0; c < 4; c++)
                 p[c] = (l->accumulate ? p[c] : 0) + (c < 3 ? value : (int64_t)l->sample_count);
         }

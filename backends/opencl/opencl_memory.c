@@ -16,8 +16,8 @@ enum status opencl_buffer(struct backend *b, cl_mem_flags flags, size_t size, co
     if (code != CL_SUCCESS) {
         enum status s = cl_error(err, code, "clCreateBuffer");
         if (err && s == STATUS_MEMORY)
-            error_msg(err, s, "no memory for %s: %zu bytes on %s (%s)", what, size, b->info.name,
-                      cl_code_name(code));
+            error_msg(err, s, "no memory for %s: %zu bytes; %s has %llu in all (%s)", what, size,
+                      b->info.name, (unsigned long long)b->info.global_bytes, cl_code_name(code));
         return s;
     }
     *out = m;
@@ -47,10 +47,6 @@ enum status opencl_upload(struct backend *b, const struct scene_buffers *buffers
     uint64_t total = 0;
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
         total += buffers->at[i].size;
-    if (total > b->info.global_bytes)
-        return error_msg(err, STATUS_LIMIT, "the scene needs %llu bytes; %s has %llu",
-                         (unsigned long long)total, b->info.name,
-                         (unsigned long long)b->info.global_bytes);
     cl_mem made[SCENE_BUFFER_COUNT] = {NULL};
     enum status s = STATUS_OK;
     for (int i = 0; s == STATUS_OK && i < SCENE_BUFFER_COUNT; i++) {
@@ -68,8 +64,13 @@ enum status opencl_upload(struct backend *b, const struct scene_buffers *buffers
             break;
         cl_int code =
             b->cl->EnqueueWriteBuffer(b->queue, made[i], CL_FALSE, 0, size, data, 0, NULL, NULL);
-        if (code != CL_SUCCESS)
+        if (code != CL_SUCCESS) { /* drivers may find the memory when it is first written */
             s = cl_error(err, code, "clEnqueueWriteBuffer");
+            if (s == STATUS_MEMORY)
+                error_msg(err, s, "no memory for the scene: %llu bytes; %s has %llu in all (%s)",
+                          (unsigned long long)total, b->info.name,
+                          (unsigned long long)b->info.global_bytes, cl_code_name(code));
+        }
     }
     cl_int code = b->cl->Finish(b->queue);
     if (s == STATUS_OK && code != CL_SUCCESS)

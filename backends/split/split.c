@@ -1,16 +1,20 @@
-/* Several devices render one picture: bands of rows go to the members in turn, so that each pixel
- * has one owner and strict bits cannot depend on the split. Every member is driven by a thread of
- * its own. */
+/* Several devices render one picture: bands as high as a work-group go to the members in turn, so
+ * that each pixel has one owner and strict bits cannot depend on the split. A member gets all its
+ * bands in one launch (K_ROW), so they may be fine. At first shares are equal; from the third
+ * picture on they are as the members' rates were in the second (in the first, drivers still
+ * compile). Every member is driven by a thread of its own. */
 #include "split.h"
 
 #include "../device.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bands a member gets: few enough for large launches, enough to even out what rows cost. */
-enum { BANDS_EACH = 4 };
+/* Bands that shares are divided into: the finer, the closer to the rates; yet they must come often
+ * enough in a picture to even out what rows cost. */
+enum { BANDS_MOST = 64, PERIODS_LEAST = 2 };
 
 struct member {
     char id[sizeof((struct device_info *)0)->id];
@@ -22,6 +26,9 @@ struct member {
     uint64_t bytes;
     struct build_info build;
     int64_t *sums;
+    uint32_t share;   /* bands of every period; 0: it is too slow to get one */
+    uint64_t samples; /* of the picture under way, and the seconds that it spent on them */
+    double busy_s;
 };
 
 struct backend {
@@ -30,6 +37,7 @@ struct backend {
     enum math_mode mode;
     uint32_t band;          /* rows; 0 before the first launch after film_begin */
     uint32_t width, height; /* of the picture */
+    unsigned pictures;      /* finished with this scene and program */
 };
 
 /* ---- ids -----------------------------------------------------------------------------------
@@ -202,6 +210,41 @@ static enum bvh_kind preferred_bvh(const struct backend *b)
     return b->members[0].api->preferred_bvh(b->members[0].backend);
 }
 
+/* A new scene or program: rates are not known. */
+static void shares_forget(struct backend *b)
+{
+    b->pictures = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        b->members[i].share = 1;
+        b->members[i].samples = 0;
+        b->members[i].busy_s = 0;
+    }
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b) { return b ? common_divisor(b, a % b) : a; }
+
+/* Shares as the members' rates in the picture before. */
+static void shares_learn(struct backend *b)
+{
+    double rate[SPLIT_MEMBERS_MAX], sum = 0;
+    uint32_t bands = b->height / (PERIODS_LEAST * b->band), divisor = 0;
+    bands = bands > BANDS_MOST ? BANDS_MOST : bands;
+    if (bands < b->count)
+        return;
+    for (size_t i = 0; i < b->count; i++) {
+        if (!(b->members[i].busy_s > 0))
+            return;
+        rate[i] = (double)b->members[i].samples / b->members[i].busy_s;
+        sum += rate[i];
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        b->members[i].share = (uint32_t)lround(bands * rate[i] / sum);
+        divisor = common_divisor(b->members[i].share, divisor);
+    }
+    for (size_t i = 0; i < b->count; i++)
+        b->members[i].share /= divisor; /* not 0: the fastest member has at least one */
+}
+
 static void upload_one(struct backend *b, struct member *m, void *argument)
 {
     (void)b;
@@ -211,6 +254,7 @@ static enum status split_upload(struct backend *b, const struct scene_buffers *b
                                 uint64_t *device_bytes, struct error *err)
 {
     struct scene_buffers all = *buffers;
+    shares_forget(b);
     enum status st = members_call(b, upload_one, &all, err);
     *device_bytes = 0;
     for (size_t i = 0; i < b->count; i++)
@@ -230,6 +274,7 @@ static enum status split_build(struct backend *b, const struct program_request *
 {
     struct program_request all = *request;
     double start = clock_s();
+    shares_forget(b);
     enum status st = members_call(b, build_one, &all, err);
     *info = b->members[0].build;
     info->compile_s = clock_s() - start;
@@ -241,6 +286,7 @@ static enum status split_build(struct backend *b, const struct program_request *
 
 static void split_request(struct backend *b, const struct program_request *request)
 {
+    shares_forget(b);
     for (size_t i = 0; i < b->count; i++)
         b->members[i].api->request(b->members[i].backend, request);
     b->mode = request->mode;
@@ -263,51 +309,68 @@ static enum status split_film_begin(struct backend *b, size_t pixels, bool poiso
                                     struct error *err)
 {
     struct film_call f = {pixels, poison};
+    bool whole = b->band > 0;
+    for (size_t i = 0; i < b->count; i++)
+        whole = whole && (b->members[i].samples > 0 || b->members[i].share == 0);
+    if (whole && ++b->pictures == 2)
+        shares_learn(b);
+    for (size_t i = 0; i < b->count; i++) {
+        b->members[i].samples = 0;
+        b->members[i].busy_s = 0;
+    }
     b->band = 0;
     return members_call(b, film_begin_one, &f, err);
 }
 
-static size_t owner(const struct backend *b, uint32_t y)
+/* Rows of every period, and those of a member: rows_own of them from rows_from on. */
+static void rows_of(const struct backend *b, const struct member *m, struct k_launch *l)
 {
-    assert(b->band > 0 && b->count > 0);
-    return y / b->band % b->count;
+    l->rows_all = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        if (&b->members[i] == m)
+            l->rows_from = l->rows_all;
+        l->rows_all += b->members[i].share * b->band;
+    }
+    l->rows_own = m->share * b->band;
+}
+
+/* How many of a member's rows are above row y. */
+static uint32_t rows_above(const struct k_launch *l, uint32_t y)
+{
+    uint32_t rest = y % l->rows_all, in = rest < l->rows_from ? 0 : rest - l->rows_from;
+    return y / l->rows_all * l->rows_own + (in < l->rows_own ? in : l->rows_own);
 }
 
 struct launch_call {
     const struct k_launch *launch;
     const uint32_t *grid, *work_group;
 };
-/* The member's bands of a tile. */
+/* The member's rows of a tile. */
 static void launch_one(struct backend *b, struct member *m, void *argument)
 {
     const struct launch_call *c = argument;
-    const uint32_t end = c->launch->tile_y + c->launch->tile_h;
-    for (uint32_t y = c->launch->tile_y; y < end && m->status == STATUS_OK;) {
-        uint32_t next = (y / b->band + 1) * b->band;
-        if (next > end)
-            next = end;
-        if (&b->members[owner(b, y)] == m) {
-            struct k_launch l = *c->launch;
-            l.tile_y = y;
-            l.tile_h = next - y;
-            uint32_t wg = c->work_group[1];
-            const uint32_t grid[2] = {c->grid[0], (l.tile_h + wg - 1) / wg * wg};
-            m->status = m->api->launch(m->backend, &l, grid, c->work_group, &m->error);
-        }
-        y = next;
-    }
+    struct k_launch l = *c->launch;
+    rows_of(b, m, &l);
+    if (l.rows_own == 0)
+        return;
+    l.tile_y = rows_above(&l, c->launch->tile_y);
+    l.tile_h = rows_above(&l, c->launch->tile_y + c->launch->tile_h) - l.tile_y;
+    if (l.tile_h == 0)
+        return;
+    uint32_t wg = c->work_group[1];
+    const uint32_t grid[2] = {c->grid[0], (l.tile_h + wg - 1) / wg * wg};
+    double start = clock_s();
+    m->status = m->api->launch(m->backend, &l, grid, c->work_group, &m->error);
+    m->busy_s += clock_s() - start;
+    m->samples += (uint64_t)l.tile_w * l.tile_h * l.sample_count;
 }
 static enum status split_launch(struct backend *b, const struct k_launch *launch,
                                 const uint32_t grid[2], const uint32_t work_group[2],
                                 struct error *err)
 {
-    if (b->band == 0) {
-        uint32_t bands = BANDS_EACH * (uint32_t)b->count;
-        uint32_t rows = (launch->height + bands - 1) / bands;
-        b->band = (rows + work_group[1] - 1) / work_group[1] * work_group[1];
-        b->width = launch->width;
-        b->height = launch->height;
-    }
+    b->band = work_group[1];
+    b->width = launch->width;
+    b->height = launch->height;
     struct launch_call c = {launch, grid, work_group};
     return members_call(b, launch_one, &c, err);
 }
@@ -316,7 +379,9 @@ static void finish_one(struct backend *b, struct member *m, void *argument)
 {
     (void)b;
     (void)argument;
+    double start = clock_s();
     m->status = m->api->finish(m->backend, &m->device_s, &m->error);
+    m->busy_s += clock_s() - start;
 }
 /* They work at the same time: the longest counts, where all of them tell. */
 static enum status split_finish(struct backend *b, double *device_s, struct error *err)
@@ -351,9 +416,14 @@ static enum status split_film_read(struct backend *b, int64_t *sums, size_t pixe
         st = members_call(b, read_one, &pixels, err);
     if (st == STATUS_OK && b->band == 0) /* nothing was launched */
         memcpy(sums, b->members[0].sums, pixels * 4 * sizeof *sums);
-    for (uint32_t y = 0; st == STATUS_OK && b->band && y < b->height; y++) {
-        size_t at = 4 * (size_t)y * b->width;
-        memcpy(sums + at, b->members[owner(b, y)].sums + at, 4 * b->width * sizeof *sums);
+    for (size_t i = 0; i < b->count && st == STATUS_OK && b->band; i++) {
+        struct k_launch l = {0};
+        rows_of(b, &b->members[i], &l);
+        uint32_t rows = rows_above(&l, b->height);
+        for (uint32_t j = 0; j < rows; j++) {
+            size_t at = 4 * (size_t)K_ROW(&l, j) * b->width;
+            memcpy(sums + at, b->members[i].sums + at, 4 * b->width * sizeof *sums);
+        }
     }
     const size_t picture = (size_t)b->width * b->height;
     for (size_t i = 0; st == STATUS_OK && b->band && i < b->count && pixels > picture; i++) {
