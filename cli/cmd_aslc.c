@@ -11,7 +11,8 @@ static const char usage[] =
     "usage: isophote aslc [options] FILE...\n\n"
     "Compiles ASL or OSL source (docs/asl.md). Prints 'Compiled F -> NAME.aso', or the errors and "
     "'FAILED F'; the exit\n"
-    "status is then 1. The compiled file lies in the current folder.\n\n"
+    "status is then 1. The compiled file lies in the current folder and bears the name of the last "
+    "shader in F.\n\n"
     "  -o FILE           where the compiled file goes (one source only; '-': nowhere)\n"
     "  -I FOLDER         look for #include files there too; may be given several times\n"
     "  -D NAME[=TEXT]    define a macro\n"
@@ -193,9 +194,13 @@ static int parse(int argc, char **argv, struct aslc *a)
     return -1;
 }
 
-/* "dir/marble.osl" -> "marble.aso" */
-static char *object_name(struct arena *a, const char *file)
+/* The compiled file bears the name of the last shader; without one, that of the source:
+ * "dir/marble.osl" -> "marble.aso". p may be NULL. */
+static char *object_name(struct arena *a, const struct asl_program *p, const char *file)
 {
+    size_t shaders = p ? asl_program_shaders(p) : 0;
+    if (shaders)
+        return arena_printf(a, "%s.aso", asl_program_shader(p, shaders - 1)->name);
     const char *base = strrchr(file, '/');
     base = base ? base + 1 : file;
     const char *dot = strrchr(base, '.');
@@ -267,7 +272,7 @@ static int print_dependencies(const struct aslc *c, const char *file)
     struct error err = {0};
     struct asl_diags diags = {0};
     struct text ignored = {0};
-    char *object = object_name(&a, file);
+    char *object = object_name(&a, NULL, file);
     enum status s = asl_preprocess(&a, file, NULL, 0, &c->opt, &diags, &ignored, &err);
     text_free(&ignored);
     if (s == STATUS_OK)
@@ -481,7 +486,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
                                   : report_error(&err, false);
     }
     enum status s = asl_compile(&a, file, NULL, 0, &c->opt, &diags, &program, &err);
-    const char *out = c->out ? c->out : object_name(&a, file);
+    const char *out = c->out ? c->out : object_name(&a, program, file);
     bool write = out && strcmp(out, "-") != 0;
     if (s == STATUS_OK && write) {
         s = write_object(&a, c, file, program, out, &err);

@@ -855,6 +855,9 @@ case_aslc_depend()
     sed 's/^d.aso/target/' rule | diff - other.d || fail "-MF, -MT"
     run 0 aslc -M d.osl
     prints 'color2.h'
+    echo 'shader inner() {}' >outer.osl
+    run 0 aslc outer.osl
+    [ "$(cat stdout)" = "Compiled outer.osl -> inner.aso" ] || fail "a compiled file is named as its shader"
     run 1 aslc -MM "$(echo '#include "none.h"' >e.osl; echo e.osl)"
     says "none.h"
 }
