@@ -347,11 +347,14 @@ static void messages_pass(void **state)
     (void)state;
     struct net n;
     begin(&n);
-    layer(&n, "A", "shader a(output float x = 0) { setmessage(\"m\", 3.5); x = isconnected(x); }");
-    layer(&n, "B",
-          "shader b(float x = 0, output float y = 0) { float m = 0; int before = getmessage(\"m\", "
-          "m); float z = x; y = before * 100 + getmessage(\"m\", m) * 10 + m + z * 1000 + "
-          "isconnected(x) * 10000; }");
+    layer(&n, "A",
+          "shader a(output float x = 0) { setmessage(\"m\", 3.5); setmessage(\"late\", 9.5); x = "
+          "isconnected(x); }");
+    layer(
+        &n, "B",
+        "shader b(float x = 0, output float y = 0) { float m = 0; int before = "
+        "getmessage(\"late\", m); float z = x; int after = getmessage(\"late\", m); y = (before + "
+        "after) * 100 + getmessage(\"m\", m) * 10 + m + z * 1000 + isconnected(x) * 10000; }");
     join(&n, "A", "x", "B", "x");
     run(&n, 0, 0);
     expect(&n, "y", 0, 12013.5f);

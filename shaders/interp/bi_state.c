@@ -92,28 +92,42 @@ static struct asl_message_value *find_message(const struct asl_run *r, const cha
     return m;
 }
 
+/* A message that was asked for in vain is kept, without a value: it can no longer be set. */
+static struct asl_message_value *add_message(struct asl_run *r, const char *name,
+                                             struct asl_type type, struct src_pos at)
+{
+    struct asl_message_value *m = asl_point_alloc(r, 1, sizeof *m);
+    m->name = asl_point_string(r, name, strlen(name));
+    m->value.type = type;
+    m->at = at;
+    m->layer = r->index;
+    m->next = r->cx->messages;
+    r->cx->messages = m;
+    return m;
+}
+
 static void setmessage(struct asl_run *r, const struct asl_expr *e, struct asl_place *args)
 {
     const char *name = args[0].v[0].s;
     struct src_pos at = asl_pos(e->at);
     struct asl_message_value *m = find_message(r, name);
-    if (m) {
+    if (m && m->value.v) {
         asl_report(
             r, ASL_MSG_ERROR,
             "message \"%s\" already exists (created here: %s:%u) cannot set again from %s:%u", name,
             m->at.file, m->at.line, at.file, at.line);
-        return;
+    } else if (m) {
+        asl_report(
+            r, ASL_MSG_ERROR,
+            "message \"%s\" was queried before being set (queried here: %s:%u) setting it now "
+            "(%s:%u) would lead to inconsistent results",
+            name, m->at.file, m->at.line, at.file, at.line);
+    } else {
+        m = add_message(r, name, args[1].type, at);
+        m->value.n = args[1].n;
+        m->value.v = asl_point_alloc(r, args[1].n, sizeof(union asl_slot));
+        memcpy(m->value.v, args[1].v, args[1].n * sizeof(union asl_slot));
     }
-    m = asl_point_alloc(r, 1, sizeof *m);
-    m->name = asl_point_string(r, name, strlen(name));
-    m->at = at;
-    m->layer = r->index;
-    m->value = args[1];
-    m->value.d = 0;
-    m->value.v = asl_point_alloc(r, args[1].n, sizeof(union asl_slot));
-    memcpy(m->value.v, args[1].v, args[1].n * sizeof(union asl_slot));
-    m->next = r->cx->messages;
-    r->cx->messages = m;
 }
 
 static int32_t getmessage(struct asl_run *r, const struct asl_expr *e, struct asl_place *args)
@@ -123,19 +137,23 @@ static int32_t getmessage(struct asl_run *r, const struct asl_expr *e, struct as
         return 0;
     const char *name = args[0].v[0].s;
     const struct asl_message_value *m = find_message(r, name);
-    if (!m)
-        return 0;
     struct src_pos at = asl_pos(e->at);
     char a[ASL_TYPE_TEXT_SIZE], b[ASL_TYPE_TEXT_SIZE];
+    if (!m) {
+        (void)add_message(r, name, to->type, at);
+        return 0;
+    }
     if (!asl_same_type(m->value.type, to->type)) {
         asl_report(
             r, ASL_MSG_ERROR,
-            "type mismatch for message \"%s\" (created as %s here: %s:%u) cannot fetch as %s "
-            "from %s:%u",
-            name, asl_type_text(m->value.type, a, sizeof a), m->at.file, m->at.line,
-            asl_type_text(to->type, b, sizeof b), at.file, at.line);
+            "type mismatch for message \"%s\" (%s as %s here: %s:%u) cannot fetch as %s from "
+            "%s:%u",
+            name, m->value.v ? "created" : "queried", asl_type_text(m->value.type, a, sizeof a),
+            m->at.file, m->at.line, asl_type_text(to->type, b, sizeof b), at.file, at.line);
         return 0;
     }
+    if (!m->value.v)
+        return 0;
     if (m->layer > r->index) {
         asl_report(
             r, ASL_MSG_ERROR,

@@ -18,6 +18,11 @@ shader test(float a = 1, float b = u [[ int lockgeom = 1 ]], int arr[3] = { 1, 2
     printf("%d %g %d\n", getmessage("m", c), c, getmessage("x", c));    //> 1 1 2 3 0
     printf("%d\n", getmessage("m", p));                                 //> 0
     setmessage("m", 7);
+    int x = 3;
+    setmessage("x", x);
+    printf("%d %d\n", getmessage("x", c), getmessage("x", x));           //> 0 0
 }
 //! says error type mismatch for message "m" (created as color here: 
 //! says error message "m" already exists (created here: 
+//! says error message "x" was queried before being set (queried here: 
+//! says error type mismatch for message "x" (queried as color here: 
