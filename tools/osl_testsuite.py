@@ -6,7 +6,8 @@ testshade() and the like) and ref/, what the commands print and draw. Verdicts:
     same      every output is one of ref/, byte for byte; images within the folder's own tolerance
     digits    the texts differ only in numbers, by at most one part in 10^4 or 10^-6: the last digits printed
     refused   the same files compile and the same ones fail; only the words of messages differ (asl.md section 22)
-    design    listed with its reason in tools/osl_testsuite.txt
+    design    differs, or cannot run, for the reason that tools/osl_testsuite.txt has for it
+    agrees    listed there, and yet the same: the line is out of date
     differs   anything else
     not run   the folder needs a program or a feature that Isophote does not have
 """
@@ -23,7 +24,7 @@ import tempfile
 import tiff
 
 NUMBER = re.compile(r"(?<![A-Za-z_0-9.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf|nan)(?![A-Za-z_])")
-SEVERITY = ["same", "digits", "refused", "design", "differs", "not run"]
+SEVERITY = ["same", "digits", "refused", "agrees", "design", "differs", "not run"]
 
 
 class Missing(Exception):
@@ -213,10 +214,10 @@ def main():
     designs, rows = read_designs(), []
     for source in found:
         verdict, note = judge_folder(source.resolve(), root / source.name, o.isophote.resolve(), o.engine, o.timeout)
-        if verdict == "differs" and source.name in designs:
-            verdict, note = "design", designs[source.name]
+        if source.name in designs:
+            verdict, note = ("design" if verdict in ("differs", "not run") else "agrees"), designs[source.name]
         rows.append((source.name, verdict, note))
-        brief = note if o.diff or verdict in ("design", "not run") else ""
+        brief = note if o.diff or verdict in ("agrees", "design", "not run") else ""
         print(f"{source.name:32} {verdict}" + (f": {brief}" if brief and "\n" not in brief else ""), flush=True)
         if "\n" in brief:
             print(brief, flush=True)
@@ -231,7 +232,7 @@ def main():
     shutil.rmtree(root)
     if len(rows) == counts["not run"]:
         return 77
-    return 1 if counts["differs"] else 0
+    return 1 if counts["differs"] or counts["agrees"] else 0
 
 
 if __name__ == "__main__":
