@@ -500,6 +500,7 @@ static const struct part parts[] = {
     {"rates", "Throughput", section_rates},
     {"blocks", "Work-group sizes", section_blocks},
     {"phases", "Phases", section_phases},
+    {"kernels", "Kernels", section_kernels},
     {"images", "Images", section_images},
     {"environment", "Environment", section_environment},
 };

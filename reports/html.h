@@ -19,10 +19,13 @@ void section_models(struct page *p);
 void section_rates(struct page *p);
 void section_blocks(struct page *p);
 void section_phases(struct page *p);
+void section_kernels(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
 
-bool html_is_model_case(const char *name); /* shown by section_models alone */
+/* Shown by section_models, by section_kernels alone. */
+bool html_is_model_case(const char *name);
+bool html_is_code_object_case(const char *name);
 
 /* ---- shared pieces ---------------------------------------------------------------------- */
 

@@ -196,6 +196,68 @@ static void html_plots_the_furnace(void **state)
     arena_free(&a);
 }
 
+/* Registers and memory of kernels that were timed, and of code objects with no device. */
+static void html_shows_kernels(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct run_record run = {.kind = "code-objects",
+                             .started_utc = "2026-11-21T00:00:00Z",
+                             .command = "tools/code-objects <x>"};
+    struct device_record d = {.id = "offline", .api = "llvm", .name = "no device"};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+    static const char *const details[] = {
+        "{\"vgprs\":134,\"agprs\":6,\"scratch_bytes\":3904,\"instructions\":53086}", "[3]", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        struct case_record c = {.name =
+                                    arena_printf(&a, "code-object.whole.gfx%zu.fast.k_render", i),
+                                .device = "offline",
+                                .verdict = i ? VERDICT_FAIL : VERDICT_PASS,
+                                .detail = details[i]};
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    struct run_record bench = {.kind = "bench", .started_utc = "2026-11-21T00:00:01Z"};
+    struct device_record gpu = {.id = "cuda:0", .api = "cuda", .name = "card", .kind = "gpu"};
+    struct bench_record b = {.scene = "cornell",
+                             .device = "cuda:0",
+                             .mode = "fast",
+                             .bvh = "bvh2",
+                             .model = "megakernel, registers 56",
+                             .width = 8,
+                             .height = 8,
+                             .spp = 1,
+                             .max_depth = 6,
+                             .verdict = VERDICT_PASS,
+                             .samples_per_s = 5e6,
+                             .interval = {5e6, 5e6},
+                             .detail = "{\"build\":{\"registers\":56,\"stack_bytes\":1040}}"};
+    assert_int_equal(store_add_run(s, &bench, &err), STATUS_OK);
+    assert_int_equal(store_add_device(s, bench.id, &gpu, &err), STATUS_OK);
+    assert_int_equal(store_add_bench(s, bench.id, &b, &err), STATUS_OK);
+    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    store_close(s);
+    static const char *const wanted[] = {
+        "<a href=\"#kernels\">Kernels</a>",
+        "By tools/code-objects &lt;x&gt;, 2026-11-21T00:00:00Z",
+        "<tr><td>whole.gfx0.fast.k_render</td>",
+        "<td class=\"r\">134</td><td class=\"r\">6</td><td></td><td class=\"r\">3904</td>",
+        "<td>megakernel, registers 56, bvh2</td><td class=\"r\">56</td><td class=\"r\">1040</td>"
+        "<td></td>",
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report", wanted[i]);
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    arena_free(&a);
+}
+
 static void html_of_an_empty_store(void **state)
 {
     (void)state;
@@ -425,6 +487,7 @@ int main(void)
         cmocka_unit_test(html_is_one_sound_file),
         cmocka_unit_test(html_shows_what_matters),
         cmocka_unit_test(html_plots_the_furnace),
+        cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),
         cmocka_unit_test(newest_driver_is_shown),
