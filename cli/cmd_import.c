@@ -75,14 +75,14 @@ static bool print_json(const char *model, const char *out, const struct scene_im
     return json_print(&w);
 }
 
-static void print_text(const char *out, const struct scene_import *s, const char *how)
+static void print_text(const char *out, const struct scene_import *s, bool sky, const char *how)
 {
     printf("wrote %s: %zu triangle%s, %zu material%s, %zu texture%s, %zu light%s without surface; "
-           "camera %s, light %s\n",
+           "camera %s, light %s%s\n",
            out, s->triangles, s->triangles == 1 ? "" : "s", s->materials,
            s->materials == 1 ? "" : "s", s->textures, s->textures == 1 ? "" : "s", s->lights,
            s->lights == 1 ? "" : "s", s->own_camera ? "of the model" : "made here",
-           s->own_lights ? "of the model" : "made here");
+           s->own_lights ? "of the model" : "made here", sky ? " and a dim sky" : "");
     if (how)
         printf("added: %s\n", how);
     for (size_t i = 0; i < s->file_count; i++)
@@ -116,7 +116,7 @@ static int import_model(const struct import_command *c, const char *model)
     if (!st && c->json)
         printed = print_json(model, c->out, &s, &o, how);
     else if (!st)
-        print_text(c->out, &s, how);
+        print_text(c->out, &s, o.sky > 0, how);
     arena_free(&a);
     return st ? report_error(&err, false) : printed ? EXIT_PASS : EXIT_BAD_INPUT;
 }

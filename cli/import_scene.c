@@ -5,7 +5,9 @@
 
 enum { LOOK_WIDTH = 40, LOOK_HEIGHT = 30, LOOK_SPP = 4, LOOK_DEPTH = 6 };
 /* Of `bright`: beyond, a picture shows little; in the middle, white is not yet clipped. */
-static const double dark = 0.05, blown_out = 4, well = 0.8;
+static const double dark = 0.05, blown_out = 1.5, well = 0.8;
+/* Beside a model's own lights: shadows and what lies behind are not black. */
+static const double dim_sky = 0.05;
 
 static int ascending(const void *a, const void *b)
 {
@@ -18,10 +20,12 @@ static void judge(const struct reference_picture *p, struct import_picture *out)
     double y[LOOK_WIDTH * LOOK_HEIGHT];
     size_t pixels = (size_t)p->width * p->height, n = 0;
     out->finite = true;
+    out->empty = true;
     for (size_t i = 0; i < pixels; i++) {
         const double *c = p->beauty + 3 * i;
         double luminance = 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
         out->finite &= isfinite(luminance) != 0;
+        out->empty &= !(p->depth[i] > 0);
         if (luminance > 0)
             y[n++] = luminance;
     }
@@ -71,12 +75,16 @@ static double rounded(double x)
     return strtod(text, NULL);
 }
 
-enum status import_exposed(struct arena *a, const char *model, const char *scene,
-                           struct scene_import_options *options, struct scene_import *out,
-                           struct import_picture *picture, const char **how, struct error *err)
+static enum status expose(struct arena *a, const char *model, const char *scene,
+                          struct scene_import_options *options, struct scene_import *out,
+                          struct import_picture *picture, const char **how, struct error *err)
 {
     enum status st = attempt(a, model, scene, options, out, picture, err);
-    *how = NULL;
+    if (st == STATUS_OK && picture->empty && out->own_camera && !options->camera) {
+        options->frame = true;
+        *how = "a camera: the model's own sees none of it";
+        st = attempt(a, model, scene, options, out, picture, err);
+    }
     if (st != STATUS_OK || options->light_scale > 0)
         return st;
     bool own = out->own_lights && picture->bright > 0;
@@ -99,5 +107,17 @@ enum status import_exposed(struct arena *a, const char *model, const char *scene
         return st;
     options->headlight = rounded(options->headlight * well / picture->bright);
     *how = "a light where the camera stands: no other reaches what it sees";
+    return attempt(a, model, scene, options, out, picture, err);
+}
+
+enum status import_exposed(struct arena *a, const char *model, const char *scene,
+                           struct scene_import_options *options, struct scene_import *out,
+                           struct import_picture *picture, const char **how, struct error *err)
+{
+    *how = NULL;
+    enum status st = expose(a, model, scene, options, out, picture, how, err);
+    if (st != STATUS_OK || !out->own_lights || options->studio)
+        return st;
+    options->sky = dim_sky;
     return attempt(a, model, scene, options, out, picture, err);
 }

@@ -576,7 +576,7 @@ static enum status choose_camera(struct importing *m, const struct json **out)
         s = add_note(m, arena_printf(m->a, "cameras other than the first (--camera takes them): %s",
                                      names.data));
     text_free(&names);
-    *out = found;
+    *out = m->options->frame ? NULL : found;
     return s;
 }
 
@@ -722,6 +722,8 @@ static enum status write_scene(struct importing *m, const struct json *camera,
         put_section(m, t, lights, NULL, put_light, headlight);
     if (studio)
         text_puts(t, ",\n  \"environment\": {\"radiance\": 0.4}");
+    else if (m->options->sky > 0)
+        text_printf(t, ",\n  \"environment\": {\"radiance\": %.9g}", m->options->sky);
     text_puts(t, "\n}\n");
     return t->failed ? no_memory(m) : STATUS_OK;
 }

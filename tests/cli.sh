@@ -265,6 +265,21 @@ EOF
     run 0 import models/roof.obj -o out/roof.json --up z --json
     [ "$(json triangles) $(json camera) $(json not_carried_over)" = "4 made 1" ] || fail "the summary is wrong"
     # what cannot be
+    # a camera that looks away gives way, unless it is asked for; beside the file's light stands a dim sky
+    cat > models/away.gltf <<'END'
+{"asset": {"version": "2.0"}, "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}],
+ "bufferViews": [{"buffer": 0, "byteLength": 36}], "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+ "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}], "cameras": [{"name": "blind", "type": "perspective", "perspective": {"yfov": 0.7, "znear": 0.1}}],
+ "extensionsUsed": ["KHR_lights_punctual"], "extensions": {"KHR_lights_punctual": {"lights": [{"type": "directional", "intensity": 2}]}},
+ "nodes": [{"mesh": 0}, {"camera": 0, "translation": [0, 0, 5], "rotation": [0, 1, 0, 0], "name": "blind"}, {"extensions": {"KHR_lights_punctual": {"light": 0}}}],
+ "scenes": [{"nodes": [0, 1, 2]}], "scene": 0}
+END
+    run 0 import models/away.gltf -o out/away.json
+    prints 'camera made here, light of the model and a dim sky$' && prints "^added: a camera: the model's own sees none of it"
+    grep -q '"environment": {"radiance": 0.05}' out/away.json || fail "no sky stands beside the light"
+    run 0 import models/away.gltf -o out/away.json --camera blind
+    prints 'camera of the model'
+    rm models/away.gltf
     run 2 import models/roof.obj
     says 'import needs -o scene.json for a model'
     one_line

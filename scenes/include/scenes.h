@@ -454,6 +454,8 @@ struct scene_import_options { /* zeroed: the defaults */
     double light_scale; /* factor on the model's own lights; 0: 1 */
     bool studio;        /* the lamp and the sky, although the model has lights */
     double headlight;   /* intensity of a light where the camera stands, W/sr; 0: none */
+    double sky;         /* radiance all around beside the model's own lights; 0: none */
+    bool frame;         /* a camera is made although the model has one */
 };
 struct scene_import {
     const char *text; /* the scene file */
