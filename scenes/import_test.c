@@ -718,6 +718,33 @@ static void test_mtl(void **state)
     scene_free(i.scene);
 }
 
+/* MTL's models 6 and 7 are glass; Maya writes 4 for what is opaque. */
+static void test_mtl_glass(void **state)
+{
+    (void)state;
+    write_text("g.mtl",
+               "newmtl clear\nillum 7\nKd 0 0 0\nKs 1 1 1\nNs 900\nTf 0.5 1 0.25\nNi 1.33\n"
+               "newmtl faint\nillum 6\nKd 0.5 0.25 1\nd 0.25\nNi 1.6\n"
+               "newmtl blend\nillum 2\nKd 1 1 1\nTf 1 1 1\nd 0.5\n"
+               "newmtl maya\nillum 4\nKd 0.5 0.5 0.5\nTf 1.00 1.00 1.00\nNi 1.00\n");
+    write_text("g.obj", "mtllib g.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl clear\nf 1 2 3\n"
+                        "usemtl faint\nf 1 2 3\nusemtl blend\nf 1 2 3\nusemtl maya\nf 1 2 3\n");
+    struct imported i = import_file("g.obj");
+    const struct material *m = material_of(&i, "clear");
+    assert_true(m->type == MATERIAL_PRINCIPLED && near((double)m->transmission.value, 1));
+    assert_true(near((double)m->ior.value, 1.33) && near((double)m->roughness.value, 0));
+    assert_true(near3(m->base.value, 0.5, 1, 0.25) && near((double)m->opacity.value, 1));
+    m = material_of(&i, "faint");
+    assert_true(near((double)m->transmission.value, 0.75) && near((double)m->ior.value, 1.6));
+    assert_true(near3(m->base.value, 0.5, 0.25, 1) && near((double)m->opacity.value, 1));
+    m = material_of(&i, "blend");
+    assert_true(m->transmission.value == 0 && near((double)m->opacity.value, 0.5));
+    m = material_of(&i, "maya");
+    assert_true(m->type == MATERIAL_DIFFUSE && m->transmission.value == 0 &&
+                near((double)m->opacity.value, 1));
+    scene_free(i.scene);
+}
+
 /* The same tetrahedron, written in every way that PLY and STL have. */
 /* MTL's extension for physically based materials as Blender writes it, with words that Assimp 5.2.5
  * refuses; bump maps that hold normals and such that hold heights; maps of Ks; names with spaces.
@@ -1018,6 +1045,7 @@ int main(void)
         cmocka_unit_test(test_framing),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_mtl),
+        cmocka_unit_test(test_mtl_glass),
         cmocka_unit_test(test_mtl_physical),
         cmocka_unit_test(test_ply_stl),
         cmocka_unit_test(test_vertex_colors),

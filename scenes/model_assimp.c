@@ -32,11 +32,14 @@ struct reading {
     } * *lists;
     struct transform *camera_at, *light_at; /* of the nodes with their names */
     bool reflection_is_metallic;
-    struct anisotropy { /* of MTL's materials */
-        struct anisotropy *next;
+    struct mtl { /* what Assimp does not tell of MTL's materials */
+        struct mtl *next;
         char name[256];
-        double strength, rotation;
-    } * anisotropies;
+        double strength, rotation; /* of anisotropy */
+        int illum;
+        bool filters;
+        double filter[3]; /* Tf */
+    } * mtls;
 };
 
 /* ---- meshes --------------------------------------------------------------------------------- */
@@ -411,6 +414,33 @@ static double largest(const double c[3]) { return fmax(c[0], fmax(c[1], c[2])); 
  * exponent is 900 (1 - roughness)^2. */
 static double phong_roughness(double exponent) { return 1 - sqrt(fmin(exponent, 900)) / 30; }
 
+static const struct mtl *mtl_of(const struct reading *r, const char *name)
+{
+    const struct mtl *m = r->mtls;
+    while (m && strcmp(m->name, name) != 0)
+        m = m->next;
+    return m;
+}
+
+/* MTL's models 6 and 7 refract: the share that goes in is Tf's, else what d leaves. Tf tints it
+ * where it is coloured, or Kd black. (Model 4 says as much of glass, but Maya writes it, with Tf 1,
+ * for everything.) */
+static double refracted(const struct reading *r, const struct aiMaterial *from, const char *name,
+                        double base[3])
+{
+    const struct mtl *m = mtl_of(r, name);
+    double d = 1;
+    if (!m || (m->illum != 6 && m->illum != 7))
+        return 0;
+    get_number(from, AI_MATKEY_OPACITY, 0, 1, &d);
+    double share = m->filters ? largest(m->filter) : 1 - d;
+    bool black = largest(base) == 0;
+    bool tinted = m->filter[0] != m->filter[1] || m->filter[1] != m->filter[2];
+    for (int c = 0; c < 3 && share > 0 && (black || (m->filters && tinted)); c++)
+        base[c] = m->filters ? m->filter[c] / share : 1;
+    return share;
+}
+
 /* What MTL's extension for physically based materials and others say besides. */
 static void write_layers(struct reading *r, const struct aiMaterial *from, const char *name)
 {
@@ -426,9 +456,7 @@ static void write_layers(struct reading *r, const struct aiMaterial *from, const
         if (largest(sheen) > 0)
             json_key_number(w, "sheen", largest(sheen));
     }
-    const struct anisotropy *a = r->anisotropies;
-    while (a && strcmp(a->name, name) != 0)
-        a = a->next;
+    const struct mtl *a = mtl_of(r, name);
     if (a && a->strength > 0) {
         json_key_number(w, "anisotropy", source_clamp(a->strength, 0, 1));
         json_key_number(w, "rotation", a->rotation - floor(a->rotation));
@@ -459,8 +487,17 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
         for (int c = 0; c < 3; c++)
             Ks[c] *= x;
     bool phong = !physical && largest(Ks) > 0 && Ns > 0;
-    json_key_string(w, "type", physical || phong ? "principled" : "diffuse");
-    source_color(w, physical || phong ? "base_color" : "reflectance", base, map);
+    double through = refracted(r, from, name, base), ior = 1.5;
+    bool full = physical || phong || through > 0;
+    json_key_string(w, "type", full ? "principled" : "diffuse");
+    source_color(w, full ? "base_color" : "reflectance", base, map);
+    if (through > 0) {
+        get_number(from, AI_MATKEY_REFRACTI, 0.1, 10, &ior);
+        json_key_number(w, "transmission", through);
+        json_key_number(w, "ior", ior);
+        if (!physical && !phong)
+            json_key_number(w, "roughness", Ns > 0 ? phong_roughness(Ns) : 0);
+    }
     if (physical) {
         source_scalar(w, "metallic", metal_map && !has_metallic ? 1 : metallic, metal_map, "r");
         source_scalar(w, "roughness", roughness, rough_map, "r");
@@ -479,6 +516,8 @@ static void write_opacity(struct reading *r, const struct aiMaterial *from, cons
     double opacity = 1;
     const char *map = texture_of(r, from, aiTextureType_OPACITY, true);
     get_number(from, AI_MATKEY_OPACITY, 0, 1, &opacity);
+    if (refracted(r, from, name, (double[3]){1, 1, 1}) > 0)
+        opacity = 1;    /* what d leaves is refracted */
     if (opacity == 0) { /* writers differ about which end is which */
         source_note(r->s, "opacity 0 of the material %.100s: it is opaque", name);
         opacity = 1;
@@ -669,6 +708,32 @@ static enum aiReturn file_seek(struct aiFile *f, size_t offset, enum aiOrigin or
     return aiReturn_SUCCESS;
 }
 
+/* The material whose lines are being read. */
+static struct mtl *own_mtl(struct reading *r, const char *name)
+{
+    struct mtl *m = r->mtls;
+    if (m && strcmp(m->name, name) == 0)
+        return m;
+    m = source_alloc(r->s, 1, sizeof *m);
+    snprintf(m->name, sizeof m->name, "%s", name);
+    m->next = r->mtls;
+    return r->mtls = m;
+}
+
+/* Three numbers, or one for all; spectra are none. */
+static void take_filter(struct mtl *m, const char *text)
+{
+    for (int c = 0; c < 3; c++) {
+        char *end;
+        double x = strtod(text, &end);
+        if (end == text && c == 0)
+            return;
+        m->filter[c] = end == text ? m->filter[0] : source_clamp(x, 0, 1);
+        text = end;
+    }
+    m->filters = true;
+}
+
 /* One line, whose first letter becomes a comment if Assimp cannot read it. */
 static void take_line(struct reading *r, char *line, char *name)
 {
@@ -680,6 +745,10 @@ static void take_line(struct reading *r, char *line, char *name)
             name[n - 1] = '\0';
         return;
     }
+    if (strncmp(at, "illum", 5) == 0)
+        own_mtl(r, name)->illum = (int)source_clamp(strtod(at + 5, NULL), 0, 99);
+    else if (strncmp(at, "Tf", 2) == 0)
+        take_filter(own_mtl(r, name), at + 2);
     if (strncmp(at, "aniso", 5) != 0)
         return;
     bool turned = at[5] == 'r';
@@ -688,17 +757,11 @@ static void take_line(struct reading *r, char *line, char *name)
     at[0] = '#';
     if (end == number || !isfinite(value))
         return;
-    struct anisotropy *a = r->anisotropies;
-    if (!a || strcmp(a->name, name) != 0) {
-        a = source_alloc(r->s, 1, sizeof *a);
-        snprintf(a->name, sizeof a->name, "%s", name);
-        a->next = r->anisotropies;
-        r->anisotropies = a;
-    }
+    struct mtl *a = own_mtl(r, name);
     *(turned ? &a->rotation : &a->strength) = value;
 }
 
-static void take_anisotropy(struct reading *r, char *text)
+static void take_mtl(struct reading *r, char *text)
 {
     char name[256] = "";
     for (char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
@@ -714,7 +777,7 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
     if (strchr(mode, 'w') || file_read(&r->s->arena, path, 0, &data, &size, NULL) != STATUS_OK)
         return NULL;
     if (n > 4 && strcasecmp(path + n - 4, ".mtl") == 0)
-        take_anisotropy(r, data);
+        take_mtl(r, data);
     struct memory_file *m = source_alloc(r->s, 1, sizeof *m);
     *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
                                file_flush, (aiUserData)m},
