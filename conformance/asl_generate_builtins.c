@@ -186,9 +186,7 @@ static void range_of(const char *name, double *low, double *high)
         }
 }
 
-/* Printing has a writer of its own; what ends a layer is a statement; engines may number the nodes
- * of dictionaries otherwise. */
-static bool is_special(const struct signature *s)
+bool signature_is_special(const struct signature *s)
 {
     return s->tail == '*' || strcmp(s->row->name, "exit") == 0 || starts(s->row->name, "dict_");
 }
@@ -207,7 +205,7 @@ static bool needs_texts(const struct signature *s)
 /* May it be called here? */
 static bool is_allowed(const struct generator *g, const struct signature *s)
 {
-    if (is_special(s) || (needs_texts(s) && (g->opt.numbers_only || !g->what.texts)))
+    if (signature_is_special(s) || (needs_texts(s) && (g->opt.numbers_only || !g->what.texts)))
         return false;
     if (s->bound > 0 && (g->what.discipline == ASL_EXACT || !g->in_shader))
         return false;

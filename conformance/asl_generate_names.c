@@ -81,12 +81,6 @@ static void signature_text(const struct signature *s, struct text *out)
     text_printf(out, "%s)", s->tail ? (s->count ? ", ..." : "...") : "");
 }
 
-/* exit() and the printing functions are constructs, not calls that signatures describe. */
-static bool is_counted(const struct signature *s)
-{
-    return s->tail != '*' && strcmp(s->row->name, "exit") != 0;
-}
-
 size_t asl_coverage_missing(const struct asl_coverage *c)
 {
     size_t count, missing = 0;
@@ -94,7 +88,7 @@ size_t asl_coverage_missing(const struct asl_coverage *c)
     for (size_t i = 0; i < CONSTRUCT_COUNT; i++)
         missing += c->construct[i] == 0;
     for (size_t i = 0; i < count; i++)
-        missing += is_counted(&s[i]) && c->signature[i] == 0;
+        missing += !signature_is_special(&s[i]) && c->signature[i] == 0;
     return missing;
 }
 
@@ -111,7 +105,7 @@ void asl_coverage_print(const struct asl_coverage *c, bool only_missing, struct 
                         c->construct[i]);
     for (size_t i = 0; i < count; i++) {
         struct text t = {0};
-        if (!is_counted(&s[i]))
+        if (signature_is_special(&s[i]))
             continue;
         rows++;
         if (only_missing && c->signature[i])

@@ -43,6 +43,9 @@ struct signature {
 const struct signature *signatures_all(size_t *count);
 /* The strings that mean something as an argument, separated by blanks; NULL: any. */
 const char *signature_words(const struct signature *s, unsigned argument);
+/* Nothing that expressions call: exit() and the printing functions are constructs with writers of
+ * their own, nodes of dictionaries have other numbers on other engines. */
+bool signature_is_special(const struct signature *s);
 
 /* ---- names in scope -------------------------------------------------------------------------- */
 

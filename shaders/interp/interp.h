@@ -28,7 +28,7 @@ struct asl_closure { /* NULL is the empty closure */
 struct asl_message_value { /* setmessage */
     const char *name;
     struct asl_place value; /* v NULL: it was asked for and is not set */
-    struct src_pos at; /* where it was set, and by which layer */
+    struct src_pos at;      /* where it was set, and by which layer */
     size_t layer;
     struct asl_message_value *next;
 };
