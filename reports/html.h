@@ -23,9 +23,7 @@ void section_kernels(struct page *p);
 void section_images(struct page *p);
 void section_environment(struct page *p);
 
-/* Shown by section_models, by section_kernels alone. */
-bool html_is_model_case(const char *name);
-bool html_is_code_object_case(const char *name);
+bool html_is_model_case(const char *name); /* shown by section_models alone */
 
 /* ---- shared pieces ---------------------------------------------------------------------- */
 

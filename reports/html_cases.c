@@ -237,7 +237,7 @@ static void skips(struct page *p)
     for (size_t i = 0; i < s->case_count; i++)
         if (s->cases[i].record->verdict == VERDICT_SKIP &&
             !html_is_model_case(s->cases[i].record->name) &&
-            !html_is_code_object_case(s->cases[i].record->name))
+            !case_is_code_object(s->cases[i].record->name))
             list[n++] = &s->cases[i];
     if (n == 0)
         return;
@@ -284,7 +284,7 @@ void section_cases(struct page *p)
     }
     for (size_t i = 0; i < s->name_count; i++) {
         const char *name = s->names[i];
-        if (html_is_model_case(name) || html_is_code_object_case(name))
+        if (html_is_model_case(name) || case_is_code_object(name))
             continue;
         size_t length = level_length(name);
         if (n == 0 || levels[n - 1].length != length ||

@@ -5,13 +5,6 @@
 
 #include "html.h"
 
-#define CODE_OBJECT "code-object."
-
-bool html_is_code_object_case(const char *name)
-{
-    return strncmp(name, CODE_OBJECT, strlen(CODE_OBJECT)) == 0;
-}
-
 /* A cell with a whole number; empty where the compiler did not tell. */
 static void number_cell(struct page *p, const struct json *v, const char *key)
 {
@@ -63,7 +56,7 @@ static void code_object_row(struct page *p, const struct snapshot_case *c)
     if (!c->record->detail ||
         json_parse(p->a, "detail", c->record->detail, strlen(c->record->detail), &detail, NULL))
         detail = NULL;
-    markup_printf(p->t, "<tr><td>%s</td><td>", c->record->name + strlen(CODE_OBJECT));
+    markup_printf(p->t, "<tr><td>%s</td><td>", strchr(c->record->name, '.') + 1);
     html_verdict(p->t, c->record->verdict, c->record->waived);
     text_puts(p->t, "</td>");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -85,7 +78,7 @@ static void code_object_table(struct page *p, const struct snapshot_case *first)
         "<th>SGPR spills</th><th>wavefront</th><th>instructions</th></tr></thead><tbody>\n",
         run->command ? run->command : "an unknown command", run->started_utc);
     for (size_t i = 0; i < p->s->case_count; i++)
-        if (html_is_code_object_case(p->s->cases[i].record->name))
+        if (case_is_code_object(p->s->cases[i].record->name))
             code_object_row(p, &p->s->cases[i]);
     text_puts(p->t, "</tbody></table></div>\n");
 }
@@ -95,7 +88,7 @@ void section_kernels(struct page *p)
     const struct snapshot_case *object = NULL;
     bool timed = false;
     for (size_t i = 0; i < p->s->case_count && !object; i++)
-        if (html_is_code_object_case(p->s->cases[i].record->name))
+        if (case_is_code_object(p->s->cases[i].record->name))
             object = &p->s->cases[i];
     for (size_t i = 0; i < p->s->bench_count; i++)
         timed = timed || build_of(&p->s->benches[i]);

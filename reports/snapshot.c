@@ -388,6 +388,8 @@ static enum status matrix_make(struct arena *a, struct snapshot *s, struct error
         if (strcmp(s->names[name], c->record->name) != 0)
             name++;
         s->matrix[name * s->column_count + c->column] = c;
+        if (case_is_code_object(c->record->name))
+            continue; /* no device was judged */
         struct snapshot_column *column = &s->columns[c->column];
         column->count[c->record->verdict]++;
         column->waived += c->record->waived;
@@ -421,6 +423,12 @@ static enum status rows_keep(struct loader *l, const struct rows *rows, struct e
         s->images[s->image_count++] = (struct snapshot_image){
             .record = m->items[i].record, .column = m->items[i].column, .run = m->items[i].run};
     return matrix_make(l->a, s, err);
+}
+
+bool case_is_code_object(const char *name)
+{
+    static const char prefix[] = "code-object.";
+    return strncmp(name, prefix, sizeof prefix - 1) == 0;
 }
 
 enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struct snapshot *out,

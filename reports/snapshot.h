@@ -52,6 +52,8 @@ enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struc
 /* Order of the settings that make a bench row's key, device and run left out: scene, mode, bvh,
  * model, size, spp, depth, work-group, tile, batch. */
 int bench_key_order(const struct bench_record *a, const struct bench_record *b);
+/* "code-object.KIND.ARCH.MODE.ENTRY" of tools/code-objects: counted for no device. */
+bool case_is_code_object(const char *name);
 /* strcmp with NULL as "". */
 int text_order(const char *a, const char *b);
 
