@@ -41,8 +41,9 @@ enum status devices_list(struct arena *a, bool with_test_devices, struct device_
                          struct error *err);
 /* An id, or a part of a device's name (case does not matter, must match one device only: TYPE if
  * several). MISSING if none, naming what there is. With "/source" or "/llvm" behind it, that code
- * path is what CODE_AUTO means for the device; a column of its own in reports. Several joined by '+' ("cuda:0+cuda:1") are one
- * device that gives each of them bands of rows (strict: the same bits). */
+ * path is what CODE_AUTO means for the device; a column of its own in reports. Several joined by
+ * '+' ("cuda:0+cuda:1") are one device that gives each of them bands of rows (strict: the same
+ * bits). */
 enum status device_find(const char *wanted, struct device_info *out, struct error *err);
 
 /* ---- settings
