@@ -21,6 +21,13 @@ typedef enum status emit_function(struct arena *a, const struct asl_code *code,
                                   const struct asl_emit_options *opt, struct text *text,
                                   struct asl_emitted *out, struct error *err);
 
+/* Is the mistake that is asked for one of the device library? */
+static bool of_library(const struct shade *s)
+{
+    const struct asl_fault *f = s->opt.fault ? asl_fault_find(s->opt.fault) : NULL;
+    return f && f->found_by;
+}
+
 static enum status lower(const struct shade *s, struct shade_program *p, const char *const *outputs,
                          struct error *err)
 {
@@ -29,7 +36,7 @@ static enum status lower(const struct shade *s, struct shade_program *p, const c
                                   .bake_strings = true,
                                   .outputs = outputs,
                                   .entry_layers = s->entry_layers,
-                                  .fault = s->opt.fault};
+                                  .fault = of_library(s) ? NULL : s->opt.fault};
     return asl_lower(&p->arena, s->group, &o, &p->code, err);
 }
 
@@ -65,10 +72,17 @@ static enum status program_write(const struct shade *s, const char *const *befor
 enum status shade_program_make(const struct shade *s, bool wide, bool host,
                                struct shade_program *out, struct error *err)
 {
+    struct text broken = {0};
+    enum status st =
+        of_library(s) ? asl_device_source_broken(s->opt.fault, &broken, err) : STATUS_OK;
     const char *const before[] = {portable_source, wide ? wide_preamble : "#define A_WIDTH 1\n",
-                                  host ? "#define A_HOST\n" : "", asl_device_source, NULL};
+                                  host ? "#define A_HOST\n" : "",
+                                  broken.data ? broken.data : asl_device_source, NULL};
     struct asl_emit_options o = {.wide = wide, .host = host};
-    return program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
+    if (st == STATUS_OK)
+        st = program_write(s, before, &o, asl_emit_c, asl_entry_source, out, err);
+    text_free(&broken);
+    return st;
 }
 
 enum status shade_program_make_llvm(const struct shade *s, unsigned lanes,

@@ -86,11 +86,7 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
 /* "faulty:asl-lost-else" */
 static bool is_shader_fault(const char *id)
 {
-    const struct asl_fault *f;
-    for (size_t i = 0; strncmp(id, "faulty:", 7) == 0 && (f = asl_fault_at(i)) != NULL; i++)
-        if (strcmp(f->name, id + 7) == 0)
-            return true;
-    return false;
+    return strncmp(id, "faulty:", 7) == 0 && asl_fault_find(id + 7);
 }
 
 /* The mistakes that the levels asked for look for: those of the kernel, or with --level shader

@@ -274,17 +274,32 @@ static bool is_engine(const char *id)
     return false;
 }
 
+/* Files are whatever they are. A mistake of the device library is for one case on a device, one of
+ * the translator for those of the processor. */
+static bool may_find(const struct asl_fault *f, const char *name)
+{
+    static const char prefix[] = "shader.", file[] = "shader.file.";
+    const char *at = name + sizeof prefix - 1;
+    if (strncmp(name, file, sizeof file - 1) == 0)
+        return true;
+    if (!f->found_by)
+        return !ends(name, ".device");
+    size_t n = strlen(f->found_by);
+    return strncmp(at, f->found_by, n) == 0 && strcmp(at + n, ".device") == 0;
+}
+
 enum status shader_case_setting(const struct run_context *c, struct shader_setting *out,
                                 struct error *err)
 {
     const char *own = ends(c->name, ".ir") ? "ir" : ends(c->name, ".llvm") ? "llvm" : NULL;
     const char *id = c->device_id, *mistake = strncmp(id, "faulty:", 7) == 0 ? id + 7 : NULL;
-    const struct asl_fault *f;
-    for (size_t i = 0; mistake && (f = asl_fault_at(i)) != NULL; i++)
-        if (strcmp(f->name, mistake) == 0)
-            id = "native"; /* with a mistake in the program that it translates */
+    const struct asl_fault *f = mistake ? asl_fault_find(mistake) : NULL;
+    if (f)
+        id = "native"; /* with a mistake in the program that it translates, or its library */
     *out = (struct shader_setting){.engine = own ? own : id,
                                    .fault = id == c->device_id ? NULL : mistake};
+    if (f && !may_find(f, c->name))
+        return error_msg(err, STATUS_UNSUPPORTED, "another case is to find %s", f->name);
     if (own && !is_native(id))
         return error_msg(err, STATUS_UNSUPPORTED,
                          "the processor translates; it is judged once, with the native device");

@@ -322,15 +322,16 @@ static void judge_results(struct builtin_judge *j, const char *engine,
                            want->messages[i].text);
 }
 
-static enum status run_probe(const struct shader_file *f, const char *engine, unsigned level,
+static enum status run_probe(const struct shader_file *f, const struct shader_setting *s,
                              const struct asl_globals *points, size_t count,
                              struct shade_result *out, struct error *err)
 {
-    struct shade_options o = {.outputs = f->all, .mode = MODE_STRICT, .level = level, .threads = 1};
+    struct shade_options o = {
+        .outputs = f->all, .mode = MODE_STRICT, .level = s->level, .fault = s->fault, .threads = 1};
     struct shade_points p = {.globals = points, .count = count};
     struct shade *shade = NULL;
     shader_world(&o);
-    enum status st = shade_open(engine, f->group, &o, &shade, err);
+    enum status st = shade_open(s->engine, f->group, &o, &shade, err);
     if (st == STATUS_OK)
         st = shade_run(shade, &p, out, err);
     shade_close(shade);
@@ -345,6 +346,7 @@ static enum status judge_overload(struct run_context *c, struct builtin_judge *j
     struct shader_file f;
     struct probe_shader p = {.s = j->s, .slope = has_slope(j->s)};
     struct shade_result want = {0}, have = {0};
+    const struct shader_setting reference = {.engine = "interp"};
     struct asl_globals *points =
         ARENA_ARRAY(&a, struct asl_globals, (size_t)SPECIAL * SPECIAL + RANDOM + CALM);
     enum status st = points ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for points");
@@ -353,9 +355,9 @@ static enum status judge_overload(struct run_context *c, struct builtin_judge *j
         st = shader_file_read(&a, "builtin.asl", p.text.data, p.text.len, 0, &f, err);
     size_t count = points ? fill_points(j->s, points) : 0;
     if (st == STATUS_OK)
-        st = run_probe(&f, "interp", 0, points, count, &want, err);
+        st = run_probe(&f, &reference, points, count, &want, err);
     if (st == STATUS_OK)
-        st = run_probe(&f, s->engine, s->level, points, count, &have, err);
+        st = run_probe(&f, s, points, count, &have, err);
     if (st == STATUS_OK)
         judge_results(j, s->engine, &want, &have, points);
     if (*j->difference) {

@@ -383,12 +383,16 @@ struct asl_code_stats {
 enum status asl_lower(struct arena *a, const struct asl_group *g,
                       const struct asl_lower_options *opt, struct asl_code **out,
                       struct error *err);
-/* Mistakes of translators that asl_lower_options.fault can ask for, to test those who look for
- * them; NULL from the first index on that has none. */
+/* Mistakes to test those who look for them; NULL from the first index on that has none. First those
+ * of translators, which asl_lower_options.fault can ask for; then those of the device library. */
 struct asl_fault {
     const char *name, *text; /* "asl-lost-else" */
+    const char *found_by; /* of the device library: "builtin.hash", the case that must; else NULL */
 };
 const struct asl_fault *asl_fault_at(size_t index);
+const struct asl_fault *asl_fault_find(const char *name); /* NULL: there is none */
+/* Appends asl_device_source with that mistake. Fails: MISSING, MEMORY. */
+enum status asl_device_source_broken(const char *fault, struct text *out, struct error *err);
 /* Is the witness well-formed, does each value of each step's result have its line, and do the rules
  * that it names hold for what they were used on? Fails: TYPE or PARSE with file and line. steps and
  * facts (may be NULL) count what was checked. */

@@ -223,4 +223,7 @@ enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir
 /* Does the callee look at its arguments' derivatives even when its own are not wanted? */
 bool ir_call_takes_derivs(const struct ir_call *c);
 
+/* Mistakes of the device library (emit/device_faults.c). */
+const struct asl_fault *asl_device_fault_at(size_t index);
+
 #endif

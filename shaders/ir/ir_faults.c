@@ -397,7 +397,7 @@ static const struct {
     struct asl_fault shown;
     break_function *fn;
 } faults[] = {
-#define IR_FAULT(function, name, text) {{name, text}, function},
+#define IR_FAULT(function, name, text) {{name, text, NULL}, function},
 #include "ir_faults.def"
 #undef IR_FAULT
 };
@@ -405,7 +405,16 @@ enum { FAULTS = sizeof faults / sizeof *faults };
 
 const struct asl_fault *asl_fault_at(size_t index)
 {
-    return index < FAULTS ? &faults[index].shown : NULL;
+    return index < FAULTS ? &faults[index].shown : asl_device_fault_at(index - FAULTS);
+}
+
+const struct asl_fault *asl_fault_find(const char *name)
+{
+    const struct asl_fault *f;
+    for (size_t i = 0; (f = asl_fault_at(i)) != NULL; i++)
+        if (strcmp(f->name, name) == 0)
+            return f;
+    return NULL;
 }
 
 static void break_layer(struct breaker *k, struct ir_layer *layer, break_function *fn)
