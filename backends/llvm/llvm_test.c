@@ -43,6 +43,7 @@
 #include "kernel_modules.h"
 #include "llvm_compile.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,11 @@ SAME(LLVM_FUNCTION_INDEX, LLVMAttributeFunctionIndex);
 SAME(LLVM_OPTIMISE_NONE, LLVMCodeGenLevelNone);
 SAME(LLVM_OPTIMISE_DEFAULT, LLVMCodeGenLevelDefault);
 SAME(LLVM_OPTIMISE_MORE, LLVMCodeGenLevelAggressive);
+SAME(LLVM_RELOCATE_STATIC, LLVMRelocStatic);
 SAME(LLVM_RELOCATE_PIC, LLVMRelocPIC);
 SAME(LLVM_CODE_MODEL_DEFAULT, LLVMCodeModelDefault);
+SAME(LLVM_CODE_MODEL_MEDIUM, LLVMCodeModelMedium);
+SAME(LLVM_CODE_MODEL_LARGE, LLVMCodeModelLarge);
 SAME(LLVM_ASSEMBLY_FILE, LLVMAssemblyFile);
 SAME(LLVM_OBJECT_FILE, LLVMObjectFile);
 SAME(LLVM_INT_EQ, LLVMIntEQ);
@@ -369,6 +373,65 @@ static void kernel_modules_are_read_by_both(void **state)
     with_each(modules_parsed);
 }
 
+/* Fields of 32 bits that an object's code has for places in its data: what the linker puts there is
+ * wrong where data lies over 2 GiB away. */
+static size_t near_fields(const char *object)
+{
+    const Elf64_Ehdr *e = (const void *)object;
+    const Elf64_Shdr *sections = (const void *)(object + e->e_shoff);
+    size_t found = 0;
+    assert_memory_equal(e->e_ident, ELFMAG, SELFMAG);
+    for (size_t i = 0; i < e->e_shnum; i++) {
+        const Elf64_Shdr *s = &sections[i];
+        if (s->sh_type != SHT_RELA || !(sections[s->sh_info].sh_flags & SHF_EXECINSTR))
+            continue;
+        const Elf64_Rela *fields = (const void *)(object + s->sh_offset);
+        const Elf64_Sym *symbols = (const void *)(object + sections[s->sh_link].sh_offset);
+        for (size_t k = 0; k < s->sh_size / sizeof *fields; k++) {
+            const Elf64_Sym *to = &symbols[ELF64_R_SYM(fields[k].r_info)];
+            const bool data = to->st_shndx != SHN_UNDEF && to->st_shndx < e->e_shnum &&
+                              !(sections[to->st_shndx].sh_flags & SHF_EXECINSTR);
+            found += data && ELF64_R_TYPE(fields[k].r_info) != R_X86_64_64;
+        }
+    }
+    return found;
+}
+
+/* LLVM's linker maps sections one by one: beside a GPU's driver, gigabytes apart. */
+static void far_compiled(const struct llvm_api *a)
+{
+    static const char text[] =
+        "@table = internal constant [4 x float] [float 1.5, float 2.5, float 3.5, float 4.5]\n"
+        "define float @mix(float %a, i64 %i) {\n"
+        "  %p = getelementptr [4 x float], ptr @table, i64 0, i64 %i\n"
+        "  %t = load float, ptr %p\n"
+        "  %b = fmul float %a, 0x3FB99999A0000000\n"
+        "  %c = fadd float %b, %t\n"
+        "  ret float %c\n}\n";
+    if (strncmp(a->host_triple, "x86_64", 6) != 0)
+        return;
+    const char *const keep[] = {"mix", NULL};
+    const struct llvm_part part = {"mix", text, sizeof text - 1};
+    struct error err = {0};
+    char *object = NULL;
+    size_t size = 0, near_ones;
+    struct llvm_machine_choice machine = llvm_host_machine(a);
+    assert_int_equal(llvm_compile(a, &machine, &part, 1, keep, &object, &size, &err), STATUS_OK);
+    near_ones = near_fields(object);
+    free(object);
+    assert_int_equal(near_ones, 0);
+    machine.far = false; /* the test sees them */
+    assert_int_equal(llvm_compile(a, &machine, &part, 1, keep, &object, &size, &err), STATUS_OK);
+    near_ones = near_fields(object);
+    free(object);
+    assert_int_not_equal(near_ones, 0);
+}
+static void data_may_lie_far_from_code(void **state)
+{
+    (void)state;
+    with_each(far_compiled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +441,7 @@ int main(void)
         cmocka_unit_test(what_a_target_lacks_is_told),
         cmocka_unit_test(text_becomes_the_targets),
         cmocka_unit_test(only_known_processors_are_named),
+        cmocka_unit_test(data_may_lie_far_from_code),
         cmocka_unit_test(kernel_modules_are_read_by_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
