@@ -88,7 +88,6 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
                    LLVM_RELOCATE_STATIC = 1,
                    LLVM_RELOCATE_PIC = 2,
                    LLVM_CODE_MODEL_DEFAULT = 0,
-                   LLVM_CODE_MODEL_MEDIUM = 5,
                    LLVM_CODE_MODEL_LARGE = 6,
                    LLVM_ASSEMBLY_FILE = 0,
                    LLVM_OBJECT_FILE = 1,

@@ -126,12 +126,10 @@ static enum status machine_open(struct compiling *c)
         return s;
     if (a->GetTargetFromTriple(c->choice->triple, &target, &message))
         return llvm_error(c->err, a, STATUS_UNSUPPORTED, NULL, message, c->choice->triple);
-    /* From 18 on, "medium" means that data of some size may be far, not all. */
-    const int far = a->version < 18 ? LLVM_CODE_MODEL_MEDIUM : LLVM_CODE_MODEL_LARGE;
-    c->machine = a->CreateTargetMachine(target, c->choice->triple, c->choice->cpu,
-                                        c->choice->features, LLVM_OPTIMISE_MORE,
-                                        c->choice->far ? LLVM_RELOCATE_STATIC : LLVM_RELOCATE_PIC,
-                                        c->choice->far ? far : LLVM_CODE_MODEL_DEFAULT);
+    c->machine = a->CreateTargetMachine(
+        target, c->choice->triple, c->choice->cpu, c->choice->features, LLVM_OPTIMISE_MORE,
+        c->choice->far ? LLVM_RELOCATE_STATIC : LLVM_RELOCATE_PIC,
+        c->choice->far ? LLVM_CODE_MODEL_LARGE : LLVM_CODE_MODEL_DEFAULT);
     if (!c->machine)
         return error_msg(c->err, STATUS_UNSUPPORTED, "LLVM has no machine for %s",
                          c->choice->triple);
