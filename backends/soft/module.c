@@ -168,7 +168,7 @@ static enum status module_make(struct making *m, const void *data, size_t size,
         s = module_verify(m);
     if (s == STATUS_OK) {
         module_dump(m, "3-checked");
-        s = passes_run(m, m->checks ? "default<O1>" : "default<O2>");
+        s = passes_run(m, "default<O1>");
     }
     if (s != STATUS_OK)
         return s;
