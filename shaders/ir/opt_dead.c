@@ -332,7 +332,8 @@ void opt_dead(struct opt *o)
     opt_track(o);
     opt_values(o);
     find_defs(o, &o->b.layer->body);
-    memset(o->used, 0, o->value_cap * sizeof *o->used);
+    if (o->value_cap) /* a shader may have no values */
+        memset(o->used, 0, o->value_cap * sizeof *o->used);
     struct sweep s = {.o = o, .words = o->slot_count / 64 + 1};
     uint32_t targets = number_targets(&o->b.layer->body, 0);
     s.left = (slot_set *)opt_scratch(o, targets + 1, sizeof *s.left);
