@@ -308,10 +308,6 @@ static const struct switch_option known[] = {
     {"iparam", 2},
     {"vparam", 2},
     {"sparam", 2},
-    {"fparam", 2}, /* the old names: of floats, ints, triples, strings */
-    {"iparam", 2},
-    {"vparam", 2},
-    {"sparam", 2},
     {"layer", 1},
     {"shader", 2},
     {"connect", 4},

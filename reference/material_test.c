@@ -320,8 +320,9 @@ static double smith(double ax, double ay, struct vec3 w) /* Lambda */
 
 /* "Physically Based Shading at Disney", appendix B and section 5, written as plain arithmetic; the
  * base layer's masking is height-correlated, as everywhere here. */
-static double burley(const struct burley *p, int channel, struct vec3 wo, struct vec3 wi)
+static double burley(const void *set, int channel, struct vec3 wo, struct vec3 wi)
 {
+    const struct burley *p = set;
     struct vec3 h = normalize(add(wo, wi));
     double c = dot(wo, h), FH = pow(1 - c, 5), FL = pow(1 - wi.z, 5), FV = pow(1 - wo.z, 5);
     double base = at(p->base, channel);
@@ -338,6 +339,25 @@ static double burley(const struct burley *p, int channel, struct vec3 wo, struct
     double four = 4 * wo.z * wi.z;
     return (base / PI * Fd + p->sheen * mix(1, tint, p->sheen_tint) * FH) * (1 - p->metallic) +
            mix(F0, 1, FH) * Ds * Gs / four + 0.25 * p->coat * mix(0.04, 1, FH) * Dr * Gr / four;
+}
+
+/* The scene's material is `formula` of the numbers `set`, from all sides. */
+static void follows_formula(const struct scene *s, size_t number, uint32_t seed,
+                            double (*formula)(const void *set, int channel, struct vec3 wo,
+                                              struct vec3 wi),
+                            const void *set)
+{
+    for (uint32_t k = 0; k < 300; k++) {
+        double u[4];
+        test_numbers(seed, k, u);
+        struct vec3 wo = from_angles(85 * u[0], 6.2 * u[1]);
+        struct vec3 wi = from_angles(85 * u[2], 6.2 * u[3]), f = bsdf(s, wo, wi, true);
+        for (int c = 0; c < 3; c++) {
+            double want = formula(set, c, wo, wi);
+            if (!(fabs(at(f, c) - want) <= 1e-6 * want)) /* base is float32 in the scene */
+                fail_msg("set %zu: %.9g, published formula %.9g", number, at(f, c), want);
+        }
+    }
 }
 
 static void test_burley(void **state)
@@ -360,17 +380,7 @@ static void test_burley(void **state)
                  p->base.x, p->base.y, p->base.z, p->metallic, p->roughness, p->specular, p->tint,
                  p->anisotropy, p->sheen, p->sheen_tint, p->coat, p->gloss);
         struct scene *s = load(material, SPHERE);
-        for (uint32_t k = 0; k < 300; k++) {
-            double u[4];
-            test_numbers(41, k, u);
-            struct vec3 wo = from_angles(85 * u[0], 6.2 * u[1]);
-            struct vec3 wi = from_angles(85 * u[2], 6.2 * u[3]), f = bsdf(s, wo, wi, true);
-            for (int c = 0; c < 3; c++) {
-                double want = burley(p, c, wo, wi);
-                if (!(fabs(at(f, c) - want) <= 1e-6 * want)) /* base is float32 in the scene */
-                    fail_msg("set %zu: %.9g, published formula %.9g", i, at(f, c), want);
-            }
-        }
+        follows_formula(s, i, 41, burley, p);
         scene_free(s);
     }
 }
@@ -411,8 +421,9 @@ struct layered {
 
 /* glTF 2.0, KHR_materials_specular, _sheen and _clearcoat: f_coated = lerp(f_sheened, f_coat, c
  * F(N.V)) and f_sheened = fuzz f_sheen + (1 - max(fuzz) E(N.V)) f_base; the base is Burley's. */
-static double layered(const struct layered *p, int channel, struct vec3 wo, struct vec3 wi)
+static double layered(const void *set, int channel, struct vec3 wo, struct vec3 wi)
 {
+    const struct layered *p = set;
     struct burley under = p->under;
     double m = under.metallic, base = at(under.base, channel), r2 = pow(under.roughness, 2);
     double F0 = fmin(0.08 * under.specular * p->color[channel], 1) * p->weight;
@@ -461,17 +472,7 @@ static void test_layers(void **state)
                  p->color[0], p->color[1], p->color[2], p->weight, p->coat, p->coat_roughness,
                  p->fuzz[0], p->fuzz[1], p->fuzz[2], p->fuzz_roughness);
         struct scene *s = load(material, SPHERE);
-        for (uint32_t k = 0; k < 300; k++) {
-            double u[4];
-            test_numbers(47, k, u);
-            struct vec3 wo = from_angles(85 * u[0], 6.2 * u[1]);
-            struct vec3 wi = from_angles(85 * u[2], 6.2 * u[3]), f = bsdf(s, wo, wi, true);
-            for (int c = 0; c < 3; c++) {
-                double want = layered(p, c, wo, wi);
-                if (!(fabs(at(f, c) - want) <= 1e-6 * want)) /* base is float32 in the scene */
-                    fail_msg("set %zu: %.9g, formula %.9g", i, at(f, c), want);
-            }
-        }
+        follows_formula(s, i, 47, layered, p);
         scene_free(s);
     }
 }
