@@ -842,7 +842,7 @@ static void test_vertex_colors(void **state)
         assert_true(i.scene->colors && i.scene->triangle_flags[0] & TRIANGLE_HAS_COLORS);
         assert_true(near3(i.scene->colors[0], 1, 0, 0.2) && near3(i.scene->colors[1], 0, 1, 0) &&
                     near3(i.scene->colors[2], 0.4, 0.4, 0.4));
-        assert_true(noted(&i, "alpha of vertex colours"));
+        assert_false(noted(&i, "alpha")); /* it does not count: the material is opaque */
         assert_true(noted(&i, "they are lit") == unlit);
         assert_true(near3(material_of(&i, "m")->base.value, 1, 1, 1));
         assert_false(material_emits(material_of(&i, "m")));
@@ -1014,6 +1014,176 @@ static void test_ply_stl(void **state)
     }
 }
 
+/* ---- glTF with arrays of its own ------------------------------------------------------------- */
+
+/* A document whose accessors are counted in the order in which they are added, each with a view. */
+struct document {
+    struct text bytes, views, accessors;
+    int count;
+};
+
+enum { TYPE_U8 = 5121, TYPE_U16 = 5123, TYPE_FLOAT = 5126 };
+
+static void add_accessor(struct document *d, int type, const char *shape, int count,
+                         const void *data, size_t size)
+{
+    const char *comma = d->count ? ", " : "";
+    text_printf(&d->views, "%s{\"buffer\": 0, \"byteOffset\": %zu, \"byteLength\": %zu}", comma,
+                d->bytes.len, size);
+    text_printf(&d->accessors,
+                "%s{\"bufferView\": %d, \"componentType\": %d, \"count\": %d, \"type\": "
+                "\"%s\"%s}",
+                comma, d->count, type, count, shape,
+                type == TYPE_U8 ? ", \"normalized\": true" : "");
+    text_append(&d->bytes, data, size);
+    while (d->bytes.len % 4)
+        text_append(&d->bytes, "", 1);
+    d->count++;
+}
+
+/* With these further keys. Its texts are freed. */
+static struct imported import_document(struct document *d, const char *rest)
+{
+    write_bytes("d.bin", d->bytes.data, d->bytes.len);
+    write_text("d.gltf", arena_printf(&arena,
+                                      "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": "
+                                      "[{\"uri\": \"d.bin\", \"byteLength\": %zu}], "
+                                      "\"bufferViews\": [%s], \"accessors\": [%s], %s}",
+                                      d->bytes.len, d->views.data, d->accessors.data, rest));
+    text_free(&d->bytes);
+    text_free(&d->views);
+    text_free(&d->accessors);
+    return import_file("d.gltf");
+}
+
+/* The sum of each vertex' joints, weighted: one joint moves by 5 along x; the other, its child, is
+ * bound at y = 1 and turns by 90 degrees there. The place of the mesh' own node does not count. */
+static void test_skin(void **state)
+{
+    (void)state;
+    static const float P[9] = {0, 0, 0, 0, 2, 0, 1, 1, 0}, N[9] = {1, 0, 0, 1, 0, 0, 1, 0, 0};
+    static const uint8_t weights[12] = {255, 0, 0, 0, 0, 255, 0, 0, 127, 127, 0, 0},
+                         joints[12] = {0, 1, 9, 9, 0, 1, 0, 0, 1, 0, 0, 0};
+    static const float bound[32] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0,  0, 1,
+                                    1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 0, 1};
+    struct document d = {0};
+    add_accessor(&d, TYPE_FLOAT, "VEC3", 3, P, sizeof P);
+    add_accessor(&d, TYPE_FLOAT, "VEC3", 3, N, sizeof N);
+    add_accessor(&d, TYPE_U8, "VEC4", 3, weights, sizeof weights);
+    uint16_t wide[12];
+    for (int i = 0; i < 12; i++)
+        wide[i] = joints[i];
+    wide[2] = wide[3] = 0;
+    add_accessor(&d, TYPE_U16, "VEC4", 3, wide, sizeof wide);
+    add_accessor(&d, TYPE_FLOAT, "MAT4", 2, bound, sizeof bound);
+    struct imported i = import_document(
+        &d, "\"scenes\": [{\"nodes\": [0, 1]}], \"nodes\": [{\"mesh\": 0, \"skin\": 0, "
+            "\"translation\": [100, 0, 0]}, {\"translation\": [5, 0, 0], \"children\": [2]}, "
+            "{\"translation\": [0, 1, 0], \"rotation\": [0, 0, 0.7071067811865476, "
+            "0.7071067811865476]}], \"skins\": [{\"joints\": [1, 2], \"inverseBindMatrices\": "
+            "4}], \"meshes\": [{\"primitives\": [{\"attributes\": {\"POSITION\": 0, "
+            "\"NORMAL\": 1, \"WEIGHTS_0\": 2, \"JOINTS_0\": 3}}]}]");
+    expect_corners(i.scene, 0, (const double[]){5, 0, 0, 4, 1, 0, 5.5, 1.5, 0});
+    const uint32_t *v = i.scene->triangles[0];
+    assert_true(near3(i.scene->N[v[0]], 1, 0, 0) && near3(i.scene->N[v[1]], 0, 1, 0));
+    assert_true(near3(i.scene->N[v[2]], sqrt(0.5), sqrt(0.5), 0));
+    scene_free(i.scene);
+}
+
+/* Displacements by the mesh' weights, or the node's in their place; two nodes, two shapes. */
+static void test_morph(void **state)
+{
+    (void)state;
+    static const float P[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, a[9] = {0, 0, 2, 0, 0, 0, 0, 0, 0},
+                       b[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    struct document d = {0};
+    add_accessor(&d, TYPE_FLOAT, "VEC3", 3, P, sizeof P);
+    add_accessor(&d, TYPE_FLOAT, "VEC3", 3, a, sizeof a);
+    add_accessor(&d, TYPE_FLOAT, "VEC3", 3, b, sizeof b);
+    struct imported i = import_document(
+        &d, "\"nodes\": [{\"mesh\": 0}, {\"mesh\": 0, \"weights\": [0, 2], \"translation\": "
+            "[0, 0, 9]}], \"meshes\": [{\"weights\": [0.5, 0], \"primitives\": "
+            "[{\"attributes\": {\"POSITION\": 0}, \"targets\": [{\"POSITION\": 1}, "
+            "{\"POSITION\": 2}]}]}]");
+    expect_corners(i.scene, 0, (const double[]){0, 0, 1, 1, 0, 0, 0, 1, 0});
+    expect_corners(i.scene, 1, (const double[]){0, 0, 9, 3, 0, 9, 0, 3, 9});
+    assert_int_equal(i.import.note_count, 0);
+    scene_free(i.scene);
+}
+
+/* Opacity = base alpha times that of the vertices: one for all is a factor, others go by a ramp
+ * that texture coordinates count along; beside textures they are told of; opaque ones do not count.
+ */
+static void test_vertex_alpha(void **state)
+{
+    (void)state;
+    static const float P[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, uv[6] = {0, 0, 1, 0, 0, 1};
+    static const uint8_t same[12] = {255, 255, 255, 51, 255, 255, 255, 51, 255, 255, 255, 51},
+                         ramp[12] = {255, 0, 0, 0, 255, 0, 0, 102, 255, 0, 0, 255},
+                         rgb[6] = {1, 2, 3, 4, 5, 6};
+    static const char *const materials[] = {
+        "\"name\": \"m\", \"alphaMode\": \"BLEND\", \"pbrMetallicRoughness\": "
+        "{\"baseColorFactor\": [1, 1, 1, 0.5]}",
+        "\"name\": \"m\", \"alphaMode\": \"MASK\", \"occlusionTexture\": {\"index\": 0}",
+        "\"name\": \"m\", \"alphaMode\": \"BLEND\", \"pbrMetallicRoughness\": "
+        "{\"baseColorTexture\": {\"index\": 0}}",
+        "\"name\": \"m\""};
+    write_png("a.png", rgb);
+    for (int k = 0; k < 4; k++) {
+        struct document d = {0};
+        add_accessor(&d, TYPE_FLOAT, "VEC3", 3, P, sizeof P);
+        add_accessor(&d, TYPE_FLOAT, "VEC2", 3, uv, sizeof uv);
+        add_accessor(&d, TYPE_U8, "VEC4", 3, k ? ramp : same, sizeof ramp);
+        struct imported i = import_document(
+            &d, arena_printf(&arena,
+                             "\"nodes\": [{\"mesh\": 0}], \"meshes\": [{\"primitives\": "
+                             "[{\"material\": 0, \"attributes\": {\"POSITION\": 0, "
+                             "\"TEXCOORD_0\": 1, \"COLOR_0\": 2}}]}], \"materials\": [{%s}], "
+                             "\"images\": [{\"uri\": \"a.png\"}], \"textures\": [{\"source\": "
+                             "0}]",
+                             materials[k]));
+        const struct scene *s = i.scene;
+        const struct material *m = &s->materials[s->primitive_material[0]];
+        assert_int_equal(strncmp(m->name, "m", 1), 0);
+        assert_true(noted(&i, "alpha of vertex colours beside textures (material \"m\")") ==
+                    (k == 2));
+        if (k == 0) {
+            assert_true(near((double)m->opacity.value, 0.5 * 51 / 255) && m->opacity.texture < 0);
+            assert_false(s->triangle_flags[0] & TRIANGLE_HAS_COLORS);
+        } else if (k == 1) {
+            assert_true(m->alpha_mode == ALPHA_MASK && m->opacity.texture >= 0);
+            const struct texture *t = &s->textures[m->opacity.texture];
+            const uint8_t *texels = t->image.texels;
+            assert_true(t->wrap_u == WRAP_CLAMP && t->filter == FILTER_BILINEAR && !t->image.srgb &&
+                        t->image.width == 2 && texels[0] == 0 && texels[3] == 255);
+            for (int c = 0; c < 3; c++) { /* interpolation by section 17 of the protocol */
+                double x = (double)s->UV[s->triangles[0][c]][0] * 2 - 0.5;
+                assert_true(near(x, ramp[4 * c + 3] / 255.0));
+            }
+            assert_true(s->triangle_flags[0] & TRIANGLE_HAS_COLORS);
+        } else {
+            assert_true(near((double)m->opacity.value, 1));
+            assert_true(near((double)s->UV[s->triangles[0][1]][0], 1));
+        }
+        scene_free(i.scene);
+    }
+}
+
+/* KHR_node_visibility hides a node and what hangs from it. */
+static void test_hidden_nodes(void **state)
+{
+    (void)state;
+    write_gltf("h.gltf",
+               "\"nodes\": [{\"mesh\": 0}, {\"mesh\": 0, \"children\": [2], \"extensions\": "
+               "{\"KHR_node_visibility\": {\"visible\": false}}}, {\"mesh\": 0}, {\"mesh\": 0, "
+               "\"extensions\": {\"KHR_node_visibility\": {\"visible\": true}}}], \"meshes\": "
+               "[{\"primitives\": [{\"attributes\": {\"POSITION\": 0}}]}]");
+    struct imported i = import_file("h.gltf");
+    assert_int_equal(i.import.triangles, 2);
+    assert_true(noted(&i, "hidden"));
+    scene_free(i.scene);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -1050,6 +1220,10 @@ int main(void)
         cmocka_unit_test(test_ply_stl),
         cmocka_unit_test(test_vertex_colors),
         cmocka_unit_test(test_polygons),
+        cmocka_unit_test(test_skin),
+        cmocka_unit_test(test_morph),
+        cmocka_unit_test(test_vertex_alpha),
+        cmocka_unit_test(test_hidden_nodes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NODE_DEPTH_MAX = 256 };
 static const size_t file_max = (size_t)4 << 30;
 
 /* ---- fields --------------------------------------------------------------------------------- */
@@ -71,15 +70,19 @@ const char *gltf_text(struct gltf *g, const struct json *object, const char *key
     return v ? v->string : NULL;
 }
 
+const struct json *gltf_index(struct gltf *g, const struct json *v, const struct gltf_items *items)
+{
+    if (v->type != JSON_NUMBER || !v->is_integer || v->integer < 0 ||
+        v->integer >= (int64_t)items->count)
+        gltf_bad(g, v, "the index of what there is");
+    return items->at[v->integer];
+}
+
 const struct json *gltf_item(struct gltf *g, const struct json *object, const char *key,
                              const struct gltf_items *items)
 {
     const struct json *v = gltf_get(g, object, key, JSON_NUMBER);
-    if (!v)
-        return NULL;
-    if (!v->is_integer || v->integer < 0 || v->integer >= (int64_t)items->count)
-        gltf_bad(g, v, "the index of what there is");
-    return items->at[v->integer];
+    return v ? gltf_index(g, v, items) : NULL;
 }
 
 const struct json *gltf_extension(struct gltf *g, const struct json *object, const char *name)
@@ -104,9 +107,7 @@ static struct gltf_items items_of(struct gltf *g, const struct json *object, con
     return items;
 }
 
-/* A non-negative integer. */
-static uint64_t size_field(struct gltf *g, const struct json *object, const char *key,
-                           uint64_t absent)
+uint64_t gltf_size(struct gltf *g, const struct json *object, const char *key, uint64_t absent)
 {
     const struct json *v = gltf_get(g, object, key, JSON_NUMBER);
     if (!v)
@@ -116,261 +117,32 @@ static uint64_t size_field(struct gltf *g, const struct json *object, const char
     return (uint64_t)v->integer;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
-
-/* 0..63; 64 for what is no digit. */
-static unsigned base64_digit(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - (unsigned)'A'
-           : c >= 'a' && c <= 'z' ? c - (unsigned)'a' + 26U
-           : c >= '0' && c <= '9' ? c - (unsigned)'0' + 52U
-           : c == '+' || c == '-' ? 62
-           : c == '/' || c == '_' ? 63
-                                  : 64;
-}
-
-struct gltf_bytes gltf_data_uri(struct gltf *g, const struct json *at, const char *uri)
-{
-    if (strncmp(uri, "data:", 5) != 0)
-        return (struct gltf_bytes){0};
-    const char *comma = strchr(uri, ',');
-    if (!comma || comma - uri < 7 || strncmp(comma - 7, ";base64", 7) != 0)
-        gltf_bad(g, at, "a data: URI of base64");
-    size_t n = strlen(comma + 1), size = 0;
-    unsigned char *out = source_alloc(g->s, n / 4 * 3 + 3, 1);
-    uint32_t word = 0;
-    unsigned bits = 0;
-    for (const char *c = comma + 1; *c && *c != '='; c++) {
-        unsigned digit = base64_digit((unsigned char)*c);
-        if (digit == 64)
-            gltf_bad(g, at, "a data: URI of base64");
-        word = word << 6 | digit;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            out[size++] = (unsigned char)(word >> bits);
-        }
-    }
-    return (struct gltf_bytes){out, size};
-}
-
-const char *gltf_uri_path(struct gltf *g, const char *uri)
-{
-    char *path = source_alloc(g->s, strlen(uri) + 1, 1), *to = path;
-    for (const char *c = uri; *c; c++) {
-        char hex[3] = {0};
-        if (*c == '%' && c[1] && c[2]) {
-            memcpy(hex, c + 1, 2);
-            char *end;
-            long code = strtol(hex, &end, 16);
-            if (*end == '\0' && code > 0) {
-                *to++ = (char)code;
-                c += 2;
-                continue;
-            }
-        }
-        *to++ = *c;
-    }
-    return path;
-}
-
-static struct gltf_bytes buffer_bytes(struct gltf *g, const struct json *buffer)
-{
-    struct gltf_bytes *b = &g->buffer[buffer->index];
-    if (b->data)
-        return *b;
-    const struct json *at = json_get(buffer, "uri");
-    const char *uri = gltf_text(g, buffer, "uri");
-    if (!uri) {
-        if (buffer->index != 0 || !g->bin.data)
-            gltf_bad(g, buffer, "a \"uri\"");
-        *b = g->bin;
-    } else {
-        *b = gltf_data_uri(g, at, uri);
-    }
-    if (!b->data) {
-        char *data;
-        struct error why;
-        const char *path = path_beside(&g->s->arena, g->s->path, gltf_uri_path(g, uri));
-        if (!path)
-            source_refuse(g->s, STATUS_MEMORY, "out of memory for the model %s", g->s->path);
-        size_t size;
-        if (file_read(&g->s->arena, path, file_max, &data, &size, &why) != STATUS_OK)
-            source_refuse(g->s, why.code == STATUS_MISSING ? STATUS_IO : why.code,
-                          "a buffer of the model %s: %s", g->s->path, why.msg);
-        *b = (struct gltf_bytes){(const unsigned char *)data, size};
-    }
-    if (b->size < size_field(g, buffer, "byteLength", 0))
-        gltf_bad(g, buffer, "a \"byteLength\" that its bytes have");
-    return *b;
-}
-
-struct gltf_bytes gltf_view(struct gltf *g, const struct json *view)
-{
-    const struct json *buffer = gltf_item(g, view, "buffer", &g->buffers);
-    if (!buffer)
-        gltf_bad(g, view, "a \"buffer\"");
-    struct gltf_bytes b = buffer_bytes(g, buffer);
-    uint64_t at = size_field(g, view, "byteOffset", 0), n = size_field(g, view, "byteLength", 0);
-    if (at > b.size || n > b.size - at)
-        gltf_bad(g, view, "a range inside its buffer");
-    return (struct gltf_bytes){b.data + at, n};
-}
-
-/* ---- accessors ------------------------------------------------------------------------------ */
-
-enum { BYTE = 5120, UBYTE, SHORT, USHORT, UINT = 5125, FLOAT };
-
-struct accessor {
-    const unsigned char *data; /* NULL: there is none */
-    uint64_t stride, count;
-    int type;       /* of a component */
-    int components; /* 1 to 4 */
-    bool normalized;
-};
-
-static uint64_t component_size(int type)
-{
-    return type == BYTE || type == UBYTE ? 1 : type == SHORT || type == USHORT ? 2 : 4;
-}
-
-/* Component c of element i. */
-static double accessor_value(const struct accessor *a, uint64_t i, int c)
-{
-    const unsigned char *p = a->data + i * a->stride + (uint64_t)c * component_size(a->type);
-    double v, scale;
-    switch (a->type) {
-    case BYTE:
-        v = (int8_t)p[0];
-        scale = 127;
-        break;
-    case UBYTE:
-        v = p[0];
-        scale = 255;
-        break;
-    case SHORT:
-        v = (int16_t)(p[0] | p[1] << 8);
-        scale = 32767;
-        break;
-    case USHORT:
-        v = p[0] | p[1] << 8;
-        scale = 65535;
-        break;
-    case UINT:
-        v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-        scale = 4294967295.0;
-        break;
-    default: {
-        uint32_t bits =
-            (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-        float f;
-        memcpy(&f, &bits, sizeof f);
-        return (double)f;
-    }
-    }
-    return a->normalized ? fmax(v / scale, -1) : v;
-}
-
-/* data and stride from the view that `at` names, for elements of `size` bytes. */
-static void accessor_bytes(struct gltf *g, const struct json *at, uint64_t size, struct accessor *a)
-{
-    const struct json *view = gltf_item(g, at, "bufferView", &g->views);
-    if (!view) { /* all zero, or what a sparse part fills in */
-        if (a->count > (UINT64_C(1) << 32))
-            gltf_bad(g, at, "fewer elements");
-        a->data = source_alloc(g->s, a->count, size);
-        a->stride = size;
-        return;
-    }
-    struct gltf_bytes b = gltf_view(g, view);
-    uint64_t first = size_field(g, at, "byteOffset", 0);
-    a->stride = size_field(g, view, "byteStride", size);
-    if (a->stride == 0)
-        a->stride = size;
-    if (first > b.size || (a->count && (b.size - first < size ||
-                                        (a->count - 1) > (b.size - first - size) / a->stride)))
-        gltf_bad(g, at, "elements inside the buffer view");
-    a->data = b.data + first;
-}
-
-/* Elements that replace those of the accessor: a copy with them. */
-static void accessor_sparse(struct gltf *g, const struct json *sparse, struct accessor *a)
-{
-    uint64_t size = (uint64_t)a->components * component_size(a->type);
-    const struct json *where = gltf_get(g, sparse, "indices", JSON_OBJECT),
-                      *what = gltf_get(g, sparse, "values", JSON_OBJECT);
-    if (!where || !what)
-        gltf_bad(g, sparse, "\"indices\" and \"values\"");
-    struct accessor index = {.count = size_field(g, sparse, "count", 0),
-                             .components = 1,
-                             .type = (int)size_field(g, where, "componentType", 0)};
-    struct accessor value = *a;
-    if (index.type != UBYTE && index.type != USHORT && index.type != UINT)
-        gltf_bad(g, where, "a \"componentType\" of 5121, 5123 or 5125");
-    value.count = index.count;
-    accessor_bytes(g, where, component_size(index.type), &index);
-    accessor_bytes(g, what, size, &value);
-    unsigned char *copy = source_alloc(g->s, a->count, size);
-    for (uint64_t i = 0; i < a->count; i++)
-        memcpy(copy + i * size, a->data + i * a->stride, size);
-    for (uint64_t i = 0; i < index.count; i++) {
-        uint64_t to = (uint64_t)accessor_value(&index, i, 0);
-        if (to >= a->count)
-            gltf_bad(g, where, "indices of the accessor's elements");
-        memcpy(copy + to * size, value.data + i * value.stride, size);
-    }
-    a->data = copy;
-    a->stride = size;
-}
-
-/* The accessor object[key] with this many components; data NULL when absent. */
-static struct accessor accessor_of(struct gltf *g, const struct json *object, const char *key,
-                                   int components)
-{
-    static const char *const types[] = {NULL, "SCALAR", "VEC2", "VEC3", "VEC4"};
-    struct accessor a = {0};
-    const struct json *at = gltf_item(g, object, key, &g->accessors);
-    if (!at)
-        return a;
-    const char *type = gltf_text(g, at, "type");
-    if (!type || strcmp(type, types[components]) != 0)
-        gltf_bad(g, at, types[components]);
-    a.components = components;
-    a.type = (int)size_field(g, at, "componentType", 0);
-    if (a.type < BYTE || a.type > FLOAT || a.type == 5124)
-        gltf_bad(g, at, "a \"componentType\" that glTF has");
-    a.count = size_field(g, at, "count", 0);
-    a.normalized = gltf_flag(g, at, "normalized");
-    accessor_bytes(g, at, (uint64_t)components * component_size(a.type), &a);
-    const struct json *sparse = gltf_get(g, at, "sparse", JSON_OBJECT);
-    if (sparse)
-        accessor_sparse(g, sparse, &a);
-    return a;
-}
-
 /* ---- meshes --------------------------------------------------------------------------------- */
 
 enum { MODE_TRIANGLES = 4, MODE_STRIP, MODE_FAN };
 
 struct primitive {
-    struct accessor P, N, UV, colors;
-    struct accessor indices; /* data NULL when the vertices stand in order */
+    struct gltf_accessor P, N, UV, colors;
+    struct gltf_accessor indices; /* data NULL when the vertices stand in order */
     int mode;
+    bool faded; /* alpha of its colours in place of texture coordinates: gltf_fading_material */
 };
 
 static void primitive_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
 {
     const struct primitive *p = m->data;
     for (int c = 0; c < 3; c++)
-        out->P[c] = (float)accessor_value(&p->P, i, c);
+        out->P[c] = (float)gltf_value(&p->P, i, c);
     for (int c = 0; c < 3 && p->N.data; c++)
-        out->N[c] = (float)accessor_value(&p->N, i, c);
+        out->N[c] = (float)gltf_value(&p->N, i, c);
     if (p->UV.data) { /* v = 0 is the upper edge there */
-        out->UV[0] = (float)accessor_value(&p->UV, i, 0);
-        out->UV[1] = (float)(1 - accessor_value(&p->UV, i, 1));
+        out->UV[0] = (float)gltf_value(&p->UV, i, 0);
+        out->UV[1] = (float)(1 - gltf_value(&p->UV, i, 1));
     }
-    for (int c = 0; c < 3 && p->colors.data; c++)
-        out->color[c] = (float)source_clamp(accessor_value(&p->colors, i, c), 0, 1);
+    if (p->faded)
+        gltf_fading_coordinates(source_clamp(gltf_value(&p->colors, i, 3), 0, 1), out->UV);
+    for (int c = 0; c < 3 && m->flags & TRIANGLE_HAS_COLORS; c++)
+        out->color[c] = (float)source_clamp(gltf_value(&p->colors, i, c), 0, 1);
 }
 
 static bool primitive_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
@@ -384,67 +156,106 @@ static bool primitive_triangle(const struct source_mesh *m, uint64_t i, uint64_t
     else
         out[0] = i + 1, out[1] = i + 2, out[2] = 0;
     for (int k = 0; k < 3 && p->indices.data; k++)
-        out[k] = (uint64_t)accessor_value(&p->indices, out[k], 0);
+        out[k] = (uint64_t)gltf_value(&p->indices, out[k], 0);
     return true;
 }
 
-/* COLOR_0, three or four numbers; integers always mean 0 to 1. data NULL where all is white, which
- * many writers say for nothing. */
-static struct accessor read_colors(struct gltf *g, const struct json *attributes)
+/* COLOR_0, three or four numbers; integers always mean 0 to 1. */
+static void read_colors(struct gltf *g, const struct json *attributes, struct primitive *p)
 {
     const struct json *at = gltf_item(g, attributes, "COLOR_0", &g->accessors);
     const char *type = gltf_text(g, at, "type");
-    int components = type && strcmp(type, "VEC4") == 0 ? 4 : 3;
-    struct accessor a = accessor_of(g, attributes, "COLOR_0", components);
-    bool white = true, solid = true;
-    a.normalized = a.type != FLOAT;
-    for (uint64_t i = 0; i < a.count && a.data; i++) {
-        for (int c = 0; c < 3; c++)
-            white = white && accessor_value(&a, i, c) == 1;
-        solid = solid && (components == 3 || accessor_value(&a, i, 3) >= 1);
-    }
-    if (!solid)
-        source_note(g->s, "the alpha of vertex colours");
-    return white ? (struct accessor){0} : a;
+    p->colors =
+        gltf_accessor_of(g, attributes, "COLOR_0", type && strcmp(type, "VEC4") == 0 ? 4 : 3);
+    p->colors.normalized = p->colors.type != GLTF_FLOAT;
 }
 
+/* All white is what many writers say for nothing. */
+static bool has_colors(const struct gltf_accessor *colors)
+{
+    for (uint64_t i = 0; i < colors->count && colors->data; i++)
+        for (int c = 0; c < 3; c++)
+            if (gltf_value(colors, i, c) != 1)
+                return true;
+    return false;
+}
+
+/* The alpha of vertex colours, where the material takes any. One for all vertices is the factor of
+ * another material; else, if no texture needs the coordinates, it goes by them. */
+static uint32_t fade(struct gltf *g, const struct json *material, struct primitive *p)
+{
+    const char *mode = gltf_text(g, material, "alphaMode");
+    double lo = 1, hi = 0;
+    if (!material)
+        return UINT32_MAX;
+    if (!mode || strcmp(mode, "OPAQUE") == 0 || p->colors.components < 4)
+        return material->index;
+    for (uint64_t i = 0; i < p->colors.count; i++) {
+        double alpha = source_clamp(gltf_value(&p->colors, i, 3), 0, 1);
+        lo = fmin(lo, alpha);
+        hi = fmax(hi, alpha);
+    }
+    if (lo >= hi)
+        return lo == 1 ? material->index : gltf_faded_material(g, material, lo);
+    uint32_t number = gltf_fading_material(g, material);
+    p->faded = number != UINT32_MAX;
+    if (p->faded)
+        return number;
+    source_note(g->s, "the alpha of vertex colours beside textures (material \"%.100s\")",
+                g->s->material_name[material->index]);
+    return material->index;
+}
+
+static void check_primitive(struct gltf *g, const struct json *v, const struct primitive *p)
+{
+    const struct json *attributes = gltf_get(g, v, "attributes", JSON_OBJECT),
+                      *P = gltf_item(g, attributes, "POSITION", &g->accessors);
+    if (gltf_extension(g, v, "KHR_draco_mesh_compression") && (!P || !json_get(P, "bufferView")))
+        gltf_bad(g, v, "positions that are not compressed by Draco, which is not read");
+    if (!p->P.data || (p->N.data && p->N.count < p->P.count) ||
+        (p->UV.data && p->UV.count < p->P.count) ||
+        (p->colors.data && p->colors.count < p->P.count))
+        gltf_bad(g, attributes, "\"POSITION\", and as many of the others");
+    if (p->indices.data && p->indices.type != GLTF_UBYTE && p->indices.type != GLTF_USHORT &&
+        p->indices.type != GLTF_UINT)
+        gltf_bad(g, json_get(v, "indices"), "unsigned integers");
+}
+
+/* What holds for the primitives of a mesh at one place. */
+struct pose {
+    const struct json *weights; /* of morph targets; NULL: none */
+    const struct json *skin;    /* NULL: none */
+};
+
 /* False when it is no triangles. */
-static bool read_primitive(struct gltf *g, const struct json *v, struct source_mesh *out)
+static bool read_primitive(struct gltf *g, const struct json *v, const struct pose *pose,
+                           struct source_mesh *out)
 {
     struct source *s = g->s;
     const struct json *attributes = gltf_get(g, v, "attributes", JSON_OBJECT);
     struct primitive *p = source_alloc(s, 1, sizeof *p);
-    p->mode = (int)size_field(g, v, "mode", MODE_TRIANGLES);
+    p->mode = (int)gltf_size(g, v, "mode", MODE_TRIANGLES);
     if (p->mode < MODE_TRIANGLES || p->mode > MODE_FAN) {
         source_note(s, "points and lines");
         return false;
     }
     if (!attributes)
         gltf_bad(g, v, "\"attributes\"");
-    if (gltf_extension(g, v, "KHR_draco_mesh_compression") && !json_get(attributes, "POSITION"))
-        gltf_bad(g, v, "positions that are not compressed");
     const struct json *material = gltf_item(g, v, "material", &g->materials);
-    uint32_t number = material ? material->index : UINT32_MAX;
     char uv[24];
-    snprintf(uv, sizeof uv, "TEXCOORD_%u", material ? g->uv_set[number] : 0);
-    p->P = accessor_of(g, attributes, "POSITION", 3);
-    p->N = accessor_of(g, attributes, "NORMAL", 3);
-    p->UV = accessor_of(g, attributes, uv, 2);
-    p->colors = read_colors(g, attributes);
-    p->indices = accessor_of(g, v, "indices", 1);
-    if (!p->P.data || (p->N.data && p->N.count < p->P.count) ||
-        (p->UV.data && p->UV.count < p->P.count) ||
-        (p->colors.data && p->colors.count < p->P.count))
-        gltf_bad(g, attributes, "\"POSITION\", and as many of the others");
-    if (p->indices.data &&
-        (p->indices.type == BYTE || p->indices.type == SHORT || p->indices.type == FLOAT))
-        gltf_bad(g, json_get(v, "indices"), "unsigned integers");
+    snprintf(uv, sizeof uv, "TEXCOORD_%u", material ? g->uv_set[material->index] : 0);
+    p->P = gltf_accessor_of(g, attributes, "POSITION", 3);
+    p->N = gltf_accessor_of(g, attributes, "NORMAL", 3);
+    p->UV = gltf_accessor_of(g, attributes, uv, 2);
+    p->indices = gltf_accessor_of(g, v, "indices", 1);
+    read_colors(g, attributes, p);
+    check_primitive(g, v, p);
+    gltf_pose(g, v, pose->weights, pose->skin, &p->P, &p->N);
+    uint32_t number = fade(g, material, p);
     uint64_t n = p->indices.data ? p->indices.count : p->P.count;
     uint64_t triangles = p->mode == MODE_TRIANGLES ? n / 3 : n >= 3 ? n - 2 : 0;
     if (json_get(attributes, "COLOR_1"))
         source_note(s, "vertex colours beyond the first set");
-    if (json_get(v, "targets"))
-        source_note(s, "morph targets");
     *out = (struct source_mesh){
         .data = p,
         .vertex_count = p->P.count,
@@ -452,33 +263,52 @@ static bool read_primitive(struct gltf *g, const struct json *v, struct source_m
         .triangle_count = triangles,
         .material = number,
         .flags = (uint8_t)((p->N.data ? TRIANGLE_HAS_NORMALS : 0U) |
-                           (p->UV.data ? TRIANGLE_HAS_UV : 0U) |
-                           (p->colors.data ? TRIANGLE_HAS_COLORS : 0U)),
+                           (p->UV.data || p->faded ? TRIANGLE_HAS_UV : 0U) |
+                           (has_colors(&p->colors) ? TRIANGLE_HAS_COLORS : 0U)),
     };
     return true;
+}
+
+static struct gltf_list read_list(struct gltf *g, const struct json *mesh, const struct pose *pose)
+{
+    struct source *s = g->s;
+    const struct json *all = gltf_get(g, mesh, "primitives", JSON_ARRAY);
+    uint32_t *numbers = source_alloc(s, all ? all->count : 0, sizeof *numbers);
+    struct gltf_list list = {.meshes = numbers};
+    for (const struct json *v = all ? all->first : NULL; v; v = v->next)
+        if (read_primitive(g, v, pose, &s->meshes[s->mesh_count]))
+            numbers[list.count++] = s->mesh_count++;
+    return list;
+}
+
+static size_t primitive_count(struct gltf *g, const struct json *mesh)
+{
+    const struct json *all = gltf_get(g, mesh, "primitives", JSON_ARRAY);
+    return all ? all->count : 0;
+}
+
+static bool has_own_pose(const struct json *node)
+{
+    return json_get(node, "skin") || json_get(node, "weights");
 }
 
 static void read_meshes(struct gltf *g)
 {
     struct source *s = g->s;
     size_t room = 0;
-    for (uint32_t i = 0; i < g->meshes.count; i++) {
-        const struct json *all = gltf_get(g, g->meshes.at[i], "primitives", JSON_ARRAY);
-        room += all ? all->count : 0;
-    }
+    for (uint32_t i = 0; i < g->meshes.count; i++)
+        room += primitive_count(g, g->meshes.at[i]);
+    for (uint32_t i = 0; i < g->nodes.count; i++)
+        if (has_own_pose(g->nodes.at[i]))
+            room += primitive_count(g, gltf_item(g, g->nodes.at[i], "mesh", &g->meshes));
+    if (room > INT32_MAX)
+        source_refuse(s, STATUS_LIMIT, "%s has more than 2^31 - 1 meshes", s->path);
     s->meshes = source_alloc(s, room, sizeof *s->meshes);
     g->lists = source_alloc(s, g->meshes.count, sizeof *g->lists);
-    g->list_count = source_alloc(s, g->meshes.count, sizeof *g->list_count);
-    uint32_t *numbers = source_alloc(s, room, sizeof *numbers);
     for (uint32_t i = 0; i < g->meshes.count; i++) {
-        const struct json *all = gltf_get(g, g->meshes.at[i], "primitives", JSON_ARRAY);
-        g->lists[i] = numbers + s->mesh_count;
-        for (const struct json *v = all ? all->first : NULL; v; v = v->next)
-            if (read_primitive(g, v, &s->meshes[s->mesh_count])) {
-                numbers[s->mesh_count] = s->mesh_count;
-                s->mesh_count++;
-                g->list_count[i]++;
-            }
+        const struct json *mesh = g->meshes.at[i];
+        struct pose pose = {.weights = gltf_get(g, mesh, "weights", JSON_ARRAY)};
+        g->lists[i] = read_list(g, mesh, &pose);
     }
 }
 
@@ -501,7 +331,7 @@ static struct transform from_parts(const double t[3], const double q[4], const d
     return transform_after(&m, &r);
 }
 
-static struct transform node_transform(struct gltf *g, const struct json *node)
+struct transform gltf_node_transform(struct gltf *g, const struct json *node)
 {
     double m[16], t[3] = {0}, q[4] = {0, 0, 0, 1}, scale[3] = {1, 1, 1};
     if (json_get(node, "matrix")) { /* columns first */
@@ -517,39 +347,58 @@ static struct transform node_transform(struct gltf *g, const struct json *node)
     return from_parts(t, q, scale);
 }
 
-static void add_mesh_node(struct gltf *g, const struct json *mesh, const struct transform *at)
+static void add_mesh_node(struct gltf *g, const struct json *mesh, const struct gltf_list *list,
+                          const struct transform *at)
 {
     for (int i = 0; i < 12; i++)
         if (!isfinite(at->m[i / 4][i % 4]))
             return;
-    if (g->list_count[mesh->index])
-        source_add_node(g->s, &(struct source_node){.meshes = g->lists[mesh->index],
-                                                    .mesh_count = g->list_count[mesh->index],
+    if (list->count)
+        source_add_node(g->s, &(struct source_node){.meshes = list->meshes,
+                                                    .mesh_count = list->count,
                                                     .name = gltf_text(g, mesh, "name"),
                                                     .to_model = *at});
 }
 
+/* The meshes of a node in its own pose; those of a skin stand in the model's space already, so that
+ * *at changes. */
+static struct gltf_list posed_list(struct gltf *g, const struct json *node, const struct json *mesh,
+                                   struct transform *at)
+{
+    struct pose pose = {.weights = gltf_get(g, node, "weights", JSON_ARRAY),
+                        .skin = gltf_item(g, node, "skin", &g->skins)};
+    if (!has_own_pose(node))
+        return g->lists[mesh->index];
+    if (!pose.weights)
+        pose.weights = gltf_get(g, mesh, "weights", JSON_ARRAY);
+    if (pose.skin && gltf_has_joints(g, mesh))
+        *at = transform_identity;
+    else
+        pose.skin = NULL;
+    return read_list(g, mesh, &pose);
+}
+
 /* EXT_mesh_gpu_instancing: the mesh at many places of the node's space. */
 static void add_instances(struct gltf *g, const struct json *extension, const struct json *mesh,
-                          const struct transform *node)
+                          const struct gltf_list *list, const struct transform *node)
 {
     const struct json *attributes = gltf_get(g, extension, "attributes", JSON_OBJECT);
-    struct accessor t = accessor_of(g, attributes, "TRANSLATION", 3),
-                    q = accessor_of(g, attributes, "ROTATION", 4),
-                    scale = accessor_of(g, attributes, "SCALE", 3);
+    struct gltf_accessor t = gltf_accessor_of(g, attributes, "TRANSLATION", 3),
+                         q = gltf_accessor_of(g, attributes, "ROTATION", 4),
+                         scale = gltf_accessor_of(g, attributes, "SCALE", 3);
     uint64_t count = t.data ? t.count : q.data ? q.count : scale.count;
     if ((q.data && q.count != count) || (scale.data && scale.count != count))
         gltf_bad(g, extension, "attributes of one length");
     for (uint64_t i = 0; i < count; i++) {
         double move[3] = {0}, turns[4] = {0, 0, 0, 1}, size[3] = {1, 1, 1};
         for (int c = 0; c < 3 && t.data; c++)
-            move[c] = accessor_value(&t, i, c);
+            move[c] = gltf_value(&t, i, c);
         for (int c = 0; c < 4 && q.data; c++)
-            turns[c] = accessor_value(&q, i, c);
+            turns[c] = gltf_value(&q, i, c);
         for (int c = 0; c < 3 && scale.data; c++)
-            size[c] = accessor_value(&scale, i, c);
+            size[c] = gltf_value(&scale, i, c);
         struct transform own = from_parts(move, turns, size), at = transform_after(node, &own);
-        add_mesh_node(g, mesh, &at);
+        add_mesh_node(g, mesh, list, &at);
     }
 }
 
@@ -603,35 +452,39 @@ static void add_light(struct gltf *g, const struct json *v, const struct transfo
 static void read_node(struct gltf *g, const struct json *node, const struct transform *parent,
                       int depth)
 {
-    if (depth > NODE_DEPTH_MAX)
+    if (depth > GLTF_DEPTH_MAX)
         source_refuse(g->s, STATUS_LIMIT, "%s nests its nodes more than %d deep", g->s->path,
-                      NODE_DEPTH_MAX);
+                      GLTF_DEPTH_MAX);
     if (g->visited[node->index])
         gltf_bad(g, node, "a node with one parent");
     g->visited[node->index] = true;
-    struct transform own = node_transform(g, node), at = transform_after(parent, &own);
+    const struct json *shown =
+        gltf_get(g, gltf_extension(g, node, "KHR_node_visibility"), "visible", JSON_BOOL);
+    if (shown && !shown->boolean) {
+        source_note(g->s, "nodes that are hidden");
+        return;
+    }
+    struct transform own = gltf_node_transform(g, node), at = transform_after(parent, &own);
     const struct json *mesh = gltf_item(g, node, "mesh", &g->meshes),
                       *camera = gltf_item(g, node, "camera", &g->cameras),
                       *instances = gltf_extension(g, node, "EXT_mesh_gpu_instancing"),
                       *light = gltf_item(g, gltf_extension(g, node, "KHR_lights_punctual"), "light",
                                          &g->lights);
-    if (mesh && instances)
-        add_instances(g, instances, mesh, &at);
-    else if (mesh)
-        add_mesh_node(g, mesh, &at);
-    if (mesh && json_get(node, "skin"))
-        source_note(g->s, "skins: the mesh is shown as it was bound");
+    if (mesh) {
+        struct transform place = at;
+        struct gltf_list list = posed_list(g, node, mesh, &place);
+        if (instances)
+            add_instances(g, instances, mesh, &list, &place);
+        else
+            add_mesh_node(g, mesh, &list, &place);
+    }
     if (camera)
         add_camera(g, camera, gltf_text(g, node, "name"), &at);
     if (light)
         add_light(g, light, &at);
     const struct json *children = gltf_get(g, node, "children", JSON_ARRAY);
-    for (const struct json *c = children ? children->first : NULL; c; c = c->next) {
-        if (c->type != JSON_NUMBER || !c->is_integer || c->integer < 0 ||
-            c->integer >= (int64_t)g->nodes.count)
-            gltf_bad(g, c, "the index of a node");
-        read_node(g, g->nodes.at[c->integer], &at, depth + 1);
-    }
+    for (const struct json *c = children ? children->first : NULL; c; c = c->next)
+        read_node(g, gltf_index(g, c, &g->nodes), &at, depth + 1);
 }
 
 static void read_nodes(struct gltf *g)
@@ -645,12 +498,8 @@ static void read_nodes(struct gltf *g)
         source_note(g->s, "scenes other than \"%.100s\"",
                     gltf_text(g, scene, "name") ? gltf_text(g, scene, "name") : "the default one");
     const struct json *roots = gltf_get(g, scene, "nodes", JSON_ARRAY);
-    for (const struct json *r = roots ? roots->first : NULL; r; r = r->next) {
-        if (r->type != JSON_NUMBER || !r->is_integer || r->integer < 0 ||
-            r->integer >= (int64_t)g->nodes.count)
-            gltf_bad(g, r, "the index of a node");
-        read_node(g, g->nodes.at[r->integer], &transform_identity, 0);
-    }
+    for (const struct json *r = roots ? roots->first : NULL; r; r = r->next)
+        read_node(g, gltf_index(g, r, &g->nodes), &transform_identity, 0);
     if (scene)
         return;
     /* A library of things without a scene: all that is no child. */
@@ -723,21 +572,15 @@ static void check_extensions(struct gltf *g)
     /* Without these the geometry is not there. */
     static const char *const geometry[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression",
                                            "KHR_meshopt_compression", NULL};
-    static const char *const known[] = {"KHR_lights_punctual",
-                                        "KHR_materials_anisotropy",
-                                        "KHR_materials_clearcoat",
-                                        "KHR_materials_emissive_strength",
-                                        "KHR_materials_ior",
-                                        "KHR_materials_pbrSpecularGlossiness",
-                                        "KHR_materials_sheen",
-                                        "KHR_materials_specular",
-                                        "KHR_materials_transmission",
-                                        "KHR_materials_unlit",
-                                        "KHR_materials_volume",
-                                        "KHR_mesh_quantization",
-                                        "KHR_texture_transform",
-                                        "EXT_mesh_gpu_instancing",
-                                        NULL};
+    static const char *const known[] = {
+        "KHR_lights_punctual",        "KHR_materials_anisotropy",
+        "KHR_materials_clearcoat",    "KHR_materials_emissive_strength",
+        "KHR_materials_ior",          "KHR_materials_pbrSpecularGlossiness",
+        "KHR_materials_sheen",        "KHR_materials_specular",
+        "KHR_materials_transmission", "KHR_materials_unlit",
+        "KHR_materials_volume",       "KHR_mesh_quantization",
+        "KHR_texture_transform",      "KHR_node_visibility",
+        "EXT_mesh_gpu_instancing",    NULL};
     const struct json *required = gltf_get(g, g->root, "extensionsRequired", JSON_ARRAY),
                       *used = gltf_get(g, g->root, "extensionsUsed", JSON_ARRAY);
     for (const struct json *e = required ? required->first : NULL; e; e = e->next)
@@ -747,13 +590,15 @@ static void check_extensions(struct gltf *g)
                               "the model %s needs %s, which is not read: "
                               "write it again without that compression",
                               g->s->path, e->string);
-    for (const struct json *e = used ? used->first : NULL; e; e = e->next) {
-        bool is_known = e->type != JSON_STRING;
-        for (int i = 0; known[i] && !is_known; i++)
-            is_known = strcmp(e->string, known[i]) == 0;
-        if (!is_known)
-            source_note(g->s, "the extension %.100s", e->string);
-    }
+    for (int k = 0; k < 2; k++)
+        for (const struct json *all = k ? required : used, *e = all ? all->first : NULL; e;
+             e = e->next) {
+            bool is_known = e->type != JSON_STRING;
+            for (int i = 0; known[i] && !is_known; i++)
+                is_known = strcmp(e->string, known[i]) == 0;
+            if (!is_known)
+                source_note(g->s, "the extension %.100s", e->string);
+        }
 }
 
 bool source_read_gltf(struct source *s)
@@ -800,6 +645,7 @@ bool source_read_gltf(struct source *s)
     g.images = items_of(&g, g.root, "images");
     g.samplers = items_of(&g, g.root, "samplers");
     g.cameras = items_of(&g, g.root, "cameras");
+    g.skins = items_of(&g, g.root, "skins");
     g.lights = items_of(&g, gltf_extension(&g, g.root, "KHR_lights_punctual"), "lights");
     g.buffer = source_alloc(s, g.buffers.count, sizeof *g.buffer);
     s->vertex = primitive_vertex;

@@ -62,7 +62,11 @@ static bool read_image(struct gltf *g, const struct json *texture, struct source
 {
     const struct json *image = gltf_item(g, texture, "source", &g->images);
     if (!image) {
-        note_loss(g, "a texture in a format that only an extension names");
+        const struct json *other = gltf_get(g, texture, "extensions", JSON_OBJECT);
+        char text[140];
+        snprintf(text, sizeof text, "a texture in a format of %.80s",
+                 other && other->first ? other->first->key : "an extension");
+        note_loss(g, text);
         return false;
     }
     const struct json *view = gltf_item(g, image, "bufferView", &g->views);
@@ -146,6 +150,7 @@ struct surface {
     struct json_writer *w;
     double base[4];
     const char *base_map;
+    const char *fade; /* the opacity's texture in place of the base colour's; or NULL */
 };
 
 static void read_color(struct gltf *g, const struct json *object, const char *key, double out[3])
@@ -363,9 +368,10 @@ static void write_alpha(struct surface *u)
     if (!mode || strcmp(mode, "OPAQUE") == 0)
         return;
     bool mask = strcmp(mode, "MASK") == 0;
-    if (u->base[3] == 1 && !u->base_map)
+    const char *map = u->fade ? u->fade : u->base_map;
+    if (u->base[3] == 1 && !map)
         return;
-    source_scalar(u->w, "opacity", u->base[3], u->base_map, "a");
+    source_scalar(u->w, "opacity", u->base[3], map, u->fade ? "r" : "a");
     if (mask) {
         json_key_string(u->w, "alpha_mode", "mask");
         json_key_number(u->w, "alpha_cutoff",
@@ -430,18 +436,22 @@ static void note_unknown(struct surface *u)
         source_note(u->g->s, "occlusion maps: light that is traced has its own");
 }
 
-static void write_material(struct gltf *g, const struct json *material)
+/* Its opacity times alpha, and times the texture `fade`, or NULL. */
+static void write_material(struct gltf *g, const struct json *material, double alpha,
+                           const char *fade)
 {
     struct surface u = {.g = g,
                         .material = material,
                         .set = g->uv_set[material->index],
                         .w = &g->s->materials,
+                        .fade = fade,
                         .base = {1, 1, 1, 1}};
     const struct json *pbr = gltf_get(g, material, "pbrMetallicRoughness", JSON_OBJECT),
                       *old = gltf_extension(g, material, "KHR_materials_pbrSpecularGlossiness");
     gltf_numbers(g, old ? old : pbr, old ? "diffuseFactor" : "baseColorFactor", 4, u.base);
     for (int c = 0; c < 4; c++)
         u.base[c] = clamp01(u.base[c]);
+    u.base[3] *= alpha;
     u.base_map =
         texture_of(g, old ? old : pbr, old ? "diffuseTexture" : "baseColorTexture", u.set, false);
     bool double_sided = gltf_flag(g, material, "doubleSided");
@@ -487,13 +497,87 @@ static void find_colored(struct gltf *g)
 void gltf_read_materials(struct gltf *g)
 {
     find_colored(g);
+    g->variants = source_alloc(g->s, g->materials.count, sizeof *g->variants);
     g->uv_set = source_alloc(g->s, g->materials.count, sizeof *g->uv_set);
     g->image_bytes = source_alloc(g->s, g->images.count, sizeof *g->image_bytes);
     for (uint32_t i = 0; i < g->materials.count; i++) {
         const struct json *m = g->materials.at[i];
         g->uv_set[i] = uv_set_of(g, m);
         source_material_begin(g->s, gltf_text(g, m, "name"));
-        write_material(g, m);
+        write_material(g, m, 1, NULL);
         source_material_end(g->s);
     }
+}
+
+/* ---- the alpha of vertices ------------------------------------------------------------------ */
+
+struct gltf_variant {
+    struct gltf_variant *next;
+    uint32_t number; /* of the material that is made */
+    double alpha;
+    bool fading;
+};
+
+static uint32_t variant_of(struct gltf *g, const struct json *material, double alpha,
+                           const char *fade)
+{
+    struct gltf_variant **first = &g->variants[material->index], *v = *first;
+    while (v && (v->alpha != alpha || v->fading != (fade != NULL)))
+        v = v->next;
+    if (v)
+        return v->number;
+    v = source_alloc(g->s, 1, sizeof *v);
+    *v = (struct gltf_variant){*first, g->s->material_count, alpha, fade != NULL};
+    *first = v;
+    source_material_begin(g->s, gltf_text(g, material, "name"));
+    write_material(g, material, alpha, fade);
+    source_material_end(g->s);
+    return v->number;
+}
+
+uint32_t gltf_faded_material(struct gltf *g, const struct json *material, double alpha)
+{
+    return variant_of(g, material, alpha, NULL);
+}
+
+/* Whether something in v goes by texture coordinates: an object with an index, or the directions of
+ * u. */
+static bool needs_coordinates(const struct json *v)
+{
+    if (v->type != JSON_OBJECT && v->type != JSON_ARRAY)
+        return false;
+    if (v->key && (strcmp(v->key, "KHR_materials_anisotropy") == 0 ||
+                   (v->type == JSON_OBJECT && json_get(v, "index"))))
+        return strcmp(v->key, "occlusionTexture") != 0;
+    for (const struct json *c = v->first; c; c = c->next)
+        if (needs_coordinates(c))
+            return true;
+    return false;
+}
+
+uint32_t gltf_fading_material(struct gltf *g, const struct json *material)
+{
+    static const uint8_t rgb[6] = {0, 0, 0, 255, 255, 255};
+    struct source_texture ramp;
+    const uint8_t *png;
+    size_t size;
+    if (needs_coordinates(material))
+        return UINT32_MAX;
+    if (!g->ramp.data) {
+        if (image_encode_png(&g->s->arena, 2, 1, rgb, &png, &size, NULL) != STATUS_OK)
+            return UINT32_MAX;
+        g->ramp = (struct gltf_bytes){png, size};
+    }
+    memset(&ramp, 0, sizeof ramp);
+    ramp.image = source_image(g->s, g->ramp.data, g->ramp.size);
+    ramp.wrap_u = ramp.wrap_v = WRAP_CLAMP;
+    ramp.data = 1;
+    return variant_of(g, material, 1, source_texture(g->s, &ramp));
+}
+
+/* Between the middles of two texels, black and white, what is interpolated is alpha itself. */
+void gltf_fading_coordinates(double alpha, float uv[2])
+{
+    uv[0] = (float)(0.25 + 0.5 * alpha);
+    uv[1] = 0.5F;
 }
