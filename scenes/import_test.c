@@ -794,6 +794,75 @@ static void test_mtl_physical(void **state)
     scene_free(i.scene);
 }
 
+/* Options of maps, with which the file's name is not the whole line; several libraries on a line;
+ * names with spaces; lines that go on; numbers as writers for Windows end them. */
+static void test_mtl_maps(void **state)
+{
+    (void)state;
+    static const uint8_t gray[6] = {0, 64, 255, 255, 128, 0};
+    /* TGA of 32 bits: alpha 255 and 0 */
+    static const uint8_t tga[26] = {0, 0, 2, 0,  0,    0, 0, 0, 0,   0, 0, 0, 2,
+                                    0, 1, 0, 32, 0x28, 9, 9, 9, 255, 9, 9, 9, 0};
+    write_png("my map.png", gray);
+    write_bytes("leaf.tga", tga, sizeof tga);
+    write_text("one.mtl", "newmtl a\r\nKd 1 1 1\r\nKs 1 1 1\r\nNs 225\r\n"
+                          "map_Kd -s 2 3 1 -o 0.25 0.5 -clamp on -blendu off -mm 0 1 my map.png\r\n"
+                          "map_Ks -imfchan b my map.png\r\nmap_Ns my map.png\r\nmap_d leaf.tga\r\n"
+                          "map_Bump -bm 0.5 my map.png\r\n");
+    write_text("two.mtl",
+               "newmtl b\nPm 0\nPr 1\nmap_Pr \"my map.png\"\nmap_Pm -mm 0.5 1 my map.png\n"
+               "map_Pc my map.png\nPs 0.5\nmap_Ps my map.png\nmap_Ke my map.png\n"
+               "map_d -imfchan g leaf.tga\nnorm -bm 2 my map.png\ndisp my map.png\n");
+    write_text("o.obj", "mtllib one.mtl two.mtl\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 \\\n0 0 0 1\n"
+                        "vt 0 0\nvt 1 0\nvt 0 1\nusemtl a\nf 1/1 2/2 \\\n3/3\nusemtl b\n"
+                        "f -3/-3 -2/-2 -1/-1\n");
+    struct imported i = import_file("o.obj");
+    assert_int_equal(i.import.triangles, 2);
+    const struct material *m = material_of(&i, "a");
+    const struct texture *t = &i.scene->textures[m->base.texture];
+    assert_true(near((double)t->scale[0], 2) && near((double)t->scale[1], 3) &&
+                near((double)t->offset[0], 0.25) && near((double)t->offset[1], 0.5));
+    assert_true(t->wrap_u == WRAP_CLAMP && t->wrap_v == WRAP_CLAMP && t->image.srgb);
+    assert_true(m->specular.channel == 2 && m->opacity.channel == 3);
+    /* exponents 225 t: 0.5 at 1, 1 at 0, and of t = 64/255 in between */
+    const uint8_t *rough = bytes_of(&i, m->roughness.texture);
+    assert_true(rough[0] == 255 && rough[2] == 128 && rough[3] == 128 && rough[5] == 255);
+    assert_int_equal(rough[1], (int)((1 - sqrt(225 * 64 / 255.0) / 30) * 255 + 0.5));
+    assert_false(m->normal_map.present);
+    m = material_of(&i, "b");
+    assert_true(m->metallic.texture >= 0 && near((double)m->metallic.value, 1));
+    assert_true(m->roughness.texture >= 0 && near((double)m->roughness.value, 1));
+    assert_true(m->layers.coat.texture >= 0 && near((double)m->layers.coat.value, 1));
+    assert_true(m->sheen.texture >= 0 && near((double)m->sheen.value, 0.5));
+    assert_true(m->emission_texture > 0 && near3(m->emission, 1, 1, 1));
+    assert_true(m->opacity.channel == 1);
+    assert_true(m->normal_map.present && near((double)m->normal_map.scale, 2));
+    assert_true(noted(&i, "base and gain of maps (material \"b\")") && noted(&i, "displacement") &&
+                noted(&i, "bump maps of heights"));
+    assert_true(i.scene->colors != NULL);
+    scene_free(i.scene);
+    /* what Blender writes as map_Ns is the roughness, and factors do not count beside maps */
+    write_text(
+        "one.mtl",
+        "# Blender 4.1.0 MTL File\nnewmtl a\nKd 0.8 0.8 0.8\nKs 1 1 1\nNs 250\nmap_Ns my map.png\n"
+        "map_Kd my map.png\n");
+    i = import_file("o.obj");
+    rough = bytes_of(&i, material_of(&i, "a")->roughness.texture);
+    assert_memory_equal(rough, gray, sizeof gray);
+    assert_true(near3(material_of(&i, "a")->base.value, 1, 1, 1));
+    scene_free(i.scene);
+    /* a library that is not there; text of 16 bits a character */
+    static const char text[] = "mtllib gone.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    uint8_t wide[2 * sizeof text] = {0xFE, 0xFF};
+    for (size_t k = 0; k + 1 < sizeof text; k++)
+        wide[2 * k + 3] = (uint8_t)text[k];
+    write_bytes("w.obj", wide, sizeof wide);
+    i = import_file("w.obj");
+    assert_int_equal(i.import.triangles, 1);
+    assert_true(noted(&i, "the materials of gone.mtl"));
+    scene_free(i.scene);
+}
+
 static const float corners[4][3] = {{0, 0, 0}, {2, 0, 0}, {0, 3, 0}, {0, 0, 4}};
 static const int32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
@@ -1217,6 +1286,7 @@ int main(void)
         cmocka_unit_test(test_mtl),
         cmocka_unit_test(test_mtl_glass),
         cmocka_unit_test(test_mtl_physical),
+        cmocka_unit_test(test_mtl_maps),
         cmocka_unit_test(test_ply_stl),
         cmocka_unit_test(test_vertex_colors),
         cmocka_unit_test(test_polygons),

@@ -1,5 +1,6 @@
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
+#include "model_assimp_files.h"
 #include "model_derived.h"
 #include "model_polygons.h"
 #include "model_source.h"
@@ -32,14 +33,7 @@ struct reading {
     } * *lists;
     struct transform *camera_at, *light_at; /* of the nodes with their names */
     bool reflection_is_metallic;
-    struct mtl { /* what Assimp does not tell of MTL's materials */
-        struct mtl *next;
-        char name[256];
-        double strength, rotation; /* of anisotropy */
-        int illum;
-        bool filters;
-        double filter[3]; /* Tf */
-    } * mtls;
+    struct assimp_files files;
 };
 
 /* ---- meshes --------------------------------------------------------------------------------- */
@@ -339,6 +333,50 @@ static void read_uv_transform(const struct aiMaterial *from, enum aiTextureType 
     }
 }
 
+/* MTL's map of this kind; NULL if there is none. */
+static const struct mtl_map *mtl_map(const struct reading *r, const struct aiMaterial *from,
+                                     enum aiTextureType type)
+{
+    static const struct {
+        enum aiTextureType type;
+        enum mtl_map_kind kind;
+    } kinds[] = {{aiTextureType_DIFFUSE, MTL_KD},        {aiTextureType_SPECULAR, MTL_KS},
+                 {aiTextureType_EMISSIVE, MTL_KE},       {aiTextureType_SHININESS, MTL_NS},
+                 {aiTextureType_OPACITY, MTL_D},         {aiTextureType_HEIGHT, MTL_BUMP},
+                 {aiTextureType_NORMALS, MTL_NORM},      {aiTextureType_DIFFUSE_ROUGHNESS, MTL_PR},
+                 {aiTextureType_METALNESS, MTL_PM},      {aiTextureType_SHEEN, MTL_PS},
+                 {aiTextureType_CLEARCOAT, MTL_PC},      {aiTextureType_AMBIENT, MTL_KA},
+                 {aiTextureType_DISPLACEMENT, MTL_DISP}, {aiTextureType_REFLECTION, MTL_REFL}};
+    struct aiString name = {0};
+    if (!r->files.mtls || aiGetMaterialString(from, AI_MATKEY_NAME, &name) != AI_SUCCESS)
+        return NULL;
+    const struct mtl *m = mtl_find(r->files.mtls, name.data);
+    for (size_t i = 0; m && i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].type == type && m->maps[kinds[i].kind].file[0])
+            return &m->maps[kinds[i].kind];
+    return NULL;
+}
+
+/* Which channel of a map that is no colour counts. */
+static const char *channel_of(const struct reading *r, const struct aiMaterial *from,
+                              enum aiTextureType type)
+{
+    const struct mtl_map *map = mtl_map(r, from, type);
+    return map && map->channel[0] ? map->channel : "r";
+}
+
+static void take_mtl_map(struct source *s, const struct mtl_map *map, bool data,
+                         struct source_texture *t)
+{
+    memset(t, 0, sizeof *t);
+    t->wrap_u = t->wrap_v = map->clamp ? WRAP_CLAMP : WRAP_REPEAT;
+    t->data = data;
+    if (map->scale[0] != 1 || map->scale[1] != 1)
+        memcpy(t->scale, map->scale, sizeof t->scale);
+    memcpy(t->offset, map->offset, sizeof t->offset);
+    source_texture_file(s, t, map->file);
+}
+
 /* The material's texture of this kind; false if it has none. */
 static bool find_texture(struct reading *r, const struct aiMaterial *from, enum aiTextureType type,
                          bool data, struct source_texture *t)
@@ -349,6 +387,11 @@ static bool find_texture(struct reading *r, const struct aiMaterial *from, enum 
     unsigned channel = 0;
     enum aiTextureMapMode wrap[3] = {aiTextureMapMode_Wrap, aiTextureMapMode_Wrap,
                                      aiTextureMapMode_Wrap};
+    const struct mtl_map *map = mtl_map(r, from, type);
+    if (map) {
+        take_mtl_map(s, map, data, t);
+        return true;
+    }
     if (aiGetMaterialTexture(from, type, 0, &path, &mapping, &channel, NULL, NULL, wrap, NULL) !=
             AI_SUCCESS ||
         path.length == 0)
@@ -414,21 +457,13 @@ static double largest(const double c[3]) { return fmax(c[0], fmax(c[1], c[2])); 
  * exponent is 900 (1 - roughness)^2. */
 static double phong_roughness(double exponent) { return 1 - sqrt(fmin(exponent, 900)) / 30; }
 
-static const struct mtl *mtl_of(const struct reading *r, const char *name)
-{
-    const struct mtl *m = r->mtls;
-    while (m && strcmp(m->name, name) != 0)
-        m = m->next;
-    return m;
-}
-
 /* MTL's models 6 and 7 refract: the share that goes in is Tf's, else what d leaves. Tf tints it
  * where it is coloured, or Kd black. (Model 4 says as much of glass, but Maya writes it, with Tf 1,
  * for everything.) */
 static double refracted(const struct reading *r, const struct aiMaterial *from, const char *name,
                         double base[3])
 {
-    const struct mtl *m = mtl_of(r, name);
+    const struct mtl *m = mtl_find(r->files.mtls, name);
     double d = 1;
     if (!m || (m->illum != 6 && m->illum != 7))
         return 0;
@@ -441,25 +476,64 @@ static double refracted(const struct reading *r, const struct aiMaterial *from, 
     return share;
 }
 
+/* What is multiplied by a map. Blender writes what its input would be without the map, and reads it
+ * so; of others a 0, which would hide the map, means nothing. */
+static double factor_of(const struct reading *r, const char *name, double value, const char *map)
+{
+    const struct mtl *m = mtl_find(r->files.mtls, name);
+    return map && (value == 0 || (m && m->blender)) ? 1 : value;
+}
+
 /* What MTL's extension for physically based materials and others say besides. */
 static void write_layers(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     struct json_writer *w = &r->s->materials;
-    double sheen[3] = {0}, x, roughness = 0;
-    if (get_number(from, AI_MATKEY_CLEARCOAT_FACTOR, 0, 1, &x) && x > 0) {
+    double sheen[3] = {0}, coat = 0, roughness = 0;
+    const char *coat_map = texture_of(r, from, aiTextureType_CLEARCOAT, true),
+               *sheen_map = texture_of(r, from, aiTextureType_SHEEN, true);
+    get_number(from, AI_MATKEY_CLEARCOAT_FACTOR, 0, 1, &coat);
+    coat = factor_of(r, name, coat, coat_map);
+    if (coat > 0) {
         get_number(from, AI_MATKEY_CLEARCOAT_ROUGHNESS_FACTOR, 0, 1, &roughness);
-        json_key_number(w, "coat", x);
+        source_scalar(w, "coat", coat, coat_map, channel_of(r, from, aiTextureType_CLEARCOAT));
         json_key_number(w, "coat_roughness", roughness);
     }
-    if (get_number(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 0, 1, &sheen[0])) {
+    if (get_number(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 0, 1, &sheen[0]))
         get_color(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 1, sheen);
-        if (largest(sheen) > 0)
-            json_key_number(w, "sheen", largest(sheen));
-    }
-    const struct mtl *a = mtl_of(r, name);
+    double cloth = factor_of(r, name, largest(sheen), sheen_map);
+    if (cloth > 0)
+        source_scalar(w, "sheen", cloth, sheen_map, channel_of(r, from, aiTextureType_SHEEN));
+    const struct mtl *a = mtl_find(r->files.mtls, name);
     if (a && a->strength > 0) {
         json_key_number(w, "anisotropy", source_clamp(a->strength, 0, 1));
         json_key_number(w, "rotation", a->rotation - floor(a->rotation));
+    }
+}
+
+static bool has_texture(const struct reading *r, const struct aiMaterial *from,
+                        enum aiTextureType type)
+{
+    return mtl_map(r, from, type) || aiGetMaterialTextureCount(from, type) > 0;
+}
+
+/* Roughness of Phong's exponent, which a map multiplies; what Blender writes as map_Ns is the
+ * roughness itself. */
+static void write_shininess(struct reading *r, const struct aiMaterial *from, const char *name,
+                            double exponent)
+{
+    struct json_writer *w = &r->s->materials;
+    const struct mtl *mtl = mtl_find(r->files.mtls, name);
+    const char *channel = channel_of(r, from, aiTextureType_SHININESS);
+    struct source_texture map, derived;
+    if (!find_texture(r, from, aiTextureType_SHININESS, true, &map))
+        json_key_number(w, "roughness", phong_roughness(exponent));
+    else if (mtl && mtl->blender)
+        source_scalar(w, "roughness", 1, source_texture(r->s, &map), channel);
+    else if (derive_roughness(r->s, &map, exponent, &derived))
+        source_scalar(w, "roughness", 1, source_texture(r->s, &derived), channel);
+    else {
+        source_note(r->s, "a map of shininess that cannot be read (material \"%.100s\")", name);
+        json_key_number(w, "roughness", phong_roughness(exponent));
     }
 }
 
@@ -472,8 +546,9 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
         map = texture_of(r, from, aiTextureType_DIFFUSE, false);
     if (!get_color(from, AI_MATKEY_BASE_COLOR, 1, base))
         get_color(from, AI_MATKEY_COLOR_DIFFUSE, 1, base);
-    if (map && largest(base) == 0)
-        base[0] = base[1] = base[2] = 1; /* some writers leave black beside a texture */
+    double brightest = largest(base);
+    if (factor_of(r, name, brightest, map) != brightest)
+        base[0] = base[1] = base[2] = 1;
     bool has_metallic =
         get_number(from, AI_MATKEY_METALLIC_FACTOR, 0, 1, &metallic) ||
         (r->reflection_is_metallic && get_number(from, AI_MATKEY_REFLECTIVITY, 0, 1, &metallic));
@@ -499,22 +574,33 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
             json_key_number(w, "roughness", Ns > 0 ? phong_roughness(Ns) : 0);
     }
     if (physical) {
-        source_scalar(w, "metallic", metal_map && !has_metallic ? 1 : metallic, metal_map, "r");
-        source_scalar(w, "roughness", roughness, rough_map, "r");
+        source_scalar(w, "metallic", factor_of(r, name, metallic, metal_map), metal_map,
+                      channel_of(r, from, aiTextureType_METALNESS));
+        source_scalar(w, "roughness", factor_of(r, name, roughness, rough_map), rough_map,
+                      channel_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS));
         write_layers(r, from, name);
     } else if (phong) {
-        json_key_number(w, "roughness", phong_roughness(Ns));
+        write_shininess(r, from, name, Ns);
         source_scalar(w, "specular", largest(Ks), texture_of(r, from, aiTextureType_SPECULAR, true),
-                      "r");
+                      channel_of(r, from, aiTextureType_SPECULAR));
     }
-    if (!phong && aiGetMaterialTextureCount(from, aiTextureType_SPECULAR) > 0)
+    if (!phong && has_texture(r, from, aiTextureType_SPECULAR))
         source_note(r->s, "specular maps");
+    if (!phong && has_texture(r, from, aiTextureType_SHININESS))
+        source_note(r->s, "maps of shininess");
 }
 
 static void write_opacity(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     double opacity = 1;
-    const char *map = texture_of(r, from, aiTextureType_OPACITY, true);
+    struct source_texture t;
+    const char *map = NULL, *channel = channel_of(r, from, aiTextureType_OPACITY);
+    if (find_texture(r, from, aiTextureType_OPACITY, true, &t)) {
+        const struct mtl_map *said = mtl_map(r, from, aiTextureType_OPACITY);
+        if (!(said && said->channel[0]) && derived_has_alpha(r->s, &t))
+            channel = "a"; /* the colour's image, named again for its alpha */
+        map = source_texture(r->s, &t);
+    }
     get_number(from, AI_MATKEY_OPACITY, 0, 1, &opacity);
     if (refracted(r, from, name, (double[3]){1, 1, 1}) > 0)
         opacity = 1;    /* what d leaves is refracted */
@@ -523,10 +609,10 @@ static void write_opacity(struct reading *r, const struct aiMaterial *from, cons
         opacity = 1;
     }
     if (opacity < 1 || map)
-        source_scalar(&r->s->materials, "opacity", opacity, map, "r");
+        source_scalar(&r->s->materials, "opacity", opacity, map, channel);
 }
 
-static void write_emission(struct reading *r, const struct aiMaterial *from)
+static void write_emission(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     double emission[3] = {0}, strength = 1;
     const char *map = texture_of(r, from, aiTextureType_EMISSIVE, false);
@@ -534,7 +620,8 @@ static void write_emission(struct reading *r, const struct aiMaterial *from)
         map = texture_of(r, from, aiTextureType_EMISSION_COLOR, false);
     get_color(from, AI_MATKEY_COLOR_EMISSIVE, 1e6, emission);
     get_number(from, AI_MATKEY_EMISSIVE_INTENSITY, 0, 1e5, &strength);
-    if (map && largest(emission) == 0)
+    double brightest = largest(emission);
+    if (factor_of(r, name, brightest, map) != brightest)
         emission[0] = emission[1] = emission[2] = 1;
     for (int c = 0; c < 3; c++)
         emission[c] = emission[c] * strength < 1e-12 ? 0 : emission[c] * strength;
@@ -546,13 +633,15 @@ static void write_normal_map(struct reading *r, const struct aiMaterial *from)
 {
     struct json_writer *w = &r->s->materials;
     const char *map = texture_of(r, from, aiTextureType_NORMALS, true);
+    const struct mtl_map *bent = mtl_map(r, from, aiTextureType_NORMALS);
     if (!map)
         map = texture_of(r, from, aiTextureType_NORMAL_CAMERA, true);
     struct source_texture bump; /* MTL has no other word for normals, and Blender writes it */
     if (!map && find_texture(r, from, aiTextureType_HEIGHT, true, &bump)) {
-        if (derived_has_normals(r->s, &bump))
+        if (derived_has_normals(r->s, &bump)) {
             map = source_texture(r->s, &bump);
-        else
+            bent = mtl_map(r, from, aiTextureType_HEIGHT);
+        } else
             source_note(r->s, "bump maps of heights");
     }
     if (!map)
@@ -560,6 +649,8 @@ static void write_normal_map(struct reading *r, const struct aiMaterial *from)
     json_key(w, "normal_map");
     json_begin_object(w);
     json_key_string(w, "texture", map);
+    if (bent && bent->multiplier != 1)
+        json_key_number(w, "scale", source_clamp(bent->multiplier, -100, 100));
     json_end_object(w);
 }
 
@@ -569,17 +660,19 @@ static void note_the_rest(struct reading *r, const struct aiMaterial *from)
         enum aiTextureType type;
         const char *what;
     } maps[] = {{aiTextureType_AMBIENT, "ambient maps"},
-                {aiTextureType_SHININESS, "maps of shininess"},
                 {aiTextureType_DISPLACEMENT, "displacement maps"},
                 {aiTextureType_LIGHTMAP, "light maps"},
                 {aiTextureType_REFLECTION, "reflection maps"},
                 {aiTextureType_AMBIENT_OCCLUSION, "ambient occlusion"},
-                {aiTextureType_SHEEN, "sheen maps"},
-                {aiTextureType_CLEARCOAT, "clear coat maps"},
                 {aiTextureType_TRANSMISSION, "transmission maps"}};
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
-        if (aiGetMaterialTextureCount(from, maps[i].type) > 0)
+        if (has_texture(r, from, maps[i].type))
             source_note(r->s, "%s", maps[i].what);
+    struct aiString name = {0};
+    aiGetMaterialString(from, AI_MATKEY_NAME, &name);
+    const struct mtl *m = mtl_find(r->files.mtls, name.data);
+    if (m && m->maps[MTL_PCR].file[0])
+        source_note(r->s, "maps of a coat's roughness");
 }
 
 static void read_materials(struct reading *r)
@@ -597,7 +690,7 @@ static void read_materials(struct reading *r)
         source_material_begin(s, name.data);
         write_surface(r, from, name.data);
         write_opacity(r, from, name.data);
-        write_emission(r, from);
+        write_emission(r, from, name.data);
         write_normal_map(r, from);
         note_the_rest(r, from);
         source_material_end(s);
@@ -663,139 +756,17 @@ static void read_lights(struct reading *r)
     }
 }
 
-/* ---- files of OBJ --------------------------------------------------------------------------- */
-
-/* Assimp 5.2.5 refuses MTL files that say "aniso" or "anisor", which Blender writes: it takes the
- * rest of the word for a number. So MTL files pass through here without those lines. */
-struct memory_file {
-    struct aiFile file;
-    char *data;
-    size_t size, at;
-};
-
-static struct memory_file *memory_file(struct aiFile *f)
-{
-    return (struct memory_file *)f->UserData;
-}
-
-static size_t file_read_items(struct aiFile *f, char *to, size_t size, size_t count)
-{
-    struct memory_file *m = memory_file(f);
-    size_t n = size ? (m->size - m->at) / size : 0;
-    n = n < count ? n : count;
-    memcpy(to, m->data + m->at, n * size);
-    m->at += n * size;
-    return n;
-}
-
-static size_t file_write_items(struct aiFile *f, const char *from, size_t size, size_t count)
-{
-    (void)f, (void)from, (void)size, (void)count;
-    return 0;
-}
-
-static size_t file_tell(struct aiFile *f) { return memory_file(f)->at; }
-static size_t file_size(struct aiFile *f) { return memory_file(f)->size; }
-static void file_flush(struct aiFile *f) { (void)f; }
-
-static enum aiReturn file_seek(struct aiFile *f, size_t offset, enum aiOrigin origin)
-{
-    struct memory_file *m = memory_file(f);
-    size_t from = origin == aiOrigin_CUR ? m->at : origin == aiOrigin_END ? m->size : 0;
-    if (offset > m->size - from)
-        return aiReturn_FAILURE;
-    m->at = from + offset;
-    return aiReturn_SUCCESS;
-}
-
-/* The material whose lines are being read. */
-static struct mtl *own_mtl(struct reading *r, const char *name)
-{
-    struct mtl *m = r->mtls;
-    if (m && strcmp(m->name, name) == 0)
-        return m;
-    m = source_alloc(r->s, 1, sizeof *m);
-    snprintf(m->name, sizeof m->name, "%s", name);
-    m->next = r->mtls;
-    return r->mtls = m;
-}
-
-/* Three numbers, or one for all; spectra are none. */
-static void take_filter(struct mtl *m, const char *text)
-{
-    for (int c = 0; c < 3; c++) {
-        char *end;
-        double x = strtod(text, &end);
-        if (end == text && c == 0)
-            return;
-        m->filter[c] = end == text ? m->filter[0] : source_clamp(x, 0, 1);
-        text = end;
-    }
-    m->filters = true;
-}
-
-/* One line, whose first letter becomes a comment if Assimp cannot read it. */
-static void take_line(struct reading *r, char *line, char *name)
-{
-    char *at = line + strspn(line, " \t");
-    if (strncmp(at, "newmtl", 6) == 0) {
-        at += 6 + strspn(at + 6, " \t");
-        snprintf(name, 256, "%.*s", (int)strcspn(at, "\r\n"), at);
-        for (size_t n = strlen(name); n && strchr(" \t", name[n - 1]); n--)
-            name[n - 1] = '\0';
-        return;
-    }
-    if (strncmp(at, "illum", 5) == 0)
-        own_mtl(r, name)->illum = (int)source_clamp(strtod(at + 5, NULL), 0, 99);
-    else if (strncmp(at, "Tf", 2) == 0)
-        take_filter(own_mtl(r, name), at + 2);
-    if (strncmp(at, "aniso", 5) != 0)
-        return;
-    bool turned = at[5] == 'r';
-    char *number = at + (turned ? 6 : 5), *end;
-    double value = strtod(number, &end);
-    at[0] = '#';
-    if (end == number || !isfinite(value))
-        return;
-    struct mtl *a = own_mtl(r, name);
-    *(turned ? &a->rotation : &a->strength) = value;
-}
-
-static void take_mtl(struct reading *r, char *text)
-{
-    char name[256] = "";
-    for (char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-        take_line(r, line, name);
-}
-
-static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)
-{
-    struct reading *r = (struct reading *)io->UserData;
-    size_t n = strlen(path);
-    char *data;
-    size_t size;
-    if (strchr(mode, 'w') || file_read(&r->s->arena, path, 0, &data, &size, NULL) != STATUS_OK)
-        return NULL;
-    if (n > 4 && strcasecmp(path + n - 4, ".mtl") == 0)
-        take_mtl(r, data);
-    struct memory_file *m = source_alloc(r->s, 1, sizeof *m);
-    *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
-                               file_flush, (aiUserData)m},
-                              data,
-                              size,
-                              0};
-    return &m->file;
-}
-
-static void close_file(struct aiFileIO *io, struct aiFile *f) { (void)io, (void)f; }
-
 static const struct aiScene *import_file(struct reading *r, const struct aiPropertyStore *settings)
 {
-    struct aiFileIO io = {open_file, close_file, (aiUserData)r};
-    const char *path = r->s->path;
-    size_t n = strlen(path);
-    bool obj = n > 4 && strcasecmp(path + n - 4, ".obj") == 0;
-    return aiImportFileExWithProperties(path, 0, obj ? &io : NULL, settings);
+    struct aiFileIO io;
+    const char *path = r->s->path, *dot = strrchr(path, '.');
+    bool text = dot && (strcasecmp(dot, ".obj") == 0 || strcasecmp(dot, ".dae") == 0);
+    assimp_files_open(&r->files, &io);
+    const struct aiScene *scene =
+        aiImportFileExWithProperties(path, 0, text ? &io : NULL, settings);
+    if (scene && !r->files.mtls && r->files.missing_library[0])
+        source_note(r->s, "the materials of %s, which is not there", r->files.missing_library);
+    return scene;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -836,7 +807,7 @@ static bool is_of_blender(const struct aiScene *scene)
 
 void source_read_assimp(struct source *s)
 {
-    struct reading r = {.s = s};
+    struct reading r = {.s = s, .files = {.s = s}};
     struct aiPropertyStore *settings = aiCreatePropertyStore();
     if (settings) /* a file of bones alone is no model */
         aiSetImportPropertyInteger(settings, AI_CONFIG_IMPORT_NO_SKELETON_MESHES, 1);

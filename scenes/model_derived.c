@@ -36,17 +36,18 @@ double derived_metal(const double diffuse[3], const double specular[3], double b
 
 /* ---- texels --------------------------------------------------------------------------------- */
 
-static bool read_map(struct source *s, const struct source_texture *t, struct image *out)
+/* Texels in `a`. */
+static bool read_map(struct source *s, const struct source_texture *t, struct arena *a,
+                     struct image *out)
 {
     enum color_space space = t->data ? COLOR_LINEAR : COLOR_AUTO;
     struct error why;
     if (t->image != SOURCE_NO_IMAGE) {
         const struct source_image *i = &s->images[t->image];
-        return image_read_memory_as(&s->arena, i->data, i->size, "inside", space, out, &why) ==
-               STATUS_OK;
+        return image_read_memory_as(a, i->data, i->size, "inside", space, out, &why) == STATUS_OK;
     }
     const char *path = path_beside(&s->arena, s->path, t->file);
-    return path && image_read_as(&s->arena, path, space, out, &why) == STATUS_OK;
+    return path && image_read_as(a, path, space, out, &why) == STATUS_OK;
 }
 
 /* Linear red, green, blue and alpha of the texel at the share (x + 0.5)/width, (y + 0.5)/height. */
@@ -107,8 +108,8 @@ bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
     struct image diffuse = none, gloss = none;
     const struct source_texture *like = from->gloss_map ? from->gloss_map : from->diffuse_map;
     if (!like || (from->diffuse_map && !lie_alike(like, from->diffuse_map)) ||
-        (from->diffuse_map && !read_map(s, from->diffuse_map, &diffuse)) ||
-        (from->gloss_map && !read_map(s, from->gloss_map, &gloss)))
+        (from->diffuse_map && !read_map(s, from->diffuse_map, &s->arena, &diffuse)) ||
+        (from->gloss_map && !read_map(s, from->gloss_map, &s->arena, &gloss)))
         return false;
     uint32_t w = diffuse.width > gloss.width ? diffuse.width : gloss.width;
     uint32_t h = diffuse.height > gloss.height ? diffuse.height : gloss.height;
@@ -137,9 +138,12 @@ bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
 bool derive_directions(struct source *s, const struct source_texture *map, double turns,
                        struct source_texture *directions)
 {
+    struct arena scratch = {0};
     struct image im;
-    if (!read_map(s, map, &im) || !take_texels(s, im.width, im.height))
+    if (!read_map(s, map, &scratch, &im) || !take_texels(s, im.width, im.height)) {
+        arena_free(&scratch);
         return false;
+    }
     uint8_t *out = source_alloc(s, (size_t)im.width * im.height, 3), *to = out;
     for (uint32_t y = 0; y < im.height; y++)
         for (uint32_t x = 0; x < im.width; x++, to += 3) {
@@ -148,20 +152,54 @@ bool derive_directions(struct source *s, const struct source_texture *map, doubl
             double angle = atan2(2 * rgba[1] - 1, 2 * rgba[0] - 1) / (2 * M_PI) + turns;
             memset(to, byte_of(2 * angle - floor(2 * angle)), 3);
         }
+    arena_free(&scratch);
     if (!make_texture(s, map, true, im.width, im.height, out, directions))
         return false;
     directions->nearest = 1;
     return true;
 }
 
+bool derive_roughness(struct source *s, const struct source_texture *map, double exponent,
+                      struct source_texture *out)
+{
+    struct arena scratch = {0};
+    struct image im;
+    if (!read_map(s, map, &scratch, &im) || !take_texels(s, im.width, im.height)) {
+        arena_free(&scratch);
+        return false;
+    }
+    uint8_t *rgb = source_alloc(s, (size_t)im.width * im.height, 3), *to = rgb;
+    for (uint32_t y = 0; y < im.height; y++)
+        for (uint32_t x = 0; x < im.width; x++, to += 3) {
+            double rgba[4];
+            texel_of(&im, (x + 0.5) / im.width, (y + 0.5) / im.height, rgba);
+            for (int c = 0; c < 3; c++)
+                to[c] = byte_of(1 - sqrt(fmin(fmax(exponent * rgba[c], 0), 900)) / 30);
+        }
+    arena_free(&scratch);
+    return make_texture(s, map, true, im.width, im.height, rgb, out);
+}
+
+bool derived_has_alpha(struct source *s, const struct source_texture *map)
+{
+    struct arena scratch = {0};
+    struct image im;
+    bool found = false;
+    if (read_map(s, map, &scratch, &im) && im.channels == 4)
+        for (size_t i = 0; i < (size_t)im.width * im.height && !found; i++)
+            found = image_value(&im, 4 * i + 3, false) < 1;
+    arena_free(&scratch);
+    return found;
+}
+
 bool derived_has_normals(struct source *s, const struct source_texture *map)
 {
     enum { SIDE = 64 }; /* a grid of samples is enough */
+    struct arena scratch = {0};
     struct image im;
-    if (!read_map(s, map, &im) || im.channels < 3)
-        return false;
     int normals = 0;
-    for (int y = 0; y < SIDE; y++)
+    bool colored = read_map(s, map, &scratch, &im) && im.channels >= 3;
+    for (int y = 0; y < SIDE && colored; y++)
         for (int x = 0; x < SIDE; x++) {
             double rgba[4], length = 0;
             texel_of(&im, (x + 0.5) / SIDE, (y + 0.5) / SIDE, rgba);
@@ -169,5 +207,6 @@ bool derived_has_normals(struct source *s, const struct source_texture *map)
                 length += (2 * rgba[c] - 1) * (2 * rgba[c] - 1);
             normals += rgba[2] > 0.5 && fabs(sqrt(length) - 1) < 0.1; /* 8 bits, and compression */
         }
+    arena_free(&scratch);
     return normals > SIDE * SIDE * 9 / 10;
 }

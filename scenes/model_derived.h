@@ -24,6 +24,12 @@ bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
  * there is no mean of 0 and 1. */
 bool derive_directions(struct source *s, const struct source_texture *map, double turns,
                        struct source_texture *out);
+/* Phong's exponent, times the map, as Blender's roughness of it, 1 - sqrt(min(exponent, 900))/30,
+ * in all channels. */
+bool derive_roughness(struct source *s, const struct source_texture *map, double exponent,
+                      struct source_texture *out);
+/* Whether the image has an alpha that is not 1 everywhere. */
+bool derived_has_alpha(struct source *s, const struct source_texture *map);
 /* Whether what is called a bump map holds normals: colours about (0.5, 0.5, 1), as vectors of
  * length one have them, in place of gray heights. */
 bool derived_has_normals(struct source *s, const struct source_texture *map);

@@ -1,0 +1,156 @@
+#define _GNU_SOURCE
+#include "model_assimp_files.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include <assimp/cfileio.h>
+
+/* ---- a file in memory ----------------------------------------------------------------------- */
+
+struct memory_file {
+    struct aiFile file;
+    char *data;
+    size_t size, at;
+};
+
+static struct memory_file *memory_file(struct aiFile *f)
+{
+    return (struct memory_file *)f->UserData;
+}
+
+static size_t file_read_items(struct aiFile *f, char *to, size_t size, size_t count)
+{
+    struct memory_file *m = memory_file(f);
+    size_t n = size ? (m->size - m->at) / size : 0;
+    n = n < count ? n : count;
+    memcpy(to, m->data + m->at, n * size);
+    m->at += n * size;
+    return n;
+}
+
+static size_t file_write_items(struct aiFile *f, const char *from, size_t size, size_t count)
+{
+    (void)f, (void)from, (void)size, (void)count;
+    return 0;
+}
+
+static size_t file_tell(struct aiFile *f) { return memory_file(f)->at; }
+static size_t file_size(struct aiFile *f) { return memory_file(f)->size; }
+static void file_flush(struct aiFile *f) { (void)f; }
+
+static enum aiReturn file_seek(struct aiFile *f, size_t offset, enum aiOrigin origin)
+{
+    struct memory_file *m = memory_file(f);
+    size_t from = origin == aiOrigin_CUR ? m->at : origin == aiOrigin_END ? m->size : 0;
+    if (offset > m->size - from)
+        return aiReturn_FAILURE;
+    m->at = from + offset;
+    return aiReturn_SUCCESS;
+}
+
+/* ---- what is mended ------------------------------------------------------------------------- */
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), m = strlen(end);
+    return n > m && strcasecmp(path + n - m, end) == 0;
+}
+
+static size_t put_utf8(uint32_t c, char *to)
+{
+    if (c < 0x80) {
+        to[0] = (char)c;
+        return 1;
+    }
+    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n - 1; i > 0; i--, c >>= 6)
+        to[i] = (char)(0x80 | (c & 0x3F));
+    to[0] = (char)((0xF0U << (4 - n)) | c);
+    return n;
+}
+
+/* With a byte order mark of 16 bits: as UTF-8. */
+static void decode_utf16(struct source *s, char **data, size_t *size)
+{
+    const unsigned char *in = (const unsigned char *)*data;
+    if (*size < 2 || !((in[0] == 0xFE && in[1] == 0xFF) || (in[0] == 0xFF && in[1] == 0xFE)))
+        return;
+    bool big = in[0] == 0xFE;
+    char *out = source_alloc(s, *size / 2 * 3 + 1, 1);
+    size_t n = 0;
+    uint32_t high = 0;
+    for (size_t i = 2; i + 1 < *size; i += 2) {
+        uint32_t c = big ? (uint32_t)in[i] << 8 | in[i + 1] : (uint32_t)in[i + 1] << 8 | in[i];
+        if (c >= 0xD800 && c < 0xDC00) {
+            high = c;
+            continue;
+        }
+        if (c >= 0xDC00 && c < 0xE000)
+            c = high ? 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00) : 0xFFFD;
+        high = 0;
+        n += put_utf8(c, out + n);
+    }
+    *data = out;
+    *size = n;
+}
+
+/* "a.mtl b.mtl" behind a folder: the text of all that are there. */
+static bool read_libraries(struct source *s, const char *path, char **data, size_t *size)
+{
+    const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path;
+    struct text all = {0};
+    for (const char *end; *at; at = end) {
+        at += strspn(at, " \t");
+        end = at + strcspn(at, " \t");
+        char *one, *name = arena_printf(&s->arena, "%.*s%.*s", slash ? (int)(slash + 1 - path) : 0,
+                                        path, (int)(end - at), at);
+        size_t n;
+        if (name && end > at && file_read(&s->arena, name, 0, &one, &n, NULL) == STATUS_OK) {
+            text_append(&all, one, n);
+            text_puts(&all, "\n");
+        }
+    }
+    *data = all.len ? arena_strndup(&s->arena, all.data, all.len) : NULL;
+    *size = all.len;
+    text_free(&all);
+    return *data != NULL;
+}
+
+/* ---- for Assimp ----------------------------------------------------------------------------- */
+
+static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)
+{
+    struct assimp_files *files = (struct assimp_files *)io->UserData;
+    struct source *s = files->s;
+    bool mtl = ends_with(path, ".mtl");
+    char *data;
+    size_t size;
+    if (strchr(mode, 'w'))
+        return NULL;
+    if (file_read(&s->arena, path, 0, &data, &size, NULL) != STATUS_OK &&
+        !(mtl && read_libraries(s, path, &data, &size))) {
+        const char *slash = strrchr(path, '/');
+        if (mtl && !files->missing_library[0])
+            snprintf(files->missing_library, sizeof files->missing_library, "%s",
+                     slash ? slash + 1 : path);
+        return NULL;
+    }
+    decode_utf16(s, &data, &size);
+    if (mtl)
+        mtl_read(s, data, &files->mtls);
+    struct memory_file *m = source_alloc(s, 1, sizeof *m);
+    *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
+                               file_flush, (aiUserData)m},
+                              data,
+                              size,
+                              0};
+    return &m->file;
+}
+
+static void close_file(struct aiFileIO *io, struct aiFile *f) { (void)io, (void)f; }
+
+void assimp_files_open(struct assimp_files *files, struct aiFileIO *out)
+{
+    *out = (struct aiFileIO){open_file, close_file, (aiUserData)files};
+}

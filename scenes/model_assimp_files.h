@@ -1,0 +1,20 @@
+/* Files as Assimp reads them: what its own reading would stumble over is mended before it sees it.
+ */
+#ifndef ISOPHOTE_SCENES_MODEL_ASSIMP_FILES_H
+#define ISOPHOTE_SCENES_MODEL_ASSIMP_FILES_H
+
+#include "model_mtl.h"
+
+struct aiFileIO;
+
+struct assimp_files {
+    struct source *s;
+    struct mtl *mtls;          /* of all MTL files that were opened */
+    char missing_library[200]; /* an MTL file that is not there; "": none */
+};
+
+/* Reads through `files`, whose s is set: text of 16 bits a character becomes UTF-8; MTL goes
+ * through mtl_read; "mtllib a.mtl b.mtl" opens both. */
+void assimp_files_open(struct assimp_files *files, struct aiFileIO *out);
+
+#endif
