@@ -55,7 +55,11 @@ enum status case_reference(struct run_context *c, struct error *err);
 /* Device open, scene loaded on it, kernel built for `mode`: the compile budget runs meanwhile. */
 enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
                        struct error *err);
-/* The scene that t says, with its reference, loaded and built in mode device; frees t. */
+/* The same for a case that only probes: the kernel is built before the scene is loaded, so that of
+ * the program for this scene only the part with the probes is compiled, when the first one runs. */
+enum status case_ready_to_probe(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
+                                struct error *err);
+/* The scene that t says, with its reference; frees t. */
 enum status case_materials(struct run_context *c, struct text *t, struct error *err);
 /* Phases for the budgets. */
 void case_compiling(struct run_context *c, bool compiling);

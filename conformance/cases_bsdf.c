@@ -91,7 +91,8 @@ static enum status material_scene(struct run_context *c, struct error *err)
 {
     struct text t = {0};
     materials_json(&t);
-    return case_materials(c, &t, err);
+    enum status s = case_materials(c, &t, err);
+    return s == STATUS_OK ? case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err) : s;
 }
 
 static enum material_type type_of_case(const struct run_context *c)
@@ -320,7 +321,7 @@ enum status kernel_material(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
     enum status s = case_reference(c, err);
-    if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+    if (s != STATUS_OK || (s = case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     if (c->scene->material_count == 0)
         return case_skip(c, "the scene has no materials");

@@ -69,7 +69,8 @@ static enum status white_scene(struct run_context *c, struct error *err)
                     "\"material\": \"m%d\"}",
                     m ? ", " : "", m, m);
     text_puts(&t, "]}");
-    return case_materials(c, &t, err);
+    enum status s = case_materials(c, &t, err);
+    return s == STATUS_OK ? case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err) : s;
 }
 
 /* Means over the draws of one place. */

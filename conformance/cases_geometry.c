@@ -161,10 +161,10 @@ enum status kernel_hit(struct run_context *c, struct error *err)
         return case_skip(c, "the scene has no primitives");
     size_t rays = (size_t)fmin(MOST_RAYS, fmax(48, BRUTE_TESTS / primitives)), flips = 0;
     bool strict = true;
-    s = case_ready(c, MODE_STRICT, BVH_BINARY, err);
+    s = case_ready_to_probe(c, MODE_STRICT, BVH_BINARY, err);
     if (s == STATUS_UNSUPPORTED) { /* then the tree and brute force may round apart */
         strict = false;
-        s = case_ready(c, MODE_DEVICE, BVH_BINARY, err);
+        s = case_ready_to_probe(c, MODE_DEVICE, BVH_BINARY, err);
     }
     if (s != STATUS_OK)
         return s;

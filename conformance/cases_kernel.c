@@ -10,7 +10,7 @@
 static enum status any_scene(struct run_context *c, enum math_mode mode, struct error *err)
 {
     enum status s = case_library_scene(c, "furnace", err);
-    return s == STATUS_OK ? case_ready(c, mode, BVH_AUTO, err) : s;
+    return s == STATUS_OK ? case_ready_to_probe(c, mode, BVH_AUTO, err) : s;
 }
 
 /* ---- random numbers ------------------------------------------------------------------ */

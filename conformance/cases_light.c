@@ -116,7 +116,7 @@ enum status kernel_light(struct run_context *c, struct error *err)
     struct tally t = {0};
     struct dice d = {.key = 0x119};
     enum status s = case_reference(c, err);
-    if (s != STATUS_OK || (s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+    if (s != STATUS_OK || (s = case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 9 * (size_t)LIGHT_ROWS), *out;
     if (!in)
@@ -151,7 +151,7 @@ enum status kernel_environment(struct run_context *c, struct error *err)
         return s;
     if (c->scene->environment.type == ENVIRONMENT_NONE)
         return case_skip(c, "the scene has no environment");
-    if ((s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+    if ((s = case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 3 * (size_t)LOOKUP_ROWS), *out;
     if (!in)
@@ -204,7 +204,7 @@ enum status kernel_texture(struct run_context *c, struct error *err)
         return s;
     if (c->scene->texture_count == 0)
         return case_skip(c, "the scene has no textures");
-    if ((s = case_ready(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
+    if ((s = case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 3 * (size_t)LOOKUP_ROWS), *out;
     if (!in)
@@ -330,7 +330,7 @@ enum status kernel_texels(struct run_context *c, struct error *err)
             return error_msg(err, STATUS_MEMORY, "out of memory for the textures");
     c->scene->textures = all;
     c->scene->texture_count = FORMS;
-    if ((s = case_ready(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
+    if ((s = case_ready_to_probe(c, MODE_STRICT, BVH_AUTO, err)) != STATUS_OK)
         return s;
     for (uint32_t i = 0; i < FORMS && s == STATUS_OK; i++)
         s = texels_of_texture(c, i, &t, err);

@@ -75,17 +75,36 @@ enum status case_reference(struct run_context *c, struct error *err)
     return s == STATUS_OK ? reference_open(c->scene, &c->reference, err) : s;
 }
 
+static enum status scene_onto_device(struct run_context *c, enum bvh_kind bvh, struct error *err)
+{
+    enum status s = case_scene(c, err);
+    if (s == STATUS_OK)
+        s = case_device(c, err);
+    return s == STATUS_OK ? device_load(c->device, c->scene, bvh, NULL, err) : s;
+}
+
+static enum status kernel_build(struct run_context *c, enum math_mode mode, struct error *err)
+{
+    case_compiling(c, true);
+    enum status s = device_build(c->device, &(struct launch_settings){.mode = mode}, NULL, err);
+    case_compiling(c, false);
+    return s;
+}
+
 enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
                        struct error *err)
 {
-    enum status s;
-    if ((s = case_scene(c, err)) != STATUS_OK || (s = case_device(c, err)) != STATUS_OK ||
-        (s = device_load(c->device, c->scene, bvh, NULL, err)) != STATUS_OK)
-        return s;
-    case_compiling(c, true);
-    s = device_build(c->device, &(struct launch_settings){.mode = mode}, NULL, err);
-    case_compiling(c, false);
-    return s;
+    enum status s = scene_onto_device(c, bvh, err);
+    return s == STATUS_OK ? kernel_build(c, mode, err) : s;
+}
+
+enum status case_ready_to_probe(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
+                                struct error *err)
+{
+    enum status s = case_device(c, err);
+    if (s == STATUS_OK)
+        s = kernel_build(c, mode, err);
+    return s == STATUS_OK ? scene_onto_device(c, bvh, err) : s;
 }
 
 enum status case_materials(struct run_context *c, struct text *t, struct error *err)
@@ -96,7 +115,7 @@ enum status case_materials(struct run_context *c, struct text *t, struct error *
     text_free(t);
     if (s == STATUS_OK)
         s = case_reference(c, err);
-    return s == STATUS_OK ? case_ready(c, MODE_DEVICE, BVH_AUTO, err) : s;
+    return s;
 }
 
 static void verdict_set(struct run_context *c, enum verdict v, const char *fmt, va_list ap)
