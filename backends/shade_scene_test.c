@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -85,6 +86,44 @@ static void emission_arrives(void **state)
     film_free(&film);
     device_close(d);
     scene_free(s);
+}
+
+#define SLOPES(pairs)                                                                              \
+    "{\"type\": \"shader\", \"source\": \"surface slopes(string file = \\\"%s\\\") {"              \
+    "float s = 0.3 + 0.4 * u, t = 0.3 + 0.4 * v, a = 0, h = texture(file, s, t, " pairs            \
+    "\\\"wrap\\\", \\\"clamp\\\", \\\"alpha\\\", a);"                                              \
+    "float x = Dx(h) - (48 * Dx(s) - 16 * Dx(t)), y = Dy(h) - (48 * Dy(s) - 16 * Dy(t));"          \
+    "Ci = (fabs(x) + fabs(y) + fabs(Dx(a)) < 1e-4 && Dx(h) != 0) * emission(); }\"}"
+
+/* What a lookup of a linear function changes by, with the spline on its finest level and between
+ * two others: its slope. The shader compares; where it finds that, it glows. */
+static void lookups_change(const char *id, enum code_path code)
+{
+    struct error err = {0};
+    char name[64], spline[1024], levels[1024];
+    float texels[16 * 8];
+    for (int i = 0; i < 16 * 8; i++)
+        texels[i] = 3 * (float)(i % 16) - 2 * (float)(i / 16);
+    (void)snprintf(name, sizeof name, "shade_scene_test.%ld.exr", (long)getpid());
+    const struct image_channel y = {"Y", texels, 1};
+    must(image_write_exr(name, 16, 8, &y, 1, NULL, &err), &err);
+    (void)snprintf(spline, sizeof spline, SLOPES(""), name);
+    (void)snprintf(levels, sizeof levels, SLOPES("\\\"blur\\\", 0.15, "), name);
+    struct scene *s = wall(spline, levels);
+    struct device *d = built(id, s, code);
+    struct film film = {0};
+    must(render(d, s, &film, &err), &err);
+    for (size_t p = 0; p < 8 * 8; p++)
+        if (ldexp((double)film.sums[4 * p], -film.exponent) != 1)
+            fail_msg("%s, pixel %zu: the lookup's change is not the image's slope", id, p);
+    film_free(&film);
+    device_close(d);
+    scene_free(s);
+    (void)remove(name);
+}
+static void native_lookups_change(void **state)
+{
+    lookups_change("native", *(const enum code_path *)*state);
 }
 
 static void parameters_stay_out_of_the_text(void **state)
@@ -363,6 +402,7 @@ static size_t opencl_agrees(struct scene *s, const struct film *native)
     for (size_t i = 0; i < count; i++)
         if (infos[i].spirv && strncmp(infos[i].id, "opencl", 6) == 0) {
             gallery_agrees(infos[i].id, s, native, CODE_LLVM);
+            lookups_change(infos[i].id, CODE_LLVM);
             messages_arrive(infos[i].id, CODE_SOURCE);
             messages_arrive(infos[i].id, CODE_LLVM);
             done++;
@@ -383,6 +423,7 @@ static void devices_agree(void **state)
             continue;
         }
         gallery_agrees(*id, s, &native, CODE_AUTO);
+        lookups_change(*id, CODE_AUTO);
         messages_arrive(*id, CODE_AUTO);
         done++;
     }
@@ -506,6 +547,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(emission_arrives, &source),
         cmocka_unit_test_prestate(emission_arrives, &llvm),
+        cmocka_unit_test_prestate(native_lookups_change, &source),
+        cmocka_unit_test_prestate(native_lookups_change, &llvm),
         cmocka_unit_test(parameters_stay_out_of_the_text),
         cmocka_unit_test(baked_parameters_give_the_same_bits),
         cmocka_unit_test_prestate(endless_loops_are_named, &source),

@@ -460,6 +460,9 @@ struct asl_builtin {
     bool declared; /* a closure component that programs see where a prototype declares it */
 };
 
+/* Does a builtin look at the derivatives of its arguments, whether its own are wanted or not? */
+bool asl_takes_derivs(const struct asl_builtin *b);
+
 /* Does the call of a builtin write its argument i? */
 static inline bool asl_writes(const struct asl_expr *call, size_t i)
 {

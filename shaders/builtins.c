@@ -123,6 +123,11 @@ const struct asl_builtin *asl_builtin_find(const char *name)
     return b && !b->declared ? b : NULL;
 }
 
+bool asl_takes_derivs(const struct asl_builtin *b)
+{
+    return strcmp(b->deriv, "takes") == 0 || strcmp(b->deriv, "filters") == 0;
+}
+
 const struct asl_builtin *asl_builtin_at(size_t i)
 {
     (void)pthread_once(&once, read_table);

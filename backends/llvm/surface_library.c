@@ -223,6 +223,11 @@ AL void al_texture_lookup(const struct al_surface *s, uint k, const struct a_tex
 {
     a_texture_lookup(s->words, s->args[k], o, place, out);
 }
+AL void al_texture_changes(const struct al_surface *s, uint k, const struct a_texture *o,
+                           const float *place, const float *d, float *out)
+{
+    a_texture_changes(s->words, s->args[k], o, place, d, out);
+}
 /* R: the direction, its change in x, in y. */
 AL void al_environment_place(struct a_texture *o, const float *R, float *place)
 {

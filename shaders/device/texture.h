@@ -130,6 +130,94 @@ A_CALL void a_level_lookup(const struct a_level *l, const struct a_texture *o, i
     }
 }
 
+/* The changes of a_bspline_weights by f. */
+K_FN void a_bspline_slopes(float f, float w[4])
+{
+    float g = 1.0f - f;
+    w[0] = -(g * g) / 2.0f;
+    w[1] = ((3.0f * f) * f - 4.0f * f) / 2.0f;
+    w[2] = (4.0f * g - (3.0f * g) * g) / 2.0f;
+    w[3] = (f * f) / 2.0f;
+}
+
+/* How much a_level_lookup changes by s (out[0..3]) and by t (out[4..7]). */
+A_CALL void a_level_slopes(const struct a_level *l, const struct a_texture *o, int cubic, float s,
+                           float t, float out[8])
+{
+    float width = (float)l->width, height = (float)l->height, v[4];
+    float x = a_texel_place(s * width) - 0.5f, y = a_texel_place(t * height) - 0.5f;
+    float fx = x - a_floor(x), fy = y - a_floor(y);
+    int i = (int)a_floor(x), j = (int)a_floor(y);
+    if (cubic) {
+        float wx[4], wy[4], sx[4], sy[4];
+        a_bspline_weights(fx, wx);
+        a_bspline_weights(fy, wy);
+        a_bspline_slopes(fx, sx);
+        a_bspline_slopes(fy, sy);
+        for (int c = 0; c < 8; c++)
+            out[c] = 0.0f;
+        for (int b = 0; b < 4; b++) {
+            float row[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+            for (int a = 0; a < 4; a++) {
+                a_texel(l, o, i - 1 + a, j - 1 + b, v);
+                for (int c = 0; c < 4; c++) {
+                    row[c] = row[c] + sx[a] * v[c];
+                    row[4 + c] = row[4 + c] + wx[a] * v[c];
+                }
+            }
+            for (int c = 0; c < 4; c++) {
+                out[c] = out[c] + wy[b] * row[c];
+                out[4 + c] = out[4 + c] + sy[b] * row[4 + c];
+            }
+        }
+    } else {
+        float right[4], low[4], corner[4];
+        a_texel(l, o, i, j, v);
+        a_texel(l, o, i + 1, j, right);
+        a_texel(l, o, i, j + 1, low);
+        a_texel(l, o, i + 1, j + 1, corner);
+        for (int c = 0; c < 4; c++) {
+            out[c] = (1.0f - fy) * (right[c] - v[c]) + fy * (corner[c] - low[c]);
+            out[4 + c] = (1.0f - fx) * (low[c] - v[c]) + fx * (corner[c] - right[c]);
+        }
+    }
+    for (int c = 0; c < 4; c++) {
+        out[c] = out[c] * width;
+        out[4 + c] = out[4 + c] * height;
+    }
+}
+
+/* What a lookup reads: levels by a linear or cubic filter, and, where more > 0, that share of the
+ * next level. */
+struct a_level_choice {
+    int cubic;
+    uint level;
+    float more;
+};
+K_FN struct a_level_choice a_level_choose(K_GLOBAL const uint *words, uint image,
+                                          const struct a_texture *o, const float place[4])
+{
+    struct a_level l = a_level_at(words, image, 0u);
+    struct a_level_choice r;
+    float rho = (place[2] * o->swidth + o->sblur) * (float)l.width;
+    float y = (place[3] * o->twidth + o->tblur) * (float)l.height;
+    uint last = words[image + 1u] - 1u;
+    rho = rho > y ? rho : y;
+    r.cubic = o->filter == 3 || (o->filter == 0 && rho < 1.0f);
+    r.level = 0u;
+    r.more = 0.0f;
+    if (rho > 1.0f) { /* 2^level <= rho < 2^(level + 1) */
+        uint bits = K_AS_UINT(rho);
+        r.level = (bits >> 23) - 127u;
+        r.more = K_AS_FLOAT((bits & 0x7FFFFFu) | 0x3F800000u) - 1.0f;
+    }
+    if (r.level >= last) {
+        r.level = last;
+        r.more = 0.0f;
+    }
+    return r;
+}
+
 /* place: s, t, and the change of each over the footprint, in units of the image. out: the wanted
  * channels, and alpha in out[3]. */
 A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
@@ -141,35 +229,46 @@ A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint image, const struc
         out[3] = o->missing_alpha;
         return;
     }
-    struct a_level l = a_level_at(words, image, 0u);
-    float rho = (place[2] * o->swidth + o->sblur) * (float)l.width;
-    float y = (place[3] * o->twidth + o->tblur) * (float)l.height;
-    rho = rho > y ? rho : y;
     if (o->filter == 1) {
+        struct a_level l = a_level_at(words, image, 0u);
         a_texel(&l, o, (int)a_floor(a_texel_place(place[0] * (float)l.width)),
                 (int)a_floor(a_texel_place(place[1] * (float)l.height)), out);
         return;
     }
-    int cubic = o->filter == 3 || (o->filter == 0 && rho < 1.0f);
-    uint level = 0u, last = words[image + 1u] - 1u;
-    float f = 0.0f, more[4];
-    if (rho > 1.0f) { /* 2^level <= rho < 2^(level + 1) */
-        uint bits = K_AS_UINT(rho);
-        level = (bits >> 23) - 127u;
-        f = K_AS_FLOAT((bits & 0x7FFFFFu) | 0x3F800000u) - 1.0f;
-    }
-    if (level >= last) {
-        level = last;
-        f = 0.0f;
-    }
-    l = a_level_at(words, image, level);
-    a_level_lookup(&l, o, cubic, place[0], place[1], out);
-    if (f == 0.0f)
+    struct a_level_choice r = a_level_choose(words, image, o, place);
+    struct a_level l = a_level_at(words, image, r.level);
+    float next[4];
+    a_level_lookup(&l, o, r.cubic, place[0], place[1], out);
+    if (r.more == 0.0f)
         return;
-    l = a_level_at(words, image, level + 1u);
-    a_level_lookup(&l, o, cubic, place[0], place[1], more);
+    l = a_level_at(words, image, r.level + 1u);
+    a_level_lookup(&l, o, r.cubic, place[0], place[1], next);
     for (int c = 0; c < 4; c++)
-        out[c] = (1.0f - f) * out[c] + f * more[c];
+        out[c] = (1.0f - r.more) * out[c] + r.more * next[c];
+}
+
+/* d: the changes of s and t in x, then in y. out: those of the four values of a_texture_lookup. */
+A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
+                              const float place[4], const float d[4], float out[8])
+{
+    float slopes[8], next[8];
+    for (int c = 0; c < 8; c++)
+        out[c] = 0.0f;
+    if (image == 0u || o->filter == 1)
+        return;
+    struct a_level_choice r = a_level_choose(words, image, o, place);
+    struct a_level l = a_level_at(words, image, r.level);
+    a_level_slopes(&l, o, r.cubic, place[0], place[1], slopes);
+    if (r.more != 0.0f) {
+        l = a_level_at(words, image, r.level + 1u);
+        a_level_slopes(&l, o, r.cubic, place[0], place[1], next);
+        for (int c = 0; c < 8; c++)
+            slopes[c] = (1.0f - r.more) * slopes[c] + r.more * next[c];
+    }
+    for (int c = 0; c < 4; c++) {
+        out[c] = slopes[c] * d[0] + slopes[4 + c] * d[1];
+        out[4 + c] = slopes[c] * d[2] + slopes[4 + c] * d[3];
+    }
 }
 
 K_FN float a_length3(const float v[3]) { return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }

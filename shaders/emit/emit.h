@@ -98,6 +98,11 @@ extern const char *const emit_pair_names[EMIT_PAIR_COUNT];
 bool emit_surface_call(struct emit *e, const struct ir_inst *i);
 /* The word of the argument area that says where the image of the call begins. */
 uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i);
+/* The place that a lookup's "alpha" writes, or NULL; whether values of the lookup change with s, t.
+ */
+const struct ir_arg *emit_image_alpha(const struct ir_call *c);
+bool emit_image_changes(const struct ir_call *c);
+
 /* The name of an image call's option, at that argument; fails where it or its value must be known
  * and is not. */
 const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t argument);

@@ -331,20 +331,17 @@ static void missing_colour(const struct ll_args *x, const char *o, uint32_t argu
       ll_part(x, argument, 0, 0), ll_part(x, argument, 1, 0), ll_part(x, argument, 2, 0));
 }
 
-/* Pairs into o; the one that is written, or NULL. */
-static const struct ir_arg *options(const struct ll_args *x, const char *o)
+/* Pairs into o. */
+static void options(const struct ll_args *x, const char *o)
 {
     struct llvm *l = x->l;
-    const struct ir_arg *alpha = NULL;
     for (uint32_t k = x->c->fixed; k + 1 < x->c->arg_count; k += 2) {
         const struct ir_arg *a = &x->c->args[k + 1];
         const char *key = emit_option_key(&l->e, x->i, k);
         ir_value v = a->is_place ? 0 : x->i->operands[a->first];
-        if (a->is_place && a->written)
-            alpha = a;
-        else if (a->is_place)
+        if (a->is_place)
             continue;
-        else if (a->type.base == ASL_STRING)
+        if (a->type.base == ASL_STRING)
             set_option(l, o, key, true,
                        TEXT("%d", emit_option_number(key, emit_constant_string(&l->e, v))));
         else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
@@ -356,17 +353,18 @@ static const struct ir_arg *options(const struct ll_args *x, const char *o)
         else if (a->n == 3 && strcmp(key, "missingcolor") == 0)
             missing_colour(x, o, k + 1);
     }
-    return alpha;
 }
 
-/* s, t and the footprint: how far each changes. */
-static void texture_place(const struct ll_args *x, const char *st)
+/* s, t and the footprint: how far each changes; changes: room for the changes, or NULL. */
+static void texture_place(const struct ll_args *x, const char *st, const char *changes)
 {
     struct llvm *l = x->l;
     bool given = x->c->fixed == 7;
     const char *d[4];
     for (uint32_t k = 0; k < 4; k++) /* dsdx, dtdx, dsdy, dtdy */
         d[k] = given ? ll_part(x, 3 + k, 0, 0) : ll_part(x, 1 + k % 2, 0, 1 + k / 2);
+    for (uint32_t k = 0; changes && k < 4; k++)
+        ll_store(l, "float", d[k], ll_row_at(l, changes, k));
     for (uint32_t k = 0; k < 2; k++)
         ll_store(l, "float", ll_part(x, 1 + k, 0, 0), ll_row_at(l, st, k));
     ll_declare(l, "float", "al_larger", "float, float");
@@ -397,26 +395,34 @@ static bool image(struct llvm *l, const struct ir_inst *i)
     uint32_t n = i->result_count / (c->derivs ? 3 : 1), word = emit_image_argument(&l->e, i);
     enum { TEXTURE_WORDS = 16 }; /* room for struct a_texture */
     const char *o = ll_slot(l, "i32", TEXTURE_WORDS), *st = ll_slot(l, "float", 4),
-               *out = ll_slot(l, "float", 4);
+               *out = ll_slot(l, "float", 12);
+    const char *changes = emit_image_changes(c) ? ll_slot(l, "float", 4) : NULL;
+    const struct ir_arg *alpha = emit_image_alpha(c);
     ll_declare(l, "void", "al_texture_start", "ptr, i32");
     L("call void @al_texture_start(ptr %s, i32 %u)\n", o, n);
-    const struct ir_arg *alpha = options(&x, o);
+    options(&x, o);
     if (c->callee == BI_TEXTURE)
-        texture_place(&x, st);
+        texture_place(&x, st, changes);
     else
         environment_place(&x, o, st);
     ll_declare(l, "void", "al_texture_lookup", "ptr, i32, ptr, ptr, ptr");
     L("call void @al_texture_lookup(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s)\n", word, o, st,
       out);
+    if (changes) {
+        ll_declare(l, "void", "al_texture_changes", "ptr, i32, ptr, ptr, ptr, ptr");
+        L("call void @al_texture_changes(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s, ptr %s)\n",
+          word, o, st, changes, ll_row_at(l, out, 4));
+    }
     for (uint32_t k = 0; k < i->result_count; k++) {
-        if (k < n)
-            ll_set(l, i->result + k, ll_load(l, "float", ll_row_at(l, out, k)));
+        if (k < n || changes)
+            ll_set(l, i->result + k, ll_load(l, "float", ll_row_at(l, out, k / n * 4 + k % n)));
         else
             set_zero(l, i, k);
     }
     for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
         ll_cell_store(l, i, &alpha->at, d * alpha->row, "float",
-                      d ? "zeroinitializer" : ll_load(l, "float", ll_row_at(l, out, 3)));
+                      d && !changes ? "zeroinitializer"
+                                    : ll_load(l, "float", ll_row_at(l, out, 4 * d + 3)));
     return true;
 }
 

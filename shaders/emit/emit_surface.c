@@ -146,20 +146,17 @@ const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t ar
     return key;
 }
 
-/* Pairs from argument `first` on, into o; the one that is written, or NULL. */
-static const struct ir_arg *options(struct emit *e, const struct ir_inst *i, uint32_t first)
+/* Pairs from argument `first` on, into o. */
+static void options(struct emit *e, const struct ir_inst *i, uint32_t first)
 {
     const struct ir_call *c = i->u.call;
-    const struct ir_arg *alpha = NULL;
     for (uint32_t k = first; k + 1 < c->arg_count; k += 2) {
         const struct ir_arg *a = &c->args[k + 1];
         const char *key = emit_option_key(e, i, k);
         ir_value v = a->is_place ? 0 : i->operands[a->first];
-        if (a->is_place && a->written)
-            alpha = a;
-        else if (a->is_place)
+        if (a->is_place)
             continue;
-        else if (a->type.base == ASL_STRING)
+        if (a->type.base == ASL_STRING)
             set_option(e, key, true,
                        emit_text(e, "%d", emit_option_number(key, emit_constant_string(e, v))));
         else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
@@ -172,7 +169,6 @@ static const struct ir_arg *options(struct emit *e, const struct ir_inst *i, uin
             for (uint32_t x = 0; x < 3; x++)
                 EMIT("o.missing[%u] = %s;\n", x, emit_part(e, i, k + 1, x, 0));
     }
-    return alpha;
 }
 
 uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i)
@@ -186,13 +182,29 @@ uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i)
     return e->code->arg_count + emit_image_number(e, name);
 }
 
-/* The place of the lookup: s, t and the footprint ds, dt, declared before. */
+const struct ir_arg *emit_image_alpha(const struct ir_call *c)
+{
+    for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
+        if (c->args[k + 1].is_place && c->args[k + 1].written)
+            return &c->args[k + 1];
+    return NULL;
+}
+
+bool emit_image_changes(const struct ir_call *c)
+{
+    const struct ir_arg *alpha = emit_image_alpha(c);
+    return c->callee == BI_TEXTURE && (c->derivs || (alpha && alpha->derivs));
+}
+
+/* The place of the lookup, declared before: s, t and the footprint ds, dt; d: the changes. */
 static void texture_place(struct emit *e, const struct ir_inst *i)
 {
     bool given = i->u.call->fixed == 7;
     const char *d[4];
     for (uint32_t k = 0; k < 4; k++) /* dsdx, dtdx, dsdy, dtdy */
         d[k] = given ? emit_part(e, i, 3 + k, 0, 0) : emit_part(e, i, 1 + k % 2, 0, 1 + k / 2);
+    for (uint32_t k = 0; k < 4 && emit_image_changes(i->u.call); k++)
+        EMIT("d[%u] = %s;\n", k, d[k]);
     EMIT("st[0] = %s; st[1] = %s;\nst[2] = a_larger(%s, %s); st[3] = a_larger(%s, %s);\n",
          emit_part(e, i, 1, 0, 0), emit_part(e, i, 2, 0, 0), d[0], d[2], d[1], d[3]);
 }
@@ -215,24 +227,28 @@ static bool image(struct emit *e, const struct ir_inst *i)
     if (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT)
         return false;
     uint32_t n = i->result_count / (c->derivs ? 3 : 1);
+    bool changes = emit_image_changes(c);
+    const struct ir_arg *alpha = emit_image_alpha(c);
     const char *word = emit_text(e, "s->args[%u]", emit_image_argument(e, i));
-    EMIT("float v%u_r[4];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4];\n", i->result,
-         n);
-    const struct ir_arg *alpha = options(e, i, c->fixed);
+    EMIT("float v%u_r[%u];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4]%s;\n",
+         i->result, changes ? 12 : 4, n, changes ? ", d[4]" : "");
+    options(e, i, c->fixed);
     if (c->callee == BI_TEXTURE)
         texture_place(e, i);
     else
         environment_place(e, i);
+    if (changes)
+        EMIT("a_texture_changes(s->words, %s, &o, st, d, v%u_r + 4);\n", word, i->result);
     EMIT("a_texture_lookup(s->words, %s, &o, st, v%u_r); }\n", word, i->result);
     for (uint32_t k = 0; k < i->result_count; k++) {
-        if (k < n)
-            emit_set(e, i->result + k, "v%u_r[%u]", i->result, k);
+        if (k < n || changes)
+            emit_set(e, i->result + k, "v%u_r[%u]", i->result, k / n * 4 + k % n);
         else
             set_zero(e, i, k);
     }
     for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
         emit_store(e, i, &alpha->at, d * alpha->row, EMIT_FLOAT,
-                   d ? "A_F(0.0f)" : emit_text(e, "v%u_r[3]", i->result));
+                   d && !changes ? "A_F(0.0f)" : emit_text(e, "v%u_r[%u]", i->result, 4 * d + 3));
     return true;
 }
 

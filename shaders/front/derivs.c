@@ -48,8 +48,7 @@ static void mark(struct marker *m, struct asl_expr *e)
     case E_CALL:
         if (e->function) {
             e->function->derivs |= m->bit;
-        } else if (strcmp(e->builtin->deriv, "zero") != 0 &&
-                   strcmp(e->builtin->deriv, "takes") != 0) {
+        } else if (strcmp(e->builtin->deriv, "zero") != 0 && !asl_takes_derivs(e->builtin)) {
             for (size_t i = 0; i < e->arg_count; i++)
                 mark(m, e->args[i]);
         }
@@ -93,7 +92,7 @@ static void visit_call(struct marker *m, struct asl_expr *e)
         return;
     }
     const struct asl_overload *o = e->overload;
-    bool all = strcmp(e->builtin->deriv, "takes") == 0;
+    bool all = asl_takes_derivs(e->builtin);
     if (e->builtin->id == BI_NOISE &&
         e->args[0]->type.base == ASL_STRING) /* gabor noise filters by them */
         all = e->args[0]->kind != E_STRING || strcmp(e->args[0]->u.s, "gabor") == 0;

@@ -162,33 +162,125 @@ static void closest(const struct lookup *k, float out[4])
           (int64_t)floorf(place(k->t * (float)l->height)), out);
 }
 
-/* rho: the footprint's longer side in texels of the image. */
-static void filtered(const struct lookup *k, float rho, float out[4])
+/* ---- slopes: how much a lookup changes by s (out[0..3]) and by t (out[4..7]) ------------------
+ */
+
+static void linear_slopes(const struct lookup *k, const struct asl_image_level *l, float out[8])
 {
-    enum filter filter = k->o->filter;
-    uint32_t level = 0, last = k->image->level_count - 1;
-    float f = 0, more[4];
-    if (filter == FILTER_CLOSEST) {
+    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
+    float fx = x - floorf(x), fy = y - floorf(y), v[4][4];
+    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
+    for (int c = 0; c < 4; c++)
+        texel(k, l, i + c % 2, j + c / 2, v[c]);
+    for (int c = 0; c < 4; c++) {
+        float across = (1 - fy) * (v[1][c] - v[0][c]) + fy * (v[3][c] - v[2][c]);
+        float down = (1 - fx) * (v[2][c] - v[0][c]) + fx * (v[3][c] - v[1][c]);
+        out[c] = across * (float)l->width;
+        out[4 + c] = down * (float)l->height;
+    }
+}
+
+/* The changes of bspline's weights by f. */
+static void bspline_slopes(float f, float w[4])
+{
+    float g = 1 - f;
+    w[0] = -(g * g) / 2;
+    w[1] = ((3 * f) * f - 4 * f) / 2;
+    w[2] = (4 * g - (3 * g) * g) / 2;
+    w[3] = (f * f) / 2;
+}
+
+static void cubic_slopes(const struct lookup *k, const struct asl_image_level *l, float out[8])
+{
+    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
+    float wx[4], wy[4], sx[4], sy[4], v[4];
+    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
+    bspline(x - floorf(x), wx);
+    bspline(y - floorf(y), wy);
+    bspline_slopes(x - floorf(x), sx);
+    bspline_slopes(y - floorf(y), sy);
+    for (int c = 0; c < 8; c++)
+        out[c] = 0;
+    for (int b = 0; b < 4; b++) {
+        float row[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+        for (int a = 0; a < 4; a++) {
+            texel(k, l, i - 1 + a, j - 1 + b, v);
+            for (int c = 0; c < 4; c++) {
+                row[c] = row[c] + sx[a] * v[c];
+                row[4 + c] = row[4 + c] + wx[a] * v[c];
+            }
+        }
+        for (int c = 0; c < 4; c++) {
+            out[c] = out[c] + wy[b] * row[c];
+            out[4 + c] = out[4 + c] + sy[b] * row[4 + c];
+        }
+    }
+    for (int c = 0; c < 4; c++) {
+        out[c] = out[c] * (float)l->width;
+        out[4 + c] = out[4 + c] * (float)l->height;
+    }
+}
+
+/* ---- levels --------------------------------------------------------------------------------- */
+
+/* What a lookup reads: a level, and, where `more` > 0, that share of the next one. */
+struct choice {
+    enum filter filter;
+    uint32_t level;
+    float more;
+};
+
+/* rho: the footprint's longer side in texels of the image. */
+static struct choice choose(const struct lookup *k, float rho)
+{
+    struct choice r = {k->o->filter, 0, 0};
+    uint32_t last = k->image->level_count - 1;
+    if (r.filter == FILTER_CLOSEST)
+        return r;
+    if (r.filter == FILTER_SMART)
+        r.filter = rho < 1 ? FILTER_CUBIC : FILTER_LINEAR;
+    if (rho > 1) {
+        int e;
+        r.more = 2 * frexpf(rho, &e) - 1;
+        r.level = (uint32_t)(e - 1);
+    }
+    if (r.level >= last || isinf(rho)) {
+        r.level = last;
+        r.more = 0;
+    }
+    return r;
+}
+
+static void filtered(const struct lookup *k, struct choice r, float out[4])
+{
+    const struct asl_image_level *levels = k->image->levels;
+    float next[4];
+    if (r.filter == FILTER_CLOSEST) {
         closest(k, out);
         return;
     }
-    if (filter == FILTER_SMART)
-        filter = rho < 1 ? FILTER_CUBIC : FILTER_LINEAR;
-    if (rho > 1) {
-        int e;
-        f = 2 * frexpf(rho, &e) - 1;
-        level = (uint32_t)(e - 1);
-    }
-    if (level >= last || isinf(rho)) {
-        level = last;
-        f = 0;
-    }
-    (filter == FILTER_CUBIC ? cubic : linear)(k, &k->image->levels[level], out);
-    if (f == 0)
+    (r.filter == FILTER_CUBIC ? cubic : linear)(k, &levels[r.level], out);
+    if (r.more == 0)
         return;
-    (filter == FILTER_CUBIC ? cubic : linear)(k, &k->image->levels[level + 1], more);
+    (r.filter == FILTER_CUBIC ? cubic : linear)(k, &levels[r.level + 1], next);
     for (int c = 0; c < 4; c++)
-        out[c] = (1 - f) * out[c] + f * more[c];
+        out[c] = (1 - r.more) * out[c] + r.more * next[c];
+}
+
+static void filtered_slopes(const struct lookup *k, struct choice r, float out[8])
+{
+    const struct asl_image_level *levels = k->image->levels;
+    float next[8];
+    if (r.filter == FILTER_CLOSEST) {
+        memset(out, 0, 8 * sizeof *out);
+        return;
+    }
+    (r.filter == FILTER_CUBIC ? cubic_slopes : linear_slopes)(k, &levels[r.level], out);
+    if (r.more == 0)
+        return;
+    (r.filter == FILTER_CUBIC ? cubic_slopes : linear_slopes)(k, &levels[r.level + 1], next);
+    for (int c = 0; c < 8; c++)
+        out[c] = (1 - r.more) * out[c] + r.more * next[c];
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -280,31 +372,44 @@ static const struct asl_image *image_named(struct asl_run *r, const char *name)
 }
 
 static void give(struct asl_run *r, const struct asl_expr *e, const struct options *o,
-                 const float v[4], union asl_slot *out)
+                 const dual v[4], union asl_slot *out)
 {
     for (size_t c = 0; c < e->slots; c++)
-        asl_dual_put(out, e->slots, asl_wants(r, e), c, d_const(v[c]));
+        asl_dual_put(out, e->slots, asl_wants(r, e), c, v[c]);
     if (o->alpha)
-        asl_dual_store(o->alpha, 0, d_const(v[3]));
+        asl_dual_store(o->alpha, 0, v[3]);
 }
 
-/* s, t and the change of each over the footprint, in units of the image. */
+static bool wants_changes(struct asl_run *r, const struct asl_expr *e, const struct options *o)
+{
+    return asl_wants(r, e) || (o->alpha && o->alpha->d);
+}
+
+/* s, t: the place, with the changes that the result follows; ds, dt: the footprint, in units of the
+ * image. */
 static void look_up(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args,
-                    const struct options *o, float s, float t, float ds, float dt,
+                    const struct options *o, dual s, dual t, float ds, float dt,
                     union asl_slot *out)
 {
     const char *name = args[0].v[0].s;
     const struct asl_image *image = image_named(r, name);
-    float v[4] = {o->missing[0], o->missing[1], o->missing[2], o->missing_alpha};
+    float v[4] = {o->missing[0], o->missing[1], o->missing[2], o->missing_alpha}, slopes[8] = {0};
+    dual result[4];
     if (image) {
-        const struct lookup k = {image, o, e->slots, s, t};
+        const struct lookup k = {image, o, e->slots, s.v, t.v};
         float x = (ds * o->width[0] + o->blur[0]) * (float)image->levels[0].width;
         float y = (dt * o->width[1] + o->blur[1]) * (float)image->levels[0].height;
-        filtered(&k, x > y ? x : y, v);
+        struct choice choice = choose(&k, x > y ? x : y);
+        filtered(&k, choice, v);
+        if (wants_changes(r, e, o))
+            filtered_slopes(&k, choice, slopes);
     } else {
         asl_report(r, ASL_MSG_ERROR, "%s: there is no image \"%.200s\"", e->builtin->name, name);
     }
-    give(r, e, o, v, out);
+    for (int c = 0; c < 4; c++)
+        result[c] = (dual){v[c], slopes[c] * s.dx + slopes[4 + c] * t.dx,
+                           slopes[c] * s.dy + slopes[4 + c] * t.dy};
+    give(r, e, o, result, out);
 }
 
 static float larger(float a, float b) { return fabsf(a) > fabsf(b) ? fabsf(a) : fabsf(b); }
@@ -317,7 +422,7 @@ static void bi_texture(struct asl_run *r, const struct asl_expr *e, struct asl_p
     if (e->overload->count == 7) /* dsdx, dtdx, dsdy, dtdy follow */
         s.dx = args[3].v[0].f, t.dx = args[4].v[0].f, s.dy = args[5].v[0].f, t.dy = args[6].v[0].f;
     read_options(e, args, e->overload->count, &o);
-    look_up(r, e, args, &o, s.v, t.v, larger(s.dx, s.dy), larger(t.dx, t.dy), out);
+    look_up(r, e, args, &o, s, t, larger(s.dx, s.dy), larger(t.dx, t.dy), out);
 }
 
 static float length3(const float v[3]) { return sqrtf((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
@@ -345,7 +450,7 @@ static void bi_environment(struct asl_run *r, const struct asl_expr *e, struct a
         t = (float)acos((double)(c < -1 ? -1 : c > 1 ? 1 : c)) / half;
         spread = spread / length;
     }
-    look_up(r, e, args, &o, s, t, spread / turn, spread / half, out);
+    look_up(r, e, args, &o, d_const(s), d_const(t), spread / turn, spread / half, out);
 }
 
 /* Writes ints to an int or an array of at least `count` of them. */

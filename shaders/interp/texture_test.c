@@ -236,6 +236,61 @@ static void test_levels(void **state)
     arena_free(&w.arena);
 }
 
+/* Dx() of lookups: of linear functions their slope, whatever the filter and level; of any image the
+ * limit of differences. */
+static void test_changes(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    static const char *const names[] = {"linear", "cubic", "smartcubic"};
+    char code[256];
+    for (size_t i = 0; i < 3; i++)
+        for (int level = 0; level < 2; level++) {
+            float du = (float)(1 << level) / 16, x = 3 * 16 * du, y = -2 * 16 * du;
+            snprintf(code, sizeof code,
+                     "c = texture(\"ramp\", u, v, \"interp\", \"%s\", \"wrap\", \"clamp\"); "
+                     "c = Dx(c); f = Dx(texture(\"ramp\", v, u, \"wrap\", \"clamp\"));",
+                     names[i]);
+            expect(&w, code, 0.4F, 0.55F, du, (float[]){x, x, x, y});
+        }
+    /* between levels 0 and 1; the changes that are given */
+    expect(&w,
+           "f = Dx(texture(\"ramp\", u, v, \"wrap\", \"clamp\", \"blur\", 0.5 / 16)); c[0] = "
+           "Dx(texture(\"ramp\", 0.4, 0.4, 0.125, 0.25, 0.5, 0, \"width\", 0.1)); c[1] = "
+           "Dy(texture(\"ramp\", 0.4, 0.4, 0.125, 0.25, 0.5, 0, \"width\", 0.1));",
+           0.4F, 0.55F, 1.0F / 16, (float[]){48 * 0.125F - 32 * 0.25F, 24, 0, 3});
+    /* alpha has its own: a quarter a column; what does not vary, nearest texels, no image */
+    expect(&w,
+           "float a; c = texture(\"card\", u, 0.5, \"interp\", \"linear\", \"alpha\", a, "
+           "\"width\", 0); c = Dx(c); f = Dx(a);",
+           0.5F, 0, 0.01F, (float[]){0.04F, -0.04F, 0, 0.01F});
+    expect(&w,
+           "float a; c = texture(\"none\", u, v, \"alpha\", a, \"missingcolor\", color(1)); f = "
+           "Dx(a) + Dx(texture(\"ramp\", v, v)); c = Dx(c) + Dx((color) texture(\"card\", u, v, "
+           "\"interp\", \"closest\"));",
+           0.5F, 0.5F, 0.01F, (float[]){0, 0, 0, 0});
+    /* third derivatives of the spline are below 10 * 8 * 7^3, so that a quotient of differences is
+     * off by less than h^2/6 of that, and by two roundings of 2^-24 * 10 over 2h */
+    const float h = 0x1p-9F, tolerance = h * h / 6 * 80 * 343 + 0x1p-23F * 10 / (2 * h);
+    for (int turned = 0; turned < 2; turned++)
+        for (int k = 0; k < 24; k++) {
+            float u = 0.02F + 0.04F * (float)k, v = 0.97F - 0.035F * (float)k, a[4], b[4], got[4];
+            const char *at = turned ? "v, u" : "u, v";
+            snprintf(code, sizeof code,
+                     "f = texture(\"tall\", %s, \"wrap\", \"mirror\", \"width\", 0);", at);
+            run(&w, code, u - h, v, 1, a);
+            run(&w, code, u + h, v, 1, b);
+            snprintf(code, sizeof code,
+                     "f = Dx(texture(\"tall\", %s, \"wrap\", \"mirror\", \"width\", 0));", at);
+            run(&w, code, u, v, 1, got);
+            if (!(fabsf(got[3] - (b[3] - a[3]) / (2 * h)) <= tolerance))
+                fail_msg("Dx at %g %g: %g, differences give %g", (double)u, (double)v,
+                         (double)got[3], (double)((b[3] - a[3]) / (2 * h)));
+        }
+    arena_free(&w.arena);
+}
+
 static void test_missing(void **state)
 {
     (void)state;
@@ -321,6 +376,7 @@ int main(void)
         cmocka_unit_test(test_filters),     cmocka_unit_test(test_levels),
         cmocka_unit_test(test_missing),     cmocka_unit_test(test_facts),
         cmocka_unit_test(test_environment), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,7 @@ enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir
 
 bool ir_call_takes_derivs(const struct ir_call *c)
 {
-    if (c->callee < BI_COUNT && strcmp(asl_builtin_at(c->callee)->deriv, "takes") == 0)
+    if (c->callee < BI_COUNT && asl_takes_derivs(asl_builtin_at(c->callee)))
         return true;
     if (c->callee == BI_NOISE && c->args[0].type.base == ASL_STRING) /* gabor filters by them */
         return true;
