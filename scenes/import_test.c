@@ -389,7 +389,10 @@ static void test_texture_transform(void **state)
     }
     /* an image that is not there: its factor alone */
     assert_true(noted(&i, "none.png") && near3(m->emission, 1, 1, 1) && m->emission_texture == 0);
-    assert_true(noted(&i, "second set of coordinates") && !m->normal_map.present);
+    /* a second set that is the first */
+    assert_true(m->normal_map.present && !noted(&i, "set of coordinates"));
+    const struct texture *n = &i.scene->textures[m->normal_map.texture];
+    assert_true(n->scale[0] == 1 && n->scale[1] == 1 && n->offset[0] == 0 && n->offset[1] == 0);
     scene_free(i.scene);
 }
 
@@ -1238,6 +1241,125 @@ static void test_vertex_alpha(void **state)
     }
 }
 
+/* What the file says of a texture by its second set, at the corners' mean weighted by w: against
+ * the scene's texture by the mesh' coordinates there. */
+static void expect_moved(const struct imported *i, const struct texture *original,
+                         const struct texture *moved, const float uv[][2], const double w[3],
+                         double tolerance)
+{
+    const struct scene *s = i->scene;
+    for (size_t t = 0; t < 2; t++) {
+        double from[2] = {0, 0}, to[2] = {0, 0}, want[4], got[4];
+        for (int k = 0; k < 3; k++) {
+            uint32_t v = s->triangles[t][k];
+            size_t at = 0; /* the file's vertex: they stand at (x, y, 0) of a unit square */
+            at = (size_t)(s->P[v][0] + 2 * s->P[v][1]);
+            for (int c = 0; c < 2; c++) {
+                to[c] += w[k] * (double)s->UV[v][c];
+                from[c] += w[k] * (c ? 1 - (double)uv[at][1] : (double)uv[at][0]);
+            }
+        }
+        texture_value(original, from, want);
+        texture_value(moved, to, got);
+        for (int c = 0; c < 3; c++)
+            if (!(fabs(got[c] - want[c]) <= tolerance))
+                fail_msg("channel %d: found %g, expected %g at (%g, %g), by (%g, %g)", c, got[c],
+                         want[c], from[0], from[1], to[0], to[1]);
+    }
+}
+
+/* A square in two triangles with two sets; metallic and roughness by the second. Where that is the
+ * first scaled and moved, the texture is; where it lies otherwise a new image does; where only the
+ * second has a place for each of the surface, the colour moves there; else it is left out. */
+static void test_second_coordinates(void **state)
+{
+    (void)state;
+    static const float P[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
+    static const uint16_t square[6] = {0, 1, 2, 1, 3, 2};
+    static const struct {
+        float uv[2][4][2];
+        bool drawn, swapped, lost;
+    } cases[] = {
+        {{{{0, 0}, {1, 0}, {0, 1}, {1, 1}}, {{.25F, .5F}, {.75F, .5F}, {.25F, -.5F}, {.75F, -.5F}}},
+         false,
+         false,
+         false},
+        {{{{0, 0}, {1, 0}, {0, 1}, {1, 1}}, {{.1F, .1F}, {.3F, .8F}, {.8F, .2F}, {.9F, .9F}}},
+         true,
+         false,
+         false},
+        /* both triangles on one half of the square */
+        {{{{0, 0}, {1, 0}, {0, 1}, {0, 0}}, {{.1F, .1F}, {.9F, .1F}, {.1F, .9F}, {.9F, .9F}}},
+         true,
+         true,
+         false},
+        {{{{0, 0}, {1, 0}, {0, 1}, {0, 0}}, {{.1F, .1F}, {.9F, .1F}, {.1F, .9F}, {.2F, .2F}}},
+         false,
+         false,
+         true},
+    };
+    enum { SIDE = 32 };
+    uint8_t gradient[SIDE * SIDE * 3];
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            uint8_t *to = &gradient[3 * (y * SIDE + x)];
+            to[0] = (uint8_t)(8 * x), to[1] = (uint8_t)(8 * y), to[2] = (uint8_t)(4 * (x + y));
+        }
+    const uint8_t *png;
+    size_t size;
+    assert_int_equal(image_encode_png(&arena, SIDE, SIDE, gradient, &png, &size, NULL), STATUS_OK);
+    write_bytes("gradient.png", png, size);
+    struct texture original = {
+        .wrap_u = WRAP_REPEAT, .wrap_v = WRAP_REPEAT, .filter = FILTER_BILINEAR, .scale = {1, 1}};
+    struct error err;
+    assert_int_equal(image_read(&arena, path_of("gradient.png"), &original.image, &err), STATUS_OK);
+    original.image.srgb = false;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct document d = {0};
+        add_accessor(&d, TYPE_FLOAT, "VEC3", 4, P, sizeof P);
+        add_accessor(&d, TYPE_FLOAT, "VEC2", 4, cases[k].uv[0], sizeof cases[k].uv[0]);
+        add_accessor(&d, TYPE_FLOAT, "VEC2", 4, cases[k].uv[1], sizeof cases[k].uv[1]);
+        add_accessor(&d, TYPE_U16, "SCALAR", 6, square, sizeof square);
+        struct imported i = import_document(
+            &d, "\"nodes\": [{\"mesh\": 0}], \"meshes\": [{\"primitives\": [{\"material\": 0, "
+                "\"indices\": 3, \"attributes\": {\"POSITION\": 0, \"TEXCOORD_0\": 1, "
+                "\"TEXCOORD_1\": 2}}]}], \"materials\": [{\"name\": \"m\", "
+                "\"pbrMetallicRoughness\": {\"baseColorTexture\": {\"index\": 0}, "
+                "\"metallicRoughnessTexture\": {\"index\": 0, \"texCoord\": 1}}}], \"images\": "
+                "[{\"uri\": \"gradient.png\"}], \"textures\": [{\"source\": 0}]");
+        const struct material *m = material_of(&i, "m");
+        const struct scene *s = i.scene;
+        assert_true(noted(&i, "another set of coordinates") == cases[k].lost);
+        assert_true((m->roughness.texture < 0) == cases[k].lost);
+        if (!cases[k].lost) {
+            const struct texture *moved = &s->textures[m->roughness.texture],
+                                 *base = &s->textures[m->base.texture];
+            bool other = cases[k].swapped;
+            assert_true((moved->image.width > SIDE) == (cases[k].drawn && !other));
+            assert_true((base->image.width > SIDE) == (cases[k].drawn && other));
+            assert_true(base->image.srgb && !moved->image.srgb);
+            /* 8 bits, and lines between texels that are not those of the original; the colour's by
+             * the slope of its decoding, at most 2.28 */
+            double tolerance = !cases[k].drawn ? 1e-5 : other ? 0 : 1.5 / 255;
+            for (int w = 0; w < 9 && !other; w++) {
+                double a = 0.1 + 0.1 * (w % 3), b = 0.2 + 0.2 * (w / 3); // NOLINT
+                expect_moved(&i, &original, moved, cases[k].uv[1], (double[]){a, b, 1 - a - b},
+                             tolerance);
+            }
+            struct texture color = original;
+            color.image.srgb = true;
+            for (int w = 0; w < 9 && other; w++) {
+                double a = 0.1 + 0.1 * (w % 3), b = 0.2 + 0.2 * (w / 3); // NOLINT
+                expect_moved(&i, &color, base, cases[k].uv[0], (double[]){a, b, 1 - a - b},
+                             2.28 * 1.5 / 255);
+                expect_moved(&i, &original, moved, cases[k].uv[1], (double[]){a, b, 1 - a - b},
+                             1e-5);
+            }
+        }
+        scene_free(i.scene);
+    }
+}
+
 /* KHR_node_visibility hides a node and what hangs from it. */
 static void test_hidden_nodes(void **state)
 {
@@ -1294,6 +1416,7 @@ int main(void)
         cmocka_unit_test(test_morph),
         cmocka_unit_test(test_vertex_alpha),
         cmocka_unit_test(test_hidden_nodes),
+        cmocka_unit_test(test_second_coordinates),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -278,23 +278,6 @@ static uint32_t wrap_of(enum aiTextureMapMode mode)
     }
 }
 
-/* Texels that no format holds as a TGA file: those of 32 bits stand in Assimp's order. */
-static int32_t image_of_texels(struct source *s, const struct aiTexture *t)
-{
-    enum { HEADER = 18 };
-    uint64_t size = HEADER + (uint64_t)t->mWidth * t->mHeight * 4;
-    unsigned char *file = source_alloc(s, size, 1);
-    file[2] = 2; /* true colour */
-    file[12] = (unsigned char)t->mWidth;
-    file[13] = (unsigned char)(t->mWidth >> 8);
-    file[14] = (unsigned char)t->mHeight;
-    file[15] = (unsigned char)(t->mHeight >> 8);
-    file[16] = 32;
-    file[17] = 0x28; /* 8 bits of alpha, the first row on top */
-    memcpy(file + HEADER, t->pcData, size - HEADER);
-    return source_image(s, file, size);
-}
-
 static const struct aiTexture *inner_texture(const struct aiScene *scene, const char *path)
 {
     if (path[0] == '*') {
@@ -415,7 +398,7 @@ static bool find_texture(struct reading *r, const struct aiMaterial *from, enum 
         source_refuse(s, STATUS_LIMIT, "%s holds an image of %ux%u pixels", s->path, inner->mWidth,
                       inner->mHeight);
     else
-        t->image = image_of_texels(s, inner);
+        t->image = derived_image(s, inner->mWidth, inner->mHeight, (const uint8_t *)inner->pcData);
     return true;
 }
 

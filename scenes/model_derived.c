@@ -210,3 +210,185 @@ bool derived_has_normals(struct source *s, const struct source_texture *map)
     arena_free(&scratch);
     return normals > SIDE * SIDE * 9 / 10;
 }
+
+/* ---- other coordinates ---------------------------------------------------------------------- */
+
+int32_t derived_image(struct source *s, uint32_t width, uint32_t height, const uint8_t *bgra)
+{
+    enum { HEADER = 18 };
+    uint64_t size = HEADER + (uint64_t)width * height * 4;
+    unsigned char *file = source_alloc(s, size, 1); /* TGA: it holds them as they are */
+    file[2] = 2;                                    /* true colour */
+    file[12] = (unsigned char)width;
+    file[13] = (unsigned char)(width >> 8);
+    file[14] = (unsigned char)height;
+    file[15] = (unsigned char)(height >> 8);
+    file[16] = 32;
+    file[17] = 0x28; /* 8 bits of alpha, the first row on top */
+    memcpy(file + HEADER, bgra, size - HEADER);
+    return source_image(s, file, size);
+}
+
+/* Which `from` each texel of a square over `to` has. */
+struct canvas {
+    uint32_t side;
+    float (*from)[2];
+    uint8_t *taken;        /* by how many passes */
+    double tolerance[2];   /* up to which two `from` are the same */
+    uint64_t left;         /* texels that may still be looked at */
+    uint64_t drawn, twice; /* in the first pass */
+};
+
+enum { MARGIN = 2 }; /* texels around what is drawn: what interpolation reads at its edges */
+
+static bool canvas_make(struct source *s, struct arena *a, uint32_t side, struct canvas *c)
+{
+    c->side = side;
+    c->left = 4 * texels_max;
+    if (!take_texels(s, side, side))
+        return false;
+    c->from = arena_alloc(a, (size_t)side * side, sizeof *c->from, 0);
+    c->taken = arena_alloc(a, (size_t)side * side, 1, 0);
+    return c->from && c->taken;
+}
+
+static void canvas_put(struct canvas *c, int64_t x, int64_t y, const double from[2], bool margin)
+{
+    int64_t n = c->side;
+    size_t at = (size_t)((y % n + n) % n * n + (x % n + n) % n);
+    if (c->taken[at]) {
+        c->twice += !margin && (fabs((double)c->from[at][0] - from[0]) > c->tolerance[0] ||
+                                fabs((double)c->from[at][1] - from[1]) > c->tolerance[1]);
+        return;
+    }
+    c->taken[at] = 1;
+    c->drawn += !margin;
+    c->from[at][0] = (float)from[0];
+    c->from[at][1] = (float)from[1];
+}
+
+/* The texels whose middle is inside, or within the margin about it; false if it is too large. */
+static bool canvas_draw(struct canvas *c, const struct derived_triangle *t, bool margin)
+{
+    double p[3][2], lo[2] = {INFINITY, INFINITY}, hi[2] = {-INFINITY, -INFINITY}, n = c->side;
+    for (int k = 0; k < 3; k++) {
+        p[k][0] = t->to[k][0] * n - 0.5;
+        p[k][1] = (1 - t->to[k][1]) * n - 0.5;
+        for (int i = 0; i < 2; i++) {
+            lo[i] = fmin(lo[i], p[k][i]);
+            hi[i] = fmax(hi[i], p[k][i]);
+        }
+    }
+    double twice =
+        (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+    double grow = margin ? MARGIN : 0, slack[3];
+    if (!(fabs(lo[0]) < 1e9 && fabs(lo[1]) < 1e9 && fabs(hi[0]) < 1e9 && fabs(hi[1]) < 1e9))
+        return false;
+    if (!(fabs(twice) > 1e-9))
+        return true;
+    double area = (hi[0] - lo[0] + 2 * grow + 1) * (hi[1] - lo[1] + 2 * grow + 1);
+    if (area > (double)c->left)
+        return false;
+    c->left -= (uint64_t)area;
+    for (int k = 0; k < 3; k++) { /* the share of corner k falls by 1 over the height */
+        const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+        slack[k] = margin ? -grow * hypot(b[0] - a[0], b[1] - a[1]) / fabs(twice) : -1e-12;
+    }
+    for (int64_t y = (int64_t)floor(lo[1] - grow); (double)y <= hi[1] + grow; y++)
+        for (int64_t x = (int64_t)floor(lo[0] - grow); (double)x <= hi[0] + grow; x++) {
+            double w[3], from[2];
+            for (int k = 0; k < 3; k++) {
+                const double *a = p[(k + 1) % 3], *b = p[(k + 2) % 3];
+                w[k] = ((a[0] - (double)x) * (b[1] - (double)y) -
+                        (b[0] - (double)x) * (a[1] - (double)y)) /
+                       twice;
+            }
+            if (w[0] < slack[0] || w[1] < slack[1] || w[2] < slack[2])
+                continue;
+            for (int i = 0; i < 2; i++)
+                from[i] = w[0] * t->from[0][i] + w[1] * t->from[1][i] + w[2] * t->from[2][i];
+            canvas_put(c, x, y, from, margin);
+        }
+    return true;
+}
+
+/* False where two places meet. */
+static bool canvas_fill(struct canvas *c, const struct derived_triangle *triangles, size_t count,
+                        bool margin)
+{
+    for (int pass = 0; pass <= margin; pass++)
+        for (size_t i = 0; i < count; i++)
+            if (!canvas_draw(c, &triangles[i], pass == 1) || c->twice > 64 + c->drawn / 50)
+                return false;
+    return c->twice <= c->drawn / 50;
+}
+
+bool derived_is_unique(struct source *s, const struct derived_triangle *triangles, size_t count)
+{
+    struct arena scratch = {0};
+    struct canvas c = {.tolerance = {1.0 / 256, 1.0 / 256}};
+    bool ok = canvas_make(s, &scratch, 512, &c) && canvas_fill(&c, triangles, count, false);
+    arena_free(&scratch);
+    return ok;
+}
+
+/* Texels along a side that keep what the image shows, where it is larger than before. */
+static uint32_t moved_side(const struct texture *t, const struct derived_triangle *triangles,
+                           size_t count)
+{
+    double area[2] = {0, 0};
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < 2; k++) {
+            const double(*p)[2] = k ? triangles[i].to : triangles[i].from;
+            area[k] += fabs((p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) -
+                            (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]));
+        }
+    double texels = fabs((double)t->scale[0] * (double)t->scale[1]) * t->image.width *
+                    t->image.height * area[0];
+    return (uint32_t)source_clamp(ceil(2 * sqrt(texels / fmax(area[1], 1e-12))), 64, 4096);
+}
+
+static void moved_texels(const struct canvas *c, const struct texture *t, uint8_t *bgra)
+{
+    for (size_t i = 0; i < (size_t)c->side * c->side; i++, bgra += 4) {
+        double rgba[4], uv[2] = {(double)c->from[i][0], (double)c->from[i][1]};
+        if (!c->taken[i])
+            continue;
+        texture_value(t, uv, rgba);
+        for (int k = 0; k < 3; k++)
+            bgra[2 - k] = byte_of(t->image.srgb ? srgb_encode(rgba[k]) : rgba[k]);
+        bgra[3] = byte_of(rgba[3]);
+    }
+}
+
+bool derive_moved(struct source *s, const struct source_texture *map,
+                  const struct derived_triangle *triangles, size_t count,
+                  struct source_texture *out)
+{
+    struct arena scratch = {0};
+    struct texture t = {.wrap_u = map->wrap_u,
+                        .wrap_v = map->wrap_v,
+                        .filter = map->nearest ? FILTER_NEAREST : FILTER_BILINEAR};
+    struct canvas c = {0};
+    double r = map->rotation * (M_PI / 180);
+    for (int i = 0; i < 2; i++) {
+        t.scale[i] = map->scale[i] == 0 ? 1 : (float)map->scale[i];
+        t.offset[i] = (float)map->offset[i];
+    }
+    t.turn[0] = r == 0 ? 0 : (float)cos(r);
+    t.turn[1] = r == 0 ? 0 : (float)sin(r);
+    bool ok = read_map(s, map, &scratch, &t.image);
+    c.tolerance[0] = ok ? 2 / (fabs((double)t.scale[0]) * t.image.width) : 0;
+    c.tolerance[1] = ok ? 2 / (fabs((double)t.scale[1]) * t.image.height) : 0;
+    ok = ok && canvas_make(s, &scratch, moved_side(&t, triangles, count), &c) &&
+         canvas_fill(&c, triangles, count, true);
+    if (ok) {
+        uint8_t *bgra = source_alloc(s, (size_t)c.side * c.side, 4);
+        moved_texels(&c, &t, bgra);
+        memset(out, 0, sizeof *out);
+        out->image = derived_image(s, c.side, c.side, bgra);
+        out->data = !t.image.srgb;
+    }
+    arena_free(&scratch);
+    return ok;
+}

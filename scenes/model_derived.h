@@ -30,6 +30,20 @@ bool derive_roughness(struct source *s, const struct source_texture *map, double
                       struct source_texture *out);
 /* Whether the image has an alpha that is not 1 everywhere. */
 bool derived_has_alpha(struct source *s, const struct source_texture *map);
+/* A triangle of the surface in two sets of texture coordinates, v upwards. */
+struct derived_triangle {
+    double from[3][2], to[3][2];
+};
+/* Whether no two places of the surface have the same coordinates `to`, those beyond 0 to 1 taken
+ * back into it: but for a fiftieth of it, and places that have the same `from`. */
+bool derived_is_unique(struct source *s, const struct derived_triangle *triangles, size_t count);
+/* map, which lies on the surface by `from`, as a new image that lies there by `to`, with 2 texels
+ * for each of its own along a side where the two differ in scale, at most 4096. */
+bool derive_moved(struct source *s, const struct source_texture *map,
+                  const struct derived_triangle *triangles, size_t count,
+                  struct source_texture *out);
+/* An image inside the model from texels of blue, green, red, alpha, the first row on top. */
+int32_t derived_image(struct source *s, uint32_t width, uint32_t height, const uint8_t *bgra);
 /* Whether what is called a bump map holds normals: colours about (0.5, 0.5, 1), as vectors of
  * length one have them, in place of gray heights. */
 bool derived_has_normals(struct source *s, const struct source_texture *map);

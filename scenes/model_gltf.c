@@ -119,8 +119,6 @@ uint64_t gltf_size(struct gltf *g, const struct json *object, const char *key, u
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
-enum { MODE_TRIANGLES = 4, MODE_STRIP, MODE_FAN };
-
 struct primitive {
     struct gltf_accessor P, N, UV, colors;
     struct gltf_accessor indices; /* data NULL when the vertices stand in order */
@@ -145,18 +143,28 @@ static void primitive_vertex(const struct source_mesh *m, uint64_t i, struct sou
         out->color[c] = (float)source_clamp(gltf_value(&p->colors, i, c), 0, 1);
 }
 
-static bool primitive_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
+uint64_t gltf_triangle_count(int mode, uint64_t n)
 {
-    const struct primitive *p = m->data;
-    if (p->mode == MODE_TRIANGLES)
+    return mode == GLTF_TRIANGLES ? n / 3 : n >= 3 ? n - 2 : 0;
+}
+
+void gltf_triangle(int mode, const struct gltf_accessor *indices, uint64_t i, uint64_t out[3])
+{
+    if (mode == GLTF_TRIANGLES)
         for (uint64_t k = 0; k < 3; k++)
             out[k] = 3 * i + k;
-    else if (p->mode == MODE_STRIP)
+    else if (mode == GLTF_STRIP)
         out[0] = i, out[1] = i + 1 + i % 2, out[2] = i + 2 - i % 2;
     else
         out[0] = i + 1, out[1] = i + 2, out[2] = 0;
-    for (int k = 0; k < 3 && p->indices.data; k++)
-        out[k] = (uint64_t)gltf_value(&p->indices, out[k], 0);
+    for (int k = 0; k < 3 && indices->data; k++)
+        out[k] = (uint64_t)gltf_value(indices, out[k], 0);
+}
+
+static bool primitive_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
+{
+    const struct primitive *p = m->data;
+    gltf_triangle(p->mode, &p->indices, i, out);
     return true;
 }
 
@@ -234,8 +242,8 @@ static bool read_primitive(struct gltf *g, const struct json *v, const struct po
     struct source *s = g->s;
     const struct json *attributes = gltf_get(g, v, "attributes", JSON_OBJECT);
     struct primitive *p = source_alloc(s, 1, sizeof *p);
-    p->mode = (int)gltf_size(g, v, "mode", MODE_TRIANGLES);
-    if (p->mode < MODE_TRIANGLES || p->mode > MODE_FAN) {
+    p->mode = (int)gltf_size(g, v, "mode", GLTF_TRIANGLES);
+    if (p->mode < GLTF_TRIANGLES || p->mode > GLTF_FAN) {
         source_note(s, "points and lines");
         return false;
     }
@@ -253,7 +261,7 @@ static bool read_primitive(struct gltf *g, const struct json *v, const struct po
     gltf_pose(g, v, pose->weights, pose->skin, &p->P, &p->N);
     uint32_t number = fade(g, material, p);
     uint64_t n = p->indices.data ? p->indices.count : p->P.count;
-    uint64_t triangles = p->mode == MODE_TRIANGLES ? n / 3 : n >= 3 ? n - 2 : 0;
+    uint64_t triangles = gltf_triangle_count(p->mode, n);
     if (json_get(attributes, "COLOR_1"))
         source_note(s, "vertex colours beyond the first set");
     *out = (struct source_mesh){

@@ -16,6 +16,7 @@ struct gltf_bytes {
     uint64_t size;
 };
 
+enum { GLTF_TRIANGLES = 4, GLTF_STRIP, GLTF_FAN }; /* modes of primitives */
 enum { GLTF_BYTE = 5120, GLTF_UBYTE, GLTF_SHORT, GLTF_USHORT, GLTF_UINT = 5125, GLTF_FLOAT };
 struct gltf_accessor {
     const unsigned char *data; /* NULL: there is none */
@@ -40,13 +41,15 @@ struct gltf {
     struct gltf_items buffers;
     struct gltf_bytes *image_bytes; /* of images in data: URIs, likewise */
     struct gltf_bytes *buffer;      /* read when first used; data NULL before */
+    const struct json *material;    /* that is being written */
     bool *colored;                  /* materials that some primitive with COLOR_0 has */
     uint32_t *uv_set;               /* of each material: which TEXCOORD_ its textures go by */
     struct gltf_bytes ramp;         /* an image of two texels; data NULL: not made yet */
-    struct gltf_variant **variants; /* of each material, for vertices with alpha */
-    struct gltf_list *lists;        /* of each mesh, in its own pose */
-    bool *visited;                  /* nodes */
-    const struct json **parent;     /* of nodes; NULL: not asked for yet (model_gltf_pose.c) */
+    struct gltf_coordinates **coordinates; /* of each material (model_gltf_coordinates.c) */
+    struct gltf_variant **variants;        /* of each material, for vertices with alpha */
+    struct gltf_list *lists;               /* of each mesh, in its own pose */
+    bool *visited;                         /* nodes */
+    const struct json **parent; /* of nodes; NULL: not asked for yet (model_gltf_pose.c) */
 };
 
 /* Refuses the document: what is wrong at v. */
@@ -68,6 +71,10 @@ const struct json *gltf_index(struct gltf *g, const struct json *v, const struct
 /* A non-negative integer. */
 uint64_t gltf_size(struct gltf *g, const struct json *object, const char *key, uint64_t absent);
 const struct json *gltf_extension(struct gltf *g, const struct json *object, const char *name);
+/* Of a primitive with n indices, or vertices without them: how many triangles, and the vertices of
+ * one; indices->data may be NULL. */
+uint64_t gltf_triangle_count(int mode, uint64_t n);
+void gltf_triangle(int mode, const struct gltf_accessor *indices, uint64_t i, uint64_t out[3]);
 struct transform gltf_node_transform(struct gltf *g, const struct json *node);
 
 /* model_gltf_buffers.c */
@@ -90,6 +97,14 @@ double gltf_value(const struct gltf_accessor *a, uint64_t i, int c);
 void gltf_pose(struct gltf *g, const struct json *primitive, const struct json *weights,
                const struct json *skin, struct gltf_accessor *P, struct gltf_accessor *N);
 bool gltf_has_joints(struct gltf *g, const struct json *mesh);
+
+/* model_gltf_coordinates.c: a texture by TEXCOORD_from as one by TEXCOORD_to, for all meshes of the
+ * material: exactly where one set is the other scaled and moved; else as a new image, if no two
+ * places of the surface share one of `to`. directed: what it holds goes by the directions of u and
+ * v. False: t is as it was. */
+bool gltf_move(struct gltf *g, const struct json *material, uint32_t from, uint32_t to,
+               bool directed, struct source_texture *t);
+bool gltf_can_move(struct gltf *g, const struct json *material, uint32_t from, uint32_t to);
 
 /* model_gltf_materials.c: all of them into the description; sets uv_set first. */
 void gltf_read_materials(struct gltf *g);

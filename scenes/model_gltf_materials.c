@@ -97,12 +97,6 @@ static bool find_texture(struct gltf *g, const struct json *object, const char *
     const struct json *texture = info ? gltf_item(g, info, "index", &g->textures) : NULL;
     if (!texture)
         return false;
-    if (coordinates_of(g, info) != set) {
-        char text[100];
-        snprintf(text, sizeof text, "%.40s, by a second set of coordinates", key);
-        note_loss(g, text);
-        return false;
-    }
     const struct json *sampler = gltf_item(g, texture, "sampler", &g->samplers);
     memset(t, 0, sizeof *t);
     if (!read_image(g, texture, t))
@@ -112,7 +106,16 @@ static bool find_texture(struct gltf *g, const struct json *object, const char *
     t->nearest = gltf_number(g, sampler, "magFilter", 9729) == 9728;
     t->data = data;
     read_transform(g, info, t);
-    return true;
+    uint32_t own = coordinates_of(g, info);
+    bool directed = strcmp(key, "normalTexture") == 0 ||
+                    strcmp(key, "clearcoatNormalTexture") == 0 ||
+                    strcmp(key, "anisotropyTexture") == 0;
+    if (own == set || gltf_move(g, g->material, own, set, directed, t))
+        return true;
+    char text[100];
+    snprintf(text, sizeof text, "%.40s, by another set of coordinates than the base colour's", key);
+    note_loss(g, text);
+    return false;
 }
 
 /* Its name; NULL when there is none. */
@@ -123,22 +126,56 @@ static const char *texture_of(struct gltf *g, const struct json *object, const c
     return find_texture(g, object, key, set, data, &t) ? source_texture(g->s, &t) : NULL;
 }
 
-/* The set that most of a material's look goes by. */
+/* All textureInfos of a material, those that show most first. */
+enum { INFOS = 16 };
+static int texture_infos(struct gltf *g, const struct json *material, const struct json *out[INFOS])
+{
+    static const struct {
+        const char *extension, *key; /* NULL: of the material itself */
+    } places[INFOS] = {{"KHR_materials_pbrSpecularGlossiness", "diffuseTexture"},
+                       {NULL, "normalTexture"},
+                       {NULL, "emissiveTexture"},
+                       {"KHR_materials_pbrSpecularGlossiness", "specularGlossinessTexture"},
+                       {"KHR_materials_transmission", "transmissionTexture"},
+                       {"KHR_materials_clearcoat", "clearcoatTexture"},
+                       {"KHR_materials_clearcoat", "clearcoatRoughnessTexture"},
+                       {"KHR_materials_clearcoat", "clearcoatNormalTexture"},
+                       {"KHR_materials_sheen", "sheenColorTexture"},
+                       {"KHR_materials_sheen", "sheenRoughnessTexture"},
+                       {"KHR_materials_specular", "specularColorTexture"},
+                       {"KHR_materials_specular", "specularTexture"},
+                       {"KHR_materials_anisotropy", "anisotropyTexture"}};
+    const struct json *pbr = gltf_get(g, material, "pbrMetallicRoughness", JSON_OBJECT);
+    int n = 0;
+    out[n] = gltf_get(g, pbr, "baseColorTexture", JSON_OBJECT);
+    n += out[n] != NULL;
+    out[n] = gltf_get(g, pbr, "metallicRoughnessTexture", JSON_OBJECT);
+    n += out[n] != NULL;
+    for (int i = 0; i < INFOS && places[i].key && n < INFOS; i++) {
+        const char *extension = places[i].extension;
+        const struct json *at = extension ? gltf_extension(g, material, extension) : material;
+        out[n] = gltf_get(g, at, places[i].key, JSON_OBJECT);
+        n += out[n] != NULL;
+    }
+    return n;
+}
+
+/* The set that a material's textures go by: that of its base colour, or another one if all can move
+ * to that one only. */
 static uint32_t uv_set_of(struct gltf *g, const struct json *material)
 {
-    const struct json *pbr = gltf_get(g, material, "pbrMetallicRoughness", JSON_OBJECT),
-                      *old = gltf_extension(g, material, "KHR_materials_pbrSpecularGlossiness");
-    const struct json *const infos[] = {
-        gltf_get(g, pbr, "baseColorTexture", JSON_OBJECT),
-        gltf_get(g, old, "diffuseTexture", JSON_OBJECT),
-        gltf_get(g, pbr, "metallicRoughnessTexture", JSON_OBJECT),
-        gltf_get(g, material, "normalTexture", JSON_OBJECT),
-        gltf_get(g, material, "emissiveTexture", JSON_OBJECT),
-    };
-    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++)
-        if (infos[i])
-            return coordinates_of(g, infos[i]);
-    return 0;
+    const struct json *infos[INFOS];
+    int n = texture_infos(g, material, infos);
+    for (int i = 0; i < n; i++) {
+        uint32_t to = coordinates_of(g, infos[i]);
+        bool all = true;
+        for (int k = 0; k < n && all; k++)
+            all = coordinates_of(g, infos[k]) == to ||
+                  gltf_can_move(g, material, coordinates_of(g, infos[k]), to);
+        if (all)
+            return to;
+    }
+    return n ? coordinates_of(g, infos[0]) : 0;
 }
 
 /* ---- one material --------------------------------------------------------------------------- */
@@ -448,6 +485,7 @@ static void write_material(struct gltf *g, const struct json *material, double a
                         .base = {1, 1, 1, 1}};
     const struct json *pbr = gltf_get(g, material, "pbrMetallicRoughness", JSON_OBJECT),
                       *old = gltf_extension(g, material, "KHR_materials_pbrSpecularGlossiness");
+    g->material = material;
     gltf_numbers(g, old ? old : pbr, old ? "diffuseFactor" : "baseColorFactor", 4, u.base);
     for (int c = 0; c < 4; c++)
         u.base[c] = clamp01(u.base[c]);
@@ -498,6 +536,7 @@ void gltf_read_materials(struct gltf *g)
 {
     find_colored(g);
     g->variants = source_alloc(g->s, g->materials.count, sizeof *g->variants);
+    g->coordinates = source_alloc(g->s, g->materials.count, sizeof *g->coordinates);
     g->uv_set = source_alloc(g->s, g->materials.count, sizeof *g->uv_set);
     g->image_bytes = source_alloc(g->s, g->images.count, sizeof *g->image_bytes);
     for (uint32_t i = 0; i < g->materials.count; i++) {
