@@ -1360,6 +1360,86 @@ static void test_second_coordinates(void **state)
     }
 }
 
+/* A <source> of `count` numbers, and what its accessor says. */
+static const char *collada_source(const char *id, int count, const char *numbers,
+                                  const char *accessor)
+{
+    return arena_printf(&arena,
+                        "<source id=\"%s\"><float_array id=\"%s-a\" count=\"%d\">%s</float_array>"
+                        "<technique_common><accessor source=\"#%s-a\" %s</accessor>"
+                        "</technique_common></source>",
+                        id, id, count, numbers, id, accessor);
+}
+
+static const char *collada_light(const char *id, const char *constant, const char *quadratic)
+{
+    return arena_printf(&arena,
+                        "<light id=\"%s\"><technique_common><point><color>3 2 1</color>"
+                        "<constant_attenuation>%s</constant_attenuation><linear_attenuation>0"
+                        "</linear_attenuation><quadratic_attenuation>%s</quadratic_attenuation>"
+                        "</point></technique_common></light>",
+                        id, constant, quadratic);
+}
+
+/* A triangle in Collada, skinned by two joints as test_skin's; and lamps 8 from the middle of the
+ * model: one as strong everywhere, one that falls with the square of the distance. */
+static void test_collada(void **state)
+{
+    (void)state;
+    struct text t = {0};
+    text_puts(&t,
+              "<?xml version=\"1.0\"?><COLLADA version=\"1.4.1\" "
+              "xmlns=\"http://www.collada.org/2005/11/COLLADASchema\"><asset/><library_lights>");
+    text_puts(&t, collada_light("even", "1", "0"));
+    text_puts(&t, collada_light("square", "0", "0.5"));
+    text_puts(&t, "</library_lights><library_geometries><geometry id=\"g\"><mesh>");
+    text_puts(&t,
+              collada_source("p", 9, "0 0 0 0 2 0 1 1 0",
+                             "count=\"3\" stride=\"3\"><param name=\"X\" type=\"float\"/><param "
+                             "name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/>"));
+    text_puts(&t, "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
+                  "<triangles count=\"1\"><input semantic=\"VERTEX\" source=\"#v\" offset=\"0\"/>"
+                  "<p>0 1 2</p></triangles></mesh></geometry></library_geometries>"
+                  "<library_controllers><controller id=\"c\"><skin source=\"#g\">");
+    text_puts(&t, "<bind_shape_matrix>1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1</bind_shape_matrix>");
+    text_puts(&t, "<source id=\"j\"><Name_array id=\"j-a\" count=\"2\">one two</Name_array>"
+                  "<technique_common><accessor source=\"#j-a\" count=\"2\" stride=\"1\"><param "
+                  "name=\"JOINT\" type=\"name\"/></accessor></technique_common></source>");
+    text_puts(&t, collada_source(
+                      "b", 32, "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 1 0 0 0 0 1 0 -1 0 0 1 0 0 0 0 1",
+                      "count=\"2\" stride=\"16\"><param name=\"TRANSFORM\" type=\"float4x4\"/>"));
+    text_puts(&t,
+              collada_source("w", 2, "1 0.5",
+                             "count=\"2\" stride=\"1\"><param name=\"WEIGHT\" type=\"float\"/>"));
+    text_puts(&t,
+              "<joints><input semantic=\"JOINT\" source=\"#j\"/><input "
+              "semantic=\"INV_BIND_MATRIX\" source=\"#b\"/></joints><vertex_weights count=\"3\">"
+              "<input semantic=\"JOINT\" source=\"#j\" offset=\"0\"/><input "
+              "semantic=\"WEIGHT\" source=\"#w\" offset=\"1\"/><vcount>1 1 2</vcount>"
+              "<v>0 0 1 0 0 1 1 1</v></vertex_weights></skin></controller></library_controllers>");
+    text_puts(&t,
+              "<library_visual_scenes><visual_scene id=\"s\"><node id=\"n1\" sid=\"one\" "
+              "type=\"JOINT\"><translate>5 0 0</translate><node id=\"n2\" sid=\"two\" "
+              "type=\"JOINT\"><translate>0 1 0</translate><rotate>0 0 1 90</rotate></node></node>"
+              "<node id=\"m\"><translate>100 0 0</translate><instance_controller url=\"#c\">"
+              "<skeleton>#n1</skeleton></instance_controller></node>");
+    for (int k = 0; k < 2; k++)
+        text_printf(&t,
+                    "<node id=\"l%d\"><translate>4.75 0.75 8</translate><instance_light "
+                    "url=\"#%s\"/></node>",
+                    k, k ? "square" : "even");
+    text_puts(&t, "</visual_scene></library_visual_scenes><scene><instance_visual_scene "
+                  "url=\"#s\"/></scene></COLLADA>");
+    write_text("s.dae", t.data);
+    text_free(&t);
+    struct imported i = import_with("s.dae", &(struct scene_import_options){.light_scale = 1});
+    expect_corners(i.scene, 0, (const double[]){5, 0, 0, 4, 1, 0, 5.5, 1.5, 0});
+    assert_int_equal(i.scene->light_count, 2);
+    assert_true(near3(i.scene->lights[0].intensity, 3 * 64, 2 * 64, 64));
+    assert_true(near3(i.scene->lights[1].intensity, 6, 4, 2));
+    scene_free(i.scene);
+}
+
 /* KHR_node_visibility hides a node and what hangs from it. */
 static void test_hidden_nodes(void **state)
 {
@@ -1416,6 +1496,7 @@ int main(void)
         cmocka_unit_test(test_morph),
         cmocka_unit_test(test_vertex_alpha),
         cmocka_unit_test(test_hidden_nodes),
+        cmocka_unit_test(test_collada),
         cmocka_unit_test(test_second_coordinates),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

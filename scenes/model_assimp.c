@@ -31,7 +31,12 @@ struct reading {
         const uint32_t *meshes;
         uint32_t count;
     } * *lists;
-    struct transform *camera_at, *light_at; /* of the nodes with their names */
+    struct placed { /* all nodes */
+        const char *name;
+        struct transform to_model;
+    } * places;
+    size_t place_count;
+    struct transform *mesh_at; /* of a node that has the mesh */
     bool reflection_is_metallic;
     struct assimp_files files;
 };
@@ -41,6 +46,7 @@ struct reading {
 struct mesh {
     const struct aiMesh *from;
     uint32_t (*triangles)[3]; /* NULL: its faces are */
+    float (*P)[3], (*N)[3];   /* as its bones place it in the model's space; NULL: it has none */
 };
 
 /* Points and lines give none. */
@@ -82,7 +88,7 @@ static void cut_face(struct source *s, const struct aiMesh *mesh, const struct a
 }
 
 /* Assimp's own triangulation lets the ears of an L overlap, whose inner corner lies on a cut. */
-static const struct mesh *cut_polygons(struct source *s, const struct aiMesh *mesh, uint64_t count)
+static struct mesh *cut_polygons(struct source *s, const struct aiMesh *mesh, uint64_t count)
 {
     struct mesh *m = source_alloc(s, 1, sizeof *m);
     struct polygon_scratch scratch;
@@ -130,9 +136,10 @@ static bool has_colors(const struct aiMesh *mesh)
 static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
 {
     const struct aiMesh *mesh = ((const struct mesh *)m->data)->from;
-    memcpy(out->P, &mesh->mVertices[i], sizeof out->P);
+    const struct mesh *bent = m->data;
+    memcpy(out->P, bent->P ? bent->P[i] : &mesh->mVertices[i].x, sizeof out->P);
     if (mesh->mNormals)
-        memcpy(out->N, &mesh->mNormals[i], sizeof out->N);
+        memcpy(out->N, bent->N ? bent->N[i] : &mesh->mNormals[i].x, sizeof out->N);
     if (mesh->mTextureCoords[0])
         memcpy(out->UV, &mesh->mTextureCoords[0][i], sizeof out->UV);
     if (m->flags & TRIANGLE_HAS_COLORS) {
@@ -163,6 +170,126 @@ static bool is_own_material(const struct aiMaterial *material)
     return aiGetMaterialFloat(material, AI_MATKEY_METALLIC_FACTOR, &metallic) == AI_SUCCESS;
 }
 
+/* ---- places and bones ----------------------------------------------------------------------- */
+
+static struct transform from_matrix(const struct aiMatrix4x4 *a)
+{
+    struct transform t = {{{(double)a->a1, (double)a->a2, (double)a->a3, (double)a->a4},
+                           {(double)a->b1, (double)a->b2, (double)a->b3, (double)a->b4},
+                           {(double)a->c1, (double)a->c2, (double)a->c3, (double)a->c4}}};
+    return t;
+}
+
+static size_t count_nodes(struct source *s, const struct aiNode *node, int depth)
+{
+    size_t n = 1;
+    if (depth > NODE_DEPTH_MAX)
+        source_refuse(s, STATUS_LIMIT, "%s nests its nodes more than %d deep", s->path,
+                      NODE_DEPTH_MAX);
+    for (unsigned i = 0; i < node->mNumChildren; i++)
+        n += count_nodes(s, node->mChildren[i], depth + 1);
+    return n;
+}
+
+static void place_nodes(struct reading *r, const struct aiNode *node,
+                        const struct transform *parent)
+{
+    struct transform own = from_matrix(&node->mTransformation);
+    struct placed *p = &r->places[r->place_count++];
+    *p = (struct placed){node->mName.data, transform_after(parent, &own)};
+    for (unsigned i = 0; i < node->mNumMeshes; i++) {
+        if (node->mMeshes[i] >= r->scene->mNumMeshes)
+            source_refuse(r->s, STATUS_PARSE, "%s names a mesh that it does not have", r->s->path);
+        r->mesh_at[node->mMeshes[i]] = p->to_model;
+    }
+    for (unsigned i = 0; i < node->mNumChildren; i++)
+        place_nodes(r, node->mChildren[i], &p->to_model);
+}
+
+static void read_places(struct reading *r)
+{
+    r->places = source_alloc(r->s, count_nodes(r->s, r->scene->mRootNode, 0), sizeof *r->places);
+    r->mesh_at = source_alloc(r->s, r->scene->mNumMeshes, sizeof *r->mesh_at);
+    place_nodes(r, r->scene->mRootNode, &transform_identity);
+}
+
+/* NULL: no node has this name. */
+static const struct transform *place_of(const struct reading *r, const char *name)
+{
+    for (size_t i = 0; i < r->place_count; i++)
+        if (strcmp(r->places[i].name, name) == 0)
+            return &r->places[i].to_model;
+    return NULL;
+}
+
+/* The sum of what the bones do to each vertex; weight[i] is the sum of its weights. */
+static bool sum_bones(struct reading *r, const struct aiMesh *mesh, struct transform *sum,
+                      double *weight)
+{
+    for (unsigned b = 0; b < mesh->mNumBones; b++) {
+        const struct aiBone *bone = mesh->mBones[b];
+        const struct transform *at = place_of(r, bone->mName.data);
+        if (!at)
+            return false;
+        struct transform bound = from_matrix(&bone->mOffsetMatrix),
+                         does = transform_after(at, &bound);
+        if (transform_determinant(&bound) == 0) /* of Collada without a bind_shape_matrix */
+            return false;
+        for (unsigned k = 0; k < bone->mNumWeights; k++) {
+            const struct aiVertexWeight *w = &bone->mWeights[k];
+            if (w->mVertexId >= mesh->mNumVertices || !(w->mWeight > 0))
+                continue;
+            weight[w->mVertexId] += (double)w->mWeight;
+            for (int c = 0; c < 12; c++)
+                sum[w->mVertexId].m[c / 4][c % 4] += (double)w->mWeight * does.m[c / 4][c % 4];
+        }
+    }
+    return true;
+}
+
+/* Vertices where the bones of the file's own pose have them; those without one go with the node.
+ * False: it cannot be said where. */
+static bool bend(struct reading *r, const struct aiMesh *mesh, const struct transform *node,
+                 struct mesh *out)
+{
+    size_t n = mesh->mNumVertices;
+    struct arena scratch = {0};
+    struct transform *sum = arena_alloc(&scratch, n, sizeof *sum, 0);
+    double *weight = arena_alloc(&scratch, n, sizeof *weight, 0);
+    float(*P)[3] = source_alloc(r->s, n, sizeof *P), (*N)[3] = source_alloc(r->s, n, sizeof *N);
+    bool ok = sum && weight && sum_bones(r, mesh, sum, weight);
+    for (size_t i = 0; i < n && ok; i++) {
+        double from[3], to[3], m[3][3];
+        for (int c = 0; c < 12 && weight[i] > 0; c++)
+            sum[i].m[c / 4][c % 4] /= weight[i];
+        const struct transform *t = weight[i] > 0 ? &sum[i] : node;
+        memcpy(P[i], &mesh->mVertices[i], sizeof P[i]);
+        for (int c = 0; c < 3; c++)
+            from[c] = (double)P[i][c];
+        transform_point(t, from, to);
+        for (int c = 0; c < 3; c++) {
+            P[i][c] = (float)to[c];
+            ok = ok && isfinite(P[i][c]);
+        }
+        if (!mesh->mNormals)
+            continue;
+        memcpy(N[i], &mesh->mNormals[i], sizeof N[i]);
+        transform_normal_matrix(t, m);
+        for (int c = 0; c < 3; c++)
+            to[c] =
+                m[c][0] * (double)N[i][0] + m[c][1] * (double)N[i][1] + m[c][2] * (double)N[i][2];
+        double length = sqrt(to[0] * to[0] + to[1] * to[1] + to[2] * to[2]);
+        for (int c = 0; c < 3; c++)
+            N[i][c] = length > 0 ? (float)(to[c] / length) : 0;
+    }
+    arena_free(&scratch);
+    if (ok) {
+        out->P = P;
+        out->N = N;
+    }
+    return ok;
+}
+
 static void read_meshes(struct reading *r)
 {
     struct source *s = r->s;
@@ -173,8 +300,9 @@ static void read_meshes(struct reading *r)
         if (mesh->mMaterialIndex >= r->scene->mNumMaterials)
             source_refuse(s, STATUS_PARSE, "%s names a material that it does not have", s->path);
         uint64_t triangles = mesh_triangles(mesh);
+        struct mesh *own = cut_polygons(s, mesh, triangles);
         s->meshes[i] = (struct source_mesh){
-            .data = cut_polygons(s, mesh, triangles),
+            .data = own,
             .vertex_count = mesh->mNumVertices,
             .face_count = triangles,
             .triangle_count = triangles,
@@ -189,8 +317,8 @@ static void read_meshes(struct reading *r)
             source_note(s, "vertex colours beyond the first set");
         if (mesh->mTextureCoords[0] && mesh->mTextureCoords[1])
             source_note(s, "texture coordinates beyond the first set");
-        if (mesh->mNumBones)
-            source_note(s, "skins: the mesh is shown as it was bound");
+        if (mesh->mNumBones && !bend(r, mesh, &r->mesh_at[i], own))
+            source_note(s, "skins: a mesh is shown as it was bound");
         if (mesh->mNumAnimMeshes)
             source_note(s, "morph targets");
     }
@@ -198,69 +326,51 @@ static void read_meshes(struct reading *r)
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-static struct transform node_transform(const struct aiNode *node)
+static const uint32_t *shared_list(struct reading *r, const uint32_t *meshes, uint32_t count)
 {
-    const struct aiMatrix4x4 *a = &node->mTransformation;
-    struct transform t = {{{(double)a->a1, (double)a->a2, (double)a->a3, (double)a->a4},
-                           {(double)a->b1, (double)a->b2, (double)a->b3, (double)a->b4},
-                           {(double)a->c1, (double)a->c2, (double)a->c3, (double)a->c4}}};
-    return t;
-}
-
-static const uint32_t *shared_list(struct reading *r, const struct aiNode *node)
-{
-    struct list **at = &r->lists[node->mMeshes[0]];
+    struct list **at = &r->lists[meshes[0]];
     for (struct list *l = *at; l; l = l->next)
-        if (l->count == node->mNumMeshes &&
-            memcmp(l->meshes, node->mMeshes, l->count * sizeof *l->meshes) == 0)
+        if (l->count == count && memcmp(l->meshes, meshes, count * sizeof *meshes) == 0)
             return l->meshes;
     struct list *l = source_alloc(r->s, 1, sizeof *l);
-    *l = (struct list){*at, node->mMeshes, node->mNumMeshes};
+    *l = (struct list){*at, meshes, count};
     *at = l;
     return l->meshes;
 }
 
-static void read_node(struct reading *r, const struct aiNode *node, const struct transform *parent,
-                      int depth)
+/* Those of the node's meshes that bones have placed already, or the others. */
+static void add_meshes(struct reading *r, const struct aiNode *node, const struct transform *at,
+                       bool bent)
 {
     struct source *s = r->s;
-    if (depth > NODE_DEPTH_MAX)
-        source_refuse(s, STATUS_LIMIT, "%s nests its nodes more than %d deep", s->path,
-                      NODE_DEPTH_MAX);
-    struct transform own = node_transform(node), to_model = transform_after(parent, &own);
-    for (unsigned i = 0; i < node->mNumMeshes; i++)
-        if (node->mMeshes[i] >= s->mesh_count)
-            source_refuse(s, STATUS_PARSE, "%s names a mesh that it does not have", s->path);
-    if (node->mNumMeshes)
-        source_add_node(s, &(struct source_node){.meshes = shared_list(r, node),
-                                                 .mesh_count = node->mNumMeshes,
+    uint32_t *meshes = source_alloc(s, node->mNumMeshes, sizeof *meshes), count = 0;
+    for (unsigned i = 0; i < node->mNumMeshes; i++) {
+        const struct mesh *m = s->meshes[node->mMeshes[i]].data;
+        if ((m->P != NULL) == bent)
+            meshes[count++] = node->mMeshes[i];
+    }
+    if (count)
+        source_add_node(s, &(struct source_node){.meshes = shared_list(r, meshes, count),
+                                                 .mesh_count = count,
                                                  .name = node->mName.data,
-                                                 .to_model = to_model});
-    for (unsigned i = 0; i < r->scene->mNumCameras; i++)
-        if (strcmp(r->scene->mCameras[i]->mName.data, node->mName.data) == 0)
-            r->camera_at[i] = to_model;
-    for (unsigned i = 0; i < r->scene->mNumLights; i++)
-        if (strcmp(r->scene->mLights[i]->mName.data, node->mName.data) == 0)
-            r->light_at[i] = to_model;
-    for (unsigned i = 0; i < node->mNumChildren; i++)
-        read_node(r, node->mChildren[i], &to_model, depth + 1);
+                                                 .to_model = bent ? transform_identity : *at});
 }
 
-static struct transform *identities(struct source *s, unsigned count)
+/* In the order of read_places. */
+static void read_node(struct reading *r, const struct aiNode *node, size_t *number)
 {
-    struct transform *t = source_alloc(s, count, sizeof *t);
-    for (unsigned i = 0; i < count; i++)
-        t[i] = transform_identity;
-    return t;
+    const struct transform *at = &r->places[(*number)++].to_model;
+    add_meshes(r, node, at, false);
+    add_meshes(r, node, at, true);
+    for (unsigned i = 0; i < node->mNumChildren; i++)
+        read_node(r, node->mChildren[i], number);
 }
 
 static void read_nodes(struct reading *r)
 {
-    struct source *s = r->s;
-    r->lists = source_alloc(s, s->mesh_count, sizeof(struct list *));
-    r->camera_at = identities(s, r->scene->mNumCameras);
-    r->light_at = identities(s, r->scene->mNumLights);
-    read_node(r, r->scene->mRootNode, &transform_identity, 0);
+    size_t number = 0;
+    r->lists = source_alloc(r->s, r->s->mesh_count, sizeof(struct list *));
+    read_node(r, r->scene->mRootNode, &number);
 }
 
 /* ---- textures ------------------------------------------------------------------------------- */
@@ -700,25 +810,78 @@ static void read_cameras(struct reading *r)
                                        .fov = (double)c->mHorizontalFOV * (180 / M_PI),
                                        .fov_along_x = true,
                                        .aspect = (double)c->mAspect};
-        place_point(&r->camera_at[i], &c->mPosition, camera.origin);
-        place_direction(&r->camera_at[i], &c->mLookAt, camera.forward);
-        place_direction(&r->camera_at[i], &c->mUp, camera.up);
+        const struct transform *node = place_of(r, c->mName.data),
+                               *at = node ? node : &transform_identity;
+        place_point(at, &c->mPosition, camera.origin);
+        place_direction(at, &c->mLookAt, camera.forward);
+        place_direction(at, &c->mUp, camera.up);
         source_camera(r->s, &camera);
     }
 }
 
+struct bounds {
+    double lo[3], hi[3];
+};
+
+static struct bounds model_bounds(const struct source *s)
+{
+    struct bounds b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (size_t i = 0; i < s->node_count; i++)
+        for (uint32_t k = 0; k < s->nodes[i].mesh_count; k++) {
+            const struct source_mesh *m = &s->meshes[s->nodes[i].meshes[k]];
+            for (uint64_t v = 0; v < m->vertex_count; v++) {
+                struct source_vertex vertex = {0};
+                double from[3], to[3];
+                mesh_vertex(m, v, &vertex);
+                for (int c = 0; c < 3; c++)
+                    from[c] = (double)vertex.P[c];
+                transform_point(&s->nodes[i].to_model, from, to);
+                for (int c = 0; c < 3; c++) {
+                    b.lo[c] = fmin(b.lo[c], to[c]);
+                    b.hi[c] = fmax(b.hi[c], to[c]);
+                }
+            }
+        }
+    return b;
+}
+
+/* The factor of a light whose strength is 1/(c + l d + q d^2) at distance d, ours being 1/d^2:
+ * where only the square counts 1/q; else what is right in the middle of the model. */
+static double light_strength(const struct aiLight *light, const double at[3],
+                             const struct bounds *b)
+{
+    double c = (double)light->mAttenuationConstant, l = (double)light->mAttenuationLinear,
+           q = (double)light->mAttenuationQuadratic, d2 = 0, size2 = 0;
+    if (light->mType == aiLightSource_DIRECTIONAL)
+        return 1;
+    if (q > 0 && c == 0 && l == 0)
+        return 1 / q;
+    for (int i = 0; i < 3; i++) {
+        d2 += pow(at[i] - (b->lo[i] + b->hi[i]) / 2, 2);
+        size2 += pow(b->hi[i] - b->lo[i], 2);
+    }
+    d2 = fmax(d2, size2 / 100); /* inside the model: not dark */
+    double fall = c + l * sqrt(d2) + q * d2;
+    return fall > 0 && isfinite(d2) ? d2 / fall : 1;
+}
+
 static void read_lights(struct reading *r)
 {
+    struct bounds all;
+    const struct bounds *bounds = &all;
+    if (r->scene->mNumLights)
+        all = model_bounds(r->s);
     for (unsigned i = 0; i < r->scene->mNumLights; i++) {
         const struct aiLight *l = r->scene->mLights[i];
         struct source_light light = {.name = l->mName.data};
         const float color[3] = {l->mColorDiffuse.r, l->mColorDiffuse.g, l->mColorDiffuse.b};
-        /* where the intensity falls with the square of the distance */
-        double square = (double)l->mAttenuationQuadratic;
+        const struct transform *node = place_of(r, l->mName.data),
+                               *at = node ? node : &transform_identity;
+        place_point(at, &l->mPosition, light.position);
+        place_direction(at, &l->mDirection, light.direction);
+        double strength = light_strength(l, light.position, bounds);
         for (int c = 0; c < 3; c++)
-            light.intensity[c] = source_float(color[c]) / (square > 0 ? square : 1);
-        place_point(&r->light_at[i], &l->mPosition, light.position);
-        place_direction(&r->light_at[i], &l->mDirection, light.direction);
+            light.intensity[c] = source_float(color[c]) * strength;
         switch (l->mType) {
         case aiLightSource_POINT:
             light.type = SOURCE_POINT;
@@ -806,6 +969,7 @@ void source_read_assimp(struct source *s)
     s->vertex = mesh_vertex;
     s->triangle = mesh_triangle;
     s->angle_normals = true;
+    read_places(&r);
     read_materials(&r);
     read_meshes(&r);
     read_nodes(&r);

@@ -912,8 +912,9 @@ void source_write(struct source *s)
     for (size_t i = 0; i < s->node_count && !placed; i++)
         placed = node_triangles(s, &s->nodes[i]);
     if (t.triangles == 0 || !placed)
-        source_refuse(s, STATUS_TYPE, "the model %s has no triangles%s", s->path,
-                      s->noted_count ? " that can be seen" : "");
+        source_refuse(s, STATUS_TYPE, "the model %s has no triangles%s%s", s->path,
+                      s->noted_count ? " that can be seen; without " : "",
+                      s->noted_count ? s->noted[0] : "");
     give_materials(s, &t);
     describe(s);
     struct writing w = {.s = s};
