@@ -1,39 +1,58 @@
 /* The kernel through NVRTC: to machine code, or to PTX that the driver finishes. */
 #include "cuda_compile.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 16, OPTION_SIZE = 64 };
+enum { OPTIONS_MAX = 48, OPTION_SIZE = 128 };
 
 struct options {
     char text[OPTIONS_MAX][OPTION_SIZE];
     const char *list[OPTIONS_MAX];
     int count;
+    bool failed; /* more than there is room for */
 };
 
 static void option_add(struct options *o, const char *text)
 {
+    if (o->count == OPTIONS_MAX || strlen(text) >= OPTION_SIZE) {
+        o->failed = true;
+        return;
+    }
     snprintf(o->text[o->count], OPTION_SIZE, "%s", text);
     o->list[o->count] = o->text[o->count];
     o->count++;
 }
 
+/* Each word of `text`, parted by blanks. */
+static void options_add(struct options *o, const char *text)
+{
+    char words[512], *save = NULL;
+    if (strlen(text) >= sizeof words) {
+        o->failed = true;
+        return;
+    }
+    snprintf(words, sizeof words, "%s", text);
+    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        option_add(o, word);
+}
+
 /* What each mode means to NVRTC (its reference manual): contraction is on unless --fmad=false,
  * division and square root are rounded correctly and subnormals kept unless --use_fast_math. */
-static void options_make(const struct program_request *r, const char *target, struct options *o,
-                         char *joined, size_t size)
+static enum status options_make(const struct program_request *r, const char *target,
+                                struct options *o, char *joined, size_t size, struct error *err)
 {
-    char define[OPTION_SIZE];
-    o->count = 0;
+    char define[OPTION_SIZE], defines[256];
+    const char *extra = getenv("ISOPHOTE_NVRTC_OPTIONS");
+    *o = (struct options){0};
     snprintf(define, sizeof define, "--gpu-architecture=%s", target);
     option_add(o, define);
     option_add(o, "--std=c++17");
     option_add(o, "-default-device");
-    char defines[256], *save = NULL;
-    if (program_defines(r, defines, sizeof defines, NULL) != STATUS_OK)
-        defines[0] = '\0';
-    for (char *word = strtok_r(defines, " ", &save); word; word = strtok_r(NULL, " ", &save))
-        option_add(o, word);
+    enum status s = program_defines(r, defines, sizeof defines, err);
+    if (s != STATUS_OK)
+        return s;
+    options_add(o, defines);
     if (r->mode == MODE_FAST)
         option_add(o, "--use_fast_math");
     if (r->mode == MODE_STRICT)
@@ -48,10 +67,14 @@ static void options_make(const struct program_request *r, const char *target, st
         option_add(o, define);
     }
     option_add(o, "--ptxas-options=-v"); /* registers, stack and spills into the log */
+    options_add(o, extra ? extra : "");
     size_t used = 0;
     joined[0] = '\0';
     for (int i = 0; i < o->count && used < size; i++)
         used += (size_t)snprintf(joined + used, size - used, "%s%s", i ? " " : "", o->list[i]);
+    if (o->failed || used >= size)
+        return error_msg(err, STATUS_LIMIT, "ISOPHOTE_NVRTC_OPTIONS is too long");
+    return STATUS_OK;
 }
 
 /* "sm_90" when NVRTC makes machine code for it, else "compute_XX" of the newest it knows below. */
@@ -116,9 +139,7 @@ enum status cuda_options(const struct nvrtc_api *n, const struct program_request
     struct options options;
     char target[32];
     enum status s = target_choose(n, arch, &ptx, target, err);
-    if (s == STATUS_OK)
-        options_make(request, target, &options, out, size);
-    return s;
+    return s == STATUS_OK ? options_make(request, target, &options, out, size, err) : s;
 }
 
 enum status cuda_compile(const struct nvrtc_api *n, const struct program_request *request, int arch,
@@ -128,9 +149,10 @@ enum status cuda_compile(const struct nvrtc_api *n, const struct program_request
     struct options options;
     char target[32];
     enum status s = target_choose(n, arch, &ptx, target, err);
+    if (s == STATUS_OK)
+        s = options_make(request, target, &options, info->options, sizeof info->options, err);
     if (s != STATUS_OK)
         return s;
-    options_make(request, target, &options, info->options, sizeof info->options);
     nvrtc_program program = NULL;
     nvrtc_result code = n->CreateProgram(&program, request->source, "kernel.cu", 0, NULL, NULL);
     if (code != 0)

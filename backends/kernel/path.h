@@ -184,12 +184,14 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                      v3_add(v3(rec->emitted[0], rec->emitted[1], rec->emitted[2]), part));
     } else
 #endif
+    {
 #if K_HAS(MEDIA)
-        scatter =
-            inside ? k_scatter_in_medium(sc, w->media, d) : k_scatter_make(sc, &s, wo, entering);
-#else
-    scatter = k_scatter_make(sc, &s, wo, entering);
+        if (inside)
+            k_scatter_in_medium(sc, w->media, d, &scatter);
+        else
 #endif
+            k_scatter_make(sc, &s, wo, entering, &scatter);
+    }
     if (rec)
         k_store3(rec->albedo, k_scatter_albedo(&scatter));
     if (rec && !inside) {

@@ -67,8 +67,8 @@ K_FN void k_probe_hit(const struct k_scene *sc, K_GLOBAL const uint *in, K_GLOBA
 
 /* A material at the origin of a plane whose normal is z and whose u runs along x: local directions
  * are those of the world. */
-K_FN struct k_scatter k_probe_scatter(const struct k_scene *sc, uint material, float u, float v,
-                                      int entering, struct k_vec3 wo)
+K_FN void k_probe_scatter(const struct k_scene *sc, uint material, float u, float v, int entering,
+                          struct k_vec3 wo, struct k_scatter *x)
 {
     struct k_surface s;
     s.P = v3(0.0f, 0.0f, 0.0f);
@@ -87,7 +87,7 @@ K_FN struct k_scatter k_probe_scatter(const struct k_scene *sc, uint material, f
 #if K_HAS(LAYERS)
     s.coat = s.Ns;
 #endif
-    return k_scatter_make(sc, &s, wo, entering);
+    k_scatter_make(sc, &s, wo, entering, x);
 }
 K_FN struct k_bsdf_sample k_probe_sample(const struct k_scatter *x, float choice, float u, float v)
 {
@@ -136,7 +136,8 @@ K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
     case 3: { /* PROBE_BSDF_SAMPLE */
         K_GLOBAL const uint *in = in_rows + 10 * (size_t)row;
         K_GLOBAL uint *out = out_rows + 9 * (size_t)row;
-        struct k_scatter x = k_probe_scatter(sc, in[0], K_IN_F(1), K_IN_F(2), in[3] != 0, K_IN3(4));
+        struct k_scatter x;
+        k_probe_scatter(sc, in[0], K_IN_F(1), K_IN_F(2), in[3] != 0, K_IN3(4), &x);
         struct k_bsdf_sample s = k_probe_sample(&x, K_IN_F(7), K_IN_F(8), K_IN_F(9));
         out[0] = (uint)s.ok;
         out[1] = (uint)s.delta;
@@ -148,7 +149,8 @@ K_FN void k_probe_item(const struct k_scene *sc, K_GLOBAL const uint *in_rows,
     case 4: { /* PROBE_BSDF_EVAL */
         K_GLOBAL const uint *in = in_rows + 9 * (size_t)row;
         K_GLOBAL uint *out = out_rows + 4 * (size_t)row;
-        struct k_scatter x = k_probe_scatter(sc, in[0], K_IN_F(1), K_IN_F(2), 1, K_IN3(3));
+        struct k_scatter x;
+        k_probe_scatter(sc, in[0], K_IN_F(1), K_IN_F(2), 1, K_IN3(3), &x);
         float pdf_w;
         struct k_vec3 f = k_probe_eval(&x, K_IN3(6), &pdf_w);
         K_OUT3(0, f);

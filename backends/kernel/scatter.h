@@ -23,18 +23,17 @@ struct k_scatter {
 
 #if K_HAS(MEDIA)
 /* The medium whose number is the list's last. */
-K_FN struct k_scatter k_scatter_in_medium(const struct k_scene *sc, uint list, struct k_vec3 d)
+K_FN void k_scatter_in_medium(const struct k_scene *sc, uint list, struct k_vec3 d,
+                              struct k_scatter *x)
 {
-    struct k_scatter x;
     K_GLOBAL const struct k_medium *m = sc->media + ((list & 0xFFu) - 1u);
-    x.inside = 1;
+    x->inside = 1;
 #if K_HAS(LOBES)
-    x.listed = 0;
+    x->listed = 0;
 #endif
-    x.g = m->g;
-    x.albedo = v3_load(m->albedo);
-    x.d = d;
-    return x;
+    x->g = m->g;
+    x->albedo = v3_load(m->albedo);
+    x->d = d;
 }
 #define K_IN_MEDIUM(x) ((x)->inside)
 #else
@@ -48,28 +47,26 @@ K_FN int k_is_shaded(const struct k_scene *sc, uint material)
 }
 
 /* s: its normals turned to wo's side. */
-K_FN struct k_scatter k_scatter_make(const struct k_scene *sc, const struct k_surface *s,
-                                     struct k_vec3 wo, int entering)
+K_FN void k_scatter_make(const struct k_scene *sc, const struct k_surface *s, struct k_vec3 wo,
+                         int entering, struct k_scatter *x)
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
-    struct k_scatter x;
 #if K_HAS(MEDIA)
-    x.inside = 0;
+    x->inside = 0;
 #endif
 #if K_HAS(LOBES)
-    x.listed = m->type >= K_MATERIAL_LISTED;
-    if (x.listed) {
-        k_lobes_start(&x.list, s->Ns, s->Ng, wo);
-        k_material_lobes(sc, s, entering, &x.list);
-        k_lobes_finish(&x.list);
-        return x;
+    x->listed = m->type >= K_MATERIAL_LISTED;
+    if (x->listed) {
+        k_lobes_start(&x->list, s->Ns, s->Ng, wo);
+        k_material_lobes(sc, s, entering, &x->list);
+        k_lobes_finish(&x->list);
+        return;
     }
 #endif
-    x.b = k_bsdf_make(sc, m, m->type, s->u, s->v, entering);
-    x.b.base = k_colored(s, x.b.base);
-    x.frame = k_frame_about(s->Ns);
-    x.wo = k_to_local(x.frame, wo);
-    return x;
+    x->b = k_bsdf_make(sc, m, m->type, s->u, s->v, entering);
+    x->b.base = k_colored(s, x->b.base);
+    x->frame = k_frame_about(s->Ns);
+    x->wo = k_to_local(x->frame, wo);
 }
 
 /* What passes show (sections 20 and 29); N: the surface's Ns. */
