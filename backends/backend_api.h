@@ -72,6 +72,10 @@ struct program_request {
 };
 /* A request for kernel_source as it is, for any tree and no feature. */
 struct program_request program_request_make(enum math_mode mode);
+/* What is compiled for one part of what was requested for all. A probe runs no shader, so it asks
+ * for the kernel without them: one program for all scenes that are alike but for their shaders. */
+struct program_request program_request_of_part(const struct program_request *all,
+                                               enum program_part part);
 /* Do two requests ask for the same program, whatever their part? */
 bool program_request_equal(const struct program_request *a, const struct program_request *b);
 /* The request as definitions for a compiler of the source, joined by blanks: "-DK_MODE=0 -DK_BVH=2

@@ -17,6 +17,21 @@ struct program_request program_request_make(enum math_mode mode)
     return r;
 }
 
+struct program_request program_request_of_part(const struct program_request *all,
+                                               enum program_part part)
+{
+    struct program_request r = *all;
+    r.part = part;
+    if (part == PART_PROBE && r.features & K_FEATURES_OF_TEXT) {
+        const struct program_request bare = program_request_make(r.mode);
+        r.features &= ~K_FEATURES_OF_TEXT;
+        r.source = bare.source;
+        memcpy(r.source_hash, bare.source_hash, sizeof r.source_hash);
+        r.shaders = NULL;
+    }
+    return r;
+}
+
 static bool text_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);

@@ -1,5 +1,7 @@
 /* Shaders joined to the kernel: what they emit arrives, parameters are no part of the text, and
  * what cannot run says where it stands. */
+#include "backend_api.h"
+#include "kernel/features.h"
 #include "shade_scene.h"
 #include "test_scenes.h"
 
@@ -145,6 +147,28 @@ static void parameters_stay_out_of_the_text(void **state)
     shade_scene_free(&baked);
     scene_free(s);
     scene_free(t);
+}
+
+/* A shader is run by all parts of the kernel but the probes: those are compiled once for all scenes
+ * that differ in their shaders only. */
+static void probes_are_compiled_without_shaders(void **state)
+{
+    const struct program_request plain = program_request_make(MODE_STRICT);
+    struct program_request shaded = plain, other = plain;
+    (void)state;
+    shaded.features = K_FEATURE_MEDIA | K_FEATURE_SHADERS;
+    shaded.source = "the kernel with a scene's shaders";
+    snprintf(shaded.source_hash, sizeof shaded.source_hash, "the hash of that");
+    shaded.shaders = "the shaders";
+    other.features = K_FEATURE_MEDIA;
+    for (int part = 0; part < PART_COUNT; part++) {
+        const bool probes = part == PART_PROBE;
+        const struct program_request r = program_request_of_part(&shaded, (enum program_part)part);
+        assert_int_equal(r.part, part);
+        assert_true(program_request_equal(&r, probes ? &other : &shaded));
+        assert_ptr_equal(r.source, probes ? kernel_source : shaded.source);
+        assert_ptr_equal(r.shaders, probes ? NULL : shaded.shaders);
+    }
 }
 
 /* Parameters that decide what runs, and that functions with a bound take: read from a buffer and
@@ -550,6 +574,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(native_lookups_change, &source),
         cmocka_unit_test_prestate(native_lookups_change, &llvm),
         cmocka_unit_test(parameters_stay_out_of_the_text),
+        cmocka_unit_test(probes_are_compiled_without_shaders),
         cmocka_unit_test(baked_parameters_give_the_same_bits),
         cmocka_unit_test_prestate(endless_loops_are_named, &source),
         cmocka_unit_test_prestate(endless_loops_are_named, &llvm),

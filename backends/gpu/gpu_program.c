@@ -125,10 +125,9 @@ enum status gpu_module_make(struct backend *b, const struct program_request *req
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
-    struct program_request request = b->request;
+    const struct program_request request = program_request_of_part(&b->request, part);
     struct kept_resources resources;
     struct program p = {0};
-    request.part = part;
     enum status s = gpu_module_make(b, &request, &p.module, &resources, info, err);
     if (s == STATUS_OK)
         s = kernels_find(b, part, &p, err);

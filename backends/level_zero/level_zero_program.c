@@ -186,12 +186,11 @@ static enum status program_from(struct backend *b, const struct program_request 
 static enum status program_make(struct backend *b, enum program_part part, struct program *out,
                                 struct build_info *info, struct error *err)
 {
-    struct program_request request = b->request;
+    const struct program_request request = program_request_of_part(&b->request, part);
     struct arena a = {0};
     const void *spirv;
     size_t size;
     const double begin = clock_s();
-    request.part = part;
     *info = (struct build_info){0};
     enum status s = spirv_kernel(&a, b->info.kind == DEVICE_CPU, &request, &spirv, &size, err);
     if (s == STATUS_OK)

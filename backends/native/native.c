@@ -206,8 +206,7 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
                               struct error *err)
 {
     struct loaded made = {0};
-    struct program_request request = b->request;
-    request.part = part;
+    const struct program_request request = program_request_of_part(&b->request, part);
     enum status st = request.code == CODE_LLVM
                          ? native_llvm_build(&request, &made.program, info, err)
                          : library_open(b, &request, &made.library, info, err);

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void options_make(const struct backend *b, enum program_part part, char *buf, size_t size)
+static void options_make(const struct backend *b, const struct program_request *r, char *buf,
+                         size_t size)
 {
     /* strict: FP_CONTRACT OFF stands in the source. fast: everything but finite-math-only, because
      * infinities are values here (a ray's end, an empty box). */
@@ -20,7 +21,6 @@ static void options_make(const struct backend *b, enum program_part part, char *
         [MODE_FAST] = " -cl-mad-enable -cl-no-signed-zeros -cl-unsafe-math-optimizations"
                       " -cl-denorms-are-zero",
     };
-    const struct program_request *r = &b->request;
     char registers[40] = "";
     if (b->nvidia) /* default: as for cuda, docs/results/h200.md */
         snprintf(registers, sizeof registers, " -cl-nv-maxrregcount=%u",
@@ -32,10 +32,8 @@ static void options_make(const struct backend *b, enum program_part part, char *
                      : "");
         return;
     }
-    struct program_request wanted = *r;
     char defines[256];
-    wanted.part = part;
-    if (program_defines(&wanted, defines, sizeof defines, NULL) != STATUS_OK)
+    if (program_defines(r, defines, sizeof defines, NULL) != STATUS_OK)
         defines[0] = '\0';
     snprintf(buf, size, "-cl-std=CL1.2 %s%s%s%s%s%s", defines,
              b->info.kind == DEVICE_CPU ? " -DK_CPU" : "", by_mode[r->mode],
@@ -54,6 +52,7 @@ static bool environment_matters(const char *setting)
 
 /* What a program is made of. */
 struct input {
+    struct program_request request;
     struct arena arena;
     const void *spirv; /* NULL: the request's source */
     size_t size;
@@ -61,19 +60,19 @@ struct input {
 static enum status input_find(const struct backend *b, enum program_part part, struct input *out,
                               struct error *err)
 {
-    struct program_request request = b->request;
-    request.part = part;
-    return request.code == CODE_LLVM ? spirv_kernel(&out->arena, b->info.kind == DEVICE_CPU,
-                                                    &request, &out->spirv, &out->size, err)
-                                     : STATUS_OK;
+    const struct program_request *r = &out->request;
+    out->request = program_request_of_part(&b->request, part);
+    return r->code == CODE_LLVM ? spirv_kernel(&out->arena, b->info.kind == DEVICE_CPU, r,
+                                               &out->spirv, &out->size, err)
+                                : STATUS_OK;
 }
 
 static void key_make(const struct backend *b, const struct input *in, const char *options,
                      char key[33])
 {
     struct hash *h = hash_open();
-    const char *const parts[] = {"opencl program 1", b->request.source_hash, options,
-                                 b->info.name,       b->info.vendor,         b->info.driver,
+    const char *const parts[] = {"opencl program 1", in->request.source_hash, options,
+                                 b->info.name,       b->info.vendor,          b->info.driver,
                                  b->info.version,    b->platform_version};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         hash_add(h, parts[i], strlen(parts[i]) + 1);
@@ -241,7 +240,7 @@ static enum status program_create(const struct backend *b, const struct input *i
 {
     if (in->spirv)
         return opencl_program_from_spirv(b, in->spirv, in->size, out, err);
-    const char *source = b->request.source;
+    const char *source = in->request.source;
     cl_int code;
     *out = b->cl->CreateProgramWithSource(b->context, 1, &source, NULL, &code);
     if (code == CL_SUCCESS)
@@ -251,11 +250,12 @@ static enum status program_create(const struct backend *b, const struct input *i
 }
 
 /* Compiles, or takes what was kept. */
-static enum status program_from(struct backend *b, enum program_part part, const struct input *in,
-                                struct program *out, struct build_info *info, struct error *err)
+static enum status program_from(struct backend *b, const struct input *in, struct program *out,
+                                struct build_info *info, struct error *err)
 {
+    const enum program_part part = in->request.part;
     struct build_info made = {0};
-    options_make(b, part, made.options, sizeof made.options);
+    options_make(b, &in->request, made.options, sizeof made.options);
     char key[33], path[4096];
     key_make(b, in, made.options, key);
     bool keep = kernel_cache_path(key, ".clbin", path, sizeof path, NULL) == STATUS_OK;
@@ -298,7 +298,7 @@ static enum status program_make(struct backend *b, enum program_part part, struc
     *info = (struct build_info){0};
     enum status s = input_find(b, part, &in, err);
     if (s == STATUS_OK)
-        s = program_from(b, part, &in, out, info, err);
+        s = program_from(b, &in, out, info, err);
     info->compile_s = clock_s() - begin;
     arena_free(&in.arena);
     return s;
