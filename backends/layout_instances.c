@@ -31,30 +31,17 @@ static struct inverse inverse_of(const struct instance *n)
     return r;
 }
 
-/* S: how much longer than the numbers themselves the terms are that a round trip between the spaces
- * adds up. */
-static double stretch_of(const struct instance *n, const struct inverse *inverse)
+/* S: by axis, how much of the other axes' rounding a round trip between the spaces mixes in. */
+static void mix_of(const struct instance *n, const struct inverse *inverse, float mix[3])
 {
-    double most = 0;
     for (int i = 0; i < 3; i++) {
         double sum = 0;
         for (int k = 0; k < 3; k++)
             sum += (fabs((double)n->to_world[i][0]) * fabs(inverse->m[0][k]) +
                     fabs((double)n->to_world[i][1]) * fabs(inverse->m[1][k])) +
                    fabs((double)n->to_world[i][2]) * fabs(inverse->m[2][k]);
-        most = fmax(most, sum);
+        mix[i] = (float)fmax(0, sum - 1);
     }
-    return fmax(1, most / 4);
-}
-
-/* The largest row sum of |M|. */
-static double norm_of(const struct instance *n)
-{
-    double most = 0;
-    for (int i = 0; i < 3; i++)
-        most = fmax(most, (fabs((double)n->to_world[i][0]) + fabs((double)n->to_world[i][1])) +
-                              fabs((double)n->to_world[i][2]));
-    return most;
 }
 
 static struct bvh_box box_in_world(const struct instance *n, const struct bvh_box *b)
@@ -88,12 +75,11 @@ enum status layout_instances(struct layout *l, const struct scene *s, const stru
         struct k_instance *to = &out[i];
         boxes[i] = box_in_world(n, &roots[n->prototype]);
         *to = (struct k_instance){
-            .stretch = (float)stretch_of(n, &inverse),
-            .lengthen = (float)(norm_of(n) / 8),
             .shift = n->first_id - s->prototypes[n->prototype].first,
             .first_id = n->first_id,
             .mirrors = inverse.det < 0,
         };
+        mix_of(n, &inverse, to->mix);
         memcpy(to->to_world, n->to_world, sizeof to->to_world);
         for (int k = 0; k < 12; k++)
             to->to_object[k] = (float)inverse.m[k / 4][k % 4];

@@ -188,10 +188,10 @@ double primitive_distortion(const struct scene *s, uint32_t primitive)
     return 2 * forth * back;
 }
 
-/* Section 25's S and L. */
-static void instance_factors(const struct instance *n, double *S, double *L)
+/* Section 25's S, by axis. */
+static void instance_mix(const struct instance *n, double S[3])
 {
-    double column[3][3], R = 0, N = 0;
+    double column[3][3];
     inverse_columns(n, column);
     for (int i = 0; i < 3; i++) {
         double row[3], sum = 0;
@@ -199,26 +199,23 @@ static void instance_factors(const struct instance *n, double *S, double *L)
         for (int k = 0; k < 3; k++)
             for (int j = 0; j < 3; j++)
                 sum += fabs(row[j] * column[k][j]);
-        R = fmax(R, sum);
-        N = fmax(N, fabs(row[0]) + fabs(row[1]) + fabs(row[2]));
+        S[i] = fmax(0, sum - 1);
     }
-    *S = fmax(1, R / 4);
-    *L = N / 8;
 }
 
-/* The largest of the terms that place a triangle of an instance. */
-static double placing_extent(const struct scene *s, const struct instance *n,
-                             const uint32_t corner[3])
+/* By axis, the largest of the terms that place a triangle of an instance. */
+static void placing_reach(const struct scene *s, const struct instance *n, const uint32_t corner[3],
+                          double q[3])
 {
-    double most = 0;
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 3; k++) {
+        q[k] = 0;
+        for (int i = 0; i < 3; i++) {
             double sum = fabs((double)n->to_world[k][3]);
             for (int c = 0; c < 3; c++)
                 sum += fabs((double)n->to_world[k][c] * (double)s->P[corner[i]][c]);
-            most = fmax(most, sum);
+            q[k] = fmax(q[k], sum);
         }
-    return most;
+    }
 }
 
 double primitive_extent(const struct scene *s, uint32_t primitive)
@@ -228,8 +225,10 @@ double primitive_extent(const struct scene *s, uint32_t primitive)
         const struct instance *n;
         uint32_t corner[3];
         corners_of(s, primitive, corner, &n);
-        if (n)
-            return placing_extent(s, n, corner);
+        if (n) {
+            placing_reach(s, n, corner, c);
+            return vec_max_abs(c);
+        }
         triangle_in_world(s, primitive, v);
         return fmax(vec_max_abs(v[0]), fmax(vec_max_abs(v[1]), vec_max_abs(v[2])));
     }
@@ -238,19 +237,49 @@ double primitive_extent(const struct scene *s, uint32_t primitive)
     return vec_max_abs(c) + (double)(sphere ? sphere->radius : disk_of(s, primitive)->radius);
 }
 
-double primitive_offset(const struct scene *s, uint32_t primitive)
+/* X and e of a triangle or disk, and how much longer its instance makes A (section 13, 25). */
+static double planar_reach(const struct scene *s, uint32_t primitive, const double P[3],
+                           double X[3], double *blur)
 {
-    const struct instance *n = scene_instance_of(s, primitive), *same;
-    double e = primitive_extent(s, primitive), S, L, m = 0;
+    const struct instance *n;
     uint32_t corner[3];
-    if (!n)
-        return e;
-    corners_of(s, primitive, corner, &same);
-    instance_factors(n, &S, &L);
+    double v[3][3], S[3];
+    *blur = 1;
+    if (!primitive_is_triangle(s, primitive)) {
+        const struct disk *disk = disk_of(s, primitive);
+        for (int i = 0; i < 3; i++)
+            X[i] = fabs((double)disk->center[i]) + fabs(P[i] - (double)disk->center[i]);
+        return primitive_extent(s, primitive);
+    }
+    corners_of(s, primitive, corner, &n);
+    if (!n) {
+        triangle_in_world(s, primitive, v);
+        for (int i = 0; i < 3; i++)
+            X[i] = fmax(fabs(v[0][i]), fmax(fabs(v[1][i]), fabs(v[2][i])));
+        return vec_max_abs(X);
+    }
+    placing_reach(s, n, corner, X);
+    instance_mix(n, S);
+    double most = vec_max_abs(X);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            m = fmax(m, fabs((double)s->P[corner[i]][k]));
-    return fmax(S * e, L * m);
+        X[i] += S[i] * most;
+    *blur = 1 + vec_max_abs(S);
+    return vec_max_abs(X);
+}
+
+double offset_extent(const struct scene *s, uint32_t primitive, const double o[3],
+                     const double d[3], double t, const double P[3])
+{
+    double X[3], n[3], blur, least = fmax(vec_max_abs(P), 0x1p-20);
+    if (sphere_of(s, primitive))
+        return fmax(least, primitive_extent(s, primitive));
+    double e = planar_reach(s, primitive, P, X, &blur);
+    primitive_normal(s, primitive, P, n);
+    double c = fabs(vec_dot(d, n));
+    double H = fabs(n[0]) * X[0] + fabs(n[1]) * X[1] + fabs(n[2]) * X[2];
+    if (c > 0)
+        e = fmin(e, (vec_max_abs(o) + t) * blur + H / c);
+    return fmax(least, e);
 }
 
 double primitive_area(const struct scene *s, uint32_t primitive)

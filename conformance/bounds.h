@@ -52,8 +52,10 @@ void answer_spread(answer_function fn, void *ctx, const double *in, const double
 /* Is `code` the answer, or one within the steps? *value and *spread become those of that code. */
 bool answer_allows(struct answer *a, int code, size_t values);
 
-/* e of the offset (sections 4 and 25). */
-double primitive_offset(const struct scene *s, uint32_t primitive);
+/* max(|P|, E, 2^-20) of the offset (sections 4 and 25) where the ray (o, d) met the primitive at t,
+ * which is P; the offset's length is 2^-19 of it. */
+double offset_extent(const struct scene *s, uint32_t primitive, const double o[3],
+                     const double d[3], double t, const double P[3]);
 bool primitive_is_triangle(const struct scene *s, uint32_t primitive);
 /* A triangle's vertices in the world, by primitive id: moved, and 1 and 2 exchanged, where it
  * stands in an instance (section 25). */

@@ -8,7 +8,20 @@ struct line {
     const struct reference *reference;
     const double *o, *d;
     double t_max;
+    const double *side; /* of the surface that the ray leaves, or NULL */
+    double rise;        /* how far to that side o is */
 };
+
+/* Rounding is no excuse for ending up below the surface that a ray leaves: the offset is made to
+ * stand above it, and more than half of it must remain. */
+static bool stays_above(const struct line *l, const double from[3])
+{
+    double moved[3];
+    if (!l->side)
+        return true;
+    vec_madd(moved, from, -1, l->o);
+    return vec_dot(moved, l->side) > -l->rise / 2;
+}
 
 static void across(const double d[3], double a[3], double b[3])
 {
@@ -75,7 +88,7 @@ static double shift_that_agrees(const struct line *l, double position, struct cl
                 vec_madd(from, from, shift, l->d);
                 reach = l->t_max - 2 * shift;
             }
-            if (agrees(l, from, reach, c))
+            if (stays_above(l, from) && agrees(l, from, reach, c))
                 return fmax(size, miss);
         }
     return INFINITY;
@@ -103,16 +116,16 @@ double margin_hit(const struct arithmetic *a, const struct scene *s, const struc
                   const double o[3], const double d[3], double t_max, uint32_t primitive,
                   const struct reference_hit *ref)
 {
-    const struct line l = {a, s, r, o, d, t_max};
+    const struct line l = {a, s, r, o, d, t_max, NULL, 0};
     return shift_that_agrees(&l, position_bound(&l, primitive, ref),
                              (struct claim){false, false, primitive});
 }
 
 double margin_visible(const struct arithmetic *a, const struct scene *s, const struct reference *r,
-                      const double o[3], const double d[3], double t_max, bool hit,
-                      const struct reference_hit *ref)
+                      const double o[3], const double d[3], double t_max, const double side[3],
+                      double rise, bool hit, const struct reference_hit *ref)
 {
-    const struct line l = {a, s, r, o, d, t_max};
+    const struct line l = {a, s, r, o, d, t_max, side, rise};
     return shift_that_agrees(&l, position_bound(&l, UINT32_MAX, ref), (struct claim){true, hit, 0});
 }
 

@@ -13,10 +13,10 @@ double margin_hit(const struct arithmetic *a, const struct scene *s, const struc
                   const double o[3], const double d[3], double t_max, uint32_t primitive,
                   const struct reference_hit *ref);
 /* The device finds something on (o, d) before t_max, or nothing (`hit`); the reference the
- * opposite, *ref. */
+ * opposite, *ref. The ray has left a surface to the side of the unit normal `side`, by `rise`. */
 double margin_visible(const struct arithmetic *a, const struct scene *s, const struct reference *r,
-                      const double o[3], const double d[3], double t_max, bool hit,
-                      const struct reference_hit *ref);
+                      const double o[3], const double d[3], double t_max, const double side[3],
+                      double rise, bool hit, const struct reference_hit *ref);
 
 /* How much the environment's radiance (3) and density change when the direction moves by 64
  * roundings: map coordinates are angles over 2 pi, some eight roundings of them (a division and a

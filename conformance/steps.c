@@ -677,7 +677,7 @@ static int ask_light(void *ctx, const double *in, double *out)
     for (int i = 0; i < 3; i++)
         u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
     /* the question moves its point off the surface by itself: undo that */
-    vec_madd(P, in, -0x1p-17 * e, q->Ng);
+    vec_madd(P, in, -0x1p-19 * e, q->Ng);
     bool lit = reference_light_sample(q->s->reference, P, q->Ng, u, &light, out, &out[4], &out[3],
                                       &out[5]);
     if (!lit)
@@ -738,18 +738,26 @@ static void steps_of(const struct path_vertex *v, double direction[3], double uv
         uv[i] = 4 * ULP * fmax(1, fabs(v->uv[i]));
 }
 
+/* offset_extent at a vertex of the path. */
+static double vertex_extent(const struct scene *s, const struct path_vertex *v)
+{
+    return offset_extent(s, v->primitive, v->origin, v->direction, v->t, v->P);
+}
+
 static bool shadow_differs(struct look *l, const struct path_vertex *v, const double from[3],
                            double distance)
 {
     struct reference_hit h;
-    double t_max = 0.9999 * distance;
+    double t_max = 0.9999 * distance, side[3];
+    vec_scale(side, vec_dot(v->light_wi, v->Ng) < 0 ? -1 : 1, v->Ng);
     reference_hit_closest(l->s->reference, from, v->light_wi, t_max, &h);
     bool clear = h.primitive == UINT32_MAX;
     l->report->compared++;
     if (clear == (v->visible != 0))
         return false;
-    double margin = margin_visible(&l->s->arithmetic, l->s->scene, l->s->reference, from,
-                                   v->light_wi, t_max, !v->visible, &h);
+    double margin =
+        margin_visible(&l->s->arithmetic, l->s->scene, l->s->reference, from, v->light_wi, t_max,
+                       side, 0x1p-19 * vertex_extent(l->s->scene, v), !v->visible, &h);
     return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
 }
 
@@ -802,9 +810,8 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     const struct steps *s = l->s;
     double u[4], from[3], in[8], step[8], wo[3];
     numbers(l, 2 * l->k - 1, u);
-    double extent =
-        fmax(vec_max_abs(v->P), fmax(primitive_offset(s->scene, v->primitive), 0x1p-20));
-    vec_madd(from, v->P, 0x1p-17 * extent, v->Ng);
+    double extent = vertex_extent(s->scene, v);
+    vec_madd(from, v->P, 0x1p-19 * extent, v->Ng);
     struct light_question q = {.s = s};
     struct answer a;
     vec_copy(q.Ng, v->Ng);
@@ -982,9 +989,8 @@ static bool list_direct_differs(struct look *l, const struct path_vertex *v)
     }
     double chance = below ? t : 1 - t;
     vec_scale(side, below ? -1 : 1, v->Ng);
-    double extent =
-        fmax(vec_max_abs(v->P), fmax(primitive_offset(s->scene, v->primitive), 0x1p-20));
-    vec_madd(from, v->P, 0x1p-17 * extent, side);
+    double extent = vertex_extent(s->scene, v);
+    vec_madd(from, v->P, 0x1p-19 * extent, side);
     struct light_question question = {.s = s};
     vec_copy(question.Ng, side);
     for (int i = 0; i < 3; i++) {
@@ -1139,10 +1145,9 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
                               const struct path_vertex *next, double q)
 {
     double o[3], beta[3], bound[3];
-    double extent =
-        fmax(vec_max_abs(v->P), fmax(primitive_offset(l->s->scene, v->primitive), 0x1p-20));
+    double extent = vertex_extent(l->s->scene, v);
     double side = vec_dot(v->wi, v->Ng) < 0 ? -1 : 1;
-    vec_madd(o, v->P, side * 0x1p-17 * extent, v->Ng);
+    vec_madd(o, v->P, side * 0x1p-19 * extent, v->Ng);
     /* one value written twice; outside strict a compiler may compute it twice, contracted in two
      * ways */
     double wi_bound =

@@ -80,31 +80,50 @@ void triangle_vertices(const struct scene *s, uint32_t id, struct vec3 v[3])
     }
 }
 
-/* e of section 25's offset: coordinates as large as they come up on the way between the spaces,
- * more where the transform stretches much. */
-static double instance_extent(const struct instance *n, const struct scene *s,
-                              const struct triangle *t)
+/* ---- how exactly float32 knows a point (sections 4 and 25) ------------------------------------
+ */
+
+/* By axis, the largest coordinate of the triangle; of an instance's, the terms that place it, and
+ * what S of section 25 mixes in from the other axes. *blur: 1 + the largest S. */
+static struct vec3 triangle_reach(const struct scene *s, const struct triangle *t,
+                                  const struct vec3 v[3], double *blur)
 {
-    struct vec3 x = row(n, 0), y = row(n, 1), z = row(n, 2);
+    double reach[3] = {0}, mixed[3] = {0};
+    *blur = 1;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3 && !t->instance; k++)
+            reach[i] = fmax(reach[i], fabs(component(v[k], i)));
+    if (!t->instance)
+        return vec3(reach[0], reach[1], reach[2]);
+    struct vec3 x = row(t->instance, 0), y = row(t->instance, 1), z = row(t->instance, 2);
     struct vec3 inverse[3] = {cross(y, z), cross(z, x), cross(x, y)}; /* columns, times det */
-    double det = fabs(dot(x, inverse[0])), largest = 0, stretch = 1, norm = 0, reach = 0;
+    double det = fabs(dot(x, inverse[0])), largest = 0;
     for (int i = 0; i < 3; i++) {
-        struct vec3 m = row(n, i);
+        struct vec3 m = row(t->instance, i);
         double sum = 0; /* row i of |M| |M^-1| */
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             sum += (fabs(m.x) * fabs(inverse[k].x) + fabs(m.y) * fabs(inverse[k].y) +
                     fabs(m.z) * fabs(inverse[k].z)) /
                    det;
-        stretch = fmax(stretch, sum / 4);
-        norm = fmax(norm, fabs(m.x) + fabs(m.y) + fabs(m.z));
-        for (int k = 0; k < 3; k++) {
-            struct vec3 v = from_float(s->P[t->corner[k]]);
-            reach = fmax(reach, max_abs(v));
-            largest = fmax(largest, fabs(m.x * v.x) + fabs(m.y * v.y) + fabs(m.z * v.z) +
-                                        fabs((double)n->to_world[i][3]));
+            struct vec3 p = from_float(s->P[t->corner[k]]);
+            reach[i] = fmax(reach[i], fabs(m.x * p.x) + fabs(m.y * p.y) + fabs(m.z * p.z) +
+                                          fabs((double)t->instance->to_world[i][3]));
         }
+        mixed[i] = fmax(0, sum - 1);
+        *blur = fmax(*blur, 1 + mixed[i]);
+        largest = fmax(largest, reach[i]);
     }
-    return fmax(stretch * largest, norm / 8 * reach);
+    return vec3(reach[0] + mixed[0] * largest, reach[1] + mixed[1] * largest,
+                reach[2] + mixed[2] * largest);
+}
+
+/* E where `ray` meets a plane with normal n at t: e, or less if the ray tells more. */
+static double plane_extent(const struct ray *ray, double t, double blur, struct vec3 n,
+                           struct vec3 reach, double e)
+{
+    double c = fabs(dot(ray->d, n));
+    double H = fabs(n.x) * reach.x + fabs(n.y) * reach.y + fabs(n.z) * reach.z;
+    return c > 0 ? fmin(e, (max_abs(ray->o) + t) * blur + H / c) : e;
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
@@ -235,7 +254,8 @@ static struct vec3 weigh(const double b[3], struct vec3 v0, struct vec3 v1, stru
     return add(add(scale(b[0], v0), scale(b[1], v1)), scale(b[2], v2));
 }
 
-static void triangle_fill(const struct scene *s, const struct crossing *c, struct hit *h)
+static void triangle_fill(const struct scene *s, const struct probe *p, const struct crossing *c,
+                          struct hit *h)
 {
     const struct triangle at = triangle_at(s, c->primitive);
     const uint32_t *index = at.corner;
@@ -244,8 +264,9 @@ static void triangle_fill(const struct scene *s, const struct crossing *c, struc
     triangle_vertices(s, c->primitive, v);
     h->Ng = normalize(cross(sub(v[1], v[0]), sub(v[2], v[0])));
     h->P = weigh(c->b, v[0], v[1], v[2]);
-    h->extent = at.instance ? instance_extent(at.instance, s, &at)
-                            : fmax(max_abs(v[0]), fmax(max_abs(v[1]), max_abs(v[2])));
+    double blur;
+    struct vec3 reach = triangle_reach(s, &at, v, &blur);
+    h->extent = plane_extent(&p->ray, c->t, blur, h->Ng, reach, max_abs(reach));
 
     h->uv[0] = c->b[1];
     h->uv[1] = c->b[2];
@@ -312,8 +333,10 @@ static void disk_fill(const struct disk *disk, const struct probe *p, struct hit
     struct vec3 q = sub(add(p->ray.o, scale(h->t, p->ray.d)), c);
     struct frame f = frame_about(n);
     h->Ng = h->Ns = n;
-    h->P = add(c, sub(q, scale(dot(q, n), n)));
-    h->extent = max_abs(c) + r;
+    struct vec3 w = sub(q, scale(dot(q, n), n));
+    h->P = add(c, w);
+    struct vec3 reach = vec3(fabs(c.x) + fabs(w.x), fabs(c.y) + fabs(w.y), fabs(c.z) + fabs(w.z));
+    h->extent = plane_extent(&p->ray, h->t, 1, n, reach, max_abs(c) + r);
     h->tangent = f.s;
     h->normal = n;
     h->handedness = 1;
@@ -326,7 +349,7 @@ struct hit hit_at(const struct scene *s, const struct probe *p, const struct cro
     struct hit h = {.primitive = c->primitive, .t = c->t};
     size_t i = c->primitive;
     if (is_triangle(s, c->primitive))
-        triangle_fill(s, c, &h);
+        triangle_fill(s, p, c, &h);
     else if (i - s->triangle_count < s->sphere_count)
         sphere_fill(&s->spheres[i - s->triangle_count], p, &h);
     else
@@ -337,5 +360,5 @@ struct hit hit_at(const struct scene *s, const struct probe *p, const struct cro
 struct vec3 offset_point(struct vec3 P, double extent, struct vec3 g)
 {
     double e = fmax(extent, 0x1p-20);
-    return add(P, scale(0x1p-17 * fmax(max_abs(P), e), g));
+    return add(P, scale(0x1p-19 * fmax(max_abs(P), e), g));
 }

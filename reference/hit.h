@@ -34,7 +34,7 @@ struct hit {
     double t;
     struct vec3 P, Ng, Ns;
     double uv[2];
-    double extent; /* e of section 4's offset */
+    double extent; /* E of section 4's offset */
     /* Where the material has a normal map (section 26): T, N and the bitangent's sign. */
     struct vec3 tangent, normal;
     double handedness;

@@ -301,9 +301,9 @@ static void test_surface(void **state)
     test_scene_free(s);
 
     struct vec3 P = offset_point(vec3(1, -8, 3), 2, vec3(0, 1, 0));
-    near(P.y, -8 + 8 * 0x1p-17);
-    assert_true(offset_point(vec3(1, -8, 3), 16, vec3(0, 1, 0)).y == -8 + 16 * 0x1p-17);
-    assert_true(offset_point(vec3(0, 0, 0), 0, vec3(1, 0, 0)).x == 0x1p-37);
+    near(P.y, -8 + 8 * 0x1p-19);
+    assert_true(offset_point(vec3(1, -8, 3), 16, vec3(0, 1, 0)).y == -8 + 16 * 0x1p-19);
+    assert_true(offset_point(vec3(0, 0, 0), 0, vec3(1, 0, 0)).x == 0x1p-39);
 }
 
 static void test_ties(void **state)

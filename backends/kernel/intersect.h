@@ -192,6 +192,19 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
     return 1;
 }
 #else
+/* Where the ray meets the plane of a triangle that reaches behind its origin; a = v0 - o. The sum
+ * over vertices would be wrong by roundings of the triangle's size, and so would be the side of the
+ * plane that the ray starts on; this goes with the origin's distance from the plane. Not positive
+ * where the ray runs along the plane. */
+K_FN float k_plane_distance(const struct k_ray *r, struct k_triangle tri, struct k_vec3 a)
+{
+    struct k_vec3 n = v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0));
+    float nx = k_pick(n, r->kx), ny = k_pick(n, r->ky), nz = k_pick(n, r->kz);
+    float along = (k_pick(r->d, r->kx) * nx + k_pick(r->d, r->ky) * ny) + k_pick(r->d, r->kz) * nz;
+    float above = (k_pick(a, r->kx) * nx + k_pick(a, r->ky) * ny) + k_pick(a, r->kz) * nz;
+    return along == 0.0f ? 0.0f : above / along;
+}
+
 /* Woop, Benthin, Wald: "Watertight Ray/Triangle Intersection", JCGT 2013, in float alone: a and c d
  * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Sign of the
  * determinant does not matter here, and so neither does the winding. */
@@ -211,7 +224,12 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
     float det = (u + v) + w;
     if (det == 0.0f)
         return 0;
-    float t = ((u * (r->sz * az) + v * (r->sz * bz)) + w * (r->sz * cz)) / det;
+    float za = r->sz * az, zb = r->sz * bz, zc = r->sz * cz;
+    float t, most = k_max(k_max(za, zb), zc);
+    if (k_min(k_min(za, zb), zc) < 0.0f && most > 0.0f)
+        t = k_min(k_plane_distance(r, tri, a), most);
+    else
+        t = ((u * za + v * zb) + w * zc) / det;
     if (!(t > 0.0f && t < t_max))
         return 0;
     hit->t = t;

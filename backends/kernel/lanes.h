@@ -28,6 +28,11 @@ K_FN k_f8 f8_mul(k_f8 a, k_f8 b) { return a * b; }
 K_FN k_f8 f8_div(k_f8 a, k_f8 b) { return a / b; }
 K_FN void f8_store(k_f8 a, float *p) { *(k_f8 *)p = a; }
 typedef k_i8 k_mask8;
+#ifdef K_OPENCL
+K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) { return m ? a : b; }
+#else
+K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) { return (k_f8)((m & (k_i8)a) | (~m & (k_i8)b)); }
+#endif
 K_FN k_mask8 f8_le(k_f8 a, k_f8 b) { return a <= b; }
 K_FN k_mask8 f8_lt(k_f8 a, k_f8 b) { return a < b; }
 K_FN k_mask8 f8_and(k_mask8 a, k_mask8 b) { return a & b; }
@@ -103,6 +108,7 @@ K_FN k_mask8 f8_le(k_f8 a, k_f8 b) K_LANE_BITS(a.v[i] <= b.v[i]) K_FN k_mask8 f8
 K_FN k_mask8 f8_or(k_mask8 a, k_mask8 b) { return a | b; }
 K_FN k_mask8 f8_andnot(k_mask8 a, k_mask8 b) { return a & ~b; }
 K_FN k_bits f8_bits(k_mask8 m) { return m; }
+K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) K_LANES(r, (m >> i & 1u) != 0 ? a.v[i] : b.v[i])
 #endif
 
 #ifdef K_CPU

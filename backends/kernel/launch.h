@@ -170,7 +170,7 @@ struct k_disk {
 struct k_instance {
     float to_world[12], to_object[12]; /* four columns, row by row */
     float lo[3], hi[3];                /* its box in the world, widened */
-    float stretch, lengthen;           /* S and L of the offset */
+    float mix[3];                      /* S of the offset */
     k_word root;                       /* of its prototype's tree */
     k_word shift;                      /* of ids: a triangle's id less its place in `triangles` */
     k_word first_id;                   /* its first triangle's */

@@ -7,7 +7,7 @@
 struct k_surface {
     struct k_vec3 P, Ng, Ns;
     float u, v;
-    float extent; /* e of the offset rule */
+    float extent; /* E of the offset rule */
     uint material;
 #if K_HAS(LOBES)
     struct k_vec3 along; /* U of section 18; 0 on triangles without texture coordinates */
@@ -43,6 +43,17 @@ K_FN struct k_vec3 k_triangle_along(const struct k_triangle *tri, struct k_vec3 
         return k_frame_about(Ng).s;
     struct k_vec3 e1 = v3_sub(tri->v1, tri->v0), e2 = v3_sub(tri->v2, tri->v0);
     return v3_scale(v3_sub(v3_scale(e1, e), v3_scale(e2, c)), 1.0f / det);
+}
+#endif
+
+#if K_HAS(INSTANCES)
+/* The largest terms that place v, by axis. */
+K_FN struct k_vec3 k_reach(K_GLOBAL const float *m, struct k_vec3 v)
+{
+    float x = K_ABS(v.x), y = K_ABS(v.y), z = K_ABS(v.z);
+    return v3(((K_ABS(m[0]) * x + K_ABS(m[1]) * y) + K_ABS(m[2]) * z) + K_ABS(m[3]),
+              ((K_ABS(m[4]) * x + K_ABS(m[5]) * y) + K_ABS(m[6]) * z) + K_ABS(m[7]),
+              ((K_ABS(m[8]) * x + K_ABS(m[9]) * y) + K_ABS(m[10]) * z) + K_ABS(m[11]));
 }
 #endif
 
@@ -133,33 +144,31 @@ K_FN struct k_vec3 k_hit_tangent(const struct k_scene *sc, const struct k_hit *h
     return t;
 }
 
-/* e of a triangle that was met. */
-#if K_HAS(INSTANCES)
-K_FN float k_reach(K_GLOBAL const float *m, struct k_vec3 v)
-{
-    float x = K_ABS(v.x), y = K_ABS(v.y), z = K_ABS(v.z);
-    return k_max(k_max(((K_ABS(m[0]) * x + K_ABS(m[1]) * y) + K_ABS(m[2]) * z) + K_ABS(m[3]),
-                       ((K_ABS(m[4]) * x + K_ABS(m[5]) * y) + K_ABS(m[6]) * z) + K_ABS(m[7])),
-                 ((K_ABS(m[8]) * x + K_ABS(m[9]) * y) + K_ABS(m[10]) * z) + K_ABS(m[11]));
-}
-#endif
-K_FN float k_hit_extent(const struct k_scene *sc, const struct k_hit *hit,
-                        const struct k_corners *at)
+/* By axis, the largest coordinate of a triangle that was met: X of section 13, of an instance that
+ * of section 25. */
+K_FN struct k_vec3 k_hit_reach(const struct k_scene *sc, const struct k_hit *hit,
+                               const struct k_corners *at)
 {
 #if K_HAS(INSTANCES)
     if (hit->instance != K_NONE) {
         K_GLOBAL const struct k_instance *n = sc->instances + hit->instance;
-        struct k_vec3 v0 = v3_load(sc->positions + 3 * (size_t)at->i0),
-                      v1 = v3_load(sc->positions + 3 * (size_t)at->i1),
-                      v2 = v3_load(sc->positions + 3 * (size_t)at->i2);
-        float q = k_max(k_max(k_reach(n->to_world, v0), k_reach(n->to_world, v1)),
-                        k_reach(n->to_world, v2));
-        float m = k_max(k_max(v3_max_abs(v0), v3_max_abs(v1)), v3_max_abs(v2));
-        return k_max(q * n->stretch, m * n->lengthen);
+        struct k_vec3 q = k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i0));
+        q = v3_most(q, k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i1)));
+        q = v3_most(q, k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i2)));
+        return v3_madd(q, v3_load(n->mix), v3_max(q));
     }
 #endif
     (void)sc, (void)hit;
-    return k_max(k_max(v3_max_abs(at->tri.v0), v3_max_abs(at->tri.v1)), v3_max_abs(at->tri.v2));
+    return v3_most(v3_most(v3_abs(at->tri.v0), v3_abs(at->tri.v1)), v3_abs(at->tri.v2));
+}
+
+/* How exactly the ray (o, d) tells where it met a plane with the unit normal n at t, in the unit of
+ * E: A + H / c of section 13 if that is less than e, else e. */
+K_FN float k_plane_extent(struct k_vec3 o, struct k_vec3 d, float t, float blur, struct k_vec3 n,
+                          struct k_vec3 reach, float e)
+{
+    float c = K_ABS(v3_dot(d, n)), H = v3_dot(v3_abs(n), reach), A = (v3_max_abs(o) + t) * blur;
+    return A * c + H < e * c ? A + H / c : e;
 }
 
 K_FN uint k_hit_material(const struct k_scene *sc, const struct k_hit *hit)
@@ -172,12 +181,34 @@ K_FN uint k_hit_material(const struct k_scene *sc, const struct k_hit *hit)
     return sc->primitive_materials[hit->primitive];
 }
 
-K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_surface *s)
+/* P and E, and Ng before them. By the vertices, or where that is more exact, by the ray: a triangle
+ * may be much larger than what happens near the ray's origin. */
+K_FN void k_triangle_point(const struct k_scene *sc, const struct k_hit *hit,
+                           const struct k_corners *at, struct k_vec3 o, struct k_vec3 d,
+                           struct k_surface *s)
+{
+    struct k_vec3 reach = k_hit_reach(sc, hit, at);
+    float e = v3_max(reach), blur = 1.0f;
+#if K_HAS(INSTANCES)
+    if (hit->instance != K_NONE)
+        blur = 1.0f + v3_max(v3_load(sc->instances[hit->instance].mix));
+#endif
+    s->extent = k_plane_extent(o, d, hit->t, blur, s->Ng, reach, e);
+    if (s->extent < e) {
+        struct k_vec3 q = v3_madd(o, d, hit->t);
+        s->P = v3_madd(q, s->Ng, v3_dot(v3_sub(at->tri.v0, q), s->Ng));
+    } else {
+        float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
+        s->P = v3_madd(v3_madd(v3_scale(at->tri.v0, b0), at->tri.v1, b1), at->tri.v2, b2);
+    }
+}
+
+K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 o,
+                             struct k_vec3 d, struct k_surface *s)
 {
     struct k_corners at = k_hit_corners(sc, hit);
     struct k_triangle tri = at.tri;
     float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
-    s->P = v3_madd(v3_madd(v3_scale(tri.v0, b0), tri.v1, b1), tri.v2, b2);
     s->Ng = v3_normalize(v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0)));
     s->Ns = s->Ng;
     s->u = b1;
@@ -185,7 +216,7 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
 #if K_HAS(LOBES)
     s->along = v3(0.0f, 0.0f, 0.0f);
 #endif
-    s->extent = k_hit_extent(sc, hit, &at);
+    k_triangle_point(sc, hit, &at, o, d, s);
     uint flags = k_triangle_flags(sc, at.number);
     if (flags == 0)
         return;
@@ -242,11 +273,13 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
     float r = sc->disks[i].radius;
     struct k_vec3 q = v3_sub(v3_madd(o, d, hit->t), c);
     struct k_frame f = k_frame_about(n);
-    s->P = v3_add(c, v3_sub(q, v3_scale(n, v3_dot(q, n))));
+    struct k_vec3 w = v3_sub(q, v3_scale(n, v3_dot(q, n)));
+    s->P = v3_add(c, w);
     s->Ng = n;
     s->Ns = n;
     k_disk_uv(n, q, r, &s->u, &s->v);
-    s->extent = v3_max_abs(c) + r;
+    s->extent =
+        k_plane_extent(o, d, hit->t, 1.0f, n, v3_add(v3_abs(c), v3_abs(w)), v3_max_abs(c) + r);
 #if K_HAS(LOBES)
     s->along = v3_scale(f.s, 2.0f * r);
 #endif
@@ -260,7 +293,7 @@ K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hi
     s.color = v3(1.0f, 1.0f, 1.0f);
 #endif
     if (k_hit_is_triangle(sc, hit))
-        k_triangle_surface(sc, hit, &s);
+        k_triangle_surface(sc, hit, o, d, &s);
     else
         k_round_surface(sc, hit, o, d, &s);
     s.material = k_hit_material(sc, hit);
@@ -315,7 +348,7 @@ K_FN void k_surface_axes(const struct k_scene *sc, const struct k_hit *hit, stru
 /* P moved off the surface to the side of g. */
 K_FN struct k_vec3 k_offset(const struct k_surface *s, struct k_vec3 g)
 {
-    float delta = 0x1p-17f * k_max(v3_max_abs(s->P), k_max(s->extent, 0x1p-20f));
+    float delta = 0x1p-19f * k_max(v3_max_abs(s->P), k_max(s->extent, 0x1p-20f));
     return v3_madd(s->P, g, FAULT_NO_OFFSET(delta));
 }
 

@@ -13,6 +13,7 @@ struct k_ray8 {
 #endif
     size_t nx, ny, nz, fx, fy, fz;  /* word offsets in a node of the planes met first, last */
     k_f8 okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
+    float dkx, dky, dkz;            /* direction in that order */
     size_t ax, ay, az;              /* word offsets of the axes kx, ky, kz in a block */
 };
 K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
@@ -49,6 +50,9 @@ K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
     e.sx = f8_splat(r->sx);
     e.sy = f8_splat(r->sy);
     e.sz = f8_splat(r->sz);
+    e.dkx = k_pick(r->d, r->kx);
+    e.dky = k_pick(r->d, r->ky);
+    e.dkz = k_pick(r->d, r->kz);
     e.ax = 8 * (size_t)r->kx;
     e.ay = 8 * (size_t)r->ky;
     e.az = 8 * (size_t)r->kz;
@@ -86,6 +90,26 @@ K_FN k_bits k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float 
     return f8_bits(f8_le(in, out));
 }
 
+/* k_plane_distance of eight triangles. */
+K_FN k_f8 k_block_plane_distance(K_GLOBAL const float *b, const struct k_ray8 *e)
+{
+    k_f8 x = f8_load(b + e->ax), y = f8_load(b + e->ay), z = f8_load(b + e->az);
+    k_f8 px = f8_sub(f8_load(b + 24 + e->ax), x), py = f8_sub(f8_load(b + 24 + e->ay), y),
+         pz = f8_sub(f8_load(b + 24 + e->az), z);
+    k_f8 qx = f8_sub(f8_load(b + 48 + e->ax), x), qy = f8_sub(f8_load(b + 48 + e->ay), y),
+         qz = f8_sub(f8_load(b + 48 + e->az), z);
+    k_f8 nx = f8_sub(f8_mul(py, qz), f8_mul(pz, qy)); /* kx, ky, kz are in cyclic order */
+    k_f8 ny = f8_sub(f8_mul(pz, qx), f8_mul(px, qz));
+    k_f8 nz = f8_sub(f8_mul(px, qy), f8_mul(py, qx));
+    k_f8 along = f8_add(f8_add(f8_mul(f8_splat(e->dkx), nx), f8_mul(f8_splat(e->dky), ny)),
+                        f8_mul(f8_splat(e->dkz), nz));
+    k_f8 above = f8_add(f8_add(f8_mul(f8_sub(x, e->okx), nx), f8_mul(f8_sub(y, e->oky), ny)),
+                        f8_mul(f8_sub(z, e->okz), nz));
+    k_f8 zero = f8_splat(0.0f);
+    k_mask8 parallel = f8_and(f8_le(along, zero), f8_le(zero, along));
+    return f8_select(parallel, zero, f8_div(above, along));
+}
+
 /* k_triangle_test on eight triangles: bits of those with 0 < t < t_max and t <= best. */
 struct k_lanes {
     float t[8], v[8], w[8], det[8];
@@ -113,9 +137,16 @@ K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float 
     if (f8_bits(one_sign) == 0)
         return 0;
     k_f8 det = f8_add(f8_add(u, v), w);
-    k_f8 sum = f8_add(f8_add(f8_mul(u, f8_mul(e->sz, az)), f8_mul(v, f8_mul(e->sz, bz))),
-                      f8_mul(w, f8_mul(e->sz, cz)));
+    k_f8 za = f8_mul(e->sz, az), zb = f8_mul(e->sz, bz), zc = f8_mul(e->sz, cz);
+    k_f8 sum = f8_add(f8_add(f8_mul(u, za), f8_mul(v, zb)), f8_mul(w, zc));
     k_f8 t = f8_div(sum, det); /* det 0: all are 0, t is NaN, no hit below */
+    k_f8 farthest = f8_max(f8_max(za, zb), zc);
+    k_mask8 behind =
+        f8_and(f8_and(one_sign, f8_lt(f8_min(f8_min(za, zb), zc), zero)), f8_lt(zero, farthest));
+    if (f8_bits(behind)) {
+        behind = f8_andnot(behind, f8_and(f8_le(det, zero), f8_le(zero, det)));
+        t = f8_select(behind, f8_min(k_block_plane_distance(b, e), farthest), t);
+    }
     k_bits bits = f8_bits(f8_and(f8_and(one_sign, f8_lt(zero, t)),
                                  f8_and(f8_lt(t, f8_splat(t_max)), f8_le(t, f8_splat(best)))));
     if (bits) {

@@ -70,6 +70,11 @@ K_FN struct k_vec3 v3_cross(struct k_vec3 a, struct k_vec3 b)
     return v3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
 }
 K_FN float v3_max(struct k_vec3 a) { return k_max(k_max(a.x, a.y), a.z); }
+K_FN struct k_vec3 v3_abs(struct k_vec3 a) { return v3(K_ABS(a.x), K_ABS(a.y), K_ABS(a.z)); }
+K_FN struct k_vec3 v3_most(struct k_vec3 a, struct k_vec3 b)
+{
+    return v3(k_max(a.x, b.x), k_max(a.y, b.y), k_max(a.z, b.z));
+}
 K_FN float v3_max_abs(struct k_vec3 a) { return k_max(k_max(K_ABS(a.x), K_ABS(a.y)), K_ABS(a.z)); }
 K_FN float v3_luminance(struct k_vec3 c) { return (0.2126f * c.x + 0.7152f * c.y) + 0.0722f * c.z; }
 
