@@ -192,10 +192,10 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
     return 1;
 }
 #else
-/* Where the ray meets the plane of a triangle that reaches behind its origin; a = v0 - o. The sum
- * over vertices would be wrong by roundings of the triangle's size, and so would be the side of the
- * plane that the ray starts on; this goes with the origin's distance from the plane. Not positive
- * where the ray runs along the plane. */
+/* Where the ray meets the plane of a triangle that is large beside the distance; a = v0 - o. The
+ * sum over vertices would be wrong by roundings of the triangle's size, and so would be the side of
+ * the plane that the ray starts on; this goes with the origin's distance from the plane. Not
+ * positive where the ray runs along the plane. */
 K_FN float k_plane_distance(const struct k_ray *r, struct k_triangle tri, struct k_vec3 a)
 {
     struct k_vec3 n = v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0));
@@ -225,11 +225,10 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
     if (det == 0.0f)
         return 0;
     float za = r->sz * az, zb = r->sz * bz, zc = r->sz * cz;
-    float t, most = k_max(k_max(za, zb), zc);
-    if (k_min(k_min(za, zb), zc) < 0.0f && most > 0.0f)
+    float most = k_max(k_max(za, zb), zc), range = most - k_min(k_min(za, zb), zc);
+    float t = ((u * za + v * zb) + w * zc) / det;
+    if (t < 0x1p-4f * range && t > -0x1p-20f * range)
         t = k_min(k_plane_distance(r, tri, a), most);
-    else
-        t = ((u * za + v * zb) + w * zc) / det;
     if (!(t > 0.0f && t < t_max))
         return 0;
     hit->t = t;

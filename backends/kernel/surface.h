@@ -196,7 +196,7 @@ K_FN void k_triangle_point(const struct k_scene *sc, const struct k_hit *hit,
     s->extent = k_plane_extent(o, d, hit->t, blur, s->Ng, reach, e);
     if (s->extent < e) {
         struct k_vec3 q = v3_madd(o, d, hit->t);
-        s->P = v3_madd(q, s->Ng, v3_dot(v3_sub(at->tri.v0, q), s->Ng));
+        s->P = v3_madd(q, d, v3_dot(v3_sub(at->tri.v0, q), s->Ng) / v3_dot(d, s->Ng));
     } else {
         float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
         s->P = v3_madd(v3_madd(v3_scale(at->tri.v0, b0), at->tri.v1, b1), at->tri.v2, b2);

@@ -141,12 +141,11 @@ K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float 
     k_f8 sum = f8_add(f8_add(f8_mul(u, za), f8_mul(v, zb)), f8_mul(w, zc));
     k_f8 t = f8_div(sum, det); /* det 0: all are 0, t is NaN, no hit below */
     k_f8 farthest = f8_max(f8_max(za, zb), zc);
-    k_mask8 behind =
-        f8_and(f8_and(one_sign, f8_lt(f8_min(f8_min(za, zb), zc), zero)), f8_lt(zero, farthest));
-    if (f8_bits(behind)) {
-        behind = f8_andnot(behind, f8_and(f8_le(det, zero), f8_le(zero, det)));
-        t = f8_select(behind, f8_min(k_block_plane_distance(b, e), farthest), t);
-    }
+    k_f8 range = f8_sub(farthest, f8_min(f8_min(za, zb), zc));
+    k_mask8 near = f8_and(f8_and(one_sign, f8_lt(t, f8_mul(f8_splat(0x1p-4f), range))),
+                          f8_lt(f8_mul(f8_splat(-0x1p-20f), range), t));
+    if (f8_bits(near))
+        t = f8_select(near, f8_min(k_block_plane_distance(b, e), farthest), t);
     k_bits bits = f8_bits(f8_and(f8_and(one_sign, f8_lt(zero, t)),
                                  f8_and(f8_lt(t, f8_splat(t_max)), f8_le(t, f8_splat(best)))));
     if (bits) {
