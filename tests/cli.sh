@@ -607,6 +607,45 @@ case_no_compiler()
     fi
 }
 
+# LLVM's linker in this process maps each section alone, and a GPU's driver may push them over 2 GiB apart.
+case_far_sections()
+{
+    local shim version scene libraries= size=(--width 16 --height 12 --spp 1 --mode strict --code-path llvm)
+    export ISOPHOTE_CACHE=$scratch/near
+    shim=$(dirname "$program")/tests/libfar_mappings.so
+    [ -e "$shim" ] || skip "not for this processor, or not with a sanitizer"
+    far() # ARGUMENTS...: the program with its mappings apart, nothing kept from before
+    {
+        local status=0
+        rm -rf cache far.log
+        ISOPHOTE_CACHE=$scratch/cache FAR_MAPPINGS_LOG=$scratch/far.log LD_PRELOAD=$shim \
+            "$program" "$@" >stdout 2>stderr </dev/null || status=$?
+        [ "$status" = 0 ] || fail "isophote $* with its sections apart ended with $status"
+        # LLVM 19 asks for one piece, far from the program alone
+        [ "$(cat far.log)" -ge "$((version == 15 ? 2 : 1))" ] || fail "no mapping was moved"
+    }
+    echo 'shader s(output color Cout = 0) { Cout = noise(P * 9) * spline("catmull-rom", u, 0, 0, 1, 3, 2) + sin(v); }' >s.asl
+    for version in 15 19; do # either library alone
+        export ISOPHOTE_LLVM=$version
+        "$program" render cornell "${size[@]}" -o out/near.pfm >stdout 2>stderr || continue
+        libraries+=" $version"
+        for scene in cornell shaded-wood; do
+            run 0 render $scene "${size[@]}" -o out/near.pfm
+            far render $scene "${size[@]}" -o out/far.pfm
+            cmp out/near.pfm out/far.pfm || fail "LLVM $version, $scene: another picture"
+        done
+        run 0 shade s.asl --engine llvm -g 16 16 -o Cout out/near.pfm
+        far shade s.asl --engine llvm -g 16 16 -o Cout out/far.pfm
+        cmp out/near.pfm out/far.pfm || fail "LLVM $version, a shader: another picture"
+    done
+    [ "$libraries" ] || skip "no LLVM, or no bitcode of the kernel"
+    unset ISOPHOTE_LLVM
+    export version=15 ISOPHOTE_HIP_LIBRARY=soft # which takes its LLVM 15 alone
+    "$program" shade s.asl --engine hip:0 -g 16 16 -o Cout out/near.pfm >stdout 2>stderr || return 0
+    far shade s.asl --engine hip:0 -g 16 16 -o Cout out/far.pfm
+    cmp out/near.pfm out/far.pfm || fail "the HIP device in software, a shader: another picture"
+}
+
 # Drivers and their loaders keep what they took.
 leaks_of_others() { export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0; }
 

@@ -89,6 +89,11 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
                    LLVM_RELOCATE_PIC = 2,
                    LLVM_CODE_MODEL_DEFAULT = 0,
                    LLVM_CODE_MODEL_LARGE = 6,
+                   /* For code that is linked in this process, which may lie over 2 GiB from its
+                    * data and from what it calls: LLVM 15's linker asks mmap for each section
+                    * alone, and a GPU's driver leaves holes in the address space. */
+                   LLVM_RELOCATE_FAR = LLVM_RELOCATE_STATIC,
+                   LLVM_CODE_MODEL_FAR = LLVM_CODE_MODEL_LARGE,
                    LLVM_ASSEMBLY_FILE = 0,
                    LLVM_OBJECT_FILE = 1,
                    LLVM_INT_EQ = 32,

@@ -128,8 +128,8 @@ static enum status machine_open(struct compiling *c)
         return llvm_error(c->err, a, STATUS_UNSUPPORTED, NULL, message, c->choice->triple);
     c->machine = a->CreateTargetMachine(
         target, c->choice->triple, c->choice->cpu, c->choice->features, LLVM_OPTIMISE_MORE,
-        c->choice->far ? LLVM_RELOCATE_STATIC : LLVM_RELOCATE_PIC,
-        c->choice->far ? LLVM_CODE_MODEL_LARGE : LLVM_CODE_MODEL_DEFAULT);
+        c->choice->far ? LLVM_RELOCATE_FAR : LLVM_RELOCATE_PIC,
+        c->choice->far ? LLVM_CODE_MODEL_FAR : LLVM_CODE_MODEL_DEFAULT);
     if (!c->machine)
         return error_msg(c->err, STATUS_UNSUPPORTED, "LLVM has no machine for %s",
                          c->choice->triple);

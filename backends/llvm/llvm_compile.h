@@ -10,9 +10,7 @@ struct llvm_machine_choice {
     const char *architecture; /* as LLVM calls its code generator; NULL: there is none */
     const char *triple, *cpu, *features;
     enum { LLVM_MAKES_OBJECT, LLVM_MAKES_ASSEMBLY, LLVM_MAKES_BITCODE } makes;
-    /* Code may lie over 2 GiB from its data and from what it calls: LLVM 15's linker in this
-     * process asks mmap for each section alone, and a GPU's driver leaves holes in the address
-     * space. */
+    /* For code that is linked in this process: LLVM_CODE_MODEL_FAR. */
     bool far;
     unsigned private_space, call_convention; /* what text of shaders does not say */
     struct { /* attributes that the functions to keep get; key NULL: none */

@@ -87,7 +87,7 @@ static enum status machine_open(struct making *m)
         return llvm_error(m->err, a, STATUS_UNSUPPORTED, NULL, message, a->host_triple);
     m->machine =
         a->CreateTargetMachine(target, a->host_triple, a->host_cpu, a->host_features,
-                               LLVM_OPTIMISE_DEFAULT, LLVM_RELOCATE_PIC, LLVM_CODE_MODEL_DEFAULT);
+                               LLVM_OPTIMISE_DEFAULT, LLVM_RELOCATE_FAR, LLVM_CODE_MODEL_FAR);
     if (!m->machine)
         return error_msg(m->err, STATUS_UNSUPPORTED, "LLVM has no machine for %s", a->host_triple);
     m->layout = a->CreateTargetDataLayout(m->machine);
