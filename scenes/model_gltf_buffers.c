@@ -168,7 +168,7 @@ static void accessor_bytes(struct gltf *g, const struct json *at, uint64_t size,
     uint64_t first = gltf_size(g, at, "byteOffset", 0);
     a->stride = gltf_size(g, view, "byteStride", size);
     if (a->stride == 0)
-        a->stride = size;
+        a->stride = size > 0 ? size : 1;
     if (first > b.size || (a->count && (b.size - first < size ||
                                         (a->count - 1) > (b.size - first - size) / a->stride)))
         gltf_bad(g, at, "elements inside the buffer view");

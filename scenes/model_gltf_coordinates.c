@@ -104,10 +104,9 @@ static struct gltf_coordinates *coordinates(struct gltf *g, const struct json *m
 /* from = a to + b along each axis, everywhere. */
 static bool fit(const struct gltf_coordinates *c, double a[2], double b[2])
 {
-    double lo[2][2], hi[2][2]; /* of `to`, and `from` there */
+    double lo[2][2] = {{INFINITY, 0}, {INFINITY, 0}},
+           hi[2][2] = {{-INFINITY, 0}, {-INFINITY, 0}}; /* of `to`, and `from` there */
     for (int i = 0; i < 2; i++) {
-        lo[i][0] = INFINITY;
-        hi[i][0] = -INFINITY;
         for (size_t k = 0; k < 3 * c->count; k++) {
             double at = c->triangles[k / 3].to[k % 3][i],
                    value = c->triangles[k / 3].from[k % 3][i];
