@@ -87,6 +87,13 @@ struct asl_symbol *asl_symbol_new(struct asl_checker *k, const char *name,
     return s;
 }
 
+/* Global variables belong to the scope that a shader's parameters and its body share. */
+static bool beside_globals(const struct asl_checker *k, const struct asl_symbol *s)
+{
+    bool outermost = s->kind == SYM_PARAM || (k->fn == k->shader && k->scope == k->body_scope);
+    return k->shader && !k->shader->is_core && outermost;
+}
+
 /* A new name in the scope; complains of a second one in the same scope. */
 static void declare(struct asl_checker *k, struct asl_symbol *s)
 {
@@ -96,6 +103,9 @@ static void declare(struct asl_checker *k, struct asl_symbol *s)
         asl_note(k->c, old->symbol->at, "it was declared here");
     } else if (k->c->opt->warn_all && old && old->symbol->kind != SYM_GLOBAL) {
         asl_warn(k->c, s->at, NULL, "'%s' hides an outer '%s'", s->name, s->name);
+    } else if (asl_global_find(s->name) >= 0 && beside_globals(k, s)) {
+        asl_warn(k->c, s->at, "give it another name: OSL takes no second one in this scope",
+                 "'%s' hides the global variable", s->name);
     } else if (asl_global_find(s->name) >= 0 && s->kind == SYM_LOCAL && k->c->opt->warn_all) {
         asl_warn(k->c, s->at, NULL, "'%s' hides the global variable", s->name);
     }
@@ -494,7 +504,9 @@ static void check_default(struct asl_checker *k, const struct asl_function *shad
                     a->init->arg_count = (uint32_t)l->length; /* not used: a value is set */
                 break;
             }
+    k->in_default = true;
     a->init = check_init(k, a->init, &a->type, a->name);
+    k->in_default = false;
 }
 
 static void check_shader(struct asl_checker *k, struct asl_function *f, size_t *cap)
@@ -538,6 +550,7 @@ static void check_shader(struct asl_checker *k, struct asl_function *f, size_t *
     s->info.param_count = n;
     if (f->body) {
         scope_open(k);
+        k->body_scope = k->scope;
         check_list_of(k, f->body->body);
         scope_close(k);
     }

@@ -27,6 +27,8 @@ struct asl_checker {
     unsigned loops;
     size_t symbol_cap, function_count;
     bool reachable;
+    bool in_default;     /* of a shader's parameter */
+    unsigned body_scope; /* of the shader */
 };
 
 struct asl_symbol *asl_lookup(const struct asl_checker *k, const char *name);

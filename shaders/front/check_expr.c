@@ -80,6 +80,9 @@ static void check_parts(struct asl_checker *k, struct asl_expr *e);
 void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t)
 {
     size_t want = t.array > 0 ? (size_t)t.array : t.array < 0 ? e->arg_count : 0;
+    if (e->arg_count == 0 && !k->in_default)
+        asl_error(k->c, e->at, "write the values, or leave the list out: the value is zero then",
+                  "an empty list stands only as the default of a shader's parameter");
     if (t.base == ASL_UNKNOWN) {
         for (size_t i = 0; i < e->arg_count; i++)
             asl_check_expr(k, e->args[i], t);
@@ -152,8 +155,8 @@ void asl_check_written(struct asl_checker *k, struct asl_expr *e, const char *wh
         asl_error(k->c, e->at, "declare it 'output', or copy it to a variable",
                   "cannot %s parameter '%s' of the function: it is not an output", what, s->name);
     else if (s->kind == SYM_GLOBAL && s->global != GV_P && s->global != GV_N && s->global != GV_Ci)
-        asl_error(k->c, e->at, "copy it to a variable",
-                  "cannot %s the global variable '%s'; only P, N and Ci change", what, s->name);
+        asl_warn(k->c, e->at, "copy it to a variable, unless all layers shall see the change",
+                 "this changes the global variable '%s'", s->name);
 }
 
 static void check_name(struct asl_checker *k, struct asl_expr *e)

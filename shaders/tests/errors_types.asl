@@ -13,7 +13,7 @@ shader test(int in = 1, output color c = 0)
     f = s + "x";                                                //! error 13:11: operator + is not defined for string and string
     i = c < c;                                                  //! error 14:11: operator < is not defined for color and color
     in = 3;                                                     //! error 15:5: cannot assign to parameter 'in': it is not an output
-    u = 1;                                                      //! error 16:5: cannot assign to the global variable 'u'
+    u = 1;                                                      //! warning 16:5: this changes the global variable 'u'
     3 = i;                                                      //! error 17:5: cannot assign to this: it is a value
     float a[3] = { 1, 2, 3, 4 };                                //! error 18:29: too many values: float[3] takes 3
     f = a;                                                      //! error 19:9: cannot fill float with a value of type float[3]

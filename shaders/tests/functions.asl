@@ -31,7 +31,7 @@ shader test(output color c = 0)
     printf("%g\n", t);                                      //> 16 4
     two(5, c[2], c[0]);
     printf("%g\n", c);                                      //> 25 0 5
-    int v[4] = { 1, 5, 9, 13 };
+    int v[4] = { 1, 5, 9, 13 }; //! warning 34:9: 'v' hides the global variable
     printf("%d %d\n", first(v, 4), first(v, 20));           //> 1 -1
     float w[3];
     fill(w);

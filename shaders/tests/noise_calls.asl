@@ -14,7 +14,7 @@ shader test()
                    abs((float)psnoise(p, t, point(3), 2) - (float)psnoise(p + vector(0, 3, 0), t, point(3), 2)) < 1e-5);   //> 1
     float f = noise(p);
     color c = noise(p);
-    vector v = noise(p);
+    vector v = noise(p); //! warning 17:12: 'v' hides the global variable
     printf("%d %d\n", c == v, c[0] == f);                   //> 1 1
     printf("%g %g %g\n", abs((float)snoise(3)), abs((float)snoise(-4, 7)), (float)noise(point(1, 2, 3), 4));           //> 0 0 0.5
     printf("%g\n", (float)noise("marble", p));              //> 0

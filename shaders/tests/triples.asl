@@ -6,7 +6,7 @@ void kind(color a) { printf("color "); }
 void kind(float a) { printf("float "); }
 shader test()
 {
-    vector v = vector(1, 2, 3);
+    vector v = vector(1, 2, 3); //! warning 9:12: 'v' hides the global variable
     color c = color(1, 2, 3);
     kind(P - P);
     kind(P + v);
