@@ -19,7 +19,7 @@
 /* A wall before the camera; %s: its materials "left" and "right". */
 static struct scene *wall(const char *left, const char *right)
 {
-    char text[8192];
+    char text[16384];
     (void)snprintf(
         text, sizeof text,
         "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], \"fov\": 20},"
@@ -91,41 +91,72 @@ static void emission_arrives(void **state)
 }
 
 #define SLOPES(pairs)                                                                              \
-    "{\"type\": \"shader\", \"source\": \"surface slopes(string file = \\\"%s\\\") {"              \
+    "surface slopes(string file = \\\"\\\") {"                                                     \
     "float s = 0.3 + 0.4 * u, t = 0.3 + 0.4 * v, a = 0, h = texture(file, s, t, " pairs            \
     "\\\"wrap\\\", \\\"clamp\\\", \\\"alpha\\\", a);"                                              \
     "float x = Dx(h) - (48 * Dx(s) - 16 * Dx(t)), y = Dy(h) - (48 * Dy(s) - 16 * Dy(t));"          \
-    "Ci = (fabs(x) + fabs(y) + fabs(Dx(a)) < 1e-4 && Dx(h) != 0) * emission(); }\"}"
+    "Ci = (fabs(x) + fabs(y) + fabs(Dx(a)) < 1e-4 && Dx(h) != 0) * emission(); }"
 
-/* What a lookup of a linear function changes by, with the spline on its finest level and between
- * two others: its slope. The shader compares; where it finds that, it glows. */
-static void lookups_change(const char *id, enum code_path code)
+/* Shaders whose emission is 1 where what they ask of the image `file` is right; it has the texels
+ * 3x - 2y, 16 columns and 8 rows. */
+static void all_glow(const char *id, enum code_path code, const char *left, const char *right)
 {
     struct error err = {0};
-    char name[64], spline[1024], levels[1024];
+    char name[64], a[4096], b[4096];
     float texels[16 * 8];
     for (int i = 0; i < 16 * 8; i++)
         texels[i] = 3 * (float)(i % 16) - 2 * (float)(i / 16);
     (void)snprintf(name, sizeof name, "shade_scene_test.%ld.exr", (long)getpid());
     const struct image_channel y = {"Y", texels, 1};
     must(image_write_exr(name, 16, 8, &y, 1, NULL, &err), &err);
-    (void)snprintf(spline, sizeof spline, SLOPES(""), name);
-    (void)snprintf(levels, sizeof levels, SLOPES("\\\"blur\\\", 0.15, "), name);
-    struct scene *s = wall(spline, levels);
+    static const char form[] =
+        "{\"type\": \"shader\", \"parameters\": {\"file\": \"%s\"}, \"source\": \"%s\"}";
+    (void)snprintf(a, sizeof a, form, name, left);
+    (void)snprintf(b, sizeof b, form, name, right);
+    struct scene *s = wall(a, b);
+    (void)remove(name);
     struct device *d = built(id, s, code);
     struct film film = {0};
     must(render(d, s, &film, &err), &err);
-    for (size_t p = 0; p < 8 * 8; p++)
+    for (int p = 0; p < 8 * 8; p++)
         if (ldexp((double)film.sums[4 * p], -film.exponent) != 1)
-            fail_msg("%s, pixel %zu: the lookup's change is not the image's slope", id, p);
+            fail_msg("%s, pixel %d, %d does not glow: %s", id, p % 8, p / 8, p % 8 < 4 ? a : b);
     film_free(&film);
     device_close(d);
     scene_free(s);
-    (void)remove(name);
 }
-static void native_lookups_change(void **state)
+
+#define FACTS                                                                                      \
+    "surface facts(string file = \\\"\\\", string none = "                                         \
+    "\\\"none.exr\\\") { int r[3], w[4], n = 5, e = 5, m = 5; float a = 5, b = u; color c = 0; "   \
+    "string t = \\\"\\\"; vector d = v; int i = int(2 * u) / 2;"                                   \
+    "int ok = gettextureinfo(file, \\\"resolution\\\", r) + gettextureinfo(file, "                 \
+    "\\\"datawindow\\\", w) + gettextureinfo(file, 0.5, 0.5, \\\"channels\\\", n) + "              \
+    "gettextureinfo(none, \\\"exists\\\", e) + gettextureinfo(file, \\\"averagecolor\\\", c) + "   \
+    "gettextureinfo(file, \\\"averagealpha\\\", a) + gettextureinfo(file, \\\"type\\\", t);"       \
+    "int no = gettextureinfo(none, \\\"channels\\\", m) + gettextureinfo(none, "                   \
+    "\\\"averagealpha\\\", "                                                                       \
+    "b) + gettextureinfo(none, \\\"averagecolor\\\", d) + gettextureinfo(file, \\\"weight\\\", "   \
+    "m) + "                                                                                        \
+    "gettextureinfo(file, \\\"datawindow\\\", r);"                                                 \
+    "string said = t, unsaid = t; c += texture(none, u, v, \\\"errormessage\\\", said);"           \
+    "float f = 0; f = texture(file, u, v, \\\"errormessage\\\", unsaid);"                          \
+    "Ci = (said == \\\"there is no such image\\\" && unsaid == \\\"\\\" && f != 0 && ok == 7 && "  \
+    "no == 0 && r[i] == 16 && r[1 + i] == 8 && r[2] == 1 && w[0] == 0 && w[1] "                    \
+    "== 0 && w[2] == 15 && w[3] == 7 && n == 1 && e == 0 && m == 5 && b == u && Dx(b) == Dx(u) "   \
+    "&& d == v && c == 15.5 && a == 1 && t == \\\"Plain Texture\\\") * emission(); }"
+
+/* What a lookup of a linear function changes by, with the spline on its finest level and between
+ * two others, is its slope; what gettextureinfo() says, of an image that is there and one that is
+ * not. */
+static void images_answer(const char *id, enum code_path code)
 {
-    lookups_change("native", *(const enum code_path *)*state);
+    all_glow(id, code, SLOPES(""), SLOPES("\\\"blur\\\", 0.15, "));
+    all_glow(id, code, FACTS, FACTS);
+}
+static void native_images_answer(void **state)
+{
+    images_answer("native", *(const enum code_path *)*state);
 }
 
 static void parameters_stay_out_of_the_text(void **state)
@@ -426,7 +457,7 @@ static size_t opencl_agrees(struct scene *s, const struct film *native)
     for (size_t i = 0; i < count; i++)
         if (infos[i].spirv && strncmp(infos[i].id, "opencl", 6) == 0) {
             gallery_agrees(infos[i].id, s, native, CODE_LLVM);
-            lookups_change(infos[i].id, CODE_LLVM);
+            images_answer(infos[i].id, CODE_LLVM);
             messages_arrive(infos[i].id, CODE_SOURCE);
             messages_arrive(infos[i].id, CODE_LLVM);
             done++;
@@ -447,7 +478,7 @@ static void devices_agree(void **state)
             continue;
         }
         gallery_agrees(*id, s, &native, CODE_AUTO);
-        lookups_change(*id, CODE_AUTO);
+        images_answer(*id, CODE_AUTO);
         messages_arrive(*id, CODE_AUTO);
         done++;
     }
@@ -571,8 +602,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_prestate(emission_arrives, &source),
         cmocka_unit_test_prestate(emission_arrives, &llvm),
-        cmocka_unit_test_prestate(native_lookups_change, &source),
-        cmocka_unit_test_prestate(native_lookups_change, &llvm),
+        cmocka_unit_test_prestate(native_images_answer, &source),
+        cmocka_unit_test_prestate(native_images_answer, &llvm),
         cmocka_unit_test(parameters_stay_out_of_the_text),
         cmocka_unit_test(probes_are_compiled_without_shaders),
         cmocka_unit_test(baked_parameters_give_the_same_bits),

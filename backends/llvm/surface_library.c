@@ -228,6 +228,10 @@ AL void al_texture_changes(const struct al_surface *s, uint k, const struct a_te
 {
     a_texture_changes(s->words, s->args[k], o, place, d, out);
 }
+AL uint al_texture_fact(const struct al_surface *s, uint k, int fact)
+{
+    return a_texture_fact(s->words, s->args[k], fact);
+}
 /* R: the direction, its change in x, in y. */
 AL void al_environment_place(struct a_texture *o, const float *R, float *place)
 {

@@ -271,6 +271,41 @@ A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint image, const stru
     }
 }
 
+/* One word of what gettextureinfo() says of an image, 0 where there is none: whether there is one,
+ * width, height, channels, 1, 0, width - 1, height - 1, then the mean's red, green, blue, alpha. */
+K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
+{
+    if (image == 0u)
+        return 0u;
+    uint n = words[image], width = words[image + 2u], height = words[image + 3u];
+    K_GLOBAL const uint *mean = words + words[image + 2u + 3u * (words[image + 1u] - 1u) + 2u];
+    switch (fact) {
+    case 0:
+    case 4:
+        return 1u;
+    case 1:
+        return width;
+    case 2:
+        return height;
+    case 3:
+        return n;
+    case 5:
+        return 0u;
+    case 6:
+        return width - 1u;
+    case 7:
+        return height - 1u;
+    case 8:
+        return mean[0];
+    case 9:
+        return mean[n > 1u ? 1 : 0];
+    case 10:
+        return n == 1u ? mean[0] : n > 2u ? mean[2] : 0u;
+    default:
+        return n == 4u ? mean[3] : K_AS_UINT(1.0f);
+    }
+}
+
 K_FN float a_length3(const float v[3]) { return a_root((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]); }
 K_FN void a_environment_place(const float R[3], const float x[3], const float y[3], float place[4])
 {

@@ -98,10 +98,23 @@ extern const char *const emit_pair_names[EMIT_PAIR_COUNT];
 bool emit_surface_call(struct emit *e, const struct ir_inst *i);
 /* The word of the argument area that says where the image of the call begins. */
 uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i);
-/* The place that a lookup's "alpha" writes, or NULL; whether values of the lookup change with s, t.
- */
+/* The places that a lookup's "alpha" and "errormessage" write, or NULL; whether values of the
+ * lookup change with s, t; the message where there is no image, else "". */
+const struct ir_arg *emit_image_message(const struct ir_call *c);
+#define EMIT_NO_SUCH_IMAGE "there is no such image"
 const struct ir_arg *emit_image_alpha(const struct ir_call *c);
 bool emit_image_changes(const struct ir_call *c);
+/* What a call of gettextureinfo() writes: so many slots of a kind, words of a_texture_fact; or a
+ * string, count 1. 0: no answer. Fails where the question must be known and is not. */
+struct emit_facts {
+    uint32_t count;
+    uint8_t words[4];
+    enum emit_kind kind;
+    const char *string; /* or NULL */
+    bool always;        /* written when there is no image, too */
+    const struct ir_arg *to;
+};
+struct emit_facts emit_image_facts(struct emit *e, const struct ir_inst *i);
 
 /* The name of an image call's option, at that argument; fails where it or its value must be known
  * and is not. */

@@ -233,9 +233,8 @@ static const char *slot_of(struct llvm *l, const struct ir_inst *i, const struct
     return sum && *base ? ll_let(l, "add %s %s, %s", l->i, sum, int_splat(l, (int32_t)*base)) : sum;
 }
 
-/* A slot's bits as ints, or as floats. */
-static const char *cell_load(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
-                             uint32_t more, const char *type)
+const char *ll_cell_load(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
+                         uint32_t more, const char *type)
 {
     uint32_t base;
     const char *at = slot_of(l, i, p, more, &base), *cell = ll_cell_base(l, p->cell);
@@ -961,7 +960,7 @@ static void host_rows(struct llvm *l, const struct ir_inst *i, const char *io, u
                     ll_cell_store(l, i, &a->at, d * a->row + j, l->i,
                                   ll_load(l, l->i, ll_row_at(l, io, at)));
                 else if (!back)
-                    ll_store(l, l->i, cell_load(l, i, &a->at, d * a->row + j, l->i),
+                    ll_store(l, l->i, ll_cell_load(l, i, &a->at, d * a->row + j, l->i),
                              ll_row_at(l, io, at));
             }
     }
@@ -1056,7 +1055,7 @@ static const char *argument_word(struct llvm *l, uint32_t k)
 static void copy(struct llvm *l, const struct ir_inst *i)
 {
     for (uint32_t k = 0; k < i->u.mem.count; k++)
-        ll_cell_store(l, i, &i->u.mem.to, k, l->i, cell_load(l, i, &i->u.mem.from, k, l->i));
+        ll_cell_store(l, i, &i->u.mem.to, k, l->i, ll_cell_load(l, i, &i->u.mem.from, k, l->i));
 }
 
 /* The number of "" is 0, as is the empty closure's. */
@@ -1081,9 +1080,9 @@ static void inst(struct llvm *l, const struct ir_inst *i)
                           l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
         return;
     case IR_LOAD:
-        ll_set(
-            l, i->result,
-            cell_load(l, i, &i->u.mem.from, 0, l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
+        ll_set(l, i->result,
+               ll_cell_load(l, i, &i->u.mem.from, 0,
+                            l->e.kinds[i->result] == EMIT_FLOAT ? l->f : l->i));
         return;
     case IR_STORE: {
         ir_value v = i->operands[i->operand_count - 1];

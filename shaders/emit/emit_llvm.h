@@ -40,6 +40,9 @@ const char *ll_int(struct llvm *l, ir_value v);
 void ll_set(struct llvm *l, ir_value v, const char *x);
 /* A place's cell; x, of that type, to slot `more` of the place. */
 const char *ll_cell_base(struct llvm *l, uint32_t cell);
+/* A slot's bits as ints, or as floats. */
+const char *ll_cell_load(struct llvm *l, const struct ir_inst *i, const struct ir_place *p,
+                         uint32_t more, const char *type);
 void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
                    const char *type, const char *x);
 

@@ -386,6 +386,14 @@ static void environment_place(const struct ll_args *x, const char *o, const char
     L("call void @al_environment_place(ptr %s, ptr %s, ptr %s)\n", o, R, st);
 }
 
+/* Is there an image at that word of the argument area? */
+static const char *image_is_there(struct llvm *l, uint32_t word)
+{
+    ll_declare(l, "i32", "al_texture_fact", "ptr, i32, i32");
+    return ll_let(l, "icmp ne i32 %s, 0",
+                  ll_let(l, "call i32 @al_texture_fact(ptr %%run, i32 %u, i32 0)", word));
+}
+
 static bool image(struct llvm *l, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
@@ -419,10 +427,43 @@ static bool image(struct llvm *l, const struct ir_inst *i)
         else
             set_zero(l, i, k);
     }
+    const struct ir_arg *message = emit_image_message(c);
+    if (message)
+        ll_cell_store(l, i, &message->at, 0, "i32",
+                      ll_let(l, "select i1 %s, i32 %u, i32 %u", image_is_there(l, word),
+                             emit_string_id(&l->e, ""), emit_string_id(&l->e, EMIT_NO_SUCH_IMAGE)));
     for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
         ll_cell_store(l, i, &alpha->at, d * alpha->row, "float",
                       d && !changes ? "zeroinitializer"
                                     : ll_load(l, "float", ll_row_at(l, out, 4 * d + 3)));
+    return true;
+}
+
+static bool image_facts(struct llvm *l, const struct ir_inst *i)
+{
+    if (i->u.call->callee != BI_GETTEXTUREINFO)
+        return false;
+    const struct emit_facts f = emit_image_facts(&l->e, i);
+    uint32_t word = emit_image_argument(&l->e, i);
+    const char *there = image_is_there(l, word);
+    for (uint32_t k = 0; k < f.count; k++) {
+        const char *type = f.kind == EMIT_INT ? "i32" : "float", *x;
+        if (f.string)
+            x = TEXT("%u", emit_string_id(&l->e, f.string));
+        else
+            x = ll_let(l, "call i32 @al_texture_fact(ptr %%run, i32 %u, i32 %u)", word, f.words[k]);
+        if (f.kind == EMIT_FLOAT)
+            x = ll_let(l, "bitcast i32 %s to float", x);
+        for (uint32_t d = 0; d < (f.to->derivs ? 3u : 1u); d++) {
+            uint32_t slot = d * f.to->row + k;
+            const char *now = d ? "zeroinitializer" : x;
+            if (!f.always)
+                now = ll_let(l, "select i1 %s, %s %s, %s %s", there, type, now, type,
+                             ll_cell_load(l, i, &f.to->at, slot, type));
+            ll_cell_store(l, i, &f.to->at, slot, type, now);
+        }
+    }
+    ll_set(l, i->result, f.always ? "1" : f.count ? ll_let(l, "zext i1 %s to i32", there) : "0");
     return true;
 }
 
@@ -492,5 +533,5 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
         return true;
     if (i->op != IR_CALL)
         return userdata(l, i);
-    return image(l, i) || spectrum(l, i) || space(l, i) || heard(l, i);
+    return image(l, i) || image_facts(l, i) || spectrum(l, i) || space(l, i) || heard(l, i);
 }

@@ -182,12 +182,21 @@ uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i)
     return e->code->arg_count + emit_image_number(e, name);
 }
 
-const struct ir_arg *emit_image_alpha(const struct ir_call *c)
+static const struct ir_arg *written_pair(const struct ir_call *c, enum asl_base base)
 {
     for (uint32_t k = c->fixed; k + 1 < c->arg_count; k += 2)
-        if (c->args[k + 1].is_place && c->args[k + 1].written)
+        if (c->args[k + 1].is_place && c->args[k + 1].written && asl_is(c->args[k + 1].type, base))
             return &c->args[k + 1];
     return NULL;
+}
+
+const struct ir_arg *emit_image_alpha(const struct ir_call *c)
+{
+    return written_pair(c, ASL_FLOAT);
+}
+const struct ir_arg *emit_image_message(const struct ir_call *c)
+{
+    return written_pair(c, ASL_STRING);
 }
 
 bool emit_image_changes(const struct ir_call *c)
@@ -246,9 +255,87 @@ static bool image(struct emit *e, const struct ir_inst *i)
         else
             set_zero(e, i, k);
     }
+    const struct ir_arg *message = emit_image_message(c);
+    if (message)
+        emit_store(e, i, &message->at, 0, EMIT_INT,
+                   emit_text(e, "(%s != 0u ? %u : %u)", word, emit_string_id(e, ""),
+                             emit_string_id(e, EMIT_NO_SUCH_IMAGE)));
     for (uint32_t d = 0; alpha && d < (alpha->derivs ? 3u : 1u); d++)
         emit_store(e, i, &alpha->at, d * alpha->row, EMIT_FLOAT,
                    d && !changes ? "A_F(0.0f)" : emit_text(e, "v%u_r[%u]", i->result, 4 * d + 3));
+    return true;
+}
+
+struct emit_facts emit_image_facts(struct emit *e, const struct ir_inst *i)
+{
+    static const struct {
+        const char *what;
+        struct emit_facts facts;
+    } rows[] = {
+        {"exists", {.count = 1, .words = {0}, .kind = EMIT_INT, .always = true}},
+        {"resolution", {.count = 2, .words = {1, 2, 4}, .kind = EMIT_INT}},
+        {"channels", {.count = 1, .words = {3}, .kind = EMIT_INT}},
+        {"subimages", {.count = 1, .words = {4}, .kind = EMIT_INT}},
+        {"datawindow", {.count = 4, .words = {5, 5, 6, 7}, .kind = EMIT_INT}},
+        {"displaywindow", {.count = 4, .words = {5, 5, 6, 7}, .kind = EMIT_INT}},
+        {"averagecolor", {.count = 3, .words = {8, 9, 10}, .kind = EMIT_FLOAT}},
+        {"averagealpha", {.count = 1, .words = {11}, .kind = EMIT_FLOAT}},
+        {"type", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = "Plain Texture"}},
+        {"texturetype", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = "Plain Texture"}},
+        {"textureformat", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = "Plain Texture"}}};
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *ask = &c->args[c->arg_count - 2], *to = ask + 1;
+    const char *what = ask->is_place ? NULL : emit_constant_string(e, i->operands[ask->first]);
+    if (!what)
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "what %s() asks for must be known when the shader is compiled for this device",
+                  c->name);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct emit_facts r = rows[k].facts;
+        bool fits = r.string             ? asl_is(to->type, ASL_STRING)
+                    : r.kind == EMIT_INT ? to->type.base == ASL_INT
+                                         : to->type.base == ASL_FLOAT || asl_is_triple(to->type);
+        if (strcmp(rows[k].what, what) != 0 || !fits || to->n < r.count)
+            continue;
+        r.to = to;
+        if (strcmp(what, "resolution") == 0 && to->n >= 3)
+            r.count = 3;
+        return r;
+    }
+    return (struct emit_facts){0};
+}
+
+/* x where there is an image, else what stands in that slot of the place that is written. */
+static const char *fact_or_old(struct emit *e, const struct ir_inst *i, const struct emit_facts *f,
+                               const char *word, uint32_t slot, const char *x)
+{
+    const char *old = emit_load(e, i, &f->to->at, slot);
+    if (emit_cell_is_int(e, f->to->at.cell) != (f->kind == EMIT_INT))
+        old = emit_text(e, f->kind == EMIT_INT ? "A_BITS(%s)" : "A_FLOATS(%s)", old);
+    return f->always ? x : emit_text(e, "(%s != 0u ? %s : %s)", word, x, old);
+}
+
+static bool image_facts(struct emit *e, const struct ir_inst *i)
+{
+    if (i->u.call->callee != BI_GETTEXTUREINFO)
+        return false;
+    const struct emit_facts f = emit_image_facts(e, i);
+    const char *word = emit_text(e, "s->args[%u]", emit_image_argument(e, i));
+    for (uint32_t k = 0; k < f.count; k++) {
+        const char *fact = emit_text(e, "a_texture_fact(s->words, %s, %u)", word, f.words[k]);
+        const char *x = f.string
+                            ? emit_text(e, "A_I(%u)", emit_string_id(e, f.string))
+                            : emit_text(e, f.kind == EMIT_INT ? "(int)%s" : "K_AS_FLOAT(%s)", fact);
+        for (uint32_t d = 0; d < (f.to->derivs ? 3u : 1u); d++) {
+            uint32_t slot = d * f.to->row + k;
+            emit_store(e, i, &f.to->at, slot, f.kind,
+                       fact_or_old(e, i, &f, word, slot, d ? "A_F(0.0f)" : x));
+        }
+    }
+    emit_set(e, i->result, "A_I(%s)",
+             f.always  ? "1"
+             : f.count ? emit_text(e, "%s != 0u", word)
+                       : "0");
     return true;
 }
 
@@ -314,5 +401,5 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
-    return image(e, i) || spectrum(e, i) || space(e, i) || heard(e, i);
+    return image(e, i) || image_facts(e, i) || spectrum(e, i) || space(e, i) || heard(e, i);
 }

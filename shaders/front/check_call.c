@@ -333,22 +333,30 @@ void asl_check_returns(struct asl_checker *k, const struct asl_function *f, stru
     asl_note(k->c, f->at, "it is defined here");
 }
 
-/* The pair "alpha" names a float that is written. */
+/* The pairs "alpha" and "errormessage" name a float and a string that are written. */
 static void check_texture(struct asl_checker *k, struct asl_expr *e)
 {
+    static const struct {
+        const char *key;
+        enum asl_base base;
+    } written[] = {{"alpha", ASL_FLOAT}, {"errormessage", ASL_STRING}};
     for (size_t i = e->overload->count; i + 1 < e->arg_count; i += 2) {
         const struct asl_expr *key = e->args[i];
         struct asl_expr *value = e->args[i + 1];
-        if (key->kind != E_STRING || strcmp(key->u.s, "alpha") != 0)
-            continue;
-        if (i + 1 >= 32)
-            asl_error(k->c, key->at, "put it before the others", "too many pairs before \"alpha\"");
-        else if (!asl_is(value->type, ASL_FLOAT))
-            asl_error(k->c, value->at, NULL, "\"alpha\" writes a float, not %s",
-                      asl_type_show(k, value->type));
-        else
-            e->writes |= 1u << (i + 1);
-        asl_check_written(k, value, "write alpha to");
+        for (size_t w = 0; key->kind == E_STRING && w < sizeof written / sizeof *written; w++) {
+            if (strcmp(key->u.s, written[w].key) != 0)
+                continue;
+            if (i + 1 >= 32)
+                asl_error(k->c, key->at, "put it before the others", "too many pairs before \"%s\"",
+                          key->u.s);
+            else if (!asl_is(value->type, written[w].base))
+                asl_error(k->c, value->at, NULL, "\"%s\" writes a %s, not %s", key->u.s,
+                          asl_type_show(k, asl_type_of(written[w].base)),
+                          asl_type_show(k, value->type));
+            else
+                e->writes |= 1u << (i + 1);
+            asl_check_written(k, value, "write to");
+        }
     }
 }
 

@@ -14,7 +14,7 @@ struct options {
     float width[2], blur[2];
     float fill, missing[3], missing_alpha;
     int32_t first;
-    const struct asl_place *alpha; /* written; may be NULL */
+    const struct asl_place *alpha, *message; /* written; may be NULL */
 };
 
 /* ---- images --------------------------------------------------------------------------------- */
@@ -348,7 +348,7 @@ static void read_options(const struct asl_expr *e, const struct asl_place *args,
         const char *key = args[i].v[0].s;
         const struct asl_place *p = &args[i + 1];
         if (asl_writes(e, i + 1))
-            o->alpha = p;
+            *(asl_is(p->type, ASL_STRING) ? &o->message : &o->alpha) = p;
         else if (asl_is(p->type, ASL_STRING))
             string_option(o, key, p->v[0].s);
         else if (asl_is(p->type, ASL_INT) && strcmp(key, "firstchannel") == 0)
@@ -380,6 +380,9 @@ static void give(struct asl_run *r, const struct asl_expr *e, const struct optio
         asl_dual_store(o->alpha, 0, v[3]);
 }
 
+/* For who asks for "errormessage"; nothing is reported then. */
+#define NO_SUCH_IMAGE "there is no such image"
+
 static bool wants_changes(struct asl_run *r, const struct asl_expr *e, const struct options *o)
 {
     return asl_wants(r, e) || (o->alpha && o->alpha->d);
@@ -403,9 +406,11 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         filtered(&k, choice, v);
         if (wants_changes(r, e, o))
             filtered_slopes(&k, choice, slopes);
-    } else {
+    } else if (!o->message) {
         asl_report(r, ASL_MSG_ERROR, "%s: there is no image \"%.200s\"", e->builtin->name, name);
     }
+    if (o->message)
+        o->message->v[0].s = image ? "" : NO_SUCH_IMAGE;
     for (int c = 0; c < 4; c++)
         result[c] = (dual){v[c], slopes[c] * s.dx + slopes[4 + c] * t.dx,
                            slopes[c] * s.dy + slopes[4 + c] * t.dy};
@@ -463,6 +468,32 @@ static bool put_ints(const struct asl_place *to, const int32_t *v, size_t count)
     return true;
 }
 
+/* Writes floats to a float, a triple or an array of at least `count` of them. */
+static bool put_floats(const struct asl_place *to, const float *v, size_t count)
+{
+    if ((to->type.base != ASL_FLOAT && !asl_is_triple(to->type)) || to->n < count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        asl_dual_store(to, i, d_const(v[i]));
+    return true;
+}
+
+/* The last level's texel: the mean of the image. */
+static bool describe_average(const struct asl_image *image, const char *what,
+                             const struct asl_place *to)
+{
+    const float *t = image->levels[image->level_count - 1].texels;
+    uint32_t n = image->channels;
+    if (strcmp(what, "averagecolor") == 0)
+        return put_floats(to,
+                          (float[]){t[0], t[n > 1 ? 1 : 0],
+                                    n == 1  ? t[0]
+                                    : n > 2 ? t[2]
+                                            : 0},
+                          3);
+    return strcmp(what, "averagealpha") == 0 && put_floats(to, (float[]){n == 4 ? t[3] : 1}, 1);
+}
+
 static bool describe(const struct asl_image *image, const char *what, const struct asl_place *to)
 {
     int32_t w = image ? (int32_t)image->levels[0].width : 0;
@@ -480,8 +511,11 @@ static bool describe(const struct asl_image *image, const char *what, const stru
         return put_ints(to, (int32_t[]){1}, 1);
     if (strcmp(what, "datawindow") == 0 || strcmp(what, "displaywindow") == 0)
         return put_ints(to, (int32_t[]){0, 0, w - 1, h - 1}, 4);
-    bool type = strcmp(what, "type") == 0, format = strcmp(what, "textureformat") == 0;
-    if (!asl_is(to->type, ASL_STRING) || !(type || format))
+    bool kind = strcmp(what, "type") == 0 || strcmp(what, "texturetype") == 0 ||
+                strcmp(what, "textureformat") == 0;
+    if (!kind)
+        return describe_average(image, what, to);
+    if (!asl_is(to->type, ASL_STRING))
         return false;
     to->v[0].s = "Plain Texture";
     return true;

@@ -303,6 +303,14 @@ static void test_missing(void **state)
            "c = texture(\"none\", u, v, \"missingcolor\", color(1, 2, 3), \"missingalpha\", "
            "0.25, \"alpha\", f);",
            0, 0, 0, (float[]){1, 2, 3, 0.25F});
+    /* who asks for the message is told, and nothing is reported */
+    expect(&w,
+           "string s = \"x\", t = s; c = texture(\"none\", u, v, \"errormessage\", s) + "
+           "texture(\"card\", u, v, \"errormessage\", t); c = color(s == \"there is no such "
+           "image\", t "
+           "== \"\", 0);",
+           0, 0, 0, (float[]){1, 1, 0, 0});
+    assert_string_equal(w.said, "");
     arena_free(&w.arena);
 }
 
@@ -321,6 +329,13 @@ static void test_facts(void **state)
            "color(e, ok, no); ok = gettextureinfo(\"card\", \"type\", t); f = t == \"Plain "
            "Texture\";",
            0, 0, 0, (float[]){0, 1, 0, 1});
+    /* means: of the card's columns 0..3 and rows 0, 10; of one channel, which has no alpha */
+    expect(&w,
+           "int ok = gettextureinfo(\"card\", \"averagecolor\", c) + gettextureinfo(\"card\", "
+           "\"averagealpha\", f); float a[3]; color d = c; ok += gettextureinfo(\"ramp\", "
+           "\"averagecolor\", a) + 2 * gettextureinfo(\"none\", \"averagecolor\", d); string t; if "
+           "(d == c && a[2] == 7.5 && gettextureinfo(\"ramp\", \"texturetype\", t)) c[2] += ok;",
+           0, 0, 0, (float[]){6.5F, -6.5F, 3.5F, 0.375F});
     assert_string_equal(w.said, "");
     arena_free(&w.arena);
 }
@@ -366,6 +381,8 @@ static void test_refused(void **state)
     refused("shader s() { float f = texture(\"x\", u, v, \"alpha\", 0.5); }", "not a variable");
     refused("shader s() { int a; float f = texture(\"x\", u, v, \"alpha\", a); }",
             "writes a float");
+    refused("shader s() { float f; color c = texture(\"x\", u, v, \"errormessage\", f); }",
+            "writes a string");
     refused("shader s() { float f = texture(\"x\", u, v, \"wrap\"); }", "cannot be called");
 }
 

@@ -9,7 +9,7 @@ shader test(float a = 1, int b = , float c = 2)                 //! error 2:34: 
     else                                                        //! error 9:5: 'else' without 'if'
         y = 2;
     floot z = 3;                                                //! error 11:5: 'floot' is no type
-    float w[] ;                                                 //! error 12:11: array 'w' has no length
+    float none[] ;                                              //! error 12:11: array 'none' has no length
     float w[0];                                                 //! error 13:13: an array length must be a whole number above 0
     int k = 99999999999;                                        //! error 14:13: 99999999999 does not fit in 32 bits
     int double = 3;                                             //! error 15:9: expected a name, found 'double'
