@@ -1440,6 +1440,104 @@ static void test_collada(void **state)
     scene_free(i.scene);
 }
 
+/* A chunk of 3DS around what t holds from `first` on. */
+static void wrap_chunk(struct text *t, size_t first, uint16_t kind)
+{
+    uint32_t size = (uint32_t)(t->len - first) + 6;
+    uint8_t head[6] = {(uint8_t)kind,        (uint8_t)(kind >> 8),  (uint8_t)size,
+                       (uint8_t)(size >> 8), (uint8_t)(size >> 16), (uint8_t)(size >> 24)};
+    struct text inner = {0};
+    text_append(&inner, (const char *)head, sizeof head);
+    text_append(&inner, t->data + first, t->len - first);
+    t->len = first;
+    text_append(t, inner.data, inner.len);
+    text_free(&inner);
+}
+
+static void put_half(struct text *t, unsigned w)
+{
+    uint8_t b[2] = {(uint8_t)w, (uint8_t)(w >> 8)};
+    text_append(t, (const char *)b, 2);
+}
+
+/* A track with one key of n floats. */
+static void put_track(struct text *t, uint16_t kind, int n, const float *value)
+{
+    size_t first = t->len;
+    text_append(t, "\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0", 20);
+    for (int i = 0; i < n; i++)
+        put_float(t, value[i], false);
+    wrap_chunk(t, first, kind);
+}
+
+/* The tetrahedron in 3DS, which has its vertices in the world and z up: twice as large, turned by
+ * 90 degrees about z, at (10, 0, 0), as the mesh' matrix says, and key frames too. */
+static void test_3ds(void **state)
+{
+    (void)state;
+    static const float matrix[12] = {0, 2, 0, -2, 0, 0, 0, 0, 2, 10, 0, 0}, pivot[3] = {0, 0, 0},
+                       place[3] = {10, 0, 0}, scale[3] = {2, 2, 2},
+                       turn[4] = {-1.57079633F, 0, 0, 1};
+    for (int k = 0; k < 3; k++) { /* without a matrix; with one; with key frames */
+        struct text t = {0};
+        text_append(&t, "tet", 4);
+        size_t mesh = t.len, at = mesh;
+        put_half(&t, 4);
+        for (int v = 0; v < 4; v++) {
+            put_float(&t, 10 - 2 * corners[v][1], false);
+            put_float(&t, 2 * corners[v][0], false);
+            put_float(&t, 2 * corners[v][2], false);
+        }
+        wrap_chunk(&t, at, 0x4110);
+        at = t.len;
+        put_half(&t, 4);
+        for (int f = 0; f < 4; f++) {
+            for (int c = 0; c < 3; c++)
+                put_half(&t, (unsigned)faces[f][c]);
+            put_half(&t, 7);
+        }
+        wrap_chunk(&t, at, 0x4120);
+        at = t.len;
+        for (int i = 0; i < 12 && k > 0; i++)
+            put_float(&t, matrix[i], false);
+        if (k > 0)
+            wrap_chunk(&t, at, 0x4160);
+        wrap_chunk(&t, mesh, 0x4100);
+        wrap_chunk(&t, 0, 0x4000);
+        wrap_chunk(&t, 0, 0x3d3d);
+        size_t keys = t.len;
+        if (k == 2) {
+            text_append(&t, "tet\0\0\0\0\0\377\377", 10);
+            wrap_chunk(&t, keys, 0xb010);
+            at = t.len;
+            for (int i = 0; i < 3; i++)
+                put_float(&t, pivot[i], false);
+            wrap_chunk(&t, at, 0xb013);
+            put_track(&t, 0xb020, 3, place);
+            put_track(&t, 0xb021, 4, turn);
+            put_track(&t, 0xb022, 3, scale);
+            wrap_chunk(&t, keys, 0xb002);
+            wrap_chunk(&t, keys, 0xb000);
+        }
+        wrap_chunk(&t, 0, 0x4d4d);
+        write_bytes("t.3ds", t.data, t.len);
+        text_free(&t);
+        struct imported i = import_file("t.3ds");
+        assert_int_equal(i.import.triangles, 4);
+        for (size_t f = 0; f < 4; f++) {
+            double want[9]; /* (x, y, z) is (x, z, -y) where y is up */
+            for (int v = 0; v < 3; v++) {
+                const float *p = corners[faces[f][v]];
+                want[3 * v] = 10 - 2 * (double)p[1];
+                want[3 * v + 1] = 2 * (double)p[2];
+                want[3 * v + 2] = -2 * (double)p[0];
+            }
+            expect_corners(i.scene, f, want);
+        }
+        scene_free(i.scene);
+    }
+}
+
 /* KHR_node_visibility hides a node and what hangs from it. */
 static void test_hidden_nodes(void **state)
 {
@@ -1497,6 +1595,7 @@ int main(void)
         cmocka_unit_test(test_vertex_alpha),
         cmocka_unit_test(test_hidden_nodes),
         cmocka_unit_test(test_collada),
+        cmocka_unit_test(test_3ds),
         cmocka_unit_test(test_second_coordinates),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
