@@ -421,12 +421,13 @@ static bool image(struct llvm *l, const struct ir_inst *i)
         L("call void @al_texture_changes(ptr %%run, i32 %u, ptr %s, ptr %s, ptr %s, ptr %s)\n",
           word, o, st, changes, ll_row_at(l, out, 4));
     }
-    for (uint32_t k = 0; k < i->result_count; k++) {
-        if (k < n || changes)
-            ll_set(l, i->result + k, ll_load(l, "float", ll_row_at(l, out, k / n * 4 + k % n)));
-        else
-            set_zero(l, i, k);
-    }
+    for (uint32_t d = 0; d < (c->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < n; k++) {
+            if (d == 0 || changes)
+                ll_set(l, i->result + d * n + k, ll_load(l, "float", ll_row_at(l, out, 4 * d + k)));
+            else
+                set_zero(l, i, d * n + k);
+        }
     const struct ir_arg *message = emit_image_message(c);
     if (message)
         ll_cell_store(l, i, &message->at, 0, "i32",

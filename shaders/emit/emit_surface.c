@@ -249,12 +249,13 @@ static bool image(struct emit *e, const struct ir_inst *i)
     if (changes)
         EMIT("a_texture_changes(s->words, %s, &o, st, d, v%u_r + 4);\n", word, i->result);
     EMIT("a_texture_lookup(s->words, %s, &o, st, v%u_r); }\n", word, i->result);
-    for (uint32_t k = 0; k < i->result_count; k++) {
-        if (k < n || changes)
-            emit_set(e, i->result + k, "v%u_r[%u]", i->result, k / n * 4 + k % n);
-        else
-            set_zero(e, i, k);
-    }
+    for (uint32_t d = 0; d < (c->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < n; k++) {
+            if (d == 0 || changes)
+                emit_set(e, i->result + d * n + k, "v%u_r[%u]", i->result, 4 * d + k);
+            else
+                set_zero(e, i, d * n + k);
+        }
     const struct ir_arg *message = emit_image_message(c);
     if (message)
         emit_store(e, i, &message->at, 0, EMIT_INT,
