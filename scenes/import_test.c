@@ -1289,7 +1289,8 @@ static void test_second_coordinates(void **state)
          false,
          false},
         /* both triangles on one half of the square */
-        {{{{0, 0}, {1, 0}, {0, 1}, {0, 0}}, {{.1F, .1F}, {.9F, .1F}, {.1F, .9F}, {.9F, .9F}}},
+        {{{{.1F, .1F}, {.9F, .1F}, {.1F, .9F}, {.1F, .1F}},
+          {{.1F, .1F}, {.9F, .1F}, {.1F, .9F}, {.9F, .9F}}},
          true,
          true,
          false},
@@ -1348,8 +1349,8 @@ static void test_second_coordinates(void **state)
             }
             struct texture color = original;
             color.image.srgb = true;
-            for (int w = 0; w < 9 && other; w++) {
-                double a = 0.1 + 0.1 * (w % 3), b = 0.2 + 0.2 * (w / 3); // NOLINT
+            for (int w = 0; w < 12 && other; w++) {                /* at an edge, too */
+                double a = 0.1 * (w % 4), b = 0.2 + 0.2 * (w / 4); // NOLINT
                 expect_moved(&i, &color, base, cases[k].uv[0], (double[]){a, b, 1 - a - b},
                              2.28 * 1.5 / 255);
                 expect_moved(&i, &original, moved, cases[k].uv[1], (double[]){a, b, 1 - a - b},
