@@ -854,6 +854,15 @@ static void test_mtl_maps(void **state)
     assert_memory_equal(rough, gray, sizeof gray);
     assert_true(near3(material_of(&i, "a")->base.value, 1, 1, 1));
     scene_free(i.scene);
+    /* free-form surfaces beside a face, and alone */
+    static const char surface[] = "cstype bezier\ndeg 1 1\nsurf 0 1 0 1 1 2 3 4\nend\n";
+    write_text("f.obj",
+               arena_printf(&arena, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\n%s", surface));
+    i = import_file("f.obj");
+    assert_true(i.import.triangles == 1 && noted(&i, "free-form"));
+    scene_free(i.scene);
+    write_text("f.obj", arena_printf(&arena, "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n%s", surface));
+    expect_refused("f.obj", STATUS_TYPE, "free-form curves and surfaces");
     /* a library that is not there; text of 16 bits a character */
     static const char text[] = "mtllib gone.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     uint8_t wide[2 * sizeof text] = {0xFE, 0xFF};

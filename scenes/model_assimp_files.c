@@ -117,6 +117,18 @@ static bool read_libraries(struct source *s, const char *path, char **data, size
     return *data != NULL;
 }
 
+/* Assimp passes over them without a word. */
+static void note_free_form(struct source *s, const char *data, size_t size)
+{
+    static const char word[] = "cstype";
+    const char *end = data + size;
+    for (const char *at = data; (at = memmem(at, (size_t)(end - at), word, sizeof word - 1)); at++)
+        if (at == data || at[-1] == '\n' || at[-1] == '\r') {
+            source_note(s, "free-form curves and surfaces");
+            return;
+        }
+}
+
 /* ---- for Assimp ----------------------------------------------------------------------------- */
 
 static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)
@@ -139,6 +151,8 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
     decode_utf16(s, &data, &size);
     if (mtl)
         mtl_read(s, data, &files->mtls);
+    else if (ends_with(path, ".obj"))
+        note_free_form(s, data, size);
     struct memory_file *m = source_alloc(s, 1, sizeof *m);
     *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
                                file_flush, (aiUserData)m},
