@@ -398,17 +398,20 @@ static double integrate_cell(const struct run_context *c, uint32_t material, con
 {
     const double uv[2] = {0.5, 0.5};
     double lo = g->edge[cell / SECTORS], hi = g->edge[cell / SECTORS + 1], sum = 0;
-    for (int i = 0; i < NODES && hi > lo; i++)
+    const int panels = NODES / 4;
+    for (int i = 0; i < NODES && hi > lo; i++) {
+        const int panel_x = i / 4;
+        double x = (panel_x + gauss_node[i % 4]) / panels;
+        double psi = lo > 0 ? lo * pow(hi / lo, x) : hi * x,
+               slope = lo > 0 ? psi * log(hi / lo) : hi;
+        const double sine = sin(psi), cosine = cos(psi);
         for (int k = 0; k < NODES; k++) {
-            const int panels = NODES / 4, panel_x = i / 4, panel_y = k / 4;
-            double x = (panel_x + gauss_node[i % 4]) / panels,
-                   y = (panel_y + gauss_node[k % 4]) / panels;
-            double psi = lo > 0 ? lo * pow(hi / lo, x) : hi * x,
-                   slope = lo > 0 ? psi * log(hi / lo) : hi;
+            const int panel_y = k / 4;
+            double y = (panel_y + gauss_node[k % 4]) / panels;
             double phi = -PI + 2 * PI * (cell % SECTORS + y) / SECTORS;
-            double l[3] = {sin(psi) * cos(phi), sin(psi) * sin(phi), cos(psi)}, wi[3], f[3], pdf;
+            double l[3] = {sine * cos(phi), sine * sin(phi), cosine}, wi[3], f[3], pdf;
             double w = gauss_weight[i % 4] * gauss_weight[k % 4] * 16 / (NODES * NODES) * slope *
-                       (2 * PI / SECTORS) * sin(psi);
+                       (2 * PI / SECTORS) * sine;
             vec_to_world(wi, g->axis, l);
             if (!(wi[2] * g->side > 0))
                 continue;
@@ -417,6 +420,7 @@ static double integrate_cell(const struct run_context *c, uint32_t material, con
             for (int j = 0; j < 3; j++)
                 f_cos[j] += f[j] * fabs(wi[2]) * w;
         }
+    }
     return sum;
 }
 
