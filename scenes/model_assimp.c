@@ -26,6 +26,8 @@ struct reading {
     struct source *s;
     const struct aiScene *scene;
     uint32_t *number; /* of materials, by Assimp's */
+    unsigned *uv_set; /* of materials: which texture coordinates they go by */
+    unsigned set;     /* of the material that is being read */
     struct list {     /* lists of meshes by their first mesh: nodes with equal ones share it */
         struct list *next;
         const uint32_t *meshes;
@@ -45,8 +47,9 @@ struct reading {
 
 struct mesh {
     const struct aiMesh *from;
-    uint32_t (*triangles)[3]; /* NULL: its faces are */
-    float (*P)[3], (*N)[3];   /* as its bones place it in the model's space; NULL: it has none */
+    const struct aiVector3D *uv; /* NULL: it has none */
+    uint32_t (*triangles)[3];    /* NULL: its faces are */
+    float (*P)[3], (*N)[3];      /* as its bones place it in the model's space; NULL: it has none */
 };
 
 /* Points and lines give none. */
@@ -140,8 +143,8 @@ static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_v
     memcpy(out->P, bent->P ? bent->P[i] : &mesh->mVertices[i].x, sizeof out->P);
     if (mesh->mNormals)
         memcpy(out->N, bent->N ? bent->N[i] : &mesh->mNormals[i].x, sizeof out->N);
-    if (mesh->mTextureCoords[0])
-        memcpy(out->UV, &mesh->mTextureCoords[0][i], sizeof out->UV);
+    if (bent->uv)
+        memcpy(out->UV, &bent->uv[i], sizeof out->UV);
     if (m->flags & TRIANGLE_HAS_COLORS) {
         const struct aiColor4D *c = &mesh->mColors[0][i];
         out->color[0] = linear_color(c->r);
@@ -301,6 +304,9 @@ static void read_meshes(struct reading *r)
             source_refuse(s, STATUS_PARSE, "%s names a material that it does not have", s->path);
         uint64_t triangles = mesh_triangles(mesh);
         struct mesh *own = cut_polygons(s, mesh, triangles);
+        /* Collada's names of sets may count what other meshes have */
+        unsigned set = r->uv_set[mesh->mMaterialIndex];
+        own->uv = mesh->mTextureCoords[mesh->mTextureCoords[set] ? set : 0];
         s->meshes[i] = (struct source_mesh){
             .data = own,
             .vertex_count = mesh->mNumVertices,
@@ -308,7 +314,7 @@ static void read_meshes(struct reading *r)
             .triangle_count = triangles,
             .material = r->number[mesh->mMaterialIndex],
             .flags = (uint8_t)((mesh->mNormals ? TRIANGLE_HAS_NORMALS : 0U) |
-                               (mesh->mTextureCoords[0] ? TRIANGLE_HAS_UV : 0U) |
+                               (own->uv ? TRIANGLE_HAS_UV : 0U) |
                                (has_colors(mesh) ? TRIANGLE_HAS_COLORS : 0U)),
         };
         if (mesh->mPrimitiveTypes & (aiPrimitiveType_POINT | aiPrimitiveType_LINE))
@@ -489,8 +495,10 @@ static bool find_texture(struct reading *r, const struct aiMaterial *from, enum 
             AI_SUCCESS ||
         path.length == 0)
         return false;
-    if (mapping != aiTextureMapping_UV || channel != 0) {
-        source_note(s, "the texture %.200s: it does not go by the first texture coordinates",
+    if (mapping != aiTextureMapping_UV || channel != r->set) {
+        source_note(s,
+                    "the texture %.200s: it does not go by the texture coordinates that the "
+                    "rest of its material goes by",
                     path.data);
         return false;
     }
@@ -768,13 +776,33 @@ static void note_the_rest(struct reading *r, const struct aiMaterial *from)
         source_note(r->s, "maps of a coat's roughness");
 }
 
+/* The set that most of a material's look goes by. */
+static unsigned uv_set_of(const struct aiMaterial *from)
+{
+    static const enum aiTextureType types[] = {aiTextureType_BASE_COLOR, aiTextureType_DIFFUSE,
+                                               aiTextureType_NORMALS, aiTextureType_EMISSIVE,
+                                               aiTextureType_OPACITY};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct aiString path;
+        enum aiTextureMapping mapping = aiTextureMapping_UV;
+        unsigned channel = 0;
+        if (aiGetMaterialTexture(from, types[i], 0, &path, &mapping, &channel, NULL, NULL, NULL,
+                                 NULL) == AI_SUCCESS &&
+            mapping == aiTextureMapping_UV && channel < AI_MAX_NUMBER_OF_TEXTURECOORDS)
+            return channel;
+    }
+    return 0;
+}
+
 static void read_materials(struct reading *r)
 {
     struct source *s = r->s;
     r->number = source_alloc(s, r->scene->mNumMaterials, sizeof *r->number);
+    r->uv_set = source_alloc(s, r->scene->mNumMaterials, sizeof *r->uv_set);
     for (unsigned i = 0; i < r->scene->mNumMaterials; i++) {
         const struct aiMaterial *from = r->scene->mMaterials[i];
         r->number[i] = UINT32_MAX;
+        r->set = r->uv_set[i] = uv_set_of(from);
         if (!is_own_material(from))
             continue;
         struct aiString name = {0};

@@ -234,6 +234,8 @@ case_import_testmodels()
     ! grep -Eq 'refused +0  [^ ]+ *$' stdout || fail "a model is refused without a reason"
     prints '^gltf +imported +24  glTF2/textureTransform/TextureTransformTest.gltf'
     prints '^ply +imported +12  PLY/cube_binary.ply'
+    # its textures go by the second of one set of coordinates
+    prints '^dae +imported +12  Collada/kwxport_test_vcolors.dae *$'
     prints '^gltf +refused +0  glTF2/draco/2CylinderEngine.gltf .*KHR_draco_mesh_compression'
 }
 
