@@ -1,9 +1,13 @@
 """Times shading engines; see tools/shader_figures."""
 import argparse
 import json
+import os
 import pathlib
+import resource
 import subprocess
 import sys
+import tempfile
+import time
 
 REFERENCE = pathlib.Path("docs/results/shader_reference.json")
 
@@ -36,6 +40,54 @@ def cases(folder):
             yield p.stem, p, []
 
 
+COLD_BARS_S = {"interp": 0.15, "native": 1.5}  # to the first point
+
+
+def wide_shader():
+    """A shader of 200 lines: 65 calls of noise, sines, branches."""
+    lines = ["shader wide(float k = 1, output color Cout = 0)", "{", "    float x = u, y = v;"]
+    for i in range(65):
+        lines += [
+            f"    x = sin(x * {1.1 + 0.013 * i:.3f} + y) + noise(P * {1 + 0.1 * i:.2f}) * k;",
+            f"    if (x > {0.1 + 0.01 * i:.2f}) y += 0.1 * x; else y = y * 0.9 + {0.01 * i:.2f};",
+            f"    Cout += color(x, y, x * y) * {0.01 + 0.0001 * i:.4f};",
+        ]
+    return "\n".join([*lines, "    Cout = Cout / 65;", "}"]) + "\n"
+
+
+def cold(program, engines, repeat):
+    """Rows of what one point of wide_shader() takes from the start of the program, with an empty cache."""
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="isophote-cold-") as folder:
+        path = pathlib.Path(folder) / "wide.asl"
+        path.write_text(wide_shader())
+        for engine in engines:
+            wall, processor, error = [], [], None
+            for turn in range(repeat):
+                env = {**os.environ, "ISOPHOTE_CACHE": f"{folder}/{engine}-{turn}"}
+                command = [program, "shade", "--engine", engine, "-g", "1", "1", str(path), "-o", "Cout", f"{folder}/o.pfm"]
+                before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+                run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+                wall.append(time.monotonic() - start)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+                if run.returncode != 0:
+                    error = run.stderr.strip() or f"status {run.returncode}"
+            row = {"engine": engine, "bar_s": COLD_BARS_S.get(engine)}
+            rows.append({**row, "error": error} if error else {**row, "wall_s": min(wall), "processor_s": min(processor)})
+    return rows
+
+
+def cold_print(rows):
+    print("200 lines, from text to the first point, empty cache, seconds")
+    print(f"{'engine':<12}{'wall':>8}{'processor':>11}{'bar':>7}")
+    for r in rows:
+        if "error" in r:
+            print(f"{r['engine']:<12}  {r['error']}")
+        else:
+            print(f"{r['engine']:<12}{r['wall_s']:>8.3f}{r['processor_s']:>11.3f}{r['bar_s'] or '':>7}")
+
+
 def main():
     a = argparse.ArgumentParser(description=__doc__)
     a.add_argument("--program", default="build/release/isophote")
@@ -45,7 +97,12 @@ def main():
     a.add_argument("--engine", action="append")
     a.add_argument("--repeat", default=3, type=int, help="the least of so many runs counts")
     a.add_argument("--json", action="store_true")
+    a.add_argument("--cold", action="store_true", help="instead: a shader of 200 lines, from its text to the first point")
     o = a.parse_args()
+    if o.cold:
+        rows = cold(o.program, o.engine or ["interp", "native", "llvm"], o.repeat)
+        print(json.dumps(rows, indent=1)) if o.json else cold_print(rows)
+        return 1 if any("error" in r for r in rows) else 0
     engines = o.engine or ["native"]
     reference = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else {"shaders": {}, "source": ""}
     rows, failed = [], False

@@ -28,6 +28,14 @@
 #define A_CALL static
 #endif
 
+/* Functions that emitted code may call in many places. Of a row they are hundreds of instructions:
+ * gcc compiles a shader with 65 sines four times as long when each place has its own. */
+#if A_WIDTH == 1
+#define A_OFTEN K_FN
+#else
+#define A_OFTEN static inline
+#endif
+
 #if A_WIDTH == 1
 typedef float af;
 typedef int ai;

@@ -116,19 +116,19 @@ K_FN void a_sincos(af x, af *sine, af *cosine)
     *sine = A_FLOATS(A_BITS(a_sel(odd, c, s)) ^ ((q & 2) << 30));
     *cosine = A_FLOATS(A_BITS(a_sel(odd, s, c)) ^ (((q + 1) & 2) << 30));
 }
-K_FN af a_sin(af x)
+A_OFTEN af a_sin(af x)
 {
     af s, c;
     a_sincos(x, &s, &c);
     return a_sel(a_is_finite(x), s, A_F(0.0f));
 }
-K_FN af a_cos(af x)
+A_OFTEN af a_cos(af x)
 {
     af s, c;
     a_sincos(x, &s, &c);
     return c;
 }
-K_FN af a_tan(af x)
+A_OFTEN af a_tan(af x)
 {
     af s, c;
     a_sincos(x, &s, &c);
@@ -144,7 +144,7 @@ K_FN af a_asin_reduced(af r, af z) /* |r| <= 1/2, z = r r */
                ((((0.0422196984f * z + 0.024148168f) * z + 0.0454766564f) * z + 0.0749524906f) * z +
                 0.166667536f);
 }
-K_FN af a_asin(af x)
+A_OFTEN af a_asin(af x)
 {
     af ax = a_min(a_abs(x), A_F(1.0f));
     am far = ax > 0.5f;
@@ -153,7 +153,7 @@ K_FN af a_asin(af x)
     a = a_sel(far, 1.57079637f - 2.0f * a, a);
     return a_sel(a_is_nan(x), A_F(0.0f), a_with_sign(a, x));
 }
-K_FN af a_acos(af x)
+A_OFTEN af a_acos(af x)
 {
     af ax = a_min(a_abs(x), A_F(1.0f));
     am far = ax > 0.5f, down = x < 0.0f;
@@ -175,7 +175,7 @@ K_FN af a_atan_reduced(af least, af most)
                 -0.333333164f);
     return a_sel(far, 0.785398185f + (a + -2.18556941e-08f), a);
 }
-K_FN af a_atan(af x)
+A_OFTEN af a_atan(af x)
 {
     af ax = a_abs(x);
     am over = ax > 1.0f, inf = a_is_inf(x);
@@ -184,7 +184,7 @@ K_FN af a_atan(af x)
     a = a_sel(over, 1.57079637f - (a + 4.37113883e-08f), a);
     return a_sel(a_is_nan(x), x, a_with_sign(a, x));
 }
-K_FN af a_atan2(af y, af x)
+A_OFTEN af a_atan2(af y, af x)
 {
     af ax = a_abs(x), ay = a_abs(y);
     am both = a_is_inf(x) & a_is_inf(y), either = a_is_inf(x) | a_is_inf(y);
@@ -218,8 +218,8 @@ K_FN af a_exp_scaled(af x, int shift)
     af e = 1.0f + (r + (r * r) * p);
     return a_sel(nan, x, a_scale(e, a_to_int(n) + shift));
 }
-K_FN af a_exp(af x) { return a_exp_scaled(x, 0); }
-K_FN af a_exp2(af x)
+A_OFTEN af a_exp(af x) { return a_exp_scaled(x, 0); }
+A_OFTEN af a_exp2(af x)
 {
     am nan = a_is_nan(x);
     af y = a_min(a_max(a_sel(nan, A_F(0.0f), x), A_F(-160.0f)), A_F(130.0f));
@@ -231,7 +231,7 @@ K_FN af a_exp2(af x)
     return a_sel(nan, x, a_scale(1.0f + f * p, a_to_int(n)));
 }
 /* 2^n (e^r - 1) + (2^n - 1). */
-K_FN af a_expm1(af x)
+A_OFTEN af a_expm1(af x)
 {
     am nan = a_is_nan(x);
     af y = a_min(a_max(a_sel(nan, A_F(0.0f), x), A_F(-30.0f)), A_F(89.0f)); /* n <= 128 */
@@ -250,7 +250,7 @@ K_FN af a_expm1(af x)
     t = a_sel(k == 0, e, t);
     return a_sel(nan | (x == 0.0f), x, t);
 }
-K_FN af a_sinh(af x)
+A_OFTEN af a_sinh(af x)
 {
     af ax = a_abs(x), z = ax * ax;
     af small = ax + (ax * z) * ((0.000203768825f * z + 0.00833022129f) * z + 0.166667178f);
@@ -258,12 +258,12 @@ K_FN af a_sinh(af x)
     af far = h - 0.25f / h;
     return a_with_sign(a_sel(ax < 1.0f, small, far), x);
 }
-K_FN af a_cosh(af x)
+A_OFTEN af a_cosh(af x)
 {
     af h = a_exp_scaled(a_abs(x), -1);
     return h + 0.25f / h;
 }
-K_FN af a_tanh(af x)
+A_OFTEN af a_tanh(af x)
 {
     af e = a_expm1(2.0f * a_min(a_abs(x), A_F(20.0f)));
     return a_sel(a_is_nan(x), x, a_with_sign(e / (e + 2.0f), x));
@@ -290,7 +290,7 @@ K_FN af a_log_rest(af f)
     return (z * f) * p - 0.5f * z;
 }
 K_FN af a_log_domain(af x) { return a_sel(x >= A_FLT_MIN, x, A_F(A_FLT_MIN)); }
-K_FN af a_log(af x)
+A_OFTEN af a_log(af x)
 {
     af y = a_log_domain(x), f, n;
     am inf = a_is_inf(y);
@@ -298,7 +298,7 @@ K_FN af a_log(af x)
     af t = n * 0.693145752f + (f + (a_log_rest(f) + n * 1.42860677e-06f));
     return a_sel(inf, y, t);
 }
-K_FN af a_log2(af x)
+A_OFTEN af a_log2(af x)
 {
     af y = a_log_domain(x), f, n;
     am inf = a_is_inf(y);
@@ -307,7 +307,7 @@ K_FN af a_log2(af x)
     af low = (fl * 1.44269502f + r * 1.44269502f) + fh * 0.000312228396f;
     return a_sel(inf, y, n + (fh * 1.44238281f + low));
 }
-K_FN af a_log10(af x)
+A_OFTEN af a_log10(af x)
 {
     af y = a_log_domain(x), f, n;
     am inf = a_is_inf(y);
@@ -330,7 +330,7 @@ K_FN af a_inversesqrt(af x)
     am above = x > 0.0f;
     return a_sel(above, 1.0f / a_root(a_sel(above, x, A_F(1.0f))), A_F(0.0f));
 }
-K_FN af a_cbrt(af x)
+A_OFTEN af a_cbrt(af x)
 {
     af ax = a_abs(x);
     am plain = (ax > 0.0f) & a_is_finite(x), sub = ax<A_FLT_MIN, large = ax> 1e37f;
@@ -366,7 +366,7 @@ K_FN void a_log2_pair(af x, af *hi, af *lo)
     a_two_sum(n, q, hi, &p);
     *lo = p + ql;
 }
-K_FN af a_pow(af x, af y)
+A_OFTEN af a_pow(af x, af y)
 {
     af ax = a_abs(x);
     am y_zero = y == 0.0f, x_zero = x == 0.0f, y_nan = a_is_nan(y), x_inf = a_is_inf(x);
@@ -435,7 +435,7 @@ K_FN float a_fmod_one(float a, float b)
     return K_AS_FLOAT(ma < 0x800000u ? ma : (ma & 0x7FFFFFu) | ((uint)eb << 23));
 }
 /* 0 when b = 0. */
-K_FN af a_fmod(af a, af b)
+A_OFTEN af a_fmod(af a, af b)
 {
     af x = a_abs(a), y = a_abs(b);
     am zero = b == 0.0f, bad = a_is_nan(a) | a_is_nan(b) | a_is_inf(a);
@@ -487,7 +487,7 @@ K_FN af a_erf_near(af x) /* |x| <= 1 */
     p = ((p * z + -0.0266389549f) * z + 0.112785615f) * z + -0.376121968f;
     return x * (p * z + 1.12837911f);
 }
-K_FN af a_erf(af x)
+A_OFTEN af a_erf(af x)
 {
     af ax = a_abs(x);
     am near = ax < 1.0f;
@@ -495,7 +495,7 @@ K_FN af a_erf(af x)
                  1.0f - a_erfc_far(a_sel(near, A_F(1.0f), ax)));
     return a_sel(a_is_nan(x), x, a_with_sign(v, x));
 }
-K_FN af a_erfc(af x)
+A_OFTEN af a_erfc(af x)
 {
     af ax = a_abs(x);
     am near = ax < 0.9f;
