@@ -97,8 +97,27 @@ typedef ai am;
 #define A_UINTS(x)    ((au)(x))
 #define A_INTS(x)     ((ai)(x))
 #define A_AT(v, lane) ((v)[lane])
+#if defined(__AVX512F__) && A_WIDTH == 16 && !defined(__clang__)
+/* What gcc makes one blend under a mask of; of bits joined it makes three operations, and does twice
+ * what a and b have in common. */
+K_INLINE af a_sel(am m, af a, af b)
+{
+    af r;
+    for (int i = 0; i < A_WIDTH; i++)
+        r[i] = m[i] ? a[i] : b[i];
+    return r;
+}
+K_INLINE ai a_seli(am m, ai a, ai b)
+{
+    ai r;
+    for (int i = 0; i < A_WIDTH; i++)
+        r[i] = m[i] ? a[i] : b[i];
+    return r;
+}
+#else
 K_INLINE af a_sel(am m, af a, af b) { return (af)(((ai)a & m) | ((ai)b & ~m)); }
 K_INLINE ai a_seli(am m, ai a, ai b) { return (a & m) | (b & ~m); }
+#endif
 K_INLINE am a_not(am m) { return ~m; }
 K_INLINE int a_any(am m)
 {
