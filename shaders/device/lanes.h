@@ -137,6 +137,40 @@ K_INLINE uint a_get(const af *x, int lane) { return (uint)(*(const ai *)x)[lane]
 K_INLINE uint a_geti(const ai *x, int lane) { return (uint)(*x)[lane]; }
 K_INLINE void a_put(af *x, int lane, uint word) { (*(ai *)x)[lane] = (int)word; }
 K_INLINE void a_puti(ai *x, int lane, uint word) { (*x)[lane] = (int)word; }
+#if defined(__AVX512F__) && A_WIDTH == 16
+/* Entry x mod 16 of a table, by lane; entry x mod 32 of one in two halves. */
+#define A_LOOKUP
+#ifdef __clang__
+K_INLINE af a_lookup(af table, au x) { return __builtin_ia32_permvarsf512(table, (ai)x); }
+K_INLINE af a_lookup2(af low, af high, au x)
+{
+    return __builtin_ia32_vpermi2varps512(low, (ai)x, high);
+}
+#else
+K_INLINE af a_lookup(af table, au x) { return __builtin_shuffle(table, (ai)x); }
+K_INLINE af a_lookup2(af low, af high, au x) { return __builtin_shuffle(low, high, (ai)x); }
+#endif
+/* Writes the lanes of x, y, z side by side: x0 y0 z0 x1 ... */
+#ifndef __clang__
+#define A_PUT_TRIPLES
+K_INLINE void a_put_triples(uint *out, ai x, ai y, ai z)
+{
+    const ai first = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    A_UNROLL
+    for (int k = 0; k < 3; k++) {
+        ai word = first + 16 * k, lane = word / 3, of = word - 3 * lane;
+        ai xy = __builtin_shuffle(x, y, lane + (16 & (of == 1)));
+        ai r = __builtin_shuffle(xy, z, first + ((lane + 16 - first) & (of == 2)));
+        __builtin_memcpy(out + 16 * k, &r, sizeof r);
+    }
+}
+#endif
+/* a * b + c rounded once: for products that are exact, so that it is the sum in every mode. */
+K_INLINE af a_add_exact_product(af a, af b, af c)
+{
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
+}
+#endif
 K_INLINE ai a_int(am m) { return m & 1; }
 K_INLINE am a_true(ai x) { return x != 0; }
 K_INLINE af a_to_float(ai x) { return __builtin_convertvector(x, af); }
@@ -215,10 +249,16 @@ K_INLINE af a_round(af x)
 }
 K_INLINE ai a_f2i(af x)
 {
+#if defined(__AVX512F__) && A_WIDTH == 16 /* which gives -2^31 for all that does not fit */
+    ai i = __builtin_ia32_cvttps2dq512_mask(x, A_NONE, (unsigned short)-1, 4);
+    i = a_seli(x >= 2147483648.0f, A_I(0x7FFFFFFF), i);
+    return a_seli(a_is_nan(x), A_I(0), i);
+#else
     am big = x >= 2147483648.0f, low = x < -2147483648.0f, bad = a_is_nan(x);
     ai i = a_to_int(a_sel(big | low | bad, A_F(0.0f), x));
     i = a_seli(big, A_I(0x7FFFFFFF), i);
     return a_seli(low, A_I((int)0x80000000u), i);
+#endif
 }
 K_INLINE ai a_iadd(ai a, ai b) { return A_INTS(A_UINTS(a) + A_UINTS(b)); }
 K_INLINE ai a_isub(ai a, ai b) { return A_INTS(A_UINTS(a) - A_UINTS(b)); }
@@ -258,6 +298,20 @@ K_INLINE void a_scatteri(ai *row, ai at, ai x, am m)
         row[at] = x;
 }
 #else
+#ifdef A_LOOKUP
+K_INLINE ai a_slots(ai at)
+{
+    return at * A_WIDTH + (ai){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+}
+K_INLINE af a_gather(const af *row, ai at)
+{
+    return __builtin_ia32_gathersiv16sf((af){0}, row, a_slots(at), (unsigned short)-1, 4);
+}
+K_INLINE ai a_gatheri(const ai *row, ai at)
+{
+    return __builtin_ia32_gathersiv16si((ai){0}, row, a_slots(at), (unsigned short)-1, 4);
+}
+#else
 K_INLINE af a_gather(const af *row, ai at)
 {
     af r = {0};
@@ -272,6 +326,7 @@ K_INLINE ai a_gatheri(const ai *row, ai at)
         r[i] = ((const int *)row)[at[i] * A_WIDTH + i];
     return r;
 }
+#endif
 K_INLINE void a_scatter(af *row, ai at, af x, am m)
 {
     for (int i = 0; i < A_WIDTH; i++)

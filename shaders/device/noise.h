@@ -194,6 +194,55 @@ K_INLINE void a_word_noise(int cells, int dims, const af *p, int periodic, const
     }
 }
 
+/* ---- Perlin: gradients ------------------------------------------------------------------------ */
+
+#ifdef A_LOOKUP
+/* Perlin's gradients as vectors: their components are small whole numbers, so that products with
+ * them are exact and sums the same as grad's, whose zero is positive as this one's is. */
+#define A_TABLE(...) ((af){__VA_ARGS__})
+K_INLINE af a_vdot1(au h, af x)
+{
+    return a_lookup(A_TABLE(1, 2, 3, 4, 5, 6, 7, 8, -1, -2, -3, -4, -5, -6, -7, -8), h) * x;
+}
+K_INLINE af a_vdot2(au h, af x, af y)
+{
+    af gx = a_lookup(A_TABLE(1, -1, 1, -1, 2, 2, -2, -2, 1, -1, 1, -1, 2, 2, -2, -2), h);
+    af gy = a_lookup(A_TABLE(2, 2, -2, -2, 1, -1, 1, -1, 2, 2, -2, -2, 1, -1, 1, -1), h);
+    return a_add_exact_product(gx, x, gy * y);
+}
+K_INLINE af a_vdot3(au h, af x, af y, af z)
+{
+    af gx = a_lookup(A_TABLE(1, -1, 1, -1, 1, -1, 1, -1, 0, 0, 0, 0, 1, 0, -1, 0), h);
+    af gy = a_lookup(A_TABLE(1, 1, -1, -1, 0, 0, 0, 0, 1, -1, 1, -1, 1, -1, 1, -1), h);
+    af gz = a_lookup(A_TABLE(0, 0, 0, 0, 1, 1, -1, -1, 1, 1, -1, -1, 0, 1, 0, -1), h);
+    af sum = a_add_exact_product(gz, z, A_F(0.0f));
+    return a_add_exact_product(gx, x, a_add_exact_product(gy, y, sum));
+}
+#define A_PAIRS  1, -1, 1, -1, 1, -1, 1, -1
+#define A_FOURS  1, 1, -1, -1, 1, 1, -1, -1
+#define A_EIGHTS 1, 1, 1, 1, -1, -1, -1, -1
+#define A_ZEROS  0, 0, 0, 0, 0, 0, 0, 0
+K_INLINE af a_vdot4(au h, af x, af y, af z, af w)
+{
+    af gx = a_lookup2(A_TABLE(A_PAIRS, A_PAIRS), A_TABLE(A_PAIRS, A_ZEROS), h);
+    af gy = a_lookup2(A_TABLE(A_FOURS, A_FOURS), A_TABLE(A_ZEROS, A_PAIRS), h);
+    af gz = a_lookup2(A_TABLE(A_EIGHTS, A_ZEROS), A_TABLE(A_FOURS, A_FOURS), h);
+    af gw = a_lookup2(A_TABLE(A_ZEROS, A_EIGHTS), A_TABLE(A_EIGHTS, A_EIGHTS), h);
+    af sum = a_add_exact_product(gx, x, A_F(0.0f));
+    sum = a_add_exact_product(gz, z, a_add_exact_product(gy, y, sum));
+    return a_add_exact_product(gw, w, sum);
+}
+#else
+#define a_vdot1 a_vgrad1
+#define a_vdot2 a_vgrad2
+#define a_vdot3 a_vgrad3
+#define a_vdot4 a_vgrad4
+#endif
+#define a_ddot1 a_dgrad1
+#define a_ddot2 a_dgrad2
+#define a_ddot3 a_dgrad3
+#define a_ddot4 a_dgrad4
+
 /* ---- simplex: corners ------------------------------------------------------------------------ */
 
 K_INLINE au a_scramble(ai a, ai b, ai c)
@@ -201,7 +250,18 @@ K_INLINE au a_scramble(ai a, ai b, ai c)
     return a_final_mix(A_UINTS(a), A_UINTS(b), A_UINTS(c) ^ 0xdeadbeefu);
 }
 /* Entry h of a table of numbers -1, 0, 1, kept as two bits each. */
-K_INLINE af a_trit(uint table, au h) { return a_to_float(A_INTS((table >> (h << 1u)) & 3u) - 1); }
+K_INLINE af a_trit(uint table, au h)
+{
+#ifdef A_LOOKUP
+    af all;
+    A_UNROLL
+    for (uint i = 0; i < 16u; i++)
+        all[i] = (float)((int)(table >> 2u * i & 3u) - 1);
+    return a_lookup(all, h);
+#else
+    return a_to_float(A_INTS((table >> (h << 1u)) & 3u) - 1);
+#endif
+}
 
 K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
 {
@@ -231,6 +291,7 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
     }
 }
 /* ---- the noises that have derivatives, without and with them --------------------------------- */
+
 
 #define AN     af
 #define A_N(x) a_v##x

@@ -20,8 +20,8 @@ K_CONST float a_bases[6][16] = {{-0.5f, 1.5f, -1.5f, 0.5f, 1.0f, -2.5f, 2.0f, -0
 
 /* Channel `channel` of the spline through `count` >= 4 knots: knots[i * channels + channel], their
  * derivatives `row` and 2 row further on, or none when row is 0. */
-A_CALL struct ad a_spline(int basis, struct ad x, int count, const af *knots, int channels,
-                          int channel, int row)
+K_INLINE struct ad a_spline_here(int basis, struct ad x, int count, const af *knots, int channels,
+                                 int channel, int row)
 {
     int step = basis == A_BEZIER    ? 3
                : basis == A_HERMITE ? 2
@@ -50,20 +50,31 @@ A_CALL struct ad a_spline(int basis, struct ad x, int count, const af *knots, in
     return sum;
 }
 
+A_CALL struct ad a_spline(int basis, struct ad x, int count, const af *knots, int channels,
+                          int channel, int row)
+{
+    return a_spline_here(basis, x, count, knots, channels, channel, row);
+}
+/* Without derivatives. */
+A_CALL af a_spline_value(int basis, af x, int count, const af *knots, int channels, int channel)
+{
+    return a_spline_here(basis, a_still(x), count, knots, channels, channel, 0).v;
+}
+
 /* The smallest x whose value reaches v, by halving. In float, where the reference halves in double:
  * of 64 halvings each middle is exact, or the ends are neighbours and the result stays. More would
  * go below 2^-64 where the values are not numbers, or cross v at a tiny x. */
 A_CALL af a_spline_inverse(int basis, af v, int count, const af *knots)
 {
-    af lo = a_spline(basis, a_still(A_F(0.0f)), count, knots, 1, 0, 0).v;
-    af hi = a_spline(basis, a_still(A_F(1.0f)), count, knots, 1, 0, 0).v;
+    af lo = a_spline_value(basis, A_F(0.0f), count, knots, 1, 0);
+    af hi = a_spline_value(basis, A_F(1.0f), count, knots, 1, 0);
     am rising = hi >= lo;
     am none = (rising & (v <= lo)) | (a_not(rising) & (v >= lo));
     am all = (rising & (v >= hi)) | (a_not(rising) & (v <= hi));
     af a = A_F(0.0f), b = A_F(1.0f);
     for (int i = 0; i < 64; i++) {
         af m = 0.5f * (a + b);
-        af y = a_spline(basis, a_still(m), count, knots, 1, 0, 0).v;
+        af y = a_spline_value(basis, m, count, knots, 1, 0);
         am up = (rising & (y < v)) | (a_not(rising) & (y > v));
         if (!a_any((m != a) & (m != b)))
             break;

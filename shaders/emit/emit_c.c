@@ -1081,6 +1081,12 @@ static void write_group(struct emit *e, struct text *t)
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
         const struct ir_cell *c = emit_output_cell(e, e->opt->outputs[k], &cell);
+        if (c->n == 3 && words == 3) /* a colour alone, of a whole row */
+            text_printf(t,
+                        "#ifdef A_PUT_TRIPLES\nif (n == A_WIDTH) { a_put_triples(out, "
+                        "A_BITS(s->c%u[0]), A_BITS(s->c%u[1]), A_BITS(s->c%u[2])); return; }\n"
+                        "#endif\n",
+                        cell, cell, cell);
         for (uint32_t j = 0; j < c->n; j++)
             text_printf(t,
                         "for (uint lane = 0u; lane < n; lane++) out[lane * %zuu + %uu] = "

@@ -351,15 +351,16 @@ static bool spline(const struct args *x)
         return true;
     }
     for (uint32_t k = 0; k < n; k++) {
-        const char *at =
-            x->c->derivs ? dual_part(x, 1, 0) : emit_text(e, "a_still(%s)", part(x, 1, 0, 0));
-        EMIT("const struct ad v%u_s = a_spline(%d, %s, %u, %s, %u, %u, %u);\n", r + k, basis, at,
-             count, knots, n, k, row);
-        emit_set(e, r + k, "v%u_s.v", r + k);
-        if (x->c->derivs) {
-            emit_set(e, r + n + k, "v%u_s.dx", r + k);
-            emit_set(e, r + 2 * n + k, "v%u_s.dy", r + k);
+        if (!x->c->derivs) {
+            emit_set(e, r + k, "a_spline_value(%d, %s, %u, %s, %u, %u)", basis, part(x, 1, 0, 0),
+                     count, knots, n, k);
+            continue;
         }
+        EMIT("const struct ad v%u_s = a_spline(%d, %s, %u, %s, %u, %u, %u);\n", r + k, basis,
+             dual_part(x, 1, 0), count, knots, n, k, row);
+        emit_set(e, r + k, "v%u_s.v", r + k);
+        emit_set(e, r + n + k, "v%u_s.dx", r + k);
+        emit_set(e, r + 2 * n + k, "v%u_s.dy", r + k);
     }
     return true;
 }

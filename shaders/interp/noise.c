@@ -143,13 +143,14 @@ static dual gradient(unsigned dims, uint32_t h, const dual *f)
         h &= 15;
         u = h < 8 ? f[0] : f[1];
         v = h < 4 ? f[1] : h == 12 || h == 14 ? f[0] : f[2];
-        return d_add(signed_by(h & 1, u), signed_by(h & 2, v));
+        return d_add(d_add(signed_by(h & 1, u), signed_by(h & 2, v)), d_const(0));
     default:
         h &= 31;
         u = h < 24 ? f[0] : f[1];
         v = h < 16 ? f[1] : f[2];
         s = h < 8 ? f[2] : f[3];
-        return d_add(d_add(signed_by(h & 1, u), signed_by(h & 2, v)), signed_by(h & 4, s));
+        s = d_add(d_add(signed_by(h & 1, u), signed_by(h & 2, v)), signed_by(h & 4, s));
+        return d_add(s, d_const(0));
     }
 }
 
