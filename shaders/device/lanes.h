@@ -98,8 +98,8 @@ typedef ai am;
 #define A_INTS(x)     ((ai)(x))
 #define A_AT(v, lane) ((v)[lane])
 #if defined(__AVX512F__) && A_WIDTH == 16 && !defined(__clang__)
-/* What gcc makes one blend under a mask of; of bits joined it makes three operations, and does twice
- * what a and b have in common. */
+/* What gcc makes one blend under a mask of; of bits joined it makes three operations, and does
+ * twice what a and b have in common. */
 K_INLINE af a_sel(am m, af a, af b)
 {
     af r;

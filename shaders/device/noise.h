@@ -194,7 +194,8 @@ K_INLINE void a_word_noise(int cells, int dims, const af *p, int periodic, const
     }
 }
 
-/* ---- Perlin: gradients ------------------------------------------------------------------------ */
+/* ---- Perlin: gradients ------------------------------------------------------------------------
+ */
 
 #ifdef A_LOOKUP
 /* Perlin's gradients as vectors: their components are small whole numbers, so that products with
@@ -291,7 +292,6 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
     }
 }
 /* ---- the noises that have derivatives, without and with them --------------------------------- */
-
 
 #define AN     af
 #define A_N(x) a_v##x
