@@ -194,8 +194,7 @@ K_INLINE void a_word_noise(int cells, int dims, const af *p, int periodic, const
     }
 }
 
-/* ---- Perlin: gradients ------------------------------------------------------------------------
- */
+/* ---- Perlin: gradients --------------------------------------------------------------------- */
 
 #ifdef A_LOOKUP
 /* Perlin's gradients as vectors: their components are small whole numbers, so that products with
