@@ -71,6 +71,7 @@ static void find_linked(struct findings *f)
         {"xxHash", "libxxhash", "libxxhash-dev"},
         {"libpng", "libpng", "libpng-dev"},
         {"libjpeg", "libjpeg", "libjpeg-dev"},
+        {"libtiff", "libtiff", "libtiff-dev"},
     };
     FILE *file = fopen("/proc/self/maps", "r");
     struct text all = {0};

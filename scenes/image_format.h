@@ -4,9 +4,11 @@
 
 #include "scenes.h"
 
-/* How encoded values become light: AUTO takes PNG, JPEG and TGA for sRGB, EXR and HDR for linear.
- */
-enum color_space { COLOR_AUTO, COLOR_SRGB, COLOR_LINEAR };
+/* How encoded values become light: AUTO takes PNG, JPEG, TGA and TIFF's whole numbers for sRGB,
+ * EXR, HDR and TIFF's floats for linear. SHADER: what texture() shows, likewise, but TIFF's whole
+ * numbers as they stand: OIIO's textures, which are TIFF, were made for shaders that expect just
+ * that. */
+enum color_space { COLOR_AUTO, COLOR_SRGB, COLOR_LINEAR, COLOR_SHADER };
 
 enum status image_read_as(struct arena *a, const char *path, enum color_space space,
                           struct image *out, struct error *err);
@@ -47,6 +49,7 @@ bool exr_recognise(const unsigned char *data, size_t size);
 bool hdr_recognise(const unsigned char *data, size_t size);
 bool png_recognise(const unsigned char *data, size_t size);
 bool jpeg_recognise(const unsigned char *data, size_t size);
+bool tiff_recognise(const unsigned char *data, size_t size);
 bool tga_recognise(const unsigned char *data, size_t size); /* by its plausibility: ask last */
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
@@ -61,6 +64,7 @@ bool png_read_plain(const struct image_source *s, struct image *out);
 /* n values of 16 bits, from the file's order of bytes to the machine's; may be the same place. */
 void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to);
 enum status jpeg_read(const struct image_source *s, struct image *out);
+enum status tiff_read(const struct image_source *s, struct image *out);
 enum status tga_read(const struct image_source *s, struct image *out);
 
 #endif

@@ -139,7 +139,7 @@ static void finish_row(void *ctx, size_t y, unsigned thread)
 static enum status finish(const struct image_source *s, bool decode, struct image *im)
 {
     if (im->format == TEXEL_U8 || im->format == TEXEL_U16) {
-        if (s->space != COLOR_AUTO)
+        if (s->space == COLOR_SRGB || s->space == COLOR_LINEAR)
             im->srgb = s->space == COLOR_SRGB;
         return STATUS_OK;
     }
@@ -163,11 +163,9 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
     static const struct {
         bool (*recognise)(const unsigned char *, size_t);
         enum status (*read)(const struct image_source *, struct image *);
-    } formats[] = {{exr_recognise, exr_read},
-                   {hdr_recognise, hdr_read},
-                   {png_recognise, png_read},
-                   {jpeg_recognise, jpeg_read},
-                   {tga_recognise, tga_read}};
+    } formats[] = {{exr_recognise, exr_read},   {hdr_recognise, hdr_read},
+                   {png_recognise, png_read},   {jpeg_recognise, jpeg_read},
+                   {tiff_recognise, tiff_read}, {tga_recognise, tga_read}};
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -181,7 +179,7 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
             *out = im;
         return status;
     }
-    return image_fault(&s, STATUS_TYPE, "%s, expected EXR, Radiance HDR, PNG, JPEG or TGA",
+    return image_fault(&s, STATUS_TYPE, "%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF or TGA",
                        size ? "its format is not known" : "the file is empty");
 }
 

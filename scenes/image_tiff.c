@@ -1,9 +1,486 @@
-/* Writes TIFF as "TIFF, Revision 6.0" (Adobe 1992) has it: little-endian, one strip, no
- * compression; floats by its section 19. */
+/* TIFF ("TIFF, Revision 6.0", Adobe 1992; floats by its section 19), read through libtiff from
+ * memory, BigTIFF and OIIO's textures too; written little-endian, in one strip, without
+ * compression. */
 #include "image_format.h"
 
 #include <math.h>
 #include <string.h>
+
+#include <tiffio.h>
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+bool tiff_recognise(const unsigned char *data, size_t size)
+{
+    static const char magics[4][4] = {"II*", {'M', 'M', 0, '*'}, "II+", {'M', 'M', 0, '+'}};
+    for (size_t i = 0; size >= 4 && i < 4; i++)
+        if (memcmp(data, magics[i], 4) == 0)
+            return true;
+    return false;
+}
+
+struct tiff_input {
+    const struct image_source *source;
+    size_t at;
+    bool decoding;       /* behind the directory: what libtiff mends there is damage */
+    char complaint[256]; /* the library's own words, the first of them */
+};
+
+__attribute__((format(printf, 4, 0))) static int on_error(TIFF *tif, void *user, const char *module,
+                                                          const char *fmt, va_list ap)
+{
+    struct tiff_input *in = user;
+    (void)tif;
+    (void)module;
+    if (!in->complaint[0])
+        vsnprintf(in->complaint, sizeof in->complaint, fmt, ap);
+    return 1; /* nothing on stderr */
+}
+
+/* In directories libtiff warns of tags that it does not know; of texels when it makes them up. */
+__attribute__((format(printf, 4, 0))) static int
+on_warning(TIFF *tif, void *user, const char *module, const char *fmt, va_list ap)
+{
+    const struct tiff_input *in = user;
+    bool old_but_whole = module && strcmp(module, "LZWPreDecode") == 0; /* a code's order of bits */
+    return in->decoding && !old_but_whole ? on_error(tif, user, module, fmt, ap) : 1;
+}
+
+static tmsize_t input_read(thandle_t handle, void *to, tmsize_t size)
+{
+    struct tiff_input *in = handle;
+    size_t left = in->source->size - in->at, n = (size_t)size < left ? (size_t)size : left;
+    memcpy(to, in->source->data + in->at, n);
+    in->at += n;
+    return (tmsize_t)n;
+}
+
+static tmsize_t input_write(thandle_t handle, void *from, tmsize_t size)
+{
+    (void)handle;
+    (void)from;
+    (void)size;
+    return 0;
+}
+
+static toff_t input_seek(thandle_t handle, toff_t offset, int whence)
+{
+    struct tiff_input *in = handle;
+    size_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? in->at : in->source->size;
+    if (offset > in->source->size - from)
+        return (toff_t)-1;
+    return in->at = from + (size_t)offset;
+}
+
+static int input_close(thandle_t handle)
+{
+    (void)handle;
+    return 0;
+}
+
+static toff_t input_size(thandle_t handle)
+{
+    return ((const struct tiff_input *)handle)->source->size;
+}
+
+static int input_map(thandle_t handle, void **base, toff_t *size)
+{
+    const struct image_source *s = ((const struct tiff_input *)handle)->source;
+    *base = (void *)s->data;
+    *size = s->size;
+    return 1;
+}
+
+static void input_unmap(thandle_t handle, void *base, toff_t size)
+{
+    (void)handle;
+    (void)base;
+    (void)size;
+}
+
+static TIFF *open_input(struct tiff_input *in)
+{
+    static const size_t most = (size_t)1 << 30; /* that a decoder may take at once */
+    size_t limit = in->source->arena->limit;
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options)
+        return NULL;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)(limit && limit < most ? limit : most));
+    TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, in);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, in);
+    TIFF *tif = TIFFClientOpenExt(in->source->name, "r", in, input_read, input_write, input_seek,
+                                  input_close, input_size, input_map, input_unmap, options);
+    TIFFOpenOptionsFree(options);
+    return tif;
+}
+
+static enum status tiff_fault(const struct tiff_input *in, const char *what)
+{
+    return image_fault(in->source, STATUS_PARSE, "%s: %s, expected a whole TIFF file", what,
+                       in->complaint[0] ? in->complaint : "libtiff does not say why");
+}
+
+/* How the file holds its texels. A block is a tile or a strip; a plane, where channels stand apart,
+ * is one sample of all texels. */
+struct tiff_layout {
+    uint32_t width, height; /* before the image is turned */
+    uint16_t samples, bits, sample_format, photometric, orientation, colors;
+    bool tiled, separate;
+    uint32_t block_width, block_height;
+    size_t row_bytes; /* of a block */
+    enum texel_format format;
+    uint32_t channels;
+    uint16_t from[4]; /* the sample that a channel of the image is */
+    uint16_t *map[3]; /* colours of a palette: libtiff's */
+};
+
+static enum status check_compression(const struct tiff_input *in, TIFF *tif)
+{
+    uint16_t compression;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_COMPRESSION, &compression);
+    const TIFFCodec *codec = TIFFFindCODEC(compression);
+    if (TIFFIsCODECConfigured(compression) && compression != COMPRESSION_OJPEG)
+        return STATUS_OK;
+    return image_fault(in->source, STATUS_UNSUPPORTED,
+                       "its compression is %u (%s), expected none, LZW, deflate, PackBits, JPEG or "
+                       "another that libtiff here unpacks",
+                       compression, codec ? codec->name : "unknown");
+}
+
+/* What colours the samples mean; those of JPEG become RGB. */
+static enum status read_photometric(const struct tiff_input *in, TIFF *tif, struct tiff_layout *l)
+{
+    static const struct {
+        uint16_t photometric;
+        const char *name;
+    } refused[] = {{PHOTOMETRIC_MASK, "a mask"},       {PHOTOMETRIC_SEPARATED, "inks (CMYK)"},
+                   {PHOTOMETRIC_YCBCR, "YCbCr"},       {PHOTOMETRIC_CIELAB, "CIE L*a*b*"},
+                   {PHOTOMETRIC_ICCLAB, "ICC L*a*b*"}, {PHOTOMETRIC_ITULAB, "ITU L*a*b*"},
+                   {PHOTOMETRIC_LOGL, "log L"},        {PHOTOMETRIC_LOGLUV, "log LUV"},
+                   {PHOTOMETRIC_CFA, "a mosaic"}};
+    uint16_t compression;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_COMPRESSION, &compression);
+    if (!TIFFGetField(tif, TIFFTAG_PHOTOMETRIC, &l->photometric))
+        return image_fault(in->source, STATUS_TYPE,
+                           "it does not say what its samples mean, expected the tag "
+                           "PhotometricInterpretation");
+    switch (l->photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+    case PHOTOMETRIC_MINISBLACK:
+        l->colors = 1;
+        return STATUS_OK;
+    case PHOTOMETRIC_RGB:
+        l->colors = 3;
+        return STATUS_OK;
+    case PHOTOMETRIC_PALETTE:
+        l->colors = 1;
+        if (TIFFGetField(tif, TIFFTAG_COLORMAP, &l->map[0], &l->map[1], &l->map[2]))
+            return STATUS_OK;
+        break;
+    case PHOTOMETRIC_YCBCR:
+        l->colors = 3;
+        if (compression == COMPRESSION_JPEG &&
+            TIFFSetField(tif, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB))
+            return STATUS_OK;
+        break;
+    default:
+        break;
+    }
+    const char *name = "of an unknown kind";
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (refused[i].photometric == l->photometric)
+            name = refused[i].name;
+    return image_fault(in->source, STATUS_UNSUPPORTED,
+                       "its colours are %s (PhotometricInterpretation %u), expected gray, RGB, a "
+                       "palette, or YCbCr in JPEG",
+                       name, l->photometric);
+}
+
+static enum status choose_format(const struct tiff_input *in, struct tiff_layout *l)
+{
+    bool whole = l->sample_format == SAMPLEFORMAT_UINT || l->sample_format == SAMPLEFORMAT_VOID;
+    bool real = l->sample_format == SAMPLEFORMAT_IEEEFP, palette = l->map[0] != NULL;
+    bool small = l->bits == 1 || l->bits == 2 || l->bits == 4 || l->bits == 8;
+    if (real && l->photometric == PHOTOMETRIC_MINISWHITE)
+        return image_fault(in->source, STATUS_UNSUPPORTED,
+                           "its floats have 0 for white, expected 0 for black");
+    if (whole && small)
+        l->format = TEXEL_U8;
+    else if (whole && l->bits == 16 && !palette)
+        l->format = TEXEL_U16;
+    else if (real && l->bits == 16 && !palette)
+        l->format = TEXEL_F16;
+    else if (real && l->bits == 32 && !palette)
+        l->format = TEXEL_F32;
+    else
+        return image_fault(in->source, STATUS_UNSUPPORTED,
+                           "its samples are %s of %u bits%s, expected unsigned whole numbers of 1, "
+                           "2, 4, 8 or%s",
+                           whole                                  ? "unsigned whole numbers"
+                           : real                                 ? "floats"
+                           : l->sample_format == SAMPLEFORMAT_INT ? "signed whole numbers"
+                                                                  : "complex numbers",
+                           l->bits, palette ? " in a palette" : "",
+                           palette ? " 8 bits" : " 16 bits, or floats of 16 or 32 bits");
+    return STATUS_OK;
+}
+
+/* Alpha is the extra sample that the file calls so, else the first extra one; others are not read.
+ * Three samples and more are colours, even of a file that says gray, if it names no alpha. */
+static enum status choose_channels(const struct tiff_input *in, TIFF *tif, struct tiff_layout *l)
+{
+    uint16_t extras, *kinds;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_EXTRASAMPLES, &extras, &kinds);
+    bool palette = l->map[0] != NULL;
+    unsigned alpha = 0; /* 0: none; sample 0 is a colour */
+    for (unsigned i = 0; alpha == 0 && i < extras && extras < l->samples; i++)
+        if (kinds[i] == EXTRASAMPLE_ASSOCALPHA || kinds[i] == EXTRASAMPLE_UNASSALPHA)
+            alpha = l->samples - extras + i;
+    if (alpha == 0 && l->colors == 1 && !palette && l->samples >= 3)
+        l->colors = 3;
+    if (alpha == 0 && l->samples > l->colors && !palette)
+        alpha = l->colors;
+    if (l->samples < l->colors || (alpha != 0 && alpha < l->colors))
+        return image_fault(in->source, STATUS_PARSE,
+                           "it has %u samples a pixel with %u extra ones, expected %u and the "
+                           "extra ones",
+                           l->samples, extras, l->colors);
+    bool gray = l->colors == 1 && !palette;
+    l->channels = alpha ? 4 : gray ? 1 : 3;
+    for (unsigned c = 0; c < 3; c++)
+        l->from[c] = (uint16_t)(l->colors == 1 ? 0 : c);
+    l->from[3] = (uint16_t)alpha;
+    return STATUS_OK;
+}
+
+/* Refuses what would take much time to unpack: tiles far beyond the image, hundreds of samples. */
+static enum status measure_blocks(const struct tiff_input *in, TIFF *tif, struct tiff_layout *l)
+{
+    static const uint64_t most = (uint64_t)1 << 33; /* bytes: twice the largest image */
+    uint16_t planar;
+    TIFFGetFieldDefaulted(tif, TIFFTAG_PLANARCONFIG, &planar);
+    l->tiled = TIFFIsTiled(tif);
+    l->separate = planar == PLANARCONFIG_SEPARATE && l->samples > 1;
+    if (l->tiled) {
+        TIFFGetField(tif, TIFFTAG_TILEWIDTH, &l->block_width);
+        TIFFGetField(tif, TIFFTAG_TILELENGTH, &l->block_height);
+    } else {
+        TIFFGetFieldDefaulted(tif, TIFFTAG_ROWSPERSTRIP, &l->block_height);
+        l->block_height = l->block_height < l->height ? l->block_height : l->height;
+        l->block_width = l->width;
+    }
+    uint64_t w = l->block_width, h = l->block_height;
+    if (w == 0 || h == 0 || (l->tiled && (w > IMAGE_SIDE_MAX || h > IMAGE_SIDE_MAX)))
+        return image_fault(in->source, STATUS_LIMIT,
+                           "its %s have %llux%llu pixels, expected 1 to %d a side",
+                           l->tiled ? "tiles" : "strips", (unsigned long long)w,
+                           (unsigned long long)h, IMAGE_SIDE_MAX);
+    uint64_t samples = l->separate ? 1 : l->samples, row = (w * samples * l->bits + 7) / 8;
+    uint64_t blocks = ((l->width + w - 1) / w) * ((l->height + h - 1) / h);
+    if (row * h > most / blocks / (l->separate ? l->channels : 1))
+        return image_fault(
+            in->source, STATUS_LIMIT,
+            "it has %llu %s of %llux%llu pixels of %u samples, expected at most 2^33 "
+            "bytes in all",
+            (unsigned long long)blocks, l->tiled ? "tiles" : "strips", (unsigned long long)w,
+            (unsigned long long)h, l->samples);
+    if (row != (l->tiled ? TIFFTileRowSize64(tif) : TIFFScanlineSize64(tif)))
+        return tiff_fault(in, "its rows cannot be measured");
+    l->row_bytes = (size_t)row;
+    return STATUS_OK;
+}
+
+static enum status read_layout(const struct tiff_input *in, TIFF *tif, struct tiff_layout *l)
+{
+    *l = (struct tiff_layout){0};
+    TIFFGetField(tif, TIFFTAG_IMAGEWIDTH, &l->width);
+    TIFFGetField(tif, TIFFTAG_IMAGELENGTH, &l->height);
+    TRY(image_check_size(in->source, l->width, l->height));
+    TIFFGetFieldDefaulted(tif, TIFFTAG_SAMPLESPERPIXEL, &l->samples);
+    TIFFGetFieldDefaulted(tif, TIFFTAG_BITSPERSAMPLE, &l->bits);
+    TIFFGetFieldDefaulted(tif, TIFFTAG_SAMPLEFORMAT, &l->sample_format);
+    TIFFGetFieldDefaulted(tif, TIFFTAG_ORIENTATION, &l->orientation);
+    TRY(check_compression(in, tif));
+    TRY(read_photometric(in, tif, l));
+    TRY(choose_format(in, l));
+    TRY(choose_channels(in, tif, l));
+    return measure_blocks(in, tif, l);
+}
+
+struct tiff_reading {
+    struct tiff_input *in;
+    TIFF *tif;
+    struct tiff_layout layout;
+    struct image image;
+    unsigned char *first;  /* the texel that the file's first pixel is */
+    ptrdiff_t right, down; /* bytes to the one of its next pixel, of its next row */
+    uint8_t bytes[4][256]; /* U8: what a sample of the file is in each channel */
+    uint16_t flip;         /* U16: bits to be turned in colours */
+    unsigned char *block;  /* room for one */
+    bool plain;            /* rows of the file are rows of the image */
+};
+
+/* Orientations 1 to 8: where row 0 and column 0 of the file are, "top and left" to "left and
+ * bottom"; of 5 to 8 its rows are the picture's columns. */
+static void place_pixels(struct tiff_reading *r)
+{
+    static const bool from_right[9] = {[2] = 1, [3] = 1, [6] = 1, [7] = 1};
+    static const bool from_bottom[9] = {[3] = 1, [4] = 1, [7] = 1, [8] = 1};
+    unsigned o = r->layout.orientation <= 8 ? r->layout.orientation : 1;
+    const struct image *im = &r->image;
+    ptrdiff_t texel = (ptrdiff_t)(im->channels * texel_size(im->format)),
+              row = texel * (ptrdiff_t)im->width;
+    r->first = im->texels;
+    r->first += from_right[o] ? texel * ((ptrdiff_t)im->width - 1) : 0;
+    r->first += from_bottom[o] ? row * ((ptrdiff_t)im->height - 1) : 0;
+    texel = from_right[o] ? -texel : texel;
+    row = from_bottom[o] ? -row : row;
+    r->right = o >= 5 ? row : texel;
+    r->down = o >= 5 ? texel : row;
+    const struct tiff_layout *l = &r->layout;
+    bool as_it_is = !l->map[0] && l->photometric != PHOTOMETRIC_MINISWHITE && l->bits >= 8;
+    r->plain = o <= 1 && !l->tiled && !l->separate && as_it_is && l->channels == l->samples;
+}
+
+/* Samples of less than 8 bits are shares of the largest; colours of a map have 16 bits, but for
+ * those of old writers who had 8 in mind. */
+static void fill_tables(struct tiff_reading *r)
+{
+    const struct tiff_layout *l = &r->layout;
+    bool white = l->photometric == PHOTOMETRIC_MINISWHITE, wide = false;
+    r->flip = white ? 0xffff : 0;
+    if (l->bits > 8)
+        return;
+    unsigned count = 1U << l->bits;
+    for (unsigned c = 0; c < 3 && l->map[0]; c++)
+        for (unsigned v = 0; v < count; v++)
+            wide = wide || l->map[c][v] > 255;
+    for (unsigned c = 0; c < 4; c++)
+        for (unsigned v = 0; v < count; v++) {
+            unsigned share = v * 255 / (count - 1);
+            if (c < 3 && l->map[0])
+                share = l->map[c][v] >> (wide ? 8 : 0);
+            r->bytes[c][v] = (uint8_t)(white && c < 3 ? 255 - share : share);
+        }
+}
+
+/* Sample i of a row. */
+static unsigned small_sample(const unsigned char *row, size_t i, unsigned bits)
+{
+    size_t at = i * bits;
+    return (unsigned)row[at / 8] >> (8 - bits - at % 8) & ((1U << bits) - 1);
+}
+
+/* n pixels of a block's row to their texels; (x, y): the first, in the file. */
+static void place_row(const struct tiff_reading *r, unsigned plane, const unsigned char *row,
+                      uint32_t x, uint32_t y, uint32_t n)
+{
+    const struct tiff_layout *l = &r->layout;
+    size_t size = texel_size(l->format), step = l->separate ? 1 : l->samples;
+    for (uint32_t c = 0; c < l->channels; c++) {
+        if (l->separate && l->from[c] != plane)
+            continue;
+        size_t i = l->separate ? 0 : l->from[c];
+        unsigned char *to = r->first + (ptrdiff_t)x * r->right + (ptrdiff_t)y * r->down + c * size;
+        const uint16_t flip = c < 3 ? r->flip : 0;
+        for (uint32_t k = 0; k < n; k++, i += step, to += r->right)
+            if (size == 1) {
+                *to = r->bytes[c][l->bits == 8 ? row[i] : small_sample(row, i, l->bits)];
+            } else if (size == 2) {
+                uint16_t v;
+                memcpy(&v, row + 2 * i, 2);
+                v ^= flip;
+                memcpy(to, &v, 2);
+            } else {
+                memcpy(to, row + 4 * i, 4);
+            }
+    }
+}
+
+/* The block whose first pixel is (x, y). */
+static enum status read_block(struct tiff_reading *r, uint16_t plane, uint32_t x, uint32_t y)
+{
+    const struct tiff_layout *l = &r->layout;
+    uint32_t rows = l->height - y < l->block_height ? l->height - y : l->block_height;
+    uint32_t n = l->width - x < l->block_width ? l->width - x : l->block_width;
+    size_t size = l->row_bytes * (l->tiled ? l->block_height : rows);
+    unsigned char *to = r->plain ? r->first + (size_t)y * l->row_bytes : r->block;
+    tmsize_t got = l->tiled ? TIFFReadEncodedTile(r->tif, TIFFComputeTile(r->tif, x, y, 0, plane),
+                                                  to, (tmsize_t)size)
+                            : TIFFReadEncodedStrip(r->tif, TIFFComputeStrip(r->tif, y, plane), to,
+                                                   (tmsize_t)size);
+    if (got != (tmsize_t)size || r->in->complaint[0]) {
+        char what[64];
+        snprintf(what, sizeof what, "its pixels at column %u, row %u", x, y);
+        return tiff_fault(r->in, what);
+    }
+    for (uint32_t k = 0; k < rows && !r->plain; k++)
+        place_row(r, plane, r->block + k * l->row_bytes, x, y + k, n);
+    return STATUS_OK;
+}
+
+static bool plane_is_wanted(const struct tiff_layout *l, unsigned plane)
+{
+    bool wanted = false;
+    for (uint32_t c = 0; c < l->channels; c++)
+        wanted = wanted || l->from[c] == plane;
+    return wanted;
+}
+
+static enum status read_blocks(struct tiff_reading *r)
+{
+    const struct tiff_layout *l = &r->layout;
+    for (uint16_t plane = 0; plane < (l->separate ? l->samples : 1); plane++)
+        for (uint32_t y = 0; y < l->height && plane_is_wanted(l, plane); y += l->block_height)
+            for (uint32_t x = 0; x < l->width; x += l->block_width)
+                TRY(read_block(r, plane, x, y));
+    return STATUS_OK;
+}
+
+/* The directory that libtiff stands at: the file's first, of an OIIO texture its largest level. */
+static enum status read_directory(struct tiff_reading *r, struct arena *scratch)
+{
+    const struct image_source *s = r->in->source;
+    struct tiff_layout *l = &r->layout;
+    TRY(read_layout(r->in, r->tif, l));
+    bool turned = l->orientation >= 5 && l->orientation <= 8;
+    TRY(image_allocate(s, turned ? l->height : l->width, turned ? l->width : l->height, l->channels,
+                       l->format, &r->image));
+    place_pixels(r);
+    fill_tables(r);
+    if (!r->plain && !(r->block = arena_alloc(scratch, l->block_height, l->row_bytes, 16)))
+        return image_fault(s, STATUS_MEMORY, "out of memory");
+    r->in->complaint[0] = '\0';
+    r->in->decoding = true;
+    TRY(read_blocks(r));
+    struct image *im = &r->image;
+    im->srgb = im->format != TEXEL_F16 && im->format != TEXEL_F32 && s->space != COLOR_SHADER;
+    if (im->format == TEXEL_F16 && s->space == COLOR_SRGB) { /* halves are never decoded */
+        const float *linear = image_linear(s->arena, im);
+        if (!linear)
+            return image_fault(s, STATUS_MEMORY, "out of memory");
+        im->texels = (void *)linear;
+        im->format = TEXEL_F32;
+    }
+    return STATUS_OK;
+}
+
+enum status tiff_read(const struct image_source *s, struct image *out)
+{
+    struct tiff_input in = {.source = s};
+    struct arena scratch = {.limit = s->arena->limit};
+    struct tiff_reading r = {.in = &in, .tif = open_input(&in)};
+    enum status status =
+        r.tif ? read_directory(&r, &scratch) : tiff_fault(&in, "its directory cannot be read");
+    if (r.tif)
+        TIFFClose(r.tif);
+    arena_free(&scratch);
+    if (status == STATUS_OK)
+        *out = r.image;
+    return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
 
 enum { SHORT = 3, LONG = 4, HEADER = 8 };
 

@@ -215,6 +215,7 @@ static const char *image_extension(const unsigned char *data, size_t size)
            : hdr_recognise(data, size)  ? "hdr"
            : png_recognise(data, size)  ? "png"
            : jpeg_recognise(data, size) ? "jpg"
+           : tiff_recognise(data, size) ? "tif"
                                         : "tga";
 }
 

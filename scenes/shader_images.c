@@ -60,7 +60,7 @@ static void try_string(void *ctx, const char *text)
     if (!path)
         g->status = error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", text);
     else if (access(path, R_OK) == 0 &&
-             image_read_as(g->arena, path, COLOR_AUTO, &image, NULL) == STATUS_OK)
+             image_read_as(g->arena, path, COLOR_SHADER, &image, NULL) == STATUS_OK)
         g->status = add_image(g, text, &image);
 }
 
