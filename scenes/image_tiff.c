@@ -338,8 +338,10 @@ static void place_pixels(struct tiff_reading *r)
     r->right = o >= 5 ? row : texel;
     r->down = o >= 5 ? texel : row;
     const struct tiff_layout *l = &r->layout;
-    bool as_it_is = !l->map[0] && l->photometric != PHOTOMETRIC_MINISWHITE && l->bits >= 8;
-    r->plain = o <= 1 && !l->tiled && !l->separate && as_it_is && l->channels == l->samples;
+    r->plain = o <= 1 && !l->tiled && !l->separate && l->channels == l->samples && !l->map[0] &&
+               l->photometric != PHOTOMETRIC_MINISWHITE && l->bits >= 8;
+    for (uint32_t c = 0; c < l->channels; c++)
+        r->plain = r->plain && l->from[c] == c;
 }
 
 /* Samples of less than 8 bits are shares of the largest; colours of a map have 16 bits, but for
@@ -430,7 +432,8 @@ static bool plane_is_wanted(const struct tiff_layout *l, unsigned plane)
 static enum status read_blocks(struct tiff_reading *r)
 {
     const struct tiff_layout *l = &r->layout;
-    for (uint16_t plane = 0; plane < (l->separate ? l->samples : 1); plane++)
+    uint16_t planes = l->separate ? l->samples : 1;
+    for (uint16_t plane = 0; plane < planes; plane++)
         for (uint32_t y = 0; y < l->height && plane_is_wanted(l, plane); y += l->block_height)
             for (uint32_t x = 0; x < l->width; x += l->block_width)
                 TRY(read_block(r, plane, x, y));

@@ -1366,6 +1366,31 @@ static void test_tiff_layouts(void **state)
     }
 }
 
+/* Samples beside the colours, together and apart: alpha is what is called so, else the first. */
+static void test_tiff_extra_samples(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t photometric, samples, extras[3], channels, from[4];
+    } files[] = {
+        {1, 4, {2, 1, 1}, 4, {0, 0, 0, 1}}, /* gray, alpha, others */
+        {1, 4, {1, 1, 3}, 4, {0, 0, 0, 3}}, {1, 2, {1}, 4, {0, 0, 0, 1}},
+        {1, 2, {0}, 4, {0, 0, 0, 1}},       {1, 3, {1, 1}, 3, {0, 1, 2}}, /* gray by name only */
+        {1, 4, {1, 1, 1}, 4, {0, 1, 2, 3}}, {2, 4, {1}, 4, {0, 1, 2, 3}},
+        {2, 4, {0}, 4, {0, 1, 2, 3}},       {2, 6, {1, 1, 2}, 4, {0, 1, 2, 5}},
+    };
+    for (size_t k = 0; k < 2 * sizeof files / sizeof *files; k++) {
+        struct tiff_file f = {.width = 5,
+                              .height = 3,
+                              .samples = files[k / 2].samples,
+                              .bits = 8,
+                              .photometric = files[k / 2].photometric,
+                              .separate = k & 1};
+        memcpy(f.extras, files[k / 2].extras, sizeof f.extras);
+        check_tiff(&f, files[k / 2].channels, files[k / 2].from, TEXEL_U8);
+    }
+}
+
 /* Where the specification says that the file's row 0 and column 0 are in the picture. */
 static void test_tiff_orientations(void **state)
 {
@@ -1762,6 +1787,33 @@ static void test_tiff_refused(void **state)
     text_free(&t);
 }
 
+/* A strip of JPEG that ends early: libtiff would make up the rest, with a warning. */
+static void test_tiff_cut_jpeg(void **state)
+{
+    (void)state;
+    static const uint8_t color[] = {200, 60, 20};
+    struct tiff_file f = {.width = 64,
+                          .height = 64,
+                          .samples = 3,
+                          .bits = 8,
+                          .photometric = 6,
+                          .compression = COMPRESSION_JPEG};
+    struct text jpeg = jpeg_file(64, 64, 3, false, color);
+    for (size_t cut = 0; cut <= 20; cut += 20) {
+        uint64_t size = jpeg.len - cut;
+        struct text t = tiff_head(&f, 0, 0, &size, 1);
+        put(&t, jpeg.data, (size_t)size);
+        struct image im;
+        struct error err = {0};
+        if (cut)
+            expect_failure(&t, STATUS_PARSE, "its pixels at column 0, row 0: ");
+        else
+            expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+        text_free(&t);
+    }
+    text_free(&jpeg);
+}
+
 /* ---- conversions, files --------------------------------------------------------------------- */
 
 static void test_to_rgb(void **state)
@@ -1807,6 +1859,7 @@ int main(void)
         CASE(test_png_written),
         CASE(test_tiff_written),
         CASE(test_tiff_layouts),
+        CASE(test_tiff_extra_samples),
         CASE(test_tiff_orientations),
         CASE(test_tiff_gray_and_palettes),
         CASE(test_tiff_color_spaces),
@@ -1814,6 +1867,7 @@ int main(void)
         CASE(test_tiff_damaged),
         CASE(test_tiff_refused),
         CASE(test_jpeg),
+        CASE(test_tiff_cut_jpeg),
         CASE(test_tga_color),
         CASE(test_tga_others),
         CASE(test_to_rgb),

@@ -457,6 +457,32 @@ E2
     says "'Y'"
 }
 
+# What shade writes as TIFF, texture() reads: floats and bytes come back as they were, on every engine.
+case_shade_tiff()
+{
+    local engine type
+    cat >ramp.asl <<'E2'
+shader ramp(output color c = 0) { c = color(u, v * v, u * v); }
+E2
+    cat >back.asl <<'E2'
+shader back(string file = "", output color c = 0)
+{
+    int size[2], channels = 0;
+    int known = gettextureinfo(file, "resolution", size) + gettextureinfo(file, "channels", channels);
+    if (u == 0 && v == 0) printf("%d: %d x %d, %d channels\n", known, size[0], size[1], channels);
+    c = texture(file, u, v, "interp", "closest", "wrap", "clamp");
+}
+E2
+    for type in float uint8; do
+        run 0 shade -g 13 7 -od $type -o c $type.tif ramp
+        for engine in interp ir native; do
+            run 0 shade --engine $engine -g 13 7 -od $type -o c again.tif --param file $type.tif back
+            prints '^2: 13 x 7, 3 channels$'
+            cmp $type.tif again.tif || fail "engine $engine: texels of $type.tif"
+        done
+    done
+}
+
 # An XML file beside the shader, on every engine that has the interpreter; devices refuse with the place.
 case_shade_dictionary()
 {
