@@ -4,6 +4,7 @@
 #include "image_format.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include <tiffio.h>
@@ -132,6 +133,7 @@ struct tiff_layout {
     uint32_t channels;
     uint16_t from[4]; /* the sample that a channel of the image is */
     uint16_t *map[3]; /* colours of a palette: libtiff's */
+    bool plain;       /* strips of the file are rows of the image, as they stand */
 };
 
 static enum status check_compression(const struct tiff_input *in, TIFF *tif)
@@ -290,6 +292,15 @@ static enum status measure_blocks(const struct tiff_input *in, TIFF *tif, struct
     return STATUS_OK;
 }
 
+static bool is_plain(const struct tiff_layout *l)
+{
+    bool same = l->channels == l->samples && l->bits >= 8 && !l->map[0] &&
+                l->photometric != PHOTOMETRIC_MINISWHITE;
+    for (uint32_t c = 0; c < l->channels; c++)
+        same = same && l->from[c] == c;
+    return same && !l->tiled && !l->separate && (l->orientation < 2 || l->orientation > 8);
+}
+
 static enum status read_layout(const struct tiff_input *in, TIFF *tif, struct tiff_layout *l)
 {
     *l = (struct tiff_layout){0};
@@ -304,20 +315,26 @@ static enum status read_layout(const struct tiff_input *in, TIFF *tif, struct ti
     TRY(read_photometric(in, tif, l));
     TRY(choose_format(in, l));
     TRY(choose_channels(in, tif, l));
-    return measure_blocks(in, tif, l);
+    TRY(measure_blocks(in, tif, l));
+    l->plain = is_plain(l);
+    return STATUS_OK;
 }
 
-struct tiff_reading {
-    struct tiff_input *in;
+/* Who reads blocks: libtiff's handles are for one thread each. */
+struct tiff_worker {
+    struct tiff_input in;
     TIFF *tif;
+    struct arena scratch;
+    unsigned char *block; /* room for one; NULL where they go to the image as they stand */
+};
+
+struct tiff_reading {
     struct tiff_layout layout;
     struct image image;
     unsigned char *first;  /* the texel that the file's first pixel is */
     ptrdiff_t right, down; /* bytes to the one of its next pixel, of its next row */
     uint8_t bytes[4][256]; /* U8: what a sample of the file is in each channel */
     uint16_t flip;         /* U16: bits to be turned in colours */
-    unsigned char *block;  /* room for one */
-    bool plain;            /* rows of the file are rows of the image */
 };
 
 /* Orientations 1 to 8: where row 0 and column 0 of the file are, "top and left" to "left and
@@ -337,11 +354,6 @@ static void place_pixels(struct tiff_reading *r)
     row = from_bottom[o] ? -row : row;
     r->right = o >= 5 ? row : texel;
     r->down = o >= 5 ? texel : row;
-    const struct tiff_layout *l = &r->layout;
-    r->plain = o <= 1 && !l->tiled && !l->separate && l->channels == l->samples && !l->map[0] &&
-               l->photometric != PHOTOMETRIC_MINISWHITE && l->bits >= 8;
-    for (uint32_t c = 0; c < l->channels; c++)
-        r->plain = r->plain && l->from[c] == c;
 }
 
 /* Samples of less than 8 bits are shares of the largest; colours of a map have 16 bits, but for
@@ -400,63 +412,135 @@ static void place_row(const struct tiff_reading *r, unsigned plane, const unsign
 }
 
 /* The block whose first pixel is (x, y). */
-static enum status read_block(struct tiff_reading *r, uint16_t plane, uint32_t x, uint32_t y)
+static enum status read_block(const struct tiff_reading *r, struct tiff_worker *w, uint16_t plane,
+                              uint32_t x, uint32_t y)
 {
     const struct tiff_layout *l = &r->layout;
     uint32_t rows = l->height - y < l->block_height ? l->height - y : l->block_height;
     uint32_t n = l->width - x < l->block_width ? l->width - x : l->block_width;
-    size_t size = l->row_bytes * (l->tiled ? l->block_height : rows);
-    unsigned char *to = r->plain ? r->first + (size_t)y * l->row_bytes : r->block;
-    tmsize_t got = l->tiled ? TIFFReadEncodedTile(r->tif, TIFFComputeTile(r->tif, x, y, 0, plane),
-                                                  to, (tmsize_t)size)
-                            : TIFFReadEncodedStrip(r->tif, TIFFComputeStrip(r->tif, y, plane), to,
-                                                   (tmsize_t)size);
-    if (got != (tmsize_t)size || r->in->complaint[0]) {
+    tmsize_t size = (tmsize_t)(l->row_bytes * (l->tiled ? l->block_height : rows)), got;
+    unsigned char *to = l->plain ? r->first + (size_t)y * l->row_bytes : w->block;
+    if (l->tiled)
+        got = TIFFReadEncodedTile(w->tif, TIFFComputeTile(w->tif, x, y, 0, plane), to, size);
+    else
+        got = TIFFReadEncodedStrip(w->tif, TIFFComputeStrip(w->tif, y, plane), to, size);
+    if (got != size || w->in.complaint[0]) {
         char what[64];
         snprintf(what, sizeof what, "its pixels at column %u, row %u", x, y);
-        return tiff_fault(r->in, what);
+        return tiff_fault(&w->in, what);
     }
-    for (uint32_t k = 0; k < rows && !r->plain; k++)
-        place_row(r, plane, r->block + k * l->row_bytes, x, y + k, n);
+    for (uint32_t k = 0; k < rows && !l->plain; k++)
+        place_row(r, plane, to + k * l->row_bytes, x, y + k, n);
     return STATUS_OK;
 }
 
-static bool plane_is_wanted(const struct tiff_layout *l, unsigned plane)
+static uint32_t block_rows(const struct tiff_layout *l)
 {
-    bool wanted = false;
-    for (uint32_t c = 0; c < l->channels; c++)
-        wanted = wanted || l->from[c] == plane;
-    return wanted;
+    return (l->height + l->block_height - 1) / l->block_height;
 }
 
-static enum status read_blocks(struct tiff_reading *r)
+/* Row i of all rows of blocks, plane by plane. */
+static enum status read_blocks(const struct tiff_reading *r, struct tiff_worker *w, size_t i)
 {
     const struct tiff_layout *l = &r->layout;
-    uint16_t planes = l->separate ? l->samples : 1;
-    for (uint16_t plane = 0; plane < planes; plane++)
-        for (uint32_t y = 0; y < l->height && plane_is_wanted(l, plane); y += l->block_height)
-            for (uint32_t x = 0; x < l->width; x += l->block_width)
-                TRY(read_block(r, plane, x, y));
+    uint16_t plane = (uint16_t)(i / block_rows(l));
+    uint32_t y = (uint32_t)(i % block_rows(l)) * l->block_height;
+    bool wanted = !l->separate;
+    for (uint32_t c = 0; c < l->channels; c++)
+        wanted = wanted || l->from[c] == plane;
+    for (uint32_t x = 0; x < l->width && wanted; x += l->block_width)
+        TRY(read_block(r, w, plane, x, y));
     return STATUS_OK;
 }
 
-/* The directory that libtiff stands at: the file's first, of an OIIO texture its largest level. */
-static enum status read_directory(struct tiff_reading *r, struct arena *scratch)
+/* Opens the file and reads the directory that libtiff stands at: the file's first, of an OIIO
+ * texture its largest level. */
+static enum status start_worker(struct tiff_worker *w, const struct image_source *s,
+                                struct tiff_layout *layout)
 {
-    const struct image_source *s = r->in->source;
+    w->in.source = s;
+    w->scratch.limit = s->arena->limit;
+    w->tif = open_input(&w->in);
+    if (!w->tif)
+        return tiff_fault(&w->in, "its directory cannot be read");
+    TRY(read_layout(&w->in, w->tif, layout));
+    if (!layout->plain)
+        w->block = arena_alloc(&w->scratch, layout->block_height, layout->row_bytes, 16);
+    if (!layout->plain && !w->block)
+        return image_fault(s, STATUS_MEMORY, "out of memory");
+    w->in.complaint[0] = '\0';
+    w->in.decoding = true;
+    return STATUS_OK;
+}
+
+static void end_worker(struct tiff_worker *w)
+{
+    if (w->tif)
+        TIFFClose(w->tif);
+    arena_free(&w->scratch);
+}
+
+struct tiff_team {
+    const struct tiff_reading *r;
+    struct image_source source; /* has no place for an error: threads would share it */
+    struct tiff_worker *workers;
+    atomic_bool failed;
+};
+
+static void team_read(void *ctx, size_t i, unsigned thread)
+{
+    struct tiff_team *team = ctx;
+    struct tiff_worker *w = &team->workers[thread];
+    struct tiff_layout same;
+    if (atomic_load(&team->failed))
+        return;
+    if ((!w->tif && start_worker(w, &team->source, &same) != STATUS_OK) ||
+        read_blocks(team->r, w, i) != STATUS_OK)
+        atomic_store(&team->failed, true);
+}
+
+/* All `count` rows of blocks on all threads; false if one cannot be read. */
+static bool read_by_team(const struct tiff_reading *r, const struct image_source *s, size_t count)
+{
+    unsigned threads = parallel_threads();
+    struct arena scratch = {0};
+    struct tiff_team team = {.r = r, .source = *s};
+    team.source.err = NULL;
+    team.workers = ARENA_ARRAY(&scratch, struct tiff_worker, threads);
+    if (team.workers)
+        parallel_for(count, threads, team_read, &team);
+    for (unsigned i = 0; team.workers && i < threads; i++)
+        end_worker(&team.workers[i]);
+    arena_free(&scratch);
+    return team.workers && !atomic_load(&team.failed);
+}
+
+/* What a team cannot read one worker looks at again, and says the first thing that is wrong. */
+static enum status read_texels(const struct tiff_reading *r, struct tiff_worker *w)
+{
+    enum { WORTH = 1 << 20, ROOM = 1 << 24 }; /* texels, bytes: threads take a while and a block */
+    const struct tiff_layout *l = &r->layout;
+    size_t count = (size_t)block_rows(l) * (l->separate ? l->samples : 1);
+    bool large = (uint64_t)l->width * l->height >= WORTH && l->row_bytes * l->block_height <= ROOM;
+    if (large && count > 1 && read_by_team(r, w->in.source, count))
+        return STATUS_OK;
+    for (size_t i = 0; i < count; i++)
+        TRY(read_blocks(r, w, i));
+    return STATUS_OK;
+}
+
+static enum status read_image(struct tiff_reading *r, struct tiff_worker *w,
+                              const struct image_source *s)
+{
     struct tiff_layout *l = &r->layout;
-    TRY(read_layout(r->in, r->tif, l));
+    struct image *im = &r->image;
+    TRY(start_worker(w, s, l));
     bool turned = l->orientation >= 5 && l->orientation <= 8;
     TRY(image_allocate(s, turned ? l->height : l->width, turned ? l->width : l->height, l->channels,
-                       l->format, &r->image));
+                       l->format, im));
     place_pixels(r);
     fill_tables(r);
-    if (!r->plain && !(r->block = arena_alloc(scratch, l->block_height, l->row_bytes, 16)))
-        return image_fault(s, STATUS_MEMORY, "out of memory");
-    r->in->complaint[0] = '\0';
-    r->in->decoding = true;
-    TRY(read_blocks(r));
-    struct image *im = &r->image;
+    TRY(read_texels(r, w));
     im->srgb = im->format != TEXEL_F16 && im->format != TEXEL_F32 && s->space != COLOR_SHADER;
     if (im->format == TEXEL_F16 && s->space == COLOR_SRGB) { /* halves are never decoded */
         const float *linear = image_linear(s->arena, im);
@@ -470,14 +554,11 @@ static enum status read_directory(struct tiff_reading *r, struct arena *scratch)
 
 enum status tiff_read(const struct image_source *s, struct image *out)
 {
-    struct tiff_input in = {.source = s};
-    struct arena scratch = {.limit = s->arena->limit};
-    struct tiff_reading r = {.in = &in, .tif = open_input(&in)};
-    enum status status =
-        r.tif ? read_directory(&r, &scratch) : tiff_fault(&in, "its directory cannot be read");
-    if (r.tif)
-        TIFFClose(r.tif);
-    arena_free(&scratch);
+    struct tiff_worker w = {0};
+    struct tiff_reading r;
+    memset(&r, 0, sizeof r);
+    enum status status = read_image(&r, &w, s);
+    end_worker(&w);
     if (status == STATUS_OK)
         *out = r.image;
     return status;

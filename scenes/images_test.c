@@ -1366,6 +1366,32 @@ static void test_tiff_layouts(void **state)
     }
 }
 
+/* So large that threads share the work; cut off, the first block that lacks bytes is named. */
+static void test_tiff_large(void **state)
+{
+    (void)state;
+    static const uint32_t from[] = {0, 1, 2};
+    for (uint32_t k = 0; k < 3; k++) {
+        struct tiff_file f = {.width = 1101,
+                              .height = 1001,
+                              .samples = 3,
+                              .bits = 8,
+                              .photometric = 2,
+                              .separate = k == 1,
+                              .rows = 20,
+                              .tile_width = k == 2 ? 64 : 0,
+                              .tile_height = 64};
+        check_tiff(&f, 3, from, TEXEL_U8);
+        struct text t = tiff_make(&f);
+        t.len -= 10; /* of the last row of blocks */
+        expect_failure(&t, STATUS_PARSE,
+                       k == 2 ? "its pixels at column 1088, row 960: "
+                              : "its pixels at column 0, row 1000: ");
+        text_free(&t);
+        arena_free(&arena);
+    }
+}
+
 /* Samples beside the colours, together and apart: alpha is what is called so, else the first. */
 static void test_tiff_extra_samples(void **state)
 {
@@ -1859,6 +1885,7 @@ int main(void)
         CASE(test_png_written),
         CASE(test_tiff_written),
         CASE(test_tiff_layouts),
+        CASE(test_tiff_large),
         CASE(test_tiff_extra_samples),
         CASE(test_tiff_orientations),
         CASE(test_tiff_gray_and_palettes),
