@@ -84,12 +84,20 @@ def write_plain(path, image):
 
     Image.MAX_IMAGE_PIXELS = None
     options = {"quality": 92} if path.endswith(".jpg") else {}
+    if path.endswith(".tif"):
+        options["compression"] = "tiff_lzw" if "lzw" in path else "tiff_adobe_deflate"
     Image.fromarray(np.round(image * 255).astype(np.uint8)).save(path, **options)
 
 
 def formats():
     """(file name, words, bytes of a texel's channel, writer)"""
-    for name, words in (("rgb.tga", "TGA"), ("rgb.jpg", "JPEG"), ("rgb8.png", "PNG, 8 bits")):
+    for name, words in (
+        ("rgb.tga", "TGA"),
+        ("rgb.jpg", "JPEG"),
+        ("rgb8.png", "PNG, 8 bits"),
+        ("rgb8-lzw.tif", "TIFF, 8 bits, LZW"),
+        ("rgb8-deflate.tif", "TIFF, 8 bits, deflate"),
+    ):
         yield name, words, 1, write_plain
     yield "rgb16.png", "PNG, 16 bits", 2, write_png16
     yield "rgb.hdr", "HDR, plain", 4, write_hdr
