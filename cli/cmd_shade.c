@@ -955,6 +955,10 @@ static int run_command(struct command *s)
     struct shade_result images = {0};
     if (s->warnings.data)
         (void)fprintf(stderr, "warning: %s", s->warnings.data);
+    const char *waiting = asl_group_waiting(s->group);
+    if (waiting)
+        (void)fprintf(stderr, "warning: '%s' is set behind the last shader: no shader takes it\n",
+                      waiting);
     enum status st = connect_layers(s, &err);
     for (size_t i = 0; st == STATUS_OK && i < s->output_count; i++)
         asl_group_output(s->group, s->outputs[i]);

@@ -357,6 +357,11 @@ enum status asl_group_param(struct asl_group *g, const struct asl_type *type, co
     return STATUS_OK;
 }
 
+const char *asl_group_waiting(const struct asl_group *g)
+{
+    return g->pending ? g->pending->name : NULL;
+}
+
 void asl_group_hint(struct asl_group *g, bool lockgeom)
 {
     struct asl_pending *p = g->pending;

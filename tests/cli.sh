@@ -451,6 +451,9 @@ E2
         run 0 shade --engine $engine --expr 'result = color(s, t, 0); alpha = 0.25; printf("%g %g\n", s, t)' -o alpha null
         prints '^0.5 0.5$'
     done
+    run 0 shade --param name A node --param name B
+    says "'name' is set behind the last shader"
+    prints '^A: 0'
     run 2 shade "${layers[@]}" --entry Z
     says "'Z'"
     run 2 shade "${layers[@]}" --connect Y out C in

@@ -180,6 +180,8 @@ enum status asl_group_new(struct arena *a, const char *name, struct asl_group **
  * as `isophote shade --param` says (Networks). */
 enum status asl_group_param(struct asl_group *g, const struct asl_type *type, const char *name,
                             const char *value, struct error *err);
+/* The first parameter that was set for a layer which was not added yet; NULL: none. */
+const char *asl_group_waiting(const struct asl_group *g);
 /* The parameter set last has another lockgeom than its shader says; without one nothing happens. */
 void asl_group_hint(struct asl_group *g, bool lockgeom);
 /* Adds a layer: the shader of that name in p, or p's last shader when name is NULL. Parameters set
