@@ -945,6 +945,7 @@ void source_end(struct source *s)
         text_free(&writers[i]->out);
     if (s->map)
         munmap(s->map, s->map_size);
+    arena_free(&s->scratch);
     arena_free(&s->arena);
 }
 

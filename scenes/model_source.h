@@ -47,8 +47,9 @@ struct source {
     void (*refused)(struct source *s); /* for tests: called in place of ending the process, must
                                           not return */
     struct arena arena;
-    bool up_z;          /* the file says that z is up */
-    bool angle_normals; /* meshes without normals get smooth ones */
+    struct arena scratch; /* of one step, which frees it; held here, since steps may be refused */
+    bool up_z;            /* the file says that z is up */
+    bool angle_normals;   /* meshes without normals get smooth ones */
     struct source_mesh *meshes;
     uint32_t mesh_count;
     struct source_node *nodes;
