@@ -484,9 +484,7 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
     } else if (name[0] == 'O') {
         s->opt.level = (unsigned)(name[1] - '0');
     } else if (strcmp(name, "mode") == 0) {
-        while (s->opt.mode < MODE_FAST && strcmp(math_mode_name(s->opt.mode), v[0]) != 0)
-            s->opt.mode++;
-        if (strcmp(math_mode_name(s->opt.mode), v[0]) != 0)
+        if (!math_mode_find(v[0], &s->opt.mode))
             return misuse("--mode takes strict, device or fast, not", v[0]);
     } else if (strcmp(name, "bake") == 0) {
         s->opt.bake = true;

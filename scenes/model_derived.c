@@ -135,37 +135,14 @@ bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
            make_texture(s, like, true, w, h, rest, data);
 }
 
-bool derive_directions(struct source *s, const struct source_texture *map, double turns,
-                       struct source_texture *directions)
+/* A texture of the map's size: each texel is what `make` says of the map's, by k. */
+static bool derive_texels(struct source *s, const struct source_texture *map, double k,
+                          void (*make)(const double rgba[4], double k, uint8_t to[3]),
+                          struct source_texture *out)
 {
-    struct arena *scratch = &s->scratch;
     struct image im;
-    if (!read_map(s, map, scratch, &im) || !take_texels(s, im.width, im.height)) {
-        arena_free(scratch);
-        return false;
-    }
-    uint8_t *out = source_alloc(s, (size_t)im.width * im.height, 3), *to = out;
-    for (uint32_t y = 0; y < im.height; y++)
-        for (uint32_t x = 0; x < im.width; x++, to += 3) {
-            double rgba[4];
-            texel_of(&im, (x + 0.5) / im.width, (y + 0.5) / im.height, rgba);
-            double angle = atan2(2 * rgba[1] - 1, 2 * rgba[0] - 1) / (2 * M_PI) + turns;
-            memset(to, byte_of(2 * angle - floor(2 * angle)), 3);
-        }
-    arena_free(scratch);
-    if (!make_texture(s, map, true, im.width, im.height, out, directions))
-        return false;
-    directions->nearest = 1;
-    return true;
-}
-
-bool derive_roughness(struct source *s, const struct source_texture *map, double exponent,
-                      struct source_texture *out)
-{
-    struct arena *scratch = &s->scratch;
-    struct image im;
-    if (!read_map(s, map, scratch, &im) || !take_texels(s, im.width, im.height)) {
-        arena_free(scratch);
+    if (!read_map(s, map, &s->scratch, &im) || !take_texels(s, im.width, im.height)) {
+        arena_free(&s->scratch);
         return false;
     }
     uint8_t *rgb = source_alloc(s, (size_t)im.width * im.height, 3), *to = rgb;
@@ -173,32 +150,56 @@ bool derive_roughness(struct source *s, const struct source_texture *map, double
         for (uint32_t x = 0; x < im.width; x++, to += 3) {
             double rgba[4];
             texel_of(&im, (x + 0.5) / im.width, (y + 0.5) / im.height, rgba);
-            for (int c = 0; c < 3; c++)
-                to[c] = byte_of(1 - sqrt(fmin(fmax(exponent * rgba[c], 0), 900)) / 30);
+            make(rgba, k, to);
         }
-    arena_free(scratch);
+    arena_free(&s->scratch);
     return make_texture(s, map, true, im.width, im.height, rgb, out);
+}
+
+static void direction_texel(const double rgba[4], double turns, uint8_t to[3])
+{
+    double angle = atan2(2 * rgba[1] - 1, 2 * rgba[0] - 1) / (2 * M_PI) + turns;
+    memset(to, byte_of(2 * angle - floor(2 * angle)), 3);
+}
+
+bool derive_directions(struct source *s, const struct source_texture *map, double turns,
+                       struct source_texture *directions)
+{
+    if (!derive_texels(s, map, turns, direction_texel, directions))
+        return false;
+    directions->nearest = 1;
+    return true;
+}
+
+static void roughness_texel(const double rgba[4], double exponent, uint8_t to[3])
+{
+    for (int c = 0; c < 3; c++)
+        to[c] = byte_of(1 - sqrt(fmin(fmax(exponent * rgba[c], 0), 900)) / 30);
+}
+
+bool derive_roughness(struct source *s, const struct source_texture *map, double exponent,
+                      struct source_texture *out)
+{
+    return derive_texels(s, map, exponent, roughness_texel, out);
 }
 
 bool derived_has_alpha(struct source *s, const struct source_texture *map)
 {
-    struct arena *scratch = &s->scratch;
     struct image im;
     bool found = false;
-    if (read_map(s, map, scratch, &im) && im.channels == 4)
+    if (read_map(s, map, &s->scratch, &im) && im.channels == 4)
         for (size_t i = 0; i < (size_t)im.width * im.height && !found; i++)
             found = image_value(&im, 4 * i + 3, false) < 1;
-    arena_free(scratch);
+    arena_free(&s->scratch);
     return found;
 }
 
 bool derived_has_normals(struct source *s, const struct source_texture *map)
 {
     enum { SIDE = 64 }; /* a grid of samples is enough */
-    struct arena *scratch = &s->scratch;
     struct image im;
     int normals = 0;
-    bool colored = read_map(s, map, scratch, &im) && im.channels >= 3;
+    bool colored = read_map(s, map, &s->scratch, &im) && im.channels >= 3;
     for (int y = 0; y < SIDE && colored; y++)
         for (int x = 0; x < SIDE; x++) {
             double rgba[4], length = 0;
@@ -207,7 +208,7 @@ bool derived_has_normals(struct source *s, const struct source_texture *map)
                 length += (2 * rgba[c] - 1) * (2 * rgba[c] - 1);
             normals += rgba[2] > 0.5 && fabs(sqrt(length) - 1) < 0.1; /* 8 bits, and compression */
         }
-    arena_free(scratch);
+    arena_free(&s->scratch);
     return normals > SIDE * SIDE * 9 / 10;
 }
 
@@ -325,10 +326,9 @@ static bool canvas_fill(struct canvas *c, const struct derived_triangle *triangl
 
 bool derived_is_unique(struct source *s, const struct derived_triangle *triangles, size_t count)
 {
-    struct arena *scratch = &s->scratch;
     struct canvas c = {.tolerance = {1.0 / 256, 1.0 / 256}};
-    bool ok = canvas_make(s, scratch, 512, &c) && canvas_fill(&c, triangles, count, false);
-    arena_free(scratch);
+    bool ok = canvas_make(s, &s->scratch, 512, &c) && canvas_fill(&c, triangles, count, false);
+    arena_free(&s->scratch);
     return ok;
 }
 
@@ -365,7 +365,6 @@ bool derive_moved(struct source *s, const struct source_texture *map,
                   const struct derived_triangle *triangles, size_t count,
                   struct source_texture *out)
 {
-    struct arena *scratch = &s->scratch;
     struct texture t = {.wrap_u = map->wrap_u,
                         .wrap_v = map->wrap_v,
                         .filter = map->nearest ? FILTER_NEAREST : FILTER_BILINEAR};
@@ -377,10 +376,10 @@ bool derive_moved(struct source *s, const struct source_texture *map,
     }
     t.turn[0] = r == 0 ? 0 : (float)cos(r);
     t.turn[1] = r == 0 ? 0 : (float)sin(r);
-    bool ok = read_map(s, map, scratch, &t.image);
+    bool ok = read_map(s, map, &s->scratch, &t.image);
     c.tolerance[0] = ok ? 2 / (fabs((double)t.scale[0]) * t.image.width) : 0;
     c.tolerance[1] = ok ? 2 / (fabs((double)t.scale[1]) * t.image.height) : 0;
-    ok = ok && canvas_make(s, scratch, moved_side(&t, triangles, count), &c) &&
+    ok = ok && canvas_make(s, &s->scratch, moved_side(&t, triangles, count), &c) &&
          canvas_fill(&c, triangles, count, true);
     if (ok) {
         uint8_t *bgra = source_alloc(s, (size_t)c.side * c.side, 4);
@@ -389,6 +388,6 @@ bool derive_moved(struct source *s, const struct source_texture *map,
         out->image = derived_image(s, c.side, c.side, bgra);
         out->data = !t.image.srgb;
     }
-    arena_free(scratch);
+    arena_free(&s->scratch);
     return ok;
 }

@@ -14,16 +14,6 @@ static int fail(const char *text)
     return 2;
 }
 
-static bool mode_find(const char *name, enum math_mode *mode)
-{
-    for (int m = MODE_STRICT; m <= MODE_FAST; m++)
-        if (strcmp(name, math_mode_name((enum math_mode)m)) == 0) {
-            *mode = (enum math_mode)m;
-            return true;
-        }
-    return false;
-}
-
 static enum status compile(int arch, const struct program_request *r, struct arena *a,
                            struct gpu_image *image, struct build_info *info, struct error *err)
 {
@@ -85,10 +75,12 @@ int main(int argc, char **argv)
 {
     enum math_mode mode;
     struct error err = {0};
-    if (argc != 7 || !mode_find(argv[2], &mode))
+    if (argc != 7 || !math_mode_find(argv[2], &mode))
         return fail("usage: cuda_image ARCH strict|device|fast PART source|llvm SCENE FILE");
     struct program_request request = program_request_make(mode);
     request.part = (enum program_part)strtoul(argv[3], NULL, 0);
-    request.code = strcmp(argv[4], "llvm") == 0 ? CODE_LLVM : CODE_SOURCE;
+    request.code = strcmp(argv[4], code_path_name(CODE_LLVM)) == 0 ? CODE_LLVM : CODE_SOURCE;
+    if (strcmp(argv[4], code_path_name(request.code)) != 0)
+        return fail("PATH is source or llvm");
     return run(argv, &request, &err) == STATUS_OK ? 0 : fail(err.msg);
 }

@@ -15,16 +15,6 @@ static int fail(const char *text)
     return 2;
 }
 
-static bool mode_find(const char *name, enum math_mode *mode)
-{
-    for (int m = MODE_STRICT; m <= MODE_FAST; m++)
-        if (strcmp(name, math_mode_name((enum math_mode)m)) == 0) {
-            *mode = (enum math_mode)m;
-            return true;
-        }
-    return false;
-}
-
 /* FEATURES, or the path of a scene, whose shaders the request gets. */
 static enum status request_fill(const char *what, struct program_request *r,
                                 struct shade_scene *shaders, struct error *err)
@@ -60,7 +50,7 @@ int main(int argc, char **argv)
 {
     enum math_mode mode;
     struct error err = {0};
-    if (argc != 6 || !mode_find(argv[2], &mode))
+    if (argc != 6 || !math_mode_find(argv[2], &mode))
         return fail("usage: code_object ARCH strict|device|fast PART FEATURES|SCENE FILE");
     struct program_request request = program_request_make(mode);
     request.code = CODE_LLVM;

@@ -66,6 +66,7 @@ enum code_path { CODE_AUTO, CODE_SOURCE, CODE_LLVM, CODE_COUNT };
 enum cache_preference { CACHE_AUTO, CACHE_L1, CACHE_SHARED, CACHE_EQUAL, CACHE_COUNT };
 
 const char *math_mode_name(enum math_mode m);               /* "strict" */
+bool math_mode_find(const char *name, enum math_mode *out); /* false: there is none so named */
 const char *bvh_kind_name(enum bvh_kind b);                 /* "auto", "bvh2", "bvh8", "bvh8c" */
 const char *exec_model_name(enum exec_model m);             /* "megakernel" */
 const char *code_path_name(enum code_path c);               /* "auto", "source", "llvm" */

@@ -93,23 +93,44 @@ K_FN void a_bspline_weights(float f, float w[4])
     w[3] = ((f * f) * f) / 6.0f;
 }
 
-A_CALL void a_level_lookup(const struct a_level *l, const struct a_texture *o, int cubic, float s,
-                           float t, float out[4])
+/* The texel whose centre is left of and above (s, t), and how far that is from it, in [0, 1). */
+struct a_spot {
+    int i, j;
+    float fx, fy;
+};
+K_FN struct a_spot a_spot_of(const struct a_level *l, float s, float t)
 {
     float x = a_texel_place(s * (float)l->width) - 0.5f;
     float y = a_texel_place(t * (float)l->height) - 0.5f;
-    float fx = x - a_floor(x), fy = y - a_floor(y), v[4];
-    int i = (int)a_floor(x), j = (int)a_floor(y);
+    struct a_spot p;
+    p.i = (int)a_floor(x);
+    p.j = (int)a_floor(y);
+    p.fx = x - a_floor(x);
+    p.fy = y - a_floor(y);
+    return p;
+}
+/* The four texels around it, row by row. */
+A_CALL void a_corners(const struct a_level *l, const struct a_texture *o, struct a_spot p,
+                      float v[4][4])
+{
+    for (int c = 0; c < 4; c++)
+        a_texel(l, o, p.i + (c & 1), p.j + (c >> 1), v[c]);
+}
+
+A_CALL void a_level_lookup(const struct a_level *l, const struct a_texture *o, int cubic, float s,
+                           float t, float out[4])
+{
+    const struct a_spot p = a_spot_of(l, s, t);
     if (cubic) {
-        float wx[4], wy[4];
-        a_bspline_weights(fx, wx);
-        a_bspline_weights(fy, wy);
+        float wx[4], wy[4], v[4];
+        a_bspline_weights(p.fx, wx);
+        a_bspline_weights(p.fy, wy);
         for (int c = 0; c < 4; c++)
             out[c] = 0.0f;
         for (int b = 0; b < 4; b++) {
             float row[4] = {0.0f, 0.0f, 0.0f, 0.0f};
             for (int a = 0; a < 4; a++) {
-                a_texel(l, o, i - 1 + a, j - 1 + b, v);
+                a_texel(l, o, p.i - 1 + a, p.j - 1 + b, v);
                 for (int c = 0; c < 4; c++)
                     row[c] = row[c] + wx[a] * v[c];
             }
@@ -118,15 +139,12 @@ A_CALL void a_level_lookup(const struct a_level *l, const struct a_texture *o, i
         }
         return;
     }
-    float right[4], low[4], corner[4];
-    a_texel(l, o, i, j, v);
-    a_texel(l, o, i + 1, j, right);
-    a_texel(l, o, i, j + 1, low);
-    a_texel(l, o, i + 1, j + 1, corner);
+    float v[4][4];
+    a_corners(l, o, p, v);
     for (int c = 0; c < 4; c++) {
-        float top = (1.0f - fx) * v[c] + fx * right[c];
-        float bottom = (1.0f - fx) * low[c] + fx * corner[c];
-        out[c] = (1.0f - fy) * top + fy * bottom;
+        float top = (1.0f - p.fx) * v[0][c] + p.fx * v[1][c];
+        float low = (1.0f - p.fx) * v[2][c] + p.fx * v[3][c];
+        out[c] = (1.0f - p.fy) * top + p.fy * low;
     }
 }
 
@@ -144,22 +162,19 @@ K_FN void a_bspline_slopes(float f, float w[4])
 A_CALL void a_level_slopes(const struct a_level *l, const struct a_texture *o, int cubic, float s,
                            float t, float out[8])
 {
-    float width = (float)l->width, height = (float)l->height, v[4];
-    float x = a_texel_place(s * width) - 0.5f, y = a_texel_place(t * height) - 0.5f;
-    float fx = x - a_floor(x), fy = y - a_floor(y);
-    int i = (int)a_floor(x), j = (int)a_floor(y);
+    const struct a_spot p = a_spot_of(l, s, t);
     if (cubic) {
-        float wx[4], wy[4], sx[4], sy[4];
-        a_bspline_weights(fx, wx);
-        a_bspline_weights(fy, wy);
-        a_bspline_slopes(fx, sx);
-        a_bspline_slopes(fy, sy);
+        float wx[4], wy[4], sx[4], sy[4], v[4];
+        a_bspline_weights(p.fx, wx);
+        a_bspline_weights(p.fy, wy);
+        a_bspline_slopes(p.fx, sx);
+        a_bspline_slopes(p.fy, sy);
         for (int c = 0; c < 8; c++)
             out[c] = 0.0f;
         for (int b = 0; b < 4; b++) {
             float row[8] = {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
             for (int a = 0; a < 4; a++) {
-                a_texel(l, o, i - 1 + a, j - 1 + b, v);
+                a_texel(l, o, p.i - 1 + a, p.j - 1 + b, v);
                 for (int c = 0; c < 4; c++) {
                     row[c] = row[c] + sx[a] * v[c];
                     row[4 + c] = row[4 + c] + wx[a] * v[c];
@@ -171,19 +186,16 @@ A_CALL void a_level_slopes(const struct a_level *l, const struct a_texture *o, i
             }
         }
     } else {
-        float right[4], low[4], corner[4];
-        a_texel(l, o, i, j, v);
-        a_texel(l, o, i + 1, j, right);
-        a_texel(l, o, i, j + 1, low);
-        a_texel(l, o, i + 1, j + 1, corner);
+        float v[4][4];
+        a_corners(l, o, p, v);
         for (int c = 0; c < 4; c++) {
-            out[c] = (1.0f - fy) * (right[c] - v[c]) + fy * (corner[c] - low[c]);
-            out[4 + c] = (1.0f - fx) * (low[c] - v[c]) + fx * (corner[c] - right[c]);
+            out[c] = (1.0f - p.fy) * (v[1][c] - v[0][c]) + p.fy * (v[3][c] - v[2][c]);
+            out[4 + c] = (1.0f - p.fx) * (v[2][c] - v[0][c]) + p.fx * (v[3][c] - v[1][c]);
         }
     }
     for (int c = 0; c < 4; c++) {
-        out[c] = out[c] * width;
-        out[4 + c] = out[4 + c] * height;
+        out[c] = out[c] * (float)l->width;
+        out[4 + c] = out[4 + c] * (float)l->height;
     }
 }
 

@@ -111,16 +111,34 @@ static void texel(const struct lookup *k, const struct asl_image_level *l, int64
 /* Beyond this, or not a number: 0. */
 static float place(float x) { return fabsf(x) <= 0x1p22f ? x : 0; }
 
-static void linear(const struct lookup *k, const struct asl_image_level *l, float out[4])
+/* The texel whose centre is left of and above the lookup, and how far the lookup is from it. */
+struct spot {
+    int64_t i, j;
+    float fx, fy; /* in [0, 1) */
+};
+static struct spot spot_of(const struct lookup *k, const struct asl_image_level *l)
 {
     float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
-    float fx = x - floorf(x), fy = y - floorf(y), v[4][4];
-    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
+    return (struct spot){(int64_t)floorf(x), (int64_t)floorf(y), x - floorf(x), y - floorf(y)};
+}
+
+/* The four texels around it, row by row. */
+static struct spot corners(const struct lookup *k, const struct asl_image_level *l, float v[4][4])
+{
+    const struct spot p = spot_of(k, l);
     for (int c = 0; c < 4; c++)
-        texel(k, l, i + c % 2, j + c / 2, v[c]);
+        texel(k, l, p.i + c % 2, p.j + c / 2, v[c]);
+    return p;
+}
+
+static void linear(const struct lookup *k, const struct asl_image_level *l, float out[4])
+{
+    float v[4][4];
+    const struct spot p = corners(k, l, v);
     for (int c = 0; c < 4; c++) {
-        float top = (1 - fx) * v[0][c] + fx * v[1][c], low = (1 - fx) * v[2][c] + fx * v[3][c];
-        out[c] = (1 - fy) * top + fy * low;
+        float top = (1 - p.fx) * v[0][c] + p.fx * v[1][c];
+        float low = (1 - p.fx) * v[2][c] + p.fx * v[3][c];
+        out[c] = (1 - p.fy) * top + p.fy * low;
     }
 }
 
@@ -136,17 +154,16 @@ static void bspline(float f, float w[4])
 
 static void cubic(const struct lookup *k, const struct asl_image_level *l, float out[4])
 {
-    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
+    const struct spot p = spot_of(k, l);
     float wx[4], wy[4], v[4];
-    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
-    bspline(x - floorf(x), wx);
-    bspline(y - floorf(y), wy);
+    bspline(p.fx, wx);
+    bspline(p.fy, wy);
     for (int c = 0; c < 4; c++)
         out[c] = 0;
     for (int b = 0; b < 4; b++) {
         float row[4] = {0, 0, 0, 0};
         for (int a = 0; a < 4; a++) {
-            texel(k, l, i - 1 + a, j - 1 + b, v);
+            texel(k, l, p.i - 1 + a, p.j - 1 + b, v);
             for (int c = 0; c < 4; c++)
                 row[c] = row[c] + wx[a] * v[c];
         }
@@ -167,14 +184,11 @@ static void closest(const struct lookup *k, float out[4])
 
 static void linear_slopes(const struct lookup *k, const struct asl_image_level *l, float out[8])
 {
-    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
-    float fx = x - floorf(x), fy = y - floorf(y), v[4][4];
-    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
-    for (int c = 0; c < 4; c++)
-        texel(k, l, i + c % 2, j + c / 2, v[c]);
+    float v[4][4];
+    const struct spot p = corners(k, l, v);
     for (int c = 0; c < 4; c++) {
-        float across = (1 - fy) * (v[1][c] - v[0][c]) + fy * (v[3][c] - v[2][c]);
-        float down = (1 - fx) * (v[2][c] - v[0][c]) + fx * (v[3][c] - v[1][c]);
+        float across = (1 - p.fy) * (v[1][c] - v[0][c]) + p.fy * (v[3][c] - v[2][c]);
+        float down = (1 - p.fx) * (v[2][c] - v[0][c]) + p.fx * (v[3][c] - v[1][c]);
         out[c] = across * (float)l->width;
         out[4 + c] = down * (float)l->height;
     }
@@ -192,19 +206,18 @@ static void bspline_slopes(float f, float w[4])
 
 static void cubic_slopes(const struct lookup *k, const struct asl_image_level *l, float out[8])
 {
-    float x = place(k->s * (float)l->width) - 0.5f, y = place(k->t * (float)l->height) - 0.5f;
+    const struct spot p = spot_of(k, l);
     float wx[4], wy[4], sx[4], sy[4], v[4];
-    int64_t i = (int64_t)floorf(x), j = (int64_t)floorf(y);
-    bspline(x - floorf(x), wx);
-    bspline(y - floorf(y), wy);
-    bspline_slopes(x - floorf(x), sx);
-    bspline_slopes(y - floorf(y), sy);
+    bspline(p.fx, wx);
+    bspline(p.fy, wy);
+    bspline_slopes(p.fx, sx);
+    bspline_slopes(p.fy, sy);
     for (int c = 0; c < 8; c++)
         out[c] = 0;
     for (int b = 0; b < 4; b++) {
         float row[8] = {0, 0, 0, 0, 0, 0, 0, 0};
         for (int a = 0; a < 4; a++) {
-            texel(k, l, i - 1 + a, j - 1 + b, v);
+            texel(k, l, p.i - 1 + a, p.j - 1 + b, v);
             for (int c = 0; c < 4; c++) {
                 row[c] = row[c] + sx[a] * v[c];
                 row[4 + c] = row[4 + c] + wx[a] * v[c];
