@@ -91,6 +91,26 @@ static void write_then_read(void **state)
     assert_int_equal(st.st_mode & 0777, 0666 & ~mask);
 }
 
+/* Large files are read in pieces: none missing, none twice, the last one short. */
+static void read_large(void **state)
+{
+    struct folder *f = *state;
+    struct arena a = {0};
+    struct error err = {0};
+    size_t count = ((40 << 20) + 12) / sizeof(uint32_t), size = 0;
+    uint32_t *want = malloc(count * sizeof *want);
+    char *data = NULL;
+    for (size_t i = 0; i < count; i++)
+        want[i] = (uint32_t)i * 2654435761U;
+    assert_int_equal(file_write(in(f, "large"), (char *)want, count * sizeof *want, &err),
+                     STATUS_OK);
+    assert_int_equal(file_read(&a, in(f, "large"), 0, &data, &size, &err), STATUS_OK);
+    assert_int_equal(size, count * sizeof *want);
+    assert_true(memcmp(data, want, size) == 0 && data[size] == '\0');
+    arena_free(&a);
+    free(want);
+}
+
 static void read_failures(void **state)
 {
     struct folder *f = *state;
@@ -322,10 +342,10 @@ int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_make, folder_remove)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(write_then_read),     IN_FOLDER(read_failures),   IN_FOLDER(read_pipe),
-        IN_FOLDER(unwritable_folder),   IN_FOLDER(full_disk),       IN_FOLDER(half_written),
-        IN_FOLDER(link_keeps_pointing), IN_FOLDER(temporary_names), IN_FOLDER(folders),
-        IN_FOLDER(cache_folder),        cmocka_unit_test(beside),
+        IN_FOLDER(write_then_read), IN_FOLDER(read_large),          IN_FOLDER(read_failures),
+        IN_FOLDER(read_pipe),       IN_FOLDER(unwritable_folder),   IN_FOLDER(full_disk),
+        IN_FOLDER(half_written),    IN_FOLDER(link_keeps_pointing), IN_FOLDER(temporary_names),
+        IN_FOLDER(folders),         IN_FOLDER(cache_folder),        cmocka_unit_test(beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,14 @@
-/* OpenEXR through OpenEXRCore's C API, from memory and to memory. */
+/* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file, and to
+ * memory. */
 #include "image_format.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <libdeflate.h>
 #include <openexr.h>
@@ -30,6 +33,23 @@ static int64_t input_size(exr_const_context_t ctxt, void *userdata)
     return (int64_t)((const struct exr_input *)userdata)->source->size;
 }
 
+/* Fewer bytes than n where the file ends; -1 if it cannot be read. */
+static int64_t read_file(int file, unsigned char *to, uint64_t n, uint64_t offset)
+{
+    uint64_t done = 0;
+    while (done < n) {
+        ssize_t got = pread(file, to + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (uint64_t)got;
+    }
+    return (int64_t)done;
+}
+
 static int64_t input_read(exr_const_context_t ctxt, void *userdata, void *buffer, uint64_t size,
                           uint64_t offset, exr_stream_error_func_ptr_t error_cb)
 {
@@ -39,8 +59,9 @@ static int64_t input_read(exr_const_context_t ctxt, void *userdata, void *buffer
     if (offset >= s->size)
         return 0;
     uint64_t n = size < s->size - offset ? size : s->size - offset;
-    memcpy(buffer, s->data + offset, n);
-    return (int64_t)n;
+    if (s->data)
+        memcpy(buffer, s->data + offset, n);
+    return s->data ? (int64_t)n : read_file(s->file, buffer, n, offset);
 }
 
 static void input_error(exr_const_context_t ctxt, exr_result_t code, const char *msg)
@@ -140,19 +161,49 @@ static bool inflate_chunk(struct exr_reading *r, size_t size)
                                       r->inflated, size, NULL) == LIBDEFLATE_SUCCESS;
 }
 
+typedef uint8_t byte_vector __attribute__((vector_size(16)));
+
+/* v, n places later, behind zeros. */
+#define DELAY(v, n)                                                                                \
+    __builtin_shufflevector((byte_vector){0}, v, 16 - (n), 17 - (n), 18 - (n), 19 - (n), 20 - (n), \
+                            21 - (n), 22 - (n), 23 - (n), 24 - (n), 25 - (n), 26 - (n), 27 - (n),  \
+                            28 - (n), 29 - (n), 30 - (n), 31 - (n))
+
+/* Each byte but the first is the difference from the one before it, plus 128; 16 at a time, whose
+ * sums take four steps. */
+static void sum_differences(unsigned char *b, size_t size)
+{
+    byte_vector before = (byte_vector){0} + 128; /* the first has none to be taken off */
+    size_t i = 0;
+    for (; i + sizeof before <= size; i += sizeof before) {
+        byte_vector v;
+        memcpy(&v, b + i, sizeof v);
+        v += 128; /* or less 128 */
+        v += DELAY(v, 1);
+        v += DELAY(v, 2);
+        v += DELAY(v, 4);
+        v += DELAY(v, 8);
+
+        byte_vector last = __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
+                                                   15, 15, 15, 15, 15);
+        v += before;
+        before += last;
+        memcpy(b + i, &v, sizeof v);
+    }
+    for (unsigned sum = before[0]; i < size; i++) {
+        sum += b[i] + 128U;
+        b[i] = (unsigned char)sum;
+    }
+}
+
 /* ZIP and ZIPS: what zlib packed are the differences of neighbouring bytes, 128 for none, of the
  * even bytes and then of the odd ones ("OpenEXR File Layout", and ImfZip of the library). */
 static bool undo_zip(struct exr_reading *r, unsigned char *to, size_t size)
 {
     if ((size & 1) || !inflate_chunk(r, size))
         return false;
-    unsigned char *b = r->inflated;
-    unsigned sum = 0;
-    for (size_t i = 0; i < size; i++) { /* less 128 i: that turns the top bit of every other sum */
-        sum += b[i];
-        b[i] = (unsigned char)(sum ^ (i & 1) << 7);
-    }
-    const unsigned char *even = b, *odd = b + size / 2;
+    sum_differences(r->inflated, size);
+    const unsigned char *even = r->inflated, *odd = even + size / 2;
     for (size_t i = 0; i < size / 2; i++) {
         to[2 * i] = even[i];
         to[2 * i + 1] = odd[i];

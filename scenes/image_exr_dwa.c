@@ -1,7 +1,7 @@
 /* EXR files compressed with DWAA or DWAB, which OpenEXRCore before 3.2 cannot decode: through the C
  * functions of the C++ library, which reads pixels as half RGBA. Nothing is lost: DWA itself keeps
- * colours as half. Those functions open files by name only, so the bytes are given a name in
- * memory. */
+ * colours as half. Those functions open files by name only: an open file has one in /proc, and
+ * bytes in memory are given one. */
 #define _GNU_SOURCE
 #include "image_format.h"
 
@@ -126,9 +126,18 @@ static enum status read_pixels(const struct image_source *s, const char *path, u
     return status;
 }
 
-enum status exr_read_dwa(const struct image_source *s, uint32_t lines, struct image *im)
+static enum status read_open_file(const struct image_source *s, int fd, uint32_t lines,
+                                  struct image *im)
 {
     char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return read_pixels(s, path, lines, im);
+}
+
+enum status exr_read_dwa(const struct image_source *s, uint32_t lines, struct image *im)
+{
+    if (!s->data)
+        return read_open_file(s, s->file, lines, im);
     int fd = memfd_create("isophote-exr", MFD_CLOEXEC);
     if (fd < 0)
         return image_fault(s, STATUS_MEMORY, "cannot make a file in memory");
@@ -140,9 +149,8 @@ enum status exr_read_dwa(const struct image_source *s, uint32_t lines, struct im
         else
             at += (size_t)n;
     }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (status == STATUS_OK)
-        status = read_pixels(s, path, lines, im);
+        status = read_open_file(s, fd, lines, im);
     close(fd);
     return status;
 }

@@ -26,11 +26,12 @@ void image_largest(const struct image *im, double largest[3]);
 
 enum { IMAGE_SIDE_MAX = 32768, IMAGE_PIXELS_MAX = 1 << 28 };
 
-/* An encoded image in memory. */
+/* An encoded image: in memory, or (exr_read only) where `data` is NULL in a regular file. */
 struct image_source {
     struct arena *arena;
     const unsigned char *data;
     size_t size;
+    int file; /* open for reading */
     const char *name;
     enum color_space space;
     struct error *err;

@@ -1,9 +1,12 @@
 /* Images by their content, the colour spaces of their values, and conversions. */
 #include "image_format.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 double srgb_encode(double x)
 {
@@ -157,6 +160,19 @@ static enum status finish(const struct image_source *s, bool decode, struct imag
                        i % row / im->channels, i / row);
 }
 
+static enum status read_as(const struct image_source *s,
+                           enum status (*read)(const struct image_source *, struct image *),
+                           struct image *out)
+{
+    struct image im;
+    enum status status = read(s, &im);
+    if (status == STATUS_OK)
+        status = finish(s, s->space == COLOR_SRGB, &im);
+    if (status == STATUS_OK)
+        *out = im;
+    return status;
+}
+
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
                                  enum color_space space, struct image *out, struct error *err)
 {
@@ -168,24 +184,44 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
                    {tiff_recognise, tiff_read}, {tga_recognise, tga_read}};
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        if (!formats[i].recognise(s.data, size))
-            continue;
-        struct image im;
-        enum status status = formats[i].read(&s, &im);
-        if (status == STATUS_OK)
-            status = finish(&s, space == COLOR_SRGB, &im);
-        if (status == STATUS_OK)
-            *out = im;
-        return status;
-    }
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i].recognise(s.data, size))
+            return read_as(&s, formats[i].read, out);
     return image_fault(&s, STATUS_TYPE, "%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF or TGA",
                        size ? "its format is not known" : "the file is empty");
 }
 
+/* A regular file that begins as EXR does: opened, its size in *size; else -1. */
+static int open_exr(const char *path, size_t *size)
+{
+    unsigned char head[4];
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* opening a pipe would take its writer */
+        return -1;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return -1;
+    if (fstat(file, &st) == 0 && S_ISREG(st.st_mode) &&
+        pread(file, head, sizeof head, 0) == sizeof head && exr_recognise(head, sizeof head)) {
+        *size = (size_t)st.st_size;
+        return file;
+    }
+    close(file);
+    return -1;
+}
+
+/* EXR's chunks are read where they stand, by the threads that unpack them: a copy of the file in
+ * memory would cost as much as some of them take to unpack. */
 enum status image_read_as(struct arena *a, const char *path, enum color_space space,
                           struct image *out, struct error *err)
 {
+    struct image_source exr = {.arena = a, .name = path, .space = space, .err = err};
+    exr.file = open_exr(path, &exr.size);
+    if (exr.file >= 0) {
+        enum status s = read_as(&exr, exr_read, out);
+        close(exr.file);
+        return s;
+    }
     struct arena scratch = {0};
     char *data;
     size_t size;

@@ -901,6 +901,24 @@ static void test_files(void **state)
     (void)state;
     struct image im;
     struct error err = {0};
+    /* EXR is read from the file itself: cut anywhere it is an error, never a picture */
+    static const struct exr_channel gray[] = {{"Y", EXR_FLOAT, 1}};
+    char dir[] = "/tmp/isophote-images-XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.exr", dir);
+    struct text t = exr_file(gray, 1, 7, 5, 0);
+    expect_ok(file_write(path, t.data, t.len, &err), &err);
+    expect_ok(image_read(&arena, path, &im, &err), &err);
+    assert_true(texel(&im, 6, 4, 0) == exr_value(6, 4, 0));
+    for (size_t n = 0; n < t.len; n += 3) {
+        err.msg[0] = '\0';
+        assert_int_equal(file_write(path, t.data, n, &err), STATUS_OK);
+        assert_int_not_equal(image_read(&arena, path, &im, &err), STATUS_OK);
+        assert_non_null(strstr(err.msg, path));
+    }
+    text_free(&t);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0);
     assert_int_equal(image_read(&arena, "/nonexistent/a.png", &im, &err), STATUS_MISSING);
     assert_non_null(strstr(err.msg, "/nonexistent/a.png"));
     assert_int_equal(image_read(&arena, "/tmp", &im, &err), STATUS_IO);
