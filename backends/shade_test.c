@@ -129,6 +129,13 @@ static const char *const exact[] = {
     "+ noise(\"simplex\", P * 4, u) + pnoise(P * 9, point(3, 4, 5)) + psnoise(u * 5, 2); }",
     "shader s(output color r = 0) { point q = P * 8; r = Dx(noise(\"perlin\", q)) "
     "+ Dy(noise(\"simplex\", q, u)) + Dx(u * v * v) + filterwidth(q); }",
+    "shader s(output color r = 0) { point q = P * 8; int k = (int)(u * 3.1); "
+    "r = noise(\"gabor\", q, \"anisotropic\", k, \"direction\", vector(v, u, 2), \"bandwidth\", u "
+    "+ 1, "
+    "\"impulses\", k * 5) + Dx(noise(\"gabor\", q * v, \"do_filter\", k)); }",
+    "shader s(output float r = 0) { r = pnoise(\"gabor\", P * 9, point(3, 4, 5)) "
+    "+ noise(\"gabor\", u * 7) + noise(\"gabor\", u * 7, v * 5) + Dy(pnoise(\"gabor\", u * 8, 2)); "
+    "}",
     "shader s(output vector r = 0) { vector a = vector(u, v, 1), b = vector(v, 1, u); "
     "r = cross(a, b) / dot(a, b) + normalize(a) * length(b) + reflect(a, b) + faceforward(a, b); }",
     "shader s(output int r = 0) { r = hash(u) ^ hash(P) ^ hash((int)(u * 9)) ^ hash(u, v); }",

@@ -105,7 +105,7 @@ static const struct {
     const char *words;
 } words[] = {
     {"noise", 0, "perlin uperlin simplex usimplex cell hash noise snoise gabor"},
-    {"pnoise", 0, "perlin uperlin cell hash"},
+    {"pnoise", 0, "perlin uperlin cell hash gabor"},
     {"spline", 0, "catmull-rom bezier bspline hermite linear constant"},
     {"splineinverse", 0, "linear catmull-rom bspline"},
     {"transform", -1, "common world object shader"},
@@ -274,8 +274,12 @@ static void write_tail(struct generator *g, const struct signature *s, int depth
         }
     } else if (s->tail == '.' && chance(g, 25)) {
         put(g, s->count ? ", " : "");
+        static const char *const of_noise[] = {
+            "\"bandwidth\", 1.5", "\"impulses\", 4", "\"do_filter\", 0",
+            "\"anisotropic\", 1, \"direction\", vector(0.5, 1, 2)",
+            "\"anisotropic\", 2, \"impulses\", 2.5"};
         if (strstr(s->row->name, "noise"))
-            put(g, chance(g, 50) ? "\"bandwidth\", 1.5" : "\"impulses\", 4.0");
+            put(g, "%s", of_noise[roll(g, sizeof of_noise / sizeof *of_noise)]);
         else
             put(g, chance(g, 50) ? "\"label\", \"k\"" : "\"weight\", 0.5");
     }

@@ -194,4 +194,22 @@ NOISE_DIMS(4, 1)
 NOISE_DIMS(5, 0)
 NOISE_DIMS(5, 1)
 
+/* in: three coordinates (9 rows), three periods, the options of a_gabor; out: channels of 3. */
+K_INLINE void al_gabor(int periodic, int channels, int derivs, const af *in, af *out)
+{
+    struct ad x[3], r[3];
+    for (int k = 0; k < 3; k++)
+        x[k] = al_in(in + 3 * k);
+    a_gabor(x, periodic, in + 9, in + 12, channels, derivs, r);
+    for (int k = 0; k < channels; k++)
+        al_back(out + 3 * k, r[k]);
+}
+#define GABOR(p, c, d)                                                                             \
+    AL void al_gabor_##p##_##c##_##d(af *out, const af *in) { al_gabor(p, c, d, in, out); }
+#define GABOR_DERIVS(p, c) GABOR(p, c, 0) GABOR(p, c, 1)
+GABOR_DERIVS(0, 1)
+GABOR_DERIVS(0, 3)
+GABOR_DERIVS(1, 1)
+GABOR_DERIVS(1, 3)
+
 #endif

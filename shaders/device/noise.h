@@ -304,3 +304,5 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
 #undef A_N
 
 enum a_noise { A_PERLIN, A_UPERLIN, A_SIMPLEX, A_USIMPLEX, A_CELL, A_HASH };
+
+#include "gabor.h"

@@ -167,6 +167,18 @@ struct emit_noise {
         dims; /* coordinates: arguments first .. first + count - 1, then as many periods */
 };
 bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_noise *out);
+/* A call of Gabor noise with options that are known: the numbers that the library's a_gabor takes.
+ * An int stands for the float next to it. */
+enum { EMIT_GABOR_OPTIONS = 7 };
+struct emit_gabor {
+    struct emit_noise noise; /* kind aside */
+    struct {
+        bool given;
+        ir_value value;
+        float otherwise;
+    } option[EMIT_GABOR_OPTIONS];
+};
+bool emit_gabor_call(const struct emit *e, const struct ir_inst *i, struct emit_gabor *out);
 int emit_colour_space(const char *name); /* a_space of device/pattern.h, -1 if unknown */
 int emit_spline_basis(const char *name); /* a_basis, -1 if unknown */
 /* "sin" for BI_SIN ...; NULL where the library has no a_NAME and a_slope_NAME. */

@@ -208,7 +208,8 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
     return name;
 }
 
-bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_noise *out)
+/* Is it a call of a noise? All but its kind. */
+static bool noise_shape(const struct ir_inst *i, struct emit_noise *out)
 {
     const struct ir_call *c = i->u.call;
     switch (c->callee) {
@@ -222,15 +223,98 @@ bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_
     default:
         return false;
     }
-    struct emit_noise n = {.kind = noise_kind(e, i),
+    struct emit_noise n = {.kind = NO_NOISE,
                            .periodic = c->callee == BI_PNOISE || c->callee == BI_PSNOISE,
                            .first = c->args[0].type.base == ASL_STRING};
     n.count = (c->fixed - n.first) / (n.periodic ? 2 : 1);
     for (uint32_t a = 0; a < n.count; a++)
         n.dims += c->args[n.first + a].n;
     *out = n;
-    bool simplex = n.kind == SIMPLEX || n.kind == USIMPLEX;
-    return n.kind != NO_NOISE && !(n.periodic && simplex) && n.dims <= 4;
+    return n.dims <= 4;
+}
+
+bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_noise *out)
+{
+    if (!noise_shape(i, out))
+        return false;
+    out->kind = noise_kind(e, i);
+    bool simplex = out->kind == SIMPLEX || out->kind == USIMPLEX;
+    return out->kind != NO_NOISE && !(out->periodic && simplex);
+}
+
+bool emit_gabor_call(const struct emit *e, const struct ir_inst *i, struct emit_gabor *out)
+{
+    static const uint32_t word[] = {[IR_GABOR_ANISOTROPIC] = 0,
+                                    [IR_GABOR_DIRECTION] = 1,
+                                    [IR_GABOR_BANDWIDTH] = 4,
+                                    [IR_GABOR_IMPULSES] = 5,
+                                    [IR_GABOR_FILTER] = 6};
+    const struct ir_call *c = i->u.call;
+    struct emit_gabor g = {.option = {[1] = {.otherwise = 1},
+                                      [4] = {.otherwise = 1},
+                                      [5] = {.otherwise = 16},
+                                      [6] = {.otherwise = 1}}};
+    if (!noise_shape(i, &g.noise) || !g.noise.first)
+        return false;
+    const char *kind = emit_constant_string(e, i->operands[c->args[0].first]);
+    if (!kind || strcmp(kind, "gabor") != 0)
+        return false;
+    for (uint32_t a = c->fixed; a + 1 < c->arg_count; a += 2) {
+        const struct ir_arg *v = &c->args[a + 1];
+        const char *name = c->args[a].type.base == ASL_STRING
+                               ? emit_constant_string(e, i->operands[c->args[a].first])
+                               : NULL;
+        enum ir_gabor_option option = ir_gabor_option(name, v->type);
+        if (option == IR_GABOR_NONE)
+            return false;
+        for (uint32_t k = 0; k < (option == IR_GABOR_DIRECTION ? 3 : 1); k++) {
+            g.option[word[option] + k].given = true;
+            g.option[word[option] + k].value = i->operands[v->first + (v->n == 1 ? 0 : k)];
+        }
+    }
+    *out = g;
+    return true;
+}
+
+/* One evaluation of the library's a_gabor: the place, periods and options in rows. */
+static bool gabor(const struct args *x)
+{
+    struct emit *e = x->e;
+    struct emit_gabor g;
+    if (!emit_gabor_call(e, x->i, &g))
+        return false;
+    uint32_t n = slots(x), r = x->i->result, axis = 0, period = 0;
+    EMIT("struct ad v%u_x[4], v%u_g[3];\naf v%u_q[4], v%u_o[%d];\n", r, r, r, r,
+         EMIT_GABOR_OPTIONS);
+    for (uint32_t a = 0; a < g.noise.count; a++)
+        for (uint32_t k = 0; k < x->c->args[g.noise.first + a].n; k++)
+            EMIT("v%u_x[%u] = %s;\n", r, axis++, dual_part(x, g.noise.first + a, k));
+    for (; axis < 3; axis++)
+        EMIT("v%u_x[%u] = a_still(A_F(0.0f));\n", r, axis);
+    for (uint32_t a = 0; g.noise.periodic && a < g.noise.count; a++)
+        for (uint32_t k = 0; k < x->c->args[g.noise.first + g.noise.count + a].n; k++)
+            EMIT("v%u_q[%u] = %s;\n", r, period++,
+                 part(x, g.noise.first + g.noise.count + a, k, 0));
+    for (; period < 3; period++)
+        EMIT("v%u_q[%u] = A_F(1.0f);\n", r, period);
+    for (uint32_t k = 0; k < EMIT_GABOR_OPTIONS; k++) {
+        ir_value v = g.option[k].value;
+        const char *text =
+            !g.option[k].given           ? emit_text(e, "A_F(%d.0f)", (int)g.option[k].otherwise)
+            : e->layer->types[v] == IR_I ? emit_text(e, "a_to_float(%s)", emit_int(e, v))
+                                         : emit_float(e, v);
+        EMIT("v%u_o[%u] = %s;\n", r, k, text);
+    }
+    EMIT("a_gabor(v%u_x, %d, v%u_q, v%u_o, %u, %d, v%u_g);\n", r, g.noise.periodic, r, r, n,
+         x->c->derivs, r);
+    for (uint32_t k = 0; k < n; k++) {
+        emit_set(e, r + k, "v%u_g[%u].v", r, k);
+        if (x->c->derivs) {
+            emit_set(e, r + n + k, "v%u_g[%u].dx", r, k);
+            emit_set(e, r + 2 * n + k, "v%u_g[%u].dy", r, k);
+        }
+    }
+    return true;
 }
 
 static bool noise(const struct args *x)
@@ -489,6 +573,6 @@ bool emit_device_call(struct emit *e, const struct ir_inst *i)
         return false;
     if (x.c->callee >= BI_COUNT)
         return colour(&x);
-    return function_one(&x) || function_many(&x) || noise(&x) || hash(&x) || colour(&x) ||
-           geometry(&x);
+    return function_one(&x) || function_many(&x) || noise(&x) || gabor(&x) || hash(&x) ||
+           colour(&x) || geometry(&x);
 }

@@ -737,6 +737,40 @@ static bool noise(const struct ll_args *x)
     return true;
 }
 
+/* Rows for al_gabor: three coordinates with their changes, three periods, the options. */
+static bool gabor(const struct ll_args *x)
+{
+    struct llvm *l = x->l;
+    struct emit_gabor g;
+    if (!emit_gabor_call(&l->e, x->i, &g))
+        return false;
+    const uint32_t first = g.noise.first, count = g.noise.count, n = slots(x);
+    struct rows in = rows_new(l, 22);
+    const char *out = ll_slot(l, l->f, 9);
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t k = 0; k < x->c->args[first + a].n && in.count < 9; k++)
+            rows_add_dual(x, &in, first + a, k);
+    while (in.count < 9)
+        rows_add(l, &in, "zeroinitializer");
+    for (uint32_t a = count; g.noise.periodic && a < 2 * count; a++)
+        for (uint32_t k = 0; k < x->c->args[first + a].n && in.count < 12; k++)
+            rows_add(l, &in, ll_part(x, first + a, k, 0));
+    while (in.count < 12)
+        rows_add(l, &in, float_splat(l, 1));
+    for (uint32_t k = 0; k < EMIT_GABOR_OPTIONS; k++) {
+        ir_value v = g.option[k].value;
+        rows_add(l, &in,
+                 !g.option[k].given ? float_splat(l, g.option[k].otherwise)
+                 : l->e.layer->types[v] == IR_I
+                     ? ll_let(l, "sitofp %s %s to %s", l->i, ll_int(l, v), l->f)
+                     : ll_float(l, v));
+    }
+    const char *name = TEXT("al_gabor_%d_%u_%d", g.noise.periodic, n, x->c->derivs);
+    call_rows(l, name, out, "", &in);
+    set_duals(x, out, n);
+    return true;
+}
+
 static bool hash(const struct ll_args *x)
 {
     struct llvm *l = x->l;
@@ -930,8 +964,8 @@ static bool device_call(struct llvm *l, const struct ir_inst *i)
         return false;
     if (x.c->callee >= BI_COUNT)
         return colour(&x);
-    return function_one(&x) || function_many(&x) || noise(&x) || hash(&x) || colour(&x) ||
-           geometry(&x);
+    return function_one(&x) || function_many(&x) || noise(&x) || gabor(&x) || hash(&x) ||
+           colour(&x) || geometry(&x);
 }
 
 /* ---- calls of the host ------------------------------------------------------------------------

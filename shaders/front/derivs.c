@@ -93,7 +93,7 @@ static void visit_call(struct marker *m, struct asl_expr *e)
     }
     const struct asl_overload *o = e->overload;
     bool all = asl_takes_derivs(e->builtin);
-    if (e->builtin->id == BI_NOISE &&
+    if ((e->builtin->id == BI_NOISE || e->builtin->id == BI_PNOISE) &&
         e->args[0]->type.base == ASL_STRING) /* gabor noise filters by them */
         all = e->args[0]->kind != E_STRING || strcmp(e->args[0]->u.s, "gabor") == 0;
     for (size_t i = 0; i < o->count; i++)

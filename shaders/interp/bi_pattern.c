@@ -21,6 +21,9 @@ static bool noise_kind(const char *name, enum asl_noise *kind)
     return false;
 }
 
+/* What is not a number counts as the lower end. */
+static float within(float x, float low, float high) { return x > low ? x < high ? x : high : low; }
+
 static struct asl_gabor gabor_options(struct asl_run *r, const struct asl_expr *e,
                                       const struct asl_place *args)
 {
@@ -39,9 +42,9 @@ static struct asl_gabor gabor_options(struct asl_run *r, const struct asl_expr *
             for (size_t k = 0; k < 3; k++)
                 g.direction[k] = v->v[k].f;
         else if (strcmp(name, "bandwidth") == 0 && scalar)
-            g.bandwidth = number < 0.01f ? 0.01f : number > 100 ? 100 : number;
+            g.bandwidth = within(number, 0.01f, 100);
         else if (strcmp(name, "impulses") == 0 && scalar)
-            g.impulses = number < 1 ? 1 : number > 32 ? 32 : number;
+            g.impulses = within(number, 1, 32);
         else
             asl_report(r, ASL_MSG_ERROR, "Unknown noise option \"%.60s\", or of a wrong type",
                        name);
@@ -62,7 +65,7 @@ static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     dual x[8], res[3];
     float period[4];
     unsigned dims = 0;
-    bool gabor = named && !periodic && strcmp(args[0].v[0].s, "gabor") == 0;
+    bool gabor = named && strcmp(args[0].v[0].s, "gabor") == 0;
     if (named && !gabor && !noise_kind(args[0].v[0].s, &kind)) {
         asl_report(r, ASL_MSG_ERROR, "Unknown noise type \"%.100s\"%s", args[0].v[0].s,
                    periodic ? " for periodic noise" : "");
@@ -79,20 +82,20 @@ static void bi_noise(struct asl_run *r, const struct asl_expr *e, struct asl_pla
     for (size_t i = 0; i < coords; i++)
         for (size_t k = 0; k < args[first + i].n && dims < 4; k++)
             x[dims++] = asl_dual_at(&args[first + i], k);
-    if (gabor) {
-        struct asl_gabor g = gabor_options(r, e, args);
-        for (unsigned i = dims; i < 3; i++)
-            x[i] = d_const(0);
-        asl_gabor_eval(&g, x, e->slots == 3 ? 3 : 1, res);
-        for (size_t i = 0; i < e->slots; i++)
-            asl_dual_put(out, e->slots, asl_wants(r, e), i, res[i]);
-        return;
-    }
     unsigned p = 0;
     for (size_t i = coords; periodic && i < 2 * coords; i++)
         for (size_t k = 0; k < args[first + i].n && p < 4; k++)
             period[p++] = args[first + i].v[k].f;
-    asl_noise_eval(kind, dims, x, periodic ? period : NULL, e->slots == 3, res);
+    if (gabor) {
+        struct asl_gabor g = gabor_options(r, e, args);
+        for (unsigned i = dims; i < 3; i++) {
+            x[i] = d_const(0);
+            period[i] = 1;
+        }
+        asl_gabor_eval(&g, x, periodic ? period : NULL, e->slots == 3 ? 3 : 1, res);
+    } else {
+        asl_noise_eval(kind, dims, x, periodic ? period : NULL, e->slots == 3, res);
+    }
     for (size_t i = 0; i < e->slots; i++)
         asl_dual_put(out, e->slots, asl_wants(r, e), i, res[i]);
 }

@@ -266,13 +266,15 @@ void asl_wavelength(float nm, float out[3]);
 int32_t asl_string_hash(const char *s);
 
 struct asl_gabor {
-    int anisotropic; /* 0: all directions; 1: along `direction`; 2: in the plane across z, at its
+    int anisotropic; /* 0: all directions; 1: along `direction`; else in the plane across z, at its
                         frequency */
     float direction[3];
     float bandwidth, impulses;
     bool filter;
 };
-/* Three coordinates, those that are missing 0; channels 1 or 3. */
-void asl_gabor_eval(const struct asl_gabor *g, const dual x[3], unsigned channels, dual *out);
+/* Three coordinates, those that are missing 0; the periods of three axes, or NULL; channels 1 or 3.
+ */
+void asl_gabor_eval(const struct asl_gabor *g, const dual x[3], const float *period,
+                    unsigned channels, dual *out);
 
 #endif

@@ -66,6 +66,38 @@ static const char *constant_string(const struct ir_inst *const *defs, ir_value v
     return d && d->op == IR_CONST ? d->u.k.s : NULL;
 }
 
+enum ir_gabor_option ir_gabor_option(const char *name, struct asl_type t)
+{
+    bool scalar = !t.array && (t.base == ASL_INT || t.base == ASL_FLOAT);
+    bool whole = !t.array && t.base == ASL_INT;
+    if (!name)
+        return IR_GABOR_NONE;
+    if (strcmp(name, "anisotropic") == 0 && whole)
+        return IR_GABOR_ANISOTROPIC;
+    if (strcmp(name, "do_filter") == 0 && whole)
+        return IR_GABOR_FILTER;
+    if (strcmp(name, "direction") == 0 && asl_is_triple(t))
+        return IR_GABOR_DIRECTION;
+    if (strcmp(name, "bandwidth") == 0 && scalar)
+        return IR_GABOR_BANDWIDTH;
+    if (strcmp(name, "impulses") == 0 && scalar)
+        return IR_GABOR_IMPULSES;
+    return IR_GABOR_NONE;
+}
+
+static bool gabor_options_are_known(const struct ir_inst *const *defs, const struct ir_inst *at)
+{
+    const struct ir_call *c = at->u.call;
+    for (uint32_t a = c->fixed; a + 1 < c->arg_count; a += 2) {
+        const char *name = c->args[a].type.base == ASL_STRING && !c->args[a].is_place
+                               ? constant_string(defs, at->operands[c->args[a].first])
+                               : NULL;
+        if (ir_gabor_option(name, c->args[a + 1].type) == IR_GABOR_NONE)
+            return false;
+    }
+    return true;
+}
+
 static bool noise_is_known(const struct ir_inst *const *defs, const struct ir_inst *at)
 {
     const struct ir_call *c = at->u.call;
@@ -76,7 +108,7 @@ static bool noise_is_known(const struct ir_inst *const *defs, const struct ir_in
     const char *name = constant_string(defs, at->operands[c->args[0].first]);
     bool periodic = c->callee == BI_PNOISE;
     if (name && strcmp(name, "gabor") == 0)
-        return !periodic && c->arg_count == c->fixed;
+        return gabor_options_are_known(defs, at);
     for (size_t i = 0; name && i < (periodic ? 6 : 8); i++)
         if (strcmp(names[i], name) == 0)
             return true;
@@ -145,7 +177,8 @@ bool ir_call_takes_derivs(const struct ir_call *c)
 {
     if (c->callee < BI_COUNT && asl_takes_derivs(asl_builtin_at(c->callee)))
         return true;
-    if (c->callee == BI_NOISE && c->args[0].type.base == ASL_STRING) /* gabor filters by them */
+    if ((c->callee == BI_NOISE || c->callee == BI_PNOISE) &&
+        c->args[0].type.base == ASL_STRING) /* gabor filters by them */
         return true;
     for (uint32_t i = 0; i < c->arg_count; i++)
         if (c->args[i].written && c->args[i].derivs)

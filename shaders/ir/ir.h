@@ -223,6 +223,17 @@ enum ir_effect ir_call_effect(const struct ir_inst *const *defs, const struct ir
 /* Does the callee look at its arguments' derivatives even when its own are not wanted? */
 bool ir_call_takes_derivs(const struct ir_call *c);
 
+/* An option of Gabor noise, by its name (NULL: not known) and the type of its value. */
+enum ir_gabor_option {
+    IR_GABOR_NONE,
+    IR_GABOR_ANISOTROPIC,
+    IR_GABOR_DIRECTION,
+    IR_GABOR_BANDWIDTH,
+    IR_GABOR_IMPULSES,
+    IR_GABOR_FILTER,
+};
+enum ir_gabor_option ir_gabor_option(const char *name, struct asl_type t);
+
 /* Mistakes of the device library (emit/device_faults.c). */
 const struct asl_fault *asl_device_fault_at(size_t index);
 
