@@ -158,6 +158,15 @@ static const char *const exact[] = {
     "r = color(floor(bad), ceil(bad), floor(bad * u)); }", /* PoCL's floor of what it knows */
     "shader s(output float r = 0) { do { r += 0.25; for (int i = 0; i < 3; i++) "
     "if (r > u + i) break; } while (r < v * 5); }",
+    /* neighbours in one cell of noise and in many, up and down, where rows of lanes share corners
+     * and where they do not; cells past an int's range */
+    "shader s(output color r = 0) { float f = 1; for (int k = 0; k < 9; k++) { f *= -1.7; "
+    "point q = point(u * f, v * 3, k); r = r * 0.5 + snoise(q) + (float)noise(q + u) "
+    "+ snoise(u * f, v) + (color)snoise(q, v); } "
+    "r += snoise(point(u * 6e9 - 3e9, 0.5, v)) + snoise(point(u, -3e9 * v, 1e12)); }",
+    "shader s(output color r = 0) { float f = 1; for (int k = 0; k < 9; k++) { f *= -1.7; "
+    "point q = point(u * f, v * 3, k); r = r * 0.5 + pnoise(q, point(4, 3, 2)) "
+    "+ psnoise(u * f, v, 1 + 3 * u, 2) + Dx((color)noise(q)) + Dy((color)snoise(q + u)); } }",
 };
 
 /* Nothing defines the bits of a NaN. */

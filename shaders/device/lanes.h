@@ -121,8 +121,8 @@ K_INLINE ai a_seli(am m, ai a, ai b) { return (a & m) | (b & ~m); }
 K_INLINE am a_not(am m) { return ~m; }
 K_INLINE int a_any(am m)
 {
-#if defined(__AVX512F__) && A_WIDTH == 16 && !defined(__clang__)
-    return __builtin_ia32_ptestmd512(m, m, (unsigned short)-1) != 0;
+#if defined(__AVX512F__) && A_WIDTH == 16
+    return __builtin_ia32_cmpd512_mask(m, (ai){0}, 4, (unsigned short)-1) != 0;
 #elif defined(__AVX__) && A_WIDTH == 8
     return __builtin_ia32_movmskps256((af)m) != 0;
 #else
@@ -150,6 +150,24 @@ K_INLINE af a_lookup2(af low, af high, au x)
 K_INLINE af a_lookup(af table, au x) { return __builtin_shuffle(table, (ai)x); }
 K_INLINE af a_lookup2(af low, af high, au x) { return __builtin_shuffle(low, high, (ai)x); }
 #endif
+/* -2^31 of all that does not fit. */
+K_INLINE ai a_truncated(af x)
+{
+    return __builtin_ia32_cvttps2dq512_mask(x, (ai){0}, (unsigned short)-1, 4);
+}
+K_INLINE ai a_least(ai a, ai b)
+{
+#ifdef __clang__
+    return __builtin_elementwise_min(a, b);
+#else
+    return __builtin_ia32_pminsd512_mask(a, b, a, (unsigned short)-1);
+#endif
+}
+/* All lanes as this one. */
+K_INLINE ai a_spread_lane(ai x, int lane)
+{
+    return A_BITS(a_lookup(A_FLOATS(x), (au){0} + (uint)lane));
+}
 /* Writes the lanes of x, y, z side by side: x0 y0 z0 x1 ... */
 #ifndef __clang__
 #define A_PUT_TRIPLES
@@ -249,8 +267,8 @@ K_INLINE af a_round(af x)
 }
 K_INLINE ai a_f2i(af x)
 {
-#if defined(__AVX512F__) && A_WIDTH == 16 /* which gives -2^31 for all that does not fit */
-    ai i = __builtin_ia32_cvttps2dq512_mask(x, A_NONE, (unsigned short)-1, 4);
+#ifdef A_LOOKUP
+    ai i = a_truncated(x);
     i = a_seli(x >= 2147483648.0f, A_I(0x7FFFFFFF), i);
     return a_seli(a_is_nan(x), A_I(0), i);
 #else

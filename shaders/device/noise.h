@@ -153,6 +153,115 @@ K_INLINE ai a_wrap(ai i, ai period)
     return a_seli(m < 0, m + period, m);
 }
 
+/* Hashes of the points of a plane of the lattice: x of x[0] and y of y[0], x of x[1] and y of y[0],
+ * and with y[1]. */
+K_INLINE void a_plane_hashes(au *h, int dims, const ai *x, const ai *y, ai z, ai w)
+{
+    h[0] = a_hash_words(dims, x[0], y[0], z, w, w);
+    h[1] = a_hash_words(dims, x[1], y[0], z, w, w);
+    h[2] = a_hash_words(dims, x[0], y[1], z, w, w);
+    h[3] = a_hash_words(dims, x[1], y[1], z, w, w);
+}
+#ifdef A_LOOKUP
+/* Lanes that are neighbours are often neighbours in the lattice. Where the cells of all lanes are
+ * the same but for x, and those differ by `apart` at most, the corners of all of them are few: what
+ * is computed of each once, a lane each, is looked up by all. */
+struct a_near {
+    ai own;      /* x of the lane's cell */
+    ai first[4]; /* of the least cell */
+    int near;    /* else nothing else counts */
+};
+K_INLINE struct a_near a_near_cells(int dims, const af *cell, int apart)
+{
+    struct a_near r;
+    ai off, least;
+    r.own = a_truncated(cell[0]);
+    r.first[0] = a_least(a_spread_lane(r.own, 0), a_spread_lane(r.own, 15));
+    least = r.first[0];
+    off = r.own - r.first[0];
+    off = (off | (off + 1)) & ~(apart + 1); /* apart + 2 is a power of 2 */
+    A_UNROLL
+    for (int k = 1; k < dims; k++) {
+        ai i = a_truncated(cell[k]);
+        r.first[k] = a_spread_lane(i, 0);
+        least = a_least(least, r.first[k]);
+        off |= i ^ r.first[k];
+    }
+    off |= least == A_I((int)0x80000000u); /* what does not fit, too */
+    r.near = !a_any(off);
+    return r;
+}
+/* The hashes of the corners, of cells at most 6 apart: 8 x 2 points a plane. */
+K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const ai *period)
+{
+    const ai lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    struct a_near n = a_near_cells(dims, cell, 6);
+    if (!n.near)
+        return 0;
+    ai x = n.first[0] + ((lane - n.first[0]) & 7), y = n.first[1] + (lane >> 3);
+    if (periodic) {
+        ai off = A_I(0);
+        A_UNROLL
+        for (int k = 0; k < dims; k++)
+            off |= period[k] ^ a_spread_lane(period[k], 0);
+        if (a_any(off))
+            return 0;
+        x = a_wrap(x, period[0]);
+        y = a_wrap(y, period[1]);
+    }
+    A_UNROLL
+    for (int plane = 0; plane < 1 << (dims - 2); plane++) {
+        ai z = A_I(0), w = z;
+        if (dims > 2)
+            z = n.first[2] + (plane & 1);
+        if (dims > 3)
+            w = n.first[3] + (plane >> 1);
+        if (periodic && dims > 2)
+            z = a_wrap(z, period[2]);
+        if (periodic && dims > 3)
+            w = a_wrap(w, period[3]);
+        af all = A_FLOATS(a_hash_words(dims, x, y, z, w, w));
+        A_UNROLL
+        for (int corner = 0; corner < 4; corner++) {
+            ai at = ((n.own + (corner & 1)) & 7) | (corner >> 1) << 3;
+            h[4 * plane + corner] = A_UINTS(A_BITS(a_lookup(all, A_UINTS(at))));
+        }
+    }
+    return 1;
+}
+#endif
+/* Hashes of the 2^dims corners of a cell whose first corner is given, x fastest. */
+K_INLINE void a_cell_hashes(au *h, int dims, const af *cell, int periodic, const af *periods)
+{
+    ai i[4][2], period[4];
+    if (periodic)
+        A_UNROLL
+    for (int k = 0; k < dims; k++)
+        period[k] = a_whole_period(periods[k]);
+#ifdef A_LOOKUP
+    if (dims > 1 && a_near_hashes(h, dims, cell, periodic, period))
+        return;
+#endif
+    A_UNROLL
+    for (int k = 0; k < dims; k++) {
+        i[k][0] = a_f2i(cell[k]);
+        i[k][1] = a_iadd(i[k][0], A_I(1));
+        if (periodic) {
+            i[k][0] = a_wrap(i[k][0], period[k]);
+            i[k][1] = a_wrap(i[k][1], period[k]);
+        }
+    }
+    if (dims == 1) {
+        h[0] = a_hash1(i[0][0]);
+        h[1] = a_hash1(i[0][1]);
+        return;
+    }
+    A_UNROLL
+    for (int plane = 0; plane < 1 << (dims - 2); plane++)
+        a_plane_hashes(h + 4 * plane, dims, i[0], i[1], dims > 2 ? i[2][plane & 1] : i[0][0],
+                       dims > 3 ? i[3][plane >> 1] : i[0][0]);
+}
+
 /* ---- cell and hash: they have no derivatives ------------------------------------------------- */
 
 /* One channel of three when `channels` is 3. p and period hold `dims` numbers and zeros. */
@@ -210,13 +319,20 @@ K_INLINE af a_vdot2(au h, af x, af y)
     af gy = a_lookup(A_TABLE(2, 2, -2, -2, 1, -1, 1, -1, 2, 2, -2, -2, 1, -1, 1, -1), h);
     return a_add_exact_product(gx, x, gy * y);
 }
-K_INLINE af a_vdot3(au h, af x, af y, af z)
+K_INLINE af a_vgx3(au h)
 {
-    af gx = a_lookup(A_TABLE(1, -1, 1, -1, 1, -1, 1, -1, 0, 0, 0, 0, 1, 0, -1, 0), h);
+    return a_lookup(A_TABLE(1, -1, 1, -1, 1, -1, 1, -1, 0, 0, 0, 0, 1, 0, -1, 0), h);
+}
+/* The part that y and z have in the sum. */
+K_INLINE af a_vdot_yz3(au h, af y, af z)
+{
     af gy = a_lookup(A_TABLE(1, 1, -1, -1, 0, 0, 0, 0, 1, -1, 1, -1, 1, -1, 1, -1), h);
     af gz = a_lookup(A_TABLE(0, 0, 0, 0, 1, 1, -1, -1, 1, 1, -1, -1, 0, 1, 0, -1), h);
-    af sum = a_add_exact_product(gz, z, A_F(0.0f));
-    return a_add_exact_product(gx, x, a_add_exact_product(gy, y, sum));
+    return a_add_exact_product(gy, y, a_add_exact_product(gz, z, A_F(0.0f)));
+}
+K_INLINE af a_vdot3(au h, af x, af y, af z)
+{
+    return a_add_exact_product(a_vgx3(h), x, a_vdot_yz3(h, y, z));
 }
 #define A_PAIRS  1, -1, 1, -1, 1, -1, 1, -1
 #define A_FOURS  1, 1, -1, -1, 1, 1, -1, -1
@@ -294,7 +410,9 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
 
 #define AN     af
 #define A_N(x) a_v##x
+#define A_VALUES
 #include "gradient_noise.def"
+#undef A_VALUES
 #undef AN
 #undef A_N
 #define AN     struct ad
