@@ -1,5 +1,6 @@
 /* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file, and to
  * memory. */
+#include "image_exr.h"
 #include "image_format.h"
 
 #include <errno.h>
@@ -141,6 +142,7 @@ struct exr_reading {
     struct libdeflate_decompressor *inflater; /* made when first used */
     unsigned char *inflated;                  /* room for inflated_size bytes */
     size_t inflated_size;
+    struct piz_room *piz;
     uint32_t *unwanted; /* where channels that nobody asked for go; room for `unwanted_count` */
     size_t unwanted_count;
 };
@@ -251,9 +253,14 @@ static bool undo_pxr24(struct exr_reading *r, unsigned char *to, size_t size)
     return true;
 }
 
-/* libdeflate takes half of zlib's time. What it cannot unpack the library looks at, and says what
- * is wrong. */
-static exr_result_t decompress_zlib(exr_decode_pipeline_t *pipe)
+static bool undo_piz(struct exr_reading *r, unsigned char *to, size_t size)
+{
+    return exr_undo_piz(&r->pipe, &r->piz, to, size);
+}
+
+/* libdeflate takes half of zlib's time. What cannot be unpacked so the library looks at, and says
+ * what is wrong. */
+static exr_result_t decompress_here(exr_decode_pipeline_t *pipe)
 {
     struct exr_reading *r = pipe->decoding_user_data;
     bool packed = pipe->packed_buffer && pipe->unpacked_buffer &&
@@ -291,6 +298,8 @@ static exr_result_t choose_routines(struct exr_reading *r)
         r->undo = undo_zip;
     else if (compression == EXR_COMPRESSION_PXR24)
         r->undo = undo_pxr24;
+    else if (compression == EXR_COMPRESSION_PIZ)
+        r->undo = undo_piz;
     else if (compression == EXR_COMPRESSION_B44 || compression == EXR_COMPRESSION_B44A)
         r->undo = NULL;
     else
@@ -298,7 +307,7 @@ static exr_result_t choose_routines(struct exr_reading *r)
     r->usual_decompress = r->pipe.decompress_fn;
     r->pipe.decoding_user_data = r;
     if (r->usual_decompress)
-        r->pipe.decompress_fn = r->undo ? decompress_zlib : decompress_b44;
+        r->pipe.decompress_fn = r->undo ? decompress_here : decompress_b44;
     return e;
 }
 
@@ -401,6 +410,7 @@ static void end_reading(struct exr_reading *r)
         exr_decoding_destroy(r->ctxt, &r->pipe);
     libdeflate_free_decompressor(r->inflater);
     free(r->inflated);
+    piz_room_free(r->piz);
     free(r->unwanted);
 }
 
