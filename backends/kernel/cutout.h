@@ -4,8 +4,6 @@
 #include "instance.h"
 #include "texture.h"
 
-#if K_HAS(CUTOUTS)
-
 /* Is there something of the material at (u, v), met along d where the geometric normal is along G?
  */
 K_FN int k_is_there(const struct k_scene *sc, K_GLOBAL const struct k_material *m, struct k_vec3 d,
@@ -66,17 +64,13 @@ K_NOINLINE int k_round_is_there(const struct k_scene *sc, K_GLOBAL const struct 
     return 0;
 }
 
-#endif
-
 /* k_round_test, and the hit counts. */
 K_FN int k_round_solid(const struct k_scene *sc, const struct k_ray *r, uint id, float t_max,
                        float *t)
 {
-#if K_HAS(CUTOUTS)
     K_GLOBAL const struct k_material *m = sc->materials + sc->primitive_materials[id];
-    if (m->cutout)
+    if (K_HAS(CUTOUTS) && m->cutout)
         return k_round_is_there(sc, m, r, id, t_max, t);
-#endif
     return k_round_test(sc, r, id, t_max, t);
 }
 
@@ -85,20 +79,14 @@ K_FN int k_round_solid(const struct k_scene *sc, const struct k_ray *r, uint id,
 K_FN int k_triangle_solid(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,
                           uint number, float v, float w, float det)
 {
-#if K_HAS(CUTOUTS)
-    if (sc->launch->cutouts) {
+    if (K_HAS(CUTOUTS) && sc->launch->cutouts) {
         K_GLOBAL const struct k_material *m = sc->materials + k_ray_material(sc, r, number);
-        int mirrors = 0;
-#if K_HAS(INSTANCES)
-        mirrors = (int)r->mirrors;
-#endif
+        int mirrors = K_HAS(INSTANCES) ? (int)r->mirrors : 0;
         if (m->cutout)
             return k_triangle_is_there(
                 sc, m, r->d, v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0)), number,
                 mirrors, (mirrors ? w : v) / det, (mirrors ? v : w) / det);
     }
-#endif
-    (void)sc, (void)r, (void)tri, (void)number, (void)v, (void)w, (void)det;
     return 1;
 }
 

@@ -50,18 +50,14 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     }
 #endif
     struct k_walk w;
-#if K_HAS(SHADERS)
     uint failed = 0;
-#endif
     stream.sample = L->sample_begin + i;
     w = k_walk_start(sc, &stream);
     while (i < count_wanted) {
         if (k_walk_step(sc, &stream, &w, (K_GLOBAL struct k_vertex *)0))
             continue;
         int flag = 0;
-#if K_HAS(SHADERS)
         failed = w.failed ? w.failed : failed;
-#endif
         struct k_vec3 v = k_path_result(sc, &stream, w.L);
         if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
             r += k_film_value(L, v.x, &flag);
@@ -97,13 +93,11 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         b += to[2];
         count += to[3];
     }
-#if K_HAS(SHADERS)
     /* No sum is negative: what a shader that did not end leaves. Memory that nobody wrote is -1. */
-    if (L->accumulate && to[0] < -1)
+    if (K_HAS(SHADERS) && L->accumulate && to[0] < -1)
         r = to[0];
-    if (failed)
+    if (K_HAS(SHADERS) && failed)
         r = -1 - (K_LONG)failed;
-#endif
     to[0] = r;
     to[1] = g;
     to[2] = b;
@@ -129,17 +123,12 @@ K_FN void k_trace_item(const struct k_scene *sc, K_GLOBAL uint *out)
     out[3] = count;
 }
 
-#if K_HAS(SHADERS)
 #define K_HEAR(sc, film)                                                                           \
     (sc).messages =                                                                                \
         (sc).launch->messages                                                                      \
             ? (K_GLOBAL uint *)((film) + 4 * (size_t)(sc).launch->width * (sc).launch->height)     \
             : (K_GLOBAL uint *)0
 #define K_HEAR_NOTHING(sc) (sc).messages = (K_GLOBAL uint *)0
-#else
-#define K_HEAR(sc, film)   (void)0
-#define K_HEAR_NOTHING(sc) (void)0
-#endif
 
 #if defined(K_NATIVE)
 

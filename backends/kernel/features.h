@@ -21,7 +21,16 @@
 /* What only a scene's own text can bring: no program made before knows it. */
 #define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
 
-/* For #if and for if: a constant. */
+/* Has this program the feature? For `if`, not for #if: a constant of the text, or of a function
+ * that bitcode is linked with (K_LINKED; K_FEATURES then is what it may be asked for). What
+ * features need is in every text, and what nothing reads falls away. */
+#ifdef K_LINKED
+K_EXTERN uint k_features(void);
+#define K_HAS(name) ((K_FEATURES & k_features() & K_FEATURE_##name) != 0u)
+#else
 #define K_HAS(name) ((K_FEATURES & K_FEATURE_##name) != 0u)
+#endif
+/* For #if: may it have the feature? Shaders alone ask, whose functions come with a scene's text. */
+#define K_MAY_HAVE(name) ((K_FEATURES & K_FEATURE_##name) != 0u)
 
 #endif

@@ -3,10 +3,6 @@
 #define K_INSTANCE_H
 #include "intersect.h"
 
-/* A primitive of a tree by the number that its leaves hold: in the world its id, in an instance the
- * place of its triangle among all triangles. */
-#if K_HAS(INSTANCES)
-
 /* Four columns, row by row. */
 K_FN struct k_vec3 k_turn(K_GLOBAL const float *m, struct k_vec3 p)
 {
@@ -47,26 +43,22 @@ K_FN int k_instance_meets(const struct k_scene *sc, struct k_vec3 o, struct k_ve
     return k_slab_of(o, inv, v3_load(n->lo), v3_load(n->hi), t, &entry);
 }
 
-K_FN uint k_ray_instance(const struct k_ray *r) { return r->instance; }
-K_FN uint k_ray_id(const struct k_ray *r, uint number) { return number + r->shift; }
-#else
-K_FN uint k_ray_instance(const struct k_ray *r)
+K_FN int k_ray_is_inside(const struct k_ray *r)
 {
-    (void)r;
-    return K_NONE;
+    return K_HAS(INSTANCES) && r->instance != K_NONE;
 }
+/* A primitive of a tree by the number that its leaves hold: in the world its id, in an instance the
+ * place of its triangle among all triangles. */
 K_FN uint k_ray_id(const struct k_ray *r, uint number)
 {
-    (void)r;
-    return number;
+    return K_HAS(INSTANCES) ? number + r->shift : number;
 }
-#endif
 
 /* The material of a triangle that a ray meets. */
 K_FN uint k_ray_material(const struct k_scene *sc, const struct k_ray *r, uint number)
 {
     uint behind = sc->launch->sphere_count + sc->launch->disk_count;
-    return sc->primitive_materials[k_ray_instance(r) == K_NONE ? number : number + behind];
+    return sc->primitive_materials[k_ray_is_inside(r) ? number + behind : number];
 }
 
 /* The second half of "hit" for a triangle; in an instance the third too. */
@@ -75,11 +67,8 @@ K_FN int k_triangle_counts(const struct k_scene *sc, const struct k_ray *r, stru
 {
     if (!k_triangle_confirms(r, v, t))
         return 0;
-#if K_HAS(INSTANCES) && !K_FAST
-    if (r->instance != K_NONE)
+    if (!K_FAST && k_ray_is_inside(r))
         return k_instance_meets(sc, r->world_o, r->world_inv, r->instance, t);
-#endif
-    (void)sc;
     return 1;
 }
 

@@ -15,11 +15,9 @@ struct k_ray {
     struct k_vec3 inv;
     int kx, ky, kz;
     float sx, sy, sz;
-#if K_HAS(INSTANCES)
     uint instance; /* whose space it is in; K_NONE: the world's */
     uint shift, mirrors;
     struct k_vec3 world_o, world_inv; /* in an instance: the ray that entered */
-#endif
 };
 
 K_FN float k_pick(struct k_vec3 v, int axis)
@@ -51,13 +49,11 @@ K_FN struct k_ray k_ray_make(struct k_vec3 o, struct k_vec3 d)
     r.sz = k_pick(r.inv, r.kz);
     r.sx = k_pick(d, r.kx) * r.sz;
     r.sy = k_pick(d, r.ky) * r.sz;
-#if K_HAS(INSTANCES)
     r.instance = K_NONE;
     r.shift = 0;
     r.mirrors = 0;
     r.world_o = o;
     r.world_inv = r.inv;
-#endif
     return r;
 }
 

@@ -23,18 +23,14 @@
 #include "environment.h"
 #include "surface.h"
 #include "material.h"
-#if K_HAS(LOBES) || K_HAS(MEDIA)
 #include "exponential.h"
-#endif
-#if K_HAS(LOBES)
 #include "lobes.h"
 #include "material_lobes.h"
-#endif
 #include "camera.h"
 #include "light_tree.h"
 #include "normal_map.h"
 #include "media.h"
-#if K_HAS(SHADERS)
+#if K_MAY_HAVE(SHADERS)
 #include "shade.h"
 #endif
 #include "light.h"

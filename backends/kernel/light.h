@@ -17,28 +17,24 @@ struct k_light_sample {
 K_FN float k_mis(const struct k_scene *sc, float a, float b)
 {
     float q = b / a;
-#if K_HAS(BALANCE)
-    if (sc->launch->balance)
+    if (K_HAS(BALANCE) && sc->launch->balance)
         return 1.0f / (1.0f + q);
-#endif
-    (void)sc;
     return 1.0f / (1.0f + q * q);
 }
 
+K_FN int k_emission_varies(K_GLOBAL const struct k_material *m)
+{
+    return K_HAS(TEXTURED_LIGHTS) && m->emission_texture != 0;
+}
 /* What the material emits at (u, v), from a side that does. */
 K_FN struct k_vec3 k_emission(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
                               float u, float v)
 {
     struct k_vec3 Le = v3_load(m->emission);
-#if K_HAS(TEXTURED_LIGHTS)
-    if (m->emission_texture != 0) {
+    if (k_emission_varies(m)) {
         Le = v3_mul(Le, k_texture_lookup(sc, m->emission_texture - 1u, u, v));
         Le = v3(k_max(Le.x, 0.0f), k_max(Le.y, 0.0f), k_max(Le.z, 0.0f));
     }
-#endif
-    (void)sc;
-    (void)u;
-    (void)v;
     return Le;
 }
 
@@ -95,7 +91,6 @@ K_FN float k_sphere_chance(float density, float radius)
     return density * ((4.0f * K_PI) * (radius * radius));
 }
 
-#if K_HAS(TEXTURED_LIGHTS)
 /* (u, v) of the triangle's point with these weights (section 13). */
 K_FN void k_triangle_uv(const struct k_scene *sc, uint id, float b0, float b1, float b2, float *u,
                         float *v)
@@ -110,7 +105,6 @@ K_FN void k_triangle_uv(const struct k_scene *sc, uint id, float b0, float b1, f
     *u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
     *v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
 }
-#endif
 
 K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
                                                      K_GLOBAL const struct k_material *m,
@@ -121,16 +115,14 @@ K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
     float radius = sc->spheres[index].radius;
     float cm = k_sphere_cone(p, c, radius);
     struct k_light_sample s;
-#if K_HAS(TEXTURED_LIGHTS)
     float tu, tv;
-#endif
     if (cm == 0.0f) {
         struct k_vec3 n = k_sample_sphere(u, v);
         s = k_light_from_area(m, density, p, v3_madd(c, n, radius), n, light);
-#if K_HAS(TEXTURED_LIGHTS)
-        k_sphere_uv(n, &tu, &tv);
-        s.Le = k_emission(sc, m, tu, tv);
-#endif
+        if (k_emission_varies(m)) {
+            k_sphere_uv(n, &tu, &tv);
+            s.Le = k_emission(sc, m, tu, tv);
+        }
         return s;
     }
     struct k_vec3 D = v3_sub(c, p);
@@ -142,19 +134,17 @@ K_NOINLINE struct k_light_sample k_light_from_sphere(const struct k_scene *sc,
     s.wi = k_to_world(k_frame_about(v3_scale(D, 1.0f / dc)), v3(sine * cp, sine * sp, cosine));
     s.distance = dc * cosine - K_SQRT(k_max(0.0f, radius * radius - dc2 * sin2));
     s.pdf_w = k_sphere_chance(density, radius) / (K_TWO_PI * cm);
-#if K_HAS(TEXTURED_LIGHTS)
-    k_sphere_uv(v3_normalize(v3_sub(v3_madd(p, s.wi, s.distance), c)), &tu, &tv);
-    s.Le = k_emission(sc, m, tu, tv);
-#else
     s.Le = v3_load(m->emission);
-#endif
+    if (k_emission_varies(m)) {
+        k_sphere_uv(v3_normalize(v3_sub(v3_madd(p, s.wi, s.distance), c)), &tu, &tv);
+        s.Le = k_emission(sc, m, tu, tv);
+    }
     s.delta = 0;
     s.light = light;
     s.ok = s.pdf_w > 0.0f;
     return s;
 }
 
-#if K_HAS(LIGHTS)
 /* Sample of a light without a surface that has been chosen with that probability. */
 K_FN struct k_light_sample k_light_from_delta(const struct k_scene *sc, uint place, float chance,
                                               struct k_vec3 p, uint light)
@@ -188,7 +178,6 @@ K_FN struct k_light_sample k_light_from_delta(const struct k_scene *sc, uint pla
     s.Le = v3_scale(s.Le, share / d2);
     return s;
 }
-#endif
 
 /* Least i with C_i > u; if rounding leaves none, the last light with a weight. */
 K_FN uint k_search_light(const struct k_scene *sc, float u)
@@ -209,15 +198,11 @@ K_FN uint k_light_choose(const struct k_scene *sc, struct k_vec3 p, struct k_vec
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
     *by_tree = -1.0f;
-#if K_HAS(LIGHT_TREE)
-    if (L->light_tree != 0) {
+    if (K_HAS(LIGHT_TREE) && L->light_tree != 0) {
         if (!(u < L->p_direct))
             return k_light_tree_choose(sc, p, g, (u - L->p_direct) / (1.0f - L->p_direct), by_tree);
         u = u / L->p_direct;
     }
-#endif
-    (void)p;
-    (void)g;
     return L->light_last == K_NONE ? K_NONE : k_search_light(sc, u);
 }
 
@@ -225,17 +210,10 @@ K_FN uint k_light_choose(const struct k_scene *sc, struct k_vec3 p, struct k_vec
 K_FN float k_light_share(const struct k_scene *sc, K_GLOBAL const struct k_material *m, uint light,
                          float by_tree)
 {
-#if K_HAS(LIGHT_TREE)
-    if (sc->launch->light_tree != 0)
+    if (K_HAS(LIGHT_TREE) && sc->launch->light_tree != 0)
         return (sc->launch->tree_chance * by_tree) * sc->light_extras[light].per_area;
-#endif
-#if K_HAS(TEXTURED_LIGHTS)
-    if (m->emission_texture != 0)
+    if (k_emission_varies(m))
         return sc->light_extras[light].density;
-#endif
-    (void)sc;
-    (void)light;
-    (void)by_tree;
     return m->light_density;
 }
 
@@ -264,14 +242,12 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
     if (light == K_NONE)
         return s;
     uint id = sc->lights[light].primitive;
-#if K_HAS(LIGHTS)
-    if (id & K_DELTA_LIGHT) {
+    if (K_HAS(LIGHTS) && id & K_DELTA_LIGHT) {
         id = id & ~K_DELTA_LIGHT;
         return k_light_from_delta(
             sc, id, by_tree < 0.0f ? sc->delta_lights[id].chance : L->tree_chance * by_tree, p,
             light);
     }
-#endif
     K_GLOBAL const struct k_material *m = sc->materials + sc->primitive_materials[id];
     float density = k_light_share(sc, m, light, by_tree);
     float tu = 0.0f, tv = 0.0f; /* where the texture is looked up */
@@ -282,9 +258,8 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
         struct k_vec3 ng = v3_normalize(v3_cross(v3_sub(t.v1, t.v0), v3_sub(t.v2, t.v0)));
         s = k_light_from_area(m, density, p,
                               v3_madd(v3_madd(v3_scale(t.v0, b0), t.v1, b1), t.v2, b2), ng, light);
-#if K_HAS(TEXTURED_LIGHTS)
-        k_triangle_uv(sc, id, b0, b1, b2, &tu, &tv);
-#endif
+        if (K_HAS(TEXTURED_LIGHTS))
+            k_triangle_uv(sc, id, b0, b1, b2, &tu, &tv);
     } else {
         id -= L->triangle_count;
         if (id < L->sphere_count)
@@ -299,16 +274,10 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
         tu = 0.5f + 0.5f * x;
         tv = 0.5f + 0.5f * y;
     }
-#if K_HAS(TEXTURED_LIGHTS)
     s.Le = k_emission(sc, m, tu, tv);
-#else
-    (void)tu;
-    (void)tv;
-#endif
     return s;
 }
 
-#if K_HAS(LIGHT_TREE) || K_HAS(TEXTURED_LIGHTS)
 /* The area light that is this primitive. */
 K_FN uint k_light_of(const struct k_scene *sc, uint id)
 {
@@ -320,29 +289,20 @@ K_FN uint k_light_of(const struct k_scene *sc, uint id)
     }
     return at;
 }
-#endif
 
 /* D of section 15 for the emitter hit by a ray from o, which is offset to the side of g. */
 K_FN float k_light_share_of_hit(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
                                 uint id, struct k_vec3 o, struct k_vec3 g)
 {
-#if K_HAS(LIGHT_TREE) || K_HAS(TEXTURED_LIGHTS)
+    if (!K_HAS(LIGHT_TREE) && !K_HAS(TEXTURED_LIGHTS))
+        return m->light_density;
     float by_tree = -1.0f;
     uint light = k_light_of(sc, id);
-#if K_HAS(LIGHT_TREE)
-    if (sc->launch->light_tree != 0) {
+    if (K_HAS(LIGHT_TREE) && sc->launch->light_tree != 0) {
         uint place = sc->light_extras[light].place;
         by_tree = place == K_NONE ? 0.0f : k_light_tree_chance(sc, place, o, g);
     }
-#endif
     return k_light_share(sc, m, light, by_tree);
-#else
-    (void)sc;
-    (void)id;
-    (void)o;
-    (void)g;
-    return m->light_density;
-#endif
 }
 
 /* Density with which light sampling at o, offset to the side of g, would have found the emitter hit

@@ -3,8 +3,6 @@
 #define K_LIGHT_TREE_H
 #include "scene.h"
 
-#if K_HAS(LIGHT_TREE)
-
 /* The largest of dot(w, v) over a box about the origin with half sides b. */
 K_FN float k_box_reach(struct k_vec3 w, struct k_vec3 b)
 {
@@ -101,5 +99,4 @@ K_FN float k_light_tree_chance(const struct k_scene *sc, uint place, struct k_ve
     }
 }
 
-#endif
 #endif

@@ -35,33 +35,25 @@ struct k_principled {
     struct k_vec3 base;
     float metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission;
-    float eta; /* the far side's index over the near one's */
-#if K_HAS(LAYERS)
+    float eta;        /* the far side's index over the near one's */
     int own_specular; /* else the next two are 1 */
     struct k_vec3 specular_color;
     float specular_weight;
     float thin_ior; /* of a thin wall; 0: a solid */
-#endif
 };
 /* For what has no layers. */
 K_FN void k_principled_unlayered(struct k_principled *p)
 {
-#if K_HAS(LAYERS)
     p->own_specular = 0;
     p->specular_color = v3(1.0f, 1.0f, 1.0f);
     p->specular_weight = 1.0f;
     p->thin_ior = 0.0f;
-#else
-    (void)p;
-#endif
 }
 
 K_FN int k_principled_is_plain(const struct k_principled *p)
 {
-#if K_HAS(LAYERS)
-    if (p->own_specular)
+    if (K_HAS(LAYERS) && p->own_specular)
         return 0;
-#endif
     return p->specular_tint == 0.0f && p->anisotropy == 0.0f && p->sheen == 0.0f &&
            p->clearcoat == 0.0f && p->transmission * (1.0f - p->metallic) == 0.0f;
 }
@@ -112,8 +104,7 @@ K_FN void k_add_principled_through(struct k_lobes *l, struct k_vec3 w, struct k_
 {
     const struct k_vec3 one = v3(1.0f, 1.0f, 1.0f);
     struct k_vec3 root = v3(K_SQRT(p->base.x), K_SQRT(p->base.y), K_SQRT(p->base.z));
-#if K_HAS(LAYERS)
-    if (p->thin_ior > 0.0f) {
+    if (K_HAS(LAYERS) && p->thin_ior > 0.0f) {
         float F = k_fresnel_dielectric(p->thin_ior, v3_dot(l->wo, l->N));
         float R = (2.0f * F) / (1.0f + F);
         struct k_lobe *lobe = k_lobes_add(l, K_LOBE_REFLECT, v3_scale(w, R), n);
@@ -122,7 +113,6 @@ K_FN void k_add_principled_through(struct k_lobes *l, struct k_vec3 w, struct k_
         (void)k_lobes_add(l, K_LOBE_STRAIGHT, v3_mul(v3_scale(w, 1.0f - R), p->base), n);
         return;
     }
-#endif
     k_add_principled_facets(l, K_LOBE_REFLECT, w, n, U, p, one, one, 1);
     k_add_principled_facets(l, K_LOBE_REFRACT, v3_mul(w, root), n, U, p, one, one, 1);
 }
@@ -139,15 +129,13 @@ K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n
     struct k_vec3 tint = k_tint_of(p->base), d = k_tinted(tint, p->specular_tint);
     d = v3(k_min(d0 * d.x, 1.0f), k_min(d0 * d.y, 1.0f), k_min(d0 * d.z, 1.0f));
     struct k_vec3 F90 = v3(1.0f, 1.0f, 1.0f);
-#if K_HAS(LAYERS)
-    if (p->own_specular) {
+    if (K_HAS(LAYERS) && p->own_specular) {
         float W = p->specular_weight;
         struct k_vec3 s = k_tinted(tint, p->specular_tint);
         s = v3_mul(v3_scale(s, d0), p->specular_color);
         d = v3_scale(v3(k_min(s.x, 1.0f), k_min(s.y, 1.0f), k_min(s.z, 1.0f)), W);
         F90 = k_lerp3(v3(W, W, W), F90, m);
     }
-#endif
     struct k_vec3 F0 = k_lerp3(d, p->base, m);
     struct k_lobe *lobe;
     k_add_principled_facets(l, K_LOBE_REFLECT, v3_scale(w, 1.0f - t), n, U, p, F0, F90, 0);
@@ -172,14 +160,11 @@ struct k_inputs {
     float roughness, metallic, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission, ior, sigma;
     int entering;
-#if K_HAS(LAYERS)
     int layered, thin; /* not layered: the rest means nothing */
     struct k_vec3 specular_color, fuzz, coat_normal;
     float specular_weight, coat, coat_roughness, fuzz_roughness;
-#endif
 };
 
-#if K_HAS(LAYERS)
 K_FN struct k_vec3 k_color_input(const struct k_scene *sc, K_GLOBAL const float *value,
                                  k_index texture, float u, float v)
 {
@@ -203,7 +188,6 @@ K_FN void k_inputs_layers(const struct k_scene *sc, K_GLOBAL const struct k_mate
     x->coat_roughness = k_clamp01(k_scalar_input(sc, &m->coat_roughness, u, v));
     x->fuzz_roughness = k_clamp01(k_scalar_input(sc, &m->fuzz_roughness, u, v));
 }
-#endif
 
 K_FN float k_clamp_ior(float ior) { return k_min(k_max(ior, 0.1f), 10.0f); }
 K_FN float k_clamp_sigma(float sigma) { return k_min(k_max(sigma, 0.0f), K_HALF_PI); }
@@ -233,9 +217,8 @@ K_FN struct k_inputs k_inputs_make(const struct k_scene *sc, K_GLOBAL const stru
 #undef K_UNIT
     x.ior = k_clamp_ior(k_scalar_input(sc, &m->ior, u, v));
     x.sigma = k_clamp_sigma(k_scalar_input(sc, &m->sigma, u, v));
-#if K_HAS(LAYERS)
-    k_inputs_layers(sc, m, u, v, &x);
-#endif
+    if (K_HAS(LAYERS))
+        k_inputs_layers(sc, m, u, v, &x);
     return x;
 }
 /* As a BSDF of section 7. */
@@ -281,7 +264,6 @@ K_FN void k_place_conductor(const struct k_place *p, const struct k_inputs *x)
     k_lobe_set_conductor(lobe, x->eta, x->k);
     k_lobe_brush(lobe, x->roughness, x->anisotropy, x->rotation, p->U);
 }
-#if K_HAS(LAYERS)
 /* Section 28, Layers: the coat over the fuzz over Burley's model. */
 K_FN void k_place_layers(const struct k_place *p, const struct k_inputs *x,
                          struct k_principled *below)
@@ -306,7 +288,6 @@ K_FN void k_place_layers(const struct k_place *p, const struct k_inputs *x,
     k_lobe_set_schlick(lobe, k_gray(0.04f), k_gray(1.0f), 5.0f);
     k_lobe_brush(lobe, x->coat_roughness, 0.0f, 0.0f, p->U);
 }
-#endif
 K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
 {
     struct k_principled all;
@@ -324,12 +305,10 @@ K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
     all.transmission = x->transmission;
     all.eta = k_inputs_eta(x);
     k_principled_unlayered(&all);
-#if K_HAS(LAYERS)
-    if (x->layered) {
+    if (K_HAS(LAYERS) && x->layered) {
         k_place_layers(p, x, &all);
         return;
     }
-#endif
     k_add_principled(p->l, p->w, p->n, p->U, &all);
 }
 K_FN void k_place_rough_dielectric(const struct k_place *p, const struct k_inputs *x)
@@ -396,9 +375,7 @@ K_FN void k_material_lobes(const struct k_scene *sc, const struct k_surface *s, 
     float opacity = k_clamp01(k_scalar_input(sc, &m->opacity, s->u, s->v));
     struct k_inputs x = k_inputs_make(sc, m, m->type - K_MATERIAL_LISTED, s->u, s->v, entering);
     x.base = k_colored(s, x.base);
-#if K_HAS(LAYERS)
     x.coat_normal = s->coat;
-#endif
     struct k_place p;
     p.l = l;
     p.w = k_gray(opacity);

@@ -1,11 +1,9 @@
 /* Homogeneous media (protocol section 27). */
 #ifndef K_MEDIA_H
 #define K_MEDIA_H
+#include "exponential.h"
 #include "random.h"
 #include "surface.h"
-
-#if K_HAS(MEDIA)
-#include "exponential.h"
 
 /* The media where a path is: their numbers, from 1, a byte each; the lowest is the last. */
 K_FN uint k_media_cross(uint list, uint medium, int enter)
@@ -148,5 +146,4 @@ K_FN struct k_vec3 k_phase_sample(float g, struct k_vec3 d, float u, float v, fl
     return k_to_world(k_frame_about(d), v3(r * cosine, r * sine, c));
 }
 
-#endif
 #endif

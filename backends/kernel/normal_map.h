@@ -4,8 +4,6 @@
 #include "surface.h"
 #include "texture.h"
 
-#if K_HAS(NORMAL_MAPS)
-
 /* T, N and the bitangent's sign at a hit whose normals are as stored. */
 struct k_tangents {
     struct k_vec3 T, N;
@@ -77,5 +75,4 @@ K_FN struct k_vec3 k_valid_normal(struct k_vec3 M, struct k_vec3 Ng, struct k_ve
     return v3_dot(H, H) > 0.0f ? v3_normalize(H) : Ng;
 }
 
-#endif
 #endif

@@ -20,14 +20,10 @@ struct k_walk {
     struct k_vec3 side; /* the normal that o was offset along; 0: none. For the light tree */
     float pdf_prev;     /* negative: none */
     uint k;             /* vertices so far */
-#if K_HAS(MEDIA)
-    uint media; /* where it is */
-#endif
-#if K_HAS(SHADERS)
-    float length; /* T of section 18 */
+    uint media;         /* where it is */
+    float length;       /* T of section 18 */
     uint raytype;
     uint failed; /* not 0: what k_shade returned; the path ended there */
-#endif
 };
 
 K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *stream)
@@ -38,14 +34,10 @@ K_FN struct k_walk k_walk_start(const struct k_scene *sc, struct k_stream *strea
     w.side = v3(0.0f, 0.0f, 0.0f);
     w.pdf_prev = -1.0f;
     w.k = 0;
-#if K_HAS(MEDIA)
     w.media = sc->launch->camera_media;
-#endif
-#if K_HAS(SHADERS)
     w.length = 0.0f;
     w.raytype = K_RAY_CAMERA;
     w.failed = 0;
-#endif
     k_stream_start(stream);
     k_camera_ray(sc, stream, &w.o, &w.d);
     return w;
@@ -62,12 +54,11 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     const float pdf_prev = w->pdf_prev;
     struct k_hit hit;
     struct k_surface s;
-#if K_HAS(MEDIA)
-    const int inside = k_media_fly(sc, stream, k, o, d, &w->media, &hit, &s, &w->beta);
-#else
-    const int inside = 0; /* a medium */
-    k_closest(sc, o, d, K_INF, &hit);
-#endif
+    int inside = 0; /* a medium */
+    if (K_HAS(MEDIA))
+        inside = k_media_fly(sc, stream, k, o, d, &w->media, &hit, &s, &w->beta);
+    else
+        k_closest(sc, o, d, K_INF, &hit);
     const int missed = (hit.primitive == K_NONE) & !inside;
     if (rec) {
         for (uint i = 0; i < K_VERTEX_WORDS; i++)
@@ -93,9 +84,8 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         }
         return 0;
     }
-#if !K_HAS(MEDIA)
-    s = k_surface_make(sc, &hit, o, d);
-#endif
+    if (!K_HAS(MEDIA))
+        s = k_surface_make(sc, &hit, o, d);
     K_GLOBAL const struct k_material *m = sc->materials + s.material;
     if (!inside & (m->emits != 0u)) {
         float c = k_light_cosine(m, s.Ng, d);
@@ -110,41 +100,29 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                 k_store3(rec->emitted, part);
         }
     }
-#if K_HAS(NORMAL_MAPS)
     const int mapped = !inside & (m->normal_map >= 0);
     struct k_vec3 M = s.Ns;
-    if (mapped)
+    if (K_HAS(NORMAL_MAPS) && mapped)
         M = k_mapped_normal(sc, &hit, &s, m->normal_map, m->normal_scale);
-#endif
-#if K_HAS(LAYERS) && K_HAS(NORMAL_MAPS)
     const int coat_mapped = !inside & (m->layered != 0u) & (m->coat_normal_map >= 0);
     struct k_vec3 coat = s.Ns;
-    if (coat_mapped)
+    if (K_HAS(LAYERS) && K_HAS(NORMAL_MAPS) && coat_mapped)
         coat = k_mapped_normal(sc, &hit, &s, m->coat_normal_map, m->coat_normal_scale);
-#endif
     /* Normals to wo's side. */
     struct k_vec3 wo = v3_neg(d);
     int behind = v3_dot(s.Ng, wo) < 0.0f;
-#if K_HAS(SHADERS)
     int facing = v3_dot(s.Ng, wo) > 0.0f;
-#endif
     int entering = !behind;
     uint turn = FAULT_FLIPPED_NORMAL(behind) ? 0x80000000u : 0u;
     s.Ng = v3_flip(s.Ng, turn);
     s.Ns = v3_flip(s.Ns, turn);
     if (!(v3_dot(s.Ns, wo) > 0.0f))
         s.Ns = s.Ng;
-#if K_HAS(LAYERS)
     s.coat = s.Ns;
-#endif
-#if K_HAS(LAYERS) && K_HAS(NORMAL_MAPS)
-    if (coat_mapped)
+    if (K_HAS(LAYERS) && K_HAS(NORMAL_MAPS) && coat_mapped)
         s.coat = k_valid_normal(v3_flip(coat, turn), s.Ng, wo);
-#endif
-#if K_HAS(NORMAL_MAPS)
-    if (mapped)
+    if (K_HAS(NORMAL_MAPS) && mapped)
         s.Ns = k_valid_normal(v3_flip(M, turn), s.Ng, wo);
-#endif
     if (rec) {
         rec->material = s.material;
         rec->t = hit.t;
@@ -157,19 +135,15 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     const int shaded = (!inside) & k_is_shaded(sc, s.material);
     if (k >= max_depth && !shaded && !rec)
         return 0;
-#if K_HAS(MEDIA)
-    if (!inside && m->interface_) /* one passage too many */
+    if (K_HAS(MEDIA) && !inside && m->interface_) /* one passage too many */
         return 0;
-#endif
     struct k_scatter scatter;
-#if K_HAS(SHADERS)
     w->length = w->length + hit.t;
-    if (shaded) {
+#if K_MAY_HAVE(SHADERS)
+    if (K_HAS(SHADERS) && shaded) {
         struct k_arrival from = k_arrival_make(sc, stream, d, k, hit.t, w->length, w->raytype);
         scatter.listed = 1;
-#if K_HAS(MEDIA)
         scatter.inside = 0;
-#endif
         k_lobes_start(&scatter.list, s.Ns, s.Ng, wo);
         w->failed = k_shade_surface(sc, &from, &hit, &s, !facing, behind, &scatter.list);
         if (w->failed) {
@@ -184,14 +158,10 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                      v3_add(v3(rec->emitted[0], rec->emitted[1], rec->emitted[2]), part));
     } else
 #endif
-    {
-#if K_HAS(MEDIA)
         if (inside)
-            k_scatter_in_medium(sc, w->media, d, &scatter);
-        else
-#endif
-            k_scatter_make(sc, &s, wo, entering, &scatter);
-    }
+        k_scatter_in_medium(sc, w->media, d, &scatter);
+    else
+        k_scatter_make(sc, &s, wo, entering, &scatter);
     if (rec)
         k_store3(rec->albedo, k_scatter_albedo(&scatter));
     if (rec && !inside) {
@@ -221,25 +191,24 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
             struct k_vec3 fc = v3_mul(k_scatter_eval(&scatter, ls.wi, &pdf_bsdf), ls.Le);
             if (v3_max(fc) > 0.0f) {
                 float t_max = ls.distance * 0.9999f;
-#if K_HAS(MEDIA)
-                uint media = w->media;
-                if (v3_dot(side, s.Ng) < 0.0f)
-                    media = k_media_cross(media, m->medium, entering);
-                struct k_vec3 V = k_media_visible(sc, from, ls.wi, ls.distance,
-                                                  FAULT_MISSED_SHADOW(t_max), media);
-                float seen = v3_max(V);
-#else
-                int seen = !k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max));
-#endif
-                if (seen > 0) {
+                struct k_vec3 V = v3(1.0f, 1.0f, 1.0f);
+                int seen;
+                if (K_HAS(MEDIA)) {
+                    uint media = w->media;
+                    if (v3_dot(side, s.Ng) < 0.0f)
+                        media = k_media_cross(media, m->medium, entering);
+                    V = k_media_visible(sc, from, ls.wi, ls.distance, FAULT_MISSED_SHADOW(t_max),
+                                        media);
+                    seen = v3_max(V) > 0.0f;
+                } else {
+                    seen = !k_occluded(sc, from, ls.wi, FAULT_MISSED_SHADOW(t_max));
+                }
+                if (seen) {
                     float mis =
                         ls.delta ? 1.0f : FAULT_WRONG_MIS_WEIGHT(k_mis(sc, ls.pdf_w, pdf_bsdf));
                     float share = FAULT_DOUBLED_LIGHT(mis / ls.pdf_w);
-#if K_HAS(MEDIA)
-                    struct k_vec3 part = v3_mul(v3_mul(w->beta, fc), v3_scale(V, share));
-#else
-                    struct k_vec3 part = v3_scale(v3_mul(w->beta, fc), share);
-#endif
+                    struct k_vec3 part = v3_mul(w->beta, fc);
+                    part = K_HAS(MEDIA) ? v3_mul(part, v3_scale(V, share)) : v3_scale(part, share);
                     w->L = v3_add(w->L, part);
                     if (rec) {
                         rec->visible = 1;
@@ -273,14 +242,10 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
     }
     w->side = next.through ? v3_neg(s.Ng) : s.Ng;
     w->o = inside ? s.P : k_offset(&s, w->side);
-#if K_HAS(MEDIA)
-    if (next.through)
+    if (K_HAS(MEDIA) && next.through)
         w->media = k_media_cross(w->media, m->medium, entering);
-#endif
     w->d = next.wi;
-#if K_HAS(SHADERS)
     w->raytype = next.ray ? next.ray : w->raytype;
-#endif
     w->pdf_prev = next.delta ? -1.0f : next.pdf_w / next.q;
     return 1;
 }

@@ -113,6 +113,13 @@ K_FN float k_as_float(uint x)
 #define K_AS_FLOAT(x) k_as_float(x)
 #endif
 
+/* A function that another module has. */
+#ifdef K_CUDA
+#define K_EXTERN extern "C" __device__
+#else
+#define K_EXTERN extern
+#endif
+
 /* Where the sample loop starts counting: 0. On NVIDIA's devices it is read from memory at an
  * address that differs between lanes, so that ptxas (CUDA 13.0, driver 580.159, sm_90) keeps a
  * counter in each lane. It takes the lanes of a warp for reconverged after the inlined path, drops

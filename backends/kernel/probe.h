@@ -78,34 +78,24 @@ K_FN void k_probe_scatter(const struct k_scene *sc, uint material, float u, floa
     s.v = v;
     s.extent = 0.0f;
     s.material = material;
-#if K_HAS(LOBES)
     s.along = v3(1.0f, 0.0f, 0.0f);
-#endif
-#if K_HAS(COLORS)
     s.color = v3(1.0f, 1.0f, 1.0f);
-#endif
-#if K_HAS(LAYERS)
     s.coat = s.Ns;
-#endif
     k_scatter_make(sc, &s, wo, entering, x);
 }
 K_FN struct k_bsdf_sample k_probe_sample(const struct k_scatter *x, float choice, float u, float v)
 {
-#if K_HAS(LOBES)
-    if (x->listed)
+    if (k_is_listed(x))
         return k_lobes_sample(&x->list, choice, u, v);
-#endif
     return k_bsdf_sample_make(&x->b, x->wo, choice, u, v);
 }
 /* f without the cosine. */
 K_FN struct k_vec3 k_probe_eval(const struct k_scatter *x, struct k_vec3 wi, float *pdf_w)
 {
-#if K_HAS(LOBES)
-    if (x->listed) {
+    if (k_is_listed(x)) {
         struct k_vec3 F = k_lobes_eval(&x->list, wi, pdf_w);
         return v3_scale(F, wi.z == 0.0f ? 0.0f : 1.0f / K_ABS(wi.z));
     }
-#endif
     return k_bsdf_eval(&x->b, x->wo, wi, pdf_w);
 }
 

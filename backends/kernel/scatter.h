@@ -10,35 +10,27 @@ struct k_scatter {
     struct k_bsdf b; /* where it is not listed */
     struct k_frame frame;
     struct k_vec3 wo; /* in the frame */
-#if K_HAS(LOBES)
     int listed;
     struct k_lobes list;
-#endif
-#if K_HAS(MEDIA)
     int inside; /* a medium, no surface */
     float g;
     struct k_vec3 albedo, d; /* d: of the ray that arrives */
-#endif
 };
 
-#if K_HAS(MEDIA)
+K_FN int k_is_listed(const struct k_scatter *x) { return K_HAS(LOBES) && x->listed; }
+K_FN int k_is_in_medium(const struct k_scatter *x) { return K_HAS(MEDIA) && x->inside; }
+
 /* The medium whose number is the list's last. */
 K_FN void k_scatter_in_medium(const struct k_scene *sc, uint list, struct k_vec3 d,
                               struct k_scatter *x)
 {
     K_GLOBAL const struct k_medium *m = sc->media + ((list & 0xFFu) - 1u);
     x->inside = 1;
-#if K_HAS(LOBES)
     x->listed = 0;
-#endif
     x->g = m->g;
     x->albedo = v3_load(m->albedo);
     x->d = d;
 }
-#define K_IN_MEDIUM(x) ((x)->inside)
-#else
-#define K_IN_MEDIUM(x) 0
-#endif
 
 /* Does its material run a shader? */
 K_FN int k_is_shaded(const struct k_scene *sc, uint material)
@@ -51,18 +43,14 @@ K_FN void k_scatter_make(const struct k_scene *sc, const struct k_surface *s, st
                          int entering, struct k_scatter *x)
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
-#if K_HAS(MEDIA)
     x->inside = 0;
-#endif
-#if K_HAS(LOBES)
     x->listed = m->type >= K_MATERIAL_LISTED;
-    if (x->listed) {
+    if (k_is_listed(x)) {
         k_lobes_start(&x->list, s->Ns, s->Ng, wo);
         k_material_lobes(sc, s, entering, &x->list);
         k_lobes_finish(&x->list);
         return;
     }
-#endif
     x->b = k_bsdf_make(sc, m, m->type, s->u, s->v, entering);
     x->b.base = k_colored(s, x->b.base);
     x->frame = k_frame_about(s->Ns);
@@ -72,61 +60,44 @@ K_FN void k_scatter_make(const struct k_scene *sc, const struct k_surface *s, st
 /* What passes show (sections 20 and 29); N: the surface's Ns. */
 K_FN struct k_vec3 k_scatter_albedo(const struct k_scatter *x)
 {
-#if K_HAS(MEDIA)
-    if (x->inside)
+    if (k_is_in_medium(x))
         return x->albedo;
-#endif
-#if K_HAS(LOBES)
-    if (x->listed)
+    if (k_is_listed(x))
         return k_lobes_albedo(&x->list);
-#endif
     return k_base_estimate(&x->b, x->wo.z);
 }
 K_FN struct k_vec3 k_scatter_normal(const struct k_scatter *x, struct k_vec3 N)
 {
-#if K_HAS(LOBES)
-    if (x->listed)
-        return k_lobes_normal(&x->list);
-#endif
-    (void)x;
-    return N;
+    return k_is_listed(x) ? k_lobes_normal(&x->list) : N;
 }
 
 /* Can light samples reach it? */
 K_FN int k_scatter_lit(const struct k_scatter *x)
 {
-#if K_HAS(LOBES)
-    if (x->listed)
+    if (k_is_listed(x))
         return k_lobes_lit(&x->list);
-#endif
-    return K_IN_MEDIUM(x) || !k_is_delta(x->b.type);
+    return k_is_in_medium(x) || !k_is_delta(x->b.type);
 }
 /* Ng or -Ng: where the light sample that has the number u goes; *q: the chance of that. */
 K_FN struct k_vec3 k_scatter_side(const struct k_scatter *x, struct k_vec3 Ng, float u, float *q)
 {
-#if K_HAS(LOBES)
-    if (x->listed) {
+    if (k_is_listed(x)) {
         int through = u < k_lobes_through(&x->list);
         *q = k_lobes_side_chance(&x->list, through);
         return v3_flip(Ng, through ? 0x80000000u : 0u);
     }
-#endif
     *q = 1.0f;
     return Ng;
 }
 /* f |cos| and the density of the direction wi. */
 K_FN struct k_vec3 k_scatter_eval(const struct k_scatter *x, struct k_vec3 wi, float *pdf_w)
 {
-#if K_HAS(LOBES)
-    if (x->listed)
+    if (k_is_listed(x))
         return k_lobes_eval(&x->list, wi, pdf_w);
-#endif
-#if K_HAS(MEDIA)
-    if (x->inside) {
+    if (k_is_in_medium(x)) {
         *pdf_w = k_phase(x->g, v3_dot(x->d, wi));
         return v3_scale(x->albedo, *pdf_w);
     }
-#endif
     struct k_vec3 w = k_to_local(x->frame, wi);
     struct k_vec3 f = k_bsdf_eval(&x->b, x->wo, w, pdf_w);
     return v3_scale(f, FAULT_LOST_COSINE(w.z));
@@ -145,8 +116,7 @@ K_FN struct k_scattered k_scatter_sample(const struct k_scatter *x, struct k_vec
     struct k_bsdf_sample s;
     r.ok = 0;
     r.q = 1.0f;
-#if K_HAS(MEDIA)
-    if (x->inside) {
+    if (k_is_in_medium(x)) {
         r.ok = 1;
         r.delta = 0;
         r.through = 0;
@@ -155,9 +125,7 @@ K_FN struct k_scattered k_scatter_sample(const struct k_scatter *x, struct k_vec
         r.wi = k_phase_sample(x->g, x->d, u, v, &r.pdf_w);
         return r;
     }
-#endif
-#if K_HAS(LOBES)
-    if (x->listed) {
+    if (k_is_listed(x)) {
         s = k_lobes_sample(&x->list, choice, u, v);
         if (!s.ok)
             return r;
@@ -165,9 +133,7 @@ K_FN struct k_scattered k_scatter_sample(const struct k_scatter *x, struct k_vec
         r.through = v3_dot(r.wi, Ng) < 0.0f;
         if (!s.delta)
             r.q = k_lobes_side_chance(&x->list, r.through);
-    } else
-#endif
-    {
+    } else {
         s = k_bsdf_sample_make(&x->b, x->wo, choice, u, v);
         if (!s.ok)
             return r;

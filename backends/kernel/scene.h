@@ -12,9 +12,7 @@ struct k_scene {
 #ifdef K_COUNT_RAYS
     K_LONG *counts; /* [K_COUNTS], of this work-item */
 #endif
-#if K_HAS(SHADERS)
     K_GLOBAL uint *messages; /* tables of k_say; 0: nobody listens */
-#endif
 };
 
 /* What the kernel is counting when it is compiled with K_COUNT_RAYS: the film's red, green and blue

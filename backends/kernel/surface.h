@@ -9,29 +9,17 @@ struct k_surface {
     float u, v;
     float extent; /* E of the offset rule */
     uint material;
-#if K_HAS(LOBES)
     struct k_vec3 along; /* U of section 18; 0 on triangles without texture coordinates */
-#endif
-#if K_HAS(COLORS)
     struct k_vec3 color; /* of the vertices; 1 without them */
-#endif
-#if K_HAS(LAYERS)
-    struct k_vec3 coat; /* the normal of section 28's coat; set when normals are turned */
-#endif
+    struct k_vec3 coat;  /* the normal of section 28's coat; set when normals are turned */
 };
 
 /* A material's base where the surface has vertex colours. */
 K_FN struct k_vec3 k_colored(const struct k_surface *s, struct k_vec3 base)
 {
-#if K_HAS(COLORS)
-    return v3_mul(base, s->color);
-#else
-    (void)s;
-    return base;
-#endif
+    return K_HAS(COLORS) ? v3_mul(base, s->color) : base;
 }
 
-#if K_HAS(LOBES)
 /* U of section 18 by the uv of the vertices. */
 K_FN struct k_vec3 k_triangle_along(const struct k_triangle *tri, struct k_vec3 Ng,
                                     K_GLOBAL const float *t0, K_GLOBAL const float *t1,
@@ -44,9 +32,7 @@ K_FN struct k_vec3 k_triangle_along(const struct k_triangle *tri, struct k_vec3 
     struct k_vec3 e1 = v3_sub(tri->v1, tri->v0), e2 = v3_sub(tri->v2, tri->v0);
     return v3_scale(v3_sub(v3_scale(e1, e), v3_scale(e2, c)), 1.0f / det);
 }
-#endif
 
-#if K_HAS(INSTANCES)
 /* The largest terms that place v, by axis. */
 K_FN struct k_vec3 k_reach(K_GLOBAL const float *m, struct k_vec3 v)
 {
@@ -55,26 +41,20 @@ K_FN struct k_vec3 k_reach(K_GLOBAL const float *m, struct k_vec3 v)
               ((K_ABS(m[4]) * x + K_ABS(m[5]) * y) + K_ABS(m[6]) * z) + K_ABS(m[7]),
               ((K_ABS(m[8]) * x + K_ABS(m[9]) * y) + K_ABS(m[10]) * z) + K_ABS(m[11]));
 }
-#endif
 
+K_FN int k_hit_is_inside(const struct k_hit *hit)
+{
+    return K_HAS(INSTANCES) && hit->instance != K_NONE;
+}
 /* Does the instance that was met, if it is one, turn triangles over? */
 K_FN int k_hit_mirrors(const struct k_scene *sc, const struct k_hit *hit)
 {
-#if K_HAS(INSTANCES)
-    return hit->instance != K_NONE && sc->instances[hit->instance].mirrors;
-#else
-    (void)sc, (void)hit;
-    return 0;
-#endif
+    return k_hit_is_inside(hit) && sc->instances[hit->instance].mirrors;
 }
 
 K_FN int k_hit_is_triangle(const struct k_scene *sc, const struct k_hit *hit)
 {
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE)
-        return 1;
-#endif
-    return hit->primitive < sc->launch->triangle_count;
+    return k_hit_is_inside(hit) || hit->primitive < sc->launch->triangle_count;
 }
 
 /* A triangle that was met, as it stands in the world: moved, and turned over where its instance
@@ -88,10 +68,8 @@ K_FN struct k_corners k_hit_corners(const struct k_scene *sc, const struct k_hit
 {
     struct k_corners at;
     at.number = hit->primitive;
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE)
+    if (k_hit_is_inside(hit))
         at.number -= sc->instances[hit->instance].shift;
-#endif
     K_GLOBAL const uint *i = sc->triangles + 3 * (size_t)at.number;
     at.i0 = i[0];
     at.i1 = i[1];
@@ -103,28 +81,23 @@ K_FN struct k_corners k_hit_corners(const struct k_scene *sc, const struct k_hit
     at.tri.v0 = v3_load(sc->positions + 3 * (size_t)at.i0);
     at.tri.v1 = v3_load(sc->positions + 3 * (size_t)at.i1);
     at.tri.v2 = v3_load(sc->positions + 3 * (size_t)at.i2);
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE) {
+    if (k_hit_is_inside(hit)) {
         K_GLOBAL const float *m = sc->instances[hit->instance].to_world;
         at.tri.v0 = k_place(m, at.tri.v0);
         at.tri.v1 = k_place(m, at.tri.v1);
         at.tri.v2 = k_place(m, at.tri.v2);
     }
-#endif
     return at;
 }
 
 K_FN struct k_vec3 k_hit_normal(const struct k_scene *sc, const struct k_hit *hit, uint vertex)
 {
     struct k_vec3 n = v3_load(sc->normals + 3 * (size_t)vertex);
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE) {
+    if (k_hit_is_inside(hit)) {
         n = k_unturn(sc->instances[hit->instance].to_object, n);
         if (v3_dot(n, n) != 0.0f)
             n = v3_normalize(n);
     }
-#endif
-    (void)hit;
     return n;
 }
 
@@ -133,14 +106,11 @@ K_FN struct k_vec3 k_hit_tangent(const struct k_scene *sc, const struct k_hit *h
                                  K_GLOBAL const float *tangent)
 {
     struct k_vec3 t = v3_load(tangent);
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE) {
+    if (k_hit_is_inside(hit)) {
         t = k_turn(sc->instances[hit->instance].to_world, t);
         if (v3_dot(t, t) != 0.0f)
             t = v3_normalize(t);
     }
-#endif
-    (void)sc, (void)hit;
     return t;
 }
 
@@ -149,16 +119,13 @@ K_FN struct k_vec3 k_hit_tangent(const struct k_scene *sc, const struct k_hit *h
 K_FN struct k_vec3 k_hit_reach(const struct k_scene *sc, const struct k_hit *hit,
                                const struct k_corners *at)
 {
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE) {
+    if (k_hit_is_inside(hit)) {
         K_GLOBAL const struct k_instance *n = sc->instances + hit->instance;
         struct k_vec3 q = k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i0));
         q = v3_most(q, k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i1)));
         q = v3_most(q, k_reach(n->to_world, v3_load(sc->positions + 3 * (size_t)at->i2)));
         return v3_madd(q, v3_load(n->mix), v3_max(q));
     }
-#endif
-    (void)sc, (void)hit;
     return v3_most(v3_most(v3_abs(at->tri.v0), v3_abs(at->tri.v1)), v3_abs(at->tri.v2));
 }
 
@@ -173,11 +140,9 @@ K_FN float k_plane_extent(struct k_vec3 o, struct k_vec3 d, float t, float blur,
 
 K_FN uint k_hit_material(const struct k_scene *sc, const struct k_hit *hit)
 {
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE)
+    if (k_hit_is_inside(hit))
         return sc->primitive_materials[(hit->primitive - sc->instances[hit->instance].shift) +
                                        (sc->launch->sphere_count + sc->launch->disk_count)];
-#endif
     return sc->primitive_materials[hit->primitive];
 }
 
@@ -189,10 +154,8 @@ K_FN void k_triangle_point(const struct k_scene *sc, const struct k_hit *hit,
 {
     struct k_vec3 reach = k_hit_reach(sc, hit, at);
     float e = v3_max(reach), blur = 1.0f;
-#if K_HAS(INSTANCES)
-    if (hit->instance != K_NONE)
+    if (k_hit_is_inside(hit))
         blur = 1.0f + v3_max(v3_load(sc->instances[hit->instance].mix));
-#endif
     s->extent = k_plane_extent(o, d, hit->t, blur, s->Ng, reach, e);
     if (s->extent < e) {
         struct k_vec3 q = v3_madd(o, d, hit->t);
@@ -213,9 +176,7 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
     s->Ns = s->Ng;
     s->u = b1;
     s->v = b2;
-#if K_HAS(LOBES)
     s->along = v3(0.0f, 0.0f, 0.0f);
-#endif
     k_triangle_point(sc, hit, &at, o, d, s);
     uint flags = k_triangle_flags(sc, at.number);
     if (flags == 0)
@@ -235,18 +196,15 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
                              *t2 = sc->uvs + 2 * (size_t)at.i2;
         s->u = (t0[0] * b0 + t1[0] * b1) + t2[0] * b2;
         s->v = (t0[1] * b0 + t1[1] * b1) + t2[1] * b2;
-#if K_HAS(LOBES)
-        s->along = k_triangle_along(&tri, s->Ng, t0, t1, t2);
-#endif
+        if (K_HAS(LOBES))
+            s->along = k_triangle_along(&tri, s->Ng, t0, t1, t2);
     }
-#if K_HAS(COLORS)
-    if (flags & 4u) {
+    if (K_HAS(COLORS) && flags & 4u) {
         struct k_vec3 c = v3_madd(v3_madd(v3_scale(v3_load(sc->colors + 3 * (size_t)at.i0), b0),
                                           v3_load(sc->colors + 3 * (size_t)at.i1), b1),
                                   v3_load(sc->colors + 3 * (size_t)at.i2), b2);
         s->color = v3(k_clamp01(c.x), k_clamp01(c.y), k_clamp01(c.z));
     }
-#endif
 }
 
 K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 o,
@@ -262,10 +220,8 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
         s->P = v3_madd(c, n, r);
         k_sphere_uv(n, &s->u, &s->v);
         s->extent = v3_max_abs(c) + r;
-#if K_HAS(LOBES)
         float around = K_TWO_PI * r;
         s->along = v3(-(around * n.y), around * n.x, 0.0f);
-#endif
         return;
     }
     i -= sc->launch->sphere_count;
@@ -280,18 +236,14 @@ K_FN void k_round_surface(const struct k_scene *sc, const struct k_hit *hit, str
     k_disk_uv(n, q, r, &s->u, &s->v);
     s->extent =
         k_plane_extent(o, d, hit->t, 1.0f, n, v3_add(v3_abs(c), v3_abs(w)), v3_max_abs(c) + r);
-#if K_HAS(LOBES)
     s->along = v3_scale(f.s, 2.0f * r);
-#endif
 }
 
 K_FN struct k_surface k_surface_make(const struct k_scene *sc, const struct k_hit *hit,
                                      struct k_vec3 o, struct k_vec3 d)
 {
     struct k_surface s;
-#if K_HAS(COLORS)
     s.color = v3(1.0f, 1.0f, 1.0f);
-#endif
     if (k_hit_is_triangle(sc, hit))
         k_triangle_surface(sc, hit, o, d, &s);
     else

@@ -6,13 +6,9 @@
 #include "traverse8c.h"
 
 /* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch
- * says. Bitcode (K_TREE_LINKED) is linked with a function that gives the number. */
-#ifdef K_TREE_LINKED
-#ifdef K_CUDA
-extern "C" __device__
-#endif
-    uint
-    k_tree(void);
+ * says. Bitcode (K_LINKED) is linked with a function that gives the number. */
+#ifdef K_LINKED
+K_EXTERN uint k_tree(void);
 #define K_BVH k_tree()
 #elif !defined(K_BVH)
 #define K_BVH 0

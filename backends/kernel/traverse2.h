@@ -8,9 +8,7 @@
 struct k_hit {
     uint primitive;  /* K_NONE: nothing */
     float t, b1, b2; /* b1, b2: triangles only */
-#if K_HAS(INSTANCES)
-    uint instance; /* K_NONE: the world's own */
-#endif
+    uint instance;   /* K_NONE: the world's own */
 };
 
 /* A primitive of a binary or compressed leaf: three loads. */
@@ -40,9 +38,7 @@ K_FN int k_before(float t, uint id, float best_t, uint best_id)
 struct k_best {
     uint primitive;
     float t, v, w, det;
-#if K_HAS(INSTANCES)
     uint instance;
-#endif
 };
 K_FN struct k_best k_best_none(float t_max)
 {
@@ -52,9 +48,7 @@ K_FN struct k_best k_best_none(float t_max)
     b.v = 0.0f;
     b.w = 0.0f;
     b.det = 1.0f;
-#if K_HAS(INSTANCES)
     b.instance = K_NONE;
-#endif
     return b;
 }
 K_FN struct k_hit k_best_finish(struct k_best b)
@@ -64,9 +58,7 @@ K_FN struct k_hit k_best_finish(struct k_best b)
     h.t = b.t;
     h.b1 = b.v / b.det;
     h.b2 = b.w / b.det;
-#if K_HAS(INSTANCES)
     h.instance = b.instance;
-#endif
     return h;
 }
 K_FN void k_best_set(struct k_best *b, uint id, float t, float v, float w, float det)
@@ -86,14 +78,11 @@ K_FN void k_offer_triangle(const struct k_scene *sc, const struct k_ray *r, stru
     if (!k_before(t, id, best->t, best->primitive) || !k_triangle_counts(sc, r, tri, t) ||
         !k_triangle_solid(sc, r, tri, number, v, w, det))
         return;
-#if K_HAS(INSTANCES)
     best->instance = r->instance;
-    if (r->mirrors) {
+    if (K_HAS(INSTANCES) && r->mirrors)
         k_best_set(best, id, t, w, v, det);
-        return;
-    }
-#endif
-    k_best_set(best, id, t, v, w, det);
+    else
+        k_best_set(best, id, t, v, w, det);
 }
 /* Tests one primitive and keeps it if it comes first. */
 K_FN void k_try_triangle(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,
@@ -109,9 +98,7 @@ K_FN void k_try_round(const struct k_scene *sc, const struct k_ray *r, uint id, 
     float t;
     if (k_round_solid(sc, r, id, t_max, &t) && k_before(t, id, best->t, best->primitive)) {
         k_best_set(best, id, t, 0.0f, 0.0f, 1.0f);
-#if K_HAS(INSTANCES)
         best->instance = K_NONE;
-#endif
     }
 }
 
@@ -127,14 +114,15 @@ struct k_waiting {
 /* The walk of a tree of two levels is one loop with one stack: entering an instance replaces the
  * ray by that in its space and remembers how deep the stack then was; when it is back at that
  * depth, the world's ray returns, and what was left of the leaf that held the instance. */
-#if K_HAS(INSTANCES)
-#define K_LEVELS 2
 struct k_entered {
     int floor;         /* depth of the stack; -1: in the world */
     uint first, count; /* what waits of the world's leaf */
 };
+#define K_IN_INSTANCE(entered) (K_HAS(INSTANCES) && (entered).floor >= 0)
+#ifdef K_LINKED
+#define K_LEVELS 2
 #else
-#define K_LEVELS 1
+#define K_LEVELS (K_HAS(INSTANCES) ? 2 : 1)
 #endif
 
 /* shadow: stop at the first hit found, whichever it is. */
@@ -150,17 +138,13 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
     if (!k_slab(world, v3(lo.x, lo.y, lo.z), v3(hi.x, hi.y, hi.z), t_max, &entry))
         return best;
     uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
-#if K_HAS(INSTANCES)
     const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
     struct k_ray here = *world;
-    const struct k_ray *r = &here;
     struct k_entered entered;
     entered.floor = -1;
+    entered.first = 0;
     entered.count = 0;
     int entering = 0;
-#else
-    const struct k_ray *r = world;
-#endif
     struct k_node_ray node = k_node_ray_make(world);
     for (;;) {
         uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
@@ -194,8 +178,7 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
                 if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
                     continue;
                 struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
-#if K_HAS(INSTANCES)
-                if (entered.floor < 0 && s.id >= own) {
+                if (K_HAS(INSTANCES) && entered.floor < 0 && s.id >= own) {
                     if (!k_instance_meets(sc, world->o, world->inv, s.id - own, best.t))
                         continue;
                     K_GLOBAL const float *root =
@@ -209,28 +192,22 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
                     entering = 1;
                     break;
                 }
-                if (entered.floor >= 0 || s.id < triangles)
-#else
-                if (s.id < triangles)
-#endif
-                    k_try_triangle(sc, r, s.triangle, s.id, t_max, &best);
+                if (K_IN_INSTANCE(entered) || s.id < triangles)
+                    k_try_triangle(sc, &here, s.triangle, s.id, t_max, &best);
                 else
-                    k_try_round(sc, r, s.id, t_max, &best);
+                    k_try_round(sc, &here, s.id, t_max, &best);
                 if (shadow && best.primitive != K_NONE)
                     return best;
             }
-#if K_HAS(INSTANCES)
             if (entering) {
                 entering = 0;
                 continue;
             }
-#endif
         }
         /* Nothing below: the next postponed node that can still hold a hit. */
-#if K_HAS(INSTANCES)
         uint back = 0;
         for (;;) {
-            if (depth == entered.floor) {
+            if (K_HAS(INSTANCES) && depth == entered.floor) {
                 here = *world;
                 node = k_node_ray_make(world);
                 entered.floor = -1;
@@ -245,14 +222,6 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
                 break;
         }
         ref = back ? K_REF(entered.first, back) : stack[depth].ref;
-#else
-        do {
-            if (depth == 0)
-                return best;
-            depth--;
-        } while (!(stack[depth].entry <= best.t * K_SLACK));
-        ref = stack[depth].ref;
-#endif
     }
 }
 
@@ -268,8 +237,7 @@ K_FN struct k_best k_brute_force(const struct k_scene *sc, const struct k_ray *r
         else
             k_try_round(sc, r, id, t_max, &best);
     }
-#if K_HAS(INSTANCES)
-    for (uint i = 0; i < sc->launch->instance_count; i++) {
+    for (uint i = 0; K_HAS(INSTANCES) && i < sc->launch->instance_count; i++) {
         struct k_ray in = k_ray_in_instance(sc, r, i);
         uint end = i + 1 < sc->launch->instance_count ? sc->instances[i + 1].first_id
                                                       : sc->launch->effective_count;
@@ -277,7 +245,6 @@ K_FN struct k_best k_brute_force(const struct k_scene *sc, const struct k_ray *r
             k_try_triangle(sc, &in, k_triangle_load(sc, id - in.shift), id - in.shift, t_max,
                            &best);
     }
-#endif
     return best;
 }
 

@@ -194,19 +194,15 @@ K_NOINLINE uint k_leaf8_mixed(const struct k_scene *sc, struct k_vec3 o, struct 
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
     struct k_ray r = k_ray_make(o, d); /* made again: such leaves are few */
     uint triangles = sc->launch->triangle_count;
-#if K_HAS(INSTANCES)
     const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
-#endif
     for (; lane < 8 && ids[lane] != K_NONE; lane++) {
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == K_NONE, lane > 0))
             continue;
-#if K_HAS(INSTANCES)
-        if (ids[lane] >= own) {
+        if (K_HAS(INSTANCES) && ids[lane] >= own) {
             if (k_instance_meets(sc, o, r.inv, ids[lane] - own, best->t))
                 return lane;
             continue;
         }
-#endif
         if (ids[lane] < triangles)
             k_try_triangle(sc, &r, k_block_triangle(b, lane), ids[lane], t_max, best);
         else
@@ -264,16 +260,12 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
     struct k_stack8 stack;
     int depth = 0;
     uint node = 0;
-#if K_HAS(INSTANCES)
     struct k_ray here = *world;
-    const struct k_ray *r = &here;
     struct k_entered entered;
     uint lane = 0;
     entered.floor = -1;
-#else
-    const struct k_ray *r = world;
-    const uint lane = 0;
-#endif
+    entered.first = 0;
+    entered.count = 0;
     for (;;) {
         while (!(node & K_LEAF)) {
             K_COUNT(sc, K_COUNT_NODES);
@@ -285,10 +277,9 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
             node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
         }
         if (K_UNLIKELY(node & K_LEAF_MIXED)) {
-            uint at = k_leaf8_mixed(sc, r->o, r->d, node, lane, t_max, &best);
-#if K_HAS(INSTANCES)
+            uint at = k_leaf8_mixed(sc, here.o, here.d, node, lane, t_max, &best);
             lane = 0;
-            if (at < 8 && !(shadow && best.primitive != K_NONE)) {
+            if (K_HAS(INSTANCES) && at < 8 && !(shadow && best.primitive != K_NONE)) {
                 K_GLOBAL const uint *ids =
                     (K_GLOBAL const uint *)(sc->leaves +
                                             K_BLOCK_WORDS * (size_t)(node & K_LEAF_INDEX) + 72);
@@ -302,18 +293,14 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
                 node = sc->instances[instance].root;
                 continue;
             }
-#else
-            (void)at;
-#endif
         } else {
-            k_leaf8(sc, r, &e, node, t_max, &best);
+            k_leaf8(sc, &here, &e, node, t_max, &best);
         }
         if (shadow && best.primitive != K_NONE)
             return best;
     next:
-#if K_HAS(INSTANCES)
         for (;;) {
-            if (depth == entered.floor) {
+            if (K_HAS(INSTANCES) && depth == entered.floor) {
                 here = *world;
                 e = k_ray8_make(&here);
                 entered.floor = -1;
@@ -327,13 +314,6 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
             if (!(stack.entry[depth] > best.t * K_SLACK))
                 break;
         }
-#else
-        do {
-            if (depth == 0)
-                return best;
-            node = stack.node[--depth];
-        } while (stack.entry[depth] > best.t * K_SLACK);
-#endif
     }
 }
 

@@ -92,15 +92,12 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
     group.base = 0;
     group.hits = 0x80000000u; /* the root: the only slot of a group without siblings */
     uint root = 1;
-#if K_HAS(INSTANCES)
     const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
     struct k_ray here = *world;
-    const struct k_ray *r = &here;
     struct k_entered entered; /* its first slot, and which of them wait as bits */
     entered.floor = -1;
-#else
-    const struct k_ray *r = world;
-#endif
+    entered.first = 0;
+    entered.count = 0;
     for (;;) {
         uint bit = 31u - K_CLZ(group.hits);
         uint slot = root ? 0u : (bit - 24u) ^ octant;
@@ -110,11 +107,9 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
         if (group.hits >= 0x01000000u)
             stack[depth++] = group;
         K_COUNT(sc, K_COUNT_NODES);
-        uint first, hits = k_node8c_test(sc->nodes + K_NODE8C_WORDS * (size_t)node, r, octant,
+        uint first, hits = k_node8c_test(sc->nodes + K_NODE8C_WORDS * (size_t)node, &here, octant,
                                          best.t, &group, &first);
-#if K_HAS(INSTANCES)
     leaf:
-#endif
         while (hits) {
             uint i = 31u - K_CLZ(hits);
             hits &= ~(1u << i);
@@ -122,8 +117,7 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
                 continue;
             K_GLOBAL const float *slot_words = sc->leaves + K_SLOT_WORDS * (size_t)(first + i);
             struct k_slot s = k_slot_load(slot_words);
-#if K_HAS(INSTANCES)
-            if (entered.floor < 0 && s.id >= own) {
+            if (K_HAS(INSTANCES) && entered.floor < 0 && s.id >= own) {
                 if (!k_instance_meets(sc, world->o, world->inv, s.id - own, best.t))
                     continue;
                 if (group.hits >= 0x01000000u)
@@ -138,19 +132,15 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
                 root = 1;
                 break;
             }
-            if (entered.floor >= 0 || s.id < triangles)
-#else
-            if (s.id < triangles)
-#endif
-                k_try_triangle(sc, r, s.triangle, s.id, t_max, &best);
+            if (K_IN_INSTANCE(entered) || s.id < triangles)
+                k_try_triangle(sc, &here, s.triangle, s.id, t_max, &best);
             else
-                k_try_round(sc, r, s.id, t_max, &best);
+                k_try_round(sc, &here, s.id, t_max, &best);
             if (shadow && best.primitive != K_NONE)
                 return best;
         }
         if (group.hits < 0x01000000u) {
-#if K_HAS(INSTANCES)
-            if (depth == entered.floor) {
+            if (K_HAS(INSTANCES) && depth == entered.floor) {
                 here = *world;
                 octant = k_octant(world);
                 entered.floor = -1;
@@ -159,7 +149,6 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
                 if (hits)
                     goto leaf;
             }
-#endif
             if (depth == 0)
                 return best;
             group = stack[--depth];

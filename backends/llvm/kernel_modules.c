@@ -110,12 +110,18 @@ static const char inlined_attributes[] =
     "\"no-nans-fp-math\"=\"true\" \"no-signed-zeros-fp-math\"=\"true\" "
     "\"unsafe-fp-math\"=\"true\" }\n";
 
+/* What the kernel asks of its program (K_LINKED): a function without arguments. */
+static void number_tell(struct text *to, const char *function, uint32_t number)
+{
+    text_printf(to, "define i32 @%s() #0 {\nret i32 %u\n}\n", function, number);
+}
+
 enum status kernel_parts_find(enum kernel_format kernel, const struct program_request *request,
                               struct kernel_parts *out, struct error *err)
 {
     const bool shaded = (request->features & K_FEATURES_OF_TEXT) != 0;
     struct kernel_parts p = {.at = {{.name = "the kernel"},
-                                    {.name = "the tree"},
+                                    {.name = "the request"},
                                     {.name = "the shaders' library"},
                                     {.name = "the shaders"}},
                              .count = shaded ? 4 : KERNEL_PARTS_PLAIN};
@@ -127,12 +133,13 @@ enum status kernel_parts_find(enum kernel_format kernel, const struct program_re
         s = kernel_module_find(library_of(kernel), request, &p.at[2].data, &p.at[2].size, err);
     if (s == STATUS_OK && shaded)
         s = program_shaders(request, &p.shaders, err);
-    text_printf(&p.tree, "define i32 @k_tree() #0 {\nret i32 %u\n}\n%s", bvh_define(request->tree),
-                inlined_attributes);
-    if (s == STATUS_OK && p.tree.failed)
-        s = error_msg(err, STATUS_MEMORY, "out of memory for a tree's name");
-    p.at[1].data = p.tree.data;
-    p.at[1].size = p.tree.len;
+    number_tell(&p.told, "k_tree", bvh_define(request->tree));
+    number_tell(&p.told, "k_features", request->features);
+    text_printf(&p.told, "%s", inlined_attributes);
+    if (s == STATUS_OK && p.told.failed)
+        s = error_msg(err, STATUS_MEMORY, "out of memory for what a kernel is told");
+    p.at[1].data = p.told.data;
+    p.at[1].size = p.told.len;
     p.at[3].data = p.shaders.data;
     p.at[3].size = p.shaders.len;
     if (s == STATUS_OK)
@@ -146,7 +153,7 @@ enum status kernel_parts_find(enum kernel_format kernel, const struct program_re
 
 void kernel_parts_free(struct kernel_parts *parts)
 {
-    text_free(&parts->tree);
+    text_free(&parts->told);
     text_free(&parts->shaders);
     *parts = (struct kernel_parts){0};
 }

@@ -24,10 +24,10 @@ enum kernel_format {
     KERNEL_FORMAT_COUNT
 };
 
-/* The module for the request that has least beyond what it asks for: without features where it asks
- * for none (PART_RENDER, of SPIR-V for each tree; of bitcode PART_TRACE too), else with all of them
- * and for any tree; with a scene's own shaders it lacks the function k_shade, which they and the
- * library of their format are to be linked for. Libraries are the same for all parts. In static
+/* The module for the request that has least beyond what it asks for. Of SPIR-V: without features
+ * where it asks for none (PART_RENDER, for each tree), else with all of them and for any tree. Of
+ * bitcode: the one that is to be linked with what kernel_parts_find adds. Libraries are the same
+ * for all parts. In static
  * memory, 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when the program was built
  * without the tools, naming them, and for what only source can have: a fault; shaders, where the
  * format has no module that takes them. INTERNAL where there is no such module. */
@@ -36,12 +36,12 @@ enum status kernel_module_find(enum kernel_format format, const struct program_r
 
 /* What makes one program: for one kind of tree (BVH_AUTO: for any). */
 struct kernel_parts {
-    /* the kernel, and what tells it the tree; where the scene has shaders, their library and they
-     * themselves */
+    /* the kernel, and what tells it and the library the tree and the features of the request; where
+     * the scene has shaders, their library and they themselves */
     struct llvm_part at[4];
     size_t count;
     char hash[33];             /* of all of them */
-    struct text tree, shaders; /* texts of parts */
+    struct text told, shaders; /* texts of parts */
 };
 enum { KERNEL_PARTS_PLAIN = 2 }; /* so many without shaders */
 /* The parts for a format of bitcode. Fails as kernel_module_find, UNSUPPORTED for shaders that only

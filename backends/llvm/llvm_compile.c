@@ -329,8 +329,10 @@ static void module_dump(const struct compiling *c, const char *stage)
 static enum status module_optimise(const struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
-    const char *passes =
-        c->choice->makes == LLVM_MAKES_BITCODE ? "globaldce" : "globaldce,default<O3>";
+    /* ipsccp: what the kernel is told becomes constants, so that what this program does not need is
+     * gone before anything is spent on it */
+    const char *passes = c->choice->makes == LLVM_MAKES_BITCODE ? "ipsccp,globaldce"
+                                                                : "ipsccp,globaldce,default<O3>";
     llvm_passes options = a->CreatePassBuilderOptions();
     llvm_failure failure = a->RunPasses(c->module, passes, c->machine, options);
     a->DisposePassBuilderOptions(options);

@@ -116,10 +116,12 @@ enum status native_llvm_build(const struct program_request *request, struct llvm
     static const char *const shade_keep[] = {"k_shade", NULL};
     const char *keep[ENTRY_COUNT + 1];
     struct kernel_parts parts = {0};
-    enum status s = kernel_parts_find(KERNEL_X86_64, request, &parts, err);
-    struct llvm_unit units[UNITS_MAX] = {
-        {parts.at, KERNEL_PARTS_PLAIN, keep, {0}},
-        {parts.at + KERNEL_PARTS_PLAIN, parts.count - KERNEL_PARTS_PLAIN, shade_keep, {0}}};
+    struct program_request shared = *request; /* one kernel for all scenes with shaders */
+    if (request->features & K_FEATURES_OF_TEXT)
+        shared.features = K_FEATURE_ALL;
+    enum status s = kernel_parts_find(KERNEL_X86_64, &shared, &parts, err);
+    struct llvm_unit units[UNITS_MAX] = {{parts.at, KERNEL_PARTS_PLAIN, keep, {0}},
+                                         {parts.at + 1, parts.count - 1, shade_keep, {0}}};
     if (request->shaders) /* else it is made now */
         (void)kernel_module_find(KERNEL_X86_64_CODE, request, &units[0].made.data,
                                  &units[0].made.size, NULL);
