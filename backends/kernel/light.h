@@ -294,7 +294,7 @@ K_FN uint k_light_of(const struct k_scene *sc, uint id)
 K_FN float k_light_share_of_hit(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
                                 uint id, struct k_vec3 o, struct k_vec3 g)
 {
-    if (!K_HAS(LIGHT_TREE) && !K_HAS(TEXTURED_LIGHTS))
+    if (!(K_HAS(LIGHT_TREE) || K_HAS(TEXTURED_LIGHTS)))
         return m->light_density;
     float by_tree = -1.0f;
     uint light = k_light_of(sc, id);
