@@ -63,6 +63,13 @@ static const struct asl_image *on_image(void *ctx, const char *name)
     return images ? shader_images_find(images, name) : NULL;
 }
 
+static const char *on_image_fault(void *ctx, const char *name)
+{
+    const struct thread_state *t = ctx;
+    const struct shader_images *images = t->run->shade->opt.images;
+    return images ? shader_images_fault(images, name) : NULL;
+}
+
 static bool on_attribute(void *ctx, const char *object, const char *name, int index,
                          struct asl_type type, union asl_slot *value)
 {
@@ -177,12 +184,12 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
     for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++) {
         struct thread_state *t = &run->threads[i];
         t->run = run;
-        struct asl_context_options o = {
-            .services = {t, on_message, on_space, on_attribute, on_userdata, on_image},
-            .step_budget = s->opt.step_budget,
-            .perturb = s->opt.perturb,
-            .error_repeats = s->opt.error_repeats,
-            .entry_layers = s->entry_layers};
+        struct asl_context_options o = {.services = {t, on_message, on_space, on_attribute,
+                                                     on_userdata, on_image, on_image_fault},
+                                        .step_budget = s->opt.step_budget,
+                                        .perturb = s->opt.perturb,
+                                        .error_repeats = s->opt.error_repeats,
+                                        .entry_layers = s->entry_layers};
         st = machine_new(t, &o, err);
     }
     return st;

@@ -58,6 +58,12 @@ static const struct asl_image *scene_image(void *ctx, const char *name)
     return shader_images_find(&t->pool->scene->shader_images, name);
 }
 
+static const char *scene_image_fault(void *ctx, const char *name)
+{
+    const struct shader_thread *t = ctx;
+    return shader_images_fault(&t->pool->scene->shader_images, name);
+}
+
 /* ---- the pool ------------------------------------------------------------------------------- */
 
 struct shader_pool *shader_pool_open(const struct scene *s)
@@ -291,7 +297,8 @@ static struct asl_context *context_of(struct shader_thread *t, uint32_t material
                                                              .message = message,
                                                              .space = object_space,
                                                              .userdata = geometry_data,
-                                                             .image = scene_image},
+                                                             .image = scene_image,
+                                                             .image_fault = scene_image_fault},
                                                 .entry_layers = shading->entry_layers};
     if (!*c && asl_context_new(shading->group, &options, c, &why) != STATUS_OK)
         pool_fail(t->pool, &why);

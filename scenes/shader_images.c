@@ -5,7 +5,6 @@
 #include "shaders.h"
 
 #include <string.h>
-#include <unistd.h>
 
 struct gathering {
     struct arena *arena;
@@ -33,6 +32,35 @@ const struct asl_image *shader_images_find(const struct shader_images *s, const 
     return NULL;
 }
 
+struct shader_image_fault {
+    const char *name, *why;
+    struct shader_image_fault *next;
+};
+
+static const char *find_fault(const struct shader_images *s, const char *name)
+{
+    for (const struct shader_image_fault *f = s->faults; f; f = f->next)
+        if (strcmp(f->name, name) == 0)
+            return f->why;
+    return NULL;
+}
+
+const char *shader_images_fault(const struct shader_images *s, const char *name)
+{
+    const char *why = find_fault(s, name);
+    return why ? why : "its name stands neither in the shaders' text nor in a parameter";
+}
+
+static enum status add_fault(struct gathering *g, const char *name, const char *why)
+{
+    struct shader_image_fault *f = ARENA_NEW(g->arena, struct shader_image_fault);
+    if (!f || !(f->name = arena_strdup(g->arena, name)) || !(f->why = arena_strdup(g->arena, why)))
+        return error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", name);
+    f->next = g->out->faults;
+    g->out->faults = f;
+    return STATUS_OK;
+}
+
 static enum status add_image(struct gathering *g, const char *name, const struct image *image)
 {
     struct shader_image *i = ARENA_NEW(g->arena, struct shader_image);
@@ -54,14 +82,17 @@ static void try_string(void *ctx, const char *text)
 {
     struct gathering *g = ctx;
     struct image image;
-    if (g->status != STATUS_OK || !*text || strlen(text) > 1024 || shader_images_find(g->out, text))
+    struct error why = {0};
+    if (g->status != STATUS_OK || !*text || strlen(text) > 1024 ||
+        shader_images_find(g->out, text) || find_fault(g->out, text))
         return;
     const char *path = path_beside(g->arena, g->beside, text);
     if (!path)
         g->status = error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", text);
-    else if (access(path, R_OK) == 0 &&
-             image_read_as(g->arena, path, COLOR_SHADER, &image, NULL) == STATUS_OK)
+    else if (image_read_as(g->arena, path, COLOR_SHADER, &image, &why) == STATUS_OK)
         g->status = add_image(g, text, &image);
+    else
+        g->status = add_fault(g, text, why.msg);
 }
 
 enum status shader_images_load(struct arena *a, const char *beside, const struct asl_group *group,

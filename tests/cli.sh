@@ -486,6 +486,28 @@ E2
     done
 }
 
+# Why a name is no image: the file is missing, is of no known format, or the name is made while the shader runs.
+case_shade_missing_images()
+{
+    local engine
+    echo "no picture" >words.png
+    cat >look.asl <<'E2'
+shader look(string file = "words.png", output color c = 0)
+{
+    string made = concat("ma", "de.png");
+    if (u > 0) made = concat(made, format("%g", v)); // known to nobody before it runs
+    c = texture(file, u, v) + texture("none.png", u, v) + texture(made, u, v);
+}
+E2
+    for engine in interp ir native; do
+        run 0 shade --engine $engine -g 2 1 look
+        says 'there is no image "words.png": cannot read the image words.png: its format is not known'
+        says 'there is no image "none.png": cannot open none.png: No such file or directory'
+        says 'there is no image "made.png0.5": its name stands neither in'
+        [ "$(grep -c words.png stderr)" = 1 ] || fail "engine $engine: said more than once"
+    done
+}
+
 # An XML file beside the shader, on every engine that has the interpreter; devices refuse with the place.
 case_shade_dictionary()
 {

@@ -216,6 +216,13 @@ static const struct asl_image *on_image(void *ctx, const char *name)
     return images ? shader_images_find(images, name) : NULL;
 }
 
+static const char *on_image_fault(void *ctx, const char *name)
+{
+    const struct worker *w = ctx;
+    const struct shader_images *images = w->run->shade->opt.images;
+    return images ? shader_images_fault(images, name) : NULL;
+}
+
 static bool on_attribute(void *ctx, const char *object, const char *name, int index,
                          struct asl_type type, union asl_slot *value)
 {
@@ -333,7 +340,8 @@ static enum status workers_make(struct native_run *run, unsigned threads, struct
                                                      .space = on_space,
                                                      .attribute = on_attribute,
                                                      .userdata = on_userdata,
-                                                     .image = on_image},
+                                                     .image = on_image,
+                                                     .image_fault = on_image_fault},
                                         .error_repeats = run->shade->opt.error_repeats};
         enum status st = asl_host_new(run->native->program.code, &run->native->program.emitted, &o,
                                       &w->host, err);

@@ -157,14 +157,18 @@ struct shader_image {
     struct asl_image image;
     struct shader_image *next;
 };
-struct shader_images { /* zeroed: none */
+struct shader_image_fault; /* a name that turned out to be none, and why */
+struct shader_images {     /* zeroed: none */
     struct shader_image *first;
+    struct shader_image_fault *faults;
 };
 /* Adds the images that a group can name: every string in its shaders and parameters that is an
  * image file, a relative one beside the file `beside`. They live in the arena. Fails: MEMORY. */
 enum status shader_images_load(struct arena *a, const char *beside, const struct asl_group *group,
                                struct shader_images *out, struct error *err);
 const struct asl_image *shader_images_find(const struct shader_images *s, const char *name);
+/* Why a name that is not found is none, in the reader's words. */
+const char *shader_images_fault(const struct shader_images *s, const char *name);
 
 /* What a material with a shader runs at a hit. */
 struct shading {

@@ -282,6 +282,8 @@ struct asl_services {
     bool (*userdata)(void *ctx, const char *name, struct asl_type type, union asl_slot *value);
     /* The image that texture() names, as long as the context; NULL when there is none. */
     const struct asl_image *(*image)(void *ctx, const char *name);
+    /* Why there is none, for the message; NULL when that is not known. */
+    const char *(*image_fault)(void *ctx, const char *name);
 };
 
 struct asl_context;

@@ -384,6 +384,14 @@ static const struct asl_image *image_named(struct asl_run *r, const char *name)
     return s->image ? s->image(s->ctx, name) : NULL;
 }
 
+static void report_missing(struct asl_run *r, const struct asl_expr *e, const char *name)
+{
+    const struct asl_services *s = &r->cx->services;
+    const char *why = s->image_fault ? s->image_fault(s->ctx, name) : NULL;
+    asl_report(r, ASL_MSG_ERROR, "%s: there is no image \"%.200s\"%s%.400s", e->builtin->name, name,
+               why ? ": " : "", why ? why : "");
+}
+
 static void give(struct asl_run *r, const struct asl_expr *e, const struct options *o,
                  const dual v[4], union asl_slot *out)
 {
@@ -420,7 +428,7 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         if (wants_changes(r, e, o))
             filtered_slopes(&k, choice, slopes);
     } else if (!o->message) {
-        asl_report(r, ASL_MSG_ERROR, "%s: there is no image \"%.200s\"", e->builtin->name, name);
+        report_missing(r, e, name);
     }
     if (o->message)
         o->message->v[0].s = image ? "" : NO_SUCH_IMAGE;
