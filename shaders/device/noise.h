@@ -111,6 +111,11 @@ K_INLINE struct ad a_dscaled(struct ad a, af k)
 {
     return a_dual(a.v * k, a.v * 0.0f + a.dx * k, a.v * 0.0f + a.dy * k);
 }
+/* k * b + c for products that are exact. */
+K_INLINE struct ad a_dadd_exact_product(af k, struct ad b, struct ad c)
+{
+    return a_dadd(c, a_dscale(k, b));
+}
 K_INLINE struct ad a_dsel(am m, struct ad a, struct ad b)
 {
     return a_dual(a_sel(m, a.v, b.v), a_sel(m, a.dx, b.dx), a_sel(m, a.dy, b.dy));
@@ -130,6 +135,14 @@ K_INLINE af a_vsub(af a, af b) { return a - b; }
 K_INLINE af a_vmul(af a, af b) { return a * b; }
 K_INLINE af a_vscale(af k, af a) { return k * a; }
 K_INLINE af a_vscaled(af a, af k) { return a * k; }
+K_INLINE af a_vadd_exact_product(af a, af b, af c)
+{
+#ifdef A_LOOKUP
+    return a_add_exact_product(a, b, c);
+#else
+    return c + a * b;
+#endif
+}
 K_INLINE af a_vsel(am m, af a, af b) { return a_sel(m, a, b); }
 K_INLINE af a_vsigned(au h, uint bit, af a)
 {
@@ -164,48 +177,45 @@ K_INLINE void a_plane_hashes(au *h, int dims, const ai *x, const ai *y, ai z, ai
 }
 #ifdef A_LOOKUP
 /* Lanes that are neighbours are often neighbours in the lattice. Where the cells of all lanes are
- * the same but for x, and those differ by `apart` at most, the corners of all of them are few: what
- * is computed of each once, a lane each, is looked up by all. */
-struct a_near {
-    ai own;      /* x of the lane's cell */
-    ai first[4]; /* of the least cell */
-    int near;    /* else nothing else counts */
-};
-K_INLINE struct a_near a_near_cells(int dims, const af *cell, int apart)
+ * the same but for x, and those differ by little, the corners of all of them are few: what is
+ * computed of each once, a lane each, is looked up by all.
+ *
+ * Lane numbers; not 0 where a lane's word is not the first's; the least of cells that rise or fall
+ * along the row; not 0 where the cell is further from that than 2^k - 2. */
+#define A_LANES ((ai){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+K_INLINE ai a_unlike(ai x) { return x ^ a_spread_lane(x, 0); }
+K_INLINE ai a_first_cell(ai x) { return a_least(a_spread_lane(x, 0), a_spread_lane(x, 15)); }
+K_INLINE ai a_far(ai x, ai first, int k)
 {
-    struct a_near r;
-    ai off, least;
-    r.own = a_truncated(cell[0]);
-    r.first[0] = a_least(a_spread_lane(r.own, 0), a_spread_lane(r.own, 15));
-    least = r.first[0];
-    off = r.own - r.first[0];
-    off = (off | (off + 1)) & ~(apart + 1); /* apart + 2 is a power of 2 */
-    A_UNROLL
-    for (int k = 1; k < dims; k++) {
-        ai i = a_truncated(cell[k]);
-        r.first[k] = a_spread_lane(i, 0);
-        least = a_least(least, r.first[k]);
-        off |= i ^ r.first[k];
-    }
-    off |= least == A_I((int)0x80000000u); /* what does not fit, too */
-    r.near = !a_any(off);
-    return r;
+    ai apart = x - first;
+    return (apart | (apart + 1)) & ~((1 << k) - 1);
 }
-/* The hashes of the corners, of cells at most 6 apart: 8 x 2 points a plane. */
+/* Of 2^k cells from the first on, the one that is this lane's modulo 2^k. */
+K_INLINE ai a_corner_of_lane(ai first, int k)
+{
+    return first + ((A_LANES - first) & ((1 << k) - 1));
+}
+
+/* The hashes of the corners of cells at most 6 apart: 8 x 2 points a plane. Returns 0 where they
+ * are not near. */
 K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const ai *period)
 {
-    const ai lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    struct a_near n = a_near_cells(dims, cell, 6);
-    if (!n.near)
+    ai i[4] = {a_truncated(cell[0])}, first = a_first_cell(i[0]), least = first;
+    am off = a_far(i[0], first, 3);
+    A_UNROLL
+    for (int k = 0; k < dims; k++) {
+        if (k) {
+            i[k] = a_truncated(cell[k]);
+            least = a_least(least, i[k]);
+            off |= a_unlike(i[k]);
+        }
+        if (periodic)
+            off |= a_unlike(period[k]);
+    }
+    if (a_any(off | (least == A_I((int)0x80000000u)))) /* or does not fit */
         return 0;
-    ai x = n.first[0] + ((lane - n.first[0]) & 7), y = n.first[1] + (lane >> 3);
+    ai x = a_corner_of_lane(first, 3), y = i[1] + (A_LANES >> 3);
     if (periodic) {
-        ai off = A_I(0);
-        A_UNROLL
-        for (int k = 0; k < dims; k++)
-            off |= period[k] ^ a_spread_lane(period[k], 0);
-        if (a_any(off))
-            return 0;
         x = a_wrap(x, period[0]);
         y = a_wrap(y, period[1]);
     }
@@ -213,9 +223,9 @@ K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const 
     for (int plane = 0; plane < 1 << (dims - 2); plane++) {
         ai z = A_I(0), w = z;
         if (dims > 2)
-            z = n.first[2] + (plane & 1);
+            z = i[2] + (plane & 1);
         if (dims > 3)
-            w = n.first[3] + (plane >> 1);
+            w = i[3] + (plane >> 1);
         if (periodic && dims > 2)
             z = a_wrap(z, period[2]);
         if (periodic && dims > 3)
@@ -223,7 +233,7 @@ K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const 
         af all = A_FLOATS(a_hash_words(dims, x, y, z, w, w));
         A_UNROLL
         for (int corner = 0; corner < 4; corner++) {
-            ai at = ((n.own + (corner & 1)) & 7) | (corner >> 1) << 3;
+            ai at = ((i[0] + (corner & 1)) & 7) | (corner >> 1) << 3;
             h[4 * plane + corner] = A_UINTS(A_BITS(a_lookup(all, A_UINTS(at))));
         }
     }
@@ -365,7 +375,7 @@ K_INLINE au a_scramble(ai a, ai b, ai c)
 {
     return a_final_mix(A_UINTS(a), A_UINTS(b), A_UINTS(c) ^ 0xdeadbeefu);
 }
-/* Entry h of a table of numbers -1, 0, 1, kept as two bits each. */
+/* Entry h mod 16 of a table of numbers -1, 0, 1, kept as two bits each. */
 K_INLINE af a_trit(uint table, au h)
 {
 #ifdef A_LOOKUP
@@ -375,7 +385,7 @@ K_INLINE af a_trit(uint table, au h)
         all[i] = (float)((int)(table >> 2u * i & 3u) - 1);
     return a_lookup(all, h);
 #else
-    return a_to_float(A_INTS((table >> (h << 1u)) & 3u) - 1);
+    return a_to_float(A_INTS((table >> ((h & 15u) << 1u)) & 3u) - 1);
 #endif
 }
 
@@ -386,11 +396,11 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
         h = a_scramble(i[0], A_I(seed), A_I(0)) & 15u;
         g[0] = A_FLOATS(A_BITS(1.0f + a_to_float(A_INTS(h & 7u))) | A_INTS((h & 8u) << 28u));
     } else if (dims == 2) {
-        h = a_scramble(i[0], i[1], A_I(seed)) & 7u;
-        g[0] = a_trit(0x9488u, h);
-        g[1] = a_trit(0x2294u, h);
+        h = a_scramble(i[0], i[1], A_I(seed));
+        g[0] = a_trit(0x94889488u, h);
+        g[1] = a_trit(0x22942294u, h);
     } else if (dims == 3) {
-        h = a_scramble(i[0], i[1], A_INTS(a_scramble(i[2], A_I(seed), A_I(0)))) & 15u;
+        h = a_scramble(i[0], i[1], i[2]);
         g[0] = a_trit(0x520A4646u, h);
         g[1] = a_trit(0x25281919u, h);
         g[2] = a_trit(0x0A5500AAu, h);
