@@ -70,7 +70,8 @@ struct program_request {
     const char *shaders; /* the scene's shaders as LLVM IR (shade_scene.h); NULL: there are none, or
                             only source can have them. The hash stands for it too. */
 };
-/* A request for kernel_source as it is, for any tree and no feature. */
+/* A request for kernel_source as it is, for any tree and a scene without features but
+ * K_FEATURES_EXACT. */
 struct program_request program_request_make(enum math_mode mode);
 /* What is compiled for one part of what was requested for all. A probe runs no shader, so it asks
  * for the kernel without them: one program for all scenes that are alike but for their shaders. */

@@ -162,10 +162,11 @@ static enum status request_make(const struct device *d, const struct launch_sett
                          "%s cannot be asked to prefer %s: CUDA devices can", d->info.id,
                          cache_preference_name(r.cache));
     r.tree = d->loaded ? d->layout.bvh : BVH_BINARY;
-    r.features = d->layout.features;
+    r.features = d->loaded ? d->layout.features : r.features;
     /* A processor's compiler takes longer to make another program than an unused feature costs. */
-    if (d->info.kind == DEVICE_CPU && r.features && !(r.features & K_FEATURES_OF_TEXT))
-        r.features |= K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+    if (d->info.kind == DEVICE_CPU && !(r.features & K_FEATURES_OF_TEXT))
+        r.features |=
+            r.features & ~K_FEATURES_EXACT ? K_FEATURE_ALL & ~K_FEATURES_OF_TEXT : K_FEATURES_EXACT;
     const struct shade_scene *shaders = &d->layout.shaders;
     if (shaders->source.len) {
         r.source = shaders->source.data;

@@ -206,6 +206,7 @@ enum status layout_build(const struct scene *s, enum bvh_kind kind, bool bake, s
         layout_free(&l);
         return st;
     }
+    layout_features(&l, s);
     l.bvh_bytes = l.buffers.at[BUFFER_nodes].size + l.buffers.at[BUFFER_leaves].size;
     for (int i = 0; i < SCENE_BUFFER_COUNT; i++)
         l.scene_bytes += l.buffers.at[i].size;

@@ -40,5 +40,7 @@ enum status layout_light_tree(struct layout *l, struct light_leaf *leaves, size_
                               struct k_light_extra *extras, struct error *err);
 /* After layout_materials and layout_textures: it fills in the densities. */
 enum status layout_lights(struct layout *l, const struct scene *s, struct error *err);
+/* After all others: adds to l->features what they did not (layout_features.c). */
+void layout_features(struct layout *l, const struct scene *s);
 
 #endif

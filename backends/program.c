@@ -12,7 +12,8 @@ unsigned bvh_define(enum bvh_kind tree)
 
 struct program_request program_request_make(enum math_mode mode)
 {
-    struct program_request r = {.mode = mode, .source = kernel_source};
+    struct program_request r = {
+        .mode = mode, .features = K_FEATURES_EXACT, .source = kernel_source};
     snprintf(r.source_hash, sizeof r.source_hash, "%s", kernel_source_hash);
     return r;
 }
@@ -24,7 +25,7 @@ struct program_request program_request_of_part(const struct program_request *all
     r.part = part;
     if (part == PART_PROBE && r.features & K_FEATURES_OF_TEXT) {
         const struct program_request bare = program_request_make(r.mode);
-        r.features &= ~K_FEATURES_OF_TEXT;
+        r.features = (r.features & ~K_FEATURES_OF_TEXT) | K_FEATURES_EXACT;
         r.source = bare.source;
         memcpy(r.source_hash, bare.source_hash, sizeof r.source_hash);
         r.shaders = NULL;

@@ -357,6 +357,8 @@ static enum status material_make(struct maker *m, uint32_t material)
                         &emitted);
     if (st == STATUS_OK)
         st = area_place(m, shading, code, &emitted, &to->args);
+    for (size_t i = 0; st == STATUS_OK && i < emitted.component_count; i++)
+        m->out->features |= closure_features(emitted.components[i]);
     if (st == STATUS_OK && plain.failed)
         st = no_memory(m->err);
     if (st == STATUS_OK)

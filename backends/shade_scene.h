@@ -32,8 +32,12 @@ struct shade_scene {
         size_t table; /* its group's */
     } * voices;
     size_t voice_count, message_words;
+    uint32_t features; /* K_FEATURES_EXACT: of what Ci may hold */
     size_t material_count;
 };
+
+/* What the kernel needs for a closure of that name (kernel/closures.def). */
+uint32_t closure_features(const char *name);
 
 /* bake: parameters become constants of the text. Fails: UNSUPPORTED (with the place in the shader),
  * LIMIT, MEMORY. Materials that no primitive has are left out. */

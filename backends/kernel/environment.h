@@ -55,7 +55,7 @@ K_FN struct k_vec3 k_env_eval(const struct k_scene *sc, struct k_vec3 d, float *
     *pdf_w = 0.0f;
     if (L->env_type == 0)
         return v3(0.0f, 0.0f, 0.0f);
-    if (L->env_type == 1) {
+    if (!K_HAS(ENV_MAPS) || L->env_type == 1) {
         *pdf_w = (0.25f * K_INV_PI) * L->p_env;
         return v3(L->env_radiance[0], L->env_radiance[1], L->env_radiance[2]);
     }
@@ -79,7 +79,7 @@ K_FN struct k_vec3 k_env_sample(const struct k_scene *sc, float u, float v, stru
                                 float *pdf_w)
 {
     K_GLOBAL const struct k_launch *L = sc->launch;
-    if (L->env_type == 1) {
+    if (!K_HAS(ENV_MAPS) || L->env_type == 1) {
         *wi = k_sample_sphere(u, v);
         *pdf_w = (0.25f * K_INV_PI) * L->p_env;
         return v3(L->env_radiance[0], L->env_radiance[1], L->env_radiance[2]);

@@ -251,7 +251,7 @@ K_INLINE struct k_light_sample k_light_sample_make(const struct k_scene *sc, str
     K_GLOBAL const struct k_material *m = sc->materials + sc->primitive_materials[id];
     float density = k_light_share(sc, m, light, by_tree);
     float tu = 0.0f, tv = 0.0f; /* where the texture is looked up */
-    if (id < L->triangle_count) {
+    if (!K_HAS(ROUND) || id < L->triangle_count) {
         struct k_triangle t = k_triangle_load(sc, id);
         float q = K_SQRT(u);
         float b1 = 1.0f - q, b2 = v * q, b0 = (1.0f - b1) - b2;
@@ -312,7 +312,7 @@ K_FN float k_light_density(const struct k_scene *sc, K_GLOBAL const struct k_mat
 {
     uint i = id - sc->launch->triangle_count;
     float density = k_light_share_of_hit(sc, m, id, o, g);
-    if (id >= sc->launch->triangle_count && i < sc->launch->sphere_count) {
+    if (K_HAS(ROUND) && id >= sc->launch->triangle_count && i < sc->launch->sphere_count) {
         float radius = sc->spheres[i].radius;
         float cm = k_sphere_cone(o, v3_load(sc->spheres[i].center), radius);
         if (cm > 0.0f)

@@ -20,6 +20,9 @@
 #define K_LOBE_COAT        11u /* C */
 #define K_LOBE_VELVET      12u /* S */
 
+/* Is it of this kind? Never where the scene has none of it. */
+#define K_LOBE_IS(l, NAME) (K_HAS(NAME) && (l)->kind == K_LOBE_##NAME)
+
 /* F of M and T. */
 #define K_FRESNEL_ONE        0u
 #define K_FRESNEL_DIELECTRIC 1u /* eta */
@@ -196,7 +199,7 @@ K_FN float k_fresnel_dielectric(float eta, float c)
 }
 K_FN struct k_vec3 k_lobe_fresnel(const struct k_lobe *l, float c)
 {
-    if (l->fresnel == K_FRESNEL_CONDUCTOR)
+    if (K_HAS(CONDUCTORS) && l->fresnel == K_FRESNEL_CONDUCTOR)
         return v3(k_fresnel_conductor(c, l->a.x, l->b.x), k_fresnel_conductor(c, l->a.y, l->b.y),
                   k_fresnel_conductor(c, l->a.z, l->b.z));
     if (l->fresnel == K_FRESNEL_SCHLICK) {
@@ -238,15 +241,15 @@ K_FN struct k_vec3 k_lobe_estimate(const struct k_lobe *l, float wo_z)
         struct k_bsdf b = k_lobe_base(l);
         return k_base_estimate(&b, wo_z);
     }
-    if (l->kind == K_LOBE_REFLECT)
+    if (K_LOBE_IS(l, REFLECT))
         return k_lobe_fresnel(l, wo_z);
-    if (l->kind == K_LOBE_REFRACT)
+    if (K_LOBE_IS(l, REFRACT))
         return k_lobe_transmittance(l, wo_z);
-    if (l->kind == K_LOBE_SHEEN)
+    if (K_LOBE_IS(l, SHEEN))
         e = k_sheen_estimate(l->shape, wo_z);
-    if (l->kind == K_LOBE_COAT)
+    if (K_LOBE_IS(l, COAT))
         e = k_coat_fresnel(wo_z);
-    if (l->kind == K_LOBE_VELVET)
+    if (K_LOBE_IS(l, VELVET))
         e = k_velvet_estimate(wo_z);
     return v3(e, e, e);
 }
@@ -339,7 +342,7 @@ K_FN float k_facet_d(const struct k_lobe *l, struct k_vec3 h)
 {
     float x = h.x / l->ax, y = h.y / l->ay, z2 = h.z * h.z;
     float area = (K_PI * l->ax) * l->ay;
-    if (l->beckmann)
+    if (K_HAS(BECKMANN) && l->beckmann)
         return k_exp(-((x * x + y * y) / z2)) / (area * (z2 * z2));
     float q = (x * x + y * y) + z2;
     return 1.0f / (area * (q * q));
@@ -348,7 +351,7 @@ K_FN float k_facet_lambda(const struct k_lobe *l, struct k_vec3 w)
 {
     float x = l->ax * w.x, y = l->ay * w.y;
     float spread = x * x + y * y;
-    if (!l->beckmann)
+    if (!(K_HAS(BECKMANN) && l->beckmann))
         return 0.5f * (K_SQRT(1.0f + spread / (w.z * w.z)) - 1.0f);
     float root = K_SQRT(spread);
     if (root == 0.0f)
@@ -362,7 +365,7 @@ K_FN float k_facet_lambda(const struct k_lobe *l, struct k_vec3 w)
 K_FN struct k_vec3 k_facet_eval(const struct k_lobe *l, struct k_vec3 wo, struct k_vec3 wi,
                                 float *pdf_w)
 {
-    int transmits = l->kind == K_LOBE_REFRACT;
+    int transmits = K_LOBE_IS(l, REFRACT);
     struct k_vec3 h = v3_normalize(v3_madd(wo, wi, transmits ? l->eta : 1.0f));
     h = v3_flip(h, h.z < 0.0f ? 0x80000000u : 0u);
     float c = v3_dot(wo, h), d = v3_dot(wi, h);
@@ -371,7 +374,7 @@ K_FN struct k_vec3 k_facet_eval(const struct k_lobe *l, struct k_vec3 wo, struct
         return v3(0.0f, 0.0f, 0.0f);
     float D = k_facet_d(l, h), lo = k_facet_lambda(l, wo), li = k_facet_lambda(l, wi);
     float g1 = 1.0f / (1.0f + lo), g2 = 1.0f / ((1.0f + lo) + li);
-    float ph = l->beckmann ? D * h.z : ((g1 * D) * c) / wo.z;
+    float ph = K_HAS(BECKMANN) && l->beckmann ? D * h.z : ((g1 * D) * c) / wo.z;
     if (!transmits) {
         *pdf_w = ph / (4.0f * c);
         return v3_scale(k_lobe_fresnel(l, c), (D * g2) / ((4.0f * wo.z) * wi.z));
@@ -397,11 +400,11 @@ K_FN int k_refract(float eta, struct k_vec3 wo, struct k_vec3 h, struct k_vec3 *
 K_FN int k_facet_sample(const struct k_lobe *l, struct k_vec3 wo, float u, float v,
                         struct k_vec3 *wi)
 {
-    struct k_vec3 h =
-        l->beckmann ? k_gaussian_normal(l, u, v) : k_ggx_sample(wo, l->ax, l->ay, u, v);
+    struct k_vec3 h = K_HAS(BECKMANN) && l->beckmann ? k_gaussian_normal(l, u, v)
+                                                     : k_ggx_sample(wo, l->ax, l->ay, u, v);
     if (!(v3_dot(wo, h) > 0.0f))
         return 0;
-    if (l->kind == K_LOBE_REFRACT)
+    if (K_LOBE_IS(l, REFRACT))
         return k_refract(l->eta, wo, h, wi);
     *wi = k_mirror_about(wo, h);
     return 1;
@@ -415,39 +418,29 @@ K_CALL struct k_vec3 k_lobe_eval(const struct k_lobe *l, struct k_vec3 wo, struc
                                  float *pdf_w)
 {
     float f = K_INV_PI;
-    if (l->kind == K_LOBE_REFLECT || l->kind == K_LOBE_REFRACT)
+    if (K_LOBE_IS(l, REFLECT) || K_LOBE_IS(l, REFRACT))
         return k_facet_eval(l, wo, wi, pdf_w);
     if (l->kind == K_LOBE_BASE) {
         struct k_bsdf b = k_lobe_base(l);
         return k_bsdf_eval(&b, wo, wi, pdf_w);
     }
     *pdf_w = k_cosine_pdf(K_ABS(wi.z));
-    switch (l->kind) {
-    case K_LOBE_OREN_NAYAR:
+    if (K_LOBE_IS(l, OREN_NAYAR))
         f = k_oren_nayar(l->shape, wo, wi);
-        break;
-    case K_LOBE_BURLEY:
+    if (K_LOBE_IS(l, BURLEY))
         f = k_burley(l->shape, wo, wi);
-        break;
-    case K_LOBE_SHEEN:
+    if (K_LOBE_IS(l, SHEEN)) {
         f = k_sheen(l->shape, wo, wi);
         *pdf_w = K_INV_2PI;
-        break;
-    case K_LOBE_PHONG:
-        f = k_phong(l->shape, wo, wi, pdf_w);
-        break;
-    case K_LOBE_WARD:
-        f = k_ward(l, wo, wi, pdf_w);
-        break;
-    case K_LOBE_COAT:
-        f = k_coat(l->shape, wo, wi, pdf_w);
-        break;
-    case K_LOBE_VELVET:
-        f = k_schlick(v3_dot(wo, v3_normalize(v3_add(wo, wi))));
-        break;
-    default:
-        break;
     }
+    if (K_LOBE_IS(l, PHONG))
+        f = k_phong(l->shape, wo, wi, pdf_w);
+    if (K_LOBE_IS(l, WARD))
+        f = k_ward(l, wo, wi, pdf_w);
+    if (K_LOBE_IS(l, COAT))
+        f = k_coat(l->shape, wo, wi, pdf_w);
+    if (K_LOBE_IS(l, VELVET))
+        f = k_schlick(v3_dot(wo, v3_normalize(v3_add(wo, wi))));
     return v3(f, f, f);
 }
 
@@ -467,15 +460,12 @@ K_CALL struct k_bsdf_sample k_lobe_sample(const struct k_lobe *l, struct k_vec3 
     s.weight = v3(1.0f, 1.0f, 1.0f);
     s.wi = v3(0.0f, 0.0f, 0.0f);
     s.pdf_w = 0.0f;
-    switch (l->kind) {
-    case K_LOBE_STRAIGHT:
+    if (l->kind == K_LOBE_STRAIGHT) {
         s.wi = v3_neg(wo);
-        break;
-    case K_LOBE_REFLECT:
-    case K_LOBE_REFRACT:
+    } else if (K_LOBE_IS(l, REFLECT) || K_LOBE_IS(l, REFRACT)) {
         if (!s.delta) {
             s.ok = k_facet_sample(l, wo, u, v, &s.wi);
-        } else if (l->kind == K_LOBE_REFLECT) {
+        } else if (K_LOBE_IS(l, REFLECT)) {
             s.wi = v3(-wo.x, -wo.y, wo.z);
             s.weight = k_lobe_fresnel(l, wo.z);
         } else {
@@ -484,23 +474,17 @@ K_CALL struct k_bsdf_sample k_lobe_sample(const struct k_lobe *l, struct k_vec3 
             s.wi = v3(-wo.x * i, -wo.y * i, -K_SQRT(k_max(0.0f, 1.0f - s2)));
             s.weight = v3_scale(k_lobe_transmittance(l, wo.z), i * i);
         }
-        break;
-    case K_LOBE_SHEEN: {
+    } else if (K_LOBE_IS(l, SHEEN)) {
         float q = K_SQRT(k_max(0.0f, 1.0f - u * u)), sine, cosine;
         k_sincos(K_TWO_PI * v, &sine, &cosine);
         s.wi = v3(q * cosine, q * sine, u);
-        break;
-    }
-    case K_LOBE_PHONG:
+    } else if (K_LOBE_IS(l, PHONG)) {
         s.wi = k_phong_sample(l->shape, wo, u, v);
-        break;
-    case K_LOBE_COAT:
+    } else if (K_LOBE_IS(l, COAT)) {
         s.ok = k_coat_sample(l->shape, wo, u, v, &s.wi);
-        break;
-    case K_LOBE_WARD:
+    } else if (K_LOBE_IS(l, WARD)) {
         s.wi = k_mirror_about(wo, k_gaussian_normal(l, u, v));
-        break;
-    default:
+    } else {
         s.wi = k_sample_cosine(u, v);
         if (l->kind == K_LOBE_TRANSLUCENT)
             s.wi.z = -s.wi.z;

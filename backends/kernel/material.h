@@ -28,16 +28,17 @@ struct k_bsdf_sample {
     float pdf_w;
 };
 
-K_FN int k_is_delta(uint type)
-{
-    return type == K_MATERIAL_MIRROR || type == K_MATERIAL_DIELECTRIC;
-}
+/* Is a type this one? Never where the scene has none of it. */
+#define K_TYPE_IS(type, NAME) (K_HAS(NAME##S) && (type) == K_MATERIAL_##NAME)
+#define K_FEATURE_PRINCIPLEDS K_FEATURE_PRINCIPLED
+
+K_FN int k_is_delta(uint type) { return type == K_MATERIAL_MIRROR || K_TYPE_IS(type, DIELECTRIC); }
 
 K_FN struct k_vec3 k_base_color(const struct k_scene *sc, K_GLOBAL const struct k_material *m,
                                 float u, float v)
 {
     struct k_vec3 c = v3_load(m->base);
-    if (m->base_texture >= 0)
+    if (K_HAS(TEXTURES) && m->base_texture >= 0)
         c = v3_mul(c, k_texture_lookup(sc, (uint)m->base_texture, u, v));
     return v3(k_clamp01(c.x), k_clamp01(c.y), k_clamp01(c.z));
 }
@@ -57,15 +58,15 @@ K_FN struct k_bsdf k_bsdf_make(const struct k_scene *sc, K_GLOBAL const struct k
     b.eta = v3(0.0f, 0.0f, 0.0f);
     b.k = b.eta;
     b.entering = entering;
-    if (b.type == K_MATERIAL_CONDUCTOR || b.type == K_MATERIAL_PRINCIPLED) {
+    if (K_TYPE_IS(b.type, CONDUCTOR) || K_TYPE_IS(b.type, PRINCIPLED)) {
         b.roughness = k_clamp01(k_scalar_input(sc, &m->roughness, u, v));
         b.alpha = k_max(b.roughness * b.roughness, 0.001f);
     }
-    if (b.type == K_MATERIAL_CONDUCTOR) {
+    if (K_TYPE_IS(b.type, CONDUCTOR)) {
         b.eta = v3_load(m->eta);
         b.k = v3_load(m->k);
     }
-    if (b.type == K_MATERIAL_PRINCIPLED)
+    if (K_TYPE_IS(b.type, PRINCIPLED))
         b.metallic = k_clamp01(k_scalar_input(sc, &m->metallic, u, v));
     return b;
 }
@@ -160,11 +161,11 @@ K_FN struct k_vec3 k_principled_f0(const struct k_bsdf *b)
 /* e of section 21, at the cosine c. */
 K_FN struct k_vec3 k_base_estimate(const struct k_bsdf *b, float c)
 {
-    if (b->type == K_MATERIAL_DIELECTRIC)
+    if (K_TYPE_IS(b->type, DIELECTRIC))
         return v3(1.0f, 1.0f, 1.0f);
-    if (b->type == K_MATERIAL_CONDUCTOR)
+    if (K_TYPE_IS(b->type, CONDUCTOR))
         return k_conductor_fresnel(b, c);
-    if (b->type != K_MATERIAL_PRINCIPLED)
+    if (!K_TYPE_IS(b->type, PRINCIPLED))
         return b->base;
     struct k_vec3 F = k_schlick_mix(k_principled_f0(b), k_schlick(c));
     F = v3_add(F, v3_scale(b->base, 1.0f - b->metallic));
@@ -188,7 +189,7 @@ K_FN struct k_vec3 k_bsdf_eval(const struct k_bsdf *b, struct k_vec3 wo, struct 
     *pdf_w = 0.0f;
     if (!(wo.z > 0.0f && wi.z > 0.0f) || k_is_delta(b->type))
         return v3(0.0f, 0.0f, 0.0f);
-    if (b->type == K_MATERIAL_DIFFUSE) {
+    if (!(K_HAS(CONDUCTORS) || K_HAS(PRINCIPLED)) || b->type == K_MATERIAL_DIFFUSE) {
         *pdf_w = k_cosine_pdf(wi.z);
         return v3_scale(b->base, K_INV_PI);
     }
@@ -199,7 +200,7 @@ K_FN struct k_vec3 k_bsdf_eval(const struct k_bsdf *b, struct k_vec3 wo, struct 
     float g1 = 1.0f / (1.0f + lo), g2 = 1.0f / ((1.0f + lo) + li);
     float specular_pdf = (g1 * d) / (4.0f * wo.z);
     float common = (d * g2) / ((4.0f * wo.z) * wi.z);
-    if (b->type == K_MATERIAL_CONDUCTOR) {
+    if (!K_HAS(PRINCIPLED) || K_TYPE_IS(b->type, CONDUCTOR)) {
         *pdf_w = specular_pdf;
         return v3_scale(k_conductor_fresnel(b, c), common);
     }
@@ -250,7 +251,7 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
                                                  float choice, float u, float v)
 {
     struct k_bsdf_sample s;
-    if (b->type == K_MATERIAL_DIELECTRIC)
+    if (K_TYPE_IS(b->type, DIELECTRIC))
         return k_dielectric_sample(b, wo, choice);
     s.delta = 0;
     if (b->type == K_MATERIAL_MIRROR) {
@@ -262,7 +263,7 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
         s.pdf_w = 0.0f;
         return s;
     }
-    if (b->type == K_MATERIAL_DIFFUSE) {
+    if (!(K_HAS(CONDUCTORS) || K_HAS(PRINCIPLED)) || b->type == K_MATERIAL_DIFFUSE) {
         s.ray = K_RAY_DIFFUSE;
         s.wi = k_sample_cosine(u, v);
         s.pdf_w = k_cosine_pdf(s.wi.z);

@@ -54,6 +54,8 @@ K_FN int k_principled_is_plain(const struct k_principled *p)
 {
     if (K_HAS(LAYERS) && p->own_specular)
         return 0;
+    if (!K_HAS(BURLEY))
+        return 1;
     return p->specular_tint == 0.0f && p->anisotropy == 0.0f && p->sheen == 0.0f &&
            p->clearcoat == 0.0f && p->transmission * (1.0f - p->metallic) == 0.0f;
 }
@@ -142,12 +144,17 @@ K_CALL void k_add_principled(struct k_lobes *l, struct k_vec3 w, struct k_vec3 n
     lobe = k_lobes_add(l, K_LOBE_BURLEY, v3_mul(v3_scale(w, (1.0f - t) * (1.0f - m)), p->base), n);
     if (lobe)
         lobe->shape = p->roughness;
-    k_add_principled_through(l, v3_scale(w, t), n, U, p);
-    lobe = k_lobes_add(l, K_LOBE_COAT, v3_scale(w, 0.25f * p->clearcoat), n);
+    if (K_HAS(REFRACT))
+        k_add_principled_through(l, v3_scale(w, t), n, U, p);
+    lobe = (struct k_lobe *)0;
+    if (K_HAS(COAT))
+        lobe = k_lobes_add(l, K_LOBE_COAT, v3_scale(w, 0.25f * p->clearcoat), n);
     if (lobe)
         lobe->shape = 0.1f + (0.001f - 0.1f) * p->clearcoat_gloss;
-    (void)k_lobes_add(l, K_LOBE_VELVET,
-                      v3_mul(v3_scale(w, p->sheen * (1.0f - m)), k_tinted(tint, p->sheen_tint)), n);
+    if (K_HAS(VELVET))
+        (void)k_lobes_add(l, K_LOBE_VELVET,
+                          v3_mul(v3_scale(w, p->sheen * (1.0f - m)), k_tinted(tint, p->sheen_tint)),
+                          n);
 }
 
 /* ---- inputs --------------------------------------------------------------------------------- */
@@ -206,14 +213,18 @@ K_FN struct k_inputs k_inputs_make(const struct k_scene *sc, K_GLOBAL const stru
     K_UNIT(roughness)
     K_UNIT(metallic)
     K_UNIT(specular)
-    K_UNIT(specular_tint)
-    K_UNIT(anisotropy)
-    K_UNIT(rotation)
-    K_UNIT(sheen)
-    K_UNIT(sheen_tint)
-    K_UNIT(clearcoat)
-    K_UNIT(clearcoat_gloss)
-    K_UNIT(transmission)
+    if (K_HAS(REFLECT)) {
+        K_UNIT(anisotropy)
+        K_UNIT(rotation)
+    }
+    if (K_HAS(BURLEY)) {
+        K_UNIT(specular_tint)
+        K_UNIT(sheen)
+        K_UNIT(sheen_tint)
+        K_UNIT(clearcoat)
+        K_UNIT(clearcoat_gloss)
+        K_UNIT(transmission)
+    }
 #undef K_UNIT
     x.ior = k_clamp_ior(k_scalar_input(sc, &m->ior, u, v));
     x.sigma = k_clamp_sigma(k_scalar_input(sc, &m->sigma, u, v));
@@ -254,7 +265,7 @@ K_FN void k_place_base(const struct k_place *p, const struct k_inputs *x)
 }
 K_FN void k_place_conductor(const struct k_place *p, const struct k_inputs *x)
 {
-    if (x->anisotropy == 0.0f) {
+    if (!K_HAS(REFLECT) || x->anisotropy == 0.0f) {
         k_place_base(p, x);
         return;
     }
@@ -342,29 +353,20 @@ K_FN void k_place_shaped(const struct k_place *p, const struct k_inputs *x, uint
 /* Adds the lobes that section 28 makes of the inputs. */
 K_FN void k_inputs_lobes(const struct k_inputs *x, const struct k_place *p)
 {
-    switch (x->type) {
-    case K_MATERIAL_CONDUCTOR:
+    if (K_TYPE_IS(x->type, CONDUCTOR))
         k_place_conductor(p, x);
-        break;
-    case K_MATERIAL_PRINCIPLED:
+    else if (K_TYPE_IS(x->type, PRINCIPLED))
         k_place_principled(p, x);
-        break;
-    case K_MATERIAL_OREN_NAYAR:
+    else if (K_HAS(OREN_NAYAR) && x->type == K_MATERIAL_OREN_NAYAR)
         k_place_shaped(p, x, K_LOBE_OREN_NAYAR, x->sigma);
-        break;
-    case K_MATERIAL_ROUGH_DIELECTRIC:
+    else if (K_HAS(REFRACT) && x->type == K_MATERIAL_ROUGH_DIELECTRIC)
         k_place_rough_dielectric(p, x);
-        break;
-    case K_MATERIAL_THIN_DIELECTRIC:
+    else if (K_HAS(REFLECT) && x->type == K_MATERIAL_THIN_DIELECTRIC)
         k_place_thin_dielectric(p, x);
-        break;
-    case K_MATERIAL_SHEEN:
+    else if (K_HAS(SHEEN) && x->type == K_MATERIAL_SHEEN)
         k_place_shaped(p, x, K_LOBE_SHEEN, k_max(x->roughness, 0.25f));
-        break;
-    default:
+    else
         k_place_base(p, x);
-        break;
-    }
 }
 
 /* Adds the material's lobes to a list that was started; s has its normals turned. */

@@ -44,7 +44,7 @@ K_FN void k_scatter_make(const struct k_scene *sc, const struct k_surface *s, st
 {
     K_GLOBAL const struct k_material *m = sc->materials + s->material;
     x->inside = 0;
-    x->listed = m->type >= K_MATERIAL_LISTED;
+    x->listed = K_HAS(LISTED) && m->type >= K_MATERIAL_LISTED;
     if (k_is_listed(x)) {
         k_lobes_start(&x->list, s->Ns, s->Ng, wo);
         k_material_lobes(sc, s, entering, &x->list);

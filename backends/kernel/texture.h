@@ -175,7 +175,7 @@ K_CALL float k_texture_channel_apart(K_GLOBAL const struct k_texture *textures,
 K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scalar *s, float u,
                           float v)
 {
-    if (s->texture < 0)
+    if (!K_HAS(TEXTURES) || s->texture < 0)
         return s->value;
     if (K_HAS(LOBES) || K_HAS(SHADERS)) /* which look many inputs up */
         return s->value * k_texture_channel_apart(sc->textures, sc->texels, (uint)s->texture,

@@ -34,7 +34,7 @@ struct emit {
     bool *used;                    /* by cell: a layer or the result touches it */
     bool point_words[EMIT_POINT_WORDS];
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
-    size_t strings_cap, hosts_cap, loops_cap, images_cap;
+    size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap;
     const char *suffix;  /* never NULL */
     unsigned loop_depth; /* loops around what is being written (surfaces) */
     /* emit_closure.c: fields of the state that hold nodes, what sets them back, and what a_lobes
@@ -66,6 +66,8 @@ const char *emit_bits(struct emit *e, ir_value v);
 const char *emit_constant_string(const struct emit *e, ir_value v);
 bool emit_constant_int(const struct emit *e, ir_value v, int32_t *out);
 uint32_t emit_string_id(struct emit *e, const char *s);
+/* Adds to asl_emitted.components; the name lives as long as the arena. */
+void emit_component(struct emit *e, const char *name);
 /* A cell's row as an expression that is a pointer. */
 const char *emit_cell(struct emit *e, uint32_t cell);
 bool emit_cell_is_int(const struct emit *e, uint32_t cell);

@@ -84,6 +84,18 @@ uint32_t emit_image_number(struct emit *e, const char *name)
     return (uint32_t)o->image_count++;
 }
 
+void emit_component(struct emit *e, const char *name)
+{
+    struct asl_emitted *o = e->out;
+    for (size_t i = 0; i < o->component_count; i++)
+        if (strcmp(o->components[i], name) == 0)
+            return;
+    const char **list =
+        grow(e, o->components, o->component_count, &e->components_cap, sizeof *list);
+    list[o->component_count++] = name;
+    o->components = list;
+}
+
 /* ---- operands ------------------------------------------------------------------------------- */
 
 static const struct ir_inst *constant(const struct emit *e, ir_value v)

@@ -81,6 +81,8 @@ static const char *argument(struct node *n, const struct ir_inst *i, const struc
                   "%s() of what is no value cannot run on this device", i->u.call->name);
     if (a->type.base == ASL_STRING) {
         const char *s = emit_constant_string(e, v);
+        if (!s || strcmp(s, "beckmann") == 0)
+            emit_component(e, "=beckmann");
         if (s)
             return strcmp(s, "beckmann") == 0 ? "1" : "0";
         return emit_text(e, "(%s == %u)", node_keep(n, v), emit_string_id(e, "beckmann"));
@@ -107,10 +109,12 @@ static void pairs(struct node *n, const struct ir_inst *i)
         const struct ir_arg *a = &c->args[k + 1];
         for (size_t p = 0; p < EMIT_PAIR_COUNT; p++)
             if (strcmp(key, emit_pair_names[p]) == 0 && a->n == 1 &&
-                (a->type.base == ASL_FLOAT || a->type.base == ASL_INT))
+                (a->type.base == ASL_FLOAT || a->type.base == ASL_INT)) {
+                emit_component(e, emit_text(e, "%s.%s", c->name, key));
                 text_printf(&e->visits, "pairs.%s = %s%s;\n", key,
                             a->type.base == ASL_INT ? "(float)" : "",
                             node_keep(n, i->operands[a->first]));
+            }
     }
 }
 
@@ -119,6 +123,7 @@ static void component(struct emit *e, const struct ir_inst *i)
     const struct ir_call *c = i->u.call;
     bool principled = c->callee == BI_PRINCIPLED;
     struct node n = node_begin(e);
+    emit_component(e, emit_text(e, "%s", c->name));
     node_store_begin(&n, i->result, NULL);
     if (principled)
         pairs(&n, i);

@@ -502,6 +502,10 @@ struct asl_emitted {
      * is where image i begins (device/texture.h), or 0 where there is none. */
     const char *const *images;
     size_t image_count;
+    /* Of surfaces in C: what Ci may hold, each once: "diffuse"; "principled.sheen" where a
+     * component is given that value by name; "=beckmann" where a string may be this. */
+    const char *const *components;
+    size_t component_count;
 };
 
 /* Appends C in the dialect of backends/kernel/portable.h: a function for each layer, a_shade for
