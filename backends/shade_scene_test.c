@@ -191,7 +191,7 @@ static void probes_are_compiled_without_shaders(void **state)
     shaded.source = "the kernel with a scene's shaders";
     snprintf(shaded.source_hash, sizeof shaded.source_hash, "the hash of that");
     shaded.shaders = "the shaders";
-    other.features = K_FEATURE_MEDIA;
+    other.features = K_FEATURE_MEDIA | K_FEATURES_EXACT;
     for (int part = 0; part < PART_COUNT; part++) {
         const bool probes = part == PART_PROBE;
         const struct program_request r = program_request_of_part(&shaded, (enum program_part)part);
