@@ -32,7 +32,7 @@ K_FN struct k_vec3 k_emission(const struct k_scene *sc, K_GLOBAL const struct k_
 {
     struct k_vec3 Le = v3_load(m->emission);
     if (k_emission_varies(m)) {
-        Le = v3_mul(Le, k_texture_lookup(sc, m->emission_texture - 1u, u, v));
+        Le = v3_mul(Le, k_color_lookup(sc, m->emission_texture - 1u, u, v));
         Le = v3(k_max(Le.x, 0.0f), k_max(Le.y, 0.0f), k_max(Le.z, 0.0f));
     }
     return Le;

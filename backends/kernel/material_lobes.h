@@ -177,7 +177,7 @@ K_FN struct k_vec3 k_color_input(const struct k_scene *sc, K_GLOBAL const float 
 {
     struct k_vec3 c = v3_load(value);
     if (texture >= 0)
-        c = v3_mul(c, k_texture_lookup(sc, (uint)texture, u, v));
+        c = v3_mul(c, k_color_lookup(sc, (uint)texture, u, v));
     return v3(k_max(c.x, 0.0f), k_max(c.y, 0.0f), k_max(c.z, 0.0f));
 }
 K_FN void k_inputs_layers(const struct k_scene *sc, K_GLOBAL const struct k_material *m, float u,

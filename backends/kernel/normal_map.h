@@ -55,7 +55,7 @@ K_FN struct k_vec3 k_mapped_normal(const struct k_scene *sc, const struct k_hit 
                                    const struct k_surface *s, k_index map, float scale)
 {
     struct k_tangents t = k_tangents_at(sc, hit, s);
-    struct k_vec3 texel = k_texture_lookup(sc, (uint)map, s->u, s->v);
+    struct k_vec3 texel = k_color_lookup(sc, (uint)map, s->u, s->v);
     float x = (2.0f * texel.x - 1.0f) * scale;
     float y = (2.0f * texel.y - 1.0f) * scale;
     struct k_vec3 B = v3_scale(v3_cross(t.N, t.T), t.sign);

@@ -215,6 +215,10 @@ K_FN float k_sqrt_rounded(float x)
 }
 #endif
 
+#ifndef K_APART
+#define K_APART 1u
+#endif
+
 #define K_NONE 0xFFFFFFFFu
 #define K_INF  K_AS_FLOAT(0x7F800000u)
 
