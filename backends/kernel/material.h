@@ -225,8 +225,8 @@ K_CALL struct k_vec3 k_bsdf_eval_apart(const struct k_bsdf *b, struct k_vec3 wo,
 K_FN struct k_vec3 k_base_eval(const struct k_bsdf *b, struct k_vec3 wo, struct k_vec3 wi,
                                float *pdf_w)
 {
-    return K_APART & 2u && K_HAS(LOBES) ? k_bsdf_eval_apart(b, wo, wi, pdf_w)
-                                        : k_bsdf_eval(b, wo, wi, pdf_w);
+    return (K_APART & 2u) != 0u && K_HAS(LOBES) ? k_bsdf_eval_apart(b, wo, wi, pdf_w)
+                                                : k_bsdf_eval(b, wo, wi, pdf_w);
 }
 
 K_FN struct k_bsdf_sample k_dielectric_sample(const struct k_bsdf *b, struct k_vec3 wo,
@@ -307,8 +307,8 @@ K_CALL struct k_bsdf_sample k_bsdf_sample_apart(const struct k_bsdf *b, struct k
 K_FN struct k_bsdf_sample k_base_sample(const struct k_bsdf *b, struct k_vec3 wo, float choice,
                                         float u, float v)
 {
-    return K_APART & 4u && K_HAS(LOBES) ? k_bsdf_sample_apart(b, wo, choice, u, v)
-                                        : k_bsdf_sample_make(b, wo, choice, u, v);
+    return (K_APART & 4u) != 0u && K_HAS(LOBES) ? k_bsdf_sample_apart(b, wo, choice, u, v)
+                                                : k_bsdf_sample_make(b, wo, choice, u, v);
 }
 
 #endif

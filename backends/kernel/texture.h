@@ -173,7 +173,7 @@ K_CALL struct k_vec3 k_texture_lookup_apart(K_GLOBAL const struct k_texture *tex
 }
 K_FN struct k_vec3 k_color_lookup(const struct k_scene *sc, uint texture, float u, float v)
 {
-    if (K_APART & 1u && (K_HAS(LOBES) || K_HAS(SHADERS)))
+    if (K_HAS(LOBES) || K_HAS(SHADERS)) /* which look many inputs up */
         return k_texture_lookup_apart(sc->textures, sc->texels, texture, u, v);
     return k_texture_lookup(sc, texture, u, v);
 }
