@@ -55,6 +55,20 @@ static enum status words_take(struct maker *m, size_t count, uint32_t *at)
     return STATUS_OK;
 }
 
+static enum status image_place(struct maker *m, const struct asl_image *image, uint32_t *at);
+
+/* A set of images, each of them once. */
+static enum status set_place(struct maker *m, const struct asl_image *set, uint32_t *at)
+{
+    enum status st = words_take(m, 2 + ASL_TILES, at);
+    for (uint32_t i = ASL_TILES; st == STATUS_OK && i-- > 0;) {
+        uint32_t tile = 0;
+        if (set->tiles[i] && (st = image_place(m, set->tiles[i], &tile)) == STATUS_OK)
+            m->out->words[*at + 1] = m->out->words[*at + 2 + i] = tile;
+    }
+    return st;
+}
+
 /* Lays an image out as shaders/device/texture.h reads it; once. */
 static enum status image_place(struct maker *m, const struct asl_image *image, uint32_t *at)
 {
@@ -63,6 +77,8 @@ static enum status image_place(struct maker *m, const struct asl_image *image, u
             *at = m->images[i].at;
             return STATUS_OK;
         }
+    if (image->tiles)
+        return set_place(m, image, at);
     void *more = realloc(m->images, (m->image_count + 1) * sizeof *m->images);
     if (!more)
         return no_memory(m->err);

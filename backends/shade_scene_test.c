@@ -98,21 +98,23 @@ static void emission_arrives(void **state)
     "Ci = (fabs(x) + fabs(y) + fabs(Dx(a)) < 1e-4 && Dx(h) != 0) * emission(); }"
 
 /* Shaders whose emission is 1 where what they ask of the image `file` is right; it has the texels
- * 3x - 2y, 16 columns and 8 rows. */
-static void all_glow(const char *id, enum code_path code, const char *left, const char *right)
+ * 3x - 2y, 16 columns and 8 rows, and is called `asked` behind its name by them. */
+static void all_glow(const char *id, enum code_path code, const char *left, const char *right,
+                     const char *ending, const char *asked)
 {
     struct error err = {0};
-    char name[64], a[4096], b[4096];
+    char name[64], named[64], a[4096], b[4096];
     float texels[16 * 8];
     for (int i = 0; i < 16 * 8; i++)
         texels[i] = 3 * (float)(i % 16) - 2 * (float)(i / 16);
-    (void)snprintf(name, sizeof name, "shade_scene_test.%ld.exr", (long)getpid());
+    (void)snprintf(name, sizeof name, "shade_scene_test.%ld%s", (long)getpid(), ending);
+    (void)snprintf(named, sizeof named, "shade_scene_test.%ld%s", (long)getpid(), asked);
     const struct image_channel y = {"Y", texels, 1};
     must(image_write_exr(name, 16, 8, &y, 1, NULL, &err), &err);
     static const char form[] =
         "{\"type\": \"shader\", \"parameters\": {\"file\": \"%s\"}, \"source\": \"%s\"}";
-    (void)snprintf(a, sizeof a, form, name, left);
-    (void)snprintf(b, sizeof b, form, name, right);
+    (void)snprintf(a, sizeof a, form, named, left);
+    (void)snprintf(b, sizeof b, form, named, right);
     struct scene *s = wall(a, b);
     (void)remove(name);
     struct device *d = built(id, s, code);
@@ -146,13 +148,30 @@ static void all_glow(const char *id, enum code_path code, const char *left, cons
     "== 0 && w[2] == 15 && w[3] == 7 && n == 1 && e == 0 && m == 5 && b == u && Dx(b) == Dx(u) "   \
     "&& d == v && c == 15.5 && a == 1 && t == \\\"Plain Texture\\\") * emission(); }"
 
+/* A set of images whose only one is number 1012: column 1, row 1. */
+#define TILES(pairs)                                                                               \
+    "surface tiles(string file = \\\"\\\") {"                                                      \
+    "float s = 0.3 + 0.4 * u, t = 0.3 + 0.4 * v, h = texture(file, s + 1, t + 1, " pairs           \
+    "\\\"wrap\\\", \\\"clamp\\\");"                                                                \
+    "float value = h - (3 * (16 * s - 0.5) - 2 * (8 * t - 0.5));"                                  \
+    "float x = Dx(h) - (48 * Dx(s) - 16 * Dx(t)), a = 0; color m = color(3, 4, 5);"                \
+    "color c = texture(file, s, t + 1, \\\"missingcolor\\\", m, \\\"missingalpha\\\", 7, "         \
+    "\\\"alpha\\\", a);"                                                                           \
+    "color d = texture(file, s + 10, t + 1, \\\"missingcolor\\\", m), e = texture(file, s - 3, "   \
+    "t + 1, \\\"missingcolor\\\", m);"                                                             \
+    "int r[2] = {0, 0}, n = 0, ok = gettextureinfo(file, \\\"resolution\\\", r) + "                \
+    "gettextureinfo(file, \\\"exists\\\", n);"                                                     \
+    "Ci = (fabs(value) < 1e-4 && fabs(x) < 1e-4 && c == m && a == 7 && d == m && e == m && "       \
+    "Dx(c) == 0 && r[0] == 16 && r[1] == 8 && n == 1 && ok == 2) * emission(); }"
+
 /* What a lookup of a linear function changes by, with the spline on its finest level and between
  * two others, is its slope; what gettextureinfo() says, of an image that is there and one that is
  * not. */
 static void images_answer(const char *id, enum code_path code)
 {
-    all_glow(id, code, SLOPES(""), SLOPES("\\\"blur\\\", 0.15, "));
-    all_glow(id, code, FACTS, FACTS);
+    all_glow(id, code, SLOPES(""), SLOPES("\\\"blur\\\", 0.15, "), ".exr", ".exr");
+    all_glow(id, code, FACTS, FACTS, ".exr", ".exr");
+    all_glow(id, code, TILES(""), TILES("\\\"blur\\\", 0.15, "), ".1012.exr", ".<UDIM>.exr");
 }
 static void native_images_answer(void **state)
 {

@@ -5,6 +5,7 @@
 #include "shaders.h"
 
 #include <string.h>
+#include <unistd.h>
 
 struct gathering {
     struct arena *arena;
@@ -61,37 +62,102 @@ static enum status add_fault(struct gathering *g, const char *name, const char *
     return STATUS_OK;
 }
 
-static enum status add_image(struct gathering *g, const char *name, const struct image *image)
+static void no_memory(struct gathering *g, const char *name)
 {
-    struct shader_image *i = ARENA_NEW(g->arena, struct shader_image);
-    const float *texels = image_linear(g->arena, image);
-    if (!i || !texels || !(i->name = arena_strdup(g->arena, name)))
-        return error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", name);
-    enum status s = asl_image_build(g->arena, image->width, image->height, image->channels, texels,
-                                    &i->image, g->err);
-    if (s != STATUS_OK)
-        return s;
-    struct shader_image **tail = &g->out->first;
+    g->status = error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", name);
+}
+
+/* A further one of that name, at the end of the list; NULL when memory is short. */
+static struct asl_image *add_name(struct gathering *g, const char *name)
+{
+    struct shader_image *i = ARENA_NEW(g->arena, struct shader_image), **tail = &g->out->first;
+    if (!i || !(i->name = arena_strdup(g->arena, name))) {
+        no_memory(g, name);
+        return NULL;
+    }
     while (*tail)
         tail = &(*tail)->next;
     *tail = i;
-    return STATUS_OK;
+    return &i->image;
+}
+
+/* The image in a file; NULL when it is none, and why. */
+static const struct asl_image *try_file(struct gathering *g, const char *name, struct error *why)
+{
+    struct image image;
+    struct asl_image built;
+    const char *path = path_beside(g->arena, g->beside, name);
+    if (!path)
+        no_memory(g, name);
+    if (!path || image_read_as(g->arena, path, COLOR_SHADER, &image, why) != STATUS_OK)
+        return NULL;
+    const float *texels = image_linear(g->arena, &image);
+    if (!texels) {
+        no_memory(g, name);
+        return NULL;
+    }
+    g->status = asl_image_build(g->arena, image.width, image.height, image.channels, texels, &built,
+                                g->err);
+    struct asl_image *added = g->status == STATUS_OK ? add_name(g, name) : NULL;
+    if (added)
+        *added = built;
+    return added;
+}
+
+/* One of a set; NULL when there is no such file, and, when the file is no image, why. */
+static const struct asl_image *try_tile(struct gathering *g, const char *name, struct error *why)
+{
+    const struct asl_image *known = shader_images_find(g->out, name);
+    const char *path = known ? NULL : path_beside(g->arena, g->beside, name);
+    if (!known && !path)
+        no_memory(g, name);
+    return path && access(path, F_OK) == 0 ? try_file(g, name, why) : known;
+}
+
+/* A name with <UDIM> is all the images with 1001 ... 1100 in its place. */
+static void try_set(struct gathering *g, const char *name, const char *mark, struct error *why)
+{
+    const struct asl_image **tiles = ARENA_ARRAY(g->arena, const struct asl_image *, ASL_TILES);
+    const struct asl_image *first = NULL;
+    const char *rest = mark + strlen("<UDIM>");
+    if (!tiles) {
+        no_memory(g, name);
+        return;
+    }
+    for (int i = 0; i < ASL_TILES && g->status == STATUS_OK && !why->msg[0]; i++) {
+        const char *one =
+            arena_printf(g->arena, "%.*s%d%s", (int)(mark - name), name, 1001 + i, rest);
+        if (!one)
+            no_memory(g, name);
+        else
+            tiles[i] = try_tile(g, one, why);
+        first = first ? first : tiles[i];
+    }
+    if (g->status != STATUS_OK || why->msg[0])
+        return;
+    struct asl_image *set = first ? add_name(g, name) : NULL;
+    if (set) {
+        *set = *first;
+        set->tiles = tiles;
+    }
+    if (!first)
+        (void)error_msg(why, STATUS_MISSING,
+                        "no file has a number 1001 to 1100 in place of <UDIM>");
 }
 
 static void try_string(void *ctx, const char *text)
 {
     struct gathering *g = ctx;
-    struct image image;
     struct error why = {0};
     if (g->status != STATUS_OK || !*text || strlen(text) > 1024 ||
         shader_images_find(g->out, text) || find_fault(g->out, text))
         return;
-    const char *path = path_beside(g->arena, g->beside, text);
-    if (!path)
-        g->status = error_msg(g->err, STATUS_MEMORY, "out of memory for image %s", text);
-    else if (image_read_as(g->arena, path, COLOR_SHADER, &image, &why) == STATUS_OK)
-        g->status = add_image(g, text, &image);
+    const char *mark = strstr(text, "<UDIM>");
+    if (mark)
+        try_set(g, text, mark, &why);
     else
+        (void)try_file(g, text, &why);
+    if (g->status == STATUS_OK && why.msg[0])
         g->status = add_fault(g, text, why.msg);
 }
 

@@ -1,7 +1,8 @@
 /* texture.h: texture() and environment() (docs/asl.md, Textures) in a renderer's kernel: the
  * reference's operations in its order. An image is a run of words: channels, levels, then for each
  * level its width, height and where its texels begin (all counted from the array's start), as
- * backends/shade_scene.c lays them out. */
+ * backends/shade_scene.c lays them out. A set of images: 0, the first of them, then where each of
+ * the 10 x 10 begins, or 0. */
 #ifdef A_SURFACE
 
 struct a_texture {    /* options of a call */
@@ -230,11 +231,28 @@ K_FN struct a_level_choice a_level_choose(K_GLOBAL const uint *words, uint image
     return r;
 }
 
+/* The image that a place lies in, 0 for none, and the place there. */
+K_FN uint a_texture_tile(K_GLOBAL const uint *words, uint image, const float place[4], float at[4])
+{
+    for (int c = 0; c < 4; c++)
+        at[c] = place[c];
+    if (image == 0u || words[image] != 0u)
+        return image;
+    if (!(place[0] >= 0.0f && place[0] < 10.0f && place[1] >= 0.0f && place[1] < 10.0f))
+        return 0u;
+    uint i = (uint)place[0], j = (uint)place[1];
+    at[0] = place[0] - (float)i;
+    at[1] = place[1] - (float)j;
+    return words[image + 2u + 10u * j + i];
+}
+
 /* place: s, t, and the change of each over the footprint, in units of the image. out: the wanted
  * channels, and alpha in out[3]. */
-A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
-                             const float place[4], float out[4])
+A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint named, const struct a_texture *o,
+                             const float where[4], float out[4])
 {
+    float place[4];
+    uint image = a_texture_tile(words, named, where, place);
     if (image == 0u) {
         for (int c = 0; c < 3; c++)
             out[c] = o->missing[c];
@@ -260,10 +278,11 @@ A_CALL void a_texture_lookup(K_GLOBAL const uint *words, uint image, const struc
 }
 
 /* d: the changes of s and t in x, then in y. out: those of the four values of a_texture_lookup. */
-A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint image, const struct a_texture *o,
-                              const float place[4], const float d[4], float out[8])
+A_CALL void a_texture_changes(K_GLOBAL const uint *words, uint named, const struct a_texture *o,
+                              const float where[4], const float d[4], float out[8])
 {
-    float slopes[8], next[8];
+    float slopes[8], next[8], place[4];
+    uint image = a_texture_tile(words, named, where, place);
     for (int c = 0; c < 8; c++)
         out[c] = 0.0f;
     if (image == 0u || o->filter == 1)
@@ -289,6 +308,7 @@ K_FN uint a_texture_fact(K_GLOBAL const uint *words, uint image, int fact)
 {
     if (image == 0u)
         return 0u;
+    image = words[image] != 0u ? image : words[image + 1u];
     uint n = words[image], width = words[image + 2u], height = words[image + 3u];
     K_GLOBAL const uint *mean = words + words[image + 2u + 3u * (words[image + 1u] - 1u) + 2u];
     switch (fact) {

@@ -59,7 +59,7 @@ enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, ui
         halve(&levels[l - 1], channels, w, h, to);
         levels[l] = (struct asl_image_level){w, h, to};
     }
-    *out = (struct asl_image){channels, count, levels};
+    *out = (struct asl_image){channels, count, levels, NULL};
     return STATUS_OK;
 }
 
@@ -409,6 +409,17 @@ static bool wants_changes(struct asl_run *r, const struct asl_expr *e, const str
     return asl_wants(r, e) || (o->alpha && o->alpha->d);
 }
 
+/* The image of a set that s, t lie in, and where there; NULL when there is none. */
+static const struct asl_image *tile_at(const struct asl_image *set, float *s, float *t)
+{
+    float i = floorf(*s), j = floorf(*t);
+    if (!(i >= 0 && i < ASL_TILES_ACROSS && j >= 0 && j < ASL_TILES_DOWN))
+        return NULL;
+    *s = *s - i;
+    *t = *t - j;
+    return set->tiles[(size_t)j * ASL_TILES_ACROSS + (size_t)i];
+}
+
 /* s, t: the place, with the changes that the result follows; ds, dt: the footprint, in units of the
  * image. */
 static void look_up(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args,
@@ -416,9 +427,11 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
                     union asl_slot *out)
 {
     const char *name = args[0].v[0].s;
-    const struct asl_image *image = image_named(r, name);
+    const struct asl_image *named = image_named(r, name), *image = named;
     float v[4] = {o->missing[0], o->missing[1], o->missing[2], o->missing_alpha}, slopes[8] = {0};
     dual result[4];
+    if (named && named->tiles)
+        image = tile_at(named, &s.v, &t.v);
     if (image) {
         const struct lookup k = {image, o, e->slots, s.v, t.v};
         float x = (ds * o->width[0] + o->blur[0]) * (float)image->levels[0].width;
@@ -427,11 +440,11 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         filtered(&k, choice, v);
         if (wants_changes(r, e, o))
             filtered_slopes(&k, choice, slopes);
-    } else if (!o->message) {
+    } else if (!named && !o->message) {
         report_missing(r, e, name);
     }
     if (o->message)
-        o->message->v[0].s = image ? "" : NO_SUCH_IMAGE;
+        o->message->v[0].s = named ? "" : NO_SUCH_IMAGE;
     for (int c = 0; c < 4; c++)
         result[c] = (dual){v[c], slopes[c] * s.dx + slopes[4 + c] * t.dx,
                            slopes[c] * s.dy + slopes[4 + c] * t.dy};

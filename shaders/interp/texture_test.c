@@ -13,7 +13,8 @@
 
 struct world {
     struct arena arena;
-    struct asl_image card, ramp, tall;
+    struct asl_image card, ramp, tall, set;
+    const struct asl_image *tiles[ASL_TILES];
     char said[512];
 };
 
@@ -30,6 +31,7 @@ static const struct asl_image *find(void *ctx, const char *name)
     return strcmp(name, "card") == 0   ? &w->card
            : strcmp(name, "ramp") == 0 ? &w->ramp
            : strcmp(name, "tall") == 0 ? &w->tall
+           : strcmp(name, "set") == 0  ? &w->set
                                        : NULL;
 }
 
@@ -113,6 +115,47 @@ static void world_open(struct world *w)
     image(w, &w->card, 4, 2, 4, card_texel);
     image(w, &w->ramp, 16, 16, 1, ramp_texel);
     image(w, &w->tall, 3, 7, 1, tall_texel);
+    w->tiles[0] = &w->card; /* 1001 */
+    w->tiles[32] = &w->ramp;
+    w->tiles[99] = &w->tall;
+    w->set = w->card;
+    w->set.tiles = w->tiles;
+}
+
+static void test_sets(void **state)
+{
+    (void)state;
+    struct world w;
+    world_open(&w);
+    static const struct {
+        const char *one;
+        float column, row;
+    } tiles[] = {{"card", 0, 0}, {"ramp", 2, 3}, {"tall", 9, 9}};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        char whole[200], part[200];
+        float want[4], got[4];
+        static const char form[] =
+            "string said = \"x\"; c = texture(\"%s\", %g + u, %g + v, \"wrap\", \"mirror\", "
+            "\"errormessage\", said, \"alpha\", f); f += Dx(c[0]) + strlen(said);";
+        (void)snprintf(part, sizeof part, form, tiles[i].one, 0.0, 0.0);
+        (void)snprintf(whole, sizeof whole, form, "set", (double)tiles[i].column,
+                       (double)tiles[i].row);
+        run(&w, part, 0.375F, 0.75F, 0.125F, want);
+        run(&w, whole, 0.375F, 0.75F, 0.125F, got);
+        assert_memory_equal(got, want, sizeof got);
+    }
+    /* where there is none, and beyond the set */
+    static const float places[][2] = {{1, 0}, {-1, 0}, {10, 0}, {0, 10}, {0, -0.8F}};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        expect(&w,
+               "c = texture(\"set\", u, v, \"missingcolor\", color(1, 2, 3), \"alpha\", f, "
+               "\"missingalpha\", 4);",
+               places[i][0] + 0.5F, places[i][1] + 0.5F, 0, (float[]){1, 2, 3, 4});
+    expect(&w,
+           "int n[2]; f = gettextureinfo(\"set\", \"resolution\", n); c = color(n[0], n[1], 0);", 0,
+           0, 0, (float[]){4, 2, 0, 1});
+    assert_string_equal(w.said, "");
+    arena_free(&w.arena);
 }
 
 static void test_texels(void **state)
@@ -389,11 +432,11 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texels),      cmocka_unit_test(test_wraps),
-        cmocka_unit_test(test_filters),     cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_missing),     cmocka_unit_test(test_facts),
-        cmocka_unit_test(test_environment), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_texels),  cmocka_unit_test(test_sets),
+        cmocka_unit_test(test_wraps),   cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_levels),  cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_facts),   cmocka_unit_test(test_environment),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_changes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
