@@ -264,7 +264,7 @@ struct asl_image {
      * above is that of the first one. NULL: it is one image. */
     const struct asl_image *const *tiles;
 };
-enum { ASL_TILES_ACROSS = 10, ASL_TILES = 100 };
+enum { ASL_TILES_ACROSS = 10, ASL_TILES_DOWN = 10, ASL_TILES = 100 };
 /* Makes the levels of an image; texels, which stay the caller's, are level 0. */
 enum status asl_image_build(struct arena *a, uint32_t width, uint32_t height, uint32_t channels,
                             const float *texels, struct asl_image *out, struct error *err);
