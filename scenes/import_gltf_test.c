@@ -430,6 +430,92 @@ static void test_primitives(void **state)
 
 /* Two nodes of one mesh are a group and two instances; nested transforms multiply; a mirrored one
  * turns its triangles over. */
+/* What exporters also write: vertices interleaved behind a header, a sparse accessor that moves one
+ * vertex of an array, the second of two scenes, no material, colours of 16 bits, a mirrored node, a
+ * texture with a fallback beside one that has none. */
+static void test_layouts(void **state)
+{
+    (void)state;
+    struct {
+        uint32_t header;
+        struct {
+            float P[3];
+            uint16_t color[4];
+            float uv[2];
+        } v[3];           /* 28 bytes each, from 4 on */
+        float moved[3];   /* at 88 */
+        uint8_t which[4]; /* at 100 */
+    } data = {7,
+              {{{0, 0, 0}, {65535, 0, 13107, 65535}, {0, 0}},
+               {{1, 0, 0}, {0, 65535, 0, 65535}, {1, 0}},
+               {{0, 1, 0}, {0, 0, 65535, 65535}, {0, 1}}},
+              {0, 1, 3},
+              {2, 0, 0, 0}};
+    write_bytes("l.bin", &data, sizeof data);
+    static const uint8_t rgb[6] = {1, 2, 3, 4, 5, 6};
+    write_png("a.png", rgb);
+    static const char *const textures[] = {
+        "{\"source\": 0, \"extensions\": {\"KHR_texture_basisu\": {\"source\": 1}}}",
+        "{\"extensions\": {\"EXT_texture_webp\": {\"source\": 1}}}"};
+    for (int k = 0; k < 2; k++) {
+        write_text(
+            "l.gltf",
+            arena_printf(
+                &arena,
+                "{\"asset\": {\"version\": \"2.0\"}, \"extensionsUsed\": "
+                "[\"KHR_materials_variants\"], \"buffers\": [{\"uri\": \"l.bin\", "
+                "\"byteLength\": 104}], \"bufferViews\": [{\"buffer\": 0, \"byteOffset\": 4, "
+                "\"byteLength\": 84, \"byteStride\": 28}, {\"buffer\": 0, \"byteOffset\": 88, "
+                "\"byteLength\": 12}, {\"buffer\": 0, \"byteOffset\": 100, \"byteLength\": 1}], "
+                "\"accessors\": [{\"bufferView\": 0, \"componentType\": 5126, \"count\": 3, "
+                "\"type\": \"VEC3\", \"sparse\": {\"count\": 1, \"indices\": {\"bufferView\": 2, "
+                "\"componentType\": 5121}, \"values\": {\"bufferView\": 1}}}, {\"bufferView\": 0, "
+                "\"byteOffset\": 12, \"componentType\": 5123, \"normalized\": true, \"count\": 3, "
+                "\"type\": \"VEC4\"}, {\"bufferView\": 0, \"byteOffset\": 20, "
+                "\"componentType\": 5126, \"count\": 3, \"type\": \"VEC2\"}], \"scene\": 1, "
+                "\"scenes\": [{\"nodes\": [0]}, {\"nodes\": [1, 2]}], \"nodes\": [{\"mesh\": 0, "
+                "\"translation\": [50, 0, 0]}, {\"mesh\": 0, \"scale\": [-1, 2, 1]}, {\"mesh\": "
+                "1}], \"meshes\": [{\"primitives\": [{\"attributes\": {\"POSITION\": 0, "
+                "\"COLOR_0\": 1, \"TEXCOORD_0\": 2}}, {\"attributes\": {\"POSITION\": 0}, "
+                "\"mode\": 3}]}, {\"primitives\": [{\"attributes\": {\"POSITION\": 0, "
+                "\"TEXCOORD_0\": 2}, \"material\": 0}]}], \"materials\": [{\"name\": \"m\", "
+                "\"pbrMetallicRoughness\": {\"baseColorTexture\": {\"index\": 0}}}], "
+                "\"textures\": [%s], \"images\": [{\"uri\": \"a.png\"}, {\"uri\": "
+                "\"a.ktx2\"}]}",
+                textures[k]));
+        struct imported i = import_file("l.gltf");
+        const struct scene *s = i.scene;
+        assert_int_equal(i.import.triangles, 2); /* of the second scene */
+        assert_true(noted(&i, "points and lines") && noted(&i, "KHR_materials_variants"));
+        assert_true(noted(&i, "EXT_texture_webp") == k);
+        assert_true((material_of(&i, "m")->base.texture >= 0) != k);
+        size_t mirrored = s->triangle_flags[0] & TRIANGLE_HAS_COLORS ? 0 : 1;
+        expect_corners(s, 1 - mirrored, (const double[]){0, 0, 0, 1, 0, 0, 0, 1, 3});
+        /* mirrored, and turned so that the same side is its front */
+        double n[3], from[3][3];
+        for (int c = 0; c < 3; c++)
+            vertex_of(s, mirrored, c, from[c]);
+        for (int c = 0; c < 3; c++) {
+            int a = (c + 1) % 3, b = (c + 2) % 3;
+            n[c] = (from[1][a] - from[0][a]) * (from[2][b] - from[0][b]) -
+                   (from[1][b] - from[0][b]) * (from[2][a] - from[0][a]);
+        }
+        /* the file's normal (0, -3, 1) under the inverse transpose of (-1, 2, 1): (0, -1.5, 1) */
+        assert_true(near(n[0], 0) && n[2] > 0 && near(n[1] / n[2], -1.5));
+        for (int c = 0; c < 3; c++) {
+            uint32_t v = s->triangles[mirrored][c];
+            const float *P = s->P[v], *color = s->colors[v];
+            if (P[0] < 0)
+                assert_true(near3(P, -1, 0, 0) && near3(color, 0, 1, 0));
+            else if (P[1] > 0)
+                assert_true(near3(P, 0, 2, 3) && near3(color, 0, 0, 1));
+            else
+                assert_true(near3(P, 0, 0, 0) && near3(color, 1, 0, 0.2));
+        }
+        scene_free(i.scene);
+    }
+}
+
 static void test_nodes(void **state)
 {
     (void)state;
@@ -871,6 +957,7 @@ int main(void)
         cmocka_unit_test(test_texture_transform),
         cmocka_unit_test(test_embedded),
         cmocka_unit_test(test_primitives),
+        cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_cameras_and_lights),
         cmocka_unit_test(test_framing),
