@@ -85,9 +85,10 @@ static enum status machine_open(struct making *m)
     char *message = NULL;
     if (a->GetTargetFromTriple(a->host_triple, &target, &message))
         return llvm_error(m->err, a, STATUS_UNSUPPORTED, NULL, message, a->host_triple);
-    m->machine =
-        a->CreateTargetMachine(target, a->host_triple, a->host_cpu, a->host_features,
-                               LLVM_OPTIMISE_DEFAULT, LLVM_RELOCATE_FAR, LLVM_CODE_MODEL_FAR);
+    /* Programs here are many and run briefly: LLVM's fastest code generator takes more from the
+     * compiling than its code, half as fast, gives back (docs/soft.md). */
+    m->machine = a->CreateTargetMachine(target, a->host_triple, a->host_cpu, a->host_features,
+                                        LLVM_OPTIMISE_NONE, LLVM_RELOCATE_FAR, LLVM_CODE_MODEL_FAR);
     if (!m->machine)
         return error_msg(m->err, STATUS_UNSUPPORTED, "LLVM has no machine for %s", a->host_triple);
     m->layout = a->CreateTargetDataLayout(m->machine);
