@@ -178,6 +178,7 @@ static void shaders_compile_to_their_arithmetic(void **state)
     static const char text[] =
         "shader s(string name = \"a.png\", float k = 2, output color r = 0) {\n"
         "r = noise(\"perlin\", P * 9) + k * sqrt(u / (v + 1)) + Dx(P * u) * sin(v);\n"
+        "r += Dx(noise(\"gabor\", P * 9, \"anisotropic\", (int)k, \"impulses\", k));\n"
         "if (u > 0.5) warning(\"%g\", u); for (int i = 0; i < k; i++) r *= u; }";
     const char *why;
     const struct nvrtc_api *n = nvrtc_load(0, &why);
