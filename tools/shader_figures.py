@@ -12,9 +12,9 @@ import time
 REFERENCE = pathlib.Path("docs/results/shader_reference.json")
 
 
-def shade(program, path, engine, size, threads, iterations, extra):
+def shade(program, path, engine, mode, size, threads, iterations, extra):
     """One run: (ns per point, seconds to translate and compile, was it kept)."""
-    command = [program, "shade", "--json", "--bake", "--engine", engine, "-t", str(threads), "-g", str(size), str(size),
+    command = [program, "shade", "--json", "--bake", "--engine", engine, "--mode", mode, "-t", str(threads), "-g", str(size), str(size),
                "--iters", str(iterations), *extra, str(path), "-o", "Cout", "/dev/null"]
     # an image that nobody keeps: .pfm by name, so that writing it costs little
     command[-1] = str(pathlib.Path("/tmp") / "isophote-shader-figures.pfm")
@@ -95,6 +95,7 @@ def main():
     a.add_argument("--size", default=1024, type=int)
     a.add_argument("--threads", default=1, type=int)
     a.add_argument("--engine", action="append")
+    a.add_argument("--mode", default="strict", choices=("strict", "device", "fast"))
     a.add_argument("--repeat", default=3, type=int, help="the least of so many runs counts")
     a.add_argument("--json", action="store_true")
     a.add_argument("--cold", action="store_true", help="instead: a shader of 200 lines, from its text to the first point")
@@ -113,7 +114,7 @@ def main():
             size, iterations = (min(o.size, 64), 1) if slow else (o.size, 8)
             best, why = None, None
             for _ in range(o.repeat):
-                ns, why = shade(o.program, path, engine, size, o.threads, iterations, extra)
+                ns, why = shade(o.program, path, engine, o.mode, size, o.threads, iterations, extra)
                 if ns is None:
                     break
                 best = ns if best is None else min(best, ns)
