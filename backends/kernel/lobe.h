@@ -422,7 +422,7 @@ K_CALL struct k_vec3 k_lobe_eval(const struct k_lobe *l, struct k_vec3 wo, struc
         return k_facet_eval(l, wo, wi, pdf_w);
     if (l->kind == K_LOBE_BASE) {
         struct k_bsdf b = k_lobe_base(l);
-        return k_base_eval(&b, wo, wi, pdf_w);
+        return k_bsdf_eval(&b, wo, wi, pdf_w);
     }
     *pdf_w = k_cosine_pdf(K_ABS(wi.z));
     if (K_LOBE_IS(l, OREN_NAYAR))
@@ -452,7 +452,7 @@ K_CALL struct k_bsdf_sample k_lobe_sample(const struct k_lobe *l, struct k_vec3 
     struct k_bsdf_sample s;
     if (l->kind == K_LOBE_BASE) {
         struct k_bsdf b = k_lobe_base(l);
-        return k_base_sample(&b, wo, choice, u, v);
+        return k_bsdf_sample_make(&b, wo, choice, u, v);
     }
     s.ok = 1;
     s.delta = k_lobe_is_delta(l);

@@ -215,20 +215,6 @@ K_FN struct k_vec3 k_bsdf_eval(const struct k_bsdf *b, struct k_vec3 wo, struct 
     return v3_add(specular, diffuse);
 }
 
-/* Once in the program where lists of lobes have it as well: what does not fit the caches of
- * instructions is slow. */
-K_CALL struct k_vec3 k_bsdf_eval_apart(const struct k_bsdf *b, struct k_vec3 wo, struct k_vec3 wi,
-                                       float *pdf_w)
-{
-    return k_bsdf_eval(b, wo, wi, pdf_w);
-}
-K_FN struct k_vec3 k_base_eval(const struct k_bsdf *b, struct k_vec3 wo, struct k_vec3 wi,
-                               float *pdf_w)
-{
-    return (K_APART & 2u) != 0u && K_HAS(LOBES) ? k_bsdf_eval_apart(b, wo, wi, pdf_w)
-                                                : k_bsdf_eval(b, wo, wi, pdf_w);
-}
-
 K_FN struct k_bsdf_sample k_dielectric_sample(const struct k_bsdf *b, struct k_vec3 wo,
                                               float choice)
 {
@@ -291,24 +277,12 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
     s.ray = specular ? K_RAY_GLOSSY : K_RAY_DIFFUSE;
     s.wi = specular ? k_mirror_about(wo, k_ggx_sample(wo, b->alpha, b->alpha, u, v))
                     : k_sample_cosine(u, v);
-    struct k_vec3 f = k_base_eval(b, wo, s.wi, &s.pdf_w);
+    struct k_vec3 f = k_bsdf_eval(b, wo, s.wi, &s.pdf_w);
     s.ok = s.wi.z > 0.0f && s.pdf_w > 0.0f;
     s.weight = v3(0.0f, 0.0f, 0.0f);
     if (s.ok)
         s.weight = v3_scale(f, s.wi.z / s.pdf_w);
     return s;
-}
-
-K_CALL struct k_bsdf_sample k_bsdf_sample_apart(const struct k_bsdf *b, struct k_vec3 wo,
-                                                float choice, float u, float v)
-{
-    return k_bsdf_sample_make(b, wo, choice, u, v);
-}
-K_FN struct k_bsdf_sample k_base_sample(const struct k_bsdf *b, struct k_vec3 wo, float choice,
-                                        float u, float v)
-{
-    return (K_APART & 4u) != 0u && K_HAS(LOBES) ? k_bsdf_sample_apart(b, wo, choice, u, v)
-                                                : k_bsdf_sample_make(b, wo, choice, u, v);
 }
 
 #endif

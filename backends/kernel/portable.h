@@ -215,12 +215,6 @@ K_FN float k_sqrt_rounded(float x)
 }
 #endif
 
-/* What stands once in the program, on devices whose caches of instructions are small: 2, 4: eval and
- * sample of section 7's BSDFs in kernels with lists of lobes; 8: a shader's noise. */
-#ifndef K_APART
-#define K_APART 8u
-#endif
-
 #define K_NONE 0xFFFFFFFFu
 #define K_INF  K_AS_FLOAT(0x7F800000u)
 

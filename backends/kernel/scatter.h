@@ -99,7 +99,7 @@ K_FN struct k_vec3 k_scatter_eval(const struct k_scatter *x, struct k_vec3 wi, f
         return v3_scale(x->albedo, *pdf_w);
     }
     struct k_vec3 w = k_to_local(x->frame, wi);
-    struct k_vec3 f = k_base_eval(&x->b, x->wo, w, pdf_w);
+    struct k_vec3 f = k_bsdf_eval(&x->b, x->wo, w, pdf_w);
     return v3_scale(f, FAULT_LOST_COSINE(w.z));
 }
 
@@ -134,7 +134,7 @@ K_FN struct k_scattered k_scatter_sample(const struct k_scatter *x, struct k_vec
         if (!s.delta)
             r.q = k_lobes_side_chance(&x->list, r.through);
     } else {
-        s = k_base_sample(&x->b, x->wo, choice, u, v);
+        s = k_bsdf_sample_make(&x->b, x->wo, choice, u, v);
         if (!s.ok)
             return r;
         r.wi = k_to_world(x->frame, s.wi);

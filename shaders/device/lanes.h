@@ -27,12 +27,6 @@
 #else
 #define A_CALL static
 #endif
-/* Those that stand once in a program for a GPU: large, and called from many places. */
-#if defined(K_CUDA) && (K_APART & 8u)
-#define A_APART static __device__ __noinline__
-#else
-#define A_APART A_CALL
-#endif
 
 /* Functions that emitted code may call in many places. Of a row they are hundreds of instructions:
  * gcc compiles a shader with 65 sines four times as long when each place has its own. */
