@@ -48,6 +48,9 @@ static void check_arithmetic(const char *ptx, const struct program_request *requ
         snprintf(head, sizeof head, ".entry %s(", kernel_entries[entry].name);
         assert_true((strstr(ptx, head) != NULL) == (kernel_entries[entry].part == request->part));
     }
+    /* Items of a group wait for each other only in large kernels of the film. */
+    bool together = request->part == PART_RENDER && request->features & K_FEATURE_LOBES;
+    assert_true((occurrences(ptx, "red.or.pred") > 0) == together);
     check_operations(ptx, request->mode);
 }
 

@@ -80,6 +80,8 @@ static const struct gpu_api cuda = {
     .registers = 64,
     /* Both for the tail of a launch: docs/results/h200.md. */
     .slices = 4,
+    /* Whose warps share what they fetch of a large kernel: likewise. */
+    .step_group = {32, 32},
     .launch_samples = 1u << 21,
     .name = "cuda",
     .kept_suffix = ".cubin",

@@ -162,12 +162,20 @@ enum bvh_kind gpu_preferred_bvh(const struct backend *b)
 }
 
 /* 64 work-items a group (two warps of NVIDIA's, one wavefront of AMD's), square enough that
- * neighbours see the same nodes; fewer where the kernel needs more registers than such a group has.
- */
+ * neighbours see the same nodes; fewer where the kernel needs more registers than such a group has;
+ * more where they share what they fetch of the kernel itself. */
 void gpu_defaults(const struct backend *b, struct launch_settings *s)
 {
     uint32_t threads = b->programs[PART_RENDER].threads;
-    if (s->work_group[0] == 0 || s->work_group[1] == 0) {
+    if (s->work_group[0] && s->work_group[1])
+        return;
+    uint32_t width = b->api->step_group[0], height = b->api->step_group[1];
+    while (threads && height > 1 && threads < width * height)
+        height /= 2;
+    if (b->request.features & K_FEATURE_LOBES && width) {
+        s->work_group[0] = width;
+        s->work_group[1] = height;
+    } else {
         s->work_group[0] = 8;
         s->work_group[1] = threads && threads < 64 ? 4 : 8;
     }

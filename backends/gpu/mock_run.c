@@ -112,6 +112,17 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         dlclose(driver);
     }
 
+    struct launch_settings chosen = {0}, lists = {0};
+    api->defaults(b, &chosen);
+    CHECK(chosen.work_group[0] == 8 && chosen.work_group[1] == 8);
+    request.features |= K_FEATURE_LOBES;
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK);
+    api->defaults(b, &lists);
+    CHECK(lists.work_group[0] == expect->lists_group[0] &&
+          lists.work_group[1] == expect->lists_group[1]);
+    request.features &= ~K_FEATURE_LOBES;
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
+
     /* probes work before any scene */
     struct k_launch launch = {.rows = 100};
     uint32_t in[100], out[100];

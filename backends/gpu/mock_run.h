@@ -9,6 +9,8 @@ struct mock_expect {
     const char *id, *version, *driver, *compiler; /* of the mock's device; driver: a part */
     const char *unfused;                          /* the option that forbids contraction */
     bool slices, prefers; /* work-items share pixels; cuFuncSetCacheConfig is called */
+    uint32_t
+        lists_group[2]; /* by default where the kernel, of 512 items at most, has lists of lobes */
 };
 
 /* In a process of its own, whose libcuda.so.1 and NVRTC are the mock with CUDA_MOCK=how; "absent":

@@ -19,6 +19,12 @@
 #define K_HAS_PASSES 1
 #endif
 
+/* Has an item of the work-group samples left? Where a vertex is much code the items of a group go
+ * from vertex to vertex together, those that are through idly, so that its warps need the same
+ * instructions at about the same time: they fill a multiprocessor's caches of instructions more
+ * than once. (docs/results/h200.md) */
+K_FN int k_group_goes_on(int left) { return K_HAS(LOBES) ? K_ANY_OF_GROUP(left) : left; }
+
 /* Pixel (x, y) of the tile. */
 K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x, uint y)
 {
@@ -53,7 +59,9 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     uint failed = 0;
     stream.sample = L->sample_begin + i;
     w = k_walk_start(sc, &stream);
-    while (i < count_wanted) {
+    while (k_group_goes_on(i < count_wanted)) {
+        if (i >= count_wanted)
+            continue;
         if (k_walk_step(sc, &stream, &w, (K_GLOBAL struct k_vertex *)0))
             continue;
         int flag = 0;
@@ -68,7 +76,7 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
         }
         count += flag ? ((K_LONG)1 << 32) + 1 : 1;
         if (++i >= count_wanted)
-            break;
+            continue;
         stream.sample = L->sample_begin + i;
         w = k_walk_start(sc, &stream);
     }

@@ -142,6 +142,16 @@ K_FN float k_as_float(uint x)
 #define K_SLICED 0
 #endif
 
+/* Is x true in any item of the work-group? All of them ask, until it is not. On NVIDIA's GPUs,
+ * whose warps then stay together; elsewhere x itself: items do not wait for each other. */
+#if defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+#define K_ANY_OF_GROUP(x) __syncthreads_or(x)
+#elif defined(K_CUDA) && defined(__NVPTX__)
+#define K_ANY_OF_GROUP(x) __nvvm_bar0_or(x)
+#else
+#define K_ANY_OF_GROUP(x) (x)
+#endif
+
 /* In one step of the memory: stores `to` where the word is `from`. What it was before. */
 #if defined(K_OPENCL) && defined(K_SHADERS_LINKED)
 /* To SPIR-V, by its own name: llvm-spirv 15 has no atomic_cmpxchg of opaque pointers. Scope and
