@@ -92,6 +92,8 @@ static uint64_t key_of(const struct scene *s, enum order order, const uint32_t *
 static enum status walk(struct device *d, const struct scene *s, struct rays *r, enum order order,
                         unsigned bounce, struct error *err)
 {
+    if (r->count == 0)
+        return error_msg(err, STATUS_ARG, "no ray of bounce %u is left", bounce);
     struct key *keys = calloc(r->count, sizeof *keys);
     uint32_t(*row)[IN] = calloc(r->count, sizeof *row),
     (*found)[OUT] = calloc(r->count, sizeof *found);
