@@ -146,7 +146,7 @@ K_FN float k_as_float(uint x)
  * whose warps then stay together; elsewhere x itself: items do not wait for each other. */
 #if defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
 #define K_ANY_OF_GROUP(x) __syncthreads_or(x)
-#elif defined(K_CUDA) && defined(__NVPTX__)
+#elif defined(K_LINKED) && defined(__NVPTX__)
 #define K_ANY_OF_GROUP(x) __nvvm_bar0_or(x)
 #else
 #define K_ANY_OF_GROUP(x) (x)
