@@ -45,6 +45,22 @@ static ssize_t read_full(int fd, char *buf, size_t size)
     return (ssize_t)got;
 }
 
+int64_t file_read_at(int fd, void *to, size_t size, size_t offset)
+{
+    size_t got = 0;
+    while (got < size) {
+        ssize_t n = pread(fd, (char *)to + got, size - got, (off_t)(offset + got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        got += (size_t)n;
+    }
+    return (int64_t)got;
+}
+
 /* A large file is read in pieces by all threads: its memory is new, and one thread would spend more
  * on clearing it than on the file. */
 struct pieces {
@@ -61,26 +77,20 @@ static void read_piece(void *ctx, size_t i, unsigned thread)
     (void)thread;
     struct pieces *p = ctx;
     size_t at = i * PIECE, stop = p->size - at < PIECE ? p->size : at + PIECE;
-    while (at < stop) {
-        ssize_t n = pread(p->fd, p->to + at, stop - at, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            atomic_store(&p->failed, errno);
-        if (n <= 0)
-            break;
-        at += (size_t)n;
-    }
+    int64_t n = file_read_at(p->fd, p->to + at, stop - at, at);
+    if (n < 0)
+        atomic_store(&p->failed, errno);
+    at += n < 0 ? 0 : (size_t)n;
     size_t end = atomic_load(&p->end);
     while (at < stop && at < end && !atomic_compare_exchange_weak(&p->end, &end, at))
         ;
 }
 
-/* As read_full, of a regular file from its start. */
+/* Reads a regular file from its start, as file_read_at. */
 static ssize_t read_regular(int fd, char *buf, size_t size)
 {
     if (size < (size_t)PIECE * PIECES_WORTH)
-        return read_full(fd, buf, size);
+        return (ssize_t)file_read_at(fd, buf, size, 0);
     struct pieces p = {.fd = fd, .to = buf, .size = size};
     atomic_init(&p.end, size);
     parallel_for((size - 1) / PIECE + 1, 0, read_piece, &p);

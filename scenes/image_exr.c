@@ -3,13 +3,11 @@
 #include "image_exr.h"
 #include "image_format.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <libdeflate.h>
 #include <openexr.h>
@@ -34,23 +32,6 @@ static int64_t input_size(exr_const_context_t ctxt, void *userdata)
     return (int64_t)((const struct exr_input *)userdata)->source->size;
 }
 
-/* Fewer bytes than n where the file ends; -1 if it cannot be read. */
-static int64_t read_file(int file, unsigned char *to, uint64_t n, uint64_t offset)
-{
-    uint64_t done = 0;
-    while (done < n) {
-        ssize_t got = pread(file, to + done, n - done, (off_t)(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return -1;
-        if (got == 0)
-            break;
-        done += (uint64_t)got;
-    }
-    return (int64_t)done;
-}
-
 static int64_t input_read(exr_const_context_t ctxt, void *userdata, void *buffer, uint64_t size,
                           uint64_t offset, exr_stream_error_func_ptr_t error_cb)
 {
@@ -62,7 +43,7 @@ static int64_t input_read(exr_const_context_t ctxt, void *userdata, void *buffer
     uint64_t n = size < s->size - offset ? size : s->size - offset;
     if (s->data)
         memcpy(buffer, s->data + offset, n);
-    return s->data ? (int64_t)n : read_file(s->file, buffer, n, offset);
+    return s->data ? (int64_t)n : file_read_at(s->file, buffer, n, offset);
 }
 
 static void input_error(exr_const_context_t ctxt, exr_result_t code, const char *msg)

@@ -126,6 +126,9 @@ void text_free(struct text *t);
  * there is no such file, IO, LIMIT when larger than max_bytes (0: 4 GiB), MEMORY. */
 enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data,
                       size_t *size, struct error *err);
+/* Up to `size` bytes of an open regular file from `offset` on: fewer where it ends; -1, and errno,
+ * if it cannot be read. */
+int64_t file_read_at(int fd, void *to, size_t size, size_t offset);
 /* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before.
  * Links are followed. A device or pipe (/dev/null) is written to and stays what it is. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
