@@ -181,13 +181,15 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
         enum status (*read)(const struct image_source *, struct image *);
     } formats[] = {{exr_recognise, exr_read},   {hdr_recognise, hdr_read},
                    {png_recognise, png_read},   {jpeg_recognise, jpeg_read},
-                   {tiff_recognise, tiff_read}, {tga_recognise, tga_read}};
+                   {tiff_recognise, tiff_read}, {webp_recognise, webp_read},
+                   {tga_recognise, tga_read}};
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i].recognise(s.data, size))
             return read_as(&s, formats[i].read, out);
-    return image_fault(&s, STATUS_TYPE, "%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF or TGA",
+    return image_fault(&s, STATUS_TYPE,
+                       "%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP or TGA",
                        size ? "its format is not known" : "the file is empty");
 }
 

@@ -1,11 +1,12 @@
-/* Image readers and writers against files that this test builds byte by byte, or that libpng
- * and libjpeg encode from known values. */
+/* Image readers and writers against files that this test builds byte by byte, or that libpng,
+ * libjpeg and libwebp encode from known values. */
 #define _GNU_SOURCE /* memmem */
 #include "test_images.h"
 
 #include <ImfCRgbaFile.h>
 #include <cmocka.h>
 #include <openexr.h>
+#include <webp/encode.h>
 
 /* ---- sRGB ----------------------------------------------------------------------------------- */
 
@@ -855,6 +856,67 @@ static void test_jpeg(void **state)
     text_free(&t);
 }
 
+/* ---- WebP ----------------------------------------------------------------------------------- */
+
+static struct text webp_file(const uint8_t *pixels, int width, int height, int channels,
+                             float quality) /* below 0: lossless */
+{
+    uint8_t *out = NULL;
+    int row = width * channels;
+    size_t size = channels == 4
+                      ? (quality < 0 ? WebPEncodeLosslessRGBA(pixels, width, height, row, &out)
+                                     : WebPEncodeRGBA(pixels, width, height, row, quality, &out))
+                      : (quality < 0 ? WebPEncodeLosslessRGB(pixels, width, height, row, &out)
+                                     : WebPEncodeRGB(pixels, width, height, row, quality, &out));
+    struct text t = {0};
+    put(&t, out, size);
+    WebPFree(out);
+    return t;
+}
+
+static void test_webp(void **state)
+{
+    (void)state;
+    enum { WIDTH = 37, HEIGHT = 23 };
+    struct image im;
+    struct error err = {0};
+    for (int k = 0; k < 4; k++) {
+        int channels = k & 1 ? 4 : 3;
+        bool lossy = k & 2;
+        uint8_t pixels[WIDTH * HEIGHT * 4];
+        for (int i = 0; i < WIDTH * HEIGHT; i++)
+            for (int c = 0; c < channels; c++) /* transparent texels' colours are not kept */
+                pixels[i * channels + c] =
+                    (uint8_t)(lossy ? 200 - 60 * c : 1 + (i * 7 + c * 50 + i / WIDTH * 31) % 255);
+        struct text t = webp_file(pixels, WIDTH, HEIGHT, channels, lossy ? 100 : -1);
+        expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+        assert_true(im.width == WIDTH && im.height == HEIGHT && im.srgb);
+        assert_int_equal(im.channels, channels);
+        for (uint32_t y = 0; y < HEIGHT; y++)
+            for (uint32_t x = 0; x < WIDTH; x++)
+                for (uint32_t c = 0; c < (uint32_t)channels; c++)
+                    /* a flat colour at quality 100: rounding of YCbCr alone */
+                    assert_true(abs((int)byte(&im, x, y, c) -
+                                    pixels[(y * WIDTH + x) * (uint32_t)channels + c]) <=
+                                (lossy && c < 3 ? 3 : 0));
+        expect_ok(read_text(&t, COLOR_LINEAR, &im, &err), &err);
+        assert_false(im.srgb);
+        for (size_t n = 12; n < t.len; n += 1 + t.len / 50) {
+            struct text cut = {.data = t.data, .len = n};
+            expect_failure(&cut, STATUS_PARSE, "it ends too early");
+        }
+        text_free(&t);
+    }
+    /* an extended file whose flags say that it moves */
+    static const uint8_t animated[] = {
+        'R', 'I', 'F', 'F', 36, 0, 0, 0, 'W', 'E', 'B', 'P', 'V', 'P', '8', 'X', 10, 0, 0, 0, 2, 0,
+        0,   0,   7,   0,   0,  7, 0, 0, 'A', 'N', 'I', 'M', 6,   0,   0,   0,   0,  0, 0, 0, 0, 0};
+    struct text t = {0};
+    put(&t, animated, sizeof animated);
+    expect_failure(&t, STATUS_UNSUPPORTED, "animated");
+    text_free(&t);
+}
+
 /* ---- TGA ------------------------------------------------------------------------------------ */
 
 /* A file of width x height texels whose bytes in the file's order are `texels`. */
@@ -1056,6 +1118,7 @@ int main(void)
         CASE(test_png_refused),
         CASE(test_png_written),
         CASE(test_jpeg),
+        CASE(test_webp),
         CASE(test_tga_color),
         CASE(test_tga_others),
         CASE(test_to_rgb),

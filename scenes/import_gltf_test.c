@@ -3,6 +3,8 @@
 #include "test_import.h"
 
 #include <cmocka.h>
+#include <meshoptimizer.h>
+#include <webp/encode.h>
 
 /* A triangle (0,0,0) (1,0,0) (0,1,0) with uv (0.25,0) (1,0) (0,0.5) of glTF's: 12 floats P, 6 uv.
  */
@@ -428,8 +430,6 @@ static void test_primitives(void **state)
     scene_free(i.scene);
 }
 
-/* Two nodes of one mesh are a group and two instances; nested transforms multiply; a mirrored one
- * turns its triangles over. */
 /* What exporters also write: vertices interleaved behind a header, a sparse accessor that moves one
  * vertex of an array, the second of two scenes, no material, colours of 16 bits, a mirrored node, a
  * texture with a fallback beside one that has none. */
@@ -456,7 +456,7 @@ static void test_layouts(void **state)
     write_png("a.png", rgb);
     static const char *const textures[] = {
         "{\"source\": 0, \"extensions\": {\"KHR_texture_basisu\": {\"source\": 1}}}",
-        "{\"extensions\": {\"EXT_texture_webp\": {\"source\": 1}}}"};
+        "{\"extensions\": {\"KHR_texture_basisu\": {\"source\": 1}}}"};
     for (int k = 0; k < 2; k++) {
         write_text(
             "l.gltf",
@@ -487,7 +487,7 @@ static void test_layouts(void **state)
         const struct scene *s = i.scene;
         assert_int_equal(i.import.triangles, 2); /* of the second scene */
         assert_true(noted(&i, "points and lines") && noted(&i, "KHR_materials_variants"));
-        assert_true(noted(&i, "EXT_texture_webp") == k);
+        assert_true(noted(&i, "KHR_texture_basisu (material") == k);
         assert_true((material_of(&i, "m")->base.texture >= 0) != k);
         size_t mirrored = s->triangle_flags[0] & TRIANGLE_HAS_COLORS ? 0 : 1;
         expect_corners(s, 1 - mirrored, (const double[]){0, 0, 0, 1, 0, 0, 0, 1, 3});
@@ -516,6 +516,8 @@ static void test_layouts(void **state)
     }
 }
 
+/* Two nodes of one mesh are a group and two instances; nested transforms multiply; a mirrored one
+ * turns its triangles over. */
 static void test_nodes(void **state)
 {
     (void)state;
@@ -639,8 +641,6 @@ static void test_framing(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    write_gltf("d.gltf", "\"extensionsRequired\": [\"KHR_draco_mesh_compression\"]");
-    expect_refused("d.gltf", STATUS_UNSUPPORTED, "KHR_draco_mesh_compression");
     write_gltf("r.gltf", "\"scenes\": [{\"nodes\": [0]}], \"nodes\": [{\"children\": [0]}]");
     expect_refused("r.gltf", STATUS_PARSE, "one parent");
     write_text("v.gltf", "{\"asset\": {\"version\": \"3.0\"}}");
@@ -687,11 +687,12 @@ static void add_accessor(struct document *d, int type, const char *shape, int co
 static struct imported import_document(struct document *d, const char *rest)
 {
     write_bytes("d.bin", d->bytes.data, d->bytes.len);
-    write_text("d.gltf", arena_printf(&arena,
-                                      "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": "
-                                      "[{\"uri\": \"d.bin\", \"byteLength\": %zu}], "
-                                      "\"bufferViews\": [%s], \"accessors\": [%s], %s}",
-                                      d->bytes.len, d->views.data, d->accessors.data, rest));
+    write_text("d.gltf",
+               arena_printf(&arena,
+                            "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": "
+                            "[{\"uri\": \"d.bin\", \"byteLength\": %zu}, {\"byteLength\": 4096}], "
+                            "\"bufferViews\": [%s], \"accessors\": [%s], %s}",
+                            d->bytes.len, d->views.data, d->accessors.data, rest));
     text_free(&d->bytes);
     text_free(&d->views);
     text_free(&d->accessors);
@@ -946,6 +947,247 @@ static void test_hidden_nodes(void **state)
     scene_free(i.scene);
 }
 
+/* ---- packed geometry and images ---------------------------------------------------------------
+ */
+
+/* An accessor of a view that EXT_meshopt_compression packs; its own buffer has no bytes. */
+static void add_packed(struct document *d, const char *accessor, const char *mode,
+                       const char *filter, int count, size_t stride, const unsigned char *packed,
+                       size_t size)
+{
+    const char *comma = d->count ? ", " : "";
+    text_printf(&d->views,
+                "%s{\"buffer\": 1, \"byteLength\": %zu, \"byteStride\": %zu, \"extensions\": "
+                "{\"%s_meshopt_compression\": {\"buffer\": 0, \"byteOffset\": %zu, "
+                "\"byteLength\": %zu, \"byteStride\": %zu, \"count\": %d, \"mode\": \"%s\", "
+                "\"filter\": \"%s\"}}}",
+                comma, (size_t)count * stride, stride, d->count % 2 ? "KHR" : "EXT", d->bytes.len,
+                size, stride, count, mode, filter);
+    text_printf(&d->accessors, "%s{\"bufferView\": %d, \"count\": %d, %s}", comma, d->count, count,
+                accessor);
+    text_append(&d->bytes, (const char *)packed, size);
+    d->count++;
+}
+
+enum { CORNERS = 4 };
+
+/* A square of two triangles, turned about x and twice as large, with all codecs and filters. */
+static void packed_square(struct document *d)
+{
+    static const float P[CORNERS][3] = {{0, 0, 0}, {1.5F, 0, 0}, {1.5F, 1, 0}, {0, 1, 0.25F}},
+                       N[CORNERS][4] = {{0, 0, 1}, {0.6F, 0, 0.8F}, {0, -0.6F, -0.8F}, {1, 0, 0}},
+                       turn[1][4] = {{0.5F, 0.5F, 0.5F, 0.5F}};
+    static const uint16_t uv[CORNERS][2] = {{0, 0}, {65535, 0}, {65535, 65535}, {0, 13107}};
+    static const uint32_t faces[6] = {0, 1, 2, 0, 2, 3}, strip[4] = {0, 1, 3, 2};
+    uint8_t values[64], packed[256];
+    meshopt_encodeFilterExp(values, CORNERS, 12, 15, &P[0][0]);
+    add_packed(d, "\"componentType\": 5126, \"type\": \"VEC3\"", "ATTRIBUTES", "EXPONENTIAL",
+               CORNERS, 12, packed,
+               meshopt_encodeVertexBuffer(packed, sizeof packed, values, CORNERS, 12));
+    meshopt_encodeFilterOct(values, CORNERS, 4, 8, &N[0][0]);
+    add_packed(d, "\"componentType\": 5120, \"normalized\": true, \"type\": \"VEC3\"", "ATTRIBUTES",
+               "OCTAHEDRAL", CORNERS, 4, packed,
+               meshopt_encodeVertexBuffer(packed, sizeof packed, values, CORNERS, 4));
+    add_packed(d, "\"componentType\": 5123, \"normalized\": true, \"type\": \"VEC2\"", "ATTRIBUTES",
+               "NONE", CORNERS, 4, packed,
+               meshopt_encodeVertexBuffer(packed, sizeof packed, uv, CORNERS, 4));
+    add_packed(d, "\"componentType\": 5123, \"type\": \"SCALAR\"", "TRIANGLES", "NONE", 6, 2,
+               packed, meshopt_encodeIndexBuffer(packed, sizeof packed, faces, 6));
+    add_packed(d, "\"componentType\": 5125, \"type\": \"SCALAR\"", "INDICES", "NONE", 4, 4, packed,
+               meshopt_encodeIndexSequence(packed, sizeof packed, strip, 4));
+    meshopt_encodeFilterQuat(values, 1, 8, 16, &turn[0][0]);
+    add_packed(d, "\"componentType\": 5122, \"normalized\": true, \"type\": \"VEC4\"", "ATTRIBUTES",
+               "QUATERNION", 1, 8, packed,
+               meshopt_encodeVertexBuffer(packed, sizeof packed, values, 1, 8));
+}
+
+static void test_meshopt(void **state)
+{
+    (void)state;
+    struct document d = {0};
+    packed_square(&d);
+    struct imported i = import_document(
+        &d,
+        "\"extensionsRequired\": [\"EXT_meshopt_compression\", \"KHR_meshopt_compression\"], "
+        "\"nodes\": [{\"mesh\": 0}, {\"mesh\": 1, \"extensions\": {\"EXT_mesh_gpu_instancing\": "
+        "{\"attributes\": {\"ROTATION\": 5}}}}], \"meshes\": [{\"primitives\": "
+        "[{\"attributes\": {\"POSITION\": 0, \"NORMAL\": 1, \"TEXCOORD_0\": 2}, \"indices\": "
+        "3}]}, {\"primitives\": [{\"attributes\": {\"POSITION\": 0}, \"indices\": 4, \"mode\": "
+        "5}]}]");
+    const struct scene *s = i.scene;
+    assert_int_equal(i.import.note_count, 0);
+    assert_int_equal(i.import.triangles, 4);
+    expect_corners(s, 0, (const double[]){0, 0, 0, 1.5, 0, 0, 1.5, 1, 0});
+    expect_corners(s, 1, (const double[]){0, 0, 0, 1.5, 1, 0, 0, 1, 0.25});
+    static const double N[CORNERS][3] = {{0, 0, 1}, {0.6, 0, 0.8}, {0, -0.6, -0.8}, {1, 0, 0}};
+    for (int t = 0; t < 2; t++)
+        for (int k = 0; k < 3; k++) {
+            uint32_t v = s->triangles[t][k];
+            const float *P = s->P[v];
+            int corner = (double)P[1] < 0.5 ? (P[0] > 1 ? 1 : 0) : P[0] > 1 ? 2 : 3;
+            for (int c = 0; c < 3; c++) /* 8 bits a coordinate of the octahedron */
+                assert_true(fabs((double)s->N[v][c] - N[corner][c]) < 0.012);
+            static const double up[CORNERS] = {1, 1, 0, 0.8};
+            assert_true(near((double)s->UV[v][0], corner == 1 || corner == 2) &&
+                        near((double)s->UV[v][1], up[corner]));
+        }
+    /* x to y, y to z, z to x; the quaternion's parts have 16 bits */
+    static const double turned[2][9] = {{0, 0, 0, 0, 1.5, 0, 0.25, 0, 1},
+                                        {0, 1.5, 0, 0, 1.5, 1, 0.25, 0, 1}};
+    for (size_t t = 0; t < 2; t++)
+        for (int k = 0; k < 3; k++) {
+            double P[3];
+            vertex_of(s, 2 + t, k, P);
+            for (int c = 0; c < 3; c++)
+                assert_true(fabs(P[c] - turned[t][3 * k + c]) < 3e-4);
+        }
+    scene_free(i.scene);
+}
+
+static void refuse_packed(const char *view, const char *bytes, size_t size, enum status status,
+                          const char *words)
+{
+    write_bytes("p.bin", bytes, size);
+    write_text(
+        "p.gltf",
+        arena_printf(&arena,
+                     "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"uri\": \"p.bin\", "
+                     "\"byteLength\": %zu}], \"bufferViews\": [{\"buffer\": 0, "
+                     "\"byteLength\": 36, \"extensions\": {\"EXT_meshopt_compression\": "
+                     "{\"buffer\": 0, \"byteLength\": %zu, %s}}}], \"accessors\": "
+                     "[{\"bufferView\": 0, \"componentType\": 5126, \"count\": 3, \"type\": "
+                     "\"VEC3\"}], \"nodes\": [{\"mesh\": 0}], \"meshes\": [{\"primitives\": "
+                     "[{\"attributes\": {\"POSITION\": 0}}]}]}",
+                     size, size, view));
+    expect_refused("p.gltf", status, words);
+}
+
+static void test_meshopt_refused(void **state)
+{
+    (void)state;
+    static const float P[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    unsigned char packed[256];
+    size_t size = meshopt_encodeVertexBuffer(packed, sizeof packed, P, 3, 12);
+    const char *bytes = (const char *)packed;
+    refuse_packed("\"byteStride\": 12, \"count\": 3, \"mode\": \"ATTRIBUTES\"", bytes, size - 1,
+                  STATUS_PARSE, "codec unpacks");
+    refuse_packed("\"byteStride\": 12, \"count\": 3, \"mode\": \"WORDS\"", bytes, size,
+                  STATUS_PARSE, "a \"mode\" of");
+    refuse_packed("\"byteStride\": 260, \"count\": 3, \"mode\": \"ATTRIBUTES\"", bytes, size,
+                  STATUS_PARSE, "byteStride");
+    refuse_packed("\"byteStride\": 4, \"count\": 4, \"mode\": \"TRIANGLES\"", bytes, size,
+                  STATUS_PARSE, "whole triangles");
+    refuse_packed("\"byteStride\": 12, \"count\": 3, \"mode\": \"ATTRIBUTES\", \"filter\": "
+                  "\"OCTAHEDRAL\"",
+                  bytes, size, STATUS_PARSE, "a \"filter\"");
+    refuse_packed("\"byteStride\": 12, \"count\": 2, \"mode\": \"ATTRIBUTES\"", bytes, size,
+                  STATUS_PARSE, ""); /* three vertices are asked for */
+    packed[0] = 0xa1;
+    refuse_packed("\"byteStride\": 12, \"count\": 3, \"mode\": \"ATTRIBUTES\"", bytes, size,
+                  STATUS_UNSUPPORTED, "version 1");
+}
+
+/* A square as draco_encoder 1.5.5 (Debian's package draco) packs it from an OBJ file: one after the
+ * other with all bits (-cl 0 -qp 0 -qt 0 -qn 0), and by edges with 14 bits a coordinate and 12 of a
+ * texture's (-cl 7 -qp 14 -qt 12 -qn 10). v 0 0 0, 2 0 0, 2 1 0, 0 1 0.5, vt 0 0, 1 0, 1 1, 0 1, vn
+ * 0 0 1, f 1 2 3, f 1 3 4. */
+static const char *const draco_square[2] = {
+    "RFJBQ08CAgEAAAACBAEAAQIAAgMBAwAJAwAAAwkCAAEBCQMAAgAAAAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAA"
+    "AEAAAIA/AAAAAAAAAAAAAIA/AAAAPwAAAAAAAAAAAACAPwAAAAAAAIA/AACAPwAAAAAAAIA/AAAAAAAAAAAAAIA/"
+    "AAAAAAAAAAAAAIA/AAAAAAAAAAAAAIA/AAAAAAAAAAAAAIA/",
+    "RFJBQ08CAgEBAAAABAICAgAAAR//ARH/ARH/ARED/wAAAAAAAQAAAQAJAwAAAgEDCQIAAQIBAQkDAAIDAQEBAA8D"
+    "ASAvASADAPCDCAD+fwBAAAAAAEAAAAAAAP8/AAAAAAAAAAAAAAAAAAAAAABADgUBAQANAwEgJwEgAwAghAwA8AoA"
+    "yQwCAAAAgAKAcAAAAAD/DwAAAAAAAAAAAAAAAIA/DAYDAQALAwEQHwEwAwAognVzUTcXJUcC/wMAAP8BAAD/AkRA"
+    "Cg==",
+};
+
+static const char *draco_gltf(const char *bytes, const char *attributes)
+{
+    return arena_printf(
+        &arena,
+        "{\"asset\": {\"version\": \"2.0\"}, \"extensionsRequired\": "
+        "[\"KHR_draco_mesh_compression\"], \"buffers\": [{\"uri\": "
+        "\"data:application/octet-stream;base64,%s\"}], \"bufferViews\": [{\"buffer\": 0, "
+        "\"byteLength\": %zu}], \"accessors\": [{\"componentType\": 5126, \"count\": 4, \"type\": "
+        "\"VEC3\"}, {\"componentType\": 5126, \"count\": 4, \"type\": \"VEC2\"}, "
+        "{\"componentType\": 5126, \"count\": 4, \"type\": \"VEC3\"}, {\"componentType\": 5123, "
+        "\"count\": 6, \"type\": \"SCALAR\"}], \"nodes\": [{\"mesh\": 0}], \"meshes\": "
+        "[{\"primitives\": [{\"attributes\": {\"POSITION\": 0, \"TEXCOORD_0\": 1, \"NORMAL\": 2}, "
+        "\"indices\": 3, \"extensions\": {\"KHR_draco_mesh_compression\": {\"bufferView\": 0, "
+        "\"attributes\": {%s}}}}]}]}",
+        bytes, (strlen(bytes) - (strchr(bytes, '=') ? strlen(strchr(bytes, '=')) : 0)) * 3 / 4,
+        attributes);
+}
+
+static void test_draco(void **state)
+{
+    (void)state;
+    static const char ids[] = "\"POSITION\": 0, \"TEXCOORD_0\": 1, \"NORMAL\": 2";
+    for (int k = 0; k < 2; k++) {
+        /* half a step of 14 and 12 bits over lengths of 2 and 1 */
+        double step = k ? 1.1 / 16383 : 1e-6, uv_step = k ? 0.55 / 4095 : 1e-6, area = 0;
+        write_text("o.gltf", draco_gltf(draco_square[k], ids));
+        struct imported i = import_file("o.gltf");
+        const struct scene *s = i.scene;
+        assert_int_equal(i.import.triangles, 2);
+        assert_int_equal(i.import.note_count, 0);
+        for (int t = 0; t < 2; t++) {
+            double corner[3][3];
+            for (int c = 0; c < 3; c++) {
+                uint32_t v = s->triangles[t][c];
+                vertex_of(s, (size_t)t, c, corner[c]);
+                const double *P = corner[c];
+                double x = P[0] > 1 ? 2 : 0, y = P[1] > 0.5 ? 1 : 0,
+                       z = P[0] < 1 && P[1] > 0.5 ? 0.5 : 0;
+                assert_true(fabs(P[0] - x) < step && fabs(P[1] - y) < step &&
+                            fabs(P[2] - z) < step);
+                assert_true(fabs((double)s->UV[v][0] - x / 2) < uv_step &&
+                            fabs((double)s->UV[v][1] - (1 - y)) < uv_step);
+                assert_true(near3(s->N[v], 0, 0, 1));
+            }
+            area += ((corner[1][0] - corner[0][0]) * (corner[2][1] - corner[0][1]) -
+                     (corner[2][0] - corner[0][0]) * (corner[1][1] - corner[0][1])) /
+                    2;
+        }
+        assert_true(fabs(area - 2) < 1e-3); /* both, the same way round as in the OBJ file */
+        scene_free(i.scene);
+        /* cut off */
+        char *cut = arena_strndup(&arena, draco_square[k], strlen(draco_square[k]) / 8 * 4);
+        write_text("o.gltf", draco_gltf(cut, ids));
+        expect_refused("o.gltf", STATUS_PARSE, "Draco's library on buffer view 0");
+    }
+    write_text("o.gltf", draco_gltf(draco_square[0], "\"POSITION\": 7"));
+    expect_refused("o.gltf", STATUS_PARSE, "an attribute that Draco's data have");
+    write_text("o.gltf", draco_gltf(draco_square[0], "\"POSITION\": 1")); /* of two components */
+    expect_refused("o.gltf", STATUS_PARSE, "an attribute that Draco's data have");
+}
+
+/* EXT_texture_webp; where there is a fallback too, that is read. */
+static void test_webp(void **state)
+{
+    (void)state;
+    static const uint8_t rgb[6] = {255, 128, 0, 1, 2, 3}, other[6] = {9, 9, 9, 9, 9, 9};
+    uint8_t *out = NULL;
+    size_t size = WebPEncodeLosslessRGB(rgb, 2, 1, 6, &out);
+    write_bytes("a.webp", out, size);
+    WebPFree(out);
+    write_png("a.png", other);
+    for (int k = 0; k < 2; k++) {
+        struct imported i = import_material(
+            "\"pbrMetallicRoughness\": {\"baseColorTexture\": {\"index\": 0}}",
+            arena_printf(&arena,
+                         ", \"extensionsRequired\": [\"EXT_texture_webp\"], \"images\": "
+                         "[{\"uri\": \"a.webp\"}, {\"uri\": \"a.png\"}], \"textures\": [{%s"
+                         "\"extensions\": {\"EXT_texture_webp\": {\"source\": 0}}}]",
+                         k ? "\"source\": 1, " : ""));
+        assert_int_equal(i.import.note_count, 0);
+        int32_t texture = material_of(&i, "m")->base.texture;
+        assert_true(texture >= 0 && i.scene->textures[texture].image.srgb);
+        assert_memory_equal(bytes_of(&i, texture), k ? other : rgb, 6);
+        scene_free(i.scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -967,6 +1209,10 @@ int main(void)
         cmocka_unit_test(test_vertex_alpha),
         cmocka_unit_test(test_hidden_nodes),
         cmocka_unit_test(test_second_coordinates),
+        cmocka_unit_test(test_meshopt),
+        cmocka_unit_test(test_meshopt_refused),
+        cmocka_unit_test(test_draco),
+        cmocka_unit_test(test_webp),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

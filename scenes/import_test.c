@@ -430,6 +430,151 @@ static const char *collada_light(const char *id, const char *constant, const cha
 
 /* A triangle in Collada, skinned by two joints as test_skin's; and lamps 8 from the middle of the
  * model: one as strong everywhere, one that falls with the square of the distance. */
+#define PLY_SQUARE "element vertex 5\nproperty float x\nproperty float y\nproperty float z\n"
+static const float ply_corners[5][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {2, 0.5F, 3}};
+
+/* Two strips, the second of which begins behind -1, in text and in both orders of bytes. */
+static void test_ply_strips(void **state)
+{
+    (void)state;
+    static const int32_t strip[9] = {8, 0, 1, 3, 2, -1, 1, 4, 2};
+    static const char *const formats[3] = {"ascii", "binary_little_endian", "binary_big_endian"};
+    for (int k = 0; k < 3; k++) {
+        struct text t = {0};
+        text_printf(&t,
+                    "ply\nformat %s 1.0\n" PLY_SQUARE
+                    "element tristrips 1\nproperty list int int vertex_indices\nend_header\n",
+                    formats[k]);
+        for (int i = 0; i < 15 + 9; i++) {
+            unsigned char b[4];
+            float x = i < 15 ? ply_corners[i / 3][i % 3] : (float)strip[i - 15];
+            memcpy(b, i < 15 ? (const void *)&x : &strip[i - 15], 4);
+            const unsigned char turned[4] = {b[3], b[2], b[1], b[0]};
+            if (k == 0)
+                text_printf(&t, "%g%s", (double)x, i % 3 == 2 ? "\n" : " ");
+            else
+                text_append(&t, (const char *)(k == 1 ? b : turned), 4);
+        }
+        write_bytes("s.ply", t.data, t.len);
+        struct imported i = import_file("s.ply");
+        assert_int_equal(i.import.triangles, 3);
+        expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 1, 0});
+        expect_corners(i.scene, 1, (const double[]){1, 0, 0, 1, 1, 0, 0, 1, 0});
+        expect_corners(i.scene, 2, (const double[]){1, 0, 0, 2, 0.5, 3, 1, 1, 0});
+        scene_free(i.scene);
+        write_bytes("s.ply", t.data, t.len - 5);
+        expect_refused("s.ply", STATUS_PARSE, k ? "it ends too early" : "found no number");
+        text_free(&t);
+    }
+}
+
+/* A square and a triangle with colours, texture coordinates and textures of their own. */
+static void test_ply_faces(void **state)
+{
+    (void)state;
+    static const uint8_t first[6] = {1, 2, 3, 4, 5, 6}, second[6] = {9, 8, 7, 6, 5, 4};
+    write_png("one a.png", first);
+    write_png("two.png", second);
+    struct text t = {0};
+    for (int i = 0; i < 5; i++)
+        text_printf(&t, "%g %g %g\n", (double)ply_corners[i][0], (double)ply_corners[i][1],
+                    (double)ply_corners[i][2]);
+    write_text("f.ply", arena_printf(&arena,
+                                     "ply\r\nformat ascii 1.0\r\n" PLY_SQUARE
+                                     "element face 2\nproperty list uchar int vertex_indices\n"
+                                     "property uchar red\nproperty uchar green\n"
+                                     "property uchar blue\nend_header\n%s4 0 1 2 3 255 0 0\n"
+                                     "3 1 4 2 0 0 255\n",
+                                     t.data));
+    struct imported i = import_file("f.ply");
+    assert_int_equal(i.import.triangles, 3);
+    assert_int_equal(i.import.note_count, 0);
+    for (size_t k = 0; k < 9; k++)
+        assert_true(near3(i.scene->colors[i.scene->triangles[k / 3][k % 3]], k < 6, 0, k >= 6));
+    scene_free(i.scene);
+    write_text("f.ply",
+               arena_printf(
+                   &arena,
+                   "ply\nformat ascii 1.0\ncomment TextureFile one a.png\ncomment TextureFile "
+                   "two.png\n" PLY_SQUARE "element face 3\nproperty list uchar int vertex_indices\n"
+                   "property int flags\nproperty list uchar float texcoord\nproperty int "
+                   "texnumber\nend_header\n%s4 0 1 2 3 7 8 0 0 0.5 0 0.5 1 0 1 0\n3 1 4 2 7 6 "
+                   "0.25 0.5 0.75 0.5 1 1 1\n2 0 1 7 4 0 0 1 1 0\n",
+                   t.data));
+    i = import_file("f.ply");
+    assert_int_equal(i.import.triangles, 3);
+    for (size_t k = 0; k < 9; k++) {
+        const struct scene *s = i.scene;
+        const float *uv = s->UV[s->triangles[k / 3][k % 3]];
+        double P[3];
+        vertex_of(s, k / 3, (int)(k % 3), P);
+        if (k < 6)
+            assert_true(near((double)uv[0], P[0] / 2) && near((double)uv[1], P[1]));
+        else
+            assert_true(near((double)uv[0], (double[]){0.25, 0.75, 1}[k - 6]));
+        const struct material *m = &s->materials[scene_material_of(s, (uint32_t)(k / 3))];
+        assert_memory_equal(bytes_of(&i, m->base.texture), k < 6 ? first : second, 6);
+    }
+    scene_free(i.scene);
+    write_text("f.ply", arena_printf(&arena,
+                                     "ply\nformat ascii 1.0\n" PLY_SQUARE
+                                     "element tristrips 1\nproperty list int int vertex_indices\n"
+                                     "end_header\n%s3 0 1 5\n",
+                                     t.data));
+    expect_refused("f.ply", STATUS_PARSE, "a vertex that there is not");
+    write_text("f.ply", "ply\nformat ascii 1.0\n" PLY_SQUARE "end_head\n0 0 0\n");
+    expect_refused("f.ply", STATUS_PARSE, "no end_header");
+    write_text("f.ply", arena_printf(&arena,
+                                     "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\n"
+                                     "property float y\nproperty float z\n" PLY_SQUARE
+                                     "element tristrips 1\nproperty list int int vertex_indices\n"
+                                     "end_header\n0 0 0 %s3 0 1 2\n",
+                                     t.data));
+    expect_refused("f.ply", STATUS_PARSE, "two elements \"vertex\"");
+    text_free(&t);
+}
+
+/* Lines that begin with blanks, one that goes on behind its end, tabs. */
+static void test_obj_blanks(void **state)
+{
+    (void)state;
+    write_text("b.obj", "# a comment\n  v 0 0 0\n\tv\t1 0 0\r\n v 0 \\\n 2 0\nv 0 0 3\n   f 1 2 3\n"
+                        "\tf\t1 3 \\\n\t 4\n");
+    struct imported i = import_file("b.obj");
+    assert_int_equal(i.import.triangles, 2);
+    assert_int_equal(i.import.note_count, 0);
+    expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+    expect_corners(i.scene, 1, (const double[]){0, 0, 0, 0, 2, 0, 0, 0, 3});
+    scene_free(i.scene);
+}
+
+/* Capitals; binary files that begin with "solid", go on behind their last facet or end before it.
+ */
+static void test_stl_odd(void **state)
+{
+    (void)state;
+    write_text("o.stl", "SOLID X\nFACET NORMAL 0 0 1\nOUTER LOOP\nVERTEX 0 0 0\nVERTEX 1E0 0 0\n"
+                        "VERTEX 0 2 0\nENDLOOP\nENDFACET\nENDSOLID X\n");
+    struct imported i = import_file("o.stl");
+    assert_int_equal(i.import.triangles, 1);
+    expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+    scene_free(i.scene);
+    static const float facet[12] = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0};
+    char file[84 + 3 * 50] = "solid facets"; /* two of 50 bytes */
+    file[80] = 2;
+    memcpy(file + 84, facet, sizeof facet);
+    memcpy(file + 134, facet, sizeof facet);
+    for (size_t size = 184; size <= sizeof file; size += 25) {
+        write_bytes("o.stl", file, size);
+        i = import_file("o.stl");
+        assert_int_equal(i.import.triangles, 2);
+        expect_corners(i.scene, 1, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+        scene_free(i.scene);
+    }
+    write_bytes("o.stl", file, 183);
+    expect_refused("o.stl", STATUS_PARSE, "it ends after 1 of 2 triangles");
+}
+
 static void test_collada(void **state)
 {
     (void)state;
@@ -590,6 +735,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mtl),          cmocka_unit_test(test_mtl_glass),
         cmocka_unit_test(test_mtl_physical), cmocka_unit_test(test_mtl_maps),
+        cmocka_unit_test(test_ply_strips),   cmocka_unit_test(test_ply_faces),
+        cmocka_unit_test(test_obj_blanks),   cmocka_unit_test(test_stl_odd),
         cmocka_unit_test(test_ply_stl),      cmocka_unit_test(test_vertex_colors),
         cmocka_unit_test(test_polygons),     cmocka_unit_test(test_collada),
         cmocka_unit_test(test_3ds),

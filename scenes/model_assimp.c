@@ -933,11 +933,10 @@ static void read_lights(struct reading *r)
 static const struct aiScene *import_file(struct reading *r, const struct aiPropertyStore *settings)
 {
     struct aiFileIO io;
-    const char *path = r->s->path, *dot = strrchr(path, '.');
-    bool text = dot && (strcasecmp(dot, ".obj") == 0 || strcasecmp(dot, ".dae") == 0);
+    const char *path = r->s->path;
     assimp_files_open(&r->files, &io);
     const struct aiScene *scene =
-        aiImportFileExWithProperties(path, 0, text ? &io : NULL, settings);
+        aiImportFileExWithProperties(path, 0, assimp_files_mends(path) ? &io : NULL, settings);
     if (scene && !r->files.mtls && r->files.missing_library[0])
         source_note(r->s, "the materials of %s, which is not there", r->files.missing_library);
     return scene;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "model_assimp_files.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -129,6 +130,72 @@ static void note_free_form(struct source *s, const char *data, size_t size)
         }
 }
 
+/* Lines of OBJ that begin with blanks, which Assimp leaves out. What continues the line before
+ * keeps them. */
+static void unindent(char *data, size_t *size)
+{
+    size_t n = 0;
+    char last = '\n', before = 0; /* the two characters before i, but for \r */
+    for (size_t i = 0; i < *size; i++) {
+        char c = data[i];
+        if (last == '\n' && before != '\\' && (c == ' ' || c == '\t'))
+            continue;
+        data[n++] = c;
+        if (c != '\r') {
+            before = last;
+            last = c;
+        }
+    }
+    *size = n;
+}
+
+enum { STL_HEAD = 84, STL_FACET = 50 };
+
+/* The size that the number of facets behind the head of a binary STL file asks for. */
+static uint64_t stl_size(const unsigned char *head)
+{
+    const unsigned char *p = head + STL_HEAD - 4;
+    return STL_HEAD + (uint64_t)STL_FACET * ((uint32_t)p[0] | (uint32_t)p[1] << 8 |
+                                             (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+}
+
+/* Text in capitals becomes small, what stands behind the last binary facet is left out. */
+static void mend_stl(struct source *s, char *data, size_t *size)
+{
+    size_t blank = 0, look = *size < 1000 ? *size : 1000;
+    while (blank < look && isspace((unsigned char)data[blank]))
+        blank++;
+    bool text = false;
+    for (size_t i = blank; i + 5 <= look && strncasecmp(data + blank, "solid", 5) == 0; i++)
+        text = text || strncasecmp(data + i, "facet", 5) == 0;
+    text = text && !memchr(data, 0, look);
+    size_t capitals = text && data[blank] == 'S' ? *size : 0;
+    for (size_t i = blank; i < capitals; i++)
+        data[i] = (char)tolower((unsigned char)data[i]);
+    if (text || *size < STL_HEAD)
+        return;
+    uint64_t whole = stl_size((const unsigned char *)data);
+    if (*size < whole)
+        source_refuse(s, STATUS_PARSE,
+                      "cannot read the model %s: it ends after %llu of %llu triangles", s->path,
+                      (unsigned long long)(*size - STL_HEAD) / STL_FACET,
+                      (unsigned long long)(whole - STL_HEAD) / STL_FACET);
+    *size = (size_t)whole;
+}
+
+bool assimp_files_mends(const char *path)
+{
+    if (!ends_with(path, ".stl"))
+        return ends_with(path, ".obj") || ends_with(path, ".dae");
+    unsigned char head[STL_HEAD];
+    FILE *f = fopen(path, "rbe");
+    bool whole = f && fread(head, 1, sizeof head, f) == sizeof head &&
+                 fseeko(f, 0, SEEK_END) == 0 && (uint64_t)ftello(f) == stl_size(head);
+    if (f)
+        fclose(f);
+    return !whole;
+}
+
 /* ---- for Assimp ----------------------------------------------------------------------------- */
 
 static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)
@@ -151,8 +218,12 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
     decode_utf16(s, &data, &size);
     if (mtl)
         mtl_read(s, data, &files->mtls);
-    else if (ends_with(path, ".obj"))
+    else if (ends_with(path, ".stl"))
+        mend_stl(s, data, &size);
+    else if (ends_with(path, ".obj")) {
+        unindent(data, &size);
         note_free_form(s, data, size);
+    }
     struct memory_file *m = source_alloc(s, 1, sizeof *m);
     *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
                                file_flush, (aiUserData)m},

@@ -216,10 +216,7 @@ static uint32_t fade(struct gltf *g, const struct json *material, struct primiti
 
 static void check_primitive(struct gltf *g, const struct json *v, const struct primitive *p)
 {
-    const struct json *attributes = gltf_get(g, v, "attributes", JSON_OBJECT),
-                      *P = gltf_item(g, attributes, "POSITION", &g->accessors);
-    if (gltf_extension(g, v, "KHR_draco_mesh_compression") && (!P || !json_get(P, "bufferView")))
-        gltf_bad(g, v, "positions that are not compressed by Draco, which is not read");
+    const struct json *attributes = gltf_get(g, v, "attributes", JSON_OBJECT);
     if (!p->P.data || (p->N.data && p->N.count < p->P.count) ||
         (p->UV.data && p->UV.count < p->P.count) ||
         (p->colors.data && p->colors.count < p->P.count))
@@ -577,9 +574,6 @@ static bool may_be_gltf(const char *path)
 
 static void check_extensions(struct gltf *g)
 {
-    /* Without these the geometry is not there. */
-    static const char *const geometry[] = {"KHR_draco_mesh_compression", "EXT_meshopt_compression",
-                                           "KHR_meshopt_compression", NULL};
     static const char *const known[] = {
         "KHR_lights_punctual",        "KHR_materials_anisotropy",
         "KHR_materials_clearcoat",    "KHR_materials_emissive_strength",
@@ -588,16 +582,11 @@ static void check_extensions(struct gltf *g)
         "KHR_materials_transmission", "KHR_materials_unlit",
         "KHR_materials_volume",       "KHR_mesh_quantization",
         "KHR_texture_transform",      "KHR_node_visibility",
-        "EXT_mesh_gpu_instancing",    NULL};
+        "EXT_mesh_gpu_instancing",    "EXT_texture_webp",
+        "EXT_meshopt_compression",    "KHR_meshopt_compression",
+        "KHR_draco_mesh_compression", NULL};
     const struct json *required = gltf_get(g, g->root, "extensionsRequired", JSON_ARRAY),
                       *used = gltf_get(g, g->root, "extensionsUsed", JSON_ARRAY);
-    for (const struct json *e = required ? required->first : NULL; e; e = e->next)
-        for (int i = 0; geometry[i]; i++)
-            if (e->type == JSON_STRING && strcmp(e->string, geometry[i]) == 0)
-                source_refuse(g->s, STATUS_UNSUPPORTED,
-                              "the model %s needs %s, which is not read: "
-                              "write it again without that compression",
-                              g->s->path, e->string);
     for (int k = 0; k < 2; k++)
         for (const struct json *all = k ? required : used, *e = all ? all->first : NULL; e;
              e = e->next) {
@@ -656,6 +645,8 @@ bool source_read_gltf(struct source *s)
     g.skins = items_of(&g, g.root, "skins");
     g.lights = items_of(&g, gltf_extension(&g, g.root, "KHR_lights_punctual"), "lights");
     g.buffer = source_alloc(s, g.buffers.count, sizeof *g.buffer);
+    g.unpacked = source_alloc(s, g.views.count, sizeof *g.unpacked);
+    gltf_unpack_primitives(&g);
     s->vertex = primitive_vertex;
     s->triangle = primitive_triangle;
     gltf_read_materials(&g);

@@ -26,6 +26,13 @@ struct gltf_accessor {
     bool normalized;
 };
 
+/* What an accessor's elements are where Draco packed them; data NULL: they stand in the file. */
+struct gltf_packed {
+    void *data;
+    uint64_t count;
+    int type; /* of a component */
+};
+
 /* Source meshes. */
 struct gltf_list {
     const uint32_t *meshes;
@@ -41,6 +48,8 @@ struct gltf {
     struct gltf_items buffers;
     struct gltf_bytes *image_bytes; /* of images in data: URIs, likewise */
     struct gltf_bytes *buffer;      /* read when first used; data NULL before */
+    struct gltf_bytes *unpacked;    /* of views that are packed, likewise */
+    struct gltf_packed *packed;     /* of each accessor */
     const struct json *material;    /* that is being written */
     bool *colored;                  /* materials that some primitive with COLOR_0 has */
     uint32_t *uv_set;               /* of each material: which TEXCOORD_ its textures go by */
@@ -79,12 +88,15 @@ struct transform gltf_node_transform(struct gltf *g, const struct json *node);
 
 /* model_gltf_buffers.c */
 
-/* The bytes of a buffer view. */
+/* The bytes of a buffer view, unpacked. */
 struct gltf_bytes gltf_view(struct gltf *g, const struct json *view);
 /* The bytes of a data: URI; data NULL when it is another. */
 struct gltf_bytes gltf_data_uri(struct gltf *g, const struct json *at, const char *uri);
 /* A file's name from a URI: %20 becomes a space. */
 const char *gltf_uri_path(struct gltf *g, const char *uri);
+
+/* model_gltf_draco.c: fills `packed`. */
+void gltf_unpack_primitives(struct gltf *g);
 
 /* The accessor object[key] with this many components (16: a matrix); data NULL when absent. */
 struct gltf_accessor gltf_accessor_of(struct gltf *g, const struct json *object, const char *key,

@@ -1,8 +1,10 @@
-/* The bytes of a glTF 2 document: buffers, views of them, accessors of any layout. */
+/* The bytes of a glTF 2 document: buffers, views of them, packed or not, accessors of any layout.
+ */
 #define _GNU_SOURCE
 #include "model_gltf.h"
 
 #include <math.h>
+#include <meshoptimizer.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,16 +97,79 @@ static struct gltf_bytes buffer_bytes(struct gltf *g, const struct json *buffer)
     return *b;
 }
 
+/* The range of a buffer that `at` names: a buffer view, or what it is packed as. */
+static struct gltf_bytes range_of(struct gltf *g, const struct json *at)
+{
+    const struct json *buffer = gltf_item(g, at, "buffer", &g->buffers);
+    if (!buffer)
+        gltf_bad(g, at, "a \"buffer\"");
+    struct gltf_bytes b = buffer_bytes(g, buffer);
+    uint64_t from = gltf_size(g, at, "byteOffset", 0), n = gltf_size(g, at, "byteLength", 0);
+    if (from > b.size || n > b.size - from)
+        gltf_bad(g, at, "a range inside its buffer");
+    return (struct gltf_bytes){b.data + from, n};
+}
+
+/* Turns what was packed by a filter into what the accessors say. False: there is no such filter for
+ * such elements. */
+static bool unfilter(const char *filter, void *data, uint64_t count, uint64_t stride)
+{
+    if (!filter || strcmp(filter, "NONE") == 0)
+        return true;
+    if (strcmp(filter, "OCTAHEDRAL") == 0 && (stride == 4 || stride == 8))
+        meshopt_decodeFilterOct(data, count, stride);
+    else if (strcmp(filter, "QUATERNION") == 0 && stride == 8)
+        meshopt_decodeFilterQuat(data, count, stride);
+    else if (strcmp(filter, "EXPONENTIAL") == 0 && stride % 4 == 0)
+        meshopt_decodeFilterExp(data, count, stride);
+    else
+        return false;
+    return true;
+}
+
+/* EXT_meshopt_compression, and what of KHR_meshopt_compression is the same. */
+static struct gltf_bytes unpack_view(struct gltf *g, const struct json *packed)
+{
+    struct gltf_bytes from = range_of(g, packed);
+    uint64_t count = gltf_size(g, packed, "count", 0),
+             stride = gltf_size(g, packed, "byteStride", 0);
+    const char *mode = gltf_text(g, packed, "mode"), *filter = gltf_text(g, packed, "filter");
+    bool vertices = mode && strcmp(mode, "ATTRIBUTES") == 0,
+         triangles = mode && strcmp(mode, "TRIANGLES") == 0,
+         sequence = mode && strcmp(mode, "INDICES") == 0;
+    if (!vertices && !triangles && !sequence)
+        gltf_bad(g, packed, "a \"mode\" of \"ATTRIBUTES\", \"TRIANGLES\" or \"INDICES\"");
+    if (vertices ? stride == 0 || stride > 256 || stride % 4 != 0 : stride != 2 && stride != 4)
+        gltf_bad(g, packed, "a \"byteStride\" that its mode allows");
+    if (count > UINT32_MAX || (triangles && count % 3 != 0))
+        gltf_bad(g, packed, "a \"count\" of whole triangles below 2^32");
+    unsigned char *to = source_alloc(g->s, count, stride);
+    int failed = vertices    ? meshopt_decodeVertexBuffer(to, count, stride, from.data, from.size)
+                 : triangles ? meshopt_decodeIndexBuffer(to, count, stride, from.data, from.size)
+                             : meshopt_decodeIndexSequence(to, count, stride, from.data, from.size);
+    if (failed && vertices && from.size && from.data[0] == 0xa1)
+        source_refuse(g->s, STATUS_UNSUPPORTED,
+                      "the model %s packs its vertices by version 1 of meshoptimizer's codec, "
+                      "version 0 (EXT_meshopt_compression) is read: write it again with that",
+                      g->s->path);
+    if (failed)
+        gltf_bad(g, packed, "data that meshoptimizer's codec unpacks");
+    if (vertices && !unfilter(filter, to, count, stride))
+        gltf_bad(g, packed, "a \"filter\" of EXT_meshopt_compression that its byteStride allows");
+    return (struct gltf_bytes){to, count * stride};
+}
+
 struct gltf_bytes gltf_view(struct gltf *g, const struct json *view)
 {
-    const struct json *buffer = gltf_item(g, view, "buffer", &g->buffers);
-    if (!buffer)
-        gltf_bad(g, view, "a \"buffer\"");
-    struct gltf_bytes b = buffer_bytes(g, buffer);
-    uint64_t at = gltf_size(g, view, "byteOffset", 0), n = gltf_size(g, view, "byteLength", 0);
-    if (at > b.size || n > b.size - at)
-        gltf_bad(g, view, "a range inside its buffer");
-    return (struct gltf_bytes){b.data + at, n};
+    const struct json *packed = gltf_extension(g, view, "EXT_meshopt_compression");
+    struct gltf_bytes *unpacked = &g->unpacked[view->index];
+    if (!packed)
+        packed = gltf_extension(g, view, "KHR_meshopt_compression");
+    if (!packed)
+        return range_of(g, view);
+    if (!unpacked->data)
+        *unpacked = unpack_view(g, packed);
+    return *unpacked;
 }
 
 /* ---- accessors ------------------------------------------------------------------------------ */
@@ -223,6 +288,14 @@ struct gltf_accessor gltf_accessor_of(struct gltf *g, const struct json *object,
         gltf_bad(g, at, "a \"componentType\" that glTF has");
     a.count = gltf_size(g, at, "count", 0);
     a.normalized = gltf_flag(g, at, "normalized");
+    const struct gltf_packed *packed = &g->packed[at->index];
+    if (packed->data) {
+        a.data = packed->data;
+        a.type = packed->type;
+        a.count = packed->count;
+        a.stride = (uint64_t)components * component_size(a.type);
+        return a;
+    }
     accessor_bytes(g, at, (uint64_t)components * component_size(a.type), &a);
     const struct json *sparse = gltf_get(g, at, "sparse", JSON_OBJECT);
     if (sparse)

@@ -61,6 +61,8 @@ static void read_transform(struct gltf *g, const struct json *info, struct sourc
 static bool read_image(struct gltf *g, const struct json *texture, struct source_texture *t)
 {
     const struct json *image = gltf_item(g, texture, "source", &g->images);
+    if (!image)
+        image = gltf_item(g, gltf_extension(g, texture, "EXT_texture_webp"), "source", &g->images);
     if (!image) {
         const struct json *other = gltf_get(g, texture, "extensions", JSON_OBJECT);
         char text[140];

@@ -48,8 +48,9 @@ struct source {
                                           not return */
     struct arena arena;
     struct arena scratch; /* of one step, which frees it; held here, since steps may be refused */
-    bool up_z;            /* the file says that z is up */
-    bool angle_normals;   /* meshes without normals get smooth ones */
+    struct draco_mesh *draco; /* likewise */
+    bool up_z;                /* the file says that z is up */
+    bool angle_normals;       /* meshes without normals get smooth ones */
     struct source_mesh *meshes;
     uint32_t mesh_count;
     struct source_node *nodes;
@@ -137,8 +138,10 @@ void source_light(struct source *s, const struct source_light *l);
 /* Lays the result out and writes it. */
 void source_write(struct source *s);
 
-/* The readers. gltf: false when the file is not glTF 2, and nothing was done but a note. */
+/* The readers. gltf, ply: false when the file is not glTF 2, or no PLY file that Assimp reads
+ * wrongly, and nothing was done but a note. */
 bool source_read_gltf(struct source *s);
+bool source_read_ply(struct source *s);
 void source_read_assimp(struct source *s);
 
 #endif

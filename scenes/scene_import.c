@@ -216,6 +216,7 @@ static const char *image_extension(const unsigned char *data, size_t size)
            : png_recognise(data, size)  ? "png"
            : jpeg_recognise(data, size) ? "jpg"
            : tiff_recognise(data, size) ? "tif"
+           : webp_recognise(data, size) ? "webp"
                                         : "tga";
 }
 

@@ -31,8 +31,8 @@ struct image {
 };
 
 /* By content, not by name: EXR (scanline and tiled, RGB[A] or Y; F16 where all channels that count
- * are half, else F32), Radiance HDR (F32), PNG (U8, U16), JPEG, TGA (U8), TIFF (U8, U16, F16, F32;
- * of several directories the first). srgb of U8 and U16 is set true; a texture's colour space
+ * are half, else F32), Radiance HDR (F32), PNG (U8, U16), JPEG, WebP, TGA (U8), TIFF (U8, U16, F16,
+ * F32; of several directories the first). srgb of U8 and U16 is set true; a texture's colour space
  * overrides it. Fails: MISSING, IO, PARSE (with what was expected), LIMIT (over 32768 pixels a side
  * or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels), UNSUPPORTED (kinds of a format
  * that docs/scenes.md does not name).
@@ -628,8 +628,11 @@ struct path_vertex {
     uint32_t event;                 /* enum vertex_event */
     uint32_t primitive;             /* UINT32_MAX on a miss */
     uint32_t material;              /* UINT32_MAX on a miss */
+    uint32_t media;                 /* where the path is on arrival (section 27): a byte for each
+                                       medium, the last entered lowest; their materials are numbered
+                                       from 1 */
     double origin[3], direction[3]; /* the ray that arrives: origin after offsetting */
-    double t;
+    double t;                       /* the whole way, through interfaces too */
     double P[3], Ng[3],
         Ns[3]; /* normals as the BSDF uses them: turned to wo's side for opaque materials */
     double uv[2];

@@ -1,6 +1,6 @@
-/* Any bytes as a glTF 2 file, JSON or GLB, by name and by content: a model whose arrays agree with
- * each other, or a refusal with words. In this process, without the child that it is read in
- * otherwise. Seeds: tests/fuzz/gltf_fuzz and scenes/tests/cube.gltf. */
+/* Any bytes as a file that a reader of our own takes, glTF 2 (JSON or GLB) or PLY: a model whose
+ * arrays agree with each other, or a refusal with words. In this process, without the child that it
+ * is read in otherwise. Seeds: tests/fuzz/model_fuzz and scenes/tests/cube.gltf. */
 #define _GNU_SOURCE
 #include "model_source.h"
 
@@ -13,7 +13,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char folder[] = "/tmp/isophote-gltf-fuzz-XXXXXX";
+static char folder[] = "/tmp/isophote-model-fuzz-XXXXXX";
 static char model[64], beside[64];
 static jmp_buf refusal;
 
@@ -81,18 +81,20 @@ static void check(int fd)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    bool is_ply = size > 3 && memcmp(data, "ply", 3) == 0;
     write_file(model, data, size);
     static struct source s; /* static: what setjmp may not lose */
     memset(&s, 0, sizeof s);
     s.path = model;
-    s.fd = memfd_create("gltf-fuzz", MFD_CLOEXEC);
+    s.fd = memfd_create("model-fuzz", MFD_CLOEXEC);
     s.layout = size % 2 ? MODEL_PARTS : MODEL_WHOLE;
     s.refused = on_refusal;
     s.arena.limit = (size_t)256 << 20;
     if (s.fd < 0)
         abort();
     source_begin(&s);
-    if (setjmp(refusal) == 0 && source_read_gltf(&s)) { // NOLINT(cert-err52-cpp)
+    if (setjmp(refusal) == 0 &&
+        (is_ply ? source_read_ply(&s) : source_read_gltf(&s))) { // NOLINT(cert-err52-cpp)
         source_write(&s);
         check(s.fd);
     }
