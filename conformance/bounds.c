@@ -563,6 +563,56 @@ static void uv_at(const struct scene *s, uint32_t primitive, const double P[3], 
         uv[i] = 0.5 + 0.5 * vec_dot(q, frame[i]) / (double)disk->radius;
 }
 
+void texture_steps(const struct texture *t, const double uv[2], double step[2])
+{
+    bool turned = t->turn[0] != 0 || t->turn[1] != 0;
+    double reach[2];
+    for (int i = 0; i < 2; i++)
+        reach[i] = fabs((double)t->scale[i] * uv[i]) + fabs((double)t->offset[i]);
+    for (int i = 0; i < 2; i++)
+        step[i] = (turned ? 8 * (reach[0] + reach[1] + 1) : 5 * (reach[i] + 1)) * ULP /
+                  fmax(1e-6, fabs((double)t->scale[i]));
+}
+
+/* texture: its index, < 0: none. */
+static void texture_steps_add(const struct scene *s, int64_t texture, const double uv[2],
+                              double step[2])
+{
+    double own[2];
+    if (texture < 0)
+        return;
+    texture_steps(&s->textures[texture], uv, own);
+    for (int i = 0; i < 2; i++)
+        step[i] = fmax(step[i], own[i]);
+}
+
+void material_texture_steps(const struct scene *s, const struct material *m, const double uv[2],
+                            double step[2])
+{
+    const struct material_layers *y = &m->layers;
+    const struct scalar_input *const scalars[] = {&m->roughness, &m->metallic, &m->specular,
+                                                  &m->ior,
+#define FIELD(name) &m->name,
+                                                  MATERIAL_LIST_SCALARS(FIELD)
+#undef FIELD
+#define FIELD(name) &y->name,
+                                                      MATERIAL_LAYER_SCALARS(FIELD)
+#undef FIELD
+    };
+    const struct color_input *const colors[] = {&m->base, &y->specular_color, &y->fuzz};
+    const size_t layers = y->present ? 0 : 4; /* what is not there is not filled in */
+    for (int i = 0; i < 2; i++)
+        step[i] = 4 * ULP * fmax(1, fabs(uv[i]));
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars - layers; i++)
+        texture_steps_add(s, scalars[i]->texture, uv, step);
+    for (size_t i = 0; i < (y->present ? 3 : 1); i++)
+        texture_steps_add(s, colors[i]->texture, uv, step);
+    texture_steps_add(s, m->normal_map.present ? (int64_t)m->normal_map.texture : -1, uv, step);
+    texture_steps_add(s, y->coat_normal_map.present ? (int64_t)y->coat_normal_map.texture : -1, uv,
+                      step);
+    texture_steps_add(s, (int64_t)m->emission_texture - 1, uv, step);
+}
+
 void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
                      const double o[3], const double d[3], double t, double spread[3])
 {
@@ -572,15 +622,16 @@ void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t
         return;
     const struct texture *x = &s->textures[m->emission_texture - 1];
     struct hit_bounds b;
-    double P[3], n[3], uv[2], here[4], moved[4];
+    double P[3], n[3], uv[2], step[2], here[4], moved[4];
     vec_madd(P, o, t, d);
     primitive_normal(s, primitive, P, n);
     hit_bounds(a, s, primitive, o, d, t, P, n, &b);
     uv_at(s, primitive, P, uv);
+    texture_steps(x, uv, step);
     texture_value(x, uv, here);
     for (int i = 0; i < 4; i++) {
-        double at[2] = {uv[0], uv[1]};
-        at[i / 2] += i % 2 ? -b.uv[i / 2] : b.uv[i / 2];
+        double at[2] = {uv[0], uv[1]}, by = b.uv[i / 2] + step[i / 2];
+        at[i / 2] += i % 2 ? -by : by;
         texture_value(x, at, moved);
         for (int c = 0; c < 3; c++)
             spread[c] += (double)m->emission[c] * fabs(moved[c] - here[c]);

@@ -88,6 +88,14 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
                 const double o[3], const double d[3], double t, const double P[3],
                 const double Ng[3], struct hit_bounds *out);
 
+/* How far uv must move to stand for what rounding does to the place in the texture that they say:
+ * the scaled coordinate, its sum with the offset, 1 - v, the place in texels and its fraction, five
+ * roundings of what is at most |scale uv| + |offset| + 1; turned, each coordinate has both in it
+ * and two products and a sum more. The scale brings that back. */
+void texture_steps(const struct texture *t, const double uv[2], double step[2]);
+/* The largest of them over a material's textures; four roundings of uv where it has none. */
+void material_texture_steps(const struct scene *s, const struct material *m, const double uv[2],
+                            double step[2]);
 /* Error of the emission that a light sample has from o along d at distance t on that primitive, 0
  * unless it is textured: what the texture does within the error of the point's uv (hit_bounds). */
 void emission_spread(const struct arithmetic *a, const struct scene *s, uint32_t primitive,

@@ -97,6 +97,61 @@ static void straight_through_has_bounds(void **state)
     }
 }
 
+/* Places in textures by section 14's float32 against double: where scale, offset and turn make much
+ * of roundings, the lookup stays within what texture_steps moves it by, and no multiple of it is
+ * needed. */
+static void places_in_textures(void **state)
+{
+    (void)state;
+    static float texels[64];
+    for (int i = 0; i < 64; i++)
+        texels[i] = (float)((37 * i) % 64) / 64;
+    static const struct {
+        float scale[2], offset[2], turn[2];
+    } rows[] = {{{1, 1}, {0, 0}, {0, 0}},
+                {{0.05F, 0.3F}, {0, 0}, {0, 0}},
+                {{20, -7}, {0.3F, 1000.25F}, {0, 0}},
+                {{-3.4F, 0.12F}, {0.67F, 1000.25F}, {0.6F, 0.8F}},
+                {{0.1F, 15}, {-2.8F, -1.5F}, {-0.28F, 0.96F}}};
+    double largest = 0;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        struct texture t = {.image = {8, 8, 1, TEXEL_F32, false, texels}};
+        memcpy(t.scale, rows[r].scale, sizeof t.scale);
+        memcpy(t.offset, rows[r].offset, sizeof t.offset);
+        memcpy(t.turn, rows[r].turn, sizeof t.turn);
+        for (int i = 0; i < 1000; i++) {
+            float u = (float)(i % 31) / 7 - 2, v = (float)(i % 37) / 9 - 2;
+            float a = t.scale[0] * u, b = t.scale[1] * v, c = t.turn[0], s = t.turn[1];
+            bool turned = c != 0 || s != 0;
+            float x = ((turned ? c * a - s * b : a) + t.offset[0]) * 8 - 0.5F;
+            float y = (1 - ((turned ? s * a + c * b : b) + t.offset[1])) * 8 - 0.5F;
+            /* that place, looked up without a transform */
+            struct texture plain = t;
+            const double place[2] = {((double)x + 0.5) / 8, 1 - ((double)y + 0.5) / 8};
+            const double uv[2] = {(double)u, (double)v};
+            double step[2], here[4], moved[4], expected[4], room = 1e-9;
+            plain.scale[0] = plain.scale[1] = 1;
+            plain.offset[0] = plain.offset[1] = plain.turn[0] = plain.turn[1] = 0;
+            texture_value(&plain, place, here);
+            texture_value(&t, uv, expected);
+            texture_steps(&t, uv, step);
+            for (int k = 0; k < 2; k++) {
+                double most = 0;
+                for (int sign = -1; sign <= 1; sign += 2) {
+                    double at[2] = {uv[0], uv[1]};
+                    at[k] += sign * step[k];
+                    texture_value(&t, at, moved);
+                    most = fmax(most, fabs(moved[0] - expected[0]));
+                }
+                room += most;
+            }
+            assert_true(fabs(here[0] - expected[0]) <= room);
+            largest = fmax(largest, fabs(here[0] - expected[0]) / room);
+        }
+    }
+    assert_true(largest > 0.1); /* the bound is no ten times what happens */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +159,7 @@ int main(void)
         cmocka_unit_test(roundings_are_counted),
         cmocka_unit_test(bounds_follow_the_device),
         cmocka_unit_test(straight_through_has_bounds),
+        cmocka_unit_test(places_in_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,15 +138,16 @@ static int ask_sample(void *ctx, const double *in, double *out)
     const struct question *q = ctx;
     double wo[3], u[3];
     bool delta = false;
-    vec_copy(wo, in);
-    vec_normalize(wo);
+    vec_copy(wo, in); /* as long as the device has it: 1 - c^2 shows it */
     for (int i = 0; i < 3; i++)
         u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
     if (!(wo[2] > 0) || !reference_bsdf_sample(q->reference, q->material, in + 6, q->entering, wo,
                                                u, out, out + 3, out + 6, &delta))
         return 0;
     out[7] = delta;
-    return out[2] < 0 ? 2 : 1;
+    return !(vec_max(out + 3) > 0) ? 0
+           : out[2] < 0            ? 2
+                                   : 1; /* no light: the path ends all the same */
 }
 
 /* in: wo 3, wi 3, uv 2; out: f 3, pdf. Code: 1 when both are above the surface. */
@@ -162,14 +163,14 @@ static int ask_eval(void *ctx, const double *in, double *out)
     return wo[2] > 0 && wi[2] > 0;
 }
 
-static void fill_steps(double *step, const double uv[2])
+static void fill_steps(const struct run_context *c, uint32_t material, double *step,
+                       const double uv[2])
 {
     for (int i = 0; i < 6; i++)
         step[i] =
             4 *
             ULP; /* inputs are exact; the roundings of a normalisation and of the lobes' choice */
-    for (int i = 0; i < 2; i++)
-        step[6 + i] = 4 * ULP * fmax(1, fabs(uv[i]));
+    material_texture_steps(c->scene, &c->scene->materials[material], uv, step + 6);
 }
 
 static void compare_sample(struct tally *t, const struct run_context *c, const uint32_t *in,
@@ -184,14 +185,14 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     get(x + 6, in + 1, 2);
     get(wi, out + 2, 3);
     get(weight, out + 5, 3);
-    fill_steps(step, x + 6);
+    fill_steps(c, in[0], step, x + 6);
     /* the lobe number against a probability that is computed */
     step[3] = roundings(&arithmetic, 16, 1, 0);
     if (material_is_list(&c->scene->materials[in[0]]))
         step[3] = material_roundings(&arithmetic, &c->scene->materials[in[0]]);
     step[4] = root_step(&arithmetic);
     answer_spread(ask_sample, &q, x, step, 8, 8, &a);
-    int code = !out[0] ? 0 : wi[2] < 0 ? 2 : 1;
+    int code = !out[0] || !(vec_max(weight) > 0) ? 0 : wi[2] < 0 ? 2 : 1;
     const char *name = c->scene->materials[in[0]].name;
     char where[256];
     snprintf(where, sizeof where,
@@ -231,7 +232,7 @@ static void compare_eval(struct tally *t, const struct run_context *c, const uin
     get(x, in + 3, 6);
     get(x + 6, in + 1, 2);
     get(f, out, 4);
-    fill_steps(step, x + 6);
+    fill_steps(c, in[0], step, x + 6);
     answer_spread(ask_eval, &q, x, step, 8, 4, &a);
     struct ggx_bounds ggx = scatter_bounds(&arithmetic, c->scene, in[0], x + 6, true, x, x + 3);
     double relative = material_roundings(&arithmetic, &c->scene->materials[in[0]]) + ggx.density;

@@ -3,7 +3,6 @@
 #include "cases_camera.h"
 #include "judge.h"
 #include "pictures.h"
-#include "steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,34 +55,11 @@ static void with_roulette(struct render_job *job)
     job->seed ^= UINT64_C(0x5eed00000000);
 }
 
-/* Pictures of scenes that cannot be followed step by step, on the same random numbers. */
-static enum status whole(struct run_context *c, const struct render_job *job, const char *also,
-                         struct error *err)
-{
-    struct film film = {0};
-    struct pair_judgement p = {0};
-    char text[512];
-    enum status s = judge_render(c->device, c->scene, job, &film, err);
-    if (s == STATUS_OK)
-        s = judge_pair(c->scene, job, &film, JUDGE_SYSTEMATIC_DEVICE, &p, err);
-    film_free(&film);
-    if (s != STATUS_OK)
-        return s;
-    c->compared += (uint64_t)job->width * job->height;
-    pair_judgement_text(&p, "the reference", JUDGE_SYSTEMATIC_DEVICE, text, sizeof text);
-    bool bad = p.z.p < JUDGE_LEVEL;
-    pair_judgement_free(&p);
-    return bad ? case_fail(c, "%s; %s", also, text)
-               : case_pass(c, "%s; media are not followed step by step: %s", also, text);
-}
-
 /* In step with the reference: sets the verdict. */
 static enum status lockstep(struct run_context *c, const struct render_job *job, uint64_t samples,
                             const char *also, struct error *err)
 {
     struct divergence d;
-    if (!steps_follow(c->scene))
-        return whole(c, job, also, err);
     enum status s = conform_lockstep(c->device, c->scene, job, samples, &d, err);
     if (s != STATUS_OK)
         return s;
@@ -215,9 +191,6 @@ static enum status image_lockstep(struct run_context *c, struct error *err)
     enum status s = case_ready(c, MODE_DEVICE, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;
-    if (!steps_follow(c->scene))
-        return case_skip(c, "paths in media are not followed step by step: image.device judges "
-                            "them");
     judge_job(c->scene, 72, 2, MODE_DEVICE, &job);
     with_roulette(&job);
     return lockstep(c, &job, UINT64_MAX, "", err);

@@ -231,19 +231,7 @@ enum status kernel_texture(struct run_context *c, struct error *err)
         struct answer a;
         get(uv, in + 3 * i + 1, 2);
         get(got, out + 3 * i, 3);
-        for (int k = 0; k < 2;
-             k++) /* two roundings of the scaled coordinate, one of the fraction in texels */
-            step[k] = 4 * ULP *
-                      fmax(1, fabs(uv[k]) + fabs((double)x->offset[k] /
-                                                 fmax(1e-6, fabs((double)x->scale[k]))));
-        if (x->turn[0] != 0 || x->turn[1] != 0) { /* each coordinate has both in it: two roundings
-                                                     of products and one of their sum more */
-            double reach = 0;
-            for (int k = 0; k < 2; k++)
-                reach += fabs((double)x->scale[k] * uv[k]) + fabs((double)x->offset[k]);
-            for (int k = 0; k < 2; k++)
-                step[k] = 8 * ULP * fmax(1, reach / fmax(1e-6, fabs((double)x->scale[k])));
-        }
+        texture_steps(x, uv, step);
         answer_spread(ask_texture, x, uv, step, 2, 3, &a);
         for (int k = 0; k < 3; k++)
             tally_near(

@@ -57,6 +57,23 @@ static void add_all(struct listing *l, const char *group, const char *name, cons
              path);
 }
 
+/* What ends the names of cases in other modes than strict. */
+static const struct {
+    const char *tail, *text;
+    enum math_mode mode;
+} loose_modes[] = {
+    {"mode-device", "translated for the device, a * b + c contracted: within what may round",
+     MODE_DEVICE},
+    {"mode-fast", "translated for the device in mode fast: within what may round", MODE_FAST}};
+enum { LOOSE_MODES = sizeof loose_modes / sizeof *loose_modes };
+
+static void add_file(struct listing *l, const char *group, const char *name, const char *path)
+{
+    add_all(l, group, name, path);
+    for (size_t i = 0; i < LOOSE_MODES; i++)
+        add_case(l, group, name, loose_modes[i].tail, loose_modes[i].text, path);
+}
+
 bool shader_path(const char *path)
 {
     size_t n = strlen(path);
@@ -157,7 +174,7 @@ static void add_folder(struct listing *l, const char *group, const char *folder)
     for (size_t i = 0; i < n; i++) {
         char *name = case_word(l->arena, path[i]);
         if (name && runs(l->arena, path[i]))
-            add_all(l, group, name, path[i]);
+            add_file(l, group, name, path[i]);
     }
 }
 
@@ -177,7 +194,7 @@ static void add_files(struct listing *l, const char *const *paths, size_t count)
                 unique = arena_printf(l->arena, "%s-%u", name, number);
         }
         if (unique)
-            add_all(l, "file", unique, paths[i]);
+            add_file(l, "file", unique, paths[i]);
         l->failed = l->failed || !unique;
     }
 }
@@ -264,6 +281,14 @@ static bool ends(const char *s, const char *tail)
     return n > t && strcmp(s + n - t, tail) == 0;
 }
 
+static enum math_mode mode_of(const char *name)
+{
+    for (size_t i = 0; i < LOOSE_MODES; i++)
+        if (ends(name, loose_modes[i].tail))
+            return loose_modes[i].mode;
+    return MODE_STRICT;
+}
+
 static bool is_engine(const char *id)
 {
     size_t n = strcspn(id, ":");
@@ -283,7 +308,7 @@ static bool may_find(const struct asl_fault *f, const char *name)
     if (strncmp(name, file, sizeof file - 1) == 0)
         return true;
     if (!f->found_by)
-        return !ends(name, ".device");
+        return !ends(name, ".device") && mode_of(name) == MODE_STRICT;
     size_t n = strlen(f->found_by);
     return strncmp(at, f->found_by, n) == 0 && strcmp(at + n, ".device") == 0;
 }
@@ -297,6 +322,7 @@ enum status shader_case_setting(const struct run_context *c, struct shader_setti
     if (f)
         id = "native"; /* with a mistake in the program that it translates, or its library */
     *out = (struct shader_setting){.engine = own ? own : id,
+                                   .mode = mode_of(c->name),
                                    .fault = id == c->device_id ? NULL : mistake};
     if (f && !may_find(f, c->name))
         return error_msg(err, STATUS_UNSUPPORTED, "another case is to find %s", f->name);
@@ -479,7 +505,8 @@ static const struct case_row rows[] = {
 
 const struct case_row *shader_row(const char *name)
 {
-    if (!ends(name, ".ir") && !ends(name, ".device") && !ends(name, ".llvm"))
+    if (!ends(name, ".ir") && !ends(name, ".device") && !ends(name, ".llvm") &&
+        mode_of(name) == MODE_STRICT)
         return NULL;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strncmp(name, rows[i].name, strlen(rows[i].name)) == 0)

@@ -1,6 +1,5 @@
 #include "judge.h"
 #include "statistics.h"
-#include "steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -366,7 +365,7 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
         *out = j;
         return STATUS_OK;
     }
-    const bool strict = job->launch.mode == MODE_STRICT, follows = steps_follow(s);
+    const bool strict = job->launch.mode == MODE_STRICT;
     if (strict)
         st = judge_bits_against_native(s, job, film, &j, err);
     else if ((uint64_t)job->width * job->height * job->sample_count <= PAIR_LIMIT)
@@ -374,10 +373,8 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
     else
         st = judge_against_native(s, device, job, film, &j, err);
     const bool step = strict ? strcmp(device, "native") == 0 : job->launch.mode == MODE_DEVICE;
-    if (st == STATUS_OK && j.verdict == VERDICT_PASS && step && follows)
+    if (st == STATUS_OK && j.verdict == VERDICT_PASS && step)
         st = judge_in_step(s, device, job, &j, err);
-    else if (st == STATUS_OK && j.verdict == VERDICT_PASS && step && strict)
-        st = judge_first_samples(s, device, job, 1, JUDGE_LEVEL, &j, err);
     if (st == STATUS_OK)
         *out = j;
     return st;

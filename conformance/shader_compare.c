@@ -122,7 +122,7 @@ static enum status run(const struct shader_file *f, const struct shader_setting 
                        struct shade_info *info, struct error *err)
 {
     struct shade_options o = {.outputs = s->all_layers ? f->all : f->last,
-                              .mode = MODE_STRICT,
+                              .mode = s->mode,
                               .level = s->level,
                               .bake = s->bake,
                               .fault = s->fault,
@@ -182,6 +182,21 @@ static bool same_word(enum asl_base scalar, struct word a, struct word b)
     return scalar == ASL_FLOAT && isnan(as_float(a.bits)) && isnan(as_float(b.bits));
 }
 
+/* -0 for 0; in the text of a closure, too. */
+static bool only_sign_of_zero(enum asl_base scalar, struct word a, struct word b)
+{
+    if (scalar != ASL_CLOSURE)
+        return scalar == ASL_FLOAT && as_float(a.bits) == 0 && as_float(b.bits) == 0;
+    const char *p = a.text, *q = b.text;
+    for (; *p || *q; p++, q++) {
+        p += p[0] == '-' && p[1] == '0' && p[2] != '.';
+        q += q[0] == '-' && q[1] == '0' && q[2] != '.';
+        if (*p != *q)
+            return false;
+    }
+    return true;
+}
+
 static void show_word(enum asl_base scalar, struct word w, char *buf, size_t size)
 {
     if (is_text(scalar))
@@ -200,9 +215,10 @@ struct cloud { /* runs of the interpreter with builtins moved */
 };
 
 /* Values of all runs at a place: does the found one lie among them? Three times their spread about
- * their middle: 12 (96) random signs reach the ends of what the bounds allow only now and then. */
-static bool cloud_allows(const struct cloud *c, const struct shade_result *want, size_t output,
-                         size_t point, size_t slot, struct word found)
+ * their middle: 12 (96) random signs reach the ends of what the bounds allow only now and then.
+ * `share` of the value besides: a formula's result that is a whole number is not moved. */
+static bool cloud_allows(const struct cloud *c, const struct shade_result *want, double share,
+                         size_t output, size_t point, size_t slot, struct word found)
 {
     const struct shade_output *o = &want->outputs[output];
     enum asl_base scalar = asl_type_scalar(o->type, slot);
@@ -218,10 +234,11 @@ static bool cloud_allows(const struct cloud *c, const struct shade_result *want,
         low = fmin(low, v);
         high = fmax(high, v);
     }
-    if (is_text(scalar) || !(high > low))
+    double room = high - low + (scalar == ASL_FLOAT ? share * fmax(fabs(low), fabs(high)) : 0);
+    if (is_text(scalar) || !(room > 0))
         return false;
     double v = scalar == ASL_INT ? (int32_t)found.bits : (double)as_float(found.bits);
-    return v >= low - (high - low) && v <= high + (high - low);
+    return v >= low - room && v <= high + room;
 }
 
 static void cloud_free(struct cloud *c)
@@ -251,18 +268,39 @@ static enum status cloud_fill(struct cloud *c, const struct shader_file *f,
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static bool same_message(const struct shade_message *a, const struct shade_message *b)
+/* Past the sign of a printed zero. */
+static const char *past_sign(const char *s)
 {
-    return a->point == b->point && a->kind == b->kind && strcmp(a->to, b->to) == 0 &&
-           strcmp(a->text, b->text) == 0;
+    char *end = NULL;
+    return *s == '-' && (s[1] == '0' || s[1] == '.') && strtod(s, &end) == 0 ? s + 1 : s;
+}
+
+static bool same_but_zeros(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a = past_sign(a);
+        b = past_sign(b);
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+/* In mode fast a zero may have either sign. */
+static bool same_message(const struct shade_message *a, const struct shade_message *b,
+                         enum math_mode mode)
+{
+    bool same =
+        mode == MODE_FAST ? same_but_zeros(a->text, b->text) : strcmp(a->text, b->text) == 0;
+    return same && a->point == b->point && a->kind == b->kind && strcmp(a->to, b->to) == 0;
 }
 
 /* The first index at which the lists differ; SIZE_MAX when they do not. */
-static size_t messages_differ(const struct shade_result *a, const struct shade_result *b)
+static size_t messages_differ(const struct shade_result *a, const struct shade_result *b,
+                              enum math_mode mode)
 {
     size_t n = a->message_count < b->message_count ? a->message_count : b->message_count;
     for (size_t i = 0; i < n; i++)
-        if (!same_message(&a->messages[i], &b->messages[i]))
+        if (!same_message(&a->messages[i], &b->messages[i], mode))
             return i;
     return a->message_count == b->message_count ? SIZE_MAX : n;
 }
@@ -320,12 +358,17 @@ static enum status judge_value(struct judging *j, size_t output, size_t point, s
                                struct error *err)
 {
     struct word found = word_at(&j->have, output, point, slot);
+    enum asl_base scalar = asl_type_scalar(j->want.outputs[output].type, slot);
+    if (j->setting->mode == MODE_FAST &&
+        only_sign_of_zero(scalar, word_at(&j->want, output, point, slot), found))
+        return STATUS_OK;
     if (!is_exact(j->setting->engine)) {
         for (size_t runs = FEW_RUNS; runs <= MANY_RUNS; runs *= MANY_RUNS / FEW_RUNS) {
             enum status st = cloud_fill(&j->cloud, j->file, j->setting, j->points, runs, err);
             if (st != STATUS_OK)
                 return st;
-            if (cloud_allows(&j->cloud, &j->want, output, point, slot, found)) {
+            double share = j->setting->mode == MODE_STRICT ? 0 : 0x1p-21;
+            if (cloud_allows(&j->cloud, &j->want, share, output, point, slot, found)) {
                 j->out->moved++;
                 return STATUS_OK;
             }
@@ -366,7 +409,7 @@ static enum status judge_outputs(struct judging *j, struct error *err)
 static enum status judge_messages(struct judging *j, struct error *err)
 {
     struct shader_difference *d = &j->out->first;
-    size_t at = messages_differ(&j->want, &j->have);
+    size_t at = messages_differ(&j->want, &j->have, j->setting->mode);
     j->out->messages = j->want.message_count;
     if (at == SIZE_MAX)
         return STATUS_OK;
@@ -376,7 +419,8 @@ static enum status judge_messages(struct judging *j, struct error *err)
             return st;
         for (size_t i = 0; i < j->cloud.count; i++)
             j->out->messages_open =
-                j->out->messages_open || messages_differ(&j->want, &j->cloud.run[i]) != SIZE_MAX;
+                j->out->messages_open ||
+                messages_differ(&j->want, &j->cloud.run[i], j->setting->mode) != SIZE_MAX;
         if (j->out->messages_open)
             return STATUS_OK;
     }

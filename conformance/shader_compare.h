@@ -7,11 +7,12 @@
 #include "shader_file.h"
 
 struct shader_setting {
-    const char *engine; /* of shade_open */
-    unsigned level;     /* of the optimiser */
-    bool bake;          /* parameters are constants of the program */
-    bool all_layers;    /* every layer runs at every point, else the last one and what it pulls */
-    const char *fault;  /* of shade_faults, or NULL */
+    const char *engine;  /* of shade_open */
+    enum math_mode mode; /* others than strict: what rounds may be off by its bound, too */
+    unsigned level;      /* of the optimiser */
+    bool bake;           /* parameters are constants of the program */
+    bool all_layers;     /* every layer runs at every point, else the last one and what it pulls */
+    const char *fault;   /* of shade_faults, or NULL */
 };
 
 /* The first difference. */

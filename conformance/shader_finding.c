@@ -78,7 +78,9 @@ enum status shader_finding_make(const char *name, const char *text, size_t size,
     enum status st = asl_reduce(text, size, still_shows, on, seconds, &small, &what, err);
     if (st == STATUS_OK && differs(on, small.data, small.len, &c)) {
         size_t at = on == &one ? 0 : c.first.point;
-        bool located = shader_locate(name, small.data, s, &on->points[at], &place);
+        /* elsewhere values differ before the one that is wrong */
+        bool located =
+            s->mode == MODE_STRICT && shader_locate(name, small.data, s, &on->points[at], &place);
         tell(s, &c.first, located ? &place : NULL, out);
         st = write_program(name, &small, out->file, sizeof out->file, err);
     } else { /* MISMATCH: it differs in one run and not in the next, which is a finding too */

@@ -104,7 +104,7 @@ static enum status run_point(const struct shader_file *f, const struct shader_se
                              struct shade_result *r)
 {
     struct shade_options o = {.outputs = s->all_layers ? f->all : f->last,
-                              .mode = MODE_STRICT,
+                              .mode = s->mode,
                               .level = s->level,
                               .bake = s->bake,
                               .fault = s->fault,

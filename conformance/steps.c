@@ -15,20 +15,12 @@ struct steps {
     uint32_t *area_light; /* by primitive of the world: its index as a light */
     uint32_t *emitters;   /* by light: its primitive */
     bool shaded;          /* some material runs a shader: the kind of ray matters */
+    bool media;           /* some material has a medium or is an interface */
 };
 
 static const struct material *material_of(const struct scene *s, uint32_t primitive)
 {
     return &s->materials[scene_material_of(s, primitive)];
-}
-
-bool steps_follow(const struct scene *s)
-{
-    for (size_t i = 0; i < s->material_count; i++)
-        if (s->materials[i].medium.present || s->materials[i].interface ||
-            s->materials[i].layers.coat_normal_map.present)
-            return false;
-    return true;
 }
 
 enum status steps_open(const struct scene *s, const struct reference *r,
@@ -42,8 +34,10 @@ enum status steps_open(const struct scene *s, const struct reference *r,
     n->reference = r;
     n->job = *job;
     n->arithmetic = arithmetic_of(device, job->launch.mode);
-    for (size_t i = 0; i < s->material_count; i++)
+    for (size_t i = 0; i < s->material_count; i++) {
         n->shaded |= s->materials[i].shading != NULL;
+        n->media |= s->materials[i].medium.present || s->materials[i].interface;
+    }
     n->area_light = calloc(scene_primitive_count(s) + 1, sizeof *n->area_light);
     n->emitters = calloc(scene_primitive_count(s) + 1, sizeof *n->emitters);
     if (!n->area_light || !n->emitters) {
@@ -90,6 +84,10 @@ struct look {
     double pdf_prev; /* of the ray that arrives, for MIS; 0: none */
     double length;   /* sum of t over the vertices up to this one */
     uint32_t raytype;
+    double leg_o[3], leg_t; /* the last part of the way to this vertex */
+    /* in scenes with media, of the path on its way to this vertex: */
+    uint32_t media;
+    double beta[3], beta_bound[3]; /* before anything absorbs */
 };
 
 static void numbers(const struct look *l, uint32_t block, double u[4])
@@ -266,7 +264,7 @@ static void turn(const struct path_vertex *v, const struct hit_bounds *b, double
 }
 
 struct normal_question {
-    const struct steps *s;
+    const struct look *l;
     const struct path_vertex *v;
 };
 
@@ -274,7 +272,8 @@ struct normal_question {
 static int ask_normal(void *ctx, const double *in, double *out)
 {
     const struct normal_question *q = ctx;
-    return reference_mapped_normal(q->s->reference, q->v->primitive, q->v->origin, in, in + 3, out);
+    return reference_mapped_normal(q->l->s->reference, q->v->primitive, q->l->leg_o, in, in + 3,
+                                   out);
 }
 
 /* A mapped normal's bounds: the reference is asked again with what it is made of moved by its
@@ -284,7 +283,7 @@ static bool mapped_normal_differs(struct look *l, const struct path_vertex *v,
                                   const struct hit_bounds *b)
 {
     const struct steps *s = l->s;
-    struct normal_question q = {s, v};
+    struct normal_question q = {l, v};
     struct answer a;
     double in[11] = {0}, step[11], bound[3];
     vec_copy(in, v->direction);
@@ -292,8 +291,10 @@ static bool mapped_normal_differs(struct look *l, const struct path_vertex *v,
         step[i] = 4 * ULP;
         step[5 + i] = step[8 + i] = b->Ns + b->Ng + 16 * ULP;
     }
+    texture_steps(&s->scene->textures[material_of(s->scene, v->primitive)->normal_map.texture],
+                  v->uv, step + 3);
     for (int i = 0; i < 2; i++)
-        step[3 + i] = b->uv[i] + 8 * ULP * fmax(1, fabs(v->uv[i]));
+        step[3 + i] += b->uv[i];
     answer_spread(ask_normal, &q, in, step, 11, 3, &a);
     for (int i = 0; i < 3; i++)
         bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 3, 3);
@@ -310,16 +311,48 @@ static bool uv_differs(struct look *l, const double ref[2], const double dev[2],
            scalar_differs(l, "surface", "v", ref[1], dev[1], bound[1]);
 }
 
-/* *known: the reference met the same primitive, so that its fields were compared. */
+/* What was met, where the reference met the same primitive. blur: how far the ray itself is off
+ * across its direction; ahead: what rounding did to t before its last part. */
+static bool surface_differs(struct look *l, const struct path_vertex *v,
+                            const struct reference_hit *ref, double blur, double ahead)
+{
+    const struct steps *s = l->s;
+    struct hit_bounds b;
+    if (v->material != scene_material_of(s->scene, v->primitive))
+        return differs(l, "surface", "material", 0, scene_material_of(s->scene, v->primitive),
+                       v->material, INFINITY);
+    hit_bounds(&s->arithmetic, s->scene, v->primitive, l->leg_o, v->direction, l->leg_t, ref->P,
+               ref->Ng, &b);
+    bool round = v->primitive >= s->scene->triangle_count &&
+                 v->primitive < s->scene->triangle_count + s->scene->sphere_count;
+    if (blur > 0) {
+        double more = 1 + blur / b.position;
+        b.P *= more, b.t = b.t * more + ahead, b.Ns *= more;
+        b.Ng *= round ? more : 1;
+        b.uv[0] *= more, b.uv[1] *= more;
+    }
+    bool mapped = material_of(s->scene, v->primitive)->normal_map.present;
+    double Ng[3], Ns[3];
+    vec_copy(Ng, ref->Ng);
+    vec_copy(Ns, ref->Ns);
+    if (vec_dot(Ng, Ns) < 0 && !round && fabs(vec_dot(Ng, Ns)) > b.Ns)
+        vec_scale(Ns, -1, Ns);
+    turn(v, &b, Ng, Ns);
+    return scalar_differs(l, "traversal", "t", ref->t, v->t, b.t) ||
+           vector_differs_by(l, "surface", "P", ref->P, v->P, b.P) ||
+           vector_differs_by(l, "surface", "Ng", Ng, v->Ng, b.Ng) ||
+           (mapped ? mapped_normal_differs(l, v, &b)
+                   : vector_differs_by(l, "surface", "Ns", Ns, v->Ns, b.Ns)) ||
+           uv_differs(l, ref->uv, v->uv, b.uv, round);
+}
+
 static bool hit_differs(struct look *l, const struct path_vertex *v)
 {
     const struct steps *s = l->s;
     struct reference_hit ref;
-    struct hit_bounds b;
+    vec_copy(l->leg_o, v->origin);
+    l->leg_t = v->t;
     reference_hit_closest(s->reference, v->origin, v->direction, INFINITY, &ref);
-    if (v->primitive != UINT32_MAX && v->primitive >= scene_effective_count(s->scene))
-        return differs(l, "traversal", "primitive", 0, id_number(ref.primitive), v->primitive,
-                       INFINITY);
     if (ref.primitive != v->primitive) {
         double margin = margin_hit(&s->arithmetic, s->scene, s->reference, v->origin, v->direction,
                                    INFINITY, v->primitive, &ref);
@@ -327,28 +360,146 @@ static bool hit_differs(struct look *l, const struct path_vertex *v)
                             id_number(v->primitive), margin);
     }
     l->report->compared++;
-    if (ref.primitive == UINT32_MAX)
+    return ref.primitive != UINT32_MAX && surface_differs(l, v, &ref, 0, 0);
+}
+
+/* ---- ways through media -------------------------------------------------------------- */
+
+/* What rounding does to a way, part after part: each hit is off as any is (hit_bounds), and the
+ * parts after it start there. */
+struct way_errors {
+    double position; /* of the ray across itself, where the last part starts */
+    double t;        /* of the whole way but for the last part's own hit */
+    double tau;      /* of the depth of scattering, and of absorption: */
+    double A[3];
+    double size; /* of coordinates, times what instances make of them */
+};
+
+static struct way_errors way_errors_of(const struct steps *s, const struct reference_way *w,
+                                       const double d[3])
+{
+    struct way_errors e = {.size = 0x1p-20};
+    double whole = 0;
+    for (uint32_t i = 0; i < w->count; i++) {
+        double t = isfinite(w->part[i].t) ? w->part[i].t : 0, off = 0;
+        e.size = fmax(e.size, vec_max_abs(w->part[i].o) + t);
+        if (w->part[i].primitive != UINT32_MAX) {
+            struct hit_bounds b;
+            hit_bounds(&s->arithmetic, s->scene, w->part[i].primitive, w->part[i].o, d, t,
+                       w->part[i].P, w->part[i].Ng, &b);
+            e.size = fmax(e.size, b.position / (16 * ULP));
+            off = b.t + e.position / fmax(fabs(vec_dot(d, w->part[i].Ng)), 1e-6);
+            if (i + 1 < w->count) {
+                e.position += b.P;
+                e.t += off;
+            }
+        }
+        whole += t;
+        e.tau += w->part[i].density * (off + 8 * ULP * t);
+        for (int c = 0; c < 3; c++)
+            e.A[c] += w->part[i].absorption[c] * (off + 8 * ULP * t);
+    }
+    e.t += 2 * ULP * w->count * whole;
+    return e;
+}
+
+/* Asks `agrees` of the ray moved by nothing, then by up to 4096 units across and along itself, and
+ * of numbers moved as much: the first size that agrees, INFINITY if none. */
+static double way_margin(const double o[3], const double d[3], double unit,
+                         bool (*agrees)(void *ctx, const double from[3], double stretch), void *ctx)
+{
+    double frame[3][3], from[3];
+    vec_frame(d, frame);
+    if (agrees(ctx, o, 0))
+        return 0;
+    for (double size = 0.25; size <= 4096; size *= 4)
+        for (int i = 0; i < 3 * 19; i++) {
+            int at = i % 19, along = i / 19 - 1;
+            double phi = at * 0.39269908169872414, stretch = along * size * 16 * ULP;
+            vec_copy(from, o);
+            if (at < 16) {
+                vec_madd(from, from, size * unit * cos(phi), frame[0]);
+                vec_madd(from, from, size * unit * sin(phi), frame[1]);
+            } else if (at < 18) {
+                vec_madd(from, from, (at == 16 ? 1 : -1) * size * unit, d);
+            }
+            if (agrees(ctx, from, stretch))
+                return size;
+        }
+    return INFINITY;
+}
+
+struct flight_question {
+    const struct look *l;
+    const struct path_vertex *v;
+    double u;
+    struct reference_way way;
+};
+
+/* stretch: of the depth that u stands for. */
+static bool flight_agrees(void *ctx, const double from[3], double stretch)
+{
+    struct flight_question *q = ctx;
+    double u = -expm1((1 + stretch) * log1p(-q->u));
+    reference_fly(q->l->s->reference, from, q->v->direction, u, q->l->media, &q->way);
+    return q->way.hit.primitive == q->v->primitive && q->way.media == q->v->media &&
+           (q->v->primitive != UINT32_MAX || q->way.material == q->v->material);
+}
+
+/* A vertex in a medium: tau is off by its logarithm and a rounding for each part. */
+static bool scattering_differs(struct look *l, const struct path_vertex *v,
+                               const struct flight_question *q, const struct way_errors *e)
+{
+    const struct reference_way *w = &q->way;
+    const struct arithmetic *a = &l->s->arithmetic;
+    double tau = -log1p(-q->u), none[3] = {0};
+    double t =
+        (e->tau + roundings(a, 16 + 2 * w->count, 0, 0) * tau) / w->part[w->count - 1].density +
+        roundings(a, 8, 1, 0) * l->leg_t;
+    return scalar_differs(l, "traversal", "t", w->hit.t, v->t, e->t + t + 1e-36) ||
+           vector_differs_by(l, "surface", "P", w->hit.P, v->P,
+                             e->position + t + 4 * ULP * (vec_max_abs(w->hit.P) + l->leg_t) +
+                                 1e-36) ||
+           vector_differs_by(l, "surface", "Ng", none, v->Ng, 1e-36) ||
+           vector_differs_by(l, "light", "emitted", none, v->emitted, 1e-36);
+}
+
+static bool flight_differs(struct look *l, const struct path_vertex *v)
+{
+    struct flight_question q = {.l = l, .v = v};
+    double u[4], beta[3], bound[3];
+    numbers(l, 0x80000000u + 8 * l->k, u);
+    q.u = u[0];
+    if (!flight_agrees(&q, v->origin, 0)) {
+        double id = q.way.hit.primitive == UINT32_MAX && q.way.material != UINT32_MAX
+                        ? -2
+                        : id_number(q.way.hit.primitive);
+        bool media = q.way.hit.primitive == v->primitive && q.way.media != v->media;
+        double here = q.way.media;
+        struct way_errors e = way_errors_of(l->s, &q.way, v->direction);
+        double margin =
+            way_margin(v->origin, v->direction, 16 * ULP * e.size * q.way.count, flight_agrees, &q);
+        if (media ? flip_differs(l, "traversal", "media", here, v->media, margin)
+                  : flip_differs(l, "traversal", "primitive", id, id_number(v->primitive), margin))
+            return true;
+        vec_copy(l->leg_o, q.way.part[q.way.count - 1].o);
+        l->leg_t = q.way.part[q.way.count - 1].t;
         return false;
-    if (v->material != scene_material_of(s->scene, v->primitive))
-        return differs(l, "surface", "material", 0, scene_material_of(s->scene, v->primitive),
-                       v->material, INFINITY);
-    hit_bounds(&s->arithmetic, s->scene, v->primitive, v->origin, v->direction, ref.t, ref.P,
-               ref.Ng, &b);
-    bool round = v->primitive >= s->scene->triangle_count &&
-                 v->primitive < s->scene->triangle_count + s->scene->sphere_count;
-    bool mapped = material_of(s->scene, v->primitive)->normal_map.present;
-    double Ng[3], Ns[3];
-    vec_copy(Ng, ref.Ng);
-    vec_copy(Ns, ref.Ns);
-    if (vec_dot(Ng, Ns) < 0 && !round && fabs(vec_dot(Ng, Ns)) > b.Ns)
-        vec_scale(Ns, -1, Ns);
-    turn(v, &b, Ng, Ns);
-    return scalar_differs(l, "traversal", "t", ref.t, v->t, b.t) ||
-           vector_differs_by(l, "surface", "P", ref.P, v->P, b.P) ||
-           vector_differs_by(l, "surface", "Ng", Ng, v->Ng, b.Ng) ||
-           (mapped ? mapped_normal_differs(l, v, &b)
-                   : vector_differs_by(l, "surface", "Ns", Ns, v->Ns, b.Ns)) ||
-           uv_differs(l, ref.uv, v->uv, b.uv, round);
+    }
+    l->report->compared++;
+    const struct way_errors e = way_errors_of(l->s, &q.way, v->direction);
+    vec_copy(l->leg_o, q.way.part[q.way.count - 1].o);
+    l->leg_t = q.way.part[q.way.count - 1].t;
+    for (int c = 0; c < 3; c++) { /* exp is good to four units */
+        beta[c] = l->beta[c] * q.way.left[c];
+        bound[c] = l->beta_bound[c] * q.way.left[c] +
+                   fabs(beta[c]) * (e.A[c] + (q.way.left[c] < 1 ? 16 * ULP : 0)) + 1e-36;
+    }
+    if (vector_differs(l, "path", "beta", "rgb", beta, v->beta, bound))
+        return true;
+    if (v->primitive != UINT32_MAX)
+        return surface_differs(l, v, &q.way.hit, e.position, e.t);
+    return v->material != UINT32_MAX && scattering_differs(l, v, &q, &e);
 }
 
 /* ---- light that is seen -------------------------------------------------------------- */
@@ -420,11 +571,12 @@ static void emission_of(const struct steps *s, const struct path_vertex *v, doub
     if (!m->emission_texture)
         return;
     const struct texture *t = &s->scene->textures[m->emission_texture - 1];
-    double texel[4], moved[4];
+    double texel[4], moved[4], step[2];
+    texture_steps(t, v->uv, step);
     texture_value(t, v->uv, texel);
     for (int i = 0; i < 4; i++) {
         double uv[2] = {v->uv[0], v->uv[1]};
-        uv[i / 2] += (i % 2 ? -8 : 8) * ULP * fmax(1, fabs(uv[i / 2]));
+        uv[i / 2] += i % 2 ? -step[i / 2] : step[i / 2];
         texture_value(t, uv, moved);
         for (int c = 0; c < 3; c++)
             room[c] += L[c] * fabs(moved[c] - texel[c]);
@@ -515,8 +667,8 @@ static struct list_question list_question_of(const struct look *l, const struct 
     double extent = fmax(vec_max_abs(v->P), 0x1p-20);
     for (int i = 0; i < 3; i++) {
         in[i] = v->P[i], step[i] = 4 * ULP * extent;
-        /* a rotation of 8 u; and 9 u along it, which the reference's normalisation takes out: the
-         * lengths of two rounded unit vectors and their product's three roundings */
+        /* a rotation of 8 u; and 9 u along it: the lengths of two rounded unit vectors and their
+         * product's three roundings. Nobody normalises them again: 1 - c^2 shows it */
         in[5 + i] = v->direction[i], step[5 + i] = (8 + 9) * ULP;
         in[8 + i] = wi ? wi[i] : 0, step[8 + i] = wi ? 8 * ULP : 0;
         in[11 + i] = u ? u[i] : 0, step[11 + i] = u ? 4 * ULP : 0;
@@ -534,7 +686,8 @@ static struct list_question list_question_of(const struct look *l, const struct 
         step[12] = root_step(a);
     }
     for (int i = 0; i < 2; i++)
-        in[3 + i] = v->uv[i], step[3 + i] = 4 * ULP * fmax(1, fabs(v->uv[i]));
+        in[3 + i] = v->uv[i];
+    material_texture_steps(l->s->scene, material_of(l->s->scene, v->primitive), v->uv, step + 3);
     return (struct list_question){.l = l, .vertex = vertex_of(l, v), .v = v};
 }
 
@@ -552,7 +705,6 @@ static void list_ask(const struct list_question *q, const double *in, bool has_w
     vec_copy(v.P, in);
     v.uv[0] = in[3], v.uv[1] = in[4];
     vec_copy(v.direction, in + 5);
-    vec_normalize(v.direction);
     vec_copy(wi, in + 8);
     if (has_wi)
         vec_normalize(wi);
@@ -730,18 +882,18 @@ static void question_of(struct bsdf_question *q, const struct steps *s, const st
 
 /* Steps of local directions and texture coordinates: a frame of rounded vectors, three products and
  * two sums. */
-static void steps_of(const struct path_vertex *v, double direction[3], double uv[2])
+static void steps_of(const struct steps *s, const struct path_vertex *v, double direction[3],
+                     double uv[2])
 {
     for (int i = 0; i < 3; i++)
         direction[i] = 8 * ULP;
-    for (int i = 0; i < 2; i++)
-        uv[i] = 4 * ULP * fmax(1, fabs(v->uv[i]));
+    material_texture_steps(s->scene, material_of(s->scene, v->primitive), v->uv, uv);
 }
 
 /* offset_extent at a vertex of the path. */
-static double vertex_extent(const struct scene *s, const struct path_vertex *v)
+static double vertex_extent(const struct look *l, const struct path_vertex *v)
 {
-    return offset_extent(s, v->primitive, v->origin, v->direction, v->t, v->P);
+    return offset_extent(l->s->scene, v->primitive, l->leg_o, v->direction, l->leg_t, v->P);
 }
 
 static bool shadow_differs(struct look *l, const struct path_vertex *v, const double from[3],
@@ -757,7 +909,7 @@ static bool shadow_differs(struct look *l, const struct path_vertex *v, const do
         return false;
     double margin =
         margin_visible(&l->s->arithmetic, l->s->scene, l->s->reference, from, v->light_wi, t_max,
-                       side, 0x1p-19 * vertex_extent(l->s->scene, v), !v->visible, &h);
+                       side, 0x1p-19 * vertex_extent(l, v), !v->visible, &h);
     return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
 }
 
@@ -779,6 +931,78 @@ static void radiance_spread(const struct steps *s, const struct path_vertex *v,
         a->spread[5 + c] += spread[c];
 }
 
+/* Where the path is beyond the surface of that vertex. */
+static uint32_t media_beyond(const struct look *l, const struct path_vertex *v)
+{
+    double n[3];
+    primitive_normal(l->s->scene, v->primitive, v->P, n);
+    return reference_media_cross(l->s->reference, v->media, v->material, vec_dot(n, v->Ng) > 0);
+}
+
+struct light_way_question {
+    const struct look *l;
+    const struct path_vertex *v;
+    const struct answer *direct;
+    const double *bound, *from;
+    double distance, side[3], rise;
+    uint32_t media;
+    struct reference_way way;
+    double expected[3], room[3];
+};
+
+/* Does what arrives through media along that ray agree? */
+static bool light_way_agrees(void *ctx, const double from[3], double stretch)
+{
+    struct light_way_question *q = ctx;
+    double moved[3];
+    bool agrees = true;
+    (void)stretch;
+    vec_madd(moved, from, -1, q->from);
+    if (q->rise > 0 && vec_dot(moved, q->side) <= -q->rise / 2)
+        return false; /* as margin_visible has it */
+    reference_see(q->l->s->reference, from, q->v->light_wi, q->distance, q->media, &q->way);
+    struct way_errors e = way_errors_of(q->l->s, &q->way, q->v->light_wi);
+    for (int c = 0; c < 3; c++) {
+        double V = q->way.left[c];
+        q->expected[c] = q->direct->value[c] * V;
+        q->room[c] = q->bound[c] * V + fabs(q->expected[c]) * (e.tau + e.A[c] + 32 * ULP) + 1e-36;
+        agrees &= fabs(q->expected[c] - q->v->direct[c]) <= q->room[c];
+    }
+    return agrees;
+}
+
+/* The light sample in a scene with media: how much of it arrives. */
+static bool light_way_differs(struct look *l, const struct path_vertex *v, const double from[3],
+                              const struct answer *direct, const double bound[3], double distance)
+{
+    struct light_way_question q = {.l = l,
+                                   .v = v,
+                                   .direct = direct,
+                                   .bound = bound,
+                                   .from = from,
+                                   .distance = distance,
+                                   .media = v->media};
+    double expected[3], room[3];
+    if (v->primitive != UINT32_MAX) {
+        bool through = vec_dot(v->light_wi, v->Ng) < 0;
+        vec_scale(q.side, through ? -1 : 1, v->Ng);
+        q.rise = 0x1p-19 * vertex_extent(l, v);
+        if (through)
+            q.media = media_beyond(l, v);
+    }
+    bool agrees = light_way_agrees(&q, from, 0);
+    vec_copy(expected, q.expected), vec_copy(room, q.room);
+    if (agrees)
+        return vector_differs(l, "shader", "direct", "rgb", expected, v->direct, room);
+    struct way_errors e = way_errors_of(l->s, &q.way, v->light_wi);
+    bool clear = vec_max(q.way.left) > 0;
+    double margin =
+        way_margin(from, v->light_wi, 16 * ULP * e.size * q.way.count, light_way_agrees, &q);
+    if (clear && v->visible && !(margin <= 1))
+        return vector_differs(l, "shader", "direct", "rgb", expected, v->direct, room);
+    return flip_differs(l, "shadow", "visible", clear, v->visible, margin);
+}
+
 /* The shadow ray and what a light sample adds. direct: in the open; height: of the sample above the
  * surface, on the side that counts; distance: to the light. */
 static bool contribution_differs(struct look *l, const struct path_vertex *v, const double from[3],
@@ -797,9 +1021,11 @@ static bool contribution_differs(struct look *l, const struct path_vertex *v, co
             memset(direct->value, 0, sizeof direct->value);
         if (!v->visible && nothing)
             return false;
-    } else if (shadow_differs(l, v, from, distance)) {
+    } else if (!l->s->media && shadow_differs(l, v, from, distance)) {
         return true;
     }
+    if (l->s->media)
+        return light_way_differs(l, v, from, direct, bound, distance);
     if (!v->visible)
         memset(direct->value, 0, sizeof direct->value);
     return vector_differs(l, "shader", "direct", "rgb", direct->value, v->direct, bound);
@@ -810,7 +1036,7 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
     const struct steps *s = l->s;
     double u[4], from[3], in[8], step[8], wo[3];
     numbers(l, 2 * l->k - 1, u);
-    double extent = vertex_extent(s->scene, v);
+    double extent = vertex_extent(l, v);
     vec_madd(from, v->P, 0x1p-19 * extent, v->Ng);
     struct light_question q = {.s = s};
     struct answer a;
@@ -853,8 +1079,8 @@ static bool direct_differs(struct look *l, const struct path_vertex *v)
         in[3 + i] = wi[i];
     }
     in[6] = v->uv[0], in[7] = v->uv[1];
-    steps_of(v, step, step + 6);
-    steps_of(v, step + 3, step + 6);
+    steps_of(s, v, step, step + 6);
+    steps_of(s, v, step + 3, step + 6);
     answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
     struct ggx_bounds ggx =
         ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi);
@@ -920,7 +1146,7 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
     step[3] = roundings(&s->arithmetic, 16, 1, 0);
     step[4] = root_step(&s->arithmetic);
     in[6] = v->uv[0], in[7] = v->uv[1];
-    steps_of(v, step, step + 6);
+    steps_of(s, v, step, step + 6);
     answer_spread(ask_scatter, &q, in, step, 8, 8, &a);
     bool ended = v->event == EVENT_ABSORB;
     int code = ended ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
@@ -989,7 +1215,7 @@ static bool list_direct_differs(struct look *l, const struct path_vertex *v)
     }
     double chance = below ? t : 1 - t;
     vec_scale(side, below ? -1 : 1, v->Ng);
-    double extent = vertex_extent(s->scene, v);
+    double extent = vertex_extent(l, v);
     vec_madd(from, v->P, 0x1p-19 * extent, side);
     struct light_question question = {.s = s};
     vec_copy(question.Ng, side);
@@ -1088,7 +1314,8 @@ static bool list_scatter_differs(struct look *l, const struct path_vertex *v)
     list_ask(&q, in, false, true, &r);
     double half = list_half(l, r.least);
     for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + direction_roundings(&s->arithmetic) + 2 * half;
+        bound[i] = a.spread[i] +
+                   (direction_roundings(&s->arithmetic) + 2 * half) * (code == 2 ? r.index : 1);
     if (vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
     double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1;
@@ -1105,6 +1332,135 @@ static bool list_scatter_differs(struct look *l, const struct path_vertex *v)
         return true;
     l->pdf_prev = v->pdf_w / q_of_side;
     return false;
+}
+
+/* ---- in a medium --------------------------------------------------------------------- */
+
+struct phase_question {
+    const struct look *l;
+    const struct path_vertex *v;
+    double light_pdf, Le[3];
+    bool delta_light;
+};
+
+/* Roundings of the phase function, relative: D = 1 + g^2 - 2 g c is a difference of terms up to 2,
+ * with some 16 roundings of them and of the cosine, and stands there with the power 3/2. */
+static double phase_roundings(const struct look *l, const struct path_vertex *v, const double wi[3])
+{
+    double g = (double)l->s->scene->materials[v->material].medium.g;
+    double D = 1 + g * g - 2 * g * vec_dot(v->direction, wi);
+    return roundings(&l->s->arithmetic, 16, 2, 1) +
+           1.5 * 16 * ULP * 2 * fabs(g) / fmax(D, (1 - fabs(g)) * (1 - fabs(g)));
+}
+
+/* in: wi 3; out: contribution of the light sample in the open, 3. */
+static int ask_phase_direct(void *ctx, const double *in, double *out)
+{
+    const struct phase_question *q = ctx;
+    const struct path_vertex *v = q->v;
+    double wi[3];
+    struct reference_scattered r;
+    normalized(wi, in);
+    reference_phase(q->l->s->reference, v->material, v->direction, wi, NULL, &r);
+    double w = q->delta_light ? 1 : mis_weight(q->l->s, q->light_pdf, r.pdf_w);
+    for (int c = 0; c < 3; c++)
+        out[c] = v->beta[c] * r.F[c] * q->Le[c] * w / q->light_pdf;
+    return 0;
+}
+
+static bool medium_direct_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct steps *s = l->s;
+    const double none[3] = {0};
+    struct light_question question = {.s = s};
+    struct answer a, direct;
+    double u[4], at[6], at_step[6], bound[3];
+    numbers(l, 2 * l->k - 1, u);
+    for (int i = 0; i < 3; i++) {
+        at[i] = v->P[i], at_step[i] = 4 * ULP * fmax(vec_max_abs(v->P), 0x1p-20);
+        at[3 + i] = u[i], at_step[3 + i] = 4 * ULP;
+    }
+    answer_spread(ask_light, &question, at, at_step, 6, 8, &a);
+    int code = v->light != UINT32_MAX && v->light_pdf_w > 0 ? (int)(2 * v->light + 1) : -1;
+    if (!answer_allows(&a, code, 8))
+        return differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2, id_number(v->light),
+                       INFINITY);
+    l->report->compared++;
+    if (code < 0)
+        return vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
+    if (vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
+        scalar_differs(l, "light", "light_pdf_w", a.value[3], v->light_pdf_w,
+                       a.spread[3] + (light_roundings(&s->arithmetic) +
+                                      choice_roundings(&s->arithmetic, s->scene)) *
+                                         a.value[3]))
+        return true;
+    struct phase_question q = {
+        .l = l, .v = v, .light_pdf = v->light_pdf_w, .delta_light = is_delta_light(s, v->light)};
+    const double step[3] = {8 * ULP, 8 * ULP, 8 * ULP};
+    vec_copy(q.Le, &a.value[5]);
+    answer_spread(ask_phase_direct, &q, v->light_wi, step, 3, 3, &direct);
+    radiance_spread(s, v, v->P, &a);
+    for (int c = 0; c < 3; c++) {
+        double le = q.Le[c] > 0 ? a.spread[5 + c] / q.Le[c] : 0;
+        bound[c] =
+            direct.spread[c] +
+            (2 * phase_roundings(l, v, v->light_wi) + 32 * ULP + le) * fabs(direct.value[c]) +
+            1e-36;
+    }
+    return contribution_differs(l, v, v->P, &direct, bound, 1, a.value[4]);
+}
+
+/* in: u1, u2; out: wi 3. */
+static int ask_phase(void *ctx, const double *in, double *out)
+{
+    const struct phase_question *q = ctx;
+    const double u[3] = {0, fmin(fmax(in[0], 0), 1 - 0x1p-53), in[1]};
+    struct reference_scattered r;
+    reference_phase(q->l->s->reference, q->v->material, q->v->direction, NULL, u, &r);
+    vec_copy(out, r.wi);
+    return 0;
+}
+
+/* The sampled cosine is (1 + g^2 - q^2) / (2 g): a difference of terms up to 4, over 2 |g|; its
+ * sine follows it. */
+static bool medium_scatter_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct medium *m = &l->s->scene->materials[v->material].medium;
+    const struct arithmetic *arithmetic = &l->s->arithmetic;
+    struct phase_question q = {.l = l, .v = v};
+    struct reference_scattered r;
+    struct answer a;
+    double u[4], albedo[3], next[3], g = fabs((double)m->g);
+    numbers(l, 2 * l->k, u);
+    reference_phase(l->s->reference, v->material, v->direction, NULL, u, &r);
+    vec_copy(albedo, r.weight);
+    for (int c = 0; c < 3; c++)
+        next[c] = v->beta[c] * albedo[c];
+    bool ended = v->event == EVENT_ABSORB, ends = !(vec_max(next) > 0);
+    if (ended != ends)
+        return vec_max(next) > 1e-36 &&
+               differs(l, "shader", "event", 0, ends ? EVENT_ABSORB : EVENT_SCATTER, v->event,
+                       INFINITY);
+    l->report->compared++;
+    if (ended)
+        return false;
+    const double step[2] = {8 * ULP, 8 * ULP};
+    answer_spread(ask_phase, &q, u + 1, step, 2, 3, &a);
+    double c = vec_dot(v->direction, a.value);
+    double off = roundings(arithmetic, 8, 2, 0) * (g > 0 ? fmax(1, 6 / (2 * g)) : 1);
+    double sine = sqrt(fmax(0, 1 - c * c)),
+           other = sqrt(fmax(0, 1 - (fabs(c) - off) * (fabs(c) - off)));
+    double bound[3], room = off + fabs(other - sine) + direction_roundings(arithmetic);
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] + room;
+    if (vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound) ||
+        vector_differs_by(l, "shader", "weight", albedo, v->weight, 1e-36))
+        return true;
+    reference_phase(l->s->reference, v->material, v->direction, v->wi, NULL, &r);
+    return scalar_differs(l, "shader", "pdf_w", r.pdf_w, v->pdf_w,
+                          phase_roundings(l, v, v->wi) * r.pdf_w);
 }
 
 /* What kind of ray goes on, by the reference: devices do not say. */
@@ -1144,9 +1500,10 @@ static bool roulette_differs(struct look *l, const struct path_vertex *v, double
 static bool hand_over_differs(struct look *l, const struct path_vertex *v,
                               const struct path_vertex *next, double q)
 {
-    double o[3], beta[3], bound[3];
-    double extent = vertex_extent(l->s->scene, v);
-    double side = vec_dot(v->wi, v->Ng) < 0 ? -1 : 1;
+    double o[3], beta[3], bound[3], extent = 0, side = vec_dot(v->wi, v->Ng) < 0 ? -1 : 1;
+    bool surface = v->primitive != UINT32_MAX;
+    if (surface)
+        extent = vertex_extent(l, v);
     vec_madd(o, v->P, side * 0x1p-19 * extent, v->Ng);
     /* one value written twice; outside strict a compiler may compute it twice, contracted in two
      * ways */
@@ -1156,9 +1513,14 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
         beta[c] = v->beta[c] * v->weight[c] / q;
         bound[c] = roundings(&l->s->arithmetic, 8, 1, 0) * fabs(beta[c]) + 1e-36;
     }
-    return vector_differs_by(l, "path", "origin", o, next->origin, 2 * ULP * extent) ||
+    if (l->s->media) { /* what absorbs on the way comes first */
+        vec_copy(l->beta, beta);
+        vec_copy(l->beta_bound, bound);
+        l->media = surface && side < 0 ? media_beyond(l, v) : v->media;
+    }
+    return vector_differs_by(l, "path", "origin", o, next->origin, 2 * ULP * extent + 1e-300) ||
            vector_differs_by(l, "path", "direction", v->wi, next->direction, wi_bound) ||
-           vector_differs(l, "roulette", "beta", "rgb", beta, next->beta, bound);
+           (!l->s->media && vector_differs(l, "roulette", "beta", "rgb", beta, next->beta, bound));
 }
 
 static bool is_delta(enum material_type t)
@@ -1170,27 +1532,37 @@ static bool vertex_differs(struct look *l, const struct path_vertex *v, size_t i
 {
     const uint32_t max_depth = l->s->job.max_depth;
     double q;
-    l->length += v->primitive == UINT32_MAX ? 0 : v->t;
+    const bool inside = v->primitive == UINT32_MAX && v->material != UINT32_MAX;
+    const bool missed = v->primitive == UINT32_MAX && !inside;
+    l->length += missed ? 0 : v->t;
     if (v->k != l->k || l->k > max_depth)
         return differs(l, "path", "length", 0, fmin(l->k, max_depth), v->k, INFINITY);
     if (i == 0 && camera_differs(l, v))
         return true;
-    if (hit_differs(l, v) || emission_differs(l, v, i ? v - 1 : NULL))
+    if (v->primitive != UINT32_MAX && v->primitive >= scene_effective_count(l->s->scene))
+        return differs(l, "traversal", "primitive", 0, -1, v->primitive, INFINITY);
+    if (l->s->media ? flight_differs(l, v) : hit_differs(l, v))
+        return true;
+    if (!inside && emission_differs(l, v, i ? v - 1 : NULL))
         return true;
     bool last = i + 1 == count;
-    if (v->primitive == UINT32_MAX || l->k == max_depth) {
-        uint32_t event = v->primitive == UINT32_MAX ? EVENT_MISS : EVENT_ABSORB;
+    if (missed || l->k == max_depth ||
+        (!inside && material_of(l->s->scene, v->primitive)->interface)) {
+        uint32_t event = missed ? EVENT_MISS : EVENT_ABSORB;
         return v->event != event && differs(l, "path", "event", 0, event, v->event, INFINITY);
     }
-    bool list = runs_list(l->s, v);
+    bool list = !inside && runs_list(l->s, v);
     l->pdf_prev = v->pdf_w;
+    if (inside && (medium_direct_differs(l, v) || medium_scatter_differs(l, v)))
+        return true;
     if (list && (list_direct_differs(l, v) || list_scatter_differs(l, v)))
         return true;
-    if (!list && !is_delta(material_of(l->s->scene, v->primitive)->type) && direct_differs(l, v))
+    if (!list && !inside && !is_delta(material_of(l->s->scene, v->primitive)->type) &&
+        direct_differs(l, v))
         return true;
-    if (!list && scatter_differs(l, v))
+    if (!list && !inside && scatter_differs(l, v))
         return true;
-    if (l->s->shaded)
+    if (l->s->shaded && !inside)
         follow_raytype(l, v);
     if (v->event == EVENT_ABSORB)
         return !last && differs(l, "path", "length", 0, l->k, (double)count, INFINITY);
@@ -1208,8 +1580,14 @@ void steps_check(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
                  struct step_report *out)
 {
     struct step_report report = {.worst_field = "", .stage = "", .field = ""};
-    struct look l = {
-        .s = s, .x = x, .y = y, .sample = sample, .report = &report, .raytype = 1 /* camera */};
+    struct look l = {.s = s,
+                     .x = x,
+                     .y = y,
+                     .sample = sample,
+                     .report = &report,
+                     .raytype = 1 /* camera */,
+                     .media = reference_camera_media(s->reference),
+                     .beta = {1, 1, 1}};
     double sum[3] = {0}, size[3] = {0}, bound[3];
     for (size_t i = 0; i < count; i++) {
         l.k = (uint32_t)i + 1;

@@ -7,10 +7,6 @@
 #include "backends.h"
 #include "reference.h"
 
-/* False for scenes with media or interfaces: what a flight crosses stands in no record (protocol,
- * section 27), so their paths are judged as a whole, by statistics on the same random numbers. */
-bool steps_follow(const struct scene *s);
-
 struct steps;
 /* scene and reference must outlive it. The device's accuracy is what it promises for the job's
  * mode. */

@@ -73,8 +73,9 @@ static size_t rounded_path(const struct bench *b, uint32_t x, uint32_t y, struct
     return n;
 }
 
-static const char *const scenes[] = {"cornell",   "glass",     "textured", "hdri",
-                                     "thin-lens", "veach-mis", "enclosure"};
+static const char *const scenes[] = {"cornell",   "glass",     "textured",  "hdri",   "medium",
+                                     "thin-lens", "veach-mis", "enclosure", "lacquer"};
+enum { CHANGED_SCENES = 5 }; /* the first of them */
 
 static void right_paths_pass(void **state)
 {
@@ -123,7 +124,7 @@ static const struct change changes[] = {
 static void every_change_is_found(void **state)
 {
     (void)state;
-    for (size_t s = 0; s < 4; s++) {
+    for (size_t s = 0; s < CHANGED_SCENES; s++) {
         struct bench b;
         open_bench(&b, scenes[s]);
         for (size_t c = 0; c < sizeof changes / sizeof *changes; c++) {
@@ -133,7 +134,7 @@ static void every_change_is_found(void **state)
                 struct step_report r;
                 double L[3];
                 size_t n = rounded_path(&b, i % WIDTH, i / WIDTH, v, L), k = i % 2;
-                if (k >= n || v[k].primitive == UINT32_MAX)
+                if (k >= n || v[k].event == EVENT_MISS)
                     continue;
                 double *at = (double *)(void *)((char *)&v[k] + changes[c].offset);
                 /* the change: a thousandth of the largest component, where there is something */
@@ -206,6 +207,42 @@ static void wrong_decisions_are_found(void **state)
     close_bench(&b);
 }
 
+/* A path that lost count of where it is, that is not weakened, or is weakened too much. */
+static void wrong_ways_are_found(void **state)
+{
+    (void)state;
+    struct bench b;
+    size_t lists = 0, betas = 0, shadows = 0;
+    open_bench(&b, "medium");
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i += 5) {
+        struct path_vertex v[CAPACITY], w[CAPACITY];
+        struct step_report r;
+        double L[3];
+        uint32_t x = i % WIDTH, y = i / WIDTH;
+        size_t n = rounded_path(&b, x, y, v, L), k = n > 1;
+        memcpy(w, v, sizeof w);
+        w[k].media = v[k].media ? 0 : 1;
+        steps_check(b.steps, x, y, 0, w, n, L, &r);
+        lists += r.found && r.k == k + 1 && strcmp(r.field, "media") == 0;
+        assert_true(r.found);
+        memcpy(w, v, sizeof w);
+        w[k].beta[2] *= 1.0001;
+        steps_check(b.steps, x, y, 0, w, n, L, &r);
+        betas += r.found && r.k == k + 1 && strcmp(r.field, "beta") == 0;
+        if (v[k].visible) {
+            memcpy(w, v, sizeof w);
+            w[k].visible = 0;
+            memset(w[k].direct, 0, sizeof w[k].direct);
+            steps_check(b.steps, x, y, 0, w, n, L, &r);
+            shadows += r.found && r.k == k + 1 && strcmp(r.stage, "shadow") == 0;
+            assert_true(r.found);
+        }
+    }
+    if (lists < 200 || betas < 200 || shadows < 50)
+        fail_msg("found %zu lists, %zu throughputs, %zu shadows", lists, betas, shadows);
+    close_bench(&b);
+}
+
 /* A generator that counts wrong is told from a wrong camera. */
 static void blame_of_the_generator(void **state)
 {
@@ -234,9 +271,8 @@ static void blame_of_the_generator(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_paths_pass),
-        cmocka_unit_test(every_change_is_found),
-        cmocka_unit_test(wrong_decisions_are_found),
+        cmocka_unit_test(right_paths_pass),          cmocka_unit_test(every_change_is_found),
+        cmocka_unit_test(wrong_decisions_are_found), cmocka_unit_test(wrong_ways_are_found),
         cmocka_unit_test(blame_of_the_generator),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static struct vec3 visible(const struct reference *r, struct ray ray, double dis
                            const struct media_list *media)
 {
     if (r->media)
-        return media_visible(r->scene, r->candidates, ray, distance, *media);
+        return media_visible(r->scene, r->candidates, ray, distance, *media, NULL);
     struct probe shadow = probe_make(ray);
     return gray(candidates_any(r->candidates, &shadow, 0.9999 * distance) ? 0 : 1);
 }
@@ -129,7 +129,7 @@ static struct flight fly(const struct reference *r, const struct reference_job *
     if (r->media) {
         double u[4];
         random_block(job->seed, x, y, sample, MORE_BLOCKS + 8 * k, u);
-        return media_fly(r->scene, r->candidates, ray, u[0], media);
+        return media_fly(r->scene, r->candidates, ray, u[0], media, NULL);
     }
     struct probe probe = probe_make(*ray);
     struct crossing crossing;
@@ -199,6 +199,8 @@ struct vec3 path_radiance(const struct reference *r, const struct reference_job 
 
         struct flight flight = fly(r, job, x, y, sample, k, &ray, &media);
         beta = mul(beta, flight.transmittance);
+        if (log)
+            v.media = media_pack(&media, r->scene);
         to_double(beta, v.beta);
         struct hit hit = flight.hit;
         if (flight.end == FLIGHT_MISS) {
@@ -311,6 +313,33 @@ static double least_alpha(const struct lobes *l)
     return least;
 }
 
+static double largest_index(const struct lobes *l)
+{
+    double largest = 1;
+    for (unsigned i = 0; i < l->count; i++)
+        if (l->lobe[i].kind == LOBE_REFRACT)
+            largest = fmax(largest, fmax(l->lobe[i].eta, 1 / l->lobe[i].eta));
+    return largest;
+}
+
+/* Ns of a vertex whose material has a normal map is what the map made of it; the coat's normal,
+ * which has a map of its own or none, is made anew of the ray's hit. */
+static void arrive_mapped(const struct scene *s, const struct reference_vertex *v,
+                          const struct hit *hit, struct arrival *from)
+{
+    const struct material *m = &s->materials[scene_material_of(s, v->primitive)];
+    if (!m->normal_map.present && !m->layers.coat_normal_map.present)
+        return;
+    struct probe p = probe_make((struct ray){from_double(v->origin), from_double(v->direction)});
+    struct crossing c = {.primitive = v->primitive, .t = v->t};
+    struct hit own = *hit;
+    if (!is_triangle(s, v->primitive) || primitive_hit(s, v->primitive, &p, INFINITY, &c))
+        own = hit_at(s, &p, &c);
+    own.uv[0] = v->uv[0], own.uv[1] = v->uv[1];
+    from->mapped = true;
+    from->coat_normal = surface_coat_normal(s, &own, negate(p.ray.d));
+}
+
 void reference_scatter(const struct reference *r, const struct reference_job *job,
                        const struct reference_vertex *v, const double wi[3], const double u[3],
                        struct reference_scattered *out)
@@ -325,13 +354,15 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
     struct shader_thread *shaders = shader_thread_take(r->shaders);
     struct surface at;
     struct lobes_sample s;
+    arrive_mapped(r->scene, v, &hit, &from);
     from.ray = (struct ray){from_double(v->origin), from_double(v->direction)};
     from.k = v->k, from.length = v->length, from.raytype = v->raytype;
     from.moved = v->moved, from.contract = v->contract;
     surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at, NULL);
     shader_thread_give(r->shaders, shaders);
-    *out =
-        (struct reference_scattered){.lit = lobes_lit(&at.lobes), .least = least_alpha(&at.lobes)};
+    *out = (struct reference_scattered){.lit = lobes_lit(&at.lobes),
+                                        .least = least_alpha(&at.lobes),
+                                        .index = largest_index(&at.lobes)};
     to_double(at.emitted, out->emitted);
     if (out->lit)
         (void)lobes_side(&at.lobes, -1, &out->through); /* that number goes through */

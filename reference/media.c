@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { PASSAGES = 64 };
+enum { PASSAGES = MEDIA_PARTS - 1 };
 
 bool media_used(const struct scene *s)
 {
@@ -47,6 +47,33 @@ const struct medium *media_innermost(const struct media_list *list, const struct
         return NULL;
     *material = list->material[list->count - 1];
     return &s->materials[*material].medium;
+}
+
+/* The number of a material's medium: they are counted from 1. */
+static uint32_t medium_number(const struct scene *s, uint32_t material)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i <= material; i++)
+        n += s->materials[i].medium.present;
+    return n;
+}
+
+uint32_t media_pack(const struct media_list *list, const struct scene *s)
+{
+    uint32_t packed = 0;
+    for (unsigned i = 0; i < list->count; i++)
+        packed = packed << 8 | medium_number(s, list->material[i]);
+    return packed;
+}
+
+struct media_list media_unpack(uint32_t packed, const struct scene *s)
+{
+    struct media_list list = {.count = 0};
+    for (int at = 24; at >= 0; at -= 8)
+        for (uint32_t i = 0; i < s->material_count && (packed >> at & 0xFF); i++)
+            if (s->materials[i].medium.present && medium_number(s, i) == (packed >> at & 0xFF))
+                list.material[list.count++] = i;
+    return list;
 }
 
 /* Van Oosterom and Strackee, "The Solid Angle of a Plane Triangle", IEEE TBME 30(2), 1983. */
@@ -223,8 +250,17 @@ static bool is_interface(const struct scene *s, const struct hit *hit)
     return s->materials[scene_material_of(s, hit->primitive)].interface;
 }
 
+static void part_add(struct media_parts *parts, const struct scene *s,
+                     const struct media_list *list, struct vec3 o, const struct hit *hit)
+{
+    uint32_t material;
+    if (parts)
+        parts->part[parts->count++] =
+            (struct media_part){o, *hit, media_innermost(list, s, &material)};
+}
+
 struct flight media_fly(const struct scene *s, const struct candidates *c, const struct ray *ray,
-                        double u, struct media_list *list)
+                        double u, struct media_list *list, struct media_parts *parts)
 {
     double tau = -log(1 - u), way = 0;
     struct vec3 depth = gray(0);
@@ -238,11 +274,15 @@ struct flight media_fly(const struct scene *s, const struct candidates *c, const
             double step = tau / sigma;
             struct hit at = {.primitive = NO_PRIMITIVE, .t = way + step};
             at.P = add(r.o, scale(step, r.d));
+            part_add(parts, s, list, r.o, &(struct hit){.primitive = NO_PRIMITIVE, .t = step});
             return (struct flight){FLIGHT_MEDIUM, at, attenuation(absorbed(depth, list, s, step))};
         }
-        if (!met)
+        if (!met) {
+            part_add(parts, s, list, r.o, &(struct hit){.primitive = NO_PRIMITIVE});
             return (struct flight){.end = FLIGHT_MISS, .transmittance = attenuation(depth)};
+        }
         struct hit hit = hit_at(s, &probe, &crossing);
+        part_add(parts, s, list, r.o, &hit);
         depth = absorbed(depth, list, s, hit.t);
         if (sigma > 0)
             tau = fmax(0, tau - sigma * hit.t);
@@ -255,7 +295,7 @@ struct flight media_fly(const struct scene *s, const struct candidates *c, const
 }
 
 struct vec3 media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
-                          double distance, struct media_list list)
+                          double distance, struct media_list list, struct media_parts *parts)
 {
     double tau = 0, t_max = 0.9999 * distance;
     struct vec3 depth = gray(0);
@@ -263,10 +303,14 @@ struct vec3 media_visible(const struct scene *s, const struct candidates *c, str
         struct probe probe = probe_make(ray);
         struct crossing crossing;
         double sigma = density(&list, s);
-        if (!candidates_closest(c, &probe, t_max, &crossing))
+        if (!candidates_closest(c, &probe, t_max, &crossing)) {
+            part_add(parts, s, &list, ray.o,
+                     &(struct hit){.primitive = NO_PRIMITIVE, .t = distance});
             return attenuation(add(gray(sigma > 0 ? tau + sigma * distance : tau),
                                    absorbed(depth, &list, s, distance)));
+        }
         struct hit hit = hit_at(s, &probe, &crossing);
+        part_add(parts, s, &list, ray.o, &hit);
         if (!is_interface(s, &hit) || i == PASSAGES)
             return gray(0);
         tau += sigma * hit.t;

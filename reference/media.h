@@ -21,18 +21,35 @@ void media_cross(struct media_list *list, const struct scene *s, uint32_t materi
 const struct medium *media_innermost(const struct media_list *list, const struct scene *s,
                                      uint32_t *material);
 
+/* The list as lockstep records hold it (struct path_vertex), and back. */
+uint32_t media_pack(const struct media_list *list, const struct scene *s);
+struct media_list media_unpack(uint32_t packed, const struct scene *s);
+
+/* The parts of a way, for those who ask how exact it is: each ends at an interface that was passed,
+ * the last at what was found. */
+enum { MEDIA_PARTS = 65 };
+struct media_parts {
+    uint32_t count;
+    struct media_part {
+        struct vec3 o;
+        struct hit hit; /* t: of this part; primitive: NO_PRIMITIVE where nothing was hit */
+        const struct medium *medium; /* NULL: vacuum */
+    } part[MEDIA_PARTS];
+};
+
 enum flight_end { FLIGHT_MISS, FLIGHT_SURFACE, FLIGHT_MEDIUM };
 struct flight {
     enum flight_end end;
     struct hit hit; /* surface: t is the whole way, also where it ends in a medium at P */
     struct vec3 transmittance; /* what absorption leaves on the way */
 };
-/* From ray's origin to the next vertex; u: the number that says how far it goes in media. */
+/* From ray's origin to the next vertex; u: the number that says how far it goes in media. parts may
+ * be NULL. */
 struct flight media_fly(const struct scene *s, const struct candidates *c, const struct ray *ray,
-                        double u, struct media_list *list);
+                        double u, struct media_list *list, struct media_parts *parts);
 /* V of a shadow ray that ends at `distance`. */
 struct vec3 media_visible(const struct scene *s, const struct candidates *c, struct ray ray,
-                          double distance, struct media_list list);
+                          double distance, struct media_list list, struct media_parts *parts);
 
 /* Henyey and Greenstein's phase function of c = <d, wi>, and a direction with its density. */
 double phase_eval(double g, double c);

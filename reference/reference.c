@@ -175,6 +175,88 @@ bool reference_bsdf_sample(const struct reference *r, uint32_t material, const d
     return true;
 }
 
+/* ---- media ---------------------------------------------------------------------------------- */
+
+uint32_t reference_camera_media(const struct reference *r)
+{
+    return media_pack(&r->camera_media, r->scene);
+}
+
+uint32_t reference_media_cross(const struct reference *r, uint32_t media, uint32_t material,
+                               bool enters)
+{
+    struct media_list list = media_unpack(media, r->scene);
+    media_cross(&list, r->scene, material, enters);
+    return media_pack(&list, r->scene);
+}
+
+static void way_report(const struct media_parts *parts, struct reference_way *out)
+{
+    out->count = parts->count;
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const struct media_part *p = &parts->part[i];
+        out->part[i].primitive = p->hit.primitive;
+        out->part[i].t = p->hit.t;
+        out->part[i].density = p->medium ? (double)p->medium->density : 0;
+        to_double(p->o, out->part[i].o);
+        to_double(p->hit.P, out->part[i].P), to_double(p->hit.Ng, out->part[i].Ng);
+        to_double(p->medium ? from_float(p->medium->absorption) : gray(0), out->part[i].absorption);
+    }
+}
+
+static void way_end(const struct hit *h, struct reference_hit *out)
+{
+    *out = (struct reference_hit){.primitive = h->primitive, .t = h->t, .uv = {h->uv[0], h->uv[1]}};
+    to_double(h->P, out->P), to_double(h->Ng, out->Ng), to_double(h->Ns, out->Ns);
+}
+
+void reference_fly(const struct reference *r, const double o[3], const double d[3], double u,
+                   uint32_t media, struct reference_way *out)
+{
+    struct media_list list = media_unpack(media, r->scene);
+    struct media_parts parts = {.count = 0};
+    struct ray ray = {from_double(o), from_double(d)};
+    struct flight f = media_fly(r->scene, r->candidates, &ray, u, &list, &parts);
+    *out = (struct reference_way){.hit.primitive = NO_PRIMITIVE, .material = UINT32_MAX};
+    way_report(&parts, out);
+    if (f.end != FLIGHT_MISS)
+        way_end(&f.hit, &out->hit);
+    if (f.end == FLIGHT_MEDIUM)
+        (void)media_innermost(&list, r->scene, &out->material);
+    if (f.end == FLIGHT_SURFACE)
+        out->material = scene_material_of(r->scene, f.hit.primitive);
+    out->media = media_pack(&list, r->scene);
+    to_double(f.transmittance, out->left);
+}
+
+void reference_see(const struct reference *r, const double o[3], const double d[3], double distance,
+                   uint32_t media, struct reference_way *out)
+{
+    struct media_list list = media_unpack(media, r->scene);
+    struct media_parts parts = {.count = 0};
+    struct ray ray = {from_double(o), from_double(d)};
+    struct vec3 V = media_visible(r->scene, r->candidates, ray, distance, list, &parts);
+    *out = (struct reference_way){.material = UINT32_MAX};
+    way_report(&parts, out);
+    way_end(&parts.part[parts.count - 1].hit, &out->hit);
+    to_double(V, out->left);
+}
+
+void reference_phase(const struct reference *r, uint32_t material, const double d[3],
+                     const double wi[3], const double u[3], struct reference_scattered *out)
+{
+    const struct medium *m = &r->scene->materials[material].medium;
+    *out = (struct reference_scattered){.lit = true, .ok = true, .q = 1, .least = 1};
+    if (wi) {
+        out->pdf_w = phase_eval((double)m->g, dot(from_double(d), from_double(wi)));
+        to_double(scale(out->pdf_w, from_float(m->albedo)), out->F);
+    }
+    if (u) {
+        to_double(phase_sample((double)m->g, from_double(d), u[1], u[2], &out->pdf_w), out->wi);
+        to_double(from_float(m->albedo), out->weight);
+    }
+}
+
 bool reference_light_sample(const struct reference *r, const double P[3], const double Ng[3],
                             const double u[3], uint32_t *light, double wi[3], double *distance,
                             double *pdf_w, double Le[3])

@@ -523,6 +523,16 @@ struct vec3 surface_mapped_normal(const struct scene *s, const struct hit *hit, 
     return normal_by_map(s, &m->normal_map, hit, wo);
 }
 
+struct vec3 surface_coat_normal(const struct scene *s, const struct hit *hit, struct vec3 wo)
+{
+    const struct material *m = &s->materials[scene_material_of(s, hit->primitive)];
+    if (m->layers.coat_normal_map.present)
+        return normal_by_map(s, &m->layers.coat_normal_map, hit, wo);
+    bool turned = !(dot(hit->Ng, wo) > 0);
+    struct vec3 Ns = turned ? negate(hit->Ns) : hit->Ns;
+    return dot(Ns, wo) > 0 ? Ns : turned ? negate(hit->Ng) : hit->Ng;
+}
+
 void surface_shade(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, const struct arrival *from,
                    const struct hit *hit, struct surface *out, struct text *log)
@@ -537,10 +547,8 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
         out->hit.Ns = out->hit.Ng;
     uint32_t material = scene_material_of(s, hit->primitive);
     const struct material *m = &s->materials[material];
-    struct vec3 coat_normal = out->hit.Ns;
-    if (m->layers.coat_normal_map.present)
-        coat_normal = normal_by_map(s, &m->layers.coat_normal_map, hit, wo);
-    if (m->normal_map.present)
+    struct vec3 coat_normal = from->mapped ? from->coat_normal : surface_coat_normal(s, hit, wo);
+    if (m->normal_map.present && !from->mapped)
         out->hit.Ns = surface_mapped_normal(s, hit, wo);
     out->lobes.Ng = out->hit.Ng;
     out->lobes.wo = wo;

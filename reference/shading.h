@@ -27,6 +27,8 @@ struct arrival {
     struct camera_footprint pixel;
     uint32_t raytype;    /* of asl_globals */
     const double *moved; /* struct reference_vertex's */
+    bool mapped;         /* the hit's Ns is that of section 26 already, and the coat's is this */
+    struct vec3 coat_normal;
     uint32_t contract;
 };
 
@@ -63,6 +65,9 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
 void surface_probe(struct shader_thread *t, const struct scene *s,
                    const struct environment_table *environment, uint32_t material, bool entering,
                    struct vec3 wo, const struct hit *hit, struct surface *out);
+
+/* The coat's normal of section 28 at a hit, turned to wo's side. */
+struct vec3 surface_coat_normal(const struct scene *s, const struct hit *hit, struct vec3 wo);
 
 /* U and V of section 18: how P grows with u and v. Ng: as stored. */
 void surface_axes(const struct scene *s, uint32_t primitive, struct vec3 Ng, struct vec3 *U,

@@ -10,7 +10,7 @@ enum status read_emission(struct document *d, const struct json *v, float out[3]
     float rgb[3];
     TRY(read_rgb(d, v, 0, emission_max, rgb));
     for (int c = 0; c < 3; c++)
-        if (rgb[c] > 0 && (double)rgb[c] < emission_min)
+        if (rgb[c] > 0 && rgb[c] < (float)emission_min) /* what 1e-12 is read as */
             return json_error(d->err, d->file, v, STATUS_RANGE,
                               "found an emission of %.9g, expected 0 or at least %g",
                               (double)rgb[c], emission_min);

@@ -362,7 +362,7 @@ static void test_materials(void **state)
                  " \"e\": {\"file\": \"../library/textures/blocks.exr\"}},"
                  "\"materials\": {\"a\": {\"type\": \"diffuse\", \"reflectance\": {\"texture\": "
                  "\"e\", \"scale\": [1,2,3]},"
-                 " \"emission\": [1,0,2], \"emission_two_sided\": true},"
+                 " \"emission\": [1e-12,0,2], \"emission_two_sided\": true},"
                  " \"b\": {\"type\": \"mirror\"},"
                  " \"c\": {\"type\": \"rough_conductor\", \"eta\": [0.2,0.9,1.1], \"k\": 3, "
                  "\"roughness\": 0.25},"
@@ -376,7 +376,8 @@ static void test_materials(void **state)
     assert_int_equal(s->primitive_material[0], 4);
     assert_string_equal(m[0].name, "a");
     assert_int_equal(m[0].base.texture, 1);
-    assert_true(near3(m[0].base.value, 1, 2, 3, 0) && near3(m[0].emission, 1, 0, 2, 0));
+    assert_true(near3(m[0].base.value, 1, 2, 3, 0) &&
+                near3(m[0].emission, (double)1e-12F, 0, 2, 0));
     assert_true(m[0].emission_two_sided && !m[1].emission_two_sided);
     assert_true(m[1].type == MATERIAL_MIRROR && near3(m[1].base.value, 1, 1, 1, 0));
     assert_true(m[2].type == MATERIAL_ROUGH_CONDUCTOR && near3(m[2].k, 3, 3, 3, 0));

@@ -149,6 +149,7 @@ struct reference_scattered {
     double wi[3], weight[3];
     double q;         /* of a sampled direction's side */
     double least;     /* the smallest alpha of any lobe, 1 when there is none */
+    double index;     /* the largest index ratio of any lobe, either way; at least 1 */
     uint32_t raytype; /* of the ray that goes on */
     bool delta, ok, lit;
 };
@@ -156,9 +157,42 @@ struct reference_scattered {
 void reference_scatter(const struct reference *r, const struct reference_job *job,
                        const struct reference_vertex *v, const double wi[3], const double u[3],
                        struct reference_scattered *out);
+/* ---- media (section 27) */
+
+/* Where a path is, as records have it (struct path_vertex.media). */
+uint32_t reference_camera_media(const struct reference *r);
+uint32_t reference_media_cross(const struct reference *r, uint32_t media, uint32_t material,
+                               bool enters);
+
+/* A way through media: its parts end at the interfaces that are passed, the last at what is found.
+ */
+enum { REFERENCE_PARTS = 65 };
+struct reference_way {
+    uint32_t count;
+    struct {
+        uint32_t primitive;          /* UINT32_MAX: none */
+        double o[3], t, P[3], Ng[3]; /* t: of this part */
+        double density, absorption[3];
+    } part[REFERENCE_PARTS];
+    struct reference_hit hit; /* what was found; t: the whole way; in a medium only t and P */
+    uint32_t material;        /* of what was hit, or of the medium; UINT32_MAX: it leaves */
+    uint32_t media;           /* there */
+    double left[3];           /* of the light, through what absorbs; for shadow rays V */
+};
+/* The flight from o by the number u of block 0x80000000 + 8 k. */
+void reference_fly(const struct reference *r, const double o[3], const double d[3], double u,
+                   uint32_t media, struct reference_way *out);
+/* The shadow ray from o to what is `distance` away; hit is what blocks it. */
+void reference_see(const struct reference *r, const double o[3], const double d[3], double distance,
+                   uint32_t media, struct reference_way *out);
+/* reference_scatter in the medium of a material, for a ray along d. */
+void reference_phase(const struct reference *r, uint32_t material, const double d[3],
+                     const double wi[3], const double u[3], struct reference_scattered *out);
+
 /* Light sample from point P with geometric normal Ng already turned to the lit side (section 5),
  * offset as from a primitive no larger than P's coordinates; u: choice, light, light. Le is
  * unoccluded radiance; false when it cannot contribute. */
+/* With Ng = 0 P lies in a medium, and all directions count. */
 bool reference_light_sample(const struct reference *r, const double P[3], const double Ng[3],
                             const double u[3], uint32_t *light, double wi[3], double *distance,
                             double *pdf_w, double Le[3]);
