@@ -325,8 +325,7 @@ struct asl_symbol {
     uint32_t index;  /* of its place in a layer */
     uint32_t global; /* SYM_GLOBAL: which */
     bool output, used, written;
-    uint8_t derivs;    /* as of expressions */
-    bool by_reference; /* a formal: its place is the caller's */
+    uint8_t derivs; /* as of expressions */
     struct asl_function *owner;
 };
 
@@ -426,6 +425,10 @@ bool asl_has_floats(struct asl_type t);
 struct asl_type asl_element_type(struct asl_type t);
 /* The variable that e is, or is a part of; NULL: neither. */
 const struct asl_symbol *asl_root_symbol(const struct asl_expr *e);
+/* Is an argument passed itself: a variable or a field of one? */
+bool asl_passed_itself(const struct asl_expr *arg);
+/* Do changes that a function makes to its parameter show in the argument? */
+bool asl_shows_changes(const struct asl_formal *a, const struct asl_expr *arg);
 bool asl_base_from_name(const char *name, size_t len, enum asl_base *out);
 
 /* ---- builtins ------------------------------------------------------------------------------- */

@@ -114,6 +114,14 @@ K_INLINE ai a_seli(am m, ai a, ai b)
         r[i] = m[i] ? a[i] : b[i];
     return r;
 }
+#elif defined(__AVX2__) && A_WIDTH == 8
+K_INLINE af a_sel(am m, af a, af b) { return __builtin_ia32_blendvps256(b, a, (af)m); }
+/* Not of floats: where zeros have no sign, -2^31 and 0 would be the same. */
+typedef char a_bytes __attribute__((vector_size(32)));
+K_INLINE ai a_seli(am m, ai a, ai b)
+{
+    return (ai)__builtin_ia32_pblendvb256((a_bytes)b, (a_bytes)a, (a_bytes)m);
+}
 #else
 K_INLINE af a_sel(am m, af a, af b) { return (af)(((ai)a & m) | ((ai)b & ~m)); }
 K_INLINE ai a_seli(am m, ai a, ai b) { return (a & m) | (b & ~m); }
@@ -138,7 +146,9 @@ K_INLINE uint a_geti(const ai *x, int lane) { return (uint)(*x)[lane]; }
 K_INLINE void a_put(af *x, int lane, uint word) { (*(ai *)x)[lane] = (int)word; }
 K_INLINE void a_puti(ai *x, int lane, uint word) { (*x)[lane] = (int)word; }
 #if defined(__AVX512F__) && A_WIDTH == 16
-/* Entry x mod 16 of a table, by lane; entry x mod 32 of one in two halves. */
+/* A_ROWS: lanes can take others' values, and a product and a sum can be rounded once. A_LOOKUP, of
+ * 16 lanes: entry x mod 16 of a table, by lane; entry x mod 32 of one in two halves. */
+#define A_ROWS
 #define A_LOOKUP
 #ifdef __clang__
 K_INLINE af a_lookup(af table, au x) { return __builtin_ia32_permvarsf512(table, (ai)x); }
@@ -163,11 +173,10 @@ K_INLINE ai a_least(ai a, ai b)
     return __builtin_ia32_pminsd512_mask(a, b, a, (unsigned short)-1);
 #endif
 }
-/* All lanes as this one. */
-K_INLINE ai a_spread_lane(ai x, int lane)
-{
-    return A_BITS(a_lookup(A_FLOATS(x), (au){0} + (uint)lane));
-}
+#define A_LANES ((ai){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+K_INLINE int a_any_bit(ai x) { return a_any(x); }
+/* Of each lane the value of another one, that number modulo the lanes. */
+K_INLINE af a_take(af x, ai lane) { return a_lookup(x, A_UINTS(lane)); }
 /* Writes the lanes of x, y, z side by side: x0 y0 z0 x1 ... */
 #ifndef __clang__
 #define A_PUT_TRIPLES
@@ -188,6 +197,26 @@ K_INLINE af a_add_exact_product(af a, af b, af c)
 {
     return __builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
 }
+#elif defined(__AVX2__) && defined(__FMA__) && A_WIDTH == 8
+#define A_ROWS
+#define A_LANES            ((ai){0, 1, 2, 3, 4, 5, 6, 7})
+typedef long long a_quads __attribute__((vector_size(32)));
+K_INLINE int a_any_bit(ai x) { return !__builtin_ia32_ptestz256((a_quads)x, (a_quads)x); }
+K_INLINE af a_take(af x, ai lane) { return __builtin_ia32_permvarsf256(x, lane); }
+K_INLINE ai a_truncated(af x) { return __builtin_ia32_cvttps2dq256(x); }
+K_INLINE ai a_least(ai a, ai b) { return a_seli(a < b, a, b); }
+K_INLINE af a_add_exact_product(af a, af b, af c) { return __builtin_ia32_vfmaddps256(a, b, c); }
+/* Entry h mod 16 of a table of 0, 2 and -2, kept as the first byte of each. */
+#define A_FIRST_BYTES(...) ((a_bytes){__VA_ARGS__, __VA_ARGS__})
+K_INLINE af a_lookup_twos(a_bytes table, au h)
+{
+    au at = (h << 24u & 0x0F000000u) | 0x00808080u; /* 0x80: a byte 0 */
+    return (af)__builtin_ia32_pshufb256(table, (a_bytes)at);
+}
+#endif
+#ifdef A_ROWS
+/* All lanes as this one. */
+K_INLINE ai a_spread_lane(ai x, int lane) { return A_BITS(a_take(A_FLOATS(x), A_I(lane))); }
 #endif
 K_INLINE ai a_int(am m) { return m & 1; }
 K_INLINE am a_true(ai x) { return x != 0; }
@@ -267,7 +296,7 @@ K_INLINE af a_round(af x)
 }
 K_INLINE ai a_f2i(af x)
 {
-#ifdef A_LOOKUP
+#ifdef A_ROWS
     ai i = a_truncated(x);
     i = a_seli(x >= 2147483648.0f, A_I(0x7FFFFFFF), i);
     return a_seli(a_is_nan(x), A_I(0), i);

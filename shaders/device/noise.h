@@ -137,7 +137,7 @@ K_INLINE af a_vscale(af k, af a) { return k * a; }
 K_INLINE af a_vscaled(af a, af k) { return a * k; }
 K_INLINE af a_vadd_exact_product(af a, af b, af c)
 {
-#ifdef A_LOOKUP
+#ifdef A_ROWS
     return a_add_exact_product(a, b, c);
 #else
     return c + a * b;
@@ -175,16 +175,18 @@ K_INLINE void a_plane_hashes(au *h, int dims, const ai *x, const ai *y, ai z, ai
     h[2] = a_hash_words(dims, x[0], y[1], z, w, w);
     h[3] = a_hash_words(dims, x[1], y[1], z, w, w);
 }
-#ifdef A_LOOKUP
+#ifdef A_ROWS
 /* Lanes that are neighbours are often neighbours in the lattice. Where the cells of all lanes are
  * the same but for x, and those differ by little, the corners of all of them are few: what is
  * computed of each once, a lane each, is looked up by all.
  *
- * Lane numbers; not 0 where a lane's word is not the first's; the least of cells that rise or fall
- * along the row; not 0 where the cell is further from that than 2^k - 2. */
-#define A_LANES ((ai){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
+ * Not 0 where a lane's word is not the first's; the least of cells that rise or fall along the row;
+ * not 0 where the cell is further from that than 2^k - 2. */
 K_INLINE ai a_unlike(ai x) { return x ^ a_spread_lane(x, 0); }
-K_INLINE ai a_first_cell(ai x) { return a_least(a_spread_lane(x, 0), a_spread_lane(x, 15)); }
+K_INLINE ai a_first_cell(ai x)
+{
+    return a_least(a_spread_lane(x, 0), a_spread_lane(x, A_WIDTH - 1));
+}
 K_INLINE ai a_far(ai x, ai first, int k)
 {
     ai apart = x - first;
@@ -196,12 +198,13 @@ K_INLINE ai a_corner_of_lane(ai first, int k)
     return first + ((A_LANES - first) & ((1 << k) - 1));
 }
 
-/* The hashes of the corners of cells at most 6 apart: 8 x 2 points a plane. Returns 0 where they
- * are not near. */
+/* The hashes of the corners of cells at most 6 (of 8 lanes 2) apart: two rows a plane. Returns 0
+ * where they are not near. */
+#define A_ROW_BITS (A_WIDTH == 16 ? 3 : 2)
 K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const ai *period)
 {
     ai i[4] = {a_truncated(cell[0])}, first = a_first_cell(i[0]), least = first;
-    am off = a_far(i[0], first, 3);
+    am off = a_far(i[0], first, A_ROW_BITS);
     A_UNROLL
     for (int k = 0; k < dims; k++) {
         if (k) {
@@ -212,9 +215,9 @@ K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const 
         if (periodic)
             off |= a_unlike(period[k]);
     }
-    if (a_any(off | (least == A_I((int)0x80000000u)))) /* or does not fit */
+    if (a_any_bit(off | (least == A_I((int)0x80000000u)))) /* or does not fit */
         return 0;
-    ai x = a_corner_of_lane(first, 3), y = i[1] + (A_LANES >> 3);
+    ai x = a_corner_of_lane(first, A_ROW_BITS), y = i[1] + (A_LANES >> A_ROW_BITS);
     if (periodic) {
         x = a_wrap(x, period[0]);
         y = a_wrap(y, period[1]);
@@ -233,8 +236,8 @@ K_INLINE int a_near_hashes(au *h, int dims, const af *cell, int periodic, const 
         af all = A_FLOATS(a_hash_words(dims, x, y, z, w, w));
         A_UNROLL
         for (int corner = 0; corner < 4; corner++) {
-            ai at = ((i[0] + (corner & 1)) & 7) | (corner >> 1) << 3;
-            h[4 * plane + corner] = A_UINTS(A_BITS(a_lookup(all, A_UINTS(at))));
+            ai at = ((i[0] + (corner & 1)) & ((1 << A_ROW_BITS) - 1)) | corner >> 1 << A_ROW_BITS;
+            h[4 * plane + corner] = A_UINTS(A_BITS(a_take(all, at)));
         }
     }
     return 1;
@@ -248,7 +251,7 @@ K_INLINE void a_cell_hashes(au *h, int dims, const af *cell, int periodic, const
         A_UNROLL
     for (int k = 0; k < dims; k++)
         period[k] = a_whole_period(periods[k]);
-#ifdef A_LOOKUP
+#ifdef A_ROWS
     if (dims > 1 && a_near_hashes(h, dims, cell, periodic, period))
         return;
 #endif
@@ -329,20 +332,12 @@ K_INLINE af a_vdot2(au h, af x, af y)
     af gy = a_lookup(A_TABLE(2, 2, -2, -2, 1, -1, 1, -1, 2, 2, -2, -2, 1, -1, 1, -1), h);
     return a_add_exact_product(gx, x, gy * y);
 }
-K_INLINE af a_vgx3(au h)
+#define A_GRADIENT_UNIT 1.0f
+K_INLINE void a_gradient3(au h, af *g)
 {
-    return a_lookup(A_TABLE(1, -1, 1, -1, 1, -1, 1, -1, 0, 0, 0, 0, 1, 0, -1, 0), h);
-}
-/* The part that y and z have in the sum. */
-K_INLINE af a_vdot_yz3(au h, af y, af z)
-{
-    af gy = a_lookup(A_TABLE(1, 1, -1, -1, 0, 0, 0, 0, 1, -1, 1, -1, 1, -1, 1, -1), h);
-    af gz = a_lookup(A_TABLE(0, 0, 0, 0, 1, 1, -1, -1, 1, 1, -1, -1, 0, 1, 0, -1), h);
-    return a_add_exact_product(gy, y, a_add_exact_product(gz, z, A_F(0.0f)));
-}
-K_INLINE af a_vdot3(au h, af x, af y, af z)
-{
-    return a_add_exact_product(a_vgx3(h), x, a_vdot_yz3(h, y, z));
+    g[0] = a_lookup(A_TABLE(1, -1, 1, -1, 1, -1, 1, -1, 0, 0, 0, 0, 1, 0, -1, 0), h);
+    g[1] = a_lookup(A_TABLE(1, 1, -1, -1, 0, 0, 0, 0, 1, -1, 1, -1, 1, -1, 1, -1), h);
+    g[2] = a_lookup(A_TABLE(0, 0, 0, 0, 1, 1, -1, -1, 1, 1, -1, -1, 0, 1, 0, -1), h);
 }
 #define A_PAIRS  1, -1, 1, -1, 1, -1, 1, -1
 #define A_FOURS  1, 1, -1, -1, 1, 1, -1, -1
@@ -361,8 +356,43 @@ K_INLINE af a_vdot4(au h, af x, af y, af z, af w)
 #else
 #define a_vdot1 a_vgrad1
 #define a_vdot2 a_vgrad2
-#define a_vdot3 a_vgrad3
 #define a_vdot4 a_vgrad4
+#ifdef A_ROWS
+/* Twice Perlin's gradients, as the first bytes of 2 and -2 say all; what was summed is halved,
+ * which is exact. */
+#define A_GRADIENT_UNIT 0.5f
+#define A_P             0x40
+#define A_M             ((char)0xC0)
+K_INLINE void a_gradient3(au h, af *g)
+{
+    const a_bytes gx =
+        A_FIRST_BYTES(A_P, A_M, A_P, A_M, A_P, A_M, A_P, A_M, 0, 0, 0, 0, A_P, 0, A_M, 0);
+    const a_bytes gy =
+        A_FIRST_BYTES(A_P, A_P, A_M, A_M, 0, 0, 0, 0, A_P, A_M, A_P, A_M, A_P, A_M, A_P, A_M);
+    const a_bytes gz =
+        A_FIRST_BYTES(0, 0, 0, 0, A_P, A_P, A_M, A_M, A_P, A_P, A_M, A_M, 0, A_P, 0, A_M);
+    g[0] = a_lookup_twos(gx, h);
+    g[1] = a_lookup_twos(gy, h);
+    g[2] = a_lookup_twos(gz, h);
+}
+#undef A_P
+#undef A_M
+#else
+#define a_vdot3 a_vgrad3
+#endif
+#endif
+#ifdef A_ROWS
+/* The part that y and z have in the sum with a gradient. */
+K_INLINE af a_vdot_yz3(const af *g, af y, af z)
+{
+    return a_add_exact_product(g[1], y, a_add_exact_product(g[2], z, A_F(0.0f)));
+}
+K_INLINE af a_vdot3(au h, af x, af y, af z)
+{
+    af g[3];
+    a_gradient3(h, g);
+    return a_add_exact_product(g[0], x, a_vdot_yz3(g, y, z)) * A_GRADIENT_UNIT;
+}
 #endif
 #define a_ddot1 a_dgrad1
 #define a_ddot2 a_dgrad2

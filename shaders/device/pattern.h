@@ -323,10 +323,9 @@ K_FN void a_artistic_ior(af r, af g, af *n, af *k)
     *k = a_fsqrt(k2);
 }
 
-/* ---- light of the spectrum, in a renderer's kernel --------------------------------------------
- */
+/* ---- light of the spectrum: of one point, where no interpreter can be asked ---------------- */
 
-#ifdef A_SURFACE
+#if A_WIDTH == 1
 K_CONST float a_cie[81][3] = {
 #include "cie.def"
 };
@@ -342,17 +341,20 @@ K_FN void a_positive_rgb(const float xyz[3], float scale, float out[3])
     }
 }
 /* Planck's law over the table, wavelengths in micrometres: in floats, where the reference sums in
- * doubles. */
+ * doubles. exp(-x) in two halves, and all of it scaled, so that no part leaves the range of floats
+ * before the colour does. */
 A_CALL void a_blackbody(float kelvin, float out[3])
 {
     float xyz[3] = {0.0f, 0.0f, 0.0f};
+    float scale = kelvin > 1.0e5f ? 1048576.0f : 1.0f / 1048576.0f;
     for (int i = 0; i < 81 && kelvin > 0.0f; i++) {
-        float l = 0.38f + 0.005f * (float)i, l2 = l * l;
-        float m = 1870885.93f / (((l2 * l2) * l) * a_expm1(14387.7688f / (l * kelvin)));
+        float l = 0.38f + 0.005f * (float)i, l2 = l * l, x = 14387.7688f / (l * kelvin);
+        float root = a_exp(-0.5f * x);
+        float m = ((1870885.93f / scale) / ((l2 * l2) * l) * root) * root / -a_expm1(-x);
         for (int c = 0; c < 3; c++)
             xyz[c] = xyz[c] + m * a_cie[i][c];
     }
-    a_positive_rgb(xyz, 1.0f, out);
+    a_positive_rgb(xyz, scale, out);
 }
 /* The matching functions at a wavelength in nm, linearly between the table's rows. */
 A_CALL void a_wavelength(float nm, float out[3])

@@ -130,8 +130,12 @@ int emit_option_number(const char *key, const char *value);
 bool emit_userdata_word(const struct ir_inst *i, uint32_t *word);
 /* Do all names of spaces mean the same in this call, so that its last argument is its value? */
 bool emit_is_space_change(const struct ir_call *c);
+/* getmatrix() and matrix(from, to) of names that are known now; *known: all are spaces of a scene,
+ * which are common. */
+bool emit_is_matrix_between(const struct emit *e, const struct ir_inst *i, bool *known);
 /* A colour of the spectrum, of one number. */
 bool emit_is_spectrum(const struct ir_call *c);
+bool emit_spectrum(struct emit *e, const struct ir_inst *i);
 /* Word `w` of the point (device/point.h numbers them). */
 const char *emit_point_word(struct emit *e, uint32_t w);
 

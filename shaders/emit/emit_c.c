@@ -752,7 +752,7 @@ static bool deferred(struct emit *e, const struct ir_inst *i)
 static void host(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    if (!e->opt->host && deferred(e, i))
+    if (!e->opt->host && (deferred(e, i) || emit_spectrum(e, i)))
         return;
     if (!e->opt->host)
         emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s",

@@ -498,6 +498,26 @@ static bool space(struct llvm *l, const struct ir_inst *i)
     return true;
 }
 
+static bool matrix_between(struct llvm *l, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *to = &c->args[c->arg_count - 1];
+    bool known;
+    if (!emit_is_matrix_between(&l->e, i, &known))
+        return false;
+    if (c->callee == IRC_CONSTRUCT2) {
+        for (uint32_t k = 0; k < i->result_count; k++)
+            ll_set(l, i->result + k, k < 16 && k % 5 == 0 ? "1.0" : "0.0");
+        return true;
+    }
+    ll_set(l, i->result, known ? "1" : "0");
+    for (uint32_t d = 0; known && d < (to->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < 16; k++)
+            ll_cell_store(l, i, &to->at, d * to->row + k, "float",
+                          d == 0 && k % 5 == 0 ? "1.0" : "0.0");
+    return true;
+}
+
 static bool spectrum(struct llvm *l, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
@@ -534,5 +554,6 @@ bool ll_surface_inst(struct llvm *l, const struct ir_inst *i)
         return true;
     if (i->op != IR_CALL)
         return userdata(l, i);
-    return image(l, i) || image_facts(l, i) || spectrum(l, i) || space(l, i) || heard(l, i);
+    return image(l, i) || image_facts(l, i) || spectrum(l, i) || space(l, i) ||
+           matrix_between(l, i) || heard(l, i);
 }

@@ -62,6 +62,46 @@ static bool space(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
+bool emit_is_matrix_between(const struct emit *e, const struct ir_inst *i, bool *known)
+{
+    static const char *const spaces[] = {"common", "world", "object", "shader"};
+    const struct ir_call *c = i->u.call;
+    uint32_t names = c->callee == IRC_CONSTRUCT2 ? 2 : c->arg_count - 1;
+    if (c->callee != IRC_CONSTRUCT2 && c->callee != BI_GETMATRIX)
+        return false;
+    *known = true;
+    for (uint32_t k = 0; k < names; k++) {
+        const char *name = emit_constant_string(e, i->operands[c->args[k].first]);
+        bool found = false;
+        for (size_t x = 0; name && x < sizeof spaces / sizeof *spaces; x++)
+            found = found || strcmp(name, spaces[x]) == 0;
+        if (!name)
+            return false;
+        *known = *known && found;
+    }
+    return true;
+}
+
+static bool matrix_between(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *to = &c->args[c->arg_count - 1];
+    bool known;
+    if (!emit_is_matrix_between(e, i, &known))
+        return false;
+    if (c->callee == IRC_CONSTRUCT2) {
+        for (uint32_t k = 0; k < i->result_count; k++)
+            emit_set(e, i->result + k, "A_F(%d.0f)", k < 16 && k % 5 == 0);
+        return true;
+    }
+    emit_set(e, i->result, "A_I(%d)", known);
+    for (uint32_t d = 0; known && d < (to->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < 16; k++)
+            emit_store(e, i, &to->at, d * to->row + k, EMIT_FLOAT,
+                       d == 0 && k % 5 == 0 ? "A_F(1.0f)" : "A_F(0.0f)");
+    return true;
+}
+
 /* ---- images --------------------------------------------------------------------------------- */
 
 size_t emit_option_fields(const char *key, const char *fields[2])
@@ -347,10 +387,10 @@ bool emit_is_spectrum(const struct ir_call *c)
     return (c->callee == BI_BLACKBODY || c->callee == BI_WAVELENGTH_COLOR) && !c->args[0].is_place;
 }
 
-static bool spectrum(struct emit *e, const struct ir_inst *i)
+bool emit_spectrum(struct emit *e, const struct ir_inst *i)
 {
-    const struct ir_call *c = i->u.call;
-    if (!emit_is_spectrum(c))
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    if (!c || !emit_is_spectrum(c))
         return false;
     EMIT("float v%u_r[3];\n%s(%s, v%u_r);\n", i->result,
          c->callee == BI_BLACKBODY ? "a_blackbody" : "a_wavelength", emit_part(e, i, 0, 0, 0),
@@ -402,5 +442,6 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
-    return image(e, i) || image_facts(e, i) || spectrum(e, i) || space(e, i) || heard(e, i);
+    return image(e, i) || image_facts(e, i) || emit_spectrum(e, i) || space(e, i) ||
+           matrix_between(e, i) || heard(e, i);
 }

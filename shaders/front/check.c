@@ -214,7 +214,7 @@ static struct asl_expr *check_init(struct asl_checker *k, struct asl_expr *init,
                   "array '%s' needs a list of values", name);
         return init;
     }
-    return asl_coerce(k, init, *type, "initialise");
+    return asl_coerce_stored(k, init, *type, "initialise");
 }
 
 static void check_decl(struct asl_checker *k, struct asl_decl *d)
@@ -348,7 +348,6 @@ void asl_check_function(struct asl_checker *k, struct asl_function *f)
                       "parameters of functions have no defaults; those of shaders do");
         a->symbol = asl_symbol_new(k, a->name, SYM_FORMAL, a->type, a->at);
         a->symbol->output = a->output;
-        a->symbol->by_reference = true;
         declare(k, a->symbol);
     }
     if (f->body) {

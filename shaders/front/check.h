@@ -47,6 +47,9 @@ void asl_check_expr(struct asl_checker *k, struct asl_expr *e, struct asl_type e
 /* e as a value of type t: e itself or an E_CONVERT around it. Complains "cannot <what> X to Y". */
 struct asl_expr *asl_coerce(struct asl_checker *k, struct asl_expr *e, struct asl_type t,
                             const char *what);
+/* The same for what is stored in a variable: there an int takes a float, with a warning. */
+struct asl_expr *asl_coerce_stored(struct asl_checker *k, struct asl_expr *e, struct asl_type t,
+                                   const char *what);
 /* Types a list of values { ... } as a value of type t. */
 void asl_check_list(struct asl_checker *k, struct asl_expr *e, struct asl_type t);
 void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type expected);

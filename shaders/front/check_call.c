@@ -390,8 +390,8 @@ static void check_special(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
-/* As in OSL, a builtin may fill an array that is a parameter of the function without `output`:
- * arrays are passed themselves. */
+/* As in OSL, without a warning: a builtin fills an array that is a parameter of the function
+ * without `output`. */
 static void check_filled(struct asl_checker *k, struct asl_expr *arg)
 {
     if (arg->kind == E_SYMBOL && arg->symbol->kind == SYM_FORMAL && arg->type.array)
@@ -406,7 +406,7 @@ static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
     if (e->function) {
         size_t i = 0;
         for (const struct asl_formal *a = e->function->formals; a; a = a->next, i++) {
-            if (a->output || (a->type.array && a->symbol->written))
+            if (asl_shows_changes(a, e->args[i]) && output_fits(e->args[i], a->type))
                 asl_check_written(k, e->args[i], "pass to an output:");
             else
                 e->args[i] = asl_coerce(k, e->args[i], a->type, "pass");

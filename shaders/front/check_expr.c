@@ -43,6 +43,17 @@ static struct asl_expr *convert(struct asl_checker *k, struct asl_expr *e, struc
     return x;
 }
 
+static const char DROP_FRACTION[] = "write (int) to drop the fraction";
+
+struct asl_expr *asl_coerce_stored(struct asl_checker *k, struct asl_expr *e, struct asl_type t,
+                                   const char *what)
+{
+    if (!asl_is(e->type, ASL_FLOAT) || !asl_is(t, ASL_INT))
+        return asl_coerce(k, e, t, what);
+    asl_warn(k->c, e->at, DROP_FRACTION, "an int drops the fraction of this float");
+    return convert(k, e, t);
+}
+
 struct asl_expr *asl_coerce(struct asl_checker *k, struct asl_expr *e, struct asl_type t,
                             const char *what)
 {
@@ -62,7 +73,7 @@ struct asl_expr *asl_coerce(struct asl_checker *k, struct asl_expr *e, struct as
     if (!asl_converts(e->type, t, NULL) || t.array) {
         const char *hint = NULL;
         if (asl_is(e->type, ASL_FLOAT) && asl_is(t, ASL_INT))
-            hint = "write (int) to drop the fraction";
+            hint = DROP_FRACTION;
         else if (asl_is_triple(e->type) && asl_is_scalar(t))
             hint = "take one component with [0], or luminance() or length()";
         else if (asl_is(t, ASL_STRING) && asl_is_numeric(e->type))
@@ -151,9 +162,11 @@ void asl_check_written(struct asl_checker *k, struct asl_expr *e, const char *wh
     if (s->kind == SYM_PARAM && !s->output)
         asl_error(k->c, e->at, "declare it 'output', or copy it to a variable",
                   "cannot %s parameter '%s': it is not an output", what, s->name);
-    else if (s->kind == SYM_FORMAL && !s->output)
-        asl_error(k->c, e->at, "declare it 'output', or copy it to a variable",
-                  "cannot %s parameter '%s' of the function: it is not an output", what, s->name);
+    else if (s->kind == SYM_FORMAL && !s->output) /* as in OSL, it may be done */
+        asl_warn(k->c, e->at, "declare it 'output', or copy it to a variable",
+                 "this changes parameter '%s' of the function, which is no output, and a variable "
+                 "that is passed for it",
+                 s->name);
     else if (s->kind == SYM_GLOBAL && s->global != GV_P && s->global != GV_N && s->global != GV_Ci)
         asl_warn(k->c, e->at, "copy it to a variable, unless all layers shall see the change",
                  "this changes the global variable '%s'", s->name);
@@ -254,8 +267,7 @@ static void check_index(struct asl_checker *k, struct asl_expr *e)
     struct asl_type integer = asl_type_of(ASL_INT);
     asl_check_expr(k, e->b, integer);
     if (e->b->type.base != ASL_UNKNOWN && !asl_is(e->b->type, ASL_INT)) {
-        asl_error(k->c, e->b->at,
-                  asl_is(e->b->type, ASL_FLOAT) ? "write (int) to drop the fraction" : NULL,
+        asl_error(k->c, e->b->at, asl_is(e->b->type, ASL_FLOAT) ? DROP_FRACTION : NULL,
                   "an index must be an int, not %s", asl_type_show(k, e->b->type));
         spoil(e->b);
     }
@@ -500,6 +512,15 @@ static void check_unary(struct asl_checker *k, struct asl_expr *e, struct asl_ty
         set_type(e, f->type);
         return;
     }
+    if (e->op == OP_NEG && asl_is(t, ASL_CLOSURE)) { /* its product with -1 */
+        e->kind = E_BINARY;
+        e->op = OP_MUL;
+        e->b = asl_make(k, E_FLOAT, e->at, asl_type_of(ASL_FLOAT));
+        e->b->u.f = -1;
+        e->b = convert(k, e->b, asl_type_of(ASL_COLOR));
+        set_type(e, t);
+        return;
+    }
     bool ok = e->op == OP_NOT     ? truth_value(t)
               : e->op == OP_COMPL ? asl_is(t, ASL_INT)
                                   : asl_is_numeric(t);
@@ -545,13 +566,6 @@ static void check_ternary(struct asl_checker *k, struct asl_expr *e, struct asl_
     set_type(e, t);
 }
 
-static bool plain_place(const struct asl_expr *e)
-{
-    while (e->kind == E_FIELD)
-        e = e->a;
-    return e->kind == E_SYMBOL;
-}
-
 static void check_assign(struct asl_checker *k, struct asl_expr *e)
 {
     asl_check_expr(k, e->a, asl_type_of(ASL_UNKNOWN));
@@ -577,10 +591,10 @@ static void check_assign(struct asl_checker *k, struct asl_expr *e)
         return;
     }
     if (e->op == OP_NONE) {
-        e->b = asl_coerce(k, e->b, t, "fill");
+        e->b = asl_coerce_stored(k, e->b, t, "fill");
     } else { /* c is the whole right side: held op b */
         struct asl_expr *held = asl_make(k, E_HELD, e->a->at, t);
-        if (asl_is(t, ASL_STRUCT) && plain_place(e->a)) {
+        if (asl_is(t, ASL_STRUCT) && asl_passed_itself(e->a)) {
             held = asl_make(k, E_SYMBOL, e->a->at, t);
             *held = *e->a;
         }
@@ -590,7 +604,7 @@ static void check_assign(struct asl_checker *k, struct asl_expr *e)
         v->b = e->b;
         v->depth = (uint16_t)(e->b->depth + 1);
         check_binary_typed(k, v);
-        e->c = asl_coerce(k, v, t, "fill");
+        e->c = asl_coerce_stored(k, v, t, "fill");
         if (e->c->type.base == ASL_UNKNOWN) {
             spoil(e);
             return;

@@ -86,7 +86,7 @@ static void visit_call(struct marker *m, struct asl_expr *e)
         for (struct asl_formal *a = e->function->formals; a; a = a->next, i++) {
             if (a->symbol->derivs & m->bit)
                 mark(m, e->args[i]);
-            if (a->output && needs(m, e->args[i]))
+            if (asl_shows_changes(a, e->args[i]) && needs(m, e->args[i]))
                 mark_symbol(m, a->symbol);
         }
         return;

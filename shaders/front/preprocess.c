@@ -520,5 +520,9 @@ void asl_preprocess_file(struct asl_compile *c, const struct asl_source *src,
         run_text(pp, "<command line>", text);
     }
     file_push(pp, src, (struct asl_loc){0});
+    if (c->opt->header) {
+        const char *text = asl_sprintf(c, "#include \"%s\"\n", c->opt->header);
+        file_push(pp, asl_source_new(c, "<command line>", text, strlen(text)), (struct asl_loc){0});
+    }
     asl_pp_expand(pp, out);
 }

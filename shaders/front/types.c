@@ -56,6 +56,18 @@ const struct asl_symbol *asl_root_symbol(const struct asl_expr *e)
     return e->kind == E_SYMBOL ? e->symbol : NULL;
 }
 
+bool asl_passed_itself(const struct asl_expr *arg)
+{
+    while (arg->kind == E_FIELD)
+        arg = arg->a;
+    return arg->kind == E_SYMBOL;
+}
+
+bool asl_shows_changes(const struct asl_formal *a, const struct asl_expr *arg)
+{
+    return a->output || (a->symbol->written && asl_passed_itself(arg));
+}
+
 struct asl_type asl_element_type(struct asl_type t)
 {
     t.array = 0;

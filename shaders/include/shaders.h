@@ -109,6 +109,7 @@ void asl_diags_print(const struct asl_diags *d, struct text *out);
 struct asl_options {
     const char *const *include_dirs; /* ends with NULL; NULL: none */
     const char *const *defines;      /* "NAME" or "NAME=TEXT", ends with NULL */
+    const char *header;              /* included before the first line; NULL: none */
     bool warn_all;                   /* also warn of what is only doubtful */
     bool warn_error;                 /* warnings count as errors */
     size_t max_bytes;                /* memory of one compile; 0: 1 GiB */

@@ -247,20 +247,28 @@ static bool unit(const char *name, int *kind, double *scale)
     return false;
 }
 
+bool asl_unit_ratio(const char *from, const char *to, float *ratio)
+{
+    int ka = 0, kb = 0;
+    double a = 1, b = 1;
+    if (!unit(from, &ka, &a) || !unit(to, &kb, &b) || (ka && kb && ka != kb))
+        return false;
+    *ratio = (float)(a / b);
+    return true;
+}
+
 static void bi_transformu(struct asl_run *r, const struct asl_expr *e, struct asl_place *args,
                           union asl_slot *out)
 {
     const char *from = e->arg_count == 3 ? args[0].v[0].s : "common",
                *to = args[e->arg_count - 2].v[0].s;
-    int ka = 0, kb = 0;
-    double a = 1, b = 1;
+    float ratio = 1;
     dual x = asl_dual_at(&args[e->arg_count - 1], 0);
-    if (!unit(from, &ka, &a) || !unit(to, &kb, &b) || (ka && kb && ka != kb)) {
+    if (asl_unit_ratio(from, to, &ratio))
+        x = d_mul(x, d_const(ratio));
+    else
         asl_report(r, ASL_MSG_ERROR, "transformu: cannot convert \"%s\" to \"%s\"", from, to);
-        asl_dual_put(out, 1, asl_wants(r, e), 0, x);
-        return;
-    }
-    asl_dual_put(out, 1, asl_wants(r, e), 0, d_mul(x, d_const((float)(a / b))));
+    asl_dual_put(out, 1, asl_wants(r, e), 0, x);
 }
 
 /* ---- vectors -------------------------------------------------------------------------------- */

@@ -161,6 +161,9 @@ bool asl_matrix_inverse(const float m[16], float out[16]);
 /* What quotients multiply by: the inverse, the unit matrix for a singular one. */
 void asl_matrix_divisor(const float m[16], float out[16]);
 void asl_matrix_multiply(const float a[16], const float b[16], float out[16]);
+/* What transformu multiplies by; false when a name is unknown or one is a length, the other a time.
+ */
+bool asl_unit_ratio(const char *from, const char *to, float *ratio);
 /* space to common, or one space to another; false, and a report for each that is unknown. */
 bool asl_space_matrix(struct asl_run *r, const char *space, float out[16]);
 bool asl_space_pair(struct asl_run *r, const char *from, const char *to, float out[16]);

@@ -454,13 +454,6 @@ static void eval_incdec(struct asl_run *r, const struct asl_expr *e, union asl_s
 
 /* Variables and their fields are passed themselves; elements, components and other values as
  * copies, and those of outputs are copied back when the function has ended. */
-static bool by_reference(const struct asl_expr *e)
-{
-    while (e->kind == E_FIELD)
-        e = e->a;
-    return e->kind == E_SYMBOL;
-}
-
 static void eval_call(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {
     const struct asl_function *f = e->function;
@@ -477,14 +470,14 @@ static void eval_call(struct asl_run *r, const struct asl_expr *e, union asl_slo
         const struct asl_expr *arg = e->args[i];
         bool derivs = (a->symbol->derivs & r->mode) != 0;
         struct asl_place p =
-            a->output || by_reference(arg) ? asl_eval_place(r, arg) : asl_eval_any(r, arg);
-        bool reference = by_reference(arg) && !(derivs && !p.d);
+            a->output || asl_passed_itself(arg) ? asl_eval_place(r, arg) : asl_eval_any(r, arg);
+        bool reference = asl_passed_itself(arg) && !(derivs && !p.d);
         if (!reference && has_place(arg)) { /* a copy */
             struct asl_place copy = p;
             copy.v = asl_temp(r, (size_t)p.n * (derivs ? 3 : 1));
             copy.d = derivs ? p.n : 0;
             load(&p, derivs, copy.v);
-            if (a->output) {
+            if (asl_shows_changes(a, arg)) {
                 if (!back)
                     back = asl_point_alloc(r, 2 * count, sizeof *back);
                 back[copies++] = p;

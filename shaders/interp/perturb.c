@@ -55,10 +55,15 @@ static void move_row(struct asl_run *r, union asl_slot *v, uint32_t n, float bou
             v[i].f += next_step(r->cx) * bound * (together ? largest : fabsf(v[i].f));
 }
 
-/* A result that rounds, moved by a share of `size`; whole numbers stay, which are counts. */
+static float moved_any(struct asl_context *cx, float v, float share, float size)
+{
+    return isfinite(v) ? v + next_step(cx) * share * size : v;
+}
+
+/* A result that may round, moved by a share of `size`; whole numbers stay, which are counts. */
 static float moved(struct asl_context *cx, float v, float share, float size)
 {
-    return isfinite(v) && v != floorf(v) ? v + next_step(cx) * share * size : v;
+    return v != floorf(v) ? moved_any(cx, v, share, size) : v;
 }
 
 struct asl_dual asl_perturb_operation(struct asl_run *r, enum asl_op op, struct asl_dual a,
@@ -71,7 +76,7 @@ struct asl_dual asl_perturb_operation(struct asl_run *r, enum asl_op op, struct 
                  : op == OP_DIV ? v * q == p
                                 : true;
     if (!exact)
-        x.v = moved(r->cx, x.v, 0x1p-23f, fabsf(x.v));
+        x.v = moved_any(r->cx, x.v, 0x1p-23f, fabsf(x.v));
     x.dx = moved(r->cx, x.dx, 0x1p-23f, fabsf(x.dx));
     x.dy = moved(r->cx, x.dy, 0x1p-23f, fabsf(x.dy));
     return x;

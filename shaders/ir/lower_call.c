@@ -750,6 +750,36 @@ static void sincos_(struct builtin *k)
     }
 }
 
+static void fresnel(struct builtin *k)
+{
+    struct lower *l = k->l;
+    size_t n = k->e->arg_count;
+    bool derivs = false;
+    for (size_t i = 3; i < n; i++)
+        derivs = derivs || k->args[i].place.d;
+    struct lower_math m = {l, derivs};
+    struct ldual3 i = triple(m, &k->args[0].row), normal = triple(m, &k->args[1].row);
+    struct ldual eta = ld_at(m, &k->args[2].row, 0), one = ld_const(m, 1), zero = ld_const(m, 0);
+    struct ldual c = dot(m, i, normal);
+    c = ld_select(m, V(FLT, c.v, FLOAT(0)), ld_neg(m, c), c);
+    struct ldual g2 =
+        ld_add(m, ld_sub(m, ld_div(m, one, ld_mul(m, eta, eta)), one), ld_mul(m, c, c));
+    struct ldual g = ld_sqrt(m, g2), beta = ld_sub(m, g, c), sum = ld_add(m, g, c);
+    struct ldual f =
+        ld_div(m, ld_sub(m, ld_mul(m, c, sum), one), ld_add(m, ld_mul(m, c, beta), one));
+    struct ldual q = ld_div(m, beta, sum), half = ld_const(m, 0.5f);
+    struct ldual kr = ld_mul(m, ld_mul(m, half, ld_add(m, one, ld_mul(m, f, f))), ld_mul(m, q, q));
+    struct ldual kt = ld_mul(m, ld_mul(m, ld_sub(m, one, kr), eta), eta);
+    ir_value passes = V(FGE, g2.v, FLOAT(0));
+    struct lrow to[] = {float_row(m, ld_select(m, passes, kr, one)),
+                        float_row(m, ld_select(m, passes, kt, zero)),
+                        triple_row(m, reflect(m, i, normal)),
+                        triple_row(m, select3(m, passes, refract(m, i, normal, eta),
+                                              (struct ldual3){{zero, zero, zero}}))};
+    for (size_t j = 3; j < n; j++)
+        lower_store(l, &k->args[j].place, &to[j - 3]);
+}
+
 static bool number_test(struct builtin *k, struct lrow *out)
 {
     struct lower *l = k->l;
@@ -762,6 +792,23 @@ static bool number_test(struct builtin *k, struct lrow *out)
     *out = int_row(l, id == BI_ISNAN   ? nan
                       : id == BI_ISINF ? inf
                                        : V(IEQ, V(IOR, nan, inf), INT(0)));
+    return true;
+}
+
+/* transformu between units that are named in the text. */
+static bool units(struct builtin *k, struct lrow *out)
+{
+    size_t n = k->e->arg_count;
+    float ratio;
+    if (k->e->builtin->id != BI_TRANSFORMU)
+        return false;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (k->e->args[i]->kind != E_STRING)
+            return false;
+    if (!asl_unit_ratio(n == 3 ? k->e->args[0]->u.s : "common", k->e->args[n - 2]->u.s, &ratio))
+        return false;
+    struct ldual x = ld_at(k->m, &k->args[n - 1].row, 0);
+    *out = float_row(k->m, ld_mul(k->m, x, ld_const(k->m, ratio)));
     return true;
 }
 
@@ -782,11 +829,15 @@ static bool expand(struct builtin *k, struct lrow *out)
         *out = lower_row(l, 16, k->m.d);
         for (uint32_t i = 0; i < 16; i++)
             ld_put(k->m, out, i, constant_dual(k->m, k->args[0].row.v[i % 4 * 4 + i / 4]));
-    } else if (id == BI_SINCOS) {
-        sincos_(k);
+    } else if (id == BI_SINCOS || id == BI_FRESNEL) {
+        if (id == BI_FRESNEL)
+            fresnel(k);
+        else
+            sincos_(k);
         *out = lower_row(l, 0, false);
     } else {
-        return number_test(k, out) || geometry(k, out) || derivatives(k, out) || of_state(k, out);
+        return number_test(k, out) || units(k, out) || geometry(k, out) || derivatives(k, out) ||
+               of_state(k, out);
     }
     return true;
 }

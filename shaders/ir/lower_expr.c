@@ -614,13 +614,6 @@ static struct lrow incdec(struct lower *l, const struct asl_expr *e)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static bool by_reference(const struct asl_expr *e)
-{
-    while (e->kind == E_FIELD)
-        e = e->a;
-    return e->kind == E_SYMBOL;
-}
-
 struct passed { /* an argument; `back` is where a copy returns to */
     struct lplace given, back;
     bool copied_back;
@@ -629,14 +622,14 @@ struct passed { /* an argument; `back` is where a copy returns to */
 static struct passed pass(struct lower *l, const struct asl_formal *a, const struct asl_expr *arg)
 {
     bool derivs = (a->symbol->derivs & l->layer->mode) != 0;
-    struct lplace p = a->output || by_reference(arg) ? lower_place(l, arg) : lower_any(l, arg);
+    struct lplace p = a->output || asl_passed_itself(arg) ? lower_place(l, arg) : lower_any(l, arg);
     struct passed r = {.given = p, .back = p};
-    bool reference = by_reference(arg) && !(derivs && !p.d);
+    bool reference = asl_passed_itself(arg) && !(derivs && !p.d);
     if (!reference && has_place(arg)) {
         r.given = lower_temp(l, p.type, derivs, a->name);
         r.given.n = p.n;
         lower_copy(l, &r.given, &p);
-        r.copied_back = a->output;
+        r.copied_back = asl_shows_changes(a, arg);
     }
     if (a->type.array >= 0 && a->type.base != ASL_UNKNOWN)
         r.given.type = a->type;

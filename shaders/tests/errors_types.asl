@@ -4,7 +4,7 @@ int recurse(int n) { return n > 0 ? recurse(n - 1) : 0; }        //! error 3:37:
 float nothing(int a) { if (a > 0) return 1; }                   //! warning 4:7: may end without a value
 shader test(int in = 1, output color c = 0)
 {
-    int i = 1.5;                                                //! error 7:13: cannot initialise int with a value of type float
+    int i = "1";                                                //! error 7:13: cannot initialise int with a value of type string
     float f = color(1);                                         //! error 8:15: cannot initialise float with a value of type color
     string s = 3;                                               //! error 9:16: cannot initialise string with a value of type int
     colour = 1;                                                 //! error 10:5: 'colour' is not declared

@@ -28,6 +28,13 @@ shader test(float zero = 0, float one = 1)
     vector r, t;
     fresnel(vector(0, 0, -1), N, 1 / 1.5, kr, kt, r, t);
     printf("%.4f %.4f %g %g\n", kr, kt * 1.5 * 1.5, r, t);  //> 0.0400 0.9600 0 0 1 0 0 -1
+    // At Brewster's angle, atan 1.5, half of ((n^2 - 1) / (n^2 + 1))^2 comes back; beyond the critical angle all.
+    fresnel(vector(-sin(atan(1.5)), 0, -cos(atan(1.5))), N, 1 / 1.5, kr, kt, r, t);
+    printf("%.5f %d %.5f\n", kr, abs(dot(r, t)) < 1e-6, length(t));   //> 0.07396 1 1.00000
+    fresnel(vector(sqrt(0.99), 0, 0.1), N, 1.5, kr, kt, r, t);
+    printf("%g %g %g %g\n", kr, kt, t, r[2]);  //> 1 0 0 0 0 -0.1
+    fresnel(normalize(vector(one, 0, -1)), N, 1 / 1.5, kr, kt);
+    printf("%.5f %.5f\n", kr, kt * 1.5 * 1.5); //> 0.05024 0.94976
     printf("%.5f\n", rotate(point(1, 0, 0), M_PI / 2, point(0), point(0, 0, 1)));   //> -0.00000 1.00000 0.00000
     printf("%g %g\n", degrees(M_PI), radians(180.0) / M_PI);    //> 180 1
     printf("%g %g %g\n", hypot(3, 4), cbrt(-27.0), exp2(10.0)); //> 5 -3 1024
