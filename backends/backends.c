@@ -649,6 +649,7 @@ static struct path_vertex vertex_read(const struct k_vertex *v)
                             .event = v->event,
                             .primitive = v->primitive,
                             .material = v->material,
+                            .media = v->media,
                             .t = (double)v->t,
                             .light = v->light,
                             .visible = v->visible,

@@ -64,10 +64,10 @@ static uint32_t material_features(const struct material *m)
     case MATERIAL_MIRROR:
         return listed;
     case MATERIAL_ROUGH_CONDUCTOR:
-        return listed | K_FEATURE_CONDUCTORS |
+        return listed | K_FEATURE_CONDUCTOR |
                (may_count(m, &m->anisotropy, DRIVE_ANISOTROPY) ? K_FEATURE_REFLECT : 0);
     case MATERIAL_DIELECTRIC:
-        return listed | K_FEATURE_DIELECTRICS;
+        return listed | K_FEATURE_DIELECTRIC;
     case MATERIAL_PRINCIPLED:
         return listed | principled_features(m);
     case MATERIAL_OREN_NAYAR:

@@ -191,6 +191,8 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
                                         .error_repeats = s->opt.error_repeats,
                                         .entry_layers = s->entry_layers};
         st = machine_new(t, &o, err);
+        if (st == STATUS_OK && t->context && s->opt.perturb && s->opt.mode != MODE_STRICT)
+            asl_context_contract(t->context, s->opt.perturb);
     }
     return st;
 }

@@ -164,13 +164,22 @@ static void all_glow(const char *id, enum code_path code, const char *left, cons
     "Ci = (fabs(value) < 1e-4 && fabs(x) < 1e-4 && c == m && a == 7 && d == m && e == m && "       \
     "Dx(c) == 0 && r[0] == 16 && r[1] == 8 && n == 1 && ok == 2) * emission(); }"
 
+/* All spaces of a scene are common; others are unknown, and what they are asked for stays. */
+#define SPACES                                                                                     \
+    "surface spaces(string file = \\\"\\\", string from = \\\"object\\\") {"                       \
+    "matrix m = 3, n = u, k = 5; int a = getmatrix(\\\"object\\\", m), b = getmatrix(from, "       \
+    "\\\"shader\\\", n), c = getmatrix(\\\"camera\\\", k) + getmatrix(\\\"common\\\", "            \
+    "\\\"nowhere\\\", k); point p = transform(matrix(from, \\\"world\\\"), P);"                    \
+    "Ci = (a == 1 && b == 1 && c == 0 && m == 1 && n == 1 && k == 5 && p == P && "                 \
+    "matrix(\\\"nowhere\\\", from) == 1) * emission(); }"
+
 /* What a lookup of a linear function changes by, with the spline on its finest level and between
  * two others, is its slope; what gettextureinfo() says, of an image that is there and one that is
  * not. */
 static void images_answer(const char *id, enum code_path code)
 {
     all_glow(id, code, SLOPES(""), SLOPES("\\\"blur\\\", 0.15, "), ".exr", ".exr");
-    all_glow(id, code, FACTS, FACTS, ".exr", ".exr");
+    all_glow(id, code, FACTS, SPACES, ".exr", ".exr");
     all_glow(id, code, TILES(""), TILES("\\\"blur\\\", 0.15, "), ".1012.exr", ".<UDIM>.exr");
 }
 static void native_images_answer(void **state)

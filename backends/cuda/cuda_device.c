@@ -76,9 +76,9 @@ static enum status cuda_compile_for(const char *arch, const struct program_reque
 }
 
 static const struct gpu_api cuda = {
-    /* Twice the occupancy pays more than what 64 registers spill: docs/results/h200.md. */
+    /* Twice the occupancy pays more than what 64 registers spill: docs/results/h200_levers.md. */
     .registers = 64,
-    /* Both for the tail of a launch: docs/results/h200.md. */
+    /* Both for the tail of a launch: docs/results/h200_levers.md. */
     .slices = 4,
     /* Whose warps share what they fetch of a large kernel: likewise. */
     .step_group = {32, 32},

@@ -5,7 +5,8 @@
  * k_render stores (x, y, first sample, samples) in each pixel of its tile, or adds.
  *
  * CUDA_MOCK: "" works; "none" no device; "oom" allocations over 1 MiB fail; "refuse" launches fail
- * with 701; "fault" kernels end with 700. At the last release of the context it prints "mock:
+ * with 701; "fault" kernels end with 700; "driver-12", "driver-13.1" the driver and "nvrtc-13.1"
+ * the compiler are of that version, not 13.0. At the last release of the context it prints "mock:
  * clean" or what is wrong on stderr. */
 #include "cuda_api.h"
 
@@ -37,6 +38,7 @@ struct gpu_function_s {
 };
 struct gpu_event_s {
     unsigned long recorded, done; /* times of record calls; of those that were reached */
+    unsigned long reached;        /* when: the events of all are counted */
 };
 enum {
     MOCK_JOB = ENTRY_COUNT,
@@ -60,7 +62,8 @@ static struct work {
     unsigned grid[2], grid_z, block[2];
     gpu_event event;
 } queue[QUEUE_MAX];
-static int queued;
+EXPORT int mock_queued; /* work that nothing has waited for */
+static unsigned long events_reached;
 
 static const char *wish(void)
 {
@@ -152,7 +155,7 @@ static void job_run(const struct work *w)
 
 static void queue_run(void)
 {
-    for (int i = 0; i < queued; i++) {
+    for (int i = 0; i < mock_queued; i++) {
         struct work *w = &queue[i];
         unsigned char *at = NULL;
         if (w->kind <= FILL)
@@ -164,8 +167,10 @@ static void queue_run(void)
         if (at && w->kind == FILL)
             memset(at, w->value, w->size);
         free(w->staged);
-        if (w->kind == EVENT)
+        if (w->kind == EVENT) {
             w->event->done++;
+            w->event->reached = ++events_reached;
+        }
         if (w->kind == KERNEL && strcmp(wish(), "fault") == 0)
             broken = ILLEGAL_ADDRESS;
         else if (w->kind == KERNEL && w->function->entry == ENTRY_RENDER)
@@ -175,14 +180,14 @@ static void queue_run(void)
         else if (w->kind == KERNEL)
             words_run(w);
     }
-    queued = 0;
+    mock_queued = 0;
 }
 
 static struct work *queue_add(enum kind kind)
 {
-    if (queued == QUEUE_MAX)
+    if (mock_queued == QUEUE_MAX)
         queue_run();
-    struct work *w = &queue[queued++];
+    struct work *w = &queue[mock_queued++];
     *w = (struct work){.kind = kind};
     return w;
 }
@@ -209,7 +214,7 @@ gpu_result mock_FuncSetCacheConfig(gpu_function function, int preference)
 gpu_result mock_Init(unsigned flags) { return flags == 0 ? GPU_OK : GPU_INVALID_VALUE; }
 gpu_result mock_DriverGetVersion(int *version)
 {
-    *version = 13000;
+    *version = strstr(wish(), "driver-12") ? 12080 : strstr(wish(), "driver-13.1") ? 13010 : 13000;
     return GPU_OK;
 }
 gpu_result mock_GetErrorName(gpu_result code, const char **text)
@@ -277,7 +282,7 @@ gpu_result mock_DevicePrimaryCtxRelease(gpu_device device)
         mistake("memory is left");
     if (objects)
         mistake("modules, streams or events are left");
-    if (queued && !broken)
+    if (mock_queued && !broken)
         mistake("work is left that nothing waited for");
     fprintf(stderr, mistakes ? "mock: %d mistakes\n" : "mock: clean\n", mistakes);
     return device == 7 ? GPU_OK : GPU_INVALID_VALUE;
@@ -416,7 +421,7 @@ gpu_result mock_MemsetD8Async(gpu_pointer to, unsigned char value, size_t bytes,
 gpu_result mock_StreamCreate(gpu_stream *stream, unsigned flags)
 {
     objects++;
-    *stream = (gpu_stream)&queued;
+    *stream = (gpu_stream)&mock_queued;
     return flags == GPU_STREAM_NOT_BLOCKING ? GPU_OK : GPU_INVALID_VALUE;
 }
 gpu_result mock_StreamDestroy(gpu_stream stream)
@@ -459,7 +464,7 @@ gpu_result mock_EventElapsedTime(float *milliseconds, gpu_event from, gpu_event 
     if (from->done == 0 || to->done == 0 || from->done != from->recorded ||
         to->done != to->recorded)
         return INVALID_HANDLE;
-    *milliseconds = 2.0f;
+    *milliseconds = from->reached < to->reached ? 2.0f : -2.0f;
     return GPU_OK;
 }
 gpu_result mock_LaunchKernel(gpu_function function, unsigned grid_x, unsigned grid_y,
@@ -508,7 +513,7 @@ static const char compiler_says[] =
 nvrtc_result mock_nvrtc_Version(int *major, int *minor)
 {
     *major = 13;
-    *minor = 0;
+    *minor = strstr(wish(), "nvrtc-13.1") != NULL;
     return 0;
 }
 const char *mock_nvrtc_GetErrorString(nvrtc_result code)

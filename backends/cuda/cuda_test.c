@@ -72,9 +72,17 @@ static void failures_are_reported_and_leave_nothing(void **state)
               "problem: cuda: the driver is there but finds no GPU: CUDA_ERROR_NO_DEVICE (100)");
 }
 
+static void kept_kernels_are_of_one_driver(void **state)
+{
+    (void)state;
+    mock_cache_case(self, "");
+}
+
 static void absence_is_explained(void **state)
 {
     (void)state;
+    mock_case(self, "", "driver-12",
+              "libcuda.so.1 is NVRTC 13.0; the driver needs one of CUDA 12 to 12");
     /* Where a real driver stands on the library path, there is no absence to see. */
     if (cu_load(NULL))
         skip();
@@ -93,6 +101,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_are_nvidias),
         cmocka_unit_test(host_code_keeps_the_drivers_rules),
         cmocka_unit_test(failures_are_reported_and_leave_nothing),
+        cmocka_unit_test(kept_kernels_are_of_one_driver),
         cmocka_unit_test(absence_is_explained),
     };
     return cmocka_run_group_tests_name("cuda", tests, NULL, NULL);

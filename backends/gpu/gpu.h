@@ -155,8 +155,9 @@ struct gpu_api {
     const char *kept_suffix; /* of compiled kernels in the cache */
     uint32_t registers; /* most a work-item where none are asked for; 0: the compiler's choice */
     uint32_t slices; /* most work-items that share a pixel's samples (k_launch.slices); 0: none */
-    uint32_t step_group[2];  /* the default work-group of kernels whose items go from vertex to
-                                vertex  together (k_group_goes_on); {0,0}: that of all */
+    /* The default work-group of kernels whose items go from vertex to vertex together
+     * (k_group_goes_on); {0,0}: that of all. */
+    uint32_t step_group[2];
     uint64_t launch_samples; /* by default, of one launch and multiprocessor; 0: the front's rule */
     /* The driver, opened and started at the first call and kept; NULL with *problem where there is
      * none. */

@@ -63,6 +63,30 @@ static int job_check(const struct backend_api *api, struct backend *b, const cha
     return 0;
 }
 
+/* What the mock holds in a variable of this name; NULL where it is not loaded. */
+static const int *mock_number(const char *name)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const int *number = driver ? dlsym(driver, name) : NULL;
+    if (driver)
+        dlclose(driver); /* it stays: the back end has it open */
+    return number;
+}
+
+/* Says whether the kernel came out of the cache. */
+static int build_only(const struct backend_api *api, const struct device_info *info)
+{
+    struct error err = {0};
+    struct backend *b = NULL;
+    struct build_info build = {0};
+    const struct program_request request = program_request_make(MODE_STRICT);
+    CHECK(api->open(info, &b, &err) == STATUS_OK);
+    CHECK(api->build(b, &request, &build, &err) == STATUS_OK);
+    printf("taken from the cache: %d\n", build.cached);
+    api->close(b);
+    return 0;
+}
+
 enum { W = 300, H = 500 }; /* 4.8 MB of film: more than one piece of the read-back */
 
 int mock_run(const struct backend_api *api, const char *how, const struct mock_expect *expect)
@@ -79,6 +103,13 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         CHECK(api->open(&none, &b, &err) == STATUS_MISSING);
         return 0;
     }
+    if (strcmp(how, "driver-12") == 0) { /* older than the compiler */
+        struct backend *b = NULL;
+        CHECK(api->open(&info, &b, &err) == STATUS_MISSING && strstr(err.msg, "NVRTC"));
+        return 0;
+    }
+    if (strncmp(how, "build", 5) == 0)
+        return build_only(api, &info);
     CHECK(strcmp(info.id, expect->id) == 0 && strcmp(info.name, "Mock GPU") == 0);
     CHECK(strcmp(info.version, expect->version) == 0 && info.max_work_group == 1024);
     CHECK(strstr(info.driver, expect->driver) && strcmp(info.compiler, expect->compiler) == 0);
@@ -102,14 +133,12 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
     CHECK(build.spill_bytes == 12); /* kept with the binary */
     if (expect->prefers) {
-        void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-        const int *preferred = driver ? dlsym(driver, "mock_cache_preference") : NULL;
+        const int *preferred = mock_number("mock_cache_preference");
         CHECK(preferred && *preferred == 0);
         request.cache = CACHE_L1;
         CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
         CHECK(*preferred == 2); /* CU_FUNC_CACHE_PREFER_L1 */
         request.cache = CACHE_AUTO;
-        dlclose(driver);
     }
 
     struct launch_settings chosen = {0}, lists = {0};
@@ -159,7 +188,10 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     buffers.at[3].data = data;
     buffers.at[3].size = 64;
     if (strcmp(how, "fault") != 0) {
+        const int *queued = mock_number("mock_queued");
         CHECK(api->upload(b, &buffers, &bytes, &err) == STATUS_OK && bytes == 1088);
+        CHECK(queued && *queued == 0);                           /* the caller may free its copy */
+        CHECK(api->film_begin(b, 64, false, &err) == STATUS_OK); /* a larger one follows */
         request.tree = BVH_WIDE8;
         api->request(b, &request);
         CHECK(api->upload(b, &buffers, &bytes, &err) == STATUS_OK);
@@ -233,10 +265,11 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     return 0;
 }
 
-void mock_case(const char *self, const char *environment, const char *how, const char *expected)
+/* mock_case with this cache. */
+static void mock_case_in(const char *folder, const char *self, const char *environment,
+                         const char *how, const char *expected)
 {
-    char command[2048], out[8192], folder[] = "/tmp/isophote-mock-XXXXXX";
-    assert_non_null(mkdtemp(folder));
+    char command[2048], out[8192];
     bool absent = strcmp(how, "absent") == 0;
     snprintf(command, sizeof command,
              "%s ISOPHOTE_CACHE=%s CUDA_MOCK='%s' LD_LIBRARY_PATH='%s' ISOPHOTE_NVRTC='%s/%s' '%s' "
@@ -248,8 +281,38 @@ void mock_case(const char *self, const char *environment, const char *how, const
     size_t n = fread(out, 1, sizeof out - 1, f);
     out[n] = '\0';
     int status = pclose(f);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    assert_int_equal(system(command), 0);
     if (status != 0 || !strstr(out, expected) || strstr(out, "mistake"))
         fail_msg("mock \"%s\", status %d: %s", how, status, out);
+}
+
+static void folder_remove(const char *folder)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
+void mock_case(const char *self, const char *environment, const char *how, const char *expected)
+{
+    char folder[] = "/tmp/isophote-mock-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    mock_case_in(folder, self, environment, how, expected);
+    folder_remove(folder);
+}
+
+void mock_cache_case(const char *self, const char *environment)
+{
+    static const struct {
+        const char *how, *expected;
+    } runs[] = {{"build", "cache: 0"},
+                {"build", "cache: 1"},
+                {"build driver-13.1", "cache: 0"},
+                {"build driver-13.1", "cache: 1"},
+                {"build nvrtc-13.1", "cache: 0"},
+                {"build", "cache: 1"}};
+    char folder[] = "/tmp/isophote-mock-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        mock_case_in(folder, self, environment, runs[i].how, runs[i].expected);
+    folder_remove(folder);
 }

@@ -9,8 +9,8 @@ struct mock_expect {
     const char *id, *version, *driver, *compiler; /* of the mock's device; driver: a part */
     const char *unfused;                          /* the option that forbids contraction */
     bool slices, prefers; /* work-items share pixels; cuFuncSetCacheConfig is called */
-    uint32_t
-        lists_group[2]; /* by default where the kernel, of 512 items at most, has lists of lobes */
+    /* By default where the kernel, of 512 items at most, has lists of lobes. */
+    uint32_t lists_group[2];
 };
 
 /* In a process of its own, whose libcuda.so.1 and NVRTC are the mock with CUDA_MOCK=how; "absent":
@@ -19,5 +19,7 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
 /* Runs `self --mock how` so, with `environment` ("A=B C=D", or "") in front, and fails the cmocka
  * test unless it returns 0 and prints `expected` and no "mistake". */
 void mock_case(const char *self, const char *environment, const char *how, const char *expected);
+/* Likewise, several times with one cache: what one driver and compiler made is for them alone. */
+void mock_cache_case(const char *self, const char *environment);
 
 #endif

@@ -64,6 +64,12 @@ enum status hip_llvm_options(const char *arch, const struct program_request *req
     return STATUS_OK;
 }
 
+/* Older linkers know older code object ABIs: one of LLVM 14 cannot link what LLVM 19 makes. */
+static bool linker_is_too_old(int code, const struct build_info *info)
+{
+    return code != 0 && strstr(info->log, "unknown abi version");
+}
+
 /* ld.lld: LLVM's library has none, and a code object is a shared object. */
 static enum status object_link(unsigned version, const char *object, const char *out,
                                struct build_info *info, struct error *err)
@@ -74,6 +80,7 @@ static enum status object_link(unsigned version, const char *object, const char 
     const char *const names[] = {wanted && *wanted ? wanted : versioned, "ld.lld",
                                  "/opt/rocm/llvm/bin/ld.lld"};
     const size_t count = wanted && *wanted ? 1 : sizeof names / sizeof names[0];
+    const char *too_old = NULL;
     enum status s = STATUS_MISSING;
     int code = 0;
     for (size_t i = 0; s == STATUS_MISSING && i < count; i++) {
@@ -85,11 +92,16 @@ static enum status object_link(unsigned version, const char *object, const char 
                               (char *)out,
                               NULL};
         s = child_run(argv, info->log, sizeof info->log, &code, err);
+        if (s == STATUS_OK && linker_is_too_old(code, info)) {
+            too_old = names[i];
+            s = STATUS_MISSING;
+        }
     }
     if (s == STATUS_MISSING)
         return error_msg(err, s,
-                         "no %s, which makes code objects; on Debian: apt-get install lld-%u",
-                         names[0], version);
+                         "no %s, which makes code objects%s%s%s; on Debian: apt-get install lld-%u",
+                         names[0], too_old ? " (" : "", too_old ? too_old : "",
+                         too_old ? " is too old)" : "", version);
     if (s == STATUS_OK && code != 0)
         return error_msg(err, STATUS_BUILD, "%s does not link the kernel (%d): %.500s", names[0],
                          code, info->log);

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -89,6 +90,12 @@ static void failures_are_reported_and_leave_nothing(void **state)
     mock_case(self, nvidia, "refuse", "mock: clean");
     mock_case(self, nvidia, "fault", "mock: clean");
     mock_case(self, nvidia, "none", "is there but finds no GPU: hipErrorNoDevice (100)");
+}
+
+static void kept_kernels_are_of_one_driver(void **state)
+{
+    (void)state;
+    mock_cache_case(self, nvidia);
 }
 
 static void absence_is_explained(void **state)
@@ -355,6 +362,37 @@ static void llvm_makes_code_objects_with_shaders(void **state)
     scene_free(s);
 }
 
+/* What ld.lld of LLVM 14 answers to an object of LLVM 19. */
+static void a_linker_too_old_is_named(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "#!/bin/sh\necho \"ld.lld: error: unknown abi version: \" >&2\nexit 1\n";
+    struct program_request request = program_request_make(MODE_STRICT);
+    request.code = CODE_LLVM;
+    request.part = PART_TRACE;
+    char path[] = "/tmp/isophote-lld-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, script, sizeof script - 1) == (ssize_t)sizeof script - 1);
+    assert_int_equal(fchmod(fd, 0700), 0);
+    close(fd);
+    setenv("ISOPHOTE_LLD", path, 1);
+    struct arena a = {0};
+    struct gpu_image image = {0};
+    struct build_info info = {0};
+    struct error err = {0};
+    enum status s = hip_llvm_compile("gfx1030", &request, &a, &image, &info, &err);
+    unsetenv("ISOPHOTE_LLD");
+    unlink(path);
+    assert_null(image.data);
+    arena_free(&a);
+    if (s == STATUS_UNSUPPORTED) /* no LLVM with AMD's target */
+        skip();
+    assert_int_equal(s, STATUS_MISSING);
+    if (!strstr(err.msg, "is too old") && !strstr(err.msg, "libllvm"))
+        fail_msg("%s", err.msg);
+}
+
 static void llvm_refuses_what_it_cannot_do(void **state)
 {
     (void)state;
@@ -413,6 +451,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_are_amds),
         cmocka_unit_test(host_code_keeps_the_drivers_rules),
         cmocka_unit_test(failures_are_reported_and_leave_nothing),
+        cmocka_unit_test(kept_kernels_are_of_one_driver),
         cmocka_unit_test(absence_is_explained),
         cmocka_unit_test(roots_are_mended),
         cmocka_unit_test(code_objects_say_what_llvm_reads),
@@ -420,6 +459,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_hiprtc_cannot_do_is_told),
         cmocka_unit_test(llvm_makes_code_objects),
         cmocka_unit_test(llvm_makes_code_objects_with_shaders),
+        cmocka_unit_test(a_linker_too_old_is_named),
         cmocka_unit_test(llvm_refuses_what_it_cannot_do),
     };
     return cmocka_run_group_tests_name("hip", tests, NULL, NULL);

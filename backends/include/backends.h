@@ -254,7 +254,8 @@ struct shade_options {
     unsigned threads;           /* engines of the processor; 0: parallel_threads() */
     uint32_t work_group;        /* engines of devices; 0: the device's choice */
     uint64_t step_budget;       /* interpreters: steps of one point; 0: 100 million */
-    uint32_t perturb;           /* interp: as asl_context_options has it; others ignore it */
+    uint32_t perturb;           /* interp: as asl_context_options has it, in other modes than
+                                 * strict as asl_context_contract has it; others ignore it */
     const char *fault;          /* engines that translate: a mistake of asl_fault_at, or NULL */
     bool error_repeats;         /* texts of errors and warnings come each time */
     bool keep_going;            /* after a point that failed; else the run stops there */

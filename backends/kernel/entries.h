@@ -22,7 +22,7 @@
 /* Has an item of the work-group samples left? Where a vertex is much code the items of a group go
  * from vertex to vertex together, those that are through idly, so that its warps need the same
  * instructions at about the same time: they fill a multiprocessor's caches of instructions more
- * than once. (docs/results/h200.md) */
+ * than once. (docs/results/h200_levers.md) */
 K_FN int k_group_goes_on(int left) { return K_HAS(LOBES) ? K_ANY_OF_GROUP(left) : left; }
 
 /* Pixel (x, y) of the tile. */

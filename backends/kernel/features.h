@@ -19,25 +19,25 @@
 #define K_FEATURE_LAYERS          0x2000u /* principled's coat, fuzz, specular colour, thin walls */
 /* K_FEATURES_EXACT: what materials, shaders and lights can ask for, so that the rest is not
  * compiled. */
-#define K_FEATURE_TEXTURES    0x4000u /* of materials */
-#define K_FEATURE_ENV_MAPS    0x8000u
-#define K_FEATURE_ROUND       0x10000u /* spheres and disks */
-#define K_FEATURE_LISTED      0x20000u /* lists that no shader makes */
-#define K_FEATURE_CONDUCTORS  0x40000u
-#define K_FEATURE_DIELECTRICS 0x80000u  /* smooth, of section 7 */
-#define K_FEATURE_PRINCIPLED  0x100000u /* of section 7 */
-#define K_FEATURE_OREN_NAYAR  0x200000u /* lobes */
-#define K_FEATURE_BURLEY      0x400000u /* and principled beyond section 7 */
-#define K_FEATURE_SHEEN       0x800000u
-#define K_FEATURE_PHONG       0x1000000u
-#define K_FEATURE_WARD        0x2000000u
-#define K_FEATURE_REFLECT     0x4000000u
-#define K_FEATURE_REFRACT     0x8000000u
-#define K_FEATURE_BECKMANN    0x10000000u
-#define K_FEATURE_COAT        0x20000000u
-#define K_FEATURE_VELVET      0x40000000u
-#define K_FEATURES_EXACT      0x7FFFC000u
-#define K_FEATURE_ALL         0x7FFFFFFFu
+#define K_FEATURE_TEXTURES   0x4000u /* of materials */
+#define K_FEATURE_ENV_MAPS   0x8000u
+#define K_FEATURE_ROUND      0x10000u /* spheres and disks */
+#define K_FEATURE_LISTED     0x20000u /* lists that no shader makes */
+#define K_FEATURE_CONDUCTOR  0x40000u
+#define K_FEATURE_DIELECTRIC 0x80000u  /* smooth, of section 7 */
+#define K_FEATURE_PRINCIPLED 0x100000u /* of section 7 */
+#define K_FEATURE_OREN_NAYAR 0x200000u /* lobes */
+#define K_FEATURE_BURLEY     0x400000u /* and principled beyond section 7 */
+#define K_FEATURE_SHEEN      0x800000u
+#define K_FEATURE_PHONG      0x1000000u
+#define K_FEATURE_WARD       0x2000000u
+#define K_FEATURE_REFLECT    0x4000000u
+#define K_FEATURE_REFRACT    0x8000000u
+#define K_FEATURE_BECKMANN   0x10000000u
+#define K_FEATURE_COAT       0x20000000u
+#define K_FEATURE_VELVET     0x40000000u
+#define K_FEATURES_EXACT     0x7FFFC000u
+#define K_FEATURE_ALL        0x7FFFFFFFu
 /* What only a scene's own text can bring: no program made before knows it. */
 #define K_FEATURES_OF_TEXT K_FEATURE_SHADERS
 

@@ -240,9 +240,10 @@ struct k_vertex {
     float light_wi[3], light_pdf_w, direct[3];
     float wi[3], pdf_w, weight[3];
     float albedo[3], normal[3], dPdu[3], dPdv[3]; /* for passes */
+    k_word media;
 };
 #define K_TRACE_HEADER_WORDS 4u
-#define K_VERTEX_WORDS       56u
+#define K_VERTEX_WORDS       57u
 #define K_EVENT_MISS         0u
 #define K_EVENT_ABSORB       1u
 #define K_EVENT_SCATTER      2u

@@ -199,7 +199,7 @@ K_FN float k_fresnel_dielectric(float eta, float c)
 }
 K_FN struct k_vec3 k_lobe_fresnel(const struct k_lobe *l, float c)
 {
-    if (K_HAS(CONDUCTORS) && l->fresnel == K_FRESNEL_CONDUCTOR)
+    if (K_HAS(CONDUCTOR) && l->fresnel == K_FRESNEL_CONDUCTOR)
         return v3(k_fresnel_conductor(c, l->a.x, l->b.x), k_fresnel_conductor(c, l->a.y, l->b.y),
                   k_fresnel_conductor(c, l->a.z, l->b.z));
     if (l->fresnel == K_FRESNEL_SCHLICK) {

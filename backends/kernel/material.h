@@ -29,8 +29,7 @@ struct k_bsdf_sample {
 };
 
 /* Is a type this one? Never where the scene has none of it. */
-#define K_TYPE_IS(type, NAME) (K_HAS(NAME##S) && (type) == K_MATERIAL_##NAME)
-#define K_FEATURE_PRINCIPLEDS K_FEATURE_PRINCIPLED
+#define K_TYPE_IS(type, NAME) (K_HAS(NAME) && (type) == K_MATERIAL_##NAME)
 
 K_FN int k_is_delta(uint type) { return type == K_MATERIAL_MIRROR || K_TYPE_IS(type, DIELECTRIC); }
 
@@ -189,7 +188,7 @@ K_FN struct k_vec3 k_bsdf_eval(const struct k_bsdf *b, struct k_vec3 wo, struct 
     *pdf_w = 0.0f;
     if (!(wo.z > 0.0f && wi.z > 0.0f) || k_is_delta(b->type))
         return v3(0.0f, 0.0f, 0.0f);
-    if (!(K_HAS(CONDUCTORS) || K_HAS(PRINCIPLED)) || b->type == K_MATERIAL_DIFFUSE) {
+    if (!(K_HAS(CONDUCTOR) || K_HAS(PRINCIPLED)) || b->type == K_MATERIAL_DIFFUSE) {
         *pdf_w = k_cosine_pdf(wi.z);
         return v3_scale(b->base, K_INV_PI);
     }
@@ -263,7 +262,7 @@ K_INLINE struct k_bsdf_sample k_bsdf_sample_make(const struct k_bsdf *b, struct 
         s.pdf_w = 0.0f;
         return s;
     }
-    if (!(K_HAS(CONDUCTORS) || K_HAS(PRINCIPLED)) || b->type == K_MATERIAL_DIFFUSE) {
+    if (!(K_HAS(CONDUCTOR) || K_HAS(PRINCIPLED)) || b->type == K_MATERIAL_DIFFUSE) {
         s.ray = K_RAY_DIFFUSE;
         s.wi = k_sample_cosine(u, v);
         s.pdf_w = k_cosine_pdf(s.wi.z);

@@ -209,23 +209,21 @@ K_FN struct k_inputs k_inputs_make(const struct k_scene *sc, K_GLOBAL const stru
     x.base = k_base_color(sc, m, u, v);
     x.eta = v3_load(m->eta);
     x.k = v3_load(m->k);
-#define K_UNIT(name) x.name = k_clamp01(k_scalar_input(sc, &m->name, u, v));
+#define K_UNIT_IF(has, name) x.name = (has) ? k_clamp01(k_scalar_input(sc, &m->name, u, v)) : 0.0f;
+#define K_UNIT(name)         K_UNIT_IF(1, name)
     K_UNIT(roughness)
     K_UNIT(metallic)
     K_UNIT(specular)
-    if (K_HAS(REFLECT)) {
-        K_UNIT(anisotropy)
-        K_UNIT(rotation)
-    }
-    if (K_HAS(BURLEY)) {
-        K_UNIT(specular_tint)
-        K_UNIT(sheen)
-        K_UNIT(sheen_tint)
-        K_UNIT(clearcoat)
-        K_UNIT(clearcoat_gloss)
-        K_UNIT(transmission)
-    }
+    K_UNIT_IF(K_HAS(REFLECT), anisotropy)
+    K_UNIT_IF(K_HAS(REFLECT), rotation)
+    K_UNIT_IF(K_HAS(BURLEY), specular_tint)
+    K_UNIT_IF(K_HAS(BURLEY), sheen)
+    K_UNIT_IF(K_HAS(BURLEY), sheen_tint)
+    K_UNIT_IF(K_HAS(BURLEY), clearcoat)
+    K_UNIT_IF(K_HAS(BURLEY), clearcoat_gloss)
+    K_UNIT_IF(K_HAS(BURLEY), transmission)
 #undef K_UNIT
+#undef K_UNIT_IF
     x.ior = k_clamp_ior(k_scalar_input(sc, &m->ior, u, v));
     x.sigma = k_clamp_sigma(k_scalar_input(sc, &m->sigma, u, v));
     if (K_HAS(LAYERS))
@@ -357,13 +355,13 @@ K_FN void k_inputs_lobes(const struct k_inputs *x, const struct k_place *p)
         k_place_conductor(p, x);
     else if (K_TYPE_IS(x->type, PRINCIPLED))
         k_place_principled(p, x);
-    else if (K_HAS(OREN_NAYAR) && x->type == K_MATERIAL_OREN_NAYAR)
+    else if (K_TYPE_IS(x->type, OREN_NAYAR))
         k_place_shaped(p, x, K_LOBE_OREN_NAYAR, x->sigma);
     else if (K_HAS(REFRACT) && x->type == K_MATERIAL_ROUGH_DIELECTRIC)
         k_place_rough_dielectric(p, x);
     else if (K_HAS(REFLECT) && x->type == K_MATERIAL_THIN_DIELECTRIC)
         k_place_thin_dielectric(p, x);
-    else if (K_HAS(SHEEN) && x->type == K_MATERIAL_SHEEN)
+    else if (K_TYPE_IS(x->type, SHEEN))
         k_place_shaped(p, x, K_LOBE_SHEEN, k_max(x->roughness, 0.25f));
     else
         k_place_base(p, x);

@@ -67,6 +67,7 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
         rec->event = missed ? K_EVENT_MISS : K_EVENT_ABSORB;
         rec->primitive = hit.primitive;
         rec->material = K_NONE;
+        rec->media = w->media;
         k_store3(rec->origin, o);
         k_store3(rec->direction, d);
         k_store3(rec->beta, w->beta);
@@ -158,10 +159,12 @@ K_FN int k_walk_step(const struct k_scene *sc, struct k_stream *stream, struct k
                      v3_add(v3(rec->emitted[0], rec->emitted[1], rec->emitted[2]), part));
     } else
 #endif
+    {
         if (inside)
-        k_scatter_in_medium(sc, w->media, d, &scatter);
-    else
-        k_scatter_make(sc, &s, wo, entering, &scatter);
+            k_scatter_in_medium(sc, w->media, d, &scatter);
+        else
+            k_scatter_make(sc, &s, wo, entering, &scatter);
+    }
     if (rec)
         k_store3(rec->albedo, k_scatter_albedo(&scatter));
     if (rec && !inside) {

@@ -153,13 +153,6 @@ K_FN float k_texture_alpha(const struct k_scene *sc, uint texture, float u, floa
     return top + (bottom - top) * p.fy;
 }
 
-K_FN float k_texture_channel(const struct k_scene *sc, uint texture, uint channel, float u, float v)
-{
-    if (channel == 3)
-        return k_texture_alpha(sc, texture, u, v);
-    struct k_vec3 c = k_texture_lookup(sc, texture, u, v);
-    return channel == 0 ? c.x : channel == 1 ? c.y : c.z;
-}
 /* Once in the program: lists of lobes have a dozen inputs, and copies of the lookup for each would
  * be most of the code. */
 K_CALL struct k_vec3 k_texture_lookup_apart(K_GLOBAL const struct k_texture *textures,
@@ -177,6 +170,13 @@ K_FN struct k_vec3 k_color_lookup(const struct k_scene *sc, uint texture, float 
         return k_texture_lookup_apart(sc->textures, sc->texels, texture, u, v);
     return k_texture_lookup(sc, texture, u, v);
 }
+K_FN float k_texture_channel(const struct k_scene *sc, uint texture, uint channel, float u, float v)
+{
+    if (channel == 3)
+        return k_texture_alpha(sc, texture, u, v);
+    struct k_vec3 c = k_color_lookup(sc, texture, u, v);
+    return channel == 0 ? c.x : channel == 1 ? c.y : c.z;
+}
 K_CALL float k_texture_channel_apart(K_GLOBAL const struct k_texture *textures,
                                      K_GLOBAL const uint *texels, uint texture, uint channel,
                                      float u, float v)
@@ -184,10 +184,7 @@ K_CALL float k_texture_channel_apart(K_GLOBAL const struct k_texture *textures,
     struct k_scene sc;
     sc.textures = textures;
     sc.texels = texels;
-    if (channel == 3)
-        return k_texture_alpha(&sc, texture, u, v);
-    struct k_vec3 c = k_color_lookup(&sc, texture, u, v);
-    return channel == 0 ? c.x : channel == 1 ? c.y : c.z;
+    return k_texture_channel(&sc, texture, channel, u, v);
 }
 
 K_FN float k_scalar_input(const struct k_scene *sc, K_GLOBAL const struct k_scalar *s, float u,

@@ -27,10 +27,10 @@ enum kernel_format {
 /* The module for the request that has least beyond what it asks for. Of SPIR-V: without features
  * where it asks for none (PART_RENDER, for each tree), else with all of them and for any tree. Of
  * bitcode: the one that is to be linked with what kernel_parts_find adds. Libraries are the same
- * for all parts. In static
- * memory, 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when the program was built
- * without the tools, naming them, and for what only source can have: a fault; shaders, where the
- * format has no module that takes them. INTERNAL where there is no such module. */
+ * for all parts. In static memory, 16-byte aligned; SPIR-V a multiple of 4 bytes. UNSUPPORTED when
+ * the program was built without the tools, naming them, and for what only source can have: a
+ * fault; shaders, where the format has no module that takes them. INTERNAL where there is no such
+ * module. */
 enum status kernel_module_find(enum kernel_format format, const struct program_request *request,
                                const void **data, size_t *size, struct error *err);
 

@@ -1,7 +1,7 @@
 /* The OpenCL back end on every device there is: strict pictures equal native's bits for any launch
  * setting, refusals carry numbers, kept binaries are used and replaced when spoilt, and without
  * OpenCL, or with a broken driver, the reason is said. Exit status 77 where there is no device. */
-#include "backend_api.h"
+#include "opencl.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -372,6 +372,35 @@ static void kept_binaries_are_used_and_replaced_when_spoilt(void **state)
     setenv("ISOPHOTE_CACHE", before, 1);
 }
 
+/* What one version of a driver made is not for another. */
+static void kept_binaries_are_of_one_driver(void **state)
+{
+    (void)state;
+    struct program_request request = program_request_make(MODE_STRICT);
+    request.source = "__kernel void k_render(__global int *a) { a[0] = 1; }\n"
+                     "__kernel void k_arithmetic(__global int *a) { a[0] = 2; }\n";
+    hash_bytes(request.source, strlen(request.source), request.source_hash);
+    char before[64], cache[300];
+    snprintf(before, sizeof before, "%s", getenv("ISOPHOTE_CACHE"));
+    snprintf(cache, sizeof cache, "%s/drivers", folder);
+    assert_int_equal(setenv("ISOPHOTE_CACHE", cache, 1), 0);
+    for (size_t i = 0; i < device_count; i++) {
+        struct backend *b = NULL;
+        struct error err = {0};
+        struct build_info info;
+        assert_int_equal(opencl_api.open(&devices[i], &b, &err), STATUS_OK);
+        for (int round = 0; round < 3; round++) {
+            if (round == 2)
+                b->info.driver[0] ^= 1;
+            if (opencl_api.build(b, &request, &info, &err) != STATUS_OK)
+                fail_msg("%s: %s", devices[i].id, err.msg);
+            assert_int_equal(info.cached, round == 1);
+        }
+        opencl_api.close(b);
+    }
+    setenv("ISOPHOTE_CACHE", before, 1);
+}
+
 /* ---- probes -------------------------------------------------------------------------------- */
 
 static void probes_run_before_any_scene(void **state)
@@ -480,6 +509,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(refused_work_groups_carry_numbers),
         cmocka_unit_test(buffers_too_large_are_refused_with_both_numbers),
         cmocka_unit_test(kept_binaries_are_used_and_replaced_when_spoilt),
+        cmocka_unit_test(kept_binaries_are_of_one_driver),
     };
     int failed = cmocka_run_group_tests_name("opencl absent", absent, NULL, NULL);
     if (device_count > 0)

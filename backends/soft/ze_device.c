@@ -66,7 +66,7 @@ static ze_result_t ZE_APICALL driver_properties(ze_driver_handle_t driver,
     (void)driver;
     memset(&p->uuid, 0, sizeof p->uuid);
     memcpy(p->uuid.id, "isophote soft", 13);
-    p->driverVersion = 1u << 24;
+    p->driverVersion = (1u << 24) + driver_wish("newer");
     return ZE_RESULT_SUCCESS;
 }
 static ze_result_t ZE_APICALL driver_extensions(ze_driver_handle_t driver, uint32_t *count,

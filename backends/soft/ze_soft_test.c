@@ -468,6 +468,40 @@ static void mistakes_of_kernels_are_found(void **state)
     found_nothing();
 }
 
+static void races_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel;
+        uint32_t group, groups;
+        size_t scratch; /* bytes of work-group memory, its second argument */
+        const char *text;
+    } races[] = {
+        {"all_write_one", 1, 2, 0, "race: all_write_one"},
+        {"lost_barrier", 8, 1, 32, "race: lost_barrier"},
+        {"split_barrier", 4, 1, 0, "of split_barrier stand at a barrier"},
+    };
+    ze_command_queue_handle_t q = queue_open();
+    void *out = device_memory(64);
+    for (size_t i = 0; i < sizeof races / sizeof *races; i++) {
+        ze_command_list_handle_t l = list_open();
+        ze_kernel_handle_t k = kernel_open(races[i].kernel, races[i].group);
+        const ze_group_count_t groups = {races[i].groups, 1, 1};
+        OK(ze.KernelSetArgumentValue(k, 0, sizeof out, &out));
+        if (races[i].scratch)
+            OK(ze.KernelSetArgumentValue(k, 1, races[i].scratch, NULL));
+        OK(ze.CommandListAppendLaunchKernel(l, k, &groups, NULL, 0, NULL));
+        execute(q, l);
+        assert_int_equal(ze.CommandQueueSynchronize(q, UINT64_MAX), ZE_RESULT_ERROR_DEVICE_LOST);
+        found(races[i].text);
+        OK(ze.CommandListDestroy(l));
+        OK(ze.KernelDestroy(k));
+    }
+    OK(ze.CommandQueueDestroy(q));
+    OK(ze.MemFree(context, out));
+    found_nothing();
+}
+
 /* The loader's own layer looks before the driver does. */
 static void nulls_are_refused_by_the_layer(void **state)
 {
@@ -547,6 +581,7 @@ int main(void)
         cmocka_unit_test(waiting_for_nothing_is_found),
         cmocka_unit_test(wrong_arguments_are_found),
         cmocka_unit_test(mistakes_of_kernels_are_found),
+        cmocka_unit_test(races_are_found),
         cmocka_unit_test(nulls_are_refused_by_the_layer),
     };
     int failed = cmocka_run_group_tests(tests, driver_open, driver_close);
