@@ -28,12 +28,14 @@ static enum status too_large(struct error *err, const char *path, size_t max_byt
                      max_bytes);
 }
 
-/* Reads up to size bytes; -1 on error, less than size only at the end of the file. */
-static ssize_t read_full(int fd, char *buf, size_t size)
+/* Reads up to size bytes from `offset` on, or where the file stands if that is negative; -1 on
+ * error, less than size only at the end of the file. */
+static ssize_t read_from(int fd, char *to, size_t size, off_t offset)
 {
     size_t got = 0;
     while (got < size) {
-        ssize_t n = read(fd, buf + got, size - got);
+        ssize_t n = offset < 0 ? read(fd, to + got, size - got)
+                               : pread(fd, to + got, size - got, offset + (off_t)got);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -45,20 +47,11 @@ static ssize_t read_full(int fd, char *buf, size_t size)
     return (ssize_t)got;
 }
 
+static ssize_t read_full(int fd, char *buf, size_t size) { return read_from(fd, buf, size, -1); }
+
 int64_t file_read_at(int fd, void *to, size_t size, size_t offset)
 {
-    size_t got = 0;
-    while (got < size) {
-        ssize_t n = pread(fd, (char *)to + got, size - got, (off_t)(offset + got));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        got += (size_t)n;
-    }
-    return (int64_t)got;
+    return read_from(fd, to, size, (off_t)offset);
 }
 
 /* A large file is read in pieces by all threads: its memory is new, and one thread would spend more

@@ -149,7 +149,7 @@ static void libraries(struct json_writer *w)
 {
     static const char *const words[] = {"libembree", "libsqlite3", "libassimp", "libOpenEXR",
                                         "libxxhash", "libpng",     "libjpeg",   "libtiff",
-                                        "libc.so",   "libyajl"};
+                                        "libwebp",   "libc.so",    "libyajl"};
     FILE *f = fopen("/proc/self/maps", "re");
     char line[1024], last[1024] = "", real[PATH_MAX];
     json_key(w, "libraries");

@@ -1,7 +1,9 @@
 #include "bench_output.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 struct bench_output {
     struct arena arena;
@@ -172,7 +174,8 @@ int bench_output_run(const char *kind, const char *store, bool resume, bool json
 
 enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                            const char *const *defaults, const struct render_options *r,
-                           struct bench_subject **out, size_t *count, struct error *err)
+                           struct bench_subject **out, size_t *count, bool *device_step,
+                           struct error *err)
 {
     struct device_info *devices;
     size_t device_count, scene_count = name_count;
@@ -180,11 +183,12 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
         scene_count++;
     enum status st = bench_devices(a, r->devices.count ? r->devices.items : NULL, r->devices.count,
                                    &devices, &device_count, err);
+    if (st == STATUS_OK && device_count == 0)
+        st = error_msg(err, STATUS_MISSING,
+                       "no device was found; `isophote doctor` says what is missing");
+    *device_step = st != STATUS_OK;
     if (st)
         return st;
-    if (device_count == 0)
-        return error_msg(err, STATUS_MISSING,
-                         "no device was found; `isophote doctor` says what is missing");
     struct bench_subject *list = ARENA_ARRAY(a, struct bench_subject, scene_count * device_count);
     if (!list)
         return error_msg(err, STATUS_MEMORY, "out of memory");
@@ -193,6 +197,8 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
         st = scene_resolve(a, name_count ? names[i] : defaults[i], &path, err);
         if (st)
             return st;
+        if (access(path, R_OK) != 0) /* else each of its rows would be a SKIP */
+            return error_msg(err, STATUS_IO, "cannot open %s: %s", path, strerror(errno));
         for (size_t k = 0; k < device_count; k++)
             list[i * device_count + k] = (struct bench_subject){
                 .scene_path = path,

@@ -33,9 +33,10 @@ int bench_output_run(const char *kind, const char *store, bool resume, bool json
                      void *ctx);
 
 /* Scenes by name or path (none given: `defaults`, ending with NULL) times devices (none given: all
- * found). Fails: MISSING, TYPE, MEMORY. */
+ * found). Fails: MISSING (a device, *device_step; or a scene), IO, TYPE, MEMORY. */
 enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                            const char *const *defaults, const struct render_options *r,
-                           struct bench_subject **out, size_t *count, struct error *err);
+                           struct bench_subject **out, size_t *count, bool *device_step,
+                           struct error *err);
 
 #endif

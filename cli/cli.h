@@ -79,6 +79,9 @@ void render_job_fill(const struct render_options *o, const struct scene *s, stru
  * UNSUPPORTED when `device_step`: 77; DEVICE, BUILD, TIMEOUT, MISMATCH: 1; CANCELLED: 130; all
  * else 2. */
 int report_error(const struct error *err, bool device_step);
+/* Can a file be made at `path`, as far as its folder tells? Asked before minutes of work. Fails:
+ * IO. */
+enum status output_check(const char *path, struct error *err);
 /* One line that overwrites itself, on a terminal only; `share` in [0,1], left_s < 0: unknown.
  * progress_end clears it. */
 void progress_show(const char *what, double share, double left_s);

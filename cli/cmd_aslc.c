@@ -16,6 +16,7 @@ static const char usage[] =
     "  -o FILE           where the compiled file goes (one source only; '-': nowhere)\n"
     "  -I FOLDER         look for #include files there too; may be given several times\n"
     "  -D NAME[=TEXT]    define a macro\n"
+    "  -include FILE     read that header before the source, as renderers do with theirs\n"
     "  -E                print what the preprocessor makes of the file, and stop\n"
     "  -Wall             warn also of what is only doubtful\n"
     "  -Werror           warnings are errors\n"
@@ -176,10 +177,10 @@ static int parse(int argc, char **argv, struct aslc *a)
                 a->includes[a->include_count++] = value;
             else
                 a->defines[a->define_count++] = value;
-        } else if (strcmp(s, "-o") == 0) {
+        } else if (strcmp(s, "-o") == 0 || strcmp(s, "-include") == 0) {
             if (i + 1 >= argc)
                 return misuse("a file is missing after", s);
-            a->out = argv[++i];
+            *(s[1] == 'o' ? &a->out : &a->opt.header) = argv[++i];
         } else if (s[0] == '-' && s[1]) {
             return misuse("unknown option", s);
         } else {

@@ -63,9 +63,10 @@ int cmd_bench(int argc, char **argv)
     struct arena a = {0};
     struct error err = {0};
     struct work work = {.options = &bench};
-    enum status st =
-        bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects, &work.count, &err);
-    status = st ? report_error(&err, st == STATUS_MISSING)
+    bool device_step = false;
+    enum status st = bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects,
+                                    &work.count, &device_step, &err);
+    status = st ? report_error(&err, device_step)
                 : bench_output_run("bench", store, false, common.json, &bench, run_bench, &work);
     arena_free(&a);
     free(common.devices.items);

@@ -417,6 +417,8 @@ static int run(struct conform_command *cmd, struct error *err)
     enum status s = choose_devices(cmd, &ids, &cmd->o.device_count, err);
     if (s != STATUS_OK)
         return report_error(err, true);
+    if (cmd->junit && (s = output_check(cmd->junit, err)) != STATUS_OK)
+        return report_error(err, false);
     cmd->o.devices = ids;
     cmd->caught = ARENA_ARRAY(&cmd->arena, size_t, cmd->o.device_count);
     cmd->by = ARENA_ARRAY(&cmd->arena, struct text, cmd->o.device_count);

@@ -72,6 +72,9 @@ static void find_linked(struct findings *f)
         {"libpng", "libpng", "libpng-dev"},
         {"libjpeg", "libjpeg", "libjpeg-dev"},
         {"libtiff", "libtiff", "libtiff-dev"},
+        {"libwebp", "libwebp", "libwebp-dev"},
+        {"Draco", "libdraco", "libdraco-dev"},
+        {"meshoptimizer", "libmeshoptimizer", "libmeshoptimizer-dev"},
     };
     FILE *file = fopen("/proc/self/maps", "r");
     struct text all = {0};

@@ -66,6 +66,10 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
     const unsigned denoised = 1u << PASS_DENOISED;
     const bool exr = cmd->out && has_suffix(cmd->out, ".exr");
     enum status s = cmd->out ? check_out(cmd->out, err) : STATUS_OK;
+    if (s == STATUS_OK && cmd->out)
+        s = output_check(cmd->out, err);
+    if (s == STATUS_OK && cmd->preview)
+        s = output_check(cmd->preview, err);
     if (s != STATUS_OK)
         return s;
     if (cmd->common.launch.count_rays && (reference || cmd->out || cmd->preview || cmd->pass_list))

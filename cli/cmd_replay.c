@@ -11,7 +11,15 @@
 /* ---- the fields of a vertex ---------------------------------------------------------------------
  */
 
-enum field_type { FIELD_EVENT, FIELD_ID, FIELD_FLAG, FIELD_SCALAR, FIELD_PAIR, FIELD_VECTOR };
+enum field_type {
+    FIELD_EVENT,
+    FIELD_ID,
+    FIELD_FLAG,
+    FIELD_MEDIA,
+    FIELD_SCALAR,
+    FIELD_PAIR,
+    FIELD_VECTOR
+};
 static const struct {
     const char *name;
     size_t offset;
@@ -31,6 +39,7 @@ static const struct {
     FIELD(light_wi, FIELD_VECTOR),  FIELD(light_pdf_w, FIELD_SCALAR),
     FIELD(direct, FIELD_VECTOR),    FIELD(wi, FIELD_VECTOR),
     FIELD(pdf_w, FIELD_SCALAR),     FIELD(weight, FIELD_VECTOR),
+    FIELD(media, FIELD_MEDIA),
 #undef FIELD
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
@@ -62,6 +71,11 @@ static void field_text(const struct path_vertex *v, size_t field, char *buf, siz
         uint32_t w = word_at(v, field);
         if (fields[field].type == FIELD_EVENT)
             snprintf(buf, size, "%s", w < 4 ? event_names[w] : "?");
+        else if (fields[field].type == FIELD_MEDIA)
+            for (int at = 24; at >= 0; at -= 8)
+                used += (w >> at) == 0 ? 0
+                                       : (size_t)snprintf(buf + used, size - used, "%s%u",
+                                                          used ? " " : "", (w >> at) & 0xFF);
         else if (w == UINT32_MAX)
             snprintf(buf, size, "none");
         else

@@ -136,11 +136,12 @@ int cmd_sweep(int argc, char **argv)
         st = error_msg(&err, STATUS_ARG, "--resume needs --store FILE");
     if (!st)
         st = sweep_check(&sweep, &err);
-    bool options_good = !st;
+    bool device_step = false;
     struct work work = {.options = &sweep, .arena = &a};
     if (!st)
-        st = bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects, &work.count, &err);
-    status = st ? report_error(&err, options_good && st == STATUS_MISSING)
+        st = bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects, &work.count,
+                            &device_step, &err);
+    status = st ? report_error(&err, device_step)
                 : bench_output_run("sweep", store, sweep.resume, common.json, &sweep.bench,
                                    run_sweep, &work);
     arena_free(&a);

@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +8,17 @@
 #include <unistd.h>
 
 static bool progress_on;
+
+enum status output_check(const char *path, struct error *err)
+{
+    char folder[PATH_MAX] = ".";
+    const char *slash = strrchr(path, '/');
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    if (access(folder, W_OK | X_OK) == 0)
+        return STATUS_OK;
+    return error_msg(err, STATUS_IO, "cannot write %s: %s", path, strerror(errno));
+}
 
 int report_error(const struct error *err, bool device_step)
 {

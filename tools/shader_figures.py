@@ -12,10 +12,10 @@ import time
 REFERENCE = pathlib.Path("docs/results/shader_reference.json")
 
 
-def shade(program, path, engine, mode, size, threads, iterations, extra):
+def shade(program, engine, mode, size, threads, iterations, what):
     """One run: (ns per point, seconds to translate and compile, was it kept)."""
     command = [program, "shade", "--json", "--bake", "--engine", engine, "--mode", mode, "-t", str(threads), "-g", str(size), str(size),
-               "--iters", str(iterations), *extra, str(path), "-o", "Cout", "/dev/null"]
+               "--iters", str(iterations), *what, "-o", "Cout", "/dev/null"]
     # an image that nobody keeps: .pfm by name, so that writing it costs little
     command[-1] = str(pathlib.Path("/tmp") / "isophote-shader-figures.pfm")
     run = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -25,19 +25,35 @@ def shade(program, path, engine, mode, size, threads, iterations, extra):
     return r["shade_s"] / (size * size * iterations) * 1e9, r
 
 
+LOBES = {"metallic": 0.3, "subsurf": 0.4, "specularTint": 0.5, "anisotropic": 0.6, "sheen": 0.7, "clearcoat": 0.8, "clearcoatGloss": 0.6}
+
+
 def cases(folder):
-    """(name, file, options), null first."""
+    """(name, arguments), null first."""
     files = sorted(p for p in folder.iterdir() if p.suffix in (".asl", ".osl"))
-    null = [p for p in files if p.stem == "null"]
-    if not null:
+    by_name = {p.stem: str(p) for p in files}
+    if "null" not in by_name:
         sys.exit(f"{folder} holds no shader 'null', whose cost is taken off")
-    for p in null + [f for f in files if f.stem != "null"]:
-        text = p.read_text(encoding="utf-8", errors="replace")
-        if 'string kind' in text and "noise(kind" in text:
+    for name in ["null", *(n for n in by_name if n != "null" and not n.startswith("net_"))]:
+        text = pathlib.Path(by_name[name]).read_text(encoding="utf-8", errors="replace")
+        if "string kind" in text and "noise(kind" in text:
             for kind in ("perlin", "cell", "simplex", "hash"):
-                yield f"noise {kind}", p, ["--param", "kind", kind]
+                yield f"noise {kind}", ["--param", "kind", kind, by_name[name]]
         elif "Cout" in text:
-            yield p.stem, p, []
+            yield name, [by_name[name]]
+        if name == "disney":
+            yield "disney lobes", [w for k, v in LOBES.items() for w in ("--param", k, str(v))] + [by_name[name]]
+    if {"net_noise", "net_costly", "net_final"} <= set(by_name):
+        for name, use in (("net", "0"), ("net costly", "1")):
+            yield name, ["--shader", by_name["net_noise"], "noise", "--shader", by_name["net_costly"], "costly",
+                         "--param", "useTex", use, "--shader", by_name["net_final"], "final",
+                         "--connect", "noise", "fac", "final", "fac", "--connect", "costly", "tex", "final", "tex"]
+
+
+def batched_key():
+    """The reference's batched figures for this processor's vectors."""
+    flags = pathlib.Path("/proc/cpuinfo")
+    return "batched" if flags.exists() and "avx512f" in flags.read_text() else "batched8"
 
 
 COLD_BARS_S = {"interp": 0.15, "native": 1.5}  # to the first point
@@ -106,19 +122,19 @@ def main():
         return 1 if any("error" in r for r in rows) else 0
     engines = o.engine or ["native"]
     reference = json.loads(REFERENCE.read_text()) if REFERENCE.exists() else {"shaders": {}, "source": ""}
-    rows, failed = [], False
+    rows, failed, batched = [], False, reference.get(batched_key(), {})
     for engine in engines:
         base = None
-        for name, path, extra in cases(o.shaders):
+        for name, what in cases(o.shaders):
             slow = engine in ("interp", "ir")
             size, iterations = (min(o.size, 64), 1) if slow else (o.size, 8)
             best, why = None, None
             for _ in range(o.repeat):
-                ns, why = shade(o.program, path, engine, o.mode, size, o.threads, iterations, extra)
+                ns, why = shade(o.program, engine, o.mode, size, o.threads, iterations, what)
                 if ns is None:
                     break
                 best = ns if best is None else min(best, ns)
-            row = {"engine": engine, "shader": name, "ns": best, "net": None, "ratio": None}
+            row = {"engine": engine, "shader": name, "ns": best, "net": None, "ratio": None, "batched": None}
             if best is None:
                 row["error"] = why
                 failed = True
@@ -129,18 +145,19 @@ def main():
                 null = reference["shaders"].get("null")
                 if ref and null and name != "null" and row["net"] > 0:
                     row["ratio"] = (ref - null) / row["net"]
+                    row["batched"] = (batched[name] - batched["null"]) / row["net"]
             rows.append(row)
     if o.json:
         print(json.dumps({"size": o.size, "threads": o.threads, "reference": reference["source"], "rows": rows}, indent=1))
     else:
-        print(f"{o.size} x {o.size} points, {o.threads} thread(s); ratio: how many times faster than {reference['source']}")
-        print(f"{'engine':<12}{'shader':<16}{'ns/point':>10}{'less null':>10}{'ratio':>8}")
+        print(f"{o.size} x {o.size} points, {o.threads} thread(s); scalar, batched: how many times faster than {reference['source']}")
+        print(f"{'engine':<12}{'shader':<16}{'ns/point':>10}{'less null':>10}{'scalar':>8}{'batched':>9}")
         for r in rows:
             if r["ns"] is None:
                 print(f"{r['engine']:<12}{r['shader']:<16}  {r['error']}")
                 continue
-            ratio = f"{r['ratio']:.2f}" if r["ratio"] else ""
-            print(f"{r['engine']:<12}{r['shader']:<16}{r['ns']:>10.1f}{r['net']:>10.1f}{ratio:>8}")
+            ratio = f"{r['ratio']:>8.2f}{r['batched']:>9.2f}" if r["ratio"] else ""
+            print(f"{r['engine']:<12}{r['shader']:<16}{r['ns']:>10.1f}{r['net']:>10.1f}{ratio}")
     return 1 if failed else 0
 
 
