@@ -220,8 +220,47 @@ static int skip_order(const void *a, const void *b)
 {
     const struct snapshot_case *const *x = a, *const *y = b;
     int c = text_order((*x)->record->reason, (*y)->record->reason);
-    c = c ? c : ((*x)->column > (*y)->column) - ((*x)->column < (*y)->column);
-    return c ? c : text_order((*x)->record->name, (*y)->record->name);
+    c = c ? c : text_order((*x)->record->name, (*y)->record->name);
+    return c ? c : ((*x)->column > (*y)->column) - ((*x)->column < (*y)->column);
+}
+
+/* The devices of a run of skips, in the order of the columns; how many they are. */
+static size_t skip_devices(struct page *p, const struct snapshot_case *const *list, size_t n,
+                           bool print)
+{
+    size_t devices = 0;
+    for (size_t c = 0; c < p->s->column_count; c++) {
+        bool has = false;
+        for (size_t i = 0; i < n && !has; i++)
+            has = list[i]->column == c;
+        if (has && print)
+            markup_printf(p->t, "%!%s", devices ? ", " : "", p->s->columns[c].label);
+        devices += has;
+    }
+    return devices;
+}
+
+/* One reason: its devices, and each case with its own where they are fewer. */
+static void skip_row(struct page *p, const struct snapshot_case *const *list, size_t n)
+{
+    const char *reason = list[0]->record->reason;
+    size_t all = skip_devices(p, list, n, false);
+    markup_printf(p->t, "<tr><td>%s</td><td>",
+                  reason && reason[0] ? reason : "no reason was recorded");
+    skip_devices(p, list, n, true);
+    markup_printf(p->t, "</td><td class=\"r\"><details><summary>%zu</summary>", n);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1;
+             end < n && text_order(list[end]->record->name, list[i]->record->name) == 0;)
+            end++;
+        markup_printf(p->t, "<div>%s", list[i]->record->name);
+        if (skip_devices(p, list + i, end - i, false) < all) {
+            text_puts(p->t, ": ");
+            skip_devices(p, list + i, end - i, true);
+        }
+        text_puts(p->t, "</div>");
+    }
+    text_puts(p->t, "</details></td></tr>\n");
 }
 
 static void skips(struct page *p)
@@ -244,20 +283,13 @@ static void skips(struct page *p)
     qsort(list, n, sizeof(const struct snapshot_case *), skip_order);
     text_puts(p->t, "<h3>Why cases were skipped</h3>\n<div class=\"scroll\"><table><thead><tr><th "
                     "scope=\"col\">reason</th>"
-                    "<th scope=\"col\">device</th><th scope=\"col\" "
+                    "<th scope=\"col\">devices</th><th scope=\"col\" "
                     "class=\"r\">cases</th></tr></thead><tbody>\n");
     for (size_t i = 0, end; i < n; i = end) {
-        const struct case_record *r = list[i]->record;
-        for (end = i + 1; end < n && list[end]->column == list[i]->column &&
-                          text_order(list[end]->record->reason, r->reason) == 0;)
+        for (end = i + 1;
+             end < n && text_order(list[end]->record->reason, list[i]->record->reason) == 0;)
             end++;
-        markup_printf(p->t,
-                      "<tr><td>%s</td><td>%s</td><td class=\"r\"><details><summary>%zu</summary>",
-                      r->reason && r->reason[0] ? r->reason : "no reason was recorded",
-                      s->columns[list[i]->column].label, end - i);
-        for (size_t k = i; k < end; k++)
-            markup_printf(p->t, "<div>%s</div>", list[k]->record->name);
-        text_puts(p->t, "</details></td></tr>\n");
+        skip_row(p, list + i, end - i);
     }
     text_puts(p->t, "</tbody></table></div>\n");
 }

@@ -188,7 +188,7 @@ static enum status add_cases(struct store *s, int64_t run, unsigned broken, stru
                         "{\"mse\":3.1e-7,\"relmse\":2.2e-6,\"psnr\":64.9,\"ssim\":0.99991,\"flip\":"
                         "0.0021,\"first\":{\"x\":211,\"y\":87,\"sample\":3,\"vertex\":2}}";
                 }
-                if (d == 3 && g == 1) {
+                if (g == 1 && (d == 3 || (d == 2 && k == 0))) {
                     c.verdict = VERDICT_SKIP;
                     c.reason = "the device lacks correctly rounded division (probe div: 1 ulp at "
                                "1/3) & <sqrt>";
