@@ -80,6 +80,9 @@ static void materials_json(struct text *t)
         MATERIAL("\"type\": \"thin_dielectric\", \"ior\": %g", 1 + roughness[i]);
     }
     MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 3");
+    /* where eta eta - k k leaves little of a */
+    MATERIAL("\"type\": \"rough_conductor\", \"eta\": [0.001, 0.001, 0.1], \"k\": [2, 0.5, 0.001], "
+             "\"roughness\": 0.5");
     MATERIAL("\"type\": \"diffuse\", \"opacity\": 0.3");
 #undef MATERIAL
     text_printf(t, "}, \"objects\": [%s], \"environment\": {\"radiance\": 1}}",

@@ -78,6 +78,7 @@ struct principled {
     struct vec3 base;
     double metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission, eta;
+    bool behind; /* seen from the side that Ng as stored does not point to */
     /* of section 28's layers; else 1, 1, 0 */
     struct vec3 specular_color;
     double specular_weight;

@@ -27,7 +27,10 @@ static void add_facets(struct lobes *out, enum lobe_kind kind, struct vec3 weigh
     if (!l)
         return;
     facet_spread(p->roughness, p->anisotropy, &l->ax, &l->ay);
-    lobe_brush(l, at->U, p->rotation);
+    /* both sides of a surface that refracts have the same facets: from behind they turn the other
+     * way */
+    bool solid = p->transmission * (1 - p->metallic) != 0 && !(p->thin_ior > 0);
+    lobe_brush(l, at->U, p->behind && solid ? -p->rotation : p->rotation);
     l->fresnel = *fresnel;
     l->eta = fresnel->eta;
 }

@@ -122,6 +122,7 @@ static void add_principled(const struct place *p)
                                    .clearcoat_gloss = in->clearcoat_gloss,
                                    .transmission = in->transmission,
                                    .eta = relative_index(in),
+                                   .behind = in->backfacing,
                                    .specular_color = gray(1),
                                    .specular_weight = 1};
     if (in->layers.present)

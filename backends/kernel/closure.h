@@ -510,6 +510,7 @@ K_CALL void k_closure_principled_4(struct k_closures *c, struct k_vec3 w, struct
     x.clearcoat_gloss = k_clamp01(p->clearcoat_gloss);
     x.transmission = k_clamp01(p->transmission);
     x.eta = k_closure_eta(c, k_min(k_max(p->ior, 0.1f), 10.0f));
+    x.behind = c->backfacing;
     k_principled_unlayered(&x);
     k_add_principled(c->l, w, n, c->along, &x);
 }

@@ -80,7 +80,8 @@ K_FN float k_fresnel_conductor(float c, float eta, float k)
     float eta2 = eta * eta, k2 = k * k;
     float t0 = (eta2 - k2) - s2;
     float ab = K_SQRT(t0 * t0 + (4.0f * eta2) * k2);
-    float a = K_SQRT(k_max(0.0f, 0.5f * (ab + t0)));
+    float root = K_SQRT(0.5f * (ab + K_ABS(t0))); /* of a sum, where ab + t0 would cancel */
+    float a = t0 < 0.0f ? (eta * k) / root : root;
     float t1 = ab + c2, t2 = (2.0f * a) * c;
     float rs = (t1 - t2) / (t1 + t2);
     float t3 = c2 * ab + s2 * s2, t4 = t2 * s2;

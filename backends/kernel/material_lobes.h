@@ -36,6 +36,7 @@ struct k_principled {
     float metallic, roughness, specular, specular_tint, anisotropy, rotation, sheen, sheen_tint,
         clearcoat, clearcoat_gloss, transmission;
     float eta;        /* the far side's index over the near one's */
+    int behind;       /* seen from the side that Ng as stored does not point to */
     int own_specular; /* else the next two are 1 */
     struct k_vec3 specular_color;
     float specular_weight;
@@ -85,6 +86,14 @@ K_FN struct k_vec3 k_tint_of(struct k_vec3 base)
     float Y = v3_luminance(base);
     return Y == 0.0f ? v3(1.0f, 1.0f, 1.0f) : v3(base.x / Y, base.y / Y, base.z / Y);
 }
+/* Both sides of a surface that refracts have the same facets: from behind they turn the other way.
+ */
+K_FN float k_principled_rotation(const struct k_principled *p)
+{
+    int solid =
+        !(K_HAS(LAYERS) && p->thin_ior > 0.0f) && p->transmission * (1.0f - p->metallic) != 0.0f;
+    return p->behind && solid ? -p->rotation : p->rotation;
+}
 K_FN void k_add_principled_facets(struct k_lobes *l, uint kind, struct k_vec3 weight,
                                   struct k_vec3 n, struct k_vec3 U, const struct k_principled *p,
                                   struct k_vec3 F0, struct k_vec3 F90, int dielectric)
@@ -96,7 +105,7 @@ K_FN void k_add_principled_facets(struct k_lobes *l, uint kind, struct k_vec3 we
         k_lobe_set_dielectric(lobe, p->eta);
     else
         k_lobe_set_schlick(lobe, F0, F90, 5.0f);
-    k_lobe_brush(lobe, p->roughness, p->anisotropy, p->rotation, U);
+    k_lobe_brush(lobe, p->roughness, p->anisotropy, k_principled_rotation(p), U);
     if (kind == K_LOBE_REFRACT)
         k_lobe_set_refraction(lobe, p->eta);
 }
@@ -313,6 +322,7 @@ K_FN void k_place_principled(const struct k_place *p, const struct k_inputs *x)
     all.clearcoat_gloss = x->clearcoat_gloss;
     all.transmission = x->transmission;
     all.eta = k_inputs_eta(x);
+    all.behind = !x->entering;
     k_principled_unlayered(&all);
     if (K_HAS(LAYERS) && x->layered) {
         k_place_layers(p, x, &all);

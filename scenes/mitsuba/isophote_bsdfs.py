@@ -207,12 +207,13 @@ class PrincipledLobes(_Facets):
     def lobes(self, si, active):
         """All that does not hang on the other direction, and the shares of M, B, M of glass, T, C, S in sampling."""
         at = {name: dr.clip(t.eval_1(si, active), 0, 1) for name, t in self.scalars.items()}
-        at["turn"] = turn = _Turn(si.wi, at["rotation"])
-        at["wi"] = wi = turn.into(si.wi)
         at["ax"], at["ay"] = _alphas(at["roughness"], at["anisotropic"])
         at["base"] = base = self.base.eval(si, active)
         m, y = at["metallic"], _luminance(self.base.eval(si, active))
         at["t"] = t = at["spec_trans"] * (1 - m)
+        # both sides of what refracts have the same facets
+        at["turn"] = turn = _Turn(si.wi, dr.select((si.wi.z < 0) & (t > 0), -at["rotation"], at["rotation"]))
+        at["wi"] = wi = turn.into(si.wi)
         tint = dr.select(y > 0, base / dr.select(y > 0, y, 1), 1)
         d = dr.minimum(0.08 * at["specular"] * (1 + (tint - 1) * at["spec_tint"]), 1)
         at["f0"] = d + (base - d) * m
