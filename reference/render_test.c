@@ -415,6 +415,98 @@ static void test_error_target(void **state)
     test_scene_free(s);
 }
 
+/* Chances of k of n when each comes with chance q. */
+static void binomial(double q, uint32_t n, double *chance)
+{
+    for (uint32_t k = 0; k <= n; k++)
+        chance[k] = exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(q) +
+                        (n - k) * log1p(-q));
+}
+
+/* Section 29's rule on one pixel whose samples are v with chance q, else 0, worked out: the chances
+ * of each number of hits, round by round, without those that have stopped. Adds to *mean (over v)
+ * and *count what they come to. */
+static void stopped(double q, double T, uint32_t all, double *mean, double *count)
+{
+    enum { MOST = 512 };
+    double now[MOST + 1], next[MOST + 1], more[MOST + 1];
+    *mean = *count = 0;
+    binomial(q, 32, now);
+    for (uint32_t n = 32;; n *= 2) {
+        for (uint32_t k = 0; k <= n; k++) {
+            double p = (double)k / n;
+            if (n < all && sqrt(p * (1 - p) / (n - 1)) > T * p)
+                continue;
+            *mean += now[k] * p, *count += now[k] * n;
+            now[k] = 0;
+        }
+        if (n == all)
+            return;
+        binomial(q, n, more);
+        for (uint32_t k = 0; k <= 2 * n; k++) {
+            next[k] = 0;
+            for (uint32_t j = k > n ? k - n : 0; j <= n && j <= k; j++)
+                next[k] += now[j] * more[k - j];
+        }
+        memcpy(now, next, sizeof now);
+    }
+}
+
+/* Section 29's bias, exactly: a black card that lets a share of the sky through, of one pixel. What
+ * a sample finds is all or nothing. */
+static void test_error_target_bias(void **state)
+{
+    (void)state;
+    enum { PICTURES = 6000 };
+    static const char *const opacities[] = {"0.975", "0.75"};
+    for (int i = 0; i < 2; i++) {
+        struct text t = {0};
+        struct scene *s;
+        struct error err;
+        text_printf(&t,
+                    "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 1], \"target\": [0, 0, 0], "
+                    "\"fov\": 30}, \"environment\": {\"radiance\": 1}, \"materials\": {\"m\": "
+                    "{\"type\": \"diffuse\", \"reflectance\": 0, \"opacity\": %s}}, \"objects\": "
+                    "[{\"type\": \"disk\", \"radius\": 9, \"material\": \"m\"}]}",
+                    opacities[i]);
+        if (scene_load_memory("card.json", t.data, t.len, &s, &err) != STATUS_OK)
+            fail_msg("%s", err.msg);
+        struct reference *r = test_open(s);
+        struct reference_job job = {.width = 1,
+                                    .height = 1,
+                                    .sample_count = 512,
+                                    .max_depth = 3,
+                                    .rr_depth = 9,
+                                    .threads = 1,
+                                    .error_target = i ? 0.03 : 0.2};
+        double o = strtod(opacities[i], NULL), truth = 1 - o;
+        double q = truth / (truth + 0.05 * o); /* section 20: lobes' chances */
+        double mean, count, sum = 0, squares = 0, counts = 0, counts2 = 0;
+        stopped(q, job.error_target, job.sample_count, &mean, &count);
+        mean *= truth / q;
+        for (uint32_t k = 0; k < PICTURES; k++) {
+            job.seed = k;
+            struct reference_picture p = rendered(r, &job);
+            double n = p.counts[0];
+            sum += p.beauty[0] / PICTURES, squares += p.beauty[0] * p.beauty[0] / PICTURES;
+            counts += n / PICTURES, counts2 += n * n / PICTURES;
+            reference_picture_free(&p);
+        }
+        double error = sqrt((squares - sum * sum) / PICTURES);
+        double counts_error = sqrt((counts2 - counts * counts) / PICTURES);
+        if (!(fabs(sum - mean) <= 4 * error && fabs(counts - count) <= 4 * counts_error))
+            fail_msg("opacity %g: mean %g +- %g, worked out %g; samples %g +- %g, worked out %g", o,
+                     sum, error, mean, counts, counts_error, count);
+        /* T^2 (2 - g m / s), relative, to first order: of two values that is T^2 / (1 - q) */
+        double first = pow(job.error_target, 2) / (1 - q) * truth;
+        assert_true(sum - truth > 8 * error && mean - truth > 0.5 * first &&
+                    mean - truth < 1.5 * first);
+        reference_close(r);
+        scene_free(s);
+        text_free(&t);
+    }
+}
+
 /* A sphere that is noisy before a sky that is not: pixels of the sky stop after the first round,
  * but those that touch the sphere go on with it. */
 static void test_neighbours_go_on(void **state)
@@ -664,6 +756,7 @@ int main(void)
         cmocka_unit_test(test_all_passes),
         cmocka_unit_test(test_passes_on_a_sphere),
         cmocka_unit_test(test_error_target),
+        cmocka_unit_test(test_error_target_bias),
         cmocka_unit_test(test_neighbours_go_on),
         cmocka_unit_test(test_crop),
         cmocka_unit_test(test_camera_rays),
