@@ -18,8 +18,7 @@ static void job_complete(const struct bench_subject *subject, const struct scene
                          struct render_job *job)
 {
     *job = subject->job;
-    job->width = job->width ? job->width : s->width;
-    job->height = job->height ? job->height : s->height;
+    scene_picture_size(s, &job->width, &job->height);
     job->sample_count = job->sample_count ? job->sample_count : s->spp;
     job->max_depth = job->max_depth ? job->max_depth : s->max_depth;
     job->rr_depth = job->rr_depth ? job->rr_depth : s->rr_depth;

@@ -117,8 +117,8 @@ int cmd_sweep(int argc, char **argv)
     }
     if (!common.mode_given)
         common.launch.mode = MODE_FAST;
-    common.width = common.width ? common.width : 256;
-    common.height = common.height ? common.height : 256;
+    if (common.width == 0 && common.height == 0)
+        common.width = common.height = 256;
     common.spp = common.spp ? common.spp : 16;
 
     struct arena a = {0};

@@ -230,8 +230,12 @@ void render_options_init(struct render_options *o)
         {"--mode", OPTION_MODE, &o->launch.mode, "MODE",
          "strict (default), device or fast arithmetic", &o->mode_given},
         {"--spp", OPTION_UINT, &o->spp, "N", "samples a pixel (default: the scene's)", NULL},
-        {"--width", OPTION_UINT, &o->width, "W", "pixels (default: the scene's)", NULL},
-        {"--height", OPTION_UINT, &o->height, "H", "pixels (default: the scene's)", NULL},
+        {"--width", OPTION_UINT, &o->width, "W",
+         "pixels (default: the scene's; beside --height alone what keeps the picture's shape)",
+         NULL},
+        {"--height", OPTION_UINT, &o->height, "H",
+         "pixels (default: the scene's; beside --width alone what keeps the picture's shape)",
+         NULL},
         {"--max-depth", OPTION_UINT, &o->max_depth, "D",
          "edges of a path: 1 emission only, 2 direct light, 6 five bounces", NULL},
         {"--rr-depth", OPTION_UINT, &o->rr_depth, "D", "first vertex with Russian roulette",
@@ -271,8 +275,9 @@ void render_options_init(struct render_options *o)
 void render_job_fill(const struct render_options *o, const struct scene *s, struct render_job *job)
 {
     memset(job, 0, sizeof *job);
-    job->width = o->width ? o->width : s->width;
-    job->height = o->height ? o->height : s->height;
+    job->width = o->width;
+    job->height = o->height;
+    scene_picture_size(s, &job->width, &job->height);
     job->sample_count = o->spp ? o->spp : s->spp;
     job->max_depth = o->max_depth ? o->max_depth : s->max_depth;
     job->rr_depth = o->rr_given ? o->rr_depth : s->rr_depth;

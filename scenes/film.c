@@ -82,6 +82,23 @@ int32_t film_exponent(const struct scene *s)
     return 36 - k;
 }
 
+static uint32_t in_proportion(uint32_t side, uint32_t to, uint32_t from)
+{
+    uint64_t n = from ? ((uint64_t)side * to + from / 2) / from : to;
+    return n < 1 ? 1 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+}
+
+void scene_picture_size(const struct scene *s, uint32_t *width, uint32_t *height)
+{
+    if (*width == 0 && *height == 0) {
+        *width = s->width;
+        *height = s->height;
+    } else if (*width == 0)
+        *width = in_proportion(*height, s->width, s->height);
+    else if (*height == 0)
+        *height = in_proportion(*width, s->height, s->width);
+}
+
 void scene_crop(const struct scene *s, uint32_t width, uint32_t height, uint32_t crop[4])
 {
     const uint32_t size[2] = {width, height}, own[2] = {s->width, s->height};

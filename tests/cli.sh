@@ -214,6 +214,15 @@ SCENE
     [ "$(json width)x$(json height)" = 10x5 ] || fail "the picture is not the crop"
     run 0 render s.json --spp 2 --width 60 --height 40 --device reference --json -o out/b.exr
     [ "$(json width)x$(json height)" = 20x10 ] || fail "the crop does not grow with the picture"
+    run 0 render s.json --spp 2 --width 60 --json -o out/c.exr
+    [ "$(json width)x$(json height)" = 20x10 ] || fail "--width alone does not keep the picture's shape"
+    sed -i 's/"crop": \[3, 4, 10, 5\], //' s.json
+    run 0 render s.json --spp 2 --height 7 --json -o out/d.exr
+    [ "$(json width)x$(json height)" = 11x7 ] || fail "--height alone does not keep the picture's shape" # 30/20 of 7 is 10.5
+    run 0 render s.json --spp 2 --width 1 --height 3 --json -o out/e.exr
+    [ "$(json width)x$(json height)" = 1x3 ] || fail "both sides are not what was asked for"
+    run 1 bench s.json --device null --spp 2 --width 15 --json # null is judged wrong
+    grep -q '"height": *10\b' stdout || fail "bench does not keep the picture's shape"
 }
 
 case_unwritable_folder()

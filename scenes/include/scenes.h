@@ -408,6 +408,9 @@ static inline bool scene_default_filter(const struct scene *s)
 {
     return s->filter_radius == 0 || (s->filter == PIXEL_BOX && s->filter_radius == 0.5);
 }
+/* The sides of a picture that are 0: the scene's own if both are, else what gives the picture the
+ * shape of the scene's, rounded, at least 1. */
+void scene_picture_size(const struct scene *s, uint32_t *width, uint32_t *height);
 /* The scene's crop in a picture of width x height: x, y, width, height; all of it without one. */
 void scene_crop(const struct scene *s, uint32_t width, uint32_t height, uint32_t crop[4]);
 /* Half the diagonal of the box of all primitives; 0 when there are none. */
