@@ -109,6 +109,71 @@ static void test_mtl_physical(void **state)
     scene_free(i.scene);
 }
 
+/* FBX in text: a card of one triangle; %s: the program that wrote it. */
+static const char fbx_card[] =
+    "; FBX 7.3.0 project file\nFBXHeaderExtension:  {\nFBXHeaderVersion: 1003\n"
+    "FBXVersion: 7300\nCreator: \"%s\"\n}\nGlobalSettings:  {\nVersion: 1000\n"
+    "Properties70:  {\nP: \"UpAxis\", \"int\", \"Integer\", \"\",2\n"
+    "P: \"UpAxisSign\", \"int\", \"Integer\", \"\",1\n"
+    "P: \"FrontAxis\", \"int\", \"Integer\", \"\",1\n"
+    "P: \"FrontAxisSign\", \"int\", \"Integer\", \"\",-1\n"
+    "P: \"CoordAxis\", \"int\", \"Integer\", \"\",0\n"
+    "P: \"CoordAxisSign\", \"int\", \"Integer\", \"\",1\n"
+    "P: \"UnitScaleFactor\", \"double\", \"Number\", \"\",1\n}\n}\nObjects:  {\n"
+    "Geometry: 10, \"Geometry::g\", \"Mesh\" {\nVertices: *9 {\na: 0,0,0,1,0,0,0,1,0\n}\n"
+    "PolygonVertexIndex: *3 {\na: 0,1,-3\n}\nLayerElementUV: 0 {\nVersion: 101\n"
+    "Name: \"UVMap\"\nMappingInformationType: \"ByPolygonVertex\"\n"
+    "ReferenceInformationType: \"IndexToDirect\"\nUV: *6 {\na: 0,0,1,0,0,1\n}\n"
+    "UVIndex: *3 {\na: 0,1,2\n}\n}\nLayerElementMaterial: 0 {\nVersion: 101\nName: \"\"\n"
+    "MappingInformationType: \"AllSame\"\nReferenceInformationType: \"IndexToDirect\"\n"
+    "Materials: *1 {\na: 0\n}\n}\nLayer: 0 {\nVersion: 100\nLayerElement:  {\n"
+    "Type: \"LayerElementUV\"\nTypedIndex: 0\n}\nLayerElement:  {\n"
+    "Type: \"LayerElementMaterial\"\nTypedIndex: 0\n}\n}\n}\n"
+    "Model: 20, \"Model::m\", \"Mesh\" {\nVersion: 232\n}\n"
+    "Material: 30, \"Material::a\", \"\" {\nVersion: 102\nShadingModel: \"phong\"\n"
+    "Properties70:  {\nP: \"DiffuseColor\", \"Color\", \"\", \"A\",0.8,0.8,0.8\n"
+    "P: \"EmissiveColor\", \"Color\", \"\", \"A\",1,1,1\n"
+    "P: \"EmissiveFactor\", \"Number\", \"\", \"A\",2\n"
+    "P: \"SpecularColor\", \"Color\", \"\", \"A\",1,1,1\n"
+    "P: \"SpecularFactor\", \"Number\", \"\", \"A\",0.25\n"
+    "P: \"Shininess\", \"Number\", \"\", \"A\",25\n"
+    "P: \"ShininessExponent\", \"Number\", \"\", \"A\",25\n"
+    "P: \"ReflectionFactor\", \"Number\", \"\", \"A\",0\n}\n}\n"
+    "Texture: 40, \"Texture::t\", \"\" {\nType: \"TextureVideoClip\"\nVersion: 202\n"
+    "TextureName: \"Texture::t\"\nFileName: \"map.png\"\nRelativeFilename: \"map.png\"\n"
+    "}\n}\nConnections:  {\nC: \"OO\",20,0\nC: \"OO\",10,20\nC: \"OO\",30,20\n"
+    "C: \"OP\",40,30, \"DiffuseColor\"\nC: \"OP\",40,30, \"EmissiveColor\"\n"
+    "C: \"OP\",40,30, \"ShininessExponent\"\nC: \"OP\",40,30, \"ReflectionFactor\"\n}\n";
+
+/* A map of ShininessExponent: where Blender wrote the file it is the roughness, and the map of
+ * ReflectionFactor is metallic; colours do not count beside maps, the strength of emission does.
+ * Else exponents in the share that the file's own roughness means: 25 of 100, which is 0.5. */
+static void test_fbx_maps(void **state)
+{
+    (void)state;
+    static const uint8_t gray[6] = {0, 64, 255, 255, 128, 0};
+    write_png("map.png", gray);
+    write_text("c.fbx", arena_printf(&arena, fbx_card, "Blender (stable FBX IO) - 4.1.0"));
+    struct imported i = import_file("c.fbx");
+    assert_int_equal(i.import.triangles, 1);
+    const struct material *m = material_of(&i, "a");
+    assert_int_equal(m->type, MATERIAL_PRINCIPLED);
+    assert_memory_equal(bytes_of(&i, m->roughness.texture), gray, sizeof gray);
+    assert_true(near((double)m->roughness.value, 1) && near((double)m->metallic.value, 1));
+    assert_true(m->metallic.texture >= 0 && m->base.texture >= 0 && m->emission_texture > 0);
+    assert_true(near3(m->base.value, 1, 1, 1) && near3(m->emission, 2, 2, 2));
+    assert_false(noted(&i, "shininess"));
+    scene_free(i.scene);
+    write_text("c.fbx", arena_printf(&arena, fbx_card, "FBX SDK 2020"));
+    i = import_file("c.fbx");
+    m = material_of(&i, "a");
+    const uint8_t *rough = bytes_of(&i, m->roughness.texture);
+    assert_true(rough[0] == 255 && rough[2] == 128 && rough[5] == 255);
+    assert_int_equal(rough[1], (int)((1 - 0.5 * sqrt(64 / 255.0)) * 255 + 0.5));
+    assert_true(near3(m->base.value, 0.8, 0.8, 0.8) && near3(m->emission, 2, 2, 2));
+    scene_free(i.scene);
+}
+
 /* Options of maps, with which the file's name is not the whole line; several libraries on a line;
  * names with spaces; lines that go on; numbers as writers for Windows end them. */
 static void test_mtl_maps(void **state)
@@ -165,6 +230,36 @@ static void test_mtl_maps(void **state)
     rough = bytes_of(&i, material_of(&i, "a")->roughness.texture);
     assert_memory_equal(rough, gray, sizeof gray);
     assert_true(near3(material_of(&i, "a")->base.value, 1, 1, 1));
+    scene_free(i.scene);
+    /* where it writes no physical lines: no exponent beside its map, metallic called a reflection;
+     * and any bump map of its is one of normals */
+    write_text("one.mtl", "# Blender 4.1.0 MTL File\nnewmtl a\nKs 1 1 1\nmap_Ns my map.png\n"
+                          "newmtl b\nKs 1 1 1\nNs 225\nmap_refl my map.png\n"
+                          "map_Bump -bm 1.0 my map.png\n");
+    static const char corners[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n";
+    write_text("q.obj", arena_printf(&arena,
+                                     "mtllib one.mtl\n%susemtl a\nf 1/1 2/2 3/3\n"
+                                     "usemtl b\nf 1/1 2/2 3/3\n",
+                                     corners));
+    i = import_file("q.obj");
+    m = material_of(&i, "a");
+    assert_true(m->type == MATERIAL_PRINCIPLED && near((double)m->roughness.value, 1));
+    assert_memory_equal(bytes_of(&i, m->roughness.texture), gray, sizeof gray);
+    m = material_of(&i, "b");
+    assert_true(m->metallic.texture >= 0 && near((double)m->metallic.value, 1));
+    assert_true(m->roughness.texture < 0 && near((double)m->roughness.value, 0.5));
+    assert_true(m->normal_map.present && !noted(&i, "bump maps of heights"));
+    scene_free(i.scene);
+    write_text("two.mtl", "newmtl c\nPr 1\nPc 0.5\nPcr 0.25\nmap_Pcr -imfchan g my map.png\n"
+                          "Pm 0.5\nmap_refl my map.png\n");
+    write_text("q.obj",
+               arena_printf(&arena, "mtllib two.mtl\n%susemtl c\nf 1/1 2/2 3/3\n", corners));
+    i = import_file("q.obj");
+    m = material_of(&i, "c");
+    assert_true(m->layers.coat_roughness.texture >= 0 && m->layers.coat_roughness.channel == 1 &&
+                near((double)m->layers.coat_roughness.value, 0.25));
+    assert_true(m->metallic.texture < 0 && near((double)m->metallic.value, 0.5));
+    assert_true(noted(&i, "reflection maps"));
     scene_free(i.scene);
     /* free-form surfaces beside a face, and alone */
     static const char surface[] = "cstype bezier\ndeg 1 1\nsurf 0 1 0 1 1 2 3 4\nend\n";
@@ -733,13 +828,13 @@ static void test_3ds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mtl),          cmocka_unit_test(test_mtl_glass),
-        cmocka_unit_test(test_mtl_physical), cmocka_unit_test(test_mtl_maps),
-        cmocka_unit_test(test_ply_strips),   cmocka_unit_test(test_ply_faces),
-        cmocka_unit_test(test_obj_blanks),   cmocka_unit_test(test_stl_odd),
-        cmocka_unit_test(test_ply_stl),      cmocka_unit_test(test_vertex_colors),
-        cmocka_unit_test(test_polygons),     cmocka_unit_test(test_collada),
-        cmocka_unit_test(test_3ds),
+        cmocka_unit_test(test_mtl),           cmocka_unit_test(test_mtl_glass),
+        cmocka_unit_test(test_mtl_physical),  cmocka_unit_test(test_mtl_maps),
+        cmocka_unit_test(test_fbx_maps),      cmocka_unit_test(test_ply_strips),
+        cmocka_unit_test(test_ply_faces),     cmocka_unit_test(test_obj_blanks),
+        cmocka_unit_test(test_stl_odd),       cmocka_unit_test(test_ply_stl),
+        cmocka_unit_test(test_vertex_colors), cmocka_unit_test(test_polygons),
+        cmocka_unit_test(test_collada),       cmocka_unit_test(test_3ds),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -39,7 +39,7 @@ struct reading {
     } * places;
     size_t place_count;
     struct transform *mesh_at; /* of a node that has the mesh */
-    bool reflection_is_metallic;
+    bool of_blender;           /* an FBX file that it wrote; MTL says so by itself */
     struct assimp_files files;
 };
 
@@ -450,10 +450,16 @@ static const struct mtl_map *mtl_map(const struct reading *r, const struct aiMat
     if (!r->files.mtls || aiGetMaterialString(from, AI_MATKEY_NAME, &name) != AI_SUCCESS)
         return NULL;
     const struct mtl *m = mtl_find(r->files.mtls, name.data);
-    for (size_t i = 0; m && i < sizeof kinds / sizeof *kinds; i++)
+    if (!m)
+        return NULL;
+    bool reflects = m->blender && m->maps[MTL_REFL].file[0];
+    if (reflects && type == aiTextureType_REFLECTION)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].type == type && m->maps[kinds[i].kind].file[0])
             return &m->maps[kinds[i].kind];
-    return NULL;
+    /* what Blender calls so where it writes no physical lines */
+    return reflects && type == aiTextureType_METALNESS ? &m->maps[MTL_REFL] : NULL;
 }
 
 /* Which channel of a map that is no colour counts. */
@@ -577,12 +583,31 @@ static double refracted(const struct reading *r, const struct aiMaterial *from, 
     return share;
 }
 
+static bool is_blenders(const struct reading *r, const char *name)
+{
+    const struct mtl *m = mtl_find(r->files.mtls, name);
+    return r->of_blender || (m && m->blender);
+}
+
 /* What is multiplied by a map. Blender writes what its input would be without the map, and reads it
  * so; of others a 0, which would hide the map, means nothing. */
 static double factor_of(const struct reading *r, const char *name, double value, const char *map)
 {
-    const struct mtl *m = mtl_find(r->files.mtls, name);
-    return map && (value == 0 || (m && m->blender)) ? 1 : value;
+    return map && (value == 0 || is_blenders(r, name)) ? 1 : value;
+}
+
+static void write_coat_roughness(struct reading *r, const struct mtl_map *map, const char *name,
+                                 double roughness)
+{
+    struct source_texture t;
+    const char *texture = NULL, *channel = "r";
+    if (map && map->file[0]) {
+        take_mtl_map(r->s, map, true, &t);
+        texture = source_texture(r->s, &t);
+        channel = map->channel[0] ? map->channel : "r";
+    }
+    source_scalar(&r->s->materials, "coat_roughness", factor_of(r, name, roughness, texture),
+                  texture, channel);
 }
 
 /* What MTL's extension for physically based materials and others say besides. */
@@ -593,18 +618,18 @@ static void write_layers(struct reading *r, const struct aiMaterial *from, const
     const char *coat_map = texture_of(r, from, aiTextureType_CLEARCOAT, true),
                *sheen_map = texture_of(r, from, aiTextureType_SHEEN, true);
     get_number(from, AI_MATKEY_CLEARCOAT_FACTOR, 0, 1, &coat);
+    const struct mtl *a = mtl_find(r->files.mtls, name);
     coat = factor_of(r, name, coat, coat_map);
     if (coat > 0) {
         get_number(from, AI_MATKEY_CLEARCOAT_ROUGHNESS_FACTOR, 0, 1, &roughness);
         source_scalar(w, "coat", coat, coat_map, channel_of(r, from, aiTextureType_CLEARCOAT));
-        json_key_number(w, "coat_roughness", roughness);
+        write_coat_roughness(r, a ? &a->maps[MTL_PCR] : NULL, name, roughness);
     }
     if (get_number(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 0, 1, &sheen[0]))
         get_color(from, AI_MATKEY_SHEEN_COLOR_FACTOR, 1, sheen);
     double cloth = factor_of(r, name, largest(sheen), sheen_map);
     if (cloth > 0)
         source_scalar(w, "sheen", cloth, sheen_map, channel_of(r, from, aiTextureType_SHEEN));
-    const struct mtl *a = mtl_find(r->files.mtls, name);
     if (a && a->strength > 0) {
         json_key_number(w, "anisotropy", source_clamp(a->strength, 0, 1));
         json_key_number(w, "rotation", a->rotation - floor(a->rotation));
@@ -617,24 +642,23 @@ static bool has_texture(const struct reading *r, const struct aiMaterial *from,
     return mtl_map(r, from, type) || aiGetMaterialTextureCount(from, type) > 0;
 }
 
-/* Roughness of Phong's exponent, which a map multiplies; what Blender writes as map_Ns is the
- * roughness itself. */
+/* Roughness of Phong's exponent, which a map multiplies; what Blender writes as map_Ns, and as
+ * ShininessExponent of FBX, is the roughness itself. `plain`: without a map that can be read. */
 static void write_shininess(struct reading *r, const struct aiMaterial *from, const char *name,
-                            double exponent)
+                            double exponent, double plain)
 {
     struct json_writer *w = &r->s->materials;
-    const struct mtl *mtl = mtl_find(r->files.mtls, name);
     const char *channel = channel_of(r, from, aiTextureType_SHININESS);
     struct source_texture map, derived;
     if (!find_texture(r, from, aiTextureType_SHININESS, true, &map))
-        json_key_number(w, "roughness", phong_roughness(exponent));
-    else if (mtl && mtl->blender)
+        json_key_number(w, "roughness", plain);
+    else if (is_blenders(r, name))
         source_scalar(w, "roughness", 1, source_texture(r->s, &map), channel);
     else if (derive_roughness(r->s, &map, exponent, &derived))
         source_scalar(w, "roughness", 1, source_texture(r->s, &derived), channel);
     else {
         source_note(r->s, "a map of shininess that cannot be read (material \"%.100s\")", name);
-        json_key_number(w, "roughness", phong_roughness(exponent));
+        json_key_number(w, "roughness", plain);
     }
 }
 
@@ -652,7 +676,7 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
         base[0] = base[1] = base[2] = 1;
     bool has_metallic =
         get_number(from, AI_MATKEY_METALLIC_FACTOR, 0, 1, &metallic) ||
-        (r->reflection_is_metallic && get_number(from, AI_MATKEY_REFLECTIVITY, 0, 1, &metallic));
+        (r->of_blender && get_number(from, AI_MATKEY_REFLECTIVITY, 0, 1, &metallic));
     bool has_roughness = get_number(from, AI_MATKEY_ROUGHNESS_FACTOR, 0, 1, &roughness);
     const char *metal_map = texture_of(r, from, aiTextureType_METALNESS, true),
                *rough_map = texture_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS, true);
@@ -662,7 +686,10 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
     if (get_number(from, AI_MATKEY_SHININESS_STRENGTH, 0, 1, &x) && x > 0)
         for (int c = 0; c < 3; c++)
             Ks[c] *= x;
-    bool phong = !physical && largest(Ks) > 0 && Ns > 0;
+    bool shiny = Ns > 0 || (has_texture(r, from, aiTextureType_SHININESS) && is_blenders(r, name));
+    bool phong = !physical && largest(Ks) > 0 && shiny;
+    if (!has_roughness && Ns > 0)
+        roughness = phong_roughness(Ns);
     double through = refracted(r, from, name, base), ior = 1.5;
     bool full = physical || phong || through > 0;
     json_key_string(w, "type", full ? "principled" : "diffuse");
@@ -677,17 +704,20 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
     if (physical) {
         source_scalar(w, "metallic", factor_of(r, name, metallic, metal_map), metal_map,
                       channel_of(r, from, aiTextureType_METALNESS));
-        source_scalar(w, "roughness", factor_of(r, name, roughness, rough_map), rough_map,
-                      channel_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS));
+        if (rough_map)
+            source_scalar(w, "roughness", factor_of(r, name, roughness, rough_map), rough_map,
+                          channel_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS));
+        else
+            write_shininess(r, from, name, 900 * pow(1 - roughness, 2), roughness);
         write_layers(r, from, name);
     } else if (phong) {
-        write_shininess(r, from, name, Ns);
+        write_shininess(r, from, name, Ns, roughness);
         source_scalar(w, "specular", largest(Ks), texture_of(r, from, aiTextureType_SPECULAR, true),
                       channel_of(r, from, aiTextureType_SPECULAR));
     }
     if (!phong && has_texture(r, from, aiTextureType_SPECULAR))
         source_note(r->s, "specular maps");
-    if (!phong && has_texture(r, from, aiTextureType_SHININESS))
+    if (!phong && (!physical || rough_map) && has_texture(r, from, aiTextureType_SHININESS))
         source_note(r->s, "maps of shininess");
 }
 
@@ -722,7 +752,8 @@ static void write_emission(struct reading *r, const struct aiMaterial *from, con
     get_color(from, AI_MATKEY_COLOR_EMISSIVE, 1e6, emission);
     get_number(from, AI_MATKEY_EMISSIVE_INTENSITY, 0, 1e5, &strength);
     double brightest = largest(emission);
-    if (factor_of(r, name, brightest, map) != brightest)
+    bool strong = r->of_blender && brightest > 0; /* the strength counts beside a map */
+    if (!strong && factor_of(r, name, brightest, map) != brightest)
         emission[0] = emission[1] = emission[2] = 1;
     for (int c = 0; c < 3; c++)
         emission[c] = emission[c] * strength < 1e-12 ? 0 : emission[c] * strength;
@@ -730,16 +761,17 @@ static void write_emission(struct reading *r, const struct aiMaterial *from, con
         source_color(&r->s->materials, "emission", emission, map);
 }
 
-static void write_normal_map(struct reading *r, const struct aiMaterial *from)
+static void write_normal_map(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     struct json_writer *w = &r->s->materials;
     const char *map = texture_of(r, from, aiTextureType_NORMALS, true);
     const struct mtl_map *bent = mtl_map(r, from, aiTextureType_NORMALS);
     if (!map)
         map = texture_of(r, from, aiTextureType_NORMAL_CAMERA, true);
-    struct source_texture bump; /* MTL has no other word for normals, and Blender writes it */
+    struct source_texture
+        bump; /* MTL has no other word for normals, and Blender means them by it */
     if (!map && find_texture(r, from, aiTextureType_HEIGHT, true, &bump)) {
-        if (derived_has_normals(r->s, &bump)) {
+        if (is_blenders(r, name) || derived_has_normals(r->s, &bump)) {
             map = source_texture(r->s, &bump);
             bent = mtl_map(r, from, aiTextureType_HEIGHT);
         } else
@@ -769,11 +801,6 @@ static void note_the_rest(struct reading *r, const struct aiMaterial *from)
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
         if (has_texture(r, from, maps[i].type))
             source_note(r->s, "%s", maps[i].what);
-    struct aiString name = {0};
-    aiGetMaterialString(from, AI_MATKEY_NAME, &name);
-    const struct mtl *m = mtl_find(r->files.mtls, name.data);
-    if (m && m->maps[MTL_PCR].file[0])
-        source_note(r->s, "maps of a coat's roughness");
 }
 
 /* The set that most of a material's look goes by. */
@@ -812,7 +839,7 @@ static void read_materials(struct reading *r)
         write_surface(r, from, name.data);
         write_opacity(r, from, name.data);
         write_emission(r, from, name.data);
-        write_normal_map(r, from);
+        write_normal_map(r, from, name.data);
         note_the_rest(r, from);
         source_material_end(s);
     }
@@ -992,7 +1019,7 @@ void source_read_assimp(struct source *s)
     if (!r.scene->mRootNode)
         source_refuse(s, STATUS_PARSE, "cannot read the model %s: %s", s->path, trouble());
     s->up_z = says_up_z(r.scene);
-    r.reflection_is_metallic = is_of_blender(r.scene);
+    r.of_blender = is_of_blender(r.scene);
     s->vertex = mesh_vertex;
     s->triangle = mesh_triangle;
     s->angle_normals = true;
