@@ -167,6 +167,16 @@ static const char *const exact[] = {
     "shader s(output color r = 0) { float f = 1; for (int k = 0; k < 9; k++) { f *= -1.7; "
     "point q = point(u * f, v * 3, k); r = r * 0.5 + pnoise(q, point(4, 3, 2)) "
     "+ psnoise(u * f, v, 1 + 3 * u, 2) + Dx((color)noise(q)) + Dy((color)snoise(q + u)); } }",
+    /* splines of 12 segments, whose knots rows blend, and of 13, whose they look up; neighbours in
+     * one segment and in others */
+    "shader s(output color r = 0) { color k[16]; float w[40]; for (int i = 0; i < 40; i++) "
+    "{ w[i] = i * v - i % 7 * u; if (i < 16) k[i] = color(u * i, i * 7 % 5 - v, i); } "
+    "float x = mod(u * 7 + v, 1); r = spline(\"catmull-rom\", x, 15, k) "
+    "+ spline(\"catmull-rom\", x, 16, k) + spline(\"hermite\", u, 16, k) "
+    "+ Dx(spline(\"bspline\", x * x, 15, k)) + Dy(spline(\"linear\", x, 16, k)) "
+    "+ spline(\"bezier\", x, 37, w) + spline(\"bezier\", v, 40, w) "
+    "+ Dx(spline(\"constant\", u, 16, w)); r[1] += splineinverse(\"linear\", x, 15, w) "
+    "+ splineinverse(\"linear\", x, 16, w); }",
 };
 
 /* Nothing defines the bits of a NaN. */

@@ -18,6 +18,28 @@ K_CONST float a_bases[6][16] = {{-0.5f, 1.5f, -1.5f, 0.5f, 1.0f, -2.5f, 2.0f, -0
                                 {0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
                                  0.0f, 0.0f, 1.0f, 0.0f, 0.0f}};
 
+/* The knots of segment s, one of a row's lane each. Of few segments all are blended: a gather costs
+ * as much as many blends. */
+#define A_FEW_SEGMENTS 12
+K_INLINE void a_spline_points(ai s, int segments, int step, const af *knots, int channels, af *p)
+{
+#if A_WIDTH > 1
+    if (segments <= A_FEW_SEGMENTS) {
+        A_UNROLL
+        for (int i = 0; i < 4; i++)
+            p[i] = knots[i * channels];
+        for (int k = 1; k < segments; k++) {
+            am here = s >= k;
+            A_UNROLL
+            for (int i = 0; i < 4; i++)
+                p[i] = a_sel(here, knots[(k * step + i) * channels], p[i]);
+        }
+        return;
+    }
+#endif
+    for (int i = 0; i < 4; i++)
+        p[i] = a_gather(knots, (s * step + i) * channels);
+}
 /* Channel `channel` of the spline through `count` >= 4 knots: knots[i * channels + channel], their
  * derivatives `row` and 2 row further on, or none when row is 0. */
 K_INLINE struct ad a_spline_here(int basis, struct ad x, int count, const af *knots, int channels,
@@ -31,18 +53,22 @@ K_INLINE struct ad a_spline_here(int basis, struct ad x, int count, const af *kn
     x = a_dsel(high, a_still(A_F(1.0f)), x);
     x = a_dsel(low, a_still(A_F(0.0f)), x);
     struct ad t = a_dscaled(x, a_to_float(A_I(segments))), sum = a_still(A_F(0.0f)), p[4];
+    af v[4], dx[4], dy[4];
     ai s = a_to_int(t.v);
     s = a_seli(s >= segments, A_I(segments - 1), s);
     t = a_dsub(t, a_still(a_to_float(s)));
-    ai at = s * step;
-    for (int i = 0; i < 4; i++) {
-        ai k = (at + i) * channels + channel;
-        p[i].v = a_gather(knots, k);
-        p[i].dx = row ? a_gather(knots, k + row) : A_F(0.0f);
-        p[i].dy = row ? a_gather(knots, k + 2 * row) : A_F(0.0f);
+    a_spline_points(s, segments, step, knots + channel, channels, v);
+    if (row) {
+        a_spline_points(s, segments, step, knots + channel + row, channels, dx);
+        a_spline_points(s, segments, step, knots + channel + 2 * row, channels, dy);
     }
+    A_UNROLL
+    for (int i = 0; i < 4; i++)
+        p[i] = row ? a_dual(v[i], dx[i], dy[i]) : a_still(v[i]);
+    A_UNROLL
     for (int r = 0; r < 4; r++) {
         struct ad k = a_dscale(A_F(a_bases[basis][4 * r]), p[0]);
+        A_UNROLL
         for (int i = 1; i < 4; i++)
             k = a_dadd(k, a_dscale(A_F(a_bases[basis][4 * r + i]), p[i]));
         sum = r ? a_dadd(a_dmul(sum, t), k) : k;
