@@ -2,7 +2,8 @@
  * its own comments:
  *
  *   //! warn-all, //! warn-error     options of the compile
- *   //! error L:C: text              a diagnostic at line L, column C whose text contains `text`;
+ *   //! error L:C: text              a diagnostic at line L, column C whose text (with its hint,
+ *                                    `text; hint`) contains `text`;
  * also warning, note. All diagnostics must be named, in order. A program with errors is not run.
  *   //! grid W H                     run it on a grid (default: one point at u = v = 0.5)
  *   //! param NAME VALUE             set a parameter
@@ -103,9 +104,10 @@ static void check_diags(struct golden *g, const struct asl_diags *d)
         char have[1400], place[64];
         (void)snprintf(place, sizeof place, "%s %u:%u: ", names[k->severity], k->pos.line,
                        k->pos.col);
-        (void)snprintf(have, sizeof have, "%s%s", place, k->text);
+        (void)snprintf(have, sizeof have, "%s%s%s%s", place, k->text, k->hint ? "; " : "",
+                       k->hint ? k->hint : "");
         const char *want = i < g->diags.count ? g->diags.items[i] : NULL;
-        if (!want || !starts(want, place) || !strstr(k->text, want + strlen(place)))
+        if (!want || !starts(want, place) || !strstr(have, want + strlen(place)))
             complain(g, "diagnostic", want, have);
     }
     for (; i < g->diags.count; i++)

@@ -250,15 +250,24 @@ static void show_signature(struct text *t, const struct asl_overload *o)
 static void no_match(struct asl_checker *k, struct asl_expr *e, bool known)
 {
     if (!known) {
-        const char *near = NULL;
-        for (size_t i = 0; i < BI_COUNT; i++)
-            near = asl_nearest(e->name, near, asl_builtin_at(i)->name);
+        const char *near = NULL, *hint = NULL;
+        for (size_t i = 0; i < BI_COUNT; i++) {
+            const struct asl_builtin *b = asl_builtin_at(i);
+            if (!b->declared)
+                near = asl_nearest(e->name, near, b->name);
+            else if (strcmp(b->name, e->name) == 0)
+                hint = asl_sprintf(k->c,
+                                   "a prototype declares it: closure color %s(...) "
+                                   "[[ int builtin = 1 ]];",
+                                   b->name);
+        }
         for (size_t i = 0; i < CHECK_BUCKETS; i++)
             for (const struct asl_binding *b = k->buckets[i]; b; b = b->hidden)
                 if (b->function)
                     near = asl_nearest(e->name, near, b->name);
-        asl_error(k->c, e->at, near ? asl_sprintf(k->c, "did you mean '%s'?", near) : NULL,
-                  "there is no function '%s'", e->name);
+        if (!hint && near)
+            hint = asl_sprintf(k->c, "did you mean '%s'?", near);
+        asl_error(k->c, e->at, hint, "there is no function '%s'", e->name);
         return;
     }
     struct text args = {0}, hint = {0};

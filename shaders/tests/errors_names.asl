@@ -13,4 +13,6 @@ shader names(float noise = 1)
     either(); //! error 13:5: the call of 'either' is ambiguous
 //! note 5:5: this function fits
 //! note 4:5: and this one
+    Ci = diffus(N); //! error 16:10: there is no function 'diffus'; did you mean 'diffuse'?
+    Ci = microfacet_beckmann(N, u); //! error 17:10: there is no function 'microfacet_beckmann'; a prototype declares it
 }
