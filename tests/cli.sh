@@ -976,6 +976,30 @@ E2
     says "there is no shader 'p'"
 }
 
+# Folders as OSL's testsuite has them: what only the compilers warn of is told apart from another answer.
+case_osl_testsuite()
+{
+    local tool folder
+    command -v python3 >python || skip "there is no python3"
+    tool=$(dirname "${BASH_SOURCE[0]}")/../tools/osl_testsuite
+    for folder in plain warned wrong; do
+        mkdir -p suite/$folder/ref
+        echo 'command = testshade("test")' >suite/$folder/run.py
+        printf '%s\n' 'int f() { return 1; }' 'int f() { return 2; }' \
+            'shader test() { int a[2]; a[2] = 3; printf("%d\n", f()); }' >suite/$folder/test.osl
+        printf '%s\n' 'test.osl:2: warning: f once more' '  Before:' '    test.osl:1' 'Compiled test.osl -> test.oso' \
+            'ERROR: Index [2] out of range a[0..1]: test.osl:3 (group unnamed_group_1, layer 0 test_0, shader test)' \
+            2 '' >suite/$folder/ref/out.txt
+    done
+    echo 'shader test() { printf("2\n"); }' >suite/plain/test.osl
+    printf '%s\n' 'Compiled test.osl -> test.oso' 2 '' >suite/plain/ref/out.txt
+    sed -i 's/return 2/return 3/' suite/wrong/test.osl
+    "$tool" --isophote "$program" suite >stdout 2>stderr && fail "a folder differs, and the tool is content"
+    prints '^plain +same$'
+    prints '^warned +warned$'
+    prints '^wrong +differs$'
+}
+
 # What a compiled file depends on, as a rule of make.
 case_aslc_depend()
 {

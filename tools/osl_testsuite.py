@@ -5,6 +5,7 @@ testshade() and the like) and ref/, what the commands print and draw. Verdicts:
 
     same      every output is one of ref/, byte for byte; images within the folder's own tolerance
     digits    the texts differ only in numbers, by at most one part in 10^4 or 10^-6: the last digits printed
+    warned    the same but for what the compilers warn of, and in which words (asl.md section 22)
     refused   the same files compile and the same ones fail; only the words of messages differ (asl.md section 22)
     design    differs, or cannot run, for the reason that tools/osl_testsuite.txt has for it
     agrees    listed there, and yet the same: the line is out of date
@@ -24,7 +25,9 @@ import tempfile
 import tiff
 
 NUMBER = re.compile(r"(?<![A-Za-z_0-9.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|inf|nan)(?![A-Za-z_])")
-SEVERITY = ["same", "digits", "refused", "agrees", "design", "differs", "not run"]
+# A warning of ours (its place has a column) or of OSL's, and the lines that belong to it: the source, a caret and a hint, or lists.
+WARNING = re.compile(r"^[^\s:]+:\d+:\d+: (?:warning|note): .*\n.*\n +\^.*\n(?: +hint: .*\n)?|^[^\s:]+:\d+: warning: .*\n(?:  .*\n)*", re.M)
+SEVERITY = ["same", "digits", "warned", "refused", "agrees", "design", "differs", "not run"]
 
 
 class Missing(Exception):
@@ -110,9 +113,16 @@ def compiled(lines):
     return [line for line in lines if line.startswith(("Compiled ", "FAILED "))]
 
 
+def unwarned(lines):
+    return WARNING.sub("", "\n".join(lines)).split("\n")
+
+
 def compare_lines(ours, theirs):
     if ours == theirs:
         return "same"
+    if unwarned(ours) != ours or unwarned(theirs) != theirs:
+        verdict = compare_lines(unwarned(ours), unwarned(theirs))
+        return "warned" if verdict in ("same", "digits") else verdict
     if len(ours) == len(theirs) and all(
             NUMBER.sub("#", a) == NUMBER.sub("#", b) and all(map(close, NUMBER.findall(a), NUMBER.findall(b)))
             for a, b in zip(ours, theirs)):
