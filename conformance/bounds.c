@@ -703,6 +703,30 @@ static double fresnel_expected(double eta, double c)
     return 0.5 * (rs * rs + rp * rp);
 }
 
+static double between(double eta, double c, double ct)
+{
+    double rs = (c - eta * ct) / (c + eta * ct), rp = (eta * c - ct) / (eta * c + ct);
+    return 0.5 * (rs * rs + rp * rp);
+}
+
+/* Section 16's order: c c rounds, and 1 - c c; eta is 1 / ior, which counts twice in its square;
+ * that and the quotient round, and 1 - s2. Of the root's argument: where it is small, ct and F turn
+ * on it. Then a product with eta (rounded twice more), a difference and a sum each in rs and rp,
+ * which are absolute errors where these nearly cancel, as near ior 1: |rs| e + e^2 / 2 in F. */
+struct refraction_bounds refraction_bounds(const struct arithmetic *a, double eta, double c)
+{
+    const double s2 = (1 - c * c) / (eta * eta), k = 1 - s2;
+    const double off = ULP * (c * c / (eta * eta) + 1) + roundings(a, 5, 2, 0) * fmin(s2, 1);
+    const double low = sqrt(fmax(0, k - off)), high = sqrt(fmax(0, k + off));
+    const double ct = sqrt(fmax(0, k)), F = fresnel_expected(eta, c);
+    struct refraction_bounds b = {.ct = fmax(high - ct, ct - low) + roundings(a, 1, 0, 1) * ct};
+    const double at_low = k - off <= 0 ? 1 : between(eta, c, low);
+    const double at_high = high > 0 ? between(eta, c, high) : 1;
+    const double r = sqrt(2 * F), e = roundings(a, 6, 2, 0);
+    b.F = fmax(fabs(at_low - F), fabs(at_high - F)) + 2 * r * e + e * e;
+    return b;
+}
+
 /* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi,
  * <wo, h> = |H| / 2 + (|wo|^2 - |wi|^2) / (2 |H|): the second part is 0 for unit directions. Each
  * of them is rounded, once as it is given and once on its way into the frame, which moves its
@@ -715,21 +739,65 @@ static double coat_density(const double wo[3], const double wi[3])
     return fmin(1, 8 * ULP / fmax(vec_dot(H, H), 1e-12));
 }
 
+static double conductor_expected(double eta, double k, double c2, double s2)
+{
+    double t0 = eta * eta - k * k - s2, ab = hypot(t0, 2 * eta * k);
+    double q = sqrt(0.5 * (ab + fabs(t0))), a = t0 < 0 && q > 0 ? eta * k / q : q;
+    double t1 = ab + c2, t2 = 2 * a * sqrt(c2), t3 = c2 * ab + s2 * s2, t4 = t2 * s2;
+    return 0.5 * (t1 - t2) / (t1 + t2) * (1 + (t3 - t4) / (t3 + t4));
+}
+
+/* Relative, of a conductor's reflectance where it turns on t0 (section 16), which is little beside
+ * what it is made of: like a dielectric's at its critical angle. The cosine <wo, h> rounds four
+ * times, so its square eight and once more; 1 - c c, eta eta, k k and two differences follow. */
+static double conductor_density(const struct arithmetic *a, const struct material *m,
+                                const double wo[3], const double wi[3])
+{
+    double h[3], worst = 0;
+    vec_madd(h, wo, 1, wi);
+    vec_normalize(h);
+    const double c = fmin(fabs(vec_dot(wo, h)), 1), c2 = c * c, s2 = 1 - c2;
+    for (int i = 0; i < 3; i++) {
+        const double eta = (double)m->eta[i], k = (double)m->k[i];
+        const double off = roundings(a, 9, 1, 1) * c2 + ULP * (3 * s2 + 3 * eta * eta + 3 * k * k);
+        const double F = conductor_expected(eta, k, c2, s2);
+        for (int sign = -1; sign <= 1; sign += 2)
+            worst = fmax(worst, fabs(conductor_expected(eta, k, c2, s2 + sign * off) - F) / F);
+    }
+    return worst;
+}
+
 struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
                                  uint32_t material, const double uv[2], bool entering,
                                  const double wo[3], const double wi[3])
 {
     const struct material *m = &s->materials[material];
     double alpha = material_alpha(s, material, uv), bent[3], h[3];
+    double ior = scalar_expected(s, &m->ior, uv, 0.1, 10), eta = entering ? ior : 1 / ior;
+    if (m->type == MATERIAL_DIELECTRIC) /* what goes through: twice half, as it is used */
+        return (struct ggx_bounds){.half =
+                                       wi[2] < 0 ? 0.5 * refraction_bounds(a, eta, wo[2]).ct : 0};
     if (!material_is_list(m) || wi[2] >= 0) {
         struct ggx_bounds b = ggx_bounds(a, alpha, wo, wi);
+        if (m->type == MATERIAL_ROUGH_CONDUCTOR && wi[2] > 0) {
+            double F = conductor_density(a, m, wo, wi);
+            b.density = fmin(1, b.density + F);
+            b.sampled_density = fmin(1, b.sampled_density + F);
+        }
+        if (m->type == MATERIAL_ROUGH_DIELECTRIC && wi[2] > 0) { /* F alone makes f */
+            vec_madd(h, wo, 1, wi);
+            vec_normalize(h);
+            double c = fmin(fabs(vec_dot(wo, h)), 1);
+            double F = refraction_bounds(a, eta, c).F / fmax(fresnel_expected(eta, c), 1e-30);
+            b.density = fmin(1, b.density + F);
+            b.sampled_density = fmin(1, b.sampled_density + F);
+        }
         if (has_coat(m)) {
             b.density = fmin(1, b.density + coat_density(wo, wi));
             b.sampled_density = fmin(1, b.sampled_density + coat_density(wo, wi));
         }
         return b;
     }
-    double ior = scalar_expected(s, &m->ior, uv, 0.1, 10), eta = entering ? ior : 1 / ior;
     vec_scale(bent, eta, wi);
     struct ggx_bounds b = ggx_bounds(a, alpha, wo, bent);
     if (fabs(eta - 1) < 0.0001)
@@ -751,6 +819,16 @@ struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene 
     b.half *= fmax(1, (fabs(i * c - d) + i + i * i * c / d) / 2);
     b.half += roundings(a, 4, 1, 1) * (1 + i * i / d);
     return b;
+}
+
+double choice_step(const struct arithmetic *a, const struct scene *s, uint32_t material,
+                   const double uv[2], bool entering, double c)
+{
+    const struct material *m = &s->materials[material];
+    double ior = scalar_expected(s, &m->ior, uv, 0.1, 10);
+    if (m->type != MATERIAL_DIELECTRIC)
+        return 0;
+    return refraction_bounds(a, entering ? ior : 1 / ior, fmin(c, 1)).F;
 }
 
 double material_roundings(const struct arithmetic *a, const struct material *m)

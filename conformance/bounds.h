@@ -141,6 +141,15 @@ double bsdf_roundings(const struct arithmetic *a);
 struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
                                  uint32_t material, const double uv[2], bool entering,
                                  const double wo[3], const double wi[3]);
+/* Absolute, of a refracted direction's cosine and of a dielectric's reflectance at the cosine c. */
+struct refraction_bounds {
+    double ct, F;
+};
+struct refraction_bounds refraction_bounds(const struct arithmetic *a, double eta, double c);
+/* How far that may move the number that a smooth dielectric's lobe choice is compared with; 0 of
+ * other materials. */
+double choice_step(const struct arithmetic *a, const struct scene *s, uint32_t material,
+                   const double uv[2], bool entering, double c);
 /* bsdf_roundings of one, or of a list of lobes: their probabilities hold estimates e of which the
  * least that counts is 0.05, so that the roundings of 1 - F are twenty times as many; exp and log
  * of a clearcoat's exponent, 14 at most, as many as that. */

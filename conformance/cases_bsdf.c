@@ -80,7 +80,12 @@ static void materials_json(struct text *t)
         MATERIAL("\"type\": \"thin_dielectric\", \"ior\": %g", 1 + roughness[i]);
     }
     MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 3");
-    /* where eta eta - k k leaves little of a */
+    /* extremes; the conductor's: where eta eta - k k leaves little of a */
+    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 0.1");
+    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 1.001");
+    MATERIAL("\"type\": \"dielectric\", \"ior\": 1");
+    MATERIAL("\"type\": \"dielectric\", \"ior\": 1.0001");
+    MATERIAL("\"type\": \"dielectric\", \"ior\": 0.1");
     MATERIAL("\"type\": \"rough_conductor\", \"eta\": [0.001, 0.001, 0.1], \"k\": [2, 0.5, 0.001], "
              "\"roughness\": 0.5");
     MATERIAL("\"type\": \"diffuse\", \"opacity\": 0.3");
@@ -190,7 +195,8 @@ static void compare_sample(struct tally *t, const struct run_context *c, const u
     get(weight, out + 5, 3);
     fill_steps(c, in[0], step, x + 6);
     /* the lobe number against a probability that is computed */
-    step[3] = roundings(&arithmetic, 16, 1, 0);
+    step[3] = roundings(&arithmetic, 16, 1, 0) +
+              choice_step(&arithmetic, c->scene, in[0], x + 6, in[3] != 0, x[2]);
     if (material_is_list(&c->scene->materials[in[0]]))
         step[3] = material_roundings(&arithmetic, &c->scene->materials[in[0]]);
     step[4] = root_step(&arithmetic);
@@ -447,9 +453,11 @@ static size_t grids_make(const struct scene *s, uint32_t material, const double 
     if (!refracts(m))
         return 1;
     const double ior = m->ior.value;
-    const double bent[3] = {-wo[0] / ior, -wo[1] / ior,
-                            -sqrt(fmax(0, 1 - (1 - wo[2] * wo[2]) / (ior * ior)))};
-    grid_make(&g[1], bent, alpha * fmax(0.05, fabs(1 - 1 / ior) / 2));
+    double bent[3] = {-wo[0] / ior, -wo[1] / ior,
+                      -sqrt(fmax(0, 1 - (1 - wo[2] * wo[2]) / (ior * ior)))};
+    vec_normalize(bent); /* beyond the critical angle: along the surface, whose other side it is */
+    grid_make(&g[1], bent, alpha * fmax(5e-4, fabs(1 - 1 / ior) / 2));
+    g[1].side = -1;
     return 2;
 }
 

@@ -1143,7 +1143,8 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
         in[3 + i] = u[i];
         step[3 + i] = 4 * ULP;
     }
-    step[3] = roundings(&s->arithmetic, 16, 1, 0);
+    step[3] = roundings(&s->arithmetic, 16, 1, 0) +
+              choice_step(&s->arithmetic, s->scene, v->material, v->uv, q.entering, wo[2]);
     step[4] = root_step(&s->arithmetic);
     in[6] = v->uv[0], in[7] = v->uv[1];
     steps_of(s, v, step, step + 6);
@@ -1164,7 +1165,7 @@ static bool scatter_differs(struct look *l, const struct path_vertex *v)
     double wi_local[3];
     vec_to_local(wi_local, q.frame, v->wi);
     struct ggx_bounds ggx =
-        ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi_local);
+        scatter_bounds(&s->arithmetic, s->scene, v->material, v->uv, q.entering, wo, wi_local);
     for (int i = 0; i < 3; i++)
         bound[i] = a.spread[i] + direction_roundings(&s->arithmetic) + 2 * ggx.half;
     if (vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
