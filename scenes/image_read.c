@@ -173,6 +173,29 @@ static enum status read_as(const struct image_source *s,
     return status;
 }
 
+/* Formats that are known but not read, by their first bytes. */
+static const char *unread_format(const unsigned char *data, size_t size)
+{
+    static const struct {
+        const char *name, *bytes;
+        size_t at, count;
+    } formats[] = {{"KTX 2", "\xABKTX 20\xBB", 0, 8},
+                   {"KTX", "\xABKTX 11\xBB", 0, 8},
+                   {"DDS", "DDS ", 0, 4},
+                   {"AVIF", "ftypavif", 4, 8},
+                   {"HEIF", "ftyphei", 4, 7},
+                   {"JPEG 2000", "jP  \r\n\x87\n", 4, 8},
+                   {"JPEG XL", "JXL \r\n\x87\n", 4, 8},
+                   {"GIF", "GIF8", 0, 4},
+                   {"PSD", "8BPS", 0, 4},
+                   {"BMP", "BM", 0, 2}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (size >= formats[i].at + formats[i].count &&
+            memcmp(data + formats[i].at, formats[i].bytes, formats[i].count) == 0)
+            return formats[i].name;
+    return NULL;
+}
+
 enum status image_read_memory_as(struct arena *a, const void *data, size_t size, const char *name,
                                  enum color_space space, struct image *out, struct error *err)
 {
@@ -188,9 +211,13 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i].recognise(s.data, size))
             return read_as(&s, formats[i].read, out);
+    const char *unread = unread_format(s.data, size);
     return image_fault(&s, STATUS_TYPE,
-                       "%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP or TGA",
-                       size ? "its format is not known" : "the file is empty");
+                       "%s%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP or TGA",
+                       unread ? "it is "
+                       : size ? "its format is not known"
+                              : "the file is empty",
+                       unread ? unread : "");
 }
 
 /* A regular file that begins as EXR does: opened, its size in *size; else -1. */

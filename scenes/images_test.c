@@ -593,6 +593,10 @@ static void test_hdr_refused(void **state)
         {"#?RADIANCE\n", STATUS_PARSE, "does not end"},
         {"hello", STATUS_TYPE, "not known"},
         {"", STATUS_TYPE, "empty"},
+        /* known, but not read: Khronos' KTX 2.0, section 3.1; DDS' and BMP's first letters */
+        {"\xABKTX 20\xBB\r\n\x1A\n", STATUS_TYPE, "it is KTX 2, expected EXR"},
+        {"DDS |", STATUS_TYPE, "it is DDS, expected EXR"},
+        {"BM6", STATUS_TYPE, "it is BMP, expected EXR"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct text t = {0};

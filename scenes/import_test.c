@@ -336,6 +336,15 @@ static void test_vertex_colors(void **state)
         assert_false(material_emits(material_of(&i, "m")));
         scene_free(i.scene);
     }
+    /* OBJ: colours of some vertices alone; the others are of their material's colour */
+    write_text("c.obj", "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 0 0 0 1\nv 0 0 1\nv 1 0 1\nv 0 1 1\n"
+                        "o a\nf 1 2 3\no b\nf 4 5 6\n");
+    struct imported some = import_file("c.obj");
+    const struct scene *s = some.scene;
+    bool plain = s->P[s->triangles[0][0]][2] == 1;
+    assert_true(s->triangle_flags[plain ? 1 : 0] & TRIANGLE_HAS_COLORS);
+    assert_false(s->triangle_flags[plain ? 0 : 1] & TRIANGLE_HAS_COLORS);
+    scene_free(some.scene);
     for (int white = 0; white < 2; white++) {
         write_text("c.ply", arena_printf(&arena,
                                          "ply\nformat ascii 1.0\nelement vertex 3\nproperty float "
@@ -670,6 +679,56 @@ static void test_stl_odd(void **state)
     expect_refused("o.stl", STATUS_PARSE, "it ends after 1 of 2 triangles");
 }
 
+/* Collada: lambert has no highlight, phong one of its exponent: 1 - sqrt(225)/30. */
+static void test_collada_shading(void **state)
+{
+    (void)state;
+    static const char *const name[2] = {"lambert", "phong"};
+    struct text t = {0};
+    text_puts(&t, "<?xml version=\"1.0\"?><COLLADA version=\"1.4.1\" "
+                  "xmlns=\"http://www.collada.org/2005/11/COLLADASchema\"><asset/>"
+                  "<library_effects>");
+    for (int k = 0; k < 2; k++)
+        text_printf(&t,
+                    "<effect id=\"e-%s\"><profile_COMMON><technique sid=\"t\"><%s><diffuse><color>"
+                    "0.2 0.4 0.6 1</color></diffuse>%s</%s></technique></profile_COMMON></effect>",
+                    name[k], name[k],
+                    k ? "<specular><color>0.5 0.5 0.5 1</color></specular><shininess><float>225"
+                        "</float></shininess>"
+                      : "",
+                    name[k]);
+    text_puts(&t, "</library_effects><library_materials>");
+    for (int k = 0; k < 2; k++)
+        text_printf(&t,
+                    "<material id=\"%s\" name=\"%s\"><instance_effect url=\"#e-%s\"/></material>",
+                    name[k], name[k], name[k]);
+    text_puts(&t, "</library_materials><library_geometries><geometry id=\"g\"><mesh>");
+    text_puts(&t,
+              collada_source("p", 9, "0 0 0 0 2 0 1 1 0",
+                             "count=\"3\" stride=\"3\"><param name=\"X\" type=\"float\"/><param "
+                             "name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/>"));
+    text_puts(&t, "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
+                  "<triangles count=\"1\" material=\"sym\"><input semantic=\"VERTEX\" "
+                  "source=\"#v\" offset=\"0\"/><p>0 1 2</p></triangles></mesh></geometry>"
+                  "</library_geometries><library_visual_scenes><visual_scene id=\"s\">");
+    for (int k = 0; k < 2; k++)
+        text_printf(&t,
+                    "<node id=\"n%d\"><instance_geometry url=\"#g\"><bind_material>"
+                    "<technique_common><instance_material symbol=\"sym\" target=\"#%s\"/>"
+                    "</technique_common></bind_material></instance_geometry></node>",
+                    k, name[k]);
+    text_puts(&t, "</visual_scene></library_visual_scenes><scene><instance_visual_scene "
+                  "url=\"#s\"/></scene></COLLADA>");
+    write_text("m.dae", t.data);
+    text_free(&t);
+    struct imported i = import_file("m.dae");
+    const struct material *m = material_of(&i, "lambert");
+    assert_true(m->type == MATERIAL_DIFFUSE && near3(m->base.value, 0.2, 0.4, 0.6));
+    m = material_of(&i, "phong");
+    assert_true(m->type == MATERIAL_PRINCIPLED && near((double)m->roughness.value, 0.5));
+    scene_free(i.scene);
+}
+
 static void test_collada(void **state)
 {
     (void)state;
@@ -834,7 +893,8 @@ int main(void)
         cmocka_unit_test(test_ply_faces),     cmocka_unit_test(test_obj_blanks),
         cmocka_unit_test(test_stl_odd),       cmocka_unit_test(test_ply_stl),
         cmocka_unit_test(test_vertex_colors), cmocka_unit_test(test_polygons),
-        cmocka_unit_test(test_collada),       cmocka_unit_test(test_3ds),
+        cmocka_unit_test(test_collada),       cmocka_unit_test(test_collada_shading),
+        cmocka_unit_test(test_3ds),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

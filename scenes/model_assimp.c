@@ -125,15 +125,23 @@ static float linear_color(float encoded)
     return (float)source_clamp(srgb_decode(source_clamp((double)encoded, 0, 1)), 0, 1);
 }
 
-/* False where all is white, which many writers say for nothing. */
-static bool has_colors(const struct aiMesh *mesh)
+static bool is_named(const struct source *s, const char *ending)
 {
-    bool white = true;
-    for (unsigned i = 0; i < mesh->mNumVertices && mesh->mColors[0] && white; i++) {
+    size_t n = strlen(s->path), m = strlen(ending);
+    return n > m && strcasecmp(s->path + n - m, ending) == 0;
+}
+
+/* False where all is white, which many writers say for nothing; and where all is black in OBJ:
+ * that is what Assimp gives to vertices without colours beside others that have some. */
+static bool has_colors(const struct source *s, const struct aiMesh *mesh)
+{
+    bool white = true, black = is_named(s, ".obj");
+    for (unsigned i = 0; i < mesh->mNumVertices && mesh->mColors[0] && (white || black); i++) {
         const struct aiColor4D *c = &mesh->mColors[0][i];
-        white = c->r >= 1 && c->g >= 1 && c->b >= 1;
+        white = white && c->r >= 1 && c->g >= 1 && c->b >= 1;
+        black = black && c->r <= 0 && c->g <= 0 && c->b <= 0;
     }
-    return !white;
+    return mesh->mColors[0] && !white && !black;
 }
 
 static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
@@ -315,7 +323,7 @@ static void read_meshes(struct reading *r)
             .material = r->number[mesh->mMaterialIndex],
             .flags = (uint8_t)((mesh->mNormals ? TRIANGLE_HAS_NORMALS : 0U) |
                                (own->uv ? TRIANGLE_HAS_UV : 0U) |
-                               (has_colors(mesh) ? TRIANGLE_HAS_COLORS : 0U)),
+                               (has_colors(s, mesh) ? TRIANGLE_HAS_COLORS : 0U)),
         };
         if (mesh->mPrimitiveTypes & (aiPrimitiveType_POINT | aiPrimitiveType_LINE))
             source_note(s, "points and lines");
@@ -662,6 +670,15 @@ static void write_shininess(struct reading *r, const struct aiMaterial *from, co
     }
 }
 
+/* Collada's lambert and constant have no highlight; Assimp gives them one of its own. */
+static bool is_dull(const struct reading *r, const struct aiMaterial *from)
+{
+    int model;
+    return is_named(r->s, ".dae") &&
+           aiGetMaterialInteger(from, AI_MATKEY_SHADING_MODEL, &model) == AI_SUCCESS &&
+           (model == aiShadingMode_Gouraud || model == aiShadingMode_NoShading);
+}
+
 static void write_surface(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     struct json_writer *w = &r->s->materials;
@@ -687,7 +704,7 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
         for (int c = 0; c < 3; c++)
             Ks[c] *= x;
     bool shiny = Ns > 0 || (has_texture(r, from, aiTextureType_SHININESS) && is_blenders(r, name));
-    bool phong = !physical && largest(Ks) > 0 && shiny;
+    bool phong = !physical && largest(Ks) > 0 && shiny && !is_dull(r, from);
     if (!has_roughness && Ns > 0)
         roughness = phong_roughness(Ns);
     double through = refracted(r, from, name, base), ior = 1.5;
