@@ -3,6 +3,21 @@
 
 #include <string.h>
 
+const char *math_mode_name(enum math_mode m)
+{
+    return m == MODE_STRICT ? "strict" : m == MODE_DEVICE ? "device" : "fast";
+}
+
+bool math_mode_find(const char *name, enum math_mode *out)
+{
+    for (int m = MODE_STRICT; m <= MODE_FAST; m++)
+        if (strcmp(name, math_mode_name((enum math_mode)m)) == 0) {
+            *out = (enum math_mode)m;
+            return true;
+        }
+    return false;
+}
+
 unsigned bvh_define(enum bvh_kind tree)
 {
     static const unsigned defines[BVH_COUNT] = {
