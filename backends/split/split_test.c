@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -139,6 +140,29 @@ static void a_members_failure_names_it(void **state)
     scene_free(s);
 }
 
+/* Native compiles with contraction, against strict's rules; software HIP, which the environment of
+ * this test asks for, does not. */
+static void members_that_disagree_in_strict_are_named(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct device *d;
+    setenv("ISOPHOTE_CFLAGS", "-ffp-contract=fast", 1);
+    if (device_open("native+hip:0", &d, &err) != STATUS_OK) {
+        print_message("%s\n", err.msg);
+        unsetenv("ISOPHOTE_CFLAGS");
+        skip();
+    }
+    struct scene *s = scene_from_library("cornell");
+    must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
+    assert_int_equal(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err),
+                     STATUS_UNSUPPORTED);
+    unsetenv("ISOPHOTE_CFLAGS");
+    assert_non_null(strstr(err.msg, "native and hip:0 give different bits in strict"));
+    device_close(d);
+    scene_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +170,7 @@ int main(void)
         cmocka_unit_test(shares_follow_rates),
         cmocka_unit_test(names_are_checked),
         cmocka_unit_test(a_members_failure_names_it),
+        cmocka_unit_test(members_that_disagree_in_strict_are_named),
     };
     return cmocka_run_group_tests_name("split", tests, NULL, NULL);
 }
