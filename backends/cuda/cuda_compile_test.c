@@ -83,6 +83,8 @@ static void modes_compile_to_their_arithmetic(void **state)
     for (unsigned i = 0; i < 3 * PART_COUNT; i++) {
         struct program_request request = program_request_make((enum math_mode)(i / PART_COUNT));
         request.part = (enum program_part)(i % PART_COUNT);
+        if (i == MODE_FAST * PART_COUNT + PART_RENDER) /* the one kind whose items wait */
+            request.features |= K_FEATURE_LOBES;
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};

@@ -25,7 +25,7 @@ enum status cuda_llvm_options(const struct program_request *request, int arch, c
     if (s != STATUS_OK)
         return s;
     const struct llvm_machine_choice machine = llvm_nvptx_machine(api, arch);
-    snprintf(options, options_size, "bitcode %.8s, %s, part %d, default<O3>, .maxnreg %u",
+    snprintf(options, options_size, "bitcode %.8s, %s, part %d, default<O1>, .maxnreg %u",
              parts.hash, math_mode_name(request->mode), (int)request->part, request->registers);
     kernel_parts_free(&parts);
     snprintf(identity, identity_size, "%s for %s", api->path, machine.cpu);

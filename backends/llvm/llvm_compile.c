@@ -330,11 +330,15 @@ static enum status module_optimise(const struct compiling *c)
 {
     const struct llvm_api *a = c->llvm;
     /* ipsccp: what the kernel is told becomes constants, so that what this program does not need is
-     * gone before anything is spent on it */
-    const char *passes = c->choice->makes == LLVM_MAKES_BITCODE ? "ipsccp,globaldce"
-                                                                : "ipsccp,globaldce,default<O3>";
+     * gone before anything is spent on it. NVIDIA's assembler optimises again, and drivers SPIR-V:
+     * what O3 adds to O1 is in the machine code either way (docs/llvm.md). */
+    static const char *const passes[] = {
+        [LLVM_MAKES_OBJECT] = "ipsccp,globaldce,default<O3>",
+        [LLVM_MAKES_ASSEMBLY] = "ipsccp,globaldce,default<O1>",
+        [LLVM_MAKES_BITCODE] = "ipsccp,globaldce",
+    };
     llvm_passes options = a->CreatePassBuilderOptions();
-    llvm_failure failure = a->RunPasses(c->module, passes, c->machine, options);
+    llvm_failure failure = a->RunPasses(c->module, passes[c->choice->makes], c->machine, options);
     a->DisposePassBuilderOptions(options);
     return failure ? llvm_error(c->err, a, STATUS_BUILD, failure, NULL, "LLVM's optimiser")
                    : STATUS_OK;
