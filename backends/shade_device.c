@@ -28,6 +28,29 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
     shade_log_message(&r->log, r->point, kind, to, text);
 }
 
+static bool on_space(void *ctx, const char *name, float to_common[16])
+{
+    const struct device_run *r = ctx;
+    const struct shade_space *s = shade_find_space(r->shade, name);
+    if (s)
+        memcpy(to_common, s->to_common, sizeof s->to_common);
+    return s != NULL;
+}
+
+static const struct asl_image *on_image(void *ctx, const char *name)
+{
+    const struct device_run *r = ctx;
+    const struct shader_images *images = r->shade->opt.images;
+    return images ? shader_images_find(images, name) : NULL;
+}
+
+static const char *on_image_fault(void *ctx, const char *name)
+{
+    const struct device_run *r = ctx;
+    const struct shader_images *images = r->shade->opt.images;
+    return images ? shader_images_fault(images, name) : NULL;
+}
+
 /* ---- what points wrote down ------------------------------------------------------------------ */
 
 struct record {
@@ -50,24 +73,33 @@ static enum status records_say(struct device_run *r, size_t first, struct error 
     for (size_t at = 1; at <= used; at += log[at])
         n++;
     struct record *list = malloc((n + 1) * sizeof *list);
-    if (!list)
-        return error_msg(err, STATUS_MEMORY, "out of memory");
+    enum { RESULTS = 64 }; /* nobody reads them */
+    uint32_t *io = NULL, most = 0;
     n = 0;
-    for (size_t at = 1; at <= used; at += log[at])
+    for (size_t at = 1; list && at <= used; at += log[at]) {
         list[n++] = (struct record){log[at + 1], (uint32_t)at};
+        most = log[at] > most ? log[at] : most;
+    }
+    if (!list || !(io = malloc((most + RESULTS) * sizeof *io))) {
+        free(list);
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    }
     qsort(list, n, sizeof *list, record_order);
     for (size_t i = 0; i < n; i++) {
-        uint32_t *words = r->records + list[i].at;
+        const uint32_t *words = log + list[i].at;
         size_t index = first + words[1];
         const struct asl_emitted_host *h = &r->program->emitted.hosts[words[2]];
-        asl_host_begin(r->host);
+        if (i == 0 || words[1] != list[i - 1].point) /* messages that layers set stay */
+            asl_host_begin(r->host);
         r->point = r->points->first + index;
         if (r->points->globals)
             r->globals = r->points->globals[index];
         else
             shade_grid_globals(&r->points->grid, r->point, &r->globals);
-        asl_host_call(r->host, 0, &r->globals, words[2], words + 3, words + 3 + h->operands);
+        memcpy(io, words + 3, (words[0] - 3) * sizeof *io);
+        asl_host_call(r->host, 0, &r->globals, words[2], io, io + h->operands);
     }
+    free(io);
     free(list);
     return STATUS_OK;
 }
@@ -208,14 +240,20 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
                              struct shade_result *out, struct error *err)
 {
     struct device_run r = {.shade = s, .program = p, .points = points, .out = out};
-    struct asl_context_options o = {.services = {.ctx = &r, .message = on_message},
+    struct asl_context_options o = {.services = {.ctx = &r,
+                                                 .message = on_message,
+                                                 .space = on_space,
+                                                 .image = on_image,
+                                                 .image_fault = on_image_fault},
                                     .error_repeats = s->opt.error_repeats};
     struct arena a = {0};
     enum status st = shade_input_make(s, p, points, &a, &r.input, err);
     if (st == STATUS_OK)
         st = asl_host_new(p->code, &p->emitted, &o, &r.host, err);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK) {
+        asl_host_answers(r.host, r.input.args + r.input.answers);
         st = launches(&r, launch, ctx, err);
+    }
     if (st == STATUS_OK)
         st = results_collect(&r, err);
     asl_host_free(r.host);

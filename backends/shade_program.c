@@ -2,6 +2,7 @@
 #include "shade_program.h"
 
 #include "backend_api.h"
+#include "shade_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +116,37 @@ void shade_program_free(struct shade_program *p)
 
 /* ---- what it reads -------------------------------------------------------------------------- */
 
+/* The words of parameters, then those that an emitted program has behind them. */
+static enum status args_place(const struct shade *s, struct shade_program *p,
+                              const union asl_slot *area, struct shade_words *w, struct error *err)
+{
+    const struct asl_emitted *x = &p->emitted;
+    size_t n = asl_code_args(p->code);
+    uint32_t at;
+    enum status st = shade_words_take(w, n + x->image_count + x->answer_words + 1, &at, err);
+    for (size_t i = 0; st == STATUS_OK && i < n; i++) {
+        struct asl_code_arg arg = asl_code_arg_at(p->code, i);
+        bool string = !arg.is_set && asl_type_scalar(arg.type, arg.slot) == ASL_STRING;
+        w->words[i] = string ? shade_string_id(&p->strings, area[i].s) : (uint32_t)area[i].i;
+    }
+    for (size_t i = 0; st == STATUS_OK && i < x->image_count; i++) {
+        const struct asl_image *image =
+            s->opt.images ? shader_images_find(s->opt.images, x->images[i]) : NULL;
+        at = 0;
+        if (image)
+            st = shade_words_image(w, image, &at, err);
+        w->words[n + i] = at;
+    }
+    return st;
+}
+
 static enum status args_fill(const struct shade *s, struct shade_program *p, struct arena *a,
                              struct shade_input *in, struct error *err)
 {
     size_t n = asl_code_args(p->code);
     union asl_slot *area = ARENA_ARRAY(a, union asl_slot, n);
-    in->args = ARENA_ARRAY(a, uint32_t, n + 1);
-    in->arg_words = n + 1;
-    if (!area || !in->args)
+    struct shade_words w = {0};
+    if (!area)
         return no_memory(err);
     if (!p->strings.count) {
         p->strings.arena = &p->arena;
@@ -130,12 +154,17 @@ static enum status args_fill(const struct shade *s, struct shade_program *p, str
             (void)shade_string_id(&p->strings, p->emitted.strings[i]);
     }
     asl_code_args_fill(p->code, s->group, area);
-    for (size_t i = 0; i < n; i++) {
-        struct asl_code_arg x = asl_code_arg_at(p->code, i);
-        bool string = !x.is_set && asl_type_scalar(x.type, x.slot) == ASL_STRING;
-        in->args[i] = string ? shade_string_id(&p->strings, area[i].s) : (uint32_t)area[i].i;
+    enum status st = args_place(s, p, area, &w, err);
+    if (st == STATUS_OK) {
+        in->answers = n + p->emitted.image_count;
+        in->arg_words = w.count;
+        in->args = ARENA_ARRAY(a, uint32_t, w.count);
+        if (in->args)
+            memcpy(in->args, w.words, w.count * sizeof *in->args);
+        st = in->args && !p->strings.failed ? STATUS_OK : no_memory(err);
     }
-    return p->strings.failed ? no_memory(err) : STATUS_OK;
+    shade_words_free(&w);
+    return st;
 }
 
 static uint32_t *put_floats(uint32_t *to, const float *f, size_t n)

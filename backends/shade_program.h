@@ -41,8 +41,8 @@ void shade_program_free(struct shade_program *p);
 /* What a run reads: filled for the group's parameters and the points as they are now. */
 struct shade_input {
     struct shade_launch launch;
-    uint32_t *args; /* at least one word */
-    size_t arg_words;
+    uint32_t *args;            /* at least one word */
+    size_t arg_words, answers; /* answers: where those of asl_host_answers begin */
     float *grid;
     size_t grid_floats;
     uint32_t *points; /* [count][SHADE_POINT_WORDS]; NULL for a grid */

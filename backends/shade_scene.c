@@ -1,6 +1,7 @@
 /* shade_scene.c: a scene's shaders as text for the kernel. */
 #include "shade_scene.h"
 #include "backend_api.h"
+#include "shade_words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,7 @@ struct maker {
     struct text declared; /* of the LLVM IR */
     struct group *groups;
     size_t group_count;
-    size_t word_cap;
-    struct placed_image {
-        const struct asl_image *image;
-        uint32_t at;
-    } * images;
-    size_t image_count;
+    struct shade_words words;
 };
 
 static enum status no_memory(struct error *err)
@@ -33,78 +29,6 @@ static enum status no_memory(struct error *err)
 }
 
 /* ---- words ---------------------------------------------------------------------------------- */
-
-/* `count` zeroed words at the end; where they begin in *at. */
-static enum status words_take(struct maker *m, size_t count, uint32_t *at)
-{
-    struct shade_scene *x = m->out;
-    size_t need = x->word_count + count;
-    if (need > UINT32_MAX)
-        return error_msg(m->err, STATUS_LIMIT, "the images of a scene's shaders pass 2^32 words");
-    if (need > m->word_cap) {
-        size_t cap = need + need / 2 + 64;
-        uint32_t *more = realloc(x->words, cap * sizeof *more);
-        if (!more)
-            return no_memory(m->err);
-        x->words = more;
-        m->word_cap = cap;
-    }
-    memset(x->words + x->word_count, 0, count * sizeof *x->words);
-    *at = (uint32_t)x->word_count;
-    x->word_count = need;
-    return STATUS_OK;
-}
-
-static enum status image_place(struct maker *m, const struct asl_image *image, uint32_t *at);
-
-/* A set of images, each of them once. */
-static enum status set_place(struct maker *m, const struct asl_image *set, uint32_t *at)
-{
-    enum status st = words_take(m, 2 + ASL_TILES, at);
-    for (uint32_t i = ASL_TILES; st == STATUS_OK && i-- > 0;) {
-        uint32_t tile = 0;
-        if (set->tiles[i] && (st = image_place(m, set->tiles[i], &tile)) == STATUS_OK)
-            m->out->words[*at + 1] = m->out->words[*at + 2 + i] = tile;
-    }
-    return st;
-}
-
-/* Lays an image out as shaders/device/texture.h reads it; once. */
-static enum status image_place(struct maker *m, const struct asl_image *image, uint32_t *at)
-{
-    for (size_t i = 0; i < m->image_count; i++)
-        if (m->images[i].image == image) {
-            *at = m->images[i].at;
-            return STATUS_OK;
-        }
-    if (image->tiles)
-        return set_place(m, image, at);
-    void *more = realloc(m->images, (m->image_count + 1) * sizeof *m->images);
-    if (!more)
-        return no_memory(m->err);
-    m->images = more;
-    uint32_t head = 0, texels = 0;
-    enum status st = words_take(m, 2 + 3 * (size_t)image->level_count, &head);
-    if (st)
-        return st;
-    m->out->words[head] = image->channels;
-    m->out->words[head + 1] = image->level_count;
-    for (uint32_t l = 0; l < image->level_count; l++) {
-        const struct asl_image_level *level = &image->levels[l];
-        size_t n = (size_t)level->width * level->height * image->channels;
-        st = words_take(m, n, &texels);
-        if (st)
-            return st;
-        memcpy(m->out->words + texels, level->texels, n * sizeof(uint32_t));
-        uint32_t *row = m->out->words + head + 2 + 3 * (size_t)l;
-        row[0] = level->width;
-        row[1] = level->height;
-        row[2] = texels;
-    }
-    m->images[m->image_count++] = (struct placed_image){image, head};
-    *at = head;
-    return STATUS_OK;
-}
 
 /* A material's parameters, then where each image that its group reads begins. */
 static enum status area_place(struct maker *m, const struct shading *shading,
@@ -115,19 +39,19 @@ static enum status area_place(struct maker *m, const struct shading *shading,
     union asl_slot *area = ARENA_ARRAY(&m->arena, union asl_slot, n + 1);
     if (!area)
         return no_memory(m->err);
-    enum status st = words_take(m, n + emitted->image_count + 1, at);
+    enum status st = shade_words_take(&m->words, n + emitted->image_count + 1, at, m->err);
     if (st)
         return st;
     asl_code_args_fill(code, shading->group, area);
     for (size_t i = 0; i < n; i++) /* strings are constants of the text */
-        m->out->words[*at + i] = (uint32_t)area[i].i;
+        m->words.words[*at + i] = (uint32_t)area[i].i;
     for (size_t i = 0; i < emitted->image_count; i++) {
         const struct asl_image *image =
             shader_images_find(&m->scene->shader_images, emitted->images[i]);
         uint32_t word = 0;
-        if (image && (st = image_place(m, image, &word)) != STATUS_OK)
+        if (image && (st = shade_words_image(&m->words, image, &word, m->err)) != STATUS_OK)
             return st;
-        m->out->words[*at + n + i] = word;
+        m->words.words[*at + n + i] = word;
     }
     return STATUS_OK;
 }
@@ -436,9 +360,8 @@ static enum status make(struct maker *m)
     if (!m->out->materials)
         return no_memory(m->err);
     text_puts(t, kernel_source);
-    text_puts(t, "#define A_SURFACE\n");
     text_puts(t, asl_device_source);
-    st = words_take(m, 1, &unused); /* word 0: no image begins there */
+    st = shade_words_take(&m->words, 1, &unused, m->err); /* word 0: no image begins there */
     for (size_t i = 0; i < s->material_count && st == STATUS_OK; i++)
         if (s->materials[i].shading)
             st = material_make(m, (uint32_t)i);
@@ -467,7 +390,12 @@ enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scen
     for (size_t i = 0; i < m.group_count; i++)
         text_free(&m.groups[i].text);
     free(m.groups);
-    free(m.images);
+    if (!st) {
+        x.words = m.words.words;
+        x.word_count = m.words.count;
+        m.words.words = NULL;
+    }
+    shade_words_free(&m.words);
     text_free(&m.declared);
     arena_free(&m.arena);
     if (st)
@@ -545,7 +473,9 @@ static enum status voice_hear(const struct shade_scene_voice *v, const uint32_t 
     for (size_t i = 0; i < v->emitted.host_count; i++)
         most = v->emitted.hosts[i].words > most ? v->emitted.hosts[i].words : most;
     uint32_t *io = malloc((most + RESULTS) * sizeof *io);
-    enum status st = io ? asl_host_new(v->code, &v->emitted, &o, &host, err) : no_memory(err);
+    if (!io)
+        return no_memory(err);
+    enum status st = asl_host_new(v->code, &v->emitted, &o, &host, err);
     h->host = host;
     for (size_t i = 0; i < v->emitted.host_count && st == STATUS_OK; i++)
         table_read(host, v, i, tables + v->emitted.hosts[i].table, io, h);

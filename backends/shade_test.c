@@ -213,6 +213,161 @@ static void exact_bits(void **state)
     assert_true(compared > 1000);
 }
 
+/* Layers of a network by their sources, all with the output r; the last one's is looked at. */
+static void open_layers(struct fixture *f, const char *engine, const char *const *sources,
+                        const struct shade_options *opt)
+{
+    struct error err = {0};
+    struct asl_diags diags = {0};
+    assert_int_equal(asl_group_new(&f->arena, "g", &f->group, &err), 0);
+    for (int k = 0; sources[k]; k++) {
+        const struct asl_program *p;
+        const char name[2] = {(char)('a' + k), 0};
+        enum status st = asl_compile(&f->arena, "test.asl", sources[k], strlen(sources[k]), NULL,
+                                     &diags, &p, &err);
+        if (st != STATUS_OK)
+            fail_msg("%s: %s", sources[k], err.msg);
+        assert_int_equal(asl_group_layer(f->group, p, NULL, name, NULL, &err), 0);
+        if (k)
+            assert_int_equal(asl_group_connect(f->group, (char[2]){(char)('a' + k - 1), 0}, "r",
+                                               name, "i", &err),
+                             0);
+    }
+    assert_int_equal(asl_group_finish(f->group, &err), 0);
+    enum status st = shade_open(engine, f->group, opt, &f->shade, &err);
+    if (st != STATUS_OK)
+        fail_msg("%s: %s", engine, err.msg);
+    assert_int_equal(shade_run(f->shade, &grid, &f->result, &err), STATUS_OK);
+}
+
+/* What shaders ask of the world around them: every engine finds what the interpreter does, and says
+ * what it says. The names of all strings that are chosen at run time stand in the text. */
+static const char *const worldly[][4] = {
+    {"shader s(string img = \"a\", output color r = 0) { float al = 0; string m = \"\"; "
+     "r = texture(img, u * 3 - 1, v, \"wrap\", \"periodic\", \"alpha\", al) + al; "
+     "r += texture(\"a\", u, v, \"interp\", u > 0.5 ? \"cubic\" : \"closest\", \"wrap\", v > "
+     "0.5 ? \"mirror\" : \"clamp\", \"width\", 3 * u, \"firstchannel\", 1); "
+     "r += texture(u > v ? \"a\" : v > 0.7 ? \"gray\" : \"none\", u, v, \"missingcolor\", "
+     "color(1, 2, 3)); "
+     "color b = texture(\"gray\", u * 2, v, \"interp\", \"linear\", \"blur\", 0.01); r += Dx(b) + "
+     "Dy(b); r += (color)texture(\"nothing\", u, v, \"errormessage\", m); "
+     "if (m == \"there is no such image\") r[0] += strlen(m); }"},
+    {"shader s(output color r = 0) { int w[2], x[4], n = 7; float al = 3; color c = 5; "
+     "string t = \"\", k = u > 0.5 ? \"a\" : v > 0.5 ? \"gray\" : \"none\"; "
+     "int ok = gettextureinfo(k, \"resolution\", w) + 2 * gettextureinfo(k, \"datawindow\", x) + 4 "
+     "* "
+     "gettextureinfo(\"a\", \"averagecolor\", c) + 8 * gettextureinfo(k, \"exists\", n) + 16 * "
+     "gettextureinfo(k, \"averagealpha\", al) + 32 * gettextureinfo(k, \"type\", t); "
+     "r = color(w[0] + 10 * w[1], x[3], ok) + c + n + al + strlen(t); "
+     "r += environment(k, vector(u - 0.31, v - 0.43, 0.7), \"interp\", \"closest\"); }"},
+    {"shader s(output color r = 0) { matrix m = matrix(1, u, 0, 2, 0, 1, v, 0, 3, 0, u - v, 0, 0, "
+     "0.1, 0, 1); matrix q = m / matrix(u, 2, 3, 4, 5, 7, 7, 8, 9, 1, 2, 4, 5, 6, 9, 9); "
+     "matrix i = 1 / m, z = 1 / matrix(u, u, 0, 0, u, u, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1); "
+     "r = color(determinant(m), i[0][1], q[1][2]) + transpose(m)[1][0] + determinant(z); "
+     "r += (color)transform(m, normal(u, v, 1)) + (color)transform(z, N) + Dx((color)transform(i, "
+     "P)) "
+     "+ (color)transform(matrix(u, u, 0, 0, u, u, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), normal(u, 1, v)) "
+     "+ "
+     "Dy((color)transform(m, vector(u * v, v, 1))); }"},
+    {"shader s(string to = \"tilted\", output color r = 0) { matrix m = 7; "
+     "int ok = getmatrix(to, \"flat\", m) + 2 * getmatrix(\"nowhere\", m) + 4 * "
+     "getmatrix(\"common\", "
+     "m); matrix k = matrix(\"flat\", to), l = matrix(to, u), n = matrix(\"tilted\", \"nowhere\"); "
+     "r = color(m[0][1], k[1][2], l[2][0]) + ok + n[0][0]; "
+     "r += (color)transform(\"flat\", P) + (color)transform(to, \"world\", vector(u, v, 1)) "
+     "+ (color)transform(to, normal(u, v, 1)) + (color)transform(\"common\", \"nowhere\", P); "
+     "r += (color)point(to, u, v, 2) + (color)vector(\"flat\", u, v, 2) + (color)normal(to, u, v, "
+     "2) "
+     "+ (color)normal(\"flat\", u, v, 2) + (color)point(\"nowhere\", u, v, 2); "
+     "r += Dx((color)transform(to, P)) + Dy((color)point(to, u, v, u)); }"},
+    {"shader s(output color r = 0) { string k = u > 0.6 ? \"perlin\" : u > 0.3 ? \"cell\" : v > "
+     "0.5 ? "
+     "\"simplex\" : \"wood\"; r = noise(k, P * 4); r += Dx((color)noise(k, u * 4, v * 3)); "
+     "r += pnoise(k, u * 9, 3); string c = v > 0.6 ? \"hsv\" : v > 0.3 ? \"rgb\" : v > 0.2 ? "
+     "\"YIQ\" : "
+     "\"mud\"; r += transformc(c, color(u, v, 0.5)) + transformc(c, \"rgb\", color(u, 0.5, v)) "
+     "+ color(c, u, v, 0.3); string b = u > 0.5 ? \"linear\" : v > 0.4 ? \"bspline\" : \"ruler\"; "
+     "r += spline(b, v, color(0), color(u), color(1), color(v), color(1, 0, 1)) + splineinverse(b, "
+     "u, 0, 0, 1, 1); string q = v > 0.4 ? \"camera\" : u > 0.5 ? \"shadow\" : c; "
+     "r += raytype(q) + 2 * raytype(\"camera\"); }"},
+    {"shader s(string p = \"x1.png\", output color r = 0) { string k = u > 0.6 ? \"12\" : u > 0.3 "
+     "? "
+     "\"-3.5e1 m\" : v > 0.5 ? p : \"\"; if (k == \"12\") r = 1; if (k) r += 2; "
+     "r += color(strlen(k), stoi(k), stof(k)) + startswith(k, \"-\") + 2 * endswith(k, \".png\") + "
+     "endswith(p, k) + getchar(k, 1) + (hash(k) & 255); string f = concat(substr(p, 0, 1), "
+     "format(\"%d\", 3)); r += strlen(f) + hash(f) % 9; printf(\"%s %s %d\\n\", k, f, strlen(k)); "
+     "}"},
+    {"shader a(output float r = 0) { int z[3] = {1, 2, 3}; z[1] = (int)(u * 9); setmessage(\"c\", "
+     "color(u, v, 1)); setmessage(\"z\", z); if (u > 0.5) setmessage(\"s\", v > 0.5 ? \"hi\" : "
+     "\"ho\"); setmessage(\"m\", 1); r = u; }",
+     "shader b(float i = 0, output color r = 0) { color c = 0, d = 9; int z[3] = {7, 7, 7}; string "
+     "s = "
+     "\"none\"; float f = 3; matrix q = 4; int ok = getmessage(\"c\", c) + 2 * getmessage(\"z\", "
+     "z) + 4 "
+     "* getmessage(\"s\", s) + 8 * getmessage(\"m\", f) + 16 * getmessage(\"c\", q) + 32 * "
+     "getmessage(\"trace\", \"c\", d) + 64 * getmessage(\"late\", d); "
+     "if (v > 0.5) { setmessage(\"c\", color(3)); setmessage(\"s\", \"again\"); } "
+     "setmessage(\"late\", 5); for (int k = 0; k < 3; k++) ok += 128 * getmessage(\"late\", z); "
+     "setmessage(\"more\", P); point p; ok += getmessage(\"more\", p); "
+     "r = c + z[1] + ok + i + f + d + (s == \"hi\" ? 10 : s == \"ho\" ? 20 : 0) + (color)p + "
+     "Dx(c); }"},
+};
+
+static void same_as_interp(const char *engine, const struct fixture *want, const struct fixture *f,
+                           const char *text)
+{
+    const struct shade_output *a = want->result.outputs, *b = f->result.outputs;
+    for (size_t i = 0; i < want->result.count * a->slots; i++)
+        if (!same_word(a->type, i % a->slots, a->words[i], b->words[i]))
+            fail_msg("%s: %s: point %zu slot %zu: %08x, interp %08x", engine, text, i / a->slots,
+                     i % a->slots, b->words[i], a->words[i]);
+    for (size_t i = 0; i < want->result.message_count && i < f->result.message_count; i++) {
+        const struct shade_message *x = &want->result.messages[i], *y = &f->result.messages[i];
+        if (x->point != y->point || x->kind != y->kind || strcmp(x->text, y->text) != 0)
+            fail_msg("%s: %s: point %zu says '%s', interp at %zu '%s'", engine, text, y->point,
+                     y->text, x->point, x->text);
+    }
+    assert_int_equal(f->result.message_count, want->result.message_count);
+}
+
+static void the_world(void **state)
+{
+    (void)state;
+    enum { W = 7, H = 5 };
+    static float rgba[W * H * 4], gray[3 * 2];
+    struct shader_image images[2] = {{.name = "a", .next = &images[1]}, {.name = "gray"}};
+    const struct shader_images all = {.first = images};
+    /* tilted: with a projective part; flat: without an inverse */
+    const struct shade_space spaces[] = {
+        {"tilted", {1, 0.5f, 0, 0.125f, 0, 2, 0.25f, 0, 0.75f, 0, 1, 0, 1, 2, 3, 1}},
+        {"flat", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4, 5, 6, 1}}};
+    struct shade_options o = {
+        .outputs = outputs, .images = &all, .spaces = spaces, .space_count = 2};
+    struct arena a = {0};
+    struct error err = {0};
+    for (int i = 0; i < W * H * 4; i++)
+        rgba[i] = (float)((i * 37 + 11) % 64) / 64;
+    for (int i = 0; i < 6; i++)
+        gray[i] = (float)((i * 5 + 1) % 7) / 8;
+    assert_int_equal(asl_image_build(&a, W, H, 4, rgba, &images[0].image, &err), 0);
+    assert_int_equal(asl_image_build(&a, 3, 2, 1, gray, &images[1].image, &err), 0);
+    char list[8][16];
+    size_t n = engines(list);
+    for (size_t k = 0; k < sizeof worldly / sizeof *worldly; k++) {
+        struct fixture want = {0};
+        o.level = 2 * (k % 2); /* with parameters that are known early, and not */
+        open_layers(&want, "interp", worldly[k], &o);
+        for (size_t e = 0; e < n; e++) {
+            struct fixture f = {0};
+            open_layers(&f, list[e], worldly[k], &o);
+            same_as_interp(list[e], &want, &f, worldly[k][0]);
+            close_all(&f);
+        }
+        close_all(&want);
+    }
+    arena_free(&a);
+}
+
 /* Modes other than strict may contract, and fast blends the corners of a row in another order.
  * Noise is then off by what rounds, u being 2^-24: a fade by 17 u (its polynomial's steps reach 15
  * and 10), in three dimensions, on both sides, times 4 at most, what two corners differ by: 408 u;
@@ -412,9 +567,9 @@ int main(int argc, char **argv)
 {
     wanted = argv + (argc > 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_bits), cmocka_unit_test(loose_noise), cmocka_unit_test(messages),
-        cmocka_unit_test(strings),    cmocka_unit_test(parameters),  cmocka_unit_test(endless),
-        cmocka_unit_test(listed),     cmocka_unit_test(bad_use),
+        cmocka_unit_test(exact_bits), cmocka_unit_test(the_world), cmocka_unit_test(loose_noise),
+        cmocka_unit_test(messages),   cmocka_unit_test(strings),   cmocka_unit_test(parameters),
+        cmocka_unit_test(endless),    cmocka_unit_test(listed),    cmocka_unit_test(bad_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #undef K_PART
 #define K_PART 99 /* none: no entries */
 #include "kernel/kernel.c"
-#define A_SURFACE
 #include "device/device.h"
 #include "shade_functions.h"
 // clang-format on

@@ -336,6 +336,71 @@ K_FN struct ad3 a_transform(int point, struct ad3 p, const af *m)
     return a_dual3(a_ddiv(q.x, h), a_ddiv(q.y, h), a_ddiv(q.z, h));
 }
 
+/* ---- matrices: in doubles, of one point, where no interpreter can be asked ------------------ */
+
+#if A_WIDTH == 1 && (!defined(K_OPENCL) || defined(cl_khr_fp64) || defined(__opencl_c_fp64))
+#define A_HAS_DOUBLES
+/* Gauss-Jordan, the largest pivot of the column, as the reference's. inv: 16, only if the
+ * determinant, which is returned, is not 0. */
+A_CALL double a_eliminate(const af *m, double *inv)
+{
+    double a[4][8], det = 1;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 8; j++)
+            a[i][j] = j < 4 ? (double)m[4 * i + j] : (double)(j - 4 == i);
+    for (int c = 0; c < 4; c++) {
+        int pivot = c;
+        for (int i = c + 1; i < 4; i++) {
+            double x = a[i][c], y = a[pivot][c];
+            pivot = (x < 0 ? -x : x) > (y < 0 ? -y : y) ? i : pivot;
+        }
+        if (!(a[pivot][c] > 0 || a[pivot][c] < 0))
+            return 0;
+        for (int j = 0; j < 8 && pivot != c; j++) {
+            double t = a[c][j];
+            a[c][j] = a[pivot][j];
+            a[pivot][j] = t;
+        }
+        det = pivot != c ? -det : det;
+        double p = a[c][c];
+        det = det * p;
+        for (int j = 0; j < 8; j++)
+            a[c][j] = a[c][j] / p;
+        for (int i = 0; i < 4; i++) {
+            double f = a[i][c];
+            for (int j = 0; i != c && j < 8; j++)
+                a[i][j] = a[i][j] - f * a[c][j];
+        }
+    }
+    for (int i = 0; i < 16; i++)
+        inv[i] = a[i >> 2][4 + (i & 3)];
+    return det;
+}
+K_FN af a_determinant(const af *m)
+{
+    double inv[16];
+    return (af)a_eliminate(m, inv);
+}
+/* 1 in place of what does not exist; returns whether it does. */
+K_FN int a_inverse(const af *m, af *out)
+{
+    double inv[16];
+    int is = a_eliminate(m, inv) != 0;
+    for (int i = 0; i < 16; i++)
+        out[i] = is ? (af)inv[i] : i % 5 == 0 ? 1.0f : 0.0f;
+    return is;
+}
+K_FN struct ad3 a_transform_normal(struct ad3 p, const af *m)
+{
+    af inv[16], t[16];
+    if (!a_inverse(m, inv))
+        return p;
+    for (int i = 0; i < 16; i++)
+        t[i] = inv[(i & 3) * 4 + (i >> 2)];
+    return a_transform(0, p, t);
+}
+#endif
+
 /* ---- metals --------------------------------------------------------------------------------- */
 
 /* One channel of artistic_ior: index n and extinction k of reflectance r and edge tint g. */

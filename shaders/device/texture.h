@@ -1,9 +1,9 @@
-/* texture.h: texture() and environment() (docs/asl.md, Textures) in a renderer's kernel: the
- * reference's operations in its order. An image is a run of words: channels, levels, then for each
- * level its width, height and where its texels begin (all counted from the array's start), as
- * backends/shade_scene.c lays them out. A set of images: 0, the first of them, then where each of
- * the 10 x 10 begins, or 0. */
-#ifdef A_SURFACE
+/* texture.h: texture() and environment() (docs/asl.md, Textures) of one point, where no interpreter
+ * can be asked: the reference's operations in its order. An image is a run of words: channels,
+ * levels, then for each level its width, height and where its texels begin (all counted from the
+ * array's start), as backends/shade_words.c lays them out. A set of images: 0, the first of them,
+ * then where each of the 10 x 10 begins, or 0. */
+#if A_WIDTH == 1
 
 struct a_texture {    /* options of a call */
     int swrap, twrap; /* 0 black, 1 clamp, 2 periodic, 3 mirror */

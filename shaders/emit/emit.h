@@ -34,11 +34,15 @@ struct emit {
     bool *used;                    /* by cell: a layer or the result touches it */
     bool point_words[EMIT_POINT_WORDS];
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
-    size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap;
+    size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap, answers_cap, messages_cap;
+    uint32_t program_strings; /* grids on devices: all strings that a value can be are below it */
+    unsigned name_count;      /* of emit_by_string */
+    struct emit_message *messages; /* emit_grid.c: calls of setmessage() and getmessage() */
+    uint32_t message_count;
     const char *suffix;  /* never NULL */
     unsigned loop_depth; /* loops around what is being written (surfaces) */
-    /* emit_closure.c: fields of the state that hold nodes, what sets them back, and what a_lobes
-     * does for each */
+    /* emit_closure.c: fields of the state that hold nodes (of grids: messages), what sets them
+     * back, and what a_lobes does for each */
     struct text nodes, resets, visits;
     uint32_t node_count, node_loops; /* all, and those in loops */
     uint32_t metal_count;
@@ -98,12 +102,16 @@ enum { EMIT_PAIR_COUNT = 10 };
 extern const char *const emit_pair_names[EMIT_PAIR_COUNT];
 /* emit_surface.c: what a renderer answers at a hit; false when it is no such call. */
 bool emit_surface_call(struct emit *e, const struct ir_inst *i);
+/* texture() and environment(); gettextureinfo(): in texts for one point, without a host. */
+bool emit_image(struct emit *e, const struct ir_inst *i);
+bool emit_image_answer(struct emit *e, const struct ir_inst *i);
 /* The word of the argument area that says where the image of the call begins. */
 uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i);
 /* The places that a lookup's "alpha" and "errormessage" write, or NULL; whether values of the
  * lookup change with s, t; the message where there is no image, else "". */
 const struct ir_arg *emit_image_message(const struct ir_call *c);
 #define EMIT_NO_SUCH_IMAGE "there is no such image"
+#define EMIT_PLAIN_TEXTURE "Plain Texture"
 const struct ir_arg *emit_image_alpha(const struct ir_call *c);
 bool emit_image_changes(const struct ir_call *c);
 /* What a call of gettextureinfo() writes: so many slots of a kind, words of a_texture_fact; or a
@@ -189,6 +197,22 @@ int emit_colour_space(const char *name); /* a_space of device/pattern.h, -1 if u
 int emit_spline_basis(const char *name); /* a_basis, -1 if unknown */
 /* "sin" for BI_SIN ...; NULL where the library has no a_NAME and a_slope_NAME. */
 extern const char *const emit_functions_of_one[BI_COUNT];
+
+/* emit_grid.c: calls at points of a grid on a device; false when it is no such text or call. */
+bool emit_grid_call(struct emit *e, const struct ir_inst *i);
+bool emit_is_grid(const struct emit *e);
+/* Numbers the messages of all layers. */
+void emit_messages_begin(struct emit *e);
+/* An int expression: the number of the string that v is, which for grids may be known at run time
+ * alone; `otherwise` that of all strings that are not the program's. Elsewhere v must be constant.
+ */
+typedef int emit_string_number(struct emit *e, const void *ctx, const char *s);
+const char *emit_by_string(struct emit *e, ir_value v, emit_string_number *number, const void *ctx,
+                           int otherwise);
+/* A statement: the call goes down in the log, and the host makes it afterwards for what it says. */
+void emit_record(struct emit *e, const struct ir_inst *i);
+/* Room for one more in a list of the arena: the list, or a longer copy. */
+void *emit_grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size);
 
 /* emit_call.c: a call of what shaders/device/ has; false when it has not. */
 bool emit_device_call(struct emit *e, const struct ir_inst *i);

@@ -48,7 +48,7 @@ const char *emit_text(struct emit *e, const char *fmt, ...)
     return s;
 }
 
-static void *grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size)
+void *emit_grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size)
 {
     if (count < *cap)
         return (void *)old;
@@ -66,7 +66,7 @@ uint32_t emit_string_id(struct emit *e, const char *s)
     for (uint32_t i = 0; i < o->string_count; i++)
         if (strcmp(o->strings[i], s) == 0)
             return i;
-    const char **list = grow(e, o->strings, o->string_count, &e->strings_cap, sizeof *list);
+    const char **list = emit_grow(e, o->strings, o->string_count, &e->strings_cap, sizeof *list);
     list[o->string_count] = s;
     o->strings = list;
     return (uint32_t)o->string_count++;
@@ -78,7 +78,7 @@ uint32_t emit_image_number(struct emit *e, const char *name)
     for (uint32_t i = 0; i < o->image_count; i++)
         if (strcmp(o->images[i], name) == 0)
             return i;
-    const char **list = grow(e, o->images, o->image_count, &e->images_cap, sizeof *list);
+    const char **list = emit_grow(e, o->images, o->image_count, &e->images_cap, sizeof *list);
     list[o->image_count] = name;
     o->images = list;
     return (uint32_t)o->image_count++;
@@ -91,7 +91,7 @@ void emit_component(struct emit *e, const char *name)
         if (strcmp(o->components[i], name) == 0)
             return;
     const char **list =
-        grow(e, o->components, o->component_count, &e->components_cap, sizeof *list);
+        emit_grow(e, o->components, o->component_count, &e->components_cap, sizeof *list);
     list[o->component_count++] = name;
     o->components = list;
 }
@@ -446,7 +446,8 @@ static void if_(struct emit *e, const struct ir_inst *i)
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i)
 {
     struct asl_emitted *o = e->out;
-    struct asl_emitted_loop *list = grow(e, o->loops, o->loop_count, &e->loops_cap, sizeof *list);
+    struct asl_emitted_loop *list =
+        emit_grow(e, o->loops, o->loop_count, &e->loops_cap, sizeof *list);
     o->loops = list;
     list[o->loop_count] = (struct asl_emitted_loop){i->at, e->layer->name};
     return (uint32_t)o->loop_count++;
@@ -669,7 +670,8 @@ static void zero(struct emit *e, const struct ir_inst *i)
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i)
 {
     struct asl_emitted *o = e->out;
-    struct asl_emitted_host *list = grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
+    struct asl_emitted_host *list =
+        emit_grow(e, o->hosts, o->host_count, &e->hosts_cap, sizeof *list);
     o->hosts = list;
     list[o->host_count] =
         (struct asl_emitted_host){.inst = i, .layer = e->layer_index, .operands = i->operand_count};
@@ -728,12 +730,9 @@ struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst 
     return *h;
 }
 
-/* On a device: prints and reports are written down; the host says them afterwards. */
-static bool deferred(struct emit *e, const struct ir_inst *i)
+void emit_record(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    if (!emit_is_message(i))
-        return false;
     uint32_t rows = 0, at = 3 + i->operand_count;
     for (uint32_t k = 0; c && k < c->arg_count; k++)
         rows += row_words(&c->args[k]);
@@ -744,7 +743,15 @@ static bool deferred(struct emit *e, const struct ir_inst *i)
     for (uint32_t k = 0; c && k < c->arg_count; k++)
         at = emit_message_row(e, i, &c->args[k], "r", at);
     EMIT("} }\n");
-    return true;
+}
+
+/* On a device: prints and reports are written down; the host says them afterwards. */
+static bool deferred(struct emit *e, const struct ir_inst *i)
+{
+    bool is = emit_is_message(i);
+    if (is)
+        emit_record(e, i);
+    return is;
 }
 
 /* Words: the operands, then the rows of places; back come the results, then the rows that were
@@ -881,11 +888,13 @@ static void inst(struct emit *e, const struct ir_inst *i)
         return;
     if (e->opt->surface && (emit_closure(e, i) || emit_surface_call(e, i)))
         return;
+    if (emit_grid_call(e, i))
+        return;
     if (i->op == IR_INDEX && !e->opt->host) {
         const char *a = emit_int(e, i->operands[0]);
         emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
         EMIT("if (v%u != %s)\n", i->result, a);
-        (void)deferred(e, i);
+        emit_record(e, i);
         return;
     }
     if (i->op == IR_INDEX) { /* the host is asked only where something is to be reported */
@@ -1014,6 +1023,12 @@ void emit_begin(struct emit *e)
         emit_count_pulls(pulls, &code->layers[l].body);
         number_strings(e, &code->layers[l], &code->layers[l].body);
     }
+    if (emit_is_grid(e)) { /* what lookups of images may write */
+        (void)emit_string_id(e, EMIT_PLAIN_TEXTURE);
+        (void)emit_string_id(e, EMIT_NO_SUCH_IMAGE);
+        e->program_strings = (uint32_t)e->out->string_count;
+        emit_messages_begin(e);
+    }
     e->pulls = pulls;
     for (size_t k = 0; e->opt->outputs && e->opt->outputs[k]; k++) {
         uint32_t cell = 0;
@@ -1138,14 +1153,16 @@ static void write_state(struct emit *e, struct text *t)
                 "K_FN int a_turn%s(struct a_state%s *s, uint loop)\n{\n"
                 "if (++s->turns <= s->budget) return 0;\ns->failed = loop + 1u;\nreturn 1;\n}\n",
                 e->suffix, e->suffix);
-    if (!e->opt->host && !e->opt->surface)
-        text_puts(
+    if (emit_is_grid(e))
+        text_printf(
             t,
-            "/* Room for a record: its length, the point, the call; NULL when there is none. */\n"
+            "#define A_ANSWERS %zuu\n/* Room for a record: its length, the point, the call; NULL "
+            "when there is none. */\n"
             "K_FN K_GLOBAL uint *a_record(struct a_state *s, uint call, uint words)\n{\n"
             "uint at = A_ATOMIC_ADD(s->log, words) + 1u;\n"
             "if (at + words > s->log_words) return 0;\ns->log[at] = words;\n"
-            "s->log[at + 1u] = s->index;\ns->log[at + 2u] = call;\nreturn s->log + at;\n}\n");
+            "s->log[at + 1u] = s->index;\ns->log[at + 2u] = call;\nreturn s->log + at;\n}\n",
+            e->code->arg_count + e->out->image_count);
 }
 
 static void write_all(struct emit *e, struct text *out)

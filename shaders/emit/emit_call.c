@@ -1,6 +1,7 @@
 /* emit_call.c: calls of what shaders/device/ has. */
 #include "emit.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- results and arguments ------------------------------------------------------------------ */
@@ -135,7 +136,8 @@ static bool function_many(const struct args *x)
 
 enum { PERLIN, UPERLIN, SIMPLEX, USIMPLEX, CELL, HASH_NOISE, NO_NOISE };
 
-static int noise_kind(const struct emit *e, const struct ir_inst *i)
+/* NO_NOISE: gabor, and what is none. */
+static int noise_named(const char *name)
 {
     static const struct {
         const char *name;
@@ -143,6 +145,14 @@ static int noise_kind(const struct emit *e, const struct ir_inst *i)
     } names[] = {{"perlin", PERLIN}, {"snoise", PERLIN},   {"uperlin", UPERLIN},
                  {"noise", UPERLIN}, {"simplex", SIMPLEX}, {"usimplex", USIMPLEX},
                  {"cell", CELL},     {"hash", HASH_NOISE}};
+    for (size_t k = 0; name && k < sizeof names / sizeof *names; k++)
+        if (strcmp(names[k].name, name) == 0)
+            return names[k].kind;
+    return NO_NOISE;
+}
+
+static int noise_kind(const struct emit *e, const struct ir_inst *i)
+{
     switch (i->u.call->callee) {
     case BI_SNOISE:
     case BI_PSNOISE:
@@ -155,13 +165,9 @@ static int noise_kind(const struct emit *e, const struct ir_inst *i)
         break;
     }
     const struct ir_arg *first = &i->u.call->args[0];
-    if (first->type.base != ASL_STRING)
-        return UPERLIN;
-    const char *s = emit_constant_string(e, i->operands[first->first]);
-    for (size_t k = 0; s && k < sizeof names / sizeof *names; k++)
-        if (strcmp(names[k].name, s) == 0)
-            return names[k].kind;
-    return NO_NOISE;
+    return first->type.base != ASL_STRING
+               ? UPERLIN
+               : noise_named(emit_constant_string(e, i->operands[first->first]));
 }
 
 /* The function of one kind, number of dimensions, ...: written once. Its name. */
@@ -233,13 +239,18 @@ static bool noise_shape(const struct ir_inst *i, struct emit_noise *out)
     return n.dims <= 4;
 }
 
+static bool noise_exists(const struct emit_noise *n)
+{
+    bool simplex = n->kind == SIMPLEX || n->kind == USIMPLEX;
+    return n->kind != NO_NOISE && !(n->periodic && simplex);
+}
+
 bool emit_noise_call(const struct emit *e, const struct ir_inst *i, struct emit_noise *out)
 {
     if (!noise_shape(i, out))
         return false;
     out->kind = noise_kind(e, i);
-    bool simplex = out->kind == SIMPLEX || out->kind == USIMPLEX;
-    return out->kind != NO_NOISE && !(out->periodic && simplex);
+    return noise_exists(out);
 }
 
 bool emit_gabor_call(const struct emit *e, const struct ir_inst *i, struct emit_gabor *out)
@@ -317,29 +328,71 @@ static bool gabor(const struct args *x)
     return true;
 }
 
-static bool noise(const struct args *x)
+/* The statement that writes the noise to v<result>_r. */
+static void noise_statement(const struct args *x, const struct emit_noise *call)
 {
     struct emit *e = x->e;
-    struct emit_noise call;
-    if (!emit_noise_call(e, x->i, &call))
-        return false;
-    const uint32_t first = call.first, count = call.count, dims = call.dims;
-    const bool periodic = call.periodic;
-    const int kind = call.kind;
-    uint32_t n = slots(x), r = x->i->result;
-    bool derivs = x->c->derivs;
-    const char *name = noise_variant(e, kind, dims, periodic, n, derivs);
-    EMIT("af v%u_r[%u];\n%s(", r, n * 3, name);
+    const uint32_t first = call->first, count = call->count;
+    const bool derivs = x->c->derivs;
+    EMIT("%s(", noise_variant(e, call->kind, call->dims, call->periodic, slots(x), derivs));
     for (uint32_t a = 0; a < count; a++)
         for (uint32_t k = 0; k < x->c->args[first + a].n; k++)
             for (uint32_t d = 0; d < (derivs ? 3u : 1u); d++)
                 EMIT("%s, ", part(x, first + a, k, d));
-    for (uint32_t a = count; periodic && a < 2 * count; a++)
+    for (uint32_t a = count; call->periodic && a < 2 * count; a++)
         for (uint32_t k = 0; k < x->c->args[first + a].n; k++)
             EMIT("%s, ", part(x, first + a, k, 0));
-    EMIT("v%u_r);\n", r);
+    EMIT("v%u_r);\n", x->i->result);
+}
+
+/* On a grid: of each kind that a string of the program names; others are reported. */
+static bool noise_by_name(const struct args *x, struct emit_noise *call)
+{
+    struct emit *e = x->e;
+    if (!emit_is_grid(e) || !call->first)
+        return false;
+    ir_value name = x->i->operands[x->c->args[0].first];
+    const char *constant = emit_constant_string(e, name);
+    if (constant && strcmp(constant, "gabor") == 0)
+        return false;
+    EMIT("for (int k = 0; k < %u; k++) v%u_r[k] = 0.0f;\nswitch (%s) {\n", x->i->result_count,
+         x->i->result, emit_int(e, name));
+    for (uint32_t k = 0; !constant && k < e->program_strings; k++) {
+        const char *s = e->out->strings[k];
+        if (strcmp(s, "gabor") == 0)
+            emit_fail(e, STATUS_UNSUPPORTED, x->i->at,
+                      "%s() of a kind that is only known at run time cannot run on this device in "
+                      "a shader that names \"gabor\"",
+                      x->c->name);
+        call->kind = noise_named(s);
+        if (!noise_exists(call))
+            continue;
+        EMIT("case %u:\n", k);
+        noise_statement(x, call);
+        EMIT("break;\n");
+    }
+    EMIT("default:\n");
+    emit_record(e, x->i);
+    EMIT("}\n");
+    return true;
+}
+
+static bool noise(const struct args *x)
+{
+    struct emit *e = x->e;
+    struct emit_noise call;
+    if (!noise_shape(x->i, &call))
+        return false;
+    size_t before = e->body.len;
+    EMIT("af v%u_r[%u];\n", x->i->result, slots(x) * 3);
+    if (emit_noise_call(e, x->i, &call)) {
+        noise_statement(x, &call);
+    } else if (!noise_by_name(x, &call)) {
+        e->body.len = before;
+        return false;
+    }
     for (uint32_t k = 0; k < x->i->result_count; k++)
-        emit_set(e, r + k, "v%u_r[%u]", r, k);
+        emit_set(e, x->i->result + k, "v%u_r[%u]", x->i->result, k);
     return true;
 }
 
@@ -409,43 +462,73 @@ static const char *spline_knots(const struct args *x, uint32_t channels, bool de
     return name;
 }
 
+static int spline_basis(struct emit *e, const void *ctx, const char *name)
+{
+    (void)e;
+    (void)ctx;
+    return emit_spline_basis(name);
+}
+
+/* The results; `zero` is what stands before each. */
+static void spline_set(const struct args *x, const char *basis, const char *zero, const char *knots,
+                       uint32_t count, uint32_t row)
+{
+    struct emit *e = x->e;
+    bool inverse = x->c->callee == BI_SPLINEINVERSE;
+    uint32_t n = slots(x), r = x->i->result;
+    if (inverse && x->c->derivs) {
+        EMIT("const struct ad v%u_s = a_spline_inverse_d(%s, %s, %u, %s);\n", r, basis,
+             dual_part(x, 1, 0), count, knots);
+        emit_set(e, r, "%sv%u_s.v", zero, r);
+        emit_set(e, r + 1, "%sv%u_s.dx", zero, r);
+        emit_set(e, r + 2, "%sv%u_s.dy", zero, r);
+        return;
+    }
+    if (inverse) {
+        emit_set(e, r, "%sa_spline_inverse(%s, %s, %u, %s)", zero, basis, part(x, 1, 0, 0), count,
+                 knots);
+        return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        if (!x->c->derivs) {
+            emit_set(e, r + k, "%sa_spline_value(%s, %s, %u, %s, %u, %u)", zero, basis,
+                     part(x, 1, 0, 0), count, knots, n, k);
+            continue;
+        }
+        EMIT("const struct ad v%u_s = a_spline(%s, %s, %u, %s, %u, %u, %u);\n", r + k, basis,
+             dual_part(x, 1, 0), count, knots, n, k, row);
+        emit_set(e, r + k, "%sv%u_s.v", zero, r + k);
+        emit_set(e, r + n + k, "%sv%u_s.dx", zero, r + k);
+        emit_set(e, r + 2 * n + k, "%sv%u_s.dy", zero, r + k);
+    }
+}
+
 static bool spline(const struct args *x)
 {
     struct emit *e = x->e;
     bool inverse = x->c->callee == BI_SPLINEINVERSE;
     if (x->c->callee != BI_SPLINE && !inverse)
         return false;
-    int basis = emit_spline_basis(emit_constant_string(e, x->i->operands[x->c->args[0].first]));
     uint32_t n = slots(x), r = x->i->result, count, row;
-    if (basis < 0 || x->c->args[0].is_place || x->c->args[1].is_place)
+    if (x->c->args[0].is_place || x->c->args[1].is_place)
+        return false;
+    ir_value name = x->i->operands[x->c->args[0].first];
+    const char *constant = emit_constant_string(e, name);
+    bool known = constant && emit_spline_basis(constant) >= 0;
+    if (!known && !emit_is_grid(e))
         return false;
     const char *knots = spline_knots(x, n, x->c->derivs && !inverse, &count, &row);
     if (!knots)
         return false;
-    if (inverse && x->c->derivs) {
-        EMIT("const struct ad v%u_s = a_spline_inverse_d(%d, %s, %u, %s);\n", r, basis,
-             dual_part(x, 1, 0), count, knots);
-        emit_set(e, r, "v%u_s.v", r);
-        emit_set(e, r + 1, "v%u_s.dx", r);
-        emit_set(e, r + 2, "v%u_s.dy", r);
-        return true;
+    const char *basis = emit_by_string(e, name, spline_basis, NULL, -1);
+    const char *zero = "";
+    if (!known) {
+        EMIT("const int v%u_b = %s < 0 ? 0 : %s;\nif (%s < 0)\n", r, basis, basis, basis);
+        emit_record(e, x->i);
+        zero = emit_text(e, "%s < 0 ? 0.0f : ", basis);
+        basis = emit_text(e, "v%u_b", r);
     }
-    if (inverse) {
-        emit_set(e, r, "a_spline_inverse(%d, %s, %u, %s)", basis, part(x, 1, 0, 0), count, knots);
-        return true;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        if (!x->c->derivs) {
-            emit_set(e, r + k, "a_spline_value(%d, %s, %u, %s, %u, %u)", basis, part(x, 1, 0, 0),
-                     count, knots, n, k);
-            continue;
-        }
-        EMIT("const struct ad v%u_s = a_spline(%d, %s, %u, %s, %u, %u, %u);\n", r + k, basis,
-             dual_part(x, 1, 0), count, knots, n, k, row);
-        emit_set(e, r + k, "v%u_s.v", r + k);
-        emit_set(e, r + n + k, "v%u_s.dx", r + k);
-        emit_set(e, r + 2 * n + k, "v%u_s.dy", r + k);
-    }
+    spline_set(x, basis, zero, knots, count, row);
     return true;
 }
 
@@ -486,9 +569,17 @@ static void set_triple(const struct args *x, const char *text)
     }
 }
 
-static int space_of(const struct args *x, uint32_t a)
+static int colour_space(struct emit *e, const void *ctx, const char *name)
 {
-    return emit_colour_space(emit_constant_string(x->e, x->i->operands[x->c->args[a].first]));
+    (void)e;
+    (void)ctx;
+    return emit_colour_space(name);
+}
+
+/* The number of the space that argument a names; -1: unknown. */
+static const char *space_of(const struct args *x, uint32_t a)
+{
+    return emit_by_string(x->e, x->i->operands[x->c->args[a].first], colour_space, NULL, -1);
 }
 
 static bool colour(const struct args *x)
@@ -497,11 +588,21 @@ static bool colour(const struct args *x)
     bool construct = x->c->callee == IRC_CONSTRUCT && x->c->type.base == ASL_COLOR;
     if (x->c->callee != BI_TRANSFORMC && !construct)
         return false;
-    int from = construct || last == 2 ? space_of(x, 0) : 0;
-    int to = construct ? 0 : space_of(x, last - 1);
-    if (from < 0 || to < 0)
+    struct emit *e = x->e;
+    uint32_t r = x->i->result;
+    const char *from = construct || last == 2 ? space_of(x, 0) : "0";
+    const char *to = construct ? "0" : space_of(x, last - 1);
+    if (isdigit((unsigned char)*from) && isdigit((unsigned char)*to)) {
+        set_triple(x, emit_text(e, "a_colour_transform(%s, %s, %s)", from, to, triple(x, last)));
+        return true;
+    }
+    if (!emit_is_grid(e))
         return false;
-    set_triple(x, emit_text(x->e, "a_colour_transform(%d, %d, %s)", from, to, triple(x, last)));
+    EMIT("struct ad3 v%u_c = %s;\nif (%s >= 0 && %s >= 0)\nv%u_c = a_colour_transform(%s, %s, "
+         "v%u_c);\nelse\n",
+         r, triple(x, last), from, to, r, from, to, r);
+    emit_record(e, x->i);
+    set_triple(x, emit_text(e, "v%u_c", r));
     return true;
 }
 
@@ -532,16 +633,55 @@ static bool geometry(const struct args *x)
         }
         return true;
     }
-    if (x->c->callee == BI_TRANSFORM && x->c->args[0].type.base == ASL_MATRIX &&
-        x->c->type.base != ASL_NORMAL) {
-        EMIT("af v%u_m[16];\n", r);
-        for (uint32_t k = 0; k < 16; k++)
-            EMIT("v%u_m[%u] = %s;\n", r, k, part(x, 0, k, 0));
-        set_triple(x, emit_text(e, "a_transform(%d, %s, v%u_m)", x->c->type.base == ASL_POINT,
-                                triple(x, 1), r));
+    return false;
+}
+
+/* The matrix that is argument a, as an array v<result>_m. */
+static void matrix(const struct args *x, uint32_t a)
+{
+    struct emit *e = x->e;
+    EMIT("af v%u_m[16];\n", x->i->result);
+    for (uint32_t k = 0; k < 16; k++)
+        EMIT("v%u_m[%u] = %s;\n", x->i->result, k, part(x, a, k, 0));
+}
+
+/* Inverses are made in doubles, which only texts for one point have. */
+static void needs_doubles(struct emit *e, const struct ir_inst *i)
+{
+    EMIT("\n#ifndef A_HAS_DOUBLES\n#error \"%s() of a matrix needs double precision, which this "
+         "device lacks\"\n#endif\n",
+         i->u.call->name);
+    e->line = (struct src_pos){0};
+}
+
+static bool matrices(const struct args *x)
+{
+    struct emit *e = x->e;
+    uint32_t r = x->i->result;
+    bool transform = x->c->callee == BI_TRANSFORM && x->c->args[0].type.base == ASL_MATRIX;
+    bool normal = transform && x->c->type.base == ASL_NORMAL;
+    if (!transform && x->c->callee != BI_DETERMINANT && x->c->callee != IRC_INVERSE)
+        return false;
+    if (!transform || normal) {
+        if (e->opt->host)
+            return false;
+        needs_doubles(e, x->i);
+    }
+    matrix(x, 0);
+    if (transform) {
+        const char *how = normal ? "a_transform_normal("
+                                 : emit_text(e, "a_transform(%d, ", x->c->type.base == ASL_POINT);
+        set_triple(x, emit_text(e, "%s%s, v%u_m)", how, triple(x, 1), r));
         return true;
     }
-    return false;
+    if (x->c->callee == IRC_INVERSE)
+        EMIT("af v%u_i[16];\n(void)a_inverse(v%u_m, v%u_i);\n", r, r, r);
+    for (uint32_t k = 0; k < x->i->result_count; k++)
+        emit_set(e, r + k, "%s",
+                 k >= slots(x)                 ? "A_F(0.0f)"
+                 : x->c->callee == IRC_INVERSE ? emit_text(e, "v%u_i[%u]", r, k)
+                                               : emit_text(e, "a_determinant(v%u_m)", r));
+    return true;
 }
 
 static bool metal(const struct args *x)
@@ -571,6 +711,8 @@ bool emit_device_call(struct emit *e, const struct ir_inst *i)
         return true;
     if (!all_values(x.c))
         return false;
+    if (matrices(&x))
+        return true;
     if (x.c->callee >= BI_COUNT)
         return colour(&x);
     return function_one(&x) || function_many(&x) || noise(&x) || gabor(&x) || hash(&x) ||

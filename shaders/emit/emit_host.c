@@ -3,6 +3,7 @@
 #include "interp.h"
 #include "ir_run.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,6 +255,62 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
         io[k] = word_of(h, (enum ir_type)l->types[i->result + k], out[k]);
     asl_temp_release(cx, mark);
     h->messages[point] = cx->messages;
+}
+
+static void answer_space(struct asl_host *h, const struct asl_emitted_answer *a, const char *from,
+                         const char *to, uint32_t *words)
+{
+    struct asl_run *r = &h->runs[a->layer];
+    float m[16], inverse[16];
+    bool known = a->construct ? asl_space_matrix(r, from, m) : asl_space_pair(r, from, to, m);
+    bool exists = known && (!a->normal || asl_matrix_inverse(m, inverse));
+    words[0] = exists ? 1 : known ? 2 : 0;
+    for (int k = 0; k < 16; k++) {
+        float x = !exists ? (float)(k % 5 == 0) : a->normal ? inverse[k % 4 * 4 + k / 4] : m[k];
+        memcpy(&words[1 + k], &x, sizeof x);
+    }
+}
+
+static void answer_spaces(struct asl_host *h, const struct asl_emitted_answer *a, uint32_t *words)
+{
+    uint32_t n = a->from ? 1 : a->strings, m = a->to || a->construct ? 1 : a->strings;
+    for (uint32_t f = 0; f < n; f++)
+        for (uint32_t t = 0; t < m; t++, words += 17)
+            answer_space(h, a, a->from ? a->from : h->strings[f], a->to ? a->to : h->strings[t],
+                         words);
+}
+
+static void answer_strings(struct asl_host *h, const struct asl_emitted_answer *a, uint32_t *words)
+{
+    static const struct asl_globals none;
+    const struct ir_inst *i = h->emitted->hosts[a->call].inst;
+    uint32_t n = a->movers > 1 ? a->strings * a->strings : a->strings;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t io[16] = {0};
+        assert(i->operand_count <= 16 && i->result_count <= 16);
+        memcpy(io, a->operands, i->operand_count * sizeof *io);
+        io[a->moving[1]] = k % a->strings;
+        io[a->moving[0]] = a->movers > 1 ? k / a->strings : k;
+        asl_host_begin(h);
+        asl_host_call(h, 0, &none, a->call, io, io);
+        memcpy(words + (size_t)k * i->result_count, io, i->result_count * sizeof *io);
+    }
+}
+
+void asl_host_answers(struct asl_host *h, uint32_t *words)
+{
+    const struct asl_emitted *x = h->emitted;
+    struct asl_context *cx = &h->cx;
+    const bool repeats = cx->error_repeats;
+    void (*message)(void *, enum asl_message, const char *, const char *) = cx->services.message;
+    cx->error_repeats = true; /* what is not said has not been said */
+    cx->services.message = NULL;
+    for (size_t k = 0; k < x->answer_count; k++) {
+        const struct asl_emitted_answer *a = &x->answers[k];
+        (a->space ? answer_spaces : answer_strings)(h, a, words + a->word);
+    }
+    cx->error_repeats = repeats;
+    cx->services.message = message;
 }
 
 bool asl_host_failed(const struct asl_host *h, size_t *point, struct error *err)

@@ -177,13 +177,19 @@ const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t ar
         emit_fail(e, STATUS_UNSUPPORTED, i->at,
                   "an option of %s() that is only known at run time cannot be given on this device",
                   c->name);
-    if (!a->is_place && a->type.base == ASL_STRING &&
+    if (!a->is_place && a->type.base == ASL_STRING && !emit_is_grid(e) &&
         !emit_constant_string(e, i->operands[a->first]))
         emit_fail(e, STATUS_UNSUPPORTED, i->at,
                   "the option \"%s\" of %s() must be known when the shader is compiled for this "
                   "device",
                   key, c->name);
     return key;
+}
+
+static int option_number(struct emit *e, const void *key, const char *value)
+{
+    (void)e;
+    return emit_option_number(key, value);
 }
 
 /* Pairs from argument `first` on, into o. */
@@ -197,8 +203,7 @@ static void options(struct emit *e, const struct ir_inst *i, uint32_t first)
         if (a->is_place)
             continue;
         if (a->type.base == ASL_STRING)
-            set_option(e, key, true,
-                       emit_text(e, "%d", emit_option_number(key, emit_constant_string(e, v))));
+            set_option(e, key, true, emit_by_string(e, v, option_number, key, 0));
         else if (a->type.base == ASL_INT && strcmp(key, "firstchannel") == 0)
             set_option(e, key, true, emit_text(e, "(uint)%s", emit_int(e, v)));
         else if (a->type.base == ASL_INT)
@@ -220,6 +225,23 @@ uint32_t emit_image_argument(struct emit *e, const struct ir_inst *i)
                   "the image of %s() must be known when the shader is compiled for this device",
                   i->u.call->name);
     return e->code->arg_count + emit_image_number(e, name);
+}
+
+static int image_argument(struct emit *e, const void *ctx, const char *name)
+{
+    (void)ctx;
+    return (int)(e->code->arg_count + emit_image_number(e, name));
+}
+
+/* Where the image of the call begins, 0 for none: of a grid any string may be its name. */
+static const char *image_word(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_arg *a = &i->u.call->args[0];
+    if (a->is_place || !emit_is_grid(e))
+        return emit_text(e, "s->args[%u]", emit_image_argument(e, i));
+    int none = image_argument(e, NULL, "");
+    return emit_text(e, "s->args[%s]",
+                     emit_by_string(e, i->operands[a->first], image_argument, NULL, none));
 }
 
 static const struct ir_arg *written_pair(const struct ir_call *c, enum asl_base base)
@@ -270,15 +292,16 @@ static void environment_place(struct emit *e, const struct ir_inst *i)
     EMIT("a_environment_place(R, Rx, Ry, st);\no.swrap = 2; o.twrap = 1;\n");
 }
 
-static bool image(struct emit *e, const struct ir_inst *i)
+bool emit_image(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
+    const char *words = e->opt->surface ? "s->words" : "s->args";
     if (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT)
         return false;
     uint32_t n = i->result_count / (c->derivs ? 3 : 1);
     bool changes = emit_image_changes(c);
     const struct ir_arg *alpha = emit_image_alpha(c);
-    const char *word = emit_text(e, "s->args[%u]", emit_image_argument(e, i));
+    const char *word = image_word(e, i);
     EMIT("float v%u_r[%u];\n{ struct a_texture o = a_texture_start(%u);\nfloat st[4]%s;\n",
          i->result, changes ? 12 : 4, n, changes ? ", d[4]" : "");
     options(e, i, c->fixed);
@@ -287,8 +310,8 @@ static bool image(struct emit *e, const struct ir_inst *i)
     else
         environment_place(e, i);
     if (changes)
-        EMIT("a_texture_changes(s->words, %s, &o, st, d, v%u_r + 4);\n", word, i->result);
-    EMIT("a_texture_lookup(s->words, %s, &o, st, v%u_r); }\n", word, i->result);
+        EMIT("a_texture_changes(%s, %s, &o, st, d, v%u_r + 4);\n", words, word, i->result);
+    EMIT("a_texture_lookup(%s, %s, &o, st, v%u_r); }\n", words, word, i->result);
     for (uint32_t d = 0; d < (c->derivs ? 3u : 1u); d++)
         for (uint32_t k = 0; k < n; k++) {
             if (d == 0 || changes)
@@ -297,6 +320,10 @@ static bool image(struct emit *e, const struct ir_inst *i)
                 set_zero(e, i, d * n + k);
         }
     const struct ir_arg *message = emit_image_message(c);
+    if (!message && emit_is_grid(e)) { /* a scene's images are missed when it is read */
+        EMIT("if (%s == 0u)\n", word);
+        emit_record(e, i);
+    }
     if (message)
         emit_store(e, i, &message->at, 0, EMIT_INT,
                    emit_text(e, "(%s != 0u ? %u : %u)", word, emit_string_id(e, ""),
@@ -321,9 +348,10 @@ struct emit_facts emit_image_facts(struct emit *e, const struct ir_inst *i)
         {"displaywindow", {.count = 4, .words = {5, 5, 6, 7}, .kind = EMIT_INT}},
         {"averagecolor", {.count = 3, .words = {8, 9, 10}, .kind = EMIT_FLOAT}},
         {"averagealpha", {.count = 1, .words = {11}, .kind = EMIT_FLOAT}},
-        {"type", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = "Plain Texture"}},
-        {"texturetype", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = "Plain Texture"}},
-        {"textureformat", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = "Plain Texture"}}};
+        {"type", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = EMIT_PLAIN_TEXTURE}},
+        {"texturetype", {.count = 1, .words = {0}, .kind = EMIT_INT, .string = EMIT_PLAIN_TEXTURE}},
+        {"textureformat",
+         {.count = 1, .words = {0}, .kind = EMIT_INT, .string = EMIT_PLAIN_TEXTURE}}};
     const struct ir_call *c = i->u.call;
     const struct ir_arg *ask = &c->args[c->arg_count - 2], *to = ask + 1;
     const char *what = ask->is_place ? NULL : emit_constant_string(e, i->operands[ask->first]);
@@ -356,14 +384,15 @@ static const char *fact_or_old(struct emit *e, const struct ir_inst *i, const st
     return f->always ? x : emit_text(e, "(%s != 0u ? %s : %s)", word, x, old);
 }
 
-static bool image_facts(struct emit *e, const struct ir_inst *i)
+bool emit_image_answer(struct emit *e, const struct ir_inst *i)
 {
+    const char *words = e->opt->surface ? "s->words" : "s->args";
     if (i->u.call->callee != BI_GETTEXTUREINFO)
         return false;
     const struct emit_facts f = emit_image_facts(e, i);
-    const char *word = emit_text(e, "s->args[%u]", emit_image_argument(e, i));
+    const char *word = image_word(e, i);
     for (uint32_t k = 0; k < f.count; k++) {
-        const char *fact = emit_text(e, "a_texture_fact(s->words, %s, %u)", word, f.words[k]);
+        const char *fact = emit_text(e, "a_texture_fact(%s, %s, %u)", words, word, f.words[k]);
         const char *x = f.string
                             ? emit_text(e, "A_I(%u)", emit_string_id(e, f.string))
                             : emit_text(e, f.kind == EMIT_INT ? "(int)%s" : "K_AS_FLOAT(%s)", fact);
@@ -442,6 +471,6 @@ bool emit_surface_call(struct emit *e, const struct ir_inst *i)
     }
     if (i->op != IR_CALL)
         return userdata(e, i);
-    return image(e, i) || image_facts(e, i) || emit_spectrum(e, i) || space(e, i) ||
+    return emit_image(e, i) || emit_image_answer(e, i) || emit_spectrum(e, i) || space(e, i) ||
            matrix_between(e, i) || heard(e, i);
 }

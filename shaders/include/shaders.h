@@ -494,6 +494,21 @@ struct asl_emitted_loop { /* numbered from 0 */
     struct src_pos at;
     const char *layer;
 };
+/* Of grids on devices: words that the host says before points run (asl_host_answers). */
+struct asl_emitted_answer {
+    uint32_t word, words; /* where among the answers */
+    /* space: the matrix from a space to another: 1 and its 16 numbers, of normals the transposed
+     * inverse; else 1 in its place after 0 where a space is unknown, after 2 where there is no
+     * inverse. A name that is NULL: so for each of the first `strings` strings, of both names row
+     * by row. */
+    bool space, normal, construct; /* construct: of `from` alone, as constructors have it */
+    const char *from, *to;
+    size_t layer;
+    /* Else: the results of a call for each of those strings as its operand moving[0], and of two
+     * (`movers`) as moving[1], row by row; the others as given. */
+    uint32_t call, strings, moving[2], movers;
+    const uint32_t *operands;
+};
 struct asl_emitted {
     const char *const *strings; /* the numbers of constant strings; 0 is "" */
     size_t string_count;
@@ -503,10 +518,13 @@ struct asl_emitted {
     size_t loop_count;
     size_t out_words;     /* of one point */
     size_t message_words; /* surfaces: of all tables */
-    /* Of surfaces: the names of the images that it reads. Word arg_count + i of the argument area
-     * is where image i begins (device/texture.h), or 0 where there is none. */
+    /* Of surfaces, and of grids on devices: the names of the images that it reads. Word arg_count +
+     * i of the argument area is where image i begins (device/texture.h; of grids in the area
+     * itself), or 0 where there is none. */
     const char *const *images;
     size_t image_count;
+    const struct asl_emitted_answer *answers; /* behind the images' words */
+    size_t answer_count, answer_words;
     /* Of surfaces in C: what Ci may hold, each once: "diffuse"; "principled.sheen" where a
      * component is given that value by name; "=beckmann" where a string may be this. */
     const char *const *components;
@@ -539,6 +557,8 @@ enum status asl_host_new(const struct asl_code *code, const struct asl_emitted *
 void asl_host_free(struct asl_host *h); /* takes NULL */
 /* The number of a string that stays (before points run): of the argument area. */
 uint32_t asl_host_string(struct asl_host *h, const char *text);
+/* Fills asl_emitted.answer_words words. Before points run; nothing is said. */
+void asl_host_answers(struct asl_host *h, uint32_t *words);
 /* A new stretch: strings and closures of the one before are gone. */
 void asl_host_begin(struct asl_host *h);
 /* Call `call` of asl_emitted.hosts at point `point` of the stretch. io: operands, then results;

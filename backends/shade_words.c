@@ -1,0 +1,81 @@
+/* shade_words.c: images as words. */
+#include "shade_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, struct error *err)
+{
+    size_t need = w->count + count;
+    if (need > UINT32_MAX)
+        return error_msg(err, STATUS_LIMIT, "the images of shaders pass 2^32 words");
+    if (need > w->cap) {
+        size_t cap = need + need / 2 + 64;
+        uint32_t *more = realloc(w->words, cap * sizeof *more);
+        if (!more)
+            return error_msg(err, STATUS_MEMORY, "out of memory for the images of shaders");
+        w->words = more;
+        w->cap = cap;
+    }
+    memset(w->words + w->count, 0, count * sizeof *w->words);
+    *at = (uint32_t)w->count;
+    w->count = need;
+    return STATUS_OK;
+}
+
+/* A set of images, each of them once. */
+static enum status set_place(struct shade_words *w, const struct asl_image *set, uint32_t *at,
+                             struct error *err)
+{
+    enum status st = shade_words_take(w, 2 + ASL_TILES, at, err);
+    for (uint32_t i = ASL_TILES; st == STATUS_OK && i-- > 0;) {
+        uint32_t tile = 0;
+        if (set->tiles[i] && (st = shade_words_image(w, set->tiles[i], &tile, err)) == STATUS_OK)
+            w->words[*at + 1] = w->words[*at + 2 + i] = tile;
+    }
+    return st;
+}
+
+enum status shade_words_image(struct shade_words *w, const struct asl_image *image, uint32_t *at,
+                              struct error *err)
+{
+    for (size_t i = 0; i < w->image_count; i++)
+        if (w->images[i].image == image) {
+            *at = w->images[i].at;
+            return STATUS_OK;
+        }
+    if (image->tiles)
+        return set_place(w, image, at, err);
+    void *more = realloc(w->images, (w->image_count + 1) * sizeof *w->images);
+    if (!more)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the images of shaders");
+    w->images = more;
+    uint32_t head = 0, texels = 0;
+    enum status st = shade_words_take(w, 2 + 3 * (size_t)image->level_count, &head, err);
+    if (st)
+        return st;
+    w->words[head] = image->channels;
+    w->words[head + 1] = image->level_count;
+    for (uint32_t l = 0; l < image->level_count; l++) {
+        const struct asl_image_level *level = &image->levels[l];
+        size_t n = (size_t)level->width * level->height * image->channels;
+        st = shade_words_take(w, n, &texels, err);
+        if (st)
+            return st;
+        memcpy(w->words + texels, level->texels, n * sizeof(uint32_t));
+        uint32_t *row = w->words + head + 2 + 3 * (size_t)l;
+        row[0] = level->width;
+        row[1] = level->height;
+        row[2] = texels;
+    }
+    w->images[w->image_count++] = (struct shade_placed_image){image, head};
+    *at = head;
+    return STATUS_OK;
+}
+
+void shade_words_free(struct shade_words *w)
+{
+    free(w->words);
+    free(w->images);
+    *w = (struct shade_words){0};
+}

@@ -1,0 +1,24 @@
+/* shade_words.h: the words that shaders on devices read: argument areas, images. */
+#ifndef ISOPHOTE_SHADE_WORDS_H
+#define ISOPHOTE_SHADE_WORDS_H
+
+#include "backends.h"
+
+/* A zeroed one is empty; on the heap. */
+struct shade_words {
+    uint32_t *words;
+    size_t count, cap;
+    struct shade_placed_image {
+        const struct asl_image *image;
+        uint32_t at;
+    } * images;
+    size_t image_count;
+};
+/* `count` zeroed words at the end; where they begin in *at. Fails: LIMIT, MEMORY. */
+enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, struct error *err);
+/* Lays an image out as shaders/device/texture.h reads it; once. At 0 no image may begin. */
+enum status shade_words_image(struct shade_words *w, const struct asl_image *image, uint32_t *at,
+                              struct error *err);
+void shade_words_free(struct shade_words *w);
+
+#endif

@@ -1,0 +1,427 @@
+/* emit_grid.c: what a device answers at the points of a grid, where there is no host to ask:
+ * spaces, and what hangs on strings that are only known when the point runs. What is to be reported
+ * goes down in a record, which the host says afterwards; what the host can say before goes down in
+ * the argument area (asl_host_answers). */
+#include "emit.h"
+
+#include <string.h>
+
+bool emit_is_grid(const struct emit *e) { return !e->opt->host && !e->opt->surface; }
+
+/* ---- strings that are only known at run time ------------------------------------------------- */
+
+const char *emit_by_string(struct emit *e, ir_value v, emit_string_number *number, const void *ctx,
+                           int otherwise)
+{
+    const char *s = emit_constant_string(e, v);
+    if (s || !emit_is_grid(e))
+        return emit_text(e, "%d", s ? number(e, ctx, s) : otherwise);
+    unsigned id = e->name_count++;
+    EMIT("int by_%u = %d;\nswitch (%s) {\n", id, otherwise, emit_int(e, v));
+    for (uint32_t k = 0; k < e->program_strings; k++) {
+        int x = number(e, ctx, e->out->strings[k]);
+        if (x != otherwise)
+            EMIT("case %u: by_%u = %d; break;\n", k, id, x);
+    }
+    EMIT("default: break;\n}\n");
+    return emit_text(e, "by_%u", id);
+}
+
+static int raytype_bit(struct emit *e, const void *ctx, const char *s)
+{
+    (void)e;
+    (void)ctx;
+    return (int)asl_raytype_bit(s);
+}
+
+static bool raytype(struct emit *e, const struct ir_inst *i)
+{
+    enum { POINT_RAYTYPE = 62 };
+    if (i->u.call->callee != BI_RAYTYPE)
+        return false;
+    const char *bit = emit_by_string(e, i->operands[0], raytype_bit, NULL, 0);
+    emit_set(e, i->result, "(A_BITS(%s) & %s) != 0", emit_point_word(e, POINT_RAYTYPE), bit);
+    return true;
+}
+
+/* ---- what the host says before ----------------------------------------------------------------
+ */
+
+enum { MOST_WORDS = 1 << 20 }; /* of one answer */
+
+static uint32_t answer(struct emit *e, struct asl_emitted_answer a)
+{
+    struct asl_emitted *o = e->out;
+    struct asl_emitted_answer *list =
+        emit_grow(e, o->answers, o->answer_count, &e->answers_cap, sizeof *list);
+    a.word = (uint32_t)o->answer_words;
+    o->answers = list;
+    list[o->answer_count++] = a;
+    o->answer_words += a.words;
+    return a.word;
+}
+
+/* Functions of one string or two that are only known at run time, and of constants: a row of their
+ * results for every string that there is. */
+static bool table(struct emit *e, const struct ir_inst *i)
+{
+    uint32_t *in = emit_alloc(e, i->operand_count + 1, sizeof *in), n = i->result_count;
+    struct asl_emitted_answer a = {.operands = in, .strings = e->program_strings};
+    switch (i->u.call->callee) {
+    case BI_STRLEN:
+    case BI_STARTSWITH:
+    case BI_ENDSWITH:
+    case BI_STOI:
+    case BI_STOF:
+    case BI_GETCHAR:
+    case BI_HASH:
+        break;
+    default:
+        return false;
+    }
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        ir_value v = i->operands[k];
+        const struct ir_inst *d = e->defs[v];
+        if (d && d->op == IR_CONST && e->layer->types[v] == IR_S)
+            in[k] = emit_string_id(e, d->u.k.s);
+        else if (d && d->op == IR_CONST)
+            in[k] = (uint32_t)d->u.k.i;
+        else if (e->layer->types[v] != IR_S || a.movers == 2)
+            return false;
+        else
+            a.moving[a.movers++] = k;
+    }
+    uint64_t words = (uint64_t)a.strings * (a.movers > 1 ? a.strings : 1) * n;
+    if (!a.movers || words > MOST_WORDS)
+        return false;
+    if (a.movers == 1)
+        a.moving[1] = a.moving[0];
+    const char *at = emit_text(e, "(uint)%s", emit_int(e, i->operands[a.moving[0]]));
+    if (a.movers > 1)
+        at = emit_text(e, "(%s * %uu + (uint)%s)", at, a.strings,
+                       emit_int(e, i->operands[a.moving[1]]));
+    a.words = (uint32_t)words;
+    a.call = emit_host_number(e, i);
+    uint32_t word = answer(e, a);
+    for (uint32_t k = 0; k < n; k++)
+        emit_set(e, i->result + k, "%s(s->args[A_ANSWERS + %uu + %s * %uu])",
+                 e->kinds[i->result + k] == EMIT_FLOAT ? "K_AS_FLOAT" : "(int)", word + k, at, n);
+    return true;
+}
+
+/* ---- spaces -----------------------------------------------------------------------------------
+ */
+
+/* The spaces of a call: operands, or names where that is NO_OPERAND. */
+enum { NO_OPERAND = -1 };
+struct space_name {
+    const char *name; /* NULL: not known yet */
+    int operand;
+};
+struct pair {
+    struct space_name from, to;
+};
+static bool space_names(struct emit *e, const struct ir_inst *i, struct pair *out)
+{
+    const struct ir_call *c = i->u.call;
+    bool construct = c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR;
+    bool transform = c->callee == BI_TRANSFORM && c->args[0].type.base == ASL_STRING;
+    if (!construct && !transform && c->callee != BI_GETMATRIX && c->callee != IRC_CONSTRUCT2)
+        return false;
+    const struct space_name common = {"common", NO_OPERAND};
+    uint32_t names = c->callee == IRC_CONSTRUCT2 ? 2 : c->arg_count - 1;
+    struct space_name name[2] = {common, common};
+    for (uint32_t k = 0; k < names; k++) {
+        uint32_t at = c->args[k].first;
+        if (c->args[k].is_place)
+            return false;
+        name[k] = (struct space_name){emit_constant_string(e, i->operands[at]), (int)at};
+    }
+    bool to_one = names == 1 && transform;
+    *out = (struct pair){to_one ? common : name[0], to_one ? name[0] : name[1]};
+    return true;
+}
+
+/* The first word of what the host says of the two spaces, as an expression. */
+static const char *space_word(struct emit *e, const struct ir_inst *i, const struct pair *p)
+{
+    enum { WORDS = 17 };
+    const struct ir_call *c = i->u.call;
+    size_t n = p->from.name ? 1 : e->program_strings, m = p->to.name ? 1 : e->program_strings;
+    if (n * m * WORDS > MOST_WORDS)
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "%s() with spaces that are only known at run time cannot run on this device in "
+                  "a shader of that many strings",
+                  emit_call_name(i));
+    const struct asl_emitted_answer a = {.space = true,
+                                         .construct = c->callee == IRC_CONSTRUCT,
+                                         .normal = c->type.base == ASL_NORMAL,
+                                         .from = p->from.name,
+                                         .to = p->to.name,
+                                         .layer = e->layer_index,
+                                         .strings = e->program_strings,
+                                         .words = (uint32_t)(n * m * WORDS)};
+    const char *word = emit_text(e, "A_ANSWERS + %uu", answer(e, a));
+    if (!p->from.name)
+        word = emit_text(e, "%s + %zuu * (uint)%s", word, m * WORDS,
+                         emit_int(e, i->operands[p->from.operand]));
+    if (!p->to.name)
+        word = emit_text(e, "%s + %uu * (uint)%s", word, WORDS,
+                         emit_int(e, i->operands[p->to.operand]));
+    return word;
+}
+
+/* What a value becomes that is constructed in a space: as asl_construct_in_space has it. */
+static void constructed(struct emit *e, const struct ir_inst *i, const char *m, const char *is)
+{
+    const struct ir_call *c = i->u.call;
+    uint32_t r = i->result;
+    if (c->type.base == ASL_MATRIX) {
+        for (uint32_t k = 0; k < i->result_count; k++) {
+            const char *sum = NULL;
+            for (uint32_t x = 0; k < 16 && x < 4; x++) {
+                const char *p = emit_text(e, "%s * %s[%u]", emit_part(e, i, 1, k / 4 * 4 + x, 0), m,
+                                          4 * x + k % 4);
+                sum = sum ? emit_text(e, "(%s + %s)", sum, p) : p;
+            }
+            emit_set(e, r + k, "%s ? %s : %s", is, sum ? sum : "A_F(0.0f)",
+                     emit_part(e, i, 1, k % 16, k / 16));
+        }
+        return;
+    }
+    for (uint32_t k = 0; k < i->result_count; k++) {
+        uint32_t d = k / 3, x = k % 3;
+        const char *in[3];
+        for (uint32_t y = 0; y < 3; y++)
+            in[y] = emit_part(e, i, 1, y, d);
+        const char *sum = emit_text(e, "%s * %s[%u] + %s * %s[%u] + %s * %s[%u]", in[0], m, x,
+                                    in[1], m, 4 + x, in[2], m, 8 + x);
+        if (c->type.base == ASL_POINT && !d)
+            sum = emit_text(e, "(%s) + %s[%u]", sum, m, 12 + x);
+        emit_set(e, r + k, "%s == 1 ? %s : %s", is, sum, in[x]);
+    }
+}
+
+static void transformed(struct emit *e, const struct ir_inst *i, const char *m, const char *is)
+{
+    static const char axis[] = "xyz";
+    static const char *const rows[] = {"v", "dx", "dy"};
+    const struct ir_call *c = i->u.call;
+    uint32_t last = c->arg_count - 1, r = i->result;
+    const char *parts[3];
+    for (uint32_t k = 0; k < 3; k++)
+        parts[k] = emit_text(e, "a_dual(%s, %s, %s)", emit_part(e, i, last, k, 0),
+                             emit_part(e, i, last, k, 1), emit_part(e, i, last, k, 2));
+    EMIT("struct ad3 v%u_t = a_dual3(%s, %s, %s);\nif (%s == 1) v%u_t = a_transform(%d, v%u_t, "
+         "%s);\n",
+         r, parts[0], parts[1], parts[2], is, r, c->type.base == ASL_POINT, r, m);
+    for (uint32_t k = 0; k < i->result_count; k++)
+        emit_set(e, r + k, "v%u_t.%c.%s", r, axis[k % 3], rows[k / 3]);
+}
+
+static bool spaces(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *to = &c->args[c->arg_count - 1];
+    struct pair names;
+    if (!space_names(e, i, &names))
+        return false;
+    uint32_t r = i->result;
+    const char *word = space_word(e, i, &names);
+    const char *m = emit_text(e, "m_%u", r), *is = emit_text(e, "is_%u", r);
+    EMIT("af %s[16];\nconst int %s = (int)s->args[%s];\n"
+         "for (int k = 0; k < 16; k++) %s[k] = K_AS_FLOAT(s->args[%s + 1u + (uint)k]);\n"
+         "if (%s == 0)\n",
+         m, is, word, m, word, is);
+    emit_record(e, i);
+    if (c->callee == IRC_CONSTRUCT)
+        constructed(e, i, m, is);
+    else if (c->callee == BI_TRANSFORM)
+        transformed(e, i, m, is);
+    else if (c->callee == IRC_CONSTRUCT2)
+        for (uint32_t k = 0; k < i->result_count; k++)
+            emit_set(e, r + k, "%s", k >= 16 ? "A_F(0.0f)" : emit_text(e, "%s[%u]", m, k));
+    if (c->callee != BI_GETMATRIX)
+        return true;
+    emit_set(e, r, "%s", is);
+    EMIT("if (%s) {\n", is);
+    for (uint32_t k = 0; k < 16u * (to->derivs ? 3 : 1); k++)
+        emit_store(e, i, &to->at, k / 16 * to->row + k % 16, EMIT_FLOAT,
+                   k < 16 ? emit_text(e, "%s[%u]", m, k) : "A_F(0.0f)");
+    EMIT("}\n");
+    return true;
+}
+
+/* ---- messages between layers ------------------------------------------------------------------
+ */
+
+/* The state holds for each name who set it or asked for it in vain first: 1 + the number of the
+ * call, and the value. Whether types agree, and layers' order, is known of any two calls. */
+struct emit_message {
+    const struct ir_inst *inst;
+    const char *name;
+    uint32_t layer, host, number; /* number: of the name */
+};
+
+static const struct ir_arg *message_value(const struct emit_message *m)
+{
+    return &m->inst->u.call->args[1];
+}
+static bool message_sets(const struct emit_message *m)
+{
+    return m->inst->u.call->callee == BI_SETMESSAGE;
+}
+
+static void message_add(struct emit *e, const struct ir_inst *i, const struct ir_inst **defs)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_inst *d = defs[i->operands[c->args[0].first]];
+    if (!d || d->op != IR_CONST)
+        emit_fail(e, STATUS_UNSUPPORTED, i->at,
+                  "the name of %s() must be known when the shader is compiled for this device",
+                  c->name);
+    struct emit_message m = {.inst = i,
+                             .name = d->u.k.s,
+                             .layer = e->layer_index,
+                             .host = emit_host_number(e, i),
+                             .number = e->message_count};
+    struct emit_message *list =
+        emit_grow(e, e->messages, e->message_count, &e->messages_cap, sizeof *list);
+    for (uint32_t k = e->message_count; k-- > 0;)
+        m.number = strcmp(list[k].name, m.name) == 0 ? list[k].number : m.number;
+    e->messages = list;
+    list[e->message_count++] = m;
+}
+
+static void messages_collect(struct emit *e, const struct ir_block *b, const struct ir_inst **defs)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        if (i->op == IR_CONST)
+            defs[i->result] = i;
+        if (i->op == IR_CALL && (i->u.call->callee == BI_SETMESSAGE ||
+                                 (i->u.call->callee == BI_GETMESSAGE && i->u.call->arg_count == 2)))
+            message_add(e, i, defs);
+        messages_collect(e, i->body, defs);
+        messages_collect(e, i->other, defs);
+    }
+}
+
+/* The host must know of the message before it can complain of the next: its record. */
+static void message_tell(struct emit *e, uint32_t number)
+{
+    struct text *t = &e->variants;
+    text_printf(t,
+                "K_FN void a_tell_%u(struct a_state *s)\n{\nif (s->told_%u) return;\ns->told_%u = "
+                "1;\nswitch (s->message_%u) {\n",
+                number, number, number, number);
+    for (uint32_t k = 0; k < e->message_count; k++) {
+        const struct emit_message *m = &e->messages[k];
+        const struct ir_call *c = m->inst->u.call;
+        const struct ir_arg *v = message_value(m);
+        if (m->number != number)
+            continue;
+        uint32_t words =
+            3 + m->inst->operand_count + (v->is_place ? v->n * (v->derivs ? 3 : 1) : 0);
+        text_printf(t,
+                    "case %u: { K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) { for (uint k = "
+                    "3u; k < %uu; k++) r[k] = 0u;\nr[%u] = %uu; } break; }\n",
+                    k + 1, m->host, words, words, 3 + c->args[0].first, emit_string_id(e, m->name));
+    }
+    text_puts(t, "default: break;\n}\n}\n");
+}
+
+void emit_messages_begin(struct emit *e)
+{
+    for (uint32_t l = 0; l < e->code->layer_count; l++) {
+        const struct ir_layer *x = &e->code->layers[l];
+        e->layer_index = l;
+        messages_collect(e, &x->body,
+                         emit_alloc(e, x->value_count + 1, sizeof(const struct ir_inst *)));
+    }
+    for (uint32_t k = 0; k < e->message_count; k++) {
+        uint32_t n = 1;
+        if (e->messages[k].number != k)
+            continue;
+        for (uint32_t j = k; j < e->message_count; j++)
+            if (e->messages[j].number == k && message_value(&e->messages[j])->n > n)
+                n = message_value(&e->messages[j])->n;
+        text_printf(&e->nodes, "uint message_%u, told_%u;\nai value_%u[%u];\n", k, k, k, n);
+        text_printf(&e->resets, "s->message_%u = 0u;\ns->told_%u = 0u;\n", k, k);
+        message_tell(e, k);
+    }
+}
+
+static void message_error(struct emit *e, const struct emit_message *m)
+{
+    EMIT("a_tell_%u(s);\n", m->number);
+    emit_record(e, m->inst);
+}
+
+static void message_set(struct emit *e, const struct emit_message *m, uint32_t id)
+{
+    const struct ir_inst *i = m->inst;
+    const struct ir_arg *v = message_value(m);
+    EMIT("if (s->message_%u == 0u) {\ns->message_%u = %uu;\n", m->number, m->number, id);
+    for (uint32_t k = 0; k < v->n; k++) {
+        const char *x =
+            !v->is_place ? emit_bits(e, i->operands[v->first + k]) : emit_load(e, i, &v->at, k);
+        bool bits = !v->is_place || emit_cell_is_int(e, v->at.cell);
+        EMIT("s->value_%u[%u] = %s;\n", m->number, k, bits ? x : emit_text(e, "A_BITS(%s)", x));
+    }
+    EMIT("} else {\n");
+    message_error(e, m);
+    EMIT("}\n");
+}
+
+static void message_take(struct emit *e, const struct emit_message *m)
+{
+    const struct ir_arg *to = message_value(m);
+    for (uint32_t d = 0; d < (to->derivs ? 3u : 1u); d++)
+        for (uint32_t k = 0; k < to->n; k++)
+            emit_store(e, m->inst, &to->at, d * to->row + k, EMIT_INT,
+                       d ? "A_I(0)" : emit_text(e, "s->value_%u[%u]", m->number, k));
+    EMIT("got_%u = 1;\n", m->inst->result);
+}
+
+static void message_get(struct emit *e, const struct emit_message *m, uint32_t id)
+{
+    uint32_t r = m->inst->result;
+    EMIT("int got_%u = 0;\nswitch (s->message_%u) {\ncase 0: s->message_%u = %uu; break;\n", r,
+         m->number, m->number, id);
+    for (uint32_t k = 0; k < e->message_count; k++) {
+        const struct emit_message *by = &e->messages[k];
+        bool same = asl_same_type(message_value(by)->type, message_value(m)->type);
+        if (by->number != m->number || (same && !message_sets(by)))
+            continue;
+        EMIT("case %u:\n", k + 1);
+        if (!same || by->layer > m->layer)
+            message_error(e, m);
+        else
+            message_take(e, m);
+        EMIT("break;\n");
+    }
+    EMIT("default: break;\n}\n");
+    emit_set(e, r, "got_%u", r);
+}
+
+static bool message(struct emit *e, const struct ir_inst *i)
+{
+    if (i->u.call->callee == BI_GETMESSAGE && i->u.call->arg_count == 3) { /* of traced rays */
+        emit_set(e, i->result, "A_I(0)");
+        return true;
+    }
+    for (uint32_t k = 0; k < e->message_count; k++)
+        if (e->messages[k].inst == i) {
+            (message_sets(&e->messages[k]) ? message_set : message_get)(e, &e->messages[k], k + 1);
+            return true;
+        }
+    return false;
+}
+
+bool emit_grid_call(struct emit *e, const struct ir_inst *i)
+{
+    if (i->op != IR_CALL || !emit_is_grid(e))
+        return false;
+    return emit_image(e, i) || emit_image_answer(e, i) || raytype(e, i) || table(e, i) ||
+           spaces(e, i) || message(e, i);
+}
