@@ -1,0 +1,156 @@
+/* steps_light.c: the light sample of any vertex. */
+#include "steps_look.h"
+#include "vector.h"
+
+#include <string.h>
+
+int light_ask(void *ctx, const double *in, double *out)
+{
+    const struct light_question *q = ctx;
+    uint32_t light = UINT32_MAX;
+    double P[3], u[3], e = fmax(vec_max_abs(in), 0x1p-20);
+    for (int i = 0; i < 3; i++)
+        u[i] = fmin(fmax(in[3 + i], 0), 1 - 0x1p-53);
+    /* the question moves its point off the surface by itself: undo that */
+    vec_madd(P, in, -0x1p-19 * e, q->Ng);
+    bool lit = reference_light_sample(q->s->reference, P, q->Ng, u, &light, out, &out[4], &out[3],
+                                      &out[5]);
+    if (!lit)
+        return -1;
+    return (int)(2 * light + 1);
+}
+
+double look_extent(const struct look *l, const struct path_vertex *v)
+{
+    return offset_extent(l->s->scene, v->primitive, l->leg_o, v->direction, l->leg_t, v->P);
+}
+
+static bool shadow_differs(struct look *l, const struct path_vertex *v, const double from[3],
+                           double distance)
+{
+    struct reference_hit h;
+    double t_max = 0.9999 * distance, side[3];
+    vec_scale(side, vec_dot(v->light_wi, v->Ng) < 0 ? -1 : 1, v->Ng);
+    reference_hit_closest(l->s->reference, from, v->light_wi, t_max, &h);
+    bool clear = h.primitive == UINT32_MAX;
+    l->report->compared++;
+    if (clear == (v->visible != 0))
+        return false;
+    double margin =
+        margin_visible(&l->s->arithmetic, l->s->scene, l->s->reference, from, v->light_wi, t_max,
+                       side, 0x1p-19 * look_extent(l, v), !v->visible, &h);
+    return look_flip_differs(l, "shadow", "visible", clear, v->visible, margin);
+}
+
+void light_radiance_spread(const struct steps *s, const struct path_vertex *v, const double from[3],
+                           struct answer *a)
+{
+    double spread[4] = {0};
+    if (isinf(a->value[4]))
+        environment_spread(&s->arithmetic, s->reference, v->light_wi, spread);
+    else if (v->light < s->area_lights)
+        emission_spread(&s->arithmetic, s->scene, s->emitters[v->light], from, v->light_wi,
+                        a->value[4], spread);
+    else if (steps_is_delta_light(s, v->light))
+        spot_spread(&s->arithmetic, &s->scene->lights[v->light - s->area_lights], v->light_wi,
+                    a->value[4], spread);
+    for (int c = 0; c < 3; c++)
+        a->spread[5 + c] += spread[c];
+}
+
+uint32_t look_media_beyond(const struct look *l, const struct path_vertex *v)
+{
+    double n[3];
+    primitive_normal(l->s->scene, v->primitive, v->P, n);
+    return reference_media_cross(l->s->reference, v->media, v->material, vec_dot(n, v->Ng) > 0);
+}
+
+struct light_way_question {
+    const struct look *l;
+    const struct path_vertex *v;
+    const struct answer *direct;
+    const double *bound, *from;
+    double distance, side[3], rise;
+    uint32_t media;
+    struct reference_way way;
+    double expected[3], room[3];
+};
+
+/* Does what arrives through media along that ray agree? */
+static bool light_way_agrees(void *ctx, const double from[3], double stretch)
+{
+    struct light_way_question *q = ctx;
+    double moved[3];
+    bool agrees = true;
+    (void)stretch;
+    vec_madd(moved, from, -1, q->from);
+    if (q->rise > 0 && vec_dot(moved, q->side) <= -q->rise / 2)
+        return false; /* as margin_visible has it */
+    reference_see(q->l->s->reference, from, q->v->light_wi, q->distance, q->media, &q->way);
+    struct way_errors e = way_errors_of(q->l->s, &q->way, q->v->light_wi);
+    for (int c = 0; c < 3; c++) {
+        double V = q->way.left[c];
+        q->expected[c] = q->direct->value[c] * V;
+        q->room[c] = q->bound[c] * V + fabs(q->expected[c]) * (e.tau + e.A[c] + 32 * ULP) + 1e-36;
+        agrees &= fabs(q->expected[c] - q->v->direct[c]) <= q->room[c];
+    }
+    return agrees;
+}
+
+/* The light sample in a scene with media: how much of it arrives. */
+static bool light_way_differs(struct look *l, const struct path_vertex *v, const double from[3],
+                              const struct answer *direct, const double bound[3], double distance)
+{
+    struct light_way_question q = {.l = l,
+                                   .v = v,
+                                   .direct = direct,
+                                   .bound = bound,
+                                   .from = from,
+                                   .distance = distance,
+                                   .media = v->media};
+    double expected[3], room[3];
+    if (v->primitive != UINT32_MAX) {
+        bool through = vec_dot(v->light_wi, v->Ng) < 0;
+        vec_scale(q.side, through ? -1 : 1, v->Ng);
+        q.rise = 0x1p-19 * look_extent(l, v);
+        if (through)
+            q.media = look_media_beyond(l, v);
+    }
+    bool agrees = light_way_agrees(&q, from, 0);
+    vec_copy(expected, q.expected), vec_copy(room, q.room);
+    if (agrees)
+        return look_vector_differs(l, "shader", "direct", "rgb", expected, v->direct, room);
+    struct way_errors e = way_errors_of(l->s, &q.way, v->light_wi);
+    bool clear = vec_max(q.way.left) > 0;
+    double margin =
+        way_margin(from, v->light_wi, 16 * ULP * e.size * q.way.count, light_way_agrees, &q);
+    if (clear && v->visible && !(margin <= 1))
+        return look_vector_differs(l, "shader", "direct", "rgb", expected, v->direct, room);
+    return look_flip_differs(l, "shadow", "visible", clear, v->visible, margin);
+}
+
+bool contribution_differs(struct look *l, const struct path_vertex *v, const double from[3],
+                          struct answer *direct, const double bound[3], double height,
+                          double distance)
+{
+    bool something = false, nothing = true;
+    for (int c = 0; c < 3; c++) {
+        nothing &= direct->value[c] <= bound[c];
+        something |= direct->value[c] > bound[c] * 2;
+    }
+    if (fabs(height) <= 8 * ULP && !(vec_max(v->direct) > 0))
+        return false;
+    if (height < -8 * ULP || !something) {
+        if (height < -8 * ULP)
+            memset(direct->value, 0, sizeof direct->value);
+        if (!v->visible && nothing)
+            return false;
+    } else if (!l->s->media && shadow_differs(l, v, from, distance)) {
+        return true;
+    }
+    if (l->s->media)
+        return light_way_differs(l, v, from, direct, bound, distance);
+    if (!v->visible)
+        memset(direct->value, 0, sizeof direct->value);
+    return look_vector_differs(l, "shader", "direct", "rgb", direct->value, v->direct, bound);
+}

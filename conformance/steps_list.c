@@ -1,0 +1,351 @@
+/* steps_list.c: light samples and scattering of lists of lobes, which shaders make too. */
+#include "steps_look.h"
+#include "vector.h"
+
+bool runs_list(const struct steps *s, const struct path_vertex *v)
+{
+    const struct material *m = steps_material(s->scene, v->primitive);
+    return m->shading || material_is_list(m) || s->scene->colors; /* which materials do not know */
+}
+
+/* The vertex as the device met it, for the reference to go on from. */
+static struct reference_vertex vertex_of(const struct look *l, const struct path_vertex *v)
+{
+    struct reference_vertex r = {.x = l->x,
+                                 .y = l->y,
+                                 .sample = l->sample,
+                                 .k = l->k,
+                                 .primitive = v->primitive,
+                                 .raytype = l->raytype,
+                                 .t = v->t,
+                                 .length = l->length};
+    double n[3];
+    primitive_normal(l->s->scene, v->primitive, v->P, n);
+    double sign = vec_dot(n, v->Ng) < 0 ? -1 : 1;
+    vec_copy(r.origin, v->origin);
+    vec_copy(r.direction, v->direction);
+    vec_copy(r.P, v->P);
+    vec_scale(r.Ng, sign, v->Ng);
+    vec_scale(r.Ns, sign, v->Ns);
+    r.uv[0] = v->uv[0], r.uv[1] = v->uv[1];
+    return r;
+}
+
+struct list_question {
+    const struct look *l;
+    struct reference_vertex vertex;
+    const struct path_vertex *v;
+    double light_pdf, Le[3];
+    bool delta_light;
+};
+/* P 3, uv 2, direction 3, wi 3, u 3, what moves the globals of a shader, and its own roundings:
+ * two runs each */
+enum {
+    LIST_POINT = 14,
+    LIST_CONTRACT = LIST_POINT + GLOBAL_MOTIONS,
+    LIST_INPUTS = LIST_CONTRACT + 8
+};
+
+/* How far a shader's globals are off, as shares of their sizes (enum reference_global).
+ * k = 1: P' = d' t' - A by three roundings of |A| and the errors of the camera's rays (camera_ray);
+ * along d' that of t' = <A, Ng> / <d', Ng>, where either product is off by four roundings more, all
+ * over the cosine. I' = d' - d is off as d' is, and by a rounding. A disk: w is a sum of k lengths
+ * times a quotient, k + 3 roundings, the frame has eight. u' and v': two products of three terms
+ * each, a difference, and det's, which cancels as a c / det says; and twice the eight of the
+ * tangents. N: what a shader's first product does to it. */
+static void globals_steps(const struct look *l, const struct path_vertex *v,
+                          double step[GLOBAL_MOTIONS])
+{
+    const struct arithmetic *a = &l->s->arithmetic;
+    double of_P = roundings(a, 8 + 3 + l->k, 2, 1), of_ray = 0, of_I = 0;
+    if (l->k == 1) {
+        double u[4], o[3], d[3], bound_o, bound_d;
+        look_numbers(l, 0, u);
+        look_camera_ray(l, u, o, d, &bound_o, &bound_d);
+        double ray = bound_d + bound_o / v->t;
+        of_P = fmax(of_P, ray + 3 * ULP);
+        of_ray = ray + roundings(a, 8, 1, 0);
+        of_I = bound_d + ULP;
+    }
+    for (int i = 0; i < GLOBAL_MOTIONS; i++)
+        step[i] = i < GLOBAL_RAY_CHANGES  ? of_P
+                  : i < GLOBAL_I_CHANGES  ? of_ray
+                  : i < GLOBAL_UV_CHANGES ? of_I
+                  : i < GLOBAL_TANGENTS   ? roundings(a, 16 + 2 * 8, 1, 0)
+                  : i < GLOBAL_NORMAL     ? roundings(a, 8, 1, 1)
+                                          : 4 * ULP;
+}
+
+static struct list_question list_question_of(const struct look *l, const struct path_vertex *v,
+                                             const double wi[3], const double u[3],
+                                             double in[LIST_INPUTS], double step[LIST_INPUTS])
+{
+    const struct arithmetic *a = &l->s->arithmetic;
+    double extent = fmax(vec_max_abs(v->P), 0x1p-20);
+    for (int i = 0; i < 3; i++) {
+        in[i] = v->P[i], step[i] = 4 * ULP * extent;
+        /* a rotation of 8 u; and 9 u along it: the lengths of two rounded unit vectors and their
+         * product's three roundings. Nobody normalises them again: 1 - c^2 shows it */
+        in[5 + i] = v->direction[i], step[5 + i] = (8 + 9) * ULP;
+        in[8 + i] = wi ? wi[i] : 0, step[8 + i] = wi ? 8 * ULP : 0;
+        in[11 + i] = u ? u[i] : 0, step[11 + i] = u ? 4 * ULP : 0;
+    }
+    for (int i = LIST_POINT; i < LIST_INPUTS; i++)
+        in[i] = 0, step[i] = 0;
+    if (steps_material(l->s->scene, v->primitive)->shading) {
+        globals_steps(l, v, step + LIST_POINT);
+        /* in strict mode shaders' operations have the interpreter's bits */
+        for (int i = LIST_CONTRACT; i < LIST_INPUTS && l->s->job.launch.mode != MODE_STRICT; i++)
+            step[i] = 1;
+    }
+    if (u) {
+        step[11] = roundings(a, 32, 2, 0); /* the sum and the quotient of the choice */
+        step[12] = root_step(a);
+    }
+    for (int i = 0; i < 2; i++)
+        in[3 + i] = v->uv[i];
+    material_texture_steps(l->s->scene, steps_material(l->s->scene, v->primitive), v->uv, step + 3);
+    return (struct list_question){.l = l, .vertex = vertex_of(l, v), .v = v};
+}
+
+static void list_ask(const struct list_question *q, const double *in, bool has_wi, bool has_u,
+                     struct reference_scattered *out)
+{
+    struct reference_vertex v = q->vertex;
+    const struct reference_job job = {
+        .width = q->l->s->job.width, .height = q->l->s->job.height, .seed = q->l->s->job.seed};
+    double wi[3], u[3];
+    v.moved = in + LIST_POINT;
+    for (uint32_t i = LIST_CONTRACT; i < LIST_INPUTS; i++)
+        if (in[i] != 0)
+            v.contract = 2 * (i - LIST_CONTRACT) + (in[i] > 0 ? 1 : 2);
+    vec_copy(v.P, in);
+    v.uv[0] = in[3], v.uv[1] = in[4];
+    vec_copy(v.direction, in + 5);
+    vec_copy(wi, in + 8);
+    if (has_wi)
+        vec_normalize(wi);
+    for (int i = 0; i < 3; i++)
+        u[i] = fmin(fmax(in[11 + i], 0), 1 - 0x1p-53);
+    reference_scatter(q->l->s->reference, &job, &v, has_wi ? wi : NULL, has_u ? u : NULL, out);
+}
+
+/* out: emitted 3, through. */
+static int ask_list(void *ctx, const double *in, double *out)
+{
+    struct reference_scattered r;
+    list_ask(ctx, in, false, false, &r);
+    vec_copy(out, r.emitted);
+    out[3] = r.through;
+    return r.lit;
+}
+
+/* Relative, of a list's f, density and weight: eight lobes of bsdf_roundings at most, whose powers,
+ * exponentials and logarithms are within 16 ulp (shaders/builtins.def), twice. */
+static double list_roundings(const struct steps *s)
+{
+    return bsdf_roundings(&s->arithmetic) + roundings(&s->arithmetic, 8 * 4 + 2 * 32, 10, 6);
+}
+
+void list_glow_add(const struct look *l, const struct path_vertex *v, double L[3], double bound[3])
+{
+    double in[LIST_INPUTS], step[LIST_INPUTS];
+    struct list_question q = list_question_of(l, v, NULL, NULL, in, step);
+    struct answer a;
+    answer_spread(ask_list, &q, in, step, LIST_INPUTS, 4, &a);
+    for (int c = 0; c < 3; c++) {
+        double glow = v->beta[c] * a.value[c];
+        L[c] += glow;
+        bound[c] += v->beta[c] * a.spread[c] + list_roundings(l->s) * fabs(glow);
+    }
+}
+
+/* Relative error of the density of normals of a list whose sharpest lobe has this alpha, at wi:
+ * beside D's own roundings, those of h. dh = 8 u / |wo + wi| (struct ggx_bounds); ln D of GGX moves
+ * by 4 dh / alpha at most, that of Beckmann's, Ward's and Phong's by (2 tan / alpha^2) dh, with tan
+ * at most 4 alpha: beyond, D is 10^-7 of its peak. Refracted directions have h along wo + eta wi,
+ * which is no shorter than 1/4 unless the two sides are nearly alike. */
+static double list_density(const struct look *l, const struct path_vertex *v, const double wi[3],
+                           double least)
+{
+    double h[3];
+    if (least >= 1)
+        return 0;
+    vec_madd(h, wi, -1, v->direction);
+    double size = vec_dot(wi, v->Ng) < 0 ? 0.25 : vec_length(h);
+    return fmin(1, roundings(&l->s->arithmetic, 32, 5, 4) + 8 * 8 * ULP / (size * least));
+}
+
+/* Absolute error of a sampled h: ggx_bounds.half where h is farthest from the normal. */
+static double list_half(const struct look *l, double least)
+{
+    return least >= 1 ? 0 : roundings(&l->s->arithmetic, 8, 3, 5) / least;
+}
+
+/* ---- light samples -------------------------------------------------------------------- */
+
+/* out: contribution of the light sample, unless it is blocked, 3. */
+static int ask_list_direct(void *ctx, const double *in, double *out)
+{
+    const struct list_question *q = ctx;
+    struct reference_scattered r;
+    list_ask(q, in, true, false, &r);
+    double w = q->delta_light ? 1 : steps_mis_weight(q->l->s, q->light_pdf, r.pdf_w);
+    for (int c = 0; c < 3; c++)
+        out[c] = q->v->beta[c] * r.F[c] * q->Le[c] * w / q->light_pdf;
+    return 0;
+}
+
+/* The light sample of a list: the side that its number chooses, the light, then f. */
+bool list_direct_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct steps *s = l->s;
+    double u[4], in[LIST_INPUTS], step[LIST_INPUTS], side[3], from[3], at[6], at_step[6];
+    struct answer through, a, direct;
+    struct reference_scattered r;
+    look_numbers(l, 2 * l->k - 1, u);
+    struct list_question q = list_question_of(l, v, NULL, NULL, in, step);
+    answer_spread(ask_list, &q, in, step, LIST_INPUTS, 4, &through);
+    if (through.code == 0) {
+        const double none[3] = {0};
+        return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
+    }
+    double t = through.value[3], t_bound = through.spread[3] + list_roundings(s);
+    bool lit = v->light != UINT32_MAX && v->light_pdf_w > 0, below = u[3] < t;
+    if (lit && below != (vec_dot(v->light_wi, v->Ng) < 0) && fabs(u[3] - t) <= t_bound) {
+        below = !below;
+        l->report->flips++;
+        l->report->flip_margin = fmax(l->report->flip_margin, fabs(u[3] - t) / t_bound);
+    }
+    double chance = below ? t : 1 - t;
+    vec_scale(side, below ? -1 : 1, v->Ng);
+    double extent = look_extent(l, v);
+    vec_madd(from, v->P, 0x1p-19 * extent, side);
+    struct light_question question = {.s = s};
+    vec_copy(question.Ng, side);
+    for (int i = 0; i < 3; i++) {
+        at[i] = from[i], at_step[i] = 4 * ULP * extent;
+        at[3 + i] = u[i], at_step[3 + i] = 4 * ULP;
+    }
+    answer_spread(light_ask, &question, at, at_step, 6, 8, &a);
+    int code = lit ? (int)(2 * v->light + 1) : -1;
+    if (!answer_allows(&a, code, 8))
+        return look_differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2, look_id(v->light),
+                            INFINITY);
+    l->report->compared++;
+    if (code < 0) {
+        const double none[3] = {0};
+        return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
+    }
+    double bound[3], pdf = a.value[3] * chance;
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
+    if (look_vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
+        look_scalar_differs(l, "light", "light_pdf_w", pdf, v->light_pdf_w,
+                            a.spread[3] * chance + light_roundings(&s->arithmetic) * pdf +
+                                a.value[3] * t_bound))
+        return true;
+
+    q = list_question_of(l, v, v->light_wi, NULL, in, step);
+    q.light_pdf = v->light_pdf_w;
+    q.delta_light = steps_is_delta_light(s, v->light);
+    vec_copy(q.Le, &a.value[5]);
+    answer_spread(ask_list_direct, &q, in, step, LIST_INPUTS, 3, &direct);
+    list_ask(&q, in, true, false, &r);
+    light_radiance_spread(s, v, from, &a);
+    double density = list_density(l, v, v->light_wi, r.least);
+    for (int c = 0; c < 3; c++) {
+        double le = q.Le[c] > 0 ? a.spread[5 + c] / q.Le[c] : 0;
+        bound[c] =
+            direct.spread[c] + (list_roundings(s) + density + le) * fabs(direct.value[c]) + 1e-36;
+    }
+    return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4]);
+}
+
+/* ---- scattering ----------------------------------------------------------------------- */
+
+/* out: unused 3, weight 3 and density of a direction. */
+static int ask_list_weight(void *ctx, const double *in, double *out)
+{
+    struct reference_scattered r;
+    list_ask(ctx, in, true, false, &r);
+    out[0] = out[1] = out[2] = 0;
+    for (int c = 0; c < 3; c++)
+        out[3 + c] = r.pdf_w > 0 ? r.F[c] / r.pdf_w : 0;
+    out[6] = r.pdf_w;
+    return 0;
+}
+
+/* out: wi 3, weight 3, pdf, side, q. Code 0: the path ends, 1: reflected, 2: through. */
+static int ask_list_scatter(void *ctx, const double *in, double *out)
+{
+    const struct list_question *q = ctx;
+    struct reference_scattered r;
+    list_ask(q, in, false, true, &r);
+    double next[3];
+    vec_copy(out, r.wi);
+    vec_copy(out + 3, r.weight);
+    out[6] = r.pdf_w;
+    out[7] = vec_dot(r.wi, q->v->Ng);
+    out[8] = r.q;
+    for (int c = 0; c < 3; c++)
+        next[c] = q->v->beta[c] * r.weight[c];
+    if (!r.ok || !(vec_max(next) > 0))
+        return 0;
+    return out[7] < 0 ? 2 : 1;
+}
+
+bool list_scatter_differs(struct look *l, const struct path_vertex *v)
+{
+    const struct steps *s = l->s;
+    double u[4], in[LIST_INPUTS], step[LIST_INPUTS], bound[3];
+    struct answer a;
+    struct reference_scattered r;
+    look_numbers(l, 2 * l->k, u);
+    struct list_question q = list_question_of(l, v, NULL, u, in, step);
+    answer_spread(ask_list_scatter, &q, in, step, LIST_INPUTS, 9, &a);
+    bool ended = v->event == EVENT_ABSORB;
+    int code = ended ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
+    double unsure = fabs(a.value[7]);
+    if (!answer_allows(&a, code, 9)) {
+        if (ended || a.code == 0)
+            return look_flip_differs(l, "shader", "event",
+                                     a.code == 0 ? EVENT_ABSORB : EVENT_SCATTER, v->event,
+                                     unsure > 0 ? unsure / (a.spread[7] + 32 * ULP) : INFINITY);
+        return look_differs(l, "shader", "lobe", 0, a.code, code, INFINITY);
+    }
+    l->report->compared++;
+    if (ended)
+        return false;
+    list_ask(&q, in, false, true, &r);
+    double half = list_half(l, r.least);
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[i] +
+                   (direction_roundings(&s->arithmetic) + 2 * half) * (code == 2 ? r.index : 1);
+    if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
+        return true;
+    double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1;
+    if (!r.delta) { /* f and density of the device's own direction */
+        relative += list_density(l, v, v->wi, r.least);
+        q = list_question_of(l, v, v->wi, NULL, in, step);
+        answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 7, &a);
+    }
+    for (int i = 0; i < 3; i++)
+        bound[i] = a.spread[3 + i] + relative * fabs(a.value[3 + i]) + 1e-36;
+    if (look_vector_differs(l, "shader", "weight", "rgb", &a.value[3], v->weight, bound) ||
+        look_scalar_differs(l, "shader", "pdf_w", a.value[6], v->pdf_w,
+                            a.spread[6] + relative * a.value[6] + 1e-36))
+        return true;
+    l->pdf_prev = v->pdf_w / q_of_side;
+    return false;
+}
+
+void follow_raytype(struct look *l, const struct path_vertex *v)
+{
+    double u[4], in[LIST_INPUTS], step[LIST_INPUTS];
+    struct reference_scattered r;
+    look_numbers(l, 2 * l->k, u);
+    struct list_question q = list_question_of(l, v, NULL, u, in, step);
+    list_ask(&q, in, false, true, &r);
+    l->raytype = r.ok ? r.raytype : l->raytype;
+}
