@@ -20,6 +20,7 @@ struct device_run {
     size_t point;
     uint32_t *rows, *records; /* of a launch; records: log_words */
     uint32_t log_words;
+    uint32_t *args; /* the input's, then the rows of a launch's points */
 };
 
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
@@ -37,6 +38,20 @@ static bool on_space(void *ctx, const char *name, float to_common[16])
     return s != NULL;
 }
 
+static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
+{
+    const struct device_run *r = ctx;
+    return shade_find_userdata(r->shade, &r->globals, name, type, value);
+}
+
+static bool on_attribute(void *ctx, const char *object, const char *name, int index,
+                         struct asl_type type, union asl_slot *value)
+{
+    const struct device_run *r = ctx;
+    return shade_find_attribute(r->shade, r->points, r->point, &r->globals, object, name, index,
+                                type, value);
+}
+
 static const struct asl_image *on_image(void *ctx, const char *name)
 {
     const struct device_run *r = ctx;
@@ -49,6 +64,15 @@ static const char *on_image_fault(void *ctx, const char *name)
     const struct device_run *r = ctx;
     const struct shader_images *images = r->shade->opt.images;
     return images ? shader_images_fault(images, name) : NULL;
+}
+
+static void point_set(struct device_run *r, size_t index)
+{
+    r->point = r->points->first + index;
+    if (r->points->globals)
+        r->globals = r->points->globals[index];
+    else
+        shade_grid_globals(&r->points->grid, r->point, &r->globals);
 }
 
 /* ---- what points wrote down ------------------------------------------------------------------ */
@@ -91,11 +115,7 @@ static enum status records_say(struct device_run *r, size_t first, struct error 
         const struct asl_emitted_host *h = &r->program->emitted.hosts[words[2]];
         if (i == 0 || words[1] != list[i - 1].point) /* messages that layers set stay */
             asl_host_begin(r->host);
-        r->point = r->points->first + index;
-        if (r->points->globals)
-            r->globals = r->points->globals[index];
-        else
-            shade_grid_globals(&r->points->grid, r->point, &r->globals);
+        point_set(r, index);
         memcpy(io, words + 3, (words[0] - 3) * sizeof *io);
         asl_host_call(r->host, 0, &r->globals, words[2], io, io + h->operands);
     }
@@ -148,6 +168,17 @@ static enum status log_make(struct device_run *r, uint32_t words, struct error *
     return STATUS_OK;
 }
 
+/* What the points of a launch are told (asl_host_row); their words. */
+static size_t rows_tell(struct device_run *r, size_t first, size_t count)
+{
+    const size_t words = r->program->emitted.row_words;
+    for (size_t i = 0; words && i < count; i++) {
+        point_set(r, first + i);
+        asl_host_row(r->host, &r->globals, r->args + r->input.arg_words + i * words);
+    }
+    return count * words;
+}
+
 /* Runs it again when the records did not fit. */
 static enum status launch_run(struct device_run *r, size_t first, size_t count,
                               shade_device_fn *launch, void *ctx, struct error *err)
@@ -159,8 +190,8 @@ static enum status launch_run(struct device_run *r, size_t first, size_t count,
     k.first += (uint32_t)first;
     k.count = (uint32_t)count;
     struct shade_device_launch l = {.k = &k,
-                                    .args = r->input.args,
-                                    .arg_words = r->input.arg_words,
+                                    .args = r->args,
+                                    .arg_words = r->input.arg_words + rows_tell(r, first, count),
                                     .grid = r->input.grid,
                                     .grid_floats = r->input.grid_floats,
                                     .points =
@@ -212,9 +243,15 @@ static enum status launches(struct device_run *r, shade_device_fn *launch, void 
                             struct error *err)
 {
     size_t n = r->points->count, most = n < LAUNCH_POINTS ? n : LAUNCH_POINTS;
+    const size_t args = r->input.arg_words + most * r->program->emitted.row_words;
+    if (args > UINT32_MAX)
+        return error_msg(err, STATUS_LIMIT, "what shaders read passes 2^32 words");
     r->rows = malloc((most * r->program->emitted.out_words + 1) * sizeof *r->rows);
-    if (!r->rows)
+    r->args = malloc(args * sizeof *r->args);
+    if (!r->rows || !r->args)
         return error_msg(err, STATUS_MEMORY, "out of memory");
+    memcpy(r->args, r->input.args, r->input.arg_words * sizeof *r->args);
+    r->args[r->input.rows] = (uint32_t)r->input.arg_words;
     enum status st = log_make(r, LOG_WORDS, err);
     for (size_t first = 0; st == STATUS_OK && first < n; first += most) {
         if (cancel_requested)
@@ -243,6 +280,8 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
     struct asl_context_options o = {.services = {.ctx = &r,
                                                  .message = on_message,
                                                  .space = on_space,
+                                                 .attribute = on_attribute,
+                                                 .userdata = on_userdata,
                                                  .image = on_image,
                                                  .image_fault = on_image_fault},
                                     .error_repeats = s->opt.error_repeats};
@@ -261,6 +300,7 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
     text_free(&r.strings);
     text_free(&r.failures);
     free(r.rows);
+    free(r.args);
     free(r.records);
     arena_free(&a);
     return st;

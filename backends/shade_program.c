@@ -157,6 +157,7 @@ static enum status args_fill(const struct shade *s, struct shade_program *p, str
     enum status st = args_place(s, p, area, &w, err);
     if (st == STATUS_OK) {
         in->answers = n + p->emitted.image_count;
+        in->rows = in->answers + p->emitted.answer_words;
         in->arg_words = w.count;
         in->args = ARENA_ARRAY(a, uint32_t, w.count);
         if (in->args)

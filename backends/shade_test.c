@@ -311,6 +311,19 @@ static const char *const worldly[][4] = {
      "setmessage(\"more\", P); point p; ok += getmessage(\"more\", p); "
      "r = c + z[1] + ok + i + f + d + (s == \"hi\" ? 10 : s == \"ho\" ? 20 : 0) + (color)p + "
      "Dx(c); }"},
+    /* data of the geometry, of each point and of all, and attributes */
+    {"shader s(float s = 0.5 [[int lockgeom=0]], float red = 3 [[int lockgeom=0]], float green = 4 "
+     "[[int lockgeom=0]], float blue = 5 [[int lockgeom=0]], color mine = 0.25 [[int lockgeom=0]], "
+     "int number = 7 [[int lockgeom=0]], string name = \"x\" [[int lockgeom=0]], float arr[3] = "
+     "{1, 2, 3} [[int lockgeom=0]], float absent = 2 [[int lockgeom=0]], output color r = 0) { "
+     "int size[2], index = -1; float none = 9, pi = 0, more = 2, window[4] = {0, 0, 0, 0}; int ok "
+     "= "
+     "getattribute(\"camera:resolution\", size) + 2 * getattribute(\"shading:index\", index) + 4 * "
+     "getattribute(\"no:such\", none) + 8 * getattribute(\"options\", \"blahblah\", pi) + 16 * "
+     "getattribute(\"camera:screen_window\", window); if (u > 0.3) ok += 32 * getattribute(\"t\", "
+     "more); r = color(s, red, green) + mine * number + arr[2] + absent + (name == \"x\"); "
+     "r += blue * (Dx(s) + Dy(more) + Dx(green)) + index + window[0] + none + pi + size[0] + ok; "
+     "}"},
 };
 
 static void same_as_interp(const char *engine, const struct fixture *want, const struct fixture *f,
@@ -343,6 +356,9 @@ static void the_world(void **state)
         {"flat", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 4, 5, 6, 1}}};
     struct shade_options o = {
         .outputs = outputs, .images = &all, .spaces = spaces, .space_count = 2};
+    const struct shade_userdata data[] = {{"mine", 3, {0.5f, 0.25f, 1}}, {"number", 1, {11}}};
+    o.userdata = data;
+    o.userdata_count = 2;
     struct arena a = {0};
     struct error err = {0};
     for (int i = 0; i < W * H * 4; i++)

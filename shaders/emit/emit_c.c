@@ -1156,13 +1156,14 @@ static void write_state(struct emit *e, struct text *t)
     if (emit_is_grid(e))
         text_printf(
             t,
-            "#define A_ANSWERS %zuu\n/* Room for a record: its length, the point, the call; NULL "
+            "#define A_ANSWERS %zuu\n#define A_POINT_ROW (s->args[A_ANSWERS + %zuu] + s->index * "
+            "%zuu)\n/* Room for a record: its length, the point, the call; NULL "
             "when there is none. */\n"
             "K_FN K_GLOBAL uint *a_record(struct a_state *s, uint call, uint words)\n{\n"
             "uint at = A_ATOMIC_ADD(s->log, words) + 1u;\n"
             "if (at + words > s->log_words) return 0;\ns->log[at] = words;\n"
             "s->log[at + 1u] = s->index;\ns->log[at + 2u] = call;\nreturn s->log + at;\n}\n",
-            e->code->arg_count + e->out->image_count);
+            e->code->arg_count + e->out->image_count, e->out->answer_words, e->out->row_words);
 }
 
 static void write_all(struct emit *e, struct text *out)

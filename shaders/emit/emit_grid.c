@@ -61,6 +61,16 @@ static uint32_t answer(struct emit *e, struct asl_emitted_answer a)
     return a.word;
 }
 
+/* The number of a constant, or of what it says. */
+static bool constant_word(struct emit *e, ir_value v, uint32_t *word)
+{
+    const struct ir_inst *d = e->defs[v];
+    if (!d || d->op != IR_CONST)
+        return false;
+    *word = e->layer->types[v] == IR_S ? emit_string_id(e, d->u.k.s) : (uint32_t)d->u.k.i;
+    return true;
+}
+
 /* Functions of one string or two that are only known at run time, and of constants: a row of their
  * results for every string that there is. */
 static bool table(struct emit *e, const struct ir_inst *i)
@@ -81,15 +91,11 @@ static bool table(struct emit *e, const struct ir_inst *i)
     }
     for (uint32_t k = 0; k < i->operand_count; k++) {
         ir_value v = i->operands[k];
-        const struct ir_inst *d = e->defs[v];
-        if (d && d->op == IR_CONST && e->layer->types[v] == IR_S)
-            in[k] = emit_string_id(e, d->u.k.s);
-        else if (d && d->op == IR_CONST)
-            in[k] = (uint32_t)d->u.k.i;
-        else if (e->layer->types[v] != IR_S || a.movers == 2)
+        if (constant_word(e, v, &in[k]))
+            continue;
+        if (e->layer->types[v] != IR_S || a.movers == 2)
             return false;
-        else
-            a.moving[a.movers++] = k;
+        a.moving[a.movers++] = k;
     }
     uint64_t words = (uint64_t)a.strings * (a.movers > 1 ? a.strings : 1) * n;
     if (!a.movers || words > MOST_WORDS)
@@ -106,6 +112,74 @@ static bool table(struct emit *e, const struct ir_inst *i)
     for (uint32_t k = 0; k < n; k++)
         emit_set(e, i->result + k, "%s(s->args[A_ANSWERS + %uu + %s * %uu])",
                  e->kinds[i->result + k] == EMIT_FLOAT ? "K_AS_FLOAT" : "(int)", word + k, at, n);
+    return true;
+}
+
+/* ---- what the host says of a point --------------------------------------------------------------
+ */
+
+/* Its row has `words` more, which begin at the text that comes back. */
+static const char *row(struct emit *e, const struct ir_inst *i, uint32_t words,
+                       const uint32_t *operands)
+{
+    struct asl_emitted *o = e->out;
+    struct asl_emitted_row *list = emit_grow(e, o->rows, o->row_count, &e->rows_cap, sizeof *list);
+    const uint32_t word = (uint32_t)o->row_words;
+    o->rows = list;
+    list[o->row_count++] = (struct asl_emitted_row){
+        .call = emit_host_number(e, i), .word = word, .operands = operands};
+    o->row_words += words;
+    EMIT("const uint row_%u = A_POINT_ROW + %uu;\n", i->result, word);
+    return emit_text(e, "row_%u", i->result);
+}
+
+/* Grids have no strings to give: only numbers. */
+static bool has_strings(struct asl_type t)
+{
+    for (size_t k = 0; k < asl_type_slots(t); k++)
+        if (asl_type_scalar(t, k) == ASL_STRING)
+            return true;
+    return false;
+}
+
+static bool userdata(struct emit *e, const struct ir_inst *i)
+{
+    if (i->op != IR_USERDATA)
+        return false;
+    const char *at = has_strings(i->u.user.type) ? NULL : row(e, i, i->result_count, NULL);
+    for (uint32_t k = 0; k < i->result_count; k++) {
+        bool is_float = e->kinds[i->result + k] == EMIT_FLOAT;
+        if (at)
+            emit_set(e, i->result + k,
+                     is_float ? "K_AS_FLOAT(s->args[%s + %uu])" : "(int)s->args[%s + %uu]", at, k);
+        else
+            emit_set(e, i->result + k, is_float ? "A_F(0.0f)" : "A_I(0)");
+    }
+    return true;
+}
+
+static bool attribute(struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    const struct ir_arg *to = &c->args[c->arg_count - 1];
+    if (c->callee != BI_GETATTRIBUTE || has_strings(to->type))
+        return false;
+    uint32_t *in = emit_alloc(e, i->operand_count + 1, sizeof *in);
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (!constant_word(e, i->operands[k], &in[k]))
+            return false;
+    const uint32_t n = to->n * (to->derivs ? 3 : 1);
+    const char *at = row(e, i, 1 + n, in);
+    emit_set(e, i->result, "(int)s->args[%s]", at);
+    EMIT("if (v%u) {\n", i->result);
+    for (uint32_t k = 0; k < n; k++) {
+        bool is_float = k >= to->n || ir_slot_type(to->type, k) == IR_F;
+        emit_store(e, i, &to->at, k / to->n * to->row + k % to->n, is_float ? EMIT_FLOAT : EMIT_INT,
+                   emit_text(e,
+                             is_float ? "K_AS_FLOAT(s->args[%s + %uu])" : "(int)s->args[%s + %uu]",
+                             at, 1 + k));
+    }
+    EMIT("}\n");
     return true;
 }
 
@@ -420,8 +494,10 @@ static bool message(struct emit *e, const struct ir_inst *i)
 
 bool emit_grid_call(struct emit *e, const struct ir_inst *i)
 {
-    if (i->op != IR_CALL || !emit_is_grid(e))
+    if (!emit_is_grid(e))
         return false;
-    return emit_image(e, i) || emit_image_answer(e, i) || raytype(e, i) || table(e, i) ||
-           spaces(e, i) || message(e, i);
+    if (i->op != IR_CALL)
+        return userdata(e, i);
+    return attribute(e, i) || emit_image(e, i) || emit_image_answer(e, i) || raytype(e, i) ||
+           table(e, i) || spaces(e, i) || message(e, i);
 }

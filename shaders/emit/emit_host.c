@@ -313,6 +313,26 @@ void asl_host_answers(struct asl_host *h, uint32_t *words)
     cx->services.message = message;
 }
 
+void asl_host_row(struct asl_host *h, const struct asl_globals *g, uint32_t *words)
+{
+    enum { OPERANDS = 4 }; /* of getattribute(), the place aside */
+    const struct asl_emitted *x = h->emitted;
+    for (size_t k = 0; k < x->row_count; k++) {
+        const struct asl_emitted_row *row = &x->rows[k];
+        const uint32_t n = x->hosts[row->call].operands;
+        uint32_t io[OPERANDS], *at = words + row->word;
+        asl_host_begin(h);
+        if (!row->operands) {
+            asl_host_call(h, 0, g, row->call, at, at);
+            continue;
+        }
+        assert(n && n <= OPERANDS);
+        memcpy(io, row->operands, n * sizeof *io);
+        asl_host_call(h, 0, g, row->call, io, at + 1);
+        at[0] = io[0];
+    }
+}
+
 bool asl_host_failed(const struct asl_host *h, size_t *point, struct error *err)
 {
     if (h->failed) {

@@ -509,6 +509,11 @@ struct asl_emitted_answer {
     uint32_t call, strings, moving[2], movers;
     const uint32_t *operands;
 };
+/* Of grids on devices: data of a point, which the host says before it runs (asl_host_row). */
+struct asl_emitted_row {
+    uint32_t call, word;      /* word: where in the point's row: the result, then what is written */
+    const uint32_t *operands; /* which are constants */
+};
 struct asl_emitted {
     const char *const *strings; /* the numbers of constant strings; 0 is "" */
     size_t string_count;
@@ -525,6 +530,10 @@ struct asl_emitted {
     size_t image_count;
     const struct asl_emitted_answer *answers; /* behind the images' words */
     size_t answer_count, answer_words;
+    /* The word behind the answers says where in the area the row of a launch's first point begins;
+     * row_words each. */
+    const struct asl_emitted_row *rows;
+    size_t row_count, row_words;
     /* Of surfaces in C: what Ci may hold, each once: "diffuse"; "principled.sheen" where a
      * component is given that value by name; "=beckmann" where a string may be this. */
     const char *const *components;
@@ -559,6 +568,8 @@ void asl_host_free(struct asl_host *h); /* takes NULL */
 uint32_t asl_host_string(struct asl_host *h, const char *text);
 /* Fills asl_emitted.answer_words words. Before points run; nothing is said. */
 void asl_host_answers(struct asl_host *h, uint32_t *words);
+/* Fills the row of a point, asl_emitted.row_words words. Before it runs; nothing is said. */
+void asl_host_row(struct asl_host *h, const struct asl_globals *g, uint32_t *words);
 /* A new stretch: strings and closures of the one before are gone. */
 void asl_host_begin(struct asl_host *h);
 /* Call `call` of asl_emitted.hosts at point `point` of the stretch. io: operands, then results;
