@@ -65,12 +65,18 @@ enum status shade_strings_number(const struct text *const *strings, size_t unit_
 enum status shade_failures_collect(const struct text *const *failures, size_t count,
                                    struct shade_result *out, struct error *err);
 
-/* The services' answers from the options, for the point of this number whose globals are g. */
-bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
-                         struct asl_type type, union asl_slot *value);
-bool shade_find_attribute(const struct shade *s, const struct shade_points *points, size_t point,
-                          const struct asl_globals *g, const char *object, const char *name,
-                          int index, struct asl_type type, union asl_slot *value);
-const struct shade_space *shade_find_space(const struct shade *s, const char *name);
+/* Who asks: the first member of what an engine's services get as ctx. */
+struct shade_asker {
+    const struct shade *shade;
+    const struct shade_points *points;
+    size_t point; /* its number */
+    const struct asl_globals *globals;
+};
+/* Point i of the run asks from now on; its globals may be made in *room. */
+void shade_asker_set(struct shade_asker *a, size_t i, struct asl_globals *room);
+/* What the options and the grid answer. */
+struct asl_services shade_services(struct shade_asker *a,
+                                   void (*message)(void *ctx, enum asl_message kind, const char *to,
+                                                   const char *text));
 
 #endif

@@ -8,16 +8,14 @@
 enum { LAUNCH_POINTS = 1 << 20, LOG_WORDS = 1 << 12 };
 
 struct device_run {
-    struct shade *shade;
+    struct shade_asker asker; /* the point that speaks */
+    struct asl_globals globals;
     struct shade_program *program;
-    const struct shade_points *points;
     struct shade_input input;
     struct shade_result *out;
     struct asl_host *host;
     struct shade_log log;
     struct text strings, failures;
-    struct asl_globals globals; /* of the point that speaks */
-    size_t point;
     uint32_t *rows, *records; /* of a launch; records: log_words */
     uint32_t log_words;
     uint32_t *args; /* the input's, then the rows of a launch's points */
@@ -26,53 +24,7 @@ struct device_run {
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
 {
     struct device_run *r = ctx;
-    shade_log_message(&r->log, r->point, kind, to, text);
-}
-
-static bool on_space(void *ctx, const char *name, float to_common[16])
-{
-    const struct device_run *r = ctx;
-    const struct shade_space *s = shade_find_space(r->shade, name);
-    if (s)
-        memcpy(to_common, s->to_common, sizeof s->to_common);
-    return s != NULL;
-}
-
-static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
-{
-    const struct device_run *r = ctx;
-    return shade_find_userdata(r->shade, &r->globals, name, type, value);
-}
-
-static bool on_attribute(void *ctx, const char *object, const char *name, int index,
-                         struct asl_type type, union asl_slot *value)
-{
-    const struct device_run *r = ctx;
-    return shade_find_attribute(r->shade, r->points, r->point, &r->globals, object, name, index,
-                                type, value);
-}
-
-static const struct asl_image *on_image(void *ctx, const char *name)
-{
-    const struct device_run *r = ctx;
-    const struct shader_images *images = r->shade->opt.images;
-    return images ? shader_images_find(images, name) : NULL;
-}
-
-static const char *on_image_fault(void *ctx, const char *name)
-{
-    const struct device_run *r = ctx;
-    const struct shader_images *images = r->shade->opt.images;
-    return images ? shader_images_fault(images, name) : NULL;
-}
-
-static void point_set(struct device_run *r, size_t index)
-{
-    r->point = r->points->first + index;
-    if (r->points->globals)
-        r->globals = r->points->globals[index];
-    else
-        shade_grid_globals(&r->points->grid, r->point, &r->globals);
+    shade_log_message(&r->log, r->asker.point, kind, to, text);
 }
 
 /* ---- what points wrote down ------------------------------------------------------------------ */
@@ -115,9 +67,9 @@ static enum status records_say(struct device_run *r, size_t first, struct error 
         const struct asl_emitted_host *h = &r->program->emitted.hosts[words[2]];
         if (i == 0 || words[1] != list[i - 1].point) /* messages that layers set stay */
             asl_host_begin(r->host);
-        point_set(r, index);
+        shade_asker_set(&r->asker, index, &r->globals);
         memcpy(io, words + 3, (words[0] - 3) * sizeof *io);
-        asl_host_call(r->host, 0, &r->globals, words[2], io, io + h->operands);
+        asl_host_call(r->host, 0, r->asker.globals, words[2], io, io + h->operands);
     }
     free(io);
     free(list);
@@ -173,8 +125,8 @@ static size_t rows_tell(struct device_run *r, size_t first, size_t count)
 {
     const size_t words = r->program->emitted.row_words;
     for (size_t i = 0; words && i < count; i++) {
-        point_set(r, first + i);
-        asl_host_row(r->host, &r->globals, r->args + r->input.arg_words + i * words);
+        shade_asker_set(&r->asker, first + i, &r->globals);
+        asl_host_row(r->host, r->asker.globals, r->args + r->input.arg_words + i * words);
     }
     return count * words;
 }
@@ -225,14 +177,14 @@ static enum status launch_run(struct device_run *r, size_t first, size_t count,
     enum status st = records_say(r, first, err);
     if (st == STATUS_OK && failed[0]) {
         struct shade_failure f;
-        shade_program_failure(r->shade, r->program, failed[0], r->points->first + first + failed[1],
-                              &f);
+        shade_program_failure(r->asker.shade, r->program, failed[0],
+                              r->asker.points->first + first + failed[1], &f);
         text_append(&r->failures, (const char *)&f, sizeof f);
-    } else if (st == STATUS_OK && r->points->iterations > 1) {
+    } else if (st == STATUS_OK && r->asker.points->iterations > 1) {
         uint32_t none[1] = {0};
         k.log_words = 1;
         l.log = none;
-        l.iterations = r->points->iterations - 1;
+        l.iterations = r->asker.points->iterations - 1;
         st = launch(ctx, &l, err);
     }
     r->out->run_s += seconds;
@@ -242,7 +194,7 @@ static enum status launch_run(struct device_run *r, size_t first, size_t count,
 static enum status launches(struct device_run *r, shade_device_fn *launch, void *ctx,
                             struct error *err)
 {
-    size_t n = r->points->count, most = n < LAUNCH_POINTS ? n : LAUNCH_POINTS;
+    size_t n = r->asker.points->count, most = n < LAUNCH_POINTS ? n : LAUNCH_POINTS;
     const size_t args = r->input.arg_words + most * r->program->emitted.row_words;
     if (args > UINT32_MAX)
         return error_msg(err, STATUS_LIMIT, "what shaders read passes 2^32 words");
@@ -256,7 +208,7 @@ static enum status launches(struct device_run *r, shade_device_fn *launch, void 
     for (size_t first = 0; st == STATUS_OK && first < n; first += most) {
         if (cancel_requested)
             return error_msg(err, STATUS_CANCELLED, "stopped");
-        if (r->failures.len && !r->shade->opt.keep_going)
+        if (r->failures.len && !r->asker.shade->opt.keep_going)
             break;
         st = launch_run(r, first, n - first < most ? n - first : most, launch, ctx, err);
     }
@@ -268,7 +220,7 @@ static enum status results_collect(struct device_run *r, struct error *err)
     const struct text *strings = &r->strings, *failures = &r->failures;
     enum status st = shade_strings_number(&strings, r->out->count, r->out, err);
     if (st == STATUS_OK)
-        st = shade_logs_collect(&r->log, 1, r->shade->opt.error_repeats, r->out, err);
+        st = shade_logs_collect(&r->log, 1, r->asker.shade->opt.error_repeats, r->out, err);
     return st == STATUS_OK ? shade_failures_collect(&failures, 1, r->out, err) : st;
 }
 
@@ -276,14 +228,8 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
                              const struct shade_points *points, shade_device_fn *launch, void *ctx,
                              struct shade_result *out, struct error *err)
 {
-    struct device_run r = {.shade = s, .program = p, .points = points, .out = out};
-    struct asl_context_options o = {.services = {.ctx = &r,
-                                                 .message = on_message,
-                                                 .space = on_space,
-                                                 .attribute = on_attribute,
-                                                 .userdata = on_userdata,
-                                                 .image = on_image,
-                                                 .image_fault = on_image_fault},
+    struct device_run r = {.asker = {.shade = s, .points = points}, .program = p, .out = out};
+    struct asl_context_options o = {.services = shade_services(&r.asker, on_message),
                                     .error_repeats = s->opt.error_repeats};
     struct arena a = {0};
     enum status st = shade_input_make(s, p, points, &a, &r.input, err);

@@ -9,11 +9,10 @@
 enum { UNIT_POINTS = 64 };
 
 struct thread_state {
+    struct shade_asker asker; /* the point that runs */
     struct interp_run *run;
-    struct asl_context *context;       /* of `interp` */
-    struct asl_code_context *code;     /* of `ir` */
-    const struct asl_globals *globals; /* of the point that runs */
-    size_t point;
+    struct asl_context *context;   /* of `interp` */
+    struct asl_code_context *code; /* of `ir` */
     struct shade_log *log;
 };
 
@@ -38,44 +37,7 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
 {
     struct thread_state *t = ctx;
     if (t->run->aloud)
-        shade_log_message(t->log, t->point, kind, to, text);
-}
-
-static bool on_space(void *ctx, const char *name, float to_common[16])
-{
-    const struct thread_state *t = ctx;
-    const struct shade_space *s = shade_find_space(t->run->shade, name);
-    if (s)
-        memcpy(to_common, s->to_common, sizeof s->to_common);
-    return s != NULL;
-}
-
-static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
-{
-    const struct thread_state *t = ctx;
-    return shade_find_userdata(t->run->shade, t->globals, name, type, value);
-}
-
-static const struct asl_image *on_image(void *ctx, const char *name)
-{
-    const struct thread_state *t = ctx;
-    const struct shader_images *images = t->run->shade->opt.images;
-    return images ? shader_images_find(images, name) : NULL;
-}
-
-static const char *on_image_fault(void *ctx, const char *name)
-{
-    const struct thread_state *t = ctx;
-    const struct shader_images *images = t->run->shade->opt.images;
-    return images ? shader_images_fault(images, name) : NULL;
-}
-
-static bool on_attribute(void *ctx, const char *object, const char *name, int index,
-                         struct asl_type type, union asl_slot *value)
-{
-    const struct thread_state *t = ctx;
-    return shade_find_attribute(t->run->shade, t->run->points, t->point, t->globals, object, name,
-                                index, type, value);
+        shade_log_message(t->log, t->asker.point, kind, to, text);
 }
 
 /* ---- the two machines -------------------------------------------------------------------------
@@ -102,8 +64,8 @@ static enum status machine_new(struct thread_state *t, const struct asl_context_
 
 static enum status machine_run(struct thread_state *t, struct error *err)
 {
-    return t->code ? asl_code_context_run(t->code, t->globals, err)
-                   : asl_context_run(t->context, t->globals, err);
+    return t->code ? asl_code_context_run(t->code, t->asker.globals, err)
+                   : asl_context_run(t->context, t->asker.globals, err);
 }
 
 static const union asl_slot *machine_value(const struct thread_state *t, const char *name)
@@ -162,11 +124,8 @@ static void unit_run(void *ctx, size_t index, unsigned thread)
     for (size_t i = begin; i < (end < p->count ? end : p->count); i++) {
         if (run->stop || cancel_requested)
             return;
-        if (!p->globals)
-            shade_grid_globals(&p->grid, p->first + i, &g);
-        t->globals = p->globals ? &p->globals[i] : &g;
-        t->point = p->first + i;
-        struct shade_failure f = {.point = t->point};
+        shade_asker_set(&t->asker, i, &g);
+        struct shade_failure f = {.point = t->asker.point};
         if (machine_run(t, &f.error) == STATUS_OK) {
             keep_outputs(t, u, i);
             continue;
@@ -184,8 +143,8 @@ static enum status contexts_make(struct interp_run *run, struct error *err)
     for (unsigned i = 0; st == STATUS_OK && i < run->thread_count; i++) {
         struct thread_state *t = &run->threads[i];
         t->run = run;
-        struct asl_context_options o = {.services = {t, on_message, on_space, on_attribute,
-                                                     on_userdata, on_image, on_image_fault},
+        t->asker = (struct shade_asker){.shade = s, .points = run->points};
+        struct asl_context_options o = {.services = shade_services(&t->asker, on_message),
                                         .step_budget = s->opt.step_budget,
                                         .perturb = s->opt.perturb,
                                         .error_repeats = s->opt.error_repeats,

@@ -301,16 +301,17 @@ static bool grid_userdata(const struct asl_globals *g, const char *name, struct 
     return true;
 }
 
-bool shade_find_userdata(const struct shade *s, const struct asl_globals *g, const char *name,
-                         struct asl_type type, union asl_slot *value)
+static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
 {
+    const struct shade_asker *a = ctx;
+    const struct shade *s = a->shade;
     for (size_t i = 0; i < s->opt.userdata_count; i++)
         if (strcmp(s->opt.userdata[i].name, name) == 0 &&
             (s->opt.userdata[i].count == asl_type_slots(type) || s->opt.userdata[i].count == 1))
             return userdata_convert(&s->opt.userdata[i], type, value);
     struct asl_dual x;
     if (asl_type_slots(type) != 1 || asl_type_scalar(type, 0) != ASL_FLOAT ||
-        !grid_userdata(g, name, &x))
+        !grid_userdata(a->globals, name, &x))
         return false;
     value[0].f = x.v;
     value[1].f = x.dx;
@@ -359,15 +360,15 @@ static bool of_grid(const struct shade_grid *g, const char *name, struct asl_typ
     return false;
 }
 
-bool shade_find_attribute(const struct shade *s, const struct shade_points *points, size_t point,
-                          const struct asl_globals *g, const char *object, const char *name,
-                          int index, struct asl_type type, union asl_slot *value)
+static bool on_attribute(void *ctx, const char *object, const char *name, int index,
+                         struct asl_type type, union asl_slot *value)
 {
+    const struct shade_asker *asker = ctx;
     if (strcmp(name, "shading:index") == 0 && type.base == ASL_INT && !type.array) {
-        value[0].i = (int32_t)point;
+        value[0].i = (int32_t)asker->point;
         return true;
     }
-    if (of_grid(&points->grid, name, type, value))
+    if (of_grid(&asker->points->grid, name, type, value))
         return true;
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
         const struct attribute *a = &attributes[i];
@@ -382,13 +383,48 @@ bool shade_find_attribute(const struct shade *s, const struct shade_points *poin
         }
         return true;
     }
-    return !*object && index == -1 && shade_find_userdata(s, g, name, type, value);
+    return !*object && index == -1 && on_userdata(ctx, name, type, value);
 }
 
-const struct shade_space *shade_find_space(const struct shade *s, const char *name)
+static bool on_space(void *ctx, const char *name, float to_common[16])
 {
-    for (size_t i = 0; i < s->opt.space_count; i++)
-        if (strcmp(s->opt.spaces[i].name, name) == 0)
-            return &s->opt.spaces[i];
-    return NULL;
+    const struct shade_asker *a = ctx;
+    const struct shade_options *o = &a->shade->opt;
+    for (size_t i = 0; i < o->space_count; i++)
+        if (strcmp(o->spaces[i].name, name) == 0) {
+            memcpy(to_common, o->spaces[i].to_common, sizeof o->spaces[i].to_common);
+            return true;
+        }
+    return false;
+}
+
+static const struct asl_image *on_image(void *ctx, const char *name)
+{
+    const struct shade_asker *a = ctx;
+    const struct shader_images *images = a->shade->opt.images;
+    return images ? shader_images_find(images, name) : NULL;
+}
+
+static const char *on_image_fault(void *ctx, const char *name)
+{
+    const struct shade_asker *a = ctx;
+    const struct shader_images *images = a->shade->opt.images;
+    return images ? shader_images_fault(images, name) : NULL;
+}
+
+struct asl_services shade_services(struct shade_asker *a,
+                                   void (*message)(void *ctx, enum asl_message kind, const char *to,
+                                                   const char *text))
+{
+    return (struct asl_services){a,           message,  on_space,      on_attribute,
+                                 on_userdata, on_image, on_image_fault};
+}
+
+void shade_asker_set(struct shade_asker *a, size_t i, struct asl_globals *room)
+{
+    const struct shade_points *p = a->points;
+    a->point = p->first + i;
+    a->globals = p->globals ? &p->globals[i] : room;
+    if (!p->globals)
+        shade_grid_globals(&p->grid, a->point, room);
 }

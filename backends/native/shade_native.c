@@ -173,12 +173,12 @@ struct unit {
 };
 
 struct worker {
+    struct shade_asker asker; /* the point that called */
+    struct asl_globals globals;
     struct native_run *run;
     struct asl_host *host;
     uint32_t *out; /* rows of a unit */
     size_t begin;  /* of the unit that runs */
-    size_t point;  /* that called */
-    struct asl_globals globals;
     struct unit *unit;
 };
 
@@ -200,56 +200,14 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
 {
     struct worker *w = ctx;
     if (w->run->aloud)
-        shade_log_message(&w->unit->log, w->point, kind, to, text);
-}
-
-static bool on_space(void *ctx, const char *name, float to_common[16])
-{
-    const struct worker *w = ctx;
-    const struct shade_space *x = shade_find_space(w->run->shade, name);
-    if (x)
-        memcpy(to_common, x->to_common, sizeof x->to_common);
-    return x != NULL;
-}
-
-static bool on_userdata(void *ctx, const char *name, struct asl_type type, union asl_slot *value)
-{
-    const struct worker *w = ctx;
-    return shade_find_userdata(w->run->shade, &w->globals, name, type, value);
-}
-
-static const struct asl_image *on_image(void *ctx, const char *name)
-{
-    const struct worker *w = ctx;
-    const struct shader_images *images = w->run->shade->opt.images;
-    return images ? shader_images_find(images, name) : NULL;
-}
-
-static const char *on_image_fault(void *ctx, const char *name)
-{
-    const struct worker *w = ctx;
-    const struct shader_images *images = w->run->shade->opt.images;
-    return images ? shader_images_fault(images, name) : NULL;
-}
-
-static bool on_attribute(void *ctx, const char *object, const char *name, int index,
-                         struct asl_type type, union asl_slot *value)
-{
-    const struct worker *w = ctx;
-    return shade_find_attribute(w->run->shade, w->run->points, w->point, &w->globals, object, name,
-                                index, type, value);
+        shade_log_message(&w->unit->log, w->asker.point, kind, to, text);
 }
 
 static void on_call(void *ctx, uint32_t call, uint32_t i, uint32_t *io, uint32_t *rows)
 {
     struct worker *w = ctx;
-    const struct shade_points *p = w->run->points;
-    w->point = p->first + i;
-    if (p->globals)
-        w->globals = p->globals[i];
-    else
-        shade_grid_globals(&p->grid, w->point, &w->globals);
-    asl_host_call(w->host, i - w->begin, &w->globals, call, io, rows);
+    shade_asker_set(&w->asker, i, &w->globals);
+    asl_host_call(w->host, i - w->begin, w->asker.globals, call, io, rows);
 }
 
 static uint32_t output_word(struct worker *w, enum asl_base scalar, uint32_t word)
@@ -344,13 +302,8 @@ static enum status workers_make(struct native_run *run, unsigned threads, struct
     for (unsigned i = 0; i < threads; i++) {
         struct worker *w = &run->workers[i];
         w->run = run;
-        struct asl_context_options o = {.services = {.ctx = w,
-                                                     .message = on_message,
-                                                     .space = on_space,
-                                                     .attribute = on_attribute,
-                                                     .userdata = on_userdata,
-                                                     .image = on_image,
-                                                     .image_fault = on_image_fault},
+        w->asker = (struct shade_asker){.shade = run->shade, .points = run->points};
+        struct asl_context_options o = {.services = shade_services(&w->asker, on_message),
                                         .error_repeats = run->shade->opt.error_repeats};
         enum status st = asl_host_new(run->native->program.code, &run->native->program.emitted, &o,
                                       &w->host, err);
