@@ -34,7 +34,8 @@ struct emit {
     bool *used;                    /* by cell: a layer or the result touches it */
     bool point_words[EMIT_POINT_WORDS];
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
-    size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap, answers_cap, rows_cap, messages_cap;
+    size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap, answers_cap, rows_cap,
+        messages_cap;
     uint32_t program_strings; /* grids on devices: all strings that a value can be are below it */
     unsigned name_count;      /* of emit_by_string */
     struct emit_message *messages; /* emit_grid.c: calls of setmessage() and getmessage() */

@@ -168,17 +168,18 @@ static bool attribute(struct emit *e, const struct ir_inst *i)
     for (uint32_t k = 0; k < i->operand_count; k++)
         if (!constant_word(e, i->operands[k], &in[k]))
             return false;
-    const uint32_t n = to->n * (to->derivs ? 3 : 1);
-    const char *at = row(e, i, 1 + n, in);
+    const uint32_t rows = to->derivs ? 3 : 1;
+    const char *at = row(e, i, 1 + to->n * rows, in);
     emit_set(e, i->result, "(int)s->args[%s]", at);
     EMIT("if (v%u) {\n", i->result);
-    for (uint32_t k = 0; k < n; k++) {
-        bool is_float = k >= to->n || ir_slot_type(to->type, k) == IR_F;
-        emit_store(e, i, &to->at, k / to->n * to->row + k % to->n, is_float ? EMIT_FLOAT : EMIT_INT,
-                   emit_text(e,
-                             is_float ? "K_AS_FLOAT(s->args[%s + %uu])" : "(int)s->args[%s + %uu]",
-                             at, 1 + k));
-    }
+    for (uint32_t d = 0; d < rows; d++)
+        for (uint32_t k = 0; k < to->n; k++) {
+            bool is_float = d || ir_slot_type(to->type, k) == IR_F;
+            emit_store(
+                e, i, &to->at, d * to->row + k, is_float ? EMIT_FLOAT : EMIT_INT,
+                emit_text(e, is_float ? "K_AS_FLOAT(s->args[%s + %uu])" : "(int)s->args[%s + %uu]",
+                          at, 1 + d * to->n + k));
+        }
     EMIT("}\n");
     return true;
 }
