@@ -4,7 +4,14 @@
 
 #include <string.h>
 
-int light_ask(void *ctx, const double *in, double *out)
+struct light_question {
+    const struct steps *s;
+    double Ng[3];
+};
+
+/* in: point that the sample starts from (3), u (3); out: wi 3, pdf, distance, Le 3. Code: -1 none,
+ * else 2 light + lit. */
+static int ask_light(void *ctx, const double *in, double *out)
 {
     const struct light_question *q = ctx;
     uint32_t light = UINT32_MAX;
@@ -42,8 +49,10 @@ static bool shadow_differs(struct look *l, const struct path_vertex *v, const do
     return look_flip_differs(l, "shadow", "visible", clear, v->visible, margin);
 }
 
-void light_radiance_spread(const struct steps *s, const struct path_vertex *v, const double from[3],
-                           struct answer *a)
+/* What the rounded direction of a light sample does to the radiance in it: map coordinates of the
+ * environment, texture coordinates of an emitter, the edge of a spot. a: what ask_light said. */
+static void radiance_spread(const struct steps *s, const struct path_vertex *v,
+                            const double from[3], struct answer *a)
 {
     double spread[4] = {0};
     if (isinf(a->value[4]))
@@ -56,6 +65,52 @@ void light_radiance_spread(const struct steps *s, const struct path_vertex *v, c
                     a->value[4], spread);
     for (int c = 0; c < 3; c++)
         a->spread[5 + c] += spread[c];
+}
+
+enum light_sample light_sample_look(struct look *l, const struct path_vertex *v,
+                                    const double from[3], const double normal[3], double extent,
+                                    double chance, double chance_bound, double relative,
+                                    struct answer *a)
+{
+    const double none[3] = {0};
+    struct light_question q = {.s = l->s};
+    double u[4], in[6], step[6], bound[3];
+    look_numbers(l, 2 * l->k - 1, u);
+    vec_copy(q.Ng, normal);
+    for (int i = 0; i < 3; i++) {
+        in[i] = from[i], step[i] = 4 * ULP * extent;
+        in[3 + i] = u[i], step[3 + i] = 4 * ULP;
+    }
+    answer_spread(ask_light, &q, in, step, 6, 8, a);
+    int code = v->light != UINT32_MAX && v->light_pdf_w > 0 ? (int)(2 * v->light + 1) : -1;
+    if (!answer_allows(a, code, 8)) {
+        look_differs(l, "light", "light", 0, a->code < 0 ? -1 : a->code / 2, look_id(v->light),
+                     INFINITY);
+        return LIGHT_DIFFERS;
+    }
+    l->report->compared++;
+    if (code < 0)
+        return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36) ? LIGHT_DIFFERS
+                                                                                    : LIGHT_NONE;
+    const double pdf = a->value[3] * chance;
+    for (int i = 0; i < 3; i++)
+        bound[i] = a->spread[i] + roundings(&l->s->arithmetic, 32, 1, 1);
+    return look_vector_differs(l, "light", "light_wi", "xyz", a->value, v->light_wi, bound) ||
+                   look_scalar_differs(l, "light", "light_pdf_w", pdf, v->light_pdf_w,
+                                       a->spread[3] * chance + relative * pdf +
+                                           a->value[3] * chance_bound)
+               ? LIGHT_DIFFERS
+               : LIGHT_THERE;
+}
+
+void light_bounds(const struct steps *s, const struct path_vertex *v, const double from[3],
+                  struct answer *a, const struct answer *direct, double relative, double bound[3])
+{
+    radiance_spread(s, v, from, a);
+    for (int c = 0; c < 3; c++) {
+        double le = a->value[5 + c] > 0 ? a->spread[5 + c] / a->value[5 + c] : 0;
+        bound[c] = direct->spread[c] + (relative + le) * fabs(direct->value[c]) + 1e-36;
+    }
 }
 
 uint32_t look_media_beyond(const struct look *l, const struct path_vertex *v)

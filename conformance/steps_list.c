@@ -200,7 +200,7 @@ static int ask_list_direct(void *ctx, const double *in, double *out)
 bool list_direct_differs(struct look *l, const struct path_vertex *v)
 {
     const struct steps *s = l->s;
-    double u[4], in[LIST_INPUTS], step[LIST_INPUTS], side[3], from[3], at[6], at_step[6];
+    double u[4], in[LIST_INPUTS], step[LIST_INPUTS], side[3], from[3], bound[3];
     struct answer through, a, direct;
     struct reference_scattered r;
     look_numbers(l, 2 * l->k - 1, u);
@@ -221,30 +221,10 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     vec_scale(side, below ? -1 : 1, v->Ng);
     double extent = look_extent(l, v);
     vec_madd(from, v->P, 0x1p-19 * extent, side);
-    struct light_question question = {.s = s};
-    vec_copy(question.Ng, side);
-    for (int i = 0; i < 3; i++) {
-        at[i] = from[i], at_step[i] = 4 * ULP * extent;
-        at[3 + i] = u[i], at_step[3 + i] = 4 * ULP;
-    }
-    answer_spread(light_ask, &question, at, at_step, 6, 8, &a);
-    int code = lit ? (int)(2 * v->light + 1) : -1;
-    if (!answer_allows(&a, code, 8))
-        return look_differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2, look_id(v->light),
-                            INFINITY);
-    l->report->compared++;
-    if (code < 0) {
-        const double none[3] = {0};
-        return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
-    }
-    double bound[3], pdf = a.value[3] * chance;
-    for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
-    if (look_vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
-        look_scalar_differs(l, "light", "light_pdf_w", pdf, v->light_pdf_w,
-                            a.spread[3] * chance + light_roundings(&s->arithmetic) * pdf +
-                                a.value[3] * t_bound))
-        return true;
+    enum light_sample light = light_sample_look(l, v, from, side, extent, chance, t_bound,
+                                                light_roundings(&s->arithmetic), &a);
+    if (light != LIGHT_THERE)
+        return light == LIGHT_DIFFERS;
 
     q = list_question_of(l, v, v->light_wi, NULL, in, step);
     q.light_pdf = v->light_pdf_w;
@@ -252,13 +232,8 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     vec_copy(q.Le, &a.value[5]);
     answer_spread(ask_list_direct, &q, in, step, LIST_INPUTS, 3, &direct);
     list_ask(&q, in, true, false, &r);
-    light_radiance_spread(s, v, from, &a);
-    double density = list_density(l, v, v->light_wi, r.least);
-    for (int c = 0; c < 3; c++) {
-        double le = q.Le[c] > 0 ? a.spread[5 + c] / q.Le[c] : 0;
-        bound[c] =
-            direct.spread[c] + (list_roundings(s) + density + le) * fabs(direct.value[c]) + 1e-36;
-    }
+    light_bounds(s, v, from, &a, &direct,
+                 list_roundings(s) + list_density(l, v, v->light_wi, r.least), bound);
     return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4]);
 }
 
@@ -304,24 +279,14 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
     look_numbers(l, 2 * l->k, u);
     struct list_question q = list_question_of(l, v, NULL, u, in, step);
     answer_spread(ask_list_scatter, &q, in, step, LIST_INPUTS, 9, &a);
-    bool ended = v->event == EVENT_ABSORB;
-    int code = ended ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
-    double unsure = fabs(a.value[7]);
-    if (!answer_allows(&a, code, 9)) {
-        if (ended || a.code == 0)
-            return look_flip_differs(l, "shader", "event",
-                                     a.code == 0 ? EVENT_ABSORB : EVENT_SCATTER, v->event,
-                                     unsure > 0 ? unsure / (a.spread[7] + 32 * ULP) : INFINITY);
-        return look_differs(l, "shader", "lobe", 0, a.code, code, INFINITY);
-    }
-    l->report->compared++;
-    if (ended)
-        return false;
+    bool differs;
+    if (!scatter_goes_on(l, v, &a, 9, &differs))
+        return differs;
     list_ask(&q, in, false, true, &r);
     double half = list_half(l, r.least);
     for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] +
-                   (direction_roundings(&s->arithmetic) + 2 * half) * (code == 2 ? r.index : 1);
+        bound[i] = a.spread[i] + (direction_roundings(&s->arithmetic) + 2 * half) *
+                                     (scatter_code(v) == 2 ? r.index : 1);
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
     double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1;
@@ -330,11 +295,7 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
         q = list_question_of(l, v, v->wi, NULL, in, step);
         answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 7, &a);
     }
-    for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[3 + i] + relative * fabs(a.value[3 + i]) + 1e-36;
-    if (look_vector_differs(l, "shader", "weight", "rgb", &a.value[3], v->weight, bound) ||
-        look_scalar_differs(l, "shader", "pdf_w", a.value[6], v->pdf_w,
-                            a.spread[6] + relative * a.value[6] + 1e-36))
+    if (scatter_weight_differs(l, v, &a, relative))
         return true;
     l->pdf_prev = v->pdf_w / q_of_side;
     return false;

@@ -88,17 +88,19 @@ double way_margin(const double o[3], const double d[3], double unit,
 
 /* ---- steps_light.c: light that is sampled -------------------------------------------------- */
 
-/* What light_ask is asked (answer_spread). in: point that the sample starts from
- * (3), u (3); out: wi 3, pdf, distance, Le 3. Code: -1 none, else 2 light + lit. */
-struct light_question {
-    const struct steps *s;
-    double Ng[3], u[3];
-};
-int light_ask(void *ctx, const double *in, double *out);
-/* What the rounded direction of a light sample does to the radiance in it: map coordinates of the
- * environment, texture coordinates of an emitter, the edge of a spot. a: what light_ask said. */
-void light_radiance_spread(const struct steps *s, const struct path_vertex *v, const double from[3],
-                           struct answer *a);
+/* The vertex' light sample, from `from`, beside a surface whose normal is turned to it (in a medium
+ * zero): the light, its direction, its density, which is times `chance`, off by chance_bound; its
+ * own roundings are `relative`. extent: of coordinates. *a, where THERE: wi 3, pdf, distance, Le 3.
+ */
+enum light_sample { LIGHT_DIFFERS, LIGHT_NONE, LIGHT_THERE };
+enum light_sample light_sample_look(struct look *l, const struct path_vertex *v,
+                                    const double from[3], const double normal[3], double extent,
+                                    double chance, double chance_bound, double relative,
+                                    struct answer *a);
+/* Bounds of what the sample adds in the open, which has `relative` roundings beside those of the
+ * light's radiance. */
+void light_bounds(const struct steps *s, const struct path_vertex *v, const double from[3],
+                  struct answer *a, const struct answer *direct, double relative, double bound[3]);
 /* The shadow ray and what a light sample adds. direct: in the open; height: of the sample above the
  * surface, on the side that counts; distance: to the light. */
 bool contribution_differs(struct look *l, const struct path_vertex *v, const double from[3],
@@ -111,6 +113,15 @@ uint32_t look_media_beyond(const struct look *l, const struct path_vertex *v);
 
 /* ---- steps_scatter.c: materials of one lobe, and media ------------------------------------- */
 
+/* 0 where the device ends the path, 1 where it is reflected, 2 where it goes through. */
+int scatter_code(const struct path_vertex *v);
+/* Do both go on, to the same side? Else whether that is more than rounding in *differs. a: the
+ * reference's code and numbers, of which the eighth is the cosine between wi and Ng. */
+bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer *a, size_t values,
+                     bool *differs);
+/* a: wi 3, weight 3, pdf. */
+bool scatter_weight_differs(struct look *l, const struct path_vertex *v, const struct answer *a,
+                            double relative);
 bool direct_differs(struct look *l, const struct path_vertex *v);
 bool scatter_differs(struct look *l, const struct path_vertex *v);
 bool medium_direct_differs(struct look *l, const struct path_vertex *v);

@@ -60,37 +60,15 @@ static void steps_of(const struct steps *s, const struct path_vertex *v, double 
 bool direct_differs(struct look *l, const struct path_vertex *v)
 {
     const struct steps *s = l->s;
-    double u[4], from[3], in[8], step[8], wo[3];
-    look_numbers(l, 2 * l->k - 1, u);
+    double from[3], in[8], step[8], wo[3], bound[3];
     double extent = look_extent(l, v);
     vec_madd(from, v->P, 0x1p-19 * extent, v->Ng);
-    struct light_question q = {.s = s};
     struct answer a;
-    vec_copy(q.Ng, v->Ng);
-    for (int i = 0; i < 3; i++) {
-        in[i] = from[i];
-        step[i] = 4 * ULP * extent;
-        in[3 + i] = u[i];
-        step[3 + i] = 4 * ULP;
-    }
-    answer_spread(light_ask, &q, in, step, 6, 8, &a);
-    int code = v->light != UINT32_MAX && v->light_pdf_w > 0 ? (int)(2 * v->light + 1) : -1;
-    if (!answer_allows(&a, code, 8))
-        return look_differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2, look_id(v->light),
-                            INFINITY);
-    l->report->compared++;
-    if (code < 0) {
-        const double none[3] = {0};
-        return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
-    }
-    double bound[3], pdf_bound = a.spread[3] + (light_roundings(&s->arithmetic) +
-                                                choice_roundings(&s->arithmetic, s->scene)) *
-                                                   a.value[3];
-    for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
-    if (look_vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
-        look_scalar_differs(l, "light", "light_pdf_w", a.value[3], v->light_pdf_w, pdf_bound))
-        return true;
+    enum light_sample light = light_sample_look(
+        l, v, from, v->Ng, extent, 1, 0,
+        light_roundings(&s->arithmetic) + choice_roundings(&s->arithmetic, s->scene), &a);
+    if (light != LIGHT_THERE)
+        return light == LIGHT_DIFFERS;
 
     struct bsdf_question b;
     struct answer direct;
@@ -110,13 +88,7 @@ bool direct_differs(struct look *l, const struct path_vertex *v)
     answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
     struct ggx_bounds ggx =
         ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi);
-    light_radiance_spread(s, v, from, &a);
-    for (int c = 0; c < 3; c++) {
-        double le = b.Le[c] > 0 ? a.spread[5 + c] / b.Le[c] : 0;
-        bound[c] = direct.spread[c] +
-                   (bsdf_roundings(&s->arithmetic) + ggx.density + le) * fabs(direct.value[c]) +
-                   1e-36;
-    }
+    light_bounds(s, v, from, &a, &direct, bsdf_roundings(&s->arithmetic) + ggx.density, bound);
     return contribution_differs(l, v, from, &direct, bound, side, a.value[4]);
 }
 
@@ -156,6 +128,40 @@ static bool entering(const struct steps *s, const struct path_vertex *v)
     return vec_dot(n, v->direction) < 0;
 }
 
+int scatter_code(const struct path_vertex *v)
+{
+    return v->event == EVENT_ABSORB ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
+}
+
+bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer *a, size_t values,
+                     bool *differs)
+{
+    const int code = scatter_code(v);
+    const double unsure = fabs(a->value[7]); /* the side of Ng that wi lies on */
+    *differs = false;
+    if (answer_allows(a, code, values)) {
+        l->report->compared++;
+        return code != 0;
+    }
+    *differs = code == 0 || a->code == 0
+                   ? look_flip_differs(l, "shader", "event",
+                                       a->code == 0 ? EVENT_ABSORB : EVENT_SCATTER, v->event,
+                                       unsure > 0 ? unsure / (a->spread[7] + 32 * ULP) : INFINITY)
+                   : look_differs(l, "shader", "lobe", 0, a->code, code, INFINITY);
+    return false;
+}
+
+bool scatter_weight_differs(struct look *l, const struct path_vertex *v, const struct answer *a,
+                            double relative)
+{
+    double bound[3];
+    for (int i = 0; i < 3; i++)
+        bound[i] = a->spread[3 + i] + relative * fabs(a->value[3 + i]) + 1e-36;
+    return look_vector_differs(l, "shader", "weight", "rgb", &a->value[3], v->weight, bound) ||
+           look_scalar_differs(l, "shader", "pdf_w", a->value[6], v->pdf_w,
+                               a->spread[6] + relative * a->value[6] + 1e-36);
+}
+
 bool scatter_differs(struct look *l, const struct path_vertex *v)
 {
     const struct steps *s = l->s;
@@ -175,19 +181,9 @@ bool scatter_differs(struct look *l, const struct path_vertex *v)
     in[6] = v->uv[0], in[7] = v->uv[1];
     steps_of(s, v, step, step + 6);
     answer_spread(ask_scatter, &q, in, step, 8, 8, &a);
-    bool ended = v->event == EVENT_ABSORB;
-    int code = ended ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
-    double unsure = fabs(a.value[7]); /* the side of Ng that wi lies on */
-    if (!answer_allows(&a, code, 8)) {
-        if (ended || a.code == 0)
-            return look_flip_differs(l, "shader", "event",
-                                     a.code == 0 ? EVENT_ABSORB : EVENT_SCATTER, v->event,
-                                     unsure > 0 ? unsure / (a.spread[7] + 32 * ULP) : INFINITY);
-        return look_differs(l, "shader", "lobe", 0, a.code, code, INFINITY);
-    }
-    l->report->compared++;
-    if (ended)
-        return false;
+    bool differs;
+    if (!scatter_goes_on(l, v, &a, 8, &differs))
+        return differs;
     double wi_local[3];
     vec_to_local(wi_local, q.frame, v->wi);
     struct ggx_bounds ggx =
@@ -196,13 +192,7 @@ bool scatter_differs(struct look *l, const struct path_vertex *v)
         bound[i] = a.spread[i] + direction_roundings(&s->arithmetic) + 2 * ggx.half;
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
-    double relative = bsdf_roundings(&s->arithmetic) + ggx.sampled_density;
-    for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[3 + i] + relative * fabs(a.value[3 + i]) + 1e-36;
-    if (look_vector_differs(l, "shader", "weight", "rgb", &a.value[3], v->weight, bound))
-        return true;
-    return look_scalar_differs(l, "shader", "pdf_w", a.value[6], v->pdf_w,
-                               a.spread[6] + relative * a.value[6] + 1e-36);
+    return scatter_weight_differs(l, v, &a, bsdf_roundings(&s->arithmetic) + ggx.sampled_density);
 }
 
 /* ---- in a medium --------------------------------------------------------------------- */
@@ -243,30 +233,13 @@ bool medium_direct_differs(struct look *l, const struct path_vertex *v)
 {
     const struct steps *s = l->s;
     const double none[3] = {0};
-    struct light_question question = {.s = s};
     struct answer a, direct;
-    double u[4], at[6], at_step[6], bound[3];
-    look_numbers(l, 2 * l->k - 1, u);
-    for (int i = 0; i < 3; i++) {
-        at[i] = v->P[i], at_step[i] = 4 * ULP * fmax(vec_max_abs(v->P), 0x1p-20);
-        at[3 + i] = u[i], at_step[3 + i] = 4 * ULP;
-    }
-    answer_spread(light_ask, &question, at, at_step, 6, 8, &a);
-    int code = v->light != UINT32_MAX && v->light_pdf_w > 0 ? (int)(2 * v->light + 1) : -1;
-    if (!answer_allows(&a, code, 8))
-        return look_differs(l, "light", "light", 0, a.code < 0 ? -1 : a.code / 2, look_id(v->light),
-                            INFINITY);
-    l->report->compared++;
-    if (code < 0)
-        return look_vector_differs_by(l, "light", "direct", none, v->direct, 1e-36);
-    for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 1, 1);
-    if (look_vector_differs(l, "light", "light_wi", "xyz", a.value, v->light_wi, bound) ||
-        look_scalar_differs(l, "light", "light_pdf_w", a.value[3], v->light_pdf_w,
-                            a.spread[3] + (light_roundings(&s->arithmetic) +
-                                           choice_roundings(&s->arithmetic, s->scene)) *
-                                              a.value[3]))
-        return true;
+    double bound[3];
+    enum light_sample light = light_sample_look(
+        l, v, v->P, none, fmax(vec_max_abs(v->P), 0x1p-20), 1, 0,
+        light_roundings(&s->arithmetic) + choice_roundings(&s->arithmetic, s->scene), &a);
+    if (light != LIGHT_THERE)
+        return light == LIGHT_DIFFERS;
     struct phase_question q = {.l = l,
                                .v = v,
                                .light_pdf = v->light_pdf_w,
@@ -274,14 +247,7 @@ bool medium_direct_differs(struct look *l, const struct path_vertex *v)
     const double step[3] = {8 * ULP, 8 * ULP, 8 * ULP};
     vec_copy(q.Le, &a.value[5]);
     answer_spread(ask_phase_direct, &q, v->light_wi, step, 3, 3, &direct);
-    light_radiance_spread(s, v, v->P, &a);
-    for (int c = 0; c < 3; c++) {
-        double le = q.Le[c] > 0 ? a.spread[5 + c] / q.Le[c] : 0;
-        bound[c] =
-            direct.spread[c] +
-            (2 * phase_roundings(l, v, v->light_wi) + 32 * ULP + le) * fabs(direct.value[c]) +
-            1e-36;
-    }
+    light_bounds(s, v, v->P, &a, &direct, 2 * phase_roundings(l, v, v->light_wi) + 32 * ULP, bound);
     return contribution_differs(l, v, v->P, &direct, bound, 1, a.value[4]);
 }
 
