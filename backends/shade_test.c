@@ -384,6 +384,42 @@ static void the_world(void **state)
     arena_free(&a);
 }
 
+/* A part of a grid has the numbers that it has in the whole: positions, data and messages. */
+static void part_of_a_grid(void **state)
+{
+    (void)state;
+    enum { FIRST = 50, COUNT = 70 };
+    static const char source[] =
+        "shader s(float green = 4 [[int lockgeom=0]], output color r = 0) { int index = -1; "
+        "getattribute(\"shading:index\", index); r = color(u + v, green, index); "
+        "if (index % 16 == 3) printf(\"%d\\n\", index); }";
+    const struct shade_points part = {.grid = grid.grid, .first = FIRST, .count = COUNT};
+    char list[8][16];
+    size_t n = engines(list);
+    struct fixture whole = {0};
+    run(&whole, "interp", source, NULL, &grid);
+    for (size_t e = 0; e <= n; e++) {
+        struct fixture f = {0};
+        size_t said = 0;
+        run(&f, e < n ? list[e] : "interp", source, NULL, &part);
+        assert_int_equal(f.result.count, COUNT);
+        assert_memory_equal(f.result.outputs->words,
+                            whole.result.outputs->words + (size_t)3 * FIRST,
+                            sizeof(uint32_t) * 3 * COUNT);
+        for (size_t i = 0; i < whole.result.message_count; i++) {
+            const struct shade_message *m = &whole.result.messages[i];
+            if (m->point < FIRST || m->point >= FIRST + COUNT)
+                continue;
+            assert_true(said < f.result.message_count);
+            assert_int_equal(f.result.messages[said].point, m->point);
+            assert_string_equal(f.result.messages[said++].text, m->text);
+        }
+        assert_int_equal(f.result.message_count, said);
+        close_all(&f);
+    }
+    close_all(&whole);
+}
+
 /* Modes other than strict may contract, and fast blends the corners of a row in another order.
  * Noise is then off by what rounds, u being 2^-24: a fade by 17 u (its polynomial's steps reach 15
  * and 10), in three dimensions, on both sides, times 4 at most, what two corners differ by: 408 u;
@@ -583,9 +619,11 @@ int main(int argc, char **argv)
 {
     wanted = argv + (argc > 0);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_bits), cmocka_unit_test(the_world), cmocka_unit_test(loose_noise),
-        cmocka_unit_test(messages),   cmocka_unit_test(strings),   cmocka_unit_test(parameters),
-        cmocka_unit_test(endless),    cmocka_unit_test(listed),    cmocka_unit_test(bad_use),
+        cmocka_unit_test(exact_bits),     cmocka_unit_test(the_world),
+        cmocka_unit_test(part_of_a_grid), cmocka_unit_test(loose_noise),
+        cmocka_unit_test(messages),       cmocka_unit_test(strings),
+        cmocka_unit_test(parameters),     cmocka_unit_test(endless),
+        cmocka_unit_test(listed),         cmocka_unit_test(bad_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
