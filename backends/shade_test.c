@@ -117,6 +117,21 @@ static const char *const exact[] = {
     "else if (v < 0.3) r = mix(color(0), color(u), v); else r[1] = u; }",
     "shader s(output float r = 0) { for (int i = 0; i < (int)(u * 20); i++) { "
     "if (i == 3) continue; if (r > 4 + v) break; r += i * v; } }",
+    /* loops that all lanes leave together, within each other and where some lanes are not */
+    "shader s(int n = 5, output color r = 0) { for (int i = 0; i < n; i++) { float t = u * i; "
+    "for (int k = 4; k > 0; k -= 3) { if (u > v) t += k; r[1] = r[1] * 0.5 + t; } "
+    "if (t > 2) r += t; else r[2] -= i; } int j = -2; "
+    "if (v > 0.3) { do { r[0] = r[0] * 0.7 + j; j += 2; } while (j != 6); r[1] += j; } r += j; }",
+    /* and that look so: a counter that lanes change, or begin with, or that keeps its value from a
+       turn that some lanes had not; other ways out */
+    "shader s(output color r = 0) { for (int i = 0; i < 9; i++) { if (u > 0.4 && i == 2) i = 6; "
+    "r[0] += i; } "
+    "int j = u > v ? 1 : 3; for (; j < 8; j++) r[1] += j * u; "
+    "for (int i = 0; i < 6; i++) { if (i * 0.2 > u) break; r[2] += 1; } "
+    "for (int i = 0; i < 7; i++) { if (r[2] > i) continue; r[0] += i * v; } int k = 0; "
+    "for (int i = 0; i < 4; i++) { if (i * 0.3 > v) { if (i == 3) k = 1; else k = 0; "
+    "for (; k < 5; k++) r[1] = r[1] * 0.9 + k; k = 2; } r[2] += k; } int l = 0; if (u < v) l = 2; "
+    "for (; l < 5; l++) r[2] += l; }",
     "float f(float x) { if (x > 0.7) return x * 2; for (int i = 0; i < 9; i++) "
     "{ if (i * 0.1 > x) return i; } return -1; } shader s(output float r = 0) { r = f(u) + f(v); }",
     "shader s(output float r = 0) { float a[5] = {1, 2, 3, 4, 5}; int i = (int)(u * 4.9); "

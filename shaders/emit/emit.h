@@ -55,6 +55,10 @@ struct emit_region {
     const struct ir_block *block;
     unsigned mask; /* its name is m<mask> */
     bool shrunk;   /* lanes may have left since the block began */
+    /* Of a loop that all lanes leave together: the test by which they do. The mask is the one of
+     * the region around. */
+    const struct ir_inst *test;
+    unsigned out; /* LLVM: the label behind that loop */
 };
 
 _Noreturn void emit_fail(struct emit *e, enum status s, struct src_pos at, const char *fmt, ...)
@@ -158,6 +162,10 @@ const char *emit_part(struct emit *e, const struct ir_inst *i, uint32_t a, uint3
 struct ir_layer *emit_layer_begin(struct emit *e, uint32_t index);
 /* Does anything in the block leave it for somewhere outside `within`? */
 bool emit_leaves(const struct ir_block *b, const struct ir_inst *within);
+/* emit_even.c: the test by which all lanes leave the loop in the same turn, or NULL; whether they
+ * stay where its condition holds. */
+const struct ir_inst *emit_even_test(const struct emit *e, const struct ir_inst *loop);
+bool emit_even_stays(const struct ir_inst *test);
 uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i);
 uint32_t emit_host_number(struct emit *e, const struct ir_inst *i);
 /* Does it print or report? */

@@ -245,16 +245,16 @@ const char *emit_mask(struct emit *e)
 }
 
 /* May this store write all lanes? Lanes outside the mask must not be able to read the cell later
- * before they store to it: its accesses lie in the block that is being written, and no lane has
- * left that block yet. */
+ * before they store to it: its accesses lie in the block that is being written, or one around that
+ * has the same lanes, and no lane has left that block yet. */
 bool emit_stores_freely(const struct emit *e, uint32_t cell)
 {
     const struct ir_cell *c = &e->code->cells[cell];
-    if (e->region->shrunk)
-        return false;
-    if (c->scope == IR_LOCAL)
-        return e->homes[cell] == e->region->block;
-    return !e->region->up && e->pulls[e->layer_index] == 0;
+    for (const struct emit_region *r = e->region; r && !r->shrunk; r = r->test ? r->up : NULL)
+        if (c->scope == IR_LOCAL ? e->homes[cell] == r->block
+                                 : !r->up && e->pulls[e->layer_index] == 0)
+            return true;
+    return false;
 }
 
 void emit_store(struct emit *e, const struct ir_inst *i, const struct ir_place *p, uint32_t more,
@@ -413,6 +413,12 @@ static void shrink(struct emit *e)
 static void if_(struct emit *e, const struct ir_inst *i)
 {
     const char *c = emit_condition(e, i->operands[0]);
+    if (e->region->test == i) {
+        EMIT(emit_even_stays(i) ? "if (!a_any(%s & %s)) break;\n"
+                                : "if (!a_any(%s & a_not(%s))) break;\n",
+             emit_mask(e), c);
+        return;
+    }
     bool has_body = i->body && i->body->first, has_other = i->other && i->other->first;
     if (!e->opt->wide) {
         EMIT("if (%s) {\n", c);
@@ -453,9 +459,32 @@ uint32_t emit_loop_number(struct emit *e, const struct ir_inst *i)
     return (uint32_t)o->loop_count++;
 }
 
+/* A loop that all lanes leave together. */
+static void even_loop(struct emit *e, const struct ir_inst *i, const struct ir_inst *test,
+                      uint32_t id)
+{
+    struct emit_region r = {.up = e->region, .mask = e->region->mask, .test = test};
+    e->region = &r;
+    EMIT("for (;;) {\n");
+    for (int k = 0; k < 2; k++) {
+        r.block = k ? i->other : i->body;
+        EMIT("{\n");
+        if (r.block)
+            block(e, r.block);
+        EMIT("}\n");
+    }
+    EMIT("if (a_turn%s(s, %u)) return;\n}\n", e->suffix, id);
+    e->region = r.up;
+}
+
 static void loop(struct emit *e, const struct ir_inst *i)
 {
     uint32_t id = emit_loop_number(e, i);
+    const struct ir_inst *test = e->opt->wide ? emit_even_test(e, i) : NULL;
+    if (test) {
+        even_loop(e, i, test, id);
+        return;
+    }
     if (!e->opt->wide) {
         e->loop_depth++;
         EMIT("for (;;) {\n{\n");

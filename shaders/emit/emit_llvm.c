@@ -370,6 +370,13 @@ static void control_one(struct llvm *l, const struct ir_inst *i)
 static void if_(struct llvm *l, const struct ir_inst *i)
 {
     const char *c = as_condition(l, i->operands[0]), *up = mask_now(l);
+    if (l->e.region->test == i) {
+        unsigned on = ll_fresh_label(l);
+        const char *stays = emit_even_stays(i) ? c : mask_not(l, c);
+        ll_branch(l, mask_any(l, mask_and(l, up, stays)), on, l->e.region->out);
+        ll_label(l, on);
+        return;
+    }
     unsigned yes = mask_new(l), no = mask_new(l);
     ll_store(l, l->b, mask_and(l, up, c), mask_name(l, yes));
     ll_store(l, l->b, mask_and(l, up, mask_not(l, c)), mask_name(l, no));
@@ -406,9 +413,35 @@ static void turn(struct llvm *l, uint32_t id)
     ll_label(l, on);
 }
 
+/* A loop that all lanes leave together. */
+static void even_loop(struct llvm *l, const struct ir_inst *i, const struct ir_inst *test,
+                      uint32_t id)
+{
+    unsigned head = ll_fresh_label(l);
+    struct emit_region r = {
+        .up = l->e.region, .mask = l->e.region->mask, .test = test, .out = ll_fresh_label(l)};
+    l->e.region = &r;
+    ll_jump(l, head);
+    ll_label(l, head);
+    for (int k = 0; k < 2; k++) {
+        r.block = k ? i->other : i->body;
+        if (r.block)
+            block(l, r.block);
+    }
+    turn(l, id);
+    ll_jump(l, head);
+    ll_label(l, r.out);
+    l->e.region = r.up;
+}
+
 static void loop(struct llvm *l, const struct ir_inst *i)
 {
     uint32_t id = emit_loop_number(&l->e, i);
+    const struct ir_inst *test = emit_even_test(&l->e, i);
+    if (test) {
+        even_loop(l, i, test, id);
+        return;
+    }
     unsigned in = mask_new(l), body = mask_new(l), other = mask_new(l);
     const char *in_name = mask_name(l, in), *cont = TEXT("%%cont%u", id);
     targets_new(l, id);
