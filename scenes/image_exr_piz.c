@@ -17,19 +17,21 @@ enum {
     CODE_BITS_MAX = 56,   /* what one filling of the window surely has; the format's 57 and 58 take
                              more samples than a chunk can have */
     TABLE_BITS = 12,
-    WORDS_OF_A_FILLING = CODE_BITS_MAX / TABLE_BITS,
+    USUAL_BITS = 20, /* the longest that the table answers for: noise of floats has some 17 */
+    WORDS_OF_A_FILLING = 4, /* as many as codes of TABLE_BITS need, or long and short in turn */
     BITMAP = VALUES / 8,
 };
 
 struct piz_room {
     uint16_t value[VALUES];          /* by number */
     uint8_t bits[SYMBOLS];           /* of each symbol's code; 0: it has none */
-    uint32_t by_code[SYMBOLS];       /* symbols by the length of their codes, then by their codes */
-    uint32_t table[1 << TABLE_BITS]; /* by a code's first bits: symbol << 8 | length; 0: see find */
+    uint16_t by_code[SYMBOLS];       /* symbols by the length of their codes, then by their codes */
+    uint8_t length[1 << TABLE_BITS]; /* of the codes that begin with these bits; 0: see find */
+    uint32_t base[USUAL_BITS + 1];   /* by length: to a code, for its place in by_code; wraps */
     uint64_t first[CODE_BITS_MAX + 1];                           /* code of each length */
     uint32_t count[CODE_BITS_MAX + 1], start[CODE_BITS_MAX + 1]; /* how many; where in by_code */
-    uint32_t repeat;                                             /* the symbol that repeats */
-    uint16_t *words;                                             /* [channel][line][sample]: heap */
+    uint32_t repeat, repeat_at; /* the symbol that repeats; where in by_code */
+    uint16_t *words;            /* [channel][line][sample]: heap */
     size_t word_count;
 };
 
@@ -113,6 +115,32 @@ static bool read_lengths(struct piz_room *r, struct bits *b, uint32_t first, uin
     return true;
 }
 
+/* A length for every prefix whose codes all have it; none for what begins the code that repeats. */
+static void fill_table(struct piz_room *r)
+{
+    memset(r->length, 0, sizeof r->length);
+    for (int n = 1; n <= USUAL_BITS; n++) {
+        r->base[n] = r->start[n] - (uint32_t)r->first[n];
+        uint64_t from = r->first[n], to = from + r->count[n]; /* in steps of the table: */
+        if (n <= TABLE_BITS) {
+            from <<= TABLE_BITS - n;
+            to <<= TABLE_BITS - n;
+        } else {
+            int more = n - TABLE_BITS;
+            from = (from + (1U << more) - 1) >> more;
+            to >>= more;
+        }
+        if (r->count[n] != 0 && from < to)
+            memset(r->length + from, n, to - from);
+    }
+    int n = r->bits[r->repeat];
+    uint64_t code = r->first[n] + (r->repeat_at - r->start[n]);
+    if (n > TABLE_BITS)
+        r->length[code >> (n - TABLE_BITS)] = 0;
+    else if (n != 0)
+        memset(r->length + (code << (TABLE_BITS - n)), 0, (size_t)1 << (TABLE_BITS - n));
+}
+
 /* Codes are canonical: the longest begin with 0, and those of a length follow each other in the
  * order of their symbols. False unless they fill the tree. */
 static bool assign_codes(struct piz_room *r)
@@ -138,23 +166,19 @@ static bool assign_codes(struct piz_room *r)
         next[n] = r->start[n] = start;
         start += r->count[n];
     }
-    memset(r->table, 0, sizeof r->table);
-    for (uint32_t s = 0; s < SYMBOLS; s++) {
-        int n = r->bits[s];
-        if (n == 0)
-            continue;
-        uint64_t own = r->first[n] + (next[n] - r->start[n]);
-        r->by_code[next[n]++] = s;
-        if (n > TABLE_BITS || s == r->repeat)
-            continue;
-        uint32_t *to = r->table + (own << (TABLE_BITS - n));
-        for (uint32_t i = 0; i < 1U << (TABLE_BITS - n); i++)
-            to[i] = s << 8 | (uint32_t)n;
-    }
+    for (uint32_t s = 0; s < SYMBOLS; s++)
+        if (r->bits[s] != 0) {
+            uint32_t at = next[r->bits[s]]++;
+            r->by_code[at] = (uint16_t)s;
+            if (s == r->repeat)
+                r->repeat_at = at;
+        }
+    fill_table(r);
     return true;
 }
 
-/* The symbol whose code the window begins with: shorter codes are larger numbers. */
+/* Where in by_code the symbol is whose code the window begins with: shorter codes are larger
+ * numbers. */
 static uint32_t find(const struct piz_room *r, struct bits *b)
 {
     bool longer = b->window >> (64 - TABLE_BITS) < r->first[TABLE_BITS];
@@ -165,16 +189,16 @@ static uint32_t find(const struct piz_room *r, struct bits *b)
     take(b, n < 32 ? n : 32);
     if (n > 32)
         take(b, n - 32);
-    return r->by_code[r->start[n] + (code - r->first[n])];
+    return r->start[n] + (uint32_t)(code - r->first[n]);
 }
 
 /* Words [at, count) from one symbol; how many, 0 if they are too many or there is none before. */
 static size_t put_symbol(const struct piz_room *r, struct bits *b, uint16_t *words, size_t at,
                          size_t count)
 {
-    uint32_t s = find(r, b);
-    if (s != r->repeat) {
-        words[at] = (uint16_t)s;
+    uint32_t which = find(r, b);
+    if (r->bits[r->repeat] == 0 || which != r->repeat_at) {
+        words[at] = r->by_code[which];
         return 1;
     }
     fill(b);
@@ -194,23 +218,23 @@ static bool decode_words(const struct piz_room *r, struct bits *b, int64_t spare
     size_t at = 0;
     while (at < count) {
         fill(&in);
-        uint32_t e = 0;
+        int n = 0;
         if (count - at >= WORDS_OF_A_FILLING)
-            for (int k = 0; k < WORDS_OF_A_FILLING; k++) {
-                e = r->table[in.window >> (64 - TABLE_BITS)];
-                if (!e)
+            for (int k = 0; k < WORDS_OF_A_FILLING && in.have >= USUAL_BITS; k++) {
+                n = r->length[in.window >> (64 - TABLE_BITS)];
+                if (n == 0)
                     break;
-                in.window <<= e & 255;
-                in.have -= (int)(e & 255);
-                words[at++] = (uint16_t)(e >> 8);
+                words[at++] = r->by_code[r->base[n] + (uint32_t)(in.window >> (64 - n))];
+                in.window <<= n;
+                in.have -= n;
             }
-        if (e)
+        if (n != 0)
             continue;
         fill(&in);
-        size_t n = put_symbol(r, &in, words, at, count);
-        if (n == 0 || bits_left(&in) < spare)
+        size_t put = put_symbol(r, &in, words, at, count);
+        if (put == 0 || bits_left(&in) < spare)
             return false;
-        at += n;
+        at += put;
     }
     return bits_left(&in) == spare;
 }
