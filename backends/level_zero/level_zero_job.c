@@ -92,9 +92,10 @@ static enum status job_launch(struct backend *b, const struct job_program *p, vo
         code = b->ze->KernelSetArgumentValue(p->kernel, i, sizeof at[i], &at[i]);
     for (uint32_t k = 0; code == ZE_RESULT_SUCCESS && k < iterations; k++) {
         call = "zeCommandListAppendLaunchKernel";
-        code = b->ze->CommandListAppendLaunchKernel(b->list, p->kernel, &groups, NULL, 0, NULL);
-        if (code == ZE_RESULT_SUCCESS)
+        if (k)
             code = b->ze->CommandListAppendBarrier(b->list, NULL, 0, NULL);
+        if (code == ZE_RESULT_SUCCESS)
+            code = b->ze->CommandListAppendLaunchKernel(b->list, p->kernel, &groups, NULL, 0, NULL);
     }
     double begin = clock_s();
     s = level_zero_list_run(b, code == ZE_RESULT_SUCCESS ? err : NULL);

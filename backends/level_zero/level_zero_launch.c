@@ -143,20 +143,17 @@ enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, 
 /* ---- launches
  * --------------------------------------------------------------------------------------- */
 
-/* Commands of a list start in order, but end in any: the barriers say what waits for what. The
- * first one is for what earlier lists of the queue do with the film. */
+/* Commands of a queue start in order, but end in any: the barrier holds the kernel back until the
+ * settings are there and earlier launches have left the film alone (it waits for all of the queue).
+ */
 static ze_result_t launch_append(const struct backend *b, const struct flight *f,
                                  ze_kernel_handle_t k, const ze_group_count_t *groups,
                                  const char **call)
 {
     const struct ze_api *ze = b->ze;
-    *call = "zeCommandListAppendBarrier";
-    ze_result_t code = ze->CommandListAppendBarrier(f->list, NULL, 0, NULL);
-    if (code == ZE_RESULT_SUCCESS) {
-        *call = "zeCommandListAppendMemoryCopy";
-        code = ze->CommandListAppendMemoryCopy(f->list, f->launch, f->host, sizeof *f->host, NULL,
-                                               0, NULL);
-    }
+    *call = "zeCommandListAppendMemoryCopy";
+    ze_result_t code = ze->CommandListAppendMemoryCopy(f->list, f->launch, f->host, sizeof *f->host,
+                                                       NULL, 0, NULL);
     if (code == ZE_RESULT_SUCCESS) {
         *call = "zeCommandListAppendBarrier";
         code = ze->CommandListAppendBarrier(f->list, NULL, 0, NULL);

@@ -324,6 +324,121 @@ static void nothing_is_found(void **state)
     assert_int_equal(stat(findings_path, &st), -1); /* nobody wrote it */
 }
 
+/* ---- what must not be left out ----------------------------------------------------------------
+ */
+
+/* Ends the process where something failed or was found: memory that a queued copy fills may be gone
+ * by the time that it is filled. */
+static void go_on(enum status s)
+{
+    struct stat st;
+    if (s != STATUS_OK || stat(findings_path, &st) == 0)
+        _exit(1);
+}
+
+enum { BATCHES = 3, LAUNCHES = 1 + BATCHES, ITERATIONS = 3 }; /* one before the render's own */
+
+/* Three launches over one film, and a recorded path. */
+static void film_and_path(void)
+{
+    struct error err = {0};
+    struct load_times loaded;
+    struct build_info info;
+    struct render_times times;
+    struct path_vertex vertices[8];
+    struct device *d = NULL;
+    double L[3];
+    size_t count;
+    char hash[33];
+    struct scene *s = scene_from_library("furnace");
+    const struct launch_settings launch = {.mode = MODE_STRICT, .batch = 1, .work_group = {8, 8}};
+    const struct render_job job = {.width = WIDTH, .height = HEIGHT, .max_depth = 6, .seed = 7};
+    go_on(device_open("level_zero:0", &d, &err));
+    go_on(device_load(d, s, BVH_BINARY, &loaded, &err));
+    go_on(device_build(d, &launch, &info, &err));
+    go_on(picture(d, s, launch, BATCHES, hash, &times, &err));
+    go_on(times.launches == BATCHES ? STATUS_OK : STATUS_ARG);
+    go_on(device_trace(d, &job, 20, 18, 5, L, vertices, 8, &count, &err));
+    device_close(d);
+    scene_free(s);
+    go_on(STATUS_OK);
+}
+
+/* A program beside the kernel, whose launches add to one buffer. */
+static void job_of_launches(void)
+{
+    struct error err = {0};
+    struct gathered g = gather();
+    struct backend *b = NULL;
+    struct job_program *p = NULL;
+    struct build_info info = {0};
+    struct job_source source = {.text = "__kernel void bump(__global const uint *by, __global uint "
+                                        "*sum) { sum[get_global_id(0)] += by[get_global_id(0)]; }",
+                                .entry = "bump",
+                                .mode = MODE_STRICT};
+    uint32_t by[2] = {1, 2}, sum[2] = {10, 20};
+    const struct job_buffer buffers[] = {{by, NULL, sizeof by, "the steps"},
+                                         {sum, sum, sizeof sum, "the sums"}};
+    double seconds = 0.0;
+    hash_bytes(source.text, strlen(source.text), source.hash);
+    go_on(level_zero_api.open(&g.found[0], &b, &err));
+    go_on(level_zero_api.job_build(b, &source, &p, &info, &err));
+    go_on(level_zero_api.job_run(b, p, buffers, 2, 2, 2, ITERATIONS, &seconds, &err));
+    go_on(sum[0] == 13 && sum[1] == 26 ? STATUS_OK : STATUS_ARG);
+    level_zero_api.job_release(b, p);
+    level_zero_api.close(b);
+    go_on(STATUS_OK);
+}
+
+/* Without its Nth barrier or wait `run` is found out, for each that it has; a driver that is asked
+ * to leave out one more leaves out none. */
+static void each_is_missed(void (*run)(void), const char *kind, unsigned count)
+{
+    for (unsigned n = 1; n <= count + 1; n++) {
+        char fault[32];
+        struct stat st;
+        int state;
+        snprintf(fault, sizeof fault, "%s:%u", kind, n);
+        unlink(findings_path);
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            setenv("ISOPHOTE_SOFT_ZE_FAULT", fault, 1);
+            run();
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &state, 0), child);
+        bool found = stat(findings_path, &st) == 0;
+        if (found != (n <= count) || !WIFEXITED(state) || (WEXITSTATUS(state) != 0) != found)
+            fail_msg("%s of %u: %s; status %x", fault, count, found ? "found" : "nothing found",
+                     (unsigned)state);
+    }
+    unlink(findings_path);
+}
+
+static void a_picture_needs_each_barrier(void **state)
+{
+    (void)state;
+    /* in each launch, in the probe of strict arithmetic and in the path's */
+    each_is_missed(film_and_path, "barrier", LAUNCHES + 2);
+}
+static void a_picture_needs_each_wait(void **state)
+{
+    (void)state;
+    /* for the scene, the film (cleared twice, read once), each launch; twice a probe and a path */
+    each_is_missed(film_and_path, "wait", 1 + 3 + LAUNCHES + 2 * 2);
+}
+static void a_job_needs_each_barrier(void **state)
+{
+    (void)state;
+    each_is_missed(job_of_launches, "barrier", ITERATIONS - 1);
+}
+static void a_job_needs_each_wait(void **state)
+{
+    (void)state;
+    each_is_missed(job_of_launches, "wait", 3); /* for what goes in, the launches, what comes out */
+}
+
 /* ---- absence ------------------------------------------------------------------------------------
  */
 
@@ -392,11 +507,16 @@ int main(void)
         cmocka_unit_test(scenes_too_large_are_refused_with_both_numbers),
         cmocka_unit_test(every_row_is_answered)};
     const struct CMUnitTest checked[] = {cmocka_unit_test(nothing_is_found)};
+    const struct CMUnitTest incomplete[] = {
+        cmocka_unit_test(a_picture_needs_each_barrier), cmocka_unit_test(a_picture_needs_each_wait),
+        cmocka_unit_test(a_job_needs_each_barrier), cmocka_unit_test(a_job_needs_each_wait)};
     const struct CMUnitTest absent[] = {cmocka_unit_test(absence_is_explained)};
     int failed = GROUP("validated", plain, "ISOPHOTE_UNUSED", "1");
     failed += GROUP("a megabyte", small, "ISOPHOTE_SOFT_MEMORY", "1048576");
     failed += GROUP("checked", checked, "ISOPHOTE_SOFT_CHECKS", "all", "ISOPHOTE_SOFT_FINDINGS",
                     findings_path);
+    failed += GROUP("incomplete", incomplete, "ISOPHOTE_SOFT_CHECKS", "all",
+                    "ISOPHOTE_SOFT_FINDINGS", findings_path);
     failed += GROUP("no driver", absent, "ZE_ENABLE_ALT_DRIVERS", "/nonexistent.so");
     failed += GROUP("a broken driver", absent, "ZE_ENABLE_ALT_DRIVERS", BROKEN_DRIVER);
     failed += GROUP("an empty variable", absent, "ZE_ENABLE_ALT_DRIVERS", "");

@@ -14,6 +14,15 @@ bool driver_wish(const char *name)
     return wish && strcmp(wish, name) == 0;
 }
 
+bool driver_drops(const char *name, unsigned *asked)
+{
+    const char *wish = getenv("ISOPHOTE_SOFT_ZE_FAULT");
+    size_t n = strlen(name);
+    ++*asked;
+    return wish && strncmp(wish, name, n) == 0 && wish[n] == ':' &&
+           *asked == strtoul(wish + n + 1, NULL, 10);
+}
+
 ze_result_t result_of(enum status s)
 {
     switch (s) {

@@ -29,6 +29,8 @@ static inline void driver_unlock(const int *unused)
 
 /* $ISOPHOTE_SOFT_ZE_FAULT: this misbehaviour is wanted (docs/soft.md). */
 bool driver_wish(const char *name);
+/* It is "NAME:N", and this is the Nth time that this is asked with this counter, from 1. */
+bool driver_drops(const char *name, unsigned *asked);
 /* What the executor says, as Level Zero's codes. */
 ze_result_t result_of(enum status s);
 /* Any check of the set is asked for. */
