@@ -51,6 +51,14 @@ static void event_queue(struct event *e, struct soft_point p)
     e->point = p;
 }
 
+/* Times of a kernel go into its event, where those of the kernel before it may still be read. */
+static void times_check(const struct event *e)
+{
+    if (e && e->pool->timestamps && e->state != EVENT_CLEAR && driver_checks(SOFT_WAITS))
+        soft_finding_add(soft_driver.executor, SOFT_WAITS,
+                         "an event that keeps a kernel's times is used again before it was reset");
+}
+
 static bool op_ready(const struct op *op)
 {
     for (uint32_t i = 0; i < op->wait_count; i++)
@@ -76,9 +84,10 @@ static enum status op_queue(struct queue *q, const struct op *op)
         st = soft_copy(s, op->to, op->from, op->bytes, NULL);
     else if (op->kind == OP_FILL)
         st = soft_fill(s, op->to, op->pattern, op->pattern_size, op->bytes, NULL);
-    else if (op->kind == OP_LAUNCH)
+    else if (op->kind == OP_LAUNCH) {
+        times_check(op->signal);
         st = soft_launch(s, &op->launch, NULL);
-    else if (op->kind == OP_RESET)
+    } else if (op->kind == OP_RESET)
         op->reset->state = EVENT_CLEAR;
     q->open[index] = soft_stream_point(s);
     event_queue(op->signal, q->open[index]);

@@ -386,6 +386,19 @@ static void use_before_the_wait_is_found(void **state)
     OK(ze.EventHostReset(e));
     found("an event is reset before the host waited");
     ze.CommandQueueSynchronize(q, UINT64_MAX);
+    OK(ze.CommandListReset(l));
+    ze_kernel_handle_t k = kernel_open("sum_all", 1);
+    void *twice = numbers_on_device(q), *out = device_memory(4);
+    for (int i = 0; i < 2; i++) { /* the first time it is clear */
+        sum_append(l, k, twice, out, e, 0, NULL);
+        execute(q, l);
+        ze.CommandQueueSynchronize(q, UINT64_MAX);
+        i ? found("an event that keeps a kernel's times is used again") : found_nothing();
+        OK(ze.CommandListReset(l));
+    }
+    OK(ze.KernelDestroy(k));
+    OK(ze.MemFree(context, twice));
+    OK(ze.MemFree(context, out));
     OK(ze.EventPoolDestroy(pool));
     found("an event pool is destroyed while 1 of its events live");
     OK(ze.CommandListDestroy(l));
