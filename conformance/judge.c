@@ -156,7 +156,8 @@ enum status judge_pair(const struct scene *s, const struct render_job *job, cons
                                .sample_count = job->sample_count,
                                .max_depth = job->max_depth,
                                .rr_depth = job->rr_depth,
-                               .seed = job->seed};
+                               .seed = job->seed,
+                               .rounded = true};
     enum status st = reference_truth(s, &rj, &p.truth, NULL, err);
     if (st != STATUS_OK)
         return st;

@@ -43,7 +43,7 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
 struct pair_judgement {
     struct metric_z z;
     double mse, relmse, psnr, ssim, flip;
-    double *image; /* heap, as doubles; the reference's is `truth` */
+    double *image; /* heap, as doubles; the reference's, rounded as a film is, is `truth` */
     struct reference_picture truth;
 };
 /* Against the reference, which renders all of the job's samples. */

@@ -32,11 +32,23 @@ struct bed {
     struct film film;
 };
 
+/* Native's picture of the job becomes b->film. */
+static void film_of(struct bed *b)
+{
+    struct error err = {0};
+    struct device *d = NULL;
+    assert_int_equal(device_open("native", &d, &err), STATUS_OK);
+    assert_int_equal(device_load(d, b->scene, BVH_AUTO, NULL, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &b->job.launch, NULL, &err), STATUS_OK);
+    assert_int_equal(film_init(&b->film, SIDE, SIDE, film_exponent(b->scene), &err), STATUS_OK);
+    assert_int_equal(device_render(d, &b->job, &b->film, true, NULL, &err), STATUS_OK);
+    device_close(d);
+}
+
 static int set_up(void **state)
 {
     struct bed *b = calloc(1, sizeof *b);
     struct error err = {0};
-    struct device *d = NULL;
     assert_non_null(b);
     if (scene_load_memory("lamps.json", lamps, strlen(lamps), &b->scene, &err) != STATUS_OK)
         fail_msg("%s", err.msg);
@@ -46,12 +58,7 @@ static int set_up(void **state)
                                  .max_depth = b->scene->max_depth,
                                  .rr_depth = b->scene->rr_depth,
                                  .launch = {.mode = MODE_FAST}};
-    assert_int_equal(device_open("native", &d, &err), STATUS_OK);
-    assert_int_equal(device_load(d, b->scene, BVH_AUTO, NULL, &err), STATUS_OK);
-    assert_int_equal(device_build(d, &b->job.launch, NULL, &err), STATUS_OK);
-    assert_int_equal(film_init(&b->film, SIDE, SIDE, film_exponent(b->scene), &err), STATUS_OK);
-    assert_int_equal(device_render(d, &b->job, &b->film, true, NULL, &err), STATUS_OK);
-    device_close(d);
+    film_of(b);
     *state = b;
     return 0;
 }
@@ -106,6 +113,34 @@ static void test_square(void **state)
     assert_int_equal(verdict_on(*state, "native", 48, 64, SQUARE, 0, reason), VERDICT_FAIL);
 }
 
+/* The same lamps and one inside the block, so bright that a sample of what is seen is a unit or two
+ * of the film, or none: rounding to it takes the dim ones away, on both sides. A tenth more is
+ * found. */
+static void test_dim(void **state)
+{
+    const struct bed *b = *state;
+    char text[sizeof lamps + 128], reason[512];
+    struct error err = {0};
+    struct bed dim = {.job = b->job};
+    snprintf(text, sizeof text,
+             "%.*s, {\"type\": \"point\", \"position\": [0, 0.5, 0], \"intensity\": 1e6}]}",
+             (int)(sizeof lamps - 1 - strlen("]}")), lamps);
+    if (scene_load_memory("dim.json", text, strlen(text), &dim.scene, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    dim.job.sample_count = 16;
+    film_of(&dim);
+    double mean = 0;
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        mean += (double)dim.film.sums[4 * i] / (16.0 * SIDE * SIDE);
+    print_message("a sample is %.2f units\n", mean);
+    assert_true(mean > 0.1 && mean < 10);
+    if (verdict_on(&dim, "native", 0, 0, SIDE, 1, reason) != VERDICT_PASS)
+        fail_msg("%s", reason);
+    assert_int_equal(verdict_on(&dim, "native", 0, 0, SIDE, 1.1, reason), VERDICT_FAIL);
+    film_free(&dim.film);
+    scene_free(dim.scene);
+}
+
 /* A picture as native's, from a device that renders another when asked again. */
 static void test_first_samples(void **state)
 {
@@ -117,10 +152,9 @@ static void test_first_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),
-        cmocka_unit_test(test_bias),
-        cmocka_unit_test(test_square),
-        cmocka_unit_test(test_first_samples),
+        cmocka_unit_test(test_right),  cmocka_unit_test(test_bias),
+        cmocka_unit_test(test_square), cmocka_unit_test(test_first_samples),
+        cmocka_unit_test(test_dim),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

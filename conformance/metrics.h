@@ -99,11 +99,13 @@ struct metric_estimate {
  * more samples: it has seen the rare bright samples that the other one lacks.
  *
  * p_worst is that bound for the largest z, times the number of sets and channels (Bonferroni).
- * p_chi is the chi-square survival of the sum of z^2 over the 8x8 squares of all channels, cells
- * degrees of freedom: under the assumptions E z^2 <= 1 and its variance is at most 2, so it errs to
- * the safe side. p = min(1, 2 min(p_worst, p_chi)): the probability at most that two equal
- * renderers differ so. Squares where both pictures agree exactly count in p_worst's number but not
- * in cells.
+ * p_chi bounds the probability of the sum of z^2 over the n 8x8 squares of one channel: coins'
+ * exponential moments are below the normal's, E exp(s z) <= exp(s^2 / 2), so E exp(l z^2) <=
+ * (1 - 2 l)^(-1/2), and Markov's inequality with the best l gives (x / n)^(n / 2) exp((n - x) / 2)
+ * for x > n. The channels of a sample are one path's and not independent (in gray scenes they are
+ * the same number), so each has its own sum, and p_chi is three times the least.
+ * p = min(1, 2 min(p_worst, p_chi)): the probability at most that two equal renderers differ so.
+ * Squares where both pictures agree exactly count in p_worst's number but not in n.
  *
  * systematic >= 0: relative difference that is allowed (rounding of float32 against double): 0 for
  * none. Power: a difference in one channel of a set B shows when it exceeds about 5.5 standard
@@ -113,7 +115,7 @@ struct metric_z {
     double p, p_worst, p_chi;
     double worst_z;
     uint32_t x, y, size, channel; /* the set with worst_z; size: its side; 0: the whole picture */
-    double chi_square;
+    double chi_square;            /* the sum of z^2, and n, of the channel with the least p_chi */
     size_t cells, sets;
     double mean_difference[3]; /* of the whole picture, a - b */
     /* Shares of pixels and channels with |d| / sqrt(v) beyond 2 and 3, where v > 0; normal

@@ -210,6 +210,32 @@ static void test_level(void **state)
     }
 }
 
+/* Gray pictures: a sample's channels are one number. Coins decide whether a pixel is a thousandth
+ * up or down; of 2000, a binomial of 0.001 has more than 12 below 0.001 with probability 10^-6. One
+ * sum of squares over all channels, as if they were independent, has some 50. */
+static void test_gray(void **state)
+{
+    (void)state;
+    enum { COMPARISONS = 2000 };
+    int small = 0;
+    for (uint32_t seed = 1; seed <= COMPARISONS; seed++) {
+        for (uint32_t i = 0; i < VALUES; i++) {
+            const uint32_t counter[4] = {i / 3 / 32, 0, 2, 0}, key[2] = {seed, 0};
+            static uint32_t word[4];
+            if (i % (3 * 32) == 0)
+                philox4x32(counter, key, word);
+            mean_a[i] = 1;
+            mean_b[i] = word[0] >> i / 3 % 32 & 1 ? 1.001 : 0.999;
+        }
+        const struct metric_estimate a = {mean_a, NULL, SAMPLES}, b = {mean_b, NULL, SAMPLES};
+        struct metric_z z;
+        assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 0, &z, NULL), STATUS_OK);
+        small += z.p < 0.001;
+    }
+    print_message("gray: %d of %d below 0.001\n", small, COMPARISONS);
+    assert_true(small <= 12);
+}
+
 /* A truth of 32 times the samples, whose variance is taken for both: the asymmetry of fireflies (in
  * most squares the short picture has none, so that it is too dark everywhere) does not count as a
  * difference. Of 20, a binomial of 0.05 has more than 7 with probability 3e-6. */
@@ -394,17 +420,12 @@ static void test_cornell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mse),
-        cmocka_unit_test(test_psnr),
-        cmocka_unit_test(test_ssim),
-        cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_film),
-        cmocka_unit_test(test_level),
-        cmocka_unit_test(test_pixel_shares),
-        cmocka_unit_test(test_power),
-        cmocka_unit_test(test_heavy_pairs),
-        cmocka_unit_test(test_place),
-        cmocka_unit_test(test_unequal_counts),
+        cmocka_unit_test(test_mse),     cmocka_unit_test(test_psnr),
+        cmocka_unit_test(test_ssim),    cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_film),    cmocka_unit_test(test_level),
+        cmocka_unit_test(test_gray),    cmocka_unit_test(test_pixel_shares),
+        cmocka_unit_test(test_power),   cmocka_unit_test(test_heavy_pairs),
+        cmocka_unit_test(test_place),   cmocka_unit_test(test_unequal_counts),
         cmocka_unit_test(test_cornell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,13 @@ static void sample_passes(struct render *r, size_t at, uint32_t index, struct ve
     more_add(r, at, PASS_UV, vec3(v[0].uv[0], v[0].uv[1], 0));
 }
 
+/* A sample value as the film adds it up (section 9). */
+static struct vec3 film_rounded(const struct reference *r, struct vec3 L)
+{
+    const double unit = r->film_limit * 0x1p-46; /* 2^-E */
+    return vec3(rint(L.x / unit) * unit, rint(L.y / unit) * unit, rint(L.z / unit) * unit);
+}
+
 static void sample_add(struct pixel *p, struct vec3 L, const struct first_vertex *first)
 {
     p->n++;
@@ -115,7 +122,8 @@ static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32
             path_radiance(r->reference, job, shaders, x, y, job->sample_begin + i, &first, &log);
         if (job->passes)
             sample_passes(r, at, i, L, &first, &log);
-        sample_add(p, film_value(r->reference, L), &first);
+        L = film_value(r->reference, L);
+        sample_add(p, job->rounded ? film_rounded(r->reference, L) : L, &first);
     }
     return true;
 }

@@ -253,6 +253,39 @@ static void test_film_limit(void **state)
     test_scene_free(s);
 }
 
+/* A rounded picture is the mean of whole numbers of the film's unit, each the nearest to a sample.
+ */
+static void test_rounded(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = test_open(s);
+    const struct reference_job job = {
+        .width = 8, .height = 6, .sample_count = 3, .max_depth = 5, .rr_depth = 3, .rounded = true};
+    const int E = film_exponent(s);
+    struct reference_picture p;
+    struct error err = {0};
+    double moved = 0;
+    if (reference_render(r, &job, &p, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    for (uint32_t i = 0; i < job.width * job.height; i++) {
+        double sum[3] = {0}, L[3];
+        for (uint32_t sample = 0; sample < job.sample_count; sample++) {
+            reference_sample(r, &job, i % job.width, i / job.width, sample, L, NULL, 0, NULL);
+            for (int c = 0; c < 3; c++) {
+                sum[c] += nearbyint(ldexp(L[c], E));
+                moved = fmax(moved, fabs(ldexp(L[c], E) - nearbyint(ldexp(L[c], E))));
+            }
+        }
+        for (int c = 0; c < 3; c++)
+            assert_true(p.beauty[3 * i + (size_t)c] == ldexp(sum[c], -E) / job.sample_count);
+    }
+    assert_true(moved > 0.4 && moved <= 0.5);
+    reference_picture_free(&p);
+    reference_close(r);
+    test_scene_free(s);
+}
+
 /* Auxiliary passes: what stands in front of the camera. */
 static void test_passes(void **state)
 {
@@ -752,6 +785,7 @@ int main(void)
         cmocka_unit_test(test_bad_jobs),
         cmocka_unit_test(test_truncated_log),
         cmocka_unit_test(test_film_limit),
+        cmocka_unit_test(test_rounded),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_all_passes),
         cmocka_unit_test(test_passes_on_a_sphere),

@@ -27,14 +27,15 @@ static void truth_key(const struct scene *s, const struct reference_job *job, ch
 {
     struct { /* no padding: its bytes are hashed */
         char version[32], sources[40], scene[40];
-        uint64_t width, height, begin, count, max_depth, rr_depth, seed;
+        uint64_t width, height, begin, count, max_depth, rr_depth, seed, rounded;
     } all = {.width = job->width,
              .height = job->height,
              .begin = job->sample_begin,
              .count = job->sample_count,
              .max_depth = job->max_depth,
              .rr_depth = job->rr_depth,
-             .seed = job->seed};
+             .seed = job->seed,
+             .rounded = job->rounded};
     memcpy(all.version, TRUTH_VERSION, sizeof TRUTH_VERSION);
     memcpy(all.sources, reference_sources, sizeof reference_sources);
     memcpy(all.scene, s->hash, sizeof s->hash);

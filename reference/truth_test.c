@@ -113,7 +113,7 @@ static void test_keys(void **state)
     struct scene *s = test_cornell();
     char path[1024];
     int before = files(path, sizeof path);
-    for (int k = 0; k < 9; k++) {
+    for (int k = 0; k < 10; k++) {
         struct reference_job job = JOB;
         job.width += k == 0;
         job.height += k == 1;
@@ -124,13 +124,14 @@ static void test_keys(void **state)
         job.seed += k == 6;
         job.seed += k == 7 ? (uint64_t)1 << 40 : 0;
         s->hash[5] = k == 8 ? 'a' : '0';
+        job.rounded = k == 9;
         struct reference_picture p = truth(s, &job, false);
         reference_picture_free(&p);
         job.threads = 1;
         p = truth(s, &job, true);
         reference_picture_free(&p);
     }
-    assert_int_equal(files(path, sizeof path), before + 9);
+    assert_int_equal(files(path, sizeof path), before + 10);
     test_scene_free(s);
 }
 

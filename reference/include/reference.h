@@ -26,6 +26,8 @@ struct reference_job {
     uint32_t max_depth, rr_depth;
     uint64_t seed;
     unsigned passes; /* bits 1u << enum pass of what the picture shall hold beside its own arrays */
+    bool rounded;    /* each sample to the film's unit, as section 9 adds it up: what a film is
+                        compared    with to the last unit */
     double error_target; /* section 29's: a relative error at which pixels stop; 0: none. Biased */
     unsigned threads;    /* 0: parallel_threads() */
     /* called now and then from one thread at a time with the finished share in [0,1] and the
@@ -59,7 +61,8 @@ void reference_picture_free(struct reference_picture *p);
 
 /* One sample, replayed: L[3] as the film takes it (section 9's clamp), and its vertices in order,
  * at most `capacity` of them; *count is how many were written. vertices and count may be NULL. A
- * picture's beauty is the sum of these L in sample order over their number, bit by bit. */
+ * picture's beauty is the sum of these L (of a job `rounded`, each rounded) in sample order over
+ * their number, bit by bit. */
 void reference_sample(const struct reference *r, const struct reference_job *job, uint32_t x,
                       uint32_t y, uint32_t sample, double L[3], struct path_vertex *vertices,
                       size_t capacity, size_t *count);
