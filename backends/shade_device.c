@@ -5,7 +5,13 @@
 #include <string.h>
 
 /* Points of one launch: the output of more is large for a device, and a watchdog may wait. */
-enum { LAUNCH_POINTS = 1 << 20, LOG_WORDS = 1 << 12 };
+enum { LAUNCH_POINTS = 1 << 20, LOG_WORDS = 1 << 12, MOST_QUESTIONS = 1 << 16 };
+
+/* What a point of a launch was told, in the order of its questions. */
+struct replies {
+    uint32_t *words;
+    uint32_t count, len, cap;
+};
 
 struct device_run {
     struct shade_asker asker; /* the point that speaks */
@@ -18,7 +24,10 @@ struct device_run {
     struct text strings, failures;
     uint32_t *rows, *records; /* of a launch; records: log_words */
     uint32_t log_words;
-    uint32_t *args; /* the input's, then the rows of a launch's points */
+    uint32_t *args; /* the input's, then the rows of a launch's points, then replies to them */
+    size_t arg_cap;
+    struct replies *replies; /* by point of a launch, the longest's */
+    size_t reply_count;
 };
 
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
@@ -76,6 +85,95 @@ static enum status records_say(struct device_run *r, size_t first, struct error 
     return STATUS_OK;
 }
 
+/* ---- what points ask --------------------------------------------------------------------------
+ */
+
+static enum status reply_to(struct device_run *r, size_t first, const uint32_t *words,
+                            struct error *err)
+{
+    const uint32_t call = words[2] & ~ASL_ASKED, n = r->program->emitted.hosts[call].reply;
+    struct replies *p = &r->replies[words[1]];
+    size_t point;
+    if (p->count == MOST_QUESTIONS)
+        return error_msg(err, STATUS_LIMIT,
+                         "point %zu asks the host more than %d times of what this device lacks",
+                         first + words[1], MOST_QUESTIONS);
+    if (p->cap < p->len + n) {
+        const uint32_t cap = 2 * (p->len + n);
+        uint32_t *more = realloc(p->words, cap * sizeof *more);
+        if (!more)
+            return error_msg(err, STATUS_MEMORY, "out of memory");
+        p->words = more;
+        p->cap = cap;
+    }
+    shade_asker_set(&r->asker, first + words[1], &r->globals);
+    asl_host_ask(r->host, r->asker.globals, call, words + 3, words[0] - 3, p->words + p->len);
+    p->len += n;
+    p->count++;
+    return asl_host_failed(r->host, &point, err) ? err->code : STATUS_OK;
+}
+
+/* Makes room in the argument area. */
+static enum status args_reserve(struct device_run *r, size_t words, struct error *err)
+{
+    if (words > UINT32_MAX)
+        return error_msg(err, STATUS_LIMIT, "what shaders read passes 2^32 words");
+    if (words <= r->arg_cap)
+        return STATUS_OK;
+    uint32_t *more = realloc(r->args, words * sizeof *more);
+    if (!more)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    r->args = more;
+    r->arg_cap = words;
+    return STATUS_OK;
+}
+
+/* Puts the replies to all points at word *at, and that in its place; *at: the end. */
+static enum status replies_place(struct device_run *r, size_t count, size_t *at, struct error *err)
+{
+    const size_t table = *at;
+    size_t words = table + count, to = words;
+    for (size_t k = 0; k < count; k++)
+        words += r->replies[k].count ? 1 + (size_t)r->replies[k].len : 0;
+    enum status st = args_reserve(r, words, err);
+    if (st != STATUS_OK)
+        return st;
+    r->args[r->input.rows + 1] = (uint32_t)table;
+    for (size_t k = 0; k < count; k++) {
+        const struct replies *p = &r->replies[k];
+        r->args[table + k] = p->count ? (uint32_t)to : 0;
+        if (!p->count)
+            continue;
+        r->args[to++] = p->count;
+        memcpy(r->args + to, p->words, p->len * sizeof *p->words);
+        to += p->len;
+    }
+    *at = words;
+    return STATUS_OK;
+}
+
+/* Answers what the launch asked. *asked: it asked something, and must run again. */
+static enum status questions_answer(struct device_run *r, size_t first, bool *asked,
+                                    struct error *err)
+{
+    const uint32_t *log = r->records;
+    enum status st = STATUS_OK;
+    *asked = false;
+    for (size_t at = 1; st == STATUS_OK && at <= log[0]; at += log[at])
+        if (log[at + 2] & ASL_ASKED) {
+            *asked = true;
+            st = reply_to(r, first, log + at, err);
+        }
+    return st;
+}
+
+static void replies_forget(struct device_run *r, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        r->replies[k].count = r->replies[k].len = 0;
+    r->args[r->input.rows + 1] = 0;
+}
+
 /* ---- outputs ----------------------------------------------------------------------------------
  */
 
@@ -85,8 +183,7 @@ static uint32_t output_word(struct device_run *r, enum asl_base scalar, uint32_t
         return word;
     uint32_t at = (uint32_t)r->strings.len;
     if (scalar == ASL_STRING)
-        text_puts(&r->strings,
-                  word < r->program->strings.count ? r->program->strings.text[word] : "");
+        text_puts(&r->strings, asl_host_text(r->host, word));
     else
         asl_closure_print(NULL, &r->strings);
     text_append(&r->strings, "", 1);
@@ -131,7 +228,42 @@ static size_t rows_tell(struct device_run *r, size_t first, size_t count)
     return count * words;
 }
 
-/* Runs it again when the records did not fit. */
+/* Runs it until its records fit and no point asks any more. */
+static enum status launch_answered(struct device_run *r, size_t first, size_t count,
+                                   struct shade_launch *k, struct shade_device_launch *l,
+                                   shade_device_fn *launch, void *ctx, struct error *err)
+{
+    const size_t told = l->arg_words;
+    bool asked = true;
+    replies_forget(r, count);
+    for (uint32_t turn = 0; asked;) {
+        k->log_words = r->log_words;
+        l->failed[0] = l->failed[1] = 0;
+        memset(r->records, 0, r->log_words * sizeof *r->records);
+        l->log = r->records;
+        l->args = r->args;
+        /* the first run's messages stay; later ones are for timing */
+        l->iterations = 1;
+        enum status st =
+            cancel_requested ? error_msg(err, STATUS_CANCELLED, "stopped") : launch(ctx, l, err);
+        if (st == STATUS_OK && r->records[0] >= r->log_words) {
+            if (turn++ > 2)
+                return error_msg(err, STATUS_INTERNAL, "a device wrote down more than it said");
+            st = log_make(r, r->records[0] + 16, err);
+            *l->seconds = 0;
+        } else if (st == STATUS_OK) {
+            turn = 0;
+            l->arg_words = told;
+            st = questions_answer(r, first, &asked, err);
+            if (st == STATUS_OK && asked)
+                st = replies_place(r, count, &l->arg_words, err);
+        }
+        if (st != STATUS_OK)
+            return st;
+    }
+    return STATUS_OK;
+}
+
 static enum status launch_run(struct device_run *r, size_t first, size_t count,
                               shade_device_fn *launch, void *ctx, struct error *err)
 {
@@ -154,27 +286,11 @@ static enum status launch_run(struct device_run *r, size_t first, size_t count,
                                     .out_words = count * r->program->emitted.out_words,
                                     .failed = failed,
                                     .seconds = &seconds};
-    for (uint32_t turn = 0;; turn++) {
-        k.log_words = r->log_words;
-        failed[0] = failed[1] = 0;
-        memset(r->records, 0, r->log_words * sizeof *r->records);
-        l.log = r->records;
-        /* the first run's messages stay; later ones are for timing */
-        l.iterations = 1;
-        enum status st = launch(ctx, &l, err);
-        if (st != STATUS_OK)
-            return st;
-        if (r->records[0] < r->log_words)
-            break;
-        if (turn > 2)
-            return error_msg(err, STATUS_INTERNAL, "a device wrote down more than it said");
-        st = log_make(r, r->records[0] + 16, err);
-        if (st != STATUS_OK)
-            return st;
-        seconds = 0;
-    }
+    enum status st = launch_answered(r, first, count, &k, &l, launch, ctx, err);
+    if (st != STATUS_OK)
+        return st;
     rows_keep(r, first, count);
-    enum status st = records_say(r, first, err);
+    st = records_say(r, first, err);
     if (st == STATUS_OK && failed[0]) {
         struct shade_failure f;
         shade_program_failure(r->asker.shade, r->program, failed[0],
@@ -195,16 +311,18 @@ static enum status launches(struct device_run *r, shade_device_fn *launch, void 
                             struct error *err)
 {
     size_t n = r->asker.points->count, most = n < LAUNCH_POINTS ? n : LAUNCH_POINTS;
-    const size_t args = r->input.arg_words + most * r->program->emitted.row_words;
-    if (args > UINT32_MAX)
-        return error_msg(err, STATUS_LIMIT, "what shaders read passes 2^32 words");
+    enum status st =
+        args_reserve(r, r->input.arg_words + most * r->program->emitted.row_words, err);
+    if (st != STATUS_OK)
+        return st;
     r->rows = malloc((most * r->program->emitted.out_words + 1) * sizeof *r->rows);
-    r->args = malloc(args * sizeof *r->args);
-    if (!r->rows || !r->args)
+    r->replies = calloc(most, sizeof *r->replies);
+    if (!r->rows || !r->replies)
         return error_msg(err, STATUS_MEMORY, "out of memory");
+    r->reply_count = most;
     memcpy(r->args, r->input.args, r->input.arg_words * sizeof *r->args);
     r->args[r->input.rows] = (uint32_t)r->input.arg_words;
-    enum status st = log_make(r, LOG_WORDS, err);
+    st = log_make(r, LOG_WORDS, err);
     for (size_t first = 0; st == STATUS_OK && first < n; first += most) {
         if (cancel_requested)
             return error_msg(err, STATUS_CANCELLED, "stopped");
@@ -245,6 +363,9 @@ enum status shade_device_run(struct shade *s, struct shade_program *p,
     text_free(&r.log.text);
     text_free(&r.strings);
     text_free(&r.failures);
+    for (size_t k = 0; k < r.reply_count; k++)
+        free(r.replies[k].words);
+    free(r.replies);
     free(r.rows);
     free(r.args);
     free(r.records);

@@ -123,7 +123,7 @@ static enum status args_place(const struct shade *s, struct shade_program *p,
     const struct asl_emitted *x = &p->emitted;
     size_t n = asl_code_args(p->code);
     uint32_t at;
-    enum status st = shade_words_take(w, n + x->image_count + x->answer_words + 1, &at, err);
+    enum status st = shade_words_take(w, n + x->image_count + x->answer_words + 2, &at, err);
     for (size_t i = 0; st == STATUS_OK && i < n; i++) {
         struct asl_code_arg arg = asl_code_arg_at(p->code, i);
         bool string = !arg.is_set && asl_type_scalar(arg.type, arg.slot) == ASL_STRING;

@@ -339,6 +339,37 @@ static const char *const worldly[][4] = {
      "more); r = color(s, red, green) + mine * number + arr[2] + absent + (name == \"x\"); "
      "r += blue * (Dx(s) + Dy(more) + Dx(green)) + index + window[0] + none + pi + size[0] + ok; "
      "}"},
+    /* what the host is asked while points run: strings that are made, and what hangs on them */
+    {"struct named { string name; int n; }; "
+     "shader s(string path = \"/a/b.0001.exr\", output color r = 0) { "
+     "string k = format(\"%.2f\", u), part[4] = {\"w\", \"x\", \"y\", \"z\"}; "
+     "int n = split(concat(k, path), part, \"/\", 2 + (int)(v * 2)), m[4] = {9, 9, 9, 9}; "
+     "n += 10 * regex_search(concat(k, path), m, \"([a-z])\\\\.([0-9]+)\"); "
+     "printf(\"%s|%s|%s|%s %d %d %d\\n\", part[0], part[1], part[2], substr(k, 1, 2), n, m[2], "
+     "m[3]); named q; q.name = concat(\"n\", k); q.n = strlen(q.name); string t = q.name; "
+     "for (int i = 0; i < (int)(u * 4); i++) { t = concat(t, format(\"%d\", i)); "
+     "part[i % 3] = t; } if (t == \"n1.000123\") q.n += 100; "
+     "r = color(n, stof(k), endswith(t, \"12\")) + q.n + getchar(t, 2) + (hash(t) & 7) + "
+     "stoi(part[1]) + regex_match(part[2], \"[0-9.]+n.*\"); if (u > v) error(\"at %s\", t); }"},
+    {"shader s(output color r = 0) { int w[2] = {3, 4}, d = 0, x = 5; string p = \"none\"; "
+     "int ok = getattribute(\"camera:projection\", p) + 2 * getattribute(format(\"camera:%s\", u > "
+     "0.5 ? \"resolution\" : \"none\"), w) + 4 * getattribute(\"shader:layername\", p); "
+     "printf(\"%s %d\\n\", p, ok); "
+     "r = (color)transform(format(\"%sted\", u > 0.3 ? \"til\" : \"was\"), P); "
+     "string to = v > 0.5 ? \"cm\" : \"furlongs\"; r += transformu(\"m\", to, u); "
+     "r += noise(concat(u > 0.5 ? \"per\" : \"sim\", u > 0.5 ? \"lin\" : \"plex\"), P * 3); "
+     "r += transformc(concat(\"h\", v > 0.5 ? \"sv\" : \"zz\"), color(u, v, 0.3)); "
+     "r += (float)spline(format(\"lin%s\", v > 0.2 ? \"ear\" : \"en\"), u, 0, 1, 2, 3); "
+     "displace(0.1 * u); r += (color)P + (color)N; bump(0.2 * v * u); r += (color)N; "
+     "int at = dict_find(\"<a><b x='3'/><b x='7'/></a>\", format(\"//b[%d]\", 1 + (u > 0.5))); "
+     "if (dict_value(at, \"x\", x)) r += x; "
+     "r += gettextureinfo(\"a\", concat(\"reso\", u > 0.7 ? \"lution\" : \"rt\"), w) + w[0]; "
+     "r += texture(concat(\"\", u > 0.4 ? \"a\" : \"zzz\"), u, v, \"wrap\", format(\"%s\", u > 0.6 "
+     "? \"mirror\" : \"clamp\"), \"missingcolor\", color(3, 2, 1)) + raytype(concat(\"cam\", v > "
+     "0.5 ? \"era\" : \"eo\")); }"},
+    {"shader a(output float r = 0) { setmessage(\"t\", format(\"%g\", u)); r = u; }",
+     "shader b(float i = 0, output color r = 0) { string t = \"\"; if (getmessage(\"t\", t)) "
+     "r = strlen(t) + i; printf(\"%s\\n\", t); }"},
 };
 
 static void same_as_interp(const char *engine, const struct fixture *want, const struct fixture *f,
@@ -502,6 +533,8 @@ static void strings(void **state)
     (void)state;
     static const char source[] = "shader s(string who = \"you\", output string r = \"\") {\n"
                                  "r = format(\"%s%d\", who, (int)(u * 2)); }";
+    static const char refused[] = "shader s(output string r = \"\") {\n"
+                                  "setmessage(r = format(\"%g\", u), 1); }";
     struct fixture f = {0}, g = {0};
     struct error err = {0};
     struct shade_points p = {.grid = {.width = 4, .height = 1}};
@@ -517,9 +550,13 @@ static void strings(void **state)
     char list[8][16];
     size_t n = engines(list);
     for (size_t e = 0; e < n; e++) {
-        if (!strchr(list[e], ':')) /* the processor's engines compute strings */
+        run(&f, list[e], source, NULL, &p);
+        assert_memory_equal(f.result.outputs[0].words, want, sizeof want);
+        assert_string_equal(f.result.strings[1], "you1");
+        close_all(&f);
+        if (!strchr(list[e], ':')) /* the processor's engines lack nothing */
             continue;
-        run(&g, "interp", source, NULL, &p);
+        run(&g, "interp", refused, NULL, &p);
         struct shade *s = NULL;
         struct shade_options o = {.outputs = outputs};
         assert_int_equal(shade_open(list[e], g.group, &o, &s, &err), STATUS_UNSUPPORTED);
@@ -527,6 +564,40 @@ static void strings(void **state)
         assert_null(s);
         close_all(&g);
     }
+}
+
+/* A point asks the host as often as its loops turn; one that would never end is told so. */
+static void questions(void **state)
+{
+    (void)state;
+    static const char source[] =
+        "shader s(output string r = \"\") {\n"
+        "for (int i = 0; i <= 20 * (int)(u * 3.5); i++) r = concat(r, format(\"%d\", i % 10)); }";
+    static const char endless_one[] = "shader s(output float r = 0) {\n"
+                                      "string t = \"\"; for (int i = 0; i >= 0; i++)\n"
+                                      "{ t = format(\"%d\", i); r = strlen(t); } }";
+    struct shade_points p = {.grid = {.width = 4, .height = 2}};
+    char list[8][16];
+    size_t n = engines(list);
+    struct fixture want = {0}, f = {0};
+    run(&want, "interp", source, NULL, &p);
+    assert_string_equal(want.result.strings[want.result.outputs[0].words[1]],
+                        "012345678901234567890");
+    for (size_t e = 0; e < n; e++) {
+        run(&f, list[e], source, NULL, &p);
+        for (size_t i = 0; i < want.result.count; i++)
+            assert_string_equal(f.result.strings[f.result.outputs[0].words[i]],
+                                want.result.strings[want.result.outputs[0].words[i]]);
+        close_all(&f);
+        if (!strchr(list[e], ':'))
+            continue;
+        struct shade_options few = {.step_budget = 100};
+        run(&f, list[e], endless_one, &few, &p);
+        assert_int_equal(f.result.failure_count, 1);
+        assert_int_equal(f.result.failures[0].error.line, 2);
+        close_all(&f);
+    }
+    close_all(&want);
 }
 
 /* A changed parameter is seen without compiling; baked ones by compiling again. */
@@ -637,8 +708,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(exact_bits),     cmocka_unit_test(the_world),
         cmocka_unit_test(part_of_a_grid), cmocka_unit_test(loose_noise),
         cmocka_unit_test(messages),       cmocka_unit_test(strings),
-        cmocka_unit_test(parameters),     cmocka_unit_test(endless),
-        cmocka_unit_test(listed),         cmocka_unit_test(bad_use),
+        cmocka_unit_test(questions),      cmocka_unit_test(parameters),
+        cmocka_unit_test(endless),        cmocka_unit_test(listed),
+        cmocka_unit_test(bad_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

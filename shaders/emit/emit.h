@@ -36,7 +36,9 @@ struct emit {
     const uint32_t *pulls; /* by layer: PULL instructions that name it, plus entries */
     size_t strings_cap, hosts_cap, loops_cap, images_cap, components_cap, answers_cap, rows_cap,
         messages_cap;
-    uint32_t program_strings; /* grids on devices: all strings that a value can be are below it */
+    uint32_t program_strings; /* grids on devices: all strings are below it, but for those that */
+    bool makes_strings;       /* calls make while points run */
+    bool asks;                /* and calls are asked of the host then */
     unsigned name_count;      /* of emit_by_string */
     struct emit_message *messages; /* emit_grid.c: calls of setmessage() and getmessage() */
     uint32_t message_count;
@@ -209,6 +211,10 @@ extern const char *const emit_functions_of_one[BI_COUNT];
 
 /* emit_grid.c: calls at points of a grid on a device; false when it is no such text or call. */
 bool emit_grid_call(struct emit *e, const struct ir_inst *i);
+/* The call is made by the host, which the point stops for; false when it cannot be. */
+bool emit_ask(struct emit *e, const struct ir_inst *i);
+/* Does a call of the block make strings? */
+bool emit_makes_strings(const struct ir_layer *l, const struct ir_block *b);
 bool emit_is_grid(const struct emit *e);
 /* Numbers the messages of all layers. */
 void emit_messages_begin(struct emit *e);
@@ -216,10 +222,14 @@ void emit_messages_begin(struct emit *e);
  * alone; `otherwise` that of all strings that are not the program's. Elsewhere v must be constant.
  */
 typedef int emit_string_number(struct emit *e, const void *ctx, const char *s);
+/* Is the string constant, or one of the program's on a device's grid? */
+bool emit_is_listed(const struct emit *e, ir_value v);
 const char *emit_by_string(struct emit *e, ir_value v, emit_string_number *number, const void *ctx,
                            int otherwise);
 /* A statement: the call goes down in the log, and the host makes it afterwards for what it says. */
 void emit_record(struct emit *e, const struct ir_inst *i);
+/* With a number of the call that emit_host_number gave. */
+void emit_record_as(struct emit *e, const struct ir_inst *i, uint32_t call);
 /* Room for one more in a list of the arena: the list, or a longer copy. */
 void *emit_grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size);
 

@@ -759,19 +759,23 @@ struct asl_emitted_host emit_message_table(struct emit *e, const struct ir_inst 
     return *h;
 }
 
-void emit_record(struct emit *e, const struct ir_inst *i)
+void emit_record_as(struct emit *e, const struct ir_inst *i, uint32_t call)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
     uint32_t rows = 0, at = 3 + i->operand_count;
     for (uint32_t k = 0; c && k < c->arg_count; k++)
         rows += row_words(&c->args[k]);
-    EMIT("{ K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) {\n", emit_host_number(e, i),
-         at + rows);
+    EMIT("{ K_GLOBAL uint *r = a_record(s, %uu, %uu);\nif (r) {\n", call, at + rows);
     for (uint32_t k = 0; k < i->operand_count; k++)
         EMIT("r[%u] = (uint)%s;\n", 3 + k, emit_bits(e, i->operands[k]));
     for (uint32_t k = 0; c && k < c->arg_count; k++)
         at = emit_message_row(e, i, &c->args[k], "r", at);
     EMIT("} }\n");
+}
+
+void emit_record(struct emit *e, const struct ir_inst *i)
+{
+    emit_record_as(e, i, emit_host_number(e, i));
 }
 
 /* On a device: prints and reports are written down; the host says them afterwards. */
@@ -788,7 +792,7 @@ static bool deferred(struct emit *e, const struct ir_inst *i)
 static void host(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
-    if (!e->opt->host && (deferred(e, i) || emit_spectrum(e, i)))
+    if (!e->opt->host && (deferred(e, i) || emit_spectrum(e, i) || emit_ask(e, i)))
         return;
     if (!e->opt->host)
         emit_fail(e, STATUS_UNSUPPORTED, i->at, "%s() cannot run on this device%s",
@@ -1052,6 +1056,8 @@ void emit_begin(struct emit *e)
         emit_count_pulls(pulls, &code->layers[l].body);
         number_strings(e, &code->layers[l], &code->layers[l].body);
     }
+    for (uint32_t l = 0; emit_is_grid(e) && l < code->layer_count; l++)
+        e->makes_strings |= emit_makes_strings(&code->layers[l], &code->layers[l].body);
     if (emit_is_grid(e)) { /* what lookups of images may write */
         (void)emit_string_id(e, EMIT_PLAIN_TEXTURE);
         (void)emit_string_id(e, EMIT_NO_SUCH_IMAGE);
@@ -1120,6 +1126,8 @@ static void write_group(struct emit *e, struct text *t)
     for (uint32_t l = 0; l < e->code->layer_count; l++)
         text_printf(t, "s->ran_%u = A_NONE;\n", l);
     text_printf(t, "s->turns = 0u;\n");
+    if (e->asks)
+        text_puts(t, "a_replies(s);\n");
     if (e->resets.data)
         text_append(t, e->resets.data, e->resets.len);
     for (uint32_t k = 0; k < e->code->entry_count; k++)
@@ -1154,6 +1162,24 @@ static void write_group(struct emit *e, struct text *t)
     e->out->out_words = at;
 }
 
+/* A point that waits runs on to its end with zeros, writes nothing down and turns no more loops:
+ * the launch is repeated with the reply. */
+static void write_asking(const struct emit *e, struct text *t)
+{
+    text_printf(t,
+                "/* Before a point: its replies. */\n"
+                "K_FN void a_replies(struct a_state *s)\n{\n"
+                "uint at = s->args[A_ANSWERS + %zuu];\ns->waits = s->replies = s->reply = 0u;\n"
+                "if (at && (at = s->args[at + s->index]) != 0u) {\n"
+                "s->replies = s->args[at];\ns->reply = at + 1u;\n}\n}\n"
+                "/* Where the next reply begins, of so many words; 0: it must be asked for. */\n"
+                "K_FN uint a_reply(struct a_state *s, uint words)\n{\n"
+                "uint at = s->reply;\nif (!s->replies) return 0u;\n"
+                "s->replies--;\ns->reply += words;\nreturn at;\n}\n"
+                "K_FN void a_wait(struct a_state *s) { s->waits = 1u; s->turns = 0xfffffffeu; }\n",
+                e->out->answer_words + 1);
+}
+
 static void write_state(struct emit *e, struct text *t)
 {
     text_printf(t, "struct a_state%s {\nK_GLOBAL const uint *args;\nuint turns, budget, failed;\n",
@@ -1161,6 +1187,8 @@ static void write_state(struct emit *e, struct text *t)
     text_puts(t, e->opt->surface ? "K_GLOBAL const uint *words;\nK_GLOBAL uint *messages;\n"
                  : e->opt->host  ? "uint index;\nconst struct a_host *host;\n"
                                  : "uint index;\nK_GLOBAL uint *log;\nuint log_words;\n");
+    if (e->asks)
+        text_puts(t, "uint waits, replies, reply;\n");
     if (e->nodes.data)
         text_append(t, e->nodes.data, e->nodes.len);
     text_printf(t, "#define A_POINT_USED%s(X)", e->suffix);
@@ -1182,17 +1210,21 @@ static void write_state(struct emit *e, struct text *t)
                 "K_FN int a_turn%s(struct a_state%s *s, uint loop)\n{\n"
                 "if (++s->turns <= s->budget) return 0;\ns->failed = loop + 1u;\nreturn 1;\n}\n",
                 e->suffix, e->suffix);
-    if (emit_is_grid(e))
+    if (emit_is_grid(e)) {
         text_printf(
             t,
             "#define A_ANSWERS %zuu\n#define A_POINT_ROW (s->args[A_ANSWERS + %zuu] + s->index * "
             "%zuu)\n/* Room for a record: its length, the point, the call; NULL "
             "when there is none. */\n"
-            "K_FN K_GLOBAL uint *a_record(struct a_state *s, uint call, uint words)\n{\n"
+            "K_FN K_GLOBAL uint *a_record(struct a_state *s, uint call, uint words)\n{\n%s"
             "uint at = A_ATOMIC_ADD(s->log, words) + 1u;\n"
             "if (at + words > s->log_words) return 0;\ns->log[at] = words;\n"
             "s->log[at + 1u] = s->index;\ns->log[at + 2u] = call;\nreturn s->log + at;\n}\n",
-            e->code->arg_count + e->out->image_count, e->out->answer_words, e->out->row_words);
+            e->code->arg_count + e->out->image_count, e->out->answer_words, e->out->row_words,
+            e->asks ? "if (s->waits) return 0;\n" : "");
+        if (e->asks)
+            write_asking(e, t);
+    }
 }
 
 static void write_all(struct emit *e, struct text *out)

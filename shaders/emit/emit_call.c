@@ -353,18 +353,15 @@ static bool noise_by_name(const struct args *x, struct emit_noise *call)
         return false;
     ir_value name = x->i->operands[x->c->args[0].first];
     const char *constant = emit_constant_string(e, name);
-    if (constant && strcmp(constant, "gabor") == 0)
+    if (!emit_is_listed(e, name) || (constant && strcmp(constant, "gabor") == 0))
         return false;
+    for (uint32_t k = 0; !constant && k < e->program_strings; k++)
+        if (strcmp(e->out->strings[k], "gabor") == 0)
+            return false;
     EMIT("for (int k = 0; k < %u; k++) v%u_r[k] = 0.0f;\nswitch (%s) {\n", x->i->result_count,
          x->i->result, emit_int(e, name));
     for (uint32_t k = 0; !constant && k < e->program_strings; k++) {
-        const char *s = e->out->strings[k];
-        if (strcmp(s, "gabor") == 0)
-            emit_fail(e, STATUS_UNSUPPORTED, x->i->at,
-                      "%s() of a kind that is only known at run time cannot run on this device in "
-                      "a shader that names \"gabor\"",
-                      x->c->name);
-        call->kind = noise_named(s);
+        call->kind = noise_named(e->out->strings[k]);
         if (!noise_exists(call))
             continue;
         EMIT("case %u:\n", k);
@@ -515,7 +512,7 @@ static bool spline(const struct args *x)
     ir_value name = x->i->operands[x->c->args[0].first];
     const char *constant = emit_constant_string(e, name);
     bool known = constant && emit_spline_basis(constant) >= 0;
-    if (!known && !emit_is_grid(e))
+    if (!known && (!emit_is_grid(e) || !emit_is_listed(e, name)))
         return false;
     const char *knots = spline_knots(x, n, x->c->derivs && !inverse, &count, &row);
     if (!knots)
@@ -590,6 +587,9 @@ static bool colour(const struct args *x)
         return false;
     struct emit *e = x->e;
     uint32_t r = x->i->result;
+    for (uint32_t k = 0; k < last && e->makes_strings; k++)
+        if (!emit_is_listed(e, x->i->operands[x->c->args[k].first]))
+            return false;
     const char *from = construct || last == 2 ? space_of(x, 0) : "0";
     const char *to = construct ? "0" : space_of(x, last - 1);
     if (isdigit((unsigned char)*from) && isdigit((unsigned char)*to)) {

@@ -1,7 +1,8 @@
-/* emit_grid.c: what a device answers at the points of a grid, where there is no host to ask:
- * spaces, and what hangs on strings that are only known when the point runs. What is to be reported
- * goes down in a record, which the host says afterwards; what the host can say before goes down in
- * the argument area (asl_host_answers). */
+/* emit_grid.c: what a device answers at the points of a grid, where no host is at hand: spaces, and
+ * what hangs on strings that are only known when the point runs. What is to be reported goes down
+ * in a record, which the host says afterwards; what the host can say before goes down in the
+ * argument area (asl_host_answers). For the rest a point asks: its question goes down in the log,
+ * and the launch runs again with the host's reply. */
 #include "emit.h"
 
 #include <string.h>
@@ -9,6 +10,11 @@
 bool emit_is_grid(const struct emit *e) { return !e->opt->host && !e->opt->surface; }
 
 /* ---- strings that are only known at run time ------------------------------------------------- */
+
+bool emit_is_listed(const struct emit *e, ir_value v)
+{
+    return emit_constant_string(e, v) || (emit_is_grid(e) && !e->makes_strings);
+}
 
 const char *emit_by_string(struct emit *e, ir_value v, emit_string_number *number, const void *ctx,
                            int otherwise)
@@ -37,7 +43,7 @@ static int raytype_bit(struct emit *e, const void *ctx, const char *s)
 static bool raytype(struct emit *e, const struct ir_inst *i)
 {
     enum { POINT_RAYTYPE = 62 };
-    if (i->u.call->callee != BI_RAYTYPE)
+    if (i->u.call->callee != BI_RAYTYPE || !emit_is_listed(e, i->operands[0]))
         return false;
     const char *bit = emit_by_string(e, i->operands[0], raytype_bit, NULL, 0);
     emit_set(e, i->result, "(A_BITS(%s) & %s) != 0", emit_point_word(e, POINT_RAYTYPE), bit);
@@ -93,7 +99,7 @@ static bool table(struct emit *e, const struct ir_inst *i)
         ir_value v = i->operands[k];
         if (constant_word(e, v, &in[k]))
             continue;
-        if (e->layer->types[v] != IR_S || a.movers == 2)
+        if (e->layer->types[v] != IR_S || e->makes_strings || a.movers == 2)
             return false;
         a.moving[a.movers++] = k;
     }
@@ -210,6 +216,8 @@ static bool space_names(struct emit *e, const struct ir_inst *i, struct pair *ou
         uint32_t at = c->args[k].first;
         if (c->args[k].is_place)
             return false;
+        if (!emit_is_listed(e, i->operands[at]))
+            return false;
         name[k] = (struct space_name){emit_constant_string(e, i->operands[at]), (int)at};
     }
     bool to_one = names == 1 && transform;
@@ -217,17 +225,15 @@ static bool space_names(struct emit *e, const struct ir_inst *i, struct pair *ou
     return true;
 }
 
-/* The first word of what the host says of the two spaces, as an expression. */
+/* The first word of what the host says of the two spaces, as an expression; NULL: there are too
+ * many strings. */
 static const char *space_word(struct emit *e, const struct ir_inst *i, const struct pair *p)
 {
     enum { WORDS = 17 };
     const struct ir_call *c = i->u.call;
     size_t n = p->from.name ? 1 : e->program_strings, m = p->to.name ? 1 : e->program_strings;
     if (n * m * WORDS > MOST_WORDS)
-        emit_fail(e, STATUS_UNSUPPORTED, i->at,
-                  "%s() with spaces that are only known at run time cannot run on this device in "
-                  "a shader of that many strings",
-                  emit_call_name(i));
+        return NULL;
     const struct asl_emitted_answer a = {.space = true,
                                          .construct = c->callee == IRC_CONSTRUCT,
                                          .normal = c->type.base == ASL_NORMAL,
@@ -299,10 +305,10 @@ static bool spaces(struct emit *e, const struct ir_inst *i)
     const struct ir_call *c = i->u.call;
     const struct ir_arg *to = &c->args[c->arg_count - 1];
     struct pair names;
-    if (!space_names(e, i, &names))
+    const char *word = space_names(e, i, &names) ? space_word(e, i, &names) : NULL;
+    if (!word)
         return false;
     uint32_t r = i->result;
-    const char *word = space_word(e, i, &names);
     const char *m = emit_text(e, "m_%u", r), *is = emit_text(e, "is_%u", r);
     EMIT("af %s[16];\nconst int %s = (int)s->args[%s];\n"
          "for (int k = 0; k < 16; k++) %s[k] = K_AS_FLOAT(s->args[%s + 1u + (uint)k]);\n"
@@ -491,6 +497,94 @@ static bool message(struct emit *e, const struct ir_inst *i)
             return true;
         }
     return false;
+}
+
+/* ---- what the host is asked while points run ---------------------------------------------------
+ */
+
+static bool arg_has(const struct ir_arg *a, enum asl_base base)
+{
+    for (size_t k = 0; k < asl_type_slots(a->type); k++)
+        if (asl_type_scalar(a->type, k) == base)
+            return true;
+    return false;
+}
+
+bool emit_makes_strings(const struct ir_layer *l, const struct ir_block *b)
+{
+    for (const struct ir_inst *i = b ? b->first : NULL; i; i = i->next) {
+        const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+        if (emit_makes_strings(l, i->body) || emit_makes_strings(l, i->other))
+            return true;
+        /* these write strings that the program has */
+        if (!c || c->callee == BI_TEXTURE || c->callee == BI_ENVIRONMENT ||
+            c->callee == BI_GETTEXTUREINFO || c->callee == BI_GETMESSAGE)
+            continue;
+        for (uint32_t k = 0; k < i->result_count; k++)
+            if (l->types[i->result + k] == IR_S)
+                return true;
+        for (uint32_t k = 0; k < c->arg_count; k++)
+            if (c->args[k].is_place && c->args[k].written && arg_has(&c->args[k], ASL_STRING))
+                return true;
+    }
+    return false;
+}
+
+/* Closures live as long as a point's stretch, and the state of messages is the device's. */
+static bool can_ask(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->op == IR_CALL ? i->u.call : NULL;
+    if (!emit_is_grid(e) || !c || c->callee == BI_SETMESSAGE || c->callee == BI_GETMESSAGE)
+        return false;
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        if (e->layer->types[i->operands[k]] == IR_C)
+            return false;
+    for (uint32_t k = 0; k < i->result_count; k++)
+        if (e->layer->types[i->result + k] == IR_C)
+            return false;
+    for (uint32_t k = 0; k < c->arg_count; k++)
+        if (arg_has(&c->args[k], ASL_CLOSURE))
+            return false;
+    return true;
+}
+
+bool emit_ask(struct emit *e, const struct ir_inst *i)
+{
+    if (!can_ask(e, i))
+        return false;
+    const struct ir_call *c = i->u.call;
+    uint32_t at = i->result_count;
+    for (uint32_t k = 0; k < c->arg_count; k++)
+        if (c->args[k].is_place && c->args[k].written)
+            at += c->args[k].n * (c->args[k].derivs ? 3 : 1);
+    const uint32_t number = emit_host_number(e, i);
+    ((struct asl_emitted_host *)e->out->hosts)[number].reply = at;
+    e->asks = true;
+    const char *reply = emit_text(e, "reply_%u", e->name_count++);
+    EMIT("const uint %s = a_reply(s, %uu);\nif (!%s) {\n", reply, at, reply);
+    emit_record_as(e, i, number | ASL_ASKED);
+    EMIT("a_wait(s);\n} else {\n");
+    emit_record_as(e, i, number); /* what there is to say, in its place */
+    at = i->result_count;
+    for (uint32_t k = 0; k < c->arg_count; k++) {
+        const struct ir_arg *a = &c->args[k];
+        for (uint32_t d = 0; a->is_place && a->written && d < (a->derivs ? 3u : 1u); d++) {
+            bool dynamic;
+            const char *slot = emit_slot(e, i, &a->at, d * a->row, &dynamic);
+            EMIT("for (int k = 0; k < %u; k++) a_put%s(&%s[%s + k], 0, s->args[%s + %uu + "
+                 "(uint)k]);\n",
+                 a->n, emit_cell_is_int(e, a->at.cell) ? "i" : "", emit_cell(e, a->at.cell), slot,
+                 reply, at);
+            at += a->n;
+        }
+    }
+    EMIT("}\n");
+    for (uint32_t k = 0; k < i->result_count; k++)
+        emit_set(e, i->result + k,
+                 e->kinds[i->result + k] == EMIT_FLOAT ? "%s ? K_AS_FLOAT(s->args[%s + %uu]) : 0.0f"
+                                                       : "%s ? (int)s->args[%s + %uu] : 0",
+                 reply, reply, k);
+    return true;
 }
 
 bool emit_grid_call(struct emit *e, const struct ir_inst *i)

@@ -24,6 +24,8 @@ struct asl_host {
     struct error error;
     bool failed;
     size_t failed_point;
+    uint32_t *asked; /* what asl_host_ask works in */
+    size_t asked_cap;
 };
 
 static enum status no_memory(struct error *err)
@@ -297,20 +299,83 @@ static void answer_strings(struct asl_host *h, const struct asl_emitted_answer *
     }
 }
 
+/* What is not said has not been said. */
+struct silence {
+    bool repeats;
+    void (*message)(void *, enum asl_message, const char *, const char *);
+};
+
+static struct silence silence_begin(struct asl_context *cx)
+{
+    struct silence s = {cx->error_repeats, cx->services.message};
+    cx->error_repeats = true;
+    cx->services.message = NULL;
+    return s;
+}
+
+static void silence_end(struct asl_context *cx, struct silence s)
+{
+    cx->error_repeats = s.repeats;
+    cx->services.message = s.message;
+}
+
 void asl_host_answers(struct asl_host *h, uint32_t *words)
 {
     const struct asl_emitted *x = h->emitted;
-    struct asl_context *cx = &h->cx;
-    const bool repeats = cx->error_repeats;
-    void (*message)(void *, enum asl_message, const char *, const char *) = cx->services.message;
-    cx->error_repeats = true; /* what is not said has not been said */
-    cx->services.message = NULL;
+    struct silence s = silence_begin(&h->cx);
     for (size_t k = 0; k < x->answer_count; k++) {
         const struct asl_emitted_answer *a = &x->answers[k];
         (a->space ? answer_spaces : answer_strings)(h, a, words + a->word);
     }
-    cx->error_repeats = repeats;
-    cx->services.message = message;
+    silence_end(&h->cx, s);
+}
+
+/* Strings that the call made stay; so do their numbers. */
+static void strings_keep(struct asl_host *h)
+{
+    for (uint32_t k = h->fixed_strings; k < h->string_count && !h->failed; k++)
+        if (!(h->strings[k] = arena_strdup(&h->cx.arena, h->strings[k]))) {
+            h->strings[k] = "";
+            fail(h, "out of memory");
+        }
+    h->fixed_strings = h->string_count;
+}
+
+void asl_host_ask(struct asl_host *h, const struct asl_globals *g, uint32_t call,
+                  const uint32_t *words, size_t count, uint32_t *reply)
+{
+    const struct ir_inst *i = h->emitted->hosts[call].inst;
+    const struct ir_call *c = i->u.call;
+    const size_t rows = count - i->operand_count,
+                 head = i->operand_count > i->result_count ? i->operand_count : i->result_count;
+    asl_host_begin(h);
+    if (h->asked_cap < head + rows) {
+        uint32_t *more = realloc(h->asked, 2 * (head + rows) * sizeof *more);
+        if (!more) {
+            fail(h, "out of memory");
+            return;
+        }
+        h->asked = more;
+        h->asked_cap = 2 * (head + rows);
+    }
+    uint32_t *row = h->asked + head;
+    memcpy(h->asked, words, i->operand_count * sizeof *words);
+    memcpy(row, words + i->operand_count, rows * sizeof *words);
+    struct silence s = silence_begin(&h->cx);
+    asl_host_call(h, 0, g, call, h->asked, row);
+    silence_end(&h->cx, s);
+    strings_keep(h);
+    memcpy(reply, h->asked, i->result_count * sizeof *reply);
+    reply += i->result_count;
+    for (uint32_t k = 0; k < c->arg_count; k++) {
+        const struct ir_arg *a = &c->args[k];
+        const size_t n = a->is_place ? a->n * (a->derivs ? 3u : 1u) : 0;
+        if (a->is_place && a->written) {
+            memcpy(reply, row, n * sizeof *reply);
+            reply += n;
+        }
+        row += n;
+    }
 }
 
 void asl_host_row(struct asl_host *h, const struct asl_globals *g, uint32_t *words)
@@ -420,5 +485,6 @@ void asl_host_free(struct asl_host *h)
     free((void *)h->strings);
     free(h->slots);
     free((void *)h->closures);
+    free(h->asked);
     free(h);
 }

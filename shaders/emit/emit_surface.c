@@ -186,6 +186,20 @@ const char *emit_option_key(struct emit *e, const struct ir_inst *i, uint32_t ar
     return key;
 }
 
+/* Has a lookup at a point of a grid an option that only the host can know? */
+static bool options_ask(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_call *c = i->u.call;
+    for (uint32_t k = c->fixed; emit_is_grid(e) && k + 1 < c->arg_count; k += 2) {
+        const struct ir_arg *a = &c->args[k + 1];
+        if (!emit_constant_string(e, i->operands[c->args[k].first]) ||
+            (!a->is_place && a->type.base == ASL_STRING &&
+             !emit_is_listed(e, i->operands[a->first])))
+            return true;
+    }
+    return false;
+}
+
 static int option_number(struct emit *e, const void *key, const char *value)
 {
     (void)e;
@@ -296,7 +310,7 @@ bool emit_image(struct emit *e, const struct ir_inst *i)
 {
     const struct ir_call *c = i->u.call;
     const char *words = e->opt->surface ? "s->words" : "s->args";
-    if (c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT)
+    if ((c->callee != BI_TEXTURE && c->callee != BI_ENVIRONMENT) || options_ask(e, i))
         return false;
     uint32_t n = i->result_count / (c->derivs ? 3 : 1);
     bool changes = emit_image_changes(c);
@@ -374,6 +388,13 @@ struct emit_facts emit_image_facts(struct emit *e, const struct ir_inst *i)
     return (struct emit_facts){0};
 }
 
+/* Does only the host know what is asked for? */
+static bool facts_ask(const struct emit *e, const struct ir_inst *i)
+{
+    const struct ir_arg *ask = &i->u.call->args[i->u.call->arg_count - 2];
+    return emit_is_grid(e) && (ask->is_place || !emit_constant_string(e, i->operands[ask->first]));
+}
+
 /* x where there is an image, else what stands in that slot of the place that is written. */
 static const char *fact_or_old(struct emit *e, const struct ir_inst *i, const struct emit_facts *f,
                                const char *word, uint32_t slot, const char *x)
@@ -387,7 +408,7 @@ static const char *fact_or_old(struct emit *e, const struct ir_inst *i, const st
 bool emit_image_answer(struct emit *e, const struct ir_inst *i)
 {
     const char *words = e->opt->surface ? "s->words" : "s->args";
-    if (i->u.call->callee != BI_GETTEXTUREINFO)
+    if (i->u.call->callee != BI_GETTEXTUREINFO || facts_ask(e, i))
         return false;
     const struct emit_facts f = emit_image_facts(e, i);
     const char *word = image_word(e, i);

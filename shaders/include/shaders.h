@@ -485,11 +485,15 @@ struct asl_emit_options {
 struct asl_emitted_host { /* one call of the host */
     const struct ir_inst *inst;
     size_t layer, operands; /* words of io that it reads */
+    uint32_t reply;         /* words of asl_host_ask's answer, of calls that devices ask for */
     /* Of surfaces: a table of k_say (backends/kernel/shade.h), which begins at that word of the
      * group's. A message is the word where its argument area begins, io, then rows. */
     size_t table;
     uint32_t copies, words;
 };
+/* Of grids on devices, added to the number of the call in a record: the point asks, and has stopped
+ * until it is told what was answered (asl_host_ask). */
+#define ASL_ASKED 0x80000000u
 struct asl_emitted_loop { /* numbered from 0 */
     struct src_pos at;
     const char *layer;
@@ -531,7 +535,9 @@ struct asl_emitted {
     const struct asl_emitted_answer *answers; /* behind the images' words */
     size_t answer_count, answer_words;
     /* The word behind the answers says where in the area the row of a launch's first point begins;
-     * row_words each. */
+     * row_words each. The next says where the replies to the points' questions do, 0 before there
+     * are any: a word a point, which is where its replies begin or 0; there their number, then
+     * each as asl_host_ask gave it. A point asks its questions in one order. */
     const struct asl_emitted_row *rows;
     size_t row_count, row_words;
     /* Of surfaces in C: what Ci may hold, each once: "diffuse"; "principled.sheen" where a
@@ -570,6 +576,11 @@ uint32_t asl_host_string(struct asl_host *h, const char *text);
 void asl_host_answers(struct asl_host *h, uint32_t *words);
 /* Fills the row of a point, asl_emitted.row_words words. Before it runs; nothing is said. */
 void asl_host_row(struct asl_host *h, const struct asl_globals *g, uint32_t *words);
+/* The reply to what a point of a device asks: of call `call`, given the words of its record. The
+ * results, then the rows that are written: asl_emitted_host.reply words. Nothing is said; strings
+ * in it stay. Afterwards asl_host_failed knows whether it could be made. */
+void asl_host_ask(struct asl_host *h, const struct asl_globals *g, uint32_t call,
+                  const uint32_t *words, size_t count, uint32_t *reply);
 /* A new stretch: strings and closures of the one before are gone. */
 void asl_host_begin(struct asl_host *h);
 /* Call `call` of asl_emitted.hosts at point `point` of the stretch. io: operands, then results;
