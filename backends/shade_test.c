@@ -142,6 +142,11 @@ static const char *const exact[] = {
     "+ snoise(u * 9) + noise(u * 7, v * 5) + hashnoise(P); }",
     "shader s(output color r = 0) { r = noise(\"simplex\", P * 9) + noise(\"usimplex\", u * 9, v) "
     "+ noise(\"simplex\", P * 4, u) + pnoise(P * 9, point(3, 4, 5)) + psnoise(u * 5, 2); }",
+    /* rows whose cells lie near each other, far apart, anywhere, down as well as up */
+    "shader s(output color r = 0) { float x = u > v ? u * -40 : u * 9; "
+    "r = noise(\"perlin\", P * 60) + noise(\"perlin\", P * -12) + snoise(point(x, v, 0.3)) "
+    "+ noise(\"perlin\", point(u * 4e9, v, 3)) + noise(\"simplex\", P * 60) "
+    "- noise(\"simplex\", P * -9) + noise(\"simplex\", point(x, 0, x)); }",
     "shader s(output color r = 0) { point q = P * 8; r = Dx(noise(\"perlin\", q)) "
     "+ Dy(noise(\"simplex\", q, u)) + Dx(u * v * v) + filterwidth(q); }",
     "shader s(output color r = 0) { point q = P * 8; int k = (int)(u * 3.1); "

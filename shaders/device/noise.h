@@ -446,6 +446,32 @@ K_INLINE void a_simplex_gradient(int dims, const ai *i, int seed, af *g)
         }
     }
 }
+/* In three dimensions: hashes of the third word and of the next, with the channel's seed; all
+ * corners share them. */
+K_INLINE void a_third_hashes(ai i, int channels, ai third[][2])
+{
+#ifdef A_ROWS
+    ai first = a_first_cell(i), all[16 / A_WIDTH];
+    if (channels > 1 && !a_any_bit(a_far(i, first, 2))) { /* four words a seed, a lane each */
+        A_UNROLL
+        for (int v = 0; v < 16 / A_WIDTH; v++)
+            all[v] = A_INTS(
+                a_scramble(a_corner_of_lane(first, 2), (A_LANES >> 2) + v * (A_WIDTH / 4), A_I(0)));
+        A_UNROLL
+        for (int k = 0; k < 2 * channels; k++) {
+            ai at = ((i + (k & 1)) & 3) | k >> 1 << 2;
+            third[k >> 1][k & 1] = A_BITS(a_take(A_FLOATS(all[4 * (k >> 1) / A_WIDTH]), at));
+        }
+        return;
+    }
+#endif
+    A_UNROLL
+    for (int c = 0; c < channels; c++) {
+        third[c][0] = A_INTS(a_scramble(i, A_I(c), A_I(0)));
+        third[c][1] = A_INTS(a_scramble(a_iadd(i, A_I(1)), A_I(c), A_I(0)));
+    }
+}
+
 /* ---- the noises that have derivatives, without and with them --------------------------------- */
 
 #define AN     af
