@@ -12,9 +12,9 @@ import time
 REFERENCE = pathlib.Path("docs/results/shader_reference.json")
 
 
-def shade(program, engine, mode, size, threads, iterations, what):
+def shade(program, engine, mode, size, rows, threads, iterations, what):
     """One run: (ns per point, seconds to translate and compile, was it kept)."""
-    command = [program, "shade", "--json", "--bake", "--engine", engine, "--mode", mode, "-t", str(threads), "-g", str(size), str(size),
+    command = [program, "shade", "--json", "--bake", "--engine", engine, "--mode", mode, "-t", str(threads), "-g", str(size), str(rows),
                "--iters", str(iterations), *what, "-o", "Cout", "/dev/null"]
     # an image that nobody keeps: .pfm by name, so that writing it costs little
     command[-1] = str(pathlib.Path("/tmp") / "isophote-shader-figures.pfm")
@@ -22,7 +22,7 @@ def shade(program, engine, mode, size, threads, iterations, what):
     if run.returncode != 0:
         return None, run.stderr.strip().splitlines()[-1] if run.stderr.strip() else f"status {run.returncode}"
     r = json.loads(run.stdout)
-    return r["shade_s"] / (size * size * iterations) * 1e9, r
+    return r["shade_s"] / (size * rows * iterations) * 1e9, r
 
 
 LOBES = {"metallic": 0.3, "subsurf": 0.4, "specularTint": 0.5, "anisotropic": 0.6, "sheen": 0.7, "clearcoat": 0.8, "clearcoatGloss": 0.6}
@@ -109,6 +109,7 @@ def main():
     a.add_argument("--program", default="build/release/isophote")
     a.add_argument("--shaders", default="shaders/bench", type=pathlib.Path)
     a.add_argument("--size", default=1024, type=int)
+    a.add_argument("--rows", type=int, help="height of the grid, else as its width; few make runs so short that some are undisturbed by others")
     a.add_argument("--threads", default=1, type=int)
     a.add_argument("--engine", action="append")
     a.add_argument("--mode", default="strict", choices=("strict", "device", "fast"))
@@ -130,7 +131,7 @@ def main():
             size, iterations = (min(o.size, 64), 1) if slow else (o.size, 8)
             best, why = None, None
             for _ in range(o.repeat):
-                ns, why = shade(o.program, engine, o.mode, size, o.threads, iterations, what)
+                ns, why = shade(o.program, engine, o.mode, size, min(o.rows or size, size), o.threads, iterations, what)
                 if ns is None:
                     break
                 best = ns if best is None else min(best, ns)
@@ -150,7 +151,7 @@ def main():
     if o.json:
         print(json.dumps({"size": o.size, "threads": o.threads, "reference": reference["source"], "rows": rows}, indent=1))
     else:
-        print(f"{o.size} x {o.size} points, {o.threads} thread(s); scalar, batched: how many times faster than {reference['source']}")
+        print(f"{o.size} x {o.rows or o.size} points, {o.threads} thread(s); scalar, batched: how many times faster than {reference['source']}")
         print(f"{'engine':<12}{'shader':<16}{'ns/point':>10}{'less null':>10}{'scalar':>8}{'batched':>9}")
         for r in rows:
             if r["ns"] is None:
