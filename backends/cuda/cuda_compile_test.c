@@ -54,6 +54,13 @@ static void check_arithmetic(const char *ptx, const struct program_request *requ
     check_operations(ptx, request->mode);
 }
 
+/* One division and one root in all of LLVM's strict text, which the others call. */
+static void check_calls(const char *ptx)
+{
+    assert_int_equal(occurrences(ptx, "div.rn.f32") + occurrences(ptx, "rcp.rn.f32"), 1);
+    assert_int_equal(occurrences(ptx, "sqrt.rn.f32"), 1);
+}
+
 /* The driver's assembler takes the text, where NVIDIA's tools are installed. */
 static bool assembles(const char *ptx, const char *arch)
 {
@@ -123,6 +130,8 @@ static void llvm_makes_the_same_arithmetic(void **state)
         const char *ptx = image.data;
         assert_int_equal(image.size, strlen(ptx) + 1);
         check_arithmetic(ptx, &request);
+        if (request.mode == MODE_STRICT)
+            check_calls(ptx);
         assert_int_equal(occurrences(ptx, ".maxnreg 64\n"), occurrences(ptx, ".entry "));
         /* one module for all requests: what this one has no feature for is gone */
         assert_int_equal(strstr(ptx, "k_lobes_") != NULL, !plain);
@@ -168,6 +177,7 @@ static void shaders_link_to_the_kernel(void **state)
     }
     must(st, &err);
     check_arithmetic(image.data, &request);
+    check_calls(image.data);
     assert_non_null(strstr(image.data, "k_shade"));
     assert_null(strstr(image.data, ".extern .func"));
     assert_true(assembles(image.data, "sm_90"));

@@ -74,7 +74,9 @@ enum status cuda_llvm_compile(const struct program_request *request, int arch, s
         s = kernel_parts_find(KERNEL_NVPTX, request, &parts, err);
     if (s != STATUS_OK)
         return s;
-    const struct llvm_machine_choice machine = llvm_nvptx_machine(api, arch);
+    struct llvm_machine_choice machine = llvm_nvptx_machine(api, arch);
+    /* which ptxas takes half its time for otherwise; nothing that is timed is strict */
+    machine.calls_arithmetic = request->mode == MODE_STRICT;
     kernel_entries_of_part(request->part, keep);
     s = llvm_compile(api, &machine, parts.at, parts.count, keep, &ptx, &size, err);
     kernel_parts_free(&parts);

@@ -46,6 +46,7 @@ typedef int llvm_bool;
 enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C API numbers them */
                    LLVM_RET = 1,
                    LLVM_UNREACHABLE = 7,
+                   LLVM_FDIV = 16,
                    LLVM_ALLOCA = 26,
                    LLVM_LOAD = 27,
                    LLVM_STORE = 28,
@@ -276,6 +277,7 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
       (llvm_builder, unsigned opcode, llvm_value, llvm_type, const char *name))                    \
     X(BuildMul, llvm_value, (llvm_builder, llvm_value, llvm_value, const char *name))              \
     X(BuildFMul, llvm_value, (llvm_builder, llvm_value, llvm_value, const char *name))             \
+    X(BuildFDiv, llvm_value, (llvm_builder, llvm_value, llvm_value, const char *name))             \
     X(BuildFAdd, llvm_value, (llvm_builder, llvm_value, llvm_value, const char *name))             \
     X(BuildLShr, llvm_value, (llvm_builder, llvm_value, llvm_value, const char *name))             \
     X(BuildICmp, llvm_value,                                                                       \

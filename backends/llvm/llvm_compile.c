@@ -11,7 +11,8 @@ struct compiling {
     llvm_machine machine; /* NULL where there is no code generator */
     llvm_layout layout;   /* the machine's, else that of the first part */
     llvm_builder builder;
-    const char *name; /* of the first function to keep */
+    llvm_value divide, root; /* functions, where the choice calls them */
+    const char *name;        /* of the first function to keep */
     struct error *err;
     char diagnosis[400]; /* LLVM's first complaint of the code */
 };
@@ -344,6 +345,62 @@ static enum status module_optimise(const struct compiling *c)
                    : STATUS_OK;
 }
 
+static bool is_root(const struct llvm_api *a, llvm_value i)
+{
+    static const char name[] = "llvm.sqrt.f32";
+    size_t length;
+    llvm_value called = a->IsAFunction(a->GetCalledValue(i));
+    const char *is = called ? a->GetValueName2(called, &length) : "";
+    return strcmp(is, name) == 0;
+}
+
+static void arithmetic_call(const struct compiling *c, llvm_value function, llvm_value i)
+{
+    const struct llvm_api *a = c->llvm;
+    const unsigned opcode = a->GetInstructionOpcode(i);
+    (void)function;
+    if (a->GetTypeKind(a->TypeOf(i)) != LLVM_TYPE_FLOAT)
+        return;
+    llvm_value called = opcode == LLVM_FDIV                    ? c->divide
+                        : opcode == LLVM_CALL && is_root(a, i) ? c->root
+                                                               : NULL;
+    if (!called)
+        return;
+    const unsigned count = a->CountParams(called);
+    llvm_value arguments[2] = {a->GetOperand(i, 0), a->GetOperand(i, 1)};
+    a->PositionBuilderBefore(c->builder, i);
+    a->ReplaceAllUsesWith(
+        i, a->BuildCall2(c->builder, a->GlobalGetValueType(called), called, arguments, count, ""));
+    a->InstructionEraseFromParent(i);
+}
+
+/* Gives `function` its block and opens it. */
+static void body_open(const struct compiling *c, llvm_value function)
+{
+    const struct llvm_api *a = c->llvm;
+    a->SetLinkage(function, LLVM_INTERNAL_LINKAGE);
+    a->PositionBuilderAtEnd(c->builder, a->AppendBasicBlockInContext(c->context, function, ""));
+}
+
+/* After the optimiser, which would inline them. */
+static void arithmetic_calls(struct compiling *c)
+{
+    const struct llvm_api *a = c->llvm;
+    llvm_type f = a->FloatTypeInContext(c->context), two[] = {f, f};
+    c->divide = a->AddFunction(c->module, "k_divide", a->FunctionType(f, two, 2, 0));
+    c->root = a->AddFunction(c->module, "k_root", a->FunctionType(f, two, 1, 0));
+    instructions_visit(c, c->module, arithmetic_call);
+    body_open(c, c->divide);
+    a->BuildRet(c->builder,
+                a->BuildFDiv(c->builder, a->GetParam(c->divide, 0), a->GetParam(c->divide, 1), ""));
+    body_open(c, c->root);
+    llvm_value x = a->GetParam(c->root, 0),
+               sqrt = a->GetIntrinsicDeclaration(
+                   c->module, a->LookupIntrinsicID("llvm.sqrt", strlen("llvm.sqrt")), &f, 1);
+    a->BuildRet(c->builder,
+                a->BuildCall2(c->builder, a->GlobalGetValueType(sqrt), sqrt, &x, 1, ""));
+}
+
 static enum status module_emit(const struct compiling *c, char **out, size_t *size)
 {
     const struct llvm_api *a = c->llvm;
@@ -388,6 +445,8 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
     }
     if (s == STATUS_OK)
         s = module_optimise(&c);
+    if (s == STATUS_OK && machine->calls_arithmetic)
+        arithmetic_calls(&c);
     if (s == STATUS_OK) {
         module_dump(&c, "2-optimised");
         s = module_emit(&c, out, size);

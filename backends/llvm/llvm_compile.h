@@ -12,6 +12,9 @@ struct llvm_machine_choice {
     enum { LLVM_MAKES_OBJECT, LLVM_MAKES_ASSEMBLY, LLVM_MAKES_BITCODE } makes;
     /* For code that is linked in this process: LLVM_CODE_MODEL_FAR. */
     bool far;
+    /* Divisions and roots of floats are calls of one copy each, where code in each place would be
+     * much to compile: the same bits. */
+    bool calls_arithmetic;
     unsigned private_space, call_convention; /* what text of shaders does not say */
     struct { /* attributes that the functions to keep get; key NULL: none */
         const char *key;

@@ -55,6 +55,7 @@
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 SAME(LLVM_RET, LLVMRet);
 SAME(LLVM_UNREACHABLE, LLVMUnreachable);
+SAME(LLVM_FDIV, LLVMFDiv);
 SAME(LLVM_ALLOCA, LLVMAlloca);
 SAME(LLVM_LOAD, LLVMLoad);
 SAME(LLVM_STORE, LLVMStore);
