@@ -4,10 +4,10 @@
 
 #include "scenes.h"
 
-/* How encoded values become light: AUTO takes PNG, JPEG, WebP, TGA and TIFF's whole numbers for
- * sRGB, EXR, HDR and TIFF's floats for linear. SHADER: what texture() shows, likewise, but TIFF's
- * whole numbers as they stand: OIIO's textures, which are TIFF, were made for shaders that expect
- * just that. */
+/* How encoded values become light: AUTO takes PNG, JPEG, WebP, BMP, GIF, TGA and TIFF's whole
+ * numbers for sRGB, EXR, HDR and TIFF's floats for linear. SHADER: what texture() shows, likewise,
+ * but TIFF's whole numbers as they stand: OIIO's textures, which are TIFF, were made for shaders
+ * that expect just that. */
 enum color_space { COLOR_AUTO, COLOR_SRGB, COLOR_LINEAR, COLOR_SHADER };
 
 enum status image_read_as(struct arena *a, const char *path, enum color_space space,
@@ -52,6 +52,8 @@ bool png_recognise(const unsigned char *data, size_t size);
 bool jpeg_recognise(const unsigned char *data, size_t size);
 bool tiff_recognise(const unsigned char *data, size_t size);
 bool webp_recognise(const unsigned char *data, size_t size);
+bool bmp_recognise(const unsigned char *data, size_t size);
+bool gif_recognise(const unsigned char *data, size_t size);
 bool tga_recognise(const unsigned char *data, size_t size); /* by its plausibility: ask last */
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
@@ -68,6 +70,8 @@ void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to);
 enum status jpeg_read(const struct image_source *s, struct image *out);
 enum status tiff_read(const struct image_source *s, struct image *out);
 enum status webp_read(const struct image_source *s, struct image *out);
+enum status bmp_read(const struct image_source *s, struct image *out);
+enum status gif_read(const struct image_source *s, struct image *out);
 enum status tga_read(const struct image_source *s, struct image *out);
 
 #endif

@@ -186,9 +186,7 @@ static const char *unread_format(const unsigned char *data, size_t size)
                    {"HEIF", "ftyphei", 4, 7},
                    {"JPEG 2000", "jP  \r\n\x87\n", 4, 8},
                    {"JPEG XL", "JXL \r\n\x87\n", 4, 8},
-                   {"GIF", "GIF8", 0, 4},
-                   {"PSD", "8BPS", 0, 4},
-                   {"BMP", "BM", 0, 2}};
+                   {"PSD", "8BPS", 0, 4}};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (size >= formats[i].at + formats[i].count &&
             memcmp(data + formats[i].at, formats[i].bytes, formats[i].count) == 0)
@@ -202,10 +200,10 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
     static const struct {
         bool (*recognise)(const unsigned char *, size_t);
         enum status (*read)(const struct image_source *, struct image *);
-    } formats[] = {{exr_recognise, exr_read},   {hdr_recognise, hdr_read},
-                   {png_recognise, png_read},   {jpeg_recognise, jpeg_read},
-                   {tiff_recognise, tiff_read}, {webp_recognise, webp_read},
-                   {tga_recognise, tga_read}};
+    } formats[] = {
+        {exr_recognise, exr_read},   {hdr_recognise, hdr_read},   {png_recognise, png_read},
+        {jpeg_recognise, jpeg_read}, {tiff_recognise, tiff_read}, {webp_recognise, webp_read},
+        {bmp_recognise, bmp_read},   {gif_recognise, gif_read},   {tga_recognise, tga_read}};
     struct image_source s = {
         .arena = a, .data = data, .size = size, .name = name, .space = space, .err = err};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
@@ -213,7 +211,7 @@ enum status image_read_memory_as(struct arena *a, const void *data, size_t size,
             return read_as(&s, formats[i].read, out);
     const char *unread = unread_format(s.data, size);
     return image_fault(&s, STATUS_TYPE,
-                       "%s%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP or TGA",
+                       "%s%s, expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP, BMP, GIF or TGA",
                        unread ? "it is "
                        : size ? "its format is not known"
                               : "the file is empty",

@@ -593,10 +593,11 @@ static void test_hdr_refused(void **state)
         {"#?RADIANCE\n", STATUS_PARSE, "does not end"},
         {"hello", STATUS_TYPE, "not known"},
         {"", STATUS_TYPE, "empty"},
-        /* known, but not read: Khronos' KTX 2.0, section 3.1; DDS' and BMP's first letters */
+        /* known, but not read: Khronos' KTX 2.0, section 3.1; DDS' first letters */
         {"\xABKTX 20\xBB\r\n\x1A\n", STATUS_TYPE, "it is KTX 2, expected EXR"},
         {"DDS |", STATUS_TYPE, "it is DDS, expected EXR"},
-        {"BM6", STATUS_TYPE, "it is BMP, expected EXR"},
+        {"BM6", STATUS_PARSE, "the file ends inside its header"},
+        {"GIF89a", STATUS_PARSE, "the file ends before its first picture does"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct text t = {0};
@@ -921,6 +922,171 @@ static void test_webp(void **state)
     text_free(&t);
 }
 
+/* ---- BMP and GIF ---------------------------------------------------------------------------- */
+
+/* tests/fuzz/image_fuzz, written by Pillow 13: colours (x^2 + 3 y + xy / 4) mod `count` of a
+ * palette of i * 37, 255 - i, i * 91 mod 256; `count` 2: black and white. */
+static void check_pillow(const char *name, uint32_t width, uint32_t height, uint32_t count,
+                         uint32_t channels)
+{
+    struct image im, again;
+    struct error err = {0};
+    char path[256], *data;
+    size_t size;
+    snprintf(path, sizeof path, SOURCE_DIR "/tests/fuzz/image_fuzz/%s", name);
+    expect_ok(image_read(&arena, path, &im, &err), &err);
+    assert_true(im.width == width && im.height == height && im.srgb);
+    assert_int_equal(im.channels, channels);
+    for (uint32_t y = 0; y < height; y++)
+        for (uint32_t x = 0; x < width; x++) {
+            uint32_t i = (x * x + 3 * y + x * y / 4) % count;
+            uint32_t want[4] = {i * 37 % 256, 255 - i, i * 91 % 256, i == 5 ? 0 : 255};
+            if (count == 2)
+                want[0] = want[1] = want[2] = 255 * i;
+            if (channels == 4 && i == 5) /* the transparent colour */
+                want[0] = want[1] = want[2] = 0;
+            for (uint32_t c = 0; c < channels; c++)
+                assert_int_equal(byte(&im, x, y, c), want[c]);
+        }
+    expect_ok(file_read(&arena, path, 0, &data, &size, &err), &err);
+    for (size_t n = 6; n + 10 < size; n += 1 + size / 60) {
+        struct text cut = {.data = data, .len = n};
+        expect_failure(&cut, STATUS_PARSE, "the file ends");
+    }
+    for (size_t at = 0; at < size; at += 1 + size / 300) { /* a picture or an error */
+        struct text t = {.data = data, .len = size};
+        data[at] = (char)(data[at] ^ (1 << at % 8));
+        err.msg[0] = '\0';
+        assert_true(read_text(&t, COLOR_AUTO, &again, &err) == STATUS_OK || err.msg[0]);
+    }
+}
+
+static void test_pillow_bmp_gif(void **state)
+{
+    (void)state;
+    check_pillow("bw.bmp", 61, 47, 2, 3);
+    check_pillow("pal8.bmp", 61, 47, 256, 3);
+    check_pillow("rgb24.bmp", 61, 47, 256, 3);
+    check_pillow("rgb32.bmp", 61, 47, 256, 3);
+    check_pillow("small.gif", 61, 47, 16, 3);
+    check_pillow("plain.gif", 61, 47, 256, 4);
+    check_pillow("interlaced.gif", 121, 89, 256, 3);
+}
+
+/* A BMP of `header` bytes of header, 3 x 2 texels and masks or a palette behind it. */
+static struct text bmp_file(unsigned header, int32_t height, unsigned bits, unsigned kind,
+                            const void *more, size_t more_size, const void *texels, size_t size)
+{
+    struct text t = {0};
+    text_puts(&t, "BM");
+    put_u32(&t, 0);
+    put_u32(&t, 0);
+    put_u32(&t, (uint32_t)(14 + header + more_size));
+    put_u32(&t, header);
+    put_u32(&t, 3);
+    put_u32(&t, (uint32_t)height);
+    put_u32(&t, 1 | bits << 16);
+    put_u32(&t, kind);
+    for (int k = 0; k < 5; k++)
+        put_u32(&t, k == 3 ? 3 : 0); /* three colours of a palette */
+    const char zeros[124] = {0};
+    if (header > 40 && more_size <= header - 40) { /* masks are a part of newer headers */
+        put(&t, more, more_size);
+        put(&t, zeros, header - 40 - more_size);
+        t.data[10] = (char)(14 + header);
+    } else {
+        put(&t, more, more_size);
+    }
+    put(&t, texels, size);
+    return t;
+}
+
+static void expect_bmp(struct text *t, uint32_t channels, const uint8_t *want)
+{
+    struct image im;
+    struct error err = {0};
+    expect_ok(read_text(t, COLOR_AUTO, &im, &err), &err);
+    assert_true(im.width == 3 && im.height == 2);
+    assert_int_equal(im.channels, channels);
+    assert_memory_equal(im.texels, want, (size_t)6 * channels);
+    text_free(t);
+}
+
+/* Masks of old and new headers, both orders of rows; run lengths with every escape. */
+static void test_bmp_kinds(void **state)
+{
+    (void)state;
+    /* 5, 6, 5 bits: full red, green, blue / half of each; 16 of 31 is 131.6 of 255, 32 of 63 129.5
+     */
+    static const uint32_t masks565[3] = {0xf800, 0x7e0, 0x1f};
+    static const uint16_t words[8] = {0xf800, 0x7e0, 0x1f, 0, 16 << 11, 32 << 5, 16, 0};
+    static const uint8_t want565[18] = {255, 0, 0, 0, 255, 0, 0, 0, 255,
+                                        132, 0, 0, 0, 130, 0, 0, 0, 132};
+    struct text t = bmp_file(40, -2, 16, 3, masks565, 12, words, sizeof words);
+    expect_bmp(&t, 3, want565);
+    t = bmp_file(108, -2, 16, 3, masks565, 12, words, sizeof words);
+    expect_bmp(&t, 3, want565);
+    /* alpha at the bottom of a word, rows from below */
+    static const uint32_t masks[4] = {0xff000000, 0xff0000, 0xff00, 0xff};
+    static const uint32_t deep[6] = {0x01020304, 0x05060708, 0x090a0b0c,
+                                     0xfffefdfc, 0x10203040, 0x50607080};
+    static const uint8_t want_deep[24] = {0xff, 0xfe, 0xfd, 0xfc, 0x10, 0x20, 0x30, 0x40,
+                                          0x50, 0x60, 0x70, 0x80, 1,    2,    3,    4,
+                                          5,    6,    7,    8,    9,    10,   11,   12};
+    t = bmp_file(124, 2, 32, 3, masks, 16, deep, sizeof deep);
+    expect_bmp(&t, 4, want_deep);
+
+    static const uint8_t palette[12] = {3, 2, 1, 0, 30, 20, 10, 0, 33, 22, 11, 0};
+    /* below: a run of 2; one up, right 1; a run of 1; the end. Texels not named have colour 0. */
+    static const uint8_t rle8[] = {2, 1, 0, 2, 0, 1, 1, 2, 0, 1};
+    static const uint8_t want8[18] = {1,  2,  3,  1,  2,  3,  11, 22, 33,
+                                      10, 20, 30, 10, 20, 30, 1,  2,  3};
+    t = bmp_file(40, 2, 8, 1, palette, sizeof palette, rle8, sizeof rle8);
+    expect_bmp(&t, 3, want8);
+    /* three as they are, and a byte that fills the word; the row ends; a run of 1 and 2 by turns */
+    static const uint8_t rle4[] = {0, 3, 0x21, 0x00, 0, 0, 3, 0x12, 0, 1};
+    static const uint8_t want4[18] = {10, 20, 30, 11, 22, 33, 10, 20, 30,
+                                      11, 22, 33, 10, 20, 30, 1,  2,  3};
+    t = bmp_file(40, 2, 4, 2, palette, sizeof palette, rle4, sizeof rle4);
+    expect_bmp(&t, 3, want4);
+
+    static const uint8_t beyond[] = {4, 1, 0, 1}, no_color[] = {1, 3, 0, 1};
+    t = bmp_file(40, 2, 8, 1, palette, sizeof palette, beyond, sizeof beyond);
+    expect_failure(&t, STATUS_PARSE, "beyond the image");
+    text_free(&t);
+    t = bmp_file(40, 2, 8, 1, palette, sizeof palette, no_color, sizeof no_color);
+    expect_failure(&t, STATUS_PARSE, "none of the palette's 3");
+    text_free(&t);
+    t = bmp_file(40, 2, 24, 4, palette, sizeof palette, rle8, sizeof rle8);
+    expect_failure(&t, STATUS_UNSUPPORTED, "its texels are a JPEG file");
+    text_free(&t);
+    t = bmp_file(40, 2, 13, 0, palette, sizeof palette, rle8, sizeof rle8);
+    expect_failure(&t, STATUS_TYPE, "13 bits");
+    text_free(&t);
+}
+
+/* A picture of 2 x 1 at (1, 1) of a screen of 4 x 2: codes of 3 bits: clear, 1, 2, end. */
+static void test_gif_part(void **state)
+{
+    (void)state;
+    static const uint8_t head[] = {'G', 'I', 'F', '8', '9', 'a', 4,  0,  2,  0, 0x81, 0, 0,
+                                   0,   0,   0,   10,  20,  30,  40, 50, 60, 7, 8,    9},
+                         picture[] = {',', 1, 0, 1, 0, 2, 0, 1, 0, 0, 2, 2, 0x8c, 0x0a, 0, ';'};
+    /* 4 | 1 << 3 | 2 << 6 | 5 << 9 = 0xa8c */
+    struct text t = {0};
+    put(&t, head, sizeof head);
+    put(&t, picture, sizeof picture);
+    struct image im;
+    struct error err = {0};
+    expect_ok(read_text(&t, COLOR_AUTO, &im, &err), &err);
+    static const uint8_t want[32] = {[20] = 10, 20, 30, 255, 40, 50, 60, 255};
+    assert_true(im.width == 4 && im.height == 2 && im.channels == 4);
+    assert_memory_equal(im.texels, want, sizeof want);
+    t.data[sizeof head + 1] = 3; /* one texel beside the screen */
+    expect_failure(&t, STATUS_PARSE, "not on its screen of 4x2");
+    text_free(&t);
+}
+
 /* ---- TGA ------------------------------------------------------------------------------------ */
 
 /* A file of width x height texels whose bytes in the file's order are `texels`. */
@@ -1123,6 +1289,9 @@ int main(void)
         CASE(test_png_written),
         CASE(test_jpeg),
         CASE(test_webp),
+        CASE(test_pillow_bmp_gif),
+        CASE(test_bmp_kinds),
+        CASE(test_gif_part),
         CASE(test_tga_color),
         CASE(test_tga_others),
         CASE(test_to_rgb),

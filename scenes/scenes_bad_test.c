@@ -95,7 +95,7 @@ static const struct bad table[] = {
     {HEAD "\"textures\": {\"t\": {}}, " NOOBJ, STATUS_TYPE, "textures.t", "\"file\" is missing"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"no.png\"}}, " NOOBJ, STATUS_IO, "textures.t.file", "no.png"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "not empty"},
-    {HEAD "\"textures\": {\"t\": {\"file\": \"cube.ply\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP or TGA"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"cube.ply\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP, BMP, GIF or TGA"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"bad-0x0.hdr\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "0x0 pixels"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"data:no-such-package/a.png\"}}, " NOOBJ, STATUS_MISSING, "textures.t.file", "scenes/real/fetch no-such-package"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\", \"wrap\": [\"repeat\"]}}, " NOOBJ, STATUS_TYPE, "textures.t.wrap", "\"repeat\", \"mirror\", \"clamp\""},

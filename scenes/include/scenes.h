@@ -31,11 +31,11 @@ struct image {
 };
 
 /* By content, not by name: EXR (scanline and tiled, RGB[A] or Y; F16 where all channels that count
- * are half, else F32), Radiance HDR (F32), PNG (U8, U16), JPEG, WebP, TGA (U8), TIFF (U8, U16, F16,
- * F32; of several directories the first). srgb of U8 and U16 is set true; a texture's colour space
- * overrides it. Fails: MISSING, IO, PARSE (with what was expected), LIMIT (over 32768 pixels a side
- * or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels), UNSUPPORTED (kinds of a format
- * that docs/scenes.md does not name).
+ * are half, else F32), Radiance HDR (F32), PNG (U8, U16), JPEG, WebP, BMP, GIF, TGA (U8), TIFF (U8,
+ * U16, F16, F32; of several directories the first). srgb of U8 and U16 is set true; a texture's
+ * colour space overrides it. Fails: MISSING, IO, PARSE (with what was expected), LIMIT (over 32768
+ * pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels), UNSUPPORTED (kinds
+ * of a format that docs/scenes.md does not name).
  */
 enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err);
 enum status image_read_memory(struct arena *a, const void *data, size_t size, const char *name,
