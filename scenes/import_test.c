@@ -679,6 +679,37 @@ static void test_stl_odd(void **state)
     expect_refused("o.stl", STATUS_PARSE, "it ends after 1 of 2 triangles");
 }
 
+/* Words of facets: bit 15 says that there is a colour, red above, green, blue; after Magics' COLOR=
+ * that there is none but the head's, and red is below. 31 of 31 is 1. */
+static void test_stl_colors(void **state)
+{
+    (void)state;
+    static const float facet[12] = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0};
+    static const uint16_t words[2][3] = {{0xfc00, 0x83e0, 0x801f}, {0x001f, 0x03e0, 0x8000}};
+    static const float want[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                                        {{1, 0, 0}, {0, 1, 0}, {0, 1, 1}}};
+    for (int magics = 0; magics < 2; magics++) {
+        char file[84 + 3 * 50] = "a part ";
+        if (magics)
+            memcpy(file + 7, "COLOR=\x00\xff\xff\xff", 10);
+        file[80] = 3;
+        for (int f = 0; f < 3; f++) {
+            memcpy(file + 84 + (size_t)50 * f, facet, sizeof facet);
+            memcpy(file + 132 + (size_t)50 * f, &words[magics][f], 2);
+        }
+        write_bytes("c.stl", file, sizeof file);
+        struct imported i = import_file("c.stl");
+        assert_int_equal(i.import.triangles, 3);
+        assert_non_null(i.scene->colors);
+        for (size_t t = 0; t < 3; t++)
+            for (size_t k = 0; k < 3; k++)
+                assert_true(near3(i.scene->colors[i.scene->triangles[t][k]],
+                                  (double)want[magics][t][0], (double)want[magics][t][1],
+                                  (double)want[magics][t][2]));
+        scene_free(i.scene);
+    }
+}
+
 /* Collada: lambert has no highlight, phong one of its exponent: 1 - sqrt(225)/30. */
 static void test_collada_shading(void **state)
 {
@@ -887,13 +918,21 @@ static void test_3ds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mtl),           cmocka_unit_test(test_mtl_glass),
-        cmocka_unit_test(test_mtl_physical),  cmocka_unit_test(test_mtl_maps),
-        cmocka_unit_test(test_fbx_maps),      cmocka_unit_test(test_ply_strips),
-        cmocka_unit_test(test_ply_faces),     cmocka_unit_test(test_obj_blanks),
-        cmocka_unit_test(test_stl_odd),       cmocka_unit_test(test_ply_stl),
-        cmocka_unit_test(test_vertex_colors), cmocka_unit_test(test_polygons),
-        cmocka_unit_test(test_collada),       cmocka_unit_test(test_collada_shading),
+        cmocka_unit_test(test_mtl),
+        cmocka_unit_test(test_mtl_glass),
+        cmocka_unit_test(test_mtl_physical),
+        cmocka_unit_test(test_mtl_maps),
+        cmocka_unit_test(test_fbx_maps),
+        cmocka_unit_test(test_ply_strips),
+        cmocka_unit_test(test_ply_faces),
+        cmocka_unit_test(test_obj_blanks),
+        cmocka_unit_test(test_stl_odd),
+        cmocka_unit_test(test_ply_stl),
+        cmocka_unit_test(test_stl_colors),
+        cmocka_unit_test(test_vertex_colors),
+        cmocka_unit_test(test_polygons),
+        cmocka_unit_test(test_collada),
+        cmocka_unit_test(test_collada_shading),
         cmocka_unit_test(test_3ds),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

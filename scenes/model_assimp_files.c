@@ -159,6 +159,23 @@ static uint64_t stl_size(const unsigned char *head)
                                              (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
 }
 
+/* A head of Materialise Magics', which says the colour of all facets that have none. */
+static bool has_magics_color(const unsigned char *head)
+{
+    return memmem(head, STL_HEAD - 4, "COLOR=", 6) != NULL;
+}
+
+/* Magics clears the highest bit of a facet's word where its other 15 are a colour; VisCAM,
+ * SolidView and Assimp, of all files, set it. Where all words are 0 nobody wrote any. */
+static void mend_magics_colors(unsigned char *data, size_t size)
+{
+    unsigned char some = 0;
+    for (size_t at = STL_HEAD; at + STL_FACET <= size; at += STL_FACET)
+        some |= data[at + STL_FACET - 2] | data[at + STL_FACET - 1];
+    for (size_t at = STL_HEAD; some && at + STL_FACET <= size; at += STL_FACET)
+        data[at + STL_FACET - 1] ^= 0x80;
+}
+
 /* Text in capitals becomes small, what stands behind the last binary facet is left out. */
 static void mend_stl(struct source *s, char *data, size_t *size)
 {
@@ -181,6 +198,8 @@ static void mend_stl(struct source *s, char *data, size_t *size)
                       (unsigned long long)(*size - STL_HEAD) / STL_FACET,
                       (unsigned long long)(whole - STL_HEAD) / STL_FACET);
     *size = (size_t)whole;
+    if (has_magics_color((const unsigned char *)data))
+        mend_magics_colors((unsigned char *)data, *size);
 }
 
 bool assimp_files_mends(const char *path)
@@ -193,7 +212,7 @@ bool assimp_files_mends(const char *path)
                  fseeko(f, 0, SEEK_END) == 0 && (uint64_t)ftello(f) == stl_size(head);
     if (f)
         fclose(f);
-    return !whole;
+    return !whole || has_magics_color(head);
 }
 
 /* ---- for Assimp ----------------------------------------------------------------------------- */
