@@ -33,6 +33,15 @@ K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) { return m ? a : b; }
 #else
 K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) { return (k_f8)((m & (k_i8)a) | (~m & (k_i8)b)); }
 #endif
+/* a with its sign changed where that of b is set. */
+#ifdef K_OPENCL
+K_FN k_f8 f8_turn(k_f8 a, k_f8 b) { return as_float8(as_int8(a) ^ (as_int8(b) & (int8)(1 << 31))); }
+#else
+K_FN k_f8 f8_turn(k_f8 a, k_f8 b)
+{
+    return (k_f8)((k_i8)a ^ ((k_i8)b & ((k_i8){0} - 0x7FFFFFFF - 1)));
+}
+#endif
 K_FN k_mask8 f8_le(k_f8 a, k_f8 b) { return a <= b; }
 K_FN k_mask8 f8_lt(k_f8 a, k_f8 b) { return a < b; }
 K_FN k_mask8 f8_and(k_mask8 a, k_mask8 b) { return a & b; }

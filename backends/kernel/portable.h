@@ -225,6 +225,13 @@ K_FN float k_sqrt_rounded(float x)
 }
 #endif
 
+/* Memory that will be read soon. */
+#ifdef K_NATIVE
+#define K_SOON(p) __builtin_prefetch(p)
+#else
+#define K_SOON(p) ((void)(p))
+#endif
+
 #define K_NONE 0xFFFFFFFFu
 #define K_INF  K_AS_FLOAT(0x7F800000u)
 

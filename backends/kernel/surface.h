@@ -78,9 +78,20 @@ K_FN struct k_corners k_hit_corners(const struct k_scene *sc, const struct k_hit
         at.i1 = i[2];
         at.i2 = i[1];
     }
-    at.tri.v0 = v3_load(sc->positions + 3 * (size_t)at.i0);
-    at.tri.v1 = v3_load(sc->positions + 3 * (size_t)at.i1);
-    at.tri.v2 = v3_load(sc->positions + 3 * (size_t)at.i2);
+#ifdef K_CPU /* where the tree's walk has just read them */
+    if (hit->corners) {
+        const int mirrors = k_hit_mirrors(sc, hit);
+        struct k_triangle tri = k_block_triangle(hit->corners);
+        at.tri.v0 = tri.v0;
+        at.tri.v1 = mirrors ? tri.v2 : tri.v1;
+        at.tri.v2 = mirrors ? tri.v1 : tri.v2;
+    } else
+#endif
+    {
+        at.tri.v0 = v3_load(sc->positions + 3 * (size_t)at.i0);
+        at.tri.v1 = v3_load(sc->positions + 3 * (size_t)at.i1);
+        at.tri.v2 = v3_load(sc->positions + 3 * (size_t)at.i2);
+    }
     if (k_hit_is_inside(hit)) {
         K_GLOBAL const float *m = sc->instances[hit->instance].to_world;
         at.tri.v0 = k_place(m, at.tri.v0);

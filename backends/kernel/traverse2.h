@@ -9,6 +9,9 @@ struct k_hit {
     uint primitive;  /* K_NONE: nothing */
     float t, b1, b2; /* b1, b2: triangles only */
     uint instance;   /* K_NONE: the world's own */
+#ifdef K_CPU
+    K_GLOBAL const float *corners; /* k_block_triangle's, in the tree's space; 0: of no block */
+#endif
 };
 
 /* A primitive of a binary or compressed leaf: three loads. */
@@ -39,6 +42,9 @@ struct k_best {
     uint primitive;
     float t, v, w, det;
     uint instance;
+#ifdef K_CPU
+    K_GLOBAL const float *corners; /* as k_hit's */
+#endif
 };
 K_FN struct k_best k_best_none(float t_max)
 {
@@ -49,6 +55,9 @@ K_FN struct k_best k_best_none(float t_max)
     b.w = 0.0f;
     b.det = 1.0f;
     b.instance = K_NONE;
+#ifdef K_CPU
+    b.corners = 0;
+#endif
     return b;
 }
 K_FN struct k_hit k_best_finish(struct k_best b)
@@ -56,9 +65,17 @@ K_FN struct k_hit k_best_finish(struct k_best b)
     struct k_hit h;
     h.primitive = b.primitive;
     h.t = b.t;
+#if K_FAST && defined(K_CPU) /* all tests divide */
+    h.b1 = b.v;
+    h.b2 = b.w;
+#else
     h.b1 = b.v / b.det;
     h.b2 = b.w / b.det;
+#endif
     h.instance = b.instance;
+#ifdef K_CPU
+    h.corners = b.corners;
+#endif
     return h;
 }
 K_FN void k_best_set(struct k_best *b, uint id, float t, float v, float w, float det)
@@ -68,21 +85,25 @@ K_FN void k_best_set(struct k_best *b, uint id, float t, float v, float w, float
     b->v = v;
     b->w = w;
     b->det = det;
+#ifdef K_CPU
+    b->corners = 0;
+#endif
 }
 /* A triangle that the ray meets, by the number that leaves hold: kept if it counts and comes first.
- */
-K_FN void k_offer_triangle(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,
-                           uint number, float t, float v, float w, float det, struct k_best *best)
+ * Was it kept? */
+K_FN int k_offer_triangle(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,
+                          uint number, float t, float v, float w, float det, struct k_best *best)
 {
     uint id = k_ray_id(r, number);
     if (!k_before(t, id, best->t, best->primitive) || !k_triangle_counts(sc, r, tri, t) ||
         !k_triangle_solid(sc, r, tri, number, v, w, det))
-        return;
+        return 0;
     best->instance = r->instance;
     if (K_HAS(INSTANCES) && r->mirrors)
         k_best_set(best, id, t, w, v, det);
     else
         k_best_set(best, id, t, v, w, det);
+    return 1;
 }
 /* Tests one primitive and keeps it if it comes first. */
 K_FN void k_try_triangle(const struct k_scene *sc, const struct k_ray *r, struct k_triangle tri,

@@ -5,16 +5,28 @@
 #include "lanes.h"
 #include "traverse2.h"
 
+/* Are blocks tested as fast mode tests a triangle? Where lanes are cheap: there is no shear to be
+ * made of each ray, nor axes to be looked up. */
+#if K_FAST && defined(K_CPU)
+#define K_BARYCENTRIC_BLOCKS 1
+#else
+#define K_BARYCENTRIC_BLOCKS 0
+#endif
+
 /* The ray spread over lanes. */
 struct k_ray8 {
     k_f8 ox, oy, oz, ix, iy, iz; /* fast: o is the origin times the inverse direction */
 #if K_FAST
     k_f8 sox, soy, soz, six, siy, siz; /* these times K_SLACK */
 #endif
-    size_t nx, ny, nz, fx, fy, fz;  /* word offsets in a node of the planes met first, last */
+    size_t nx, ny, nz, fx, fy, fz; /* word offsets in a node of the planes met first, last */
+#if K_BARYCENTRIC_BLOCKS
+    k_f8 px, py, pz, dx, dy, dz; /* origin, direction */
+#else
     k_f8 okx, oky, okz, sx, sy, sz; /* origin in the triangle test's axis order; shear */
     float dkx, dky, dkz;            /* direction in that order */
     size_t ax, ay, az;              /* word offsets of the axes kx, ky, kz in a block */
+#endif
 };
 K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
 {
@@ -44,6 +56,14 @@ K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
     e.fx = 24 - e.nx;
     e.fy = 40 - e.ny;
     e.fz = 56 - e.nz;
+#if K_BARYCENTRIC_BLOCKS
+    e.px = f8_splat(r->o.x);
+    e.py = f8_splat(r->o.y);
+    e.pz = f8_splat(r->o.z);
+    e.dx = f8_splat(r->d.x);
+    e.dy = f8_splat(r->d.y);
+    e.dz = f8_splat(r->d.z);
+#else
     e.okx = f8_splat(k_pick(r->o, r->kx));
     e.oky = f8_splat(k_pick(r->o, r->ky));
     e.okz = f8_splat(k_pick(r->o, r->kz));
@@ -56,6 +76,7 @@ K_FN struct k_ray8 k_ray8_make(const struct k_ray *r)
     e.ax = 8 * (size_t)r->kx;
     e.ay = 8 * (size_t)r->ky;
     e.az = 8 * (size_t)r->kz;
+#endif
     return e;
 }
 
@@ -90,6 +111,7 @@ K_FN k_bits k_node8_test(K_GLOBAL const float *n, const struct k_ray8 *e, float 
     return f8_bits(f8_le(in, out));
 }
 
+#if !K_BARYCENTRIC_BLOCKS
 /* k_plane_distance of eight triangles. */
 K_FN k_f8 k_block_plane_distance(K_GLOBAL const float *b, const struct k_ray8 *e)
 {
@@ -109,11 +131,51 @@ K_FN k_f8 k_block_plane_distance(K_GLOBAL const float *b, const struct k_ray8 *e
     k_mask8 parallel = f8_and(f8_le(along, zero), f8_le(zero, along));
     return f8_select(parallel, zero, f8_div(above, along));
 }
+#endif
 
 /* k_triangle_test on eight triangles: bits of those with 0 < t < t_max and t <= best. */
 struct k_lanes {
     float t[8], v[8], w[8], det[8];
 } __attribute__((aligned(32)));
+#if K_BARYCENTRIC_BLOCKS
+/* k_triangle_test of fast mode, compared before anything is divided; det is 1 then. */
+K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float t_max, float best,
+                         struct k_lanes *out)
+{
+    k_f8 ax = f8_load(b), ay = f8_load(b + 8), az = f8_load(b + 16);
+    k_f8 e1x = f8_sub(f8_load(b + 24), ax), e1y = f8_sub(f8_load(b + 32), ay),
+         e1z = f8_sub(f8_load(b + 40), az);
+    k_f8 e2x = f8_sub(f8_load(b + 48), ax), e2y = f8_sub(f8_load(b + 56), ay),
+         e2z = f8_sub(f8_load(b + 64), az);
+    k_f8 px = f8_sub(f8_mul(e->dy, e2z), f8_mul(e->dz, e2y));
+    k_f8 py = f8_sub(f8_mul(e->dz, e2x), f8_mul(e->dx, e2z));
+    k_f8 pz = f8_sub(f8_mul(e->dx, e2y), f8_mul(e->dy, e2x));
+    k_f8 sx = f8_sub(e->px, ax), sy = f8_sub(e->py, ay), sz = f8_sub(e->pz, az);
+    k_f8 qx = f8_sub(f8_mul(sy, e1z), f8_mul(sz, e1y));
+    k_f8 qy = f8_sub(f8_mul(sz, e1x), f8_mul(sx, e1z));
+    k_f8 qz = f8_sub(f8_mul(sx, e1y), f8_mul(sy, e1x));
+    k_f8 det = f8_add(f8_add(f8_mul(e1x, px), f8_mul(e1y, py)), f8_mul(e1z, pz));
+    k_f8 v = f8_add(f8_add(f8_mul(sx, px), f8_mul(sy, py)), f8_mul(sz, pz));
+    k_f8 w = f8_add(f8_add(f8_mul(e->dx, qx), f8_mul(e->dy, qy)), f8_mul(e->dz, qz));
+    k_f8 t = f8_add(f8_add(f8_mul(e2x, qx), f8_mul(e2y, qy)), f8_mul(e2z, qz));
+    k_f8 size = f8_turn(det, det), edge = f8_mul(size, f8_splat(-0x1p-20f));
+    v = f8_turn(v, det);
+    w = f8_turn(w, det);
+    t = f8_turn(t, det);
+    k_mask8 inside = f8_and(f8_le(edge, f8_min(v, w)), f8_le(f8_add(v, w), f8_sub(size, edge)));
+    k_mask8 between = f8_and(f8_lt(f8_splat(0.0f), t), f8_le(t, f8_mul(size, f8_splat(best))));
+    k_bits bits = f8_bits(f8_and(inside, between));
+    (void)t_max; /* best is no more */
+    if (bits) {
+        k_f8 inv = f8_div(f8_splat(1.0f), size);
+        f8_store(f8_mul(t, inv), out->t);
+        f8_store(f8_mul(v, inv), out->v);
+        f8_store(f8_mul(w, inv), out->w);
+        f8_store(f8_splat(1.0f), out->det);
+    }
+    return bits;
+}
+#else
 K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float t_max, float best,
                          struct k_lanes *out)
 {
@@ -156,11 +218,12 @@ K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float 
     }
     return bits;
 }
+#endif
 
-K_FN struct k_triangle k_block_triangle(K_GLOBAL const float *b, uint lane)
+/* b: the block's words from the triangle's lane on. */
+K_FN struct k_triangle k_block_triangle(K_GLOBAL const float *b)
 {
     struct k_triangle t;
-    b += lane;
     t.v0 = v3(b[0], b[8], b[16]);
     t.v1 = v3(b[24], b[32], b[40]);
     t.v2 = v3(b[48], b[56], b[64]);
@@ -169,7 +232,7 @@ K_FN struct k_triangle k_block_triangle(K_GLOBAL const float *b, uint lane)
 
 /* All primitives of one leaf block. Lanes beyond the last triangle repeat the first. */
 K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct k_ray8 *e,
-                  uint leaf, float t_max, struct k_best *best)
+                  uint leaf, float t_max, int shadow, struct k_best *best)
 {
     K_GLOBAL const float *b = sc->leaves + K_BLOCK_WORDS * (size_t)(leaf & K_LEAF_INDEX);
     K_GLOBAL const uint *ids = (K_GLOBAL const uint *)(b + 72);
@@ -180,8 +243,18 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
         bits &= bits - 1;
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == ids[0], lane > 0))
             continue;
-        k_offer_triangle(sc, r, k_block_triangle(b, lane), ids[lane], h.t[lane], h.v[lane],
-                         h.w[lane], h.det[lane], best);
+        if (K_BARYCENTRIC_BLOCKS && shadow && !K_HAS(CUTOUTS)) { /* any will do */
+            best->primitive = ids[lane];
+            return;
+        }
+        if (!k_offer_triangle(sc, r, k_block_triangle(b + lane), ids[lane], h.t[lane], h.v[lane],
+                              h.w[lane], h.det[lane], best))
+            continue;
+#ifdef K_CPU
+        best->corners = b + lane;
+        K_SOON(sc->triangles + 3 * (size_t)ids[lane]);
+        K_SOON(sc->primitive_materials + ids[lane]);
+#endif
     }
 }
 
@@ -204,18 +277,72 @@ K_NOINLINE uint k_leaf8_mixed(const struct k_scene *sc, struct k_vec3 o, struct 
             continue;
         }
         if (ids[lane] < triangles)
-            k_try_triangle(sc, &r, k_block_triangle(b, lane), ids[lane], t_max, best);
+            k_try_triangle(sc, &r, k_block_triangle(b + lane), ids[lane], t_max, best);
         else
             k_try_round(sc, &r, ids[lane], t_max, best);
     }
     return 8;
 }
 
+#ifdef K_CPU
+
+/* What is left to visit, nearest on top: where the ray enters it, as bits, over its node. Entries
+ * are not negative, so that the order of these numbers is that of entries. */
+typedef unsigned K_LONG k_key;
+struct k_stack8 {
+    k_key key[K_STACK8];
+};
+K_FN uint k_stack8_node(const struct k_stack8 *s, int at) { return (uint)s->key[at]; }
+K_FN float k_stack8_entry(const struct k_stack8 *s, int at)
+{
+    return K_AS_FLOAT((uint)(s->key[at] >> 32));
+}
+K_FN k_key k_key_make(K_GLOBAL const uint *child, const float *entries, k_bits bits)
+{
+    uint lane = k_lowest_lane(bits);
+    return (k_key)K_AS_UINT(entries[lane]) << 32 | child[lane];
+}
+K_FN k_key k_key_less(k_key a, k_key b) { return a < b ? a : b; }
+K_FN k_key k_key_more(k_key a, k_key b) { return a < b ? b : a; }
+
+/* Children `bits` of a node: gives the nearest, postpones the others in order. */
+K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, k_bits bits, int shadow,
+                       struct k_stack8 *stack, int *depth)
+{
+    k_key a = k_key_make(child, entries, bits);
+    bits &= bits - 1;
+    if (bits == 0)
+        return (uint)a;
+    k_key b = k_key_make(child, entries, bits);
+    k_key nearest = k_key_less(a, b);
+    const int base = *depth;
+    int top = base;
+    stack->key[top++] = k_key_more(a, b);
+    while (bits &= bits - 1) {
+        k_key next = k_key_make(child, entries, bits);
+        b = k_key_more(nearest, next);
+        nearest = k_key_less(nearest, next);
+        int at = top++;
+        while (!shadow && at > base && stack->key[at - 1] < b) {
+            stack->key[at] = stack->key[at - 1];
+            at--;
+        }
+        stack->key[at] = b;
+    }
+    *depth = top;
+    return (uint)nearest;
+}
+
+#else
+
 /* What is left to visit, nearest on top. */
 struct k_stack8 {
     uint node[K_STACK8];
     float entry[K_STACK8];
 };
+
+K_FN uint k_stack8_node(const struct k_stack8 *s, int at) { return s->node[at]; }
+K_FN float k_stack8_entry(const struct k_stack8 *s, int at) { return s->entry[at]; }
 
 /* Children `bits` of a node: gives the nearest, postpones the others in order. */
 K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, k_bits bits, int shadow,
@@ -251,6 +378,8 @@ K_INLINE uint k_order8(K_GLOBAL const uint *child, const float *entries, k_bits 
     return nearest;
 }
 
+#endif
+
 /* Two levels: traverse2.h says how. */
 K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray *world, float t_max,
                                    int shadow)
@@ -277,7 +406,9 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
             node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
         }
         if (K_UNLIKELY(node & K_LEAF_MIXED)) {
-            uint at = k_leaf8_mixed(sc, here.o, here.d, node, lane, t_max, &best);
+            struct k_best found = best; /* a copy: `best` itself stays in registers */
+            uint at = k_leaf8_mixed(sc, here.o, here.d, node, lane, t_max, &found);
+            best = found;
             lane = 0;
             if (K_HAS(INSTANCES) && at < 8 && !(shadow && best.primitive != K_NONE)) {
                 K_GLOBAL const uint *ids =
@@ -294,7 +425,7 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
                 continue;
             }
         } else {
-            k_leaf8(sc, &here, &e, node, t_max, &best);
+            k_leaf8(sc, &here, &e, node, t_max, shadow, &best);
         }
         if (shadow && best.primitive != K_NONE)
             return best;
@@ -310,8 +441,8 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
             }
             if (depth == 0)
                 return best;
-            node = stack.node[--depth];
-            if (!(stack.entry[depth] > best.t * K_SLACK))
+            node = k_stack8_node(&stack, --depth);
+            if (!(k_stack8_entry(&stack, depth) > best.t * K_SLACK))
                 break;
         }
     }
