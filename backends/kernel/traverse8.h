@@ -243,10 +243,12 @@ K_FN void k_leaf8(const struct k_scene *sc, const struct k_ray *r, const struct 
         bits &= bits - 1;
         if (FAULT_OFF_BY_ONE_LEAF(lane == 7 || ids[lane + 1] == ids[0], lane > 0))
             continue;
-        if (K_BARYCENTRIC_BLOCKS && shadow && !K_HAS(CUTOUTS)) { /* any will do */
+#if K_BARYCENTRIC_BLOCKS
+        if (!K_HAS(CUTOUTS) && shadow) { /* any will do */
             best->primitive = ids[lane];
             return;
         }
+#endif
         if (!k_offer_triangle(sc, r, k_block_triangle(b + lane), ids[lane], h.t[lane], h.v[lane],
                               h.w[lane], h.det[lane], best))
             continue;
@@ -406,9 +408,13 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
             node = k_order8((K_GLOBAL const uint *)(n + 48), entries, bits, shadow, &stack, &depth);
         }
         if (K_UNLIKELY(node & K_LEAF_MIXED)) {
+#ifdef K_CPU
             struct k_best found = best; /* a copy: `best` itself stays in registers */
             uint at = k_leaf8_mixed(sc, here.o, here.d, node, lane, t_max, &found);
             best = found;
+#else
+            uint at = k_leaf8_mixed(sc, here.o, here.d, node, lane, t_max, &best);
+#endif
             lane = 0;
             if (K_HAS(INSTANCES) && at < 8 && !(shadow && best.primitive != K_NONE)) {
                 K_GLOBAL const uint *ids =
