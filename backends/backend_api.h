@@ -163,6 +163,8 @@ struct backend_api {
     /* Films that the picture is made of; NULL: one. Pixels behind the picture's (tables of what
      * shaders say) are in each of them, and film_read gives them one film after another. */
     size_t (*films)(const struct backend *b);
+    /* The id of the device that made that row of the last picture; NULL: this one makes all. */
+    const char *(*row_owner)(const struct backend *b, uint32_t y);
     /* Any entry but ENTRY_RENDER, `items` work-items in one dimension: copies in, runs, copies out.
      * May be called before any upload (probes that need no scene). */
     enum status (*run_words)(struct backend *b, enum kernel_entry entry,

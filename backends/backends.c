@@ -657,6 +657,12 @@ static struct path_vertex vertex_read(const struct k_vertex *v)
     return p;
 }
 
+const char *device_row_owner(const struct device *d, uint32_t y)
+{
+    const char *owner = d->api->row_owner ? d->api->row_owner(d->backend, y) : NULL;
+    return owner ? owner : d->info.id;
+}
+
 enum status device_trace(struct device *d, const struct render_job *job, uint32_t x, uint32_t y,
                          uint32_t sample, double L[3], struct path_vertex *vertices,
                          size_t capacity, size_t *count, struct error *err)

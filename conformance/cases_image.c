@@ -14,8 +14,8 @@
 static void set_replay(struct run_context *c, const struct render_job *job,
                        const struct divergence *d)
 {
-    c->result->replay =
-        conform_replay_command(c->arena, c->scene->path, c->device_id, job, d->x, d->y, d->sample);
+    c->result->replay = conform_replay_command(
+        c->arena, c->scene->path, device_row_owner(c->device, d->y), job, d->x, d->y, d->sample);
 }
 
 static void divergence_detail(struct run_context *c, const struct divergence *d)
@@ -91,6 +91,15 @@ static void film_pictures(struct run_context *c, const char *mode, const struct 
     free(expected);
 }
 
+/* "; made by faulty:x" for a row of a device made of several; else "". */
+static const char *owner_said(const struct run_context *c, uint32_t y)
+{
+    const char *owner = device_row_owner(c->device, y);
+    const char *said =
+        strcmp(owner, c->device_id) ? arena_printf(c->arena, "; made by %s", owner) : NULL;
+    return said ? said : "";
+}
+
 /* Bits differ: say where, and, if the device is out of step with the reference there, why. */
 static enum status bits_differ(struct run_context *c, const struct render_job *job,
                                const struct film *film, const struct film *native,
@@ -106,9 +115,9 @@ static enum status bits_differ(struct run_context *c, const struct render_job *j
     struct render_job lock = *job;
     snprintf(also, sizeof also,
              "%zu of %zu pixels differ from native's strict picture%s%s; first (%u,%u) %s: %.9g, "
-             "native %.9g",
+             "native %.9g%s",
              b->pixels, (size_t)job->width * job->height, *setting ? " with " : "", setting, b->x,
-             b->y, channels[b->channel], b->a, b->b);
+             b->y, channels[b->channel], b->a, b->b, owner_said(c, b->y));
     if (judge_render(c->device, c->scene, &lock, &plain, err) == STATUS_OK) {
         bool same = !judge_bits(plain.sums ? &plain : film, film, &again);
         film_free(&plain);
@@ -212,6 +221,24 @@ static void pair_detail(struct run_context *c, const struct pair_judgement *p)
     case_detail(c, &w);
 }
 
+/* Of the rows of the worst square, the one that is farthest from the reference's. */
+static uint32_t farthest_row(const struct render_job *job, const struct pair_judgement *p)
+{
+    double most = 0;
+    uint32_t row = p->z.y;
+    const uint32_t y1 = p->z.size ? p->z.y + p->z.size : job->height;
+    for (uint32_t y = p->z.y; y < y1 && y < job->height; y++) {
+        double sum = 0;
+        for (uint32_t x = 0; x < job->width; x++) {
+            size_t i = ((size_t)y * job->width + x) * 3 + p->z.channel;
+            sum += fabs(p->image[i] - p->truth.beauty[i]);
+        }
+        if (sum > most)
+            most = sum, row = y;
+    }
+    return row;
+}
+
 static enum status image_pairs(struct run_context *c, enum math_mode mode, double systematic,
                                struct error *err)
 {
@@ -235,7 +262,8 @@ static enum status image_pairs(struct run_context *c, enum math_mode mode, doubl
     pair_detail(c, &p);
     pair_judgement_text(&p, "the reference", systematic, text, sizeof text);
     bool bad = p.z.p < JUDGE_LEVEL;
-    bad ? case_fail(c, "%s", text) : case_pass(c, "%s", text);
+    bad ? case_fail(c, "%s%s", text, owner_said(c, farthest_row(&job, &p)))
+        : case_pass(c, "%s", text);
     if (bad || mode == MODE_DEVICE) {
         /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a
          * picture's own noise */

@@ -96,21 +96,26 @@ static void record(struct lockstep *l, size_t pixel, const struct step_report *r
     d->margin = r->margin;
     snprintf(d->stage, sizeof d->stage, "%s", r->stage);
     snprintf(d->field, sizeof d->field, "%s%s", r->field, component(r->component));
-    char times[64] = "not to be had by rounding";
+    /* where several devices render together, the one that is wrong */
+    const char *device = device_describe(l->device)->id, *owner = device_row_owner(l->device, d->y);
+    char of[80] = "", times[64] = "not to be had by rounding";
+    if (strcmp(owner, device) != 0)
+        snprintf(of, sizeof of, " of %s", owner);
     if (isfinite(r->margin))
         snprintf(times, sizeof times, "%.3g times the rounding bound", r->margin);
     if (r->k)
         snprintf(
             d->text, sizeof d->text,
-            "pixel (%u,%u) sample %u, vertex %u: %s.%s is %.9g, the reference has %.9g from the "
+            "pixel (%u,%u) sample %u%s, vertex %u: %s.%s is %.9g, the reference has %.9g from the "
             "same state: %s; stage to blame: %s",
-            d->x, d->y, d->sample, r->k, r->stage, d->field, r->device, r->reference, times,
+            d->x, d->y, d->sample, of, r->k, r->stage, d->field, r->device, r->reference, times,
             r->stage);
     else
-        snprintf(d->text, sizeof d->text,
-                 "pixel (%u,%u) sample %u: the film holds %s = %.9g where the path's own value is "
-                 "%.9g; stage to blame: film",
-                 d->x, d->y, d->sample, d->field, r->device, r->reference);
+        snprintf(
+            d->text, sizeof d->text,
+            "pixel (%u,%u) sample %u%s: the film holds %s = %.9g where the path's own value is "
+            "%.9g; stage to blame: film",
+            d->x, d->y, d->sample, of, d->field, r->device, r->reference);
 }
 
 /* Traces one sample on the device and looks it over. */

@@ -646,6 +646,8 @@ case_devices()
     run 0 devices --test-devices
     prints "^null"
     prints "^faulty:"
+    run 1 conform --device native+faulty:lost-cosine --filter '^image.fast.cornell$'
+    prints "made by faulty:lost-cosine$" # which member
     run 77 render cornell "${small[@]}" --device opencl:99
     says "opencl:99"
     run 77 render cornell "${small[@]}" --device no-such-card

@@ -167,6 +167,9 @@ enum status device_build(struct device *d, const struct launch_settings *setting
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err);
+/* The id of the device that made that row of the last picture: a member's, where several render
+ * together; else, and before any picture, the device's own. Valid until the next device_render. */
+const char *device_row_owner(const struct device *d, uint32_t y);
 /* What the scene's shaders printed and reported in renders since it was loaded: lines of
  * asl_sayings_print. Of one statement 64 different texts are kept, 4 of long ones. */
 void device_messages(const struct device *d, struct text *out);
@@ -176,7 +179,7 @@ void device_messages(const struct device *d, struct text *out);
 enum status device_passes(struct device *d, const struct render_job *job, unsigned bits,
                           struct passes *out, struct error *err);
 /* One sample with its vertices, from the same kernel compiled with recording on. `L` before the
- * film's rounding. */
+ * film's rounding. A device made of several asks the owner of the pixel's row. */
 enum status device_trace(struct device *d, const struct render_job *job, uint32_t x, uint32_t y,
                          uint32_t sample, double L[3], struct path_vertex *vertices,
                          size_t capacity, size_t *count, struct error *err);

@@ -438,13 +438,31 @@ static enum status split_film_read(struct backend *b, int64_t *sums, size_t pixe
     return st;
 }
 
-/* The first member answers. Strict arithmetic is asked of all: they must agree to the bit. */
+/* The member that made row y of the last picture; before any the first. */
+static size_t owner_of(const struct backend *b, uint32_t y)
+{
+    for (size_t i = 0; i < b->count && b->band; i++) {
+        struct k_launch l = {0};
+        rows_of(b, &b->members[i], &l);
+        if (l.rows_own && rows_above(&l, y + 1) > rows_above(&l, y))
+            return i;
+    }
+    return 0;
+}
+
+static const char *row_owner(const struct backend *b, uint32_t y)
+{
+    return b->band ? b->members[owner_of(b, y)].id : NULL;
+}
+
+/* A pixel's owner traces it; else the first member answers. Strict arithmetic is asked of all: they
+ * must agree to the bit. */
 static enum status split_run_words(struct backend *b, enum kernel_entry entry,
                                    const struct k_launch *launch, const uint32_t *in,
                                    size_t in_words, uint32_t *out, size_t out_words, size_t items,
                                    struct error *err)
 {
-    struct member *m = &b->members[0];
+    struct member *m = &b->members[entry == ENTRY_TRACE ? owner_of(b, launch->trace_y) : 0];
     enum status st =
         m->api->run_words(m->backend, entry, launch, in, in_words, out, out_words, items, err);
     if (st || entry != ENTRY_ARITHMETIC || b->mode != MODE_STRICT)
@@ -493,6 +511,7 @@ const struct backend_api split_api = {
     .finish = split_finish,
     .film_read = split_film_read,
     .films = split_films,
+    .row_owner = row_owner,
     .run_words = split_run_words,
     .defaults = defaults,
     .set_threads = set_threads,

@@ -45,6 +45,47 @@ static void rows_of_first(const struct film *split, const struct film *right,
     }
 }
 
+/* Who made a row is said, and traces its pixels: as that
+ * device does alone. Bands of three rows go to the two in turn. */
+static void owners_are_named_and_trace(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_library("hdri");
+    struct film film;
+    struct device *d = device_ready("native+faulty:stuck-seed", s, BVH_AUTO, MODE_STRICT);
+    struct device *alone[2] = {device_ready("native", s, BVH_AUTO, MODE_STRICT),
+                               device_ready("faulty:stuck-seed", s, BVH_AUTO, MODE_STRICT)};
+    static const char *const ids[] = {"native", "faulty:stuck-seed"};
+    const struct render_job job = {.width = WIDTH,
+                                   .height = HEIGHT,
+                                   .sample_count = SPP,
+                                   .max_depth = 4,
+                                   .rr_depth = 3,
+                                   .launch = {.mode = MODE_STRICT, .work_group = {7, 3}}};
+    assert_string_equal(device_row_owner(d, 4), "native+faulty:stuck-seed");
+    assert_string_equal(device_row_owner(alone[1], 4), "faulty:stuck-seed");
+    must(film_init(&film, WIDTH, HEIGHT, film_exponent(s), &err), &err);
+    must(device_render(d, &job, &film, true, NULL, &err), &err);
+    size_t apart = 0;
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        const uint32_t owner = y / 3 % 2;
+        double L[3], expected[2][3];
+        assert_string_equal(device_row_owner(d, y), ids[owner]);
+        must(device_trace(d, &job, 5, y, 1, L, NULL, 0, NULL, &err), &err);
+        for (int i = 0; i < 2; i++)
+            must(device_trace(alone[i], &job, 5, y, 1, expected[i], NULL, 0, NULL, &err), &err);
+        assert_memory_equal(L, expected[owner], sizeof L);
+        apart += memcmp(expected[0], expected[1], sizeof L) != 0;
+    }
+    assert_true(apart > 0);
+    film_free(&film);
+    for (int i = 0; i < 2; i++)
+        device_close(alone[i]);
+    device_close(d);
+    scene_free(s);
+}
+
 static void rows_go_to_members_in_turn(void **state)
 {
     (void)state;
@@ -167,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_go_to_members_in_turn),
+        cmocka_unit_test(owners_are_named_and_trace),
         cmocka_unit_test(shares_follow_rates),
         cmocka_unit_test(names_are_checked),
         cmocka_unit_test(a_members_failure_names_it),
