@@ -409,12 +409,25 @@ static void check_filled(struct asl_checker *k, struct asl_expr *arg)
         asl_check_written(k, arg, "pass to an output:");
 }
 
+/* As in OSL a value may be given to an output, but for one that the text spells out. */
+static void check_lost(struct asl_checker *k, struct asl_expr *arg)
+{
+    bool spelt = arg->kind == E_INT || arg->kind == E_FLOAT || arg->kind == E_STRING;
+    if (spelt || arg->type.array)
+        asl_check_written(k, arg, "pass to an output:");
+    else if (arg->type.base != ASL_UNKNOWN)
+        asl_warn(k->c, arg->at, "give it a variable",
+                 "what the function writes to this output is lost: it is a value, no variable");
+}
+
 /* Array-typed arguments of any length keep their type; others are converted. */
 static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
 {
     if (e->function) {
         size_t i = 0;
         for (const struct asl_formal *a = e->function->formals; a; a = a->next, i++) {
+            if (a->output && !asl_root_symbol(e->args[i]))
+                check_lost(k, e->args[i]);
             if (asl_shows_changes(a, e->args[i]) && output_fits(e->args[i], a->type))
                 asl_check_written(k, e->args[i], "pass to an output:");
             else

@@ -65,7 +65,7 @@ bool asl_passed_itself(const struct asl_expr *arg)
 
 bool asl_shows_changes(const struct asl_formal *a, const struct asl_expr *arg)
 {
-    return a->output || (a->symbol->written && asl_passed_itself(arg));
+    return (a->output && asl_root_symbol(arg)) || (a->symbol->written && asl_passed_itself(arg));
 }
 
 struct asl_type asl_element_type(struct asl_type t)

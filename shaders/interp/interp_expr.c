@@ -469,8 +469,9 @@ static void eval_call(struct asl_run *r, const struct asl_expr *e, union asl_slo
     for (const struct asl_formal *a = f->formals; a; a = a->next, i++) {
         const struct asl_expr *arg = e->args[i];
         bool derivs = (a->symbol->derivs & r->mode) != 0;
-        struct asl_place p =
-            a->output || asl_passed_itself(arg) ? asl_eval_place(r, arg) : asl_eval_any(r, arg);
+        struct asl_place p = (a->output && has_place(arg)) || asl_passed_itself(arg)
+                                 ? asl_eval_place(r, arg)
+                                 : asl_eval_any(r, arg);
         bool reference = asl_passed_itself(arg) && !(derivs && !p.d);
         if (!reference && has_place(arg)) { /* a copy */
             struct asl_place copy = p;

@@ -622,7 +622,8 @@ struct passed { /* an argument; `back` is where a copy returns to */
 static struct passed pass(struct lower *l, const struct asl_formal *a, const struct asl_expr *arg)
 {
     bool derivs = (a->symbol->derivs & l->layer->mode) != 0;
-    struct lplace p = a->output || asl_passed_itself(arg) ? lower_place(l, arg) : lower_any(l, arg);
+    struct lplace p = (a->output && has_place(arg)) || asl_passed_itself(arg) ? lower_place(l, arg)
+                                                                              : lower_any(l, arg);
     struct passed r = {.given = p, .back = p};
     bool reference = asl_passed_itself(arg) && !(derivs && !p.d);
     if (!reference && has_place(arg)) {

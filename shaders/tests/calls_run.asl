@@ -23,6 +23,10 @@ int narrow(int x) { return narrow(x); }
 point common4() { return { "common", 4, 5, 6 }; }
 #pragma warning "said by the source"
 //! warning 24:2: said by the source
+struct pair { float a, b; };
+pair both(float a) { pair p; p.a = a; p.b = 2 * a; return p; }
+color wrapped(output color x, int size) { x = mod(x, size); return x * 2; }
+float spent(output pair p, output float f) { p.a += 1; f += p.a; return f; }
 shader test()
 {
     which({ 1, { 2, 3, 4 } });                              //> mask 1 2 3 4
@@ -42,4 +46,16 @@ shader test()
     color c = { "hsv", 0.5, 1, 0.5 };
     matrix m = { "common", 2 };
     printf("%g|%g|%g\n", common4(), c, m[3][3]);            //> 4 5 6|0 0.5 0.5|2
+    color n = 7, g = 1; // a value is given to an output: what is written there is lost
+    printf("%g\n", wrapped(n + g, 5));
+//! warning 50:30: what the function writes to this output is lost
+    //> 6 6 6
+    printf("%g %g\n", spent(both(g.r), n.r), n);
+//! warning 53:29: what the function writes to this output is lost
+    //> 9 9 7 7
+    for (int k = 0; k < 2; k++)
+        printf("%g\n", wrapped(-n, 4 + k));
+//! warning 57:32: what the function writes to this output is lost
+    //> 6 2 2
+    //> 2 6 6
 }
