@@ -727,6 +727,16 @@ struct refraction_bounds refraction_bounds(const struct arithmetic *a, double et
     return b;
 }
 
+double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
+                         const double wi[3])
+{
+    double h[3];
+    vec_madd(h, wo, 1, wi);
+    vec_normalize(h);
+    double c = fmin(fabs(vec_dot(wo, h)), 1);
+    return refraction_bounds(a, eta, c).F / fmax(fresnel_expected(eta, c), 1e-30);
+}
+
 /* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi,
  * <wo, h> = |H| / 2 + (|wo|^2 - |wi|^2) / (2 |H|): the second part is 0 for unit directions. Each
  * of them is rounded, once as it is given and once on its way into the frame, which moves its
@@ -785,10 +795,7 @@ struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene 
             b.sampled_density = fmin(1, b.sampled_density + F);
         }
         if (m->type == MATERIAL_ROUGH_DIELECTRIC && wi[2] > 0) { /* F alone makes f */
-            vec_madd(h, wo, 1, wi);
-            vec_normalize(h);
-            double c = fmin(fabs(vec_dot(wo, h)), 1);
-            double F = refraction_bounds(a, eta, c).F / fmax(fresnel_expected(eta, c), 1e-30);
+            double F = facet_reflectance(a, eta, wo, wi);
             b.density = fmin(1, b.density + F);
             b.sampled_density = fmin(1, b.sampled_density + F);
         }

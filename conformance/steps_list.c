@@ -164,16 +164,22 @@ void list_glow_add(const struct look *l, const struct path_vertex *v, double L[3
  * beside D's own roundings, those of h. dh = 8 u / |wo + wi| (struct ggx_bounds); ln D of GGX moves
  * by 4 dh / alpha at most, that of Beckmann's, Ward's and Phong's by (2 tan / alpha^2) dh, with tan
  * at most 4 alpha: beyond, D is 10^-7 of its peak. Refracted directions have h along wo + eta wi,
- * which is no shorter than 1/4 unless the two sides are nearly alike. */
+ * which is no shorter than 1/4 unless the two sides are nearly alike. What is reflected goes with F
+ * besides. */
 static double list_density(const struct look *l, const struct path_vertex *v, const double wi[3],
-                           double least)
+                           const struct reference_scattered *r)
 {
-    double h[3];
-    if (least >= 1)
+    const struct arithmetic *a = &l->s->arithmetic;
+    const bool through = vec_dot(wi, v->Ng) < 0;
+    double h[3], wo[3], F = 0;
+    if (r->least >= 1)
         return 0;
-    vec_madd(h, wi, -1, v->direction);
-    double size = vec_dot(wi, v->Ng) < 0 ? 0.25 : vec_length(h);
-    return fmin(1, roundings(&l->s->arithmetic, 32, 5, 4) + 8 * 8 * ULP / (size * least));
+    vec_scale(wo, -1, v->direction);
+    vec_madd(h, wo, 1, wi);
+    if (!through && r->nearest > 0)
+        F = facet_reflectance(a, r->nearest, wo, wi);
+    double size = through ? 0.25 : vec_length(h);
+    return fmin(1, roundings(a, 32, 5, 4) + 8 * 8 * ULP / (size * r->least) + F);
 }
 
 /* Absolute error of a sampled h: ggx_bounds.half where h is farthest from the normal. */
@@ -221,8 +227,9 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     vec_scale(side, below ? -1 : 1, v->Ng);
     double extent = look_extent(l, v);
     vec_madd(from, v->P, 0x1p-19 * extent, side);
-    enum light_sample light = light_sample_look(l, v, from, side, extent, chance, t_bound,
-                                                light_roundings(&s->arithmetic), &a);
+    enum light_sample light = light_sample_look(
+        l, v, from, side, extent, chance, t_bound,
+        light_roundings(&s->arithmetic) + choice_roundings(&s->arithmetic, s->scene), &a);
     if (light != LIGHT_THERE)
         return light == LIGHT_DIFFERS;
 
@@ -232,8 +239,8 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     vec_copy(q.Le, &a.value[5]);
     answer_spread(ask_list_direct, &q, in, step, LIST_INPUTS, 3, &direct);
     list_ask(&q, in, true, false, &r);
-    light_bounds(s, v, from, &a, &direct,
-                 list_roundings(s) + list_density(l, v, v->light_wi, r.least), bound);
+    light_bounds(s, v, from, &a, &direct, list_roundings(s) + list_density(l, v, v->light_wi, &r),
+                 bound);
     return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4]);
 }
 
@@ -291,7 +298,7 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
         return true;
     double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1;
     if (!r.delta) { /* f and density of the device's own direction */
-        relative += list_density(l, v, v->wi, r.least);
+        relative += list_density(l, v, v->wi, &r);
         q = list_question_of(l, v, v->wi, NULL, in, step);
         answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 7, &a);
     }

@@ -297,7 +297,12 @@ bool medium_scatter_differs(struct look *l, const struct path_vertex *v)
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound) ||
         look_vector_differs_by(l, "shader", "weight", albedo, v->weight, 1e-36))
         return true;
-    reference_phase(l->s->reference, v->material, v->direction, v->wi, NULL, &r);
+    /* The device's density is of the cosine that it sampled; directions that follow one another for
+     * long drift off length one, by more than D = (1 - g)^2 bears, and their angle does not. */
+    double d[3], wi[3];
+    normalized(d, v->direction);
+    normalized(wi, v->wi);
+    reference_phase(l->s->reference, v->material, d, wi, NULL, &r);
     return look_scalar_differs(l, "shader", "pdf_w", r.pdf_w, v->pdf_w,
                                phase_roundings(l, v, v->wi) * r.pdf_w);
 }

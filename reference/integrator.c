@@ -322,6 +322,18 @@ static double largest_index(const struct lobes *l)
     return largest;
 }
 
+static double nearest_index(const struct lobes *l)
+{
+    double nearest = 0;
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct fresnel *f = &l->lobe[i].fresnel;
+        if (f->kind == FRESNEL_DIELECTRIC &&
+            (nearest == 0 || fabs(log(f->eta)) < fabs(log(nearest))))
+            nearest = f->eta;
+    }
+    return nearest;
+}
+
 /* Ns of a vertex whose material has a normal map is what the map made of it; the coat's normal,
  * which has a map of its own or none, is made anew of the ray's hit. */
 static void arrive_mapped(const struct scene *s, const struct reference_vertex *v,
@@ -362,7 +374,8 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
     shader_thread_give(r->shaders, shaders);
     *out = (struct reference_scattered){.lit = lobes_lit(&at.lobes),
                                         .least = least_alpha(&at.lobes),
-                                        .index = largest_index(&at.lobes)};
+                                        .index = largest_index(&at.lobes),
+                                        .nearest = nearest_index(&at.lobes)};
     to_double(at.emitted, out->emitted);
     if (out->lit)
         (void)lobes_side(&at.lobes, -1, &out->through); /* that number goes through */

@@ -153,6 +153,7 @@ struct reference_scattered {
     double q;         /* of a sampled direction's side */
     double least;     /* the smallest alpha of any lobe, 1 when there is none */
     double index;     /* the largest index ratio of any lobe, either way; at least 1 */
+    double nearest;   /* the index ratio nearest to 1 of any dielectric's F; 0: there is none */
     uint32_t raytype; /* of the ray that goes on */
     bool delta, ok, lit;
 };
