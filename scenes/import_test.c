@@ -685,13 +685,14 @@ static void test_stl_colors(void **state)
 {
     (void)state;
     static const float facet[12] = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0};
+    static const unsigned char color[10] = {'C', 'O', 'L', 'O', 'R', '=', 0, 255, 255, 255};
     static const uint16_t words[2][3] = {{0xfc00, 0x83e0, 0x801f}, {0x001f, 0x03e0, 0x8000}};
     static const float want[2][3][3] = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                                         {{1, 0, 0}, {0, 1, 0}, {0, 1, 1}}};
     for (int magics = 0; magics < 2; magics++) {
         char file[84 + 3 * 50] = "a part ";
         if (magics)
-            memcpy(file + 7, "COLOR=\x00\xff\xff\xff", 10);
+            memcpy(file + 7, color, sizeof color);
         file[80] = 3;
         for (int f = 0; f < 3; f++) {
             memcpy(file + 84 + (size_t)50 * f, facet, sizeof facet);

@@ -14,6 +14,7 @@ struct asl_host {
     struct asl_expr **exprs; /* by call; NULL when it is no IR_CALL */
     struct asl_layer *names; /* by layer */
     struct asl_run *runs;
+    struct asl_place P, N; /* the context's own: a call of displace() has those of its arguments */
     struct asl_message_value **messages; /* by point of the stretch */
     const char **strings;
     uint32_t string_count, string_cap, fixed_strings;
@@ -221,6 +222,12 @@ static void run_index(struct asl_run *r, const struct ir_inst *i, int32_t v)
     asl_report_index(r, v, i->u.index.name, i->u.index.limit, i->at);
 }
 
+static void own_globals(struct asl_host *h)
+{
+    h->cx.globals[GV_P] = h->P;
+    h->cx.globals[GV_N] = h->N;
+}
+
 void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g, uint32_t call,
                    uint32_t *io, uint32_t *rows)
 {
@@ -237,6 +244,7 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
         return;
     struct asl_temp_mark mark = asl_temp_mark(cx);
     if (setjmp(cx->fail)) {
+        own_globals(h);
         h->failed = true;
         h->failed_point = point;
         return;
@@ -256,6 +264,7 @@ void asl_host_call(struct asl_host *h, size_t point, const struct asl_globals *g
     for (uint32_t k = 0; i->op != IR_INDEX && k < i->result_count; k++)
         io[k] = word_of(h, (enum ir_type)l->types[i->result + k], out[k]);
     asl_temp_release(cx, mark);
+    own_globals(h);
     h->messages[point] = cx->messages;
 }
 
@@ -461,8 +470,11 @@ enum status asl_host_new(const struct asl_code *code, const struct asl_emitted *
     h->emitted = emitted;
     enum status s = asl_context_open(&h->cx, opt, err);
     h->cx.group_name = code->name;
-    if (s == STATUS_OK)
+    if (s == STATUS_OK) {
+        h->P = h->cx.globals[GV_P];
+        h->N = h->cx.globals[GV_N];
         s = make_calls(h, err);
+    }
     if (s == STATUS_OK && !rehash(h))
         s = no_memory(err);
     for (size_t i = 0; s == STATUS_OK && i < emitted->string_count; i++)
