@@ -816,6 +816,88 @@ case_device_faults_level_zero()
     device_faults level_zero:0 "ze[A-Za-z]+Synchronize: ZE_RESULT_ERROR_DEVICE_LOST" "ZE_RESULT_ERROR_DEVICE_LOST"
 }
 
+# PoCL with a layer over it, which takes ISOPHOTE_SOFT_FAULT's words, and some of its own: tests/cl_faults.c.
+case_device_faults_opencl()
+{
+    local fault name layer
+    layer=$(dirname "$program")/tests/libcl_faults.so
+    [ -e "$layer" ] || skip "no header of OpenCL's layers"
+    grep -q OPENCL_LAYERS "$(ldconfig -p | sed -nE 's/.*libOpenCL\.so\.1 .*=> (.*)/\1/p' | head -n 1)" || skip "an OpenCL loader without layers"
+    leaks_of_others
+    run 0 devices
+    name=$(grep -o '^opencl:0 .*Portable Computing Language' stdout) || skip "no PoCL"
+    name=${name#opencl:0 }
+    export OPENCL_LAYERS=$layer
+    local lost="CL_OUT_OF_RESOURCES .-5.; .*watchdog.*--tile.*faulted.*lost device"
+    device_faults opencl:0 "clFinish failed: $lost" "clFinish failed: $lost"
+    local fast=(render cornell "${small[@]}" --mode fast --device opencl:0 -o out/a.pfm)
+    ISOPHOTE_SOFT_FAULT=lost:1 run 1 "${fast[@]}"
+    says "a launch failed: $lost"
+    ISOPHOTE_SOFT_FAULT=lost:2 run 1 "${fast[@]}" --batch 1 # seen by the launch after it
+    says "clEnqueueWriteBuffer failed: CL_INVALID_COMMAND_QUEUE .-36.; the device is lost.*watchdog.*--tile"
+    ISOPHOTE_SOFT_FAULT=memory:4 run 2 "${fast[@]}"
+    says "no memory for .*: [0-9]+ bytes; .* has [0-9]+ in all .CL_MEM_OBJECT_ALLOCATION_FAILURE"
+    echo 'shader s(output color Cout = 0) { Cout = noise(P * 9); }' >s.asl
+    ISOPHOTE_SOFT_FAULT=lost:1 run 1 shade s.asl --engine opencl:0 -g 4 4 -o Cout out/a.pfm
+    says "clFinish failed: $lost"
+    nothing_in out
+    # What it says of itself: not listed, or a SKIP that says why.
+    for fault in "platform=too old: its platform is .OpenCL 1.1 old., and 1.2" "device=too old: it is .OpenCL 1.1 old., and 1.2" \
+        "gone=not available" "compiler=without a compiler"; do
+        export ISOPHOTE_SOFT_CL_FAULT=${fault%%=*}
+        run 0 devices
+        prints "^native"
+        ! grep -q "^opencl:" stdout || fail "lists a device that is $fault"
+        prints "^not here: opencl: opencl:0 .* is ${fault#*=}"
+        run 77 "${fast[@]}"
+        says "opencl:0"
+    done
+    ISOPHOTE_SOFT_CL_FAULT=none run 0 devices
+    prints "^not here: opencl: the platform .* has no devices: CL_DEVICE_NOT_FOUND"
+    for fault in "endian=big-endian" "embedded=no 64-bit integers"; do
+        ISOPHOTE_SOFT_CL_FAULT=${fault%%=*} run 0 conform --device opencl:0 --device native --filter '^kernel.rng'
+        prints "SKIP +opencl:0 +kernel.rng.philox"
+        prints "${fault#*=}"
+        prints "PASS +native +kernel.rng.philox"
+    done
+    nothing_in out
+}
+
+# On the driver that tests the host code (backends/cuda/cuda_mock.c): its pictures are right of nothing.
+case_device_faults_cuda()
+{
+    local fault mock
+    mock=$(dirname "$program")/backends/cuda/mock
+    [ -e "$mock/libcuda.so.1" ] || skip "no CUDA driver of the tests"
+    export LD_LIBRARY_PATH=$mock${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ISOPHOTE_NVRTC=$mock/libcuda.so.1
+    export ISOPHOTE_CACHE=$scratch/cache CUDA_MOCK_LOCK=$scratch/lock
+    local fast=(render cornell "${small[@]}" --mode fast --device cuda:0)
+    judged() # FAULT MESSAGE
+    {
+        CUDA_MOCK=$1 run 1 conform --device cuda:0 --device native --filter '^kernel.rng' --jobs 2
+        prints "ERROR +cuda:0 +kernel.rng.philox"
+        prints "$2"
+        prints "PASS +native +kernel.rng.philox"
+        CUDA_MOCK=$1 run 1 "${fast[@]}" -o out/a.pfm
+        says "$2"
+        nothing_in out
+    }
+    judged timeout "CUDA_ERROR_LAUNCH_TIMEOUT .702.: .*watchdog.*--tile"
+    judged fault "CUDA_ERROR_ILLEGAL_ADDRESS .700.: .*the device is lost to this process"
+    # Two processes on one device: with one cache, and where another has the device to itself.
+    "$program" "${fast[@]}" -o out/1.pfm >stdout 2>stderr &
+    local other=$!
+    "$program" "${fast[@]}" -o out/2.pfm >stdout 2>stderr || fail "one of two at once ends with $?"
+    wait $other || fail "the other of two at once ends with $?"
+    cmp out/1.pfm out/2.pfm || fail "two at once differ"
+    rm out/*
+    exec 9>"$CUDA_MOCK_LOCK"
+    flock -n 9
+    judged exclusive "CUDA_ERROR_DEVICE_UNAVAILABLE .46.: .*another process.*nvidia-smi"
+    exec 9>&-
+    CUDA_MOCK=exclusive run 0 "${fast[@]}" -o out/a.pfm
+}
+
 # A library that is absent, none, or another's, a driver that is too old, and no device: each is said, and the rest goes on.
 case_broken_drivers()
 {

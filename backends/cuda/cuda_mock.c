@@ -5,18 +5,22 @@
  * k_render stores (x, y, first sample, samples) in each pixel of its tile, or adds.
  *
  * CUDA_MOCK: "" works; "none" no device; "oom" allocations over 1 MiB fail; "refuse" launches fail
- * with 701; "fault" kernels end with 700; "driver-12", "driver-13.1" the driver and "nvrtc-13.1"
- * the compiler are of that version, not 13.0. At the last release of the context it prints "mock:
- * clean" or what is wrong on stderr. */
+ * with 701; "fault" kernels end with 700, "timeout" with 702; "exclusive" one process at a time has
+ * the device, by a lock on the file CUDA_MOCK_LOCK; "driver-12", "driver-13.1" the driver and
+ * "nvrtc-13.1" the compiler are of that version, not 13.0. At the last release of the context it
+ * prints "mock: clean" or what is wrong on stderr. */
 #include "cuda_api.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum { ALLOCATIONS_MAX = 256, QUEUE_MAX = 64, ARGUMENTS_MAX = SCENE_BUFFER_COUNT + 3 };
-enum { ILLEGAL_ADDRESS = 700, INVALID_HANDLE = 400 };
+enum { ILLEGAL_ADDRESS = 700, INVALID_HANDLE = 400, DEVICE_UNAVAILABLE = 46 };
 
 static struct allocation {
     gpu_pointer at; /* 0: free slot */
@@ -173,6 +177,8 @@ static void queue_run(void)
         }
         if (w->kind == KERNEL && strcmp(wish(), "fault") == 0)
             broken = ILLEGAL_ADDRESS;
+        else if (w->kind == KERNEL && strcmp(wish(), "timeout") == 0)
+            broken = GPU_LAUNCH_TIMEOUT;
         else if (w->kind == KERNEL && w->function->entry == ENTRY_RENDER)
             render_run(w);
         else if (w->kind == KERNEL && w->function == &functions[MOCK_JOB])
@@ -222,6 +228,8 @@ gpu_result mock_GetErrorName(gpu_result code, const char **text)
     *text = code == GPU_OUT_OF_MEMORY             ? "CUDA_ERROR_OUT_OF_MEMORY"
             : code == GPU_NO_DEVICE               ? "CUDA_ERROR_NO_DEVICE"
             : code == ILLEGAL_ADDRESS             ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+            : code == GPU_LAUNCH_TIMEOUT          ? "CUDA_ERROR_LAUNCH_TIMEOUT"
+            : code == DEVICE_UNAVAILABLE          ? "CUDA_ERROR_DEVICE_UNAVAILABLE"
             : code == GPU_LAUNCH_OUT_OF_RESOURCES ? "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"
                                                   : NULL;
     return *text ? GPU_OK : GPU_INVALID_VALUE;
@@ -265,8 +273,26 @@ gpu_result mock_DeviceGetAttribute(int *value, int what, gpu_device device)
         }
     return GPU_INVALID_VALUE;
 }
+/* Of the device, in compute mode "exclusive process". */
+static int lock_file = -1;
+static bool device_locked(void)
+{
+    const char *path = getenv("CUDA_MOCK_LOCK");
+    if (lock_file >= 0 || !path || strcmp(wish(), "exclusive") != 0)
+        return true;
+    lock_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock_file >= 0 && flock(lock_file, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    if (lock_file >= 0)
+        close(lock_file);
+    lock_file = -1;
+    return false;
+}
+
 gpu_result mock_DevicePrimaryCtxRetain(gpu_context *context, gpu_device device)
 {
+    if (!device_locked())
+        return DEVICE_UNAVAILABLE;
     contexts++;
     *context = (gpu_context)&contexts;
     return device == 7 ? GPU_OK : GPU_INVALID_VALUE;
@@ -275,6 +301,9 @@ gpu_result mock_DevicePrimaryCtxRelease(gpu_device device)
 {
     if (--contexts > 0)
         return GPU_OK;
+    if (lock_file >= 0)
+        close(lock_file);
+    lock_file = -1;
     int left = 0;
     for (int i = 0; i < ALLOCATIONS_MAX; i++)
         left += (allocations[i].at != 0) + (pinned[i].at != NULL);

@@ -68,6 +68,7 @@ static void failures_are_reported_and_leave_nothing(void **state)
     mock_case(self, "", "oom", "mock: clean");
     mock_case(self, "", "refuse", "mock: clean");
     mock_case(self, "", "fault", "mock: clean");
+    mock_case(self, "", "timeout", "mock: clean");
     mock_case(self, "", "none",
               "problem: cuda: the driver is there but finds no GPU: CUDA_ERROR_NO_DEVICE (100)");
 }

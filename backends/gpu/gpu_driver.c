@@ -21,11 +21,20 @@ const char *gpu_driver_bind(struct gpu_driver *driver, void *library, int column
 /* What to make of an error that a user may well meet. */
 static const char *hint_of(gpu_result code)
 {
-    enum { ILLEGAL_ADDRESS = 700, ASSERT = 710, HARDWARE_STACK = 714, LAUNCH_FAILED = 719 };
+    enum {
+        UNAVAILABLE = 46,
+        ILLEGAL_ADDRESS = 700,
+        ASSERT = 710,
+        HARDWARE_STACK = 714,
+        LAUNCH_FAILED = 719
+    };
     switch (code) {
     case GPU_LAUNCH_TIMEOUT:
         return "; the system's watchdog ended a launch that took too long: smaller ones (--tile, "
                "--batch) may pass";
+    case UNAVAILABLE:
+        return "; another process may have it to itself (compute mode \"exclusive process\": "
+               "nvidia-smi -q -d COMPUTE)";
     case ILLEGAL_ADDRESS:
     case ASSERT:
     case HARDWARE_STACK:

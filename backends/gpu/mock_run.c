@@ -27,6 +27,12 @@ static void on_problem(void *ctx, const char *text)
         }                                                                                          \
     } while (0)
 
+/* What the first kernel to run ends the device with; 0: nothing. */
+static int lost_code(const char *how)
+{
+    return strcmp(how, "fault") == 0 ? 700 : strcmp(how, "timeout") == 0 ? GPU_LAUNCH_TIMEOUT : 0;
+}
+
 /* A program beside the kernel: compiled, kept, launched three times over one pair of buffers. */
 static int job_check(const struct backend_api *api, struct backend *b, const char *how)
 {
@@ -49,7 +55,7 @@ static int job_check(const struct backend_api *api, struct backend *b, const cha
                                          {sum, sum, sizeof sum, "the sums"}};
     double seconds = 0.0;
     enum status s = api->job_run(b, p, buffers, 2, 100, 0, 3, &seconds, &err);
-    if (strcmp(how, "fault") == 0 || strcmp(how, "refuse") == 0) {
+    if (lost_code(how) || strcmp(how, "refuse") == 0) {
         CHECK(s == STATUS_DEVICE && strstr(err.msg, "CUDA_ERROR_"));
     } else {
         CHECK(s == STATUS_OK && seconds > 0.0);
@@ -159,11 +165,12 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         in[i] = 7 * i;
         out[i] = 0;
     }
-    if (strcmp(how, "fault") == 0 || strcmp(how, "refuse") == 0) {
+    if (lost_code(how) || strcmp(how, "refuse") == 0) {
         CHECK(api->run_words(b, ENTRY_PROBE, &launch, in, 100, out, 100, 100, &err) ==
               STATUS_DEVICE);
-        CHECK(err.native == (strcmp(how, "fault") == 0 ? 700 : 701) &&
+        CHECK(err.native == (lost_code(how) ? lost_code(how) : GPU_LAUNCH_OUT_OF_RESOURCES) &&
               strstr(err.msg, "CUDA_ERROR_"));
+        CHECK(lost_code(how) != GPU_LAUNCH_TIMEOUT || strstr(err.msg, "--tile"));
     } else {
         const enum kernel_entry rows[] = {ENTRY_ARITHMETIC, ENTRY_PROBE};
         for (int e = 0; e < 2; e++) { /* of two programs */
@@ -187,7 +194,7 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     buffers.at[0].size = 1024;
     buffers.at[3].data = data;
     buffers.at[3].size = 64;
-    if (strcmp(how, "fault") != 0) {
+    if (!lost_code(how)) {
         const int *queued = mock_number("mock_queued");
         CHECK(api->upload(b, &buffers, &bytes, &err) == STATUS_OK && bytes == 1088);
         CHECK(queued && *queued == 0);                           /* the caller may free its copy */
@@ -211,8 +218,9 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     enum status began = api->film_begin(b, (size_t)W * H, true, &err);
     if (strcmp(how, "oom") == 0) {
         CHECK(began == STATUS_MEMORY && strstr(err.msg, "4800000"));
-    } else if (strcmp(how, "fault") == 0) {
-        CHECK(began == STATUS_DEVICE && err.native == 700); /* lost for good, and said so */
+    } else if (lost_code(how)) {
+        CHECK(began == STATUS_DEVICE &&
+              err.native == lost_code(how)); /* lost for good, and said so */
     } else {
         CHECK(began == STATUS_OK);
         const uint32_t group[2] = {7, 3};

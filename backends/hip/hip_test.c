@@ -89,6 +89,7 @@ static void failures_are_reported_and_leave_nothing(void **state)
     mock_case(self, nvidia, "oom", "mock: clean");
     mock_case(self, nvidia, "refuse", "mock: clean");
     mock_case(self, nvidia, "fault", "mock: clean");
+    mock_case(self, nvidia, "timeout", "mock: clean");
     mock_case(self, nvidia, "none", "is there but finds no GPU: hipErrorNoDevice (100)");
 }
 

@@ -132,11 +132,27 @@ const char *cl_code_name(cl_int code)
     }
 }
 
+/* What to make of an error that a user may well meet: OpenCL has no codes of their own for a launch
+ * that was stopped, a fault and a lost device. */
+static const char *hint_of(cl_int code)
+{
+    switch (code) {
+    case CL_OUT_OF_RESOURCES:
+        return "; drivers say so of a launch that the system's watchdog ended (smaller ones, "
+               "--tile or --batch, may pass), of a kernel that faulted, and of a lost device";
+    case CL_INVALID_COMMAND_QUEUE:
+        return "; the device is lost to this process, as after an earlier launch that faulted or "
+               "that the system's watchdog ended (smaller ones, --tile or --batch, may pass)";
+    default:
+        return "";
+    }
+}
+
 enum status cl_error(struct error *err, cl_int code, const char *call)
 {
     bool memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY;
-    enum status s = error_msg(err, memory ? STATUS_MEMORY : STATUS_DEVICE, "%s failed: %s (%d)",
-                              call, cl_code_name(code), code);
+    enum status s = error_msg(err, memory ? STATUS_MEMORY : STATUS_DEVICE, "%s failed: %s (%d)%s",
+                              call, cl_code_name(code), code, hint_of(code));
     if (err)
         err->native = code;
     return s;

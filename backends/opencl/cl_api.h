@@ -38,6 +38,7 @@
     X(Flush)                                                                                       \
     X(Finish)                                                                                      \
     X(WaitForEvents)                                                                               \
+    X(GetEventInfo)                                                                                \
     X(GetExtensionFunctionAddressForPlatform)                                                      \
     X(GetEventProfilingInfo)                                                                       \
     X(ReleaseEvent)

@@ -94,6 +94,37 @@ static void describe(const struct cl_api *cl, cl_platform_id p, cl_device_id d, 
     *out = info;
 }
 
+/* Is "OpenCL 1.1 ..." older than 1.2? */
+static bool version_old(const char *version)
+{
+    static const char before[] = "OpenCL ";
+    char *end = NULL;
+    if (strncmp(version, before, strlen(before)) != 0)
+        return true;
+    const unsigned long major = strtoul(version + strlen(before), &end, 10),
+                        minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return major < 1 || (major == 1 && minor < 2);
+}
+
+/* Why a device cannot be used, in `text`. One of OpenCL 1.1 has not all the functions that are
+ * called, nor has its platform, whose table of functions the loader looks them up in. */
+static bool unusable(const struct cl_api *cl, cl_device_id d, const struct device_info *info,
+                     char *text, size_t size)
+{
+    const bool old = version_old(info->version), old_platform = version_old(info->compiler);
+    const char *why = old || old_platform                                   ? "too old"
+                      : !device_number(cl, d, CL_DEVICE_AVAILABLE)          ? "not available"
+                      : !device_number(cl, d, CL_DEVICE_COMPILER_AVAILABLE) ? "without a compiler"
+                                                                            : NULL;
+    if (!why)
+        return false;
+    int n = snprintf(text, size, "opencl: %s (%s) is %s", info->id, info->name, why);
+    if ((old || old_platform) && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, ": %s is \"%.96s\", and 1.2 or newer is needed",
+                 old ? "it" : "its platform", old ? info->version : info->compiler);
+    return true;
+}
+
 /* The loader's platforms. The Khronos loader cuts OCL_ICD_FILENAMES at its first colon in place, in
  * the environment itself, so that processes started later would see the first driver only: the
  * variable is put back. */
@@ -155,17 +186,11 @@ enum status opencl_enumerate(void (*found)(void *ctx, const struct device_info *
     for (size_t i = 0; i < list.count; i++) {
         struct device_info info;
         describe(cl, list.at[i].platform, list.at[i].device, i, &info);
-        if (!device_number(cl, list.at[i].device, CL_DEVICE_AVAILABLE) ||
-            !device_number(cl, list.at[i].device, CL_DEVICE_COMPILER_AVAILABLE)) {
-            char text[320];
-            snprintf(text, sizeof text, "opencl: %s (%s) is %s", info.id, info.name,
-                     device_number(cl, list.at[i].device, CL_DEVICE_AVAILABLE)
-                         ? "without a compiler"
-                         : "not available");
+        char text[400];
+        if (unusable(cl, list.at[i].device, &info, text, sizeof text))
             problem(ctx, text);
-            continue;
-        }
-        found(ctx, &info);
+        else
+            found(ctx, &info);
     }
     if (list.platforms == 0)
         problem(ctx, "opencl: the loader finds no platform; a driver is missing, for example (on "
@@ -208,6 +233,11 @@ enum status opencl_open(const struct device_info *info, struct backend **out, st
     b->nvidia = strstr(extensions, "cl_nv_compiler_options") != NULL;
     b->shares_memory = b->info.kind == DEVICE_CPU;
 
+    char why_not[400];
+    if (unusable(cl, b->device, &b->info, why_not, sizeof why_not)) {
+        opencl_close(b);
+        return error_msg(err, STATUS_MISSING, "%s", why_not);
+    }
     cl_int code;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
                                                 (cl_context_properties)b->platform, 0};

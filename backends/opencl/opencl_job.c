@@ -93,15 +93,19 @@ static enum status job_launch(struct backend *b, const struct job_program *p, co
         code = b->cl->SetKernelArg(p->kernel, i, sizeof at[i], &at[i]);
     if (code != CL_SUCCESS)
         return cl_error(err, code, "clSetKernelArg");
+    const char *call = NULL;
     double begin = clock_s();
     for (uint32_t k = 0; code == CL_SUCCESS && k < iterations; k++) {
+        call = "clEnqueueNDRangeKernel";
         code = b->cl->EnqueueNDRangeKernel(b->queue, p->kernel, 1, NULL, &all,
                                            group ? &group : NULL, 0, NULL, NULL);
-        if (code == CL_SUCCESS)
-            code = b->cl->Finish(b->queue);
+        if (code != CL_SUCCESS)
+            break;
+        call = "clFinish";
+        code = b->cl->Finish(b->queue);
     }
     *seconds += clock_s() - begin;
-    return code == CL_SUCCESS ? STATUS_OK : cl_error(err, code, "clEnqueueNDRangeKernel");
+    return code == CL_SUCCESS ? STATUS_OK : cl_error(err, code, call);
 }
 
 static enum status buffers_make(struct backend *b, const struct job_buffer *buffers, size_t count,

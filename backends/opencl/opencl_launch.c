@@ -21,6 +21,18 @@ static enum status kernel_args(struct backend *b, cl_kernel k, const cl_mem *res
     return STATUS_OK;
 }
 
+/* clWaitForEvents says only that an event is bad: the event says why. */
+static enum status wait_error(struct backend *b, cl_event event, cl_int code, struct error *err)
+{
+    cl_int ended = CL_COMPLETE;
+    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST &&
+        b->cl->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, NULL) ==
+            CL_SUCCESS &&
+        ended < 0)
+        return cl_error(err, ended, "a launch");
+    return cl_error(err, code, "clWaitForEvents");
+}
+
 /* Waits for a launch and adds its time. */
 static enum status flight_land(struct backend *b, struct flight *f, struct error *err)
 {
@@ -38,9 +50,10 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
         else
             b->device_s = -1.0;
     }
+    enum status s = code == CL_SUCCESS ? STATUS_OK : wait_error(b, f->event, code, err);
     b->cl->ReleaseEvent(f->event);
     f->event = NULL;
-    return code == CL_SUCCESS ? STATUS_OK : cl_error(err, code, "clWaitForEvents");
+    return s;
 }
 
 enum status opencl_launch(struct backend *b, const struct k_launch *launch, const uint32_t grid[2],
