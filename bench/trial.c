@@ -104,6 +104,11 @@ static enum status trial_failed(struct trial *t, enum status st, bool died, cons
     }
     say(reason, sizeof reason, e);
     trial_end(t, verdict_of_failure(st), reason);
+    if (st == STATUS_DEVICE &&
+        !died) { /* which may be lost to that process: the next has its own */
+        lane_stop(t->lane);
+        died = true;
+    }
     if (died && ++t->lane->deaths > DEATHS_MAX) {
         t->lane->failed = true;
         t->lane->verdict = VERDICT_ERROR;

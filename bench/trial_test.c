@@ -20,12 +20,13 @@ struct fake {
     enum status setup_fails;
     bool setup_aborts, no_joules;
     double slow; /* times as long */
-    uint32_t crash_x, hang_x, refuse_x, wrong_x, short_x,
+    uint32_t crash_x, hang_x, refuse_x, wrong_x, short_x, lose_x,
         flaky_x; /* work-group x that does it; 0: none */
     const char *device;
     double noise;
     uint32_t calls; /* in the worker */
     uint32_t last_x;
+    bool lost; /* likewise: nothing works after lose_x */
 };
 
 static enum status fake_setup(void *ctx, struct worker_ready *out, struct error *err)
@@ -60,6 +61,9 @@ static enum status fake_render(void *ctx, const struct launch_settings *l,
     uint32_t x = l->work_group[0];
     f->calls++;
     f->last_x = x;
+    f->lost = f->lost || (x && x == f->lose_x);
+    if (f->lost)
+        return error_msg(err, STATUS_DEVICE, "the device is lost after %u", f->lose_x);
     if (x && x == f->refuse_x)
         return error_msg(err, STATUS_UNSUPPORTED, "a work-group of %ux1: fake takes 64", x);
     if (x && x == f->short_x)
@@ -267,10 +271,11 @@ static void trouble_costs_one_row(void **state)
 {
     (void)state;
     static struct bed b;
-    struct fake f = {.crash_x = 2, .hang_x = 3, .refuse_x = 5, .wrong_x = 6, .short_x = 7};
-    const uint32_t xs[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 8, true, NULL), STATUS_OK);
-    assert_int_equal(b.row_count, 8);
+    struct fake f = {
+        .crash_x = 2, .hang_x = 3, .refuse_x = 5, .wrong_x = 6, .short_x = 7, .lose_x = 9};
+    const uint32_t xs[] = {9, 1, 2, 3, 4, 5, 6, 7, 8};
+    assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 9, true, NULL), STATUS_OK);
+    assert_int_equal(b.row_count, 9);
     static const struct {
         uint32_t x;
         enum verdict verdict;
@@ -280,8 +285,9 @@ static void trouble_costs_one_row(void **state)
         {3, VERDICT_ERROR, "said nothing"}, {4, VERDICT_PASS, "relmse"},
         {5, VERDICT_SKIP, "fake takes 64"}, {6, VERDICT_FAIL, "relmse 0.5 above"},
         {7, VERDICT_FAIL, "pixel (3,4)"},   {8, VERDICT_PASS, "relmse"},
+        {9, VERDICT_ERROR, "is lost"},
     };
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const struct bench_record *r = row_of(&b, expected[i].x);
         assert_non_null(r);
         assert_int_equal(r->verdict, expected[i].verdict);
