@@ -146,8 +146,8 @@ struct refraction_bounds {
     double ct, F;
 };
 struct refraction_bounds refraction_bounds(const struct arithmetic *a, double eta, double c);
-/* Relative, of the reflectance at the facet between wo and wi: near ior 1 F is little beside what it
- * is made of. */
+/* Relative, of the reflectance at the facet between wo and wi: near ior 1 F is little beside what
+ * it is made of. */
 double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
                          const double wi[3]);
 /* How far that may move the number that a smooth dielectric's lobe choice is compared with; 0 of
