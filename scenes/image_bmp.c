@@ -23,10 +23,6 @@ bool bmp_recognise(const unsigned char *data, size_t size)
     return size >= 2 && data[0] == 'B' && data[1] == 'M';
 }
 
-static uint32_t short_at(const unsigned char *p) { return p[0] | (uint32_t)p[1] << 8; }
-
-static uint32_t word_at(const unsigned char *p) { return short_at(p) | short_at(p + 2) << 16; }
-
 static enum status ends_early(const struct bmp *b, const char *where)
 {
     return image_fault(b->s, STATUS_PARSE, "the file ends inside %s", where);
@@ -52,7 +48,7 @@ static enum status read_masks(struct bmp *b, const unsigned char *p, size_t size
     if (size < MASKS_AT + (alpha ? 16 : 12))
         return ends_early(b, "its header");
     for (unsigned k = 0; k < (alpha ? 4 : 3); k++) {
-        b->mask[k] = word_at(p + MASKS_AT + (size_t)4 * k);
+        b->mask[k] = little32(p + MASKS_AT + (size_t)4 * k);
         if (!is_mask(b->mask[k], b->bits) || (k < 3 && b->mask[k] == 0))
             return image_fault(b->s, STATUS_PARSE, "its mask %#x is none of %u bits", b->mask[k],
                                b->bits);
@@ -83,26 +79,26 @@ static enum status read_header(struct bmp *b)
         return ends_early(b, "its header");
     const unsigned char *p = s->data + FILE_HEADER;
     size_t left = s->size - FILE_HEADER;
-    bool core = (b->header = word_at(p)) == CORE_HEADER;
+    bool core = (b->header = little32(p)) == CORE_HEADER;
     if (!core && (b->header < INFO_HEADER || b->header > 124))
         return image_fault(s, STATUS_PARSE, "its header has %u bytes, expected 12 or 40 to 124",
                            b->header);
     if (left < b->header)
         return ends_early(b, "its header");
-    uint32_t height = core ? short_at(p + 6) : word_at(p + 8);
+    uint32_t height = core ? little16(p + 6) : little32(p + 8);
     b->top_first = height >> 31;
-    b->width = core ? short_at(p + 4) : word_at(p + 4);
+    b->width = core ? little16(p + 4) : little32(p + 4);
     b->height = b->top_first ? 0 - height : height;
-    b->bits = short_at(p + (core ? 10 : 14));
-    b->kind = core ? PLAIN : word_at(p + 16);
-    b->at = word_at(s->data + 10);
+    b->bits = little16(p + (core ? 10 : 14));
+    b->kind = core ? PLAIN : little32(p + 16);
+    b->at = little32(s->data + 10);
     enum status status = check_kind(b);
     if (status == STATUS_OK)
         status = read_masks(b, p, left);
     if (status != STATUS_OK || b->bits > 8)
         return status;
     b->color_size = core ? 3 : 4;
-    b->colors = core ? 0 : word_at(p + 32);
+    b->colors = core ? 0 : little32(p + 32);
     if (b->colors == 0 || b->colors > 1U << b->bits)
         b->colors = 1U << b->bits;
     b->palette = p + b->header;
@@ -158,7 +154,7 @@ static enum status read_rows(const struct bmp *b, const struct image *im)
                     to[k] = in[3 * (size_t)x + 2 - k];
             } else {
                 uint32_t v =
-                    b->bits == 16 ? short_at(in + 2 * (size_t)x) : word_at(in + 4 * (size_t)x);
+                    b->bits == 16 ? little16(in + 2 * (size_t)x) : little32(in + 4 * (size_t)x);
                 for (uint32_t k = 0; k < im->channels; k++)
                     to[k] = masked(v, b->mask[k]);
             }

@@ -6,6 +6,7 @@
  * ImfPizCompressor, ImfHuf and ImfWav of the library define the bits. Formulae are as there, the
  * program is not. */
 #include "image_exr.h"
+#include "image_format.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -239,11 +240,6 @@ static bool decode_words(const struct piz_room *r, struct bits *b, int64_t spare
     return bits_left(&in) == spare;
 }
 
-static uint32_t word_at(const unsigned char *p)
-{
-    return (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-}
-
 /* Five words (the first and the last symbol, the last being the one that repeats; a size that
  * nobody needs; bits of data; nothing), the lengths of the codes, the data from the next byte on.
  */
@@ -253,8 +249,8 @@ static bool unpack_words(struct piz_room *r, const unsigned char *packed, size_t
     enum { HEAD = 20 };
     if (size < HEAD)
         return false;
-    uint32_t first = word_at(packed), last = word_at(packed + 4);
-    uint64_t data_bits = word_at(packed + 12);
+    uint32_t first = little32(packed), last = little32(packed + 4);
+    uint64_t data_bits = little32(packed + 12);
     if (first > last || last >= SYMBOLS)
         return false;
     struct bits b = {.data = packed, .at = HEAD, .size = size};
@@ -389,7 +385,7 @@ bool exr_undo_piz(const exr_decode_pipeline_t *pipe, struct piz_room **room, uns
     int64_t largest = number_values(r, packed, packed_size, &used);
     if (largest < 0 || packed_size - used < 4)
         return false;
-    size_t length = word_at(packed + used);
+    size_t length = little32(packed + used);
     used += 4;
     if (length > packed_size - used || !unpack_words(r, packed + used, length, r->words, words))
         return false;

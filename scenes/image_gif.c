@@ -22,8 +22,6 @@ bool gif_recognise(const unsigned char *data, size_t size)
     return size >= 6 && (memcmp(data, "GIF87a", 6) == 0 || memcmp(data, "GIF89a", 6) == 0);
 }
 
-static unsigned short_at(const unsigned char *p) { return p[0] | (unsigned)p[1] << 8; }
-
 static enum status ends_early(const struct gif *g)
 {
     return image_fault(g->s, STATUS_PARSE, "the file ends before its first picture does");
@@ -70,8 +68,8 @@ static enum status find_picture(struct gif *g)
     const unsigned char *p = take(g, HEADER);
     if (!p)
         return ends_early(g);
-    g->width = short_at(p + 6);
-    g->height = short_at(p + 8);
+    g->width = little16(p + 6);
+    g->height = little16(p + 8);
     g->transparent = NONE;
     if (!take_colors(g, p[10]))
         return ends_early(g);
@@ -84,10 +82,10 @@ static enum status find_picture(struct gif *g)
         return image_fault(g->s, STATUS_PARSE, "block %#x, expected a picture", (unsigned)*p);
     if (!(p = take(g, FRAME_HEAD)) || !take_colors(g, p[8]))
         return ends_early(g);
-    g->left = short_at(p);
-    g->top = short_at(p + 2);
-    g->columns = short_at(p + 4);
-    g->lines = short_at(p + 6);
+    g->left = little16(p);
+    g->top = little16(p + 2);
+    g->columns = little16(p + 4);
+    g->lines = little16(p + 6);
     g->interlaced = p[8] & 64;
     if (!g->colors)
         return image_fault(g->s, STATUS_PARSE, "it has no table of colours");

@@ -14,8 +14,6 @@ struct tga {
     unsigned id_size, map_first, map_count, map_bits, width, height, bits, alpha_bits;
 };
 
-static unsigned word_at(const unsigned char *p) { return p[0] | (unsigned)p[1] << 8; }
-
 /* The format has no magic number: false when the header cannot be one. */
 static bool read_header(const unsigned char *p, size_t size, struct tga *t)
 {
@@ -25,11 +23,11 @@ static bool read_header(const unsigned char *p, size_t size, struct tga *t)
                       .rle = (p[2] & KIND_RLE) != 0,
                       .id_size = p[0],
                       .has_map = p[1] == 1,
-                      .map_first = word_at(p + 3),
-                      .map_count = word_at(p + 5),
+                      .map_first = little16(p + 3),
+                      .map_count = little16(p + 5),
                       .map_bits = p[7],
-                      .width = word_at(p + 12),
-                      .height = word_at(p + 14),
+                      .width = little16(p + 12),
+                      .height = little16(p + 14),
                       .bits = p[16],
                       .alpha_bits = p[17] & 15,
                       .right_to_left = (p[17] & 16) != 0,
@@ -58,7 +56,7 @@ static unsigned char widened(unsigned v) { return (unsigned char)((v * 255 + 15)
 static void read_color(const unsigned char *p, unsigned bits, unsigned char out[4])
 {
     if (bits <= 16) {
-        unsigned w = word_at(p);
+        unsigned w = little16(p);
         out[0] = widened(w >> 10 & 31);
         out[1] = widened(w >> 5 & 31);
         out[2] = widened(w & 31);
@@ -95,7 +93,7 @@ static enum status read_texel(struct decoding *d, unsigned char *to)
     } else if (t->kind == KIND_COLOR) {
         read_color(p, t->bits, rgba);
     } else {
-        unsigned i = t->bits == 8 ? p[0] : word_at(p);
+        unsigned i = t->bits == 8 ? p[0] : little16(p);
         if (i < t->map_first || i - t->map_first >= t->map_count)
             return image_fault(d->s, STATUS_PARSE,
                                "a texel has colour %u, expected one of the map's, %u to %u", i,
