@@ -608,10 +608,22 @@ static exr_result_t write_header(exr_context_t ctxt, uint32_t width, uint32_t he
     return e == EXR_ERR_SUCCESS ? exr_write_header(ctxt) : e;
 }
 
+/* A chunk that is as long packed as unpacked is read as plain pixels, by every reader; OpenEXRCore
+ * 3.1.5 writes the packed bytes of one that comes out at just that length. */
+static exr_result_t compress_chunk(exr_encode_pipeline_t *pipe)
+{
+    exr_result_t (*const *zip)(exr_encode_pipeline_t *) = pipe->encoding_user_data;
+    exr_result_t e = (*zip)(pipe);
+    if (e == EXR_ERR_SUCCESS && pipe->compressed_bytes == pipe->packed_bytes)
+        memcpy(pipe->compressed_buffer, pipe->packed_buffer, pipe->packed_bytes);
+    return e;
+}
+
 static exr_result_t write_pixels(exr_context_t ctxt, uint32_t width, uint32_t height,
                                  const struct image_channel *channels, size_t count)
 {
     exr_encode_pipeline_t pipe = {0};
+    exr_result_t (*zip)(exr_encode_pipeline_t *) = NULL;
     int32_t lines;
     bool started = false;
     exr_result_t e = exr_get_scanlines_per_chunk(ctxt, 0, &lines);
@@ -637,8 +649,12 @@ static exr_result_t write_pixels(exr_context_t ctxt, uint32_t width, uint32_t he
             to->encode_from_ptr =
                 (const uint8_t *)(channels[i].values + (size_t)y * width * channels[i].stride);
         }
-        if (!started)
+        if (!started) {
             e = exr_encoding_choose_default_routines(ctxt, 0, &pipe);
+            zip = pipe.compress_fn;
+            pipe.compress_fn = compress_chunk;
+            pipe.encoding_user_data = &zip;
+        }
         started = true;
         if (e == EXR_ERR_SUCCESS)
             e = exr_encoding_run(ctxt, 0, &pipe);

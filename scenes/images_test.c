@@ -494,6 +494,32 @@ static void test_exr_round_trip(void **state)
     assert_int_equal(rmdir(dir), 0); /* nothing else was left */
 }
 
+/* Pixels that pack to just as many bytes as they have, which a reader takes for plain ones: some of
+ * these pictures of 768 bytes do. */
+static void test_exr_not_smaller(void **state)
+{
+    (void)state;
+    enum { N = 8 * 8 * 3 };
+    char dir[] = "/tmp/isophote-images-XXXXXX", path[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.exr", dir);
+    for (uint32_t n = 0; n < 200; n++) {
+        float rgb[N];
+        for (uint32_t i = 0; i < N; i++) {
+            uint32_t r[4];
+            philox4x32((uint32_t[4]){i, n, 2, 3}, (uint32_t[2]){4, 5}, r);
+            rgb[i] = (float)(r[0] >> 16) / 65535.0F;
+        }
+        struct error err = {0};
+        struct image im;
+        expect_ok(image_write(path, 8, 8, rgb, TONE_LINEAR, 1, &err), &err);
+        expect_ok(image_read(&arena, path, &im, &err), &err);
+        assert_memory_equal(im.texels, rgb, sizeof rgb);
+    }
+    unlink(path);
+    rmdir(dir);
+}
+
 /* ---- Radiance HDR --------------------------------------------------------------------------- */
 
 static const unsigned char hdr_pixels[6][4] = {{128, 0, 255, 129}, {10, 20, 30, 128},
@@ -1274,32 +1300,15 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_srgb),
-        CASE(test_exr_layouts),
-        CASE(test_exr_refused),
-        CASE(test_exr_round_trip),
-        CASE(test_hdr_orientation),
-        CASE(test_hdr_runs),
-        CASE(test_hdr_refused),
-        CASE(test_png_types),
-        CASE(test_png_16_bits),
-        CASE(test_png_filters),
-        CASE(test_png_damaged),
-        CASE(test_png_refused),
-        CASE(test_png_written),
-        CASE(test_jpeg),
-        CASE(test_webp),
-        CASE(test_pillow_bmp_gif),
-        CASE(test_bmp_kinds),
-        CASE(test_gif_part),
-        CASE(test_tga_color),
-        CASE(test_tga_others),
-        CASE(test_to_rgb),
-        CASE(test_files),
-        CASE(test_exr_compressions),
-        CASE(test_exr_dwa),
-        CASE(test_exr_packed),
-        CASE(test_exr_unwanted_channels),
+        CASE(test_srgb),           CASE(test_exr_layouts),     CASE(test_exr_refused),
+        CASE(test_exr_round_trip), CASE(test_exr_not_smaller), CASE(test_hdr_orientation),
+        CASE(test_hdr_runs),       CASE(test_hdr_refused),     CASE(test_png_types),
+        CASE(test_png_16_bits),    CASE(test_png_filters),     CASE(test_png_damaged),
+        CASE(test_png_refused),    CASE(test_png_written),     CASE(test_jpeg),
+        CASE(test_webp),           CASE(test_pillow_bmp_gif),  CASE(test_bmp_kinds),
+        CASE(test_gif_part),       CASE(test_tga_color),       CASE(test_tga_others),
+        CASE(test_to_rgb),         CASE(test_files),           CASE(test_exr_compressions),
+        CASE(test_exr_dwa),        CASE(test_exr_packed),      CASE(test_exr_unwanted_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
