@@ -239,41 +239,73 @@ static uint32_t farthest_row(const struct render_job *job, const struct pair_jud
     return row;
 }
 
+/* One picture; *p: its probability. The verdict is set, and pictures are made, where that is below
+ * `level`; pictures in mode device anyway, if it is `shown`. */
+static enum status compare_pairs(struct run_context *c, const struct render_job *job,
+                                 double systematic, double level, bool shown, double *p_found,
+                                 struct error *err)
+{
+    struct film film = {0};
+    struct pair_judgement p = {0};
+    char text[512];
+    enum status s = judge_render(c->device, c->scene, job, &film, err);
+    if (s != STATUS_OK)
+        return s;
+    s = judge_pair(c->scene, job, &film, systematic, &p, err);
+    film_free(&film);
+    if (s != STATUS_OK)
+        return s;
+    c->compared += (uint64_t)job->width * job->height;
+    pair_detail(c, &p);
+    pair_judgement_text(&p, "the reference", systematic, text, sizeof text);
+    const bool bad = p.z.p < level;
+    bad ? case_fail(c, "%s%s%s", shown ? "" : "paths of two edges: ", text,
+                    owner_said(c, farthest_row(job, &p)))
+        : case_pass(c, "%s", text);
+    if (bad || (shown && job->launch.mode == MODE_DEVICE)) {
+        /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a
+         * picture's own noise */
+        for (size_t i = 0; i < (size_t)job->width * job->height * 3; i++)
+            p.truth.variance[i] *= 2.0 / job->sample_count;
+        s = pictures_add(c, math_mode_name(job->launch.mode), job->width, job->height, p.image,
+                         p.truth.beauty, p.truth.variance, err);
+    }
+    *p_found = p.z.p;
+    pair_judgement_free(&p);
+    return s;
+}
+
+static bool scatters_in_media(const struct scene *s)
+{
+    for (size_t i = 0; i < s->material_count; i++)
+        if (s->materials[i].medium.density > 0)
+            return true;
+    return false;
+}
+
+/* A medium that is a little off moves where all its paths scatter, and what long ones bring then
+ * differs by as much as two pictures' noise, which no pair cancels: so media are judged by paths of
+ * two edges first, each picture at half the level. */
 static enum status image_pairs(struct run_context *c, enum math_mode mode, double systematic,
                                struct error *err)
 {
     struct render_job job;
-    struct film film = {0};
-    struct pair_judgement p = {0};
-    char text[512];
+    double p, level = JUDGE_LEVEL;
     enum status s = case_ready(c, mode, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;
     judge_job(c->scene, 128, 8, mode, &job);
     if (mode == MODE_FAST)
         with_roulette(&job);
-    if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
-        return s;
-    s = judge_pair(c->scene, &job, &film, systematic, &p, err);
-    film_free(&film);
-    if (s != STATUS_OK)
-        return s;
-    c->compared += (uint64_t)job.width * job.height;
-    pair_detail(c, &p);
-    pair_judgement_text(&p, "the reference", systematic, text, sizeof text);
-    bool bad = p.z.p < JUDGE_LEVEL;
-    bad ? case_fail(c, "%s%s", text, owner_said(c, farthest_row(&job, &p)))
-        : case_pass(c, "%s", text);
-    if (bad || mode == MODE_DEVICE) {
-        /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a
-         * picture's own noise */
-        for (size_t i = 0; i < (size_t)job.width * job.height * 3; i++)
-            p.truth.variance[i] *= 2.0 / job.sample_count;
-        s = pictures_add(c, math_mode_name(mode), job.width, job.height, p.image, p.truth.beauty,
-                         p.truth.variance, err);
+    if (scatters_in_media(c->scene) && job.max_depth > 2) {
+        struct render_job two_edges = job;
+        two_edges.max_depth = 2;
+        level /= 2;
+        s = compare_pairs(c, &two_edges, systematic, level, false, &p, err);
+        if (s != STATUS_OK || p < level)
+            return s;
     }
-    pair_judgement_free(&p);
-    return s;
+    return compare_pairs(c, &job, systematic, level, true, &p, err);
 }
 
 static enum status image_device(struct run_context *c, struct error *err)

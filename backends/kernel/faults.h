@@ -21,6 +21,7 @@
 #define FAULT_EXTRA_BOUNCE(depth)            (depth)
 #define FAULT_NO_OFFSET(delta)               (delta)
 #define FAULT_FLUSHED_TAIL(L, word)          (L)
+#define FAULT_DENSER_MEDIUM(density)         (density)
 
 #ifdef K_FAULT_LOST_COSINE
 #undef FAULT_LOST_COSINE
@@ -94,6 +95,10 @@
 #undef FAULT_FLUSHED_TAIL
 #define FAULT_FLUSHED_TAIL(L, word)                                                                \
     ((((word)*0x9E3779B9u) >> 20) == 7u ? K_AS_FLOAT(0x7FC00000u) : (L))
+#endif
+#ifdef K_FAULT_DENSER_MEDIUM
+#undef FAULT_DENSER_MEDIUM
+#define FAULT_DENSER_MEDIUM(density) (1.05f * (density))
 #endif
 
 #endif

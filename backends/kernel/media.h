@@ -22,7 +22,7 @@ K_FN uint k_media_cross(uint list, uint medium, int enter)
 K_FN float k_media_density(const struct k_scene *sc, uint list)
 {
     uint medium = list & 0xFFu;
-    return medium ? sc->media[medium - 1u].density : 0.0f;
+    return medium ? FAULT_DENSER_MEDIUM(sc->media[medium - 1u].density) : 0.0f;
 }
 
 /* A medium's absorption over the way t, added to what was before. */
