@@ -20,6 +20,8 @@ enum option_type {
     OPTION_STRING, /* const char * */
     OPTION_LIST,   /* struct option_list: may be given several times */
     OPTION_UINT,   /* uint32_t */
+    OPTION_COUNT,  /* uint32_t, at least 1 */
+    OPTION_SIDE,   /* uint32_t, pixels: 1 to 32768 */
     OPTION_UINT64, /* uint64_t */
     OPTION_DOUBLE, /* double, finite */
     OPTION_PAIR,   /* uint32_t[2], "8x4", both at least 1 */

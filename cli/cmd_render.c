@@ -18,7 +18,7 @@ struct render_command {
 
 /* What a render leaves behind for its summary. */
 struct render_summary {
-    const char *scene, *device, *mode, *out;
+    const char *scene, *device, *mode, *out, *preview;
     const struct render_job *job;
     uint32_t width, height; /* of the picture: the job's, or its crop's */
     double mean[3], render_s, passes_s, denoise_s;
@@ -98,6 +98,11 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
         return error_msg(err, STATUS_ARG, "--tone %s: expected linear, reinhard, filmic or agx",
                          cmd->tone_text);
     cmd->tone = (enum tone)tone;
+    if (!(cmd->exposure > 0))
+        return error_msg(err, STATUS_ARG, "--exposure %g: expected a number above 0",
+                         cmd->exposure);
+    if (cmd->timeout_s < 0)
+        return error_msg(err, STATUS_ARG, "--timeout %g: expected seconds", cmd->timeout_s);
     if (cmd->error_target < 0 || (cmd->error_target > 0 && !reference))
         return error_msg(err, STATUS_ARG,
                          "--error-target needs --device reference and a number above 0");
@@ -215,6 +220,7 @@ static bool summary_json(const struct render_summary *r)
     json_key_integer(&w, "max_depth", r->job->max_depth);
     json_key_integer(&w, "seed", (int64_t)r->job->seed);
     json_key_string(&w, "out", r->out);
+    json_key_string(&w, "preview", r->preview);
     json_key_integer(&w, "dropped_degenerate", (int64_t)r->dropped);
     if (r->job->launch.count_rays) {
         rays_json(&w, r, samples);
@@ -275,7 +281,7 @@ static bool summary_text(const struct render_summary *r)
            r->width, r->height, r->job->sample_count, r->render_s,
            r->render_s > 0 ? samples / r->render_s / 1e6 : 0);
     if (r->samples_mean > 0)
-        printf("%.1f samples a pixel on average: stopped at the error target\n", r->samples_mean);
+        printf("%.1f samples a pixel on average, for the error target\n", r->samples_mean);
     if (r->passes_s > 0)
         printf("passes in %.3f s\n", r->passes_s);
     if (r->denoise_s > 0)
@@ -298,6 +304,8 @@ static bool summary_text(const struct render_summary *r)
         printf("%llu samples were clamped or not finite\n", (unsigned long long)r->flagged);
     if (r->out)
         printf("wrote %s\n", r->out);
+    if (r->preview)
+        printf("wrote %s\n", r->preview);
     return fflush(stdout) == 0;
 }
 
@@ -515,6 +523,7 @@ int cmd_render(int argc, char **argv)
                                      .height = crop[3],
                                      .device = device,
                                      .out = cmd.out,
+                                     .preview = cmd.preview,
                                      .job = &job,
                                      .mode = math_mode_name(job.launch.mode),
                                      .dropped = scene->dropped_degenerate,

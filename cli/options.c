@@ -110,6 +110,16 @@ static const char *option_take(const struct option *o, const char *v)
             return "a whole number from 0 to 4294967295";
         *(uint32_t *)o->target = (uint32_t)u;
         return NULL;
+    case OPTION_COUNT:
+        if (!parse_u64(v, UINT32_MAX, &u) || u == 0)
+            return "a whole number from 1 to 4294967295";
+        *(uint32_t *)o->target = (uint32_t)u;
+        return NULL;
+    case OPTION_SIDE: /* what files of pictures hold, and scenes may ask for */
+        if (!parse_u64(v, 32768, &u) || u == 0)
+            return "a whole number from 1 to 32768";
+        *(uint32_t *)o->target = (uint32_t)u;
+        return NULL;
     case OPTION_UINT64:
         if (!parse_u64(v, UINT64_MAX, &u))
             return "a whole number from 0 to 18446744073709551615";
@@ -229,16 +239,16 @@ void render_options_init(struct render_options *o)
          "reference, native, opencl:0 ..., or a part of a device's name", NULL},
         {"--mode", OPTION_MODE, &o->launch.mode, "MODE",
          "strict (default), device or fast arithmetic", &o->mode_given},
-        {"--spp", OPTION_UINT, &o->spp, "N", "samples a pixel (default: the scene's)", NULL},
-        {"--width", OPTION_UINT, &o->width, "W",
+        {"--spp", OPTION_COUNT, &o->spp, "N", "samples a pixel (default: the scene's)", NULL},
+        {"--width", OPTION_SIDE, &o->width, "W",
          "pixels (default: the scene's; beside --height alone what keeps the picture's shape)",
          NULL},
-        {"--height", OPTION_UINT, &o->height, "H",
+        {"--height", OPTION_SIDE, &o->height, "H",
          "pixels (default: the scene's; beside --width alone what keeps the picture's shape)",
          NULL},
-        {"--max-depth", OPTION_UINT, &o->max_depth, "D",
+        {"--max-depth", OPTION_COUNT, &o->max_depth, "D",
          "edges of a path: 1 emission only, 2 direct light, 6 five bounces", NULL},
-        {"--rr-depth", OPTION_UINT, &o->rr_depth, "D", "first vertex with Russian roulette",
+        {"--rr-depth", OPTION_COUNT, &o->rr_depth, "D", "first vertex with Russian roulette",
          &o->rr_given},
         {"--seed", OPTION_UINT64, &o->seed, "S", "of the random numbers", &o->seed_given},
         {"--work-group", OPTION_PAIR, o->launch.work_group, "XxY",

@@ -73,7 +73,9 @@ case_bad_values()
     local bad
     for bad in "--spp x" "--spp -1" "--spp 1.5" "--spp 99999999999" "--width 0x10" "--width" "--max-depth x" \
         "--seed -1" "--seed 99999999999999999999999" "--mode quick" "--work-group 8" "--work-group 8x" \
-        "--work-group 0x4" "--work-group 8x8x8" "--tile 0x0" "--bvh bvh3" "--model gigakernel" "--batch x"; do
+        "--work-group 0x4" "--work-group 8x8x8" "--tile 0x0" "--bvh bvh3" "--model gigakernel" "--batch x" \
+        "--spp 0" "--width 0" "--height 0" "--width 32769" "--max-depth 0" "--rr-depth 0" "--exposure 0" \
+        "--exposure -1" "--timeout -1"; do
         # shellcheck disable=SC2086 # option and value
         run 2 render cornell -o out/a.exr $bad
         says "${bad%% *}"
@@ -179,11 +181,14 @@ case_passes()
     local small=(--width 24 --height 16 --spp 2)
     run 0 render cornell "${small[@]}" --passes all -o out/all.exr --preview out/all.png --tone agx --exposure 2 --json
     [ "$(json phases.passes_s)" != 0 ] || fail "the passes took no time"
+    [ "$(json preview)" = out/all.png ] || fail "the summary does not name the preview"
     for layer in direct.R indirect.G variance.B albedo.R N.X tangent.Y bitangent.Z P.X uv.U materialID shaderID samples; do
         grep -qa "$layer" out/all.exr || fail "no layer $layer"
     done
     [ "$(head -c 8 out/all.png | od -An -tx1 | tr -d ' ')" = 89504e470d0a1a0a ] || fail "out/all.png is no PNG file"
-    run 0 render cornell "${small[@]}" --passes depth,uv -o out/some.exr
+    run 0 render cornell "${small[@]}" --passes depth,uv -o out/some.exr --preview out/all.png
+    prints "^wrote out/some.exr"
+    prints "^wrote out/all.png"
     if grep -qa albedo.R out/some.exr || ! grep -qa uv.V out/some.exr; then fail "not the layers that were asked for"; fi
     run 0 render cornell --width 16 --height 16 --spp 64 --device reference --error-target 0.9 --passes beauty,samples -o out/r.exr --json
     json spp_mean >/dev/null
