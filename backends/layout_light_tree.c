@@ -106,7 +106,7 @@ static void planes_try(const struct light_leaf *leaves, size_t n, struct plane p
         if (left.count == 0 || left.count == n)
             continue;
         p.cost = pile_cost(&left) + pile_cost(&right[p.bin]);
-        if (best->axis < 0 || p.cost < best->cost)
+        if (best->axis < 0 || p.cost < best->cost * (1 - 0x1p-32))
             *best = p;
     }
 }

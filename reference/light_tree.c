@@ -89,7 +89,7 @@ static void try_axis(const struct builder *b, const uint32_t *order, size_t n, s
         if (left.count == 0 || right[plane].count == 0)
             continue;
         double cost = cost_of_side(&left) + cost_of_side(&right[plane]);
-        if (best->axis < 0 || cost < *best_cost) {
+        if (best->axis < 0 || cost < *best_cost * (1 - 0x1p-32)) {
             *best = axis;
             best->plane = plane;
             *best_cost = cost;
