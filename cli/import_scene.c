@@ -8,6 +8,9 @@ enum { LOOK_WIDTH = 40, LOOK_HEIGHT = 30, LOOK_SPP = 4, LOOK_DEPTH = 6 };
 static const double dark = 0.05, blown_out = 1.5, well = 0.8;
 /* Beside a model's own lights: shadows and what lies behind are not black. */
 static const double dim_sky = 0.05;
+/* A model in less of its own camera's picture is not what that camera was meant for: Blender, say,
+ * puts the one of its empty scene into every file. */
+static const double speck = 0.01;
 
 static int ascending(const void *a, const void *b)
 {
@@ -18,17 +21,17 @@ static int ascending(const void *a, const void *b)
 static void judge(const struct reference_picture *p, struct import_picture *out)
 {
     double y[LOOK_WIDTH * LOOK_HEIGHT];
-    size_t pixels = (size_t)p->width * p->height, n = 0;
+    size_t pixels = (size_t)p->width * p->height, n = 0, shown = 0;
     out->finite = true;
-    out->empty = true;
     for (size_t i = 0; i < pixels; i++) {
         const double *c = p->beauty + 3 * i;
         double luminance = 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
         out->finite &= isfinite(luminance) != 0;
-        out->empty &= !(p->depth[i] > 0);
+        shown += p->depth[i] > 0;
         if (luminance > 0)
             y[n++] = luminance;
     }
+    out->shown = (double)shown / (double)pixels;
     qsort(y, n, sizeof *y, ascending);
     out->bright = n ? y[n * 9 / 10] : 0;
 }
@@ -80,9 +83,10 @@ static enum status expose(struct arena *a, const char *model, const char *scene,
                           struct import_picture *picture, const char **how, struct error *err)
 {
     enum status st = attempt(a, model, scene, options, out, picture, err);
-    if (st == STATUS_OK && picture->empty && out->own_camera && !options->camera) {
+    if (st == STATUS_OK && picture->shown < speck && out->own_camera && !options->camera) {
         options->frame = true;
-        *how = "a camera: the model's own sees none of it";
+        *how = picture->shown > 0 ? "a camera: the model is a speck to its own"
+                                  : "a camera: the model's own sees none of it";
         st = attempt(a, model, scene, options, out, picture, err);
     }
     if (st != STATUS_OK || options->light_scale > 0)

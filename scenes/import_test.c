@@ -282,6 +282,128 @@ static void test_mtl_maps(void **state)
     scene_free(i.scene);
 }
 
+/* Numbers that begin with their point, in all lines of vertices; an alpha behind the colours. */
+static void test_obj_numbers(void **state)
+{
+    (void)state;
+    write_text("n.obj", "v .5 -.25 +.125 .2 .4 .6 .5\nv\t1 .0 0 1 1 1 1\nv 0 1. .75 0 0 0 1\n"
+                        "vt .5 .25\nvt 1 .5\nvt .125 1\nvn .0 .6 .8\nf 1/1/1 2/2/1 3/3/1\n");
+    struct imported i = import_file("n.obj");
+    const struct scene *s = i.scene;
+    expect_corners(s, 0, (double[9]){0.5, -0.25, 0.125, 1, 0, 0, 0, 1, 0.75});
+    static const float uv[3][2] = {{0.5F, 0.25F}, {1, 0.5F}, {0.125F, 1}};
+    for (int k = 0; k < 3; k++) {
+        const uint32_t v = s->triangles[0][k];
+        assert_memory_equal(s->UV[v], uv[k], sizeof uv[k]);
+        assert_true(near3(s->N[v], 0, 0.6, 0.8));
+    }
+    assert_true(near((double)s->colors[s->triangles[0][0]][1], pow((0.4 + 0.055) / 1.055, 2.4)));
+    scene_free(i.scene);
+}
+
+/* The normal that a triangle's corner has in the scene: its vertex' or, without one, its face's. */
+static void normal_of(const struct scene *s, size_t triangle, int corner, double out[3])
+{
+    double p[3][3], length = 0;
+    if (s->triangle_flags[triangle] & TRIANGLE_HAS_NORMALS) {
+        for (int c = 0; c < 3; c++)
+            out[c] = (double)s->N[s->triangles[triangle][corner]][c];
+        return;
+    }
+    for (int k = 0; k < 3; k++)
+        vertex_of(s, triangle, k, p[k]);
+    for (int c = 0; c < 3; c++) {
+        int a = (c + 1) % 3, b = (c + 2) % 3;
+        out[c] =
+            (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
+        length += out[c] * out[c];
+    }
+    for (int c = 0; c < 3; c++)
+        out[c] /= sqrt(length);
+}
+
+static void expect_normal(const struct scene *s, size_t triangle, int corner, double x, double y,
+                          double z)
+{
+    double n[3];
+    normal_of(s, triangle, corner, n);
+    if (fabs(n[0] - x) > 1e-6 || fabs(n[1] - y) > 1e-6 || fabs(n[2] - z) > 1e-6)
+        fail_msg("triangle %zu, corner %d: (%g, %g, %g), expected (%g, %g, %g)", triangle, corner,
+                 n[0], n[1], n[2], x, y, z);
+}
+
+/* The two triangles of each of six faces have the normal of the axis that they stand across. */
+static void expect_flat_box(const char *name)
+{
+    static const double axes[6][3] = {{0, 0, -1}, {0, 0, 1},  {0, -1, 0},
+                                      {0, 1, 0},  {-1, 0, 0}, {1, 0, 0}};
+    struct imported i = import_file(name);
+    assert_int_equal(i.import.triangles, 12);
+    for (size_t t = 0; t < 12; t++)
+        for (int k = 0; k < 3; k++)
+            expect_normal(i.scene, t, k, axes[t / 2][0], axes[t / 2][1], axes[t / 2][2]);
+    scene_free(i.scene);
+}
+
+/* Files without normals: edges stay on a box (the OBJ of it is flat in Blender too), whether its
+ * faces share their vertices or not; a prism of eight sides is round between its ends, whose
+ * normals are the axis; two sheets back to back keep a side each. */
+static void test_missing_normals(void **state)
+{
+    (void)state;
+    static const char places[] = "0 0 0\n3 0 0\n3 2 0\n0 2 0\n0 0 1\n3 0 1\n3 2 1\n0 2 1\n";
+    static const int quads[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4},
+                                    {2, 3, 7, 6}, {0, 4, 7, 3}, {1, 2, 6, 5}};
+    struct text obj = {0}, ply = {0};
+    text_puts(&ply, "ply\nformat ascii 1.0\nelement vertex 8\nproperty float x\n"
+                    "property float y\nproperty float z\nelement face 6\n"
+                    "property list uchar int vertex_indices\nend_header\n");
+    text_puts(&ply, places);
+    for (const char *at = places; *at; at = strchr(at, '\n') + 1)
+        text_printf(&obj, "v %.*s\n", (int)(strchr(at, '\n') - at), at);
+    for (int i = 0; i < 6; i++) {
+        const int *q = quads[i];
+        text_printf(&obj, "f %d %d %d %d\n", q[0] + 1, q[1] + 1, q[2] + 1, q[3] + 1);
+        text_printf(&ply, "4 %d %d %d %d\n", q[0], q[1], q[2], q[3]);
+    }
+    write_text("box.obj", obj.data);
+    write_text("box.ply", ply.data);
+    text_free(&ply);
+    expect_flat_box("box.obj");
+    expect_flat_box("box.ply");
+    obj.len = 0;
+    for (int k = 0; k < 8; k++) {
+        double a = k * (M_PI / 4);
+        text_printf(&obj, "v %.9f %.9f 0\nv %.9f %.9f 1\n", cos(a), sin(a), cos(a), sin(a));
+    }
+    for (int k = 0; k < 8; k++) {
+        int a = 2 * k + 1, b = 2 * ((k + 1) % 8) + 1;
+        text_printf(&obj, "f %d %d %d %d\n", a, b, b + 1, a + 1);
+    }
+    text_puts(&obj, "f 2 4 6 8 10 12 14 16\n");
+    write_text("prism.obj", obj.data);
+    struct imported i = import_file("prism.obj");
+    for (size_t t = 0; t < i.import.triangles; t++)
+        for (int k = 0; k < 3; k++) {
+            double p[3];
+            vertex_of(i.scene, t, k, p);
+            if (t < 16)
+                expect_normal(i.scene, t, k, p[0], p[1], 0);
+            else
+                expect_normal(i.scene, t, k, 0, 0, 1);
+        }
+    scene_free(i.scene);
+    obj.len = 0;
+    text_puts(&obj, "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\nf 4 3 2 1\n");
+    write_text("sheets.obj", obj.data);
+    text_free(&obj);
+    i = import_file("sheets.obj");
+    for (size_t t = 0; t < 4; t++)
+        for (int k = 0; k < 3; k++)
+            expect_normal(i.scene, t, k, 0, 0, t < 2 ? 1 : -1);
+    scene_free(i.scene);
+}
+
 static const float corners[4][3] = {{0, 0, 0}, {2, 0, 0}, {0, 3, 0}, {0, 0, 4}};
 static const int32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
@@ -927,6 +1049,8 @@ int main(void)
         cmocka_unit_test(test_ply_strips),
         cmocka_unit_test(test_ply_faces),
         cmocka_unit_test(test_obj_blanks),
+        cmocka_unit_test(test_obj_numbers),
+        cmocka_unit_test(test_missing_normals),
         cmocka_unit_test(test_stl_odd),
         cmocka_unit_test(test_ply_stl),
         cmocka_unit_test(test_stl_colors),

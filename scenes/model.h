@@ -84,6 +84,10 @@ float (*model_smooth_normals(struct arena *a, const struct model *m))[3];
 /* The same with each triangle's 2 A n times its angle at the corner that stands there: weighted by
  * area and angle, so that how a face is cut into triangles matters less. */
 float (*model_angle_normals(struct arena *a, const struct model *m))[3];
+/* The same, but a vertex takes from the others at its place only those whose own faces stand within
+ * 50 degrees of its own: where faces share no vertices edges stay, and what lies back to back on
+ * the same places does not cancel. */
+float (*model_crease_normals(struct arena *a, const struct model *m))[3];
 /* first[v]: the least vertex at v's coordinates; [vertex_count]. False: out of memory. */
 bool model_weld(const struct model *m, uint32_t *first);
 

@@ -130,6 +130,8 @@ static void note_free_form(struct source *s, const char *data, size_t size)
         }
 }
 
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
 /* Lines of OBJ that begin with blanks, which Assimp leaves out. What continues the line before
  * keeps them. */
 static void unindent(char *data, size_t *size)
@@ -138,7 +140,7 @@ static void unindent(char *data, size_t *size)
     char last = '\n', before = 0; /* the two characters before i, but for \r */
     for (size_t i = 0; i < *size; i++) {
         char c = data[i];
-        if (last == '\n' && before != '\\' && (c == ' ' || c == '\t'))
+        if (last == '\n' && before != '\\' && is_blank(c))
             continue;
         data[n++] = c;
         if (c != '\r') {
@@ -146,6 +148,38 @@ static void unindent(char *data, size_t *size)
             last = c;
         }
     }
+    *size = n;
+}
+
+enum { VERTEX_NUMBERS = 6 };
+
+/* What Assimp refuses in vertices of OBJ: numbers that begin with their point become 0.5, and what
+ * stands behind x y z r g b (an alpha) is left out. */
+static void mend_vertices(struct source *s, char **data, size_t *size)
+{
+    const char *in = *data;
+    size_t points = 0, n = 0;
+    for (size_t i = 1; i < *size; i++)
+        points += in[i] == '.' && is_blank(in[i - 1]);
+    char *out = points ? source_alloc(s, *size + points, 1) : *data;
+    bool vertex = false, position = false; /* the line begins with v; with v and a blank */
+    unsigned numbers = 0;
+    for (size_t i = 0; i < *size; i++) {
+        char c = in[i], last = i ? in[i - 1] : '\n';
+        if (last == '\n') {
+            vertex = c == 'v';
+            position = vertex && i + 1 < *size && is_blank(in[i + 1]);
+            numbers = 0;
+        }
+        bool starts = vertex && is_blank(last) && !isspace((unsigned char)c);
+        numbers += starts;
+        if (position && numbers > VERTEX_NUMBERS && c != '\n')
+            continue;
+        if (starts && c == '.')
+            out[n++] = '0';
+        out[n++] = c;
+    }
+    *data = out;
     *size = n;
 }
 
@@ -241,6 +275,7 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
         mend_stl(s, data, &size);
     else if (ends_with(path, ".obj")) {
         unindent(data, &size);
+        mend_vertices(s, &data, &size);
         note_free_form(s, data, size);
     }
     struct memory_file *m = source_alloc(s, 1, sizeof *m);

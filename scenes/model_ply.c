@@ -501,7 +501,7 @@ bool source_read_ply(struct source *s)
     read_elements(p, data + body);
     s->vertex = mesh_vertex;
     s->triangle = mesh_triangle;
-    s->angle_normals = true;
+    s->makes_normals = true;
     make_meshes(p);
     return true;
 }

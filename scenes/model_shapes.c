@@ -137,6 +137,13 @@ static void add_normal(const struct model *m, const uint32_t *t, const uint32_t 
     }
 }
 
+static void put_normal(const double s[3], float N[3])
+{
+    double len = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+    for (int c = 0; c < 3; c++)
+        N[c] = len > 0 ? (float)(s[c] / len) : 0;
+}
+
 static float (*mean_normals(struct arena *a, const struct model *m, bool by_angle))[3]
 {
     size_t n = (size_t)m->vertex_count;
@@ -150,12 +157,8 @@ static float (*mean_normals(struct arena *a, const struct model *m, bool by_angl
     }
     for (size_t i = 0; i < m->triangle_count; i++)
         add_normal(m, m->triangles[i], first, by_angle, sum);
-    for (size_t i = 0; i < n; i++) {
-        const double *s = sum[first[i]];
-        double len = sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
-        for (int c = 0; c < 3; c++)
-            N[i][c] = len > 0 ? (float)(s[c] / len) : 0;
-    }
+    for (size_t i = 0; i < n; i++)
+        put_normal(sum[first[i]], N[i]);
     arena_free(&scratch);
     return N;
 }
@@ -168,4 +171,61 @@ float (*model_smooth_normals(struct arena *a, const struct model *m))[3]
 float (*model_angle_normals(struct arena *a, const struct model *m))[3]
 {
     return mean_normals(a, m, true);
+}
+
+/* cos 50 degrees: between a prism of six sides, whose edges are meant, and one of eight. */
+static const double crease = 0.6427876096865394;
+enum { CREASE_MOST = 256 }; /* vertices at a place; of more, the tip of a cone, all count */
+
+/* The sum over the vertices at i's place, `at`, whose own faces are near enough i's. */
+static void sum_near(const double (*own)[3], size_t i, const uint32_t *at, size_t count,
+                     double out[3])
+{
+    const double *o = own[i], oo = o[0] * o[0] + o[1] * o[1] + o[2] * o[2];
+    memset(out, 0, 3 * sizeof *out);
+    for (size_t k = 0; k < count; k++) {
+        const double *w = own[at[k]];
+        double ww = w[0] * w[0] + w[1] * w[1] + w[2] * w[2],
+               ow = o[0] * w[0] + o[1] * w[1] + o[2] * w[2];
+        bool near = at[k] == i || count > CREASE_MOST || ow >= crease * sqrt(oo) * sqrt(ww);
+        for (int c = 0; c < 3 && near; c++)
+            out[c] += w[c];
+    }
+}
+
+float (*model_crease_normals(struct arena *a, const struct model *m))[3]
+{
+    size_t n = (size_t)m->vertex_count;
+    float(*N)[3] = arena_alloc(a, n, sizeof *N, 0);
+    struct arena scratch = {0};
+    uint32_t *first = ARENA_ARRAY(&scratch, uint32_t, n),
+             *self = ARENA_ARRAY(&scratch, uint32_t, n),
+             *order = ARENA_ARRAY(&scratch, uint32_t, n),
+             *end = ARENA_ARRAY(&scratch, uint32_t, n); /* in order, of the place of its first */
+    double(*own)[3] = arena_alloc(&scratch, n, sizeof *own, 0);
+    if (!N || !first || !self || !order || !end || !own || !model_weld(m, first)) {
+        arena_free(&scratch);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        self[i] = (uint32_t)i;
+    for (size_t i = 0; i < m->triangle_count; i++)
+        add_normal(m, m->triangles[i], self, true, own);
+    uint32_t *count = self; /* of vertices at the place, by its first */
+    memset(count, 0, n * sizeof *count);
+    for (size_t i = 0; i < n; i++)
+        count[first[i]]++;
+    uint32_t at = 0;
+    for (size_t i = 0; i < n; at += count[i++])
+        end[i] = at;
+    for (size_t i = 0; i < n; i++)
+        order[end[first[i]]++] = (uint32_t)i;
+    for (size_t i = 0; i < n; i++) {
+        double sum[3];
+        uint32_t place = first[i];
+        sum_near((const double(*)[3])own, i, order + end[place] - count[place], count[place], sum);
+        put_normal(sum, N[i]);
+    }
+    arena_free(&scratch);
+    return N;
 }

@@ -431,6 +431,8 @@ static void read_vertex(const struct source *s, const struct source_mesh *m, uin
 {
     *out = (struct source_vertex){0};
     s->vertex(m, i, out);
+    if (m->made)
+        memcpy(out->N, m->made[i], sizeof out->N);
 }
 
 /* For each vertex of the mesh its index among the distinct ones; writes those. Readers such as the
@@ -586,6 +588,70 @@ static void drop_flat_meshes(struct source *s)
                     dropped);
 }
 
+/* ---- meshes without normals ----------------------------------------------------------------- */
+
+/* Do smooth normals suit a mesh? Not a box whose faces share their vertices: they would be bent by
+ * 55 degrees. Where more than a quarter of the surface (at its corners) gets one that stands more
+ * than 45 degrees from it, its edges are meant. */
+static bool suits(const struct model *model, const float (*N)[3])
+{
+    double bent = 0, all = 0;
+    for (uint64_t i = 0; i < model->triangle_count; i++) {
+        const uint32_t *t = model->triangles[i];
+        double e[2][3], x[3];
+        for (int c = 0; c < 3; c++) {
+            e[0][c] = (double)model->P[t[1]][c] - (double)model->P[t[0]][c];
+            e[1][c] = (double)model->P[t[2]][c] - (double)model->P[t[0]][c];
+        }
+        for (int c = 0; c < 3; c++)
+            x[c] = e[0][(c + 1) % 3] * e[1][(c + 2) % 3] - e[0][(c + 2) % 3] * e[1][(c + 1) % 3];
+        double area = sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]);
+        if (!isfinite(area))
+            continue;
+        all += 3 * area;
+        for (int k = 0; k < 3; k++) {
+            const float *n = N[t[k]];
+            double along = x[0] * (double)n[0] + x[1] * (double)n[1] + x[2] * (double)n[2];
+            bent += along < M_SQRT1_2 * area ? area : 0;
+        }
+    }
+    return bent <= all / 4;
+}
+
+static void make_normals(struct source *s, struct source_mesh *m)
+{
+    if (m->flags & TRIANGLE_HAS_NORMALS || m->triangle_count == 0)
+        return;
+    struct model model = {.vertex_count = m->vertex_count};
+    float(*P)[3] = arena_alloc(&s->scratch, (size_t)m->vertex_count, sizeof *P, 0);
+    uint32_t(*t)[3] = arena_alloc(&s->scratch, (size_t)m->face_count, sizeof *t, 0);
+    for (uint64_t i = 0; i < m->vertex_count && P; i++) {
+        struct source_vertex v;
+        read_vertex(s, m, i, &v);
+        memcpy(P[i], v.P, sizeof *P);
+    }
+    for (uint64_t i = 0; i < m->face_count && t; i++) {
+        uint64_t v[3];
+        if (!s->triangle(m, i, v) || v[0] >= m->vertex_count || v[1] >= m->vertex_count ||
+            v[2] >= m->vertex_count)
+            continue; /* put_mesh refuses it */
+        for (int k = 0; k < 3; k++)
+            t[model.triangle_count][k] = (uint32_t)v[k];
+        model.triangle_count++;
+    }
+    model.P = (const float(*)[3])P;
+    model.triangles = (const uint32_t(*)[3])t;
+    const float(*N)[3] = P && t ? (const float(*)[3])model_crease_normals(&s->arena, &model) : NULL;
+    bool smooth = N && suits(&model, N);
+    arena_free(&s->scratch);
+    if (!N)
+        no_memory(s);
+    if (!smooth)
+        return;
+    m->made = N;
+    m->flags |= TRIANGLE_HAS_NORMALS;
+}
+
 /* ---- counting ------------------------------------------------------------------------------- */
 
 struct totals {
@@ -713,8 +779,6 @@ static void put_meshes(const struct source *s, struct json_writer *w, const stru
         json_begin_object(w);
         json_key_string(w, "type", "mesh");
         json_key_integer(w, "part", n->meshes[k]);
-        if (s->angle_normals && !(m->flags & TRIANGLE_HAS_NORMALS))
-            json_key_string(w, "normals", "angle");
         if (m->material != UINT32_MAX)
             json_key_string(w, "material", s->material_name[m->material]);
         if (to_model)
@@ -908,6 +972,8 @@ void source_write(struct source *s)
 {
     if (s->layout == MODEL_PARTS)
         drop_flat_meshes(s);
+    for (uint32_t i = 0; i < s->mesh_count && s->layout == MODEL_PARTS && s->makes_normals; i++)
+        make_normals(s, &s->meshes[i]);
     struct totals t = count_all(s);
     uint64_t placed = 0;
     for (size_t i = 0; i < s->node_count && !placed; i++)

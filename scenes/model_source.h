@@ -12,8 +12,9 @@
 struct source_mesh {
     const void *data; /* the reader's own */
     uint64_t vertex_count, face_count, triangle_count;
-    uint32_t material; /* in the order of source_material_begin; UINT32_MAX: none */
-    uint8_t flags;     /* TRIANGLE_HAS_* */
+    uint32_t material;      /* in the order of source_material_begin; UINT32_MAX: none */
+    uint8_t flags;          /* TRIANGLE_HAS_* */
+    const float (*made)[3]; /* by source_write: normals of a mesh that has none; NULL: no such */
 };
 struct source_vertex { /* zeroed before it is filled; compared by its bytes */
     float P[3], N[3], UV[2];
@@ -50,7 +51,7 @@ struct source {
     struct arena scratch; /* of one step, which frees it; held here, since steps may be refused */
     struct draco_mesh *draco; /* likewise */
     bool up_z;                /* the file says that z is up */
-    bool angle_normals;       /* meshes without normals get smooth ones */
+    bool makes_normals;       /* meshes without normals get smooth ones where they suit */
     struct source_mesh *meshes;
     uint32_t mesh_count;
     struct source_node *nodes;
