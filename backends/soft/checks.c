@@ -217,10 +217,28 @@ static size_t region_room(const struct worker *w, const struct region *r)
     }
 }
 
-static void region_describe(const struct region *r, char *buf, size_t size)
+/* "allocation 3 (64 bytes) of argument 0": the kernel's first argument that points into it. */
+static void object_name(const struct worker *w, const struct object *o, char *buf, size_t size)
+{
+    const struct launch *l = w->launch;
+    object_describe(o, buf, size);
+    for (size_t i = 0; !o->name && i < l->kernel->argument_count; i++) {
+        uintptr_t p;
+        if (l->kernel->arguments[i].kind != SOFT_GLOBAL)
+            continue;
+        memcpy(&p, l->values + l->value_at[i], sizeof p);
+        if (p - (uintptr_t)o->base >= o->size)
+            continue;
+        const size_t used = strlen(buf);
+        snprintf(buf + used, size - used, " of argument %zu", i);
+        return;
+    }
+}
+
+static void region_describe(const struct worker *w, const struct region *r, char *buf, size_t size)
 {
     if (r->kind == REGION_OBJECT)
-        object_describe(r->object, buf, size);
+        object_name(w, r->object, buf, size);
     else
         snprintf(buf, size, "%s", r->kind == REGION_LOCAL ? "work-group memory" : "private memory");
 }
@@ -231,7 +249,7 @@ static void outside_tell(struct worker *w, const struct region *r, const void *p
     char name[120];
     const char *verb = writes ? "writes" : "reads";
     if (r->kind == REGION_PRIVATE || r->kind == REGION_LOCAL) {
-        region_describe(r, name, sizeof name);
+        region_describe(w, r, name, sizeof name);
         found(w, SOFT_BOUNDS, place, "%s %zu bytes of %s that belong to no variable", verb, size,
               name);
         return;
@@ -242,7 +260,7 @@ static void outside_tell(struct worker *w, const struct region *r, const void *p
         found(w, SOFT_BOUNDS, place, "%s %zu bytes at %p; there is no memory", verb, size, p);
         return;
     }
-    object_describe(o, name, sizeof name);
+    object_name(w, o, name, sizeof name);
     if ((uintptr_t)p >= (uintptr_t)o->base)
         found(w, SOFT_BOUNDS, place, "%s %zu bytes at byte %zu of %s", verb, size,
               (size_t)((uintptr_t)p - (uintptr_t)o->base), name);
@@ -257,7 +275,7 @@ static bool region_open(struct worker *w, const struct region *r, const void *p,
 {
     if (r->kind == REGION_OBJECT && r->object->freed) {
         char name[120];
-        object_describe(r->object, name, sizeof name);
+        object_name(w, r->object, name, sizeof name);
         if (looked_for(w, SOFT_FREED))
             found(w, SOFT_FREED, place, "%s %zu bytes of %s, which was freed",
                   writes ? "writes" : "reads", size, name);
@@ -313,7 +331,7 @@ static void region_race(struct worker *w, const struct region *r, size_t size, b
                                 w->launch->group_size, writes, &c))
         return;
     char name[120];
-    region_describe(r, name, sizeof name);
+    region_describe(w, r, name, sizeof name);
     race_tell(w, &c, writes, name, place);
 }
 
@@ -349,7 +367,7 @@ void *soft_check(void *p, uint64_t size_and_how, uint32_t place)
     bool read = (!writes || atomic) && !(size_and_how & HOW_MOVE);
     if (looked_for(w, SOFT_UNINITIALISED) && read && region_unwritten(w, &r, size)) {
         char name[120];
-        region_describe(&r, name, sizeof name);
+        region_describe(w, &r, name, sizeof name);
         found(w, SOFT_UNINITIALISED, place, "reads %zu bytes at byte %zu of %s that nobody wrote",
               size, r.at, name);
         region_mark(w, &r, size); /* told once */

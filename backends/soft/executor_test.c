@@ -291,7 +291,7 @@ static void finds_bounds(void **state)
     OK(LAUNCH(&x, "past_the_end", 1, 4, VALUE(d), VALUE(inside)));
     assert_int_equal(x.findings, 0);
     assert_int_equal(LAUNCH(&x, "past_the_end", 1, 4, VALUE(d), VALUE(n)), STATUS_DEVICE);
-    found(&x, SOFT_BOUNDS, "writes 4 bytes at byte 64 of allocation 1 (64 bytes)");
+    found(&x, SOFT_BOUNDS, "writes 4 bytes at byte 64 of allocation 1 (64 bytes) of argument 0");
     n = -1;
     assert_int_equal(LAUNCH(&x, "past_the_end", 1, 4, VALUE(d), VALUE(n)), STATUS_OK);
     assert_int_equal(x.findings, 1); /* one finding a place */
@@ -319,7 +319,8 @@ static void finds_use_after_free(void **state)
     OK(soft_free(x.device, d, &x.err));
     assert_int_equal(x.findings, 0);
     assert_int_equal(LAUNCH(&x, "past_the_end", 1, 4, VALUE(d), VALUE(zero)), STATUS_DEVICE);
-    found(&x, SOFT_FREED, "writes 4 bytes of allocation 1 (64 bytes), which was freed");
+    found(&x, SOFT_FREED,
+          "writes 4 bytes of allocation 1 (64 bytes) of argument 0, which was freed");
     assert_int_equal(soft_free(x.device, d, &x.err), STATUS_ARG);
     found(&x, SOFT_FREED, "freed twice");
     /* and before the work that uses it has run */
@@ -343,7 +344,8 @@ static void finds_uninitialised_reads(void **state)
     OK(LAUNCH(&x, "sum_all", 1, 1, VALUE(d), VALUE(out), VALUE(fewer)));
     assert_int_equal(x.findings, 0);
     assert_int_equal(LAUNCH(&x, "sum_all", 1, 1, VALUE(d), VALUE(out), VALUE(n)), STATUS_DEVICE);
-    found(&x, SOFT_UNINITIALISED, "reads 4 bytes at byte 48 of allocation 1 (64 bytes)");
+    found(&x, SOFT_UNINITIALISED,
+          "reads 4 bytes at byte 48 of allocation 1 (64 bytes) of argument 0");
     OK(LAUNCH(&x, "private_unwritten", 1, 1, VALUE(out), VALUE(eight)));
     assert_int_equal(LAUNCH(&x, "private_unwritten", 1, 1, VALUE(out), VALUE(seven)),
                      STATUS_DEVICE);
@@ -361,7 +363,7 @@ static void finds_races(void **state)
     assert_int_equal(x.findings, 0);
     assert_int_equal(LAUNCH(&x, "all_write_one", 1, 2, VALUE(d)), STATUS_DEVICE);
     found(&x, SOFT_RACES,
-          "writes allocation 1 (1024 bytes), which work-item 0 of the launch wrote");
+          "writes allocation 1 (1024 bytes) of argument 0, which work-item 0 of the launch wrote");
     assert_int_equal(LAUNCH(&x, "neighbour_read", 4, 1, VALUE(d)), STATUS_DEVICE);
     found(&x, SOFT_RACES, "with no barrier between");
     assert_int_equal(LAUNCH(&x, "lost_barrier", 1, 8, VALUE(d), LOCAL(32)), STATUS_DEVICE);
