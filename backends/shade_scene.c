@@ -333,8 +333,8 @@ static void put_dispatch(struct maker *m)
 static void put_dispatch_llvm(struct maker *m)
 {
     struct text *t = &m->out->llvm;
-    text_puts(t,
-              "define void @al_shade(ptr %run, i32 %group) {\nswitch i32 %group, label %none [\n");
+    text_puts(t, "define void @al_shade(ptr %run, i32 %group) alwaysinline {\nswitch i32 %group, "
+                 "label %none [\n");
     for (size_t i = 0; i < m->group_count; i++)
         text_printf(t, "i32 %zu, label %%g%zu\n", i, i);
     text_puts(t, "]\nnone:\nret void\n");

@@ -32,6 +32,7 @@ static void check_operations(const char *ptx, enum math_mode mode)
         fail_msg("%s: %u fused, %u approximate, %u flushing operations", math_mode_name(mode),
                  fused, approximate, flushed);
     if (mode == MODE_FAST) { /* in each function */
+        assert_int_equal(occurrences(ptx, "fma.rn.f32") + occurrences(ptx, "mul.rn.f32"), 0);
         assert_int_equal(occurrences(ptx, "div.rn."), 0);
         assert_int_equal(occurrences(ptx, "sqrt.rn."), 0);
     } else {
@@ -59,6 +60,25 @@ static void check_calls(const char *ptx)
 {
     assert_int_equal(occurrences(ptx, "div.rn.f32") + occurrences(ptx, "rcp.rn.f32"), 1);
     assert_int_equal(occurrences(ptx, "sqrt.rn.f32"), 1);
+}
+
+/* What LLVM's kernel has as NVRTC's: the walk's stack (8 bytes an entry) has a second level for
+ * instances alone; fast takes boxes' minima and maxima, and reciprocal roots, in one instruction;
+ * loads say which memory they are of; samples of a pixel are added by several work-items. */
+static void check_kernel(const char *ptx, const struct program_request *r)
+{
+    if (r->part != PART_RENDER || r->features & K_FEATURE_LOBES)
+        return;
+    char depot[64];
+    snprintf(depot, sizeof depot, "__local_depot0[%d]",
+             8 * K_STACK2 * (r->features & K_FEATURE_INSTANCES ? 2 : 1));
+    assert_non_null(strstr(ptx, depot));
+    assert_int_equal(occurrences(ptx, "\tld.f32") + occurrences(ptx, "\tld.u32"), 0);
+    assert_true(occurrences(ptx, ".add.u64") > 0);
+    if (r->mode != MODE_FAST)
+        return;
+    assert_true(occurrences(ptx, "min.ftz.f32") >= 2 * 2 * 8); /* two children, two walks */
+    assert_true(occurrences(ptx, "rsqrt.approx.ftz.f32") > 0);
 }
 
 /* The driver's assembler takes the text, where NVIDIA's tools are installed. */
@@ -114,14 +134,18 @@ static void llvm_makes_the_same_arithmetic(void **state)
         print_message("%s\n", err.msg);
         skip();
     }
-    for (unsigned i = 0; i < 4 * PART_COUNT; i++) {
-        /* Plain scenes in every mode; every feature, which takes its time, in one mode a part. */
-        bool plain = i < 3 * PART_COUNT;
-        request = program_request_make((enum math_mode)(plain ? i / PART_COUNT : i % 3));
+    for (unsigned i = 0; i < 4 * PART_COUNT + 1; i++) {
+        /* Plain scenes in every mode; every feature, which takes its time, in one mode a part;
+         * instances. */
+        bool plain = i < 3 * PART_COUNT || i == 4 * PART_COUNT;
+        request = program_request_make((enum math_mode)(plain ? i / PART_COUNT % 4 % 3 : i % 3));
         request.part = (enum program_part)(i % PART_COUNT);
-        request.features = plain ? 0 : K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
+        request.features = i == 4 * PART_COUNT ? K_FEATURE_INSTANCES
+                           : plain             ? 0
+                                               : K_FEATURE_ALL & ~K_FEATURES_OF_TEXT;
         request.registers = 64;
         request.code = CODE_LLVM;
+        request.tree = plain ? BVH_BINARY : request.tree;
         struct arena a = {0};
         struct gpu_image image = {0};
         struct build_info info = {0};
@@ -132,6 +156,7 @@ static void llvm_makes_the_same_arithmetic(void **state)
         check_arithmetic(ptx, &request);
         if (request.mode == MODE_STRICT)
             check_calls(ptx);
+        check_kernel(ptx, &request);
         assert_int_equal(occurrences(ptx, ".maxnreg 64\n"), occurrences(ptx, ".entry "));
         /* one module for all requests: what this one has no feature for is gone */
         assert_int_equal(strstr(ptx, "k_lobes_") != NULL, !plain);
@@ -148,7 +173,7 @@ static void llvm_makes_the_same_arithmetic(void **state)
                      STATUS_UNSUPPORTED);
 }
 
-/* A scene's shaders in LLVM's PTX: one function that the kernel calls, the modes' arithmetic. */
+/* A scene's shaders in LLVM's PTX: within the kernel, with the mode's arithmetic in all of them. */
 static void shaders_link_to_the_kernel(void **state)
 {
     (void)state;
@@ -163,25 +188,29 @@ static void shaders_link_to_the_kernel(void **state)
         "\"objects\": [{\"type\": \"rectangle\", \"material\": \"m\"}]}");
     struct shade_scene shaders;
     must(shade_scene_make(s, false, &shaders, &err), &err);
-    struct program_request request = program_request_make(MODE_STRICT);
-    struct arena a = {0};
-    struct gpu_image image = {0};
-    struct build_info info = {0};
-    request.code = CODE_LLVM;
-    request.features = K_FEATURE_LOBES | K_FEATURE_SHADERS;
-    request.shaders = shaders.llvm.data;
-    enum status st = cuda_llvm_compile(&request, 90, &a, &image, &info, &err);
-    if (st == STATUS_UNSUPPORTED) {
-        print_message("%s\n", err.msg);
-        skip();
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
+        struct program_request request = program_request_make((enum math_mode)mode);
+        struct arena a = {0};
+        struct gpu_image image = {0};
+        struct build_info info = {0};
+        request.code = CODE_LLVM;
+        request.features = K_FEATURE_LOBES | K_FEATURE_SHADERS;
+        request.shaders = shaders.llvm.data;
+        enum status st = cuda_llvm_compile(&request, 90, &a, &image, &info, &err);
+        if (st == STATUS_UNSUPPORTED) {
+            print_message("%s\n", err.msg);
+            skip();
+        }
+        must(st, &err);
+        check_arithmetic(image.data, &request);
+        if (mode == MODE_STRICT)
+            check_calls(image.data);
+        assert_null(strstr(image.data, "_shade")); /* k_shade and al_shade are in the kernel */
+        assert_null(strstr(image.data, ".extern .func"));
+        if (mode == MODE_STRICT)
+            assert_true(assembles(image.data, "sm_90"));
+        arena_free(&a);
     }
-    must(st, &err);
-    check_arithmetic(image.data, &request);
-    check_calls(image.data);
-    assert_non_null(strstr(image.data, "k_shade"));
-    assert_null(strstr(image.data, ".extern .func"));
-    assert_true(assembles(image.data, "sm_90"));
-    arena_free(&a);
     shade_scene_free(&shaders);
     scene_free(s);
 }

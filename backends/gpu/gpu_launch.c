@@ -128,12 +128,12 @@ static enum status render_start(struct backend *b, const struct program *p,
 
 /* How many work-items share a pixel's samples: the last groups of a launch, which run while the
  * rest of the device is idle, are that much shorter. 0: none. The kernel leaves word of a shader
- * that failed in sums that only one work-item may write, and only NVRTC's has slices. */
+ * that failed in sums that only one work-item may write. */
 static uint32_t slices_choose(const struct backend *b, const struct k_launch *launch)
 {
     enum { LEAST = 8 }; /* samples of a slice: fewer, and lanes wait for each other too often */
     uint32_t most = launch->sample_count / LEAST;
-    if (b->request.code == CODE_LLVM || b->request.features & K_FEATURE_SHADERS)
+    if (b->request.features & K_FEATURE_SHADERS)
         return 0;
     uint32_t slices = most < b->api->slices ? most : b->api->slices;
     return slices > 1 ? slices : 0;

@@ -63,16 +63,21 @@ PRELUDE_FN int __ffs(int x) { return __builtin_ffs(x); }
 PRELUDE_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 PRELUDE_FN int __popc(unsigned x) { return __builtin_popcount(x); }
 PRELUDE_FN unsigned atomicAdd(unsigned *at, unsigned n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
+PRELUDE_FN unsigned long long atomicAdd(unsigned long long *at, unsigned long long n) { return __atomic_fetch_add(at, n, __ATOMIC_RELAXED); }
 PRELUDE_FN unsigned atomicCAS(unsigned *at, unsigned from, unsigned to)
 {
     __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return from;
 }
-#ifdef PRELUDE_APPROXIMATE_ROOTS /* NVIDIA's instruction, as NVRTC's --use_fast_math has it */
+#ifdef PRELUDE_APPROXIMATE_ROOTS /* NVIDIA's instructions, as NVRTC's --use_fast_math has them */
 PRELUDE_FN float sqrtf(float x) { return __nvvm_sqrt_approx_ftz_f(x); }
+PRELUDE_FN float rsqrtf(float x) { return __nvvm_rsqrt_approx_ftz_f(x); }
 #else
 PRELUDE_FN float sqrtf(float x) { return __builtin_sqrtf(x); }
+PRELUDE_FN float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 #endif
+PRELUDE_FN float fminf(float a, float b) { return __builtin_fminf(a, b); }
+PRELUDE_FN float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 PRELUDE_FN float floorf(float x) { return __builtin_floorf(x); }
 PRELUDE_FN float rintf(float x) { return __builtin_rintf(x); }
 PRELUDE_FN float fabsf(float x) { return __builtin_fabsf(x); }

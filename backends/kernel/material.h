@@ -119,7 +119,7 @@ K_FN struct k_vec3 k_ggx_sample(struct k_vec3 wo, float ax, float ay, float u, f
     float len2 = vh.x * vh.x + vh.y * vh.y;
     struct k_vec3 t1 = v3(1.0f, 0.0f, 0.0f);
     if (len2 > 0.0f) {
-        float inv = 1.0f / K_SQRT(len2);
+        float inv = K_RSQRT(len2);
         t1 = v3(-vh.y * inv, vh.x * inv, 0.0f);
     }
     struct k_vec3 t2 = v3_cross(vh, t1);

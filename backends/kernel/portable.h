@@ -113,6 +113,13 @@ K_FN float k_as_float(uint x)
 #define K_AS_FLOAT(x) k_as_float(x)
 #endif
 
+/* 1 / sqrt(x): in mode fast one instruction, which not every compiler makes of a division. */
+#if K_FAST && defined(K_CUDA)
+#define K_RSQRT(x) rsqrtf(x)
+#else
+#define K_RSQRT(x) (1.0f / K_SQRT(x))
+#endif
+
 /* A function that another module has. */
 #ifdef K_CUDA
 #define K_EXTERN extern "C" __device__
@@ -134,7 +141,8 @@ K_FN float k_as_float(uint x)
 
 /* Work-items may share a pixel (k_launch.slices), each with some of its samples: then they add to
  * the film in one step of the memory. */
-#if defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)
+#if (defined(__CUDACC_RTC__) && !defined(__HIPCC_RTC__)) ||                                        \
+    (defined(K_LINKED) && defined(__NVPTX__))
 #define K_SLICED         1
 #define K_SLICE          blockIdx.z
 #define K_ADD_LONG(p, x) ((void)atomicAdd((unsigned long long *)(p), (unsigned long long)(x)))

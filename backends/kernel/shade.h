@@ -33,7 +33,7 @@ struct k_globals {
 #ifndef K_SHADERS_LINKED
 #define K_SHADE_ENTRY A_CALL
 #elif defined(K_CUDA)
-#define K_SHADE_ENTRY extern "C" __device__ __noinline__
+#define K_SHADE_ENTRY extern "C" __device__ __attribute__((always_inline))
 #else
 #define K_SHADE_ENTRY __attribute__((noinline))
 #endif

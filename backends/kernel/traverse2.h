@@ -140,10 +140,17 @@ struct k_entered {
     uint first, count; /* what waits of the world's leaf */
 };
 #define K_IN_INSTANCE(entered) (K_HAS(INSTANCES) && (entered).floor >= 0)
+/* `name`: room for `size` of them, or for two levels. Where a program's features are no constant of
+ * the text an array cannot have its size of them: the one that it does not use falls away. */
 #ifdef K_LINKED
-#define K_LEVELS 2
+#define K_STACK(type, name, size)                                                                  \
+    type name##_one[size], name##_two[2 * (size)], *name;                                          \
+    if (K_HAS(INSTANCES))                                                                          \
+        name = name##_two;                                                                         \
+    else                                                                                           \
+        name = name##_one
 #else
-#define K_LEVELS (K_HAS(INSTANCES) ? 2 : 1)
+#define K_STACK(type, name, size) type name[K_HAS(INSTANCES) ? 2 * (size) : (size)]
 #endif
 
 /* shadow: stop at the first hit found, whichever it is. */
@@ -152,7 +159,7 @@ K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray 
 {
     struct k_best best = k_best_none(t_max);
     uint triangles = sc->launch->triangle_count;
-    struct k_waiting stack[K_STACK2 * K_LEVELS];
+    K_STACK(struct k_waiting, stack, K_STACK2);
     int depth = 0;
     float entry;
     struct k_f4 lo = k_load4(sc->nodes), hi = k_load4(sc->nodes + 4);

@@ -86,7 +86,7 @@ K_INLINE struct k_best k_traverse8c(const struct k_scene *sc, const struct k_ray
 {
     struct k_best best = k_best_none(t_max);
     uint triangles = sc->launch->triangle_count, octant = k_octant(world);
-    struct k_group stack[K_STACK8C * K_LEVELS];
+    K_STACK(struct k_group, stack, K_STACK8C);
     int depth = 0;
     struct k_group group;
     group.base = 0;

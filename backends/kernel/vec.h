@@ -7,7 +7,7 @@ struct k_vec3 {
     float x, y, z;
 };
 
-#if K_FAST && defined(__CUDACC_RTC__)
+#if K_FAST && defined(K_CUDA)
 /* One instruction; a choice that NaN decides is two. */
 K_FN float k_min(float a, float b) { return fminf(a, b); }
 K_FN float k_max(float a, float b) { return fmaxf(a, b); }
@@ -87,7 +87,7 @@ K_FN struct k_vec3 v3_normalize(struct k_vec3 v)
         v = v3_scale(v, 0x1p60f);
         d = v3_dot(v, v);
     }
-    return v3_scale(v, 1.0f / K_SQRT(d));
+    return v3_scale(v, K_RSQRT(d));
 }
 
 /* Frame about a unit n (Duff et al., JCGT 2017). */

@@ -102,18 +102,10 @@ static enum status parts_hash(struct kernel_parts *p, struct error *err)
     return STATUS_OK;
 }
 
-/* Whoever inlines a function keeps of these only what both have: without them the kernel's fast
- * mode would lose its approximate divisions and roots. */
-static const char inlined_attributes[] =
-    "attributes #0 = { alwaysinline nounwind \"approx-func-fp-math\"=\"true\" "
-    "\"less-precise-fpmad\"=\"true\" \"no-infs-fp-math\"=\"true\" "
-    "\"no-nans-fp-math\"=\"true\" \"no-signed-zeros-fp-math\"=\"true\" "
-    "\"unsafe-fp-math\"=\"true\" }\n";
-
 /* What the kernel asks of its program (K_LINKED): a function without arguments. */
 static void number_tell(struct text *to, const char *function, uint32_t number)
 {
-    text_printf(to, "define i32 @%s() #0 {\nret i32 %u\n}\n", function, number);
+    text_printf(to, "define i32 @%s() alwaysinline nounwind {\nret i32 %u\n}\n", function, number);
 }
 
 enum status kernel_parts_find(enum kernel_format kernel, const struct program_request *request,
@@ -135,7 +127,6 @@ enum status kernel_parts_find(enum kernel_format kernel, const struct program_re
         s = program_shaders(request, &p.shaders, err);
     number_tell(&p.told, "k_tree", bvh_define(request->tree));
     number_tell(&p.told, "k_features", request->features);
-    text_printf(&p.told, "%s", inlined_attributes);
     if (s == STATUS_OK && p.told.failed)
         s = error_msg(err, STATUS_MEMORY, "out of memory for what a kernel is told");
     p.at[1].data = p.told.data;

@@ -228,6 +228,8 @@ enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C A
     X(CreateEnumAttribute, llvm_attribute, (llvm_context, unsigned kind, uint64_t))                \
     X(CreateStringAttribute, llvm_attribute,                                                       \
       (llvm_context, const char *key, unsigned key_length, const char *value, unsigned length))    \
+    X(GetStringAttributeAtIndex, llvm_attribute,                                                   \
+      (llvm_value, unsigned index, const char *key, unsigned key_length))                          \
     X(AddAttributeAtIndex, void, (llvm_value, unsigned index, llvm_attribute))                     \
     X(RemoveEnumAttributeAtIndex, void, (llvm_value, unsigned index, unsigned kind))               \
     X(RemoveStringAttributeAtIndex, void,                                                          \

@@ -1,5 +1,7 @@
 #include "llvm_compile.h"
 
+#include "llvm_spaces.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +61,7 @@ struct llvm_machine_choice llvm_nvptx_machine(const struct llvm_api *api, int ar
         .cpu = known[i].cpu,
         .features = known[i].ptx,
         .makes = LLVM_MAKES_ASSEMBLY,
+        .gpu = true,
     };
 }
 
@@ -92,6 +95,7 @@ enum status llvm_amdgpu_machine(const struct llvm_api *api, const char *arch, ui
         /* LLVM would move arrays of work-items to LDS, times the 1024 that a group may have: the
          * whole 64 KiB on gfx1030, so that one group has a compute unit for itself. */
         .features = "-promote-alloca",
+        .gpu = true,
         .private_space = AMD_PRIVATE,
     };
     if (!registers)
@@ -298,6 +302,26 @@ static void attributes_add(const struct compiling *c, llvm_value function)
     }
 }
 
+/* How floats are computed is said of functions too, and code that is written as text does not say
+ * it: it is computed as what is kept is. A function that inlines one that says less says less from
+ * then on: NVIDIA's kernel would lose its approximate divisions and roots, and its contraction. */
+static void arithmetic_agree(const struct compiling *c)
+{
+    static const char *const keys[] = {"unsafe-fp-math",          "approx-func-fp-math",
+                                       "no-signed-zeros-fp-math", "no-trapping-math",
+                                       "denormal-fp-math",        "denormal-fp-math-f32"};
+    const struct llvm_api *a = c->llvm;
+    const unsigned at = (unsigned)LLVM_FUNCTION_INDEX;
+    llvm_value from = a->GetNamedFunction(c->module, c->name);
+    for (llvm_value f = a->GetFirstFunction(c->module); from && f; f = a->GetNextFunction(f))
+        for (size_t i = 0; i < sizeof keys / sizeof keys[0] && a->GetFirstBasicBlock(f); i++) {
+            const unsigned length = (unsigned)strlen(keys[i]);
+            llvm_attribute said = a->GetStringAttributeAtIndex(from, at, keys[i], length);
+            if (said && !a->GetStringAttributeAtIndex(f, at, keys[i], length))
+                a->AddAttributeAtIndex(f, at, said);
+        }
+}
+
 /* What nobody outside calls may be inlined and dropped. */
 static void functions_hide(const struct compiling *c, const char *const *keep)
 {
@@ -440,11 +464,14 @@ enum status llvm_compile(const struct llvm_api *api, const struct llvm_machine_c
         s = parts_link(&c, parts, count);
     if (s == STATUS_OK) {
         module_dump(&c, "1-linked");
+        arithmetic_agree(&c);
         functions_hide(&c, keep);
         s = module_verify(&c, c.module, "the linked module");
     }
     if (s == STATUS_OK)
         s = module_optimise(&c);
+    if (s == STATUS_OK && machine->gpu)
+        llvm_spaces_tell(api, c.context, c.module);
     if (s == STATUS_OK && machine->calls_arithmetic)
         arithmetic_calls(&c);
     if (s == STATUS_OK) {

@@ -313,6 +313,68 @@ static void text_becomes_the_targets(void **state)
     with_each(text_adapted);
 }
 
+/* Pointers that functions hand each other: where all calls agree, the machine's loads say which
+ * memory it is; where they differ, one decides at run time. */
+static const char spaces_text[] =
+    "define internal float @near(ptr %p) noinline {\n  %v = load float, ptr %p\n"
+    "  ret float %v\n}\n"
+    "define internal ptr @later(ptr %p, i64 %i) noinline {\n"
+    "  %q = getelementptr float, ptr %p, i64 %i\n  store float 1.0, ptr %q\n  ret ptr %q\n}\n"
+    "define internal float @buffer(ptr %p) noinline {\n  %v = load float, ptr %p\n"
+    "  ret float %v\n}\n"
+    "define internal float @either(ptr %p) noinline {\n  %v = load float, ptr %p\n"
+    "  ret float %v\n}\n"
+    "define void @k(ptr %out, i64 %i) {\n  %a = alloca [8 x float]\n"
+    "  %q = call ptr @later(ptr %a, i64 %i)\n  %n = call float @near(ptr %q)\n"
+    "  %b = call float @buffer(ptr %out)\n  %x = call float @either(ptr %q)\n"
+    "  %y = call float @either(ptr %out)\n  %s = fadd float %n, %b\n"
+    "  %t = fadd float %x, %y\n  %u = fadd float %s, %t\n  store float %u, ptr %out\n"
+    "  ret void\n}\n";
+
+static unsigned occurrences(const char *text, const char *word)
+{
+    unsigned n = 0;
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+/* Its assembly: loads from the stack, from buffers, and from what is known at run time alone. */
+static void check_spaces(const struct llvm_api *a, struct llvm_machine_choice machine,
+                         const char *const loads[3])
+{
+    static const char *const keep[] = {"k", NULL};
+    const struct llvm_part part = {"pointers", spaces_text, strlen(spaces_text)};
+    struct error err = {0};
+    char *out = NULL;
+    size_t size;
+    machine.makes = LLVM_MAKES_ASSEMBLY;
+    if (llvm_compile(a, &machine, &part, 1, keep, &out, &size, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    for (int i = 0; i < 3; i++)
+        if (occurrences(out, loads[i]) != 1)
+            fail_msg("LLVM %u, %s: %u of %s in %s", a->version, machine.cpu,
+                     occurrences(out, loads[i]), loads[i], out);
+    free(out);
+}
+
+static void spaces_told(const struct llvm_api *a)
+{
+    struct llvm_machine_choice amd;
+    struct error err = {0};
+    check_spaces(a, llvm_nvptx_machine(a, 80),
+                 (const char *const[]){"ld.local.f32", "ld.global.f32", "ld.f32"});
+    assert_int_equal(llvm_amdgpu_machine(a, "gfx1030", 0, &amd, &err), STATUS_OK);
+    check_spaces(a, amd,
+                 (const char *const[]){"buffer_load_dword v0, v", "global_load_dword v0",
+                                       "flat_load_dword v0"});
+}
+static void memory_is_told_across_calls(void **state)
+{
+    (void)state;
+    with_each(spaces_told);
+}
+
 static void machines_chosen(const struct llvm_api *a)
 {
     struct llvm_machine_choice m;
@@ -442,6 +504,7 @@ int main(void)
         cmocka_unit_test(bad_text_is_refused),
         cmocka_unit_test(what_a_target_lacks_is_told),
         cmocka_unit_test(text_becomes_the_targets),
+        cmocka_unit_test(memory_is_told_across_calls),
         cmocka_unit_test(only_known_processors_are_named),
         cmocka_unit_test(data_may_lie_far_from_code),
         cmocka_unit_test(kernel_modules_are_read_by_both),

@@ -10,16 +10,17 @@
 #include "shade_functions.h"
 // clang-format on
 
-/* One hit. */
+/* One hit. What functions that stay calls are handed stands apart, so that the rest can live in
+ * registers. */
 struct al_surface {
     K_GLOBAL const uint *words, *args;
     const struct k_globals *g;
     uint turns, failed; /* failed: what k_shade returns */
     struct k_drives drives;
     /* the walk of Ci: what waits, the weight of what is met, principled's pairs */
-    struct k_closures closures;
+    struct k_closures *closures;
     struct k_vec3 w;
-    struct k_principled_pairs pairs;
+    struct k_principled_pairs *pairs;
 };
 
 /* ---- what the emitted text has ----------------------------------------------------------------
@@ -32,6 +33,8 @@ K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
                            const struct k_globals *g, const struct k_inputs *base,
                            struct k_lobes *l)
 {
+    struct k_closures closures;
+    struct k_principled_pairs pairs;
     struct al_surface s;
     s.words = words;
     s.args = words + args;
@@ -39,12 +42,14 @@ K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
     s.turns = 0u;
     s.failed = 0u;
     s.drives = k_drives_start(base, g);
-    s.closures.l = l;
-    s.closures.backfacing = g->backfacing;
-    s.closures.along = g->along;
-    s.closures.failed = 0;
+    s.closures = &closures;
+    s.pairs = &pairs;
+    closures.l = l;
+    closures.backfacing = g->backfacing;
+    closures.along = g->along;
+    closures.failed = 0;
     al_shade(&s, group);
-    return s.failed ? s.failed : s.closures.failed ? A_TOO_MANY_CLOSURES : 0u;
+    return s.failed ? s.failed : closures.failed ? A_TOO_MANY_CLOSURES : 0u;
 }
 
 /* ---- the point --------------------------------------------------------------------------------
@@ -79,7 +84,7 @@ AL void al_say(const struct al_surface *s, uint at, uint copies, uint words, uin
         k_drive_##name(&s->drives, k_driven(x, y, z));                                             \
     }
 K_DRIVES(DRIVE)
-AL void al_drives_finish(struct al_surface *s) { k_drives_finish(&s->drives, s->closures.l); }
+AL void al_drives_finish(struct al_surface *s) { k_drives_finish(&s->drives, s->closures->l); }
 
 /* ---- nodes of closures ------------------------------------------------------------------------
  */
@@ -95,26 +100,26 @@ AL uint al_node_take(struct al_surface *s, uint *used)
 
 AL void al_walk_start(struct al_surface *s, struct k_closure_item *stack, uint capacity, int root)
 {
-    k_closures_start(&s->closures, stack, capacity, root);
+    k_closures_start(s->closures, stack, capacity, root);
 }
 AL int al_walk_next(struct al_surface *s)
 {
     int id = 0;
-    return k_closures_pop(&s->closures, &id, &s->w) ? id : 0;
+    return k_closures_pop(s->closures, &id, &s->w) ? id : 0;
 }
 AL void al_push_both(struct al_surface *s, int left, int right)
 {
-    k_closures_push(&s->closures, right, s->w);
-    k_closures_push(&s->closures, left, s->w);
+    k_closures_push(s->closures, right, s->w);
+    k_closures_push(s->closures, left, s->w);
 }
 AL void al_push_scaled(struct al_surface *s, int child, float x, float y, float z)
 {
-    k_closures_push(&s->closures, child, v3_mul(s->w, v3(x, y, z)));
+    k_closures_push(s->closures, child, v3_mul(s->w, v3(x, y, z)));
 }
 
-AL void al_pairs_start(struct al_surface *s) { s->pairs = k_principled_defaults(); }
+AL void al_pairs_start(struct al_surface *s) { *s->pairs = k_principled_defaults(); }
 #define PAIR(name)                                                                                 \
-    AL void al_pair_##name(struct al_surface *s, float x) { s->pairs.name = x; }
+    AL void al_pair_##name(struct al_surface *s, float x) { s->pairs->name = x; }
 PAIR(specular)
 PAIR(specular_tint)
 PAIR(anisotropy)
@@ -135,7 +140,7 @@ PAIR(ior)
     {                                                                                              \
         struct k_vec3 w = s->w;                                                                    \
         if (k_closure_counts(&w))                                                                  \
-            k_closure_##name(&s->closures, w arguments);                                           \
+            k_closure_##name(s->closures, w arguments);                                            \
     }
 // clang-format off
 CLOSURE(diffuse_1, WITH(V3(n)), WITH(V(n)))
@@ -158,7 +163,7 @@ CLOSURE(refraction_2, WITH(V3(n), float eta), WITH(V(n), eta))
 CLOSURE(dielectric_bsdf_8, WITH(V3(n), V3(T), V3(rt), V3(tt), float ax, float ay, float ior, int beckmann), WITH(V(n), V(T), V(rt), V(tt), ax, ay, ior, beckmann))
 CLOSURE(conductor_bsdf_7, WITH(V3(n), V3(T), float ax, float ay, V3(eta), V3(k), int beckmann), WITH(V(n), V(T), ax, ay, V(eta), V(k), beckmann))
 CLOSURE(generalized_schlick_bsdf_10, WITH(V3(n), V3(T), V3(rt), V3(tt), float ax, float ay, V3(f0), V3(f90), float exponent, int beckmann), WITH(V(n), V(T), V(rt), V(tt), ax, ay, V(f0), V(f90), exponent, beckmann))
-CLOSURE(principled_4, WITH(V3(n), V3(base), float metallic, float roughness), WITH(V(n), V(base), metallic, roughness, &s->pairs))
+CLOSURE(principled_4, WITH(V3(n), V3(base), float metallic, float roughness), WITH(V(n), V(base), metallic, roughness, s->pairs))
 CLOSURE(layer_2, WITH(int a, int b), WITH(a, b))
 CLOSURE(transparent_0, , )
 CLOSURE(transparent_bsdf_0, , )
