@@ -727,14 +727,28 @@ struct refraction_bounds refraction_bounds(const struct arithmetic *a, double et
     return b;
 }
 
-double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
-                         const double wi[3])
+static struct refraction_bounds facet_bounds(const struct arithmetic *a, double eta,
+                                             const double wo[3], const double wi[3], double *F)
 {
     double h[3];
     vec_madd(h, wo, 1, wi);
     vec_normalize(h);
     double c = fmin(fabs(vec_dot(wo, h)), 1);
-    return refraction_bounds(a, eta, c).F / fmax(fresnel_expected(eta, c), 1e-30);
+    *F = fresnel_expected(eta, c);
+    return refraction_bounds(a, eta, c);
+}
+
+double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
+                         const double wi[3])
+{
+    double F, off = facet_bounds(a, eta, wo, wi, &F).F;
+    return off / fmax(F, 1e-30);
+}
+
+double faint_weight(const struct arithmetic *a, double eta, const double wo[3], const double wi[3])
+{
+    double F, off = facet_bounds(a, eta, wo, wi, &F).F;
+    return F < off ? 1.05 / 0.05 * off : 0;
 }
 
 /* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi,
@@ -798,7 +812,10 @@ struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene 
             double F = facet_reflectance(a, eta, wo, wi);
             b.density = fmin(1, b.density + F);
             b.sampled_density = fmin(1, b.sampled_density + F);
+            b.faint = faint_weight(a, eta, wo, wi);
         }
+        if (alpha < 1)
+            b.grazing = (2 * b.half + 8 * ULP) / fmax(fabs(wi[2]), 1e-12);
         if (has_coat(m)) {
             b.density = fmin(1, b.density + coat_density(wo, wi));
             b.sampled_density = fmin(1, b.sampled_density + coat_density(wo, wi));

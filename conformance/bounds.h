@@ -124,6 +124,13 @@ struct ggx_bounds {
     double half;
     /* Relative, of the density at a sampled h: D moves by 4 |dh| / sqrt(q) of itself at most. */
     double sampled_density;
+    /* Relative, of a sampled weight, besides: it holds G2 / G1 = wi.z (wo.z + s_o) / (wo.z s_i +
+     * wi.z s_o), s = sqrt(alpha^2 + (1 - alpha^2) z^2) and Smith's terms as they are multiplied,
+     * whose logarithm moves by less than dz / wi.z. dz: twice dh, and a few roundings. */
+    double grazing;
+    /* Absolute, of the weight of what a rough dielectric reflects where its F is less than what
+     * roundings make of 0: F / p, p at least 0.05 of 1.05 (protocol, section 20); else 0. */
+    double faint;
 };
 /* Zero for alpha = 1, which says that there is no such lobe (material_alpha). */
 struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const double wo[3],
@@ -150,6 +157,8 @@ struct refraction_bounds refraction_bounds(const struct arithmetic *a, double et
  * it is made of. */
 double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
                          const double wi[3]);
+/* ggx_bounds.faint at the facet between wo and wi. */
+double faint_weight(const struct arithmetic *a, double eta, const double wo[3], const double wi[3]);
 /* How far that may move the number that a smooth dielectric's lobe choice is compared with; 0 of
  * other materials. */
 double choice_step(const struct arithmetic *a, const struct scene *s, uint32_t material,

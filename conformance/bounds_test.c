@@ -97,6 +97,74 @@ static void straight_through_has_bounds(void **state)
     }
 }
 
+/* G2 / G1 of GGX, Smith's with correlated heights, as Heitz gives it by Lambda (JCGT 3(2), 2014).
+ */
+static double masking(double alpha, const double wo[3], const double wi[3])
+{
+    double lambda[2];
+    for (int i = 0; i < 2; i++) {
+        double z = i ? wi[2] : wo[2], tan2 = (1 - z * z) / (z * z);
+        lambda[i] = (sqrt(1 + alpha * alpha * tan2) - 1) / 2;
+    }
+    return (1 + lambda[0]) / (1 + lambda[0] + lambda[1]);
+}
+
+/* A facet that is off by as much as it may be moves the weight of a grazing direction by no more
+ * than `grazing`, and by a tenth of that somewhere. */
+static void grazing_weights(void **state)
+{
+    (void)state;
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    const double uv[2] = {0.5, 0.5}, wo[3] = {0.6, 0, 0.8};
+    double most = 0;
+    struct material m = {.type = MATERIAL_ROUGH_CONDUCTOR,
+                         .roughness = {.value = 0.6F, .texture = -1},
+                         .ior = {.value = 1.5F, .texture = -1},
+                         .eta = {1, 1, 1},
+                         .k = {3, 3, 3}};
+    const struct scene s = {.materials = &m, .material_count = 1};
+    for (double z = 0.0005; z < 1; z *= 1.5) {
+        const double wi[3] = {sqrt(1 - z * z), 0, z};
+        struct ggx_bounds b = scatter_bounds(&rounded, &s, 0, uv, true, wo, wi);
+        for (int sign = -1; sign <= 1; sign += 2) { /* turning h turns wi twice as much */
+            double angle = asin(z) + sign * 2 * b.half;
+            const double moved[3] = {cos(angle), 0, sin(angle)};
+            double off = fabs(masking(0.36, wo, moved) / masking(0.36, wo, wi) - 1);
+            assert_true(off <= b.grazing * (1 + 1e-3));
+            most = fmax(most, off / b.grazing);
+        }
+    }
+    assert_true(most > 0.1);
+}
+
+/* Index 1 reflects nothing, float32 a little: F of section 7 with 1 - c c and the root rounded. Not
+ * so index 1.5, where roundings are relative. */
+static void faint_reflections(void **state)
+{
+    (void)state;
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    const double uv[2] = {0.5, 0.5};
+    struct material m = {.type = MATERIAL_ROUGH_DIELECTRIC,
+                         .roughness = {.value = 0.9F, .texture = -1},
+                         .ior = {.value = 1, .texture = -1},
+                         .opacity = {.value = 1, .texture = -1}};
+    const struct scene s = {.materials = &m, .material_count = 1};
+    double most = 0;
+    for (int i = 1; i < 1000; i++) {
+        float c = (float)i / 1000, ct = sqrtf(1 - (1 - c * c));
+        float r = (c - ct) / (c + ct);
+        double angle = acos((double)c);
+        const double wo[3] = {sin(angle), 0, (double)c}, wi[3] = {-wo[0], 0, wo[2]};
+        struct ggx_bounds b = scatter_bounds(&rounded, &s, 0, uv, true, wo, wi);
+        assert_true(b.faint > 0 && (double)(r * r) / 0.05 <= b.faint);
+        most = fmax(most, (double)(r * r));
+        m.ior.value = 1.5F;
+        assert_true(scatter_bounds(&rounded, &s, 0, uv, true, wo, wi).faint == 0);
+        m.ior.value = 1;
+    }
+    assert_true(most > 0);
+}
+
 /* Places in textures by section 14's float32 against double: where scale, offset and turn make much
  * of roundings, the lookup stays within what texture_steps moves it by, and no multiple of it is
  * needed. */
@@ -159,6 +227,8 @@ int main(void)
         cmocka_unit_test(roundings_are_counted),
         cmocka_unit_test(bounds_follow_the_device),
         cmocka_unit_test(straight_through_has_bounds),
+        cmocka_unit_test(grazing_weights),
+        cmocka_unit_test(faint_reflections),
         cmocka_unit_test(places_in_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

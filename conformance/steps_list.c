@@ -296,13 +296,17 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
                                      (scatter_code(v) == 2 ? r.index : 1);
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
-    double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1;
+    double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1, faint = 0;
     if (!r.delta) { /* f and density of the device's own direction */
+        double wo[3];
+        vec_scale(wo, -1, v->direction);
+        if (r.nearest > 0 && vec_dot(v->wi, v->Ng) > 0)
+            faint = faint_weight(&s->arithmetic, r.nearest, wo, v->wi);
         relative += list_density(l, v, v->wi, &r);
         q = list_question_of(l, v, v->wi, NULL, in, step);
         answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 7, &a);
     }
-    if (scatter_weight_differs(l, v, &a, relative))
+    if (scatter_weight_differs(l, v, &a, relative, 0, faint))
         return true;
     l->pdf_prev = v->pdf_w / q_of_side;
     return false;

@@ -119,9 +119,9 @@ int scatter_code(const struct path_vertex *v);
  * reference's code and numbers, of which the eighth is the cosine between wi and Ng. */
 bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer *a, size_t values,
                      bool *differs);
-/* a: wi 3, weight 3, pdf. */
+/* a: wi 3, weight 3, pdf; grazing and faint as in struct ggx_bounds. */
 bool scatter_weight_differs(struct look *l, const struct path_vertex *v, const struct answer *a,
-                            double relative);
+                            double relative, double grazing, double faint);
 bool direct_differs(struct look *l, const struct path_vertex *v);
 bool scatter_differs(struct look *l, const struct path_vertex *v);
 bool medium_direct_differs(struct look *l, const struct path_vertex *v);

@@ -152,11 +152,11 @@ bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer 
 }
 
 bool scatter_weight_differs(struct look *l, const struct path_vertex *v, const struct answer *a,
-                            double relative)
+                            double relative, double grazing, double faint)
 {
     double bound[3];
     for (int i = 0; i < 3; i++)
-        bound[i] = a->spread[3 + i] + relative * fabs(a->value[3 + i]) + 1e-36;
+        bound[i] = a->spread[3 + i] + (relative + grazing) * fabs(a->value[3 + i]) + faint + 1e-36;
     return look_vector_differs(l, "shader", "weight", "rgb", &a->value[3], v->weight, bound) ||
            look_scalar_differs(l, "shader", "pdf_w", a->value[6], v->pdf_w,
                                a->spread[6] + relative * a->value[6] + 1e-36);
@@ -192,7 +192,8 @@ bool scatter_differs(struct look *l, const struct path_vertex *v)
         bound[i] = a.spread[i] + direction_roundings(&s->arithmetic) + 2 * ggx.half;
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
-    return scatter_weight_differs(l, v, &a, bsdf_roundings(&s->arithmetic) + ggx.sampled_density);
+    return scatter_weight_differs(l, v, &a, bsdf_roundings(&s->arithmetic) + ggx.sampled_density,
+                                  ggx.grazing, ggx.faint);
 }
 
 /* ---- in a medium --------------------------------------------------------------------- */
