@@ -149,62 +149,12 @@ static void test_first_samples(void **state)
     assert_non_null(strstr(reason, "first"));
 }
 
-/* Planes across two axes part these lights alike, and two of the weights are means over texels,
- * whose last bits the two sides do not share: the light tree must be the same one all the same. */
-static void test_ties(void **state)
-{
-    static const char room[] =
-        "{\"isophote\": 1, \"camera\": {\"origin\": [2.6, 2.6, 8.9], \"target\": [0, 0.6, 0], "
-        "\"fov\": 28}, \"render\": {\"max_depth\": 2, \"light_choice\": \"tree\"}, \"textures\": "
-        "{\"p\": {\"file\": \"%s/blocks.exr\", \"wrap\": \"mirror\", \"filter\": \"nearest\", "
-        "\"rotation\": 139.5646, \"scale\": [2.1692, 8.7087], \"offset\": [0.6569, 0.6522]}, "
-        "\"q\": {\"file\": \"%s/veins.jpg\", \"wrap\": [\"mirror\", \"clamp\"], "
-        "\"rotation\": -203.2246, \"scale\": [2.6179, 5.8592], \"offset\": [-0.9131, -0.0437]}}, "
-        "\"materials\": {\"a\": {\"type\": \"diffuse\", \"emission\": {\"texture\": \"p\", "
-        "\"scale\": [1.7493, 6.7253, 5.2196]}}, \"b\": {\"type\": \"diffuse\", \"emission\": "
-        "{\"texture\": \"q\", \"scale\": [0.1103, 2.7247, 2.3492]}}, \"c\": {\"type\": "
-        "\"diffuse\", \"emission\": [1.3784, 0.5697, 0.5494]}, \"d\": {\"type\": \"diffuse\", "
-        "\"emission\": [5.7535, 14.8004, 4.5105]}}, \"objects\": [{\"type\": \"sphere\", "
-        "\"center\": [-1.3447, 0.6506, -0.0975], \"radius\": 0.2328, \"material\": \"a\"}, "
-        "{\"type\": \"disk\", \"center\": [-1.3819, 0.8597, 1.2431], \"normal\": [0.4438, "
-        "-0.084, 0.8185], \"radius\": 0.3712, \"material\": \"b\"}, {\"type\": \"disk\", "
-        "\"center\": [0.0374, 0.8795, -1.2293], \"normal\": [-0.2177, 0.683, 0.4235], "
-        "\"radius\": 0.4082, \"material\": \"c\"}, {\"type\": \"mesh\", \"vertices\": "
-        "[[-2.01486, 4.2035, 3.04182], [-2.87734, 4.2035, 2.44789], [-2.37814, 4.7709, 1.72298], "
-        "[-1.51566, 4.7709, 2.31691]], \"triangles\": [[0, 1, 2], [0, 2, 3]], \"normals\": "
-        "\"face\", \"material\": \"d\"}]}";
-    static const char textures[] = SOURCE_DIR "/scenes/library/textures";
-    const struct bed *b = *state;
-    char text[sizeof room + 2 * sizeof textures];
-    struct error err = {0};
-    struct scene *scene;
-    struct device *d = NULL;
-    struct divergence found;
-    struct render_job job = b->job;
-    snprintf(text, sizeof text, room, textures, textures);
-    if (scene_load_memory("ties.json", text, strlen(text), &scene, &err) != STATUS_OK)
-        fail_msg("%s", err.msg);
-    job.width = job.height = 64;
-    job.sample_count = 2;
-    job.max_depth = 2;
-    job.launch.mode = MODE_STRICT;
-    assert_int_equal(device_open("native", &d, &err), STATUS_OK);
-    assert_int_equal(device_load(d, scene, BVH_AUTO, NULL, &err), STATUS_OK);
-    assert_int_equal(device_build(d, &job.launch, NULL, &err), STATUS_OK);
-    assert_int_equal(conform_lockstep(d, scene, &job, UINT64_MAX, &found, &err), STATUS_OK);
-    if (found.divergent)
-        fail_msg("%s", found.text);
-    assert_true(found.stepped > 100);
-    device_close(d);
-    scene_free(scene);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right),  cmocka_unit_test(test_bias),
         cmocka_unit_test(test_square), cmocka_unit_test(test_first_samples),
-        cmocka_unit_test(test_dim),    cmocka_unit_test(test_ties),
+        cmocka_unit_test(test_dim),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

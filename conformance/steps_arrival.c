@@ -97,9 +97,25 @@ static void turn(const struct path_vertex *v, const struct hit_bounds *b, double
     }
 }
 
+/* Where a vertex normal stands at right angles to the face, rounding decides whether it is turned
+ * over to the face's side (section 4): Ns, or what that makes of it, whichever the device has. */
+static void turn_over(const struct path_vertex *v, const struct hit_bounds *b,
+                      const struct reference_hit *ref, double Ns[3])
+{
+    double Ng[3], over[3], x[3], y[3];
+    vec_copy(Ng, ref->Ng);
+    vec_scale(over, -1, ref->Ns);
+    turn(v, b, Ng, over);
+    vec_madd(x, Ns, -1, v->Ns);
+    vec_madd(y, over, -1, v->Ns);
+    if (vec_length(y) < vec_length(x))
+        vec_copy(Ns, over);
+}
+
 struct normal_question {
     const struct look *l;
     const struct path_vertex *v;
+    bool over;
 };
 
 /* in: direction 3, and what moves uv 2, N 3, T 3; out: Ns 3. */
@@ -107,17 +123,17 @@ static int ask_normal(void *ctx, const double *in, double *out)
 {
     const struct normal_question *q = ctx;
     return reference_mapped_normal(q->l->s->reference, q->v->primitive, q->l->leg_o, in, in + 3,
-                                   out);
+                                   q->over, out);
 }
 
 /* A mapped normal's bounds: the reference is asked again with what it is made of moved by its
  * error: the direction by its roundings, uv and normals by the hit's bounds, tangents (interpolated
  * as normals are) and the texel's place too. It ends with a normalisation; bending adds two. */
 static bool mapped_normal_differs(struct look *l, const struct path_vertex *v,
-                                  const struct hit_bounds *b)
+                                  const struct hit_bounds *b, bool unsure)
 {
     const struct steps *s = l->s;
-    struct normal_question q = {l, v};
+    struct normal_question q = {l, v, false};
     struct answer a;
     double in[11] = {0}, step[11], bound[3];
     vec_copy(in, v->direction);
@@ -129,9 +145,16 @@ static bool mapped_normal_differs(struct look *l, const struct path_vertex *v,
                   v->uv, step + 3);
     for (int i = 0; i < 2; i++)
         step[3 + i] += b->uv[i];
-    answer_spread(ask_normal, &q, in, step, 11, 3, &a);
-    for (int i = 0; i < 3; i++)
-        bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 3, 3);
+    for (;; q.over = true) { /* as it is, and turned over where that is unsure */
+        bool near = true;
+        answer_spread(ask_normal, &q, in, step, 11, 3, &a);
+        for (int i = 0; i < 3; i++) {
+            bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 3, 3);
+            near &= fabs(a.value[i] - v->Ns[i]) <= bound[i];
+        }
+        if (near || !unsure || q.over)
+            break;
+    }
     return a.code && look_vector_differs(l, "surface", "Ns", "xyz", a.value, v->Ns, bound);
 }
 
@@ -172,10 +195,13 @@ static bool surface_differs(struct look *l, const struct path_vertex *v,
     if (vec_dot(Ng, Ns) < 0 && !round && fabs(vec_dot(Ng, Ns)) > b.Ns)
         vec_scale(Ns, -1, Ns);
     turn(v, &b, Ng, Ns);
+    const bool unsure = !round && fabs(vec_dot(ref->Ng, ref->Ns)) <= b.Ns + b.Ng;
+    if (unsure)
+        turn_over(v, &b, ref, Ns);
     return look_scalar_differs(l, "traversal", "t", ref->t, v->t, b.t) ||
            look_vector_differs_by(l, "surface", "P", ref->P, v->P, b.P) ||
            look_vector_differs_by(l, "surface", "Ng", Ng, v->Ng, b.Ng) ||
-           (mapped ? mapped_normal_differs(l, v, &b)
+           (mapped ? mapped_normal_differs(l, v, &b, unsure)
                    : look_vector_differs_by(l, "surface", "Ns", Ns, v->Ns, b.Ns)) ||
            uv_differs(l, ref->uv, v->uv, b.uv, round);
 }
@@ -255,8 +281,27 @@ struct flight_question {
     const struct look *l;
     const struct path_vertex *v;
     double u;
+    bool ties; /* those of faces that lie on one another count */
     struct reference_way way;
 };
+
+/* Do the device's face and the one that the way ends at lie so near that rounding may swap them? As
+ * margin_hit has it. */
+static bool tied(const struct flight_question *q)
+{
+    const struct steps *s = q->l->s;
+    const uint32_t last = q->way.count - 1, other = q->v->primitive;
+    const double *o = q->way.part[last].o, *d = q->v->direction;
+    struct hit_bounds b;
+    double t;
+    if (other == UINT32_MAX || q->way.hit.primitive == UINT32_MAX ||
+        !primitive_carrier(s->scene, other, o, d, &t))
+        return false;
+    hit_bounds(&s->arithmetic, s->scene, q->way.hit.primitive, o, d, q->way.part[last].t,
+               q->way.part[last].P, q->way.part[last].Ng, &b);
+    return fabs(t - q->way.part[last].t) <= 2 * b.t &&
+           primitive_miss(s->scene, other, o, d) <= b.position;
+}
 
 /* stretch: of the depth that u stands for. */
 static bool flight_agrees(void *ctx, const double from[3], double stretch)
@@ -264,7 +309,8 @@ static bool flight_agrees(void *ctx, const double from[3], double stretch)
     struct flight_question *q = ctx;
     double u = -expm1((1 + stretch) * log1p(-q->u));
     reference_fly(q->l->s->reference, from, q->v->direction, u, q->l->media, &q->way);
-    return q->way.hit.primitive == q->v->primitive && q->way.media == q->v->media &&
+    return (q->way.hit.primitive == q->v->primitive || (q->ties && tied(q))) &&
+           q->way.media == q->v->media &&
            (q->v->primitive != UINT32_MAX || q->way.material == q->v->material);
 }
 
@@ -299,6 +345,7 @@ bool flight_differs(struct look *l, const struct path_vertex *v)
         bool media = q.way.hit.primitive == v->primitive && q.way.media != v->media;
         double here = q.way.media;
         struct way_errors e = way_errors_of(l->s, &q.way, v->direction);
+        q.ties = true;
         double margin =
             way_margin(v->origin, v->direction, 16 * ULP * e.size * q.way.count, flight_agrees, &q);
         if (media

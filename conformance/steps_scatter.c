@@ -143,6 +143,12 @@ bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer 
         l->report->compared++;
         return code != 0;
     }
+    /* what goes on is below float32, which may hold it for nothing */
+    double most = 0;
+    for (int c = 0; c < 3; c++)
+        most = fmax(most, v->beta[c] * (code ? v->weight[c] : a->value[3 + c]));
+    if ((code == 0 || a->code == 0) && most <= 1e-36)
+        return false;
     *differs = code == 0 || a->code == 0
                    ? look_flip_differs(l, "shader", "event",
                                        a->code == 0 ? EVENT_ABSORB : EVENT_SCATTER, v->event,

@@ -126,7 +126,7 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
 }
 
 bool reference_mapped_normal(const struct reference *r, uint32_t primitive, const double o[3],
-                             const double d[3], const double moved[8], double Ns[3])
+                             const double d[3], const double moved[8], bool over, double Ns[3])
 {
     struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
     struct crossing c;
@@ -134,6 +134,10 @@ bool reference_mapped_normal(const struct reference *r, uint32_t primitive, cons
         return false;
     struct hit hit = hit_at(r->scene, &p, &c);
     hit.uv[0] += moved[0], hit.uv[1] += moved[1];
+    if (over) {
+        hit.normal = negate(hit.normal);
+        hit.Ns = negate(hit.Ns);
+    }
     hit.normal = add(hit.normal, from_double(moved + 2));
     hit.tangent = add(hit.tangent, from_double(moved + 5));
     to_double(surface_mapped_normal(r->scene, &hit, negate(p.ray.d)), Ns);

@@ -103,10 +103,10 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
                            double t_max, struct reference_hit *out);
 
 /* Ns of section 26 where (o, d) hits that primitive, whose material has a normal map: turned to
- * wo's side and bent. `moved` is added to the hit's uv (2), N (3) and T (3) before; false if the
- * ray misses. */
+ * wo's side and bent. `moved` is added to the hit's uv (2), N (3) and T (3) before, `over` turns N
+ * over; false if the ray misses. */
 bool reference_mapped_normal(const struct reference *r, uint32_t primitive, const double o[3],
-                             const double d[3], const double moved[8], double Ns[3]);
+                             const double d[3], const double moved[8], bool over, double Ns[3]);
 
 /* BSDF of a material, or of its shader at P = 0, on the frame z = Ns = Ng, at uv; wo, wi local. f
  * excludes the cosine. pdf per sr; both 0 for delta lobes. */

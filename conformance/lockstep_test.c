@@ -1,0 +1,139 @@
+/* Right devices stay in step where rounding decides: native's strict bits, vertex by vertex, in
+ * scenes that are all such places. */
+#include "conformance.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEXTURES SOURCE_DIR "/scenes/library/textures"
+
+static void in_step(const char *scene_text)
+{
+    const struct launch_settings launch = {.mode = MODE_STRICT};
+    struct error err = {0};
+    struct scene *scene;
+    struct device *d = NULL;
+    struct divergence found;
+    if (scene_load_memory("steps.json", scene_text, strlen(scene_text), &scene, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    const struct render_job job = {.width = 64,
+                                   .height = 64,
+                                   .sample_count = 2,
+                                   .max_depth = scene->max_depth,
+                                   .rr_depth = scene->rr_depth,
+                                   .launch = launch};
+    assert_int_equal(device_open("native", &d, &err), STATUS_OK);
+    assert_int_equal(device_load(d, scene, BVH_AUTO, NULL, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &launch, NULL, &err), STATUS_OK);
+    assert_int_equal(conform_lockstep(d, scene, &job, UINT64_MAX, &found, &err), STATUS_OK);
+    if (found.divergent)
+        fail_msg("%s", found.text);
+    assert_true(found.stepped > 100);
+    device_close(d);
+    scene_free(scene);
+}
+
+/* Planes across two axes part these lights alike, and two of the weights are means over texels,
+ * whose last bits the two sides do not share: the light tree must be the same one all the same. */
+static const char lights[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [2.6, 2.6, 8.9], \"target\": [0, 0.6, 0], "
+    "\"fov\": 28}, \"render\": {\"max_depth\": 2, \"light_choice\": \"tree\"}, \"textures\": "
+    "{\"p\": {\"file\": \"" TEXTURES
+    "/blocks.exr\", \"wrap\": \"mirror\", \"filter\": \"nearest\", "
+    "\"rotation\": 139.5646, \"scale\": [2.1692, 8.7087], \"offset\": [0.6569, 0.6522]}, "
+    "\"q\": {\"file\": \"" TEXTURES "/veins.jpg\", \"wrap\": [\"mirror\", \"clamp\"], "
+    "\"rotation\": -203.2246, \"scale\": [2.6179, 5.8592], \"offset\": [-0.9131, -0.0437]}}, "
+    "\"materials\": {\"a\": {\"type\": \"diffuse\", \"emission\": {\"texture\": \"p\", "
+    "\"scale\": [1.7493, 6.7253, 5.2196]}}, \"b\": {\"type\": \"diffuse\", \"emission\": "
+    "{\"texture\": \"q\", \"scale\": [0.1103, 2.7247, 2.3492]}}, \"c\": {\"type\": "
+    "\"diffuse\", \"emission\": [1.3784, 0.5697, 0.5494]}, \"d\": {\"type\": \"diffuse\", "
+    "\"emission\": [5.7535, 14.8004, 4.5105]}}, \"objects\": [{\"type\": \"sphere\", "
+    "\"center\": [-1.3447, 0.6506, -0.0975], \"radius\": 0.2328, \"material\": \"a\"}, "
+    "{\"type\": \"disk\", \"center\": [-1.3819, 0.8597, 1.2431], \"normal\": [0.4438, "
+    "-0.084, 0.8185], \"radius\": 0.3712, \"material\": \"b\"}, {\"type\": \"disk\", "
+    "\"center\": [0.0374, 0.8795, -1.2293], \"normal\": [-0.2177, 0.683, 0.4235], "
+    "\"radius\": 0.4082, \"material\": \"c\"}, {\"type\": \"mesh\", \"vertices\": "
+    "[[-2.01486, 4.2035, 3.04182], [-2.87734, 4.2035, 2.44789], [-2.37814, 4.7709, 1.72298], "
+    "[-1.51566, 4.7709, 2.31691]], \"triangles\": [[0, 1, 2], [0, 2, 3]], \"normals\": "
+    "\"face\", \"material\": \"d\"}]}";
+
+static void test_light_tree(void **state)
+{
+    (void)state;
+    in_step(lights);
+}
+
+/* Throughput below float32's least number is nothing to a device, and a little to the reference. */
+static const char dark[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 0], \"target\": [0, 0, 1], "
+    "\"fov\": 60}, \"render\": {\"max_depth\": 12}, \"materials\": {\"dark\": {\"type\": "
+    "\"oren_nayar\", \"reflectance\": 1e-15, \"sigma\": 20}}, \"objects\": [{\"type\": "
+    "\"sphere\", \"radius\": 2, \"material\": \"dark\"}], \"environment\": "
+    "{\"radiance\": 1}}";
+
+static void test_underflow(void **state)
+{
+    (void)state;
+    in_step(dark);
+}
+
+/* Two faces in one plane, in a scene with media. */
+static const char coplanar[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], "
+    "\"fov\": 40}, \"render\": {\"max_depth\": 3}, \"materials\": {\"a\": {\"type\": "
+    "\"diffuse\"}, \"b\": {\"type\": \"diffuse\", \"reflectance\": 0.2}, \"haze\": "
+    "{\"type\": \"interface\", \"medium\": {\"absorption\": 0.1}}}, \"objects\": "
+    "[{\"type\": \"sphere\", \"radius\": 0.3, \"center\": [1, 1, 1], \"material\": "
+    "\"haze\"}, {\"type\": \"rectangle\", \"material\": \"a\", \"transform\": "
+    "[{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": 33}}, {\"translate\": [0.123, 0.077, "
+    "-0.3]}]}, {\"type\": \"rectangle\", \"material\": \"b\", \"transform\": "
+    "[{\"scale\": 0.7}, {\"rotate\": {\"axis\": [1, 2, 3], \"angle\": 33}}, "
+    "{\"translate\": [0.123, 0.077, -0.3]}]}], \"environment\": {\"radiance\": 1}}";
+
+static void test_coplanar_faces(void **state)
+{
+    (void)state;
+    in_step(coplanar);
+}
+
+/* Two triangles back to back leave their corners the normal of a third, at right angles to them:
+ * whether it is turned over is rounding's; plain, and under a normal map. */
+static const char back_to_back[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], "
+    "\"fov\": 40}, \"render\": {\"max_depth\": 2}, \"materials\": {\"a\": {\"type\": "
+    "\"diffuse\"}}, \"objects\": [{\"type\": \"mesh\", \"vertices\": [[-1, 0, 0], [1, 0, "
+    "0], [0, 1, 0], [0, 1, 1]], \"uv\": [[0, 0], [1, 0], [0, 1], [1, 1]], \"triangles\": "
+    "[[0, 1, 2], [0, 2, 1], [0, 3, 2]], \"normals\": \"smooth\", \"transform\": "
+    "[{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": 33}}, {\"translate\": [0.123, 0.077, "
+    "-0.3]}], \"material\": \"a\"}], \"environment\": {\"radiance\": 1}}";
+static const char back_to_back_mapped[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 4], \"target\": [0, 0, 0], "
+    "\"fov\": 40}, \"render\": {\"max_depth\": 2}, \"materials\": {\"a\": {\"type\": "
+    "\"diffuse\", \"normal_map\": {\"texture\": \"bumps\"}}}, \"objects\": [{\"type\": "
+    "\"mesh\", \"vertices\": [[-1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 1]], \"uv\": [[0, "
+    "0], [1, 0], [0, 1], [1, 1]], \"triangles\": [[0, 1, 2], [0, 2, 1], [0, 3, 2]], "
+    "\"normals\": \"smooth\", \"transform\": [{\"rotate\": {\"axis\": [1, 2, 3], "
+    "\"angle\": 33}}, {\"translate\": [0.123, 0.077, -0.3]}], \"material\": \"a\"}], "
+    "\"environment\": {\"radiance\": 1}, \"textures\": {\"bumps\": {\"file\": "
+    "\"" TEXTURES "/bumps.png\", \"color_space\": \"linear\"}}}";
+
+static void test_normals_at_right_angles(void **state)
+{
+    (void)state;
+    in_step(back_to_back);
+    in_step(back_to_back_mapped);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_light_tree),
+        cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_coplanar_faces),
+        cmocka_unit_test(test_normals_at_right_angles),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
