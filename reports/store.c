@@ -28,8 +28,11 @@ static enum status sql_error(struct store *s, struct error *err, const char *doi
                      : code == SQLITE_BUSY || code == SQLITE_LOCKED    ? STATUS_TIMEOUT
                      : code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? STATUS_TYPE
                                                                        : STATUS_IO;
+    int system = code == SQLITE_CANTOPEN ? sqlite3_system_errno(s->db) : 0;
     error_msg(err, st, "%s: %s: %s", s->path, doing,
-              code == SQLITE_NOTADB ? "the file is not a result store" : sqlite3_errmsg(s->db));
+              code == SQLITE_NOTADB ? "the file is not a result store"
+              : system              ? strerror(system)
+                                    : sqlite3_errmsg(s->db));
     if (err)
         err->native = sqlite3_extended_errcode(s->db);
     return st;

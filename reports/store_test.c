@@ -175,6 +175,10 @@ static void strangers_are_refused(void **state)
     assert_int_equal(store_open(path_a, true, &s, &err), STATUS_MISSING);
     assert_int_equal(access(path_a, F_OK), -1);
     assert_int_equal(store_open(folder, false, &s, &err), STATUS_IO);
+    char nowhere[256];
+    (void)snprintf(nowhere, sizeof nowhere, "%s/no-such-folder/a.sqlite", folder);
+    assert_int_equal(store_open(nowhere, false, &s, &err), STATUS_IO);
+    assert_non_null(strstr(err.msg, "No such file or directory"));
     write_file(path_a, "this is a letter, not a database at all, and it is long enough to look at",
                70);
     assert_int_equal(store_open(path_a, false, &s, &err), STATUS_TYPE);
