@@ -78,6 +78,12 @@ static double rounded(double x)
     return strtod(text, NULL);
 }
 
+/* One more thing that was done. */
+static void also(struct arena *a, const char **how, const char *what)
+{
+    *how = *how ? arena_printf(a, "%s; %s", *how, what) : what;
+}
+
 static enum status expose(struct arena *a, const char *model, const char *scene,
                           struct scene_import_options *options, struct scene_import *out,
                           struct import_picture *picture, const char **how, struct error *err)
@@ -85,8 +91,9 @@ static enum status expose(struct arena *a, const char *model, const char *scene,
     enum status st = attempt(a, model, scene, options, out, picture, err);
     if (st == STATUS_OK && picture->shown < speck && out->own_camera && !options->camera) {
         options->frame = true;
-        *how = picture->shown > 0 ? "a camera: the model is a speck to its own"
-                                  : "a camera: the model's own sees none of it";
+        also(a, how,
+             picture->shown > 0 ? "a camera: the model is a speck to its own"
+                                : "a camera: the model's own sees none of it");
         st = attempt(a, model, scene, options, out, picture, err);
     }
     if (st != STATUS_OK || options->light_scale > 0)
@@ -94,12 +101,13 @@ static enum status expose(struct arena *a, const char *model, const char *scene,
     bool own = out->own_lights && picture->bright > 0;
     if (own && (picture->bright < dark || picture->bright > blown_out)) {
         options->light_scale = rounded(well / picture->bright);
-        *how = arena_printf(a, "the model's lights times %g, for a picture that is well exposed",
-                            options->light_scale);
+        also(a, how,
+             arena_printf(a, "the model's lights times %g, for a picture that is well exposed",
+                          options->light_scale));
         st = attempt(a, model, scene, options, out, picture, err);
     } else if (out->own_lights && !own) {
         options->studio = true;
-        *how = "a lamp and a gray sky: the model's lights do not reach what its camera sees";
+        also(a, how, "a lamp and a gray sky: the model's lights do not reach what its camera sees");
         st = attempt(a, model, scene, options, out, picture, err);
     }
     if (st != STATUS_OK || picture->bright >= dark)
@@ -110,7 +118,7 @@ static enum status expose(struct arena *a, const char *model, const char *scene,
     if (st != STATUS_OK || picture->bright < 1e-9)
         return st;
     options->headlight = rounded(options->headlight * well / picture->bright);
-    *how = "a light where the camera stands: no other reaches what it sees";
+    also(a, how, "a light where the camera stands: no other reaches what it sees");
     return attempt(a, model, scene, options, out, picture, err);
 }
 

@@ -10,7 +10,7 @@ static void test_mtl(void **state)
     static const uint8_t rgb[6] = {255, 0, 0, 0, 255, 0};
     write_png("a.png", rgb);
     write_text("o.mtl", "newmtl matte\nKd 0.2 0.4 0.6\nillum 1\n"
-                        "newmtl shiny\nKd 1 1 1\nKs 0.5 0.25 0.5\nNs 225\nmap_Kd textures\\a.png\n"
+                        "newmtl shiny\nKd 1 1 1\nKs 0.5 0.25 0.5\nNs 250\nmap_Kd textures\\a.png\n"
                         "newmtl glow\nKd 0 0 0\nKe 3 2 1\nd 0.5\n");
     write_text("o.obj", "mtllib o.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvt 1 0\nvt 0 1\n"
                         "o body\nusemtl matte\nf 1/1 2/2 3/3\nusemtl shiny\nf 1/1 3/2 4/3\nusemtl "
@@ -20,7 +20,7 @@ static void test_mtl(void **state)
     assert_true(m->type == MATERIAL_DIFFUSE && near3(m->base.value, 0.2, 0.4, 0.6));
     m = material_of(&i, "shiny");
     assert_int_equal(m->type, MATERIAL_PRINCIPLED);
-    assert_true(near((double)m->roughness.value, 0.5)); /* 1 - sqrt(225)/30 */
+    assert_true(near((double)m->roughness.value, 0.5)); /* 1 - sqrt(250/1000) */
     assert_true(near((double)m->specular.value, 0.5) &&
                 m->base.texture >= 0); /* beside, no folder */
     m = material_of(&i, "glow");
@@ -38,7 +38,7 @@ static void test_mtl_glass(void **state)
 {
     (void)state;
     write_text("g.mtl",
-               "newmtl clear\nillum 7\nKd 0 0 0\nKs 1 1 1\nNs 900\nTf 0.5 1 0.25\nNi 1.33\n"
+               "newmtl clear\nillum 7\nKd 0 0 0\nKs 1 1 1\nNs 1000\nTf 0.5 1 0.25\nNi 1.33\n"
                "newmtl faint\nillum 6\nKd 0.5 0.25 1\nd 0.25\nNi 1.6\n"
                "newmtl blend\nillum 2\nKd 1 1 1\nTf 1 1 1\nd 0.5\n"
                "newmtl maya\nillum 4\nKd 0.5 0.5 0.5\nTf 1.00 1.00 1.00\nNi 1.00\n");
@@ -73,7 +73,7 @@ static void test_mtl_physical(void **state)
     write_png("my map.png", gray);
     write_text("p.mtl", "newmtl first one \nPr 0.3\nPm 0.7\nPs 0.4\nPc 0.5\nPcr 0.2\n  aniso 0.6\n"
                         "anisor 0.25\nmap_Bump -bm 1.0 n.png\n"
-                        "newmtl second\nKd 1 1 1\nKs 0.5 0.5 0.5\nNs 225\nmap_Ks my map.png\n"
+                        "newmtl second\nKd 1 1 1\nKs 0.5 0.5 0.5\nNs 250\nmap_Ks my map.png\n"
                         "aniso 0.5\nmap_Bump my map.png\nmap_Kd sub folder\\my map.png\n");
     write_text("p.obj",
                "mtllib p.mtl\nv 0 0 0\nv 4 0 0\nv 4 4 0\nv 2 1 0\nv 0 4 0\nvt 0 0\nvt 1 0\n"
@@ -162,6 +162,7 @@ static void test_fbx_maps(void **state)
     assert_true(near((double)m->roughness.value, 1) && near((double)m->metallic.value, 1));
     assert_true(m->metallic.texture >= 0 && m->base.texture >= 0 && m->emission_texture > 0);
     assert_true(near3(m->base.value, 1, 1, 1) && near3(m->emission, 2, 2, 2));
+    assert_true(near((double)m->specular.value, 0.5)); /* twice the file's factor */
     assert_false(noted(&i, "shininess"));
     scene_free(i.scene);
     write_text("c.fbx", arena_printf(&arena, fbx_card, "FBX SDK 2020"));
@@ -171,6 +172,45 @@ static void test_fbx_maps(void **state)
     assert_true(rough[0] == 255 && rough[2] == 128 && rough[5] == 255);
     assert_int_equal(rough[1], (int)((1 - 0.5 * sqrt(64 / 255.0)) * 255 + 0.5));
     assert_true(near3(m->base.value, 0.8, 0.8, 0.8) && near3(m->emission, 2, 2, 2));
+    assert_true(near((double)m->specular.value, 0.25)); /* its colour times its factor */
+    scene_free(i.scene);
+}
+
+/* What Blender 5.0 writes of four materials when its physical lines are off, which is its default,
+ * and the metallic, roughness and specular that they had in it. */
+static void test_mtl_blender(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *lines;
+        double metallic, roughness, specular;
+    } rows[] = {
+        {"gold", "Ns 490.000000\nKa 1 1 1\nKs 0.5 0.5 0.5\nNi 1.5\nd 1\nillum 3\n", 1, 0.3, 0.5},
+        {"half", "Ns 250.000000\nKa 0.4 0.4 0.4\nKs 0.5 0.5 0.5\nNi 1.5\nd 1\nillum 3\n", 0.4, 0.5,
+         0.5},
+        {"plastic", "Ns 562.500000\nKa 1 1 1\nKs 0.3 0.3 0.3\nNi 1.6\nd 1\nillum 2\n", 0, 0.25,
+         0.3},
+        {"rough", "Ns 10.000000\nKa 1 1 1\nKs 0.5 0.5 0.5\nNi 1.5\nd 1\nillum 2\n", 0, 0.9, 0.5},
+    };
+    struct text mtl = {0}, obj = {0};
+    text_puts(&mtl, "# Blender 5.0.1 MTL File: 'None'\n# www.blender.org\n\n");
+    text_puts(&obj, "mtllib four.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\n");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        text_printf(&mtl, "newmtl %s\nKd 0.8 0.8 0.8\n%s", rows[k].name, rows[k].lines);
+        text_printf(&obj, "usemtl %s\nf 1 2 3\n", rows[k].name);
+    }
+    write_text("four.mtl", mtl.data);
+    write_text("four.obj", obj.data);
+    text_free(&mtl);
+    text_free(&obj);
+    struct imported i = import_file("four.obj");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const struct material *m = material_of(&i, rows[k].name);
+        assert_int_equal(m->type, MATERIAL_PRINCIPLED);
+        assert_true(near((double)m->metallic.value, rows[k].metallic));
+        assert_true(near((double)m->roughness.value, rows[k].roughness));
+        assert_true(near((double)m->specular.value, rows[k].specular));
+    }
     scene_free(i.scene);
 }
 
@@ -185,7 +225,7 @@ static void test_mtl_maps(void **state)
                                     0, 1, 0, 32, 0x28, 9, 9, 9, 255, 9, 9, 9, 0};
     write_png("my map.png", gray);
     write_bytes("leaf.tga", tga, sizeof tga);
-    write_text("one.mtl", "newmtl a\r\nKd 1 1 1\r\nKs 1 1 1\r\nNs 225\r\n"
+    write_text("one.mtl", "newmtl a\r\nKd 1 1 1\r\nKs 1 1 1\r\nNs 250\r\n"
                           "map_Kd -s 2 3 1 -o 0.25 0.5 -clamp on -blendu off -mm 0 1 my map.png\r\n"
                           "map_Ks -imfchan b my map.png\r\nmap_Ns my map.png\r\nmap_d leaf.tga\r\n"
                           "map_Bump -bm 0.5 my map.png\r\n");
@@ -204,10 +244,10 @@ static void test_mtl_maps(void **state)
                 near((double)t->offset[0], 0.25) && near((double)t->offset[1], 0.5));
     assert_true(t->wrap_u == WRAP_CLAMP && t->wrap_v == WRAP_CLAMP && t->image.srgb);
     assert_true(m->specular.channel == 2 && m->opacity.channel == 3);
-    /* exponents 225 t: 0.5 at 1, 1 at 0, and of t = 64/255 in between */
+    /* exponents 250 t: 0.5 at 1, 1 at 0, and of t = 64/255 in between */
     const uint8_t *rough = bytes_of(&i, m->roughness.texture);
     assert_true(rough[0] == 255 && rough[2] == 128 && rough[3] == 128 && rough[5] == 255);
-    assert_int_equal(rough[1], (int)((1 - sqrt(225 * 64 / 255.0) / 30) * 255 + 0.5));
+    assert_int_equal(rough[1], (int)((1 - sqrt(0.25 * 64 / 255.0)) * 255 + 0.5));
     assert_false(m->normal_map.present);
     m = material_of(&i, "b");
     assert_true(m->metallic.texture >= 0 && near((double)m->metallic.value, 1));
@@ -234,7 +274,7 @@ static void test_mtl_maps(void **state)
     /* where it writes no physical lines: no exponent beside its map, metallic called a reflection;
      * and any bump map of its is one of normals */
     write_text("one.mtl", "# Blender 4.1.0 MTL File\nnewmtl a\nKs 1 1 1\nmap_Ns my map.png\n"
-                          "newmtl b\nKs 1 1 1\nNs 225\nmap_refl my map.png\n"
+                          "newmtl b\nKs 1 1 1\nNs 250\nmap_refl my map.png\n"
                           "map_Bump -bm 1.0 my map.png\n");
     static const char corners[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n";
     write_text("q.obj", arena_printf(&arena,
@@ -833,7 +873,7 @@ static void test_stl_colors(void **state)
     }
 }
 
-/* Collada: lambert has no highlight, phong one of its exponent: 1 - sqrt(225)/30. */
+/* Collada: lambert has no highlight, phong one of its exponent: 1 - sqrt(250/1000). */
 static void test_collada_shading(void **state)
 {
     (void)state;
@@ -847,7 +887,7 @@ static void test_collada_shading(void **state)
                     "<effect id=\"e-%s\"><profile_COMMON><technique sid=\"t\"><%s><diffuse><color>"
                     "0.2 0.4 0.6 1</color></diffuse>%s</%s></technique></profile_COMMON></effect>",
                     name[k], name[k],
-                    k ? "<specular><color>0.5 0.5 0.5 1</color></specular><shininess><float>225"
+                    k ? "<specular><color>0.5 0.5 0.5 1</color></specular><shininess><float>250"
                         "</float></shininess>"
                       : "",
                     name[k]);
@@ -1045,6 +1085,7 @@ int main(void)
         cmocka_unit_test(test_mtl_glass),
         cmocka_unit_test(test_mtl_physical),
         cmocka_unit_test(test_mtl_maps),
+        cmocka_unit_test(test_mtl_blender),
         cmocka_unit_test(test_fbx_maps),
         cmocka_unit_test(test_ply_strips),
         cmocka_unit_test(test_ply_faces),

@@ -568,10 +568,6 @@ static bool get_color(const struct aiMaterial *m, const char *key, unsigned type
 
 static double largest(const double c[3]) { return fmax(c[0], fmax(c[1], c[2])); }
 
-/* Roughness of a highlight with Phong's exponent as Blender writes and reads MTL files: the
- * exponent is 900 (1 - roughness)^2. */
-static double phong_roughness(double exponent) { return 1 - sqrt(fmin(exponent, 900)) / 30; }
-
 /* MTL's models 6 and 7 refract: the share that goes in is Tf's, else what d leaves. Tf tints it
  * where it is coloured, or Kd black. (Model 4 says as much of glass, but Maya writes it, with Tf 1,
  * for everything.) */
@@ -595,6 +591,18 @@ static bool is_blenders(const struct reading *r, const char *name)
 {
     const struct mtl *m = mtl_find(r->files.mtls, name);
     return r->of_blender || (m && m->blender);
+}
+
+/* Without its physical lines Blender writes what is metallic as model 3 with Ka. */
+static bool blenders_metal(const struct reading *r, const struct aiMaterial *from, const char *name,
+                           double *metallic)
+{
+    const struct mtl *m = mtl_find(r->files.mtls, name);
+    double Ka[3];
+    if (!m || !m->blender || m->illum != 3 || !get_color(from, AI_MATKEY_COLOR_AMBIENT, 1, Ka))
+        return false;
+    *metallic = (Ka[0] + Ka[1] + Ka[2]) / 3;
+    return true;
 }
 
 /* What is multiplied by a map. Blender writes what its input would be without the map, and reads it
@@ -682,27 +690,30 @@ static bool is_dull(const struct reading *r, const struct aiMaterial *from)
 static void write_surface(struct reading *r, const struct aiMaterial *from, const char *name)
 {
     struct json_writer *w = &r->s->materials;
-    double base[3] = {0.5, 0.5, 0.5}, metallic = 0, roughness = 1, Ks[3] = {0}, Ns = 0, x;
+    double base[3] = {0.5, 0.5, 0.5}, metallic = 0, roughness = 1, Ks[3] = {0}, Ns = 0, x = 0;
     const char *map = texture_of(r, from, aiTextureType_BASE_COLOR, false);
     if (!map)
         map = texture_of(r, from, aiTextureType_DIFFUSE, false);
-    if (!get_color(from, AI_MATKEY_BASE_COLOR, 1, base))
+    bool has_base = get_color(from, AI_MATKEY_BASE_COLOR, 1, base);
+    if (!has_base)
         get_color(from, AI_MATKEY_COLOR_DIFFUSE, 1, base);
     double brightest = largest(base);
     if (factor_of(r, name, brightest, map) != brightest)
         base[0] = base[1] = base[2] = 1;
     bool has_metallic =
         get_number(from, AI_MATKEY_METALLIC_FACTOR, 0, 1, &metallic) ||
-        (r->of_blender && get_number(from, AI_MATKEY_REFLECTIVITY, 0, 1, &metallic));
+        (r->of_blender && get_number(from, AI_MATKEY_REFLECTIVITY, 0, 1, &metallic)) ||
+        blenders_metal(r, from, name, &metallic);
     bool has_roughness = get_number(from, AI_MATKEY_ROUGHNESS_FACTOR, 0, 1, &roughness);
     const char *metal_map = texture_of(r, from, aiTextureType_METALNESS, true),
                *rough_map = texture_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS, true);
     bool physical = has_metallic || has_roughness || metal_map || rough_map;
     get_color(from, AI_MATKEY_COLOR_SPECULAR, 1, Ks);
     get_number(from, AI_MATKEY_SHININESS, 0, 1e6, &Ns);
-    if (get_number(from, AI_MATKEY_SHININESS_STRENGTH, 0, 1, &x) && x > 0)
-        for (int c = 0; c < 3; c++)
-            Ks[c] *= x;
+    bool fbx = is_named(r->s, ".fbx"),
+         has_strength = get_number(from, AI_MATKEY_SHININESS_STRENGTH, 0, 1, &x);
+    for (int c = 0; c < 3 && has_strength && (x > 0 || fbx); c++) /* of others 0 says nothing */
+        Ks[c] *= x;
     bool shiny = Ns > 0 || (has_texture(r, from, aiTextureType_SHININESS) && is_blenders(r, name));
     bool phong = !physical && largest(Ks) > 0 && shiny && !is_dull(r, from);
     if (!has_roughness && Ns > 0)
@@ -725,7 +736,11 @@ static void write_surface(struct reading *r, const struct aiMaterial *from, cons
             source_scalar(w, "roughness", factor_of(r, name, roughness, rough_map), rough_map,
                           channel_of(r, from, aiTextureType_DIFFUSE_ROUGHNESS));
         else
-            write_shininess(r, from, name, 900 * pow(1 - roughness, 2), roughness);
+            write_shininess(r, from, name, phong_exponent(roughness), roughness);
+        if (fbx && has_strength && !has_base && !rough_map) /* not of Max' or Maya's own */
+            json_key_number(w, "specular", r->of_blender ? fmin(2 * x, 1) : largest(Ks));
+        else if (!fbx && is_blenders(r, name))
+            json_key_number(w, "specular", largest(Ks));
         write_layers(r, from, name);
     } else if (phong) {
         write_shininess(r, from, name, Ns, roughness);

@@ -171,10 +171,19 @@ bool derive_directions(struct source *s, const struct source_texture *map, doubl
     return true;
 }
 
+static const double phong_most = 1000;
+
+double phong_roughness(double exponent)
+{
+    return 1 - sqrt(fmin(fmax(exponent, 0), phong_most) / phong_most);
+}
+
+double phong_exponent(double roughness) { return phong_most * pow(1 - roughness, 2); }
+
 static void roughness_texel(const double rgba[4], double exponent, uint8_t to[3])
 {
     for (int c = 0; c < 3; c++)
-        to[c] = byte_of(1 - sqrt(fmin(fmax(exponent * rgba[c], 0), 900)) / 30);
+        to[c] = byte_of(phong_roughness(exponent * rgba[c]));
 }
 
 bool derive_roughness(struct source *s, const struct source_texture *map, double exponent,

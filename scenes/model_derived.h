@@ -24,8 +24,11 @@ bool derive_from_glossiness(struct source *s, const struct derived_gloss *from,
  * there is no mean of 0 and 1. */
 bool derive_directions(struct source *s, const struct source_texture *map, double turns,
                        struct source_texture *out);
-/* Phong's exponent, times the map, as Blender's roughness of it, 1 - sqrt(min(exponent, 900))/30,
- * in all channels. */
+/* Roughness of a highlight with Phong's exponent as Blender (3.1 and later) writes and reads MTL:
+ * the exponent is 1000 (1 - roughness)^2. */
+double phong_roughness(double exponent);
+double phong_exponent(double roughness);
+/* The exponent, times the map, as roughness in all channels. */
 bool derive_roughness(struct source *s, const struct source_texture *map, double exponent,
                       struct source_texture *out);
 /* Whether the image has an alpha that is not 1 everywhere. */
