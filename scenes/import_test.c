@@ -913,7 +913,15 @@ static void test_collada_shading(void **state)
                     k, name[k]);
     text_puts(&t, "</visual_scene></library_visual_scenes><scene><instance_visual_scene "
                   "url=\"#s\"/></scene></COLLADA>");
-    write_text("m.dae", t.data);
+    /* blanks before the text of elements, as XML's lists may have them */
+    struct text loose = {0};
+    for (const char *at = t.data; *at; at++)
+        if (*at == '>' && at[1] && at[1] != '<')
+            text_puts(&loose, ">\n\t ");
+        else
+            text_append(&loose, at, 1);
+    write_text("m.dae", loose.data);
+    text_free(&loose);
     text_free(&t);
     struct imported i = import_file("m.dae");
     const struct material *m = material_of(&i, "lambert");

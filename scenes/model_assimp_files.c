@@ -183,6 +183,22 @@ static void mend_vertices(struct source *s, char **data, size_t *size)
     *size = n;
 }
 
+/* Blanks between a tag of Collada and the text behind it, on which Assimp refuses numbers. */
+static void trim_elements(char *data, size_t *size)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < *size;) {
+        char c = data[i++];
+        data[n++] = c;
+        size_t text = i;
+        while (c == '>' && text < *size && isspace((unsigned char)data[text]))
+            text++;
+        if (text < *size && data[text] != '<')
+            i = text;
+    }
+    *size = n;
+}
+
 enum { STL_HEAD = 84, STL_FACET = 50 };
 
 /* The size that the number of facets behind the head of a binary STL file asks for. */
@@ -277,7 +293,8 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
         unindent(data, &size);
         mend_vertices(s, &data, &size);
         note_free_form(s, data, size);
-    }
+    } else if (ends_with(path, ".dae"))
+        trim_elements(data, &size);
     struct memory_file *m = source_alloc(s, 1, sizeof *m);
     *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
                                file_flush, (aiUserData)m},
