@@ -127,13 +127,31 @@ static void test_normals_at_right_angles(void **state)
     in_step(back_to_back_mapped);
 }
 
+/* Far from the origin the way to a light is off by what its ends are, and so is what a medium takes
+ * on it. */
+static const char far_away[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [30000, 2, 5], \"target\": [30000, 0, "
+    "0], \"fov\": 40}, \"render\": {\"max_depth\": 2}, \"materials\": {\"a\": {\"type\": "
+    "\"diffuse\"}, \"lamp\": {\"type\": \"diffuse\", \"reflectance\": 0, \"emission\": "
+    "50}, \"haze\": {\"type\": \"interface\", \"medium\": {\"absorption\": 2.5}}}, "
+    "\"objects\": [{\"type\": \"sphere\", \"center\": [30000, 0, 0], \"radius\": 20, "
+    "\"material\": \"haze\"}, {\"type\": \"rectangle\", \"material\": \"a\", "
+    "\"transform\": [{\"scale\": 4}, {\"rotate\": {\"axis\": [1, 0, 0], \"angle\": "
+    "-90}}, {\"translate\": [30000, 0, 0]}]}, {\"type\": \"disk\", \"center\": [30000, "
+    "3, 0.3], \"normal\": [0.2, -1, 0.1], \"radius\": 0.2, \"material\": \"lamp\"}]}";
+
+static void test_way_to_a_light(void **state)
+{
+    (void)state;
+    in_step(far_away);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_light_tree),
-        cmocka_unit_test(test_underflow),
-        cmocka_unit_test(test_coplanar_faces),
-        cmocka_unit_test(test_normals_at_right_angles),
+        cmocka_unit_test(test_light_tree),     cmocka_unit_test(test_underflow),
+        cmocka_unit_test(test_coplanar_faces), cmocka_unit_test(test_normals_at_right_angles),
+        cmocka_unit_test(test_way_to_a_light),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

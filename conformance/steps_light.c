@@ -125,7 +125,7 @@ struct light_way_question {
     const struct path_vertex *v;
     const struct answer *direct;
     const double *bound, *from;
-    double distance, side[3], rise;
+    double distance, off, side[3], rise; /* off: bound of the distance */
     uint32_t media;
     struct reference_way way;
     double expected[3], room[3];
@@ -143,8 +143,13 @@ static bool light_way_agrees(void *ctx, const double from[3], double stretch)
         return false; /* as margin_visible has it */
     reference_see(q->l->s->reference, from, q->v->light_wi, q->distance, q->media, &q->way);
     struct way_errors e = way_errors_of(q->l->s, &q->way, q->v->light_wi);
+    /* the last part ends at the light: a point of it and its difference to P are eight roundings */
+    const uint32_t last = q->way.count - 1;
+    const double end = q->off + 8 * ULP * e.size;
+    e.tau += q->way.part[last].density * end;
     for (int c = 0; c < 3; c++) {
         double V = q->way.left[c];
+        e.A[c] += q->way.part[last].absorption[c] * end;
         q->expected[c] = q->direct->value[c] * V;
         q->room[c] = q->bound[c] * V + fabs(q->expected[c]) * (e.tau + e.A[c] + 32 * ULP) + 1e-36;
         agrees &= fabs(q->expected[c] - q->v->direct[c]) <= q->room[c];
@@ -154,7 +159,8 @@ static bool light_way_agrees(void *ctx, const double from[3], double stretch)
 
 /* The light sample in a scene with media: how much of it arrives. */
 static bool light_way_differs(struct look *l, const struct path_vertex *v, const double from[3],
-                              const struct answer *direct, const double bound[3], double distance)
+                              const struct answer *direct, const double bound[3], double distance,
+                              double off)
 {
     struct light_way_question q = {.l = l,
                                    .v = v,
@@ -162,6 +168,7 @@ static bool light_way_differs(struct look *l, const struct path_vertex *v, const
                                    .bound = bound,
                                    .from = from,
                                    .distance = distance,
+                                   .off = off,
                                    .media = v->media};
     double expected[3], room[3];
     if (v->primitive != UINT32_MAX) {
@@ -186,7 +193,7 @@ static bool light_way_differs(struct look *l, const struct path_vertex *v, const
 
 bool contribution_differs(struct look *l, const struct path_vertex *v, const double from[3],
                           struct answer *direct, const double bound[3], double height,
-                          double distance)
+                          double distance, double off)
 {
     bool something = false, nothing = true;
     for (int c = 0; c < 3; c++) {
@@ -204,7 +211,7 @@ bool contribution_differs(struct look *l, const struct path_vertex *v, const dou
         return true;
     }
     if (l->s->media)
-        return light_way_differs(l, v, from, direct, bound, distance);
+        return light_way_differs(l, v, from, direct, bound, distance, off);
     if (!v->visible)
         memset(direct->value, 0, sizeof direct->value);
     return look_vector_differs(l, "shader", "direct", "rgb", direct->value, v->direct, bound);

@@ -241,7 +241,8 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     list_ask(&q, in, true, false, &r);
     light_bounds(s, v, from, &a, &direct, list_roundings(s) + list_density(l, v, v->light_wi, &r),
                  bound);
-    return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4]);
+    return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4],
+                                a.spread[4]);
 }
 
 /* ---- scattering ----------------------------------------------------------------------- */

@@ -102,10 +102,10 @@ enum light_sample light_sample_look(struct look *l, const struct path_vertex *v,
 void light_bounds(const struct steps *s, const struct path_vertex *v, const double from[3],
                   struct answer *a, const struct answer *direct, double relative, double bound[3]);
 /* The shadow ray and what a light sample adds. direct: in the open; height: of the sample above the
- * surface, on the side that counts; distance: to the light. */
+ * surface, on the side that counts; distance: to the light, off by `off`. */
 bool contribution_differs(struct look *l, const struct path_vertex *v, const double from[3],
                           struct answer *direct, const double bound[3], double height,
-                          double distance);
+                          double distance, double off);
 /* offset_extent at a vertex of the path. */
 double look_extent(const struct look *l, const struct path_vertex *v);
 /* Where the path is beyond the surface of that vertex. */

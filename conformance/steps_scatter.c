@@ -89,7 +89,7 @@ bool direct_differs(struct look *l, const struct path_vertex *v)
     struct ggx_bounds ggx =
         ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi);
     light_bounds(s, v, from, &a, &direct, bsdf_roundings(&s->arithmetic) + ggx.density, bound);
-    return contribution_differs(l, v, from, &direct, bound, side, a.value[4]);
+    return contribution_differs(l, v, from, &direct, bound, side, a.value[4], a.spread[4]);
 }
 
 /* ---- scattering ---------------------------------------------------------------------- */
@@ -255,7 +255,7 @@ bool medium_direct_differs(struct look *l, const struct path_vertex *v)
     vec_copy(q.Le, &a.value[5]);
     answer_spread(ask_phase_direct, &q, v->light_wi, step, 3, 3, &direct);
     light_bounds(s, v, v->P, &a, &direct, 2 * phase_roundings(l, v, v->light_wi) + 32 * ULP, bound);
-    return contribution_differs(l, v, v->P, &direct, bound, 1, a.value[4]);
+    return contribution_differs(l, v, v->P, &direct, bound, 1, a.value[4], a.spread[4]);
 }
 
 /* in: u1, u2; out: wi 3. */
