@@ -7,14 +7,19 @@
 
 enum { WIDTH = 48, SPP = 2 };
 
-/* A room of balls at several distances with small lamps; the clamp cuts the lamps. */
+/* A room of balls at several distances with small lamps; the clamp cuts the lamps. The screen is
+ * not there for what comes from behind it, as the camera's rays do; it shadows the balls. */
 static const char room[] =
-    "\"render\": {\"max_depth\": 3, \"clamp\": 3}, \"materials\": {"
+    "\"render\": {\"max_depth\": 3, \"clamp\": 3, \"mis\": \"balance\"}, \"materials\": {"
+    "\"screen\": {\"type\": \"diffuse\", \"reflectance\": 0.4, \"sides\": \"single\"},"
     "\"floor\": {\"type\": \"diffuse\", \"reflectance\": [0.5, 0.6, 0.7]},"
     "\"ball\": {\"type\": \"diffuse\", \"reflectance\": [0.8, 0.3, 0.1]},"
     "\"lamp\": {\"type\": \"diffuse\", \"reflectance\": 0, \"emission\": [20, 16, 9]}},"
     "\"objects\": [{\"type\": \"rectangle\", \"material\": \"floor\", \"transform\": [{\"scale\": "
     "9}, {\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}, {\"translate\": [0, -1, 0]}]},"
+    "{\"type\": \"rectangle\", \"material\": \"screen\", \"transform\": [{\"rotate\": {\"axis\": "
+    "[0, 1, 0], "
+    "\"angle\": 180}}, {\"translate\": [1, 1.2, 2]}]},"
     "{\"type\": \"sphere\", \"material\": \"ball\", \"center\": [0, 0, 0]},"
     "{\"type\": \"sphere\", \"material\": \"ball\", \"center\": [2, -0.2, -3]},"
     "{\"type\": \"sphere\", \"material\": \"lamp\", \"center\": [-2, 1, -4], \"radius\": 0.2},"
