@@ -46,7 +46,11 @@ typedef int llvm_bool;
 enum llvm_number { /* opcodes, kinds of types and attributes' places, as the C API numbers them */
                    LLVM_RET = 1,
                    LLVM_UNREACHABLE = 7,
+                   LLVM_UDIV = 14,
+                   LLVM_SDIV = 15,
                    LLVM_FDIV = 16,
+                   LLVM_UREM = 17,
+                   LLVM_SREM = 18,
                    LLVM_ALLOCA = 26,
                    LLVM_LOAD = 27,
                    LLVM_STORE = 28,

@@ -55,7 +55,11 @@
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 SAME(LLVM_RET, LLVMRet);
 SAME(LLVM_UNREACHABLE, LLVMUnreachable);
+SAME(LLVM_UDIV, LLVMUDiv);
+SAME(LLVM_SDIV, LLVMSDiv);
 SAME(LLVM_FDIV, LLVMFDiv);
+SAME(LLVM_UREM, LLVMURem);
+SAME(LLVM_SREM, LLVMSRem);
 SAME(LLVM_ALLOCA, LLVMAlloca);
 SAME(LLVM_LOAD, LLVMLoad);
 SAME(LLVM_STORE, LLVMStore);

@@ -339,7 +339,7 @@ static void finds_uninitialised_reads(void **state)
     int32_t ones[16], n = 16, fewer = 12, eight = 8, seven = 7;
     for (int i = 0; i < 16; i++)
         ones[i] = 1;
-    int32_t *d = device_memory(&x, sizeof ones), *out = device_memory(&x, 4);
+    int32_t *d = device_memory(&x, sizeof ones), *out = device_memory(&x, 8);
     OK(soft_copy(x.stream, d, ones, 48, &x.err));
     OK(LAUNCH(&x, "sum_all", 1, 1, VALUE(d), VALUE(out), VALUE(fewer)));
     assert_int_equal(x.findings, 0);
@@ -350,6 +350,12 @@ static void finds_uninitialised_reads(void **state)
     assert_int_equal(LAUNCH(&x, "private_unwritten", 1, 1, VALUE(out), VALUE(seven)),
                      STATUS_DEVICE);
     found(&x, SOFT_UNINITIALISED, "of private memory that nobody wrote");
+    int32_t by[2] = {2, 0}, quotients[2];
+    int32_t *divisors = uploaded(&x, by, sizeof by);
+    OK(LAUNCH(&x, "quotients", 2, 1, VALUE(out), VALUE(divisors)));
+    download(&x, quotients, out, sizeof quotients);
+    assert_int_equal(quotients[0], 2 * (4 + 1));
+    assert_int_equal(quotients[1], 2 * (9 + 0));
     fixture_close(&x);
 }
 

@@ -99,6 +99,20 @@ static enum status block_check(struct making *m, llvm_value function, llvm_value
     return STATUS_OK;
 }
 
+/* By 0 counts as by 1: a processor ends the process, which no GPU does. What a finding goes on with
+ * must not keep the finding from being told. */
+static void division_guard(struct making *m, llvm_value i)
+{
+    const struct llvm_api *a = m->llvm;
+    llvm_value by = a->GetOperand(i, 1);
+    llvm_type type = a->TypeOf(by);
+    if (a->GetTypeKind(type) != LLVM_TYPE_INTEGER || a->IsAConstantInt(by))
+        return;
+    a->PositionBuilderBefore(m->builder, i);
+    llvm_value zero = a->BuildICmp(m->builder, LLVM_INT_EQ, by, a->ConstInt(type, 0, 0), "");
+    a->SetOperand(i, 1, a->BuildSelect(m->builder, zero, a->ConstInt(type, 1, 0), by, ""));
+}
+
 static enum status instruction_check(struct making *m, llvm_value function, llvm_value i)
 {
     const struct llvm_api *a = m->llvm;
@@ -114,6 +128,12 @@ static enum status instruction_check(struct making *m, llvm_value function, llvm
             struct_load_follow(m, i);
         return s;
     }
+    case LLVM_UDIV:
+    case LLVM_SDIV:
+    case LLVM_UREM:
+    case LLVM_SREM:
+        division_guard(m, i);
+        return STATUS_OK;
     case LLVM_RET:
         struct_return_follow(m, i);
         return STATUS_OK;
