@@ -2,6 +2,7 @@
  * memory. */
 #include "image_exr.h"
 #include "image_format.h"
+#include "inflate.h"
 
 #include <limits.h>
 #include <math.h>
@@ -124,6 +125,7 @@ struct exr_reading {
     unsigned char *inflated;                  /* room for inflated_size bytes */
     size_t inflated_size;
     struct piz_room *piz;
+    struct exr_direct *direct; /* NULL: it does not go by that */
     uint32_t *unwanted; /* where channels that nobody asked for go; room for `unwanted_count` */
     size_t unwanted_count;
 };
@@ -152,9 +154,8 @@ typedef uint8_t byte_vector __attribute__((vector_size(16)));
                             21 - (n), 22 - (n), 23 - (n), 24 - (n), 25 - (n), 26 - (n), 27 - (n),  \
                             28 - (n), 29 - (n), 30 - (n), 31 - (n))
 
-/* Each byte but the first is the difference from the one before it, plus 128; 16 at a time, whose
- * sums take four steps. */
-static void sum_differences(unsigned char *b, size_t size)
+/* 16 at a time, whose sums take four steps. */
+void exr_sum_differences(unsigned char *b, size_t size)
 {
     byte_vector before = (byte_vector){0} + 128; /* the first has none to be taken off */
     size_t i = 0;
@@ -185,12 +186,8 @@ static bool undo_zip(struct exr_reading *r, unsigned char *to, size_t size)
 {
     if ((size & 1) || !inflate_chunk(r, size))
         return false;
-    sum_differences(r->inflated, size);
-    const unsigned char *even = r->inflated, *odd = even + size / 2;
-    for (size_t i = 0; i < size / 2; i++) {
-        to[2 * i] = even[i];
-        to[2 * i + 1] = odd[i];
-    }
+    exr_sum_differences(r->inflated, size);
+    exr_interleave(r->inflated, r->inflated + size / 2, size / 2, to);
     return true;
 }
 
@@ -351,8 +348,8 @@ struct exr_chunks {
     bool tiled;
     uint32_t width, height; /* of a chunk */
     uint32_t across;
-    size_t count;
-    atomic_int failed; /* exr_result_t of one that did */
+    size_t count, together; /* so many in a thread's turn */
+    atomic_int failed;      /* exr_result_t of one that did */
 };
 
 static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *window, bool tiled,
@@ -374,15 +371,31 @@ static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *wind
     return EXR_ERR_SUCCESS;
 }
 
-static exr_result_t read_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i)
+static exr_result_t find_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i,
+                             struct exr_place *out)
 {
     uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
-    exr_chunk_info_t chunk;
-    exr_result_t e =
-        c->tiled
-            ? exr_read_tile_chunk_info(r->ctxt, 0, (int)column, (int)row, 0, 0, &chunk)
-            : exr_read_scanline_chunk_info(r->ctxt, 0, c->top + (int)(row * c->height), &chunk);
-    return e == EXR_ERR_SUCCESS ? read_chunk(r, &chunk, column * c->width, row * c->height) : e;
+    out->x = column * c->width;
+    out->y = row * c->height;
+    out->done = false;
+    return c->tiled ? exr_read_tile_chunk_info(r->ctxt, 0, (int)column, (int)row, 0, 0, &out->chunk)
+                    : exr_read_scanline_chunk_info(r->ctxt, 0, c->top + (int)out->y, &out->chunk);
+}
+
+/* Chunks [from, to), EXR_TOGETHER_MAX at most. */
+static exr_result_t read_some(const struct exr_chunks *c, struct exr_reading *r, size_t from,
+                              size_t to)
+{
+    struct exr_place places[EXR_TOGETHER_MAX];
+    exr_result_t e = EXR_ERR_SUCCESS;
+    for (size_t i = from; i < to && e == EXR_ERR_SUCCESS; i++)
+        e = find_nth(c, r, i, &places[i - from]);
+    if (e == EXR_ERR_SUCCESS && r->direct)
+        exr_direct_read(r->direct, places, to - from);
+    for (size_t i = 0; i < to - from && e == EXR_ERR_SUCCESS; i++)
+        if (!places[i].done)
+            e = read_chunk(r, &places[i].chunk, places[i].x, places[i].y);
+    return e;
 }
 
 static void end_reading(struct exr_reading *r)
@@ -392,6 +405,7 @@ static void end_reading(struct exr_reading *r)
     libdeflate_free_decompressor(r->inflater);
     free(r->inflated);
     piz_room_free(r->piz);
+    exr_direct_free(r->direct);
     free(r->unwanted);
 }
 
@@ -400,9 +414,21 @@ static void read_in_thread(void *ctx, size_t i, unsigned thread)
     struct exr_chunks *c = ctx;
     if (atomic_load(&c->failed) != EXR_ERR_SUCCESS)
         return;
-    exr_result_t e = read_nth(c, &c->readings[thread], i);
+    size_t from = i * c->together,
+           to = from + c->together < c->count ? from + c->together : c->count;
+    exr_result_t e = read_some(c, &c->readings[thread], from, to);
     if (e != EXR_ERR_SUCCESS)
         atomic_store(&c->failed, (int)e);
+}
+
+/* A few megabytes' worth, but enough turns for all threads. */
+static size_t chunks_together(const struct exr_chunks *c, unsigned threads)
+{
+    enum { WORTH = 1 << 18 /* pixels */, LEAST = INFLATE_TOGETHER, TURNS = 4 };
+    size_t n = WORTH / ((size_t)c->width * c->height), most = c->count / (TURNS * (size_t)threads);
+    n = n < LEAST ? LEAST : n > EXR_TOGETHER_MAX ? EXR_TOGETHER_MAX : n;
+    n = n < most ? n : most;
+    return n < LEAST ? (n < 1 ? 1 : n) : n - n % LEAST;
 }
 
 /* Chunks are packed by themselves, so threads take turns. False when it did not work out: one after
@@ -417,10 +443,14 @@ static bool read_in_parallel(struct exr_chunks *c)
     c->readings = malloc(threads * sizeof *c->readings);
     if (!c->readings)
         return false;
-    for (unsigned t = 0; t < threads; t++)
-        c->readings[t] = *c->prototype;
+    for (unsigned t = 0; t < threads; t++) {
+        struct exr_reading *r = &c->readings[t];
+        *r = *c->prototype;
+        r->direct = exr_direct_new(r->ctxt, r->list, r->choice.at, im);
+    }
+    c->together = chunks_together(c, threads);
     c->prototype->in->quiet = true;
-    parallel_for(c->count, threads, read_in_thread, c);
+    parallel_for((c->count - 1) / c->together + 1, threads, read_in_thread, c);
     c->prototype->in->quiet = false;
     for (unsigned t = 0; t < threads; t++)
         end_reading(&c->readings[t]);
@@ -435,8 +465,10 @@ static exr_result_t read_chunks(struct exr_reading *r, const exr_attr_box2i_t *w
     if (e != EXR_ERR_SUCCESS || read_in_parallel(&c))
         return e;
     struct exr_reading alone = *r;
-    for (size_t i = 0; i < c.count && e == EXR_ERR_SUCCESS; i++)
-        e = read_nth(&c, &alone, i);
+    alone.direct = exr_direct_new(r->ctxt, r->list, r->choice.at, r->image);
+    c.together = chunks_together(&c, 1);
+    for (size_t i = 0; i < c.count && e == EXR_ERR_SUCCESS; i += c.together)
+        e = read_some(&c, &alone, i, c.count - i < c.together ? c.count : i + c.together);
     end_reading(&alone);
     return e;
 }

@@ -1,10 +1,13 @@
 /* PNG files of the plain kind, fast: gray, RGB or RGBA of 8 or 16 bits, not interlaced, without a
- * transparent colour. One deflate stream cannot be cut for threads, so it is unpacked at once by
- * libdeflate; the rows' filters are undone by all threads. Whatever is not plain, and whatever is
- * wrong, is libpng's to read or to refuse in its own words.
- * W3C, "Portable Network Graphics (PNG) Specification (Second Edition)", 2003. */
+ * transparent colour. A large deflate stream is unpacked in parts, one at a time by libdeflate
+ * where that does not work out; the rows' filters are undone by all threads. Whatever is not plain,
+ * and whatever is wrong, is libpng's to read or to refuse in its own words. W3C, "Portable Network
+ * Graphics (PNG) Specification (Second Edition)", 2003. */
 #include "image_format.h"
+#include "inflate.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +25,8 @@ struct plain {
     size_t pixel, row;           /* bytes of one; row without the filter's byte */
     const unsigned char *packed; /* the zlib stream, whole */
     size_t packed_size;
-    unsigned char *lines; /* [height][1 + row]: which filter, then what it made of the row */
-    unsigned char *out;   /* [height][row], in the file's byte order */
+    const unsigned char **lines;  /* [height], of 1 + row: which filter, then what it made of it */
+    unsigned char *out;           /* [height][row], in the file's byte order */
     const unsigned char *nothing; /* a row of zeros, above the first */
 };
 
@@ -125,25 +128,77 @@ static bool find_stream(struct plain *p)
     size_t count;
     if (!walk_chunks(p, NULL, &p->packed_size, &p->packed, &count))
         return false;
-    if (count == 1)
+    if (count == 1) /* behind it come its sum and IEND: INFLATE_BEHIND bytes */
         return true;
-    unsigned char *all = arena_alloc(&p->scratch, p->packed_size, 1, 1);
+    unsigned char *all = arena_alloc(&p->scratch, p->packed_size + INFLATE_BEHIND, 1, 1);
     p->packed = all;
     return all && walk_chunks(p, all, &p->packed_size, &(const unsigned char *){NULL}, &count);
 }
 
-static bool unpack(struct plain *p)
+/* Where lines begin in the pieces, which end in the midst of a line as a rule. */
+static bool find_lines(struct plain *p, const struct inflate_piece *pieces, size_t count)
 {
-    size_t size = (p->row + 1) * p->height;
-    p->lines = arena_alloc(&p->scratch, size, 1, 16);
-    p->nothing = arena_alloc(&p->scratch, p->row, 1, 16);
+    size_t size = p->row + 1, k = 0, at = 0; /* the piece, and where in it */
+    for (uint32_t y = 0; y < p->height; y++) {
+        if (k < count && pieces[k].size - at >= size) {
+            p->lines[y] = pieces[k].bytes + at;
+            at += size;
+            continue;
+        }
+        unsigned char *line = arena_alloc(&p->scratch, size, 1, 1);
+        if (!line)
+            return false;
+        p->lines[y] = line;
+        for (size_t left = size; left > 0 && k < count;) {
+            size_t n = pieces[k].size - at < left ? pieces[k].size - at : left;
+            memcpy(line + size - left, pieces[k].bytes + at, n);
+            left -= n;
+            at += n;
+            if (left > 0) {
+                k++;
+                at = 0;
+            }
+        }
+    }
+    return true;
+}
+
+/* Everything at once, by libdeflate. */
+static bool unpack_whole(struct plain *p, size_t size, struct inflate_piece *piece)
+{
+    unsigned char *all = arena_alloc(&p->scratch, size, 1, 16);
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    bool ok = d && p->lines && p->nothing &&
-              libdeflate_zlib_decompress(d, p->packed, p->packed_size, p->lines, size, NULL) ==
+    bool ok = d && all &&
+              libdeflate_zlib_decompress(d, p->packed, p->packed_size, all, size, NULL) ==
                   LIBDEFLATE_SUCCESS;
     libdeflate_free_decompressor(d);
+    *piece = (struct inflate_piece){all, size};
+    return ok;
+}
+
+static bool unpack(struct plain *p, unsigned threads)
+{
+    enum { WORTH = 4 << 20, PARTS_MAX = 96 };
+    struct inflate_piece pieces[PARTS_MAX];
+    struct inflate_job j = {.packed = p->packed, .packed_size = p->packed_size};
+    unsigned parts = threads * INFLATE_TOGETHER;
+    j.size = (p->row + 1) * p->height;
+    p->lines = ARENA_ARRAY(&p->scratch, const unsigned char *, p->height);
+    p->nothing = arena_alloc(&p->scratch, p->row, 1, 16);
+    if (!p->lines || !p->nothing)
+        return false;
+    parts = parts < PARTS_MAX ? parts : PARTS_MAX;
+    /* Long matches are quick, and are no help to find what stood before them. */
+    bool worth = threads > 1 && p->packed_size >= WORTH && p->packed_size > j.size / 4;
+    size_t count = worth ? inflate_in_parts(&p->scratch, &j, parts, threads, pieces) : 0;
+    if (count == 0) {
+        count = 1;
+        if (!unpack_whole(p, j.size, pieces))
+            return false;
+    }
+    bool ok = find_lines(p, pieces, count);
     for (uint32_t y = 0; ok && y < p->height; y++)
-        ok = p->lines[y * (p->row + 1)] < FILTER_COUNT;
+        ok = p->lines[y][0] < FILTER_COUNT;
     return ok;
 }
 
@@ -200,7 +255,7 @@ undo_filter(unsigned filter, size_t bytes, const unsigned char *in, const unsign
 static void undo_filters(const struct plain *p, uint32_t y0, uint32_t y1, size_t from, size_t to)
 {
     for (uint32_t y = y0; y < y1; y++) {
-        const unsigned char *line = p->lines + y * (p->row + 1), *in = line + 1;
+        const unsigned char *line = p->lines[y], *in = line + 1;
         unsigned char *out = p->out + y * p->row;
         const unsigned char *above = y ? out - p->row : p->nothing;
         switch (p->pixel) {
@@ -221,38 +276,37 @@ static void undo_filters(const struct plain *p, uint32_t y0, uint32_t y1, size_t
     }
 }
 
-/* A row needs the one above it and a pixel the one to its left: tiles on a diagonal from the lower
- * left to the upper right need only tiles of diagonals before theirs. */
-enum { TILE_ROWS = 64, TILE_PIXELS_MIN = 256 };
-struct diagonal {
+/* A row needs the one above it and a pixel the one to its left: bands of rows, from the left to the
+ * right in tiles, each of which waits for the one above it. */
+enum { BAND_ROWS = 64, TILE_PIXELS = 1024 };
+struct bands {
     const struct plain *p;
-    uint32_t tile_pixels;
-    size_t row, column; /* of its first tile, counted in tiles; the next is one up and one right */
+    atomic_uint *done; /* pixels from the left, of each band */
 };
 
-static void undo_tile(void *ctx, size_t i, unsigned thread)
+static void undo_band(void *ctx, size_t i, unsigned thread)
 {
     (void)thread;
-    const struct diagonal *d = ctx;
-    const struct plain *p = d->p;
-    uint32_t y = (uint32_t)(d->row - i) * TILE_ROWS, x = (uint32_t)(d->column + i) * d->tile_pixels;
-    uint32_t y1 = p->height - y < TILE_ROWS ? p->height : y + TILE_ROWS;
-    uint32_t x1 = p->width - x < d->tile_pixels ? p->width : x + d->tile_pixels;
-    undo_filters(p, y, y1, x * p->pixel, x1 * p->pixel);
+    const struct bands *b = ctx;
+    const struct plain *p = b->p;
+    uint32_t y = (uint32_t)i * BAND_ROWS;
+    uint32_t y1 = p->height - y < BAND_ROWS ? p->height : y + BAND_ROWS;
+    for (uint32_t x = 0, x1; x < p->width; x = x1) {
+        x1 = p->width - x < TILE_PIXELS ? p->width : x + TILE_PIXELS;
+        while (i > 0 && atomic_load(&b->done[i - 1]) < x1)
+            sched_yield(); /* bands begin in their order: some thread is at it */
+        undo_filters(p, y, y1, x * p->pixel, x1 * p->pixel);
+        atomic_store(&b->done[i], x1);
+    }
 }
 
-static void undo_all_filters(const struct plain *p, unsigned threads)
+static bool undo_all_filters(struct plain *p, unsigned threads)
 {
-    uint32_t tile = (p->width - 1) / (4 * threads) + 1;
-    tile = tile < TILE_PIXELS_MIN ? TILE_PIXELS_MIN : tile;
-    size_t down = (p->height - 1) / TILE_ROWS + 1, across = (p->width - 1) / tile + 1;
-    for (size_t i = 0; i < down + across - 1; i++) {
-        struct diagonal d = {.p = p, .tile_pixels = tile};
-        d.row = i < down ? i : down - 1;
-        d.column = i - d.row;
-        size_t count = across - d.column < d.row + 1 ? across - d.column : d.row + 1;
-        parallel_for(count, threads, undo_tile, &d);
-    }
+    size_t count = (p->height - 1) / BAND_ROWS + 1;
+    struct bands b = {.p = p, .done = ARENA_ARRAY(&p->scratch, atomic_uint, count)};
+    if (b.done)
+        parallel_for(count, threads, undo_band, &b);
+    return b.done != NULL;
 }
 
 /* ---- 16 bits -------------------------------------------------------------------------------- */
@@ -270,13 +324,15 @@ static void order_row(void *ctx, size_t y, unsigned thread)
 static bool read_pixels(struct plain *p, struct image *im)
 {
     static const size_t worth = (size_t)1 << 18; /* pixels: threads take a while to start */
+    if (!find_stream(p))
+        return false;
     unsigned threads = (size_t)p->width * p->height < worth ? 1 : parallel_threads();
-    if (!find_stream(p) || !unpack(p) ||
-        image_allocate(p->source, p->width, p->height, p->channels, p->deep ? TEXEL_U16 : TEXEL_U8,
-                       im) != STATUS_OK)
+    if (!unpack(p, threads) || image_allocate(p->source, p->width, p->height, p->channels,
+                                              p->deep ? TEXEL_U16 : TEXEL_U8, im) != STATUS_OK)
         return false;
     p->out = im->texels;
-    undo_all_filters(p, threads);
+    if (!undo_all_filters(p, threads))
+        return false;
     if (p->deep)
         parallel_for(p->height, threads, order_row, p);
     im->srgb = true;

@@ -438,6 +438,31 @@ static void test_exr_packed(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
+/* The same of a picture that is large enough for threads. */
+static void test_exr_large(void **state)
+{
+    (void)state;
+    enum { SIDE = 1030 };
+    char dir[] = "/tmp/isophote-images-XXXXXX", path[64];
+    struct error err = {0};
+    struct image im;
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/a.exr", dir);
+    uint8_t *texels = make_texels(1, false, SIDE, SIDE);
+    for (int k = 0; k < 3; k++) {
+        pack_exr(path,
+                 k == 0   ? EXR_COMPRESSION_ZIPS
+                 : k == 1 ? EXR_COMPRESSION_ZIP
+                          : EXR_COMPRESSION_PIZ,
+                 EXR_PIXEL_FLOAT, SIDE, SIDE, texels);
+        expect_ok(image_read(&arena, path, &im, &err), &err);
+        assert_memory_equal(im.texels, texels, (size_t)12 * SIDE * SIDE);
+    }
+    free(texels);
+    unlink(path);
+    assert_int_equal(rmdir(dir), 0);
+}
+
 static void test_exr_unwanted_channels(void **state)
 {
     (void)state;
@@ -762,6 +787,28 @@ static void test_png_filters(void **state)
         free(bytes);
         arena_free(&arena);
     }
+}
+
+/* Large enough to be unpacked in parts, whose ends are in the midst of rows. */
+static void test_png_in_parts(void **state)
+{
+    (void)state;
+    enum { W = 2100, H = 1700, ROW = 2 * W };
+    uint8_t *bytes = malloc((size_t)ROW * H);
+    uint64_t random = 3;
+    for (size_t i = 0; i < (size_t)ROW * H; i++) { /* 7 bits of noise: codes are worth it */
+        random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+        bytes[i] = (uint8_t)(random >> 57);
+    }
+    struct text t =
+        png_filtered(W, H, 16, PNG_COLOR_TYPE_GRAY, PNG_FILTER_NONE | PNG_FILTER_UP, bytes, ROW);
+    assert_true(t.len > 5 << 20);
+    struct image im = read_png(&t, COLOR_LINEAR);
+    for (size_t i = 0; i < (size_t)W * H; i++)
+        if (((const uint16_t *)im.texels)[i] != bytes[2 * i] * 256 + bytes[2 * i + 1])
+            fail_msg("texel %zu", i);
+    text_free(&t);
+    free(bytes);
 }
 
 /* One bit turned anywhere behind the signature: checksums find it. */
@@ -1300,15 +1347,35 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(test_srgb),           CASE(test_exr_layouts),     CASE(test_exr_refused),
-        CASE(test_exr_round_trip), CASE(test_exr_not_smaller), CASE(test_hdr_orientation),
-        CASE(test_hdr_runs),       CASE(test_hdr_refused),     CASE(test_png_types),
-        CASE(test_png_16_bits),    CASE(test_png_filters),     CASE(test_png_damaged),
-        CASE(test_png_refused),    CASE(test_png_written),     CASE(test_jpeg),
-        CASE(test_webp),           CASE(test_pillow_bmp_gif),  CASE(test_bmp_kinds),
-        CASE(test_gif_part),       CASE(test_tga_color),       CASE(test_tga_others),
-        CASE(test_to_rgb),         CASE(test_files),           CASE(test_exr_compressions),
-        CASE(test_exr_dwa),        CASE(test_exr_packed),      CASE(test_exr_unwanted_channels),
+        CASE(test_srgb),
+        CASE(test_exr_layouts),
+        CASE(test_exr_refused),
+        CASE(test_exr_round_trip),
+        CASE(test_exr_not_smaller),
+        CASE(test_hdr_orientation),
+        CASE(test_hdr_runs),
+        CASE(test_hdr_refused),
+        CASE(test_png_types),
+        CASE(test_png_16_bits),
+        CASE(test_png_filters),
+        CASE(test_png_in_parts),
+        CASE(test_png_damaged),
+        CASE(test_png_refused),
+        CASE(test_png_written),
+        CASE(test_jpeg),
+        CASE(test_webp),
+        CASE(test_pillow_bmp_gif),
+        CASE(test_bmp_kinds),
+        CASE(test_gif_part),
+        CASE(test_tga_color),
+        CASE(test_tga_others),
+        CASE(test_to_rgb),
+        CASE(test_files),
+        CASE(test_exr_compressions),
+        CASE(test_exr_dwa),
+        CASE(test_exr_packed),
+        CASE(test_exr_large),
+        CASE(test_exr_unwanted_channels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
