@@ -33,7 +33,8 @@ static void unpack(const uint8_t *data, size_t size)
     struct inflate_piece pieces[PARTS];
     size_t count = inflate_in_parts(&a, &j, PARTS, 1, pieces), at = 0;
     for (size_t i = 0; i < count; at += pieces[i++].size)
-        if (!ok || pieces[i].size > n - at || memcmp(pieces[i].bytes, right + at, pieces[i].size))
+        if (!ok || pieces[i].size > n - at ||
+            memcmp(pieces[i].bytes, right + at, pieces[i].size) != 0)
             __builtin_trap();
     arena_free(&a);
     free(j.out);
