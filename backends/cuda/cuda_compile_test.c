@@ -221,7 +221,8 @@ static void shaders_compile_to_their_arithmetic(void **state)
     (void)state;
     static const char text[] =
         "shader s(string name = \"a.png\", float k = 2, output color r = 0) {\n"
-        "r = noise(\"perlin\", P * 9) + k * sqrt(u / (v + 1)) + Dx(P * u) * sin(v);\n"
+        "r = noise(\"uperlin\", P * 9) + noise(\"uperlin\", P * 7) + k * sqrt(u / (v + 1)) + Dx(P "
+        "* u) * sin(v);\n"
         "r += Dx(noise(\"gabor\", P * 9, \"anisotropic\", (int)k, \"impulses\", k));\n"
         "if (u > 0.5) warning(\"%g\", u); for (int i = 0; i < k; i++) r *= u; }";
     const char *why;
@@ -253,6 +254,9 @@ static void shaders_compile_to_their_arithmetic(void **state)
         if (cuda_compile(n, &request, 90, true, &a, &image, &info, &err) != STATUS_OK)
             fail_msg("%s: %s", math_mode_name(request.mode), err.msg);
         assert_non_null(strstr(image.data, ".entry asl_points("));
+        /* a kind of noise stands once, however often it is used (A_NOISE_CALL) */
+        assert_int_equal(occurrences(image.data, ".func "), 1);
+        assert_int_equal(occurrences(image.data, "call.uni \n"), 2);
         check_operations(image.data, request.mode);
         if (mode == MODE_STRICT)
             assert_true(assembles(image.data, "sm_90"));

@@ -27,6 +27,13 @@
 #else
 #define A_CALL static
 #endif
+/* A kind of noise. NVRTC would put hundreds of instructions in each place, and its time grows faster
+ * than its functions do: 0.73 to 0.92 of it so (docs/results/h200_levers.md). */
+#ifdef __CUDACC_RTC__
+#define A_NOISE_CALL K_CALL
+#else
+#define A_NOISE_CALL A_CALL
+#endif
 
 /* Functions that emitted code may call in many places. Of a row they are hundreds of instructions:
  * gcc compiles a shader with 65 sines four times as long when each place has its own. */

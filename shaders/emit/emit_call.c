@@ -179,7 +179,7 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
     if (e->variants.data && strstr(e->variants.data, emit_text(e, "%s(", name)))
         return name;
     struct text *t = &e->variants;
-    text_printf(t, "#ifndef HAS_%s\n#define HAS_%s\nA_CALL void %s(", name, name, name);
+    text_printf(t, "#ifndef HAS_%s\n#define HAS_%s\nA_NOISE_CALL void %s(", name, name, name);
     for (uint32_t k = 0; k < dims; k++) {
         text_printf(t, "%saf x%u", k ? ", " : "", k);
         if (derivs)
