@@ -27,8 +27,8 @@
 #else
 #define A_CALL static
 #endif
-/* A kind of noise. NVRTC would put hundreds of instructions in each place, and its time grows faster
- * than its functions do: 0.73 to 0.92 of it so (docs/results/h200_levers.md). */
+/* A kind of noise. NVRTC would put hundreds of instructions into each place, and its time grows
+ * faster than its functions do (docs/results/h200_levers.md). */
 #ifdef __CUDACC_RTC__
 #define A_NOISE_CALL K_CALL
 #else
