@@ -618,8 +618,8 @@ static void code_paths_agree(void **state)
 static void every_fault_shows(void **state)
 {
     (void)state;
-    static const char *const names[] = {"cornell", "textured",  "hdri",
-                                        "glass",   "thin-lens", "veach-mis"};
+    static const char *const names[] = {"cornell",   "textured",  "hdri",  "glass",
+                                        "thin-lens", "veach-mis", "medium"};
     enum { SCENES = sizeof names / sizeof *names };
     struct error err = {0};
     struct scene *scenes[SCENES];
