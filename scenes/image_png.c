@@ -43,21 +43,46 @@ static void on_read(png_structp png, png_bytep to, size_t n)
     p->at += n;
 }
 
-/* Everything becomes gray (1), RGB (3) or RGBA (4) of 8 or 16 bits. */
+/* Everything becomes gray (1), RGB (3) or RGBA (4) of 8 or 16 bits, but a palette's indices. */
 static void ask_for_plain_pixels(png_structp png, png_infop info)
 {
     png_byte type = png_get_color_type(png, info);
     bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
     if (type == PNG_COLOR_TYPE_PALETTE)
-        png_set_palette_to_rgb(png);
+        png_set_packing(png); /* 8 bits each */
     if (type == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, info) < 8)
         png_set_expand_gray_1_2_4_to_8(png);
-    if (transparent)
+    if (transparent && type != PNG_COLOR_TYPE_PALETTE)
         png_set_tRNS_to_alpha(png);
     if (type == PNG_COLOR_TYPE_GRAY_ALPHA || (type == PNG_COLOR_TYPE_GRAY && transparent))
         png_set_gray_to_rgb(png);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
+}
+
+/* Colours of the indices. libpng, as Pillow and Blender, takes those beyond the palette for black;
+ * they are errors of the file (PNG, "PLTE"), as in BMP and TGA. */
+static enum status put_palette(const struct image_source *s, png_structp png, png_infop info,
+                               const uint8_t *index, struct image *im)
+{
+    png_colorp palette = NULL;
+    png_bytep alpha = NULL;
+    int colors = 0, alphas = 0;
+    uint8_t rgba[256][4], *to = im->texels;
+    png_get_PLTE(png, info, &palette, &colors);
+    png_get_tRNS(png, info, &alpha, &alphas, NULL);
+    for (int i = 0; i < colors; i++) {
+        const uint8_t c[4] = {palette[i].red, palette[i].green, palette[i].blue,
+                              i < alphas ? alpha[i] : 255};
+        memcpy(rgba[i], c, sizeof c);
+    }
+    for (size_t i = 0; i < (size_t)im->width * im->height; i++, to += im->channels) {
+        if (index[i] >= colors)
+            return image_fault(s, STATUS_PARSE, "a texel has colour %d, none of the palette's %d",
+                               index[i], colors);
+        memcpy(to, rgba[index[i]], im->channels);
+    }
+    return STATUS_OK;
 }
 
 void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to)
@@ -88,23 +113,31 @@ static void read_with(png_structp png, png_infop info, struct png_session *p, st
     if (w->status != STATUS_OK)
         return;
     ask_for_plain_pixels(png, info);
-    uint32_t channels = png_get_channels(png, info);
+    bool indexed = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
+    uint32_t channels = !indexed                                  ? png_get_channels(png, info)
+                        : png_get_valid(png, info, PNG_INFO_tRNS) ? 4
+                                                                  : 3;
     bool deep = png_get_bit_depth(png, info) == 16;
     w->status = image_allocate(s, width, height, channels, deep ? TEXEL_U16 : TEXEL_U8, &w->image);
     if (w->status != STATUS_OK)
         return;
     size_t row = png_get_rowbytes(png, info);
+    uint8_t *to = w->image.texels;
+    if (indexed)
+        to = ARENA_ARRAY(&w->scratch, uint8_t, row * height);
     w->rows = ARENA_ARRAY(&w->scratch, png_bytep, height);
-    if (!w->rows) {
+    if (!to || !w->rows) {
         w->status = image_fault(s, STATUS_MEMORY, "out of memory");
         return;
     }
     for (uint32_t y = 0; y < height; y++)
-        w->rows[y] = (png_bytep)w->image.texels + y * row;
+        w->rows[y] = to + y * row;
     png_read_image(png, w->rows);
     png_read_end(png, NULL);
     if (deep)
         png_order_bytes(w->image.texels, (size_t)width * height * channels, w->image.texels);
+    if (indexed)
+        w->status = put_palette(s, png, info, to, &w->image);
     w->image.srgb = true;
 }
 

@@ -724,6 +724,12 @@ static void test_png_types(void **state)
                                    0,  0,  255, 255, 255, 255, 255, 255};
     assert_memory_equal(im.texels, want, sizeof want);
     text_free(&t);
+    for (int interlace = 0; interlace < 2; interlace++) {
+        static const uint8_t beyond[] = {0x03, 0x14}; /* 0 3 / 1 4, of four colours */
+        t = png_file(2, 2, 4, PNG_COLOR_TYPE_PALETTE, interlace, beyond, 1, true);
+        expect_failure(&t, STATUS_PARSE, "a texel has colour 4, none of the palette's 4");
+        text_free(&t);
+    }
 }
 
 static void test_png_16_bits(void **state)
