@@ -341,14 +341,16 @@ static void test_obj_numbers(void **state)
     scene_free(i.scene);
 }
 
-/* The normal that a triangle's corner has in the scene: its vertex' or, without one, its face's. */
+/* The normal that a triangle's corner has in the scene: its vertex' or, without one, or one of no
+ * length, its face's. */
 static void normal_of(const struct scene *s, size_t triangle, int corner, double out[3])
 {
     double p[3][3], length = 0;
     if (s->triangle_flags[triangle] & TRIANGLE_HAS_NORMALS) {
         for (int c = 0; c < 3; c++)
             out[c] = (double)s->N[s->triangles[triangle][corner]][c];
-        return;
+        if (out[0] != 0 || out[1] != 0 || out[2] != 0)
+            return;
     }
     for (int k = 0; k < 3; k++)
         vertex_of(s, triangle, k, p[k]);
@@ -441,6 +443,103 @@ static void test_missing_normals(void **state)
     for (size_t t = 0; t < 4; t++)
         for (int k = 0; k < 3; k++)
             expect_normal(i.scene, t, k, 0, 0, t < 2 ? 1 : -1);
+    scene_free(i.scene);
+}
+
+/* The normals of every triangle's corners are those of want, [triangles][3][3]. */
+static void expect_normals(const char *name, size_t triangles, const double (*want)[3][3])
+{
+    struct imported i = import_file(name);
+    assert_int_equal(i.import.triangles, triangles);
+    for (size_t t = 0; t < triangles; t++)
+        for (int k = 0; k < 3; k++)
+            expect_normal(i.scene, t, k, want[t][k][0], want[t][k][1], want[t][k][2]);
+    scene_free(i.scene);
+}
+
+/* OBJ without normals but with smoothing groups: two triangles of equal size and shape, at 90
+ * degrees, share the edge 1 3. In one group the edge's normals lie between theirs, whatever the
+ * materials, lines and indices are; in two groups, or with smoothing off, it stays, though 2 and 4
+ * be 10 degrees apart. Normals that a face has are its own. */
+static void test_smoothing_groups(void **state)
+{
+    (void)state;
+    static const char places[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    static const char *const smooth[] = {
+        "s 1\nf 1 2 3\nf 1 3 4\n",
+        "s 1\nusemtl a\nf 1 2 3\nusemtl b\ng other\no one\nf -4 -2 -1\n",
+        "s 07 # seven\nf 1 2 \\\n3\nf 1/2 3/1 4/1\nvt 0 1\nvt 1 1\n",
+        "vn 1 0 0\ns 1\r\nf 1// 2// 3//\r\nf 1// \\\r\n3// 4// # a comment\r\n",
+        "vt 0 0\nvt 1 0\nvn 1 0 0\nvn 0 1 0\ns\ton\nf 1/1 2/2 3/1\nf 1/1/ 3/-2/ 4/2\n",
+    };
+    static const char *const flat[] = {
+        "s 1\nf 1 2 3\ns 2\nf 1 3 4\n",
+        "s off\nf 1 2 3\nf 1 3 4\n",
+        "f 1 2 3\ns 1\nf 1 3 4\n",
+        "s 3\nf 1 2 3\ns 0\nf 1 3 4\n",
+    };
+    const double r = M_SQRT1_2;
+    const double bent[2][3][3] = {{{r, 0, r}, {0, 0, 1}, {r, 0, r}},
+                                  {{r, 0, r}, {r, 0, r}, {1, 0, 0}}},
+                 kept[2][3][3] = {{{0, 0, 1}, {0, 0, 1}, {0, 0, 1}},
+                                  {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}}};
+    for (size_t k = 0; k < sizeof smooth / sizeof *smooth; k++) {
+        write_text("groups.obj", arena_printf(&arena, "%s%s", places, smooth[k]));
+        expect_normals("groups.obj", 2, bent);
+    }
+    for (size_t k = 0; k < sizeof flat / sizeof *flat; k++) {
+        write_text("groups.obj", arena_printf(&arena, "%s%s", places, flat[k]));
+        expect_normals("groups.obj", 2, kept);
+    }
+    const double a = 10 * (M_PI / 180);
+    const double slight[2][3][3] = {
+        {{0, 0, 1}, {0, 0, 1}, {0, 0, 1}},
+        {{-sin(a), 0, cos(a)}, {-sin(a), 0, cos(a)}, {-sin(a), 0, cos(a)}}};
+    write_text("groups.obj", arena_printf(&arena,
+                                          "v 0 0 0\nv -1 0 0\nv 0 -1 0\nv %.9f 0 %.9f\n"
+                                          "s off\nf 1 2 3\nf 1 3 4\n",
+                                          cos(a), sin(a)));
+    expect_normals("groups.obj", 2, slight);
+    const double own[2][3][3] = {{{0, 0, 1}, {0, 0, 1}, {0, 0, 1}},
+                                 {{0, 0.6, 0.8}, {0, 0.6, 0.8}, {0, 0.6, 0.8}}};
+    write_text("groups.obj",
+               arena_printf(&arena, "%svn 0 3 4\ns off\nf 1 2 3\nf 1//-1 3//1 4//1\n", places));
+    expect_normals("groups.obj", 2, own);
+}
+
+/* A box of eight vertices in one group: normals along its diagonals. A polygon of 3000 corners
+ * beside it is whole. */
+static void test_smooth_box(void **state)
+{
+    (void)state;
+    static const int quads[6][4] = {{1, 4, 3, 2}, {5, 6, 7, 8}, {1, 2, 6, 5},
+                                    {3, 4, 8, 7}, {1, 5, 8, 4}, {2, 3, 7, 6}};
+    struct text obj = {0};
+    for (int z = -1; z <= 1; z += 2)
+        text_printf(&obj, "v -1 -1 %d\nv 1 -1 %d\nv 1 1 %d\nv -1 1 %d\n", z, z, z, z);
+    text_puts(&obj, "s 1\n");
+    for (int i = 0; i < 6; i++)
+        text_printf(&obj, "f %d %d %d %d\n", quads[i][0], quads[i][1], quads[i][2], quads[i][3]);
+    for (int i = 0; i < 3000; i++)
+        text_printf(&obj, "v %.9f %.9f 5\n", cos(i * M_PI / 1500), sin(i * M_PI / 1500));
+    text_puts(&obj, "f");
+    for (int i = -3000; i < 0; i++)
+        text_printf(&obj, " %d", i);
+    text_puts(&obj, "\n");
+    write_text("box.obj", obj.data);
+    text_free(&obj);
+    struct imported i = import_file("box.obj");
+    assert_int_equal(i.import.triangles, 12 + 2998);
+    for (size_t t = 0; t < 12 + 2998; t++)
+        for (int k = 0; k < 3; k++) {
+            double p[3];
+            const double r = 0.57735026918962576;
+            vertex_of(i.scene, t, k, p);
+            if (t < 12)
+                expect_normal(i.scene, t, k, p[0] * r, p[1] * r, p[2] * r);
+            else
+                expect_normal(i.scene, t, k, 0, 0, 1);
+        }
     scene_free(i.scene);
 }
 
@@ -1100,6 +1199,8 @@ int main(void)
         cmocka_unit_test(test_obj_blanks),
         cmocka_unit_test(test_obj_numbers),
         cmocka_unit_test(test_missing_normals),
+        cmocka_unit_test(test_smoothing_groups),
+        cmocka_unit_test(test_smooth_box),
         cmocka_unit_test(test_stl_odd),
         cmocka_unit_test(test_ply_stl),
         cmocka_unit_test(test_stl_colors),

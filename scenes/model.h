@@ -88,6 +88,8 @@ float (*model_angle_normals(struct arena *a, const struct model *m))[3];
  * 50 degrees of its own: where faces share no vertices edges stay, and what lies back to back on
  * the same places does not cancel. */
 float (*model_crease_normals(struct arena *a, const struct model *m))[3];
+/* The angle between two edges that leave a corner, radians. */
+double model_corner_angle(const double a[3], const double b[3]);
 /* first[v]: the least vertex at v's coordinates; [vertex_count]. False: out of memory. */
 bool model_weld(const struct model *m, uint32_t *first);
 

@@ -1054,7 +1054,7 @@ void source_read_assimp(struct source *s)
     r.of_blender = is_of_blender(r.scene);
     s->vertex = mesh_vertex;
     s->triangle = mesh_triangle;
-    s->makes_normals = true;
+    s->makes_normals = !r.files.says_smoothing;
     read_places(&r);
     read_materials(&r);
     read_meshes(&r);

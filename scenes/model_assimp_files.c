@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "model_assimp_files.h"
+#include "model_obj.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -112,10 +113,9 @@ static bool read_libraries(struct source *s, const char *path, char **data, size
             text_puts(&all, "\n");
         }
     }
-    *data = all.len ? arena_strndup(&s->arena, all.data, all.len) : NULL;
-    *size = all.len;
-    text_free(&all);
-    return *data != NULL;
+    bool any = all.len > 0;
+    source_text(s, &all, data, size);
+    return any;
 }
 
 /* Assimp passes over them without a word. */
@@ -267,40 +267,51 @@ bool assimp_files_mends(const char *path)
 
 /* ---- for Assimp ----------------------------------------------------------------------------- */
 
+static void mend(struct assimp_files *files, const char *path, char **data, size_t *size)
+{
+    struct source *s = files->s;
+    decode_utf16(s, data, size);
+    if (ends_with(path, ".mtl"))
+        mtl_read(s, *data, &files->mtls);
+    else if (ends_with(path, ".stl"))
+        mend_stl(s, *data, size);
+    else if (ends_with(path, ".obj")) {
+        unindent(*data, size);
+        mend_vertices(s, data, size);
+        note_free_form(s, *data, *size);
+        files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);
+    } else if (ends_with(path, ".dae"))
+        trim_elements(*data, size);
+}
+
 static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)
 {
     struct assimp_files *files = (struct assimp_files *)io->UserData;
     struct source *s = files->s;
-    bool mtl = ends_with(path, ".mtl");
-    char *data;
-    size_t size;
+    bool model = strcmp(path, s->path) == 0;
+    struct memory_file *m = source_alloc(s, 1, sizeof *m);
+    *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
+                               file_flush, (aiUserData)m},
+                              files->model,
+                              files->model_size,
+                              0};
     if (strchr(mode, 'w'))
         return NULL;
-    if (file_read(&s->arena, path, 0, &data, &size, NULL) != STATUS_OK &&
-        !(mtl && read_libraries(s, path, &data, &size))) {
+    if (model && files->model) /* before it is read Assimp looks into it some times */
+        return &m->file;
+    if (file_read(&s->arena, path, 0, &m->data, &m->size, NULL) != STATUS_OK &&
+        !(ends_with(path, ".mtl") && read_libraries(s, path, &m->data, &m->size))) {
         const char *slash = strrchr(path, '/');
-        if (mtl && !files->missing_library[0])
+        if (ends_with(path, ".mtl") && !files->missing_library[0])
             snprintf(files->missing_library, sizeof files->missing_library, "%s",
                      slash ? slash + 1 : path);
         return NULL;
     }
-    decode_utf16(s, &data, &size);
-    if (mtl)
-        mtl_read(s, data, &files->mtls);
-    else if (ends_with(path, ".stl"))
-        mend_stl(s, data, &size);
-    else if (ends_with(path, ".obj")) {
-        unindent(data, &size);
-        mend_vertices(s, &data, &size);
-        note_free_form(s, data, size);
-    } else if (ends_with(path, ".dae"))
-        trim_elements(data, &size);
-    struct memory_file *m = source_alloc(s, 1, sizeof *m);
-    *m = (struct memory_file){{file_read_items, file_write_items, file_tell, file_size, file_seek,
-                               file_flush, (aiUserData)m},
-                              data,
-                              size,
-                              0};
+    mend(files, path, &m->data, &m->size);
+    if (model) {
+        files->model = m->data;
+        files->model_size = m->size;
+    }
     return &m->file;
 }
 

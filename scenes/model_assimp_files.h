@@ -11,14 +11,18 @@ struct assimp_files {
     struct source *s;
     struct mtl *mtls;          /* of all MTL files that were opened */
     char missing_library[200]; /* an MTL file that is not there; "": none */
+    char *model;               /* the model's own file, mended; NULL: not yet */
+    size_t model_size;
+    bool says_smoothing; /* an OBJ file: what has no normals is flat */
 };
 
 /* Is there anything to mend in such a file? */
 bool assimp_files_mends(const char *path);
 /* Reads through `files`, whose s is set: text of 16 bits a character becomes UTF-8; lines of OBJ
- * begin without blanks, their vertices have six numbers that begin with a digit or a sign; MTL goes
- * through mtl_read; "mtllib a.mtl b.mtl" opens both; no blanks before the text of Collada's
- * elements; STL in capitals, or with bytes behind its last facet, is what Assimp expects. */
+ * begin without blanks, their vertices have six numbers that begin with a digit or a sign,
+ * smoothing groups are normals (of parts); MTL goes through mtl_read; "mtllib a.mtl b.mtl" opens
+ * both; no blanks before the text of Collada's elements; STL in capitals, or with bytes behind its
+ * last facet, is what Assimp expects. */
 void assimp_files_open(struct assimp_files *files, struct aiFileIO *out);
 
 #endif

@@ -102,8 +102,8 @@ bool model_weld(const struct model *m, uint32_t *first)
     return true;
 }
 
-/* The angle between two edges that leave a corner (Kahan's form: right for all angles). */
-static double corner_angle(const double a[3], const double b[3])
+/* Kahan's form: right for all angles. */
+double model_corner_angle(const double a[3], const double b[3])
 {
     double la = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
     double lb = sqrt(b[0] * b[0] + b[1] * b[1] + b[2] * b[2]), less = 0, more = 0;
@@ -131,7 +131,7 @@ static void add_normal(const struct model *m, const uint32_t *t, const uint32_t 
     for (int k = 0; k < 3; k++) {
         const double *before = e[(k + 2) % 3];
         const double back[3] = {-before[0], -before[1], -before[2]};
-        double weight = by_angle ? corner_angle(e[k], back) : 1;
+        double weight = by_angle ? model_corner_angle(e[k], back) : 1;
         for (int c = 0; c < 3; c++)
             sum[first[t[k]]][c] += weight * x[c];
     }

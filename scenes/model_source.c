@@ -44,6 +44,18 @@ void *source_alloc(struct source *s, size_t count, size_t size)
     return p;
 }
 
+void source_text(struct source *s, struct text *t, char **data, size_t *size)
+{
+    char *copy = t->failed ? NULL : arena_alloc(&s->arena, t->len + 1, 1, 1);
+    if (copy && t->len)
+        memcpy(copy, t->data, t->len);
+    *data = copy;
+    *size = t->len;
+    text_free(t);
+    if (!copy)
+        no_memory(s);
+}
+
 /* Room for one more of `count` items. */
 static void *grown(struct source *s, void *items, size_t count, size_t *cap, size_t size)
 {

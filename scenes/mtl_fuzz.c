@@ -1,7 +1,9 @@
 /* Any bytes as an MTL file: materials with names and finite numbers, or a refusal; the lines that
- * stay are those of the file. Seeds: tests/fuzz/mtl_fuzz and scenes/tests/cube.mtl. */
+ * stay are those of the file. Or, where they begin with "v ", as an OBJ file: no fewer lines, or a
+ * refusal. Seeds: tests/fuzz/mtl_fuzz and scenes/tests/cube.mtl. */
 #define _GNU_SOURCE
 #include "model_mtl.h"
+#include "model_obj.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -34,6 +36,30 @@ static void check(const struct mtl *m)
         abort();
 }
 
+static void read_obj(struct source *s, const uint8_t *data, size_t size)
+{
+    static char *text; /* static: what setjmp may not lose */
+    static size_t lines, length;
+    lines = 0;
+    length = size;
+    text = malloc(size);
+    if (!text)
+        abort();
+    memcpy(text, data, size);
+    for (size_t i = 0; i < size; i++)
+        lines += data[i] == '\n' && !(i && data[i - 1] == '\\') &&
+                 !(i > 1 && data[i - 1] == '\r' && data[i - 2] == '\\');
+    char *mended = text;
+    if (setjmp(refusal) == 0) { // NOLINT(cert-err52-cpp)
+        obj_smooth(s, &mended, &length);
+        for (size_t i = 0; i < length; i++)
+            lines -= lines && mended[i] == '\n';
+        if (lines)
+            abort();
+    }
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct source s; /* static: what setjmp may not lose */
@@ -45,6 +71,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     s.refused = on_refusal;
     s.arena.limit = (size_t)64 << 20;
     source_begin(&s);
+    if (size > 1 && data[0] == 'v' && data[1] == ' ') {
+        read_obj(&s, data, size);
+        source_end(&s);
+        return 0;
+    }
     text = malloc(size + 1);
     if (!text)
         abort();
