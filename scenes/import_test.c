@@ -1185,6 +1185,97 @@ static void test_3ds(void **state)
     }
 }
 
+/* A box of eight vertices in 3DS: without smoothing groups it has its edges, as in other formats;
+ * in one group its normals are its diagonals; faces of no group are flat beside others that are
+ * smooth, here those of one material, which Assimp takes apart from the others. */
+static void test_3ds_smoothing(void **state)
+{
+    (void)state;
+    static const int quads[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                    {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+    static const struct {
+        const char *name;
+        bool says;
+        unsigned smooth; /* bit q: quad q is in group 3 */
+    } cases[] = {{"none.3ds", false, 0},
+                 {"off.3ds", true, 0},
+                 {"all.3ds", true, 0x3F},
+                 {"ends.3ds", true, 0x03}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct text t = {0};
+        text_append(&t, "end", 4);
+        wrap_chunk(&t, 0, 0xA000);
+        wrap_chunk(&t, 0, 0xAFFF);
+        size_t object = t.len;
+        text_append(&t, "box", 4);
+        size_t mesh = t.len;
+        put_half(&t, 8);
+        for (int v = 0; v < 8; v++)
+            for (int c = 0; c < 3; c++)
+                put_float(&t, v >> c & 1 ? 1.0F : -1.0F, false);
+        wrap_chunk(&t, mesh, 0x4110);
+        size_t list = t.len;
+        put_half(&t, 12);
+        for (int f = 0; f < 12; f++) {
+            const int *q = quads[f / 2];
+            put_half(&t, (unsigned)q[0]);
+            put_half(&t, (unsigned)q[f % 2 ? 2 : 1]);
+            put_half(&t, (unsigned)q[f % 2 ? 3 : 2]);
+            put_half(&t, 7);
+        }
+        size_t at = t.len;
+        text_append(&t, "END", 4);
+        put_half(&t, 2);
+        put_half(&t, 9);
+        put_half(&t, 1);
+        wrap_chunk(&t, at, 0x4130);
+        at = t.len;
+        for (int f = 0; f < 12 && cases[n].says; f++)
+            put_word(&t, cases[n].smooth >> f / 2 & 1 ? 4 : 0, false);
+        if (cases[n].says)
+            wrap_chunk(&t, at, 0x4150);
+        wrap_chunk(&t, list, 0x4120);
+        wrap_chunk(&t, mesh, 0x4100);
+        wrap_chunk(&t, object, 0x4000);
+        wrap_chunk(&t, 0, 0x3d3d);
+        wrap_chunk(&t, 0, 0x4d4d);
+        write_bytes(cases[n].name, t.data, t.len);
+        text_free(&t);
+        struct imported i = import_file(cases[n].name);
+        assert_int_equal(i.import.triangles, 12);
+        unsigned seen = 0;
+        for (size_t f = 0; f < 12; f++) {
+            double p[3][3], sum[3] = {0};
+            for (int k = 0; k < 3; k++) {
+                vertex_of(i.scene, f, k, p[k]);
+                for (int c = 0; c < 3; c++)
+                    sum[c] += p[k][c] / 3;
+            }
+            /* (x, y, z) is (x, z, -y) where y is up: the ends, across z, are across y here */
+            int axis = fabs(sum[0]) > 0.9 ? 0 : fabs(sum[1]) > 0.9 ? 1 : 2;
+            bool smooth = axis == 1 ? cases[n].smooth & 1 : cases[n].smooth & 4;
+            seen |= 1U << (2 * axis + (sum[axis] > 0));
+            for (int k = 0; k < 3; k++) {
+                double want[3] = {0}, length = 0, normal[3], got = 0;
+                normal_of(i.scene, f, k, normal);
+                for (int c = 0; c < 3; c++)
+                    want[c] = c == axis || (smooth && cases[n].smooth == 0x3F) ? p[k][c] : 0;
+                for (int c = 0; c < 3; c++) {
+                    length += want[c] * want[c];
+                    got += want[c] * normal[c];
+                }
+                /* Assimp weighs a face's two triangles as two: 19 degrees off a box' diagonal */
+                double least = smooth && cases[n].smooth == 0x3F ? 0.94 : 1 - 1e-6;
+                if (got < least * sqrt(length))
+                    fail_msg("%s: triangle %zu, corner %d: (%g, %g, %g)", cases[n].name, f, k,
+                             normal[0], normal[1], normal[2]);
+            }
+        }
+        assert_int_equal(seen, 0x3F);
+        scene_free(i.scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1209,6 +1300,7 @@ int main(void)
         cmocka_unit_test(test_collada),
         cmocka_unit_test(test_collada_shading),
         cmocka_unit_test(test_3ds),
+        cmocka_unit_test(test_3ds_smoothing),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,5 +1,6 @@
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
+#include "model_3ds.h"
 #include "model_assimp_files.h"
 #include "model_derived.h"
 #include "model_polygons.h"
@@ -41,6 +42,7 @@ struct reading {
     struct transform *mesh_at; /* of a node that has the mesh */
     bool of_blender;           /* an FBX file that it wrote; MTL says so by itself */
     struct assimp_files files;
+    bool fits_3ds; /* the lists of files.smoothing are the meshes */
 };
 
 /* ---- meshes --------------------------------------------------------------------------------- */
@@ -48,8 +50,10 @@ struct reading {
 struct mesh {
     const struct aiMesh *from;
     const struct aiVector3D *uv; /* NULL: it has none */
-    uint32_t (*triangles)[3];    /* NULL: its faces are */
-    float (*P)[3], (*N)[3];      /* as its bones place it in the model's space; NULL: it has none */
+    const bool *flat;            /* which faces have no normals; NULL: not said */
+    bool no_normals;
+    uint32_t (*triangles)[3]; /* NULL: its faces are */
+    float (*P)[3], (*N)[3];   /* as its bones place it in the model's space; NULL: it has none */
 };
 
 /* Points and lines give none. */
@@ -149,7 +153,7 @@ static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_v
     const struct aiMesh *mesh = ((const struct mesh *)m->data)->from;
     const struct mesh *bent = m->data;
     memcpy(out->P, bent->P ? bent->P[i] : &mesh->mVertices[i].x, sizeof out->P);
-    if (mesh->mNormals)
+    if (mesh->mNormals && !(bent->flat && bent->flat[i / 3]))
         memcpy(out->N, bent->N ? bent->N[i] : &mesh->mNormals[i].x, sizeof out->N);
     if (bent->uv)
         memcpy(out->UV, &bent->uv[i], sizeof out->UV);
@@ -301,9 +305,30 @@ static bool bend(struct reading *r, const struct aiMesh *mesh, const struct tran
     return ok;
 }
 
+/* Is a mesh for each list, with three vertices for each of its faces? */
+static bool fits_3ds(const struct reading *r)
+{
+    bool fits = r->files.smoothing_count == r->scene->mNumMeshes;
+    for (unsigned i = 0; i < r->scene->mNumMeshes && fits; i++) {
+        const struct aiMesh *m = r->scene->mMeshes[i];
+        fits = m->mNumFaces == r->files.smoothing[i].faces && m->mNumVertices == 3 * m->mNumFaces;
+    }
+    return fits;
+}
+
+/* Of a mesh of 3DS without groups Assimp's normals, which take an edge for round, do not count. */
+static void take_smoothing(const struct reading *r, uint32_t mesh, struct mesh *out)
+{
+    if (!r->fits_3ds)
+        return;
+    out->no_normals = !r->files.smoothing[mesh].says;
+    out->flat = r->files.smoothing[mesh].flat;
+}
+
 static void read_meshes(struct reading *r)
 {
     struct source *s = r->s;
+    r->fits_3ds = fits_3ds(r);
     s->mesh_count = r->scene->mNumMeshes;
     s->meshes = source_alloc(s, s->mesh_count, sizeof *s->meshes);
     for (uint32_t i = 0; i < s->mesh_count; i++) {
@@ -315,13 +340,14 @@ static void read_meshes(struct reading *r)
         /* Collada's names of sets may count what other meshes have */
         unsigned set = r->uv_set[mesh->mMaterialIndex];
         own->uv = mesh->mTextureCoords[mesh->mTextureCoords[set] ? set : 0];
+        take_smoothing(r, i, own);
         s->meshes[i] = (struct source_mesh){
             .data = own,
             .vertex_count = mesh->mNumVertices,
             .face_count = triangles,
             .triangle_count = triangles,
             .material = r->number[mesh->mMaterialIndex],
-            .flags = (uint8_t)((mesh->mNormals ? TRIANGLE_HAS_NORMALS : 0U) |
+            .flags = (uint8_t)((mesh->mNormals && !own->no_normals ? TRIANGLE_HAS_NORMALS : 0U) |
                                (own->uv ? TRIANGLE_HAS_UV : 0U) |
                                (has_colors(s, mesh) ? TRIANGLE_HAS_COLORS : 0U)),
         };

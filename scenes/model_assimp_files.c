@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "model_assimp_files.h"
+#include "model_3ds.h"
 #include "model_obj.h"
 
 #include <ctype.h>
@@ -255,7 +256,7 @@ static void mend_stl(struct source *s, char *data, size_t *size)
 bool assimp_files_mends(const char *path)
 {
     if (!ends_with(path, ".stl"))
-        return ends_with(path, ".obj") || ends_with(path, ".dae");
+        return ends_with(path, ".obj") || ends_with(path, ".dae") || ends_with(path, ".3ds");
     unsigned char head[STL_HEAD];
     FILE *f = fopen(path, "rbe");
     bool whole = f && fread(head, 1, sizeof head, f) == sizeof head &&
@@ -282,6 +283,8 @@ static void mend(struct assimp_files *files, const char *path, char **data, size
         files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);
     } else if (ends_with(path, ".dae"))
         trim_elements(*data, size);
+    else if (ends_with(path, ".3ds") && s->layout == MODEL_PARTS)
+        files->smoothing = read_smoothing_3ds(s, *data, *size, &files->smoothing_count);
 }
 
 static struct aiFile *open_file(struct aiFileIO *io, const char *path, const char *mode)

@@ -13,6 +13,8 @@ struct assimp_files {
     char missing_library[200]; /* an MTL file that is not there; "": none */
     char *model;               /* the model's own file, mended; NULL: not yet */
     size_t model_size;
+    const struct smoothing_3ds *smoothing; /* of a 3DS file */
+    size_t smoothing_count;
     bool says_smoothing; /* an OBJ file: what has no normals is flat */
 };
 

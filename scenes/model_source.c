@@ -56,8 +56,7 @@ void source_text(struct source *s, struct text *t, char **data, size_t *size)
         no_memory(s);
 }
 
-/* Room for one more of `count` items. */
-static void *grown(struct source *s, void *items, size_t count, size_t *cap, size_t size)
+void *source_grown(struct source *s, void *items, size_t count, size_t *cap, size_t size)
 {
     if (count < *cap)
         return items;
@@ -149,7 +148,7 @@ void source_note(struct source *s, const char *fmt, ...)
             return;
     if (s->noted_count == NOTES_MAX)
         return;
-    s->noted = grown(s, s->noted, s->noted_count, &s->noted_cap, sizeof *s->noted);
+    s->noted = source_grown(s, s->noted, s->noted_count, &s->noted_cap, sizeof *s->noted);
     s->noted[s->noted_count] = arena_strdup(&s->arena, text);
     if (!s->noted[s->noted_count])
         no_memory(s);
@@ -160,7 +159,7 @@ void source_note(struct source *s, const char *fmt, ...)
 
 void source_add_node(struct source *s, const struct source_node *node)
 {
-    s->nodes = grown(s, s->nodes, s->node_count, &s->node_cap, sizeof *s->nodes);
+    s->nodes = source_grown(s, s->nodes, s->node_count, &s->node_cap, sizeof *s->nodes);
     s->nodes[s->node_count++] = *node;
 }
 
@@ -193,7 +192,7 @@ int32_t source_image(struct source *s, const void *data, uint64_t size)
             return (int32_t)i;
     if (s->image_count == INT32_MAX)
         source_refuse(s, STATUS_LIMIT, "%s has more than 2^31 - 1 images", s->path);
-    s->images = grown(s, s->images, s->image_count, &s->image_cap, sizeof *s->images);
+    s->images = source_grown(s, s->images, s->image_count, &s->image_cap, sizeof *s->images);
     s->images[s->image_count] = (struct source_image){data, size};
     return (int32_t)s->image_count++;
 }
@@ -204,9 +203,9 @@ const char *source_texture(struct source *s, const struct source_texture *t)
         if (memcmp(&s->textures[i], t, sizeof *t) == 0)
             return s->texture_names[i];
     size_t cap = s->texture_cap;
-    s->textures = grown(s, s->textures, s->texture_count, &cap, sizeof *s->textures);
-    s->texture_names =
-        grown(s, s->texture_names, s->texture_count, &s->texture_cap, sizeof *s->texture_names);
+    s->textures = source_grown(s, s->textures, s->texture_count, &cap, sizeof *s->textures);
+    s->texture_names = source_grown(s, s->texture_names, s->texture_count, &s->texture_cap,
+                                    sizeof *s->texture_names);
     s->textures[s->texture_count] = *t;
     const char *slash = strrchr(t->file, '/');
     char base[NAME_MAX_BYTES];
@@ -224,7 +223,7 @@ void source_material_begin(struct source *s, const char *name)
 {
     size_t cap = s->material_cap;
     s->material_name =
-        grown(s, s->material_name, s->material_count, &cap, sizeof *s->material_name);
+        source_grown(s, s->material_name, s->material_count, &cap, sizeof *s->material_name);
     s->material_cap = (uint32_t)cap;
     name = unique_name(s, NAMES_MATERIALS, name, "material");
     s->material_name[s->material_count++] = name;

@@ -90,6 +90,8 @@ void source_refuse(struct source *s, enum status status, const char *fmt, ...)
     __attribute__((noreturn, format(printf, 3, 4)));
 /* Zeroed memory; refuses when there is none. */
 void *source_alloc(struct source *s, size_t count, size_t size);
+/* The items, with room for one more than `count`. */
+void *source_grown(struct source *s, void *items, size_t count, size_t *cap, size_t size);
 /* A copy of the text, which may hold any bytes, with a NUL behind it; frees the text. Refuses when
  * the text has failed. */
 void source_text(struct source *s, struct text *t, char **data, size_t *size);
