@@ -3,6 +3,8 @@
 #include "steps_look.h"
 #include "vector.h"
 
+#include <string.h>
+
 /* ---- camera -------------------------------------------------------------------------- */
 
 /* The protocol's camera ray for four numbers and what rounding may do to it. Perspective: px = x +
@@ -97,25 +99,34 @@ static void turn(const struct path_vertex *v, const struct hit_bounds *b, double
     }
 }
 
-/* Where a vertex normal stands at right angles to the face, rounding decides whether it is turned
- * over to the face's side (section 4): Ns, or what that makes of it, whichever the device has. */
-static void turn_over(const struct path_vertex *v, const struct hit_bounds *b,
-                      const struct reference_hit *ref, double Ns[3])
+/* Where the vertices' normal stands at the angle to the face from which on it does not count
+ * (section 4), rounding decides. */
+static bool normal_is_unsure(const struct reference_hit *ref, const struct hit_bounds *b)
 {
-    double Ng[3], over[3], x[3], y[3];
+    const double size = vec_length(ref->of_vertices);
+    return size > 0 && fabs(vec_dot(ref->of_vertices, ref->Ng) / size - 0x1p-10) <= b->Ns + b->Ng;
+}
+
+/* Then Ns, or what the other normal gives, whichever the device has. */
+static void either_normal(const struct path_vertex *v, const struct hit_bounds *b,
+                          const struct reference_hit *ref, double Ns[3])
+{
+    double Ng[3], other[3], x[3], y[3];
+    bool flat = memcmp(ref->Ns, ref->Ng, sizeof Ng) == 0;
     vec_copy(Ng, ref->Ng);
-    vec_scale(over, -1, ref->Ns);
-    turn(v, b, Ng, over);
+    vec_copy(other, flat ? ref->of_vertices : ref->Ng);
+    vec_normalize(other);
+    turn(v, b, Ng, other);
     vec_madd(x, Ns, -1, v->Ns);
-    vec_madd(y, over, -1, v->Ns);
+    vec_madd(y, other, -1, v->Ns);
     if (vec_length(y) < vec_length(x))
-        vec_copy(Ns, over);
+        vec_copy(Ns, other);
 }
 
 struct normal_question {
     const struct look *l;
     const struct path_vertex *v;
-    bool over;
+    bool other;
 };
 
 /* in: direction 3, and what moves uv 2, N 3, T 3; out: Ns 3. */
@@ -123,7 +134,7 @@ static int ask_normal(void *ctx, const double *in, double *out)
 {
     const struct normal_question *q = ctx;
     return reference_mapped_normal(q->l->s->reference, q->v->primitive, q->l->leg_o, in, in + 3,
-                                   q->over, out);
+                                   q->other, out);
 }
 
 /* A mapped normal's bounds: the reference is asked again with what it is made of moved by its
@@ -145,14 +156,14 @@ static bool mapped_normal_differs(struct look *l, const struct path_vertex *v,
                   v->uv, step + 3);
     for (int i = 0; i < 2; i++)
         step[3 + i] += b->uv[i];
-    for (;; q.over = true) { /* as it is, and turned over where that is unsure */
+    for (;; q.other = true) { /* as it is, and by the other normal where that is unsure */
         bool near = true;
         answer_spread(ask_normal, &q, in, step, 11, 3, &a);
         for (int i = 0; i < 3; i++) {
             bound[i] = a.spread[i] + roundings(&s->arithmetic, 32, 3, 3);
             near &= fabs(a.value[i] - v->Ns[i]) <= bound[i];
         }
-        if (near || !unsure || q.over)
+        if (near || !unsure || q.other)
             break;
     }
     return a.code && look_vector_differs(l, "surface", "Ns", "xyz", a.value, v->Ns, bound);
@@ -192,12 +203,10 @@ static bool surface_differs(struct look *l, const struct path_vertex *v,
     double Ng[3], Ns[3];
     vec_copy(Ng, ref->Ng);
     vec_copy(Ns, ref->Ns);
-    if (vec_dot(Ng, Ns) < 0 && !round && fabs(vec_dot(Ng, Ns)) > b.Ns)
-        vec_scale(Ns, -1, Ns);
     turn(v, &b, Ng, Ns);
-    const bool unsure = !round && fabs(vec_dot(ref->Ng, ref->Ns)) <= b.Ns + b.Ng;
+    const bool unsure = normal_is_unsure(ref, &b);
     if (unsure)
-        turn_over(v, &b, ref, Ns);
+        either_normal(v, &b, ref, Ns);
     return look_scalar_differs(l, "traversal", "t", ref->t, v->t, b.t) ||
            look_vector_differs_by(l, "surface", "P", ref->P, v->P, b.P) ||
            look_vector_differs_by(l, "surface", "Ng", Ng, v->Ng, b.Ng) ||

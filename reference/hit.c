@@ -285,12 +285,11 @@ static void triangle_fill(const struct scene *s, const struct probe *p, const st
                 N[i] = normal_in_world(at.instance, N[i]);
         }
         struct vec3 n = weigh(c->b, N[0], N[1], N[2]);
-        if (!is_zero(n))
-            h->Ns = normalize(n);
-        h->normal = is_zero(n) ? h->Ng : n;
-        if (dot(h->Ns, h->Ng) < 0) {
-            h->Ns = negate(h->Ns);
-            h->normal = negate(h->normal);
+        double side = dot(n, h->Ng);
+        h->of_vertices = side < 0 ? negate(n) : n;
+        if (side * side > 0x1p-20 * dot(n, n)) {
+            h->normal = h->of_vertices;
+            h->Ns = normalize(h->normal);
         }
     }
     if (s->tangents && s->tangent_of[at.stored] != UINT32_MAX) {

@@ -35,6 +35,8 @@ struct hit {
     struct vec3 P, Ng, Ns;
     double uv[2];
     double extent; /* E of section 4's offset */
+    /* Interpolated from the vertices, turned to Ng's side, whether Ns goes by it or not; else 0. */
+    struct vec3 of_vertices;
     /* Where the material has a normal map (section 26): T, N and the bitangent's sign. */
     struct vec3 tangent, normal;
     double handedness;

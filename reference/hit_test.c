@@ -285,6 +285,12 @@ static void test_surface(void **state)
     assert_int_equal(h.primitive, 1); /* weights 1/4, 1/4, 1/2 */
     near(h.uv[0], 0.25 * 5 + 0.25 * 6 + 0.5 * 7), near(h.uv[1], 0.25 * 7 + 0.5 * 14);
     near(h.Ns[0], -0.25 / sqrt(1 + 0.0625)), near(h.Ns[2], 1 / sqrt(1 + 0.0625));
+    for (int bent = 0; bent < 2; bent++) { /* counts from 2^-10 off right angles */
+        for (int i = 3; i < 6; i++)
+            s->N[i][0] = 1, s->N[i][2] = bent ? -0x1.1p-10F : -0x1p-11F;
+        reference_hit_closest(r, (double[3]){11, 2, 5}, down, INFINITY, &h);
+        near(h.Ns[0], bent ? -1 / sqrt(1 + 0x1.21p-20) : 0), near(h.Ns[2], bent ? 0x1.1p-10 : 1);
+    }
     reference_hit_closest(r, (double[3]){-5, 0, 10}, (double[3]){1, 0, 0}, INFINITY, &h);
     assert_int_equal(h.primitive, 2);
     near(h.t, 3), near(h.Ng[0], -1), near(h.uv[0], 0.5), near(h.uv[1], 0.5);

@@ -99,6 +99,7 @@ static void hit_report(const struct reference *r, const struct probe *p, bool fo
     out->t = h.t;
     out->uv[0] = h.uv[0], out->uv[1] = h.uv[1];
     to_double(h.P, out->P), to_double(h.Ng, out->Ng), to_double(h.Ns, out->Ns);
+    to_double(h.of_vertices, out->of_vertices);
 }
 
 void reference_hit_brute(const struct reference *r, const double o[3], const double d[3],
@@ -126,7 +127,7 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
 }
 
 bool reference_mapped_normal(const struct reference *r, uint32_t primitive, const double o[3],
-                             const double d[3], const double moved[8], bool over, double Ns[3])
+                             const double d[3], const double moved[8], bool other, double Ns[3])
 {
     struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
     struct crossing c;
@@ -134,9 +135,10 @@ bool reference_mapped_normal(const struct reference *r, uint32_t primitive, cons
         return false;
     struct hit hit = hit_at(r->scene, &p, &c);
     hit.uv[0] += moved[0], hit.uv[1] += moved[1];
-    if (over) {
-        hit.normal = negate(hit.normal);
-        hit.Ns = negate(hit.Ns);
+    if (other) {
+        bool flat = is_zero(sub(hit.Ns, hit.Ng));
+        hit.normal = flat ? hit.of_vertices : hit.Ng;
+        hit.Ns = normalize(hit.normal);
     }
     hit.normal = add(hit.normal, from_double(moved + 2));
     hit.tangent = add(hit.tangent, from_double(moved + 5));
@@ -212,6 +214,7 @@ static void way_end(const struct hit *h, struct reference_hit *out)
 {
     *out = (struct reference_hit){.primitive = h->primitive, .t = h->t, .uv = {h->uv[0], h->uv[1]}};
     to_double(h->P, out->P), to_double(h->Ng, out->Ng), to_double(h->Ns, out->Ns);
+    to_double(h->of_vertices, out->of_vertices);
 }
 
 void reference_fly(const struct reference *r, const double o[3], const double d[3], double u,

@@ -23,11 +23,9 @@ K_FN struct k_tangents k_triangle_tangents(const struct k_scene *sc, const struc
     r.sign = mirrors ? -t[3] : t[3];
     r.N = s->Ng;
     if (k_triangle_flags(sc, at.number) & 1u) {
-        struct k_vec3 n = v3_madd(
-            v3_madd(v3_scale(k_hit_normal(sc, hit, at.i0), b0), k_hit_normal(sc, hit, at.i1), b1),
-            k_hit_normal(sc, hit, at.i2), b2);
+        struct k_vec3 n = k_vertex_normal(sc, hit, &at, s->Ng);
         if (v3_dot(n, n) > 0.0f)
-            r.N = v3_dot(s->Ns, n) < 0.0f ? v3_neg(n) : n; /* as Ns was turned over */
+            r.N = n;
     }
     return r;
 }

@@ -177,6 +177,21 @@ K_FN void k_triangle_point(const struct k_scene *sc, const struct k_hit *hit,
     }
 }
 
+/* The vertices' normal at a hit, not normalised, on the side of Ng; 0 where there is none, or where
+ * it stands at right angles to Ng. */
+K_FN struct k_vec3 k_vertex_normal(const struct k_scene *sc, const struct k_hit *hit,
+                                   const struct k_corners *at, struct k_vec3 Ng)
+{
+    float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
+    struct k_vec3 n = v3_madd(
+        v3_madd(v3_scale(k_hit_normal(sc, hit, at->i0), b0), k_hit_normal(sc, hit, at->i1), b1),
+        k_hit_normal(sc, hit, at->i2), b2);
+    float c = v3_dot(n, Ng);
+    if (!(c * c > 0x1p-20f * v3_dot(n, n)))
+        return v3(0.0f, 0.0f, 0.0f);
+    return c < 0.0f ? v3_neg(n) : n;
+}
+
 K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, struct k_vec3 o,
                              struct k_vec3 d, struct k_surface *s)
 {
@@ -193,14 +208,9 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
     if (flags == 0)
         return;
     if (flags & 1u) {
-        struct k_vec3 n = v3_madd(
-            v3_madd(v3_scale(k_hit_normal(sc, hit, at.i0), b0), k_hit_normal(sc, hit, at.i1), b1),
-            k_hit_normal(sc, hit, at.i2), b2);
-        if (v3_dot(n, n) > 0.0f) {
+        struct k_vec3 n = k_vertex_normal(sc, hit, &at, s->Ng);
+        if (v3_dot(n, n) > 0.0f)
             s->Ns = v3_normalize(n);
-            if (v3_dot(s->Ns, s->Ng) < 0.0f)
-                s->Ns = v3_neg(s->Ns);
-        }
     }
     if (flags & 2u) {
         K_GLOBAL const float *t0 = sc->uvs + 2 * (size_t)at.i0, *t1 = sc->uvs + 2 * (size_t)at.i1,

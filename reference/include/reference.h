@@ -93,6 +93,7 @@ void reference_camera_ray(const struct reference *r, uint32_t width, uint32_t he
 struct reference_hit {
     uint32_t primitive; /* UINT32_MAX: none */
     double t, P[3], Ng[3], Ns[3], uv[2];
+    double of_vertices[3]; /* section 4's n or -n, whether Ns goes by it or not; 0 without one */
 };
 /* Closest hit with 0 < t < t_max by brute force over all primitives (no Embree), least id among
  * equal t. */
@@ -103,10 +104,10 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
                            double t_max, struct reference_hit *out);
 
 /* Ns of section 26 where (o, d) hits that primitive, whose material has a normal map: turned to
- * wo's side and bent. `moved` is added to the hit's uv (2), N (3) and T (3) before, `over` turns N
- * over; false if the ray misses. */
+ * wo's side and bent. `moved` is added to the hit's uv (2), N (3) and T (3) before; `other`: N is
+ * Ng where section 4 has the vertices' normal, and the other way about; false if the ray misses. */
 bool reference_mapped_normal(const struct reference *r, uint32_t primitive, const double o[3],
-                             const double d[3], const double moved[8], bool over, double Ns[3]);
+                             const double d[3], const double moved[8], bool other, double Ns[3]);
 
 /* BSDF of a material, or of its shader at P = 0, on the frame z = Ns = Ng, at uv; wo, wi local. f
  * excludes the cosine. pdf per sr; both 0 for delta lobes. */
