@@ -748,7 +748,7 @@ double facet_reflectance(const struct arithmetic *a, double eta, const double wo
 double faint_weight(const struct arithmetic *a, double eta, const double wo[3], const double wi[3])
 {
     double F, off = facet_bounds(a, eta, wo, wi, &F).F;
-    return F < off ? 1.05 / 0.05 * off : 0;
+    return F < off ? off / LEAST_SHARE : 0;
 }
 
 /* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi,
@@ -771,11 +771,14 @@ static double conductor_expected(double eta, double k, double c2, double s2)
     return 0.5 * (t1 - t2) / (t1 + t2) * (1 + (t3 - t4) / (t3 + t4));
 }
 
-/* Relative, of a conductor's reflectance where it turns on t0 (section 16), which is little beside
- * what it is made of: like a dielectric's at its critical angle. The cosine <wo, h> rounds four
- * times, so its square eight and once more; 1 - c c, eta eta, k k and two differences follow. */
-static double conductor_density(const struct arithmetic *a, const struct material *m,
-                                const double wo[3], const double wi[3])
+/* Where it turns on t0 (section 16), which is little beside what it is made of: like a dielectric's
+ * at its critical angle. The cosine <wo, h> rounds four times, so its square eight and once more; 1
+ * - c c, eta eta, k k and two differences follow. And what rounds after t0: t1 and t2 are off by up
+ * to six roundings of themselves, two of them roots, one a quotient, and nearly cancel in rs where
+ * there is little to reflect with (eta near 1, k near 0); rp is rs times what is below 1.
+ */
+double conductor_reflectance(const struct arithmetic *a, const struct material *m,
+                             const double wo[3], const double wi[3])
 {
     double h[3], worst = 0;
     vec_madd(h, wo, 1, wi);
@@ -786,9 +789,9 @@ static double conductor_density(const struct arithmetic *a, const struct materia
         const double off = roundings(a, 9, 1, 1) * c2 + ULP * (3 * s2 + 3 * eta * eta + 3 * k * k);
         const double F = conductor_expected(eta, k, c2, s2);
         for (int sign = -1; sign <= 1; sign += 2)
-            worst = fmax(worst, fabs(conductor_expected(eta, k, c2, s2 + sign * off) - F) / F);
+            worst = fmax(worst, fabs(conductor_expected(eta, k, c2, s2 + sign * off) - F));
     }
-    return worst;
+    return worst + roundings(a, 7, 1, 2);
 }
 
 struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
@@ -803,11 +806,8 @@ struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene 
                                        wi[2] < 0 ? 0.5 * refraction_bounds(a, eta, wo[2]).ct : 0};
     if (!material_is_list(m) || wi[2] >= 0) {
         struct ggx_bounds b = ggx_bounds(a, alpha, wo, wi);
-        if (m->type == MATERIAL_ROUGH_CONDUCTOR && wi[2] > 0) {
-            double F = conductor_density(a, m, wo, wi);
-            b.density = fmin(1, b.density + F);
-            b.sampled_density = fmin(1, b.sampled_density + F);
-        }
+        if (m->type == MATERIAL_ROUGH_CONDUCTOR && wi[2] > 0)
+            b.faint = conductor_reflectance(a, m, wo, wi) / (material_is_list(m) ? LEAST_SHARE : 1);
         if (m->type == MATERIAL_ROUGH_DIELECTRIC && wi[2] > 0) { /* F alone makes f */
             double F = facet_reflectance(a, eta, wo, wi);
             b.density = fmin(1, b.density + F);

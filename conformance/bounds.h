@@ -128,8 +128,9 @@ struct ggx_bounds {
      * wi.z s_o), s = sqrt(alpha^2 + (1 - alpha^2) z^2) and Smith's terms as they are multiplied,
      * whose logarithm moves by less than dz / wi.z. dz: twice dh, and a few roundings. */
     double grazing;
-    /* Absolute, of the weight of what a rough dielectric reflects where its F is less than what
-     * roundings make of 0: F / p, p at least 0.05 of 1.05 (protocol, section 20); else 0. */
+    /* Absolute, of a weight, and of f over the density: what roundings make of a small F, over its
+     * lobe's probability, which in a list is 0.05 of 1.05 at least (protocol, section 20). Of a
+     * rough dielectric where F is less than they make of 0, else 0; of metals everywhere. */
     double faint;
 };
 /* Zero for alpha = 1, which says that there is no such lobe (material_alpha). */
@@ -157,6 +158,12 @@ struct refraction_bounds refraction_bounds(const struct arithmetic *a, double et
  * it is made of. */
 double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
                          const double wi[3]);
+/* Absolute, of a rough conductor's reflectance there, constant indices. */
+double conductor_reflectance(const struct arithmetic *a, const struct material *m,
+                             const double wo[3], const double wi[3]);
+/* The least probability of a lobe beside another one: estimates are 0.05 at least, and 1 at most
+ * (protocol, section 20). */
+#define LEAST_SHARE (0.05 / 1.05)
 /* ggx_bounds.faint at the facet between wo and wi. */
 double faint_weight(const struct arithmetic *a, double eta, const double wo[3], const double wi[3]);
 /* How far that may move the number that a smooth dielectric's lobe choice is compared with; 0 of

@@ -165,6 +165,47 @@ static void faint_reflections(void **state)
     assert_true(most > 0);
 }
 
+/* Section 16's reflectance of a metal, step by step; `real` float or double. */
+#define METAL(real, root, name)                                                                    \
+    static real name(real c, real eta, real k)                                                     \
+    {                                                                                              \
+        real c2 = c * c, s2 = 1 - c2, t0 = eta * eta - k * k - s2;                                 \
+        real ab = root(t0 * t0 + 4 * (eta * eta) * (k * k));                                       \
+        real q = root((ab + (t0 < 0 ? -t0 : t0)) / 2), a = t0 < 0 ? eta * k / q : q;               \
+        real t1 = ab + c2, t2 = 2 * a * c, rs = (t1 - t2) / (t1 + t2);                             \
+        real t3 = c2 * ab + s2 * s2, t4 = t2 * s2;                                                 \
+        return (rs + rs * ((t3 - t4) / (t3 + t4))) / 2;                                            \
+    }
+METAL(float, sqrtf, metal_float)
+METAL(double, sqrt, metal_double)
+
+/* What float32 makes of it stays within the bound, which is no hundred times what happens where
+ * next to nothing is reflected, and small where metals are. */
+static void faint_metals(void **state)
+{
+    (void)state;
+    const struct arithmetic rounded = of("native", MODE_DEVICE);
+    static const float indices[][2] = {{1, 0.001F},     {1, 0},       {0.999F, 0.003F},
+                                       {1.002F, 0.05F}, {0.2F, 3.5F}, {1.5F, 4}};
+    for (size_t r = 0; r < sizeof indices / sizeof *indices; r++) {
+        const float eta = indices[r][0], k = indices[r][1];
+        const struct material m = {
+            .type = MATERIAL_ROUGH_CONDUCTOR, .eta = {eta, eta, eta}, .k = {k, k, k}};
+        double most = 0;
+        for (int i = 1; i < 1000; i++) {
+            float c = (float)i / 1000;
+            double s = sqrt(1 - (double)c * (double)c), F = metal_double(c, eta, k);
+            const double wo[3] = {s, 0, (double)c}, wi[3] = {-s, 0, (double)c};
+            double bound = conductor_reflectance(&rounded, &m, wo, wi);
+            double off = fabs((double)metal_float(c, eta, k) - F);
+            assert_true(off <= bound);
+            assert_true(r < 4 || bound < 2e-5);
+            most = fmax(most, off / bound);
+        }
+        assert_true(most > 0.01);
+    }
+}
+
 /* Places in textures by section 14's float32 against double: where scale, offset and turn make much
  * of roundings, the lookup stays within what texture_steps moves it by, and no multiple of it is
  * needed. */
@@ -229,6 +270,7 @@ int main(void)
         cmocka_unit_test(straight_through_has_bounds),
         cmocka_unit_test(grazing_weights),
         cmocka_unit_test(faint_reflections),
+        cmocka_unit_test(faint_metals),
         cmocka_unit_test(places_in_textures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -211,6 +211,7 @@ static bool vertex_differs(struct look *l, const struct path_vertex *v, size_t i
     }
     bool list = !inside && runs_list(l->s, v);
     l->pdf_prev = v->pdf_w;
+    l->pdf_prev_error = 0;
     if (inside && (medium_direct_differs(l, v) || medium_scatter_differs(l, v)))
         return true;
     if (list && (list_direct_differs(l, v) || list_scatter_differs(l, v)))

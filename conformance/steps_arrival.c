@@ -502,6 +502,7 @@ compare:;
     double w = 1;
     if (previous && l->pdf_prev > 0)
         w = steps_mis_weight(s, l->pdf_prev, pdf);
+    relative += l->pdf_prev_error;
     double w_error = fmin(1, 2 * w * (1 - w) * relative + roundings(&s->arithmetic, 8, 2, 0) * w);
     if (relative > 0.5) /* the density is not known to a factor: any weight */
         w_error = 1;

@@ -182,6 +182,20 @@ static double list_density(const struct look *l, const struct path_vertex *v, co
     return fmin(1, roundings(a, 32, 5, 4) + 8 * 8 * ULP / (size * r->least) + F);
 }
 
+/* ggx_bounds.faint of a list, at wi. */
+static double list_faint(const struct look *l, const struct path_vertex *v, const double wi[3],
+                         const struct reference_scattered *r)
+{
+    const struct material *m = steps_material(l->s->scene, v->primitive);
+    double wo[3];
+    vec_scale(wo, -1, v->direction);
+    if (vec_dot(wi, v->Ng) < 0)
+        return 0;
+    if (!m->shading && m->type == MATERIAL_ROUGH_CONDUCTOR)
+        return conductor_reflectance(&l->s->arithmetic, m, wo, wi) / LEAST_SHARE;
+    return r->nearest > 0 ? faint_weight(&l->s->arithmetic, r->nearest, wo, wi) : 0;
+}
+
 /* Absolute error of a sampled h: ggx_bounds.half where h is farthest from the normal. */
 static double list_half(const struct look *l, double least)
 {
@@ -190,15 +204,18 @@ static double list_half(const struct look *l, double least)
 
 /* ---- light samples -------------------------------------------------------------------- */
 
-/* out: contribution of the light sample, unless it is blocked, 3. */
+/* out: contribution of the light sample, unless it is blocked, 3, and with the density in the place
+ * of f 3. */
 static int ask_list_direct(void *ctx, const double *in, double *out)
 {
     const struct list_question *q = ctx;
     struct reference_scattered r;
     list_ask(q, in, true, false, &r);
     double w = q->delta_light ? 1 : steps_mis_weight(q->l->s, q->light_pdf, r.pdf_w);
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 3; c++) {
         out[c] = q->v->beta[c] * r.F[c] * q->Le[c] * w / q->light_pdf;
+        out[3 + c] = q->v->beta[c] * r.pdf_w * q->Le[c] * w / q->light_pdf;
+    }
     return 0;
 }
 
@@ -237,10 +254,13 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     q.light_pdf = v->light_pdf_w;
     q.delta_light = steps_is_delta_light(s, v->light);
     vec_copy(q.Le, &a.value[5]);
-    answer_spread(ask_list_direct, &q, in, step, LIST_INPUTS, 3, &direct);
+    answer_spread(ask_list_direct, &q, in, step, LIST_INPUTS, 6, &direct);
     list_ask(&q, in, true, false, &r);
     light_bounds(s, v, from, &a, &direct, list_roundings(s) + list_density(l, v, v->light_wi, &r),
                  bound);
+    const double faint = list_faint(l, v, v->light_wi, &r);
+    for (int c = 0; c < 3; c++)
+        bound[c] += faint * direct.value[3 + c];
     return contribution_differs(l, v, from, &direct, bound, vec_dot(v->light_wi, side), a.value[4],
                                 a.spread[4]);
 }
@@ -297,12 +317,11 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
                                      (scatter_code(v) == 2 ? r.index : 1);
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
-    double relative = list_roundings(s), q_of_side = a.value[8] > 0 ? a.value[8] : 1, faint = 0;
+    double relative = list_roundings(s), faint = 0;
+    double q_of_side = a.value[8] > 0 ? a.value[8] : 1;
+    double q_error = q_of_side < 1 ? (a.spread[8] + relative) / q_of_side : 0;
     if (!r.delta) { /* f and density of the device's own direction */
-        double wo[3];
-        vec_scale(wo, -1, v->direction);
-        if (r.nearest > 0 && vec_dot(v->wi, v->Ng) > 0)
-            faint = faint_weight(&s->arithmetic, r.nearest, wo, v->wi);
+        faint = list_faint(l, v, v->wi, &r);
         relative += list_density(l, v, v->wi, &r);
         q = list_question_of(l, v, v->wi, NULL, in, step);
         answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 7, &a);
@@ -310,6 +329,7 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
     if (scatter_weight_differs(l, v, &a, relative, 0, faint))
         return true;
     l->pdf_prev = v->pdf_w / q_of_side;
+    l->pdf_prev_error = q_error;
     return false;
 }
 

@@ -25,8 +25,9 @@ struct look {
     const struct steps *s;
     uint32_t x, y, sample, k;
     struct step_report *report;
-    double pdf_prev; /* of the ray that arrives, for MIS; 0: none */
-    double length;   /* sum of t over the vertices up to this one */
+    double pdf_prev;       /* of the ray that arrives, for MIS; 0: none */
+    double pdf_prev_error; /* relative, beside the device's own density */
+    double length;         /* sum of t over the vertices up to this one */
     uint32_t raytype;
     double leg_o[3], leg_t; /* the last part of the way to this vertex */
     /* in scenes with media, of the path on its way to this vertex: */

@@ -2,6 +2,8 @@
 #include "steps_look.h"
 #include "vector.h"
 
+#include <string.h>
+
 /* ---- light samples -------------------------------------------------------------------- */
 
 struct bsdf_question {
@@ -19,20 +21,23 @@ static void normalized(double out[3], const double in[3])
     vec_normalize(out);
 }
 
-/* in: wo 3, wi 3 (local), uv 2; out: contribution of the light sample 3. */
+/* in: wo 3, wi 3 (local), uv 2; out: contribution of the light sample 3, and with the density in
+ * the place of f 3. */
 static int ask_direct(void *ctx, const double *in, double *out)
 {
     const struct bsdf_question *q = ctx;
     double wo[3], wi[3], f[3], pdf;
     normalized(wo, in);
     normalized(wi, in + 3);
-    out[0] = out[1] = out[2] = 0;
+    memset(out, 0, 6 * sizeof *out);
     if (!(wi[2] > 0) || !(wo[2] > 0))
         return 0;
     reference_bsdf_eval(q->s->reference, q->v->material, in + 6, wo, wi, f, &pdf);
     double w = q->delta_light ? 1 : steps_mis_weight(q->s, q->light_pdf, pdf);
-    for (int c = 0; c < 3; c++)
+    for (int c = 0; c < 3; c++) {
+        out[3 + c] = q->v->beta[c] * pdf * q->Le[c] * w / q->light_pdf;
         out[c] = q->v->beta[c] * f[c] * wi[2] * q->Le[c] * w / q->light_pdf;
+    }
     return 0;
 }
 
@@ -85,10 +90,12 @@ bool direct_differs(struct look *l, const struct path_vertex *v)
     in[6] = v->uv[0], in[7] = v->uv[1];
     steps_of(s, v, step, step + 6);
     steps_of(s, v, step + 3, step + 6);
-    answer_spread(ask_direct, &b, in, step, 8, 3, &direct);
+    answer_spread(ask_direct, &b, in, step, 8, 6, &direct);
     struct ggx_bounds ggx =
-        ggx_bounds(&s->arithmetic, material_alpha(s->scene, v->material, v->uv), wo, wi);
+        scatter_bounds(&s->arithmetic, s->scene, v->material, v->uv, true, wo, wi);
     light_bounds(s, v, from, &a, &direct, bsdf_roundings(&s->arithmetic) + ggx.density, bound);
+    for (int c = 0; c < 3; c++)
+        bound[c] += ggx.faint * direct.value[3 + c];
     return contribution_differs(l, v, from, &direct, bound, side, a.value[4], a.spread[4]);
 }
 
