@@ -833,6 +833,39 @@ static void test_ply_strips(void **state)
     }
 }
 
+/* Elements before the vertices that are nobody's: numbers and lists. */
+static void test_ply_others(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        static const char *const formats[3] = {"ascii", "binary_little_endian",
+                                               "binary_big_endian"};
+        struct text t = {0};
+        text_printf(&t,
+                    "ply\nformat %s 1.0\nelement camera 2\nproperty float view\n"
+                    "property list uint int views\nelement vertex 3\nproperty float x\n"
+                    "property float y\nproperty float z\nelement face 1\n"
+                    "property list uint int vertex_indices\nend_header\n",
+                    formats[k]);
+        static const double numbers[] = {7, 2, 4, 5, 8, 0, 1, 0, 0, 1, 2, 0, 0, 2, 3, 3, 2, 1, 0};
+        for (int i = 0; i < 19; i++) {
+            bool real = i == 0 || i == 4 || (i >= 6 && i < 15);
+            if (k == 0)
+                text_printf(&t, "%g%s", numbers[i], strchr("\3\5\10\13\16", i) ? "\n" : " ");
+            else if (real)
+                put_float(&t, (float)numbers[i], k == 2);
+            else
+                put_word(&t, (uint32_t)numbers[i], k == 2);
+        }
+        write_bytes("o.ply", t.data, t.len);
+        text_free(&t);
+        struct imported i = import_file("o.ply");
+        assert_int_equal(i.import.triangles, 1);
+        expect_corners(i.scene, 0, (const double[]){0, 2, 3, 1, 2, 0, 1, 0, 0});
+        scene_free(i.scene);
+    }
+}
+
 /* A square and a triangle with colours, texture coordinates and textures of their own. */
 static void test_ply_faces(void **state)
 {
@@ -913,8 +946,43 @@ static void test_obj_blanks(void **state)
     scene_free(i.scene);
 }
 
-/* Capitals; binary files that begin with "solid", go on behind their last facet or end before it.
- */
+/* A byte order mark, comments behind faces, words that begin as lines and points do, texture
+ * coordinates of one number; the same with the line ends of old Macs and of DOS. */
+static void test_obj_lines(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"\n", "\r", "\r\n"};
+    static const char *const lines[] = {"\xEF\xBB\xBFv 0 0 0",
+                                        "v 1 0 0",
+                                        "v 0 2 0",
+                                        "vt 0.5",
+                                        "vt 0.25 ",
+                                        "lod 2",
+                                        "parm u 0 1",
+                                        "g a b",
+                                        "f 1/1 2/2 3/1 # a/b 3",
+                                        "  f 2/-1 1/1 3/1\t#4"};
+    for (int k = 0; k < 3; k++) {
+        struct text t = {0};
+        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+            text_printf(&t, "%s%s", lines[i], ends[k]);
+        write_text("l.obj", t.data);
+        text_free(&t);
+        struct imported i = import_file("l.obj");
+        assert_int_equal(i.import.triangles, 2);
+        assert_int_equal(i.import.note_count, 0);
+        expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+        expect_corners(i.scene, 1, (const double[]){1, 0, 0, 0, 0, 0, 0, 2, 0});
+        static const double u[2][3] = {{0.5, 0.25, 0.5}, {0.25, 0.5, 0.5}};
+        for (size_t f = 0; f < 2; f++)
+            for (int c = 0; c < 3; c++)
+                assert_true(near((double)i.scene->UV[i.scene->triangles[f][c]][0], u[f][c]));
+        scene_free(i.scene);
+    }
+}
+
+/* Capitals; normals that are no numbers, as C's libraries print them; binary files that begin with
+ * "solid", go on behind their last facet or end before it. */
 static void test_stl_odd(void **state)
 {
     (void)state;
@@ -923,6 +991,18 @@ static void test_stl_odd(void **state)
     struct imported i = import_file("o.stl");
     assert_int_equal(i.import.triangles, 1);
     expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+    scene_free(i.scene);
+    write_text("o.stl", "solid normal (1)\nfacet normal -nan(ind) 1.#QNAN0 -1.#IND\nouter loop\n"
+                        "vertex 0 0 0\nvertex 1 0 0\nvertex 0 2 0\nendloop\nendfacet\n"
+                        "facet normal 0 0 -1\nouter loop\nvertex 0 0 0\nvertex 0 2 0\n"
+                        "vertex 1 0 0\nendloop\nendfacet\nendsolid\n");
+    i = import_file("o.stl");
+    assert_int_equal(i.import.triangles, 2);
+    expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+    for (int k = 0; k < 3; k++) {
+        expect_normal(i.scene, 0, k, 0, 0, 1);
+        expect_normal(i.scene, 1, k, 0, 0, -1);
+    }
     scene_free(i.scene);
     static const float facet[12] = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0};
     char file[84 + 3 * 50] = "solid facets"; /* two of 50 bytes */
@@ -1288,6 +1368,8 @@ int main(void)
         cmocka_unit_test(test_ply_strips),
         cmocka_unit_test(test_ply_faces),
         cmocka_unit_test(test_obj_blanks),
+        cmocka_unit_test(test_obj_lines),
+        cmocka_unit_test(test_ply_others),
         cmocka_unit_test(test_obj_numbers),
         cmocka_unit_test(test_missing_normals),
         cmocka_unit_test(test_smoothing_groups),

@@ -152,18 +152,59 @@ static void unindent(char *data, size_t *size)
     *size = n;
 }
 
+/* Old Macs end lines with \r alone. */
+static void mend_ends(char *data, size_t size)
+{
+    bool mac = !memchr(data, '\n', size);
+    for (size_t i = 0; i < size && mac; i++)
+        data[i] = data[i] == '\r' ? '\n' : data[i];
+}
+
+/* Comments behind faces, and words such as "lod" that are neither line nor point, are no numbers to
+ * Assimp. */
+static void mend_faces(char *data, size_t size)
+{
+    char *end = data + size;
+    for (char *line = data, *next; line < end; line = next) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        next = newline ? newline + 1 : end;
+        if (!memchr("flp", *line, 3) || next - line < 2)
+            continue;
+        char *comment = is_blank(line[1]) ? memchr(line, '#', (size_t)(next - line)) : NULL;
+        if (comment)
+            memset(comment, ' ', (size_t)((newline ? newline : end) - comment));
+        else if (*line != 'f' && !isspace((unsigned char)line[1]))
+            *line = '#';
+    }
+}
+
+/* A line "vt u", whose v is 0. */
+static bool is_short_coordinate(const char *at, const char *end)
+{
+    unsigned words = 0;
+    if (end - at < 4 || at[0] != 'v' || at[1] != 't')
+        return false;
+    for (at += 3; at < end && at[-1] != '\n'; at++)
+        words += is_blank(at[-1]) && !isspace((unsigned char)*at);
+    return words == 1;
+}
+
 enum { VERTEX_NUMBERS = 6 };
 
-/* What Assimp refuses in vertices of OBJ: numbers that begin with their point become 0.5, and what
- * stands behind x y z r g b (an alpha) is left out. */
+/* What Assimp refuses in vertices of OBJ: numbers that begin with their point become 0.5, what
+ * stands behind x y z r g b (an alpha) is left out, and texture coordinates of one number get a
+ * second. */
 static void mend_vertices(struct source *s, char **data, size_t *size)
 {
     const char *in = *data;
-    size_t points = 0, n = 0;
-    for (size_t i = 1; i < *size; i++)
-        points += in[i] == '.' && is_blank(in[i - 1]);
-    char *out = points ? source_alloc(s, *size + points, 1) : *data;
+    size_t more = 0, n = 0;
+    for (size_t i = 1; i < *size; i++) {
+        more += in[i] == '.' && is_blank(in[i - 1]);
+        more += in[i - 1] == '\n' && is_short_coordinate(in + i, in + *size) ? 2 : 0;
+    }
+    char *out = more ? source_alloc(s, *size + more, 1) : *data;
     bool vertex = false, position = false; /* the line begins with v; with v and a blank */
+    bool lacks = false;                    /* a number at its end */
     unsigned numbers = 0;
     for (size_t i = 0; i < *size; i++) {
         char c = in[i], last = i ? in[i - 1] : '\n';
@@ -171,11 +212,17 @@ static void mend_vertices(struct source *s, char **data, size_t *size)
             vertex = c == 'v';
             position = vertex && i + 1 < *size && is_blank(in[i + 1]);
             numbers = 0;
+            lacks = i > 0 && is_short_coordinate(in + i, in + *size);
         }
         bool starts = vertex && is_blank(last) && !isspace((unsigned char)c);
         numbers += starts;
         if (position && numbers > VERTEX_NUMBERS && c != '\n')
             continue;
+        if (lacks && (c == '\r' || c == '\n')) {
+            memcpy(out + n, " 0", 2);
+            n += 2;
+            lacks = false;
+        }
         if (starts && c == '.')
             out[n++] = '0';
         out[n++] = c;
@@ -227,6 +274,28 @@ static void mend_magics_colors(unsigned char *data, size_t size)
         data[at + STL_FACET - 1] ^= 0x80;
 }
 
+/* What C's libraries print for normals without length ("-nan(ind)", "1.#QNAN0") becomes 0. */
+static void mend_normals(char *data, size_t size)
+{
+    static const char word[] = "normal";
+    const char *end = data + size;
+    for (char *at = data; (at = memmem(at, (size_t)(end - at), word, sizeof word - 1));) {
+        at += sizeof word - 1;
+        while (at < end && *at != '\n' && *at != '\r') {
+            char *first = at;
+            while (at < end && !isspace((unsigned char)*at))
+                at++;
+            if (memchr(first, '#', (size_t)(at - first)) ||
+                memchr(first, '(', (size_t)(at - first))) {
+                memset(first, ' ', (size_t)(at - first));
+                *first = '0';
+            }
+            while (at < end && isspace((unsigned char)*at) && *at != '\n' && *at != '\r')
+                at++;
+        }
+    }
+}
+
 /* Text in capitals becomes small, what stands behind the last binary facet is left out. */
 static void mend_stl(struct source *s, char *data, size_t *size)
 {
@@ -240,6 +309,8 @@ static void mend_stl(struct source *s, char *data, size_t *size)
     size_t capitals = text && data[blank] == 'S' ? *size : 0;
     for (size_t i = blank; i < capitals; i++)
         data[i] = (char)tolower((unsigned char)data[i]);
+    if (text)
+        mend_normals(data, *size);
     if (text || *size < STL_HEAD)
         return;
     uint64_t whole = stl_size((const unsigned char *)data);
@@ -271,13 +342,20 @@ bool assimp_files_mends(const char *path)
 static void mend(struct assimp_files *files, const char *path, char **data, size_t *size)
 {
     struct source *s = files->s;
+    bool obj = ends_with(path, ".obj"), mtl = ends_with(path, ".mtl");
     decode_utf16(s, data, size);
-    if (ends_with(path, ".mtl"))
+    if ((obj || mtl) && *size >= 3 && memcmp(*data, "\xEF\xBB\xBF", 3) == 0) {
+        *data += 3;
+        *size -= 3;
+    }
+    if (mtl)
         mtl_read(s, *data, &files->mtls);
     else if (ends_with(path, ".stl"))
         mend_stl(s, *data, size);
-    else if (ends_with(path, ".obj")) {
+    else if (obj) {
+        mend_ends(*data, *size);
         unindent(*data, size);
+        mend_faces(*data, *size);
         mend_vertices(s, data, size);
         note_free_form(s, *data, *size);
         files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);

@@ -21,10 +21,10 @@ struct assimp_files {
 /* Is there anything to mend in such a file? */
 bool assimp_files_mends(const char *path);
 /* Reads through `files`, whose s is set: text of 16 bits a character becomes UTF-8; lines of OBJ
- * begin without blanks, their vertices have six numbers that begin with a digit or a sign,
- * smoothing groups are normals (of parts); MTL goes through mtl_read; "mtllib a.mtl b.mtl" opens
- * both; no blanks before the text of Collada's elements; STL in capitals, or with bytes behind its
- * last facet, is what Assimp expects. */
+ * begin without blanks and byte order marks, faces end without comments, their vertices have six
+ * numbers that begin with a digit or a sign, smoothing groups are normals (of parts); MTL goes
+ * through mtl_read; "mtllib a.mtl b.mtl" opens both; no blanks before the text of Collada's
+ * elements; STL in capitals, or with bytes behind its last facet, is what Assimp expects. */
 void assimp_files_open(struct assimp_files *files, struct aiFileIO *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* PLY files with what Assimp 5.2.5 passes over or misreads: strips of triangles, colours and
- * texture coordinates of faces, textures (MeshLab's "comment TextureFile"). All other PLY is
- * Assimp's. Turk, "The PLY Polygon File Format", 1994. */
+ * texture coordinates of faces, textures (MeshLab's "comment TextureFile"), vertices and faces
+ * behind elements that it does not know. All other PLY is Assimp's. Turk, "The PLY Polygon File
+ * Format", 1994. */
 #define _GNU_SOURCE
 #include "model_polygons.h"
 #include "model_source.h"
@@ -56,6 +57,7 @@ struct ply {
     const char *textures[TEXTURES];
     uint32_t texture_count;
     bool has[COLOR_END], face_uv, face_color, strips;
+    bool others, behind_others; /* elements that Assimp does not know, and what it needs behind */
     float (*vertices)[COLOR_END];
     uint64_t vertex_count;
     struct triangle *triangles; /* NULL: they are counted */
@@ -127,6 +129,8 @@ static bool add_element(struct ply *p, char *const *words)
                                                    : REST;
     e->count = count >= 0 && count < 0x1p40 ? (uint64_t)count : 0;
     p->strips = p->strips || e->kind == STRIPS;
+    p->others = p->others || (e->kind == REST && strcmp(words[1], "material") != 0);
+    p->behind_others = p->behind_others || (p->others && e->kind != REST);
     for (int i = 0; i + 1 < p->element_count; i++)
         if (e->kind == VERTICES && p->elements[i].kind == VERTICES)
             source_refuse(p->s, STATUS_PARSE,
@@ -490,7 +494,8 @@ bool source_read_ply(struct source *s)
         source_note(s, "colours of faces beside those of vertices");
         p->face_color = false;
     }
-    if (!body || !(p->strips || p->face_color || p->face_uv || p->texture_count))
+    if (!body ||
+        !(p->strips || p->face_color || p->face_uv || p->texture_count || p->behind_others))
         return false;
     if (file_read(&s->arena, s->path, 0, &data, &size, &why) != STATUS_OK)
         source_refuse(s, why.code, "%s", why.msg);
