@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,26 +178,17 @@ static void modes_agree_in_the_mean(void **state)
 /* ---- closed form
  * -------------------------------------------------------------------------------------- */
 
-/* A convex body of albedo a in a sky of radiance 1 sends out a, whatever the direction: mean over
- * its pixels by a z-test. */
-static void furnace_is_its_albedo(void **state)
+/* The mean over the picture is `want` in every mode, by a z-test over its pixels. */
+static void mean_is(const struct scene *s, uint32_t samples, double want)
 {
-    (void)state;
     struct error err = {0};
-    struct scene *s =
-        scene_from_text("{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, "
-                        "0, 4], \"target\": [0, 0, 0], \"up\": [0, 1, 0],"
-                        " \"fov\": 10}, \"materials\": {\"m\": {\"type\": \"diffuse\", "
-                        "\"reflectance\": 0.35}}, \"objects\": [{\"type\": \"sphere\","
-                        " \"center\": [0, 0, 0], \"radius\": 1, \"material\": \"m\"}], "
-                        "\"environment\": {\"radiance\": 1}}");
     for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++) {
         struct device *d = device_ready("native", s, BVH_AUTO, (enum math_mode)mode);
         struct render_job job = job_make((enum math_mode)mode);
         struct film f = film_make(s, &job);
         float rgb[W * H * 3];
         double sum = 0, sum2 = 0, n = W * H;
-        job.sample_count = 64;
+        job.sample_count = samples;
         job.rr_depth = 1000;
         must(device_render(d, &job, &f, true, NULL, &err), &err);
         film_rgb(&f, rgb);
@@ -204,12 +197,119 @@ static void furnace_is_its_albedo(void **state)
             sum2 += (double)rgb[3 * i] * (double)rgb[3 * i];
         }
         double mean = sum / n, error = sqrt((sum2 / n - mean * mean) / n);
-        if (fabs(mean - 0.35) > 4.5 * error + 1e-6)
-            fail_msg("mode %s: %.6f +- %.6f, not 0.35", math_mode_name((enum math_mode)mode), mean,
-                     error);
+        if (fabs(mean - want) > 4.5 * error + 1e-6)
+            fail_msg("mode %s: %.6f +- %.6f, not %.6f", math_mode_name((enum math_mode)mode), mean,
+                     error, want);
         film_free(&f);
         device_close(d);
     }
+}
+
+/* A convex body of albedo a in a sky of radiance 1 sends out a, whatever the direction: mean over
+ * its pixels by a z-test. */
+static void furnace_is_its_albedo(void **state)
+{
+    (void)state;
+    struct scene *s =
+        scene_from_text("{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, "
+                        "0, 4], \"target\": [0, 0, 0], \"up\": [0, 1, 0],"
+                        " \"fov\": 10}, \"materials\": {\"m\": {\"type\": \"diffuse\", "
+                        "\"reflectance\": 0.35}}, \"objects\": [{\"type\": \"sphere\","
+                        " \"center\": [0, 0, 0], \"radius\": 1, \"material\": \"m\"}], "
+                        "\"environment\": {\"radiance\": 1}}");
+    mean_is(s, 64, 0.35);
+    scene_free(s);
+}
+
+/* Text that grows in one buffer. */
+struct json_text {
+    char at[1 << 16];
+    size_t used;
+};
+__attribute__((format(printf, 2, 3))) static void text_add(struct json_text *t, const char *format,
+                                                           ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->at + t->used, sizeof t->at - t->used, format, args);
+    va_end(args);
+    assert_true(n >= 0 && (size_t)n < sizeof t->at - t->used);
+    t->used += (size_t)n;
+}
+
+/* The inside of a cube of half side 2 as a mesh of n x n x 2 x 6 triangles. */
+static void text_add_room(struct json_text *t, int n, const char *material)
+{
+    text_add(t, "{\"type\": \"mesh\", \"material\": \"%s\", \"vertices\": [", material);
+    for (int face = 0; face < 6; face++)
+        for (int i = 0; i <= n; i++)
+            for (int j = 0; j <= n; j++) {
+                double v[3];
+                v[face / 2] = face % 2 ? 2 : -2;
+                v[(face / 2 + 1) % 3] = 4.0 * i / n - 2;
+                v[(face / 2 + 2) % 3] = 4.0 * j / n - 2;
+                text_add(t, "%s[%g, %g, %g]", face + i + j ? ", " : "", v[0], v[1], v[2]);
+            }
+    text_add(t, "], \"triangles\": [");
+    for (int face = 0; face < 6; face++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                int a = (face * (n + 1) + i) * (n + 1) + j, b = a + n + 1; /* inwards */
+                int l = face % 2 ? a + 1 : b, r = face % 2 ? b : a + 1;
+                text_add(t, "%s[%d, %d, %d], [%d, %d, %d]", face + i + j ? ", " : "", a, l, r, r, l,
+                         b + 1);
+            }
+    text_add(t, "]}");
+}
+
+/* Lights of each kind that the tree bounds, seen from a spot of albedo 1/2: a room and disks in it
+ * that all send 1 to it, which is 1/2 whatever hides what; and points and spots before them, whose
+ * light adds up: I s cos / d^2 / (2 pi). Choices by the tree, and the chances that hits ask for,
+ * must be those of one distribution. */
+static void many_lights_add_up(void **state)
+{
+    (void)state;
+    static struct json_text t;
+    const double pi = 3.14159265358979323846;
+    double want = 0.5;
+    uint32_t n = 0;
+    t.used = 0;
+    text_add(&t, "{\"isophote\": 1, \"camera\": {\"origin\": [0, 1, 0], \"target\": [0, 0, 0], "
+                 "\"up\": [0, 0, 1], \"fov\": 0.01}, \"render\": {\"max_depth\": 2, "
+                 "\"light_choice\": \"tree\"}, \"materials\": {\"white\": {\"type\": "
+                 "\"diffuse\", \"reflectance\": 0.5}, \"lamp\": {\"type\": \"diffuse\", "
+                 "\"reflectance\": 0, \"emission\": 1}}, \"objects\": [{\"type\": "
+                 "\"rectangle\", \"material\": \"white\", \"transform\": [{\"scale\": 0.1}, "
+                 "{\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}]}, ");
+    text_add_room(&t, 6, "lamp");
+    for (int i = 0; i < 60; i++)
+        text_add(&t,
+                 ", {\"type\": \"disk\", \"center\": [%.4f, %.4f, %.4f], \"normal\": [0, -1, 0], "
+                 "\"radius\": 0.05, \"material\": \"lamp\"}",
+                 3 * test_random(5, &n) - 1.5, 1.6 + 0.3 * test_random(5, &n),
+                 3 * test_random(5, &n) - 1.5);
+    text_add(&t, "], \"lights\": [");
+    for (int i = 0; i < 60; i++) {
+        double x = 3 * test_random(5, &n) - 1.5, y = 0.3 + test_random(5, &n),
+               z = 3 * test_random(5, &n) - 1.5;
+        double d2 = x * x + y * y + z * z, c = y / sqrt(d2), share = 1;
+        text_add(&t, "%s{\"position\": [%.9g, %.9g, %.9g], \"intensity\": 0.1, ", i ? ", " : "", x,
+                 y, z);
+        if (i % 2 == 0) {
+            text_add(&t, "\"type\": \"point\"}");
+        } else { /* section 24 */
+            text_add(&t, "\"type\": \"spot\", \"direction\": [0, -1, 0], \"angle\": 60, "
+                         "\"inner_angle\": 30}");
+            double outer = cos(pi / 3), s = (c - outer) / (cos(pi / 6) - outer);
+            s = fmin(1, fmax(0, s));
+            share = s * s * (3 - 2 * s);
+        }
+        want += 0.1 * share * c / d2 / (2 * pi);
+    }
+    text_add(&t, "]}");
+    struct scene *s = scene_from_text(t.at);
+    assert_true(want > 0.6);
+    mean_is(s, 256, want);
     scene_free(s);
 }
 
@@ -664,6 +764,7 @@ int main(void)
         cmocka_unit_test(first_launches_are_apart),
         cmocka_unit_test(modes_agree_in_the_mean),
         cmocka_unit_test(furnace_is_its_albedo),
+        cmocka_unit_test(many_lights_add_up),
         cmocka_unit_test(traces_are_what_is_rendered),
         cmocka_unit_test(rays_are_those_of_the_paths),
         cmocka_unit_test(bad_jobs_are_refused),

@@ -213,22 +213,102 @@ static void node_build(struct tree_builder *b, struct light_leaf *leaves, size_t
     node_build(b, leaves + left, n - left);
 }
 
+/* A node of the binary tree that a lane of the wide one stands for. */
+struct lane {
+    uint32_t node, leaves, first; /* first: the place of its first leaf */
+};
+static bool lane_opens(const struct k_light_node *nodes, const struct lane *l)
+{
+    return !(nodes[l->node].link & K_LEAF);
+}
+
+/* The lanes of the wide node over `root`, from the left: while there is room, the one with most
+ * lights is opened. How many. */
+static unsigned lanes_gather(const struct k_light_node *nodes, struct lane root,
+                             struct lane lane[K_WIDE_LIGHTS])
+{
+    unsigned count = 1;
+    lane[0] = root;
+    while (count < K_WIDE_LIGHTS) {
+        unsigned most = 0;
+        for (unsigned i = 1; i < count; i++)
+            most = lane[i].leaves > lane[most].leaves ? i : most;
+        const struct lane l = lane[most];
+        if (!lane_opens(nodes, &l))
+            break;
+        uint32_t left = nodes[l.node].link;
+        memmove(&lane[most + 2], &lane[most + 1], (count - most - 1) * sizeof *lane);
+        lane[most] = (struct lane){l.node + 1, left, l.first};
+        lane[most + 1] = (struct lane){l.node + 2 * left, l.leaves - left, l.first + left};
+        count++;
+    }
+    return count;
+}
+
+/* Eight nodes, transposed. */
+static void wide_store(const struct k_light_node eight[K_WIDE_LIGHTS], struct k_light_node *to)
+{
+    enum { WORDS = sizeof *to / sizeof(uint32_t) };
+    uint32_t in[K_WIDE_LIGHTS][WORDS], out[WORDS][K_WIDE_LIGHTS];
+    memcpy(in, eight, sizeof in);
+    for (size_t lane = 0; lane < K_WIDE_LIGHTS; lane++)
+        for (size_t word = 0; word < WORDS; word++)
+            out[word][lane] = in[lane][word];
+    memcpy(to, out, sizeof out);
+}
+
+/* Lays the wide tree over `root` out from place `at` on, if `to` is not NULL; where it ends. */
+static uint32_t wide_build(const struct k_light_node *nodes, struct lane root,
+                           struct k_light_node *to, uint32_t at)
+{
+    struct lane lane[K_WIDE_LIGHTS];
+    struct k_light_node eight[K_WIDE_LIGHTS] = {0};
+    unsigned count = lanes_gather(nodes, root, lane);
+    uint32_t end = at + K_WIDE_LIGHTS;
+    for (unsigned i = 0; i < K_WIDE_LIGHTS; i++) {
+        eight[i].first = UINT32_MAX;
+        eight[i].cos_o = -1;
+        if (i >= count)
+            continue;
+        eight[i] = nodes[lane[i].node];
+        eight[i].first = lane[i].first;
+        if (lane_opens(nodes, &lane[i])) {
+            eight[i].link = end;
+            end = wide_build(nodes, lane[i], to, end);
+        }
+    }
+    if (to)
+        wide_store(eight, to + at);
+    return end;
+}
+
 enum status layout_light_tree(struct layout *l, struct light_leaf *leaves, size_t count,
                               struct k_light_extra *extras, struct error *err)
 {
-    void *nodes;
-    enum status st = layout_take(l, BUFFER_light_nodes, count ? 2 * count - 1 : 0,
-                                 sizeof(struct k_light_node), &nodes, err);
-    if (st || count == 0)
-        return st;
+    void *to;
+    const struct lane all = {.leaves = (uint32_t)count};
+    if (count == 0)
+        return layout_take(l, BUFFER_light_nodes, 0, sizeof(struct k_light_node), &to, err);
+    size_t binary = 2 * count - 1;
     struct tree_builder b = {.leaves = leaves,
                              .spare = malloc(count * sizeof *leaves),
-                             .nodes = nodes,
+                             .nodes = malloc(binary * sizeof *b.nodes),
                              .extras = extras,
                              .area_count = l->launch.area_light_count};
-    if (!b.spare)
+    if (!b.spare || !b.nodes) {
+        free(b.spare);
+        free(b.nodes);
         return error_msg(err, STATUS_MEMORY, "out of memory for the light tree");
+    }
     node_build(&b, leaves, count);
+    uint32_t end = wide_build(b.nodes, all, NULL, (uint32_t)binary);
+    enum status st = layout_take(l, BUFFER_light_nodes, end, sizeof *b.nodes, &to, err);
+    if (st == STATUS_OK) {
+        memcpy(to, b.nodes, binary * sizeof *b.nodes);
+        wide_build(b.nodes, all, to, (uint32_t)binary);
+        l->launch.light_tree = 1 + (uint32_t)binary;
+    }
     free(b.spare);
-    return STATUS_OK;
+    free(b.nodes);
+    return st;
 }

@@ -242,24 +242,39 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct fo
 /* ---- eight-wide
  * ------------------------------------------------------------------------------------------ */
 
-/* Primitives order[0 .. count) as a block. True if it holds anything but triangles. */
-static bool block_fill(const struct scene *s, const uint32_t *order, uint32_t count,
-                       size_t triangles, float *block)
+/* The disks among the world's primitives. */
+static struct bvh8_quick disks_of(const struct scene *s)
 {
-    bool mixed = false;
+    size_t first = s->triangle_count + s->sphere_count;
+    return (struct bvh8_quick){first, first + s->disk_count};
+}
+
+/* Primitives order[0 .. count) as a block: what K_LEAF says of it besides. */
+static uint32_t block_fill(const struct scene *s, const uint32_t *order, uint32_t count,
+                           size_t triangles, struct bvh8_quick disks, float *block)
+{
+    bool mixed = false, only_disks = true;
     uint32_t ids[8];
-    for (uint32_t lane = 0; lane < count; lane++)
+    for (uint32_t lane = 0; lane < count; lane++) {
         mixed = mixed || order[lane] >= triangles;
+        only_disks = only_disks && order[lane] >= disks.first && order[lane] < disks.end;
+    }
     for (uint32_t lane = 0; lane < 8; lane++) {
         float v[9] = {0};
         ids[lane] = lane < count ? order[lane] : mixed ? UINT32_MAX : order[0];
         if (ids[lane] != UINT32_MAX && ids[lane] < triangles)
             triangle_vertices(s, ids[lane], v);
+        if (only_disks && lane < count) {
+            const struct disk *d = &s->disks[ids[lane] - disks.first];
+            memcpy(v, d->center, sizeof d->center);
+            memcpy(v + 3, d->normal, sizeof d->normal);
+            v[6] = d->radius;
+        }
         for (int i = 0; i < 9; i++)
             block[8 * i + (int)lane] = v[i];
     }
     memcpy(block + 72, ids, sizeof ids);
-    return mixed;
+    return (mixed ? K_LEAF_MIXED : 0) | (only_disks ? K_LEAF_DISKS : 0);
 }
 
 static size_t blocks_count(const struct bvh8 *tree)
@@ -276,7 +291,7 @@ static bool child_present(const struct bvh8_node *n, int k) { return n->lo_x[k] 
 /* Recodes the children of a tree whose nodes come to stand from `node` on; gives the block behind
  * its last. */
 static uint32_t wide_recode(const struct scene *s, struct bvh8 *tree, size_t triangles,
-                            uint32_t node, uint32_t block, float *blocks)
+                            struct bvh8_quick disks, uint32_t node, uint32_t block, float *blocks)
 {
     for (size_t i = 0; i < tree->node_count; i++) {
         struct bvh8_node *n = &tree->nodes[i];
@@ -286,8 +301,9 @@ static uint32_t wide_recode(const struct scene *s, struct bvh8 *tree, size_t tri
                 continue;
             }
             float *to = blocks + (size_t)K_BLOCK_WORDS * block;
-            bool mixed = block_fill(s, tree->order + n->child[k], n->count[k], triangles, to);
-            n->child[k] = K_LEAF | (mixed ? K_LEAF_MIXED : 0) | block++;
+            uint32_t kind =
+                block_fill(s, tree->order + n->child[k], n->count[k], triangles, disks, to);
+            n->child[k] = K_LEAF | kind | block++;
         }
     }
     return block;
@@ -312,7 +328,8 @@ static enum status wide_lay(struct layout *l, const struct scene *s, struct fore
         return st;
     uint32_t node = 0, block = 0;
     for (size_t i = 0; i < f->count; i++) {
-        block = wide_recode(s, &wide[i], triangles_below(s, i), node, block, leaf_data);
+        block = wide_recode(s, &wide[i], triangles_below(s, i),
+                            i == 0 ? disks_of(s) : (struct bvh8_quick){0}, node, block, leaf_data);
         memcpy((struct bvh8_node *)node_data + node, wide[i].nodes,
                wide[i].node_count * sizeof *wide[i].nodes);
         f->root[i] = node;
@@ -342,7 +359,8 @@ static enum status wide_try(struct layout *l, const struct scene *s, struct fore
     if (!wide)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu trees", f->count);
     for (size_t i = 0; st == STATUS_OK && i < f->count; i++)
-        st = bvh8_collapse(&f->tree[i], &wide[i], err);
+        st = bvh8_collapse(&f->tree[i], i == 0 ? disks_of(s) : (struct bvh8_quick){0}, &wide[i],
+                           err);
     *laid = st == STATUS_OK && stack_suffices(f, wide);
     if (*laid) {
         for (size_t i = 1; i < f->count; i++)

@@ -65,11 +65,17 @@ struct bvh8 {
     uint32_t depth;  /* of the deepest node, root 0 */
     double sah_cost; /* as above, but a wide node and a whole leaf cost one each */
 };
+/* Primitives [first, end) of whom eight take no longer to test than eight boxes. */
+struct bvh8_quick {
+    size_t first, end;
+};
 /* Child slots are filled from 0 without gaps. Subtrees of at most 8 primitives become one leaf
- * where that is expected to cost less than keeping their parts (its slots are consecutive in
- * `order`); no leaf holds more. A root that is itself a leaf becomes one node with one child.
+ * where that is expected to cost less than keeping their parts, or where all are quick and their
+ * parent has no room for parts (its slots are consecutive in `order`); no leaf holds more. A root
+ * that is itself a leaf becomes one node with one child.
  * Fails: ARG (`b` was built with max_leaf over 8 and has such a leaf), MEMORY. */
-enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *err);
+enum status bvh8_collapse(const struct bvh2 *b, struct bvh8_quick quick, struct bvh8 *out,
+                          struct error *err);
 void bvh8_free(struct bvh8 *b);
 
 /* Compressed eight-wide tree for GPUs (Ylitie et al. 2017): 80 bytes a node. Side q of a child's

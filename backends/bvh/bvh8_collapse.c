@@ -59,40 +59,64 @@ static bool merging_pays(const struct bvh2_node *nodes, uint32_t root)
 struct child {
     uint32_t binary;
     uint32_t first, count; /* of a leaf; count 0: inner */
+    bool loose;            /* a leaf whose parts are better kept apart where there is room */
+};
+struct source {
+    const struct bvh2 *tree;
+    struct bvh8_quick quick;
 };
 
-static struct child child_of(const struct bvh2_node *nodes, uint32_t binary)
+static bool all_quick(const struct source *s, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = first; i < first + count; i++)
+        if (s->tree->order[i] < s->quick.first || s->tree->order[i] >= s->quick.end)
+            return false;
+    return true;
+}
+
+static struct child child_of(const struct source *s, uint32_t binary)
 {
     struct child c = {.binary = binary};
-    c.count = node_slots(nodes, binary, &c.first);
-    if (c.count > 0 && !merging_pays(nodes, binary))
-        c.count = 0;
+    c.count = node_slots(s->tree->nodes, binary, &c.first);
+    if (c.count > 0 && !merging_pays(s->tree->nodes, binary)) {
+        c.loose = all_quick(s, c.first, c.count);
+        c.count = c.loose ? c.count : 0;
+    }
     return c;
 }
 
-/* The children of the wide node over binary node `root`; how many. */
-static unsigned children_gather(const struct bvh2_node *nodes, uint32_t root, struct child child[8])
+/* The inner child with the largest surface, or if there is none the loose leaf; `count`: neither.
+ */
+static unsigned widest_child(const struct bvh2_node *nodes, const struct child *child,
+                             unsigned count)
 {
-    child[0] = child_of(nodes, root);
-    if (child[0].count > 0)
-        return 1;
-    unsigned count = 2;
-    child[0] = child_of(nodes, nodes[root].first);
-    child[1] = child_of(nodes, nodes[root].first + 1);
-    while (count < LANES) {
-        unsigned widest = count;
-        double area = -1.0;
+    unsigned widest = count;
+    double area = -1.0;
+    for (int leaves = 0; leaves < 2 && widest == count; leaves++) {
         for (unsigned i = 0; i < count; i++) {
-            if (child[i].count == 0 && node_area(&nodes[child[i].binary]) > area) {
+            bool opens = leaves ? child[i].loose : child[i].count == 0;
+            if (opens && node_area(&nodes[child[i].binary]) > area) {
                 widest = i;
                 area = node_area(&nodes[child[i].binary]);
             }
         }
+    }
+    return widest;
+}
+
+/* The children of the wide node over binary node `root`; how many. */
+static unsigned children_gather(const struct source *s, uint32_t root, struct child child[8])
+{
+    const struct bvh2_node *nodes = s->tree->nodes;
+    unsigned count = 1;
+    child[0] = child_of(s, root);
+    while (count < LANES) {
+        unsigned widest = widest_child(nodes, child, count);
         if (widest == count)
             break;
         uint32_t first = nodes[child[widest].binary].first;
-        child[widest] = child_of(nodes, first);
-        child[count++] = child_of(nodes, first + 1);
+        child[widest] = child_of(s, first);
+        child[count++] = child_of(s, first + 1);
     }
     return count;
 }
@@ -104,7 +128,7 @@ struct waiting {
 /* Walks the tree that the wide nodes form, depth-first; fills `out` unless it is NULL. Gives the
  * number of wide nodes. A node on the stack has at most seven siblings, and every level adds them
  * once. */
-static size_t tree_walk(const struct bvh2 *b, struct bvh8_node *out, uint32_t *depth)
+static size_t tree_walk(const struct source *s, struct bvh8_node *out, uint32_t *depth)
 {
     struct waiting stack[7 * (BVH_MAX_DEPTH + 1) + 1];
     unsigned top = 0;
@@ -114,10 +138,10 @@ static size_t tree_walk(const struct bvh2 *b, struct bvh8_node *out, uint32_t *d
         struct waiting w = stack[--top];
         *depth = w.depth > *depth ? w.depth : *depth;
         struct child child[8];
-        unsigned count = children_gather(b->nodes, w.binary, child);
+        unsigned count = children_gather(s, w.binary, child);
         struct bvh8_node *node = out ? &out[w.wide] : NULL;
         for (unsigned i = 0; i < count; i++) {
-            const struct bvh2_node *c = &b->nodes[child[i].binary];
+            const struct bvh2_node *c = &s->tree->nodes[child[i].binary];
             uint32_t wide = (uint32_t)used;
             if (child[i].count == 0)
                 used++;
@@ -168,8 +192,10 @@ static double bvh8_cost(const struct bvh8 *w, const struct bvh2_node *root)
     return 1.0 + sum / total; /* the root itself is always visited */
 }
 
-enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *err)
+enum status bvh8_collapse(const struct bvh2 *b, struct bvh8_quick quick, struct bvh8 *out,
+                          struct error *err)
 {
+    const struct source s = {b, quick};
     for (size_t i = 0; i < b->node_count; i++)
         if (b->nodes[i].count > LANES)
             return error_msg(err, STATUS_ARG,
@@ -178,7 +204,7 @@ enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *
     uint32_t depth = 0;
     struct bvh8 w = {.node_count = 1, .primitive_count = b->primitive_count};
     if (b->primitive_count > 0)
-        w.node_count = tree_walk(b, NULL, &depth);
+        w.node_count = tree_walk(&s, NULL, &depth);
     w.nodes = aligned_alloc(64, w.node_count * sizeof *w.nodes);
     w.order = malloc((w.primitive_count ? w.primitive_count : 1) * sizeof *w.order);
     if (!w.nodes || !w.order) {
@@ -189,7 +215,7 @@ enum status bvh8_collapse(const struct bvh2 *b, struct bvh8 *out, struct error *
     for (size_t i = 0; i < w.node_count; i++)
         node_clear(&w.nodes[i]);
     if (w.primitive_count > 0) {
-        tree_walk(b, w.nodes, &depth);
+        tree_walk(&s, w.nodes, &depth);
         memcpy(w.order, b->order, w.primitive_count * sizeof *w.order);
     }
     w.depth = depth;

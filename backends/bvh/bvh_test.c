@@ -181,13 +181,23 @@ static void invariants_hold(void **state)
                     largest = tree.nodes[i].count > largest ? tree.nodes[i].count : largest;
                 assert_true(largest <= leaf);
                 if (largest > 8) {
-                    assert_int_equal(bvh8_collapse(&tree, &wide, &err), STATUS_ARG);
+                    assert_int_equal(bvh8_collapse(&tree, (struct bvh8_quick){0}, &wide, &err),
+                                     STATUS_ARG);
                 } else {
-                    if (bvh8_collapse(&tree, &wide, &err) != STATUS_OK ||
+                    if (bvh8_collapse(&tree, (struct bvh8_quick){0}, &wide, &err) != STATUS_OK ||
                         bvh8_verify(&wide, boxes, &err) != STATUS_OK)
                         fail_msg("%s, %zu boxes, leaves of %u, wide: %s", sets[set].name,
                                  sizes[size], leaf, err.msg);
                     assert_true(wide.depth <= tree.depth);
+                    size_t nodes = wide.node_count;
+                    bvh8_free(&wide);
+                    const struct bvh8_quick upper = {sizes[size] / 3,
+                                                     sizes[size]}; /* but a third */
+                    if (bvh8_collapse(&tree, upper, &wide, &err) != STATUS_OK ||
+                        bvh8_verify(&wide, boxes, &err) != STATUS_OK)
+                        fail_msg("%s, %zu boxes, leaves of %u, quick ones: %s", sets[set].name,
+                                 sizes[size], leaf, err.msg);
+                    assert_true(wide.node_count <= nodes);
                     bvh8_free(&wide);
                 }
                 struct bvh8c small;
@@ -216,7 +226,7 @@ static void nothing_gives_an_empty_root(void **state)
     struct bvh2 tree;
     struct bvh8 wide;
     assert_int_equal(bvh2_build(NULL, 0, 4, &tree, &err), STATUS_OK);
-    assert_int_equal(bvh8_collapse(&tree, &wide, &err), STATUS_OK);
+    assert_int_equal(bvh8_collapse(&tree, (struct bvh8_quick){0}, &wide, &err), STATUS_OK);
     assert_int_equal(bvh2_verify(&tree, NULL, &err), STATUS_OK);
     assert_int_equal(bvh8_verify(&wide, NULL, &err), STATUS_OK);
     assert_true(tree.nodes[0].lo[0] > tree.nodes[0].hi[0]);
@@ -346,7 +356,7 @@ static void verification_finds_mistakes(void **state)
     struct bvh2 tree;
     struct bvh8 wide;
     assert_int_equal(bvh2_build(boxes, N, 4, &tree, &err), STATUS_OK);
-    assert_int_equal(bvh8_collapse(&tree, &wide, &err), STATUS_OK);
+    assert_int_equal(bvh8_collapse(&tree, (struct bvh8_quick){0}, &wide, &err), STATUS_OK);
     size_t leaf = 2, inner = 2;
     while (tree.nodes[leaf].count == 0)
         leaf++;

@@ -28,6 +28,7 @@
 #include "material_lobes.h"
 #include "camera.h"
 #include "light_tree.h"
+#include "light_wide.h"
 #include "normal_map.h"
 #include "media.h"
 #if K_MAY_HAVE(SHADERS)

@@ -28,6 +28,20 @@ K_FN k_f8 f8_mul(k_f8 a, k_f8 b) { return a * b; }
 K_FN k_f8 f8_div(k_f8 a, k_f8 b) { return a / b; }
 K_FN void f8_store(k_f8 a, float *p) { *(k_f8 *)p = a; }
 typedef k_i8 k_mask8;
+#ifdef K_NATIVE
+K_FN k_f8 f8_abs(k_f8 a) { return (k_f8)((k_i8)a & ((k_i8){0} + 0x7FFFFFFF)); }
+/* 1 / sqrt(a) to 2^-11 of itself; a from 2^-126 on. */
+#ifdef __AVX__
+K_FN k_f8 f8_rsqrt_rough(k_f8 a) { return __builtin_ia32_rsqrtps256(a); }
+#else
+K_FN k_f8 f8_rsqrt_rough(k_f8 a)
+{
+    for (int i = 0; i < 8; i++)
+        a[i] = K_RSQRT(a[i]);
+    return a;
+}
+#endif
+#endif
 #ifdef K_OPENCL
 K_FN k_f8 f8_select(k_mask8 m, k_f8 a, k_f8 b) { return m ? a : b; }
 #else

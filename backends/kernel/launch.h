@@ -43,7 +43,8 @@ struct k_launch {
     k_word media;            /* there are media or interfaces */
     k_word camera_media;     /* where paths start: as media.h lists them */
     k_word area_light_count; /* lights from here on to light_count have no surface */
-    k_word light_tree, balance; /* 1: lights are chosen by the tree; the balance heuristic */
+    k_word light_tree, balance; /* by the tree: 1 + where in light_nodes the wide one starts; 1: the
+                                   balance heuristic */
     float p_direct;    /* with a tree, of a light that is not in it; no environment counted */
     float tree_chance; /* (1 - p_env)(1 - p_direct) */
     k_word instance_count, effective_count; /* ids, those of instances too, are below the latter */
@@ -201,21 +202,24 @@ struct k_delta_light {
     float unused[3];
 };
 
-/* The light tree: node, left subtree, right subtree. One line of a cache. */
+/* The light tree: node, left subtree, right subtree. One line of a cache. Behind it stands the same
+ * tree eight wide, for light_wide.h: eight nodes transposed are one of those. */
 struct k_light_node {
     float center[3], phi;
     float extent[3], extent2; /* half the sides of the box; their squared length */
     float axis[3], cos_e;
     float cos_o, sin_o;
-    k_word link; /* leaves of the left side; K_LEAF | the light */
-    k_word unused;
+    k_word link;  /* leaves of the left side; K_LEAF | the light; wide: or the node */
+    k_word first; /* wide: the place of its first leaf; K_NONE: nothing in this lane */
 };
+#define K_WIDE_LIGHTS 8u
 
 /* Trees. A binary node is struct bvh2_node of bvh.h. An eight-wide node is struct bvh8_node with
  * child[] recoded: K_LEAF | block, or the node. A
  * binary leaf slot: v0, v1, v2 (9 floats), primitive id, 2 unused. An eight-wide block:
  * float[vertex][axis][lane] and ids[lane]; lanes that hold no triangle have all vertices 0 (which
- * nothing hits); ids of unused lanes are K_NONE.
+ * nothing hits); ids of unused lanes are K_NONE. In a block of disks alone a lane's words are the
+ * centre, the normal and the radius.
  * Leaves of the world's tree also hold instances, by primitive count + number; block lanes or slots
  * with them have no vertices. Trees of prototypes stand behind it in the same buffers, their leaves
  * hold places in `triangles`. */
@@ -224,7 +228,8 @@ struct k_light_node {
 #define K_BLOCK_WORDS   80u
 #define K_LEAF          0x80000000u
 #define K_LEAF_MIXED    0x40000000u /* the block also holds spheres or disks */
-#define K_LEAF_INDEX    0x3FFFFFFFu
+#define K_LEAF_DISKS    0x20000000u /* and nothing but disks */
+#define K_LEAF_INDEX    0x1FFFFFFFu
 #define K_REF_FIRST_MAX 0x1FFFFFFFu /* first node or slot that a postponed binary node can name */
 #define K_STACK2        64          /* entries a level; the binary tree is at most 60 deep */
 #define K_STACK8        256

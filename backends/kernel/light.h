@@ -2,7 +2,7 @@
 #ifndef K_LIGHT_H
 #define K_LIGHT_H
 #include "environment.h"
-#include "light_tree.h"
+#include "light_wide.h"
 
 struct k_light_sample {
     int ok;
@@ -199,8 +199,14 @@ K_FN uint k_light_choose(const struct k_scene *sc, struct k_vec3 p, struct k_vec
     K_GLOBAL const struct k_launch *L = sc->launch;
     *by_tree = -1.0f;
     if (K_HAS(LIGHT_TREE) && L->light_tree != 0) {
-        if (!(u < L->p_direct))
-            return k_light_tree_choose(sc, p, g, (u - L->p_direct) / (1.0f - L->p_direct), by_tree);
+        if (!(u < L->p_direct)) {
+            u = (u - L->p_direct) / (1.0f - L->p_direct);
+#if K_HAS_WIDE_LIGHTS
+            return k_light_wide_choose(sc, p, g, u, by_tree);
+#else
+            return k_light_tree_choose(sc, p, g, u, by_tree);
+#endif
+        }
         u = u / L->p_direct;
     }
     return L->light_last == K_NONE ? K_NONE : k_search_light(sc, u);
@@ -300,7 +306,11 @@ K_FN float k_light_share_of_hit(const struct k_scene *sc, K_GLOBAL const struct 
     uint light = k_light_of(sc, id);
     if (K_HAS(LIGHT_TREE) && sc->launch->light_tree != 0) {
         uint place = sc->light_extras[light].place;
+#if K_HAS_WIDE_LIGHTS
+        by_tree = place == K_NONE ? 0.0f : k_light_wide_chance(sc, place, o, g);
+#else
         by_tree = place == K_NONE ? 0.0f : k_light_tree_chance(sc, place, o, g);
+#endif
     }
     return k_light_share(sc, m, light, by_tree);
 }

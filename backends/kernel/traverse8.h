@@ -288,6 +288,25 @@ K_NOINLINE uint k_leaf8_mixed(const struct k_scene *sc, struct k_vec3 o, struct 
 
 #ifdef K_CPU
 
+/* Disks of a block that k_disk_test may say yes to, by the same operations. */
+K_FN k_bits k_disks_test(K_GLOBAL const float *b, struct k_vec3 o, struct k_vec3 d, float best)
+{
+    k_f8 dx = f8_splat(d.x), dy = f8_splat(d.y), dz = f8_splat(d.z);
+    k_f8 ox = f8_splat(o.x), oy = f8_splat(o.y), oz = f8_splat(o.z);
+    k_f8 cx = f8_load(b), cy = f8_load(b + 8), cz = f8_load(b + 16);
+    k_f8 nx = f8_load(b + 24), ny = f8_load(b + 32), nz = f8_load(b + 40), r = f8_load(b + 48);
+    k_f8 den = f8_add(f8_add(f8_mul(dx, nx), f8_mul(dy, ny)), f8_mul(dz, nz));
+    k_f8 above = f8_add(f8_add(f8_mul(f8_sub(cx, ox), nx), f8_mul(f8_sub(cy, oy), ny)),
+                        f8_mul(f8_sub(cz, oz), nz));
+    k_f8 t = f8_div(above, den); /* den 0: infinite or NaN, which no comparison below takes */
+    k_f8 x = f8_sub(f8_add(ox, f8_mul(dx, t)), cx);
+    k_f8 y = f8_sub(f8_add(oy, f8_mul(dy, t)), cy);
+    k_f8 z = f8_sub(f8_add(oz, f8_mul(dz, t)), cz);
+    k_f8 q2 = f8_add(f8_add(f8_mul(x, x), f8_mul(y, y)), f8_mul(z, z));
+    return f8_bits(f8_and(f8_and(f8_lt(f8_splat(0.0f), t), f8_le(t, f8_splat(best))),
+                          f8_le(q2, f8_mul(r, r))));
+}
+
 /* What is left to visit, nearest on top: where the ray enters it, as bits, over its node. Entries
  * are not negative, so that the order of these numbers is that of entries. */
 typedef unsigned K_LONG k_key;
@@ -409,6 +428,14 @@ K_INLINE struct k_best k_traverse8(const struct k_scene *sc, const struct k_ray 
         }
         if (K_UNLIKELY(node & K_LEAF_MIXED)) {
 #ifdef K_CPU
+            if (node & K_LEAF_DISKS) {
+                K_GLOBAL const float *b =
+                    sc->leaves + K_BLOCK_WORDS * (size_t)(node & K_LEAF_INDEX);
+                k_bits bits = k_disks_test(b, world->o, world->d, best.t);
+                if (bits == 0)
+                    goto next;
+                lane = k_lowest_lane(bits);
+            }
             struct k_best found = best; /* a copy: `best` itself stays in registers */
             uint at = k_leaf8_mixed(sc, here.o, here.d, node, lane, t_max, &found);
             best = found;
