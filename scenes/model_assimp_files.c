@@ -168,7 +168,7 @@ static void mend_faces(char *data, size_t size)
     for (char *line = data, *next; line < end; line = next) {
         char *newline = memchr(line, '\n', (size_t)(end - line));
         next = newline ? newline + 1 : end;
-        if (!memchr("flp", *line, 3) || next - line < 2)
+        if ((*line != 'f' && *line != 'l' && *line != 'p') || next - line < 2)
             continue;
         char *comment = is_blank(line[1]) ? memchr(line, '#', (size_t)(next - line)) : NULL;
         if (comment)
@@ -219,8 +219,8 @@ static void mend_vertices(struct source *s, char **data, size_t *size)
         if (position && numbers > VERTEX_NUMBERS && c != '\n')
             continue;
         if (lacks && (c == '\r' || c == '\n')) {
-            memcpy(out + n, " 0", 2);
-            n += 2;
+            out[n++] = ' ';
+            out[n++] = '0';
             lacks = false;
         }
         if (starts && c == '.')
