@@ -188,12 +188,36 @@ static void test_way_to_a_light(void **state)
     in_step(far_away);
 }
 
+/* Where two bodies share a face one of them is not left there, and its medium reaches the sky: a
+ * cube and a pyramid in it, whose base is one of its faces. */
+static const char never_left[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [2, 1, 6], \"target\": [0.4, 0, 0],"
+    " \"fov\": 12}, \"render\": {\"max_depth\": 3}, \"materials\": {\"a\": "
+    "{\"type\": \"diffuse\"}, \"haze\": {\"type\": \"interface\", \"medium\": "
+    "{\"absorption\": [0, 0.5, 2]}}, \"mist\": {\"type\": \"interface\", "
+    "\"medium\": {\"absorption\": [1, 0, 0.2]}}}, \"objects\": [{\"type\": "
+    "\"mesh\", \"material\": \"haze\", \"vertices\": [[-1, -1, -1], [1, -1, -1], "
+    "[1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], "
+    "\"triangles\": [[1, 2, 6], [1, 6, 5], [0, 4, 7], [0, 7, 3], [4, 5, 6], [4, 6, "
+    "7], [0, 3, 2], [0, 2, 1], [3, 7, 6], [3, 6, 2], [0, 1, 5], [0, 5, 4]]}, "
+    "{\"type\": \"mesh\", \"material\": \"mist\", \"vertices\": [[1, -1, -1], [1, "
+    "1, -1], [1, 1, 1], [1, -1, 1], [-0.9, 0, 0]], \"triangles\": [[0, 1, 2], [0, "
+    "2, 3], [4, 1, 0], [4, 2, 1], [4, 3, 2], [4, 0, 3]]}, {\"type\": \"sphere\", "
+    "\"center\": [0.4, 0, 0], \"radius\": 0.3, \"material\": \"a\"}], "
+    "\"environment\": {\"radiance\": 1}}";
+
+static void test_never_left(void **state)
+{
+    (void)state;
+    in_step(never_left);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_light_tree),     cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_coplanar_faces), cmocka_unit_test(test_normals_at_right_angles),
-        cmocka_unit_test(test_way_to_a_light),
+        cmocka_unit_test(test_way_to_a_light), cmocka_unit_test(test_never_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

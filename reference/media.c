@@ -306,8 +306,9 @@ struct vec3 media_visible(const struct scene *s, const struct candidates *c, str
         if (!candidates_closest(c, &probe, t_max, &crossing)) {
             part_add(parts, s, &list, ray.o,
                      &(struct hit){.primitive = NO_PRIMITIVE, .t = distance});
-            return attenuation(add(gray(sigma > 0 ? tau + sigma * distance : tau),
-                                   absorbed(depth, &list, s, distance)));
+            if (isfinite(distance))
+                depth = absorbed(depth, &list, s, distance);
+            return attenuation(add(gray(sigma > 0 ? tau + sigma * distance : tau), depth));
         }
         struct hit hit = hit_at(s, &probe, &crossing);
         part_add(parts, s, &list, ray.o, &hit);

@@ -222,6 +222,34 @@ static void test_shadow_rays(void **state)
     test_scene_free(s);
 }
 
+/* A medium that is entered and never left, as where bodies share a face: it absorbs on the way to
+ * what is there and not on the way to infinity, for light samples as for paths. A floor below a
+ * small pane under a white sky. */
+static void test_never_left(void **state)
+{
+    (void)state;
+    static const float a[3] = {0, 0.5F, 2};
+    struct scene *s = test_scene_new();
+    test_camera(s, vec3(0, 3, 0), vec3(0, 0, 0), vec3(0, 0, 1), 1e-6);
+    uint32_t floor = test_diffuse(s, 0.5), m = medium_of(s, 0, 0, 0);
+    memcpy(s->materials[m].medium.absorption, a, sizeof a);
+    test_quad(s, floor, vec3(-1, 0, 1), vec3(2, 0, 0), vec3(0, 0, -2));
+    test_quad(s, m, vec3(-0.01, 1, 0.01), vec3(0.02, 0, 0), vec3(0, 0, -0.02));
+    test_constant(s, 1);
+    const struct reference_job job = {
+        .width = 1, .height = 1, .sample_count = 10000, .max_depth = 2, .rr_depth = 2, .seed = 7};
+    struct reference_picture p = test_render(s, &job);
+    for (int c = 0; c < 3; c++) {
+        double error, want = 0.5 * exp(-(double)a[c]), mean = picture_mean(&p, c, &error);
+        /* what goes through the pane, 0.02^2 over pi of the light, is absorbed once more */
+        double bias = want * (0.02 * 0.02 / 3 + (double)a[c] * 0x1p-16);
+        if (!(fabs(mean - want) <= LEVEL * error + bias + 1e-9))
+            fail_msg("%d: %.6f, expected %.6f, %g", c, mean, want, error);
+    }
+    reference_picture_free(&p);
+    test_scene_free(s);
+}
+
 /* 64 interfaces are passed, the next absorbs. */
 static void test_passages(void **state)
 {
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test(test_furnace),
         cmocka_unit_test(test_single_scattering),
         cmocka_unit_test(test_shadow_rays),
+        cmocka_unit_test(test_never_left),
         cmocka_unit_test(test_passages),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_phase),

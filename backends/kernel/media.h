@@ -113,7 +113,9 @@ K_FN struct k_vec3 k_media_visible(const struct k_scene *sc, struct k_vec3 o, st
         if (hit.primitive == K_NONE) {
             if (sigma > 0.0f)
                 tau = tau + sigma * distance;
-            return k_media_left(tau, k_media_absorb(sc, list, A, distance));
+            if (distance < 0x1p100f) /* 0 times infinity is no number */
+                A = k_media_absorb(sc, list, A, distance);
+            return k_media_left(tau, A);
         }
         struct k_surface s = k_surface_make(sc, &hit, o, d);
         if (!sc->materials[s.material].interface_ || i == K_PASSAGES)
