@@ -20,6 +20,7 @@ struct exporter {
     unsigned open_bsdfs; /* elements to close */
     bool fronted;        /* the next one is the front of a single-sided one */
     float cutoff;        /* of the opacity that is being written; 0: none */
+    bool colored;        /* the material's colour is multiplied by that of vertices */
     bool *used;          /* by material: some primitive has it */
     bool volumetric;     /* rays pass surfaces without scattering: media, cut-outs, single sides */
     enum status status;
@@ -40,8 +41,10 @@ const char *mitsuba_bsdf_id(struct exporter *x, uint32_t material);
 void mitsuba_write_bsdf(struct exporter *x, uint32_t material);
 /* Does a ray pass a surface of the material, somewhere, as if it were not there? */
 bool mitsuba_is_passed(const struct material *m);
-/* The textured radiance of an area light, as an element of it. */
+/* The radiance of an area light, as an element of it. */
 void mitsuba_write_emission(struct exporter *x, const struct material *m);
+/* The normal map of a material, and its scale. */
+void mitsuba_write_normal_map(struct exporter *x, const struct material *m);
 /* Whether the look of the material depends on texture coordinates. */
 bool mitsuba_needs_uv(const struct material *m);
 /* Whether it depends on the direction in which u grows. */

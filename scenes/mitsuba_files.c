@@ -18,15 +18,28 @@ static const char *file_path(struct exporter *x, const char *name)
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
-/* One vertex of the file: always a place, and what else there is. */
-static void put_vertex(struct text *t, const float P[3], const float *normal, const float *uv)
+/* One vertex of the file: always a place, and what else there is. `tangent`, of section 26, comes
+ * with the bitangent's sign, its first corner's, and the vertex normal before anything is made of
+ * it. */
+struct vertex {
+    const float *P, *normal, *uv, *color, *tangent, *sign, *total;
+};
+
+static void put_vertex(struct text *t, const struct vertex *v)
 {
-    text_append(t, (const char *)P, 12);
-    if (normal)
-        text_append(t, (const char *)normal, 12);
-    if (uv) {
-        const float down[2] = {uv[0], 1 - uv[1]};
+    text_append(t, (const char *)v->P, 12);
+    if (v->normal)
+        text_append(t, (const char *)v->normal, 12);
+    if (v->uv) {
+        const float down[2] = {v->uv[0], 1 - v->uv[1]};
         text_append(t, (const char *)down, 8);
+    }
+    if (v->color)
+        text_append(t, (const char *)v->color, 12);
+    if (v->tangent) {
+        text_append(t, (const char *)v->tangent, 12);
+        text_append(t, (const char *)v->sign, 4);
+        text_append(t, (const char *)v->total, 12);
     }
 }
 
@@ -103,10 +116,18 @@ static void note_bent(struct exporter *x, size_t first, size_t end, uint32_t mat
 {
     double share = x->dry ? bent_share(x->scene, first, end, material, flags) : 0;
     if (share > 0.25)
-        mitsuba_differs(x, mitsuba_material_title(x, &x->scene->materials[material]),
-                        "vertex normals stand more than 45 degrees from the faces on %.0f %% of a "
-                        "mesh: rays between the two go by the face here, by the normal in Mitsuba",
-                        100 * share);
+        mitsuba_differs(
+            x, mitsuba_material_title(x, &x->scene->materials[material]),
+            "vertex normals stand more than 45 degrees from the faces on %.0f %% of a "
+            "mesh: rays between the two go by the face here, by the normal in Mitsuba (--plugins)",
+            100 * share);
+}
+
+/* Mitsuba calls it vertex_NAME. */
+static void write_attribute(struct text *t, const char *name, int count)
+{
+    for (int i = 0; i < count; i++)
+        text_printf(t, "property float %s_%d\n", name, i);
 }
 
 /* Each triangle has vertices of its own: what a vertex carries may depend on its triangle. */
@@ -118,6 +139,8 @@ void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, ui
     size_t end = prototype ? first + prototype->count : s->triangle_count;
     bool normals = flags & TRIANGLE_HAS_NORMALS, uv = flags & TRIANGLE_HAS_UV;
     bool own_uv = !uv && mitsuba_needs_uv(&s->materials[material]);
+    bool colors = flags & TRIANGLE_HAS_COLORS && x->options->plugins;
+    bool mapped = s->materials[material].normal_map.present && x->options->plugins && s->tangent_of;
     static const float corners[3][2] = {{0, 0}, {1, 0}, {0, 1}}; /* (b1, b2): protocol, section 4 */
     struct text body = {0}, file = {0};
     size_t count = 0;
@@ -130,16 +153,23 @@ void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, ui
         float N[3][3];
         if (normals)
             triangle_normals(s, s->triangles[i], N);
+        static const float none[3] = {0};
+        const float(*tangents)[4] = mapped ? s->tangents[s->tangent_of[i]] : NULL;
         for (int k = 0; k < 3; k++) {
             uint32_t v = s->triangles[i][k];
-            put_vertex(&body, s->P[v], normals ? N[k] : NULL,
-                       uv       ? s->UV[v]
-                       : own_uv ? corners[k]
-                                : NULL);
+            put_vertex(&body, &(struct vertex){.P = s->P[v],
+                                               .normal = normals ? N[k] : NULL,
+                                               .uv = uv       ? s->UV[v]
+                                                     : own_uv ? corners[k]
+                                                              : NULL,
+                                               .color = colors ? s->colors[v] : NULL,
+                                               .tangent = mapped ? tangents[k] : NULL,
+                                               .sign = mapped ? &tangents[0][3] : NULL,
+                                               .total = normals ? s->N[v] : none});
         }
     }
     *name = "";
-    if (normals)
+    if (normals && !x->options->plugins)
         note_bent(x, first, end, material, flags);
     if (count)
         *name = prototype ? arena_printf(x->arena, "%s-group%zu-mesh%u-%u.ply", x->stem,
@@ -157,6 +187,10 @@ void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, ui
         text_puts(&file, "property float nx\nproperty float ny\nproperty float nz\n");
     if (uv || own_uv)
         text_puts(&file, "property float u\nproperty float v\n");
+    write_attribute(&file, "color", colors ? 3 : 0);
+    write_attribute(&file, "tangent", mapped ? 3 : 0);
+    write_attribute(&file, "sign", mapped ? 1 : 0);
+    write_attribute(&file, "total", mapped ? 3 : 0);
     text_printf(&file, "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
                 count);
     text_append(&file, body.data, body.len);

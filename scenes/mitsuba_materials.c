@@ -107,6 +107,25 @@ static void write_uv_transform(struct exporter *x, const struct texture *t)
                 1 - c * sv - (double)t->offset[1]);
 }
 
+/* With the plugin, which wraps each axis by itself. */
+static void write_placed(struct exporter *x, const char *input, const char *file,
+                         const struct texture *t, bool unbounded)
+{
+    text_printf(&x->xml,
+                "      <texture name=\"%s\" type=\"isophote_texture\">\n"
+                "        <string name=\"wrap_u\" value=\"%s\"/>\n"
+                "        <string name=\"wrap_v\" value=\"%s\"/>\n",
+                input, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
+    if (x->cutoff > 0)
+        text_printf(&x->xml, "        <float name=\"cutoff\" value=\"%.9g\"/>\n",
+                    (double)x->cutoff);
+    if (unbounded)
+        text_puts(&x->xml, "        <boolean name=\"unbounded\" value=\"true\"/>\n");
+    write_uv_transform(x, t);
+    write_bitmap(x, "bitmap", file, "repeat", t);
+    text_puts(&x->xml, "      </texture>\n      </texture>\n");
+}
+
 static void write_texture(struct exporter *x, const char *input, int32_t index,
                           const float value[3], uint32_t channels, uint32_t channel,
                           const char *title)
@@ -117,17 +136,7 @@ static void write_texture(struct exporter *x, const char *input, int32_t index,
     bool plugin = x->options->plugins && (mixed || leaves || x->cutoff > 0);
     const char *file = write_texels(x, t, value, channels, channel, plugin);
     if (plugin) {
-        text_printf(&x->xml,
-                    "      <texture name=\"%s\" type=\"isophote_texture\">\n"
-                    "        <string name=\"wrap_u\" value=\"%s\"/>\n"
-                    "        <string name=\"wrap_v\" value=\"%s\"/>\n",
-                    input, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
-        if (x->cutoff > 0)
-            text_printf(&x->xml, "        <float name=\"cutoff\" value=\"%.9g\"/>\n",
-                        (double)x->cutoff);
-        write_uv_transform(x, t);
-        write_bitmap(x, "bitmap", file, "repeat", t);
-        text_puts(&x->xml, "      </texture>\n      </texture>\n");
+        write_placed(x, input, file, t, false);
         return;
     }
     if (mixed)
@@ -154,10 +163,16 @@ static void write_rgb(struct exporter *x, const char *input, const float v[3])
 static void write_color(struct exporter *x, const char *input, const struct color_input *c,
                         const char *title)
 {
+    if (x->colored) {
+        text_printf(&x->xml, "      <texture name=\"%s\" type=\"isophote_colored\">\n", input);
+        input = "texture";
+    }
     if (c->texture >= 0)
         write_texture(x, input, c->texture, c->value, 3, 0, title);
     else
         write_rgb(x, input, c->value);
+    if (x->colored)
+        text_puts(&x->xml, "      </texture>\n");
 }
 
 static void write_scalar(struct exporter *x, const char *input, const struct scalar_input *c,
@@ -170,20 +185,41 @@ static void write_scalar(struct exporter *x, const char *input, const struct sca
                     (double)c->value);
 }
 
-void mitsuba_write_emission(struct exporter *x, const struct material *m)
+/* Radiance, normals: as they are interpolated. */
+static void write_unbounded(struct exporter *x, const char *input, const struct texture *t,
+                            const float value[3], const char *title)
 {
-    const struct texture *t = &x->scene->textures[m->emission_texture - 1];
-    const char *title = mitsuba_material_title(x, m);
+    const char *file = write_texels(x, t, value, 3, 0, true);
+    if (t->wrap_u != t->wrap_v && x->options->plugins) {
+        write_placed(x, input, file, t, true);
+        return;
+    }
     if (t->wrap_u != t->wrap_v)
         mitsuba_differs(x, title,
-                        "texture \"%s\" of its emission wraps by %s along u and by %s along v; "
-                        "Mitsuba's bitmap wraps both alike",
-                        t->name, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
-    /* unclamped: radiance */
-    const char *file = write_texels(x, t, m->emission, 3, 0, true);
-    write_bitmap(x, "radiance", file, wrap_name(t->wrap_u), t);
+                        "texture \"%s\" of its %s wraps by %s along u and by %s along v; "
+                        "Mitsuba's bitmap wraps both alike (--plugins)",
+                        t->name, input, wrap_name(t->wrap_u), wrap_name(t->wrap_v));
+    write_bitmap(x, input, file, wrap_name(t->wrap_u), t);
     write_uv_transform(x, t);
     text_puts(&x->xml, "      </texture>\n");
+}
+
+void mitsuba_write_emission(struct exporter *x, const struct material *m)
+{
+    if (m->emission_texture)
+        write_unbounded(x, "radiance", &x->scene->textures[m->emission_texture - 1], m->emission,
+                        mitsuba_material_title(x, m));
+    else
+        write_rgb(x, "radiance", m->emission);
+}
+
+void mitsuba_write_normal_map(struct exporter *x, const struct material *m)
+{
+    static const float as_it_is[3] = {1, 1, 1};
+    write_unbounded(x, "normal_map", &x->scene->textures[m->normal_map.texture], as_it_is,
+                    mitsuba_material_title(x, m));
+    text_printf(&x->xml, "      <float name=\"map_scale\" value=\"%.9g\"/>\n",
+                (double)m->normal_map.scale);
 }
 
 /* ---- BSDFs --------------------------------------------------------------------------------------
@@ -431,10 +467,10 @@ static void note_surface(struct exporter *x, const struct material *m, const cha
 {
     if (m->single_sided && !x->options->plugins)
         mitsuba_differs(x, title, "Mitsuba's surfaces stop rays from both sides (--plugins)");
-    if (m->normal_map.present)
+    if (m->normal_map.present && !x->options->plugins)
         mitsuba_differs(x, title,
                         "Mitsuba's normal maps stand in another tangent frame, and treat "
-                        "normals that face away otherwise: none is written");
+                        "normals that face away otherwise: none is written (--plugins)");
     /* One that has a single side emits to that side alone in both. */
     if (material_emits(m) && m->alpha_mode == ALPHA_MASK)
         mitsuba_differs(x, title, "Mitsuba's lights shine where their surface is not there");
@@ -444,10 +480,20 @@ static void note_surface(struct exporter *x, const struct material *m, const cha
                         "sides) passing straight through is no vertex of the path there");
 }
 
+static bool has_colors(const struct scene *s, uint32_t material)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->triangle_count + s->prototype_triangle_count && !any; i++)
+        any = s->triangle_flags[i] & TRIANGLE_HAS_COLORS &&
+              mitsuba_triangle_material(s, i) == material;
+    return any;
+}
+
 void mitsuba_write_bsdf(struct exporter *x, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
     const char *title = mitsuba_material_title(x, m);
+    x->colored = x->options->plugins && has_colors(x->scene, material);
     note_surface(x, m, title);
     if (m->interface) {
         text_printf(&x->xml, "  <bsdf type=\"null\" id=\"%s\"/>\n", mitsuba_bsdf_id(x, material));

@@ -105,6 +105,8 @@ static void note_camera(struct exporter *x)
                         "\"anamorphic\" are not exported");
     if (s->clamp > 0)
         mitsuba_differs(x, "render", "Mitsuba does not clamp samples");
+    if (!scene_default_filter(s) && s->filter == PIXEL_BOX)
+        mitsuba_differs(x, "film", "Mitsuba's box is one pixel wide: that is written");
     if (!scene_default_filter(s) && s->filter == PIXEL_BLACKMAN_HARRIS)
         mitsuba_differs(x, "film",
                         "Mitsuba has no Blackman-Harris filter: the Gaussian is written");
@@ -119,16 +121,16 @@ static void note_camera(struct exporter *x)
 static void write_filter(struct exporter *x)
 {
     const struct scene *s = x->scene;
-    if (scene_default_filter(s)) {
+    if (s->filter == PIXEL_BOX) {
         text_puts(&x->xml, "      <rfilter type=\"box\"/>\n");
         return;
     }
     text_puts(&x->xml, "      <boolean name=\"sample_border\" value=\"true\"/>\n");
-    if (s->filter == PIXEL_BOX || s->filter == PIXEL_TENT)
+    if (s->filter == PIXEL_TENT)
         text_printf(
             &x->xml,
-            "      <rfilter type=\"%s\"><float name=\"radius\" value=\"%.9g\"/></rfilter>\n",
-            s->filter == PIXEL_BOX ? "box" : "tent", s->filter_radius);
+            "      <rfilter type=\"tent\"><float name=\"radius\" value=\"%.9g\"/></rfilter>\n",
+            s->filter_radius);
     else
         text_printf(&x->xml,
                     "      <rfilter type=\"gaussian\"><float name=\"stddev\" "
@@ -383,19 +385,24 @@ static void note_medium(struct exporter *x, uint32_t material, const char *title
     }
 }
 
-/* Extinction there is by channel, and absorption is in it. */
+/* Extinction there is by channel, and absorption is in it. Colours there end at 1: a factor has the
+ * rest. */
 static void write_extinction(struct exporter *x, const struct medium *m)
 {
-    float sigma_t[3], albedo[3];
+    float sigma_t[3], albedo[3], most = 0;
     bool absorbs = false;
     for (int c = 0; c < 3; c++) {
         sigma_t[c] = m->density + m->absorption[c];
         albedo[c] = sigma_t[c] > 0 ? m->albedo[c] * (m->density / sigma_t[c]) : 0;
         absorbs = absorbs || m->absorption[c] > 0;
+        most = fmaxf(most, sigma_t[c]);
     }
-    if (absorbs)
+    if (absorbs) {
+        for (int c = 0; c < 3; c++)
+            sigma_t[c] /= most;
         write_rgb(x, "sigma_t", sigma_t);
-    else
+        text_printf(&x->xml, "    <float name=\"scale\" value=\"%.9g\"/>\n", (double)most);
+    } else
         text_printf(&x->xml, "    <float name=\"sigma_t\" value=\"%.9g\"/>\n", (double)m->density);
     write_rgb(x, "albedo", absorbs ? albedo : m->albedo);
 }
@@ -420,18 +427,54 @@ static void write_media(struct exporter *x)
 /* ---- shapes
  * --------------------------------------------------------------------------------------- */
 
-static void close_shape(struct exporter *x, uint32_t material)
+/* What a shape needs beside its material's BSDF to look as it does here. */
+struct differences {
+    bool smooth;    /* vertex normals, which the faces have a say in (protocol, sections 4 and 6) */
+    bool disk;      /* texture coordinates */
+    bool own_frame; /* the tangent that anisotropy takes */
+    bool map;       /* of normals */
+};
+
+static void write_flag(struct exporter *x, const char *name, bool on)
+{
+    if (on)
+        text_printf(&x->xml, "      <boolean name=\"%s\" value=\"true\"/>\n", name);
+}
+
+static void write_surface(struct exporter *x, uint32_t material, struct differences d)
 {
     const struct material *m = &x->scene->materials[material];
-    text_printf(&x->xml, "    <ref id=\"%s\"/>\n", mitsuba_bsdf_id(x, material));
+    const char *id = mitsuba_bsdf_id(x, material);
+    bool any = d.smooth || d.disk || d.own_frame || d.map;
+    if (!any || !x->options->plugins || m->interface) {
+        text_printf(&x->xml, "    <ref id=\"%s\"/>\n", id);
+        return;
+    }
+    text_printf(&x->xml,
+                "    <bsdf type=\"isophote_surface\">\n      <ref name=\"surface\" id=\"%s\"/>\n",
+                id);
+    write_flag(x, "disk", d.disk);
+    write_flag(x, "own_frame", d.own_frame);
+    if (d.map)
+        mitsuba_write_normal_map(x, m);
+    text_puts(&x->xml, "    </bsdf>\n");
+}
+
+static void close_shape(struct exporter *x, uint32_t material, struct differences d)
+{
+    const struct material *m = &x->scene->materials[material];
+    bool both = m->emission_two_sided && !m->single_sided;
+    bool plugin = x->options->plugins && (both || (d.disk && m->emission_texture));
+    write_surface(x, material, d);
     if (m->medium.present)
         text_printf(&x->xml, "    <ref name=\"interior\" id=\"medium%u\"/>\n", material);
     if (material_emits(m)) {
-        text_puts(&x->xml, "    <emitter type=\"area\">\n");
-        if (m->emission_texture)
-            mitsuba_write_emission(x, m);
-        else
-            write_rgb(x, "radiance", m->emission);
+        text_printf(&x->xml, "    <emitter type=\"%s\">\n", plugin ? "isophote_area" : "area");
+        if (plugin) {
+            write_flag(x, "two_sided", both);
+            write_flag(x, "disk", d.disk);
+        }
+        mitsuba_write_emission(x, m);
         text_puts(&x->xml, "    </emitter>\n");
     }
     text_puts(&x->xml, "  </shape>\n");
@@ -445,10 +488,14 @@ static void write_meshes(struct exporter *x, const struct prototype *prototype, 
         mitsuba_write_ply(x, prototype, material, flags, &name);
         if (!*name)
             continue;
-        if (flags & TRIANGLE_HAS_COLORS)
+        if (flags & TRIANGLE_HAS_COLORS && !x->options->plugins)
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "vertex colours multiply what it reflects here; Mitsuba has no product "
-                            "of textures, and the mesh is written without them");
+                            "of textures, and the mesh is written without them (--plugins)");
+        if (m->normal_map.present && prototype)
+            mitsuba_differs(x, mitsuba_material_title(x, m),
+                            "its normal map is on triangles in an instance that is kept: its "
+                            "tangents would not be turned");
         /* Mitsuba's lights shine to the side of the shading normal. That of a light which reflects
          * nothing has no other use. */
         bool flat = !(flags & TRIANGLE_HAS_NORMALS) || (material_emits(m) && is_black(m));
@@ -456,22 +503,26 @@ static void write_meshes(struct exporter *x, const struct prototype *prototype, 
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "a mesh with vertex normals emits to the side of the shading normal "
                             "in Mitsuba, to that of the geometric normal here");
-        if (mitsuba_is_brushed(m) && !(flags & TRIANGLE_HAS_UV))
+        bool brushed = mitsuba_is_brushed(m) && !(flags & TRIANGLE_HAS_UV);
+        if (brushed && !x->options->plugins)
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "it is on triangles without texture coordinates, where Mitsuba's "
-                            "anisotropy has another frame");
+                            "anisotropy has another frame (--plugins)");
         text_printf(&x->xml,
                     "  <shape type=\"ply\">\n"
                     "    <string name=\"filename\" value=\"%s\"/>\n"
                     "    <boolean name=\"face_normals\" value=\"%s\"/>\n",
                     mitsuba_escape(x, name), flat ? "true" : "false");
-        close_shape(x, material);
+        close_shape(x, material,
+                    (struct differences){
+                        .smooth = !flat, .own_frame = brushed, .map = m->normal_map.present});
     }
 }
 
 static void write_spheres(struct exporter *x, uint32_t material)
 {
     const struct scene *s = x->scene;
+    const struct material *m = &s->materials[material];
     for (size_t i = 0; i < s->sphere_count; i++) {
         if (s->primitive_material[s->triangle_count + i] != material)
             continue;
@@ -482,7 +533,7 @@ static void write_spheres(struct exporter *x, uint32_t material)
                     "    <float name=\"radius\" value=\"%.9g\"/>\n",
                     (double)p->center[0], (double)p->center[1], (double)p->center[2],
                     (double)p->radius);
-        close_shape(x, material);
+        close_shape(x, material, (struct differences){.map = m->normal_map.present});
     }
 }
 
@@ -495,13 +546,15 @@ static void write_disks(struct exporter *x, uint32_t material)
         const struct disk *p = &s->disks[i];
         if (s->primitive_material[s->triangle_count + s->sphere_count + i] != material)
             continue;
-        if (mitsuba_is_brushed(m) && !warned)
+        bool placed = mitsuba_is_brushed(m) || mitsuba_needs_uv(m);
+        if (mitsuba_is_brushed(m) && !warned && !x->options->plugins)
             mitsuba_differs(x, mitsuba_material_title(x, m),
-                            "it is on a disk, where Mitsuba's anisotropy runs around the centre");
-        if (mitsuba_needs_uv(m) && !warned)
+                            "it is on a disk, where Mitsuba's anisotropy runs around the centre "
+                            "(--plugins)");
+        if (mitsuba_needs_uv(m) && !warned && !x->options->plugins)
             mitsuba_differs(x, mitsuba_material_title(x, m),
                             "it is on a disk, whose texture coordinates are radius and angle in "
-                            "Mitsuba and offsets from the centre here");
+                            "Mitsuba and offsets from the centre here (--plugins)");
         warned = true;
         const float *n = p->normal, *c = p->center;
         double r = p->radius, sg = copysign(1, n[2]), a = -1 / (sg + n[2]),
@@ -514,17 +567,18 @@ static void write_disks(struct exporter *x, uint32_t material)
             text_printf(&x->xml, "%.9g %.9g %.9g %.9g  ", r * sx[k], r * ty[k], r * n[k],
                         (double)c[k]);
         text_puts(&x->xml, "0 0 0 1\"/></transform>\n");
-        close_shape(x, material);
+        close_shape(x, material,
+                    (struct differences){.disk = placed, .map = m->normal_map.present});
     }
 }
 
 static void write_objects(struct exporter *x, uint32_t material)
 {
     const struct material *m = &x->scene->materials[material];
-    if (material_emits(m) && m->emission_two_sided)
+    if (material_emits(m) && m->emission_two_sided && !x->options->plugins)
         mitsuba_differs(x, mitsuba_material_title(x, m),
                         "Mitsuba's area lights shine to one side: the side of the normal is "
-                        "written");
+                        "written (--plugins)");
     write_meshes(x, NULL, material);
     write_spheres(x, material);
     write_disks(x, material);

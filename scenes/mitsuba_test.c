@@ -181,8 +181,8 @@ static bool noted(const struct sample *t, const char *what, const char *why)
     return false;
 }
 
-/* One vertex normal 60 degrees off its face, then 30. */
-static void strongly_bent_normals_are_refused(void **state)
+/* One vertex normal 60 degrees off its face, then 30. The plugin goes by the face. */
+static void strongly_bent_normals_are_refused_without_plugins(void **state)
 {
     (void)state;
     static const char mesh[] =
@@ -196,6 +196,12 @@ static void strongly_bent_normals_are_refused(void **state)
         struct sample t = export_text(text, (struct mitsuba_export){0});
         assert_int_equal(t.status, i == 0 ? STATUS_UNSUPPORTED : STATUS_OK);
         assert_int_equal(noted(&t, "material \"g\"", "45 degrees from the faces on 100 %"), i == 0);
+        close_sample(&t);
+        t = export_text(text, (struct mitsuba_export){.plugins = true});
+        assert_int_equal(t.status, STATUS_OK);
+        size_t size;
+        assert_non_null(
+            strstr(file_text(&t, "scene.xml", &size), "bsdf type=\"isophote_surface\""));
         close_sample(&t);
     }
 }
@@ -297,9 +303,11 @@ static void plugins_leave_only_what_they_cannot_do(void **state)
     assert_false(noted(&t, "material \"gold\"", ""));
     assert_false(noted(&t, "material \"p\"", ""));
     assert_false(noted(&t, "material \"t\"", ""));
-    assert_true(noted(&t, "material \"both\"", "one side"));
+    assert_false(noted(&t, "material \"both\"", ""));
+    assert_true(noted(&t, "material \"asl\"", "ASL"));
     size_t size;
     const char *xml = file_text(&t, "scene.xml", &size);
+    assert_non_null(strstr(xml, "emitter type=\"isophote_area\""));
     assert_non_null(strstr(xml, "type=\"isophote_conductor\""));
     assert_non_null(strstr(xml, "type=\"isophote_texture\""));
     file_text(&t, "isophote_bsdfs.py", &size);
@@ -314,7 +322,8 @@ static void cameras_lights_and_new_materials_are_written(void **state)
     struct scene *scene = NULL;
     struct sample t = {.folder = "/tmp/isophote-mitsuba-XXXXXX", .options = {.plugins = true}};
     assert_non_null(mkdtemp(t.folder));
-    static const char *const names[] = {"materials", "lights", "instances", "principled", "camera"};
+    static const char *const names[] = {"materials",  "lights", "instances",
+                                        "principled", "camera", "surfaces"};
     static const char *const wanted[][6] = {
         {"type=\"isophote_oren_nayar\"", "type=\"isophote_correlated\"",
          "name=\"masking_alpha\" value=\"0.25\"", "type=\"roughdielectric\"",
@@ -330,7 +339,10 @@ static void cameras_lights_and_new_materials_are_written(void **state)
          "name=\"spec_trans\" value=\"1\"", "type=\"isophote_conductor\""},
         {"sensor type=\"thinlens\"", "name=\"crop_offset_x\" value=\"8\"",
          "name=\"crop_width\" value=\"48\"", "emitter type=\"envmap\"", "shape type=\"sphere\"",
-         "shape type=\"disk\""}};
+         "shape type=\"disk\""},
+        {"type=\"isophote_surface\"", "name=\"disk\" value=\"true\"",
+         "name=\"own_frame\" value=\"true\"", "emitter type=\"isophote_area\"",
+         "name=\"two_sided\" value=\"true\"", "name=\"unbounded\" value=\"true\""}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         snprintf(path, sizeof path, SOURCE_DIR "/tests/mitsuba_scenes/%s.json", names[i]);
         if (scene_load(path, &scene, &t.err) != STATUS_OK)
@@ -346,8 +358,57 @@ static void cameras_lights_and_new_materials_are_written(void **state)
     close_sample(&t);
 }
 
-/* Mitsuba's frames are others there, and the plugins get theirs from it. */
-static void brushed_disks_and_meshes_without_uv_are_refused(void **state)
+/* One triangle whose u runs along x and v along y: the tangent is x, the bitangent's sign +. */
+static void normal_maps_and_colors_go_with_the_vertices(void **state)
+{
+    (void)state;
+    struct sample t = export_text(
+        "\"textures\": {\"n\": {\"file\": \"../library/textures/bumps.png\", \"color_space\": "
+        "\"linear\"}}, \"materials\": {\"g\": {\"type\": \"diffuse\", \"normal_map\": "
+        "{\"texture\": \"n\", \"scale\": 2}}}, \"objects\": [{\"type\": \"mesh\", "
+        "\"material\": \"g\", \"vertices\": [[0,0,0],[1,0,0],[0,2,0]], \"triangles\": [[0,1,2]], "
+        "\"uv\": [[0,0],[1,0],[0,1]], \"colors\": [[0.25,0.5,1],[1,1,1],[1,1,1]], \"normals\": "
+        "[[0,0,1],[0,0,1],[0,0,1]]}]",
+        (struct mitsuba_export){.plugins = true});
+    if (t.status != STATUS_OK)
+        fail_msg("%s: %s", t.options.notes ? t.options.notes->why : "", t.err.msg);
+    size_t size;
+    const char *ply = file_text(&t, "scene-mesh0-7.ply", &size);
+    static const char *const properties[] = {"nz",      "u",         "v",         "color_0",
+                                             "color_2", "tangent_0", "tangent_2", "sign_0",
+                                             "total_0", "total_2",   "end_header"};
+    assert_in_order(ply, properties, sizeof properties / sizeof *properties);
+    float v[18];
+    memcpy(v, strstr(ply, "end_header\n") + 11, sizeof v);
+    static const float first[18] = {0, 0, 0, 0, 0, 1, 0, 1, 0.25F, 0.5F, 1, 1, 0, 0, 1, 0, 0, 1};
+    for (int i = 0; i < 18; i++)
+        assert_true(v[i] == first[i]);
+    static const char *const wanted[] = {"type=\"isophote_colored\"", "type=\"isophote_surface\"",
+                                         "name=\"normal_map\"", "name=\"map_scale\" value=\"2\""};
+    assert_in_order(file_text(&t, "scene.xml", &size), wanted, 4);
+    close_sample(&t);
+}
+
+/* Colours in Mitsuba end at 1. */
+static void absorption_above_1_is_a_factor(void **state)
+{
+    (void)state;
+    struct sample t = export_text(
+        "\"materials\": {\"ink\": {\"type\": \"interface\", \"medium\": {\"density\": 1, "
+        "\"albedo\": 0.5, \"absorption\": [0, 1, 3]}}}, \"objects\": [{\"type\": \"sphere\", "
+        "\"material\": \"ink\"}]",
+        (struct mitsuba_export){0});
+    assert_int_equal(t.status, STATUS_OK);
+    size_t size;
+    static const char *const wanted[] = {"name=\"sigma_t\" value=\"0.25, 0.5, 1\"",
+                                         "name=\"scale\" value=\"4\"",
+                                         "name=\"albedo\" value=\"0.5, 0.25, 0.125\""};
+    assert_in_order(file_text(&t, "scene.xml", &size), wanted, 3);
+    close_sample(&t);
+}
+
+/* Mitsuba's frames are others there. */
+static void brushed_disks_and_meshes_without_uv_are_refused_without_plugins(void **state)
 {
     (void)state;
     struct sample t = export_text(
@@ -358,11 +419,11 @@ static void brushed_disks_and_meshes_without_uv_are_refused(void **state)
         "\"center\": [0, 0, 0], \"normal\": [0, 0, 1], \"radius\": 1}, {\"type\": \"mesh\", "
         "\"material\": \"m\", \"vertices\": [[0, 0, 0], [1, 0, 0], [0, 1, 0]], \"triangles\": [[0, "
         "1, 2]]}, {\"type\": \"rectangle\", \"material\": \"fine\"}]",
-        (struct mitsuba_export){.plugins = true});
+        (struct mitsuba_export){0});
     assert_int_equal(t.status, STATUS_UNSUPPORTED);
     assert_true(noted(&t, "material \"d\"", "disk"));
     assert_true(noted(&t, "material \"m\"", "without texture coordinates"));
-    assert_false(noted(&t, "material \"fine\"", ""));
+    assert_false(noted(&t, "material \"fine\"", "without texture coordinates"));
     close_sample(&t);
 }
 
@@ -389,18 +450,32 @@ static void cameras_without_counterpart_are_refused(void **state)
     arena_free(&a);
 }
 
+static void wide_boxes_are_refused(void **state)
+{
+    (void)state;
+    struct sample t = export_text("\"film\": {\"filter\": {\"type\": \"box\", \"radius\": 0.75}}, "
+                                  "\"materials\": {}, \"objects\": []",
+                                  (struct mitsuba_export){.plugins = true});
+    assert_int_equal(t.status, STATUS_UNSUPPORTED);
+    assert_true(noted(&t, "film", "one pixel wide"));
+    close_sample(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_camera_and_materials_are_written),
         cmocka_unit_test(meshes_keep_places_and_turn_normals_and_v),
         cmocka_unit_test(meshes_without_length_of_normals_get_geometric_ones),
-        cmocka_unit_test(strongly_bent_normals_are_refused),
+        cmocka_unit_test(strongly_bent_normals_are_refused_without_plugins),
         cmocka_unit_test(environment_means_the_same_at_mitsubas_places),
         cmocka_unit_test(what_has_no_counterpart_is_refused_by_name),
         cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
         cmocka_unit_test(plugins_leave_only_what_they_cannot_do),
-        cmocka_unit_test(brushed_disks_and_meshes_without_uv_are_refused),
+        cmocka_unit_test(normal_maps_and_colors_go_with_the_vertices),
+        cmocka_unit_test(absorption_above_1_is_a_factor),
+        cmocka_unit_test(brushed_disks_and_meshes_without_uv_are_refused_without_plugins),
+        cmocka_unit_test(wide_boxes_are_refused),
         cmocka_unit_test(cameras_lights_and_new_materials_are_written),
         cmocka_unit_test(cameras_without_counterpart_are_refused),
     };

@@ -15,9 +15,13 @@ sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are thos
   isophote_correlated  a BSDF of Mitsuba's whose masking is separable, times the ratio of the two
   isophote_oren_nayar  Oren and Nayar's qualitative model (section 21, O)
   isophote_sheen       Conty and Kulla's sheen (section 21, H)
+  isophote_surface     a BSDF where shapes differ: rays between the plane of a face and that of its shading normal go
+                       by the face (sections 4, 6 and 7); texture coordinates and frames of disks; normal maps (26)
   isophote_single_sided  a BSDF for the front; from behind the surface is not there (section 26; needs volpath)
+  isophote_area        an area light that may shine to both sides; texture coordinates of disks
   isophote_spot        a spot light that falls off by the smooth step of the cosine (section 24)
-  isophote_texture     a bitmap whose axes may wrap differently, clamped to [0, 1] after interpolation
+  isophote_colored     a colour or bitmap times the vertices' colours
+  isophote_texture     a bitmap whose axes may wrap differently, clamped after interpolation
 """
 import drjit as dr
 import mitsuba as mi
@@ -403,6 +407,102 @@ class Sheen(_Cosine):
         return "isophote_sheen"
 
 
+def _disk_uv(uv):
+    """Of section 4, with v downwards: Mitsuba has radius and turns there."""
+    y, x = dr.sincos(2 * dr.pi * uv.y)
+    return mi.Point2f(0.5 + 0.5 * uv.x * x, 0.5 - 0.5 * uv.x * y)
+
+
+class Surface(mi.BSDF):
+    """surface: the BSDF about the normal that section 6 names, on any shape but instances of it if there is a
+    normal_map, with its map_scale. disk: it is one. own_frame: the frame is section 6's, not that of u."""
+
+    def __init__(self, props):
+        mi.BSDF.__init__(self, props)
+        self.surface = props["surface"]
+        self.disk, self.own_frame = props.get("disk", False), props.get("own_frame", False)
+        self.map, self.map_scale = props.get("normal_map", None), props.get("map_scale", 1.0)
+        self.m_components = [self.surface.flags(i) for i in range(self.surface.component_count())]
+        self.m_flags = self.surface.flags()
+
+    def mapped(self, si, wi, ns, active):
+        """Section 26, on wi's side of the face; ns: section 4's normal."""
+        tangent = si.shape.eval_attribute_3("vertex_tangent", si, active)
+        total = si.shape.eval_attribute_3("vertex_total", si, active)
+        sign = si.shape.eval_attribute_1("vertex_sign", si, active)
+        g = dr.sqrt(dr.square(si.n.x) + dr.square(si.n.y))
+        p, q = (dr.select(g > 0, v / dr.select(g > 0, g, 1), unit) for v, unit in ((si.n.x, 1), (si.n.y, 0)))
+        around = mi.Frame3f(si.n).s if self.disk else mi.Vector3f(-q, p, 0)
+        corners = si.shape.has_attribute("vertex_tangent", active)
+        t, n = dr.select(corners, mi.Vector3f(tangent), around), mi.Vector3f(total)
+        n = dr.select(corners & (dr.squared_norm(n) > 0), n, si.n)
+        n = dr.select(dr.dot(n, si.n) < 0, -n, n)
+        c = self.map.eval_3(si, active)
+        x, y, z = (2 * c.x - 1) * self.map_scale, (2 * c.y - 1) * self.map_scale, 2 * c.z - 1
+        m = t * x + dr.cross(n, t) * dr.select(corners, sign, 1) * y + n * z
+        m = dr.select(dr.squared_norm(m) > 0, dr.normalize(m), ns)
+        back = dr.dot(wi, si.n) < 0
+        m, face = dr.select(back, -m, m), dr.select(back, -si.n, si.n)
+        h = dr.minimum(0.9 * dr.dot(face, wi), 0.01)
+        r = m * (2 * dr.dot(m, wi)) - wi
+        a = dr.dot(r, face)
+        bent = wi + dr.normalize(r + face * dr.maximum(0, h - a))
+        bent = dr.select(dr.squared_norm(bent) > 0, dr.normalize(bent), face)
+        m = dr.select((dr.dot(m, wi) > 0) & (a >= h), m, bent)
+        return dr.select(back, -m, m)
+
+    def turned(self, si, active):
+        """The normal on the face's own side; the face's own where wi is not in front of both or behind both."""
+        out = mi.SurfaceInteraction3f(si)
+        if self.disk:
+            out.uv = _disk_uv(si.uv)
+        wi, n = si.to_world(si.wi), si.sh_frame.n
+        n = dr.select(dr.dot(n, si.n) < 0, -n, n)
+        if self.map is not None:
+            n = self.mapped(out, wi, n, active)
+        n = dr.select(dr.dot(wi, n) * dr.dot(wi, si.n) <= 0, si.n, n)
+        u = mi.Frame3f(n).s if self.own_frame else dr.select(self.disk, mi.Frame3f(si.n).s, si.dp_du)
+        s = dr.normalize(u - n * dr.dot(n, u))
+        out.sh_frame = mi.Frame3f(s, dr.cross(n, s), n)
+        out.wi = out.to_local(wi)
+        return out
+
+    def beside(self, si, turned, wo):
+        """wo about that normal, and whether it is on the same side of the face."""
+        world = si.to_world(wo)
+        wo = turned.to_local(world)
+        return wo, (dr.dot(world, si.n) > 0) == (wo.z > 0)
+
+    def eval(self, ctx, si, wo, active=True):
+        return self.eval_pdf(ctx, si, wo, active)[0]
+
+    def pdf(self, ctx, si, wo, active=True):
+        return self.eval_pdf(ctx, si, wo, active)[1]
+
+    def eval_pdf(self, ctx, si, wo, active=True):
+        turned = self.turned(si, active)
+        wo, good = self.beside(si, turned, wo)
+        f, pdf = self.surface.eval_pdf(ctx, turned, wo, active & good)
+        return dr.select(good, f, 0), dr.select(good, pdf, 0)
+
+    def sample(self, ctx, si, sample1, sample2, active=True):
+        turned = self.turned(si, active)
+        bs, weight = self.surface.sample(ctx, turned, sample1, sample2, active)
+        local = si.to_local(turned.to_world(bs.wo))
+        _, good = self.beside(si, turned, local)
+        bs.wo, bs.pdf = local, dr.select(good, bs.pdf, 0)
+        return bs, dr.select(good, weight, 0)
+
+    def eval_null_transmission(self, si, active=True):
+        return self.surface.eval_null_transmission(self.turned(si, active), active)
+
+    def traverse(self, callback):
+        callback.put("surface", self.surface, mi.ParamFlags.Differentiable)
+
+    def to_string(self):
+        return "isophote_surface"
+
+
 class SingleSided(mi.BSDF):
     """front: what the front does."""
 
@@ -482,13 +582,90 @@ class Spot(mi.Emitter):
         return "isophote_spot"
 
 
+class Area(mi.Emitter):
+    """radiance; two_sided; disk: it is one. Points are chosen by area: Mitsuba's spheres choose some that are seen
+    from outside."""
+
+    def __init__(self, props):
+        mi.Emitter.__init__(self, props)
+        self.radiance = props.get_emissive_texture("radiance", 1.0)
+        self.two_sided, self.disk = props.get("two_sided", False), props.get("disk", False)
+        self.m_flags = +mi.EmitterFlags.Surface
+        if self.radiance.is_spatially_varying():
+            self.m_flags |= +mi.EmitterFlags.SpatiallyVarying
+
+    def shines(self, cosine, active):
+        return active & ((cosine != 0) if self.two_sided else (cosine > 0))
+
+    def looked_up(self, si, active):
+        at = mi.SurfaceInteraction3f(si)
+        at.uv = _disk_uv(si.uv) if self.disk else si.uv
+        return dr.select(active, self.radiance.eval(at, active), 0)
+
+    def eval(self, si, active=True):
+        return self.looked_up(si, self.shines(si.wi.z, active))
+
+    def sample_direction(self, it, sample, active=True):
+        ds = mi.DirectionSample3f(self.get_shape().sample_position(it.time, sample, active))
+        ds.d = ds.p - it.p
+        ds.dist = dr.norm(ds.d)
+        ds.d /= ds.dist
+        ds.emitter, ds.delta = mi.EmitterPtr(self), False
+        ds.pdf = self.pdf_direction(it, ds, active)
+        good = active & (ds.pdf > 0)
+        return ds, self.eval_direction(it, ds, good) / dr.select(good, ds.pdf, 1)
+
+    def pdf_direction(self, it, ds, active=True):
+        cosine = -dr.dot(ds.d, ds.n)
+        active = self.shines(cosine, active)
+        area = self.get_shape().surface_area()
+        return dr.select(active, dr.square(ds.dist) / (area * dr.select(active, dr.abs(cosine), 1)), 0)
+
+    def eval_direction(self, it, ds, active=True):
+        si = dr.zeros(mi.SurfaceInteraction3f)
+        si.uv = ds.uv
+        return self.looked_up(si, self.shines(-dr.dot(ds.d, ds.n), active))
+
+    def bbox(self):
+        return self.get_shape().bbox()
+
+    def traverse(self, callback):
+        callback.put("radiance", self.radiance, mi.ParamFlags.Differentiable)
+
+    def to_string(self):
+        return "isophote_area"
+
+
+class Colored(mi.Texture):
+    """texture: times the colours of the vertices, where the shape has them (section 7)."""
+
+    def __init__(self, props):
+        mi.Texture.__init__(self, props)
+        self.texture = props["texture"]
+
+    def eval(self, si, active=True):
+        has = si.shape.has_attribute("vertex_color", active)
+        color = mi.Color3f(si.shape.eval_attribute_3("vertex_color", si, active & has))
+        return self.texture.eval(si, active) * dr.select(has, dr.clip(color, 0, 1), 1)
+
+    def mean(self):
+        return self.texture.mean()
+
+    def is_spatially_varying(self):
+        return True
+
+    def to_string(self):
+        return "isophote_colored"
+
+
 class Texture(mi.Texture):
-    """bitmap: one that repeats; wrap_u, wrap_v: repeat, mirror or clamp."""
+    """bitmap: one that repeats; wrap_u, wrap_v: repeat, mirror or clamp; unbounded: not held in [0, 1]."""
 
     def __init__(self, props):
         mi.Texture.__init__(self, props)
         self.bitmap = props["bitmap"]
         self.wrap = props["wrap_u"], props["wrap_v"]
+        self.most = dr.inf if props.get("unbounded", False) else 1
         self.cutoff = props.get("cutoff", 0.0)  # above 0: the value is 1 from there on, else 0
         self.to_uv = props["to_uv"] if props.has_property("to_uv") else mi.ScalarTransform4f()
 
@@ -508,14 +685,14 @@ class Texture(mi.Texture):
         return placed
 
     def eval(self, si, active=True):
-        return dr.clip(self.bitmap.eval(self.place(si), active), 0, 1)
+        return dr.clip(self.bitmap.eval(self.place(si), active), 0, self.most)
 
     def eval_1(self, si, active=True):
         value = dr.clip(self.bitmap.eval_1(self.place(si), active), 0, 1)
         return dr.select(value >= self.cutoff, 1, 0) if self.cutoff > 0 else value
 
     def eval_3(self, si, active=True):
-        return dr.clip(self.bitmap.eval_3(self.place(si), active), 0, 1)
+        return dr.clip(self.bitmap.eval_3(self.place(si), active), 0, self.most)
 
     def mean(self):
         return self.bitmap.mean()
@@ -533,6 +710,9 @@ mi.register_bsdf("isophote_principled_lobes", PrincipledLobes)
 mi.register_bsdf("isophote_correlated", Correlated)
 mi.register_bsdf("isophote_oren_nayar", OrenNayar)
 mi.register_bsdf("isophote_sheen", Sheen)
+mi.register_bsdf("isophote_surface", Surface)
 mi.register_bsdf("isophote_single_sided", SingleSided)
+mi.register_emitter("isophote_area", Area)
 mi.register_emitter("isophote_spot", Spot)
+mi.register_texture("isophote_colored", Colored)
 mi.register_texture("isophote_texture", Texture)
