@@ -314,10 +314,10 @@ static void write_ior(struct exporter *x, const struct material *m, const char *
 static double alpha_of(struct exporter *x, const struct material *m, const char *title)
 {
     double r = m->roughness.value;
-    if (m->roughness.texture >= 0)
+    if (m->roughness.texture >= 0 && title)
         mitsuba_differs(x, title,
                         "Mitsuba interpolates alpha, the protocol roughness, whose square "
-                        "alpha is: the factor alone is written");
+                        "alpha is, and which is smooth below 0.032: the factor alone is written");
     return fmax(r * r, 0.001);
 }
 
@@ -347,6 +347,34 @@ static void write_conductor(struct exporter *x, uint32_t material, const char *t
     close_bsdf(x);
 }
 
+/* The least of a texture's channel. */
+static double least_texel(const struct texture *t, uint32_t channel)
+{
+    double least = INFINITY;
+    for (uint32_t y = 0; y < t->image.height; y++)
+        for (uint32_t i = 0; i < t->image.width; i++)
+            least = fmin(least, mitsuba_texel(&t->image, i, y, channel));
+    return least;
+}
+
+/* Alpha as a number, or by the plugin that squares a texture: where none of it is below 0.001,
+ * which is smooth (section 28). No `title`: what differs was said. */
+static void write_alpha(struct exporter *x, const char *input, const struct material *m,
+                        const char *title)
+{
+    const struct scalar_input *r = &m->roughness;
+    const struct texture *t = r->texture >= 0 ? &x->scene->textures[r->texture] : NULL;
+    double least = t ? r->value * least_texel(t, r->channel) : 1;
+    if (!t || !x->options->plugins || least * least < 0.001) {
+        text_printf(&x->xml, "      <float name=\"%s\" value=\"%.9g\"/>\n", input,
+                    alpha_of(x, m, title));
+        return;
+    }
+    text_printf(&x->xml, "      <texture name=\"%s\" type=\"isophote_alpha\">\n", input);
+    write_scalar(x, "roughness", r, title);
+    text_puts(&x->xml, "      </texture>\n");
+}
+
 /* Mitsuba's roughdielectric alone, or with its masking put right. */
 static void write_rough_dielectric(struct exporter *x, uint32_t material, const char *title)
 {
@@ -358,23 +386,18 @@ static void write_rough_dielectric(struct exporter *x, uint32_t material, const 
         close_bsdf(x);
         return;
     }
-    double alpha = alpha_of(x, m, title);
     if (x->options->plugins) {
         open_bsdf(x, material, "isophote_correlated", false);
-        text_printf(&x->xml,
-                    "      <float name=\"masking_alpha\" value=\"%.9g\"/>\n"
-                    "      <bsdf name=\"separable\" type=\"roughdielectric\">\n",
-                    alpha);
+        write_alpha(x, "masking_alpha", m, NULL);
+        text_puts(&x->xml, "      <bsdf name=\"separable\" type=\"roughdielectric\">\n");
         x->open_bsdfs++;
     } else {
         mitsuba_differs(x, title, "%s", CORRELATED_MASKING);
         open_bsdf(x, material, "roughdielectric", false);
     }
     write_ior(x, m, title);
-    text_printf(&x->xml,
-                "      <string name=\"distribution\" value=\"ggx\"/>\n"
-                "      <float name=\"alpha\" value=\"%.9g\"/>\n",
-                alpha);
+    text_puts(&x->xml, "      <string name=\"distribution\" value=\"ggx\"/>\n");
+    write_alpha(x, "alpha", m, title);
     close_bsdf(x);
 }
 

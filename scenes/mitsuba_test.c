@@ -389,6 +389,32 @@ static void normal_maps_and_colors_go_with_the_vertices(void **state)
     close_sample(&t);
 }
 
+/* bumps.png is never black: its roughness becomes alpha; with a small factor some of it is smooth.
+ */
+static void textured_roughness_of_glass_is_squared(void **state)
+{
+    (void)state;
+    static const char glass[] =
+        "\"textures\": {\"t\": {\"file\": \"../library/textures/bumps.png\", \"color_space\": "
+        "\"linear\"}}, \"materials\": {\"g\": {\"type\": \"rough_dielectric\", \"roughness\": "
+        "{\"texture\": \"t\", \"channel\": \"b\", \"scale\": %s}}}, \"objects\": [{\"type\": "
+        "\"sphere\", \"material\": \"g\"}]";
+    static const char *const scales[] = {"1", "0.01"};
+    for (int i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text, glass, scales[i]);
+        struct sample t = export_text(text, (struct mitsuba_export){.plugins = true});
+        assert_int_equal(t.status, i == 0 ? STATUS_OK : STATUS_UNSUPPORTED);
+        assert_int_equal(noted(&t, "material \"g\"", "smooth below 0.032"), i == 1);
+        size_t size;
+        static const char *const wanted[] = {"name=\"masking_alpha\" type=\"isophote_alpha\"",
+                                             "name=\"alpha\" type=\"isophote_alpha\""};
+        if (i == 0)
+            assert_in_order(file_text(&t, "scene.xml", &size), wanted, 2);
+        close_sample(&t);
+    }
+}
+
 /* Colours in Mitsuba end at 1. */
 static void absorption_above_1_is_a_factor(void **state)
 {
@@ -473,6 +499,7 @@ int main(void)
         cmocka_unit_test(lossy_writes_the_nearest_and_lists_the_same),
         cmocka_unit_test(plugins_leave_only_what_they_cannot_do),
         cmocka_unit_test(normal_maps_and_colors_go_with_the_vertices),
+        cmocka_unit_test(textured_roughness_of_glass_is_squared),
         cmocka_unit_test(absorption_above_1_is_a_factor),
         cmocka_unit_test(brushed_disks_and_meshes_without_uv_are_refused_without_plugins),
         cmocka_unit_test(wide_boxes_are_refused),

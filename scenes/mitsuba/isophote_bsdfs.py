@@ -20,6 +20,7 @@ sampling are Mitsuba's own; masking, Fresnel terms and the diffuse term are thos
   isophote_single_sided  a BSDF for the front; from behind the surface is not there (section 26; needs volpath)
   isophote_area        an area light that may shine to both sides; texture coordinates of disks
   isophote_spot        a spot light that falls off by the smooth step of the cosine (section 24)
+  isophote_alpha       the square of a bitmap of roughness
   isophote_colored     a colour or bitmap times the vertices' colours
   isophote_texture     a bitmap whose axes may wrap differently, clamped after interpolation
 """
@@ -316,16 +317,17 @@ class Correlated(mi.BSDF):
 
     def __init__(self, props):
         mi.BSDF.__init__(self, props)
-        self.separable, self.alpha = props["separable"], props["masking_alpha"]
+        self.separable, self.alpha = props["separable"], props.get_texture("masking_alpha", 0.1)
         self.m_components = [self.separable.flags(i) for i in range(self.separable.component_count())]
         self.m_flags = self.separable.flags()
 
-    def ratio(self, wi, wo):
-        li, lo = (_masking_term(w, self.alpha, self.alpha) for w in (wi, wo))
+    def ratio(self, si, wo, active):
+        alpha = self.alpha.eval_1(si, active)
+        li, lo = (_masking_term(w, alpha, alpha) for w in (si.wi, wo))
         return (1 + li) * (1 + lo) / (1 + li + lo)
 
     def eval(self, ctx, si, wo, active=True):
-        return self.separable.eval(ctx, si, wo, active) * self.ratio(si.wi, wo)
+        return self.separable.eval(ctx, si, wo, active) * self.ratio(si, wo, active)
 
     def pdf(self, ctx, si, wo, active=True):
         return self.separable.pdf(ctx, si, wo, active)
@@ -335,7 +337,7 @@ class Correlated(mi.BSDF):
 
     def sample(self, ctx, si, sample1, sample2, active=True):
         bs, weight = self.separable.sample(ctx, si, sample1, sample2, active)
-        return bs, dr.select(active & (bs.pdf > 0), weight * self.ratio(si.wi, bs.wo), 0)
+        return bs, dr.select(active & (bs.pdf > 0), weight * self.ratio(si, bs.wo, active), 0)
 
     def traverse(self, callback):
         callback.put("separable", self.separable, mi.ParamFlags.Differentiable)
@@ -658,6 +660,29 @@ class Colored(mi.Texture):
         return "isophote_colored"
 
 
+class Alpha(mi.Texture):
+    """roughness: a texture whose square alpha is."""
+
+    def __init__(self, props):
+        mi.Texture.__init__(self, props)
+        self.roughness = props["roughness"]
+
+    def eval(self, si, active=True):
+        return mi.Color3f(self.eval_1(si, active))
+
+    def eval_1(self, si, active=True):
+        return _alpha(self.roughness.eval_1(si, active))
+
+    def mean(self):
+        return dr.square(self.roughness.mean())
+
+    def is_spatially_varying(self):
+        return True
+
+    def to_string(self):
+        return "isophote_alpha"
+
+
 class Texture(mi.Texture):
     """bitmap: one that repeats; wrap_u, wrap_v: repeat, mirror or clamp; unbounded: not held in [0, 1]."""
 
@@ -714,5 +739,6 @@ mi.register_bsdf("isophote_surface", Surface)
 mi.register_bsdf("isophote_single_sided", SingleSided)
 mi.register_emitter("isophote_area", Area)
 mi.register_emitter("isophote_spot", Spot)
+mi.register_texture("isophote_alpha", Alpha)
 mi.register_texture("isophote_colored", Colored)
 mi.register_texture("isophote_texture", Texture)
