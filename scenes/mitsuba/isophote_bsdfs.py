@@ -415,6 +415,12 @@ def _disk_uv(uv):
     return mi.Point2f(0.5 + 0.5 * uv.x * x, 0.5 - 0.5 * uv.x * y)
 
 
+def _beside(n, face):
+    """Section 4: what the vertices say, on the face's side; the face's own where that stands at right angles to it."""
+    c = dr.dot(n, face)
+    return dr.select(dr.square(c) > 2**-20 * dr.squared_norm(n), dr.select(c < 0, -n, n), face)
+
+
 class Surface(mi.BSDF):
     """surface: the BSDF about the normal that section 6 names, on any shape but instances of it if there is a
     normal_map, with its map_scale. disk: it is one. own_frame: the frame is section 6's, not that of u."""
@@ -436,9 +442,8 @@ class Surface(mi.BSDF):
         p, q = (dr.select(g > 0, v / dr.select(g > 0, g, 1), unit) for v, unit in ((si.n.x, 1), (si.n.y, 0)))
         around = mi.Frame3f(si.n).s if self.disk else mi.Vector3f(-q, p, 0)
         corners = si.shape.has_attribute("vertex_tangent", active)
-        t, n = dr.select(corners, mi.Vector3f(tangent), around), mi.Vector3f(total)
-        n = dr.select(corners & (dr.squared_norm(n) > 0), n, si.n)
-        n = dr.select(dr.dot(n, si.n) < 0, -n, n)
+        t = dr.select(corners, mi.Vector3f(tangent), around)
+        n = dr.select(corners, _beside(mi.Vector3f(total), si.n), si.n)
         c = self.map.eval_3(si, active)
         x, y, z = (2 * c.x - 1) * self.map_scale, (2 * c.y - 1) * self.map_scale, 2 * c.z - 1
         m = t * x + dr.cross(n, t) * dr.select(corners, sign, 1) * y + n * z
@@ -458,8 +463,7 @@ class Surface(mi.BSDF):
         out = mi.SurfaceInteraction3f(si)
         if self.disk:
             out.uv = _disk_uv(si.uv)
-        wi, n = si.to_world(si.wi), si.sh_frame.n
-        n = dr.select(dr.dot(n, si.n) < 0, -n, n)
+        wi, n = si.to_world(si.wi), _beside(si.sh_frame.n, si.n)
         if self.map is not None:
             n = self.mapped(out, wi, n, active)
         n = dr.select(dr.dot(wi, n) * dr.dot(wi, si.n) <= 0, si.n, n)
