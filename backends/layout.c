@@ -80,6 +80,8 @@ enum status layout_geometry(struct layout *l, const struct scene *s, struct erro
     }
     if (s->colors)
         l->features |= K_FEATURE_COLORS;
+    for (int i = 0; i < 3; i++)
+        l->launch.frame_origin[i] = (float)s->frame_origin[i];
     l->launch.triangle_count = (uint32_t)s->triangle_count;
     l->launch.sphere_count = (uint32_t)s->sphere_count;
     l->launch.disk_count = (uint32_t)s->disk_count;

@@ -1,6 +1,6 @@
-/* Offsets at scale ratios of 10^4: no light gets into or out of a closed box, and no surface
- * shadows itself, in the reference and in the kernel (strict and device; fast is judged by
- * statistics alone). */
+/* Offsets at scale ratios of 10^4, and scenes far from the origin: no light gets into or out of a
+ * closed box, and no surface shadows itself, in the reference and in the kernel (strict and device;
+ * fast is judged by statistics alone). */
 #include "backends.h"
 #include "reference.h"
 
@@ -23,11 +23,12 @@ static struct scene *scene_of(const char *format, ...)
     va_start(ap, format);
     vsnprintf(body, sizeof body, format, ap);
     va_end(ap);
-    text_printf(
-        &t,
-        "{\"isophote\": 1, \"materials\": {\"white\": {\"type\": \"diffuse\", "
-        "\"reflectance\": 0.5}, \"lamp\": {\"type\": \"diffuse\", \"emission\": 1000}}, %s}",
-        body);
+    text_printf(&t,
+                "{\"isophote\": 1, \"materials\": {\"white\": {\"type\": \"diffuse\", "
+                "\"reflectance\": 0.5}, \"lamp\": {\"type\": \"diffuse\", \"emission\": 1000}, "
+                "\"fog\": {\"type\": \"interface\", \"medium\": {\"density\": 3, "
+                "\"albedo\": 0.75}}}, %s}",
+                body);
     enum status status = scene_load_memory("scale.json", t.data, t.len, &s, &err);
     text_free(&t);
     if (status != STATUS_OK)
@@ -270,9 +271,160 @@ static void no_light_comes_in_at_the_foot(void **state)
     }
 }
 
+/* ---- far from the origin --------------------------------------------------------------------- */
+
+/* A closed box with sides of 2 is black inside under a bright sky, wherever it stands: as a box, by
+ * a transform, as an instance. Coordinates of 10^6 are known to 0.06 in float32. */
+static void closed_boxes_are_closed_far_away(void **state)
+{
+    (void)state;
+    static const double away[][3] = {{10000, 0, 0}, {-1e6, 3e5, 1e6}};
+    for (int i = 0; i < 6; i++) {
+        const double *c = away[i / 3];
+        const int kind = i % 3;
+        char box[600];
+        if (kind == 0)
+            snprintf(box, sizeof box,
+                     "{\"type\": \"box\", \"material\": \"white\", \"min\": [%.9g, %.9g, %.9g], "
+                     "\"max\": [%.9g, %.9g, %.9g]}",
+                     c[0] - 1, c[1] - 1, c[2] - 1, c[0] + 1, c[1] + 1, c[2] + 1);
+        else
+            snprintf(box, sizeof box,
+                     "{%s, \"transform\": [{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": %d}}, "
+                     "{\"translate\": [%.9g, %.9g, %.9g]}]}",
+                     kind == 1 ? "\"type\": \"box\", \"material\": \"white\""
+                               : "\"type\": \"instance\", \"group\": \"box\"",
+                     kind == 1 ? 37 : 0, c[0], c[1], c[2]);
+        print_message("a box at (%g, %g, %g), kind %d\n", c[0], c[1], c[2], kind);
+        expect_all(
+            scene_of("\"camera\": {\"origin\": [%.9g, %.9g, %.9g], \"target\": [%.9g, %.9g, %.9g], "
+                     "\"fov\": 120}, \"environment\": {\"radiance\": 1}, \"instancing\": "
+                     "\"two-level\", \"groups\": {\"box\": [{\"type\": \"box\", \"material\": "
+                     "\"white\"}]}, \"objects\": [%s]",
+                     c[0] + 0.25, c[1] + 0.25, c[2] + 0.125, c[0] - 1, c[1] - 0.5, c[2] - 1, box),
+            8, 0, 0, true);
+    }
+}
+
+/* One of each kind of object and of light without a surface, a lens, a medium; moved by c. */
+static struct scene *scene_at(const double c[3])
+{
+    const double x = c[0], y = c[1], z = c[2];
+    return scene_of(
+        "\"camera\": {\"origin\": [%.17g, %.17g, %.17g], \"target\": [%.17g, %.17g, %.17g], "
+        "\"fov\": "
+        "60, \"lens_radius\": 0.125, \"focus_distance\": 3}, \"instancing\": \"two-level\", "
+        "\"groups\": {\"pair\": [{\"type\": \"box\", \"material\": \"white\", \"transform\": "
+        "[{\"scale\": 0.25}]}, {\"type\": \"rectangle\", \"material\": \"white\", \"transform\": "
+        "[{\"scale\": 0.5}]}]}, \"lights\": [{\"type\": \"point\", \"position\": [%.17g, %.17g, "
+        "%.17g], \"intensity\": 2}, {\"type\": \"spot\", \"position\": [%.17g, %.17g, %.17g], "
+        "\"target\": [%.17g, %.17g, %.17g], \"angle\": 50, \"intensity\": 9}], \"objects\": "
+        "[{\"type\": \"sphere\", \"material\": \"white\", \"center\": [%.17g, %.17g, %.17g], "
+        "\"radius\": 0.5}, {\"type\": \"sphere\", \"material\": \"fog\", \"center\": [%.17g, "
+        "%.17g, %.17g], \"radius\": 0.5}, {\"type\": \"disk\", \"material\": \"lamp\", \"center\": "
+        "[%.17g, %.17g, %.17g], \"normal\": [0, -1, 0], \"radius\": 0.25}, {\"type\": "
+        "\"instance\", "
+        "\"group\": \"pair\", \"transform\": [{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": 37}}, "
+        "{\"translate\": [%.17g, %.17g, %.17g]}]}, {\"type\": \"instance\", \"group\": \"pair\", "
+        "\"transform\": [{\"translate\": [%.17g, %.17g, %.17g]}]}, {\"type\": \"mesh\", "
+        "\"material\": \"white\", \"vertices\": [[-2, 0, -2], [-2, 0, 2], [2, 0, 2], [2, 0, -2]], "
+        "\"triangles\": [[0, 1, 2], [0, 2, 3]], \"transform\": [{\"translate\": [%.17g, %.17g, "
+        "%.17g]}]}]",
+        x, y, z + 4, x, y, z, x, y + 1, z + 2, x - 1, y + 2, z, x, y, z, x - 1, y, z, x + 1, y, z,
+        x, y + 1.5, z, x, y - 0.5, z + 0.5, x, y + 0.5, z - 1, x, y - 1, z);
+}
+
+/* What is moved by numbers that float32 has no room for beside it is the same picture, bit for bit:
+ * only where it lies, passes and shaders are told. */
+static void a_scene_far_away_is_the_same_scene(void **state)
+{
+    (void)state;
+    static const double places[][3] = {{0, 0, 0}, {0x1p20, -0x1p22, 0x1p12}};
+    static double red[2][SIDE * SIDE];
+    struct passes passes[2];
+    for (int m = 0; m < 4; m++) {
+        for (int k = 0; k < 2; k++) {
+            struct scene *s = scene_at(places[k]);
+            for (int c = 0; c < 3; c++)
+                assert_true(s->frame_origin[c] == places[k][c]);
+            if (m == 3)
+                render_reference(s, 5, red[k]);
+            else
+                render_kernel(s, 5, (enum math_mode)m, red[k]);
+            scene_free(s);
+        }
+        assert_true(red[0][SIDE * SIDE / 2 + SIDE / 2] > 0.01);
+        assert_memory_equal(red[0], red[1], sizeof red[0]);
+    }
+    const struct render_job job = {
+        .width = SIDE, .height = SIDE, .sample_count = 4, .max_depth = 2, .rr_depth = 2};
+    for (int k = 0; k < 2; k++) {
+        struct scene *s = scene_at(places[k]);
+        struct device *d;
+        struct error err = {0};
+        assert_int_equal(device_open("native", &d, &err), STATUS_OK);
+        assert_int_equal(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_OK);
+        assert_int_equal(device_build(d, &job.launch, NULL, &err), STATUS_OK);
+        assert_int_equal(device_passes(d, &job, 1U << PASS_POSITION, &passes[k], &err), STATUS_OK);
+        device_close(d);
+        scene_free(s);
+    }
+    int met = 0; /* pixels whose four samples met something */
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        const float *here = passes[0].values[PASS_POSITION] + 3 * (size_t)i;
+        const float *there = passes[1].values[PASS_POSITION] + 3 * (size_t)i;
+        if ((double)there[0] < 0.999 * places[1][0])
+            continue;
+        met++;
+        for (int c = 0; c < 3; c++) /* half an ulp of P + O, and of the mean */
+            assert_true(fabs((double)there[c] - places[1][c] - (double)here[c]) <=
+                        0x1p-23 * fabs(places[1][c]));
+    }
+    assert_true(met > SIDE * SIDE / 8);
+    passes_free(&passes[0]);
+    passes_free(&passes[1]);
+}
+
+/* A shader's P is that of the file: it colours what it meets by P itself, here some 1024 away. */
+static void shaders_see_the_files_coordinates(void **state)
+{
+    (void)state;
+    static const double away = 1024;
+    struct text t = {0};
+    struct error err = {0};
+    struct scene *s;
+    text_printf(&t,
+                "{\"isophote\": 1, \"camera\": {\"type\": \"orthographic\", \"height\": 2, "
+                "\"origin\": [%g, 0, 5], \"target\": [%g, 0, 0]}, \"materials\": {\"m\": "
+                "{\"type\": \"shader\", \"source\": \"shader place(output color c = 0) { c = "
+                "P[0] - Ps[0] / 2; }\", \"base\": {\"type\": \"diffuse\", \"reflectance\": 0}, "
+                "\"drive\": {\"emission\": \"c\"}}}, \"objects\": [{\"type\": \"rectangle\", "
+                "\"material\": \"m\", \"transform\": [{\"translate\": [%g, 0, 0]}]}]}",
+                away, away, away);
+    if (scene_load_memory("place.json", t.data, t.len, &s, &err) != STATUS_OK)
+        fail_msg("%s at %s", err.msg, err.path);
+    text_free(&t);
+    assert_true(s->frame_origin[0] == away);
+    static double red[SIDE * SIDE];
+    for (int k = 0; k < 2; k++) {
+        if (k == 0)
+            render_reference(s, 1, red);
+        else
+            render_kernel(s, 1, MODE_STRICT, red);
+        for (int i = 0; i < SIDE * SIDE; i++) { /* the mean lies within the pixel */
+            double x = away + (i % SIDE + 0.5) * 2 / SIDE - 1;
+            assert_true(fabs(red[i] - x / 2) <= 0.5 / SIDE + 1e-3);
+        }
+    }
+    scene_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closed_boxes_are_closed_far_away),
+        cmocka_unit_test(a_scene_far_away_is_the_same_scene),
+        cmocka_unit_test(shaders_see_the_files_coordinates),
         cmocka_unit_test(closed_boxes_are_closed),
         cmocka_unit_test(grazing_light_meets_no_specks),
         cmocka_unit_test(grazing_light_on_a_large_sphere),

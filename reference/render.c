@@ -75,7 +75,8 @@ static void sample_passes(struct render *r, size_t at, uint32_t index, struct ve
     if (index == 0 && r->picture->more[PASS_MATERIAL])
         r->picture->more[PASS_MATERIAL][at] = vertex ? (double)v[0].material : -1;
     if (vertex)
-        more_add(r, at, PASS_POSITION, from_double(v[0].P));
+        more_add(r, at, PASS_POSITION,
+                 add(from_double(v[0].P), from_double(r->reference->scene->frame_origin)));
     if (!vertex || v[0].primitive == UINT32_MAX) /* a miss, or in a medium */
         return;
     tangents(first, &t, &b);

@@ -249,8 +249,9 @@ static void change_of_uv(struct vec3 U, struct vec3 V, struct vec3 P, const doub
 }
 
 /* The globals of section 18 at a surface whose normals are turned; U, V: dPdu, dPdv. */
-static struct asl_globals surface_globals(const struct arrival *from, const struct surface *at,
-                                          struct vec3 U, struct vec3 V, float area)
+static struct asl_globals surface_globals(const struct scene *s, const struct arrival *from,
+                                          const struct surface *at, struct vec3 U, struct vec3 V,
+                                          float area)
 {
     const struct hit *hit = &at->hit;
     struct asl_globals g = {
@@ -274,7 +275,7 @@ static struct asl_globals surface_globals(const struct arrival *from, const stru
         N = moved_by(N, 1, moved + GLOBAL_NORMAL);
     }
 
-    set3(g.P.v, hit->P), set3(g.P.dx, Px), set3(g.P.dy, Py);
+    set3(g.P.v, add(hit->P, from_double(s->frame_origin))), set3(g.P.dx, Px), set3(g.P.dy, Py);
     g.Ps = g.P;
     set3(g.I.v, from->ray.d), set3(g.I.dx, Ix), set3(g.I.dy, Iy);
     set3(g.N.v, N);
@@ -559,7 +560,7 @@ void surface_shade(struct shader_thread *t, const struct scene *s,
     } else if (t) {
         if (log)
             text_printf(log, "vertex %u\n", from->k);
-        t->globals = surface_globals(from, out, U, V, m->shading->surface_area);
+        t->globals = surface_globals(t->pool->scene, from, out, U, V, m->shading->surface_area);
         run_shader(t, s, environment, material, tint, along, from->contract, out, log);
     }
     out->normal = out->lobes.count ? out->lobes.lobe[0].frame.n : out->hit.Ns;
@@ -579,7 +580,8 @@ void surface_probe(struct shader_thread *t, const struct scene *s,
     if (!m->shading) {
         take_material(s, m, tint, hit->Ns, U, out);
     } else if (t) {
-        t->globals = surface_globals(&from, out, U, vec3(0, 1, 0), m->shading->surface_area);
+        t->globals =
+            surface_globals(t->pool->scene, &from, out, U, vec3(0, 1, 0), m->shading->surface_area);
         run_shader(t, s, environment, material, tint, U, 0, out, NULL);
     }
 }

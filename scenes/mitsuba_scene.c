@@ -93,6 +93,12 @@ static void note_camera(struct exporter *x)
 {
     const struct scene *s = x->scene;
     const struct camera *c = &s->camera;
+    const double *o = s->frame_origin;
+    if (o[0] != 0 || o[1] != 0 || o[2] != 0)
+        mitsuba_differs(x, "scene",
+                        "it stands far from the origin; what is written is moved by (%.15g, %.15g, "
+                        "%.15g), so that float32 serves it",
+                        -o[0], -o[1], -o[2]);
     if (c->type == CAMERA_EQUIRECTANGULAR)
         mitsuba_differs(x, "camera",
                         "Mitsuba has no equirectangular camera: a perspective one is "

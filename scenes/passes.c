@@ -114,9 +114,11 @@ int passes_position_exponent(const struct scene *s)
     double largest = 0;
     int k = 0;
     for (int i = 0; i < 3; i++) {
-        largest = fmax(largest, fabs(s->camera.origin[i]));
+        const double from = s->frame_origin[i];
+        largest = fmax(largest, fabs(s->camera.origin[i] + from));
         if (s->bounds_min[i] <= s->bounds_max[i])
-            largest = fmax(largest, fmax(fabs(s->bounds_min[i]), fabs(s->bounds_max[i])));
+            largest =
+                fmax(largest, fmax(fabs(s->bounds_min[i] + from), fabs(s->bounds_max[i] + from)));
     }
     if (largest > 0)
         frexp(largest, &k);

@@ -16,7 +16,9 @@ struct flattening {
     uint32_t *triangle_material;                           /* of the next triangle */
     uint32_t *sphere_material, *disk_material;
     const struct json **instance_json;
-    bool inside; /* a prototype, where nothing is an instance */
+    double
+        frame[3]; /* what has been taken off coordinates: the scene's frame_origin in the world */
+    bool inside;  /* a prototype, where nothing is an instance */
 };
 
 /* ---- room ----------------------------------------------------------------------------------- */
@@ -106,11 +108,14 @@ static enum status put_vertices(struct flattening *f, const struct object *o,
         double p[3] = {(double)m->P[i][0], (double)m->P[i][1], (double)m->P[i][2]}, q[3];
         transform_point(to_world, p, q);
         for (int c = 0; c < 3; c++) {
-            if (fabs(q[c]) > coordinate_max && isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))
+            const double *away = f->frame;
+            if (fabs(q[c] + away[c]) > coordinate_max && isfinite(p[0]) && isfinite(p[1]) &&
+                isfinite(p[2]))
                 return json_error(f->l->d.err, f->l->d.file, o->json, STATUS_RANGE,
                                   "vertex %" PRIu64 " lies at (%g, %g, %g), expected coordinates "
                                   "up to %g: scale the scene",
-                                  i, q[0], q[1], q[2], coordinate_max);
+                                  i, q[0] + away[0], q[1] + away[1], q[2] + away[2],
+                                  coordinate_max);
             s->P[at][c] = (float)q[c];
         }
         if (m->UV) {
@@ -205,11 +210,12 @@ static enum status put_round(struct flattening *f, const struct object *o,
     transform_point(to_world, o->center, c);
     double radius = o->radius * factor;
     for (int i = 0; i < 3; i++)
-        if (!(fabs(c[i]) + radius <= coordinate_max) || radius < 1e-9)
+        if (!(fabs(c[i] + f->frame[i]) + radius <= coordinate_max) || radius < 1e-9)
             return json_error(d->err, d->file, o->json, STATUS_RANGE,
                               "the %s lies at (%g, %g, %g) with radius %g, expected coordinates up "
                               "to %g and a radius of at least 1e-9",
-                              kind, c[0], c[1], c[2], radius, coordinate_max);
+                              kind, c[0] + f->frame[0], c[1] + f->frame[1], c[2] + f->frame[2],
+                              radius, coordinate_max);
     if (o->type == OBJECT_SPHERE) {
         struct sphere *s = &f->s->spheres[f->spheres];
         for (int i = 0; i < 3; i++)
@@ -407,6 +413,7 @@ static enum status put_prototypes(struct flattening *f)
     struct loader *l = f->l;
     struct scene *s = f->s;
     f->inside = true;
+    memset(f->frame, 0, sizeof f->frame);
     for (size_t i = 0; i < l->read_count; i++) {
         const struct object_group *g = l->read[i];
         if (g->prototype == UINT32_MAX)
@@ -439,7 +446,13 @@ enum status flatten_objects(struct loader *l)
     f.instance_json = ARENA_ARRAY(&l->d.arena, const struct json *, (size_t)t->instances);
     if (!f.instance_json)
         return document_memory(&l->d);
-    TRY(put_group(&f, &l->objects, &transform_identity));
+    struct transform moved = transform_identity;
+    for (int c = 0; c < 3; c++) {
+        f.frame[c] = s->frame_origin[c];
+        moved.m[c][3] = -s->frame_origin[c];
+        s->camera.origin[c] -= s->frame_origin[c];
+    }
+    TRY(put_group(&f, &l->objects, &moved));
     s->triangle_count = f.triangles;
     s->sphere_count = f.spheres;
     s->disk_count = f.disks;

@@ -224,5 +224,8 @@ void hash_scene(struct scene *s)
         }
     }
     add_lights(h, s);
+    static const double none[3] = {0, 0, 0};
+    if (memcmp(s->frame_origin, none, sizeof none) != 0) /* as shaders see it */
+        hash_add(h, s->frame_origin, sizeof s->frame_origin);
     hash_close(h, s->hash);
 }

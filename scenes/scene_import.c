@@ -511,6 +511,14 @@ static double seen_from(const struct scene *s, const struct view *v, const doubl
     return need;
 }
 
+/* Seven digits: a file that people read; of lengths in the scene's frame. */
+static double rounded(double x)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.7g", x);
+    return strtod(text, NULL);
+}
+
 /* From the front, right and above: what there is fills the film but for a margin. NULL: a view that
  * will do for a draft. */
 static struct view frame_scene(const struct scene *s, bool up_z)
@@ -537,22 +545,16 @@ static struct view frame_scene(const struct scene *s, bool up_z)
             for (int k = 0; k < 2; k++)
                 v.target[i] += (bounds[k][0] + bounds[k][1]) / 2 * distance * axes[k][i];
     }
-    for (int i = 0; i < 3; i++)
-        v.origin[i] = v.target[i] + distance * axes[2][i];
+    for (int i = 0; i < 3; i++) {
+        v.origin[i] = s->frame_origin[i] + rounded(v.target[i] + distance * axes[2][i]);
+        v.target[i] = s->frame_origin[i] + rounded(v.target[i]);
+    }
     return v;
-}
-
-/* Seven digits: a file that people read. */
-static double rounded(double x)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.7g", x);
-    return strtod(text, NULL);
 }
 
 static void put_vector(struct text *t, const char *key, const double v[3])
 {
-    text_printf(t, "\"%s\": [%.9g, %.9g, %.9g]", key, rounded(v[0]), rounded(v[1]), rounded(v[2]));
+    text_printf(t, "\"%s\": [%.15g, %.15g, %.15g]", key, v[0], v[1], v[2]);
 }
 
 /* The model's camera: the one of that name, else the first; NULL if there is none. */
@@ -642,12 +644,13 @@ static const char *studio_lamp(struct importing *m, const char *material, const 
         rows[i][0] = rounded(-half * x[i]);
         rows[i][1] = rounded(half * y[i]);
         rows[i][2] = rounded(-half * back[i]);
-        rows[i][3] = rounded(middle[i] + distance * back[i]);
+        rows[i][3] = draft->frame_origin[i] + rounded(middle[i] + distance * back[i]);
     }
     return arena_printf(
         m->a,
         "{\"type\": \"rectangle\", \"material\": \"%s\", \"transform\": [{\"matrix\": "
-        "[%.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, %.9g, 0, 0, 0, 1]}]}",
+        "[%.15g, %.15g, %.15g, %.15g, %.15g, %.15g, %.15g, %.15g, %.15g, %.15g, %.15g, %.15g, 0, "
+        "0, 0, 1]}]}",
         material, rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[1][0], rows[1][1],
         rows[1][2], rows[1][3], rows[2][0], rows[2][1], rows[2][2], rows[2][3]);
 }

@@ -2,6 +2,7 @@
 #include "scene_loader.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double emission_max = 1e12, emission_min = 1e-12;
 
@@ -49,28 +50,22 @@ static enum status unit_direction(struct document *d, const struct json *at,
     return STATUS_OK;
 }
 
-static void store(float out[3], const double v[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = (float)v[i];
-}
-
-static enum status load_point(struct document *d, const struct json *v, struct light *l)
+static enum status load_point(struct document *d, const struct json *v, double position[3],
+                              struct light *l)
 {
     static const char *const keys[] = {"type", "position", "intensity", NULL};
-    double position[3];
     TRY(read_object(d, v, keys));
     TRY(required_point(d, v, "position", position));
-    store(l->position, position);
     return required_emission(d, v, "intensity", "watts per steradian", l->intensity);
 }
 
-static enum status load_spot(struct document *d, const struct json *v, struct light *l)
+static enum status load_spot(struct document *d, const struct json *v, double position[3],
+                             struct light *l)
 {
     static const char *const keys[] = {"type",      "position", "target",      "direction",
                                        "intensity", "angle",    "inner_angle", NULL};
     const struct json *target = json_get(v, "target"), *direction = json_get(v, "direction"), *at;
-    double position[3], way[3], degrees, inner = 0;
+    double way[3], degrees, inner = 0;
     TRY(read_object(d, v, keys));
     TRY(required_point(d, v, "position", position));
     if (!target == !direction)
@@ -81,7 +76,6 @@ static enum status load_spot(struct document *d, const struct json *v, struct li
     for (int i = 0; i < 3 && target; i++)
         way[i] -= position[i];
     TRY(unit_direction(d, target ? target : direction, way, l->direction));
-    store(l->position, position);
     TRY(read_required(d, v, "angle", "the outer half angle in degrees", &at));
     TRY(read_number(d, at, 0.01, 90, &degrees));
     TRY(field_number(d, v, "inner_angle", 0, 90, &inner));
@@ -94,8 +88,10 @@ static enum status load_spot(struct document *d, const struct json *v, struct li
     return required_emission(d, v, "intensity", "watts per steradian on the axis", l->intensity);
 }
 
-static enum status load_directional(struct document *d, const struct json *v, struct light *l)
+static enum status load_directional(struct document *d, const struct json *v, double position[3],
+                                    struct light *l)
 {
+    (void)position;
     static const char *const keys[] = {"type", "direction", "irradiance", NULL};
     double way[3];
     TRY(read_object(d, v, keys));
@@ -105,19 +101,25 @@ static enum status load_directional(struct document *d, const struct json *v, st
                              l->intensity);
 }
 
-static enum status load_light(struct document *d, const struct json *v, struct light *out)
+static enum status load_light(struct document *d, const struct json *v, const double frame[3],
+                              struct light *out)
 {
     static const char *const types[] = {"point", "spot", "directional", NULL};
-    static enum status (*const load[])(struct document *, const struct json *,
+    static enum status (*const load[])(struct document *, const struct json *, double[3],
                                        struct light *) = {load_point, load_spot, load_directional};
     const struct json *type_at;
     int type;
+    double position[3];
     if (v->type != JSON_OBJECT)
         return expected(d, v, "an object");
     TRY(read_required(d, v, "type", "the type of the light", &type_at));
     TRY(read_choice(d, type_at, types, &type));
     *out = (struct light){.type = (enum light_type)type};
-    return load[type](d, v, out);
+    memcpy(position, frame, sizeof position);
+    TRY(load[type](d, v, position, out));
+    for (int i = 0; i < 3; i++)
+        out->position[i] = (float)(position[i] - frame[i]);
+    return STATUS_OK;
 }
 
 enum status load_lights(struct loader *l, const struct json *v)
@@ -131,6 +133,6 @@ enum status load_lights(struct loader *l, const struct json *v)
     if (!s->lights)
         return document_memory(&l->d);
     for (const struct json *light = v->first; light; light = light->next)
-        TRY(load_light(&l->d, light, &s->lights[s->light_count++]));
+        TRY(load_light(&l->d, light, s->frame_origin, &s->lights[s->light_count++]));
     return STATUS_OK;
 }

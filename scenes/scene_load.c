@@ -67,12 +67,13 @@ static enum status load(struct loader *l, const char *data, size_t size)
     t->textures_s = (now = clock_s()) - start;
     start = now;
     TRY(load_materials(l, json_get(l->root, "materials")));
-    TRY(load_lights(l, json_get(l->root, "lights")));
     t->materials_s = (now = clock_s()) - start;
     start = now;
     TRY(load_objects(l, json_get(l->root, "groups"), json_get(l->root, "objects")));
     t->objects_s = (now = clock_s()) - start;
     start = now;
+    TRY(choose_frame(l));
+    TRY(load_lights(l, json_get(l->root, "lights")));
     TRY(flatten_objects(l));
     TRY(keep_materials(l));
     TRY(measure_shadings(l));

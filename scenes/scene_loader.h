@@ -34,6 +34,7 @@ struct loaded_model {
     float (*smooth)[3];            /* made when an object asks for it */
     float (*angle)[3];             /* likewise, weighted by angles too */
     const uint32_t *face_material; /* the scene's, by triangle; NULL: none */
+    size_t number;                 /* scene_frame.c */
 };
 
 enum object_type {
@@ -74,6 +75,7 @@ struct object_group {
     uint32_t prototype;          /* if so, and some instance is reached; else UINT32_MAX */
     struct object_totals placed; /* what one placing of it puts into the world, unless it is kept */
     double placings, cost;       /* times it stands in the world; bytes that one placing takes */
+    size_t number;               /* scene_frame.c: its place in `read` */
 };
 
 enum instancing { INSTANCING_AUTO, INSTANCING_FLATTEN, INSTANCING_TWO_LEVEL };
@@ -167,7 +169,10 @@ struct object_totals object_own_totals(const struct object *o);
  * `placed` and `prototype`, and the scene's prototype_count. */
 enum status choose_prototypes(struct loader *l);
 
-/* scene_flatten.c: places every object in the world. */
+/* scene_frame.c: fills in the scene's frame_origin; after load_objects. */
+enum status choose_frame(struct loader *l);
+
+/* scene_flatten.c: places every object in the world, and the camera in the scene's frame. */
 enum status flatten_objects(struct loader *l);
 
 /* scene_hash.c */

@@ -640,6 +640,55 @@ static void test_hash(void **state)
     scene_free(s);
 }
 
+/* ---- the frame ------------------------------------------------------------------------------ */
+
+/* The origin of the frame is 0 until all of the scene is far, then near its middle, and everything
+ * is relative to it. */
+static void test_frame(void **state)
+{
+    (void)state;
+#define BALL(x, r)                                                                                 \
+    "{\"type\": \"sphere\", \"material\": \"grey\", \"center\": [" x "], \"radius\": " r "}"
+    static const struct {
+        const char *objects;
+        double origin[3], center[3]; /* of the first sphere, in the frame */
+    } rows[] = {{BALL("16, 0, 0", "1"), {0, 0, 0}, {16, 0, 0}},
+                {BALL("16.5, 1, -1", "1"),
+                 {16, 0, 0},
+                 {0.5, 1, -1}}, /* halves of multiples of 2 go to even */
+                {BALL("3e5, -7e6, 1.25", "0.5"), {3e5, -7e6, 1}, {0, 0, 0.25}},
+                {BALL("1e4, 0, 0", "1") ", " BALL("0, 0, 0", "1"), {0, 0, 0}, {1e4, 0, 0}},
+                {BALL("1e4, 0, 0", "1") ", " BALL("9990, 0, 0", "1"), {9992, 0, 0}, {8, 0, 0}},
+                {"{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": [[-1, 0, 0], [1, 0, "
+                 "0], [0, 1, "
+                 "0]], \"triangles\": [[0, 1, 2]], \"transform\": [{\"translate\": [0, 0, 1e8]}]}",
+                 {0, 0, 1e8}, {0, 0, 0}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct scene *s = objects_of(rows[i].objects);
+        for (int c = 0; c < 3; c++) {
+            if (s->frame_origin[c] != rows[i].origin[c])
+                fail_msg("row %zu: frame_origin[%d] is %.17g, expected %.17g", i, c,
+                         s->frame_origin[c], rows[i].origin[c]);
+            static const double camera[3] = {0, 0, 5};
+            assert_true(s->camera.origin[c] == camera[c] - rows[i].origin[c]);
+            if (s->sphere_count > 0)
+                assert_true((double)s->spheres[0].center[c] == rows[i].center[c]);
+        }
+        scene_free(s);
+    }
+    /* instances of instances, and lights */
+    struct scene *s = scene_of(GREY ", \"groups\": {\"a\": [" BALL(
+        "1, 0, 0",
+        "1") "], \"b\": [{\"type\": \"instance\", "
+             "\"group\": \"a\", \"transform\": [{\"translate\": [0, 4096, 0]}]}]}, \"objects\": "
+             "[{\"type\": \"instance\", \"group\": \"b\", \"transform\": [{\"scale\": 2}]}], "
+             "\"lights\": [{\"type\": \"point\", \"position\": [2, 8193.5, 0], \"intensity\": 1}]");
+    assert_true(s->frame_origin[0] == 0 && s->frame_origin[1] == 8192 && s->frame_origin[2] == 0);
+    assert_true(near3(s->spheres[0].center, 2, 0, 0, 0) && s->spheres[0].radius == 2);
+    assert_true(near3(s->lights[0].position, 2, 1.5, 0, 0));
+    scene_free(s);
+}
+
 /* ---- models --------------------------------------------------------------------------------- */
 
 static void test_model_formats(void **state)
@@ -946,6 +995,7 @@ int main(void)
         cmocka_unit_test(test_shader_images),
         cmocka_unit_test(test_lights),
         cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_frame),
         cmocka_unit_test(test_model_formats),
         cmocka_unit_test(test_model_materials),
         cmocka_unit_test(test_nan_vertices),

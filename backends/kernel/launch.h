@@ -57,6 +57,7 @@ struct k_launch {
     /* Of every rows_all rows of the picture those of this device are rows_own, from rows_from on;
      * tile_y and tile_h count them alone (K_ROW). rows_own 0: all rows are. */
     k_word rows_own, rows_all, rows_from;
+    float frame_origin[3]; /* of the scene's frame: added to what shaders and passes tell of P */
 };
 /* The picture's row that is row `j` in a launch's own count. */
 #define K_ROW(launch, j)                                                                           \

@@ -42,7 +42,8 @@ K_FN void k_pass_vertex(const struct k_scene *sc, K_GLOBAL const struct k_vertex
     if (v->material == K_NONE)
         return;
     k_pass_add3(p, K_PASS_ALBEDO, v3_load(v->albedo), 0x1p30f);
-    k_pass_add3(p, K_PASS_POSITION, v3_load(v->P), position);
+    k_pass_add3(p, K_PASS_POSITION, v3_add(v3_load(v->P), v3_load(sc->launch->frame_origin)),
+                position);
     p->sums[K_PASS_DEPTH] += k_pass_units(v->t, position);
     if (v->primitive == K_NONE) /* in a medium */
         return;

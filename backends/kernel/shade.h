@@ -109,7 +109,7 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
     }
     k_change_of_uv(g.U, g.V, g.Px, &g.ux, &g.vx);
     k_change_of_uv(g.U, g.V, g.Py, &g.uy, &g.vy);
-    g.P = s->P;
+    g.P = v3_add(s->P, v3_load(sc->launch->frame_origin));
     g.along = s->along;
     g.I = from->d;
     g.N = s->Ns;

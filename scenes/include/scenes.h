@@ -299,7 +299,7 @@ enum camera_type { CAMERA_PERSPECTIVE, CAMERA_ORTHOGRAPHIC, CAMERA_EQUIRECTANGUL
 #define CAMERA_BLADES_MAX 32
 
 struct camera {
-    double origin[3];
+    double origin[3]; /* in the scene's frame */
     double right[3], up[3], forward[3]; /* orthonormal, world space */
     double tan_half_fov;                /* along fov_axis; orthographic: half the film's extent */
     enum fov_axis fov_axis;
@@ -353,6 +353,11 @@ struct scene {
     /* render settings the file asks for; the command line may override them */
     uint32_t width, height, spp, max_depth, rr_depth;
     uint64_t seed;
+
+    /* Where the scene's frame has its origin in the file's coordinates: all coordinates here are
+     * relative to it, so that float32 serves a scene that stands far away (docs/scenes.md,
+     * "Coordinates"). 0 in most scenes. */
+    double frame_origin[3];
 
     struct camera camera;
     struct environment environment;
