@@ -271,6 +271,25 @@ static void no_light_comes_in_at_the_foot(void **state)
     }
 }
 
+/* So is a turned one that floats 9000 from the middle of a ground of 20000, where P is known to
+ * half a thousandth: at its edges, where a wall could be on P's other side, P keeps its distance.
+ */
+static void closed_boxes_are_closed_far_out(void **state)
+{
+    (void)state;
+    static const double turns[] = {37, 45};
+    for (int i = 0; i < 2; i++)
+        expect_all(
+            scene_of(
+                "\"camera\": {\"origin\": [9000.1, 2.1, 9000.1], \"target\": [8999, 1.8, "
+                "8999.1], \"fov\": 110}, \"environment\": {\"radiance\": 1}, \"objects\": "
+                "[{\"type\": \"box\", \"material\": \"white\", \"transform\": [{\"scale\": 0.5}, "
+                "{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": %g}}, {\"translate\": [9000, 2, "
+                "9000]}]}, %s]",
+                turns[i], ground(10000, 0, false)),
+            8, 0, 0, true);
+}
+
 /* ---- far from the origin --------------------------------------------------------------------- */
 
 /* A closed box with sides of 2 is black inside under a bright sky, wherever it stands: as a box, by
@@ -422,6 +441,7 @@ static void shaders_see_the_files_coordinates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(closed_boxes_are_closed_far_out),
         cmocka_unit_test(closed_boxes_are_closed_far_away),
         cmocka_unit_test(a_scene_far_away_is_the_same_scene),
         cmocka_unit_test(shaders_see_the_files_coordinates),

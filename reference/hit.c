@@ -254,6 +254,35 @@ static struct vec3 weigh(const double b[3], struct vec3 v0, struct vec3 v1, stru
     return add(add(scale(b[0], v0), scale(b[1], v1)), scale(b[2], v2));
 }
 
+/* Section 4's offset: by its length, how far P counts as known. */
+static double offset_length(struct vec3 P, double extent)
+{
+    return 0x1p-19 * fmax(max_abs(P), fmax(extent, 0x1p-20));
+}
+
+/* P, which has the weights b, moved to where it is twice the offset away from each edge, or has a
+ * quarter of the weight there. */
+static struct vec3 off_the_edges(struct vec3 P, const double b[3], const struct vec3 v[3],
+                                 double extent)
+{
+    double area2 = length(cross(sub(v[1], v[0]), sub(v[2], v[0]))),
+           margin = 2 * offset_length(P, extent);
+    double kept[3], sum = 0;
+    bool moved = false;
+    for (int i = 0; i < 3; i++) {
+        double height = area2 / length(sub(v[(i + 2) % 3], v[(i + 1) % 3]));
+        double least = fmin(0.25, margin / height);
+        kept[i] = fmax(b[i], least);
+        sum += kept[i];
+        moved = moved || b[i] < least;
+    }
+    if (!moved)
+        return P;
+    for (int i = 0; i < 3; i++)
+        P = add(P, scale(kept[i] / sum - b[i], v[i]));
+    return P;
+}
+
 static void triangle_fill(const struct scene *s, const struct probe *p, const struct crossing *c,
                           struct hit *h)
 {
@@ -267,6 +296,7 @@ static void triangle_fill(const struct scene *s, const struct probe *p, const st
     double blur;
     struct vec3 reach = triangle_reach(s, &at, v, &blur);
     h->extent = plane_extent(&p->ray, c->t, blur, h->Ng, reach, max_abs(reach));
+    h->P = off_the_edges(h->P, c->b, v, h->extent);
 
     h->uv[0] = c->b[1];
     h->uv[1] = c->b[2];
@@ -358,6 +388,5 @@ struct hit hit_at(const struct scene *s, const struct probe *p, const struct cro
 
 struct vec3 offset_point(struct vec3 P, double extent, struct vec3 g)
 {
-    double e = fmax(extent, 0x1p-20);
-    return add(P, scale(0x1p-19 * fmax(max_abs(P), e), g));
+    return add(P, scale(offset_length(P, extent), g));
 }

@@ -157,11 +157,42 @@ K_FN uint k_hit_material(const struct k_scene *sc, const struct k_hit *hit)
     return sc->primitive_materials[hit->primitive];
 }
 
-/* P and E, and Ng before them. By the vertices, or where that is more exact, by the ray: a triangle
- * may be much larger than what happens near the ray's origin. */
+/* How far rays start from a surface that is known to P, E (section 13, Offset). */
+K_FN float k_offset_length(struct k_vec3 P, float extent)
+{
+    return 0x1p-19f * k_max(v3_max_abs(P), k_max(extent, 0x1p-20f));
+}
+
+/* Moves P, which has the weights *b1 and *b2, and these to where it is twice that away from the
+ * edges (section 13, Edges). normal: the product of the edges. */
+K_FN void k_leave_edges(const struct k_triangle *tri, struct k_vec3 normal, struct k_surface *s,
+                        float *b1, float *b2)
+{
+    struct k_vec3 e1 = v3_sub(tri->v1, tri->v0), e2 = v3_sub(tri->v2, tri->v0);
+    struct k_vec3 e0 = v3_sub(e2, e1);
+    float b0 = (1.0f - *b1) - *b2;
+    float l0 = v3_dot(e0, e0), l1 = v3_dot(e2, e2), l2 = v3_dot(e1, e1);
+    float margin = 2.0f * k_offset_length(s->P, s->extent), n = v3_dot(normal, normal);
+    float least = k_max(k_min(b0, k_min(*b1, *b2)), 0.0f), longest = k_max(l0, k_max(l1, l2));
+    if (least * least * n >= margin * margin * longest)
+        return;
+    float r = margin / K_SQRT(n);
+    float c0 = k_max(b0, k_min(r * K_SQRT(l0), 0.25f));
+    float c1 = k_max(*b1, k_min(r * K_SQRT(l1), 0.25f));
+    float c2 = k_max(*b2, k_min(r * K_SQRT(l2), 0.25f));
+    float k = 1.0f / ((c0 + c1) + c2);
+    c1 = c1 * k;
+    c2 = c2 * k;
+    s->P = v3_madd(v3_madd(s->P, e1, c1 - *b1), e2, c2 - *b2);
+    *b1 = c1;
+    *b2 = c2;
+}
+
+/* P, its weights *b1 and *b2, and E; Ng before them. By the vertices, or where that is more exact,
+ * by the ray: a triangle may be much larger than what happens near the ray's origin. */
 K_FN void k_triangle_point(const struct k_scene *sc, const struct k_hit *hit,
-                           const struct k_corners *at, struct k_vec3 o, struct k_vec3 d,
-                           struct k_surface *s)
+                           const struct k_corners *at, struct k_vec3 normal, struct k_vec3 o,
+                           struct k_vec3 d, struct k_surface *s, float *b1, float *b2)
 {
     struct k_vec3 reach = k_hit_reach(sc, hit, at);
     float e = v3_max(reach), blur = 1.0f;
@@ -172,9 +203,10 @@ K_FN void k_triangle_point(const struct k_scene *sc, const struct k_hit *hit,
         struct k_vec3 q = v3_madd(o, d, hit->t);
         s->P = v3_madd(q, d, v3_dot(v3_sub(at->tri.v0, q), s->Ng) / v3_dot(d, s->Ng));
     } else {
-        float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
-        s->P = v3_madd(v3_madd(v3_scale(at->tri.v0, b0), at->tri.v1, b1), at->tri.v2, b2);
+        float b0 = (1.0f - *b1) - *b2;
+        s->P = v3_madd(v3_madd(v3_scale(at->tri.v0, b0), at->tri.v1, *b1), at->tri.v2, *b2);
     }
+    k_leave_edges(&at->tri, normal, s, b1, b2);
 }
 
 /* The vertices' normal at a hit, not normalised, on the side of Ng; 0 where there is none, or where
@@ -198,12 +230,14 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
     struct k_corners at = k_hit_corners(sc, hit);
     struct k_triangle tri = at.tri;
     float b1 = hit->b1, b2 = hit->b2, b0 = (1.0f - b1) - b2;
-    s->Ng = v3_normalize(v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0)));
+    struct k_vec3 normal = v3_cross(v3_sub(tri.v1, tri.v0), v3_sub(tri.v2, tri.v0));
+    s->Ng = v3_normalize(normal);
     s->Ns = s->Ng;
     s->u = b1;
     s->v = b2;
     s->along = v3(0.0f, 0.0f, 0.0f);
-    k_triangle_point(sc, hit, &at, o, d, s);
+    float c1 = b1, c2 = b2; /* of P */
+    k_triangle_point(sc, hit, &at, normal, o, d, s, &c1, &c2);
     uint flags = k_triangle_flags(sc, at.number);
     if (flags == 0)
         return;
@@ -221,9 +255,10 @@ K_FN void k_triangle_surface(const struct k_scene *sc, const struct k_hit *hit, 
             s->along = k_triangle_along(&tri, s->Ng, t0, t1, t2);
     }
     if (K_HAS(COLORS) && flags & 4u) {
-        struct k_vec3 c = v3_madd(v3_madd(v3_scale(v3_load(sc->colors + 3 * (size_t)at.i0), b0),
-                                          v3_load(sc->colors + 3 * (size_t)at.i1), b1),
-                                  v3_load(sc->colors + 3 * (size_t)at.i2), b2);
+        float c0 = (1.0f - c1) - c2;
+        struct k_vec3 c = v3_madd(v3_madd(v3_scale(v3_load(sc->colors + 3 * (size_t)at.i0), c0),
+                                          v3_load(sc->colors + 3 * (size_t)at.i1), c1),
+                                  v3_load(sc->colors + 3 * (size_t)at.i2), c2);
         s->color = v3(k_clamp01(c.x), k_clamp01(c.y), k_clamp01(c.z));
     }
 }
@@ -321,8 +356,7 @@ K_FN void k_surface_axes(const struct k_scene *sc, const struct k_hit *hit, stru
 /* P moved off the surface to the side of g. */
 K_FN struct k_vec3 k_offset(const struct k_surface *s, struct k_vec3 g)
 {
-    float delta = 0x1p-19f * k_max(v3_max_abs(s->P), k_max(s->extent, 0x1p-20f));
-    return v3_madd(s->P, g, FAULT_NO_OFFSET(delta));
+    return v3_madd(s->P, g, FAULT_NO_OFFSET(k_offset_length(s->P, s->extent)));
 }
 
 #endif
