@@ -138,7 +138,7 @@ static void llvm_makes_the_same_arithmetic(void **state)
         /* Plain scenes in every mode; every feature, which takes its time, in one mode a part;
          * instances. */
         bool plain = i < 3 * PART_COUNT || i == 4 * PART_COUNT;
-        request = program_request_make((enum math_mode)(plain ? i / PART_COUNT % 4 % 3 : i % 3));
+        request = program_request_make((enum math_mode)(plain ? i / PART_COUNT % 4 : i % 3));
         request.part = (enum program_part)(i % PART_COUNT);
         request.features = i == 4 * PART_COUNT ? K_FEATURE_INSTANCES
                            : plain             ? 0
