@@ -174,6 +174,54 @@ static void instances_agree_with_brute_force(void **state)
     free(brute);
 }
 
+/* ---- no gaps
+ * -------------------------------------------------------------------------------------------------
+ */
+
+/* From within a closed body every ray hits, also those aimed at its edges and vertices, whatever is
+ * contracted: in every mode, by every tree. */
+static void neighbours_leave_no_gap(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct scene *s = scene_from_text(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 0], \"target\": [0, 0, -1]}, "
+        "\"materials\": {\"m\": {\"type\": \"diffuse\"}}, \"objects\": [{\"type\": \"box\", "
+        "\"material\": \"m\", \"transform\": [{\"scale\": [1, 1.5, 2]}, {\"rotate\": {\"axis\": "
+        "[1, "
+        "2, 3], \"angle\": 37}}, {\"translate\": [0.3, 0.2, 0.1]}]}]}");
+    uint32_t *rows = malloc((size_t)RAYS * IN * 4), *hit = malloc((size_t)RAYS * OUT * 4), n = 0;
+    for (size_t i = 0; i < RAYS; i++) {
+        const uint32_t *t = s->triangles[i % s->triangle_count];
+        const float *a = s->P[t[i / 7 % 3]], *b = s->P[t[(i / 7 + 1) % 3]];
+        double along = i % 5 ? test_random(9, &n) : 0, o[3], d[3], len = 0;
+        for (int c = 0; c < 3; c++) {
+            o[c] = (s->bounds_min[c] + s->bounds_max[c]) / 2 + test_random(9, &n) - 0.5;
+            d[c] = (double)a[c] + along * ((double)b[c] - (double)a[c]) - o[c];
+            len += d[c] * d[c];
+        }
+        for (int c = 0; c < 3; c++) {
+            rows[IN * i + (size_t)c] = bits_of(o[c]);
+            rows[IN * i + 3 + (size_t)c] = bits_of(d[c] / sqrt(len));
+        }
+        rows[IN * i + 6] = 0x7F800000u;
+    }
+    brute_set(rows, 0);
+    for (int mode = MODE_STRICT; mode <= MODE_FAST; mode++)
+        for (int kind = BVH_BINARY; kind < BVH_COUNT; kind++) {
+            struct device *d = device_ready("native", s, (enum bvh_kind)kind, (enum math_mode)mode);
+            must(device_probe(d, PROBE_HIT, rows, RAYS, hit, &err), &err);
+            for (size_t i = 0; i < RAYS; i++)
+                if (hit[OUT * i] == UINT32_MAX)
+                    fail_msg("mode %s, tree %d: ray %zu passes between triangles",
+                             math_mode_name((enum math_mode)mode), kind, i);
+            device_close(d);
+        }
+    scene_free(s);
+    free(rows);
+    free(hit);
+}
+
 /* ---- double precision, by another method
  * --------------------------------------------------------------------- */
 
@@ -357,6 +405,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_agree_with_brute_force),
+        cmocka_unit_test(neighbours_leave_no_gap),
         cmocka_unit_test(instances_agree_with_brute_force),
         cmocka_unit_test(hits_agree_with_double),
         cmocka_unit_test(meshes_are_watertight),

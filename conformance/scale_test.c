@@ -82,16 +82,8 @@ static void render_kernel(const struct scene *s, uint32_t max_depth, enum math_m
     device_close(d);
 }
 
-/* Only strict promises that there is no gap between triangles: contracted, the two edge functions
- * of a shared edge may differ by a rounding, so a ray within 2^-23 of a triangle's width from an
- * edge can pass. Of SIDE * SIDE * SPP paths with 8 rays, 0.5 million, about 3 * 2 * 2^-23 each do:
- * 0.4 are expected, and more than this many come less than once in 10^7 tests (Poisson). */
-enum { GAPS_CONTRACTED = 7 };
-
-/* Every pixel by every renderer is `want` within `relative`, but for gaps in mode device where
- * triangles meet. */
-static void expect_all(struct scene *s, uint32_t max_depth, double want, double relative,
-                       bool triangles_meet)
+/* Every pixel by every renderer is `want` within `relative`. */
+static void expect_all(struct scene *s, uint32_t max_depth, double want, double relative)
 {
     static const char *const names[] = {"reference", "strict", "device"};
     static double red[SIDE * SIDE];
@@ -100,9 +92,8 @@ static void expect_all(struct scene *s, uint32_t max_depth, double want, double 
             render_reference(s, max_depth, red);
         else
             render_kernel(s, max_depth, k == 1 ? MODE_STRICT : MODE_DEVICE, red);
-        int gaps = k == 2 && triangles_meet ? GAPS_CONTRACTED : 0;
         for (int i = 0; i < SIDE * SIDE; i++)
-            if (!(fabs(red[i] - want) <= relative * want) && gaps-- == 0)
+            if (!(fabs(red[i] - want) <= relative * want))
                 fail_msg("%s: pixel (%d, %d) is %.9g, expected %.9g", names[k], i % SIDE, i / SIDE,
                          red[i], want);
     }
@@ -123,17 +114,16 @@ static void closed_boxes_are_closed(void **state)
     "{\"translate\": [0, -1.1, 0]}]}"
     expect_all(scene_of("\"camera\": {\"origin\": [0.1, 0, 0], \"target\": [0, 0.02, -1], \"fov\": "
                         "130}, \"environment\": {\"radiance\": 1}, \"objects\": [" CLOSED "]"),
-               8, 0, 0, true);
+               8, 0, 0);
     expect_all(
         scene_of("\"camera\": {\"origin\": [0, 1, 3], \"target\": [0, -0.3, 0], \"fov\": 40}, "
                  "\"objects\": [{\"type\": \"sphere\", \"radius\": 0.1, \"material\": "
                  "\"lamp\"}, " CLOSED "]"),
-        2, 0, 0, true);
+        2, 0, 0);
 }
 
 /* The sun at `degrees` above a plane gives rho E sin / pi to every sample: one that the plane hides
- * from itself would take 1 / SPP away. The plane is tilted, one triangle 40000 wide (between two,
- * contracted arithmetic loses a ray now and then: only strict promises that there is no gap), and
+ * from itself would take 1 / SPP away. The plane is tilted, one triangle 40000 wide and
  * seen at up to 9000 from the origin. */
 static void grazing_light_meets_no_specks(void **state)
 {
@@ -156,8 +146,8 @@ static void grazing_light_meets_no_specks(void **state)
                      "\"transform\": [{\"rotate\": {\"axis\": [0, 0, 1], \"angle\": 20}}]}]",
                      x * e[0] + 3 * n[0], x * e[1] + 3 * n[1], x * e[0], x * e[1], sun[0], sun[1],
                      sun[2]),
-            2, 0.5 * 3 * sin(a) / M_PI, 2e-3,
-            false); /* half of what one hidden sample takes; sin a is rounded to 2^-24 / a < 1e-5 */
+            2, 0.5 * 3 * sin(a) / M_PI,
+            2e-3); /* half of what one hidden sample takes; sin a is rounded to 2^-24 / a < 1e-5 */
     }
 }
 
@@ -173,7 +163,7 @@ static void grazing_light_on_a_large_sphere(void **state)
                  "%.12g, 0], \"irradiance\": 3}], \"objects\": [{\"type\": \"sphere\", \"center\": "
                  "[0, -10000, 0], \"radius\": 10000, \"material\": \"white\"}]",
                  -cos(a), -sin(a)),
-        2, 0.5 * 3 * sin(a) / M_PI, 0.0145, false); /* below 1 / SPP */
+        2, 0.5 * 3 * sin(a) / M_PI, 0.0145); /* below 1 / SPP */
 }
 
 /* What stands on the ground, in a frame turned by `turn` degrees about z: lengths along the
@@ -242,7 +232,7 @@ static void shadows_begin_at_the_foot(void **state)
                 ground(sizes[i], turn, instance));
             print_message("ground %g, turned %g, %s, %s: %g from the foot\n", sizes[i], turn,
                           instance ? "instance" : "world", lit ? "lit" : "dark", foot);
-            expect_all(s, 2, lit ? 0.5 * 3 * sqrt(0.5) / M_PI : 0, 1e-5, false);
+            expect_all(s, 2, lit ? 0.5 * 3 * sqrt(0.5) / M_PI : 0, 1e-5);
         }
 }
 
@@ -267,7 +257,7 @@ static void no_light_comes_in_at_the_foot(void **state)
             inside ? 0.1 : 1.5, inside ? 0.2 : 0.3, z, inside ? 0.45 : 0.5, z, inside ? 130. : 1.,
             inside ? "\"environment\": {\"radiance\": 1}," : "", y, z, ground(size, 0, false));
         print_message("ground %g, %s\n", size, inside ? "inside" : "outside");
-        expect_all(s, 4, 0, 0, true);
+        expect_all(s, 4, 0, 0);
     }
 }
 
@@ -287,7 +277,7 @@ static void closed_boxes_are_closed_far_out(void **state)
                 "{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": %g}}, {\"translate\": [9000, 2, "
                 "9000]}]}, %s]",
                 turns[i], ground(10000, 0, false)),
-            8, 0, 0, true);
+            8, 0, 0);
 }
 
 /* ---- far from the origin --------------------------------------------------------------------- */
@@ -321,7 +311,7 @@ static void closed_boxes_are_closed_far_away(void **state)
                      "\"two-level\", \"groups\": {\"box\": [{\"type\": \"box\", \"material\": "
                      "\"white\"}]}, \"objects\": [%s]",
                      c[0] + 0.25, c[1] + 0.25, c[2] + 0.125, c[0] - 1, c[1] - 0.5, c[2] - 1, box),
-            8, 0, 0, true);
+            8, 0, 0);
     }
 }
 

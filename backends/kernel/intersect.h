@@ -202,8 +202,9 @@ K_FN float k_plane_distance(const struct k_ray *r, struct k_triangle tri, struct
 }
 
 /* Woop, Benthin, Wald: "Watertight Ray/Triangle Intersection", JCGT 2013, in float alone: a and c d
- * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Sign of the
- * determinant does not matter here, and so neither does the winding. */
+ * - e f seen from both sides of an edge differ in sign only, so neighbours agree. Contracted, c d -
+ * e f does not: so the products decide, which contraction leaves alone. Sign of the determinant
+ * does not matter here, and so neither does the winding. */
 K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_max,
                          struct k_triangle_hit *hit)
 {
@@ -212,11 +213,10 @@ K_FN int k_triangle_test(const struct k_ray *r, struct k_triangle tri, float t_m
     float ax = k_pick(a, r->kx) - r->sx * az, ay = k_pick(a, r->ky) - r->sy * az;
     float bx = k_pick(b, r->kx) - r->sx * bz, by = k_pick(b, r->ky) - r->sy * bz;
     float cx = k_pick(c, r->kx) - r->sx * cz, cy = k_pick(c, r->ky) - r->sy * cz;
-    float u = cx * by - cy * bx;
-    float v = ax * cy - ay * cx;
-    float w = bx * ay - by * ax;
-    if ((u < 0.0f || v < 0.0f || w < 0.0f) && (u > 0.0f || v > 0.0f || w > 0.0f))
+    float cb = cx * by, bc = cy * bx, ac = ax * cy, ca = ay * cx, ba = bx * ay, ab = by * ax;
+    if ((cb < bc || ac < ca || ba < ab) && (cb > bc || ac > ca || ba > ab))
         return 0;
+    float u = cb - bc, v = ac - ca, w = ba - ab;
     float det = (u + v) + w;
     if (det == 0.0f)
         return 0;

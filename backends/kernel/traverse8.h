@@ -188,16 +188,14 @@ K_FN k_bits k_block_test(K_GLOBAL const float *b, const struct k_ray8 *e, float 
     k_f8 by = f8_sub(f8_sub(f8_load(b + 24 + e->ay), e->oky), f8_mul(e->sy, bz));
     k_f8 cx = f8_sub(f8_sub(f8_load(b + 48 + e->ax), e->okx), f8_mul(e->sx, cz));
     k_f8 cy = f8_sub(f8_sub(f8_load(b + 48 + e->ay), e->oky), f8_mul(e->sy, cz));
-    k_f8 u = f8_sub(f8_mul(cx, by), f8_mul(cy, bx));
-    k_f8 v = f8_sub(f8_mul(ax, cy), f8_mul(ay, cx));
-    k_f8 w = f8_sub(f8_mul(bx, ay), f8_mul(by, ax));
-    k_f8 zero = f8_splat(0.0f);
-    /* One sign, not all zero: min >= 0 or max <= 0. No value is NaN here: the front bounds
-     * coordinates. */
-    k_f8 least = f8_min(f8_min(u, v), w), most = f8_max(f8_max(u, v), w);
-    k_mask8 one_sign = f8_or(f8_le(zero, least), f8_le(most, zero));
+    k_f8 cb = f8_mul(cx, by), bc = f8_mul(cy, bx), ac = f8_mul(ax, cy), ca = f8_mul(ay, cx),
+         ba = f8_mul(bx, ay), ab = f8_mul(by, ax);
+    k_mask8 above = f8_and(f8_and(f8_le(bc, cb), f8_le(ca, ac)), f8_le(ab, ba));
+    k_mask8 below = f8_and(f8_and(f8_le(cb, bc), f8_le(ac, ca)), f8_le(ba, ab));
+    k_mask8 one_sign = f8_or(above, below);
     if (f8_bits(one_sign) == 0)
         return 0;
+    k_f8 zero = f8_splat(0.0f), u = f8_sub(cb, bc), v = f8_sub(ac, ca), w = f8_sub(ba, ab);
     k_f8 det = f8_add(f8_add(u, v), w);
     k_f8 za = f8_mul(e->sz, az), zb = f8_mul(e->sz, bz), zc = f8_mul(e->sz, cz);
     k_f8 sum = f8_add(f8_add(f8_mul(u, za), f8_mul(v, zb)), f8_mul(w, zc));
