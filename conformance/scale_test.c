@@ -123,8 +123,8 @@ static void closed_boxes_are_closed(void **state)
 }
 
 /* The sun at `degrees` above a plane gives rho E sin / pi to every sample: one that the plane hides
- * from itself would take 1 / SPP away. The plane is tilted, one triangle 40000 wide and
- * seen at up to 9000 from the origin. */
+ * from itself would take 1 / SPP away. The plane is tilted, one triangle 40000 wide, and seen at up
+ * to 9000 from the origin. */
 static void grazing_light_meets_no_specks(void **state)
 {
     (void)state;
