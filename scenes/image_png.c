@@ -62,8 +62,9 @@ static void ask_for_plain_pixels(png_structp png, png_infop info)
 
 /* Colours of the indices. libpng, as Pillow and Blender, takes those beyond the palette for black;
  * they are errors of the file (PNG, "PLTE"), as in BMP and TGA. */
-static enum status put_palette(const struct image_source *s, png_structp png, png_infop info,
-                               const uint8_t *index, struct image *im)
+__attribute__((noinline)) /* setjmp is in its caller */ static enum status
+put_palette(const struct image_source *s, png_structp png, png_infop info, const uint8_t *index,
+            struct image *im)
 {
     png_colorp palette = NULL;
     png_bytep alpha = NULL;
