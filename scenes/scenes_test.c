@@ -662,7 +662,8 @@ static void test_frame(void **state)
                 {"{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": [[-1, 0, 0], [1, 0, "
                  "0], [0, 1, "
                  "0]], \"triangles\": [[0, 1, 2]], \"transform\": [{\"translate\": [0, 0, 1e8]}]}",
-                 {0, 0, 1e8}, {0, 0, 0}}};
+                 {0, 0, 1e8},
+                 {0, 0, 0}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene *s = objects_of(rows[i].objects);
         for (int c = 0; c < 3; c++) {

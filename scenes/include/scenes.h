@@ -299,7 +299,7 @@ enum camera_type { CAMERA_PERSPECTIVE, CAMERA_ORTHOGRAPHIC, CAMERA_EQUIRECTANGUL
 #define CAMERA_BLADES_MAX 32
 
 struct camera {
-    double origin[3]; /* in the scene's frame */
+    double origin[3];                   /* in the scene's frame */
     double right[3], up[3], forward[3]; /* orthonormal, world space */
     double tan_half_fov;                /* along fov_axis; orthographic: half the film's extent */
     enum fov_axis fov_axis;
