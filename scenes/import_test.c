@@ -41,9 +41,11 @@ static void test_mtl_glass(void **state)
                "newmtl clear\nillum 7\nKd 0 0 0\nKs 1 1 1\nNs 1000\nTf 0.5 1 0.25\nNi 1.33\n"
                "newmtl faint\nillum 6\nKd 0.5 0.25 1\nd 0.25\nNi 1.6\n"
                "newmtl blend\nillum 2\nKd 1 1 1\nTf 1 1 1\nd 0.5\n"
+               "newmtl amber\nillum 4\nKd 1 1 1\nTf 1 0.5 0\nNi 1.55\n"
                "newmtl maya\nillum 4\nKd 0.5 0.5 0.5\nTf 1.00 1.00 1.00\nNi 1.00\n");
     write_text("g.obj", "mtllib g.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl clear\nf 1 2 3\n"
-                        "usemtl faint\nf 1 2 3\nusemtl blend\nf 1 2 3\nusemtl maya\nf 1 2 3\n");
+                        "usemtl faint\nf 1 2 3\nusemtl blend\nf 1 2 3\nusemtl maya\nf 1 2 3\n"
+                        "usemtl amber\nf 1 2 3\n");
     struct imported i = import_file("g.obj");
     const struct material *m = material_of(&i, "clear");
     assert_true(m->type == MATERIAL_PRINCIPLED && near((double)m->transmission.value, 1));
@@ -57,6 +59,9 @@ static void test_mtl_glass(void **state)
     m = material_of(&i, "maya");
     assert_true(m->type == MATERIAL_DIFFUSE && m->transmission.value == 0 &&
                 near((double)m->opacity.value, 1));
+    assert_true(noted(&i, "Ni 1.55 of the material amber") &&
+                noted(&i, "Tf of the material amber"));
+    assert_int_equal(i.import.note_count, 2);
     scene_free(i.scene);
 }
 

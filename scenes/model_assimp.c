@@ -613,6 +613,25 @@ static double refracted(const struct reading *r, const struct aiMaterial *from, 
     return share;
 }
 
+/* Of an MTL's material that does not refract: an index that is none of those which exporters write
+ * for everything, and a filter that is coloured. */
+static void note_unrefracted(struct reading *r, const struct aiMaterial *from, const char *name)
+{
+    static const double usual[] = {0, 1, 1.45, 1.5};
+    const struct mtl *m = mtl_find(r->files.mtls, name);
+    ai_real index = 0;
+    if (!m)
+        return;
+    bool said = aiGetMaterialFloat(from, AI_MATKEY_REFRACTI, &index) == AI_SUCCESS;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        said = said && fabs((double)index - usual[i]) > 1e-6;
+    if (said)
+        source_note(r->s, "Ni %.6g of the material %.100s: its model (illum) does not refract",
+                    (double)index, name);
+    if (m->filters && (m->filter[0] != m->filter[1] || m->filter[1] != m->filter[2]))
+        source_note(r->s, "Tf of the material %.100s: its model (illum) does not refract", name);
+}
+
 static bool is_blenders(const struct reading *r, const char *name)
 {
     const struct mtl *m = mtl_find(r->files.mtls, name);
@@ -792,7 +811,9 @@ static void write_opacity(struct reading *r, const struct aiMaterial *from, cons
     }
     get_number(from, AI_MATKEY_OPACITY, 0, 1, &opacity);
     if (refracted(r, from, name, (double[3]){1, 1, 1}) > 0)
-        opacity = 1;    /* what d leaves is refracted */
+        opacity = 1; /* what d leaves is refracted */
+    else
+        note_unrefracted(r, from, name);
     if (opacity == 0) { /* writers differ about which end is which */
         source_note(r->s, "opacity 0 of the material %.100s: it is opaque", name);
         opacity = 1;
