@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static const double coordinate_max = 1e9;
+static const double no_frame[3] = {0, 0, 0}; /* a prototype's */
 
 struct flattening {
     struct loader *l;
@@ -16,9 +17,8 @@ struct flattening {
     uint32_t *triangle_material;                           /* of the next triangle */
     uint32_t *sphere_material, *disk_material;
     const struct json **instance_json;
-    double
-        frame[3]; /* what has been taken off coordinates: the scene's frame_origin in the world */
-    bool inside;  /* a prototype, where nothing is an instance */
+    const double *frame; /* what has been taken off coordinates; the world: its frame_origin */
+    bool inside;         /* a prototype, where nothing is an instance */
 };
 
 /* ---- room ----------------------------------------------------------------------------------- */
@@ -413,7 +413,7 @@ static enum status put_prototypes(struct flattening *f)
     struct loader *l = f->l;
     struct scene *s = f->s;
     f->inside = true;
-    memset(f->frame, 0, sizeof f->frame);
+    f->frame = no_frame;
     for (size_t i = 0; i < l->read_count; i++) {
         const struct object_group *g = l->read[i];
         if (g->prototype == UINT32_MAX)
@@ -440,7 +440,8 @@ enum status flatten_objects(struct loader *l)
         if (l->read[i]->prototype != UINT32_MAX)
             totals_add(&prototypes, &l->read[i]->totals);
     TRY(take_room(l, t, &prototypes));
-    struct flattening f = {.l = l, .s = s, .triangle_material = s->primitive_material};
+    struct flattening f = {
+        .l = l, .s = s, .triangle_material = s->primitive_material, .frame = s->frame_origin};
     f.sphere_material = s->primitive_material + t->triangles;
     f.disk_material = f.sphere_material + t->spheres;
     f.instance_json = ARENA_ARRAY(&l->d.arena, const struct json *, (size_t)t->instances);
@@ -448,7 +449,6 @@ enum status flatten_objects(struct loader *l)
         return document_memory(&l->d);
     struct transform moved = transform_identity;
     for (int c = 0; c < 3; c++) {
-        f.frame[c] = s->frame_origin[c];
         moved.m[c][3] = -s->frame_origin[c];
         s->camera.origin[c] -= s->frame_origin[c];
     }

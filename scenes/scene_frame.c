@@ -2,14 +2,10 @@
 #include "scene_loader.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Far is a middle that lies more than this many half sides from 0: four of float32's 24 bits. */
 static const double far_ratio = 16;
 
-struct box {
-    double lo[3], hi[3];
-};
 static const struct box no_box = {{INFINITY, INFINITY, INFINITY},
                                   {-INFINITY, -INFINITY, -INFINITY}};
 
@@ -44,18 +40,17 @@ static struct box model_box_of(const struct model *m)
     return b;
 }
 
-/* boxes: of the loader's models and groups, by their `number`. */
-static struct box group_box(const struct object_group *g, const struct box *models,
-                            const struct box *groups)
+/* Those of its models and groups are known. */
+static struct box group_box(const struct object_group *g)
 {
     struct box b = no_box;
     for (size_t i = 0; i < g->count; i++) {
         const struct object *o = &g->objects[i];
         struct box own;
         if (o->group)
-            own = groups[o->group->number];
+            own = o->group->box;
         else if (o->model)
-            own = models[o->model->number];
+            own = o->model->box;
         else
             for (int c = 0; c < 3; c++) {
                 own.lo[c] = o->center[c] - o->radius;
@@ -83,22 +78,11 @@ static void place_frame(const struct box *b, double origin[3])
         origin[c] = (double)(float)ldexp(rint(ldexp((b->hi[c] + b->lo[c]) / 2, -k)), k);
 }
 
-enum status choose_frame(struct loader *l)
+void choose_frame(struct loader *l)
 {
-    size_t model_count = 0;
     for (struct loaded_model *m = l->models; m; m = m->next)
-        m->number = model_count++;
-    struct box *models = ARENA_ARRAY(&l->d.arena, struct box, model_count);
-    struct box *groups = ARENA_ARRAY(&l->d.arena, struct box, l->read_count);
-    if (!models || !groups)
-        return document_memory(&l->d);
-    for (struct loaded_model *m = l->models; m; m = m->next)
-        models[m->number] = model_box_of(&m->model);
-    for (size_t i = 0; i < l->read_count; i++) {
-        l->read[i]->number = i;
-        groups[i] = group_box(l->read[i], models, groups);
-    }
-    if (l->read_count > 0) /* the world is the last */
-        place_frame(&groups[l->read_count - 1], l->scene->frame_origin);
-    return STATUS_OK;
+        m->box = model_box_of(&m->model);
+    for (size_t i = 0; i < l->read_count; i++)
+        l->read[i]->box = group_box(l->read[i]);
+    place_frame(&l->objects.box, l->scene->frame_origin);
 }

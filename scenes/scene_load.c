@@ -72,7 +72,7 @@ static enum status load(struct loader *l, const char *data, size_t size)
     TRY(load_objects(l, json_get(l->root, "groups"), json_get(l->root, "objects")));
     t->objects_s = (now = clock_s()) - start;
     start = now;
-    TRY(choose_frame(l));
+    choose_frame(l);
     TRY(load_lights(l, json_get(l->root, "lights")));
     TRY(flatten_objects(l));
     TRY(keep_materials(l));

@@ -8,6 +8,11 @@
 #include "shaders.h"
 #include "transform.h"
 
+/* Empty: lo above hi. */
+struct box {
+    double lo[3], hi[3];
+};
+
 enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH, NORMALS_ANGLE };
 
 /* A model file that objects name, read once for each layout. */
@@ -34,7 +39,7 @@ struct loaded_model {
     float (*smooth)[3];            /* made when an object asks for it */
     float (*angle)[3];             /* likewise, weighted by angles too */
     const uint32_t *face_material; /* the scene's, by triangle; NULL: none */
-    size_t number;                 /* scene_frame.c */
+    struct box box;                /* of its finite vertices; scene_frame.c */
 };
 
 enum object_type {
@@ -75,7 +80,7 @@ struct object_group {
     uint32_t prototype;          /* if so, and some instance is reached; else UINT32_MAX */
     struct object_totals placed; /* what one placing of it puts into the world, unless it is kept */
     double placings, cost;       /* times it stands in the world; bytes that one placing takes */
-    size_t number;               /* scene_frame.c: its place in `read` */
+    struct box box;              /* around the boxes of what it holds; scene_frame.c */
 };
 
 enum instancing { INSTANCING_AUTO, INSTANCING_FLATTEN, INSTANCING_TWO_LEVEL };
@@ -170,7 +175,7 @@ struct object_totals object_own_totals(const struct object *o);
 enum status choose_prototypes(struct loader *l);
 
 /* scene_frame.c: fills in the scene's frame_origin; after load_objects. */
-enum status choose_frame(struct loader *l);
+void choose_frame(struct loader *l);
 
 /* scene_flatten.c: places every object in the world, and the camera in the scene's frame. */
 enum status flatten_objects(struct loader *l);
