@@ -58,6 +58,8 @@ static enum status run(char **argv, struct program_request *r, struct error *err
         s = compile((int)strtol(argv[1], NULL, 10), r, &a, &image, &info, err);
     }
     double seconds = clock_s() - begin;
+    if (s == STATUS_OK && image.size && r->code == CODE_LLVM && image.data != r->source)
+        image.size--; /* the zero byte after PTX, which ptxas refuses */
     if (s == STATUS_OK)
         s = file_write(argv[6], image.data, image.size, err);
     if (s == STATUS_OK)
