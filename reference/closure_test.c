@@ -202,6 +202,56 @@ static void test_weights_and_energy(void **state)
     }
 }
 
+/* What Burley's diffuse term returns of white light to a view of cosine m, from its formula alone:
+ * f = (1 + a F(m'))(1 + a F(m)) / pi with F(x) = (1 - x)^5 and a = F_D90 - 1 = r (1 + c) - 1/2, as
+ * 2 cos^2 theta_d = 1 + c, c = wi.wo = m m' + s s' cos phi. Over phi, a's mean is k = r (1 + m m')
+ * - 1/2 and a^2's is k^2 + (r s s')^2 / 2; what is left is a polynomial of m'. */
+static double burley_albedo(double m, double r)
+{
+    enum { STEPS = 20000 };
+    double sum = 0, away = pow(1 - m, 5);
+    for (int i = 0; i < STEPS; i++) {
+        double x = (i + 0.5) / STEPS, towards = pow(1 - x, 5), k = r * (1 + m * x) - 0.5;
+        double squares = k * k + r * r * (1 - m * m) * (1 - x * x) / 2;
+        sum += 2 * x * (1 + k * (towards + away) + squares * towards * away);
+    }
+    return sum / STEPS;
+}
+
+/* That Burley's model returns more than it gets is in what he published. */
+static void test_burley_albedo(void **state)
+{
+    (void)state;
+    /* the polynomial at the horizon, by hand */
+    assert_true(fabs(burley_albedo(0, 1) - (1.5 + 5.0 / 84 - 1.0 / 504)) < 1e-6);
+    static const double ROUGHNESS[] = {0, 0.5, 1}, DEGREES[] = {0, 60, 85};
+    for (int i = 0; i < 9; i++) {
+        char closure[64];
+        snprintf(closure, sizeof closure, "burley_diffuse_bsdf(N, color(1), %g)", ROUGHNESS[i / 3]);
+        const struct closure_case c = {.closure = closure};
+        struct scene *s = case_scene(&c);
+        struct reference *r = test_open(s);
+        struct vec3 wo = from_angles(DEGREES[i % 3], 0.4);
+        double o[3], wi[3], weight[3], pdf, u[4], sum = 0, squares = 0;
+        bool delta;
+        uint32_t n = 40000;
+        to_double(wo, o);
+        for (uint32_t k = 0; k < n; k++) {
+            test_numbers(7, k, u);
+            if (!reference_bsdf_sample(r, 0, UV, true, o, u, wi, weight, &pdf, &delta))
+                continue;
+            sum += weight[0];
+            squares += weight[0] * weight[0];
+        }
+        double mean = sum / n, error = sqrt(fmax(0, squares / n - mean * mean) / n);
+        if (!(fabs(mean - burley_albedo(wo.z, ROUGHNESS[i / 3])) <= 4 * error))
+            fail_msg("%s at %g degrees: %g +- %g, by its formula %g", closure, DEGREES[i % 3], mean,
+                     error, burley_albedo(wo.z, ROUGHNESS[i / 3]));
+        reference_close(r);
+        scene_free(s);
+    }
+}
+
 static void test_reciprocity(void **state)
 {
     (void)state;
@@ -707,6 +757,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samplers),
         cmocka_unit_test(test_weights_and_energy),
+        cmocka_unit_test(test_burley_albedo),
         cmocka_unit_test(test_reciprocity),
         cmocka_unit_test(test_refraction_is_reciprocal),
         cmocka_unit_test(test_closures_equal_materials),
