@@ -14,7 +14,7 @@ static const char *text_at(const struct json *v, const char *key)
 static void number_cell(struct page *p, const struct json *detail, const char *key)
 {
     const struct json *f = detail && detail->type == JSON_OBJECT ? json_get(detail, key) : NULL;
-    markup_printf(p->t, "<td class=\"c\">%lld</td>",
+    markup_printf(p->t, "<td class=\"r\">%lld</td>",
                   f && f->type == JSON_NUMBER && f->is_integer ? (long long)f->integer : 0LL);
 }
 
@@ -51,8 +51,9 @@ void section_models(struct page *p)
                   "<section id=\"models\"><h2>Model files</h2>\n<p class=\"note\">%zu files: %zu "
                   "imported and rendered (PASS), %zu refused for the reason given (SKIP), %zu "
                   "neither (FAIL).</p>\n<div class=\"scroll\"><table "
-                  "class=\"matrix\"><thead><tr><th>format</th><th>file</th><th></th>"
-                  "<th>triangles</th><th>materials</th><th>textures</th><th>not carried over, or "
+                  "class=\"rates files\"><thead><tr><th>format</th><th>file</th><th></th>"
+                  "<th class=\"r\">triangles</th><th class=\"r\">materials</th><th "
+                  "class=\"r\">textures</th><th>not carried over, or "
                   "why not</th></tr></thead><tbody>\n",
                   all, count[VERDICT_PASS], count[VERDICT_SKIP],
                   count[VERDICT_FAIL] + count[VERDICT_ERROR]);
