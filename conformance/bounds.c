@@ -143,6 +143,14 @@ void triangle_in_world(const struct scene *s, uint32_t primitive, double v[3][3]
     }
 }
 
+bool primitive_has_colors(const struct scene *s, uint32_t primitive)
+{
+    const struct instance *n;
+    uint32_t corner[3];
+    return s->colors && primitive_is_triangle(s, primitive) &&
+           s->triangle_flags[corners_of(s, primitive, corner, &n)] & TRIANGLE_HAS_COLORS;
+}
+
 /* Columns of M^-1 without the fourth, and det M's sign. */
 static double inverse_columns(const struct instance *n, double column[3][3])
 {

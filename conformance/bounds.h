@@ -60,6 +60,8 @@ bool primitive_is_triangle(const struct scene *s, uint32_t primitive);
 /* A triangle's vertices in the world, by primitive id: moved, and 1 and 2 exchanged, where it
  * stands in an instance (section 25). */
 void triangle_in_world(const struct scene *s, uint32_t primitive, double v[3][3]);
+/* Is it a triangle whose vertices have colours? */
+bool primitive_has_colors(const struct scene *s, uint32_t primitive);
 /* Size of the coordinates that a hit of the primitive is computed from: the primitive's vertices
  * (or |c| + r); in an instance the terms that place them. */
 double primitive_extent(const struct scene *s, uint32_t primitive);

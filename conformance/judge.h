@@ -43,12 +43,21 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
 struct pair_judgement {
     struct metric_z z;
     double mse, relmse, psnr, ssim, flip;
+    uint64_t tied, samples; /* left out by judge_pair_untied, of how many; else 0 */
     double *image; /* heap, as doubles; the reference's, rounded as a film is, is `truth` */
     struct reference_picture truth;
 };
 /* Against the reference, which renders all of the job's samples. */
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
                        double systematic, struct pair_judgement *out, struct error *err);
+/* Where faces lie on one another, which of them is met is rounding's, which has its ways: the flips
+ * there are not symmetric. p, what judge_pair found, becomes the judgement of the other samples:
+ * those of paths of the reference's on which nothing ties (steps_tied), which leaves the choice to
+ * random numbers that both sides share. The open device, ready for the job, renders those that
+ * tie once more, which are taken off the film. Where nothing ties p stays. */
+enum status judge_pair_untied(struct device *d, const struct scene *s, const struct render_job *job,
+                              const struct film *film, double systematic, struct pair_judgement *p,
+                              struct error *err);
 void pair_judgement_free(struct pair_judgement *p);
 /* One line: what was measured, or what is wrong; whom: the other side, "the reference". */
 void pair_judgement_text(const struct pair_judgement *p, const char *whom, double systematic,

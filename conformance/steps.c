@@ -172,7 +172,7 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
     if (l->s->media) { /* what absorbs on the way comes first */
         vec_copy(l->beta, beta);
         vec_copy(l->beta_bound, bound);
-        l->media = surface && side < 0 ? look_media_beyond(l, v) : v->media;
+        l->media = look_media_after(l, v);
     }
     return look_vector_differs_by(l, "path", "origin", o, next->origin,
                                   2 * ULP * extent + 1e-300) ||

@@ -34,5 +34,9 @@ struct step_report {
 void steps_check(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
                  const struct path_vertex *vertices, size_t count, const double L[3],
                  struct step_report *out);
+/* A path of the reference's: does it meet, anywhere, one of two faces so near to each other that
+ * rounding decides which? Faces that are alike in all that counts do not. */
+bool steps_tied(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
+                const struct path_vertex *vertices, size_t count);
 
 #endif

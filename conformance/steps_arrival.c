@@ -345,7 +345,7 @@ bool flight_differs(struct look *l, const struct path_vertex *v)
 {
     struct flight_question q = {.l = l, .v = v};
     double u[4], beta[3], bound[3];
-    look_numbers(l, 0x80000000u + 8 * l->k, u);
+    look_numbers(l, LOOK_FLIGHT_BLOCK(l->k), u);
     q.u = u[0];
     if (!flight_agrees(&q, v->origin, 0)) {
         double id = q.way.hit.primitive == UINT32_MAX && q.way.material != UINT32_MAX

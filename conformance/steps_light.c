@@ -120,6 +120,12 @@ uint32_t look_media_beyond(const struct look *l, const struct path_vertex *v)
     return reference_media_cross(l->s->reference, v->media, v->material, vec_dot(n, v->Ng) > 0);
 }
 
+uint32_t look_media_after(const struct look *l, const struct path_vertex *v)
+{
+    bool through = v->primitive != UINT32_MAX && vec_dot(v->wi, v->Ng) < 0;
+    return through ? look_media_beyond(l, v) : v->media;
+}
+
 struct light_way_question {
     const struct look *l;
     const struct path_vertex *v;

@@ -87,6 +87,17 @@ struct way_errors way_errors_of(const struct steps *s, const struct reference_wa
 double way_margin(const double o[3], const double d[3], double unit,
                   bool (*agrees)(void *ctx, const double from[3], double stretch), void *ctx);
 
+/* The block of the number that says how far the way to vertex k goes (protocol, section 27). */
+#define LOOK_FLIGHT_BLOCK(k) (0x80000000u + 8 * (k))
+
+/* ---- steps_ties.c: faces that lie on one another ------------------------------------------- */
+
+/* first: the closest hit of (o, d). The next one after *other (primitive UINT32_MAX: after first)
+ * in its plane and within twice the bound of t behind it, so that rounding may put it first, that
+ * is not like it; false: none. */
+bool look_tied_hit(const struct steps *s, const double o[3], const double d[3],
+                   const struct reference_hit *first, struct reference_hit *other);
+
 /* ---- steps_light.c: light that is sampled -------------------------------------------------- */
 
 /* The vertex' light sample, from `from`, beside a surface whose normal is turned to it (in a medium
@@ -111,6 +122,8 @@ bool contribution_differs(struct look *l, const struct path_vertex *v, const dou
 double look_extent(const struct look *l, const struct path_vertex *v);
 /* Where the path is beyond the surface of that vertex. */
 uint32_t look_media_beyond(const struct look *l, const struct path_vertex *v);
+/* Where it is when it leaves the vertex, if it does. */
+uint32_t look_media_after(const struct look *l, const struct path_vertex *v);
 
 /* ---- steps_scatter.c: materials of one lobe, and media ------------------------------------- */
 

@@ -143,9 +143,10 @@ static void prototype_bounds(const struct RTCBoundsFunctionArguments *args)
 struct query {
     struct RTCIntersectContext context; /* first: the callbacks get its address */
     const struct probe *probe;
-    uint32_t first_id; /* of the instance that is being asked; 0 in the world */
-    double moved;      /* how far along the ray Embree's origin lies */
-    double t_max;      /* the closest hit so far */
+    uint32_t first_id;           /* of the instance that is being asked; 0 in the world */
+    double moved;                /* how far along the ray Embree's origin lies */
+    double t_max;                /* the closest hit so far */
+    const struct crossing *last; /* hits up to this one do not count; NULL: all do */
     struct crossing best;
     bool found;
 };
@@ -174,6 +175,9 @@ static void closest_callback(const struct RTCIntersectFunctionNArguments *args)
     /* t < t_max, or t equal to the best's with a lesser id */
     if (!primitive_hit(tree->owner->scene, q->first_id + args->primID, q->probe,
                        nextafter(q->t_max, INFINITY), &found))
+        return;
+    if (q->last &&
+        (found.t < q->last->t || (found.t == q->last->t && found.primitive <= q->last->primitive)))
         return;
     if (q->found ? found.t == q->t_max && found.primitive > q->best.primitive : found.t >= q->t_max)
         return;
@@ -307,7 +311,13 @@ static bool query_any(const struct tree *tree, struct ray in, struct query *q)
 bool candidates_closest(const struct candidates *c, const struct probe *p, double t_max,
                         struct crossing *out)
 {
-    struct query q = {.probe = p, .t_max = t_max};
+    return candidates_next(c, p, NULL, t_max, out);
+}
+
+bool candidates_next(const struct candidates *c, const struct probe *p, const struct crossing *last,
+                     double t_max, struct crossing *out)
+{
+    struct query q = {.probe = p, .t_max = t_max, .last = last};
     if (!query_closest(&c->world, p->ray, &q))
         return false;
     *out = q.best;

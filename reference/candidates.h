@@ -21,6 +21,9 @@ void candidates_close(struct candidates *c); /* accepts NULL */
 /* The crossing with the least t in (0, t_max), least id among equal t. false: none. */
 bool candidates_closest(const struct candidates *c, const struct probe *p, double t_max,
                         struct crossing *out);
+/* The next one after `last` (NULL: the first), in order of t, then id, with t below t_max. */
+bool candidates_next(const struct candidates *c, const struct probe *p, const struct crossing *last,
+                     double t_max, struct crossing *out);
 /* Is anything hit with t in (0, t_max)? */
 bool candidates_any(const struct candidates *c, const struct probe *p, double t_max);
 

@@ -330,6 +330,17 @@ static void test_ties(void **state)
     assert_int_equal(compare(r, vec3(0, 5, 0), vec3(0, 0, -1), INFINITY), 18);
     assert_int_equal(compare(r, vec3(5, 0, 0), vec3(0, 0, -1), INFINITY), 23);
     assert_int_equal(compare(r, vec3(9, 9, 0), vec3(0, 0, -1), INFINITY), NO_PRIMITIVE);
+    /* one after the other: a quad is two triangles, of which the ray meets the first */
+    const double o[3] = {0.5, -0.25, 0}, d[3] = {0, 0, -1};
+    struct reference_hit at, next;
+    reference_hit_closest(r, o, d, INFINITY, &at);
+    for (uint32_t i = 2; i < 18; i += 2, at = next) {
+        reference_hit_next(r, o, d, &at, INFINITY, &next);
+        assert_int_equal(next.primitive, i);
+        assert_true(next.t == at.t);
+    }
+    reference_hit_next(r, o, d, &at, INFINITY, &next);
+    assert_int_equal(next.primitive, NO_PRIMITIVE);
     reference_close(r);
     test_scene_free(s);
 }

@@ -126,6 +126,16 @@ void reference_hit_closest(const struct reference *r, const double o[3], const d
     hit_report(r, &p, found, &best, out);
 }
 
+void reference_hit_next(const struct reference *r, const double o[3], const double d[3],
+                        const struct reference_hit *last, double t_max, struct reference_hit *out)
+{
+    struct probe p = probe_make((struct ray){from_double(o), from_double(d)});
+    const struct crossing after = {.primitive = last->primitive, .t = last->t};
+    struct crossing best = {0};
+    bool found = candidates_next(r->candidates, &p, &after, t_max, &best);
+    hit_report(r, &p, found, &best, out);
+}
+
 bool reference_mapped_normal(const struct reference *r, uint32_t primitive, const double o[3],
                              const double d[3], const double moved[8], bool other, double Ns[3])
 {

@@ -102,6 +102,9 @@ void reference_hit_brute(const struct reference *r, const double o[3], const dou
 /* The same through Embree. */
 void reference_hit_closest(const struct reference *r, const double o[3], const double d[3],
                            double t_max, struct reference_hit *out);
+/* The next hit of that ray after `last`, in order of t, then id, with t < t_max. */
+void reference_hit_next(const struct reference *r, const double o[3], const double d[3],
+                        const struct reference_hit *last, double t_max, struct reference_hit *out);
 
 /* Ns of section 26 where (o, d) hits that primitive, whose material has a normal map: turned to
  * wo's side and bent. `moved` is added to the hit's uv (2), N (3) and T (3) before; `other`: N is
