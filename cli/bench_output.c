@@ -162,6 +162,11 @@ int bench_output_run(const char *kind, const char *store, bool resume, bool json
     struct bench_output o;
     struct error err = {0};
     const char *best = NULL;
+    if (options->max_repetitions && options->min_repetitions > options->max_repetitions) {
+        error_msg(&err, STATUS_ARG, "--repetitions %u: more than --max-repetitions %u",
+                  options->min_repetitions, options->max_repetitions);
+        return report_error(&err, false);
+    }
     enum status st = output_open(&o, kind, store, resume, json, &err);
     if (st)
         return report_error(&err, false);

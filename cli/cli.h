@@ -84,6 +84,9 @@ int report_error(const struct error *err, bool device_step);
 /* Can a file be made at `path`, as far as its folder tells? Asked before minutes of work. Fails:
  * IO. */
 enum status output_check(const char *path, struct error *err);
+/* Is `path` another file than `other`, which is read, or written too? Either may be NULL. Fails:
+ * ARG. */
+enum status output_apart(const char *path, const char *other, struct error *err);
 /* One line that overwrites itself, on a terminal only; `share` in [0,1], left_s < 0: unknown.
  * progress_end clears it. */
 void progress_show(const char *what, double share, double left_s);

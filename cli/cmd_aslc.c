@@ -192,6 +192,13 @@ static int parse(int argc, char **argv, struct aslc *a)
     if ((a->out || a->witness) && a->file_count > 1)
         return misuse("with several sources there cannot be one output",
                       a->out ? a->out : a->witness);
+    for (size_t i = 0; i < a->file_count; i++) {
+        struct error err = {0};
+        const char *source = a->files[i];
+        if (output_apart(a->out, source, &err) || output_apart(a->witness, source, &err) ||
+            output_apart(a->depend_file, source, &err))
+            return report_error(&err, false);
+    }
     return -1;
 }
 

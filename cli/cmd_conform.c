@@ -419,6 +419,9 @@ static int run(struct conform_command *cmd, struct error *err)
         return report_error(err, true);
     if (cmd->junit && (s = output_check(cmd->junit, err)) != STATUS_OK)
         return report_error(err, false);
+    if (output_apart(cmd->junit, cmd->store, err) || output_apart(cmd->journal, cmd->store, err) ||
+        output_apart(cmd->journal, cmd->junit, err))
+        return report_error(err, false);
     cmd->o.devices = ids;
     cmd->caught = ARENA_ARRAY(&cmd->arena, size_t, cmd->o.device_count);
     cmd->by = ARENA_ARRAY(&cmd->arena, struct text, cmd->o.device_count);

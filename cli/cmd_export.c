@@ -33,7 +33,7 @@ static int export_store(const char *store_name, const char *out)
 {
     struct error err = {0};
     struct store *store;
-    if (store_open(store_name, true, &store, &err))
+    if (output_apart(out, store_name, &err) || store_open(store_name, true, &store, &err))
         return report_error(&err, false);
     enum status st = !out || strcmp(out, "-") == 0 ? store_export(store, stdout, &err)
                                                    : export_file(store, out, &err);

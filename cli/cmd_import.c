@@ -188,7 +188,7 @@ int cmd_import(int argc, char **argv)
     if (status >= 0)
         return status;
     struct error err = {0};
-    if (check_use(&c, args, &err))
+    if (check_use(&c, args, &err) || output_apart(c.out, argv[1], &err))
         return report_error(&err, false);
     if (c.check)
         return import_check(argv + 1, args, c.store, c.json);

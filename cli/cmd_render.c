@@ -70,6 +70,8 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
         s = output_check(cmd->out, err);
     if (s == STATUS_OK && cmd->preview)
         s = output_check(cmd->preview, err);
+    if (s == STATUS_OK)
+        s = output_apart(cmd->preview, cmd->out, err);
     if (s != STATUS_OK)
         return s;
     if (cmd->common.launch.count_rays && (reference || cmd->out || cmd->preview || cmd->pass_list))

@@ -68,7 +68,7 @@ int cmd_report(int argc, char **argv)
         return report_error(&err, false);
     }
     struct store *store;
-    if (store_open(store_name, true, &store, &err))
+    if (output_apart(out, store_name, &err) || store_open(store_name, true, &store, &err))
         return report_error(&err, false);
     enum status st = format == FORMAT_JUNIT
                          ? store_junit(store, 0, out, &err)

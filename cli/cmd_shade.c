@@ -122,6 +122,13 @@ static int misuse(const char *what, const char *arg)
     return report_error(&err, false);
 }
 
+static int bad_number(const char *opt, const char *arg, double least)
+{
+    struct error err = {0};
+    error_msg(&err, STATUS_ARG, "%s %s: expected a whole number from %g", opt, arg, least);
+    return report_error(&err, false);
+}
+
 static bool read_number(const char *s, double lo, double hi, double *out)
 {
     char *end;
@@ -449,12 +456,13 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->depth = half ? "float" : v[0];
     } else if (strcmp(name, "iters") == 0 || strcmp(name, "t") == 0 ||
                strcmp(name, "threads") == 0) {
-        if (!read_number(v[0], name[0] == 'i' ? 1 : 0, 1e6, &x))
-            return misuse("expected a whole number, found", v[0]);
+        double least = name[0] == 'i' ? 1 : 0;
+        if (!read_number(v[0], least, 1e6, &x))
+            return bad_number(opt, v[0], least);
         *(name[0] == 'i' ? &s->iters : &s->opt.threads) = (uint32_t)x;
     } else if (strcmp(name, "budget") == 0) {
         if (!read_number(v[0], 1, 1e18, &x))
-            return misuse("expected a whole number, found", v[0]);
+            return bad_number(opt, v[0], 1);
         s->opt.step_budget = (uint64_t)x;
     } else if (strcmp(name, "raytype") == 0) {
         s->grid.raytype = asl_raytype_bit(v[0]);
@@ -973,8 +981,8 @@ static int run_command(struct command *s)
     size_t n = 0;
     const struct shade_output *o = shade ? shade_outputs(shade, &n) : NULL;
     for (size_t i = 0; st == STATUS_OK && !s->print && i < n; i++)
-        if (strcmp(s->files[i], "null") != 0)
-            st = check_output(s, &o[i], &err);
+        if (strcmp(s->files[i], "null") != 0 && (st = check_output(s, &o[i], &err)) == STATUS_OK)
+            st = output_check(s->files[i], &err);
     if (st == STATUS_OK)
         announce_outputs(s);
     if (st == STATUS_OK)

@@ -1,10 +1,12 @@
 /* isophote: conformance suite and benchmark for path-tracing compute back ends. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char *name;
@@ -48,8 +50,27 @@ static void usage(FILE *out)
     fprintf(out, "\nisophote %s; documentation: README.md and docs/\n", ISOPHOTE_VERSION);
 }
 
+/* A standard stream that is closed: else the first file opened would stand in its place. What is
+ * written to such an output fails. */
+static void open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
+}
+
+/* The exit status, once what was printed is out. */
+static int printed(int status)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status != EXIT_PASS)
+        return status;
+    (void)fputs("isophote: standard output could not be written\n", stderr);
+    return EXIT_BAD_INPUT;
+}
+
 int main(int argc, char **argv)
 {
+    open_streams();
     setlocale(LC_ALL, "C");
     struct sigaction act = {.sa_handler = on_signal};
     sigaction(SIGINT, &act, NULL);
@@ -63,11 +84,11 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         usage(stdout);
-        return EXIT_PASS;
+        return printed(EXIT_PASS);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("isophote %s\n", ISOPHOTE_VERSION);
-        return EXIT_PASS;
+        return printed(EXIT_PASS);
     }
     line_text = command_text(&line_arena, argc, argv);
     int status = -1;
@@ -80,5 +101,5 @@ int main(int argc, char **argv)
         status = EXIT_BAD_INPUT;
     }
     arena_free(&line_arena);
-    return status;
+    return printed(status);
 }

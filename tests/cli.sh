@@ -81,6 +81,19 @@ case_bad_values()
         says "${bad%% *}"
         one_line
     done
+    for bad in "--iters 0" "-t -1" "--budget 0"; do
+        # shellcheck disable=SC2086
+        run 2 shade $bad --expr 'result = u'
+        says "${bad}: expected a whole number"
+    done
+    run 2 render cornell -o out/a.exr --device native+
+    says "native\+: no device is named behind a '\+'"
+    run 2 render cornell -o out/a.exr --device +native
+    says "\+native: no device is named before a '\+'"
+    for bad in bench sweep; do
+        run 2 "$bad" --device native --repetitions 5 --max-repetitions 2
+        says "max-repetitions 2"
+    done
     run 2 render cornell -o out/a.exr --light-choice bush
     says "expected power or tree"
     run 2 replay cornell --pixel 0,0 --mis none
@@ -88,6 +101,33 @@ case_bad_values()
     run 2 render cornell -o out/a.jpg "${small[@]}"
     says "a.jpg"
     nothing_in out
+}
+
+# An output that is one file with what is read, or with another output: said, and what stands there stays.
+case_output_is_input()
+{
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >m.obj
+    printf 'shader s(output color c = 0) { c = u; }\n' >s.osl
+    run 0 bench cornell --device native "${small[@]}" --repetitions 1 --max-repetitions 1 --store s.db
+    ln -s s.db s.html
+    ln m.obj m.json
+    md5sum m.obj s.osl s.db >sums
+    local command
+    for command in "import m.obj -o m.obj" "import m.obj -o m.json" "aslc s.osl -o ./s.osl" \
+        "aslc s.osl -o out/s.aso --witness s.osl" "aslc s.osl -o out/s.aso -MD -MF s.osl" \
+        "report --store s.db -o s.html" "export --store s.db -o $PWD/s.db" \
+        "conform --device native --filter rng --store s.db --junit s.db" \
+        "conform --device native --filter rng --store s.db --journal s.db" \
+        "conform --device native --filter rng --store out/n.db --junit out/n.db" \
+        "render cornell --spp 1 -o out/a.png --preview out/a.png"; do
+        # shellcheck disable=SC2086 # words
+        run 2 $command
+        says "one file"
+        md5sum --quiet -c sums || fail "$command harmed a file"
+        nothing_in out
+    done
+    [ ! -s stdout ] || fail "work was done before"
+    run 0 export --store s.db -o /dev/null
 }
 
 # ---- bad scenes --------------------------------------------------------------------------------------------
@@ -250,6 +290,8 @@ case_unwritable_folder()
     says "out/none/a.png"
     run 2 conform --device native --junit out/none/a.xml
     says "out/none/a.xml"
+    run 2 shade --expr 'result = u' -o result out/none/a.png
+    says "out/none/a.png"
     [ ! -s stdout ] || fail "cases were judged before the folder was looked at"
     nothing_in out
 }
@@ -597,7 +639,7 @@ b 0.5 Beatles" ] || fail "a group with commas"
 
 case_full_disk()
 {
-    local status=0
+    local status=0 sink
     # A file may grow to 2 KiB here, as on a disk that fills up half way.
     echo before >out/a.exr
     (
@@ -613,6 +655,24 @@ case_full_disk()
     status=0
     "$program" devices --json >/dev/full 2>stderr || status=$?
     [ "$status" = 2 ] || fail "a full standard output: status $status, expected 2"
+    local words
+    for words in "--help" "--version" "conform --list" "devices" "render --help" "aslc --builtins"; do
+        # shellcheck disable=SC2086 # words
+        for sink in /dev/full closed; do
+            status=0
+            if [ "$sink" = closed ]; then
+                "$program" $words 2>stderr >&- || status=$?
+            else
+                "$program" $words 2>stderr >"$sink" || status=$?
+            fi
+            [ "$status" = 2 ] || fail "$words to $sink standard output: status $status, expected 2"
+            says "standard output could not be written"
+        done
+    done
+    # A picture is not opened in a closed stream's place.
+    "$program" render cornell "${small[@]}" -o out/b.pfm >stdout 2>stderr
+    "$program" render cornell "${small[@]}" -o out/c.pfm <&- >&- 2>&- || true
+    cmp out/b.pfm out/c.pfm || fail "a closed stream's words stand in a picture"
 }
 
 # A disk that is really full: needs root and the right to mount.

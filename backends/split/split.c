@@ -92,6 +92,9 @@ enum status split_describe(const char *id, struct device_info *out, struct error
             return error_msg(err, STATUS_ARG, "%s: at most %d devices render together", id,
                              SPLIT_MEMBERS_MAX);
         rest = part_next(rest, part, sizeof part);
+        if (!*part)
+            return error_msg(err, STATUS_ARG, "%s: no device is named %s a '+'", id,
+                             rest ? "before" : "behind");
         enum status st = device_find(part, &one[count], err);
         if (st)
             return st;
