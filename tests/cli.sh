@@ -723,6 +723,25 @@ case_devices()
     says "no-such-card"
 }
 
+# The mean of clamped samples goes with the chances of lights, of which mode fast has its own in a light tree: judged without the
+# clamp, so that a right device passes, and a wrong one does not.
+case_conform_clamped_tree()
+{
+    local lights=() i
+    for i in {0..23}; do
+        lights+=("{\"type\": \"point\", \"position\": [$((i * 7 % 5 - 2)), 0.$((i * 37 % 89 + 10)), $((i * 11 % 7 - 3))], \"intensity\": 0.$((i * 53 % 97 + 2))}")
+    done
+    cat >clamped.json <<EOF
+{"isophote": 1, "camera": {"origin": [0, 2, 5], "target": [0, 0.5, 0], "fov": 40},
+ "render": {"max_depth": 2, "light_choice": "tree", "clamp": 0.5}, "materials": {"w": {"type": "diffuse"}},
+ "objects": [{"type": "rectangle", "material": "w", "transform": [{"scale": 3}, {"rotate": {"axis": [1, 0, 0], "angle": -90}}]}],
+ "lights": [$(IFS=,; echo "${lights[*]}")]}
+EOF
+    run 0 conform clamped.json --device native --filter '^image.fast.clamped$'
+    prints "1 pass"
+    run 1 conform clamped.json --device faulty:lost-cosine --filter '^image.fast.clamped$'
+}
+
 case_no_opencl()
 {
     export OCL_ICD_VENDORS=/nonexistent
