@@ -28,6 +28,7 @@ struct model {
     const float (*UV)[2];     /* NULL when no vertex has one */
     const float (*colors)[3]; /* linear, 0 to 1; NULL when no vertex has one */
     uint64_t vertex_count;
+    double origin[3]; /* what P is relative to: 0 unless the model stands far from there */
     const uint32_t (*triangles)[3];
     const uint8_t *flags; /* TRIANGLE_HAS_*, by triangle; NULL: all have what is not NULL above */
     const uint32_t *material; /* position among the description's materials by triangle; NULL: no

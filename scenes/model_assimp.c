@@ -1102,6 +1102,7 @@ void source_read_assimp(struct source *s)
     s->vertex = mesh_vertex;
     s->triangle = mesh_triangle;
     s->makes_normals = !r.files.says_smoothing;
+    s->float_places = true;
     read_places(&r);
     read_materials(&r);
     read_meshes(&r);

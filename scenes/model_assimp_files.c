@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "model_assimp_files.h"
 #include "model_3ds.h"
+#include "model_far.h"
 #include "model_obj.h"
 
 #include <ctype.h>
@@ -297,8 +298,9 @@ static void mend_normals(char *data, size_t size)
 }
 
 /* Text in capitals becomes small, what stands behind the last binary facet is left out. */
-static void mend_stl(struct source *s, char *data, size_t *size)
+static void mend_stl(struct source *s, char **buffer, size_t *size)
 {
+    char *data = *buffer;
     size_t blank = 0, look = *size < 1000 ? *size : 1000;
     while (blank < look && isspace((unsigned char)data[blank]))
         blank++;
@@ -309,8 +311,10 @@ static void mend_stl(struct source *s, char *data, size_t *size)
     size_t capitals = text && data[blank] == 'S' ? *size : 0;
     for (size_t i = blank; i < capitals; i++)
         data[i] = (char)tolower((unsigned char)data[i]);
-    if (text)
+    if (text) {
         mend_normals(data, *size);
+        bring_near(s, "vertex", buffer, size);
+    }
     if (text || *size < STL_HEAD)
         return;
     uint64_t whole = stl_size((const unsigned char *)data);
@@ -351,12 +355,13 @@ static void mend(struct assimp_files *files, const char *path, char **data, size
     if (mtl)
         mtl_read(s, *data, &files->mtls);
     else if (ends_with(path, ".stl"))
-        mend_stl(s, *data, size);
+        mend_stl(s, data, size);
     else if (obj) {
         mend_ends(*data, *size);
         unindent(*data, size);
         mend_faces(*data, *size);
         mend_vertices(s, data, size);
+        bring_near(s, "v", data, size);
         note_free_form(s, *data, *size);
         files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);
     } else if (ends_with(path, ".dae"))

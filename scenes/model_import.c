@@ -161,7 +161,8 @@ static bool parts_are_sound(const unsigned char *map, const struct import_result
 /* The child may have been corrupted by the file that it read: believe nothing. */
 static bool result_is_sound(const unsigned char *map, const struct import_result *r)
 {
-    if (r->vertex_count > UINT32_MAX || r->triangle_count > INT32_MAX ||
+    if (!isfinite(r->origin[0]) || !isfinite(r->origin[1]) || !isfinite(r->origin[2]) ||
+        r->vertex_count > UINT32_MAX || r->triangle_count > INT32_MAX ||
         r->material_count > UINT32_MAX || !inside(r, r->P, r->vertex_count, 12) ||
         !inside(r, r->N, r->N ? r->vertex_count : 0, 12) ||
         !inside(r, r->UV, r->UV ? r->vertex_count : 0, 8) ||
@@ -227,6 +228,7 @@ enum status import_take(int fd, const char *path, struct model *out, struct erro
         .UV = r.UV ? (const float(*)[2])(map + r.UV) : NULL,
         .colors = r.colors ? (const float(*)[3])(map + r.colors) : NULL,
         .vertex_count = r.vertex_count,
+        .origin = {r.origin[0], r.origin[1], r.origin[2]},
         .triangles = (const uint32_t(*)[3])(map + r.triangles),
         .flags = r.flags ? map + r.flags : NULL,
         .material = r.material ? (const uint32_t *)(map + r.material) : NULL,
@@ -325,6 +327,7 @@ struct model model_part(const struct model *m, uint64_t part)
         .UV = p->flags & TRIANGLE_HAS_UV ? m->UV + p->first_vertex : NULL,
         .colors = p->flags & TRIANGLE_HAS_COLORS ? m->colors + p->first_vertex : NULL,
         .vertex_count = p->vertex_count,
+        .origin = {m->origin[0], m->origin[1], m->origin[2]},
         .triangles = m->triangles + p->first_triangle,
         .material = m->material ? m->material + p->first_triangle : NULL,
         .triangle_count = p->triangle_count,

@@ -16,6 +16,7 @@ struct import_result {
     uint64_t parts, part_count;
     uint64_t images, image_count;
     uint64_t description, description_size, material_count;
+    double origin[3];
     char message[800];
 };
 

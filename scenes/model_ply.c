@@ -1,8 +1,9 @@
-/* PLY files with what Assimp 5.2.5 passes over or misreads: strips of triangles, colours and
- * texture coordinates of faces, textures (MeshLab's "comment TextureFile"), vertices and faces
- * behind elements that it does not know. All other PLY is Assimp's. Turk, "The PLY Polygon File
- * Format", 1994. */
+/* PLY files far from 0 whose coordinates have more digits than float32, and those with what
+ * Assimp 5.2.5 passes over or misreads: strips of triangles, colours and texture coordinates of
+ * faces, textures (MeshLab's "comment TextureFile"), vertices and faces behind elements that it
+ * does not know. All other PLY is Assimp's. Turk, "The PLY Polygon File Format", 1994. */
 #define _GNU_SOURCE
+#include "box.h"
 #include "model_polygons.h"
 #include "model_source.h"
 
@@ -57,7 +58,9 @@ struct ply {
     const char *textures[TEXTURES];
     uint32_t texture_count;
     bool has[COLOR_END], face_uv, face_color, strips;
+    bool tinted;                /* some vertex is not white, which many writers say for nothing */
     bool others, behind_others; /* elements that Assimp does not know, and what it needs behind */
+    struct box box;             /* of the vertices */
     float (*vertices)[COLOR_END];
     uint64_t vertex_count;
     struct triangle *triangles; /* NULL: they are counted */
@@ -276,15 +279,25 @@ static void read_vertices(struct ply *p, const struct element *e)
     if (!p->vertices)
         p->vertices = source_alloc(p->s, e->count, sizeof *p->vertices);
     p->vertex_count = e->count;
-    for (uint64_t i = 0; i < e->count; i++)
+    for (uint64_t i = 0; i < e->count; i++) {
+        double at[3] = {0};
         for (int k = 0; k < e->property_count; k++) {
             const struct property *q = &e->properties[k];
             for (uint64_t n = q->count != NO_TYPE ? length(p, q->count) : 1; n > 0; n--) {
                 double x = number(p, q->type);
-                if (q->count == NO_TYPE && q->role < COLOR_END)
-                    p->vertices[i][q->role] = q->role >= RED ? color(q, x) : (float)x;
+                if (q->count != NO_TYPE || q->role >= COLOR_END)
+                    continue;
+                if (q->role <= Z)
+                    at[q->role] = x;
+                p->vertices[i][q->role] = q->role >= RED ? color(q, x)
+                                          : q->role <= Z ? (float)(x - p->s->origin[q->role])
+                                                         : (float)x;
             }
         }
+        const float *v = p->vertices[i];
+        p->tinted = p->tinted || v[RED] < 1 || v[GREEN] < 1 || v[BLUE] < 1;
+        box_add(&p->box, at);
+    }
 }
 
 /* What a face or strip says beside its corners. */
@@ -456,7 +469,7 @@ static void make_meshes(struct ply *p)
         if (p->texture_count)
             write_material(p, k);
         bool uv = p->face_uv || (p->has[U] && p->has[V]),
-             colors = p->face_color || (p->has[RED] && p->has[GREEN] && p->has[BLUE]);
+             colors = p->face_color || (p->has[RED] && p->has[GREEN] && p->has[BLUE] && p->tinted);
         s->meshes[k] = (struct source_mesh){
             .data = m,
             .vertex_count = 3 * n,
@@ -472,6 +485,36 @@ static void make_meshes(struct ply *p)
     s->mesh_count = count;
     source_add_node(s, &(struct source_node){
                            .meshes = numbers, .mesh_count = count, .to_model = transform_identity});
+}
+
+/* Whether the vertices that begin behind the head may be far, with more digits than float32. */
+static bool may_be_far(struct ply *p, const char *head, size_t body, size_t size)
+{
+    enum { LONGEST = 1 << 12 }; /* a vertex in a file that goes on behind `size` */
+    const struct element *e = &p->elements[0];
+    bool finer = p->format == ASCII, plain = p->element_count > 0 && e->kind == VERTICES;
+    for (int k = 0; k < e->property_count; k++) {
+        plain = plain && e->properties[k].count == NO_TYPE;
+        finer = finer || (e->properties[k].role <= Z && types[e->properties[k].type].size == 8);
+    }
+    if (!plain || !finer || !(p->has[X] && p->has[Y] && p->has[Z]))
+        return false;
+    struct box b = box_empty;
+    p->data = head;
+    p->at = head + body;
+    p->end = head + size;
+    for (uint64_t i = 0; i < e->count && box_may_be_far(&b); i++) {
+        double at[3] = {0};
+        if (size == HEAD_MAX && p->end - p->at < LONGEST)
+            break;
+        for (int k = 0; k < e->property_count; k++) {
+            double x = number(p, e->properties[k].type);
+            if (e->properties[k].role <= Z)
+                at[e->properties[k].role] = x;
+        }
+        box_add(&b, at);
+    }
+    return box_may_be_far(&b);
 }
 
 bool source_read_ply(struct source *s)
@@ -494,14 +537,18 @@ bool source_read_ply(struct source *s)
         source_note(s, "colours of faces beside those of vertices");
         p->face_color = false;
     }
-    if (!body ||
-        !(p->strips || p->face_color || p->face_uv || p->texture_count || p->behind_others))
+    bool special = p->strips || p->face_color || p->face_uv || p->texture_count || p->behind_others;
+    if (!body || !(special || may_be_far(p, head, body, n)))
         return false;
     if (file_read(&s->arena, s->path, 0, &data, &size, &why) != STATUS_OK)
         source_refuse(s, why.code, "%s", why.msg);
     p->data = data;
     p->end = data + size;
+    p->box = box_empty;
     read_elements(p, data + body);
+    box_origin(&p->box, s->origin);
+    if (!special && s->origin[0] == 0 && s->origin[1] == 0 && s->origin[2] == 0)
+        return false;
     p->triangles = source_alloc(s, p->triangle_count, sizeof *p->triangles);
     read_elements(p, data + body);
     s->vertex = mesh_vertex;

@@ -2,6 +2,7 @@
  * description in shared memory. Runs with limits, may die. */
 #define _GNU_SOURCE
 #include "model_source.h"
+#include "box.h"
 #include "model_draco.h"
 
 #include <math.h>
@@ -398,15 +399,24 @@ struct placed_mesh {
     double normals[3][3];
 };
 
+static void place_vertex(const struct source *s, const struct transform *to_model,
+                         const struct source_vertex *v, double out[3])
+{
+    double in[3];
+    for (int c = 0; c < 3; c++)
+        in[c] = s->origin[c] + (double)v->P[c];
+    transform_point(to_model, in, out);
+}
+
 static void put_vertex(struct writing *w, const struct placed_mesh *p,
                        const struct source_vertex *v, uint64_t at)
 {
     float *P = (float *)(w->map + w->r.P) + 3 * at;
     if (p->to_model) {
-        double in[3] = {(double)v->P[0], (double)v->P[1], (double)v->P[2]}, out[3];
-        transform_point(p->to_model, in, out);
+        double out[3];
+        place_vertex(w->s, p->to_model, v, out);
         for (int c = 0; c < 3; c++)
-            P[c] = (float)out[c];
+            P[c] = (float)(out[c] - w->r.origin[c]);
     } else {
         memcpy(P, v->P, sizeof v->P);
     }
@@ -926,6 +936,65 @@ static void describe(struct source *s)
         no_memory(s);
 }
 
+/* ---- places far from 0 ---------------------------------------------------------------------- */
+
+static void add_places(const struct source *s, const struct source_mesh *m,
+                       const struct transform *to_model, struct box *b)
+{
+    for (uint64_t i = 0; i < m->vertex_count && m->triangle_count && box_may_be_far(b); i++) {
+        struct source_vertex v;
+        double p[3];
+        read_vertex(s, m, i, &v);
+        place_vertex(s, to_model, &v, p);
+        box_add(b, p);
+    }
+}
+
+/* Of all that nodes place, unless it is not far. */
+static struct box placed_box(const struct source *s)
+{
+    struct box b = box_empty;
+    for (size_t i = 0; i < s->node_count && box_may_be_far(&b); i++)
+        for (uint32_t k = 0; k < s->nodes[i].mesh_count; k++)
+            add_places(s, &s->meshes[s->nodes[i].meshes[k]], &s->nodes[i].to_model, &b);
+    return b;
+}
+
+/* Steps of float32 at e. */
+static double float_step(double e) { return ldexp(1, ilogb(e) - 23); }
+
+/* Where float32 coordinates that far from 0 show: in steps of more than a 8192nd of the size. */
+static void note_steps(struct source *s, const struct box *b)
+{
+    double origin[3], away = 0, size = 0;
+    box_origin(b, origin);
+    for (int c = 0; c < 3; c++) {
+        away = fmax(away, fabs(origin[c]));
+        size = fmax(size, b->hi[c] - b->lo[c]);
+    }
+    if (away > 0 && float_step(away) > size / 8192)
+        source_note(s,
+                    "digits of coordinates: %.3g from 0 they are float32, in steps of %g, where "
+                    "the model is %.3g across",
+                    away, float_step(away), size);
+}
+
+/* What is read relative to an origin has all its digits. */
+static void note_all_steps(struct source *s)
+{
+    static const double none[3] = {0, 0, 0};
+    if (memcmp(s->origin, none, sizeof none) != 0)
+        return;
+    struct box all = s->float_places ? placed_box(s) : box_empty;
+    if (s->float_places)
+        note_steps(s, &all);
+    for (uint32_t i = 0; i < s->mesh_count && !s->float_places; i++) {
+        struct box b = box_empty;
+        add_places(s, &s->meshes[i], &transform_identity, &b);
+        note_steps(s, &b);
+    }
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 /* Room for count objects in the shared memory. */
@@ -994,8 +1063,15 @@ void source_write(struct source *s)
                       s->noted_count ? " that can be seen; without " : "",
                       s->noted_count ? s->noted[0] : "");
     give_materials(s, &t);
+    note_all_steps(s);
     describe(s);
     struct writing w = {.s = s};
+    if (s->layout == MODEL_PARTS) {
+        memcpy(w.r.origin, s->origin, sizeof w.r.origin);
+    } else {
+        struct box b = placed_box(s);
+        box_origin(&b, w.r.origin);
+    }
     map_result(&w, &t, &s->description.out);
     if (s->layout == MODEL_PARTS)
         put_parts(&w);

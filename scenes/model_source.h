@@ -50,6 +50,8 @@ struct source {
     struct arena arena;
     struct arena scratch; /* of one step, which frees it; held here, since steps may be refused */
     struct draco_mesh *draco; /* likewise */
+    double origin[3];         /* what vertices are relative to, in their nodes' spaces */
+    bool float_places;        /* its reader has taken nodes' transforms for float32 */
     bool up_z;                /* the file says that z is up */
     bool makes_normals;       /* meshes without normals get smooth ones where they suit */
     struct source_mesh *meshes;
@@ -145,7 +147,7 @@ void source_light(struct source *s, const struct source_light *l);
 void source_write(struct source *s);
 
 /* The readers. gltf, ply: false when the file is not glTF 2, or no PLY file that Assimp reads
- * wrongly, and nothing was done but a note. */
+ * wrongly or rounds, and nothing was done but a note. */
 bool source_read_gltf(struct source *s);
 bool source_read_ply(struct source *s);
 void source_read_assimp(struct source *s);

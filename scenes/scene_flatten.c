@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 static const double coordinate_max = 1e9;
-static const double no_frame[3] = {0, 0, 0}; /* a prototype's */
 
 struct flattening {
     struct loader *l;
@@ -17,7 +16,7 @@ struct flattening {
     uint32_t *triangle_material;                           /* of the next triangle */
     uint32_t *sphere_material, *disk_material;
     const struct json **instance_json;
-    const double *frame; /* what has been taken off coordinates; the world: its frame_origin */
+    const double *frame; /* what has been taken off coordinates: the group's origin */
     bool inside;         /* a prototype, where nothing is an instance */
 };
 
@@ -243,10 +242,12 @@ static enum status put_instance(struct flattening *f, const struct object *o,
                                 const struct transform *to_world)
 {
     struct instance *n = &f->s->instances[f->instances];
+    const struct transform origin = transform_translate(o->group->origin),
+                           placed = transform_after(to_world, &origin);
     n->prototype = o->group->prototype;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
-            n->to_world[i][j] = (float)to_world->m[i][j];
+            n->to_world[i][j] = (float)placed.m[i][j];
     f->instance_json[f->instances++] = o->json;
     return STATUS_OK;
 }
@@ -413,14 +414,17 @@ static enum status put_prototypes(struct flattening *f)
     struct loader *l = f->l;
     struct scene *s = f->s;
     f->inside = true;
-    f->frame = no_frame;
     for (size_t i = 0; i < l->read_count; i++) {
         const struct object_group *g = l->read[i];
         if (g->prototype == UINT32_MAX)
             continue;
         struct prototype *p = &s->prototypes[g->prototype];
         *p = (struct prototype){.first = (uint32_t)f->triangles};
-        TRY(put_group(f, g, &transform_identity));
+        f->frame = g->origin;
+        TRY(put_group(
+            f, g,
+            &(struct transform){
+                {{1, 0, 0, -g->origin[0]}, {0, 1, 0, -g->origin[1]}, {0, 0, 1, -g->origin[2]}}}));
         p->count = (uint32_t)(f->triangles - p->first);
         p->name = arena_strdup(&s->arena, g->name);
         if (!p->name)

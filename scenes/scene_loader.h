@@ -2,16 +2,12 @@
 #ifndef ISOPHOTE_SCENES_SCENE_LOADER_H
 #define ISOPHOTE_SCENES_SCENE_LOADER_H
 
+#include "box.h"
 #include "image_format.h"
 #include "model.h"
 #include "scene_fields.h"
 #include "shaders.h"
 #include "transform.h"
-
-/* Empty: lo above hi. */
-struct box {
-    double lo[3], hi[3];
-};
 
 enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH, NORMALS_ANGLE };
 
@@ -55,8 +51,8 @@ enum object_type {
 struct object {
     enum object_type type;
     const struct json *json;
-    struct transform to_parent;
-    uint32_t material; /* UINT32_MAX: the model's own */
+    struct transform to_parent; /* of a model's P: with its origin */
+    uint32_t material;          /* UINT32_MAX: the model's own */
     struct loaded_model *model;
     enum normals_mode normals;
     bool colorless;                      /* the model's vertex colours do not count */
@@ -81,6 +77,7 @@ struct object_group {
     struct object_totals placed; /* what one placing of it puts into the world, unless it is kept */
     double placings, cost;       /* times it stands in the world; bytes that one placing takes */
     struct box box;              /* around the boxes of what it holds; scene_frame.c */
+    double origin[3];            /* of that box: what a prototype's coordinates are relative to */
 };
 
 enum instancing { INSTANCING_AUTO, INSTANCING_FLATTEN, INSTANCING_TWO_LEVEL };

@@ -80,9 +80,10 @@ static enum status field_transform(struct document *d, const struct json *object
 
 /* ---- meshes in place ------------------------------------------------------------------------ */
 
-/* [[x, y, z], ...] into the document's arena. */
+/* [[x, y, z], ...] into the document's arena; of points far from 0: less `origin`, which is set
+ * then (NULL: they are no places). */
 static enum status read_points(struct document *d, const struct json *v, size_t n, double lo,
-                               double hi, float **out)
+                               double hi, double *origin, float **out)
 {
     if (v->type != JSON_ARRAY)
         return expected(d, v, "an array of arrays of numbers");
@@ -90,11 +91,19 @@ static enum status read_points(struct document *d, const struct json *v, size_t 
     if (!all)
         return document_memory(d);
     float *at = all;
+    struct box box = box_empty;
+    for (const struct json *e = origin ? v->first : NULL; e && box_may_be_far(&box); e = e->next) {
+        double x[3];
+        TRY(read_vector(d, e, n, lo, hi, x));
+        box_add(&box, x);
+    }
+    if (origin)
+        box_origin(&box, origin);
     for (const struct json *e = v->first; e; e = e->next) {
         double x[3];
         TRY(read_vector(d, e, n, lo, hi, x));
         for (size_t i = 0; i < n; i++)
-            *at++ = (float)x[i];
+            *at++ = (float)(origin ? x[i] - origin[i] : x[i]);
     }
     *out = all;
     return STATUS_OK;
@@ -140,15 +149,16 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
     if (!m)
         return document_memory(d);
     float *P, *UV = NULL, *N = NULL, *C = NULL;
+    double origin[3];
     TRY(read_required(d, v, "vertices", "an array of [x, y, z]", &vertices));
     TRY(read_required(d, v, "triangles", "an array of [a, b, c]", &triangles));
-    TRY(read_points(d, vertices, 3, -coordinate_max, coordinate_max, &P));
+    TRY(read_points(d, vertices, 3, -coordinate_max, coordinate_max, origin, &P));
     if (uv)
-        TRY(read_points(d, uv, 2, -1e6, 1e6, &UV));
+        TRY(read_points(d, uv, 2, -1e6, 1e6, NULL, &UV));
     if (n && n->type == JSON_ARRAY)
-        TRY(read_points(d, n, 3, -1e6, 1e6, &N));
+        TRY(read_points(d, n, 3, -1e6, 1e6, NULL, &N));
     if (colors)
-        TRY(read_points(d, colors, 3, 0, 1, &C));
+        TRY(read_points(d, colors, 3, 0, 1, NULL, &C));
     for (int k = 0; k < 3; k++) {
         const struct json *list = k == 0 ? n : k == 1 ? uv : colors;
         if (list && list->type == JSON_ARRAY && list->count != vertices->count)
@@ -179,6 +189,7 @@ static enum status inline_model(struct loader *l, const struct json *v, struct l
                               .UV = (const float(*)[2])UV,
                               .colors = (const float(*)[3])C,
                               .vertex_count = vertices->count,
+                              .origin = {origin[0], origin[1], origin[2]},
                               .triangles = (const uint32_t(*)[3])T,
                               .triangle_count = triangles->count};
     if (faces && json_get(v, "material"))
@@ -252,8 +263,17 @@ static enum status load_box(struct loader *l, const struct json *v, struct objec
                               "\"min\" is %g and \"max\" %g along %c, expected min < max", lo[i],
                               hi[i], "xyz"[i]);
     o->model = add_model(l, v);
-    if (!o->model || model_box(&l->d.arena, lo, hi, &o->model->model) != STATUS_OK)
+    if (!o->model)
         return document_memory(&l->d);
+    double origin[3];
+    box_origin(&(struct box){{lo[0], lo[1], lo[2]}, {hi[0], hi[1], hi[2]}}, origin);
+    for (int i = 0; i < 3; i++) {
+        lo[i] -= origin[i];
+        hi[i] -= origin[i];
+    }
+    if (model_box(&l->d.arena, lo, hi, &o->model->model) != STATUS_OK)
+        return document_memory(&l->d);
+    memcpy(o->model->model.origin, origin, sizeof origin);
     return STATUS_OK;
 }
 
@@ -364,6 +384,10 @@ static enum status load_object(struct loader *l, const struct json *v, struct ob
     if ((material = json_get(v, "material")))
         TRY(find_material(l, material, &o->material));
     TRY(load[type](l, v, o));
+    if (o->model) {
+        const struct transform origin = transform_translate(o->model->model.origin);
+        o->to_parent = transform_after(&o->to_parent, &origin);
+    }
     bool own = o->model && (o->model->model.material || o->model->face_material);
     if (type != OBJECT_INSTANCE && !material && !own)
         return json_error(

@@ -663,6 +663,14 @@ static void test_frame(void **state)
                  "0], [0, 1, "
                  "0]], \"triangles\": [[0, 1, 2]], \"transform\": [{\"translate\": [0, 0, 1e8]}]}",
                  {0, 0, 1e8},
+                 {0, 0, 0}},
+                {"{\"type\": \"box\", \"material\": \"grey\", \"min\": [5e6, 0, 0], \"max\": "
+                 "[5000001.125, 1.125, 1.125]}",
+                 {5000001, 1, 1},
+                 {0, 0, 0}},
+                {"{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": [[5e6, 0, 0], "
+                 "[5000001.125, 0, 0], [5e6, 1.125, 1.125]], \"triangles\": [[0, 1, 2]]}",
+                 {5000001, 1, 1},
                  {0, 0, 0}}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct scene *s = objects_of(rows[i].objects);
@@ -674,6 +682,12 @@ static void test_frame(void **state)
             assert_true(s->camera.origin[c] == camera[c] - rows[i].origin[c]);
             if (s->sphere_count > 0)
                 assert_true((double)s->spheres[0].center[c] == rows[i].center[c]);
+            double lo = INFINITY, hi = -INFINITY; /* float32 has steps of 0.5 where these were */
+            for (size_t v = 0; v < s->vertex_count; v++) {
+                lo = fmin(lo, (double)s->P[v][c]);
+                hi = fmax(hi, (double)s->P[v][c]);
+            }
+            assert_true(i < 6 || (lo == -1 && hi == 0.125));
         }
         scene_free(s);
     }
