@@ -22,7 +22,8 @@ static bool read_number(const char **at, const char *end, double *x)
     text[n] = '\0';
     *x = strtod(text, &behind);
     *at += n;
-    return n > 0 && *behind == '\0';
+    bool whole = *at == end || (unsigned char)**at <= ' ';
+    return n > 0 && whole && *behind == '\0';
 }
 
 /* The three numbers of a line that begins with the word, and what is behind them. */

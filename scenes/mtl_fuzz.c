@@ -2,6 +2,7 @@
  * stay are those of the file. Or, where they begin with "v ", as an OBJ file: no fewer lines, or a
  * refusal. Seeds: tests/fuzz/mtl_fuzz and scenes/tests/cube.mtl. */
 #define _GNU_SOURCE
+#include "model_far.h"
 #include "model_mtl.h"
 #include "model_obj.h"
 
@@ -51,6 +52,7 @@ static void read_obj(struct source *s, const uint8_t *data, size_t size)
                  !(i > 1 && data[i - 1] == '\r' && data[i - 2] == '\\');
     char *mended = text;
     if (setjmp(refusal) == 0) { // NOLINT(cert-err52-cpp)
+        bring_near(s, "v", &mended, &length);
         obj_smooth(s, &mended, &length);
         for (size_t i = 0; i < length; i++)
             lines -= lines && mended[i] == '\n';

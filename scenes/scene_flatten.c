@@ -242,12 +242,12 @@ static enum status put_instance(struct flattening *f, const struct object *o,
                                 const struct transform *to_world)
 {
     struct instance *n = &f->s->instances[f->instances];
-    const struct transform origin = transform_translate(o->group->origin),
-                           placed = transform_after(to_world, &origin);
+    double at[3]; /* where the prototype's origin comes to */
+    transform_point(to_world, o->group->origin, at);
     n->prototype = o->group->prototype;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++)
-            n->to_world[i][j] = (float)placed.m[i][j];
+            n->to_world[i][j] = (float)(j < 3 ? to_world->m[i][j] : at[i]);
     f->instance_json[f->instances++] = o->json;
     return STATUS_OK;
 }
@@ -420,11 +420,11 @@ static enum status put_prototypes(struct flattening *f)
             continue;
         struct prototype *p = &s->prototypes[g->prototype];
         *p = (struct prototype){.first = (uint32_t)f->triangles};
+        struct transform moved = transform_identity;
+        for (int c = 0; c < 3; c++)
+            moved.m[c][3] -= g->origin[c];
         f->frame = g->origin;
-        TRY(put_group(
-            f, g,
-            &(struct transform){
-                {{1, 0, 0, -g->origin[0]}, {0, 1, 0, -g->origin[1]}, {0, 0, 1, -g->origin[2]}}}));
+        TRY(put_group(f, g, &moved));
         p->count = (uint32_t)(f->triangles - p->first);
         p->name = arena_strdup(&s->arena, g->name);
         if (!p->name)

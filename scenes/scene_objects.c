@@ -385,8 +385,10 @@ static enum status load_object(struct loader *l, const struct json *v, struct ob
         TRY(find_material(l, material, &o->material));
     TRY(load[type](l, v, o));
     if (o->model) {
-        const struct transform origin = transform_translate(o->model->model.origin);
-        o->to_parent = transform_after(&o->to_parent, &origin);
+        double at[3];
+        transform_point(&o->to_parent, o->model->model.origin, at);
+        for (int c = 0; c < 3; c++)
+            o->to_parent.m[c][3] = at[c];
     }
     bool own = o->model && (o->model->model.material || o->model->face_material);
     if (type != OBJECT_INSTANCE && !material && !own)
