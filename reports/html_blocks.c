@@ -232,7 +232,8 @@ static double curve_y(double share)
 static void curve_frame(struct text *t, const struct curve *c)
 {
     markup_printf(t,
-                  "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"rate "
+                  "<div class=\"scroll\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                  "aria-label=\"rate "
                   "against work-group size; the figures are in the "
                   "maps above\">\n",
                   CURVE_WIDTH, CURVE_HEIGHT);
@@ -352,7 +353,7 @@ static void curve_write(struct page *p, struct blocks *b, const struct bench_rec
     for (size_t k = 0; k < b->tuning.group_count; k++)
         if (curve_has(b, &b->tuning.groups[k], job))
             curve_series(p, b, &b->tuning.groups[k], &c, series++ % 8);
-    text_puts(p->t, "</svg>\n<ul class=\"legend\">\n");
+    text_puts(p->t, "</svg></div>\n<ul class=\"legend\">\n");
     series = 0;
     for (size_t k = 0; k < b->tuning.group_count; k++) {
         const struct tuning_group *g = &b->tuning.groups[k];

@@ -144,7 +144,8 @@ static void series(struct text *t, const struct furnace *f, size_t angle,
 static void chart(struct text *t, const struct furnace *f)
 {
     markup_printf(t,
-                  "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"light lost "
+                  "<div class=\"scroll\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                  "aria-label=\"light lost "
                   "over roughness, one chart an angle; the figures are in the table below\">\n",
                   WIDTH, HEIGHT);
     size_t angle = 0;
@@ -154,7 +155,7 @@ static void chart(struct text *t, const struct furnace *f)
         for (const struct json *m = f->materials->first; m; m = m->next)
             series(t, f, angle, m, html_series(i++));
     }
-    text_puts(t, "</svg>\n");
+    text_puts(t, "</svg></div>\n");
 }
 
 static void legend(struct text *t, const struct furnace *f)

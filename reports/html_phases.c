@@ -83,12 +83,13 @@ static void timeline(struct page *p, const struct snapshot_bench **rows, size_t 
     if (!(longest > 0))
         return;
     markup_printf(p->t,
-                  "<h4>%!</h4>\n<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" "
+                  "<h4>%!</h4>\n<div class=\"scroll\"><svg class=\"chart\" viewBox=\"0 0 %d %d\" "
+                  "role=\"img\" "
                   "aria-label=\"%!, figures in the table below\">\n",
                   title, CHART_WIDTH, (int)n * ROW_HEIGHT + 4, title);
     for (size_t i = 0; i < n; i++)
         bar_row(p, rows[i], longest, render, (int)i * ROW_HEIGHT);
-    text_puts(p->t, "</svg>\n");
+    text_puts(p->t, "</svg></div>\n");
 }
 
 static void legend(struct text *t)

@@ -122,7 +122,7 @@ static void job_write(struct page *p, const struct snapshot_bench **rows, size_t
     text_puts(p->t,
               "</span></h3>\n<div class=\"scroll\"><table class=\"rates\"><thead><tr><th "
               "scope=\"col\">device</th><th "
-              "scope=\"col\">setting</th><th scope=\"col\"></th><th scope=\"col\" "
+              "scope=\"col\">setting</th><th scope=\"col\" class=\"bar\"></th><th scope=\"col\" "
               "class=\"r\">samples</th><th "
               "scope=\"col\" class=\"r\">interval</th><th scope=\"col\" class=\"r\">against the "
               "best</th><th "
