@@ -212,12 +212,40 @@ static void test_never_left(void **state)
     in_step(never_left);
 }
 
+/* Boxes within each other share a side: whichever is met first there, the other one is not entered,
+ * and the light takes another way to the same place. */
+static const char shared_side[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0.3, 0.4, 5], \"target\": [0, 0, 0], \"fov\": 40},"
+    "\"render\": {\"max_depth\": 4}, \"materials\": {\"floor\": {\"type\": \"diffuse\"}, \"a\": "
+    "{\"type\": \"interface\", \"medium\": {\"absorption\": [0.2, 0.5, 0.9], \"density\": 0.3}}, "
+    "\"b\": "
+    "{\"type\": \"interface\", \"medium\": {\"absorption\": [0.9, 0.1, 0.3]}}}, \"objects\": "
+    "[{\"type\": "
+    "\"rectangle\", \"material\": \"floor\", \"transform\": [{\"scale\": 4}, {\"translate\": [0, "
+    "0, "
+    "-2]}]}, {\"type\": \"box\", \"material\": \"a\", \"min\": [-1, -1, -1], \"max\": [1, 1, 1], "
+    "\"transform\": [{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": 33}}, {\"translate\": [0.123, "
+    "0.077, "
+    "-0.3]}]}, {\"type\": \"box\", \"material\": \"b\", \"min\": [-0.6, -0.6, -0.2], \"max\": "
+    "[0.6, 0.6, "
+    "1], \"transform\": [{\"rotate\": {\"axis\": [1, 2, 3], \"angle\": 33}}, {\"translate\": "
+    "[0.123, 0.077, "
+    "-0.3]}]}], \"lights\": [{\"type\": \"point\", \"position\": [1, 2, 6], \"intensity\": 30}], "
+    "\"environment\": {\"radiance\": 0.5}}";
+
+static void test_shared_side(void **state)
+{
+    (void)state;
+    in_step(shared_side);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_light_tree),     cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_coplanar_faces), cmocka_unit_test(test_normals_at_right_angles),
         cmocka_unit_test(test_way_to_a_light), cmocka_unit_test(test_never_left),
+        cmocka_unit_test(test_shared_side),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,15 +312,62 @@ static bool tied(const struct flight_question *q)
            primitive_miss(s->scene, other, o, d) <= b.position;
 }
 
+/* Is the device where the way ends? */
+static bool flight_ends(const struct flight_question *q)
+{
+    return (q->way.hit.primitive == q->v->primitive || (q->ties && tied(q))) &&
+           q->way.media == q->v->media &&
+           (q->v->primitive != UINT32_MAX || q->way.material == q->v->material);
+}
+
 /* stretch: of the depth that u stands for. */
 static bool flight_agrees(void *ctx, const double from[3], double stretch)
 {
     struct flight_question *q = ctx;
     double u = -expm1((1 + stretch) * log1p(-q->u));
     reference_fly(q->l->s->reference, from, q->v->direction, u, q->l->media, &q->way);
-    return (q->way.hit.primitive == q->v->primitive || (q->ties && tied(q))) &&
-           q->way.media == q->v->media &&
-           (q->v->primitive != UINT32_MAX || q->way.material == q->v->material);
+    return flight_ends(q);
+}
+
+/* The throughput where the way ends, and its bound: exp is good to four units. True if the device's
+ * is within it. */
+static bool flight_beta(const struct flight_question *q, double beta[3], double bound[3])
+{
+    const struct look *l = q->l;
+    const struct way_errors e = way_errors_of(l->s, &q->way, q->v->direction);
+    bool near = true;
+    for (int c = 0; c < 3; c++) {
+        const double left = q->way.left[c];
+        beta[c] = l->beta[c] * left;
+        bound[c] =
+            l->beta_bound[c] * left + fabs(beta[c]) * (e.A[c] + (left < 1 ? 16 * ULP : 0)) + 1e-36;
+        near &= fabs(beta[c] - q->v->beta[c]) <= bound[c];
+    }
+    return near;
+}
+
+static bool other_flight_agrees(void *ctx, const struct reference_way *other)
+{
+    struct flight_question *q = ctx;
+    double beta[3], bound[3];
+    q->way = *other;
+    return flight_ends(q) && flight_beta(q, beta, bound);
+}
+
+/* Is the device on a way that meets another of two faces in one plane? Then q->way is that. */
+static bool flies_otherwise(struct flight_question *q)
+{
+    struct flight_question other = *q;
+    const struct tied_ways ways = {.s = q->l->s,
+                                   .d = q->v->direction,
+                                   .media = q->l->media,
+                                   .tau = -log1p(-q->u),
+                                   .agrees = other_flight_agrees,
+                                   .ctx = &other};
+    if (!look_tied_ways(&ways, &q->way))
+        return false;
+    q->way = other.way;
+    return true;
 }
 
 /* A vertex in a medium: tau is off by its logarithm and a rounding for each part. */
@@ -347,7 +394,12 @@ bool flight_differs(struct look *l, const struct path_vertex *v)
     double u[4], beta[3], bound[3];
     look_numbers(l, LOOK_FLIGHT_BLOCK(l->k), u);
     q.u = u[0];
-    if (!flight_agrees(&q, v->origin, 0)) {
+    bool agrees = flight_agrees(&q, v->origin, 0);
+    if ((!agrees || !flight_beta(&q, beta, bound)) && flies_otherwise(&q)) {
+        agrees = true;
+        l->report->flips++;
+    }
+    if (!agrees) {
         double id = q.way.hit.primitive == UINT32_MAX && q.way.material != UINT32_MAX
                         ? -2
                         : look_id(q.way.hit.primitive);
@@ -369,11 +421,7 @@ bool flight_differs(struct look *l, const struct path_vertex *v)
     const struct way_errors e = way_errors_of(l->s, &q.way, v->direction);
     vec_copy(l->leg_o, q.way.part[q.way.count - 1].o);
     l->leg_t = q.way.part[q.way.count - 1].t;
-    for (int c = 0; c < 3; c++) { /* exp is good to four units */
-        beta[c] = l->beta[c] * q.way.left[c];
-        bound[c] = l->beta_bound[c] * q.way.left[c] +
-                   fabs(beta[c]) * (e.A[c] + (q.way.left[c] < 1 ? 16 * ULP : 0)) + 1e-36;
-    }
+    flight_beta(&q, beta, bound);
     if (look_vector_differs(l, "path", "beta", "rgb", beta, v->beta, bound))
         return true;
     if (v->primitive != UINT32_MAX)

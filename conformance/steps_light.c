@@ -137,17 +137,10 @@ struct light_way_question {
     double expected[3], room[3];
 };
 
-/* Does what arrives through media along that ray agree? */
-static bool light_way_agrees(void *ctx, const double from[3], double stretch)
+/* Does what arrives along q->way agree? */
+static bool light_arrives(struct light_way_question *q)
 {
-    struct light_way_question *q = ctx;
-    double moved[3];
     bool agrees = true;
-    (void)stretch;
-    vec_madd(moved, from, -1, q->from);
-    if (q->rise > 0 && vec_dot(moved, q->side) <= -q->rise / 2)
-        return false; /* as margin_visible has it */
-    reference_see(q->l->s->reference, from, q->v->light_wi, q->distance, q->media, &q->way);
     struct way_errors e = way_errors_of(q->l->s, &q->way, q->v->light_wi);
     /* the last part ends at the light: a point of it and its difference to P are eight roundings */
     const uint32_t last = q->way.count - 1;
@@ -161,6 +154,40 @@ static bool light_way_agrees(void *ctx, const double from[3], double stretch)
         agrees &= fabs(q->expected[c] - q->v->direct[c]) <= q->room[c];
     }
     return agrees;
+}
+
+/* Does what arrives through media along that ray? */
+static bool light_way_agrees(void *ctx, const double from[3], double stretch)
+{
+    struct light_way_question *q = ctx;
+    double moved[3];
+    (void)stretch;
+    vec_madd(moved, from, -1, q->from);
+    if (q->rise > 0 && vec_dot(moved, q->side) <= -q->rise / 2)
+        return false; /* as margin_visible has it */
+    reference_see(q->l->s->reference, from, q->v->light_wi, q->distance, q->media, &q->way);
+    return light_arrives(q);
+}
+
+static bool other_light_way_agrees(void *ctx, const struct reference_way *other)
+{
+    struct light_way_question *q = ctx;
+    q->way = *other;
+    return light_arrives(q);
+}
+
+/* Does it by a way that meets another of two faces in one plane? */
+static bool arrives_otherwise(const struct light_way_question *q)
+{
+    struct light_way_question other = *q;
+    const struct tied_ways ways = {.s = q->l->s,
+                                   .d = q->v->light_wi,
+                                   .media = q->media,
+                                   .sees = true,
+                                   .distance = q->distance,
+                                   .agrees = other_light_way_agrees,
+                                   .ctx = &other};
+    return look_tied_ways(&ways, &q->way);
 }
 
 /* The light sample in a scene with media: how much of it arrives. */
@@ -188,6 +215,10 @@ static bool light_way_differs(struct look *l, const struct path_vertex *v, const
     vec_copy(expected, q.expected), vec_copy(room, q.room);
     if (agrees)
         return look_vector_differs(l, "shader", "direct", "rgb", expected, v->direct, room);
+    if (arrives_otherwise(&q)) {
+        l->report->flips++;
+        return false;
+    }
     struct way_errors e = way_errors_of(l->s, &q.way, v->light_wi);
     bool clear = vec_max(q.way.left) > 0;
     double margin =

@@ -98,6 +98,20 @@ double way_margin(const double o[3], const double d[3], double unit,
 bool look_tied_hit(const struct steps *s, const double o[3], const double d[3],
                    const struct reference_hit *first, struct reference_hit *other);
 
+/* A way through media along d, and the others that are right where it passes faces which tie: on
+ * each, another of these is met, and the reference goes on from there. */
+struct tied_ways {
+    const struct steps *s;
+    const double *d;
+    uint32_t media;
+    bool sees; /* a light sample's way, `distance` long; else a flight of the depth tau */
+    double distance, tau;
+    bool (*agrees)(void *ctx, const struct reference_way *other);
+    void *ctx;
+};
+/* Does any of the others agree? w: the reference's own. */
+bool look_tied_ways(const struct tied_ways *q, const struct reference_way *w);
+
 /* ---- steps_light.c: light that is sampled -------------------------------------------------- */
 
 /* The vertex' light sample, from `from`, beside a surface whose normal is turned to it (in a medium

@@ -90,6 +90,96 @@ static bool light_way_ties(const struct look *l, const struct path_vertex *v)
     return way_ties(l->s, &way, v->light_wi);
 }
 
+/* ---- the other ways ------------------------------------------------------------------------- */
+
+/* From the start of part i: what of the light is left there, how far that is, where the path is. */
+static double way_before(const struct tied_ways *q, const struct reference_way *w, uint32_t i,
+                         double left[3], double *tau, uint32_t *media)
+{
+    double t = 0, A[3] = {0};
+    *tau = 0, *media = q->media;
+    for (uint32_t k = 0; k <= i; k++) {
+        t += w->part[k].t;
+        *tau += w->part[k].density * w->part[k].t;
+        for (int c = 0; c < 3; c++)
+            A[c] += w->part[k].absorption[c] * w->part[k].t;
+        if (k < i)
+            *media = reference_media_cross(q->s->reference, *media,
+                                           scene_material_of(q->s->scene, w->part[k].primitive),
+                                           !(vec_dot(w->part[k].Ng, q->d) > 0));
+    }
+    for (int c = 0; c < 3; c++)
+        left[c] = exp(-A[c] - (q->sees ? *tau : 0));
+    return t;
+}
+
+/* w becomes the way that meets `other` at the end of its part i, and goes on as the reference does.
+ */
+static void meet_other(const struct tied_ways *q, uint32_t i, const struct reference_hit *other,
+                       struct reference_way *w)
+{
+    const struct scene *scene = q->s->scene;
+    const uint32_t material = scene_material_of(scene, other->primitive);
+    struct reference_way rest;
+    double left[3], tau, o[3];
+    uint32_t media;
+    w->part[i].primitive = other->primitive, w->part[i].t = other->t;
+    vec_copy(w->part[i].P, other->P), vec_copy(w->part[i].Ng, other->Ng);
+    const double t = way_before(q, w, i, left, &tau, &media);
+    w->count = i + 1;
+    w->hit = *other;
+    w->hit.t = t;
+    w->material = material, w->media = media;
+    vec_scale(w->left, q->sees ? 0 : 1, left);
+    if (!scene->materials[material].interface || w->count == REFERENCE_PARTS)
+        return;
+    const bool enters = !(vec_dot(other->Ng, q->d) > 0);
+    media = reference_media_cross(q->s->reference, media, material, enters);
+    vec_madd(o, other->P,
+             (enters ? -0x1p-19 : 0x1p-19) *
+                 offset_extent(scene, other->primitive, w->part[i].o, q->d, other->t, other->P),
+             other->Ng);
+    if (q->sees)
+        reference_see(q->s->reference, o, q->d, q->distance - t, media, &rest);
+    else
+        reference_fly(q->s->reference, o, q->d, -expm1(fmin(0, tau - q->tau)), media, &rest);
+    for (uint32_t k = 0; k < rest.count && w->count < REFERENCE_PARTS; k++)
+        w->part[w->count++] = rest.part[k];
+    w->hit = rest.hit;
+    w->hit.t += t;
+    w->material = rest.material, w->media = rest.media;
+    for (int c = 0; c < 3; c++)
+        w->left[c] = left[c] * rest.left[c];
+}
+
+/* Asks of w with another face at the end of part `from` or of a later one, of `more` at most. */
+static bool ask_others(const struct tied_ways *q, const struct reference_way *w, uint32_t from,
+                       unsigned more)
+{
+    for (uint32_t i = from; i < w->count; i++) {
+        struct reference_hit first, other = {.primitive = UINT32_MAX};
+        if (w->part[i].primitive == UINT32_MAX)
+            continue;
+        reference_hit_closest(q->s->reference, w->part[i].o, q->d, INFINITY, &first);
+        while (first.primitive != UINT32_MAX &&
+               look_tied_hit(q->s, w->part[i].o, q->d, &first, &other)) {
+            struct reference_way way = *w;
+            meet_other(q, i, &other, &way);
+            if (q->agrees(q->ctx, &way) || (more > 1 && ask_others(q, &way, i + 1, more - 1)))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool look_tied_ways(const struct tied_ways *q, const struct reference_way *w)
+{
+    enum { MOST = 4 }; /* ties on one way */
+    return ask_others(q, w, 0, MOST);
+}
+
+/* ---- pictures ------------------------------------------------------------------------------- */
+
 bool steps_tied(const struct steps *s, uint32_t x, uint32_t y, uint32_t sample,
                 const struct path_vertex *vertices, size_t count)
 {
