@@ -416,20 +416,40 @@ struct mesh {
     uint64_t *triangles;
 };
 
+/* One of the file's, where triangles say nothing of their own. */
+static void shared_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
+{
+    const struct mesh *mesh = m->data;
+    const float *v = mesh->ply->vertices[i];
+    memcpy(out->P, &v[X], sizeof out->P);
+    if (m->flags & TRIANGLE_HAS_NORMALS)
+        memcpy(out->N, &v[NX], sizeof out->N);
+    if (m->flags & TRIANGLE_HAS_UV)
+        memcpy(out->UV, &v[U], sizeof out->UV);
+    if (m->flags & TRIANGLE_HAS_COLORS)
+        memcpy(out->color, &v[RED], sizeof out->color);
+}
+
+static bool shared_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
+{
+    const struct mesh *mesh = m->data;
+    for (int k = 0; k < 3; k++)
+        out[k] = mesh->ply->triangles[mesh->triangles[i]].corners[k].vertex;
+    return true;
+}
+
+/* One for each corner. */
 static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
 {
     const struct mesh *mesh = m->data;
     const struct ply *p = mesh->ply;
     const struct triangle *t = &p->triangles[mesh->triangles[i / 3]];
     const struct corner *c = &t->corners[i % 3];
-    const float *v = p->vertices[c->vertex];
-    memcpy(out->P, &v[X], sizeof out->P);
-    if (m->flags & TRIANGLE_HAS_NORMALS)
-        memcpy(out->N, &v[NX], sizeof out->N);
+    shared_vertex(m, c->vertex, out);
     if (m->flags & TRIANGLE_HAS_UV)
         memcpy(out->UV, c->uv, sizeof out->UV);
-    if (m->flags & TRIANGLE_HAS_COLORS)
-        memcpy(out->color, p->face_color ? t->color : &v[RED], sizeof out->color);
+    if (m->flags & TRIANGLE_HAS_COLORS && p->face_color)
+        memcpy(out->color, t->color, sizeof out->color);
 }
 
 static bool mesh_triangle(const struct source_mesh *m, uint64_t i, uint64_t out[3])
@@ -472,7 +492,7 @@ static void make_meshes(struct ply *p)
              colors = p->face_color || (p->has[RED] && p->has[GREEN] && p->has[BLUE] && p->tinted);
         s->meshes[k] = (struct source_mesh){
             .data = m,
-            .vertex_count = 3 * n,
+            .vertex_count = s->vertex == shared_vertex ? p->vertex_count : 3 * n,
             .face_count = n,
             .triangle_count = n,
             .material = p->texture_count ? k : UINT32_MAX,
@@ -551,8 +571,8 @@ bool source_read_ply(struct source *s)
         return false;
     p->triangles = source_alloc(s, p->triangle_count, sizeof *p->triangles);
     read_elements(p, data + body);
-    s->vertex = mesh_vertex;
-    s->triangle = mesh_triangle;
+    s->vertex = special ? mesh_vertex : shared_vertex;
+    s->triangle = special ? mesh_triangle : shared_triangle;
     s->makes_normals = true;
     make_meshes(p);
     return true;
