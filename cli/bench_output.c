@@ -154,6 +154,23 @@ static int output_close(struct bench_output *o, const char *best, enum status st
     return status;
 }
 
+static enum status timing_check(const struct bench_options *o, struct error *err)
+{
+    const struct {
+        const char *option;
+        double value;
+    } least_is_zero[] = {
+        {"--budget", o->budget_s}, {"--precision", o->precision}, {"--timeout", o->run_timeout_s}};
+    for (size_t i = 0; i < sizeof least_is_zero / sizeof *least_is_zero; i++)
+        if (!(least_is_zero[i].value >= 0))
+            return error_msg(err, STATUS_ARG, "%s %g: expected a number from 0",
+                             least_is_zero[i].option, least_is_zero[i].value);
+    if (o->max_repetitions && o->min_repetitions > o->max_repetitions)
+        return error_msg(err, STATUS_ARG, "--repetitions %u: more than --max-repetitions %u",
+                         o->min_repetitions, o->max_repetitions);
+    return STATUS_OK;
+}
+
 int bench_output_run(const char *kind, const char *store, bool resume, bool json,
                      struct bench_options *options,
                      enum status (*work)(void *ctx, const char **best, struct error *err),
@@ -162,12 +179,9 @@ int bench_output_run(const char *kind, const char *store, bool resume, bool json
     struct bench_output o;
     struct error err = {0};
     const char *best = NULL;
-    if (options->max_repetitions && options->min_repetitions > options->max_repetitions) {
-        error_msg(&err, STATUS_ARG, "--repetitions %u: more than --max-repetitions %u",
-                  options->min_repetitions, options->max_repetitions);
-        return report_error(&err, false);
-    }
-    enum status st = output_open(&o, kind, store, resume, json, &err);
+    enum status st = timing_check(options, &err);
+    if (st == STATUS_OK)
+        st = output_open(&o, kind, store, resume, json, &err);
     if (st)
         return report_error(&err, false);
     output_connect(&o, options);

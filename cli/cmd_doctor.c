@@ -164,8 +164,12 @@ static void find_devices(struct findings *f, size_t *devices)
     for (size_t i = 0; i < count; i++)
         find_add(f, arena_printf(f->arena, "device %s", list[i].id), false,
                  arena_printf(f->arena, "%s; %s", list[i].name, list[i].driver), NULL);
-    for (size_t i = 0; i < problem_count; i++)
-        find_add(f, "device", false, NULL, problems[i]);
+    for (size_t i = 0; i < problem_count; i++) { /* "api: what is wrong; what mends it" */
+        const char *colon = strstr(problems[i], ": ");
+        int api = colon ? (int)(colon - problems[i]) : 0;
+        find_add(f, arena_printf(f->arena, "device %.*s", api, problems[i]), false, NULL,
+                 colon ? colon + 2 : problems[i]);
+    }
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -221,8 +225,8 @@ int cmd_doctor(int argc, char **argv)
             if (r->found)
                 printf("ok       %-30s %s\n", r->what, r->found);
             else
-                printf("%s  %-30s to get it: %s\n", r->needed ? "MISSING" : "absent ", r->what,
-                       r->get);
+                printf("%s  %-30s %s%s\n", r->needed ? "MISSING" : "absent ", r->what,
+                       strncmp(r->what, "device", 6) == 0 ? "" : "to get it: ", r->get);
         }
         printf("%zu device%s can render here, beside the reference\n", devices,
                devices == 1 ? "" : "s");

@@ -93,6 +93,8 @@ case_bad_values()
     for bad in bench sweep; do
         run 2 "$bad" --device native --repetitions 5 --max-repetitions 2
         says "max-repetitions 2"
+        run 2 "$bad" --device native --precision -1
+        says "--precision -1: expected a number from 0"
     done
     run 2 render cornell -o out/a.exr --light-choice bush
     says "expected power or tree"
@@ -1064,6 +1066,8 @@ case_doctor()
     case $status in 0 | 1) ;; *) fail "status $status" ;; esac
     prints "[Ee]mbree"
     prints "OpenCL"
+    # an absent device is named, with why
+    ! grep -E '^absent   device ( |.*to get it)' stdout || fail "a device that is not here has no name"
 }
 
 # What a shader becomes can be read at each step.
