@@ -785,7 +785,7 @@ static double conductor_expected(double eta, double k, double c2, double s2)
  * to six roundings of themselves, two of them roots, one a quotient, and nearly cancel in rs where
  * there is little to reflect with (eta near 1, k near 0); rp is rs times what is below 1.
  */
-double conductor_reflectance(const struct arithmetic *a, const struct material *m,
+double conductor_reflectance(const struct arithmetic *a, const double eta[3], const double k[3],
                              const double wo[3], const double wi[3])
 {
     double h[3], worst = 0;
@@ -793,11 +793,11 @@ double conductor_reflectance(const struct arithmetic *a, const struct material *
     vec_normalize(h);
     const double c = fmin(fabs(vec_dot(wo, h)), 1), c2 = c * c, s2 = 1 - c2;
     for (int i = 0; i < 3; i++) {
-        const double eta = (double)m->eta[i], k = (double)m->k[i];
-        const double off = roundings(a, 9, 1, 1) * c2 + ULP * (3 * s2 + 3 * eta * eta + 3 * k * k);
-        const double F = conductor_expected(eta, k, c2, s2);
+        const double eta2 = eta[i] * eta[i], k2 = k[i] * k[i];
+        const double off = roundings(a, 9, 1, 1) * c2 + ULP * (3 * s2 + 3 * eta2 + 3 * k2);
+        const double F = conductor_expected(eta[i], k[i], c2, s2);
         for (int sign = -1; sign <= 1; sign += 2)
-            worst = fmax(worst, fabs(conductor_expected(eta, k, c2, s2 + sign * off) - F));
+            worst = fmax(worst, fabs(conductor_expected(eta[i], k[i], c2, s2 + sign * off) - F));
     }
     return worst + roundings(a, 7, 1, 2);
 }
@@ -814,8 +814,13 @@ struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene 
                                        wi[2] < 0 ? 0.5 * refraction_bounds(a, eta, wo[2]).ct : 0};
     if (!material_is_list(m) || wi[2] >= 0) {
         struct ggx_bounds b = ggx_bounds(a, alpha, wo, wi);
-        if (m->type == MATERIAL_ROUGH_CONDUCTOR && wi[2] > 0)
-            b.faint = conductor_reflectance(a, m, wo, wi) / (material_is_list(m) ? LEAST_SHARE : 1);
+        if (m->type == MATERIAL_ROUGH_CONDUCTOR && wi[2] > 0) {
+            double eta3[3], k3[3];
+            for (int c = 0; c < 3; c++)
+                eta3[c] = (double)m->eta[c], k3[c] = (double)m->k[c];
+            b.faint = conductor_reflectance(a, eta3, k3, wo, wi) /
+                      (material_is_list(m) ? LEAST_SHARE : 1);
+        }
         if (m->type == MATERIAL_ROUGH_DIELECTRIC && wi[2] > 0) { /* F alone makes f */
             double F = facet_reflectance(a, eta, wo, wi);
             b.density = fmin(1, b.density + F);

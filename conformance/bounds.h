@@ -160,8 +160,8 @@ struct refraction_bounds refraction_bounds(const struct arithmetic *a, double et
  * it is made of. */
 double facet_reflectance(const struct arithmetic *a, double eta, const double wo[3],
                          const double wi[3]);
-/* Absolute, of a rough conductor's reflectance there, constant indices. */
-double conductor_reflectance(const struct arithmetic *a, const struct material *m,
+/* Absolute, of a rough conductor's reflectance there, indices by channel that are constant. */
+double conductor_reflectance(const struct arithmetic *a, const double eta[3], const double k[3],
                              const double wo[3], const double wi[3]);
 /* The least probability of a lobe beside another one: estimates are 0.05 at least, and 1 at most
  * (protocol, section 20). */

@@ -239,13 +239,30 @@ static void test_shared_side(void **state)
     in_step(shared_side);
 }
 
+/* A shader's conductor that next to nothing tells from air: F is little beside its roundings. */
+static const char faint_conductor[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [0.3, 2, 4], \"target\": [0, 0, 0], \"fov\": 40}, "
+    "\"render\": {\"max_depth\": 3}, \"materials\": {\"m\": {\"type\": \"shader\", \"source\": "
+    "\"surface t() { Ci = conductor_bsdf(N, dPdu, 0.2, 0.2, color(1, 1.00001, 1.0005), "
+    "color(0.00001, 0.00001, 0), \\\"ggx\\\"); }\"}}, \"objects\": [{\"type\": \"rectangle\", "
+    "\"material\": \"m\", \"transform\": [{\"scale\": 3}, {\"rotate\": {\"axis\": [1, 0, 0], "
+    "\"angle\": -90}}]}, {\"type\": \"sphere\", \"radius\": 0.5, \"center\": [0, 0.5, 0], "
+    "\"material\": \"m\"}], \"lights\": [{\"type\": \"point\", \"position\": [1, 2, 3], "
+    "\"intensity\": 10}], \"environment\": {\"radiance\": 0.5}}";
+
+static void test_faint_conductor(void **state)
+{
+    (void)state;
+    in_step(faint_conductor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_light_tree),     cmocka_unit_test(test_underflow),
         cmocka_unit_test(test_coplanar_faces), cmocka_unit_test(test_normals_at_right_angles),
         cmocka_unit_test(test_way_to_a_light), cmocka_unit_test(test_never_left),
-        cmocka_unit_test(test_shared_side),
+        cmocka_unit_test(test_shared_side),    cmocka_unit_test(test_faint_conductor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,14 +186,16 @@ static double list_density(const struct look *l, const struct path_vertex *v, co
 static double list_faint(const struct look *l, const struct path_vertex *v, const double wi[3],
                          const struct reference_scattered *r)
 {
-    const struct material *m = steps_material(l->s->scene, v->primitive);
+    const struct arithmetic *a = &l->s->arithmetic;
     double wo[3];
     vec_scale(wo, -1, v->direction);
     if (vec_dot(wi, v->Ng) < 0)
         return 0;
-    if (!m->shading && m->type == MATERIAL_ROUGH_CONDUCTOR)
-        return conductor_reflectance(&l->s->arithmetic, m, wo, wi) / LEAST_SHARE;
-    return r->nearest > 0 ? faint_weight(&l->s->arithmetic, r->nearest, wo, wi) : 0;
+    double faint = r->nearest > 0 ? faint_weight(a, r->nearest, wo, wi) : 0;
+    for (uint32_t i = 0; i < r->metals; i++)
+        faint = fmax(faint, conductor_reflectance(a, r->metal[i].eta, r->metal[i].k, wo, wi) /
+                                LEAST_SHARE);
+    return faint;
 }
 
 /* Absolute error of a sampled h: ggx_bounds.half where h is farthest from the normal. */

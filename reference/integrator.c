@@ -334,6 +334,18 @@ static double nearest_index(const struct lobes *l)
     return nearest;
 }
 
+static void add_metals(const struct lobes *l, struct reference_scattered *out)
+{
+    for (unsigned i = 0; i < l->count; i++) {
+        const struct lobe *x = &l->lobe[i];
+        bool base = x->kind == LOBE_BASE && x->base.type == MATERIAL_ROUGH_CONDUCTOR;
+        if (!base && x->fresnel.kind != FRESNEL_CONDUCTOR)
+            continue;
+        to_double(base ? x->base.eta : x->fresnel.a, out->metal[out->metals].eta);
+        to_double(base ? x->base.k : x->fresnel.b, out->metal[out->metals++].k);
+    }
+}
+
 /* Ns of a vertex whose material has a normal map is what the map made of it; the coat's normal,
  * which has a map of its own or none, is made anew of the ray's hit. */
 static void arrive_mapped(const struct scene *s, const struct reference_vertex *v,
@@ -376,6 +388,7 @@ void reference_scatter(const struct reference *r, const struct reference_job *jo
                                         .least = least_alpha(&at.lobes),
                                         .index = largest_index(&at.lobes),
                                         .nearest = nearest_index(&at.lobes)};
+    add_metals(&at.lobes, out);
     to_double(at.emitted, out->emitted);
     if (out->lit)
         (void)lobes_side(&at.lobes, -1, &out->through); /* that number goes through */

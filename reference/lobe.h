@@ -4,6 +4,7 @@
 #define REFERENCE_LOBE_H
 
 #include "bsdf.h"
+#include "reference.h"
 
 enum lobe_kind {
     LOBE_BASE,        /* section 7 */
@@ -48,7 +49,7 @@ struct lobe {
     double p; /* of being chosen */
 };
 
-enum { LOBES_MAX = 8 };
+enum { LOBES_MAX = REFERENCE_LOBES };
 struct lobes {
     struct lobe lobe[LOBES_MAX];
     unsigned count, dropped;         /* dropped: beyond LOBES_MAX */

@@ -149,15 +149,20 @@ struct reference_vertex {
     const double *moved;                       /* [GLOBAL_MOTIONS]; NULL: nothing moves */
     uint32_t contract; /* not 0: the shader's results move by this seed (asl_context_contract) */
 };
+enum { REFERENCE_LOBES = 8 };
 struct reference_scattered {
     double F[3], pdf_w; /* eval: sum of weight f |cos|, and the density */
     double through;     /* the chance that a light sample goes to -Ng */
     double emitted[3];  /* by the shader */
     double wi[3], weight[3];
-    double q;         /* of a sampled direction's side */
-    double least;     /* the smallest alpha of any lobe, 1 when there is none */
-    double index;     /* the largest index ratio of any lobe, either way; at least 1 */
-    double nearest;   /* the index ratio nearest to 1 of any dielectric's F; 0: there is none */
+    double q;       /* of a sampled direction's side */
+    double least;   /* the smallest alpha of any lobe, 1 when there is none */
+    double index;   /* the largest index ratio of any lobe, either way; at least 1 */
+    double nearest; /* the index ratio nearest to 1 of any dielectric's F; 0: there is none */
+    struct {
+        double eta[3], k[3];
+    } metal[REFERENCE_LOBES]; /* of its conductors' F */
+    uint32_t metals;
     uint32_t raytype; /* of the ray that goes on */
     bool delta, ok, lit;
 };
