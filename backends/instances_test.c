@@ -54,7 +54,10 @@ static void a_thousand_blobs(void **state)
     uint64_t peak = memory_peak();
     print_message("%zu triangles, peak %llu MiB\n", scene_effective_triangles(s),
                   (unsigned long long)(peak >> 20));
-    assert_true(peak > 0 && peak < (uint64_t)1 << 30);
+    assert_true(peak > 0);
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow and quarantine are most of LLVM's memory in here */
+    assert_true(peak < (uint64_t)1 << 30);
+#endif
     device_close(d);
     scene_free(s);
     free(rows);
