@@ -503,12 +503,7 @@ static enum status invariance_messages(struct run_context *c, struct error *err)
     if (s != STATUS_OK)
         return s;
     judge_job(c->scene, 16, 4, MODE_STRICT, &job);
-    const struct reference_job rj = {.width = job.width,
-                                     .height = job.height,
-                                     .sample_count = job.sample_count,
-                                     .max_depth = job.max_depth,
-                                     .rr_depth = job.rr_depth,
-                                     .seed = job.seed};
+    const struct reference_job rj = reference_job_of(&job);
     s = judge_render(c->device, c->scene, &job, &film, err);
     if (s == STATUS_OK)
         s = reference_render(c->reference, &rj, &picture, err);

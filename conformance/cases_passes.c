@@ -105,13 +105,8 @@ static size_t pixels_apart(const struct passes *a, const struct passes *b, int p
 static enum status check_reference(struct run_context *c, const struct render_job *job,
                                    const struct passes *p, bool *failed, struct error *err)
 {
-    const struct reference_job rj = {.width = job->width,
-                                     .height = job->height,
-                                     .sample_count = job->sample_count,
-                                     .max_depth = job->max_depth,
-                                     .rr_depth = job->rr_depth,
-                                     .seed = job->seed,
-                                     .passes = PASSES_ALL};
+    struct reference_job rj = reference_job_of(job);
+    rj.passes = PASSES_ALL;
     struct reference_picture picture = {0};
     struct passes expected = {0};
     enum status s = case_reference(c, err);

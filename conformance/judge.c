@@ -147,7 +147,7 @@ static double *film_doubles(const struct film *film, struct error *err)
     return rgb;
 }
 
-static struct reference_job same_samples(const struct render_job *job)
+struct reference_job reference_job_of(const struct render_job *job)
 {
     return (struct reference_job){.width = job->width,
                                   .height = job->height,
@@ -155,15 +155,15 @@ static struct reference_job same_samples(const struct render_job *job)
                                   .sample_count = job->sample_count,
                                   .max_depth = job->max_depth,
                                   .rr_depth = job->rr_depth,
-                                  .seed = job->seed,
-                                  .rounded = true};
+                                  .seed = job->seed};
 }
 
 enum status judge_pair(const struct scene *s, const struct render_job *job, const struct film *film,
                        double systematic, struct pair_judgement *out, struct error *err)
 {
     struct pair_judgement p = {0};
-    const struct reference_job rj = same_samples(job);
+    struct reference_job rj = reference_job_of(job);
+    rj.rounded = true;
     enum status st = reference_truth(s, &rj, &p.truth, NULL, err);
     if (st != STATUS_OK)
         return st;
@@ -250,7 +250,7 @@ enum status judge_pair_untied(struct device *d, const struct scene *s, const str
     const unsigned threads = parallel_threads();
     struct reference *reference = NULL;
     struct steps *steps = NULL;
-    struct tie_search t = {.job = same_samples(job), .unit = ldexp(1, -film_exponent(s))};
+    struct tie_search t = {.job = reference_job_of(job), .unit = ldexp(1, -film_exponent(s))};
     t.vertices = calloc((size_t)threads * TIE_VERTICES, sizeof *t.vertices);
     t.tied = calloc(samples, 1);
     t.beauty = calloc(3 * pixels, sizeof *t.beauty);

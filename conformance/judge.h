@@ -20,6 +20,9 @@
 void judge_job(const struct scene *s, uint32_t width, uint32_t spp, enum math_mode mode,
                struct render_job *job);
 
+/* The reference's job of the same samples. */
+struct reference_job reference_job_of(const struct render_job *job);
+
 /* Renders on an open, loaded, built device into a new film, with poison, and checks its counts.
  * MISMATCH when they are wrong. */
 enum status judge_render(struct device *d, const struct scene *s, const struct render_job *job,

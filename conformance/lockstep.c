@@ -1,5 +1,6 @@
 /* conform_lockstep and conform_replay: a device and the reference on the same random numbers. */
 #include "conformance.h"
+#include "judge.h"
 #include "steps.h"
 
 #include <math.h>
@@ -200,11 +201,7 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
     size_t pixels = (size_t)job->width * job->height;
     if (job->launch.mode == MODE_FAST || max_samples == 0)
         return error_msg(err, STATUS_ARG, "lockstep needs mode strict or device and some samples");
-    l.reference_job = (struct reference_job){.width = job->width,
-                                             .height = job->height,
-                                             .max_depth = job->max_depth,
-                                             .rr_depth = job->rr_depth,
-                                             .seed = job->seed};
+    l.reference_job = reference_job_of(job);
     uint64_t rounds = job->sample_count;
     l.stride = 1;
     if (pixels * rounds > max_samples) { /* all pixels of fewer samples, or some pixels of one */
@@ -253,11 +250,7 @@ enum status conform_replay(struct device *d, const struct scene *s, const struct
     enum status status = reference_open(s, &reference, err);
     if (status != STATUS_OK)
         return status;
-    const struct reference_job rj = {.width = job->width,
-                                     .height = job->height,
-                                     .max_depth = job->max_depth,
-                                     .rr_depth = job->rr_depth,
-                                     .seed = job->seed};
+    const struct reference_job rj = reference_job_of(job);
     reference_sample(reference, &rj, x, y, sample, r.reference_L, r.reference, MAX_VERTICES,
                      &r.reference_count);
     struct text shaders = {0};
