@@ -667,9 +667,30 @@ static void speak(struct command *s, const struct shade_result *r, size_t first)
 
 /* ---- images --------------------------------------------------------------------------------- */
 
-static enum status check_output(const struct command *s, const struct shade_output *o,
-                                struct error *err)
+static bool ends_with(const char *s, const char *end)
 {
+    size_t n = strlen(s), m = strlen(end);
+    return n > m && strcmp(s + n - m, end) == 0;
+}
+
+static bool is_tiff(const char *file)
+{
+    return ends_with(file, ".tif") || ends_with(file, ".tiff");
+}
+
+static bool as_bytes(const struct command *s) { return s->depth && strcmp(s->depth, "uint8") == 0; }
+
+static enum status check_output(const struct command *s, const struct shade_output *o,
+                                const char *file, struct error *err)
+{
+    if (!is_tiff(file) && !image_writes(file))
+        return error_msg(err, STATUS_ARG,
+                         "cannot write %s: expected a name ending with .exr, .tif, .pfm or .png",
+                         file);
+    if (s->depth && !is_tiff(file) && as_bytes(s) != ends_with(file, ".png"))
+        return error_msg(err, STATUS_ARG,
+                         "%s cannot hold %s; .png holds uint8, .exr and .pfm float, .tif both",
+                         file, s->depth);
     enum asl_base scalar = o->slots ? asl_type_scalar(o->type, 0) : ASL_VOID;
     if ((o->slots == 1 || o->slots == 3) && (scalar == ASL_INT || scalar == ASL_FLOAT)) {
         if ((size_t)s->grid.width * s->grid.height > (size_t)1 << 28)
@@ -700,23 +721,11 @@ static float *output_floats(const struct shade_output *o, size_t points, size_t 
     return v;
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n > m && strcmp(s + n - m, end) == 0;
-}
-
 static enum status write_output(const struct command *s, const struct shade_output *o,
                                 const char *file, struct error *err)
 {
     size_t points = (size_t)s->grid.width * s->grid.height;
-    bool png = ends_with(file, ".png"), exr = ends_with(file, ".exr"),
-         tiff = ends_with(file, ".tif") || ends_with(file, ".tiff"),
-         bytes = s->depth && strcmp(s->depth, "uint8") == 0;
-    if (s->depth && !tiff && bytes != png)
-        return error_msg(err, STATUS_ARG,
-                         "%s cannot hold %s; .png holds uint8, .exr and .pfm float, .tif both",
-                         file, s->depth);
+    bool exr = ends_with(file, ".exr"), tiff = is_tiff(file);
     size_t channels = exr || tiff ? o->slots : 3;
     float *v = output_floats(o, points, channels);
     if (!v)
@@ -729,8 +738,8 @@ static enum status write_output(const struct command *s, const struct shade_outp
             c[k] = (struct image_channel){channels == 1 ? "Y" : names[k], v + k, channels};
         st = image_write_exr(file, s->grid.width, s->grid.height, c, channels, NULL, err);
     } else if (tiff) {
-        st = image_write_tiff(file, s->grid.width, s->grid.height, v, (uint32_t)channels, bytes,
-                              err);
+        st = image_write_tiff(file, s->grid.width, s->grid.height, v, (uint32_t)channels,
+                              as_bytes(s), err);
     } else {
         st = image_write(file, s->grid.width, s->grid.height, v, TONE_LINEAR, 1.0, err);
     }
@@ -981,7 +990,8 @@ static int run_command(struct command *s)
     size_t n = 0;
     const struct shade_output *o = shade ? shade_outputs(shade, &n) : NULL;
     for (size_t i = 0; st == STATUS_OK && !s->print && i < n; i++)
-        if (strcmp(s->files[i], "null") != 0 && (st = check_output(s, &o[i], &err)) == STATUS_OK)
+        if (strcmp(s->files[i], "null") != 0 &&
+            (st = check_output(s, &o[i], s->files[i], &err)) == STATUS_OK)
             st = output_check(s->files[i], &err);
     if (st == STATUS_OK)
         announce_outputs(s);

@@ -294,6 +294,11 @@ case_unwritable_folder()
     says "out/none/a.xml"
     run 2 shade --expr 'result = u' -o result out/none/a.png
     says "out/none/a.png"
+    run 2 shade --expr 'result = u; printf("ran\n");' -od uint8 -o result out/x.exr
+    says "x.exr cannot hold uint8"
+    [ ! -s stdout ] || fail "the shader ran before the type was looked at"
+    run 2 shade --expr 'result = u; printf("ran\n");' -o result out/x.jpg
+    says "out/x.jpg.*\.png"
     [ ! -s stdout ] || fail "cases were judged before the folder was looked at"
     nothing_in out
 }

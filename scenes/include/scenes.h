@@ -75,8 +75,9 @@ void tone_map(enum tone t, const float rgb[3], double exposure, double encoded[3
  * linear, width*height*3. */
 enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
                         enum tone tone, double exposure, struct error *err);
-double srgb_encode(double linear);  /* IEC 61966-2-1 */
-double srgb_decode(double encoded); /* its inverse */
+bool image_writes(const char *path); /* Is its extension one of those? */
+double srgb_encode(double linear);   /* IEC 61966-2-1 */
+double srgb_decode(double encoded);  /* its inverse */
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
