@@ -11,6 +11,7 @@
 struct finding {
     const char *what, *found, *get;
     bool needed; /* Isophote cannot do its main job without it */
+    bool device; /* one of devices_list, or an API's: then `get` says why it is not here */
 };
 struct findings {
     struct arena *arena;
@@ -18,11 +19,22 @@ struct findings {
     size_t count;
 };
 
+static void finding_put(struct findings *f, struct finding row)
+{
+    if (f->count < sizeof f->rows / sizeof *f->rows)
+        f->rows[f->count++] = row;
+}
+
 static void find_add(struct findings *f, const char *what, bool needed, const char *found,
                      const char *get)
 {
-    if (f->count < sizeof f->rows / sizeof *f->rows)
-        f->rows[f->count++] = (struct finding){what, found, get, needed};
+    finding_put(f, (struct finding){what, found, get, needed, false});
+}
+
+static void find_device(struct findings *f, const char *what, bool needed, const char *found,
+                        const char *get)
+{
+    finding_put(f, (struct finding){what, found, get, needed, true});
 }
 
 /* Libraries that are opened at run time. */
@@ -157,18 +169,18 @@ static void find_devices(struct findings *f, size_t *devices)
     *devices = 0;
     if (devices_list(f->arena, false, &list, &count, &problems, &problem_count, &err) !=
         STATUS_OK) {
-        find_add(f, "devices", true, NULL, arena_strdup(f->arena, err.msg));
+        find_device(f, "devices", true, NULL, arena_strdup(f->arena, err.msg));
         return;
     }
     *devices = count;
     for (size_t i = 0; i < count; i++)
-        find_add(f, arena_printf(f->arena, "device %s", list[i].id), false,
-                 arena_printf(f->arena, "%s; %s", list[i].name, list[i].driver), NULL);
+        find_device(f, arena_printf(f->arena, "device %s", list[i].id), false,
+                    arena_printf(f->arena, "%s; %s", list[i].name, list[i].driver), NULL);
     for (size_t i = 0; i < problem_count; i++) { /* "api: what is wrong; what mends it" */
         const char *colon = strstr(problems[i], ": ");
         int api = colon ? (int)(colon - problems[i]) : 0;
-        find_add(f, arena_printf(f->arena, "device %.*s", api, problems[i]), false, NULL,
-                 colon ? colon + 2 : problems[i]);
+        find_device(f, arena_printf(f->arena, "device %.*s", api, problems[i]), false, NULL,
+                    colon ? colon + 2 : problems[i]);
     }
 }
 
@@ -209,6 +221,7 @@ int cmd_doctor(int argc, char **argv)
         for (size_t i = 0; i < f.count; i++) {
             json_begin_object(&w);
             json_key_string(&w, "what", f.rows[i].what);
+            json_key_bool(&w, "device", f.rows[i].device);
             json_key_bool(&w, "needed", f.rows[i].needed);
             json_key_string(&w, "found", f.rows[i].found);
             json_key_string(&w, "get", f.rows[i].get);
@@ -226,7 +239,7 @@ int cmd_doctor(int argc, char **argv)
                 printf("ok       %-30s %s\n", r->what, r->found);
             else
                 printf("%s  %-30s %s%s\n", r->needed ? "MISSING" : "absent ", r->what,
-                       strncmp(r->what, "device", 6) == 0 ? "" : "to get it: ", r->get);
+                       r->device ? "" : "to get it: ", r->get);
         }
         printf("%zu device%s can render here, beside the reference\n", devices,
                devices == 1 ? "" : "s");

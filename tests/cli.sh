@@ -1073,6 +1073,15 @@ case_doctor()
     prints "OpenCL"
     # an absent device is named, with why
     ! grep -E '^absent   device ( |.*to get it)' stdout || fail "a device that is not here has no name"
+    "$program" doctor --json >stdout 2>stderr </dev/null || true
+    # by their own field: as many devices as are named, and the libraries of their drivers are none
+    local i what device
+    for ((i = 0; i < $("$query" stdout findings); i++)); do
+        what=$("$query" stdout "findings[$i].what")
+        device=$("$query" stdout "findings[$i].device")
+        case $what in device*) [ "$device" = true ] ;; *) [ "$device" = false ] ;; esac || fail "$what: device is $device"
+    done
+    [ "$i" -gt 0 ] || fail "no findings"
 }
 
 # What a shader becomes can be read at each step.
