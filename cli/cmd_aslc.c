@@ -140,9 +140,11 @@ static int parse(int argc, char **argv, struct aslc *a)
             a->stats = true;
         else if (strcmp(s, "--bake") == 0)
             a->lower.bake = true;
-        else if (strncmp(s, "-O", 2) == 0 && s[2] >= '0' && s[2] <= '9' && !s[3])
-            a->lower.level = s[2] > '2' ? 2 : s[2] - '0';
-        else if (strncmp(s, "-MF", 3) == 0 || strncmp(s, "-MT", 3) == 0) {
+        else if (strncmp(s, "-O", 2) == 0 && s[2]) {
+            if (s[2] < '0' || s[2] > '2' || s[3])
+                return misuse("optimisation has the levels -O0, -O1 and -O2, not", s);
+            a->lower.level = s[2] - '0';
+        } else if (strncmp(s, "-MF", 3) == 0 || strncmp(s, "-MT", 3) == 0) {
             const char **to = s[2] == 'F' ? &a->depend_file : &a->depend_target;
             *to = s[3] ? s + 3 : i + 1 < argc ? argv[++i] : NULL;
             if (!*to)

@@ -1120,6 +1120,11 @@ EOF
         says "unknown dump"
         one_line
     done
+    for level in -O3 -O9 -O22 -Ofast; do
+        run 2 aslc -q -o - $level s.asl
+        says "-O0, -O1 and -O2, not '$level'"
+        one_line
+    done
 }
 
 # What oslinfo says of a shader: kind, parameters, defaults, metadata.
