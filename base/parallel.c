@@ -5,13 +5,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 1024 };
 
-volatile int cancel_requested;
+atomic_int cancel_requested;
 
 static unsigned threads_allowed(void)
 {

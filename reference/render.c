@@ -1,6 +1,5 @@
 #include "path.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,7 +135,9 @@ static void report(struct render *r, size_t done)
     if (!r->job->progress || atomic_flag_test_and_set(&r->reporting))
         return;
     double share = (double)done / (double)r->tiles;
-    r->job->progress(r->job->progress_ctx, share, (clock_s() - r->start) * (1 / share - 1));
+    /* processors of a virtual machine may disagree about the time by more than a tile takes */
+    double spent = fmax(0, clock_s() - r->start);
+    r->job->progress(r->job->progress_ctx, share, spent * (1 / share - 1));
     atomic_flag_clear(&r->reporting);
 }
 

@@ -9,6 +9,7 @@
 #define ISOPHOTE_BASE_H
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -192,8 +193,9 @@ size_t memory_peak(void);     /* peak resident bytes of this process (VmHWM) */
 /* ---- cancelling
  * ----------------------------------------------------------------------------------- */
 
-/* Set by cli/ on SIGINT and SIGTERM; long work looks at it and returns STATUS_CANCELLED. */
-extern volatile int cancel_requested;
+/* Set by cli/ on SIGINT and SIGTERM; long work, in any thread, looks at it and returns
+ * STATUS_CANCELLED. Lock-free, as a signal handler needs it. */
+extern atomic_int cancel_requested;
 
 /* ---- JSON
  * --------------------------------------------------------------------------------------------- */
