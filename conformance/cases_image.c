@@ -291,17 +291,6 @@ static bool scatters_in_media(const struct scene *s)
     return false;
 }
 
-/* In mode fast a device may go down a light tree with other chances (protocol, section 24.1). The
- * mean is the same, but not that of clamped samples: a picture is then judged without its clamp,
- * which the other modes' have. The hash is no other scene's. */
-static void without_clamp(struct scene *s)
-{
-    if (s->light_choice == LIGHT_CHOICE_TREE && s->clamp > 0) {
-        s->clamp = 0;
-        s->hash[0] = '-';
-    }
-}
-
 /* A medium that is a little off moves where all its paths scatter, and what long ones bring then
  * differs by as much as two pictures' noise, which no pair cancels: so media are judged by paths of
  * two edges first, each picture at half the level. */
@@ -311,10 +300,10 @@ static enum status image_pairs(struct run_context *c, enum math_mode mode, doubl
     struct render_job job;
     double p, level = JUDGE_LEVEL;
     enum status s = case_scene(c, err);
-    if (s == STATUS_OK && mode == MODE_FAST)
-        without_clamp(c->scene);
-    if (s == STATUS_OK)
+    if (s == STATUS_OK) {
+        judge_without_clamp(c->scene, mode);
         s = case_ready(c, mode, BVH_AUTO, err);
+    }
     if (s != STATUS_OK)
         return s;
     judge_job(c->scene, 128, 8, mode, &job);

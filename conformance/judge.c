@@ -20,6 +20,15 @@ void judge_job(const struct scene *s, uint32_t width, uint32_t spp, enum math_mo
                                .launch = {.mode = mode}};
 }
 
+bool judge_without_clamp(struct scene *s, enum math_mode mode)
+{
+    if (mode != MODE_FAST || s->light_choice != LIGHT_CHOICE_TREE || s->clamp <= 0)
+        return false;
+    s->clamp = 0;
+    s->hash[0] = '-';
+    return true;
+}
+
 enum status judge_render(struct device *d, const struct scene *s, const struct render_job *job,
                          struct film *film, struct error *err)
 {
@@ -481,6 +490,41 @@ static enum status judge_against_native(const struct scene *s, const char *devic
     return judge_first_samples(s, device, job, spp ? spp : 1, level, j, err);
 }
 
+static enum status judge_film(const struct scene *s, const char *device,
+                              const struct render_job *job, const struct film *film,
+                              struct judgement *j, struct error *err)
+{
+    if (job->launch.mode == MODE_STRICT)
+        return judge_bits_against_native(s, job, film, j, err);
+    if ((uint64_t)job->width * job->height * job->sample_count <= PAIR_LIMIT)
+        return judge_against_reference(s, device, job, film, j, err);
+    return judge_against_native(s, device, job, film, j, err);
+}
+
+/* The device's picture of the scene without its clamp, which s has no more. */
+static enum status judge_unclamped(const struct scene *s, const char *device,
+                                   const struct render_job *job, struct judgement *j,
+                                   struct error *err)
+{
+    struct device *d = NULL;
+    struct film film = {0};
+    struct render_job again = *job;
+    char reason[sizeof j->reason];
+    again.progress = NULL;
+    enum status st = device_again(s, device, job, &d, err);
+    if (st == STATUS_OK)
+        st = judge_render(d, s, &again, &film, err);
+    device_close(d);
+    if (st == STATUS_OK)
+        st = judge_film(s, device, &again, &film, j, err);
+    film_free(&film);
+    if (st == STATUS_OK) {
+        memcpy(reason, j->reason, sizeof reason);
+        snprintf(j->reason, sizeof j->reason, "rendered again without the clamp: %.470s", reason);
+    }
+    return st;
+}
+
 enum status conform_judge(const struct scene *s, const char *device, const struct render_job *job,
                           const struct film *film, struct judgement *out, struct error *err)
 {
@@ -499,13 +543,12 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
         *out = j;
         return STATUS_OK;
     }
-    const bool strict = job->launch.mode == MODE_STRICT;
-    if (strict)
-        st = judge_bits_against_native(s, job, film, &j, err);
-    else if ((uint64_t)job->width * job->height * job->sample_count <= PAIR_LIMIT)
-        st = judge_against_reference(s, device, job, film, &j, err);
+    struct scene unclamped = *s;
+    if (judge_without_clamp(&unclamped, job->launch.mode))
+        st = judge_unclamped(&unclamped, device, job, &j, err);
     else
-        st = judge_against_native(s, device, job, film, &j, err);
+        st = judge_film(s, device, job, film, &j, err);
+    const bool strict = job->launch.mode == MODE_STRICT;
     const bool step = strict ? strcmp(device, "native") == 0 : job->launch.mode == MODE_DEVICE;
     if (st == STATUS_OK && j.verdict == VERDICT_PASS && step)
         st = judge_in_step(s, device, job, &j, err);

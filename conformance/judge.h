@@ -20,6 +20,12 @@
 void judge_job(const struct scene *s, uint32_t width, uint32_t spp, enum math_mode mode,
                struct render_job *job);
 
+/* In mode fast a device may go down a light tree with other chances (protocol, section 24.1). The
+ * mean is the same, but not that of clamped samples: a picture is then judged without its clamp,
+ * which the other modes' have. If that is so of s, its clamp goes (the hash is then no other
+ * scene's), and the answer is true. */
+bool judge_without_clamp(struct scene *s, enum math_mode mode);
+
 /* The reference's job of the same samples. */
 struct reference_job reference_job_of(const struct render_job *job);
 

@@ -730,9 +730,9 @@ case_devices()
     says "no-such-card"
 }
 
-# The mean of clamped samples goes with the chances of lights, of which mode fast has its own in a light tree: judged without the
-# clamp, so that a right device passes, and a wrong one does not.
-case_conform_clamped_tree()
+# clamped.json: a light tree and a clamp. The mean of clamped samples goes with the chances of lights, of which mode fast has its
+# own in a light tree: judged without the clamp, so that a right device passes, and a wrong one does not.
+clamped_tree()
 {
     local lights=() i
     for i in {0..23}; do
@@ -744,9 +744,27 @@ case_conform_clamped_tree()
  "objects": [{"type": "rectangle", "material": "w", "transform": [{"scale": 3}, {"rotate": {"axis": [1, 0, 0], "angle": -90}}]}],
  "lights": [$(IFS=,; echo "${lights[*]}")]}
 EOF
+}
+
+case_conform_clamped_tree()
+{
+    clamped_tree
     run 0 conform clamped.json --device native --filter '^image.fast.clamped$'
     prints "1 pass"
     run 1 conform clamped.json --device faulty:lost-cosine --filter '^image.fast.clamped$'
+}
+
+case_bench_clamped_tree()
+{
+    local once=(--mode fast --width 128 --height 128 --spp 8 --warmup 0 --repetitions 1 --max-repetitions 1 --json)
+    clamped_tree
+    run 0 bench clamped.json --device native "${once[@]}"
+    prints "rendered again without the clamp: p = "
+    run 1 bench clamped.json --device faulty:lost-cosine "${once[@]}"
+    prints "rendered again without the clamp: p = "
+    sed 's/"tree"/"power"/' clamped.json >power.json
+    run 0 bench power.json --device native "${once[@]}"
+    ! grep -q "without the clamp" stdout || fail "a scene without a tree is judged without its clamp"
 }
 
 case_no_opencl()

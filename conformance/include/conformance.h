@@ -115,7 +115,9 @@ size_t conform_findings(const struct conform_summary *sum);
  * by statistics on the same random numbers: up to two million samples against the reference's
  * picture; beyond, all of them against native's strict picture, and the first ones, rendered on the
  * device again, against the reference's. device mode, and native itself: lockstep for the first
- * samples. The job's film is given. A right device's picture FAILs with probability 1e-5 at most,
+ * samples. fast, of a scene with a light tree and a clamp: the device renders the job once more
+ * without the clamp, and that picture is judged, of the film only the counts, as the reason says.
+ * The job's film is given. A right device's picture FAILs with probability 1e-5 at most,
  * however heavy the tails of its samples (docs/conformance.md). */
 struct judgement {
     enum verdict verdict;
