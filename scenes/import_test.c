@@ -33,6 +33,29 @@ static void test_mtl(void **state)
     scene_free(i.scene);
 }
 
+/* Colours of one number, lines that go on, a comment that ends as those do; what the specification
+ * has and nobody writes: told of. */
+static void test_mtl_lines(void **state)
+{
+    (void)state;
+    write_text("l.mtl", "# of C:\\models\\\nnewmtl gray\nKd 0.7\nillum 1\n"
+                        "newmtl long\n\tKd 0.1 \\\r\n 0.2 0.3 # and on\nillum 1\n"
+                        "newmtl halo\nKd 1 0 0\nd -halo 0.25\n"
+                        "newmtl other\nKd xyz 0.4 0.4 0.4\nKs spectral a.rfl 0.5\nd 0.5");
+    write_text("l.obj", "# C:\\models\\\nmtllib l.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                        "usemtl gray\nf 1 2 3\nusemtl long\nf 1 2 4\nusemtl halo\nf 1 3 4\n"
+                        "usemtl other\nf 2 3 4\n");
+    struct imported i = import_file("l.obj");
+    assert_true(near3(material_of(&i, "gray")->base.value, 0.7, 0.7, 0.7));
+    assert_true(near3(material_of(&i, "long")->base.value, 0.1, 0.2, 0.3));
+    const struct material *m = material_of(&i, "halo");
+    assert_true(near3(m->base.value, 1, 0, 0) && near((double)m->opacity.value, 0.25));
+    assert_true(near((double)material_of(&i, "other")->opacity.value, 0.5));
+    assert_true(noted(&i, "d -halo") && noted(&i, "spectra"));
+    assert_int_equal(i.import.note_count, 2);
+    scene_free(i.scene);
+}
+
 /* MTL's models 6 and 7 are glass; Maya writes 4 for what is opaque. */
 static void test_mtl_glass(void **state)
 {
@@ -824,6 +847,31 @@ static void test_far_models(void **state)
             scene_free(s);
         }
     }
+    /* vertices near 0 and elsewhere that no face uses; faces that count from the end, on two lines
+     */
+    static const char *const strays[] = {"stray.obj", "stray.ply"};
+    write_text(strays[0], "v 0 0 0\nv 1000000.125 2000000.25 7\nv 1000002.125 2000000.25 7\n"
+                          "v 1000000.125 2000001.375 7\nv -5e5 1 1 3\nf -4 -3 \\\n 4\n");
+    write_text(strays[1], "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\n"
+                          "property float y\nproperty float z\nelement face 1\n"
+                          "property list uchar int vertex_indices\nend_header\n0 0 0\n"
+                          "1000000.125 2000000.25 7\n1000002.125 2000000.25 7\n"
+                          "1000000.125 2000001.375 7\n-5e5 1 1\n3 1 2 3\n");
+    for (int k = 0; k < 2; k++) {
+        struct imported i = import_file(strays[k]);
+        static const double want[3][3] = {{1000000.125, 2000000.25, 7},
+                                          {1000002.125, 2000000.25, 7},
+                                          {1000000.125, 2000001.375, 7}};
+        for (int v = 0; v < 3; v++) {
+            double at[3];
+            vertex_of(i.scene, 0, v, at);
+            for (int c = 0; c < 3; c++)
+                assert_true(at[c] + i.scene->frame_origin[c] == want[v][c] &&
+                            fabs(i.scene->camera.origin[c] - at[c]) < 20); /* it is framed */
+        }
+        assert_int_equal(i.import.note_count, 0);
+        scene_free(i.scene);
+    }
     /* what divides coordinates, and what the file itself has in float32 */
     write_text("far-w.obj", "v 2e6 0 0 2\nv 2000002 0 0 2\nv 2e6 2 0 2\nf 1 2 3\n");
     struct imported i = import_file("far-w.obj");
@@ -1057,6 +1105,27 @@ static void test_ply_strips(void **state)
     }
 }
 
+/* Names of vertices' colours and texture coordinates that MeshLab reads; 188 is 0.5028865 of sRGB.
+ */
+static void test_ply_names(void **state)
+{
+    (void)state;
+    write_text("n.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\n"
+                        "property float y\nproperty float z\nproperty uchar diffuse_red\n"
+                        "property uchar diffuse_green\nproperty uchar diffuse_blue\n"
+                        "property float texture_s\nproperty float texture_t\nelement face 1\n"
+                        "property list uchar int vertex_indices\nend_header\n0 0 0 255 0 188 0 0\n"
+                        "1 0 0 0 255 0 0.5 0\n0 2 0 0 0 255 0 0.25\n3 0 1 2\n");
+    struct imported i = import_file("n.ply");
+    const struct scene *s = i.scene;
+    expect_corners(s, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
+    assert_true(s->colors && s->UV);
+    const uint32_t *at = s->triangles[0];
+    assert_true(near3(s->colors[at[0]], 1, 0, 0.5028865) && near3(s->colors[at[1]], 0, 1, 0));
+    assert_true(near((double)s->UV[at[1]][0], 0.5) && near((double)s->UV[at[2]][1], 0.25));
+    scene_free(i.scene);
+}
+
 /* Elements before the vertices that are nobody's: numbers and lists. */
 static void test_ply_others(void **state)
 {
@@ -1205,13 +1274,14 @@ static void test_obj_lines(void **state)
     }
 }
 
-/* Capitals; normals that are no numbers, as C's libraries print them; binary files that begin with
- * "solid", go on behind their last facet or end before it. */
+/* Capitals, behind empty lines; normals that are no numbers, as C's libraries print them; binary
+ * files that begin with "solid", go on behind their last facet or end before it. */
 static void test_stl_odd(void **state)
 {
     (void)state;
-    write_text("o.stl", "SOLID X\nFACET NORMAL 0 0 1\nOUTER LOOP\nVERTEX 0 0 0\nVERTEX 1E0 0 0\n"
-                        "VERTEX 0 2 0\nENDLOOP\nENDFACET\nENDSOLID X\n");
+    write_text("o.stl",
+               " \n\n\t\nSOLID X\nFACET NORMAL 0 0 1\nOUTER LOOP\nVERTEX 0 0 0\nVERTEX 1E0 0 0\n"
+               "VERTEX 0 2 0\nENDLOOP\nENDFACET\nENDSOLID X\n");
     struct imported i = import_file("o.stl");
     assert_int_equal(i.import.triangles, 1);
     expect_corners(i.scene, 0, (const double[]){0, 0, 0, 1, 0, 0, 0, 2, 0});
@@ -1273,6 +1343,17 @@ static void test_stl_colors(void **state)
                                   (double)want[magics][t][0], (double)want[magics][t][1],
                                   (double)want[magics][t][2]));
         scene_free(i.scene);
+        /* facets that have none but the head's: one bit each, or nothing at all */
+        for (int bit = 0; bit < 2 * magics; bit++) {
+            for (int f = 0; f < 3; f++)
+                memcpy(file + 132 + (size_t)50 * f, bit ? "\0\x80" : "\0\0", 2);
+            write_bytes("c.stl", file, sizeof file);
+            i = import_file("c.stl");
+            assert_non_null(i.scene->colors);
+            for (size_t t = 0; t < 3; t++)
+                assert_true(near3(i.scene->colors[i.scene->triangles[t][0]], 0, 1, 1));
+            scene_free(i.scene);
+        }
     }
 }
 
@@ -1584,12 +1665,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mtl),
+        cmocka_unit_test(test_mtl_lines),
         cmocka_unit_test(test_mtl_glass),
         cmocka_unit_test(test_mtl_physical),
         cmocka_unit_test(test_mtl_maps),
         cmocka_unit_test(test_mtl_blender),
         cmocka_unit_test(test_fbx_maps),
         cmocka_unit_test(test_ply_strips),
+        cmocka_unit_test(test_ply_names),
         cmocka_unit_test(test_ply_faces),
         cmocka_unit_test(test_obj_blanks),
         cmocka_unit_test(test_obj_lines),

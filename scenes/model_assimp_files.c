@@ -134,21 +134,18 @@ static void note_free_form(struct source *s, const char *data, size_t size)
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/* Lines of OBJ that begin with blanks, which Assimp leaves out. What continues the line before
- * keeps them. */
+/* Lines of OBJ that begin with blanks, which Assimp leaves out. */
 static void unindent(char *data, size_t *size)
 {
     size_t n = 0;
-    char last = '\n', before = 0; /* the two characters before i, but for \r */
+    char last = '\n';
     for (size_t i = 0; i < *size; i++) {
         char c = data[i];
-        if (last == '\n' && before != '\\' && is_blank(c))
+        if (last == '\n' && is_blank(c))
             continue;
         data[n++] = c;
-        if (c != '\r') {
-            before = last;
+        if (c != '\r')
             last = c;
-        }
     }
     *size = n;
 }
@@ -159,6 +156,24 @@ static void mend_ends(char *data, size_t size)
     bool mac = !memchr(data, '\n', size);
     for (size_t i = 0; i < size && mac; i++)
         data[i] = data[i] == '\r' ? '\n' : data[i];
+}
+
+/* Lines that go on; blanks take the place of what says so. A comment that ends so (with a folder of
+ * Windows) does not, whatever Assimp thinks. */
+static void join_lines(char *data, size_t size)
+{
+    bool begins = true, comment = false;
+    for (size_t i = 0; i < size; i++) {
+        char c = data[i];
+        if (begins && !is_blank(c)) {
+            comment = c == '#';
+            begins = false;
+        }
+        begins = begins || c == '\n';
+        size_t end = i + 1 < size && data[i + 1] == '\r' ? i + 2 : i + 1;
+        if (c == '\\' && end < size && data[end] == '\n')
+            memset(data + i, ' ', comment ? 1 : end + 1 - i);
+    }
 }
 
 /* Comments behind faces, and words such as "lod" that are neither line nor point, are no numbers to
@@ -265,14 +280,24 @@ static bool has_magics_color(const unsigned char *head)
 }
 
 /* Magics clears the highest bit of a facet's word where its other 15 are a colour; VisCAM,
- * SolidView and Assimp, of all files, set it. Where all words are 0 nobody wrote any. */
+ * SolidView and Assimp, of all files, set it. Where all words are 0 nobody wrote any. Where no
+ * facet has a colour Assimp forgets the head's: all get it, to the nearest of a word's 31 steps. */
 static void mend_magics_colors(unsigned char *data, size_t size)
 {
-    unsigned char some = 0;
-    for (size_t at = STL_HEAD; at + STL_FACET <= size; at += STL_FACET)
-        some |= data[at + STL_FACET - 2] | data[at + STL_FACET - 1];
-    for (size_t at = STL_HEAD; some && at + STL_FACET <= size; at += STL_FACET)
-        data[at + STL_FACET - 1] ^= 0x80;
+    const unsigned char *rgb = (unsigned char *)memmem(data, STL_HEAD - 4, "COLOR=", 6) + 6;
+    uint16_t own = 0x8000, some = 0, all = 0x8000;
+    for (int c = 0; c < 3; c++)
+        own = (uint16_t)(own | (rgb[c] * 31 + 127) / 255 << 5 * c);
+    for (size_t at = STL_HEAD + STL_FACET; at <= size; at += STL_FACET) {
+        uint16_t word = (uint16_t)(data[at - 2] | data[at - 1] << 8);
+        some |= word;
+        all &= word;
+    }
+    bool none = some == 0 || all;
+    for (size_t at = STL_HEAD + STL_FACET; at <= size; at += STL_FACET) {
+        data[at - 2] = none ? (unsigned char)own : data[at - 2];
+        data[at - 1] = none ? own >> 8 : data[at - 1] ^ 0x80;
+    }
 }
 
 /* What C's libraries print for normals without length ("-nan(ind)", "1.#QNAN0") becomes 0. */
@@ -308,12 +333,14 @@ static void mend_stl(struct source *s, char **buffer, size_t *size)
     for (size_t i = blank; i + 5 <= look && strncasecmp(data + blank, "solid", 5) == 0; i++)
         text = text || strncasecmp(data + i, "facet", 5) == 0;
     text = text && !memchr(data, 0, look);
-    size_t capitals = text && data[blank] == 'S' ? *size : 0;
-    for (size_t i = blank; i < capitals; i++)
-        data[i] = (char)tolower((unsigned char)data[i]);
     if (text) {
+        *buffer = data += blank; /* Assimp takes it for no text behind blanks */
+        *size -= blank;
+        size_t capitals = *data == 'S' ? *size : 0;
+        for (size_t i = 0; i < capitals; i++)
+            data[i] = (char)tolower((unsigned char)data[i]);
         mend_normals(data, *size);
-        bring_near(s, "vertex", buffer, size);
+        bring_near(s, "vertex", NULL, 0, buffer, size);
     }
     if (text || *size < STL_HEAD)
         return;
@@ -352,16 +379,23 @@ static void mend(struct assimp_files *files, const char *path, char **data, size
         *data += 3;
         *size -= 3;
     }
-    if (mtl)
+    if (obj || mtl) {
+        mend_ends(*data, *size);
+        join_lines(*data, *size);
+    }
+    if (mtl) {
+        mtl_mend(s, data, size);
         mtl_read(s, *data, &files->mtls);
-    else if (ends_with(path, ".stl"))
+    } else if (ends_with(path, ".stl"))
         mend_stl(s, data, size);
     else if (obj) {
-        mend_ends(*data, *size);
         unindent(*data, size);
         mend_faces(*data, *size);
         mend_vertices(s, data, size);
-        bring_near(s, "v", data, size);
+        size_t count;
+        const bool *used = obj_used(s, *data, *size, &count);
+        bring_near(s, "v", used, count, data, size);
+        arena_free(&s->scratch);
         note_free_form(s, *data, *size);
         files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);
     } else if (ends_with(path, ".dae"))

@@ -23,9 +23,10 @@ bool assimp_files_mends(const char *path);
 /* Reads through `files`, whose s is set: text of 16 bits a character becomes UTF-8; lines of OBJ
  * begin without blanks and byte order marks, faces end without comments, their vertices have six
  * numbers that begin with a digit or a sign, smoothing groups are normals (of parts); MTL goes
- * through mtl_read; "mtllib a.mtl b.mtl" opens both; no blanks before the text of Collada's
- * elements; STL in capitals, or with bytes behind its last facet, is what Assimp expects; points of
- * OBJ and of STL's text that are far from 0 are relative to s->origin. */
+ * through mtl_mend and mtl_read, both without lines that go on; "mtllib a.mtl b.mtl" opens both; no
+ * blanks before the text of Collada's elements; STL in capitals, or with bytes behind its last
+ * facet, is what Assimp expects; points of OBJ and of STL's text that are far from 0 are relative
+ * to s->origin. */
 void assimp_files_open(struct assimp_files *files, struct aiFileIO *out);
 
 #endif

@@ -53,18 +53,21 @@ static const char *line_end(const char *at, const char *end)
     return newline ? newline + 1 : end;
 }
 
-void bring_near(struct source *s, const char *word, char **data, size_t *size)
+void bring_near(struct source *s, const char *word, const bool *used, size_t count, char **data,
+                size_t *size)
 {
     const char *end = *data + *size, *rest;
     struct box b = box_empty;
     double p[3];
+    size_t points = 0;
     for (const char *at = *data, *next; at < end && box_may_be_far(&b); at = next) {
         next = line_end(at, end);
         enum line kind = read_line(at, next, word, p, &rest);
+        if (kind == LINE_OTHER || (points++ < count && !used[points - 1]))
+            continue;
         if (kind == LINE_BAD)
             return;
-        if (kind == LINE_POINT)
-            box_add(&b, p);
+        box_add(&b, p);
     }
     box_origin(&b, s->origin);
     if (s->origin[0] == 0 && s->origin[1] == 0 && s->origin[2] == 0)
@@ -72,10 +75,11 @@ void bring_near(struct source *s, const char *word, char **data, size_t *size)
     struct text t = {0};
     for (const char *at = *data, *next; at < end; at = next) {
         next = line_end(at, end);
-        rest = at;
         if (read_line(at, next, word, p, &rest) == LINE_POINT)
             text_printf(&t, "%s %.9g %.9g %.9g", word, p[0] - s->origin[0], p[1] - s->origin[1],
                         p[2] - s->origin[2]);
+        else
+            rest = at;
         text_append(&t, rest, (size_t)(next - rest));
     }
     source_text(s, &t, data, size);

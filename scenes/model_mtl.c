@@ -190,3 +190,43 @@ void mtl_read(struct source *s, char *text, struct mtl **list)
         next = line + n + (end != '\0');
     }
 }
+
+/* One line without its end. */
+static void mend_line(struct source *s, struct text *t, const char *line)
+{
+    static const char *const colors[] = {"Ka", "Kd", "Ks", "Ke", "Tf"};
+    const char *at = line + strspn(line, " \t"), *rest = after_word(at), *more = rest;
+    bool color = false;
+    double x[3];
+    for (size_t i = 0; i < sizeof colors / sizeof *colors; i++)
+        color = color || is_word(at, colors[i]);
+    bool other = color && (is_word(rest, "xyz") || is_word(rest, "spectral"));
+    bool halo = is_word(at, "d") && is_word(rest, "-halo");
+    if (other)
+        source_note(s, "colours of MTL as spectra or as CIE's X, Y and Z");
+    if (halo)
+        source_note(s, "opacity of MTL that goes by the angle (d -halo)");
+    if (other)
+        text_puts(t, "#");
+    if (color && take_numbers(&more, 3, x) == 1)
+        text_printf(t, "%.*s %.9g %.9g %.9g", (int)word_length(at), at, x[0], x[0], x[0]);
+    else if (halo)
+        text_printf(t, "d %s", after_word(rest));
+    else
+        text_puts(t, line);
+}
+
+void mtl_mend(struct source *s, char **data, size_t *size)
+{
+    struct text t = {0};
+    for (char *line = *data, *next; *line; line = next) {
+        size_t n = strcspn(line, "\r\n");
+        char end = line[n];
+        line[n] = '\0';
+        mend_line(s, &t, line);
+        line[n] = end;
+        next = line + n + (end != '\0');
+        text_append(&t, line + n, (size_t)(next - line) - n);
+    }
+    source_text(s, &t, data, size);
+}

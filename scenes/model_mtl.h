@@ -45,6 +45,9 @@ struct mtl {
     struct mtl_map maps[MTL_MAPS];
 };
 
+/* Rewrites what Assimp refuses or misreads: colours of one number get three, those that are spectra
+ * or CIE's, and halos, are left out with a note. The text ends with a NUL. */
+void mtl_mend(struct source *s, char **data, size_t *size);
 /* Adds the materials of a file to *list. Lines that are heard here and would be misunderstood
  * become comments in text, which ends with a NUL. */
 void mtl_read(struct source *s, char *text, struct mtl **list);

@@ -47,17 +47,6 @@ static bool starts(const struct span *l, const char *word)
     return (size_t)(l->end - l->at) > n && memcmp(l->at, word, n) == 0 && is_blank(l->at[n]);
 }
 
-/* Lines that go on, as Assimp reads them; blanks take the place of what says so. */
-static void join_lines(char *data, size_t size)
-{
-    for (size_t i = 0; i + 1 < size; i++) {
-        size_t n = data[i] != '\\' ? 0 : data[i + 1] == '\n' ? 2 : 0;
-        if (data[i] == '\\' && data[i + 1] == '\r' && i + 2 < size && data[i + 2] == '\n')
-            n = 3;
-        memset(data + i, ' ', n);
-    }
-}
-
 static bool says_smoothing(const char *data, size_t size)
 {
     for (struct span l = {data, data}; next_line(&l, data + size);)
@@ -294,7 +283,6 @@ bool obj_smooth(struct source *s, char **data, size_t *size)
     struct pairs p = {.cap = 16};
     if (!says_smoothing(*data, *size))
         return false;
-    join_lines(*data, *size);
     count_lines(&o, *data, *size);
     o.P = arena_alloc(&s->scratch, o.vertex_count + 1, sizeof *o.P, 0);
     o.faces = arena_alloc(&s->scratch, o.face_count + 1, sizeof *o.faces, 0);
@@ -317,4 +305,27 @@ bool obj_smooth(struct source *s, char **data, size_t *size)
     }
     arena_free(&s->scratch);
     return true;
+}
+
+const bool *obj_used(struct source *s, const char *data, size_t size, size_t *count)
+{
+    int64_t before = 0, all = 0;
+    for (struct span l = {data, data}; next_line(&l, data + size);)
+        all += starts(&l, "v");
+    *count = (size_t)all;
+    bool *used = arena_alloc(&s->scratch, *count + 1, sizeof *used, 0);
+    if (!used)
+        source_refuse(s, STATUS_MEMORY, "out of memory for the model %s", s->path);
+    for (struct span l = {data, data}, word; next_line(&l, data + size);) {
+        before += starts(&l, "v");
+        if (!starts(&l, "f"))
+            continue;
+        for (const char *at = l.at + 1, *end; next_word(&at, l.end, &word);) {
+            int64_t v = whole_number(word.at, word.end, &end);
+            v = v < 0 ? before + v : v - 1;
+            if (v >= 0 && v < all)
+                used[v] = true;
+        }
+    }
+    return used;
 }

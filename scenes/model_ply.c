@@ -1,7 +1,8 @@
 /* PLY files far from 0 whose coordinates have more digits than float32, and those with what
  * Assimp 5.2.5 passes over or misreads: strips of triangles, colours and texture coordinates of
- * faces, textures (MeshLab's "comment TextureFile"), vertices and faces behind elements that it
- * does not know. All other PLY is Assimp's. Turk, "The PLY Polygon File Format", 1994. */
+ * faces, colours named diffuse_red, textures (MeshLab's "comment TextureFile"), vertices and faces
+ * behind elements that it does not know. All other PLY is Assimp's. Turk, "The PLY Polygon File
+ * Format", 1994. */
 #define _GNU_SOURCE
 #include "box.h"
 #include "model_polygons.h"
@@ -59,8 +60,10 @@ struct ply {
     uint32_t texture_count;
     bool has[COLOR_END], face_uv, face_color, strips;
     bool tinted;                /* some vertex is not white, which many writers say for nothing */
+    bool unheard;               /* Assimp passes over its vertices' colours or coordinates */
     bool others, behind_others; /* elements that Assimp does not know, and what it needs behind */
-    struct box box;             /* of the vertices */
+    struct box box;             /* of the vertices that faces use */
+    double (*places)[3];        /* of vertices, till the box is known */
     float (*vertices)[COLOR_END];
     uint64_t vertex_count;
     struct triangle *triangles; /* NULL: they are counted */
@@ -104,6 +107,9 @@ static enum role role_of(enum kind kind, const char *name, bool list)
                  {"red", RED},
                  {"green", GREEN},
                  {"blue", BLUE},
+                 {"r", RED},
+                 {"g", GREEN},
+                 {"b", BLUE},
                  {"diffuse_red", RED},
                  {"diffuse_green", GREEN},
                  {"diffuse_blue", BLUE},
@@ -147,11 +153,15 @@ static bool add_property(struct ply *p, char *const *words, int n)
     bool list = n >= 5 && strcmp(words[1], "list") == 0;
     if (!e || e->property_count == PROPERTIES || n < 3)
         return false;
+    const char *name = words[list ? 4 : 2];
     struct property *q = &e->properties[e->property_count++];
     *q = (struct property){type_of(words[list ? 3 : 1]), list ? type_of(words[2]) : NO_TYPE,
-                           role_of(e->kind, words[list ? 4 : 2], list)};
-    if (e->kind == VERTICES && q->role < COLOR_END)
+                           role_of(e->kind, name, list)};
+    if (e->kind == VERTICES && q->role < COLOR_END) {
         p->has[q->role] = true;
+        p->unheard = p->unheard || strncmp(name, "diffuse_", 8) == 0 ||
+                     strcmp(name, "texture_s") == 0 || strcmp(name, "texture_t") == 0;
+    }
     p->face_color = p->face_color || (e->kind == FACES && q->role == RED);
     p->face_uv = p->face_uv || q->role == UVS;
     return q->type != NO_TYPE && (!list || (q->count != NO_TYPE && !types[q->count].real));
@@ -278,9 +288,10 @@ static void read_vertices(struct ply *p, const struct element *e)
         bad(p, "found more vertices than it can hold, or without x, y and z");
     if (!p->vertices)
         p->vertices = source_alloc(p->s, e->count, sizeof *p->vertices);
+    if (!p->places)
+        p->places = source_alloc(p->s, e->count, sizeof *p->places);
     p->vertex_count = e->count;
     for (uint64_t i = 0; i < e->count; i++) {
-        double at[3] = {0};
         for (int k = 0; k < e->property_count; k++) {
             const struct property *q = &e->properties[k];
             for (uint64_t n = q->count != NO_TYPE ? length(p, q->count) : 1; n > 0; n--) {
@@ -288,7 +299,7 @@ static void read_vertices(struct ply *p, const struct element *e)
                 if (q->count != NO_TYPE || q->role >= COLOR_END)
                     continue;
                 if (q->role <= Z)
-                    at[q->role] = x;
+                    p->places[i][q->role] = x;
                 p->vertices[i][q->role] = q->role >= RED ? color(q, x)
                                           : q->role <= Z ? (float)(x - p->s->origin[q->role])
                                                          : (float)x;
@@ -296,7 +307,6 @@ static void read_vertices(struct ply *p, const struct element *e)
         }
         const float *v = p->vertices[i];
         p->tinted = p->tinted || v[RED] < 1 || v[GREEN] < 1 || v[BLUE] < 1;
-        box_add(&p->box, at);
     }
 }
 
@@ -355,6 +365,8 @@ static void check_corner(struct ply *p, uint64_t i)
 {
     if (p->ring[i] >= p->vertex_count)
         bad(p, "found a face of a vertex that there is not");
+    if (!p->triangles)
+        box_add(&p->box, p->places[p->ring[i]]);
 }
 
 static void put_polygon(struct ply *p, const struct face *f)
@@ -507,10 +519,11 @@ static void make_meshes(struct ply *p)
                            .meshes = numbers, .mesh_count = count, .to_model = transform_identity});
 }
 
-/* Whether the vertices that begin behind the head may be far, with more digits than float32. */
+/* Whether the vertices that begin behind the head may be far, with more digits than float32, but
+ * for a few that may be nobody's: behind one that is not far by those before it others may be. */
 static bool may_be_far(struct ply *p, const char *head, size_t body, size_t size)
 {
-    enum { LONGEST = 1 << 12 }; /* a vertex in a file that goes on behind `size` */
+    enum { LONGEST = 1 << 12, STRAYS = 8 }; /* a vertex in a file that goes on behind `size` */
     const struct element *e = &p->elements[0];
     bool finer = p->format == ASCII, plain = p->element_count > 0 && e->kind == VERTICES;
     for (int k = 0; k < e->property_count; k++) {
@@ -523,7 +536,8 @@ static bool may_be_far(struct ply *p, const char *head, size_t body, size_t size
     p->data = head;
     p->at = head + body;
     p->end = head + size;
-    for (uint64_t i = 0; i < e->count && box_may_be_far(&b); i++) {
+    int strays = 0;
+    for (uint64_t i = 0; i < e->count && strays <= STRAYS; i++) {
         double at[3] = {0};
         if (size == HEAD_MAX && p->end - p->at < LONGEST)
             break;
@@ -533,8 +547,13 @@ static bool may_be_far(struct ply *p, const char *head, size_t body, size_t size
                 at[e->properties[k].role] = x;
         }
         box_add(&b, at);
+        if (!box_may_be_far(&b)) {
+            strays++;
+            b = box_empty;
+            box_add(&b, at);
+        }
     }
-    return box_may_be_far(&b);
+    return strays <= STRAYS;
 }
 
 bool source_read_ply(struct source *s)
@@ -557,7 +576,8 @@ bool source_read_ply(struct source *s)
         source_note(s, "colours of faces beside those of vertices");
         p->face_color = false;
     }
-    bool special = p->strips || p->face_color || p->face_uv || p->texture_count || p->behind_others;
+    bool special = p->strips || p->face_color || p->face_uv || p->texture_count ||
+                   p->behind_others || p->unheard;
     if (!body || !(special || may_be_far(p, head, body, n)))
         return false;
     if (file_read(&s->arena, s->path, 0, &data, &size, &why) != STATUS_OK)

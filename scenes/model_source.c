@@ -456,9 +456,28 @@ static void read_vertex(const struct source *s, const struct source_mesh *m, uin
         memcpy(out->N, m->made[i], sizeof out->N);
 }
 
-/* For each vertex of the mesh its index among the distinct ones; writes those. Readers such as the
- * OBJ one give three vertices for each triangle. NULL: no memory, nothing was written. */
-static uint32_t *put_distinct(struct writing *w, const struct placed_mesh *p)
+/* Of each vertex of the mesh whether a triangle uses it; NULL: all, or no memory. */
+static bool *used_vertices(const struct source *s, const struct source_mesh *m)
+{
+    uint64_t unused = m->vertex_count;
+    bool *used = calloc(m->vertex_count + 1, sizeof *used);
+    for (uint64_t i = 0; i < m->face_count && used; i++) {
+        uint64_t v[3];
+        for (int k = 0; k < 3 && s->triangle(m, i, v); k++)
+            if (v[k] < m->vertex_count && !used[v[k]]) {
+                used[v[k]] = true;
+                unused--;
+            }
+    }
+    if (unused)
+        return used;
+    free(used);
+    return NULL;
+}
+
+/* For each used vertex of the mesh its index among the distinct ones; writes those. Readers such as
+ * the OBJ one give three vertices for each triangle. NULL: no memory, nothing was written. */
+static uint32_t *put_distinct(struct writing *w, const struct placed_mesh *p, const bool *used)
 {
     size_t n = p->mesh->vertex_count, cap = 16;
     while (cap < 2 * n)
@@ -471,6 +490,8 @@ static uint32_t *put_distinct(struct writing *w, const struct placed_mesh *p)
     }
     for (size_t i = 0; i < n; i++) {
         struct source_vertex v, other;
+        if (used && !used[i])
+            continue;
         read_vertex(w->s, p->mesh, i, &v);
         size_t at = (size_t)vertex_hash(&v) & (cap - 1);
         for (; table[at]; at = (at + 1) & (cap - 1)) {
@@ -498,7 +519,10 @@ static void put_mesh(struct writing *w, const struct placed_mesh *p, uint64_t fr
     uint64_t first = w->vertices_at;
     if (mesh->triangle_count == 0)
         return;
-    uint32_t *index = mesh->vertex_count > mesh->triangle_count ? put_distinct(w, p) : NULL;
+    bool *used = used_vertices(s, mesh);
+    uint32_t *index =
+        used || mesh->vertex_count > mesh->triangle_count ? put_distinct(w, p, used) : NULL;
+    free(used);
     for (uint64_t i = 0; !index && i < mesh->vertex_count; i++) {
         struct source_vertex v;
         read_vertex(s, mesh, i, &v);

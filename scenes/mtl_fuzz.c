@@ -48,11 +48,13 @@ static void read_obj(struct source *s, const uint8_t *data, size_t size)
         abort();
     memcpy(text, data, size);
     for (size_t i = 0; i < size; i++)
-        lines += data[i] == '\n' && !(i && data[i - 1] == '\\') &&
-                 !(i > 1 && data[i - 1] == '\r' && data[i - 2] == '\\');
+        lines += data[i] == '\n';
     char *mended = text;
     if (setjmp(refusal) == 0) { // NOLINT(cert-err52-cpp)
-        bring_near(s, "v", &mended, &length);
+        size_t count;
+        const bool *used = obj_used(s, mended, length, &count);
+        bring_near(s, "v", used, count, &mended, &length);
+        arena_free(&s->scratch);
         obj_smooth(s, &mended, &length);
         for (size_t i = 0; i < length; i++)
             lines -= lines && mended[i] == '\n';
@@ -83,13 +85,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     memcpy(text, data, size);
     text[size] = '\0';
-    size_t length = strlen(text);
     if (setjmp(refusal) == 0) { // NOLINT(cert-err52-cpp)
-        mtl_read(&s, text, &list);
+        size_t length = strlen(text);
+        char *mended = text;
+        mtl_mend(&s, &mended, &length);
+        const char *before = arena_printf(&s.arena, "%s", mended);
+        mtl_read(&s, mended, &list);
         for (const struct mtl *m = list; m; m = m->next)
             check(m);
-        for (size_t i = 0; i < length; i++)
-            if (text[i] != (char)data[i] && text[i] != '#')
+        for (size_t i = 0; i < length && before; i++)
+            if (mended[i] != before[i] && mended[i] != '#')
                 abort();
     }
     free(text);
