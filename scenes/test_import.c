@@ -24,6 +24,21 @@ void write_png(const char *name, const uint8_t rgb[6])
     write_bytes(name, png, size);
 }
 
+void put_word(struct text *t, uint32_t w, bool big)
+{
+    uint8_t b[4];
+    for (int k = 0; k < 4; k++)
+        b[k] = (uint8_t)(w >> (big ? 24 - 8 * k : 8 * k));
+    text_append(t, (const char *)b, 4);
+}
+
+void put_float(struct text *t, float f, bool big)
+{
+    uint32_t w;
+    memcpy(&w, &f, sizeof w);
+    put_word(t, w, big);
+}
+
 struct imported import_with(const char *name, const struct scene_import_options *o)
 {
     struct imported i = {0};

@@ -21,6 +21,9 @@ const char *path_of(const char *name); /* in the folder */
 void write_bytes(const char *name, const void *data, size_t size);
 void write_text(const char *name, const char *text);
 void write_png(const char *name, const uint8_t rgb[6]); /* 2 x 1, RGB of 8 bits */
+/* A number's four bytes, in the order of big- or little-endian files. */
+void put_word(struct text *t, uint32_t w, bool big);
+void put_float(struct text *t, float f, bool big);
 
 /* What scene_import makes of a file; its scene is the caller's to free. */
 struct imported {
