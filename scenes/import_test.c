@@ -1156,6 +1156,59 @@ static void test_collada_shading(void **state)
     scene_free(i.scene);
 }
 
+/* A triangle under <skew>s, by hand: along x by 45 degrees, x + y; in units of their own and after
+ * a move, z + 2 x tan(30); of axes 45 degrees apart, (1, 1, 0) turned by 15 lies 30 from x, so that
+ * x + y (cot(30) - cot(45)). */
+static void test_collada_skew(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *skew;
+        double want[9]; /* of (0, 0, 0), (0, 2, 0), (1, 1, 0) */
+    } cases[] = {
+        {"<skew sid=\"a\">45 0 1 0 1 0 0</skew>", {0, 0, 0, 2, 2, 0, 2, 1, 0}},
+        {"<translate>0 0 5</translate><skew>\n 30 2 0 0\t0 0 3 </skew>",
+         {0, 0, 5, 0, 2, 5, 1, 1, 5.577350269}},
+        {"<skew>15 1 1 0 1 0 0</skew >", {0, 0, 0, 1.464101615, 2, 0, 1.732050808, 1, 0}},
+        {"<skew>-45 0 1 0 1 0 0</skew><scale>1 2 1</scale>", {0, 0, 0, -4, 4, 0, -1, 2, 0}},
+    };
+    static const char *const bad[] = {"<skew>45 0 1 0 1 0</skew>",
+                                      "<skew>45 0 1 0 1 0 0 1</skew>",
+                                      "<skew/>",
+                                      "<skew>45 0 0 0 1 0 0</skew>",
+                                      "<skew>45 0 1 0 0 2 0</skew>",
+                                      "<skew>45 1 1 0 1 0 0</skew>",
+                                      "<skew>nan 0 1 0 1 0 0</skew>"};
+    enum { GOOD = sizeof cases / sizeof *cases, ALL = GOOD + sizeof bad / sizeof *bad };
+    for (size_t k = 0; k < ALL; k++) {
+        struct text t = {0};
+        text_puts(&t, "<?xml version=\"1.0\"?><COLLADA version=\"1.4.1\" "
+                      "xmlns=\"http://www.collada.org/2005/11/COLLADASchema\">\n<asset/>"
+                      "<library_geometries><geometry id=\"g\"><mesh>");
+        text_puts(
+            &t, collada_source("p", 9, "0 0 0 0 2 0 1 1 0",
+                               "count=\"3\" stride=\"3\"><param name=\"X\" type=\"float\"/><param "
+                               "name=\"Y\" type=\"float\"/><param name=\"Z\" type=\"float\"/>"));
+        text_printf(&t,
+                    "<vertices id=\"v\"><input semantic=\"POSITION\" source=\"#p\"/></vertices>"
+                    "<triangles count=\"1\"><input semantic=\"VERTEX\" source=\"#v\" "
+                    "offset=\"0\"/><p>0 1 2</p></triangles></mesh></geometry></library_geometries>"
+                    "<library_visual_scenes><visual_scene id=\"s\"><node id=\"n\">\n%s"
+                    "<instance_geometry url=\"#g\"/></node></visual_scene></library_visual_scenes>"
+                    "<scene><instance_visual_scene url=\"#s\"/></scene></COLLADA>",
+                    k < GOOD ? cases[k].skew : bad[k - GOOD]);
+        write_text("k.dae", t.data);
+        text_free(&t);
+        if (k >= GOOD) {
+            expect_refused("k.dae", STATUS_PARSE, "k.dae: line 3: <skew> wants");
+            continue;
+        }
+        struct imported i = import_file("k.dae");
+        expect_corners(i.scene, 0, cases[k].want);
+        scene_free(i.scene);
+    }
+}
+
 static void test_collada(void **state)
 {
     (void)state;
@@ -1428,6 +1481,7 @@ int main(void)
         cmocka_unit_test(test_vertex_colors),
         cmocka_unit_test(test_polygons),
         cmocka_unit_test(test_collada),
+        cmocka_unit_test(test_collada_skew),
         cmocka_unit_test(test_collada_shading),
         cmocka_unit_test(test_3ds),
         cmocka_unit_test(test_3ds_smoothing),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "model_assimp_files.h"
 #include "model_3ds.h"
+#include "model_collada.h"
 #include "model_far.h"
 #include "model_obj.h"
 
@@ -398,9 +399,10 @@ static void mend(struct assimp_files *files, const char *path, char **data, size
         arena_free(&s->scratch);
         note_free_form(s, *data, *size);
         files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);
-    } else if (ends_with(path, ".dae"))
+    } else if (ends_with(path, ".dae")) {
+        collada_mend(s, data, size);
         trim_elements(*data, size);
-    else if (ends_with(path, ".3ds") && s->layout == MODEL_PARTS)
+    } else if (ends_with(path, ".3ds") && s->layout == MODEL_PARTS)
         files->smoothing = read_smoothing_3ds(s, *data, *size, &files->smoothing_count);
 }
 
