@@ -30,7 +30,7 @@ struct interp_run {
     struct unit *units;
     unsigned thread_count;
     bool aloud; /* the first iteration: messages and failures are kept */
-    volatile bool stop;
+    atomic_bool stop;
 };
 
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
@@ -132,7 +132,8 @@ static void unit_run(void *ctx, size_t index, unsigned thread)
         }
         if (run->aloud)
             text_append(&u->failures, (const char *)&f, sizeof f);
-        run->stop = run->stop || !run->shade->opt.keep_going;
+        if (!run->shade->opt.keep_going)
+            run->stop = true;
     }
 }
 

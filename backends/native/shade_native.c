@@ -193,7 +193,7 @@ struct native_run {
     size_t unit_points;
     bool direct; /* one output of numbers: rows are its words */
     bool aloud;
-    volatile bool stop;
+    atomic_bool stop;
 };
 
 static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
@@ -245,7 +245,8 @@ static void fail_point(struct worker *w, const struct shade_failure *f)
     struct native_run *run = w->run;
     if (run->aloud)
         text_append(&w->unit->failures, (const char *)f, sizeof *f);
-    run->stop = run->stop || !run->shade->opt.keep_going;
+    if (!run->shade->opt.keep_going)
+        run->stop = true;
 }
 
 /* Runs [begin, end); a group with a point that fails runs again, a point at a time. */

@@ -341,12 +341,7 @@ static void stop_look(struct worker *w)
     enum { EVERY = 1 << 16 };
     if (++w->accesses % EVERY != 0 || l->deadline_s <= 0.0)
         return;
-    if (!l->stop && clock_s() > l->deadline_s) {
-        l->stop = 1;
-        soft_finding_add(l->device, SOFT_OVERRUN, "%s ran longer than its budget of %.3g s",
-                         l->kernel->name, l->device->options.launch_budget_s);
-    }
-    if (l->stop)
+    if (launch_stops(l))
         longjmp(w->out, 1);
 }
 

@@ -113,21 +113,19 @@ static void item_run(struct worker *w)
         w->private->used = PRIVATE_GAP;
 }
 
-static bool launch_late(struct launch *l)
+bool launch_stops(struct launch *l)
 {
-    if (l->deadline_s > 0.0 && clock_s() > l->deadline_s && !l->stop) {
-        l->stop = 1;
+    if (l->deadline_s > 0.0 && clock_s() > l->deadline_s && !atomic_exchange(&l->stop, true))
         soft_finding_add(l->device, SOFT_OVERRUN, "%s ran longer than its budget of %.3g s",
                          l->kernel->name, l->device->options.launch_budget_s);
-    }
-    return l->stop != 0;
+    return l->stop;
 }
 
 static void group_run_plain(struct worker *w)
 {
     struct launch *l = w->launch;
     w->private = &w->own;
-    for (uint32_t i = 0; i < l->group_size && !launch_late(l); i++) {
+    for (uint32_t i = 0; i < l->group_size && !launch_stops(l); i++) {
         item_place(l, i, w->local);
         w->item = w->group_index * l->group_size + i;
         item_run(w);
@@ -211,14 +209,14 @@ static void group_run_fibers(struct worker *w)
     jmp_buf *kept = calloc(l->group_size, sizeof *kept);
     if (!kept || !fibers_make(w, l->group_size)) {
         soft_finding_add(l->device, SOFT_OVERRUN, "out of memory for the stacks of a work-group");
-        l->stop = 1;
+        l->stop = true;
         free(kept);
         return;
     }
     for (uint32_t i = 0; i < l->group_size; i++)
         fiber_start(&w->fibers[i], l, i);
     uint32_t waiting = l->group_size;
-    while (waiting > 0 && !launch_late(l)) {
+    while (waiting > 0 && !launch_stops(l)) {
         for (uint32_t i = 0; i < l->group_size; i++)
             if (!w->fibers[i].done)
                 fiber_turn(w, &w->fibers[i], &kept[i]);
@@ -274,7 +272,7 @@ static void group_run(void *ctx, size_t index, unsigned thread)
     w->group[2] = (uint32_t)(index / l->groups[0] / l->groups[1]);
     w->epoch = 0;
     if (!arguments_make(w)) {
-        l->stop = 1;
+        l->stop = true;
         soft_finding_add(l->device, SOFT_OVERRUN, "out of memory for a launch's arguments");
         return;
     }

@@ -169,7 +169,7 @@ struct launch { /* a soft_launch as it runs */
     size_t *local_sizes; /* SOFT_LOCAL arguments */
     uint32_t dynamic_local;
     double deadline_s; /* 0: none */
-    volatile int stop;
+    atomic_bool stop;
 };
 
 struct fiber;
@@ -197,6 +197,8 @@ void launch_run(struct launch *l);
 struct worker *workers_make(unsigned count, unsigned checks);
 void workers_free(struct worker *w, unsigned count);
 void fiber_yield(struct worker *w, uint32_t place); /* at a barrier */
+/* Has the launch ended early, or does its budget end now? The first to see that reports it. */
+bool launch_stops(struct launch *l);
 
 /* checks.c: what compiled code calls. */
 void *soft_check(void *p, uint64_t size_and_how, uint32_t place);
