@@ -1087,7 +1087,7 @@ static void test_stl_colors(void **state)
         /* facets that have none but the head's: one bit each, or nothing at all */
         for (int bit = 0; bit < 2 * magics; bit++) {
             for (int f = 0; f < 3; f++)
-                memcpy(file + 132 + (size_t)50 * f, bit ? "\0\x80" : "\0\0", 2);
+                file[132 + 50 * f] = 0, file[133 + 50 * f] = bit ? '\x80' : 0;
             write_bytes("c.stl", file, sizeof file);
             i = import_file("c.stl");
             assert_non_null(i.scene->colors);
