@@ -348,6 +348,22 @@ static void test_mtl_maps(void **state)
     assert_int_equal(i.import.triangles, 1);
     assert_true(noted(&i, "the materials of gone.mtl"));
     scene_free(i.scene);
+    /* names that no library has */
+    write_text("k.mtl", "newmtl shiny red \t\r\nKd 1 0 0\n");
+    write_text("k.obj", "mtllib k.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl  shiny red\r\nf 1 2 3\n"
+                        "usemtl blue\nf 1 3 2\n");
+    i = import_file("k.obj");
+    assert_true(i.import.note_count == 1 && noted(&i, "the material blue, which no library"));
+    scene_free(i.scene);
+    write_text("k.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl a\nf 1 2 3\nusemtl b\nf 1 3 2\n");
+    i = import_file("k.obj");
+    assert_true(i.import.note_count == 1 && noted(&i, "no library (mtllib) is named"));
+    scene_free(i.scene);
+    /* colours of 255 levels, as some scanners write them, are none of OBJ's */
+    write_text("l.obj", "v 0 0 0 255 1 0\nv 1 0 0 0 0 1\nv 0 1 0 0 1 1\nf 1 2 3\n");
+    i = import_file("l.obj");
+    assert_true(i.import.note_count == 1 && noted(&i, "vertex colours above 1"));
+    scene_free(i.scene);
 }
 
 /* Numbers that begin with their point, in all lines of vertices; an alpha behind the colours. */

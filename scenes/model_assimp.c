@@ -148,6 +148,16 @@ static bool has_colors(const struct source *s, const struct aiMesh *mesh)
     return mesh->mColors[0] && !white && !black;
 }
 
+static bool has_colors_above_1(const struct aiMesh *mesh)
+{
+    for (unsigned i = 0; i < mesh->mNumVertices && mesh->mColors[0]; i++) {
+        const struct aiColor4D *c = &mesh->mColors[0][i];
+        if (c->r > 1 || c->g > 1 || c->b > 1)
+            return true;
+    }
+    return false;
+}
+
 static void mesh_vertex(const struct source_mesh *m, uint64_t i, struct source_vertex *out)
 {
     const struct aiMesh *mesh = ((const struct mesh *)m->data)->from;
@@ -353,6 +363,8 @@ static void read_meshes(struct reading *r)
         };
         if (mesh->mPrimitiveTypes & (aiPrimitiveType_POINT | aiPrimitiveType_LINE))
             source_note(s, "points and lines");
+        if (has_colors_above_1(mesh))
+            source_note(s, "vertex colours above 1: they count as 1");
         if (mesh->mColors[0] && mesh->mColors[1])
             source_note(s, "vertex colours beyond the first set");
         if (mesh->mTextureCoords[0] && mesh->mTextureCoords[1])
@@ -924,6 +936,22 @@ static void read_materials(struct reading *r)
     }
 }
 
+/* Assimp makes gray materials of names that no library has. Told after what there is to see. */
+static void note_unknown_materials(struct reading *r)
+{
+    const struct assimp_files *files = &r->files;
+    for (unsigned i = 0; i < r->scene->mNumMaterials && is_named(r->s, ".obj"); i++) {
+        struct aiString name = {0};
+        aiGetMaterialString(r->scene->mMaterials[i], AI_MATKEY_NAME, &name);
+        if (r->number[i] == UINT32_MAX || mtl_find(files->mtls, name.data))
+            continue;
+        if (files->mtls)
+            source_note(r->s, "the material %.100s, which no library (mtllib) has", name.data);
+        else if (!files->missing_library[0])
+            source_note(r->s, "the materials: no library (mtllib) is named");
+    }
+}
+
 /* ---- cameras and lights --------------------------------------------------------------------- */
 
 static void place_point(const struct transform *t, const struct aiVector3D *v, double out[3])
@@ -1106,6 +1134,7 @@ void source_read_assimp(struct source *s)
     read_places(&r);
     read_materials(&r);
     read_meshes(&r);
+    note_unknown_materials(&r);
     read_nodes(&r);
     read_cameras(&r);
     read_lights(&r);
