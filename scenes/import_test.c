@@ -862,13 +862,13 @@ static void test_ply_strips(void **state)
     }
 }
 
-/* Names of vertices' colours and texture coordinates that MeshLab reads; 188 is 0.5028865 of sRGB.
- */
+/* Names of vertices' colours and texture coordinates that MeshLab reads, and capitals; 188 is
+ * 0.5028865 of sRGB. */
 static void test_ply_names(void **state)
 {
     (void)state;
-    write_text("n.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\n"
-                        "property float y\nproperty float z\nproperty uchar diffuse_red\n"
+    write_text("n.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float X\n"
+                        "property float Y\nproperty float Z\nproperty uchar diffuse_red\n"
                         "property uchar diffuse_green\nproperty uchar diffuse_blue\n"
                         "property float texture_s\nproperty float texture_t\nelement face 1\n"
                         "property list uchar int vertex_indices\nend_header\n0 0 0 255 0 188 0 0\n"
@@ -1055,6 +1055,9 @@ static void test_stl_odd(void **state)
         expect_normal(i.scene, 1, k, 0, 0, -1);
     }
     scene_free(i.scene);
+    /* text all the same */
+    write_text("o.stl", arena_printf(&arena, "solid %0*d\nfacet normal 0 0 1\n", 3000, 7));
+    expect_refused("o.stl", STATUS_PARSE, "name too long");
     static const float facet[12] = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0};
     char file[84 + 3 * 50] = "solid facets"; /* two of 50 bytes */
     file[80] = 2;

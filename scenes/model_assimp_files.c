@@ -327,7 +327,7 @@ static void mend_normals(char *data, size_t size)
 static void mend_stl(struct source *s, char **buffer, size_t *size)
 {
     char *data = *buffer;
-    size_t blank = 0, look = *size < 1000 ? *size : 1000;
+    size_t blank = 0, look = *size < 1 << 16 ? *size : 1 << 16;
     while (blank < look && isspace((unsigned char)data[blank]))
         blank++;
     bool text = false;

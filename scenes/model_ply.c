@@ -60,7 +60,7 @@ struct ply {
     uint32_t texture_count;
     bool has[COLOR_END], face_uv, face_color, strips;
     bool tinted;                /* some vertex is not white, which many writers say for nothing */
-    bool unheard;               /* Assimp passes over its vertices' colours or coordinates */
+    bool unheard;               /* Assimp passes over some of its vertices' properties */
     bool others, behind_others; /* elements that Assimp does not know, and what it needs behind */
     struct box box;             /* of the vertices that faces use */
     double (*places)[3];        /* of vertices, till the box is known */
@@ -119,7 +119,7 @@ static enum role role_of(enum kind kind, const char *name, bool list)
                : kind == FACES && strcmp(name, "texcoord") == 0                         ? UVS
                                                                                         : OTHER;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (strcmp(name, plain[i].name) == 0)
+        if (strcasecmp(name, plain[i].name) == 0)
             return kind == VERTICES ? (plain[i].role < COLOR_END ? plain[i].role : OTHER)
                    : plain[i].role >= RED && kind == FACES ? plain[i].role
                                                            : OTHER;
@@ -160,7 +160,8 @@ static bool add_property(struct ply *p, char *const *words, int n)
     if (e->kind == VERTICES && q->role < COLOR_END) {
         p->has[q->role] = true;
         p->unheard = p->unheard || strncmp(name, "diffuse_", 8) == 0 ||
-                     strcmp(name, "texture_s") == 0 || strcmp(name, "texture_t") == 0;
+                     strcmp(name, "texture_s") == 0 || strcmp(name, "texture_t") == 0 ||
+                     name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]; /* a capital */
     }
     p->face_color = p->face_color || (e->kind == FACES && q->role == RED);
     p->face_uv = p->face_uv || q->role == UVS;
