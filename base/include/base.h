@@ -9,14 +9,17 @@
 #define ISOPHOTE_BASE_H
 
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
+#include <atomic>
+using std::atomic_int;
 extern "C" {
+#else
+#include <stdatomic.h>
 #endif
 
 /* ---- status and errors ------------------------------------------------------------------- */
