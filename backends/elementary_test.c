@@ -44,7 +44,7 @@ struct function {
     const char *name;
     double lo, hi;
     int (*oracle)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t);
-    double bound; /* ulp, what docs/protocol.md section 11 promises */
+    double bound; /* ulp, what docs/reference/protocol.md section 11 promises */
 };
 static const struct function functions[] = {
     {PROBE_SIN, "sin", -6.2831855, 6.2831855, mpfr_sin, 2},

@@ -29,7 +29,7 @@ enum status layout_camera(struct layout *l, const struct scene *s, struct error 
 enum status layout_shaders(struct layout *l, const struct scene *s, bool bake, struct error *err);
 /* Emission of a primitive: its material's, or the mean of a textured one (layout_emission.c). */
 void layout_mean_emission(const struct scene *s, size_t primitive, double rgb[3]);
-/* A light as the tree takes it (docs/protocol.md section 24.1). */
+/* A light as the tree takes it (docs/reference/protocol.md section 24.1). */
 struct light_leaf {
     double lo[3], hi[3], axis[3];
     double weight, cos_o, cos_e;

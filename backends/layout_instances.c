@@ -1,4 +1,4 @@
-/* Instances as the kernel reads them (docs/protocol.md section 25). */
+/* Instances as the kernel reads them (docs/reference/protocol.md section 25). */
 #include "layout_buffers.h"
 
 #include <math.h>

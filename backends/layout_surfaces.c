@@ -1,5 +1,5 @@
 /* What materials of all types share: normal maps and tangents, media, and where paths start in
- * them (docs/protocol.md sections 26 and 27). */
+ * them (docs/reference/protocol.md sections 26 and 27). */
 #include "layout_buffers.h"
 
 #include <math.h>

@@ -58,7 +58,7 @@ struct command_line {
  * after --help, 2 after an error, which it has printed. */
 int options_parse(int argc, char **argv, const struct command_line *c, size_t *args);
 
-/* The options that mean the same everywhere (docs/cli.md). Fill with render_options_init, then use
+/* The options that mean the same everywhere (docs/reference/cli.md). Fill with render_options_init, then use
  * render_options_table as `common`. */
 struct render_options {
     struct option_list devices;

@@ -9,7 +9,7 @@
 
 static const char usage[] =
     "usage: isophote aslc [options] FILE...\n\n"
-    "Compiles ASL or OSL source (docs/asl.md). Prints 'Compiled F -> NAME.aso', or the errors and "
+    "Compiles ASL or OSL source (docs/reference/asl.md). Prints 'Compiled F -> NAME.aso', or the errors and "
     "'FAILED F'; the exit\n"
     "status is then 1. The compiled file lies in the current folder and bears the name of the last "
     "shader in F.\n\n"
@@ -35,7 +35,7 @@ static const char usage[] =
     "  --bake            the IR has the parameters' defaults as constants\n"
     "  --stats           print operations and symbols before and after optimisation\n"
     "  --builtins        print the table of builtin functions as Markdown\n"
-    "  --witness FILE    write what each step of lowering and optimising did (docs/asl_ir.md)\n"
+    "  --witness FILE    write what each step of lowering and optimising did (docs/reference/asl_ir.md)\n"
     "  --check-witness   the files are witnesses: check them\n"
     "  --check           the files are compiled ones: read and verify their IR, and compare it "
     "with "

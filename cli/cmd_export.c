@@ -90,9 +90,9 @@ int cmd_export(int argc, char **argv)
     const struct command_line line = {
         .usage = "isophote export --store FILE [-o results.jsonl]\n"
                  "       isophote export --mitsuba SCENE -o DIR|FILE.xml [--plugins] [--lossy]",
-        .summary = "Writes a result store as JSON Lines, one record a line (docs/results.md); or a "
+        .summary = "Writes a result store as JSON Lines, one record a line (docs/reference/store.md); or a "
                    "scene as XML for\n"
-                   "Mitsuba 3, with its meshes and textures beside it (docs/scenes.md, Mitsuba). A "
+                   "Mitsuba 3, with its meshes and textures beside it (docs/reference/scenes.md, Mitsuba). A "
                    "scene that would not\n"
                    "mean the same there is refused: each difference is named, nothing is written, "
                    "exit status 2.",

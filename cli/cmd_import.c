@@ -166,12 +166,12 @@ int cmd_import(int argc, char **argv)
                  "       isophote import --check MODEL|FOLDER... [--store FILE]\n"
                  "       isophote import FILE.jsonl... --store FILE",
         .summary =
-            "Writes a scene file (docs/scenes.md) for a model: glTF 2, OBJ, PLY, STL, 3DS, "
+            "Writes a scene file (docs/reference/scenes.md) for a model: glTF 2, OBJ, PLY, STL, 3DS, "
             "Collada, FBX and\n"
             "whatever else Assimp reads. Its geometry stays in the model's file; images inside it "
             "are written\n"
             "to the folder SCENE.textures. What is not carried over is listed.\n"
-            "Or adds the runs of JSON Lines files (docs/results.md) to a result store: all records "
+            "Or adds the runs of JSON Lines files (docs/reference/store.md) to a result store: all records "
             "of a file or\n"
             "none. Results of several machines come together in one store this way.",
         .options = options,

@@ -476,7 +476,7 @@ static int apply(struct command *s, const char *opt, const char *name, char **v,
         s->defines[s->define_count++] = v[0];
     } else if (strcmp(name, "colorspace") == 0) {
         if (strcmp(v[0], "Rec709") != 0 && strcmp(v[0], "sRGB") != 0 && strcmp(v[0], "linear") != 0)
-            return misuse("linear rgb is that of Rec709 here (docs/asl.md), not of", v[0]);
+            return misuse("linear rgb is that of Rec709 here (docs/reference/asl.md), not of", v[0]);
     } else if (strcmp(name, "center") == 0) {
         s->grid.center = true;
     } else if (strcmp(name, "print") == 0) {

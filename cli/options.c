@@ -266,7 +266,7 @@ void render_options_init(struct render_options *o)
          "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL; default: the device's choice)",
          NULL},
         {"--code-path", OPTION_CODE, &o->launch.code, "PATH",
-         "what the device compiles: source, or llvm (docs/llvm.md); default: auto", NULL},
+         "what the device compiles: source, or llvm (docs/contributor/llvm.md); default: auto", NULL},
         {"--cache", OPTION_CACHE, &o->launch.cache, "USE",
          "what fast memory is preferred for (CUDA): auto, l1, shared or equal", NULL},
         {"--bake", OPTION_FLAG, &o->launch.bake, NULL,

@@ -1,6 +1,6 @@
 /* Level kernel, the white furnace: which share of white light materials that absorb nothing return,
  * over roughness and angle. What is missing is lost by models of single scattering; reports plot it
- * (docs/results.md, `furnace`). */
+ * (docs/reference/store.md, `furnace`). */
 #include "cases_kernel.h"
 #include "tally.h"
 
@@ -24,7 +24,7 @@ static const struct white {
     bool inside;    /* light arrives in the material */
     bool conserves; /* returns no more than it gets. Two published models do not: Burley's adds its
                        layers, Oren and Nayar's qualitative one sends 1 % too much at grazing angles
-                       when it is nearly smooth (docs/validation.md). */
+                       when it is nearly smooth (docs/explanation/validation.md). */
 } whites[] = {
     {"rough conductor",
      "\"type\": \"rough_conductor\", \"eta\": 0.001, \"k\": 100, \"roughness\": %g", 1, false,

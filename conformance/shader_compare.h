@@ -1,5 +1,5 @@
 /* shader_compare.h: one group of shaders on an engine and on the interpreter, value by value. What
- * counts as equal: docs/equivalence.md. */
+ * counts as equal: docs/explanation/equivalence.md. */
 #ifndef CONFORMANCE_SHADER_COMPARE_H
 #define CONFORMANCE_SHADER_COMPARE_H
 

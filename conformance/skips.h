@@ -1,6 +1,6 @@
 /* Expected SKIPs: what a run may leave unjudged, and why. With such a list every other SKIP is a
  * finding, so that a device which suddenly cannot be opened does not pass. The file
- * (docs/conformance.md):
+ * (docs/reference/conformance.md):
  * {"skips": [{"device": "level_zero:*", "case": "kernel.texture.*", "reason": "the scene has no
  * textures", "at_most": 60}]}. Patterns are fnmatch(3) globs; at_most counts cases of one device,
  * absent: any number. */

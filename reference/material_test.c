@@ -267,7 +267,7 @@ static double albedo(const struct scene *s, struct vec3 wo, bool entering, doubl
 
 /* The white furnace: what materials that absorb nothing give back at three angles. What is missing
  * from 1 is lost by single scattering between facets; Burley's model adds its layers, and returns
- * more than it gets. docs/validation.md shows this table. */
+ * more than it gets. docs/explanation/validation.md shows this table. */
 static const double FURNACE_ANGLES[] = {0, 60, 85};
 static const struct furnace {
     const char *material;

@@ -15,7 +15,7 @@
 static const double LEVEL = 0.01 / 4;
 enum { SAMPLES = 200000 };
 
-/* docs/protocol.md section 3.1 (Random123's kat_vectors). */
+/* docs/reference/protocol.md section 3.1 (Random123's kat_vectors). */
 static void test_philox(void **state)
 {
     (void)state;

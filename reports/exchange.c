@@ -1,4 +1,4 @@
-/* JSON Lines out of a store and into one. docs/results.md is the format's text. */
+/* JSON Lines out of a store and into one. docs/reference/store.md is the format's text. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* White furnaces: the share of light that materials which absorb nothing lose, over roughness, a
- * chart for each angle; from cases whose detail holds `furnace` (docs/results.md). */
+ * chart for each angle; from cases whose detail holds `furnace` (docs/reference/store.md). */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The order-free film of docs/protocol.md section 9. */
+/* The order-free film of docs/reference/protocol.md section 9. */
 #include "image_format.h"
 
 #include <math.h>

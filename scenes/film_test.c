@@ -1,4 +1,4 @@
-/* The film against sums in 128-bit integers and against its definition in docs/protocol.md
+/* The film against sums in 128-bit integers and against its definition in docs/reference/protocol.md
  * section 9. */
 #include "scenes.h"
 

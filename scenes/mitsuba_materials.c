@@ -1,5 +1,5 @@
 /* Materials as BSDFs of Mitsuba 3, and their textures. Where the formulas differ, why it is so is a
- * note; docs/validation.md holds the evidence. */
+ * note; docs/explanation/validation.md holds the evidence. */
 #include "mitsuba.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static const char *wrap_name(enum texture_wrap w)
     return w == WRAP_REPEAT ? "repeat" : w == WRAP_MIRROR ? "mirror" : "clamp";
 }
 
-/* The texels times the input's value; clamped as section 7 of docs/protocol.md clamps what is
+/* The texels times the input's value; clamped as section 7 of docs/reference/protocol.md clamps what is
  * looked up, unless `plugin`, which does so itself. */
 static const char *write_texels(struct exporter *x, const struct texture *t, const float value[3],
                                 uint32_t channels, uint32_t channel, bool plugin)

@@ -1,4 +1,4 @@
-/* Passes of a picture (docs/protocol.md section 29): their names, memory and file. */
+/* Passes of a picture (docs/reference/protocol.md section 29): their names, memory and file. */
 #include "scenes.h"
 
 #include <math.h>

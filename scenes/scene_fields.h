@@ -56,7 +56,7 @@ enum status field_bool(struct document *d, const struct json *object, const char
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
 /* The path of a file that the document names: beside the document, absolute, or "data:..." in the
- * folder of fetched data (docs/scenes.md). */
+ * folder of fetched data (docs/reference/scenes.md). */
 enum status read_path(struct document *d, const struct json *v, const char **out);
 /* The error for a file named at v that could not be read, from the error of reading it: a file of
  * "data:" that is absent is MISSING, with the command that gets it; any other absent file is IO.

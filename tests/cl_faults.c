@@ -1,5 +1,5 @@
 /* An OpenCL layer (OPENCL_LAYERS, of the loaders): the drivers below it misbehave as asked, in the
- * words of the devices in software (docs/soft.md), as far as OpenCL has them.
+ * words of the devices in software (docs/contributor/software_devices.md), as far as OpenCL has them.
  *
  * ISOPHOTE_SOFT_FAULT, at the Nth launch of the process: "lost:N" the device is lost, which the
  * wait for that launch says, and every later call on the queue; "trap:N" the kernel traps, as it

@@ -1,4 +1,4 @@
-"""Compares Isophote's pictures with Mitsuba 3's of the same scenes, statistically (docs/validation.md, Mitsuba 3).
+"""Compares Isophote's pictures with Mitsuba 3's of the same scenes, statistically (docs/explanation/validation.md, Mitsuba 3).
 
     mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--other SCENE] [--random N] [--power [REGEX]]
                        [--scale X] [--maps DIR] [--json FILE] [--self]

@@ -2,7 +2,7 @@
 
     mitsuba_generate.py chart-reflecting | chart-transmitting | random-SEED    writes the scene to standard output
 
-A scene depends on its seed alone. What `isophote export --mitsuba --plugins` refuses by design (docs/scenes.md) is not
+A scene depends on its seed alone. What `isophote export --mitsuba --plugins` refuses by design (docs/reference/scenes.md) is not
 made: textured and brushed disks, transmitting things that are not closed, blending beside media.
 """
 import json

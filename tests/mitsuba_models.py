@@ -82,7 +82,7 @@ class Models:
 
 
 def print_white_furnace(mi, dr):
-    """Burley's model returns more than it gets, in Mitsuba as here (docs/validation.md, "White furnaces")."""
+    """Burley's model returns more than it gets, in Mitsuba as here (docs/explanation/validation.md, "White furnaces")."""
     models = Models(mi, dr, 0)
     for roughness in (0.5, 1.0):
         shares = [models.white_furnace(roughness, degrees) for degrees in (0, 60, 85)]

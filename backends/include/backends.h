@@ -149,7 +149,7 @@ void trees_keep(bool keep);
 /* Scenes loaded from now on have the parameters of their shaders in the program (each change
  * compiles again), or, as at first, in a buffer that the program reads. Strict
  * pictures of all devices agree either way; the two ways agree with each other where no function
- * with an ulp bound (docs/asl.md, section 20) is folded: what the compiler folds it rounds
+ * with an ulp bound (docs/reference/asl.md, section 20) is folded: what the compiler folds it rounds
  * correctly. */
 void device_bake(struct device *d, bool bake);
 /* Builds the acceleration structure, lays the scene out and uploads it; replaces a scene loaded
@@ -263,7 +263,7 @@ struct shade_options {
     bool error_repeats;         /* texts of errors and warnings come each time */
     bool keep_going;            /* after a point that failed; else the run stops there */
     /* What getattribute() and parameters with lockgeom=0 find, before the data of the grid. Before
-     * these come the attributes of the grid (docs/asl.md, Running). */
+     * these come the attributes of the grid (docs/reference/asl.md, Running). */
     const struct shade_userdata *userdata;
     size_t userdata_count;
     const struct shader_images *images; /* what texture() finds; NULL: none */
@@ -271,7 +271,7 @@ struct shade_options {
     size_t space_count;
 };
 
-/* A grid without geometry (docs/asl.md, Running): point i is x = i mod width, y = i / width. u =
+/* A grid without geometry (docs/reference/asl.md, Running): point i is x = i mod width, y = i / width. u =
  * x/(width-1), or (x+0.5)/width when `center`, times scale, plus offset; v alike. P = (u, v, 1). */
 struct shade_grid {
     uint32_t width, height;

@@ -2,7 +2,7 @@
  * they spell differently is here.
  *
  * K_CPU (always set for C; an option for OpenCL) says that eight lanes of one work-item are cheap.
- * K_MODE selects the arithmetic: 0 strict (docs/protocol.md Part II), 1 device, 2 fast. */
+ * K_MODE selects the arithmetic: 0 strict (docs/reference/protocol.md Part II), 1 device, 2 fast. */
 #ifndef K_PORTABLE_H
 #define K_PORTABLE_H
 

@@ -222,7 +222,7 @@ K_FN struct k_drives k_drives_start(const struct k_inputs *base, const struct k_
     d.emission = v3(0.0f, 0.0f, 0.0f);
     return d;
 }
-/* X(name, field, value): what a shader can drive by the names of docs/scenes.md, and what becomes
+/* X(name, field, value): what a shader can drive by the names of docs/reference/scenes.md, and what becomes
  * of an output v; its first channel for a float. */
 #define K_DRIVES(X)                                                                                \
     X(base_color, in.base, k_clamp3(v, 0.0f, 1.0f))                                                \

@@ -356,7 +356,7 @@ static enum status module_optimise(const struct compiling *c)
     const struct llvm_api *a = c->llvm;
     /* ipsccp: what the kernel is told becomes constants, so that what this program does not need is
      * gone before anything is spent on it. NVIDIA's assembler optimises again, and drivers SPIR-V:
-     * what O3 adds to O1 is in the machine code either way (docs/llvm.md). */
+     * what O3 adds to O1 is in the machine code either way (docs/contributor/llvm.md). */
     static const char *const passes[] = {
         [LLVM_MAKES_OBJECT] = "ipsccp,globaldce,default<O3>",
         [LLVM_MAKES_ASSEMBLY] = "ipsccp,globaldce,default<O1>",

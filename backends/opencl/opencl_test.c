@@ -406,7 +406,7 @@ static void kept_binaries_are_of_one_driver(void **state)
 static void probes_run_before_any_scene(void **state)
 {
     (void)state;
-    /* Philox4x32-10, docs/protocol.md section 3.1: counter, key, output. */
+    /* Philox4x32-10, docs/reference/protocol.md section 3.1: counter, key, output. */
     static const uint32_t in[2][6] = {
         {0, 0, 0, 0, 0, 0},
         {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0}};

@@ -86,7 +86,7 @@ static enum status machine_open(struct making *m)
     if (a->GetTargetFromTriple(a->host_triple, &target, &message))
         return llvm_error(m->err, a, STATUS_UNSUPPORTED, NULL, message, a->host_triple);
     /* Programs here are many and run briefly: LLVM's fastest code generator takes more from the
-     * compiling than its code, half as fast, gives back (docs/soft.md). */
+     * compiling than its code, half as fast, gives back (docs/contributor/software_devices.md). */
     m->machine = a->CreateTargetMachine(target, a->host_triple, a->host_cpu, a->host_features,
                                         LLVM_OPTIMISE_NONE, LLVM_RELOCATE_FAR, LLVM_CODE_MODEL_FAR);
     if (!m->machine)

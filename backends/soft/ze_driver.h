@@ -27,7 +27,7 @@ static inline void driver_unlock(const int *unused)
     __attribute__((cleanup(driver_unlock), unused)) const int locked =                             \
         pthread_mutex_lock(&soft_driver.lock)
 
-/* $ISOPHOTE_SOFT_ZE_FAULT: this misbehaviour is wanted (docs/soft.md). */
+/* $ISOPHOTE_SOFT_ZE_FAULT: this misbehaviour is wanted (docs/contributor/software_devices.md). */
 bool driver_wish(const char *name);
 /* It is "NAME:N", and this is the Nth time that this is asked with this counter, from 1. */
 bool driver_drops(const char *name, unsigned *asked);

@@ -170,7 +170,7 @@ uint32_t hash_text(const char *text); /* without its final NUL */
  * ---------------------------------------------------------------------------- */
 
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", SC
- * 2011): a bijection of the counter under the key. Passes BigCrush. Vectors: docs/protocol.md
+ * 2011): a bijection of the counter under the key. Passes BigCrush. Vectors: docs/reference/protocol.md
  * section 3. */
 void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 /* The number in [0,1) that the protocol makes of a word: (word >> 8) * 2^-24, exact in float. */

@@ -3,7 +3,7 @@
  *
  * Devices run in worker processes, forked from this one: one for each scene, device, mode and tree.
  * A crash or a hang costs one row. The caller must not have opened a device or started threads
- * before (a driver's threads do not survive a fork). docs/benchmarks.md is the method in full. */
+ * before (a driver's threads do not survive a fork). docs/reference/benchmarks.md is the method in full. */
 #ifndef ISOPHOTE_BENCH_H
 #define ISOPHOTE_BENCH_H
 

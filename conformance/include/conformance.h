@@ -77,7 +77,7 @@ struct conform_options {
                               the jobs */
     const char *journal;   /* path; NULL: none */
     bool resume;           /* take from the journal what it has finished */
-    const char *waivers;   /* path or NULL; docs/conformance.md */
+    const char *waivers;   /* path or NULL; docs/reference/conformance.md */
     const char *skips;     /* path or NULL; then a SKIP that it does not expect is a finding */
     const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
     struct store *store;   /* may be NULL */
@@ -118,7 +118,7 @@ size_t conform_findings(const struct conform_summary *sum);
  * samples. fast, of a scene with a light tree and a clamp: the device renders the job once more
  * without the clamp, and that picture is judged, of the film only the counts, as the reason says.
  * The job's film is given. A right device's picture FAILs with probability 1e-5 at most,
- * however heavy the tails of its samples (docs/conformance.md). */
+ * however heavy the tails of its samples (docs/reference/conformance.md). */
 struct judgement {
     enum verdict verdict;
     char reason[512];

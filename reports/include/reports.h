@@ -85,7 +85,7 @@ struct bench_record {
     double noise;         /* relative: interquartile range over the median */
     uint32_t repetitions;
     const char
-        *phases; /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/results.md */
+        *phases; /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/reference/store.md */
     const char
         *detail; /* JSON: every repetition's seconds, image metrics, memory, build info ... */
     const char *command; /* gives this row again */
@@ -135,7 +135,7 @@ enum status store_devices(struct store *s, struct arena *a, int64_t run, struct 
                           size_t *count, struct error *err);
 enum status store_bench_rows(struct store *s, struct arena *a, int64_t run,
                              struct bench_record **out, size_t *count, struct error *err);
-/* JSON Lines, one record a line, with a type key (docs/results.md). Runs are numbered 1, 2 ... in
+/* JSON Lines, one record a line, with a type key (docs/reference/store.md). Runs are numbered 1, 2 ... in
  * the lines, so that export, import into an empty store and export again give the same bytes.
  * Import adds them as new runs, all or nothing; `path` names the data in messages. */
 enum status store_export(struct store *s, FILE *out, struct error *err);

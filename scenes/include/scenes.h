@@ -1,8 +1,8 @@
 /* scenes: the scene model, its JSON reader and writer, model importers, images and textures.
  *
- * A scene file (docs/scenes.md, docs/scene.schema.json) is read into one flat, world-space
+ * A scene file (docs/reference/scenes.md, docs/reference/scene.schema.json) is read into one flat, world-space
  * `struct scene`: what the reference and every back end render. Nothing here decides how light
- * moves: that is docs/protocol.md. Also here, because everyone speaks of them: the film, images in
+ * moves: that is docs/reference/protocol.md. Also here, because everyone speaks of them: the film, images in
  * files, and the record of one path vertex that lockstep comparison exchanges. */
 #ifndef ISOPHOTE_SCENES_H
 #define ISOPHOTE_SCENES_H
@@ -35,7 +35,7 @@ struct image {
  * U16, F16, F32; of several directories the first). srgb of U8 and U16 is set true; a texture's
  * colour space overrides it. Fails: MISSING, IO, PARSE (with what was expected), LIMIT (over 32768
  * pixels a side or 2^28 pixels), TYPE (0x0, unknown format, non-finite texels), UNSUPPORTED (kinds
- * of a format that docs/scenes.md does not name).
+ * of a format that docs/reference/scenes.md does not name).
  */
 enum status image_read(struct arena *a, const char *path, struct image *out, struct error *err);
 enum status image_read_memory(struct arena *a, const void *data, size_t size, const char *name,
@@ -122,7 +122,7 @@ enum material_type {
 
 enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND, ALPHA_MASK };
 
-/* What an output of a shader can drive (docs/protocol.md section 19). */
+/* What an output of a shader can drive (docs/reference/protocol.md section 19). */
 enum drive_input {
     DRIVE_BASE_COLOR,
     DRIVE_REFLECTANCE,
@@ -214,7 +214,7 @@ struct material_layers {
     struct normal_map coat_normal_map;
 };
 
-/* The scalars that only lists of lobes have (docs/protocol.md section 28). */
+/* The scalars that only lists of lobes have (docs/reference/protocol.md section 28). */
 #define MATERIAL_LIST_SCALARS(X)                                                                   \
     X(specular_tint)                                                                               \
     X(anisotropy)                                                                                  \
@@ -227,7 +227,7 @@ struct material_layers {
     X(sigma)                                                                                       \
     X(opacity)
 
-/* Fields that a type does not use hold their defaults. Meaning: docs/protocol.md sections 7, 28. */
+/* Fields that a type does not use hold their defaults. Meaning: docs/reference/protocol.md sections 7, 28. */
 struct material {
     const char *name;
     enum material_type type;
@@ -272,13 +272,13 @@ struct prototype {
     const char *name; /* the group's */
     uint32_t first, count;
 };
-/* A prototype placed in the world (docs/protocol.md section 25). Its triangle i has primitive id
+/* A prototype placed in the world (docs/reference/protocol.md section 25). Its triangle i has primitive id
  * first_id + i. */
 struct instance {
     uint32_t prototype, first_id;
     float to_world[3][4]; /* row-major; invertible */
 };
-/* A light without a surface (docs/protocol.md section 24). */
+/* A light without a surface (docs/reference/protocol.md section 24). */
 enum light_type { LIGHT_POINT, LIGHT_SPOT, LIGHT_DIRECTIONAL };
 struct light {
     enum light_type type;
@@ -311,7 +311,7 @@ struct camera {
     double blade_rotation; /* radians, of the first corner from `right` towards `up` */
     double anamorphic;     /* the aperture's height over its width; 0 counts as 1 */
 };
-/* Tangents of half the horizontal and vertical fields of view of a W x H picture (docs/protocol.md
+/* Tangents of half the horizontal and vertical fields of view of a W x H picture (docs/reference/protocol.md
  * section 2): a job's size, which need not be the scene's. */
 static inline void camera_tangents(const struct camera *c, uint32_t width, uint32_t height,
                                    double *tan_x, double *tan_y)
@@ -323,7 +323,7 @@ static inline void camera_tangents(const struct camera *c, uint32_t width, uint3
     *tan_y = along_x ? t / r : t;
 }
 
-/* Of samples within their pixel and beyond (docs/protocol.md section 23). */
+/* Of samples within their pixel and beyond (docs/reference/protocol.md section 23). */
 enum pixel_filter { PIXEL_BOX, PIXEL_TENT, PIXEL_GAUSSIAN, PIXEL_BLACKMAN_HARRIS };
 
 enum environment_type { ENVIRONMENT_NONE, ENVIRONMENT_CONSTANT, ENVIRONMENT_MAP };
@@ -356,7 +356,7 @@ struct scene {
     uint64_t seed;
 
     /* Where the scene's frame has its origin in the file's coordinates: all coordinates here are
-     * relative to it, so that float32 serves a scene that stands far away (docs/scenes.md,
+     * relative to it, so that float32 serves a scene that stands far away (docs/reference/scenes.md,
      * "Coordinates"). 0 in most scenes. */
     double frame_origin[3];
 
@@ -409,7 +409,7 @@ struct scene {
     enum light_choice light_choice; /* these two are part of the scene, and of its hash */
     enum mis_heuristic mis;
 };
-/* Is every sample's position x + u, y + u, as docs/protocol.md section 2 has it? */
+/* Is every sample's position x + u, y + u, as docs/reference/protocol.md section 2 has it? */
 static inline bool scene_default_filter(const struct scene *s)
 {
     return s->filter_radius == 0 || (s->filter == PIXEL_BOX && s->filter_radius == 0.5);
@@ -484,7 +484,7 @@ struct scene_import {
     double radius;                                 /* half of the bounding box's diagonal */
 };
 /* A scene file for a model file: its materials, textures, lights, cameras and placed parts in the
- * words of docs/scenes.md, its geometry by reference. A model without a camera gets one that frames
+ * words of docs/reference/scenes.md, its geometry by reference. A model without a camera gets one that frames
  * it, one without lights a lamp and a gray sky. Images inside the model are written to the folder
  * STEM.textures beside `scene`, the path that the file is for (which is not written); images that
  * cannot be read are noted and their factors stay. The scene loads. In the arena. Fails as
@@ -522,7 +522,7 @@ struct mitsuba_export {
     struct mitsuba_note *notes; /* in the order of the scene; NULL: it means the same */
     const char *xml;            /* the file written */
 };
-/* Writes the scene as Mitsuba 3 XML (docs/scenes.md, Mitsuba), with PLY and EXR files beside it.
+/* Writes the scene as Mitsuba 3 XML (docs/reference/scenes.md, Mitsuba), with PLY and EXR files beside it.
  * `out` is a name that ends in .xml, or a folder (made if need be), which gets scene.xml. The XML
  * file is written last. Fails: UNSUPPORTED without `lossy` when there are notes (they are filled,
  * nothing is written), IO, MEMORY. */
@@ -531,7 +531,7 @@ enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const c
 
 /* ---- film ------------------------------------------------------------------------------------ */
 
-/* The order-free film (docs/protocol.md section 9): per pixel four 64-bit integers, R, G, B in
+/* The order-free film (docs/reference/protocol.md section 9): per pixel four 64-bit integers, R, G, B in
  * units of 2^-exponent and a count: low 32 bits samples, high 32 bits samples that were clamped or
  * rejected. Adding is exact, so any order, tiling, batching or split over devices gives the same
  * bits. */
@@ -567,7 +567,7 @@ void film_hash(const struct film *f, char hex[33]);
 /* ---- passes
  * ---------------------------------------------------------------------------------- */
 
-/* What is known of a picture's pixels (docs/protocol.md section 29). */
+/* What is known of a picture's pixels (docs/reference/protocol.md section 29). */
 enum pass {
     PASS_BEAUTY,
     PASS_DIRECT,
@@ -629,7 +629,7 @@ enum vertex_event {
     EVENT_ROULETTE /* hit; roulette ended the path */
 };
 
-/* One vertex of one camera path as docs/protocol.md section 8 names its quantities; vertex k = 1 is
+/* One vertex of one camera path as docs/reference/protocol.md section 8 names its quantities; vertex k = 1 is
  * what the camera ray hits. Plain doubles so that float and double renderers fill the same record.
  */
 struct path_vertex {

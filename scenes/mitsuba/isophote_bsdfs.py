@@ -1,4 +1,4 @@
-"""What docs/protocol.md has and Mitsuba 3 has not, as plugins of Mitsuba's.
+"""What docs/reference/protocol.md has and Mitsuba 3 has not, as plugins of Mitsuba's.
 
     import mitsuba as mi
     mi.set_variant("llvm_ad_rgb")      # or scalar_rgb, which is slow with plugins in Python

@@ -1,4 +1,4 @@
-"""schema_test.py ROOT: docs/scene.schema.json against the scenes that come with Isophote, and against documents
+"""schema_test.py ROOT: docs/reference/scene.schema.json against the scenes that come with Isophote, and against documents
 that the reader refuses too. Exit status 77 (SKIP) without the package jsonschema."""
 import copy
 import glob
@@ -16,7 +16,7 @@ if not hasattr(jsonschema, "Draft202012Validator"):
     sys.exit(77)
 
 root = sys.argv[1]
-with open(os.path.join(root, "docs/scene.schema.json"), encoding="utf-8") as f:
+with open(os.path.join(root, "docs/reference/scene.schema.json"), encoding="utf-8") as f:
     schema = json.load(f)
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)

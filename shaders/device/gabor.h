@@ -1,4 +1,4 @@
-/* gabor.h: Gabor noise of docs/asl.md (Noise), a whole row of points at a time: lanes that have no
+/* gabor.h: Gabor noise of docs/reference/asl.md (Noise), a whole row of points at a time: lanes that have no
  * impulse left wait for the others. */
 
 /* exp(x) for x <= 0; 0 for what is not a number. */

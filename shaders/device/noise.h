@@ -1,4 +1,4 @@
-/* noise.h: the noises of docs/asl.md (Noise): the same operations in the same order as the
+/* noise.h: the noises of docs/reference/asl.md (Noise): the same operations in the same order as the
  * reference's, so the same bits. The cores carry derivatives; entries that want none leave the
  * compiler nothing of them. Hash: Bob Jenkins' lookup3 (public domain). */
 

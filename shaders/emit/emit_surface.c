@@ -13,7 +13,7 @@ static void set_zero(struct emit *e, const struct ir_inst *i, uint32_t k)
 
 /* ---- geometry data -------------------------------------------------------------------------- */
 
-/* `s` and `t` are u and v with their changes (docs/protocol.md section 18). */
+/* `s` and `t` are u and v with their changes (docs/reference/protocol.md section 18). */
 bool emit_userdata_word(const struct ir_inst *i, uint32_t *word)
 {
     enum { POINT_U = 51, POINT_V = 54 };

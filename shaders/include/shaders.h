@@ -1,5 +1,5 @@
 /* shaders: ASL, the shading language of Isophote. Source text -> typed tree -> shader groups run at
- * one point by the reference interpreter, which defines what a program means. docs/asl.md is the
+ * one point by the reference interpreter, which defines what a program means. docs/reference/asl.md is the
  * specification; names in parentheses below are its sections.
  *
  * Numbers in sources and texts are those of the C locale: a process that sets another one must not
@@ -131,7 +131,7 @@ enum status asl_preprocess(struct arena *a, const char *file, const char *text, 
 /* A readable form of the tree: `types` adds the type of each expression and each conversion made.
  */
 void asl_program_dump(const struct asl_program *p, bool types, struct text *out);
-/* The table of builtins as Markdown, as docs/asl.md carries it. */
+/* The table of builtins as Markdown, as docs/reference/asl.md carries it. */
 void asl_builtins_print(struct text *out);
 /* The same table as data: the columns of builtins.def, for generators of programs and tests. */
 struct asl_builtin_row {
@@ -351,11 +351,11 @@ struct asl_closure_arg {
 typedef void asl_closure_visitor(void *ctx, const char *name, const float weight[3],
                                  const struct asl_closure_arg *args, size_t count);
 /* Calls visit for every component from left to right, with `weight` times the weights above it in
- * float (docs/protocol.md section 19). NULL is the empty closure. */
+ * float (docs/reference/protocol.md section 19). NULL is the empty closure. */
 void asl_closure_visit(const struct asl_closure *c, const float weight[3],
                        asl_closure_visitor *visit, void *ctx);
 
-/* ---- the IR of a finished group (docs/asl_ir.md)
+/* ---- the IR of a finished group (docs/reference/asl_ir.md)
  * -------------------------------------------------
  */
 
@@ -378,7 +378,7 @@ struct asl_lower_options {
     uint32_t raytype_known, raytype; /* bits of the ray's type that are the same at every point */
     size_t max_ops;                  /* instructions of one layer; 0: 2 million */
     const char *fault;    /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
-    struct text *witness; /* what each step did is appended (docs/asl_ir.md); may be NULL */
+    struct text *witness; /* what each step did is appended (docs/reference/asl_ir.md); may be NULL */
 };
 
 /* Instructions, and cells in use, as lowered and after optimisation. */

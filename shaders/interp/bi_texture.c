@@ -1,5 +1,5 @@
 /* bi_texture.c: texture, environment, gettextureinfo (Textures). Everything is float, in the order
- * that docs/asl.md writes it. */
+ * that docs/reference/asl.md writes it. */
 #include "interp.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* colour.c: colour spaces, black bodies, spectral colours (docs/asl.md, Colour). rgb is linear with
+/* colour.c: colour spaces, black bodies, spectral colours (docs/reference/asl.md, Colour). rgb is linear with
  * the primaries and white of ITU-R BT.709. */
 #include "interp.h"
 

@@ -1,5 +1,5 @@
 /* interp.c: contexts, layers and statements of the reference interpreter. It walks the typed tree
- * and does exactly what docs/asl.md says, one point at a time. */
+ * and does exactly what docs/reference/asl.md says, one point at a time. */
 #include "interp.h"
 
 #include <stdlib.h>

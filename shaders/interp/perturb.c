@@ -1,5 +1,5 @@
 /* perturb.c: results of builtins moved within their bounds, so that the interpreter shows what the
- * freedom of the ulp column may do to a program (docs/equivalence.md). */
+ * freedom of the ulp column may do to a program (docs/explanation/equivalence.md). */
 #include "interp.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* regex.h: the regular expressions of ASL (docs/asl.md, Regular expressions): alternatives and
+/* regex.h: the regular expressions of ASL (docs/reference/asl.md, Regular expressions): alternatives and
  * quantifiers are tried in the order of the text, as in ECMAScript. */
 #ifndef ASL_REGEX_H
 #define ASL_REGEX_H

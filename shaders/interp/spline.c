@@ -1,4 +1,4 @@
-/* spline.c: cubic splines through uniform knots, and the inverse of monotone ones (docs/asl.md,
+/* spline.c: cubic splines through uniform knots, and the inverse of monotone ones (docs/reference/asl.md,
  * Splines). */
 #include "interp.h"
 

@@ -1,5 +1,5 @@
 /* texture(), environment(), gettextureinfo(): texels, wraps, filters and levels against what
- * docs/asl.md says, worked out here in other ways: tables, linear functions that filters must
+ * docs/reference/asl.md says, worked out here in other ways: tables, linear functions that filters must
  * reproduce, means. */
 #include "shaders.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char mark[] = "// Isophote ASL object 2\n";
-static const char ir_begin[] = "/* IR of the last shader alone (docs/asl_ir.md)\n";
+static const char ir_begin[] = "/* IR of the last shader alone (docs/reference/asl_ir.md)\n";
 static const char ir_end[] = "*/\n"; /* its first two characters end it */
 
 /* Inside the comment no text may end it: "*" and "/" side by side stand in quotes only. */

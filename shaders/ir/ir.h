@@ -1,6 +1,6 @@
 /* ir.h: the intermediate representation of a finished shader group, between lowering (lower_*.c),
  * the optimiser (opt_*.c), the text form (ir_text.c, ir_read.c), the engine `ir` (ir_run.c) and the
- * emitters. docs/asl_ir.md is its specification.
+ * emitters. docs/reference/asl_ir.md is its specification.
  *
  * Everything is scalar: triples, matrices and structs are rows of scalars; derivatives are explicit
  * floats and explicit operations, in the reference interpreter's order, so that bits agree. A value

@@ -1,4 +1,4 @@
-/* ir_text.c: IR as text (docs/asl_ir.md, Text). ir_read.c reads it back. */
+/* ir_text.c: IR as text (docs/reference/asl_ir.md, Text). ir_read.c reads it back. */
 #include "ir.h"
 
 #include <math.h>

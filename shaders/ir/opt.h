@@ -1,4 +1,4 @@
-/* opt.h: the optimiser of the IR (docs/asl_ir.md, Optimiser). Every rule keeps every bit. */
+/* opt.h: the optimiser of the IR (docs/reference/asl_ir.md, Optimiser). Every rule keeps every bit. */
 #ifndef ASL_OPT_H
 #define ASL_OPT_H
 

@@ -1,4 +1,4 @@
-/* witness.h: what each step of translation says it did (docs/asl_ir.md, Witness). */
+/* witness.h: what each step of translation says it did (docs/reference/asl_ir.md, Witness). */
 #ifndef ASL_WITNESS_H
 #define ASL_WITNESS_H
 

@@ -190,7 +190,7 @@ static void manual_carries_the_rules(void **state)
     struct text table = {0};
     char *manual;
     size_t size;
-    assert_int_equal(file_read(&a, SOURCE_DIR "/docs/asl_ir.md", 0, &manual, &size, &err),
+    assert_int_equal(file_read(&a, SOURCE_DIR "/docs/reference/asl_ir.md", 0, &manual, &size, &err),
                      STATUS_OK);
     text_puts(&table, "<!-- rules -->\n| rule | fact | replayed by | what happened |\n"
                       "|---|---|---|---|\n");
@@ -204,7 +204,7 @@ static void manual_carries_the_rules(void **state)
     }
     text_puts(&table, "<!-- rules: end -->");
     if (!strstr(manual, table.data))
-        print_error("docs/asl_ir.md: its table of rules should be\n%s\n", table.data);
+        print_error("docs/reference/asl_ir.md: its table of rules should be\n%s\n", table.data);
     assert_non_null(strstr(manual, table.data));
     text_free(&table);
     arena_free(&a);

@@ -1,4 +1,4 @@
-// Arithmetic of int, float and triples: special cases of docs/asl.md.
+// Arithmetic of int, float and triples: special cases of docs/reference/asl.md.
 shader test(int zero = 0, float fzero = 0, int big = 2147483647)
 {
     printf("%d %d %d %d\n", 7 / 2, -7 / 2, 7 % 3, -7 % 3);          //> 3 -3 1 -1

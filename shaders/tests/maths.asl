@@ -1,4 +1,4 @@
-// Builtins at their special points (docs/asl.md).
+// Builtins at their special points (docs/reference/asl.md).
 shader test(float zero = 0, float one = 1)
 {
     printf("%g %g\n", sqrt(-1.0), inversesqrt(zero));       //> 0 0
