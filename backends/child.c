@@ -50,19 +50,3 @@ enum status child_run(char *const argv[], char *out, size_t size, int *exit_code
     *exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     return STATUS_OK;
 }
-
-enum status program_beside(const char *name, char *path, size_t size, struct error *err)
-{
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash) {
-        *slash = '\0';
-        if ((size_t)snprintf(path, size, "%s/%s", self, name) < size && access(path, R_OK) == 0)
-            return STATUS_OK;
-    }
-    if ((size_t)snprintf(path, size, "%s/%s", BUILD_DIR, name) < size && access(path, R_OK) == 0)
-        return STATUS_OK;
-    return error_msg(err, STATUS_MISSING, "%s is neither in %s nor in %s", name, self, BUILD_DIR);
-}

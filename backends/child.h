@@ -11,8 +11,4 @@
 enum status child_run(char *const argv[], char *out, size_t size, int *exit_code,
                       struct error *err);
 
-/* Path of a file that is installed beside this program, or was built with it. MISSING, naming it,
- * if it is in neither place. */
-enum status program_beside(const char *name, char *path, size_t size, struct error *err);
-
 #endif

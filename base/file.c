@@ -365,12 +365,6 @@ enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err
     return join_and_make(root, "", sub, buf, size, err);
 }
 
-char *data_path(struct arena *a, const char *sub)
-{
-    const char *dir = getenv("ISOPHOTE_DATA");
-    return arena_printf(a, "%s/%s", dir && dir[0] ? dir : ISOPHOTE_SOURCE_DIR, sub);
-}
-
 char *path_beside(struct arena *a, const char *path, const char *rel)
 {
     const char *slash = strrchr(path, '/');

@@ -338,14 +338,45 @@ static void beside(void **state)
     arena_free(&a);
 }
 
+/* This program is in its build tree, so that it takes the source tree's files. */
+static void files_that_come_along(void **state)
+{
+    struct folder *f = *state;
+    struct arena a = {0};
+    struct error err;
+    const char *path = NULL;
+    char helper[4096];
+    unsetenv("ISOPHOTE_DATA_DIR");
+    assert_int_equal(data_path(&a, "scenes/library", &path, &err), STATUS_OK);
+    assert_string_equal(path, SOURCE_DIR "/scenes/library");
+    assert_int_equal(data_path(&a, NULL, &path, &err), STATUS_MEMORY);
+    setenv("ISOPHOTE_DATA_DIR", f->path, 1);
+    assert_int_equal(data_path(&a, "x", &path, &err), STATUS_OK);
+    assert_string_equal(path, in(f, "x"));
+    setenv("ISOPHOTE_DATA_DIR", in(f, "absent"), 1);
+    assert_int_equal(data_path(&a, "x", &path, &err), STATUS_MISSING);
+    assert_non_null(strstr(err.msg, in(f, "absent")));
+    unsetenv("ISOPHOTE_DATA_DIR");
+
+    assert_int_equal(helper_path("CMakeCache.txt", helper, sizeof helper, &err), STATUS_OK);
+    assert_int_equal(access(helper, R_OK), 0);
+    assert_int_equal(helper_path("CMakeCache.txt", helper, 9, &err), STATUS_LIMIT);
+    assert_int_equal(helper_path("no-such", helper, sizeof helper, &err), STATUS_MISSING);
+    assert_non_null(strstr(err.msg, "/no-such"));
+    arena_free(&a);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_make, folder_remove)
     const struct CMUnitTest tests[] = {
-        IN_FOLDER(write_then_read), IN_FOLDER(read_large),          IN_FOLDER(read_failures),
-        IN_FOLDER(read_pipe),       IN_FOLDER(unwritable_folder),   IN_FOLDER(full_disk),
-        IN_FOLDER(half_written),    IN_FOLDER(link_keeps_pointing), IN_FOLDER(temporary_names),
-        IN_FOLDER(folders),         IN_FOLDER(cache_folder),        cmocka_unit_test(beside),
+        IN_FOLDER(write_then_read),       IN_FOLDER(read_large),
+        IN_FOLDER(read_failures),         IN_FOLDER(read_pipe),
+        IN_FOLDER(unwritable_folder),     IN_FOLDER(full_disk),
+        IN_FOLDER(half_written),          IN_FOLDER(link_keeps_pointing),
+        IN_FOLDER(temporary_names),       IN_FOLDER(folders),
+        IN_FOLDER(cache_folder),          cmocka_unit_test(beside),
+        IN_FOLDER(files_that_come_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,7 +202,7 @@ static void program(struct json_writer *w)
 static void variables(struct json_writer *w)
 {
     static const char *const names[] = {"ISOPHOTE_THREADS",
-                                        "ISOPHOTE_SCENES",
+                                        "ISOPHOTE_DATA_DIR",
                                         "OCL_ICD_VENDORS",
                                         "OCL_ICD_FILENAMES",
                                         "POCL_MAX_PTHREAD_COUNT",

@@ -101,7 +101,6 @@ const char *command_text(struct arena *a, int argc, char **argv);
 /* The whole command line of this process, program name as called. */
 const char *command_line_text(void);
 /* Absolute path of this program. */
-const char *program_path(void);
 
 /* ---- subcommands
  * ------------------------------------------------------------------------------------- */

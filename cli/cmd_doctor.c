@@ -153,11 +153,12 @@ static void find_places(struct findings *f)
              "make it writable, or set ISOPHOTE_CACHE to a folder that is");
     const char *const *paths;
     size_t count = 0;
-    ok = scene_library(f->arena, false, &paths, &count, &err) == STATUS_OK;
-    find_add(f, "scene library", true,
-             ok ? arena_printf(f->arena, "%zu scenes in %s/library", count, scene_library_dir())
-                : NULL,
-             "set ISOPHOTE_SCENES to the folder that holds library/");
+    const char *data = NULL;
+    ok = scene_library(f->arena, false, &paths, &count, &err) == STATUS_OK &&
+         data_path(f->arena, "scenes/library", &data, &err) == STATUS_OK;
+    find_add(f, "data folder", true,
+             ok ? arena_printf(f->arena, "%zu scenes in %s", count, data) : NULL,
+             arena_strdup(f->arena, err.msg));
 }
 
 static void find_devices(struct findings *f, size_t *devices)

@@ -123,12 +123,3 @@ const char *command_text(struct arena *a, int argc, char **argv)
     text_free(&t);
     return s ? s : "";
 }
-
-const char *program_path(void)
-{
-    static char path[PATH_MAX];
-    ssize_t n = path[0] ? (ssize_t)strlen(path) : readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n > 0)
-        path[n] = 0;
-    return path;
-}

@@ -256,6 +256,9 @@ enum status shader_cases(struct arena *a, const char *const *paths, size_t count
                          const struct conform_case **out, size_t *case_count, struct error *err)
 {
     struct listing l = {.arena = a};
+    const char *library, *golden;
+    TRY(data_path(a, "shaders/library", &library, err));
+    TRY(data_path(a, "shaders/tests", &golden, err));
     add_case(&l, "generator", "programs", "ir",
              "generated programs compile, run alike twice, and cover every construct", NULL);
     for (unsigned i = 1; i <= BLOCKS || i <= blocks_for(programs); i++) {
@@ -264,8 +267,8 @@ enum status shader_cases(struct arena *a, const char *const *paths, size_t count
         add_all(&l, "generated", name, NULL);
     }
     add_builtins(&l);
-    add_folder(&l, "library", data_path(a, "shaders/library"));
-    add_folder(&l, "golden", data_path(a, "shaders/tests"));
+    add_folder(&l, "library", library);
+    add_folder(&l, "golden", golden);
     add_files(&l, paths, count);
     *out = l.list;
     *case_count = l.count;

@@ -180,11 +180,9 @@ static enum status read_list(struct arena *a, const char *wanted, const struct c
         return STATUS_OK;
     }
     if (!strchr(wanted, '/') && !strchr(wanted, '.'))
-        path = arena_printf(a, "%s/%s.txt", data_path(a, "conformance/lists"), wanted);
+        TRY(data_path(a, arena_printf(a, "conformance/lists/%s.txt", wanted), &path, err));
     char *data;
     size_t size;
-    if (!path)
-        return error_msg(err, STATUS_MEMORY, "out of memory for the list %s", wanted);
     enum status s = file_read(a, path, (size_t)16 << 20, &data, &size, err);
     if (s != STATUS_OK)
         return s;

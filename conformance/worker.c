@@ -60,7 +60,8 @@ enum status case_library_scene(struct run_context *c, const char *name, struct e
     c->reference = NULL;
     scene_free(c->scene);
     c->scene = NULL;
-    c->scene_path = arena_printf(c->arena, "%s/library/%s.json", scene_library_dir(), name);
+    TRY(data_path(c->arena, arena_printf(c->arena, "scenes/library/%s.json", name), &c->scene_path,
+                  err));
     return case_scene(c, err);
 }
 

@@ -6,12 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *scene_library_dir(void)
-{
-    const char *dir = getenv("ISOPHOTE_SCENES");
-    return dir && *dir ? dir : ISOPHOTE_SCENES_DIR;
-}
-
 static bool ends_with(const char *s, const char *suffix)
 {
     size_t n = strlen(s), m = strlen(suffix);
@@ -73,19 +67,15 @@ static enum status list_folder(struct arena *a, const char *dir, const char ***p
 enum status scene_library(struct arena *a, bool with_real, const char *const **paths, size_t *count,
                           struct error *err)
 {
-    const char **all = NULL;
+    const char *library, *real, **all = NULL;
     size_t n = 0;
-    enum status s =
-        list_folder(a, arena_printf(a, "%s/library", scene_library_dir()), &all, &n, err);
-    if (s == STATUS_OK && with_real)
-        s = list_folder(a, arena_printf(a, "%s/real", scene_library_dir()), &all, &n, err);
-    if (s != STATUS_OK)
-        return s;
+    TRY(data_path(a, "scenes/library", &library, err));
+    TRY(data_path(a, "scenes/real", &real, err));
+    TRY(list_folder(a, library, &all, &n, err));
+    if (with_real)
+        TRY(list_folder(a, real, &all, &n, err));
     if (n == 0)
-        return error_msg(
-            err, STATUS_MISSING,
-            "no scenes in %s/library (set ISOPHOTE_SCENES to the folder that holds library/)",
-            scene_library_dir());
+        return error_msg(err, STATUS_MISSING, "there are no scenes in %s", library);
     *paths = all;
     *count = n;
     return STATUS_OK;

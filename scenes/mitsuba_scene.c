@@ -671,11 +671,13 @@ static void place(struct exporter *x, const char *out)
 /* The plugins' file beside the scene. */
 static void copy_plugins(struct exporter *x)
 {
-    char *from = data_path(x->arena, "scenes/mitsuba/isophote_bsdfs.py"), *data;
-    const char *to = arena_printf(x->arena, "%s/isophote_bsdfs.py", x->folder);
+    const char *from, *to = arena_printf(x->arena, "%s/isophote_bsdfs.py", x->folder);
+    char *data;
     size_t size;
-    if (!from || !to)
+    if (!to)
         x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);
+    if (!x->status)
+        x->status = data_path(x->arena, "scenes/mitsuba/isophote_bsdfs.py", &from, x->err);
     if (!x->status)
         x->status = file_read(x->arena, from, 0, &data, &size, x->err);
     if (!x->status)

@@ -317,6 +317,8 @@ enum status file_failed(struct document *d, const struct json *v, const struct e
     if (strncmp(name, data_prefix, sizeof data_prefix - 1) != 0)
         return json_error(d->err, d->file, v, STATUS_IO, "%s", why->msg);
     name += sizeof data_prefix - 1;
-    return json_error(d->err, d->file, v, STATUS_MISSING, "%s; get it with: scenes/real/fetch %.*s",
-                      why->msg, (int)strcspn(name, "/"), name);
+    const char *fetch = "scenes/real/fetch";
+    (void)data_path(&d->arena, fetch, &fetch, NULL);
+    return json_error(d->err, d->file, v, STATUS_MISSING, "%s; get it with: '%s' %.*s", why->msg,
+                      fetch, (int)strcspn(name, "/"), name);
 }

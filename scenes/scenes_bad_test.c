@@ -97,7 +97,7 @@ static const struct bad table[] = {
     {HEAD "\"textures\": {\"t\": {\"file\": \"\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "not empty"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"cube.ply\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "expected EXR, Radiance HDR, PNG, JPEG, TIFF, WebP, BMP, GIF or TGA"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"bad-0x0.hdr\"}}, " NOOBJ, STATUS_TYPE, "textures.t.file", "0x0 pixels"},
-    {HEAD "\"textures\": {\"t\": {\"file\": \"data:no-such-package/a.png\"}}, " NOOBJ, STATUS_MISSING, "textures.t.file", "scenes/real/fetch no-such-package"},
+    {HEAD "\"textures\": {\"t\": {\"file\": \"data:no-such-package/a.png\"}}, " NOOBJ, STATUS_MISSING, "textures.t.file", "scenes/real/fetch' no-such-package"},
     {HEAD "\"textures\": {\"t\": {\"file\": \"../library/textures/tile.png\", \"wrap\": [\"repeat\"]}}, " NOOBJ, STATUS_TYPE, "textures.t.wrap", "\"repeat\", \"mirror\", \"clamp\""},
     {HEAD "\"textures\": [], " NOOBJ, STATUS_TYPE, "textures", "by name"},
     /* materials */
@@ -241,7 +241,7 @@ static const struct bad table[] = {
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"vertices\": " TRI ", \"triangles\": [[0,1,2]], \"file\": \"cube.ply\"}"), STATUS_TYPE, "objects[0].vertices", "unknown key"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"none.ply\"}"), STATUS_IO, "objects[0].file", "none.ply"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \".\"}"), STATUS_IO, "objects[0].file", "regular file"},
-    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"data:glmark9/bunny.obj\"}"), STATUS_MISSING, "objects[0].file", "fetch glmark9"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"data:glmark9/bunny.obj\"}"), STATUS_MISSING, "objects[0].file", "fetch' glmark9"},
     {OBJ("{\"type\": \"mesh\", \"file\": \"cube.ply\"}"), STATUS_TYPE, "objects[0]", "the model brings none"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-truncated.ply\"}"), STATUS_PARSE, "objects[0].file", "bad-truncated.ply"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-count.ply\"}"), STATUS_PARSE, "objects[0].file", "bad-count.ply"},

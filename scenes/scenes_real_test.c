@@ -35,11 +35,12 @@ static void expect_missing(const char *path)
     struct error err = {0};
     if (scene_load(path, &s, &err) != STATUS_MISSING)
         fail_msg("%s: %s: %s", path, status_name(err.code), err.msg);
-    const char *command = strstr(err.msg, "get it with: scenes/real/fetch ");
+    static const char fetch[] = "/scenes/real/fetch' ";
+    const char *command = strstr(err.msg, fetch);
     assert_non_null(command);
     bool known = false;
     for (size_t i = 0; i < 3; i++)
-        known |= strcmp(command + strlen("get it with: scenes/real/fetch "), packages[i]) == 0;
+        known |= strcmp(command + sizeof fetch - 1, packages[i]) == 0;
     assert_true(known);
 }
 

@@ -45,14 +45,14 @@ static bool library_try(const char *path)
     return false;
 }
 
-/* `nvidia` and `soft` are Isophote's own runtimes, beside the program. */
+/* `nvidia` and `soft` are Isophote's own runtimes, its helpers (helper_path). */
 static void library_given(const char *given)
 {
     char path[4096], file[64];
     struct error err = {0};
     if (strcmp(given, "nvidia") == 0 || strcmp(given, "soft") == 0) {
         snprintf(file, sizeof file, "libisophote_hip_%s.so", given);
-        if (program_beside(file, path, sizeof path, &err) != STATUS_OK) {
+        if (helper_path(file, path, sizeof path, &err) != STATUS_OK) {
             snprintf(library.problem, sizeof library.problem,
                      "hip: ISOPHOTE_HIP_LIBRARY=%s: %.500s", given, err.msg);
             return;

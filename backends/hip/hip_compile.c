@@ -77,7 +77,7 @@ static enum status child_compile(const char *arch, const char *source, const cha
     char tool[4096], words[sizeof info->options];
     char *argv[ARGUMENTS_MAX] = {tool, (char *)source, (char *)object}, *save = NULL;
     size_t n = 3;
-    enum status s = program_beside("isophote-hiprtc", tool, sizeof tool, err);
+    enum status s = helper_path("isophote-hiprtc", tool, sizeof tool, err);
     if (s != STATUS_OK)
         return s;
     snprintf(words, sizeof words, "%s", info->options);

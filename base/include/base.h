@@ -146,11 +146,23 @@ enum status dir_make(const char *path, struct error *err);
 /* "$ISOPHOTE_CACHE", else "$XDG_CACHE_HOME/isophote", else "$HOME/.cache/isophote", else
  * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. */
 enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err);
-/* The folder that holds scenes/, shaders/ and conformance/lists/: "$ISOPHOTE_DATA", else where the
- * program was built from; joined with `sub`, in the arena. NULL when out of memory. */
-char *data_path(struct arena *a, const char *sub);
 /* dir(path) joined with rel, or rel itself when absolute. In the arena. */
 char *path_beside(struct arena *a, const char *path, const char *rel);
+
+/* ---- files that come with the program ----------------------------------------------------------
+ */
+
+/* The program that runs; "" if the system does not tell. */
+const char *program_path(void);
+/* The folder that holds scenes/, shaders/ and conformance/, joined with `sub`:
+ * "$ISOPHOTE_DATA_DIR", else where an install tree has it, seen from the program (or from the
+ * library that holds this code), else the source tree, for what runs in its build tree. In the
+ * arena. MISSING, saying where it looked, if there is no such folder; `sub` is not looked at.
+ * MEMORY, also when sub is NULL. */
+enum status data_path(struct arena *a, const char *sub, const char **path, struct error *err);
+/* Path of a program or module that only Isophote opens, installed with it or built with it.
+ * MISSING, saying where it looked, if it is not there. */
+enum status helper_path(const char *name, char *path, size_t size, struct error *err);
 
 /* ---- hashing ------------------------------------------------------------------------------------
  */

@@ -495,9 +495,6 @@ enum status scene_import(struct arena *a, const char *model, const char *scene,
 /* ---- the embedded library ---------------------------------------------------------------------
  */
 
-/* Folder of the scene files that come with Isophote: $ISOPHOTE_SCENES, else where it was built
- * from. */
-const char *scene_library_dir(void);
 /* Paths of library/ *.json, and of real/ *.json with `with_real`, sorted by name. */
 enum status scene_library(struct arena *a, bool with_real, const char *const **paths, size_t *count,
                           struct error *err);

@@ -259,11 +259,12 @@ static void include(struct asl_pp *pp, struct asl_loc at, struct asl_tokens *lin
     for (const char *const *d = c->opt->include_dirs; d && *d; d++)
         if (file_open(pp, asl_sprintf(c, "%s/%s", *d, name), system, at))
             return;
-    const char *ours = data_path(c->arena, asl_sprintf(c, "shaders/headers/%s", name));
-    if (ours && file_open(pp, ours, true, at))
+    const char *ours = asl_sprintf(c, "shaders/headers/%s", name);
+    struct error err = {.msg = "-I FOLDER names a folder to look in"};
+    if (data_path(c->arena, ours, &ours, &err) == STATUS_OK && file_open(pp, ours, true, at))
         return;
-    asl_error(c, line->t[0].at, "-I FOLDER names a folder to look in",
-              "cannot open the include file '%s'", name);
+    asl_error(c, line->t[0].at, asl_sprintf(c, "%s", err.msg), "cannot open the include file '%s'",
+              name);
     pp->give_up = c->diags->errors > 1000;
 }
 
