@@ -196,7 +196,6 @@ extern const struct backend_api
 /* The kernel source as one string with its includes resolved, made at build time from kernel/
  * (embed.cmake). */
 extern const char kernel_source[];
-extern const char kernel_source_hash[33];
 
 /* "-DK_FAULT_LOST_COSINE" for a name of faults_list, "" for NULL. */
 const char *fault_define(const char *name);

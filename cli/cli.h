@@ -106,6 +106,7 @@ const char *command_line_text(void);
  * ------------------------------------------------------------------------------------- */
 
 /* argv[0] is the subcommand's name. */
+int cmd_version(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -86,10 +86,8 @@ int main(int argc, char **argv)
         usage(stdout);
         return printed(EXIT_PASS);
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("isophote %s\n", ISOPHOTE_VERSION);
-        return printed(EXIT_PASS);
-    }
+    if (strcmp(argv[1], "--version") == 0)
+        return printed(cmd_version(argc - 1, argv + 1));
     line_text = command_text(&line_arena, argc, argv);
     int status = -1;
     for (size_t i = 0; i < sizeof commands / sizeof *commands && status < 0; i++)

@@ -26,7 +26,8 @@ class Bench:
         self.folder = folder
         shutil.copy(TOOL, folder / "gpu")
         (folder / "isophote").symlink_to(PROGRAM)
-        (folder / "scenes").symlink_to(ROOT / "scenes")
+        (folder / "share").mkdir()
+        (folder / "share/isophote").symlink_to(ROOT)
 
     def run(self, status, out, *arguments, **environment):
         command = [sys.executable, str(self.folder / "gpu"), str(self.folder / out), "--quick", *arguments]

@@ -72,6 +72,10 @@ const char *exec_model_name(enum exec_model m);             /* "megakernel" */
 const char *code_path_name(enum code_path c);               /* "auto", "source", "llvm" */
 const char *cache_preference_name(enum cache_preference c); /* "auto", "l1", "shared", "equal" */
 
+/* The identity of the text that devices compile as the kernel: strict bits of two programs with the
+ * same one are the same, unless a compiler is wrong. */
+extern const char kernel_source_hash[33];
+
 /* A zeroed struct means the device's own choice for each. */
 struct launch_settings {
     enum math_mode mode;
