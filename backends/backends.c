@@ -29,8 +29,7 @@ const char *exec_model_name(enum exec_model m)
     return "megakernel";
 }
 
-/* ---- life
- * ---------------------------------------------------------------------------------------- */
+/* ---- life ----------------------------------------------------------------------------------- */
 
 /* A device that others use too, or a test, may have less memory than it says. */
 static enum status memory_limit(struct device_info *info, struct error *err)
@@ -93,8 +92,7 @@ void device_bake(struct device *d, bool bake) { d->bake = bake; }
 
 void device_messages(const struct device *d, struct text *out) { asl_sayings_print(&d->said, out); }
 
-/* ---- scene
- * ------------------------------------------------------------------------------------------- */
+/* ---- scene ---------------------------------------------------------------------------------- */
 
 static enum status memory_check(const struct device_info *info, const struct layout *l,
                                 struct error *err)
@@ -242,8 +240,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
     return STATUS_OK;
 }
 
-/* ---- program
- * ---------------------------------------------------------------------------------------------- */
+/* ---- program -------------------------------------------------------------------------------- */
 
 enum status device_build(struct device *d, const struct launch_settings *settings,
                          struct build_info *info, struct error *err)
@@ -273,9 +270,7 @@ enum status device_build(struct device *d, const struct launch_settings *setting
     return st;
 }
 
-/* ---- launches
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- launches ------------------------------------------------------------------------------- */
 
 static void copy3(float out[3], const double in[3])
 {
@@ -620,9 +615,7 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     return st;
 }
 
-/* ---- one sample
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- one sample ----------------------------------------------------------------------------- */
 
 static void widen(double *out, const float *in, int n)
 {
@@ -706,9 +699,7 @@ enum status device_trace(struct device *d, const struct render_job *job, uint32_
     return st;
 }
 
-/* ---- probes
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- probes --------------------------------------------------------------------------------- */
 
 const struct probe_shape probe_shapes[PROBE_COUNT] = {
     [PROBE_RNG] = {"rng", 6, 4},

@@ -44,8 +44,7 @@ static void render_hash(struct device *d, const struct scene *s, const struct re
     film_free(&f);
 }
 
-/* ---- strict: the same bits however a job is cut
- * ---------------------------------------------------- */
+/* ---- strict: the same bits however a job is cut --------------------------------------------- */
 
 static void strict_bits_do_not_depend_on_settings(void **state)
 {
@@ -175,8 +174,7 @@ static void modes_agree_in_the_mean(void **state)
     scene_free(s);
 }
 
-/* ---- closed form
- * -------------------------------------------------------------------------------------- */
+/* ---- closed form ---------------------------------------------------------------------------- */
 
 /* The mean over the picture is `want` in every mode, by a z-test over its pixels. */
 static void mean_is(const struct scene *s, uint32_t samples, double want)
@@ -313,9 +311,7 @@ static void many_lights_add_up(void **state)
     scene_free(s);
 }
 
-/* ---- traces
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- traces --------------------------------------------------------------------------------- */
 
 /* A traced sample is the rendered one: rounded as the film rounds, L is the pixel's sum; and its
  * parts add up to L. */
@@ -402,9 +398,7 @@ static void rays_are_those_of_the_paths(void **state)
     }
 }
 
-/* ---- refusals
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 static void expect(enum status got, enum status want, const struct error *err, const char *word)
 {
@@ -516,9 +510,7 @@ static void jobs_can_be_stopped(void **state)
     scene_free(s);
 }
 
-/* ---- devices
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- devices -------------------------------------------------------------------------------- */
 
 static void devices_are_found(void **state)
 {
@@ -575,8 +567,7 @@ static void null_device_is_constant(void **state)
     scene_free(s);
 }
 
-/* ---- the compiler
- * --------------------------------------------------------------------------------------------- */
+/* ---- the compiler --------------------------------------------------------------------------- */
 
 static void compiler_troubles_are_told(void **state)
 {
@@ -710,9 +701,7 @@ static void code_paths_agree(void **state)
     }
 }
 
-/* ---- mistakes
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- mistakes ------------------------------------------------------------------------------- */
 
 /* Every mistake shows in some picture: it changes strict bits, or leaves samples out. */
 static void every_fault_shows(void **state)

@@ -174,9 +174,7 @@ static void instances_agree_with_brute_force(void **state)
     free(brute);
 }
 
-/* ---- no gaps
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- no gaps -------------------------------------------------------------------------------- */
 
 /* From within a closed body every ray hits, also those aimed at its edges and vertices, whatever is
  * contracted: in every mode, by every tree. */
@@ -222,8 +220,7 @@ static void neighbours_leave_no_gap(void **state)
     free(hit);
 }
 
-/* ---- double precision, by another method
- * --------------------------------------------------------------------- */
+/* ---- double precision, by another method ---------------------------------------------------- */
 
 /* Moller and Trumbore's test. *margin: how far inside the triangle, in barycentric weight; negative
  * outside. False where the triangle is seen nearly edge-on. */

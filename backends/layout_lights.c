@@ -19,8 +19,7 @@ static double light_luminance(const float c[3])
     return luminance_of((double[3]){(double)c[0], (double)c[1], (double)c[2]});
 }
 
-/* ---- textures
- * ------------------------------------------------------------------------------------------ */
+/* ---- textures ------------------------------------------------------------------------------- */
 
 static uint32_t texel_kind(const struct image *im)
 {
@@ -108,8 +107,7 @@ enum status layout_textures(struct layout *l, const struct scene *s, struct erro
     return STATUS_OK;
 }
 
-/* ---- area lights
- * ------------------------------------------------------------------------------------------ */
+/* ---- area lights ---------------------------------------------------------------------------- */
 
 static double primitive_area(const struct scene *s, size_t id)
 {
@@ -131,8 +129,7 @@ static double primitive_area(const struct scene *s, size_t id)
     return pi * (double)s->disks[id].radius * (double)s->disks[id].radius;
 }
 
-/* ---- environment
- * -------------------------------------------------------------------------------------------- */
+/* ---- environment ---------------------------------------------------------------------------- */
 
 /* Weight of each texel of row j into `row`: the mean luminance of the bilinear lookup over the
  * texel, times the sine of its latitude. columns: w scratch values. Returns their sum. */
@@ -215,8 +212,7 @@ static enum status layout_environment(struct layout *l, const struct environment
     return STATUS_OK;
 }
 
-/* ---- the table
- * -------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 /* Being made: every light but the environment, area lights first. */
 struct light_list {

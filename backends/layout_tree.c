@@ -9,8 +9,7 @@
 
 enum { BINARY_LEAF = 4, BOX_CHUNK = 4096 };
 
-/* ---- boxes -------------------------------------------------------------------------------------
- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 
 static float largest(float a, float b) { return a > b ? a : b; }
 
@@ -96,8 +95,7 @@ static enum status region_tree(const struct scene *s, const struct prototype *pr
     return st;
 }
 
-/* ---- all trees of a scene
- * ------------------------------------------------------------------------------------------ */
+/* ---- all trees of a scene ------------------------------------------------------------------- */
 
 /* The world's tree, then those of prototypes, which stand behind it in the same buffers. */
 struct forest {
@@ -168,8 +166,7 @@ static enum status forest_build(struct layout *l, const struct scene *s, unsigne
     return st;
 }
 
-/* ---- binary
- * ------------------------------------------------------------------------------------------ */
+/* ---- binary --------------------------------------------------------------------------------- */
 
 static void triangle_vertices(const struct scene *s, uint32_t number, float out[9])
 {
@@ -239,8 +236,7 @@ static enum status binary_lay(struct layout *l, const struct scene *s, struct fo
     return STATUS_OK;
 }
 
-/* ---- eight-wide
- * ------------------------------------------------------------------------------------------ */
+/* ---- eight-wide ----------------------------------------------------------------------------- */
 
 /* The disks among the world's primitives. */
 static struct bvh8_quick disks_of(const struct scene *s)
@@ -373,8 +369,7 @@ static enum status wide_try(struct layout *l, const struct scene *s, struct fore
     return st;
 }
 
-/* ---- compressed eight-wide
- * ------------------------------------------------------------------------------------------ */
+/* ---- compressed eight-wide ------------------------------------------------------------------ */
 
 static enum status compressed_lay(struct layout *l, const struct scene *s, struct forest *f,
                                   struct error *err)
@@ -419,8 +414,7 @@ static enum status compressed_lay(struct layout *l, const struct scene *s, struc
     return st;
 }
 
-/* ---- any of them
- * ------------------------------------------------------------------------------------------ */
+/* ---- any of them ---------------------------------------------------------------------------- */
 
 enum status layout_tree(struct layout *l, const struct scene *s, enum bvh_kind kind,
                         struct error *err)

@@ -85,8 +85,7 @@ static enum status records_say(struct device_run *r, size_t first, struct error 
     return STATUS_OK;
 }
 
-/* ---- what points ask --------------------------------------------------------------------------
- */
+/* ---- what points ask ------------------------------------------------------------------------ */
 
 static enum status reply_to(struct device_run *r, size_t first, const uint32_t *words,
                             struct error *err)
@@ -174,8 +173,7 @@ static void replies_forget(struct device_run *r, size_t count)
     r->args[r->input.rows + 1] = 0;
 }
 
-/* ---- outputs ----------------------------------------------------------------------------------
- */
+/* ---- outputs -------------------------------------------------------------------------------- */
 
 static uint32_t output_word(struct device_run *r, enum asl_base scalar, uint32_t word)
 {
@@ -204,8 +202,7 @@ static void rows_keep(struct device_run *r, size_t first, size_t count)
     }
 }
 
-/* ---- launches ----------------------------------------------------------------------------------
- */
+/* ---- launches ------------------------------------------------------------------------------- */
 
 static enum status log_make(struct device_run *r, uint32_t words, struct error *err)
 {

@@ -40,8 +40,7 @@ static void on_message(void *ctx, enum asl_message kind, const char *to, const c
         shade_log_message(t->log, t->asker.point, kind, to, text);
 }
 
-/* ---- the two machines -------------------------------------------------------------------------
- */
+/* ---- the two machines ----------------------------------------------------------------------- */
 
 struct ir_state { /* shade.state of `ir` */
     struct arena arena;

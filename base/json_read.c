@@ -42,8 +42,7 @@ struct parser {
     size_t member_count, member_cap;
 };
 
-/* ---- places -------------------------------------------------------------------------------------
- */
+/* ---- places --------------------------------------------------------------------------------- */
 
 /* Line and column of a byte offset, which never goes back. A column is a character; \n, \r\n and \r
  * end lines. */
@@ -84,8 +83,7 @@ static int stop_memory(struct parser *p)
     return stop(p, error_msg(p->err, STATUS_MEMORY, "out of memory reading %s", p->file));
 }
 
-/* ---- the tree
- * -------------------------------------------------------------------------------------- */
+/* ---- the tree ------------------------------------------------------------------------------- */
 
 /* Appends a value that starts at the next token and ends `length` bytes on. NULL: stopped. */
 static struct json *add_value(struct parser *p, enum json_type type, size_t length)
@@ -227,8 +225,7 @@ static int on_string(void *ctx, const unsigned char *s, size_t n)
     return v != NULL;
 }
 
-/* ---- members
- * ---------------------------------------------------------------------------------------- */
+/* ---- members -------------------------------------------------------------------------------- */
 
 static struct member *member_slot(struct member *table, size_t cap, const struct json *object,
                                   const char *key)
@@ -307,8 +304,7 @@ static int on_begin_object(void *ctx) { return on_begin(ctx, JSON_OBJECT); }
 
 static int on_begin_array(void *ctx) { return on_begin(ctx, JSON_ARRAY); }
 
-/* ---- one document
- * --------------------------------------------------------------------------------- */
+/* ---- one document --------------------------------------------------------------------------- */
 
 /* YAJL's own complaint, at the token it stumbled over. */
 static enum status syntax_error(struct parser *p, size_t offset)
@@ -400,8 +396,7 @@ enum status json_parse(struct arena *a, const char *file, const char *data, size
     return s;
 }
 
-/* ---- looking
- * ------------------------------------------------------------------------------------------ */
+/* ---- looking -------------------------------------------------------------------------------- */
 
 const struct json *json_get(const struct json *object, const char *key)
 {

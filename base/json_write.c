@@ -153,8 +153,7 @@ void json_key(struct json_writer *w, const char *key)
     *s |= HAS_ITEMS | WANT_VALUE | MULTILINE;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values --------------------------------------------------------------------------------- */
 
 static void scalar(struct json_writer *w, const char *s)
 {

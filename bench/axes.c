@@ -5,8 +5,7 @@
 
 enum { VALUES_MAX = 4096, SETTINGS_MAX = 100000, LANES_MAX = 1000 };
 
-/* ---- reading values ----------------------------------------------------------------------------
- */
+/* ---- reading values ------------------------------------------------------------------------- */
 
 static bool read_u32(const char *s, const char **end, uint32_t *out)
 {

@@ -94,8 +94,7 @@ static enum status random_pick(struct sweep *s, struct launch_settings *set, siz
     return STATUS_OK;
 }
 
-/* ---- strategies ---------------------------------------------------------------------------------
- */
+/* ---- strategies ----------------------------------------------------------------------------- */
 
 static enum status run_full(struct sweep *s, struct trial **trials, size_t n, struct error *err)
 {

@@ -255,9 +255,7 @@ void trial_decide(struct trial *t, const struct bench_limits *limits)
     t->verdict = VERDICT_PASS;
 }
 
-/* ---- rounds
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- rounds --------------------------------------------------------------------------------- */
 
 static void round_progress(struct trial *const *trials, size_t count, size_t i,
                            const struct row_sink *sink)

@@ -25,8 +25,7 @@ struct reply {
     struct error error;
 };
 
-/* ---- bytes over the socket ---------------------------------------------------------------------
- */
+/* ---- bytes over the socket ------------------------------------------------------------------ */
 
 static bool send_all(int fd, const void *data, size_t size)
 {

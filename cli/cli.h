@@ -58,8 +58,8 @@ struct command_line {
  * after --help, 2 after an error, which it has printed. */
 int options_parse(int argc, char **argv, const struct command_line *c, size_t *args);
 
-/* The options that mean the same everywhere (docs/reference/cli.md). Fill with render_options_init, then use
- * render_options_table as `common`. */
+/* The options that mean the same everywhere (docs/reference/cli.md). Fill with render_options_init,
+ * then use render_options_table as `common`. */
 struct render_options {
     struct option_list devices;
     struct launch_settings launch;
@@ -74,8 +74,7 @@ void render_options_init(struct render_options *o);
 /* The scene's settings with what the command line overrides. */
 void render_job_fill(const struct render_options *o, const struct scene *s, struct render_job *job);
 
-/* ---- saying things
- * ------------------------------------------------------------------------------- */
+/* ---- saying things -------------------------------------------------------------------------- */
 
 /* Prints "isophote: ..." to standard error and returns the exit status that fits: MISSING,
  * UNSUPPORTED when `device_step`: 77; DEVICE, BUILD, TIMEOUT, MISMATCH: 1; CANCELLED: 130; all
@@ -102,8 +101,7 @@ const char *command_text(struct arena *a, int argc, char **argv);
 const char *command_line_text(void);
 /* Absolute path of this program. */
 
-/* ---- subcommands
- * ------------------------------------------------------------------------------------- */
+/* ---- subcommands ---------------------------------------------------------------------------- */
 
 /* argv[0] is the subcommand's name. */
 int cmd_version(int argc, char **argv);

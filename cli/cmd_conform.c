@@ -26,8 +26,7 @@ struct conform_command {
     struct text *by; /* and their names */
 };
 
-/* ---- results as they come ----------------------------------------------------------------------
- */
+/* ---- results as they come ------------------------------------------------------------------- */
 
 static void print_case(const char *device, const struct conform_case *c,
                        const struct conform_result *r)

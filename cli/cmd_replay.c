@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the fields of a vertex ---------------------------------------------------------------------
- */
+/* ---- the fields of a vertex ----------------------------------------------------------------- */
 
 enum field_type {
     FIELD_EVENT,

@@ -1,6 +1,6 @@
 /* asl_generate.h: well-typed ASL programs at random, for comparing translators with the
- * interpreter. A program is a pure function of its seed (Philox). docs/explanation/equivalence.md says what
- * programs look like and why comparing bits means something for them. */
+ * interpreter. A program is a pure function of its seed (Philox). docs/explanation/equivalence.md
+ * says what programs look like and why comparing bits means something for them. */
 #ifndef CONFORMANCE_ASL_GENERATE_H
 #define CONFORMANCE_ASL_GENERATE_H
 

@@ -490,8 +490,7 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
     *out = b;
 }
 
-/* ---- materials ---------------------------------------------------------------------------------
- */
+/* ---- materials ------------------------------------------------------------------------------ */
 
 uint32_t light_primitive(const struct scene *s, uint32_t light, uint32_t *count)
 {

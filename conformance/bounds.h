@@ -139,9 +139,10 @@ struct ggx_bounds {
 struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const double wo[3],
                              const double wi[3]);
 /* Roundings of f and of the density at given directions, and of the weight f cos / pdf, but for
- * those of ggx_bounds; relative. Of divisions and roots (docs/reference/protocol.md section 7): Smith's term
- * of one direction holds one of each, f two such terms (sharing one) and two divisions, the density
- * one and three, the weight a division: 8 and 2; a conductor's reflectance 2 and 4 more. */
+ * those of ggx_bounds; relative. Of divisions and roots (docs/reference/protocol.md section 7):
+ * Smith's term of one direction holds one of each, f two such terms (sharing one) and two
+ * divisions, the density one and three, the weight a division: 8 and 2; a conductor's reflectance 2
+ * and 4 more. */
 double bsdf_roundings(const struct arithmetic *a);
 /* ggx_bounds of a material that wo sees from outside, if `entering`. For a direction through the
  * surface h is normalised from wo + eta wi, wi follows h by Snell's law, and f and density hold the

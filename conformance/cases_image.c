@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- strict ------------------------------------------------------------------------------------
- */
+/* ---- strict --------------------------------------------------------------------------------- */
 
 static void set_replay(struct run_context *c, const struct render_job *job,
                        const struct divergence *d)

@@ -15,8 +15,8 @@ static enum status any_scene(struct run_context *c, enum math_mode mode, struct 
 
 /* ---- random numbers ------------------------------------------------------------------ */
 
-/* Known answers of Random123 (Salmon et al.), as docs/reference/protocol.md section 3.1 has them; then many
- * counters against base's generator, which base_test holds against the same vectors. */
+/* Known answers of Random123 (Salmon et al.), as docs/reference/protocol.md section 3.1 has them;
+ * then many counters against base's generator, which base_test holds against the same vectors. */
 static enum status kernel_rng(struct run_context *c, struct error *err)
 {
     static const struct {

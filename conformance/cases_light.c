@@ -22,8 +22,7 @@ static void put(uint32_t *row, const double *v, size_t n)
         row[i] = word_of((float)v[i]);
 }
 
-/* ---- light samples -----------------------------------------------------------------------------
- */
+/* ---- light samples -------------------------------------------------------------------------- */
 
 struct light_question {
     const struct reference *reference;

@@ -47,8 +47,7 @@ enum status judge_render(struct device *d, const struct scene *s, const struct r
     return st;
 }
 
-/* ---- strict: bits ------------------------------------------------------------------------------
- */
+/* ---- strict: bits --------------------------------------------------------------------------- */
 
 static bool same_picture(const struct render_job *a, const struct render_job *b)
 {

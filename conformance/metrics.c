@@ -96,8 +96,7 @@ enum status metric_psnr(const struct metric_pair *p, double exposure, double *ou
     return STATUS_OK;
 }
 
-/* ---- SSIM -------------------------------------------------------------------------------------
- */
+/* ---- SSIM ----------------------------------------------------------------------------------- */
 
 enum { WINDOW = 11 };
 

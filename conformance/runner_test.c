@@ -42,8 +42,7 @@ static char *read_text(struct arena *a, const char *path)
     return data;
 }
 
-/* ---- one case, one device -----------------------------------------------------------------------
- */
+/* ---- one case, one device ------------------------------------------------------------------- */
 
 struct seen {
     size_t count;

@@ -156,8 +156,7 @@ const struct case_row *suite_row(const char *name)
     return shader_row(name);
 }
 
-/* ---- lists and selection ------------------------------------------------------------------------
- */
+/* ---- lists and selection -------------------------------------------------------------------- */
 
 static const struct conform_case *find_case(const struct conform_case *list, size_t count,
                                             const char *name)

@@ -123,8 +123,7 @@ static void test_lens(void **state)
     test_scene_free(s);
 }
 
-/* ---- cameras ----------------------------------------------------------------------------------
- */
+/* ---- cameras -------------------------------------------------------------------------------- */
 
 /* Parallel rays from a film of the asked height (or width), square pixels. */
 static void test_orthographic(void **state)
@@ -201,8 +200,7 @@ static void test_equirectangular(void **state)
     test_scene_free(s);
 }
 
-/* ---- filters ----------------------------------------------------------------------------------
- */
+/* ---- filters -------------------------------------------------------------------------------- */
 
 static double density(enum pixel_filter type, double t) /* not normalised; section 23's table */
 {
@@ -295,8 +293,7 @@ static void test_filter_samples(void **state)
     }
 }
 
-/* ---- clamp ------------------------------------------------------------------------------------
- */
+/* ---- clamp ---------------------------------------------------------------------------------- */
 
 static void test_clamp(void **state)
 {

@@ -410,8 +410,7 @@ static void test_driven_equals_plain(void **state)
     }
 }
 
-/* ---- components that prototypes declare -------------------------------------------------------
- */
+/* ---- components that prototypes declare ----------------------------------------------------- */
 
 /* The same random numbers make the same paths; what is computed in another order, or by a number of
  * the shader's, differs by float32's rounding. */

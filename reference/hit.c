@@ -80,8 +80,7 @@ void triangle_vertices(const struct scene *s, uint32_t id, struct vec3 v[3])
     }
 }
 
-/* ---- how exactly float32 knows a point (sections 4 and 25) ------------------------------------
- */
+/* ---- how exactly float32 knows a point (sections 4 and 25) ---------------------------------- */
 
 /* By axis, the largest coordinate of the triangle; of an instance's, the terms that place it, and
  * what S of section 25 mixes in from the other axes. *blur: 1 + the largest S. */

@@ -51,8 +51,7 @@ static struct material emitting(double reflectance, double radiance)
         .base = {{r, r, r}, -1}, .emission = {L, L, L}, .emission_two_sided = true};
 }
 
-/* ---- furnaces
- * ------------------------------------------------------------------------------------------ */
+/* ---- furnaces ------------------------------------------------------------------------------- */
 
 /* Inside a closed diffuse wall that emits Le everywhere, radiance is the same everywhere: L = Le +
  * rho L = Le/(1 - rho); with at most n vertices, Le (1 - rho^n)/(1 - rho). */
@@ -138,8 +137,7 @@ static void test_albedo(void **state)
     }
 }
 
-/* ---- direct light on a diffuse plane: textbook form factors
- * ----------------------------------------------------------- */
+/* ---- direct light on a diffuse plane: textbook form factors --------------------------------- */
 
 enum { PLANE_SPP = 4096 };
 static const double RHO = 0.7F, LE = 3;
@@ -251,9 +249,7 @@ static void test_shading_normal(void **state)
     check_plane("sphere above, tilted normals", s, cos(tilt) / 9);
 }
 
-/* ---- interreflection
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- interreflection ------------------------------------------------------------------------ */
 
 /* Concentric spheres, the inner one emits; radiosity has one unknown a sphere. All light of the
  * inner one reaches the outer (F12 = 1), which sees the inner by F21 = (r1/r2)^2 and itself by 1 -
@@ -283,9 +279,7 @@ static void test_enclosure(void **state)
     test_scene_free(s);
 }
 
-/* ---- MIS with an environment map
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- MIS with an environment map ------------------------------------------------------------ */
 
 enum { MAP_W = 16, MAP_H = 8 };
 
@@ -353,8 +347,7 @@ static void test_hot_texel(void **state)
     }
 }
 
-/* ---- what each depth shows, and what must be dark
- * ---------------------------------------------------------------------------------- */
+/* ---- what each depth shows, and what must be dark ------------------------------------------- */
 
 static void test_depths(void **state)
 {

@@ -34,8 +34,7 @@ static double primitive_area(const struct scene *s, uint32_t primitive)
     return PI * r * r;
 }
 
-/* ---- textured emission ------------------------------------------------------------------------
- */
+/* ---- textured emission ---------------------------------------------------------------------- */
 
 /* Le at uv, towards a side that emits. */
 static struct vec3 emission_at(const struct scene *s, const struct material *m, const double uv[2])
@@ -141,8 +140,7 @@ static struct vec3 mean_emission(const struct scene *s, uint32_t primitive)
     return sphere_of(s, primitive) ? sphere_mean(s, m) : disk_mean(s, m);
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 static int sides_of(const struct material *m) { return m->emission_two_sided ? 2 : 1; }
 
@@ -299,8 +297,7 @@ void lights_release(struct lights *l)
     *l = (struct lights){0};
 }
 
-/* ---- choosing ---------------------------------------------------------------------------------
- */
+/* ---- choosing ------------------------------------------------------------------------------- */
 
 /* The least i with C_i > u. There is one, with a weight: u has 24 bits, so that u times the total
  * stays below it in double. */
@@ -359,8 +356,7 @@ static uint32_t area_light_of(const struct lights *l, uint32_t primitive)
     return low;
 }
 
-/* ---- sampling ---------------------------------------------------------------------------------
- */
+/* ---- sampling ------------------------------------------------------------------------------- */
 
 static struct vec3 sphere_normal(const struct sphere *sphere, struct vec3 Q)
 {

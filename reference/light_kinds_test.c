@@ -183,8 +183,7 @@ static void test_weights(void **state)
     test_scene_free(s);
 }
 
-/* ---- textured emission ------------------------------------------------------------------------
- */
+/* ---- textured emission ---------------------------------------------------------------------- */
 
 enum { SIDE = 4 };
 
@@ -277,8 +276,7 @@ static void test_unseen_emission(void **state)
     test_scene_free(s);
 }
 
-/* ---- the tree ---------------------------------------------------------------------------------
- */
+/* ---- the tree ------------------------------------------------------------------------------- */
 
 /* Lamps of all kinds, some of them on top of each other, of very different powers. */
 static struct scene *tree_scene(uint32_t lamps, bool environment)

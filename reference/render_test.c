@@ -323,8 +323,7 @@ static void test_passes(void **state)
     test_scene_free(s);
 }
 
-/* ---- passes, error target
- * ------------------------------------------------------------------------------------------- */
+/* ---- passes, error target ------------------------------------------------------------------- */
 
 static void test_all_passes(void **state)
 {
@@ -618,8 +617,7 @@ static void test_crop(void **state)
     test_scene_free(s);
 }
 
-/* ---- cameras
- * ------------------------------------------------------------------------------------------- */
+/* ---- cameras -------------------------------------------------------------------------------- */
 
 static void near(double v, double expected)
 {
@@ -680,9 +678,7 @@ static void test_camera_rays(void **state)
     test_scene_free(s);
 }
 
-/* ---- textures
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- textures ------------------------------------------------------------------------------- */
 
 static double red_at(const struct texture *t, double u, double v)
 {

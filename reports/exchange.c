@@ -16,8 +16,7 @@ union any_record {
     struct image_record image;
 };
 
-/* ---- export ------------------------------------------------------------------------------------
- */
+/* ---- export --------------------------------------------------------------------------------- */
 
 static enum status field_write(struct arena *scratch, struct json_writer *w, const struct field *f,
                                const char *value, struct error *err)
@@ -231,8 +230,7 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b)
     json_end_object(w);
 }
 
-/* ---- import ------------------------------------------------------------------------------------
- */
+/* ---- import --------------------------------------------------------------------------------- */
 
 struct import {
     struct store *store;

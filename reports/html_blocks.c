@@ -371,9 +371,7 @@ static void curve_write(struct page *p, struct blocks *b, const struct bench_rec
     text_puts(p->t, "</ul>\n");
 }
 
-/* ---- tables
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 static void best_table(struct page *p, const struct blocks *b)
 {

@@ -85,8 +85,7 @@ const struct record_layout record_layouts[RECORD_COUNT] = {
     [RECORD_IMAGE] = LAYOUT("image", "image", image),
 };
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---------------------------------------------------------------------------------- */
 
 static const char *const verdict_names[] = {
 #define X(name, text) #name,
@@ -136,8 +135,7 @@ bool image_kind_parse(const char *name, enum image_kind *out)
     return i >= 0;
 }
 
-/* ---- JSON inside records ----------------------------------------------------------------------
- */
+/* ---- JSON inside records -------------------------------------------------------------------- */
 
 enum status json_compact(struct arena *a, const char *what, const char *text, const char **out,
                          struct error *err)
@@ -162,8 +160,7 @@ enum status json_compact(struct arena *a, const char *what, const char *text, co
     return STATUS_OK;
 }
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 static enum status field_check(const struct record_layout *l, const struct field *f,
                                const char *value, struct error *err)
@@ -225,8 +222,7 @@ enum status record_check(enum record_kind kind, const void *record, struct error
     return STATUS_OK;
 }
 
-/* ---- base64 -----------------------------------------------------------------------------------
- */
+/* ---- base64 --------------------------------------------------------------------------------- */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

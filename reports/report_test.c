@@ -71,8 +71,7 @@ static char *sample_written(struct arena *a, int format, const char *name)
     return data;
 }
 
-/* ---- HTML --------------------------------------------------------------------------------------
- */
+/* ---- HTML ----------------------------------------------------------------------------------- */
 
 static void html_is_one_sound_file(void **state)
 {
@@ -132,8 +131,7 @@ static void html_shows_what_matters(void **state)
     arena_free(&a);
 }
 
-/* ---- white furnaces ----------------------------------------------------------------------------
- */
+/* ---- white furnaces ------------------------------------------------------------------------- */
 
 static struct store *furnace_store(struct arena *a, const char *const *details, size_t count)
 {

@@ -18,8 +18,7 @@ struct store {
 
 const char *store_path(const struct store *s) { return s->path; }
 
-/* ---- SQL ----------------------------------------------------------------------------------------
- */
+/* ---- SQL ------------------------------------------------------------------------------------ */
 
 static enum status sql_error(struct store *s, struct error *err, const char *doing)
 {

@@ -418,9 +418,7 @@ static void intervals_decide(void **state)
     assert_int_equal(rate_compare(none, base, 0.05), RATE_AMBIGUOUS);
 }
 
-/* ---- tuning
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- tuning --------------------------------------------------------------------------------- */
 
 static void tuning_finds_ties_and_one_setting(void **state)
 {

@@ -1,5 +1,5 @@
-/* The film against sums in 128-bit integers and against its definition in docs/reference/protocol.md
- * section 9. */
+/* The film against sums in 128-bit integers and against its definition in
+ * docs/reference/protocol.md section 9. */
 #include "scenes.h"
 
 #include <math.h>

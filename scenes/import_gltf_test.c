@@ -655,8 +655,7 @@ static void test_refused(void **state)
     expect_refused("absent.gltf", STATUS_MISSING, "absent.gltf");
 }
 
-/* ---- arrays of the test's own -----------------------------------------------------------------
- */
+/* ---- arrays of the test's own --------------------------------------------------------------- */
 
 /* A document whose accessors are counted in the order in which they are added, each with a view. */
 struct document {
@@ -947,8 +946,7 @@ static void test_hidden_nodes(void **state)
     scene_free(i.scene);
 }
 
-/* ---- packed geometry and images ---------------------------------------------------------------
- */
+/* ---- packed geometry and images ------------------------------------------------------------- */
 
 /* An accessor of a view that EXT_meshopt_compression packs; its own buffer has no bytes. */
 static void add_packed(struct document *d, const char *accessor, const char *mode,

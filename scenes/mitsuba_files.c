@@ -57,9 +57,10 @@ static void area_normal(const struct scene *s, const uint32_t t[3], double out[3
 
 static double length(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* The vertex normals of a triangle as Mitsuba has to get them. Section 4 of docs/reference/protocol.md turns
- * the shading normal to the side that the winding names, and takes the geometric one where the sum
- * is zero (files of scanners have such normals); Mitsuba does neither. */
+/* The vertex normals of a triangle as Mitsuba has to get them. Section 4 of
+ * docs/reference/protocol.md turns the shading normal to the side that the winding names, and takes
+ * the geometric one where the sum is zero (files of scanners have such normals); Mitsuba does
+ * neither. */
 static void triangle_normals(const struct scene *s, const uint32_t t[3], float out[3][3])
 {
     double ng[3];
@@ -235,10 +236,10 @@ void mitsuba_write_exr(struct exporter *x, const char *name, uint32_t width, uin
                                     NULL, x->err);
 }
 
-/* Section 5.1 of docs/reference/protocol.md interpolates between rows at v = (j + 1/2)/H; Mitsuba's rows
- * stand at v = j/(H - 1), the first and the last on the poles. A map of 2 H + 1 rows has all places
- * where ours bends among its own: odd rows are ours, even ones the means of their neighbours.
- * Columns stand alike. */
+/* Section 5.1 of docs/reference/protocol.md interpolates between rows at v = (j + 1/2)/H; Mitsuba's
+ * rows stand at v = j/(H - 1), the first and the last on the poles. A map of 2 H + 1 rows has all
+ * places where ours bends among its own: odd rows are ours, even ones the means of their
+ * neighbours. Columns stand alike. */
 void mitsuba_write_environment(struct exporter *x, const char *name)
 {
     const struct environment *env = &x->scene->environment;

@@ -27,16 +27,15 @@ bool mitsuba_is_brushed(const struct material *m)
            (m->anisotropy.value != 0 || m->anisotropy.texture >= 0);
 }
 
-/* ---- inputs -----------------------------------------------------------------------------------
- */
+/* ---- inputs --------------------------------------------------------------------------------- */
 
 static const char *wrap_name(enum texture_wrap w)
 {
     return w == WRAP_REPEAT ? "repeat" : w == WRAP_MIRROR ? "mirror" : "clamp";
 }
 
-/* The texels times the input's value; clamped as section 7 of docs/reference/protocol.md clamps what is
- * looked up, unless `plugin`, which does so itself. */
+/* The texels times the input's value; clamped as section 7 of docs/reference/protocol.md clamps
+ * what is looked up, unless `plugin`, which does so itself. */
 static const char *write_texels(struct exporter *x, const struct texture *t, const float value[3],
                                 uint32_t channels, uint32_t channel, bool plugin)
 {
@@ -222,8 +221,7 @@ void mitsuba_write_normal_map(struct exporter *x, const struct material *m)
                 (double)m->normal_map.scale);
 }
 
-/* ---- BSDFs --------------------------------------------------------------------------------------
- */
+/* ---- BSDFs ---------------------------------------------------------------------------------- */
 
 bool mitsuba_is_passed(const struct material *m)
 {

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- notes, names -------------------------------------------------------------------------------
- */
+/* ---- notes, names --------------------------------------------------------------------------- */
 
 void mitsuba_differs(struct exporter *x, const char *what, const char *fmt, ...)
 {
@@ -65,8 +64,7 @@ const char *mitsuba_bsdf_id(struct exporter *x, uint32_t material)
     return id;
 }
 
-/* ---- camera and film ---------------------------------------------------------------------------
- */
+/* ---- camera and film ------------------------------------------------------------------------ */
 
 /* Mitsuba's cameras see what lies between two planes: chosen so that everything does. */
 static void clip_planes(const struct scene *s, double *near_clip, double *far_clip)
@@ -234,8 +232,7 @@ static void write_settings(struct exporter *x)
                 s->rr_depth, x->volumetric ? "volpath" : "path");
 }
 
-/* ---- lights
- * -------------------------------------------------------------------------------------- */
+/* ---- lights --------------------------------------------------------------------------------- */
 
 static void write_environment(struct exporter *x)
 {
@@ -336,8 +333,7 @@ static bool is_black(const struct material *m)
     return m->type == MATERIAL_DIFFUSE && !m->shading && v[0] == 0 && v[1] == 0 && v[2] == 0;
 }
 
-/* ---- media
- * ---------------------------------------------------------------------------------- */
+/* ---- media ---------------------------------------------------------------------------------- */
 
 static void grow(double box[2][3], const float p[3], double r)
 {
@@ -430,8 +426,7 @@ static void write_media(struct exporter *x)
     }
 }
 
-/* ---- shapes
- * --------------------------------------------------------------------------------------- */
+/* ---- shapes --------------------------------------------------------------------------------- */
 
 /* What a shape needs beside its material's BSDF to look as it does here. */
 struct differences {
@@ -613,8 +608,7 @@ static void write_instances(struct exporter *x)
     }
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------ */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 /* Once with `dry` for the notes, once to write. */
 static void write_scene(struct exporter *x)

@@ -50,9 +50,9 @@ struct model {
     uint64_t mapping_size;
 };
 
-/* Reads a model file in a child process of its own (docs/reference/scenes.md says why), with a budget of time
- * and memory. Fails: MISSING, IO, PARSE (the reader's words), TYPE (no triangles), UNSUPPORTED,
- * LIMIT, TIMEOUT, CANCELLED, MEMORY; a crash of the reader is PARSE. */
+/* Reads a model file in a child process of its own (docs/reference/scenes.md says why), with a
+ * budget of time and memory. Fails: MISSING, IO, PARSE (the reader's words), TYPE (no triangles),
+ * UNSUPPORTED, LIMIT, TIMEOUT, CANCELLED, MEMORY; a crash of the reader is PARSE. */
 enum status model_import(const char *path, enum model_layout layout, struct model *out,
                          struct error *err);
 struct import_budget {

@@ -1,5 +1,5 @@
-/* Materials of glTF 2 in the words of scene files (docs/reference/scenes.md, Model files, says which becomes
- * what). What has no counterpart is noted. */
+/* Materials of glTF 2 in the words of scene files (docs/reference/scenes.md, Model files, says
+ * which becomes what). What has no counterpart is noted. */
 #define _GNU_SOURCE
 #include "model_derived.h"
 #include "model_gltf.h"

@@ -87,8 +87,7 @@ static void shaders_are_numbered(void **state)
     assert_int_equal(passes_position_exponent(&s), 38);
 }
 
-/* ---- tone curves ------------------------------------------------------------------------------
- */
+/* ---- tone curves ---------------------------------------------------------------------------- */
 
 static double gray_of(enum tone t, double v, double exposure)
 {
@@ -136,8 +135,7 @@ static void curves(void **state)
     assert_true(out[0] > out[1] && out[1] > 0.1); /* bright red pales */
 }
 
-/* ---- denoising --------------------------------------------------------------------------------
- */
+/* ---- denoising ------------------------------------------------------------------------------ */
 
 static void denoise_is_missing(void **state)
 {

@@ -167,8 +167,8 @@ void totals_add(struct object_totals *t, const struct object_totals *more);
 /* What an object that is no instance stands for. */
 struct object_totals object_own_totals(const struct object *o);
 
-/* scene_instances.c: which groups become prototypes; docs/reference/scenes.md has the rule. Fills in `kept`,
- * `placed` and `prototype`, and the scene's prototype_count. */
+/* scene_instances.c: which groups become prototypes; docs/reference/scenes.md has the rule. Fills
+ * in `kept`, `placed` and `prototype`, and the scene's prototype_count. */
 enum status choose_prototypes(struct loader *l);
 
 /* scene_frame.c: fills in the scene's frame_origin; after load_objects. */

@@ -1,5 +1,5 @@
-/* Tangents of triangles that have a normal map, as docs/reference/protocol.md section 26 defines them: the
- * convention of MikkTSpace (mikktspace.com), which tools that bake normal maps follow. */
+/* Tangents of triangles that have a normal map, as docs/reference/protocol.md section 26 defines
+ * them: the convention of MikkTSpace (mikktspace.com), which tools that bake normal maps follow. */
 #include "scene_loader.h"
 
 #include <math.h>

@@ -841,8 +841,8 @@ static void test_blob(void **state)
     scene_free(s);
 }
 
-/* Which groups are kept, by the rule of docs/reference/scenes.md. A tree of 20,000 triangles stands 20 times
- * in a wood, which stands three times: 1.2 million. */
+/* Which groups are kept, by the rule of docs/reference/scenes.md. A tree of 20,000 triangles stands
+ * 20 times in a wood, which stands three times: 1.2 million. */
 static void test_instancing(void **state)
 {
     (void)state;

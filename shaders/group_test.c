@@ -505,12 +505,14 @@ static void manual_carries_the_builtins(void **state)
     struct text table = {0};
     char *manual;
     size_t size;
-    assert_int_equal(file_read(&a, SOURCE_DIR "/docs/reference/asl.md", 0, &manual, &size, &err), STATUS_OK);
+    assert_int_equal(file_read(&a, SOURCE_DIR "/docs/reference/asl.md", 0, &manual, &size, &err),
+                     STATUS_OK);
     asl_builtins_print(&table);
     assert_true(table.len > 5000);
     if (!strstr(manual, table.data))
-        print_error("docs/reference/asl.md: put the output of 'isophote aslc --builtins' between the marks "
-                    "of section 20\n");
+        print_error(
+            "docs/reference/asl.md: put the output of 'isophote aslc --builtins' between the marks "
+            "of section 20\n");
     assert_non_null(strstr(manual, table.data));
     text_free(&table);
     arena_free(&a);

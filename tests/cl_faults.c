@@ -1,5 +1,6 @@
 /* An OpenCL layer (OPENCL_LAYERS, of the loaders): the drivers below it misbehave as asked, in the
- * words of the devices in software (docs/contributor/software_devices.md), as far as OpenCL has them.
+ * words of the devices in software (docs/contributor/software_devices.md), as far as OpenCL has
+ * them.
  *
  * ISOPHOTE_SOFT_FAULT, at the Nth launch of the process: "lost:N" the device is lost, which the
  * wait for that launch says, and every later call on the queue; "trap:N" the kernel traps, as it
@@ -41,8 +42,7 @@ static bool says(const char *fault)
     return wish && strcmp(wish, fault) == 0;
 }
 
-/* ---- what is said ------------------------------------------------------------------------------
- */
+/* ---- what is said --------------------------------------------------------------------------- */
 
 static cl_int answer(const void *value, size_t bytes, size_t size, void *out, size_t *size_ret)
 {
@@ -94,8 +94,7 @@ static cl_int CL_API_CALL device_info(cl_device_id d, cl_device_info what, size_
     return below->clGetDeviceInfo(d, what, size, out, size_ret);
 }
 
-/* ---- what is done ------------------------------------------------------------------------------
- */
+/* ---- what is done --------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -175,8 +174,7 @@ static cl_int CL_API_CALL write_buffer(cl_command_queue q, cl_mem m, cl_bool blo
                                                             waits, wait, event);
 }
 
-/* ---- the layer ---------------------------------------------------------------------------------
- */
+/* ---- the layer ------------------------------------------------------------------------------ */
 
 EXPORT cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *out,
                                          size_t *size_ret)

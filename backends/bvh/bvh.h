@@ -2,8 +2,8 @@
  * kernel.
  *
  * Input is one box a primitive, already widened so that a ray which the float32 primitive test hits
- * always meets the box (the argument and the margin: docs/reference/protocol.md Part II). The tree never
- * decides a hit: it only must not lose one. */
+ * always meets the box (the argument and the margin: docs/reference/protocol.md Part II). The tree
+ * never decides a hit: it only must not lose one. */
 #ifndef ISOPHOTE_BVH_H
 #define ISOPHOTE_BVH_H
 

@@ -123,8 +123,7 @@ const struct gpu_driver *cu_load(const char **problem)
     return driver.loaded ? &driver.api : NULL;
 }
 
-/* ---- NVRTC -------------------------------------------------------------------------------------
- */
+/* ---- NVRTC ---------------------------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;

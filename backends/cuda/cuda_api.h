@@ -26,8 +26,7 @@ extern const int cu_attributes[GPU_ATTRIBUTE_COUNT];
  * work or finds no device, with *problem saying so. Thread-safe. */
 const struct gpu_driver *cu_load(const char **problem);
 
-/* ---- NVRTC -------------------------------------------------------------------------------------
- */
+/* ---- NVRTC ---------------------------------------------------------------------------------- */
 
 typedef int nvrtc_result;
 typedef struct nvrtc_program_s *nvrtc_program;

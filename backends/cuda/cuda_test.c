@@ -54,8 +54,7 @@ static void numbers_are_nvidias(void **state)
 #endif
 }
 
-/* ---- the mock ----------------------------------------------------------------------------------
- */
+/* ---- the mock ------------------------------------------------------------------------------- */
 
 static void host_code_keeps_the_drivers_rules(void **state)
 {

@@ -26,9 +26,9 @@ enum {
     X(HostMalloc, "hipHostMalloc", gpu_result, (void **pointer, size_t bytes, unsigned flags))
 
 /* The HIP runtime, opened and started at the first call and kept: $ISOPHOTE_HIP_LIBRARY (a path, or
- * `nvidia` or `soft` for Isophote's own: docs/contributor/hip.md), else libamdhip64.so.7, .6 or .5 on the
- * library path, in $ROCM_PATH and in /opt/rocm. NULL if it is not here, does not work or finds no
- * device, with *problem saying so. Thread-safe. */
+ * `nvidia` or `soft` for Isophote's own: docs/contributor/hip.md), else libamdhip64.so.7, .6 or .5
+ * on the library path, in $ROCM_PATH and in /opt/rocm. NULL if it is not here, does not work or
+ * finds no device, with *problem saying so. Thread-safe. */
 const struct gpu_driver *hip_load(const char **problem);
 /* Its path or name. After hip_load gave a driver. */
 const char *hip_library_name(void);

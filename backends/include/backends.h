@@ -15,8 +15,7 @@
 extern "C" {
 #endif
 
-/* ---- what there is ----------------------------------------------------------------------------
- */
+/* ---- what there is -------------------------------------------------------------------------- */
 
 enum device_kind { DEVICE_CPU, DEVICE_GPU, DEVICE_OTHER };
 
@@ -46,8 +45,7 @@ enum status devices_list(struct arena *a, bool with_test_devices, struct device_
  * bits). */
 enum status device_find(const char *wanted, struct device_info *out, struct error *err);
 
-/* ---- settings
- * ------------------------------------------------------------------------------------ */
+/* ---- settings ------------------------------------------------------------------------------- */
 
 enum math_mode { MODE_STRICT, MODE_DEVICE, MODE_FAST };
 enum bvh_kind {
@@ -136,8 +134,7 @@ struct build_info {
     uint32_t registers, stack_bytes, spill_bytes; /* 0 where the driver does not tell */
 };
 
-/* ---- a device
- * ---------------------------------------------------------------------------------------- */
+/* ---- a device ------------------------------------------------------------------------------- */
 
 struct device;
 
@@ -153,8 +150,8 @@ void trees_keep(bool keep);
 /* Scenes loaded from now on have the parameters of their shaders in the program (each change
  * compiles again), or, as at first, in a buffer that the program reads. Strict
  * pictures of all devices agree either way; the two ways agree with each other where no function
- * with an ulp bound (docs/reference/asl.md, section 20) is folded: what the compiler folds it rounds
- * correctly. */
+ * with an ulp bound (docs/reference/asl.md, section 20) is folded: what the compiler folds it
+ * rounds correctly. */
 void device_bake(struct device *d, bool bake);
 /* Builds the acceleration structure, lays the scene out and uploads it; replaces a scene loaded
  * before. The scene may be freed afterwards. Fails: LIMIT (larger than the device, with both
@@ -225,9 +222,7 @@ extern const struct probe_shape {
 enum status device_probe(struct device *d, enum probe probe, const uint32_t *in, size_t rows,
                          uint32_t *out, struct error *err);
 
-/* ---- shaders without a scene -----------------------------------------------------------------
- * One door for all that runs a group of shaders on points: shade_open -> shade_run (many) ->
- * shade_close. A shade is used by one thread at a time; the group must outlive it. */
+/* ---- shaders without a scene ---------------------------------------------------------------- */
 
 struct shade;
 
@@ -275,8 +270,9 @@ struct shade_options {
     size_t space_count;
 };
 
-/* A grid without geometry (docs/reference/asl.md, Running): point i is x = i mod width, y = i / width. u =
- * x/(width-1), or (x+0.5)/width when `center`, times scale, plus offset; v alike. P = (u, v, 1). */
+/* A grid without geometry (docs/reference/asl.md, Running): point i is x = i mod width, y = i /
+ * width. u = x/(width-1), or (x+0.5)/width when `center`, times scale, plus offset; v alike. P =
+ * (u, v, 1). */
 struct shade_grid {
     uint32_t width, height;
     bool center;
@@ -357,8 +353,7 @@ const struct shade_output *shade_outputs(const struct shade *s, size_t *count);
 enum status shade_run(struct shade *s, const struct shade_points *points, struct shade_result *out,
                       struct error *err);
 
-/* ---- mistakes, for testing the suite itself
- * ------------------------------------------------------------ */
+/* ---- mistakes, for testing the suite itself ------------------------------------------------- */
 
 /* `faulty:NAME` is the native device with one mistake compiled in. */
 struct fault {

@@ -140,8 +140,7 @@ static enum status level_zero_enumerate(void (*found)(void *ctx, const struct de
     return STATUS_OK;
 }
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening -------------------------------------------------------------------------------- */
 
 /* The first group of queues that computes. */
 static enum status queue_group_find(struct backend *b, struct error *err)

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- flights
- * -------------------------------------------------------------------------------------- */
+/* ---- flights -------------------------------------------------------------------------------- */
 
 static enum status flight_open(struct backend *b, unsigned index, struct error *err)
 {
@@ -110,8 +109,7 @@ static enum status flight_land(struct backend *b, struct flight *f, struct error
     return code == ZE_RESULT_SUCCESS ? STATUS_OK : ze_error(err, code, call);
 }
 
-/* ---- arguments and shapes
- * -------------------------------------------------------------------------- */
+/* ---- arguments and shapes ------------------------------------------------------------------- */
 
 /* The scene's buffers, then `rest`. */
 static enum status arguments_set(struct backend *b, ze_kernel_handle_t k, void *const *rest,
@@ -140,8 +138,7 @@ enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, 
     return code == ZE_RESULT_SUCCESS ? STATUS_OK : ze_error(err, code, "zeKernelSetGroupSize");
 }
 
-/* ---- launches
- * --------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------- */
 
 /* Commands of a queue start in order, but end in any: the barrier holds the kernel back until the
  * settings are there and earlier launches have left the film alone (it waits for all of the queue).
@@ -220,8 +217,7 @@ enum status level_zero_finish(struct backend *b, double *device_s, struct error 
     return s;
 }
 
-/* ---- single calls
- * ------------------------------------------------------------------------------------- */
+/* ---- single calls --------------------------------------------------------------------------- */
 
 struct words { /* of one call, on the device */
     void *launch, *in, *out;

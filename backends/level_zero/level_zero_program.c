@@ -23,8 +23,7 @@ static void key_make(const struct backend *b, const void *spirv, size_t size, co
     hash_close(h, key);
 }
 
-/* ---- modules
- * -------------------------------------------------------------------------------------- */
+/* ---- modules -------------------------------------------------------------------------------- */
 
 static void log_take(const struct backend *b, ze_module_build_log_handle_t log, char *buf,
                      size_t size)
@@ -121,8 +120,7 @@ enum status level_zero_module_make(const struct backend *b, const void *spirv, s
     return s;
 }
 
-/* ---- programs
- * --------------------------------------------------------------------------------------- */
+/* ---- programs ------------------------------------------------------------------------------- */
 
 static void program_release(const struct backend *b, struct program *p)
 {

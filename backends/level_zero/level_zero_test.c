@@ -283,8 +283,7 @@ static void scenes_too_large_are_refused_with_both_numbers(void **state)
     scene_free(s);
 }
 
-/* ---- under all checks -------------------------------------------------------------------------
- */
+/* ---- under all checks ----------------------------------------------------------------------- */
 
 static void nothing_is_found(void **state)
 {
@@ -324,8 +323,7 @@ static void nothing_is_found(void **state)
     assert_int_equal(stat(findings_path, &st), -1); /* nobody wrote it */
 }
 
-/* ---- what must not be left out ----------------------------------------------------------------
- */
+/* ---- what must not be left out -------------------------------------------------------------- */
 
 /* Ends the process where something failed or was found: memory that a queued copy fills may be gone
  * by the time that it is filled. */
@@ -439,8 +437,7 @@ static void a_job_needs_each_wait(void **state)
     each_is_missed(job_of_launches, "wait", 3); /* for what goes in, the launches, what comes out */
 }
 
-/* ---- absence ------------------------------------------------------------------------------------
- */
+/* ---- absence -------------------------------------------------------------------------------- */
 
 static void absence_is_explained(void **state)
 {
@@ -456,8 +453,7 @@ static void absence_is_explained(void **state)
     assert_int_equal(device_open("level_zero:0", &d, &err), STATUS_MISSING);
 }
 
-/* ---- groups
- * --------------------------------------------------------------------------------------- */
+/* ---- groups --------------------------------------------------------------------------------- */
 
 /* Runs tests in a child whose environment has `settings` (name, value, ..., NULL). */
 static int group_run(const char *name, const struct CMUnitTest *tests, size_t count,

@@ -154,8 +154,7 @@ static void functions_retarget(const struct compiling *c, llvm_module m)
                                             (unsigned)strlen(names[i]));
 }
 
-/* ---- what a part does not say -----------------------------------------------------------------
- */
+/* ---- what a part does not say --------------------------------------------------------------- */
 
 typedef void (*instruction_visitor)(const struct compiling *c, llvm_value function, llvm_value i);
 
@@ -227,8 +226,7 @@ static void tables_hide(const struct compiling *c, llvm_module m)
             a->SetLinkage(g, LLVM_INTERNAL_LINKAGE);
 }
 
-/* ---- the stages -------------------------------------------------------------------------------
- */
+/* ---- the stages ----------------------------------------------------------------------------- */
 
 static enum status module_verify(const struct compiling *c, llvm_module m, const char *what)
 {

@@ -12,8 +12,7 @@
 #define AL __attribute__((visibility("default")))
 #endif
 
-/* ---- functions of one number ------------------------------------------------------------------
- */
+/* ---- functions of one number ---------------------------------------------------------------- */
 
 #define ONE(name)                                                                                  \
     AL af al_##name(af x) { return a_##name(x); }                                                  \
@@ -41,8 +40,7 @@ ONE(erfc)
 
 AL af al_chain(af slope, af d) { return a_chain(slope, d); }
 
-/* ---- operations -------------------------------------------------------------------------------
- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 #define FLOAT1(name)                                                                               \
     AL af al_##name(af x) { return a_##name(x); }
@@ -78,8 +76,7 @@ AL ai al_hash2(ai x, ai y) { return A_INTS(a_hash2(x, y)); }
 AL ai al_hash3(ai x, ai y, ai z) { return A_INTS(a_hash3(x, y, z)); }
 AL ai al_hash4(ai x, ai y, ai z, ai w) { return A_INTS(a_hash4(x, y, z, w)); }
 
-/* ---- duals ------------------------------------------------------------------------------------
- */
+/* ---- duals ---------------------------------------------------------------------------------- */
 
 K_INLINE struct ad al_in(const af *in) { return a_dual(in[0], in[1], in[2]); }
 K_INLINE struct ad3 al_in3(const af *in)
@@ -144,8 +141,7 @@ AL void al_transform(af *out, int point, const af *in)
     al_back3(out, a_transform(point, al_in3(in), in + 9));
 }
 
-/* ---- noise: al_noise_KIND_DIMS_PERIODIC_CHANNELS_DERIVS ----------------------------------------
- */
+/* ---- noise: al_noise_KIND_DIMS_PERIODIC_CHANNELS_DERIVS ------------------------------------- */
 
 /* in: value and changes for each dimension, then periods; out: channels' values, then their changes
  * in x, then in y. */

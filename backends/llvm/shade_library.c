@@ -15,8 +15,7 @@ struct al_run {
     af point[A_POINT_WORDS] __attribute__((aligned(64)));
 };
 
-/* ---- what the emitted module has --------------------------------------------------------------
- */
+/* ---- what the emitted module has ------------------------------------------------------------ */
 
 extern const unsigned long long al_point_used; /* bit i: word i of the point is read */
 /* Runs the layers in the lanes of the mask, the first n, and writes their rows of al_out_words()
@@ -24,8 +23,7 @@ extern const unsigned long long al_point_used; /* bit i: word i of the point is 
 void al_shade(struct al_run *run, am mask, uint n, uint *out);
 uint al_out_words(void);
 
-/* ---- the host ---------------------------------------------------------------------------------
- */
+/* ---- the host ------------------------------------------------------------------------------- */
 
 /* Call `call` for each lane of the mask: io has `words` words, operands in and results out;
  * from `rows` on those of places. */
@@ -43,8 +41,7 @@ AL void al_host(const struct al_run *run, uint call, am mask, ai *io, uint words
     }
 }
 
-/* ---- points -----------------------------------------------------------------------------------
- */
+/* ---- points --------------------------------------------------------------------------------- */
 
 /* Word `at` of the rows of the first n lanes. */
 AL void al_put_row(uint *out, uint n, uint words, uint at, ai x)

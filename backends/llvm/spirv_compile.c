@@ -101,8 +101,7 @@ enum status spirv_compile(struct arena *a, const struct job_source *source, cons
     return s;
 }
 
-/* ---- the kernel with a scene's shaders --------------------------------------------------------
- */
+/* ---- the kernel with a scene's shaders ------------------------------------------------------ */
 
 static enum status kernel_link(struct arena *a, const struct program_request *request,
                                const struct kernel_parts *parts, const char *path,

@@ -23,8 +23,7 @@ struct al_surface {
     struct k_principled_pairs *pairs;
 };
 
-/* ---- what the emitted text has ----------------------------------------------------------------
- */
+/* ---- what the emitted text has -------------------------------------------------------------- */
 
 /* Runs the group's layers, then adds what Ci holds, or drives the base. */
 AL void al_shade(struct al_surface *s, uint group);
@@ -52,8 +51,7 @@ K_SHADE_ENTRY uint k_shade(K_GLOBAL const uint *words, uint group, uint args,
     return s.failed ? s.failed : closures.failed ? A_TOO_MANY_CLOSURES : 0u;
 }
 
-/* ---- the point --------------------------------------------------------------------------------
- */
+/* ---- the point ------------------------------------------------------------------------------ */
 
 AL float al_point(const struct al_surface *s, int word) { return k_global_word(s->g, word); }
 AL uint al_argument(const struct al_surface *s, uint k) { return s->args[k]; }
@@ -75,8 +73,7 @@ AL void al_say(const struct al_surface *s, uint at, uint copies, uint words, uin
         k_say(s->g->messages + at, copies, words, said);
 }
 
-/* ---- driven inputs ----------------------------------------------------------------------------
- */
+/* ---- driven inputs -------------------------------------------------------------------------- */
 
 #define DRIVE(name, field, value)                                                                  \
     AL void al_drive_##name(struct al_surface *s, uint x, uint y, uint z)                          \
@@ -86,8 +83,7 @@ AL void al_say(const struct al_surface *s, uint at, uint copies, uint words, uin
 K_DRIVES(DRIVE)
 AL void al_drives_finish(struct al_surface *s) { k_drives_finish(&s->drives, s->closures->l); }
 
-/* ---- nodes of closures ------------------------------------------------------------------------
- */
+/* ---- nodes of closures ---------------------------------------------------------------------- */
 
 /* A copy of a node in a loop; all: 16 (EMIT_NODE_COPIES). */
 AL uint al_node_take(struct al_surface *s, uint *used)
@@ -198,8 +194,7 @@ CLOSURE(ashikhmin_velvet_2, WITH(V3(n), float sigma), WITH(V(n), sigma))
 CLOSURE(bssrdf_4, WITH(int unused, V3(n), V3(radius), V3(albedo)), WITH(unused, V(n), V(radius), V(albedo)))
 // clang-format on
 
-/* ---- images and spectra -----------------------------------------------------------------------
- */
+/* ---- images and spectra --------------------------------------------------------------------- */
 
 AL void al_texture_start(struct a_texture *o, uint channels) { *o = a_texture_start(channels); }
 #define OPTION(type, name)                                                                         \

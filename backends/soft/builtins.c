@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 struct item_function {
     const char *name;
@@ -72,8 +71,7 @@ static const struct {
     {"or", LLVM_RMW_OR, false},   {"xor", LLVM_RMW_XOR, false},
 };
 
-/* ---- a call on its way to being replaced
- * ------------------------------------------------------------ */
+/* ---- a call on its way to being replaced ---------------------------------------------------- */
 
 enum { CALL_ARGUMENTS_MAX = 4 };
 struct builtin_call {
@@ -146,8 +144,7 @@ static llvm_value intrinsic_call(struct making *m, const char *name, llvm_type t
                       count);
 }
 
-/* ---- groups of functions; each gives NULL when the call is none of its own
- * -------------------------- */
+/* ---- groups of functions; each gives NULL when the call is none of its own ------------------ */
 
 static llvm_value item_call(struct making *m, const struct builtin_call *c)
 {
@@ -374,8 +371,7 @@ static llvm_value (*const groups[])(struct making *, const struct builtin_call *
     select_call, class_call, convert_call, atomic_call,
 };
 
-/* ---- all calls
- * -------------------------------------------------------------------------------------- */
+/* ---- all calls ------------------------------------------------------------------------------ */
 
 static bool runtime_has(const char *name)
 {

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- findings
- * -------------------------------------------------------------------------------------- */
+/* ---- findings ------------------------------------------------------------------------------- */
 
 static bool looked_for(const struct worker *w, enum soft_check check)
 {
@@ -34,8 +33,7 @@ __attribute__((format(printf, 4, 5))) static void found(struct worker *w, enum s
                      w->local[1], w->local[2], w->group[0], w->group[1], w->group[2], where, what);
 }
 
-/* ---- races
- * --------------------------------------------------------------------------------------------- */
+/* ---- races ---------------------------------------------------------------------------------- */
 
 /* a happened before the access `now`, or is the same work-item's. */
 static bool ordered(const struct soft_device *d, const struct access *a, const struct access *now,
@@ -149,8 +147,7 @@ void command_touches(struct soft_device *d, uint32_t command, struct object *o, 
                          c.writes ? "wrote" : "read");
 }
 
-/* ---- where an address points
- * ---------------------------------------------------------------------------- */
+/* ---- where an address points ---------------------------------------------------------------- */
 
 enum region_kind { REGION_NONE, REGION_PRIVATE, REGION_LOCAL, REGION_OBJECT, REGION_ARGUMENTS };
 struct region {
@@ -345,8 +342,7 @@ static void stop_look(struct worker *w)
         longjmp(w->out, 1);
 }
 
-/* ---- what compiled code calls
- * ----------------------------------------------------------------------------- */
+/* ---- what compiled code calls --------------------------------------------------------------- */
 
 void *soft_check(void *p, uint64_t size_and_how, uint32_t place)
 {

@@ -135,8 +135,7 @@ uint64_t soft_device_memory(const struct soft_device *d, uint64_t *used)
     return d->memory.limit;
 }
 
-/* ---- findings ----------------------------------------------------------------------------------
- */
+/* ---- findings ------------------------------------------------------------------------------- */
 
 void soft_finding_add(struct soft_device *d, enum soft_check check, const char *fmt, ...)
 {

@@ -11,8 +11,7 @@
 
 #define OK(call) assert_int_equal((call), STATUS_OK)
 
-/* ---- a device with a module of executor_test.cl
- * ---------------------------------------------------- */
+/* ---- a device with a module of executor_test.cl --------------------------------------------- */
 
 struct fixture {
     struct soft_device *device;
@@ -109,8 +108,7 @@ static void found(struct fixture *x, enum soft_check check, const char *text)
                  soft_check_name(x->last.check), text);
 }
 
-/* ---- right kernels, unchecked and checked
- * ----------------------------------------------------------- */
+/* ---- right kernels, unchecked and checked --------------------------------------------------- */
 
 static unsigned checks_now; /* of the tests below */
 
@@ -279,8 +277,7 @@ static void constant_tables(void **state)
     fixture_close(&x);
 }
 
-/* ---- planted mistakes
- * ----------------------------------------------------------------------------------- */
+/* ---- planted mistakes ----------------------------------------------------------------------- */
 
 static void finds_bounds(void **state)
 {
@@ -462,8 +459,7 @@ static void stops_late_launches(void **state)
     fixture_close(&x);
 }
 
-/* ---- the rest of the interface
- * ------------------------------------------------------------------------------ */
+/* ---- the rest of the interface -------------------------------------------------------------- */
 
 static void native_form(void **state)
 {

@@ -19,8 +19,7 @@ struct fiber {
     struct worker *worker;
 };
 
-/* ---- workers
- * ------------------------------------------------------------------------------------- */
+/* ---- workers -------------------------------------------------------------------------------- */
 
 static bool private_make(struct private_memory *p)
 {
@@ -95,8 +94,7 @@ static bool fibers_make(struct worker *w, uint32_t count)
     return w->fibers != NULL;
 }
 
-/* ---- one work-item
- * ---------------------------------------------------------------------------------- */
+/* ---- one work-item -------------------------------------------------------------------------- */
 
 static void item_place(const struct launch *l, uint32_t index, uint32_t local[3])
 {
@@ -132,8 +130,7 @@ static void group_run_plain(struct worker *w)
     }
 }
 
-/* ---- work-items that wait for each other
- * -------------------------------------------------------------- */
+/* ---- work-items that wait for each other ---------------------------------------------------- */
 
 static void fiber_main(unsigned high, unsigned low)
 {
@@ -227,8 +224,7 @@ static void group_run_fibers(struct worker *w)
     free(kept);
 }
 
-/* ---- launches
- * -------------------------------------------------------------------------------------------- */
+/* ---- launches ------------------------------------------------------------------------------- */
 
 /* Where this worker's arguments are: work-group memory is its own. */
 static bool arguments_make(struct worker *w)

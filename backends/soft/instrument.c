@@ -161,8 +161,7 @@ static enum status instruction_check(struct making *m, llvm_value function, llvm
     }
 }
 
-/* ---- private memory ----------------------------------------------------------------------------
- */
+/* ---- private memory ------------------------------------------------------------------------- */
 
 static enum status alloca_replace(struct making *m, llvm_value function, llvm_value i)
 {

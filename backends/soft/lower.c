@@ -21,8 +21,7 @@ llvm_value call_build(struct making *m, llvm_value function, llvm_value *argumen
                                arguments, count, "");
 }
 
-/* ---- functions ---------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------ */
 
 static bool name_listed(const char *const *names, const char *name)
 {
@@ -157,8 +156,7 @@ static void parameter_copy(struct making *m, llvm_value f, unsigned index)
     call_build(m, memcpy_function, arguments, 4);
 }
 
-/* ---- work-group variables
- * ------------------------------------------------------------------------ */
+/* ---- work-group variables ------------------------------------------------------------------- */
 
 struct local {
     llvm_value global;
@@ -272,8 +270,7 @@ static enum status locals_replace(struct making *m, llvm_value function, llvm_va
     return STATUS_OK;
 }
 
-/* ---- kernels
- * ------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 static struct soft_argument argument_describe(const struct making *m, llvm_value f, unsigned index)
 {
@@ -373,8 +370,7 @@ static bool reaches_barrier(const struct making *m, llvm_value f, llvm_value bar
     return false;
 }
 
-/* ---- variables
- * ------------------------------------------------------------------------------------- */
+/* ---- variables ------------------------------------------------------------------------------ */
 
 /* Module-scope variables get names that can be looked up, so that their bounds are known. */
 static enum status variables_name(struct making *m)
@@ -408,8 +404,7 @@ static enum status variables_name(struct making *m)
     return STATUS_OK;
 }
 
-/* ---- all of it
- * --------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static enum status kernels_find(struct making *m, const char *const *kernels)
 {

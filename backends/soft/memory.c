@@ -110,8 +110,7 @@ static void object_free(struct object *o)
     free(o);
 }
 
-/* ---- the interface
- * ------------------------------------------------------------------------------- */
+/* ---- the interface -------------------------------------------------------------------------- */
 
 enum status soft_alloc(struct soft_device *d, enum soft_memory kind, size_t size, size_t align,
                        void **out, struct error *err)

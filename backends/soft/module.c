@@ -10,8 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- SPIR-V -> bitcode -------------------------------------------------------------------------
- */
+/* ---- SPIR-V -> bitcode ---------------------------------------------------------------------- */
 
 static bool is_spirv(const void *data, size_t size)
 {
@@ -75,8 +74,7 @@ static enum status spirv_translate(struct arena *a, const void *data, size_t siz
     return s;
 }
 
-/* ---- IR -> object code
- * --------------------------------------------------------------------------- */
+/* ---- IR -> object code ---------------------------------------------------------------------- */
 
 static enum status machine_open(struct making *m)
 {
@@ -209,8 +207,7 @@ static enum status object_make(struct soft_module *out, const void *data, size_t
     return s;
 }
 
-/* ---- object code -> kernels
- * ------------------------------------------------------------------------ */
+/* ---- object code -> kernels ----------------------------------------------------------------- */
 
 static enum status runtime_define(const struct llvm_api *a, llvm_jit jit, struct error *err)
 {
@@ -276,8 +273,7 @@ static enum status object_link(struct soft_module *m, const void *object, size_t
     return s;
 }
 
-/* ---- the interface
- * ------------------------------------------------------------------------------------ */
+/* ---- the interface -------------------------------------------------------------------------- */
 
 enum status soft_module_load(struct soft_device *d, const void *data, size_t size,
                              const char *const *kernels, struct soft_module **out, char *log,

@@ -21,8 +21,7 @@ static void maker_hash(const struct soft_device *d, char hex[33])
     hash_close(h, hex);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static void put_number(struct text *t, uint64_t v) { text_append(t, (const char *)&v, sizeof v); }
 static void put_string(struct text *t, const char *s)
@@ -82,8 +81,7 @@ enum status native_write(struct soft_module *m, const void *object, size_t size,
     return STATUS_OK;
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 struct reader {
     const unsigned char *at;

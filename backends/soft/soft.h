@@ -55,8 +55,7 @@ void object_describe(const struct object *o, char *buf, size_t size);
 void *pages_map(size_t size);
 void pages_unmap(void *p, size_t size);
 
-/* ---- modules (module.c, lower.c, instrument.c, native.c) ---------------------------------------
- */
+/* ---- modules (module.c, lower.c, instrument.c, native.c) ------------------------------------ */
 
 struct place {                   /* of an access, for findings */
     const char *function, *file; /* file: "" where the module has no line table */
@@ -139,8 +138,7 @@ struct runtime_symbol {
 };
 extern const struct runtime_symbol runtime_symbols[]; /* runtime.c */
 
-/* ---- running (group.c, checks.c)
- * ----------------------------------------------------------------- */
+/* ---- running (group.c, checks.c) ------------------------------------------------------------ */
 
 /* Private memory of one work-item in checked code: a stack with its shadow. */
 enum {
@@ -221,8 +219,7 @@ void *soft_private_make(uint64_t size, uint64_t align);
 void command_touches(struct soft_device *d, uint32_t command, struct object *o, const void *p,
                      size_t size, bool writes);
 
-/* ---- the device (device.c, stream.c) -----------------------------------------------------------
- */
+/* ---- the device (device.c, stream.c) -------------------------------------------------------- */
 
 struct command;
 struct soft_device {

@@ -47,8 +47,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- clocks
- * -------------------------------------------------------------------------------------- */
+/* ---- clocks --------------------------------------------------------------------------------- */
 
 static bool clock_grow(uint32_t **clock, size_t *size, size_t wanted)
 {
@@ -98,8 +97,7 @@ bool commands_ordered(const struct soft_device *d, uint32_t a, uint32_t b)
            first->sequence;
 }
 
-/* ---- streams
- * ---------------------------------------------------------------------------------------- */
+/* ---- streams -------------------------------------------------------------------------------- */
 
 enum status soft_stream_open(struct soft_device *d, struct soft_stream **out, struct error *err)
 {
@@ -181,8 +179,7 @@ void soft_stream_after(struct soft_stream *s, struct soft_point p)
         clock_join_command(&s->clock, &s->clock_size, s->device->commands[p.command - 1]);
 }
 
-/* ---- the host and queued copies
- * -------------------------------------------------------------------- */
+/* ---- the host and queued copies ------------------------------------------------------------- */
 
 /* Memory that is the host's to read and write at any time. */
 static bool is_hosts(const struct soft_device *d, const void *p)
@@ -264,8 +261,7 @@ static void host_guard_check(struct soft_device *d, const struct command *c)
         }
 }
 
-/* ---- running
- * ------------------------------------------------------------------------------------------ */
+/* ---- running -------------------------------------------------------------------------------- */
 
 /* The end of a copy or fill is inside one live allocation, or the host's own; else a finding. */
 static bool range_check(struct soft_device *d, const void *p, size_t bytes, const char *what)
@@ -436,8 +432,7 @@ bool soft_times(const struct soft_device *d, struct soft_point p, uint64_t *reac
     return true;
 }
 
-/* ---- queueing
- * -------------------------------------------------------------------------------------- */
+/* ---- queueing ------------------------------------------------------------------------------- */
 
 static enum status values_check(struct soft_device *d, const struct soft_launch *l,
                                 struct error *err)
@@ -610,8 +605,7 @@ enum status soft_fill(struct soft_stream *s, void *to, const void *pattern, size
     return STATUS_OK;
 }
 
-/* ---- the end
- * ------------------------------------------------------------------------------------------- */
+/* ---- the end -------------------------------------------------------------------------------- */
 
 void soft_device_close(struct soft_device *d)
 {

@@ -46,8 +46,7 @@ ze_result_t result_of(enum status s)
     }
 }
 
-/* ---- driver
- * ------------------------------------------------------------------------------------------- */
+/* ---- driver --------------------------------------------------------------------------------- */
 
 static ze_result_t one_handle(uint32_t *count, void **handles, void *handle)
 {
@@ -94,8 +93,7 @@ void driver_table(ze_driver_dditable_t *t)
     t->pfnGetExtensionProperties = driver_extensions;
 }
 
-/* ---- device
- * -------------------------------------------------------------------------------------------- */
+/* ---- device --------------------------------------------------------------------------------- */
 
 static ze_result_t ZE_APICALL device_get(ze_driver_handle_t driver, uint32_t *count,
                                          ze_device_handle_t *devices)
@@ -234,8 +232,7 @@ void device_table(ze_device_dditable_t *t)
     t->pfnGetStatus = device_status;
 }
 
-/* ---- contexts
- * --------------------------------------------------------------------------------------------- */
+/* ---- contexts ------------------------------------------------------------------------------- */
 
 static ze_result_t ZE_APICALL context_create(ze_driver_handle_t driver,
                                              const ze_context_desc_t *desc,
@@ -266,9 +263,7 @@ void context_table(ze_context_dditable_t *t)
     t->pfnGetStatus = context_status;
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static ze_result_t memory_alloc(enum soft_memory kind, size_t size, size_t align, void **out)
 {

@@ -43,8 +43,7 @@ struct context {
     int unused;
 };
 
-/* ---- modules and kernels (ze_module.c)
- * ------------------------------------------------------------ */
+/* ---- modules and kernels (ze_module.c) ------------------------------------------------------ */
 
 struct module {
     struct soft_module *code;
@@ -62,8 +61,7 @@ struct kernel {
 };
 void module_release(struct module *m); /* one user less */
 
-/* ---- events, lists, queues (ze_queue.c)
- * ------------------------------------------------------------- */
+/* ---- events, lists, queues (ze_queue.c) ----------------------------------------------------- */
 
 struct event_pool {
     uint32_t count, live;
@@ -123,8 +121,7 @@ struct queue {
     bool synchronous;
 };
 
-/* ---- tables (ze_tables.c takes these)
- * ------------------------------------------------------------------ */
+/* ---- tables (ze_tables.c takes these) ------------------------------------------------------- */
 
 void driver_table(ze_driver_dditable_t *t);
 void device_table(ze_device_dditable_t *t);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- modules
- * ------------------------------------------------------------------------------------------- */
+/* ---- modules -------------------------------------------------------------------------------- */
 
 struct build_log {
     char text[4096];
@@ -150,8 +149,7 @@ void build_log_table(ze_module_build_log_dditable_t *t)
     t->pfnGetString = log_string;
 }
 
-/* ---- kernels
- * ---------------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------- */
 
 static ze_result_t ZE_APICALL kernel_create(ze_module_handle_t handle, const ze_kernel_desc_t *desc,
                                             ze_kernel_handle_t *out)

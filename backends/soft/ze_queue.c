@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- queues: order
- * -------------------------------------------------------------------------------------- */
+/* ---- queues: order -------------------------------------------------------------------------- */
 
 /* The stream of the next command, which comes after the last barrier. */
 static struct soft_stream *stream_next(struct queue *q, size_t *index)
@@ -147,8 +146,7 @@ static ze_result_t point_wait(struct soft_point p)
     return result_of(soft_wait(soft_driver.executor, p, &err));
 }
 
-/* ---- queues: the interface
- * ------------------------------------------------------------------------------------ */
+/* ---- queues: the interface ------------------------------------------------------------------ */
 
 static void queue_free(struct queue *q)
 {
@@ -287,9 +285,7 @@ void queue_table(ze_command_queue_dditable_t *t)
     t->pfnSynchronize = queue_synchronize;
 }
 
-/* ---- lists
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- lists ---------------------------------------------------------------------------------- */
 
 static void op_free(struct op *op)
 {
@@ -444,9 +440,7 @@ static ze_result_t ZE_APICALL list_reset(ze_command_list_handle_t handle)
     return ZE_RESULT_SUCCESS;
 }
 
-/* ---- appending
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- appending ------------------------------------------------------------------------------ */
 
 static ze_result_t ZE_APICALL append_barrier(ze_command_list_handle_t list,
                                              ze_event_handle_t signal, uint32_t wait_count,
@@ -592,9 +586,7 @@ void list_table(ze_command_list_dditable_t *t)
     t->pfnAppendEventReset = append_event_reset;
 }
 
-/* ---- events
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- events --------------------------------------------------------------------------------- */
 
 static ze_result_t ZE_APICALL pool_create(ze_context_handle_t context,
                                           const ze_event_pool_desc_t *desc, uint32_t device_count,
@@ -718,9 +710,7 @@ void event_table(ze_event_dditable_t *t)
     t->pfnQueryKernelTimestamp = event_timestamp;
 }
 
-/* ---- fences
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* ---- fences --------------------------------------------------------------------------------- */
 
 static ze_result_t ZE_APICALL fence_create(ze_command_queue_handle_t queue,
                                            const ze_fence_desc_t *desc, ze_fence_handle_t *out)

@@ -77,8 +77,7 @@ static ze_context_handle_t context;
 static ze_module_handle_t module;
 static char findings_path[64];
 
-/* ---- findings
- * ------------------------------------------------------------------------------------ */
+/* ---- findings ------------------------------------------------------------------------------- */
 
 static size_t findings_read; /* bytes of the file that were looked at */
 
@@ -110,8 +109,7 @@ static void found(const char *part)
     arena_free(&a);
 }
 
-/* ---- small helpers
- * --------------------------------------------------------------------------------- */
+/* ---- small helpers -------------------------------------------------------------------------- */
 
 static ze_command_queue_handle_t queue_open(void)
 {
@@ -176,8 +174,7 @@ static void sum_append(ze_command_list_handle_t l, ze_kernel_handle_t k, void *i
 }
 static const int32_t numbers[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
-/* ---- right programs
- * ---------------------------------------------------------------------------------- */
+/* ---- right programs ------------------------------------------------------------------------- */
 
 static void barriers_order_commands(void **state)
 {
@@ -312,8 +309,7 @@ static void names_and_logs(void **state)
     found_nothing();
 }
 
-/* ---- mistakes
- * -------------------------------------------------------------------------------------------- */
+/* ---- mistakes ------------------------------------------------------------------------------- */
 
 /* Device memory with the numbers. */
 static void *numbers_on_device(ze_command_queue_handle_t q)
@@ -527,9 +523,7 @@ static void nulls_are_refused_by_the_layer(void **state)
     found_nothing();
 }
 
-/* ---- set-up
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- set-up --------------------------------------------------------------------------------- */
 
 static int driver_open(void **state)
 {

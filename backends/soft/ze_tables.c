@@ -84,8 +84,7 @@ EMPTY_TABLES(X)
 #undef X
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* ---- zeInit
- * -------------------------------------------------------------------------------------------- */
+/* ---- zeInit --------------------------------------------------------------------------------- */
 
 static ze_result_t ZE_APICALL init(ze_init_flags_t flags)
 {

@@ -40,8 +40,7 @@ struct backend {
     unsigned pictures;      /* finished with this scene and program */
 };
 
-/* ---- ids -----------------------------------------------------------------------------------
- */
+/* ---- ids ------------------------------------------------------------------------------------ */
 
 bool split_is(const char *id) { return strchr(id, '+') != NULL; }
 
@@ -121,8 +120,7 @@ static enum status enumerate(void (*found)(void *ctx, const struct device_info *
     return STATUS_OK;
 }
 
-/* ---- all members at once ----------------------------------------------------------------------
- */
+/* ---- all members at once -------------------------------------------------------------------- */
 
 typedef void member_call(struct backend *b, struct member *m, void *argument);
 
@@ -295,8 +293,7 @@ static void split_request(struct backend *b, const struct program_request *reque
     b->mode = request->mode;
 }
 
-/* ---- pictures ---------------------------------------------------------------------------------
- */
+/* ---- pictures ------------------------------------------------------------------------------- */
 
 struct film_call {
     size_t pixels;

@@ -123,8 +123,7 @@ void text_puts(struct text *t, const char *s);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *t);
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ---------------------------------------------------------------------------------- */
 
 /* Reads a whole file; the data is followed by a NUL that size does not count. Fails: MISSING if
  * there is no such file, IO, LIMIT when larger than max_bytes (0: 4 GiB), MEMORY. */
@@ -149,8 +148,7 @@ enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err
 /* dir(path) joined with rel, or rel itself when absolute. In the arena. */
 char *path_beside(struct arena *a, const char *path, const char *rel);
 
-/* ---- files that come with the program ----------------------------------------------------------
- */
+/* ---- files that come with the program ------------------------------------------------------- */
 
 /* The program that runs; "" if the system does not tell. */
 const char *program_path(void);
@@ -164,8 +162,7 @@ enum status data_path(struct arena *a, const char *sub, const char **path, struc
  * MISSING, saying where it looked, if it is not there. */
 enum status helper_path(const char *name, char *path, size_t size, struct error *err);
 
-/* ---- hashing ------------------------------------------------------------------------------------
- */
+/* ---- hashing -------------------------------------------------------------------------------- */
 
 /* XXH3 128 bits, as 32 lower-case hexadecimal digits. hash_open gives NULL when out of memory;
  * then hash_add does nothing and hash_close gives "". */
@@ -178,18 +175,16 @@ void hash_bytes(const void *data, size_t size, char hex[33]);
 uint32_t hash_fnv(const void *data, size_t size);
 uint32_t hash_text(const char *text); /* without its final NUL */
 
-/* ---- numbers at random
- * ---------------------------------------------------------------------------- */
+/* ---- numbers at random ---------------------------------------------------------------------- */
 
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel Random Numbers: As Easy as 1, 2, 3", SC
- * 2011): a bijection of the counter under the key. Passes BigCrush. Vectors: docs/reference/protocol.md
- * section 3. */
+ * 2011): a bijection of the counter under the key. Passes BigCrush. Vectors:
+ * docs/reference/protocol.md section 3. */
 void philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 /* The number in [0,1) that the protocol makes of a word: (word >> 8) * 2^-24, exact in float. */
 double u01(uint32_t word);
 
-/* ---- parallel loops
- * ------------------------------------------------------------------------------- */
+/* ---- parallel loops ------------------------------------------------------------------------- */
 
 /* Processors this process may use, at least 1. Environment ISOPHOTE_THREADS overrides. */
 unsigned parallel_threads(void);
@@ -198,22 +193,19 @@ unsigned parallel_threads(void);
 void parallel_for(size_t n, unsigned threads, void (*body)(void *ctx, size_t i, unsigned thread),
                   void *ctx);
 
-/* ---- clocks
- * ------------------------------------------------------------------------------------------ */
+/* ---- clocks --------------------------------------------------------------------------------- */
 
 double clock_s(void);         /* monotonic, seconds */
 void clock_utc(char buf[32]); /* "2026-11-21T04:05:06Z" */
 size_t memory_peak(void);     /* peak resident bytes of this process (VmHWM) */
 
-/* ---- cancelling
- * ----------------------------------------------------------------------------------- */
+/* ---- cancelling ----------------------------------------------------------------------------- */
 
 /* Set by cli/ on SIGINT and SIGTERM; long work, in any thread, looks at it and returns
  * STATUS_CANCELLED. Lock-free, as a signal handler needs it. */
 extern atomic_int cancel_requested;
 
-/* ---- JSON
- * --------------------------------------------------------------------------------------------- */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 enum json_type { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 

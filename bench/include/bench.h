@@ -3,7 +3,8 @@
  *
  * Devices run in worker processes, forked from this one: one for each scene, device, mode and tree.
  * A crash or a hang costs one row. The caller must not have opened a device or started threads
- * before (a driver's threads do not survive a fork). docs/reference/benchmarks.md is the method in full. */
+ * before (a driver's threads do not survive a fork). docs/reference/benchmarks.md is the method in
+ * full. */
 #ifndef ISOPHOTE_BENCH_H
 #define ISOPHOTE_BENCH_H
 
@@ -56,8 +57,7 @@ enum status bench_devices(struct arena *a, const char *const *wanted, size_t wan
 const char *device_record_fill(struct arena *a, const struct device_info *d,
                                struct device_record *out);
 
-/* ---- statistics (closed forms: in statistics.c)
- * -------------------------------------------------------- */
+/* ---- statistics (closed forms: in statistics.c) --------------------------------------------- */
 
 struct bench_stats {
     double median, low, high; /* distribution-free interval of the median (order statistics), >= 95%
@@ -73,8 +73,7 @@ enum bench_relation { BENCH_FASTER, BENCH_SLOWER, BENCH_SAME, BENCH_AMBIGUOUS };
 enum bench_relation bench_compare(const struct bench_stats *a, const struct bench_stats *b,
                                   double threshold);
 
-/* ---- sweeps
- * --------------------------------------------------------------------------------------------- */
+/* ---- sweeps --------------------------------------------------------------------------------- */
 
 /* Axes: "work-group" (8x4), "tile" (64x64, "all"), "batch" (4), "bvh" (bvh2), "mode" (fast). A
  * value the device refuses is a row (SKIP with the reason). work-group without values: all powers

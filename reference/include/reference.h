@@ -1,4 +1,5 @@
-/* reference: the oracle. Part I of docs/reference/protocol.md in double precision, slow and obvious.
+/* reference: the oracle. Part I of docs/reference/protocol.md in double precision, slow and
+ * obvious.
  *
  * Embree proposes the primitives that a ray may meet; each hit is decided here in double, and is
  * the one that brute force finds. Shares no code with backends/. Same bits for any thread count:

@@ -84,8 +84,8 @@ struct bench_record {
     double interval[2];   /* of the median, at the stated confidence */
     double noise;         /* relative: interquartile range over the median */
     uint32_t repetitions;
-    const char
-        *phases; /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/reference/store.md */
+    /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/reference/store.md */
+    const char *phases;
     const char
         *detail; /* JSON: every repetition's seconds, image metrics, memory, build info ... */
     const char *command; /* gives this row again */
@@ -105,8 +105,7 @@ struct image_record {
  * PASS. */
 void bench_record_json(struct json_writer *w, const struct bench_record *b);
 
-/* ---- the store ---------------------------------------------------------------------------------
- */
+/* ---- the store ------------------------------------------------------------------------------ */
 
 struct store;
 #define STORE_SCHEMA_VERSION 1
@@ -135,17 +134,16 @@ enum status store_devices(struct store *s, struct arena *a, int64_t run, struct 
                           size_t *count, struct error *err);
 enum status store_bench_rows(struct store *s, struct arena *a, int64_t run,
                              struct bench_record **out, size_t *count, struct error *err);
-/* JSON Lines, one record a line, with a type key (docs/reference/store.md). Runs are numbered 1, 2 ... in
- * the lines, so that export, import into an empty store and export again give the same bytes.
- * Import adds them as new runs, all or nothing; `path` names the data in messages. */
+/* JSON Lines, one record a line, with a type key (docs/reference/store.md). Runs are numbered 1, 2
+ * ... in the lines, so that export, import into an empty store and export again give the same
+ * bytes. Import adds them as new runs, all or nothing; `path` names the data in messages. */
 enum status store_export(struct store *s, FILE *out, struct error *err);
 enum status store_import(struct store *s, const char *path, const char *data, size_t size,
                          struct error *err);
 /* JUnit XML of one run's cases (0: the last conform run). */
 enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err);
 
-/* ---- what people read
- * -------------------------------------------------------------------------------- */
+/* ---- what people read ----------------------------------------------------------------------- */
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
 /* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest

@@ -105,8 +105,7 @@ static enum status write_picture(const char *folder, const char *name, painter *
     return s;
 }
 
-/* ---- the scene
- * ----------------------------------------------------------------------------------- */
+/* ---- the scene ------------------------------------------------------------------------------ */
 
 static void numbers(struct json_writer *w, const char *key, const double *v, size_t n)
 {

@@ -1,9 +1,10 @@
 /* scenes: the scene model, its JSON reader and writer, model importers, images and textures.
  *
- * A scene file (docs/reference/scenes.md, docs/reference/scene.schema.json) is read into one flat, world-space
- * `struct scene`: what the reference and every back end render. Nothing here decides how light
- * moves: that is docs/reference/protocol.md. Also here, because everyone speaks of them: the film, images in
- * files, and the record of one path vertex that lockstep comparison exchanges. */
+ * A scene file (docs/reference/scenes.md, docs/reference/scene.schema.json) is read into one flat,
+ * world-space `struct scene`: what the reference and every back end render. Nothing here decides
+ * how light moves: that is docs/reference/protocol.md. Also here, because everyone speaks of them:
+ * the film, images in files, and the record of one path vertex that lockstep comparison exchanges.
+ */
 #ifndef ISOPHOTE_SCENES_H
 #define ISOPHOTE_SCENES_H
 
@@ -227,7 +228,8 @@ struct material_layers {
     X(sigma)                                                                                       \
     X(opacity)
 
-/* Fields that a type does not use hold their defaults. Meaning: docs/reference/protocol.md sections 7, 28. */
+/* Fields that a type does not use hold their defaults. Meaning: docs/reference/protocol.md sections
+ * 7, 28. */
 struct material {
     const char *name;
     enum material_type type;
@@ -272,8 +274,8 @@ struct prototype {
     const char *name; /* the group's */
     uint32_t first, count;
 };
-/* A prototype placed in the world (docs/reference/protocol.md section 25). Its triangle i has primitive id
- * first_id + i. */
+/* A prototype placed in the world (docs/reference/protocol.md section 25). Its triangle i has
+ * primitive id first_id + i. */
 struct instance {
     uint32_t prototype, first_id;
     float to_world[3][4]; /* row-major; invertible */
@@ -311,8 +313,8 @@ struct camera {
     double blade_rotation; /* radians, of the first corner from `right` towards `up` */
     double anamorphic;     /* the aperture's height over its width; 0 counts as 1 */
 };
-/* Tangents of half the horizontal and vertical fields of view of a W x H picture (docs/reference/protocol.md
- * section 2): a job's size, which need not be the scene's. */
+/* Tangents of half the horizontal and vertical fields of view of a W x H picture
+ * (docs/reference/protocol.md section 2): a job's size, which need not be the scene's. */
 static inline void camera_tangents(const struct camera *c, uint32_t width, uint32_t height,
                                    double *tan_x, double *tan_y)
 {
@@ -356,8 +358,8 @@ struct scene {
     uint64_t seed;
 
     /* Where the scene's frame has its origin in the file's coordinates: all coordinates here are
-     * relative to it, so that float32 serves a scene that stands far away (docs/reference/scenes.md,
-     * "Coordinates"). 0 in most scenes. */
+     * relative to it, so that float32 serves a scene that stands far away
+     * (docs/reference/scenes.md, "Coordinates"). 0 in most scenes. */
     double frame_origin[3];
 
     struct camera camera;
@@ -484,16 +486,15 @@ struct scene_import {
     double radius;                                 /* half of the bounding box's diagonal */
 };
 /* A scene file for a model file: its materials, textures, lights, cameras and placed parts in the
- * words of docs/reference/scenes.md, its geometry by reference. A model without a camera gets one that frames
- * it, one without lights a lamp and a gray sky. Images inside the model are written to the folder
- * STEM.textures beside `scene`, the path that the file is for (which is not written); images that
- * cannot be read are noted and their factors stay. The scene loads. In the arena. Fails as
- * model_import and scene_load do; ARG for a camera that is not there. */
+ * words of docs/reference/scenes.md, its geometry by reference. A model without a camera gets one
+ * that frames it, one without lights a lamp and a gray sky. Images inside the model are written to
+ * the folder STEM.textures beside `scene`, the path that the file is for (which is not written);
+ * images that cannot be read are noted and their factors stay. The scene loads. In the arena. Fails
+ * as model_import and scene_load do; ARG for a camera that is not there. */
 enum status scene_import(struct arena *a, const char *model, const char *scene,
                          const struct scene_import_options *options, struct scene_import *out,
                          struct error *err);
-/* ---- the embedded library ---------------------------------------------------------------------
- */
+/* ---- the embedded library ------------------------------------------------------------------- */
 
 /* Paths of library/ *.json, and of real/ *.json with `with_real`, sorted by name. */
 enum status scene_library(struct arena *a, bool with_real, const char *const **paths, size_t *count,
@@ -502,8 +503,7 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
  */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
 
-/* ---- export to Mitsuba 3
- * ---------------------------------------------------------------------------- */
+/* ---- export to Mitsuba 3 -------------------------------------------------------------------- */
 
 /* What of a scene means something else in Mitsuba 3, or has no counterpart there. */
 struct mitsuba_note {
@@ -519,19 +519,19 @@ struct mitsuba_export {
     struct mitsuba_note *notes; /* in the order of the scene; NULL: it means the same */
     const char *xml;            /* the file written */
 };
-/* Writes the scene as Mitsuba 3 XML (docs/reference/scenes.md, Mitsuba), with PLY and EXR files beside it.
- * `out` is a name that ends in .xml, or a folder (made if need be), which gets scene.xml. The XML
- * file is written last. Fails: UNSUPPORTED without `lossy` when there are notes (they are filled,
- * nothing is written), IO, MEMORY. */
+/* Writes the scene as Mitsuba 3 XML (docs/reference/scenes.md, Mitsuba), with PLY and EXR files
+ * beside it. `out` is a name that ends in .xml, or a folder (made if need be), which gets
+ * scene.xml. The XML file is written last. Fails: UNSUPPORTED without `lossy` when there are notes
+ * (they are filled, nothing is written), IO, MEMORY. */
 enum status scene_export_mitsuba(struct arena *a, const struct scene *s, const char *out,
                                  struct mitsuba_export *options, struct error *err);
 
 /* ---- film ------------------------------------------------------------------------------------ */
 
-/* The order-free film (docs/reference/protocol.md section 9): per pixel four 64-bit integers, R, G, B in
- * units of 2^-exponent and a count: low 32 bits samples, high 32 bits samples that were clamped or
- * rejected. Adding is exact, so any order, tiling, batching or split over devices gives the same
- * bits. */
+/* The order-free film (docs/reference/protocol.md section 9): per pixel four 64-bit integers, R, G,
+ * B in units of 2^-exponent and a count: low 32 bits samples, high 32 bits samples that were
+ * clamped or rejected. Adding is exact, so any order, tiling, batching or split over devices gives
+ * the same bits. */
 struct film {
     uint32_t width, height;
     int32_t exponent;
@@ -561,8 +561,7 @@ void film_rgb(const struct film *f, float *rgb);
 enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err);
 void film_hash(const struct film *f, char hex[33]);
 
-/* ---- passes
- * ---------------------------------------------------------------------------------- */
+/* ---- passes --------------------------------------------------------------------------------- */
 
 /* What is known of a picture's pixels (docs/reference/protocol.md section 29). */
 enum pass {
@@ -616,8 +615,7 @@ uint32_t *scene_shader_ids(const struct scene *s);
 /* D: depths and positions are summed in units of 2^-D. */
 int passes_position_exponent(const struct scene *s);
 
-/* ---- lockstep records
- * ---------------------------------------------------------------------------- */
+/* ---- lockstep records ----------------------------------------------------------------------- */
 
 enum vertex_event {
     EVENT_MISS,    /* the ray left the scene; emitted is the environment's part */
@@ -626,8 +624,9 @@ enum vertex_event {
     EVENT_ROULETTE /* hit; roulette ended the path */
 };
 
-/* One vertex of one camera path as docs/reference/protocol.md section 8 names its quantities; vertex k = 1 is
- * what the camera ray hits. Plain doubles so that float and double renderers fill the same record.
+/* One vertex of one camera path as docs/reference/protocol.md section 8 names its quantities;
+ * vertex k = 1 is what the camera ray hits. Plain doubles so that float and double renderers fill
+ * the same record.
  */
 struct path_vertex {
     uint32_t k;

@@ -50,8 +50,7 @@ static bool raytype(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-/* ---- what the host says before ----------------------------------------------------------------
- */
+/* ---- what the host says before -------------------------------------------------------------- */
 
 enum { MOST_WORDS = 1 << 20 }; /* of one answer */
 
@@ -121,8 +120,7 @@ static bool table(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-/* ---- what the host says of a point --------------------------------------------------------------
- */
+/* ---- what the host says of a point ---------------------------------------------------------- */
 
 /* Its row has `words` more, which begin at the text that comes back. */
 static const char *row(struct emit *e, const struct ir_inst *i, uint32_t words,
@@ -190,8 +188,7 @@ static bool attribute(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-/* ---- spaces -----------------------------------------------------------------------------------
- */
+/* ---- spaces --------------------------------------------------------------------------------- */
 
 /* The spaces of a call: operands, or names where that is NO_OPERAND. */
 enum { NO_OPERAND = -1 };
@@ -333,8 +330,7 @@ static bool spaces(struct emit *e, const struct ir_inst *i)
     return true;
 }
 
-/* ---- messages between layers ------------------------------------------------------------------
- */
+/* ---- messages between layers ---------------------------------------------------------------- */
 
 /* The state holds for each name who set it or asked for it in vain first: 1 + the number of the
  * call, and the value. Whether types agree, and layers' order, is known of any two calls. */
@@ -499,8 +495,7 @@ static bool message(struct emit *e, const struct ir_inst *i)
     return false;
 }
 
-/* ---- what the host is asked while points run ---------------------------------------------------
- */
+/* ---- what the host is asked while points run ------------------------------------------------ */
 
 static bool arg_has(const struct ir_arg *a, enum asl_base base)
 {

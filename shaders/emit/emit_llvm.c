@@ -15,8 +15,7 @@ enum { /* struct al_run of shade_library.c */
        RUN_POINT = 64
 };
 
-/* ---- names and constants ----------------------------------------------------------------------
- */
+/* ---- names and constants -------------------------------------------------------------------- */
 
 static const char *fresh(struct llvm *l) { return TEXT("%%t%u", l->temps++); }
 unsigned ll_fresh_label(struct llvm *l) { return l->temps++; }
@@ -97,8 +96,7 @@ void ll_declare(struct llvm *l, const char *result, const char *name, const char
         text_puts(l->declared, line);
 }
 
-/* ---- operands ---------------------------------------------------------------------------------
- */
+/* ---- operands ------------------------------------------------------------------------------- */
 
 const char *ll_float(struct llvm *l, ir_value v)
 {
@@ -155,8 +153,7 @@ static void set_bits(struct llvm *l, ir_value v, const char *x)
     ll_set(l, v, l->e.kinds[v] == EMIT_FLOAT ? bits_float(l, x) : x);
 }
 
-/* ---- masks ------------------------------------------------------------------------------------
- */
+/* ---- masks ---------------------------------------------------------------------------------- */
 
 /* Masks are stack slots of conditions: "%m3". */
 static const char *mask_load(struct llvm *l, const char *name) { return ll_load(l, l->b, name); }
@@ -198,8 +195,7 @@ static void mask_drop(struct llvm *l, const char *name, const char *what) /* nam
     ll_store(l, l->b, mask_and(l, mask_load(l, name), mask_not(l, mask_load(l, what))), name);
 }
 
-/* ---- cells ------------------------------------------------------------------------------------
- */
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 const char *ll_cell_base(struct llvm *l, uint32_t cell)
 {
@@ -265,8 +261,7 @@ void ll_cell_store(struct llvm *l, const struct ir_inst *i, const struct ir_plac
     ll_store(l, type, x, where);
 }
 
-/* ---- control flow -----------------------------------------------------------------------------
- */
+/* ---- control flow --------------------------------------------------------------------------- */
 
 static void block(struct llvm *l, const struct ir_block *b);
 
@@ -298,8 +293,7 @@ static void region_if_any(struct llvm *l, const struct ir_block *b, unsigned mas
     ll_label(l, out);
 }
 
-/* ---- control flow of one lane: labels ---------------------------------------------------------
- */
+/* ---- control flow of one lane: labels ------------------------------------------------------- */
 
 static void if_one(struct llvm *l, const struct ir_inst *i)
 {
@@ -364,8 +358,7 @@ static void control_one(struct llvm *l, const struct ir_inst *i)
     }
 }
 
-/* ---- control flow of rows: masks --------------------------------------------------------------
- */
+/* ---- control flow of rows: masks ------------------------------------------------------------ */
 
 static void if_(struct llvm *l, const struct ir_inst *i)
 {
@@ -510,8 +503,7 @@ static void control(struct llvm *l, const struct ir_inst *i)
     }
 }
 
-/* ---- operations -------------------------------------------------------------------------------
- */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 /* kind: f, i: one instruction of that name; F, I: a function of the library on floats, ints; c, d:
  * a comparison of floats, ints. */
@@ -630,8 +622,7 @@ static bool operation_of_one(struct llvm *l, const struct ir_inst *i)
     }
 }
 
-/* ---- calls of the library ---------------------------------------------------------------------
- */
+/* ---- calls of the library ------------------------------------------------------------------- */
 
 const char *ll_part(const struct ll_args *x, uint32_t a, uint32_t k, uint32_t d)
 {
@@ -1001,8 +992,7 @@ static bool device_call(struct llvm *l, const struct ir_inst *i)
            colour(&x) || geometry(&x);
 }
 
-/* ---- calls of the host ------------------------------------------------------------------------
- */
+/* ---- calls of the host ---------------------------------------------------------------------- */
 
 static void host_run(struct llvm *l, uint32_t id, const char *mask, const char *io, uint32_t words,
                      uint32_t rows)
@@ -1095,8 +1085,7 @@ static void index_(struct llvm *l, const struct ir_inst *i)
     ll_label(l, no);
 }
 
-/* ---- instructions -----------------------------------------------------------------------------
- */
+/* ---- instructions --------------------------------------------------------------------------- */
 
 static const char *point_word(struct llvm *l, uint32_t w, const char *type)
 {
@@ -1203,8 +1192,7 @@ static void block(struct llvm *l, const struct ir_block *b)
         inst(l, i);
 }
 
-/* ---- layers -----------------------------------------------------------------------------------
- */
+/* ---- layers --------------------------------------------------------------------------------- */
 
 /* The text of a function whose body stands in e.body: its stack slots come first. */
 static void function_close(struct llvm *l, struct text *to, const char *head)

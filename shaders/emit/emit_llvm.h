@@ -54,8 +54,7 @@ struct ll_args {
 /* Slot k of argument a: its value (d 0), its change in x (1) or y (2). */
 const char *ll_part(const struct ll_args *x, uint32_t a, uint32_t k, uint32_t d);
 
-/* ---- emit_llvm_surface.c: for a hit in a renderer's kernel ------------------------------------
- */
+/* ---- emit_llvm_surface.c: for a hit in a renderer's kernel ---------------------------------- */
 
 /* Turn of the loop; leaves the layer when there are too many. */
 void ll_surface_turn(struct llvm *l, uint32_t loop);

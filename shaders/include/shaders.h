@@ -1,6 +1,6 @@
 /* shaders: ASL, the shading language of Isophote. Source text -> typed tree -> shader groups run at
- * one point by the reference interpreter, which defines what a program means. docs/reference/asl.md is the
- * specification; names in parentheses below are its sections.
+ * one point by the reference interpreter, which defines what a program means. docs/reference/asl.md
+ * is the specification; names in parentheses below are its sections.
  *
  * Numbers in sources and texts are those of the C locale: a process that sets another one must not
  * do so around these calls.
@@ -16,8 +16,7 @@
 extern "C" {
 #endif
 
-/* ---- types ------------------------------------------------------------------------------------
- */
+/* ---- types ---------------------------------------------------------------------------------- */
 
 enum asl_base {
     ASL_UNKNOWN, /* not a type of the language: "any" in queries, and what an error leaves behind */
@@ -69,8 +68,7 @@ struct asl_type_field asl_struct_field(struct asl_type t, size_t index);
 /* Reads "float", "color", "int[3]" ... Fails: TYPE. */
 enum status asl_type_parse(const char *text, struct asl_type *out, struct error *err);
 
-/* ---- diagnostics ------------------------------------------------------------------------------
- */
+/* ---- diagnostics ---------------------------------------------------------------------------- */
 
 enum asl_severity { ASL_NOTE, ASL_WARNING, ASL_ERROR };
 
@@ -103,8 +101,7 @@ struct asl_diags {
 /* file:line:col: error: text, the line, a caret, and "hint: ..." if there is one. */
 void asl_diags_print(const struct asl_diags *d, struct text *out);
 
-/* ---- compiling --------------------------------------------------------------------------------
- */
+/* ---- compiling ------------------------------------------------------------------------------ */
 
 struct asl_options {
     const char *const *include_dirs; /* ends with NULL; NULL: none */
@@ -169,8 +166,7 @@ struct asl_shader_info {
 size_t asl_program_shaders(const struct asl_program *p);
 const struct asl_shader_info *asl_program_shader(const struct asl_program *p, size_t index);
 
-/* ---- groups: layers and connections (Networks) --------------------------------------------------
- */
+/* ---- groups: layers and connections (Networks) ---------------------------------------------- */
 
 struct asl_group;
 
@@ -225,8 +221,7 @@ enum status asl_group_survey(const struct asl_group *g, struct asl_survey *surve
 enum status asl_group_reparam(struct asl_group *g, const char *layer, const struct asl_type *type,
                               const char *name, const char *value, struct error *err);
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running -------------------------------------------------------------------------------- */
 
 /* A value and its change over one step in x and in y (Derivatives). */
 struct asl_dual {
@@ -355,9 +350,7 @@ typedef void asl_closure_visitor(void *ctx, const char *name, const float weight
 void asl_closure_visit(const struct asl_closure *c, const float weight[3],
                        asl_closure_visitor *visit, void *ctx);
 
-/* ---- the IR of a finished group (docs/reference/asl_ir.md)
- * -------------------------------------------------
- */
+/* ---- the IR of a finished group (docs/reference/asl_ir.md) ---------------------------------- */
 
 /* A lowered group: immutable, in the arena, to be shared by threads. */
 struct asl_code;
@@ -377,8 +370,9 @@ struct asl_lower_options {
     const char *const *entry_layers; /* as asl_context_options has them */
     uint32_t raytype_known, raytype; /* bits of the ray's type that are the same at every point */
     size_t max_ops;                  /* instructions of one layer; 0: 2 million */
-    const char *fault;    /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
-    struct text *witness; /* what each step did is appended (docs/reference/asl_ir.md); may be NULL */
+    const char *fault; /* asl_fault_at: a mistake to be made in the finished code; NULL: none */
+    /* what each step did is appended (docs/reference/asl_ir.md); may be NULL */
+    struct text *witness;
 };
 
 /* Instructions, and cells in use, as lowered and after optimisation. */
@@ -457,8 +451,7 @@ const union asl_slot *asl_code_context_value(const struct asl_code_context *c, c
                                              struct asl_type *type, bool *ran);
 uint64_t asl_code_context_steps(const struct asl_code_context *c);
 
-/* ---- IR to C (shaders/device/ is the library that the text needs before it) ------------------
- */
+/* ---- IR to C (shaders/device/ is the library that the text needs before it) ----------------- */
 
 struct ir_inst;
 

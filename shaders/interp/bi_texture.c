@@ -179,8 +179,7 @@ static void closest(const struct lookup *k, float out[4])
           (int64_t)floorf(place(k->t * (float)l->height)), out);
 }
 
-/* ---- slopes: how much a lookup changes by s (out[0..3]) and by t (out[4..7]) ------------------
- */
+/* ---- slopes: how much a lookup changes by s (out[0..3]) and by t (out[4..7]) ---------------- */
 
 static void linear_slopes(const struct lookup *k, const struct asl_image_level *l, float out[8])
 {

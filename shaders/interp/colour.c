@@ -1,5 +1,5 @@
-/* colour.c: colour spaces, black bodies, spectral colours (docs/reference/asl.md, Colour). rgb is linear with
- * the primaries and white of ITU-R BT.709. */
+/* colour.c: colour spaces, black bodies, spectral colours (docs/reference/asl.md, Colour). rgb is
+ * linear with the primaries and white of ITU-R BT.709. */
 #include "interp.h"
 
 #include <math.h>

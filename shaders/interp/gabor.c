@@ -1,7 +1,7 @@
 /* gabor.c: Gabor noise (Lagae, Lefebvre, Drettakis, Dutre: "Procedural noise using sparse Gabor
- * convolution", 2009; Lagae, Drettakis: "Filtering solid Gabor noise", 2011), as docs/reference/asl.md
- * (Noise) fixes it. The impulses are those of OSL. The filter is the paper's (equations 6 and 10)
- * worked out for the plane of the two steps, where no matrix is left. */
+ * convolution", 2009; Lagae, Drettakis: "Filtering solid Gabor noise", 2011), as
+ * docs/reference/asl.md (Noise) fixes it. The impulses are those of OSL. The filter is the paper's
+ * (equations 6 and 10) worked out for the plane of the two steps, where no matrix is left. */
 #include "interp.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* noise_test.c: the noises against programs of their own written from docs/reference/asl.md in double, finite
- * differences, and what must hold of any noise. */
+/* noise_test.c: the noises against programs of their own written from docs/reference/asl.md in
+ * double, finite differences, and what must hold of any noise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

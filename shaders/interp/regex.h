@@ -1,5 +1,5 @@
-/* regex.h: the regular expressions of ASL (docs/reference/asl.md, Regular expressions): alternatives and
- * quantifiers are tried in the order of the text, as in ECMAScript. */
+/* regex.h: the regular expressions of ASL (docs/reference/asl.md, Regular expressions):
+ * alternatives and quantifiers are tried in the order of the text, as in ECMAScript. */
 #ifndef ASL_REGEX_H
 #define ASL_REGEX_H
 

@@ -1,5 +1,5 @@
-/* spline.c: cubic splines through uniform knots, and the inverse of monotone ones (docs/reference/asl.md,
- * Splines). */
+/* spline.c: cubic splines through uniform knots, and the inverse of monotone ones
+ * (docs/reference/asl.md, Splines). */
 #include "interp.h"
 
 #include <math.h>

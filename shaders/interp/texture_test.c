@@ -1,6 +1,6 @@
 /* texture(), environment(), gettextureinfo(): texels, wraps, filters and levels against what
- * docs/reference/asl.md says, worked out here in other ways: tables, linear functions that filters must
- * reproduce, means. */
+ * docs/reference/asl.md says, worked out here in other ways: tables, linear functions that filters
+ * must reproduce, means. */
 #include "shaders.h"
 
 #include <math.h>

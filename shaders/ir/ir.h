@@ -56,8 +56,7 @@ struct ir_place {
     const struct ir_index *index;
 };
 
-/* ---- instructions ------------------------------------------------------------------------------
- */
+/* ---- instructions --------------------------------------------------------------------------- */
 
 enum ir_op {
 #define IR_OP(id, name, results, operands, meaning) IR_##id,
@@ -145,8 +144,7 @@ struct ir_inst {
     uint32_t mark; /* scratch of passes and emitters */
 };
 
-/* ---- layers and groups --------------------------------------------------------------------------
- */
+/* ---- layers and groups ---------------------------------------------------------------------- */
 
 struct ir_param {
     const char *name;
@@ -196,8 +194,7 @@ struct asl_code {
     struct asl_code_counts *before, *after; /* by layer: as lowered, and optimised; may be NULL */
 };
 
-/* ---- tables
- * ---------------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 struct ir_op_info {
     const char *name, *results, *operands;

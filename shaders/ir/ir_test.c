@@ -14,8 +14,7 @@
 #include "shaders.h"
 #include "test_world.h"
 
-/* ---- what a run showed ------------------------------------------------------------------------
- */
+/* ---- what a run showed ---------------------------------------------------------------------- */
 
 struct shown { /* everything that a run over the points gave, as text */
     struct text text;
@@ -59,8 +58,7 @@ static void show_value(struct shown *s, struct asl_type t, const union asl_slot 
     }
 }
 
-/* ---- engines ----------------------------------------------------------------------------------
- */
+/* ---- engines -------------------------------------------------------------------------------- */
 
 struct engine {
     struct asl_context *tree;
@@ -174,8 +172,7 @@ static void run_points(struct engine *e, const struct asl_group *g, struct shown
 
 static unsigned failures;
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ------------------------------------------------------------------------------ */
 
 static void first_difference(const char *what, const char *a, const char *b)
 {
@@ -340,8 +337,7 @@ static void library_agrees(void **state)
     assert_int_equal(failures, 0);
 }
 
-/* ---- groups -----------------------------------------------------------------------------------
- */
+/* ---- groups --------------------------------------------------------------------------------- */
 
 /* Shaders that groups are made of, by name. */
 static const struct {

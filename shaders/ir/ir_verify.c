@@ -1,5 +1,5 @@
-/* ir_verify.c: is IR what docs/reference/asl_ir.md says? After this an engine may run it: nothing is used
- * before it is there, no place lies outside its cell, every call fits its function. */
+/* ir_verify.c: is IR what docs/reference/asl_ir.md says? After this an engine may run it: nothing
+ * is used before it is there, no place lies outside its cell, every call fits its function. */
 #include "ir_build.h"
 
 #include <stdlib.h>

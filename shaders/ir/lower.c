@@ -372,8 +372,7 @@ static void make_layer(struct lower *l, uint32_t index)
     lower_body(l, layer->shader->fn);
 }
 
-/* ---- what the caller asks for -----------------------------------------------------------------
- */
+/* ---- what the caller asks for --------------------------------------------------------------- */
 
 static void observe(struct lower *l, const char *name)
 {

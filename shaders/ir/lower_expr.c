@@ -287,8 +287,7 @@ struct lplace lower_place(struct lower *l, const struct asl_expr *e)
     return p;
 }
 
-/* ---- structured values ------------------------------------------------------------------------
- */
+/* ---- structured values ---------------------------------------------------------------------- */
 
 static void into_list(struct lower *l, const struct lplace *to, const struct asl_expr *e)
 {

@@ -1,4 +1,5 @@
-/* opt.h: the optimiser of the IR (docs/reference/asl_ir.md, Optimiser). Every rule keeps every bit. */
+/* opt.h: the optimiser of the IR (docs/reference/asl_ir.md, Optimiser). Every rule keeps every bit.
+ */
 #ifndef ASL_OPT_H
 #define ASL_OPT_H
 
@@ -64,8 +65,7 @@ struct opt {
 enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
                     const union asl_slot *values, struct error *err);
 
-/* ---- opt_forward.c, opt_fold.c, opt_dead.c: one pass over a layer -------------------------------
- */
+/* ---- opt_forward.c, opt_fold.c, opt_dead.c: one pass over a layer --------------------------- */
 
 void opt_forward(struct opt *o);
 /* The value that stands for a pure instruction's result, or OPT_NONE; may make new instructions in
@@ -91,8 +91,7 @@ bool opt_dead_layers(struct opt *o);
 void *opt_scratch(struct opt *o, size_t count, size_t size) __attribute__((returns_nonnull));
 #define OPT_ARRAY(o, type, n) ((type *)opt_scratch((o), (n), sizeof(type)))
 
-/* ---- shared -------------------------------------------------------------------------------------
- */
+/* ---- shared --------------------------------------------------------------------------------- */
 
 /* Numbers the slots of cells that the layer can reach. */
 void opt_track(struct opt *o);
