@@ -142,23 +142,21 @@ static int32_t split(struct asl_run *r, const char *s, const struct asl_place *t
 
 static int32_t regex(struct asl_run *r, const struct asl_expr *e, const struct asl_place *args)
 {
-    int32_t begin[REGEX_MAX_GROUPS], end[REGEX_MAX_GROUPS];
-    size_t groups = 0;
-    const char *why = "", *pattern = args[e->arg_count - 1].v[0].s;
-    enum regex_result m = regex_run(pattern, args[0].v[0].s, e->builtin->id == BI_REGEX_MATCH,
-                                    1000000, begin, end, &groups, &why);
+    const char *s = args[0].v[0].s, *pattern = args[e->arg_count - 1].v[0].s;
+    struct asl_place none = {0};
+    const struct asl_place *to = e->arg_count == 3 ? &args[1] : &none;
+    size_t room = (to->n + 1) / 2, groups = 0;
+    int32_t(*spans)[2] = asl_point_alloc(r, room + 1, sizeof *spans);
+    struct regex_why why;
+    enum regex_result m =
+        regex_run(pattern, s, e->builtin->id == BI_REGEX_MATCH, spans, room, &groups, &why);
     if (m == REGEX_BAD || m == REGEX_TOO_LONG)
-        asl_report(r, ASL_MSG_ERROR, "regular expression \"%.200s\": %s", pattern, why);
-    if (e->arg_count == 3) {
-        const struct asl_place *to = &args[1];
-        int32_t whole = (int32_t)strlen(args[0].v[0].s), beyond = (int32_t)strlen(pattern);
-        for (size_t i = 0; i < to->n; i++) {
-            bool group = m == REGEX_YES && i / 2 < groups;
-            to->v[i].i = !group             ? beyond
-                         : begin[i / 2] < 0 ? whole
-                         : i % 2            ? end[i / 2]
-                                            : begin[i / 2];
-        }
+        asl_report(r, ASL_MSG_ERROR, "regular expression \"%.200s\": %s", pattern, why.text);
+    int32_t whole = (int32_t)strlen(s), beyond = (int32_t)strlen(pattern);
+    for (size_t i = 0; i < to->n; i++) {
+        bool group = m == REGEX_YES && i / 2 < groups;
+        int32_t at = group ? spans[i / 2][i % 2] : beyond;
+        to->v[i].i = at < 0 ? whole : at;
     }
     return m == REGEX_YES;
 }

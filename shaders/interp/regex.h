@@ -1,5 +1,4 @@
-/* regex.h: the regular expressions of ASL (docs/reference/asl.md, Regular expressions):
- * alternatives and quantifiers are tried in the order of the text, as in ECMAScript. */
+/* The regular expressions of ASL (docs/reference/asl.md, Regular expressions), by PCRE2. */
 #ifndef ASL_REGEX_H
 #define ASL_REGEX_H
 
@@ -7,15 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REGEX_MAX_GROUPS = 32 };
-
 enum regex_result { REGEX_NO, REGEX_YES, REGEX_BAD, REGEX_TOO_LONG };
 
-/* Looks for `pattern` in s, or matches all of s when `whole`. On YES group i spans [begin[i],
- * end[i]), -1 when it took no part; *groups counts them, the whole match first. BAD: malformed
- * pattern, *why says how. TOO_LONG: more than `steps` steps of the matcher. */
-enum regex_result regex_run(const char *pattern, const char *s, bool whole, uint64_t steps,
-                            int32_t begin[REGEX_MAX_GROUPS], int32_t end[REGEX_MAX_GROUPS],
-                            size_t *groups, const char **why);
+/* Looks for `pattern` in s, or matches all of s when `whole`. On YES spans[2i] and spans[2i + 1]
+ * are where the whole match (i = 0) and group i begin and end, -1 when the group took no part;
+ * *groups counts them, the whole match too; those beyond `room` are left out. BAD: malformed
+ * pattern; TOO_LONG: a match beyond the limits of steps, depth or memory; *why says how, as text
+ * for a message. */
+struct regex_why {
+    char text[200];
+};
+enum regex_result regex_run(const char *pattern, const char *s, bool whole, int32_t (*spans)[2],
+                            size_t room, size_t *groups, struct regex_why *why);
 
 #endif

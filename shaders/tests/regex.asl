@@ -22,7 +22,30 @@ shader test()
     printf("%d\n", regex_match("0xFF", "0x[[:xdigit:]]+"));                 //> 1
     printf("%d\n", regex_match("b", "[^a]"));                               //> 1
     printf("%d\n", regex_match("x", "(x"));                                 //> 0
-    printf("%d\n", regex_match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "(a+)+c"));   //> 0
+    printf("%d\n", regex_match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "(a+)+[cd]"));   //> 0
+    // As ECMAScript has it: empty classes, \\x and \\u, $ only at the very end, . no end of a line, a group that
+    // took no part is empty where it is asked for again.
+    printf("%d %d %d\n", regex_match("a", "[]"), regex_match("]", "[^]"), regex_match("x]", "[]]"));                 //> 0 1 0
+    printf("%d %d\n", regex_match("AB", "\\x41\\u0042"), regex_match("x4", "\\x4"));                               //> 1 1
+    printf("%d %d %d\n", regex_search("ab\n", "b$"), regex_match("\n", "."), regex_match("\r", "."));               //> 0 0 0
+    printf("%d %d\n", regex_match("b", "(a)?\\1b"), regex_match("abab", "(ab)\\1"));                               //> 1 1
+    printf("%d %d\n", regex_search("foobar", "foo(?=bar)"), regex_search("foobaz", "foo(?!baz)"));                  //> 1 0
+    // Not as ECMAScript has it: a group keeps what an earlier turn of its repetition took; \\v is any vertical space.
+    ok = regex_search("ab", r, "(?:(a)|(b))*");
+    show(ok, r);                                            //> 1: 0 2 0 1 1 2
+    printf("%d\n", regex_match("\n", "\\v"));               //> 1
+    // Bytes stay bytes; a pattern cannot ask for UTF, nor raise its own limits.
+    printf("%d %d\n", regex_match("\303\244", "."), regex_match("\303\244", "(*UTF)."));                              //> 0 0
+    printf("%d\n", regex_match("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", "(*LIMIT_MATCH=4000000000)(a+)+[ce]"));       //> 0
+    int words[2];
+    ok = regex_search("abc", words, "(a)(b)(c)");           // less room than groups
+    printf("%d: %d %d\n", ok, words[0], words[1]);          //> 1: 0 3
+    printf("%d %d %d\n", regex_match("a", "a{2,1}"), regex_match("a", "*a"), regex_match("q", "\\q"));               //> 0 0 0
 }
-//! says error regular expression "(x": '(' is not closed
-//! says error regular expression "(a+)+c": the match takes too many steps
+//! says error regular expression "(x": missing closing parenthesis at byte 2
+//! says error regular expression "(a+)+[cd]": the match takes too many steps
+//! says error regular expression "(*UTF).": using UTF is disabled by the application at byte 6
+//! says error regular expression "(*LIMIT_MATCH=4000000000)(a+)+[ce]": the match takes too many steps
+//! says error regular expression "a{2,1}": numbers out of order in {} quantifier at byte 5
+//! says error regular expression "*a": quantifier does not follow a repeatable item at byte 0
+//! says error regular expression "\q": unrecognized character follows \ at byte 1
