@@ -156,15 +156,6 @@ static int output_close(struct bench_output *o, const char *best, enum status st
 
 static enum status timing_check(const struct bench_options *o, struct error *err)
 {
-    const struct {
-        const char *option;
-        double value;
-    } least_is_zero[] = {
-        {"--budget", o->budget_s}, {"--precision", o->precision}, {"--timeout", o->run_timeout_s}};
-    for (size_t i = 0; i < sizeof least_is_zero / sizeof *least_is_zero; i++)
-        if (!(least_is_zero[i].value >= 0))
-            return error_msg(err, STATUS_ARG, "%s %g: expected a number from 0",
-                             least_is_zero[i].option, least_is_zero[i].value);
     if (o->max_repetitions && o->min_repetitions > o->max_repetitions)
         return error_msg(err, STATUS_ARG, "--repetitions %u: more than --max-repetitions %u",
                          o->min_repetitions, o->max_repetitions);

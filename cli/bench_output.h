@@ -6,21 +6,27 @@
 #include "bench.h"
 #include "cli.h"
 
-/* Options that both have; the numbers are the texts of their defaults. */
+/* What both are told; their settings start with it. */
+struct timing_options {
+    struct render_options common;
+    const char *store;
+    struct bench_options bench;
+};
+/* The rows for it; the numbers are the texts of their defaults. */
 // clang-format off
-#define TIMING_OPTIONS(store, bench, least, most, seconds, row)                                              \
-    {"--store", OPTION_STRING, (store), "FILE",                                                              \
-     "adds the rows to this result store; made if it is not there", NULL},                                   \
-    {"--repetitions", OPTION_UINT, &(bench)->min_repetitions, "N",                                           \
-     "at least so many timed repetitions (default " least ")", NULL},                                        \
-    {"--max-repetitions", OPTION_UINT, &(bench)->max_repetitions, "N",                                       \
-     "and at most so many (default " most ")", NULL},                                                        \
-    {"--budget", OPTION_DOUBLE, &(bench)->budget_s, "S",                                                     \
-     "seconds for the repetitions of one " row " (default " seconds ")", NULL},                              \
-    {"--precision", OPTION_DOUBLE, &(bench)->precision, "R",                                                 \
-     "stop when half the interval is below this share of the median (default 0.02)", NULL},                  \
-    {"--timeout", OPTION_DOUBLE, &(bench)->run_timeout_s, "S",                                               \
-     "a repetition that takes longer is an ERROR (default 300)", NULL}
+#define TIMING_OPTIONS(least, most, seconds, row)                                                             \
+    {"--store", OPTION_STRING, offsetof(struct timing_options, store), "FILE",                                \
+     .help = "adds the rows to this result store; made if it is not there"},                                  \
+    {"--repetitions", OPTION_UINT, offsetof(struct timing_options, bench.min_repetitions), "N",               \
+     .help = "at least so many timed repetitions", .otherwise = (least)},                                     \
+    {"--max-repetitions", OPTION_UINT, offsetof(struct timing_options, bench.max_repetitions), "N",           \
+     .help = "and at most so many", .otherwise = (most)},                                                     \
+    {"--budget", OPTION_FROM_ZERO, offsetof(struct timing_options, bench.budget_s), "S",                      \
+     .help = "seconds for the repetitions of one " row, .otherwise = (seconds)},                              \
+    {"--precision", OPTION_FROM_ZERO, offsetof(struct timing_options, bench.precision), "R",                  \
+     .help = "stop when half the interval is below this share of the median", .otherwise = "0.02"},           \
+    {"--timeout", OPTION_FROM_ZERO, offsetof(struct timing_options, bench.run_timeout_s), "S",                \
+     .help = "a repetition that takes longer is an ERROR", .otherwise = "300"}
 // clang-format on
 
 /* Opens the store (NULL: none) and adds a run of `kind`, or takes up the newest one of that kind

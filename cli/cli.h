@@ -13,53 +13,114 @@ enum {
     EXIT_INTERRUPTED = 130
 };
 
-/* ---- options ------------------------------------------------------------------------------ */
+/* ---- options -------------------------------------------------------------------------------- */
 
 enum option_type {
-    OPTION_FLAG,   /* bool */
-    OPTION_STRING, /* const char * */
-    OPTION_LIST,   /* struct option_list: may be given several times */
-    OPTION_UINT,   /* uint32_t */
-    OPTION_COUNT,  /* uint32_t, at least 1 */
-    OPTION_SIDE,   /* uint32_t, pixels: 1 to 32768 */
-    OPTION_UINT64, /* uint64_t */
-    OPTION_DOUBLE, /* double, finite */
-    OPTION_PAIR,   /* uint32_t[2], "8x4", both at least 1 */
-    OPTION_MODE,   /* enum math_mode */
-    OPTION_BVH,    /* enum bvh_kind */
-    OPTION_MODEL,  /* enum exec_model */
-    OPTION_CODE,   /* enum code_path */
-    OPTION_CACHE   /* enum cache_preference */
+    OPTION_FLAG,       /* bool */
+    OPTION_STRING,     /* const char *, not empty */
+    OPTION_WORD,       /* const char *: one of `words` */
+    OPTION_WORDS,      /* uint32_t: some of `words`, joined by commas; bit i is the i-th */
+    OPTION_LIST,       /* struct option_list: may be given several times */
+    OPTION_LEVEL,      /* int: the digit that ends the option's own name, as in -O2 */
+    OPTION_UINT,       /* uint32_t */
+    OPTION_COUNT,      /* uint32_t, at least 1 */
+    OPTION_SIDE,       /* uint32_t, pixels: 1 to 32768, what files of pictures hold */
+    OPTION_UINT64,     /* uint64_t */
+    OPTION_COUNT64,    /* uint64_t, at least 1 */
+    OPTION_FROM_ZERO,  /* double, finite, not below 0 */
+    OPTION_ABOVE_ZERO, /* double, finite, above 0 */
+    OPTION_PAIR,       /* uint32_t[2], "8x4", both from 1 to 65536 */
+    OPTION_PIXEL,      /* uint32_t[2], "12,34" */
+    OPTION_MODE,       /* enum math_mode */
+    OPTION_BVH,        /* enum bvh_kind */
+    OPTION_MODEL,      /* enum exec_model */
+    OPTION_CODE,       /* enum code_path */
+    OPTION_CACHE,      /* enum cache_preference */
+    OPTION_TONE,       /* enum tone */
+    OPTION_STEP,       /* no target: `step` is called, in the order of the command line */
+    OPTION_IGNORED     /* no target: taken as other programs take it */
 };
 struct option_list {
-    const char **items; /* heap until the program ends */
+    const char **items; /* ends with NULL; NULL when there are none. Heap until the command ends */
     size_t count;
 };
+/* One thing done in its place: an option of the type STEP with what was `written` for it
+ * ("--param:type=float") and its values, or an argument ("written" and values[0] are the same). */
+typedef enum status option_step(void *settings, const char *written, char **values,
+                                struct error *err);
+/* Parsing, --help, manual pages, completion and docs/reference/options.md read these rows. */
 struct option {
-    const char *name; /* "--spp" or "-o" */
+    const char *names; /* "--spp", or several, blanks between: "-t --threads" */
     enum option_type type;
-    void *target;
-    const char *value; /* how the value is written in the help: "N"; NULL for flags */
-    const char *help;
-    bool *given; /* set true when the option was used; may be NULL */
+    size_t at;             /* offset of the target in the command's settings */
+    const char *value;     /* how its values are written: "N"; "W H" are two; NULL: takes none */
+    const char *help;      /* without the default */
+    const char *preset;    /* the default, taken as if it were given */
+    const char *otherwise; /* the default in words, where it is no value: "the scene's" */
+    const char *words;     /* what WORD and WORDS take; else what completion offers */
+    size_t given;          /* offset of a bool set true when the option is used; 0: of none */
+    bool joined;           /* the value may follow at once: -Ifolder */
+    option_step *step;
 };
-struct command_line {
-    const char *usage;   /* "isophote render SCENE [options]" */
-    const char *summary; /* a paragraph */
+struct arguments {
+    char **words; /* what is no option */
+    size_t count;
+    struct step {
+        option_step *run;
+        const char *written;
+        char **values;
+    } * steps;
+    size_t step_count;
+};
+struct command {
+    const char *name, *group; /* group: heading in the list of commands; NULL: not shown */
+    const char *line;         /* what it does, for the list of commands */
+    const char *usage;        /* a line for each form: "isophote render SCENE [options]" */
+    const char *summary;      /* a line for each paragraph, however long */
+    const char *examples;     /* a line for each; may be NULL */
+    const char *argument;     /* what arguments are: SCENE, FILE ...; NULL: there are none */
     const struct option *options;
     size_t option_count;
-    const struct option *common; /* a second table: shared options */
-    size_t common_count;
-    size_t min_args, max_args; /* positional; max SIZE_MAX: any number */
-    const char *examples;      /* shown at the end of the help; may be NULL */
+    bool common;   /* has the options of struct render_options, with which its settings start */
+    bool one_dash; /* names with one dash or two, as OSL's programs have them */
+    size_t settings_size;       /* zeroed, then presets, then what is given */
+    size_t min_args, max_args;  /* SIZE_MAX: any number */
+    option_step *argument_step; /* arguments are steps too */
+    int (*run)(void *settings, const struct arguments *args);
 };
-/* Parses argv[1..]; `--name value` and `--name=value`; `--` ends options. Returns -1 to go on
- * (positional arguments are moved to the front: argv[1] .. argv[*args]), else the exit status: 0
- * after --help, 2 after an error, which it has printed. */
-int options_parse(int argc, char **argv, const struct command_line *c, size_t *args);
+#define COMMAND_OPTIONS(rows) .options = (rows), .option_count = sizeof(rows) / sizeof *(rows)
+#define JSON_OPTION(at)                                                                            \
+    {                                                                                              \
+        "--json", OPTION_FLAG, (at), .help = "one JSON document on standard output"                \
+    }
+extern const struct command *const commands[];        /* ends with NULL; main.c */
+const struct command *command_find(const char *name); /* NULL: there is none so named */
+int command_unknown(const char *name);                /* says so; the exit status */
+/* Parses argv[1..] (`--name value`, `--name=value`; `--` ends options) and runs the command. The
+ * exit status: 0 after --help, 2 after bad use, which was said. */
+int command_run(const struct command *c, int argc, char **argv);
+enum status steps_run(const struct arguments *args, void *settings, struct error *err);
 
-/* The options that mean the same everywhere (docs/reference/cli.md). Fill with render_options_init,
- * then use render_options_table as `common`. */
+/* The i-th row of a command, its own first; NULL behind the last. */
+const struct option *command_option(const struct command *c, size_t i);
+/* "--a, --b N V" */
+void option_print_names(const struct option *o, struct text *out);
+/* "samples a pixel (default: the scene's)" */
+void option_print_help(const struct option *o, struct text *out);
+/* What its value may be, blanks between; "" when that is no list. */
+const char *option_words(const struct option *o, char *buffer, size_t size);
+const char *option_default(const struct option *o); /* NULL: none */
+/* "a, b or c" of "a b c" */
+void words_print(const char *words, const char *last, struct text *out);
+/* "; is render meant?" for a name that is near some of `names` (blanks between), else nothing. */
+void nearest_print(const char *name, const char *names, struct text *out);
+/* `text` in lines of up to 80 columns that start in column `indent`; the first is there already. */
+void wrap_print(const char *text, size_t indent, struct text *out);
+void command_print_help(const struct command *c, struct text *out);
+void commands_say(FILE *out); /* all, a line each */
+extern const char *const exit_statuses[][2];
+
+/* The options that mean the same everywhere (docs/reference/cli.md). */
 struct render_options {
     struct option_list devices;
     struct launch_settings launch;
@@ -67,10 +128,7 @@ struct render_options {
     uint64_t seed;
     bool seed_given, rr_given, mode_given;
     bool json;
-    struct option table[20];
-    size_t count;
 };
-void render_options_init(struct render_options *o);
 /* The scene's settings with what the command line overrides. */
 void render_job_fill(const struct render_options *o, const struct scene *s, struct render_job *job);
 
@@ -99,25 +157,11 @@ bool json_print(struct json_writer *w);
 const char *command_text(struct arena *a, int argc, char **argv);
 /* The whole command line of this process, program name as called. */
 const char *command_line_text(void);
-/* Absolute path of this program. */
 
 /* ---- subcommands ---------------------------------------------------------------------------- */
 
-/* argv[0] is the subcommand's name. */
-int cmd_version(int argc, char **argv);
-int cmd_devices(int argc, char **argv);
-int cmd_render(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_conform(int argc, char **argv);
-int cmd_worker(int argc, char **argv);
-int cmd_replay(int argc, char **argv);
-int cmd_bench(int argc, char **argv);
-int cmd_sweep(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_aslc(int argc, char **argv);
-int cmd_shade(int argc, char **argv);
+extern const struct command command_devices, command_doctor, command_help, command_version,
+    command_render, command_conform, command_replay, command_bench, command_sweep, command_report,
+    command_compare, command_export, command_import, command_aslc, command_shade, command_worker;
 
 #endif

@@ -7,201 +7,35 @@
 #include "shader_info.h"
 #include "shaders.h"
 
-static const char usage[] =
-    "usage: isophote aslc [options] FILE...\n\n"
-    "Compiles ASL or OSL source (docs/reference/asl.md). Prints 'Compiled F -> NAME.aso', or the errors and "
-    "'FAILED F'; the exit\n"
-    "status is then 1. The compiled file lies in the current folder and bears the name of the last "
-    "shader in F.\n\n"
-    "  -o FILE           where the compiled file goes (one source only; '-': nowhere)\n"
-    "  -I FOLDER         look for #include files there too; may be given several times\n"
-    "  -D NAME[=TEXT]    define a macro\n"
-    "  -include FILE     read that header before the source, as renderers do with theirs\n"
-    "  -E                print what the preprocessor makes of the file, and stop\n"
-    "  -Wall             warn also of what is only doubtful\n"
-    "  -Werror           warnings are errors\n"
-    "  -M, -MM           print what the compiled file depends on, as a rule of make, and stop; "
-    "-MM: "
-    "without\n"
-    "                    headers in angle brackets and those that come with Isophote\n"
-    "  -MD, -MMD         compile, and write that to NAME.d; -MF FILE, -MT TARGET: another file, "
-    "another target\n"
-    "  -q                print nothing but messages\n"
-    "  --dump=LIST       print the tree: ast, types; of the last shader alone the IR: ir, or its C "
-    "for one point:\n"
-    "                    c, for rows of points: c-rows, or its LLVM IR: llvm (commas between "
-    "them)\n"
-    "  -O0 -O1 -O2       how far the IR is optimised (default 2)\n"
-    "  --bake            the IR has the parameters' defaults as constants\n"
-    "  --stats           print operations and symbols before and after optimisation\n"
-    "  --builtins        print the table of builtin functions as Markdown\n"
-    "  --witness FILE    write what each step of lowering and optimising did (docs/reference/asl_ir.md)\n"
-    "  --check-witness   the files are witnesses: check them\n"
-    "  --check           the files are compiled ones: read and verify their IR, and compare it "
-    "with "
-    "what\n"
-    "                    their source gives (at the same -O and --bake)\n"
-    "  --info            list the parameters of compiled shaders (NAME, NAME.aso) or sources; -v: "
-    "with\n"
-    "                    metadata and a line for each default; -p FOLDER: look there too; --param "
-    "NAME:\n"
-    "                    only that one\n"
-    "  --json            one JSON document on standard output\n"
-    "  --help            this text\n\n"
-    "examples:\n"
-    "  isophote aslc marble.osl\n"
-    "  isophote aslc -Wall -Iinclude --dump=types fbm.asl\n";
+enum { DUMP_AST = 1, DUMP_TYPES = 2, DUMP_IR = 4, DUMP_C = 8, DUMP_C_ROWS = 16, DUMP_LLVM = 32 };
 
 struct aslc {
     struct asl_options opt;
-    const char **includes, **defines, **files;
-    size_t include_count, define_count, file_count;
+    struct asl_lower_options lower;
+    struct option_list includes, defines;
     const char *out, *witness;
-    bool preprocess, quiet, json, ast, types, ir, c, c_rows, llvm, stats, check, check_witness;
-    bool info, verbose;
-    bool depend, depend_only, depend_system;
+    uint32_t dump;
+    bool preprocess, quiet, json, stats, builtins, check, check_witness, info, verbose;
+    bool rule, own_rule, file_rule, file_own_rule; /* -M, -MM, -MD, -MMD */
     const char *depend_file, *depend_target;
     const char *param; /* of --info */
-    struct asl_lower_options lower;
 };
 
-static int misuse(const char *what, const char *arg)
+static enum status check_use(const struct aslc *c, const struct arguments *args, struct error *err)
 {
-    struct error err = {0};
-    error_msg(&err, STATUS_ARG, "%s '%s'; 'isophote aslc --help' lists the options", what, arg);
-    return report_error(&err, false);
-}
-
-/* The value of -Ifoo or -I foo; NULL when it is missing. */
-static const char *joined(int argc, char **argv, int *i)
-{
-    if (argv[*i][2])
-        return argv[*i] + 2;
-    return *i + 1 < argc ? argv[++*i] : NULL;
-}
-
-/* "ast,types,ir": false when a word is none of them. */
-static bool parse_dump(struct aslc *a, const char *list)
-{
-    const struct {
-        const char *word;
-        bool *flag;
-    } dumps[] = {{"ast", &a->ast}, {"types", &a->types},   {"ir", &a->ir},
-                 {"c", &a->c},     {"c-rows", &a->c_rows}, {"llvm", &a->llvm}};
-    const size_t count = sizeof dumps / sizeof *dumps;
-    bool any = *list != 0;
-    while (*list) {
-        size_t n = strcspn(list, ","), k = 0;
-        while (k < count && (strlen(dumps[k].word) != n || strncmp(list, dumps[k].word, n) != 0))
-            k++;
-        if (k == count)
-            return false;
-        *dumps[k].flag = true;
-        list += n + (list[n] == ',');
+    if (args->count == 0)
+        return error_msg(err, STATUS_ARG,
+                         "no source file; 'isophote aslc --help' lists the options");
+    if ((c->out || c->witness) && args->count > 1)
+        return error_msg(err, STATUS_ARG, "with several sources there cannot be one output '%s'",
+                         c->out ? c->out : c->witness);
+    for (size_t i = 0; i < args->count; i++) {
+        const char *source = args->words[i];
+        if (output_apart(c->out, source, err) || output_apart(c->witness, source, err) ||
+            output_apart(c->depend_file, source, err))
+            return err->code;
     }
-    return any;
-}
-
-/* -1 to go on. */
-static int parse(int argc, char **argv, struct aslc *a)
-{
-    for (int i = 1; i < argc; i++) {
-        const char *s = argv[i], *value;
-        if (strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0) {
-            (void)fputs(usage, stdout);
-            return EXIT_PASS;
-        }
-        if (strcmp(s, "--builtins") == 0) {
-            struct text t = {0};
-            asl_builtins_print(&t);
-            (void)fputs(t.data ? t.data : "", stdout);
-            text_free(&t);
-            return EXIT_PASS;
-        }
-        if (strcmp(s, "-Wall") == 0)
-            a->opt.warn_all = true;
-        else if (strcmp(s, "-Werror") == 0)
-            a->opt.warn_error = true;
-        else if (strcmp(s, "-q") == 0)
-            a->quiet = true;
-        else if (strcmp(s, "-E") == 0)
-            a->preprocess = true;
-        else if (strcmp(s, "--json") == 0)
-            a->json = true;
-        else if (strcmp(s, "--check-witness") == 0)
-            a->check_witness = true;
-        else if (strcmp(s, "--witness") == 0) {
-            if (i + 1 >= argc)
-                return misuse("a file is missing after", s);
-            a->witness = argv[++i];
-        } else if (strcmp(s, "--check") == 0)
-            a->check = true;
-        else if (strcmp(s, "--stats") == 0)
-            a->stats = true;
-        else if (strcmp(s, "--bake") == 0)
-            a->lower.bake = true;
-        else if (strncmp(s, "-O", 2) == 0 && s[2]) {
-            if (s[2] < '0' || s[2] > '2' || s[3])
-                return misuse("optimisation has the levels -O0, -O1 and -O2, not", s);
-            a->lower.level = s[2] - '0';
-        } else if (strncmp(s, "-MF", 3) == 0 || strncmp(s, "-MT", 3) == 0) {
-            const char **to = s[2] == 'F' ? &a->depend_file : &a->depend_target;
-            *to = s[3] ? s + 3 : i + 1 < argc ? argv[++i] : NULL;
-            if (!*to)
-                return misuse("a name is missing after", s);
-        } else if (strcmp(s, "-M") == 0 || strcmp(s, "-MM") == 0 || strcmp(s, "-MD") == 0 ||
-                   strcmp(s, "-MMD") == 0) {
-            a->depend = true;
-            a->depend_only = s[strlen(s) - 1] == 'M';
-            a->depend_system = s[2] != 'M';
-        } else if (strcmp(s, "-v") == 0)
-            a->verbose = true; /* of --info alone; compiling has no more to say */
-        else if (strcmp(s, "-O") == 0)
-            ; /* accepted as other compilers do; nothing hangs on it */
-        else if (strcmp(s, "--info") == 0)
-            a->info = true;
-        else if (strcmp(s, "--param") == 0) {
-            if (i + 1 >= argc)
-                return misuse("a parameter is missing after", s);
-            a->param = argv[++i];
-        } else if (strcmp(s, "-p") == 0) {
-            if (i + 1 >= argc)
-                return misuse("a folder is missing after", s);
-            a->includes[a->include_count++] = argv[++i];
-        } else if (strncmp(s, "--dump=", 7) == 0) {
-            if (!parse_dump(a, s + 7))
-                return misuse("unknown dump in", s);
-        } else if (strncmp(s, "-I", 2) == 0 || strncmp(s, "-D", 2) == 0) {
-            bool include = s[1] == 'I';
-            if (!(value = joined(argc, argv, &i)))
-                return misuse("a value is missing after", s);
-            if (include)
-                a->includes[a->include_count++] = value;
-            else
-                a->defines[a->define_count++] = value;
-        } else if (strcmp(s, "-o") == 0 || strcmp(s, "-include") == 0) {
-            if (i + 1 >= argc)
-                return misuse("a file is missing after", s);
-            *(s[1] == 'o' ? &a->out : &a->opt.header) = argv[++i];
-        } else if (s[0] == '-' && s[1]) {
-            return misuse("unknown option", s);
-        } else {
-            a->files[a->file_count++] = s;
-        }
-    }
-    if (a->file_count == 0)
-        return misuse("no source file after", argv[0]);
-    if ((a->out || a->witness) && a->file_count > 1)
-        return misuse("with several sources there cannot be one output",
-                      a->out ? a->out : a->witness);
-    for (size_t i = 0; i < a->file_count; i++) {
-        struct error err = {0};
-        const char *source = a->files[i];
-        if (output_apart(a->out, source, &err) || output_apart(a->witness, source, &err) ||
-            output_apart(a->depend_file, source, &err))
-            return report_error(&err, false);
-    }
-    return -1;
+    return STATUS_OK;
 }
 
 /* The compiled file bears the name of the last shader; without one, that of the source:
@@ -259,11 +93,11 @@ static enum status write_dependencies(struct arena *a, const struct aslc *c, con
     struct text rule = {0};
     text_printf(&rule, "%s: %s", c->depend_target ? c->depend_target : object, file);
     for (const struct asl_included *i = diags->included; i; i = i->next)
-        if (c->depend_system || !i->system)
+        if (c->rule || c->file_rule || !i->system)
             text_printf(&rule, " \\\n  %s", i->path);
     text_puts(&rule, "\n");
     const char *to = c->depend_file;
-    if (!to && !c->depend_only)
+    if (!to && !c->rule && !c->own_rule)
         to = arena_printf(a, "%.*s.d", (int)strlen(object) - 4, object);
     enum status s = STATUS_OK;
     if (rule.failed)
@@ -414,7 +248,7 @@ static enum status dump_ir(struct arena *a, const struct aslc *c, const struct a
     if (shaders == 0)
         return STATUS_OK;
     enum status s = asl_object_lower(a, p, &c->lower, &code, err);
-    if (s == STATUS_OK && c->ir)
+    if (s == STATUS_OK && c->dump & DUMP_IR)
         asl_code_print(code, &text);
     if (s == STATUS_OK && c->stats)
         print_stats(code, asl_program_shader(p, shaders - 1)->name, SIZE_MAX, &text);
@@ -456,13 +290,13 @@ static enum status dump_code(struct arena *a, const struct aslc *c, const struct
                              struct error *err)
 {
     enum status s = STATUS_OK;
-    if (c->ir || c->stats)
+    if (c->dump & DUMP_IR || c->stats)
         s = dump_ir(a, c, p, err);
-    if (s == STATUS_OK && c->c)
+    if (s == STATUS_OK && c->dump & DUMP_C)
         s = dump_emitted(a, c, p, false, false, err);
-    if (s == STATUS_OK && c->c_rows)
+    if (s == STATUS_OK && c->dump & DUMP_C_ROWS)
         s = dump_emitted(a, c, p, true, false, err);
-    if (s == STATUS_OK && c->llvm)
+    if (s == STATUS_OK && c->dump & DUMP_LLVM)
         s = dump_emitted(a, c, p, true, true, err);
     return s;
 }
@@ -479,7 +313,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     if (c->info)
         return shader_info_print(
             file, &(struct shader_info_options){c->opt.include_dirs, c->param, c->verbose});
-    if (c->depend && c->depend_only)
+    if (c->rule || c->own_rule)
         return print_dependencies(c, file);
     if (c->check_witness)
         return check_witness(file);
@@ -505,7 +339,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     } else if (s != STATUS_OK) {
         status = EXIT_FINDING;
     }
-    if (s == STATUS_OK && c->depend) {
+    if (s == STATUS_OK && (c->file_rule || c->file_own_rule)) {
         s = write_dependencies(&a, c, file, out ? out : "", &diags, &err);
         if (s != STATUS_OK)
             status = report_error(&err, false);
@@ -531,7 +365,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
         if (s != STATUS_OK && diags.errors == 0 && status == EXIT_FINDING)
             status = report_error(&err, false);
         for (int types = 0; program && s == STATUS_OK && types < 2; types++) {
-            if (types ? c->types : c->ast)
+            if (c->dump & (types ? DUMP_TYPES : DUMP_AST))
                 asl_program_dump(program, types, &text);
             print_text(&text, stdout);
         }
@@ -551,41 +385,108 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
     return status;
 }
 
-int cmd_aslc(int argc, char **argv)
+static int run(void *settings, const struct arguments *args)
 {
-    struct aslc c = {.lower.level = 2};
-    size_t n = (size_t)argc + 1;
-    c.includes = calloc(n, sizeof(char *));
-    c.defines = calloc(n, sizeof(char *));
-    c.files = calloc(n, sizeof(char *));
-    int status = EXIT_BAD_INPUT;
-    if (c.includes && c.defines && c.files)
-        status = parse(argc, argv, &c);
-    if (status < 0) {
-        c.opt.include_dirs = c.includes;
-        c.opt.defines = c.defines;
-        struct json_writer w = {.pretty = true};
-        status = EXIT_PASS;
-        if (c.json) {
-            json_begin_object(&w);
-            json_key(&w, "files");
-            json_begin_array(&w);
-        }
-        for (size_t i = 0; i < c.file_count; i++) {
-            int one = compile_one(&c, c.files[i], c.json ? &w : NULL);
-            if (one > status)
-                status = one;
-        }
-        if (c.json) {
-            json_end_array(&w);
-            json_end_object(&w);
-            if (!json_print(&w))
-                status = EXIT_BAD_INPUT;
-        }
-        text_free(&w.out);
+    struct aslc *c = settings;
+    struct error err = {0};
+    if (c->builtins) {
+        struct text t = {0};
+        asl_builtins_print(&t);
+        print_text(&t, stdout);
+        return EXIT_PASS;
     }
-    free(c.includes);
-    free(c.defines);
-    free(c.files);
+    if (check_use(c, args, &err) != STATUS_OK)
+        return report_error(&err, false);
+    c->opt.include_dirs = c->includes.items;
+    c->opt.defines = c->defines.items;
+    int status = EXIT_PASS;
+    struct json_writer w = {.pretty = true};
+    if (c->json) {
+        json_begin_object(&w);
+        json_key(&w, "files");
+        json_begin_array(&w);
+    }
+    for (size_t i = 0; i < args->count; i++) {
+        int one = compile_one(c, args->words[i], c->json ? &w : NULL);
+        if (one > status)
+            status = one;
+    }
+    if (c->json) {
+        json_end_array(&w);
+        json_end_object(&w);
+        if (!json_print(&w))
+            status = EXIT_BAD_INPUT;
+    }
+    text_free(&w.out);
     return status;
 }
+
+#define AT(member) offsetof(struct aslc, member)
+static const struct option options[] = {
+    {"-o", OPTION_STRING, AT(out), "FILE",
+     .help = "where the compiled file goes (one source only; '-': nowhere)"},
+    {"-I", OPTION_LIST, AT(includes), "FOLDER", .joined = true,
+     .help = "look for #include files there too; may be given several times"},
+    {"-D", OPTION_LIST, AT(defines), "NAME[=TEXT]", .joined = true, .help = "define a macro"},
+    {"-include", OPTION_STRING, AT(opt.header), "FILE",
+     .help = "read that header before the source, as renderers do with theirs"},
+    {"-E", OPTION_FLAG, AT(preprocess),
+     .help = "print what the preprocessor makes of the file, and stop"},
+    {"-Wall", OPTION_FLAG, AT(opt.warn_all), .help = "warn also of what is only doubtful"},
+    {"-Werror", OPTION_FLAG, AT(opt.warn_error), .help = "warnings are errors"},
+    {"-M", OPTION_FLAG, AT(rule),
+     .help = "print what the compiled file depends on, as a rule of make, and stop"},
+    {"-MM", OPTION_FLAG, AT(own_rule),
+     .help = "the same without headers in angle brackets and those that come with Isophote"},
+    {"-MD", OPTION_FLAG, AT(file_rule), .help = "compile, and write what -M prints to NAME.d"},
+    {"-MMD", OPTION_FLAG, AT(file_own_rule),
+     .help = "compile, and write what -MM prints to NAME.d"},
+    {"-MF", OPTION_STRING, AT(depend_file), "FILE", .joined = true,
+     .help = "where the rule of make goes"},
+    {"-MT", OPTION_STRING, AT(depend_target), "TARGET", .joined = true,
+     .help = "what the rule of make is for", .otherwise = "the compiled file"},
+    {"-q", OPTION_FLAG, AT(quiet), .help = "print nothing but messages"},
+    {"--dump", OPTION_WORDS, AT(dump), "LIST",
+     .help = "print the tree (ast, with its types: types); of the last shader alone the IR (ir), "
+             "its C for one point (c) or for rows of points (c-rows), its LLVM IR (llvm)",
+     .words = "ast types ir c c-rows llvm"},
+    {"-O0 -O1 -O2", OPTION_LEVEL, AT(lower.level), .help = "how far the IR is optimised",
+     .preset = "-O2"},
+    {"--bake", OPTION_FLAG, AT(lower.bake),
+     .help = "the IR has the parameters' defaults as constants"},
+    {"--stats", OPTION_FLAG, AT(stats),
+     .help = "print operations and symbols before and after optimisation"},
+    {"--builtins", OPTION_FLAG, AT(builtins),
+     .help = "print the table of builtin functions as Markdown, and stop"},
+    {"--witness", OPTION_STRING, AT(witness), "FILE",
+     .help = "write what each step of lowering and optimising did (docs/reference/asl_ir.md)"},
+    {"--check-witness", OPTION_FLAG, AT(check_witness),
+     .help = "the files are witnesses: check them"},
+    {"--check", OPTION_FLAG, AT(check),
+     .help = "the files are compiled ones: read and verify their IR, and compare it with what "
+             "their source gives (at the same -O and --bake)"},
+    {"--info", OPTION_FLAG, AT(info),
+     .help = "list the parameters of compiled shaders (NAME, NAME.aso) or sources"},
+    {"-v", OPTION_FLAG, AT(verbose),
+     .help = "of --info: with metadata and a line for each default"},
+    {"-p", OPTION_LIST, AT(includes), "FOLDER", .help = "of --info: look there too"},
+    {"--param", OPTION_STRING, AT(param), "NAME", .help = "of --info: only that one"},
+    JSON_OPTION(AT(json)),
+    {"-O", OPTION_IGNORED, .help = "taken as other compilers take it"},
+};
+const struct command command_aslc = {
+    .name = "aslc",
+    .group = "shaders",
+    .line = "compile shaders, or say what is wrong with them",
+    .usage = "isophote aslc [options] FILE...",
+    .summary = "Compiles ASL or OSL source (docs/reference/asl.md). Prints 'Compiled F -> "
+               "NAME.aso', or the errors and 'FAILED F'; the exit status is then 1. The compiled "
+               "file lies in the current folder and bears the name of the last shader in F.",
+    .examples = "isophote aslc marble.osl\n"
+                "isophote aslc -Wall -Iinclude --dump=types fbm.asl",
+    .argument = "SHADER",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct aslc),
+    .max_args = SIZE_MAX,
+    .run = run,
+};

@@ -219,15 +219,14 @@ static enum status resolve_argument(struct conform_command *cmd, const char *nam
     return s;
 }
 
-static enum status resolve_scenes(struct conform_command *cmd, int count, char **names,
+static enum status resolve_scenes(struct conform_command *cmd, const struct arguments *args,
                                   struct error *err)
 {
-    size_t n = cmd->scenes.count + (size_t)count;
     struct option_list paths = {0};
-    for (size_t i = 0; i < n; i++) {
-        const char *name =
-            i < cmd->scenes.count ? cmd->scenes.items[i] : names[i - cmd->scenes.count];
-        enum status s = resolve_argument(cmd, name, &paths, err);
+    for (size_t i = 0; i < cmd->scenes.count + args->count; i++) {
+        enum status s = resolve_argument(
+            cmd, i < cmd->scenes.count ? cmd->scenes.items[i] : args->words[i - cmd->scenes.count],
+            &paths, err);
         if (s != STATUS_OK)
             return s;
     }
@@ -408,7 +407,7 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
     return sum->count[VERDICT_PASS] + sum->waived ? EXIT_PASS : EXIT_NOTHING_RAN;
 }
 
-static int run(struct conform_command *cmd, struct error *err)
+static int judge(struct conform_command *cmd, struct error *err)
 {
     struct conform_summary sum = {0};
     const char *const *ids = NULL;
@@ -461,123 +460,128 @@ static int run(struct conform_command *cmd, struct error *err)
     return status;
 }
 
-int cmd_conform(int argc, char **argv)
+static int run(void *settings, const struct arguments *args)
 {
-    struct conform_command cmd = {.terminal = isatty(STDOUT_FILENO) != 0};
-    const struct option options[] = {
-        {"--device", OPTION_LIST, &cmd.devices, "ID",
-         "a device to judge; may be repeated (default: all found)", NULL},
-        {"--level", OPTION_LIST, &cmd.levels, "L",
-         "kernel, image, invariance or shader; may be repeated (default: all)", NULL},
-        {"--filter", OPTION_STRING, &cmd.filter, "REGEX",
-         "only cases whose name matches this POSIX extended regular expression", NULL},
-        {"--scene", OPTION_LIST, &cmd.scenes, "SCENE",
-         "one more scene, shader or folder of shaders; may be repeated, as SCENE alone", NULL},
-        {"--suite", OPTION_STRING, &cmd.suite, "NAME",
-         "list of cases: core, faults, all, or a file (default core)", NULL},
-        {"--programs", OPTION_UINT, &cmd.programs, "N",
-         "level shader: the first N generated programs, and a table of what they cover", NULL},
-        {"--list", OPTION_FLAG, &cmd.list, NULL, "print the cases that would run, and end", NULL},
-        {"--shard", OPTION_STRING, &cmd.shard, "I/N",
-         "the I-th of N parts; together they are the whole, on any machines", NULL},
-        {"--jobs", OPTION_UINT, &cmd.jobs, "N", "worker processes at once (default 1)", NULL},
-        {"--store", OPTION_STRING, &cmd.store, "FILE", "result store to add this run to", NULL},
-        {"--junit", OPTION_STRING, &cmd.junit, "FILE", "also write JUnit XML", NULL},
-        {"--journal", OPTION_STRING, &cmd.journal, "FILE",
-         "where finished cases are noted (default: the store's name with .journal)", NULL},
-        {"--resume", OPTION_FLAG, &cmd.resume, NULL, "take what the journal holds, run the rest",
-         NULL},
-        {"--waivers", OPTION_STRING, &cmd.waivers, "FILE",
-         "known failures with reason and expiry (docs/reference/conformance.md)", NULL},
-        {"--skips", OPTION_STRING, &cmd.skips, "FILE",
-         "expected SKIPs with their reasons: any other is a finding (docs/reference/conformance.md)", NULL},
-        {"--compile-budget", OPTION_DOUBLE, &cmd.compile_budget_s, "S",
-         "seconds a case may compile (default 300)", NULL},
-        {"--run-budget", OPTION_DOUBLE, &cmd.run_budget_s, "S",
-         "seconds a case may run (default 120)", NULL},
-        {"--memory-limit", OPTION_UINT, &cmd.memory_mib, "MIB",
-         "resident memory a worker may take (default: 3/4 of the machine)", NULL},
-        {"--self-test", OPTION_FLAG, &cmd.self_test, NULL,
-         "judge the suite: every fault that the kernel (--level shader: the translators of "
-         "shaders) "
-         "can be built with must be caught",
-         NULL},
-        {"--json", OPTION_FLAG, &cmd.json, NULL, "one JSON document on standard output", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote conform [SCENE]... [options]",
-        .summary =
-            "Judges devices: each case gives PASS, FAIL, SKIP (with the reason) or ERROR (could "
-            "not be judged).\n"
-            "A FAIL names the first divergent sample, vertex and field, and the replay command "
-            "that shows it.\n"
-            "Each case runs in a process of its own, so that a crash or a hang costs one case.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .max_args = SIZE_MAX,
-        .examples =
-            "  isophote conform --device native --level kernel\n"
-            "  isophote conform my/shaders --level shader --device opencl:0\n"
-            "  isophote conform my/scene.json --device opencl:0 --filter '^image' --junit out.xml\n"
-            "  isophote conform --store run.sqlite --shard 1/2 --jobs 2\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+    struct conform_command *cmd = settings;
+    int status = EXIT_PASS;
+    cmd->terminal = isatty(STDOUT_FILENO) != 0;
     struct error err = {0};
-    enum status s = resolve_scenes(&cmd, (int)args, argv + 1, &err);
+    enum status s = resolve_scenes(cmd, args, &err);
     if (s == STATUS_OK)
-        s = fill_options(&cmd, &err);
+        s = fill_options(cmd, &err);
     if (s != STATUS_OK) {
         status = report_error(&err, false);
     } else {
         const struct conform_case *cases;
         size_t count;
         /* a bad filter or list is said before anything is opened */
-        s = conform_select(&cmd.arena, &cmd.o, &cases, &count, &err);
+        s = conform_select(&cmd->arena, &cmd->o, &cases, &count, &err);
         if (s != STATUS_OK) {
             status = report_error(&err, false);
-        } else if (cmd.list) {
-            print_list(&cmd, cases, count);
-            status = EXIT_PASS;
-        } else if (count == 0 && !cmd.shard) {
+        } else if (cmd->list) {
+            print_list(cmd, cases, count);
+        } else if (count == 0 && !cmd->shard) {
             error_msg(&err, STATUS_ARG, "no case matches; `isophote conform --list` prints all");
             status = report_error(&err, false);
         } else {
-            status = run(&cmd, &err);
+            status = judge(cmd, &err);
         }
     }
-    text_free(&cmd.w.out);
-    arena_free(&cmd.arena);
-    free(cmd.devices.items);
-    free(cmd.levels.items);
-    free(cmd.scenes.items);
+    text_free(&cmd->w.out);
+    arena_free(&cmd->arena);
     return status;
 }
 
-int cmd_worker(int argc, char **argv)
+#define AT(member) offsetof(struct conform_command, member)
+static const struct option options[] = {
+    {"--device", OPTION_LIST, AT(devices), "ID", .help = "a device to judge; may be repeated",
+     .otherwise = "all found"},
+    {"--level", OPTION_LIST, AT(levels), "L",
+     .help = "kernel, image, invariance or shader; may be repeated", .otherwise = "all",
+     .words = "kernel image invariance shader"},
+    {"--filter", OPTION_STRING, AT(filter), "REGEX",
+     .help = "only cases whose name matches this POSIX extended regular expression"},
+    {"--scene", OPTION_LIST, AT(scenes), "SCENE",
+     .help = "one more scene, shader or folder of shaders; may be repeated, as SCENE alone"},
+    {"--suite", OPTION_STRING, AT(suite), "NAME",
+     .help = "list of cases: core, faults, all, or a file",
+     .otherwise = "core; of --self-test: faults", .words = "core faults all"},
+    {"--programs", OPTION_UINT, AT(programs), "N",
+     .help = "level shader: the first N generated programs, and a table of what they cover"},
+    {"--list", OPTION_FLAG, AT(list), .help = "print the cases that would run, and end"},
+    {"--shard", OPTION_STRING, AT(shard), "I/N",
+     .help = "the I-th of N parts; together they are the whole, on any machines"},
+    {"--jobs", OPTION_UINT, AT(jobs), "N", .help = "worker processes at once", .otherwise = "1"},
+    {"--store", OPTION_STRING, AT(store), "FILE", .help = "result store to add this run to"},
+    {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML"},
+    {"--journal", OPTION_STRING, AT(journal), "FILE", .help = "where finished cases are noted",
+     .otherwise = "the store's name with .journal"},
+    {"--resume", OPTION_FLAG, AT(resume), .help = "take what the journal holds, run the rest"},
+    {"--waivers", OPTION_STRING, AT(waivers), "FILE",
+     .help = "known failures with reason and expiry (docs/reference/conformance.md)"},
+    {"--skips", OPTION_STRING, AT(skips), "FILE",
+     .help = "expected SKIPs with their reasons: any other is a finding "
+             "(docs/reference/conformance.md)"},
+    {"--compile-budget", OPTION_FROM_ZERO, AT(compile_budget_s), "S",
+     .help = "seconds a case may compile", .otherwise = "300"},
+    {"--run-budget", OPTION_FROM_ZERO, AT(run_budget_s), "S", .help = "seconds a case may run",
+     .otherwise = "120"},
+    {"--memory-limit", OPTION_UINT, AT(memory_mib), "MIB",
+     .help = "resident memory a worker may take", .otherwise = "3/4 of the machine"},
+    {"--self-test", OPTION_FLAG, AT(self_test),
+     .help = "judge the suite: every fault that the kernel (--level shader: the translators of "
+             "shaders) can be built with must be caught"},
+    JSON_OPTION(AT(json)),
+};
+#undef AT
+const struct command command_conform = {
+    .name = "conform",
+    .group = "pictures and verdicts",
+    .line = "judge devices: is the picture right?",
+    .usage = "isophote conform [SCENE]... [options]",
+    .summary = "Judges devices: each case gives PASS, FAIL, SKIP (with the reason) or ERROR (could "
+               "not be judged). A FAIL names the first divergent sample, vertex and field, and the "
+               "replay command that shows it.\n"
+               "Each case runs in a process of its own, so that a crash or a hang costs one case.",
+    .examples = "isophote conform --device native --level kernel\n"
+                "isophote conform my/shaders --level shader --device opencl:0\n"
+                "isophote conform my/scene.json --device opencl:0 --filter '^image' --junit "
+                "out.xml\n"
+                "isophote conform --store run.sqlite --shard 1/2 --jobs 2",
+    .argument = "SCENE",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct conform_command),
+    .max_args = SIZE_MAX,
+    .run = run,
+};
+
+struct worker_command {
+    uint32_t fd;
+    const char *scene;
+};
+
+static int work(void *settings, const struct arguments *args)
 {
-    uint32_t fd = 1;
-    const char *scene = NULL;
-    const struct option options[] = {
-        {"--fd", OPTION_UINT, &fd, "N", "pipe that takes the report (default: standard output)",
-         NULL},
-        {"--scene", OPTION_STRING, &scene, "PATH", "the scene of a scene case", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote worker CASE DEVICE [options]",
-        .summary = "Runs one case in this process, as `isophote conform` has its workers do.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .min_args = 2,
-        .max_args = 2,
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+    const struct worker_command *c = settings;
     struct error err = {0};
-    enum status s = conform_worker(argv[1], scene, argv[2], fd > INT_MAX ? -1 : (int)fd, &err);
+    enum status s = conform_worker(args->words[0], c->scene, args->words[1],
+                                   c->fd > INT_MAX ? -1 : (int)c->fd, &err);
     return s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
 }
+
+static const struct option worker_options[] = {
+    {"--fd", OPTION_UINT, offsetof(struct worker_command, fd), "N",
+     .help = "pipe that takes the report", .preset = "1"},
+    {"--scene", OPTION_STRING, offsetof(struct worker_command, scene), "PATH",
+     .help = "the scene of a scene case"},
+};
+const struct command command_worker = {
+    .name = "worker",
+    .usage = "isophote worker CASE DEVICE [options]",
+    .summary = "Runs one case in this process, as `isophote conform` has its workers do.",
+    COMMAND_OPTIONS(worker_options),
+    .settings_size = sizeof(struct worker_command),
+    .min_args = 2,
+    .max_args = 2,
+    .run = work,
+};

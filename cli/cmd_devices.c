@@ -31,38 +31,25 @@ static void device_json(struct json_writer *w, const struct device_info *d)
     json_end_object(w);
 }
 
-int cmd_devices(int argc, char **argv)
-{
-    bool json = false, all = false;
-    const struct option options[] = {
-        {"--json", OPTION_FLAG, &json, NULL, "one JSON document on standard output", NULL},
-        {"--test-devices", OPTION_FLAG, &all, NULL,
-         "also those that only test the suite: null and faulty:*", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote devices [options]",
-        .summary =
-            "Lists the devices that can render here, and what is missing or broken. The reference\n"
-            "renderer (`--device reference`) is always there and not listed.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+struct devices_command {
+    bool json, all;
+};
 
+static int run(void *settings, const struct arguments *args)
+{
+    const struct devices_command *c = settings;
+    (void)args;
     struct arena a = {0};
     struct error err = {0};
     struct device_info *devices;
     const char *const *problems;
     size_t count, problem_count;
-    if (devices_list(&a, all, &devices, &count, &problems, &problem_count, &err) != STATUS_OK) {
+    if (devices_list(&a, c->all, &devices, &count, &problems, &problem_count, &err) != STATUS_OK) {
         arena_free(&a);
         return report_error(&err, true);
     }
-    status = count ? EXIT_PASS : EXIT_NOTHING_RAN;
-    if (json) {
+    int status = count ? EXIT_PASS : EXIT_NOTHING_RAN;
+    if (c->json) {
         struct json_writer w = {.pretty = true};
         json_begin_object(&w);
         json_key(&w, "devices");
@@ -93,3 +80,20 @@ int cmd_devices(int argc, char **argv)
     arena_free(&a);
     return status;
 }
+
+static const struct option options[] = {
+    JSON_OPTION(offsetof(struct devices_command, json)),
+    {"--test-devices", OPTION_FLAG, offsetof(struct devices_command, all),
+     .help = "also those that only test the suite: null and faulty:*"},
+};
+const struct command command_devices = {
+    .name = "devices",
+    .group = "what is here",
+    .line = "list the devices found, and what is missing",
+    .usage = "isophote devices [options]",
+    .summary = "Lists the devices that can render here, and what is missing or broken. The "
+               "reference renderer (`--device reference`) is always there and not listed.",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct devices_command),
+    .run = run,
+};

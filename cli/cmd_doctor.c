@@ -185,22 +185,14 @@ static void find_devices(struct findings *f, size_t *devices)
     }
 }
 
-int cmd_doctor(int argc, char **argv)
-{
-    bool json = false;
-    const struct option options[] = {
-        {"--json", OPTION_FLAG, &json, NULL, "one JSON document on standard output", NULL}};
-    const struct command_line line = {
-        .usage = "isophote doctor [options]",
-        .summary = "Says for each device and library what is here, what is not, and how to get it.",
-        .options = options,
-        .option_count = 1,
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+struct doctor_command {
+    bool json;
+};
 
+static int run(void *settings, const struct arguments *args)
+{
+    const struct doctor_command *c = settings;
+    (void)args;
     struct arena a = {0};
     struct findings f = {.arena = &a};
     size_t devices;
@@ -213,8 +205,8 @@ int cmd_doctor(int argc, char **argv)
     size_t missing = 0;
     for (size_t i = 0; i < f.count; i++)
         missing += f.rows[i].needed && !f.rows[i].found;
-    status = devices == 0 ? EXIT_NOTHING_RAN : missing ? EXIT_FINDING : EXIT_PASS;
-    if (json) {
+    int status = devices == 0 ? EXIT_NOTHING_RAN : missing ? EXIT_FINDING : EXIT_PASS;
+    if (c->json) {
         struct json_writer w = {.pretty = true};
         json_begin_object(&w);
         json_key(&w, "findings");
@@ -248,3 +240,18 @@ int cmd_doctor(int argc, char **argv)
     arena_free(&a);
     return status;
 }
+
+static const struct option options[] = {JSON_OPTION(offsetof(struct doctor_command, json))};
+const struct command command_doctor = {
+    .name = "doctor",
+    .group = "what is here",
+    .line = "say what is installed, what is not, and how to get it",
+    .usage = "isophote doctor [options]",
+    .summary = "Says for each library and device what is here, and for what is not how to get it. "
+               "For a device that is not here it says why.\n"
+               "Exit status 0 when a device can render and all that Isophote needs is here, 1 when "
+               "something that it needs is MISSING, 77 when no device can render.",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct doctor_command),
+    .run = run,
+};

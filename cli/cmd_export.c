@@ -68,53 +68,57 @@ static int export_scene(const char *name, const char *out, struct mitsuba_export
     return status;
 }
 
-int cmd_export(int argc, char **argv)
+struct export_command {
+    const char *store, *out, *scene;
+    struct mitsuba_export mitsuba;
+};
+
+static int run(void *settings, const struct arguments *args)
 {
-    const char *store_name = NULL, *out = NULL, *scene = NULL;
-    struct mitsuba_export mitsuba = {0};
-    const struct option options[] = {
-        {"--store", OPTION_STRING, &store_name, "FILE", "the result store to read", NULL},
-        {"--mitsuba", OPTION_STRING, &scene, "SCENE", "the scene to write for Mitsuba 3", NULL},
-        {"-o", OPTION_STRING, &out, "FILE",
-         "the file to write (a store: standard output if not given; a scene: NAME.xml, or a "
-         "folder for scene.xml and what it needs)",
-         NULL},
-        {"--plugins", OPTION_FLAG, &mitsuba.plugins, NULL,
-         "with --mitsuba: BSDFs that Mitsuba lacks as Python plugins, put beside the scene as "
-         "isophote_bsdfs.py",
-         NULL},
-        {"--lossy", OPTION_FLAG, &mitsuba.lossy, NULL,
-         "with --mitsuba: write the nearest to what has no counterpart, and list the differences",
-         NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote export --store FILE [-o results.jsonl]\n"
-                 "       isophote export --mitsuba SCENE -o DIR|FILE.xml [--plugins] [--lossy]",
-        .summary = "Writes a result store as JSON Lines, one record a line (docs/reference/store.md); or a "
-                   "scene as XML for\n"
-                   "Mitsuba 3, with its meshes and textures beside it (docs/reference/scenes.md, Mitsuba). A "
-                   "scene that would not\n"
-                   "mean the same there is refused: each difference is named, nothing is written, "
-                   "exit status 2.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .examples = "  isophote export --store out/mine.db -o out/mine.jsonl\n"
-                    "  isophote export --mitsuba cornell -o out/cornell.xml\n"
-                    "  isophote export --mitsuba blobgloss --plugins -o out/blobgloss\n"
-                    "  isophote export --mitsuba my-scene.json --lossy -o out/my-scene\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+    struct export_command *c = settings;
+    (void)args;
     struct error err = {0};
-    if (!store_name == !scene)
+    if (!c->store == !c->scene)
         error_msg(&err, STATUS_ARG, "export needs --store FILE or --mitsuba SCENE, one of them");
-    else if (scene && !out)
+    else if (c->scene && !c->out)
         error_msg(&err, STATUS_ARG, "export --mitsuba needs -o DIR or -o FILE.xml");
-    else if (store_name && (mitsuba.lossy || mitsuba.plugins))
+    else if (c->store && (c->mitsuba.lossy || c->mitsuba.plugins))
         error_msg(&err, STATUS_ARG, "--lossy and --plugins go with --mitsuba SCENE");
     if (err.code)
         return report_error(&err, false);
-    return scene ? export_scene(scene, out, &mitsuba) : export_store(store_name, out);
+    return c->scene ? export_scene(c->scene, c->out, &c->mitsuba) : export_store(c->store, c->out);
 }
+
+#define AT(member) offsetof(struct export_command, member)
+static const struct option options[] = {
+    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read"},
+    {"--mitsuba", OPTION_STRING, AT(scene), "SCENE", .help = "the scene to write for Mitsuba 3"},
+    {"-o", OPTION_STRING, AT(out), "FILE",
+     .help = "the file to write; for a scene NAME.xml, or a folder for scene.xml and what it needs",
+     .otherwise = "of a store: standard output"},
+    {"--plugins", OPTION_FLAG, AT(mitsuba.plugins),
+     .help = "with --mitsuba: BSDFs that Mitsuba lacks as Python plugins, put beside the scene as "
+             "isophote_bsdfs.py"},
+    {"--lossy", OPTION_FLAG, AT(mitsuba.lossy),
+     .help = "with --mitsuba: write the nearest to what has no counterpart, and list the "
+             "differences"},
+};
+const struct command command_export = {
+    .name = "export",
+    .group = "results",
+    .line = "write a result store as JSON Lines, or a scene for Mitsuba 3",
+    .usage = "isophote export --store FILE [-o results.jsonl]\n"
+             "isophote export --mitsuba SCENE -o DIR|FILE.xml [--plugins] [--lossy]",
+    .summary = "Writes a result store as JSON Lines, one record a line (docs/reference/store.md); "
+               "or a scene as XML for Mitsuba 3, with its meshes and textures beside it "
+               "(docs/reference/scenes.md, Mitsuba).\n"
+               "A scene that would not mean the same there is refused: each difference is named, "
+               "nothing is written, exit status 2.",
+    .examples = "isophote export --store out/mine.db -o out/mine.jsonl\n"
+                "isophote export --mitsuba cornell -o out/cornell.xml\n"
+                "isophote export --mitsuba blobgloss --plugins -o out/blobgloss\n"
+                "isophote export --mitsuba my-scene.json --lossy -o out/my-scene",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct export_command),
+    .run = run,
+};

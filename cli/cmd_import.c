@@ -134,63 +134,60 @@ static enum status check_use(const struct import_command *c, size_t files, struc
         return error_msg(err, STATUS_ARG, "-o, --camera, --up and --light-scale go with one model");
     if (model && files != 1)
         return error_msg(err, STATUS_ARG, "-o takes one model, found %zu", files);
-    if (c->up && strcmp(c->up, "y") != 0 && strcmp(c->up, "z") != 0)
-        return error_msg(err, STATUS_ARG, "--up %s: expected y or z", c->up);
-    if (c->light_scale < 0)
-        return error_msg(err, STATUS_ARG, "--light-scale %g: expected a number above 0",
-                         c->light_scale);
     return STATUS_OK;
 }
 
-int cmd_import(int argc, char **argv)
+static int run(void *settings, const struct arguments *args)
 {
-    struct import_command c = {0};
-    const struct option options[] = {
-        {"-o", OPTION_STRING, &c.out, "SCENE.json", "the scene file to write for a model", NULL},
-        {"--camera", OPTION_STRING, &c.camera, "NAME",
-         "which of the model's cameras (default: its first; without any, one that frames it)",
-         NULL},
-        {"--up", OPTION_STRING, &c.up, "y|z",
-         "where up is for a camera and a lamp that are made here (default y; z for STL)", NULL},
-        {"--light-scale", OPTION_DOUBLE, &c.light_scale, "X",
-         "factor on the model's own lights (default: 1, or what exposes the picture well)", NULL},
-        {"--check", OPTION_FLAG, &c.check, NULL,
-         "models and folders of them: import and render each small, write nothing but a table",
-         NULL},
-        {"--store", OPTION_STRING, &c.store, "FILE",
-         "the result store to add to; made if it is not there", NULL},
-        {"--json", OPTION_FLAG, &c.json, NULL, "one JSON document on standard output", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote import MODEL -o SCENE.json [options]\n"
-                 "       isophote import --check MODEL|FOLDER... [--store FILE]\n"
-                 "       isophote import FILE.jsonl... --store FILE",
-        .summary =
-            "Writes a scene file (docs/reference/scenes.md) for a model: glTF 2, OBJ, PLY, STL, 3DS, "
-            "Collada, FBX and\n"
-            "whatever else Assimp reads. Its geometry stays in the model's file; images inside it "
-            "are written\n"
-            "to the folder SCENE.textures. What is not carried over is listed.\n"
-            "Or adds the runs of JSON Lines files (docs/reference/store.md) to a result store: all records "
-            "of a file or\n"
-            "none. Results of several machines come together in one store this way.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .min_args = 1,
-        .max_args = SIZE_MAX,
-        .examples = "  isophote import helmet.glb -o helmet.json && isophote render helmet.json -o "
-                    "helmet.png\n"
-                    "  isophote import --check models/ --store out/models.db\n"
-                    "  isophote import other-machine.jsonl --store out/mine.db\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+    const struct import_command *c = settings;
     struct error err = {0};
-    if (check_use(&c, args, &err) || output_apart(c.out, argv[1], &err))
+    if (check_use(c, args->count, &err) || output_apart(c->out, args->words[0], &err))
         return report_error(&err, false);
-    if (c.check)
-        return import_check(argv + 1, args, c.store, c.json);
-    return c.store ? import_store(c.store, argv + 1, args) : import_model(&c, argv[1]);
+    if (c->check)
+        return import_check(args->words, args->count, c->store, c->json);
+    return c->store ? import_store(c->store, args->words, args->count)
+                    : import_model(c, args->words[0]);
 }
+
+#define AT(member) offsetof(struct import_command, member)
+static const struct option options[] = {
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the scene file to write for a model"},
+    {"--camera", OPTION_STRING, AT(camera), "NAME", .help = "which of the model's cameras",
+     .otherwise = "its first; without any, one that frames it"},
+    {"--up", OPTION_WORD, AT(up), "AXIS",
+     .help = "where up is for a camera and a lamp that are made here", .otherwise = "y; z for STL",
+     .words = "y z"},
+    {"--light-scale", OPTION_ABOVE_ZERO, AT(light_scale), "X",
+     .help = "factor on the model's own lights",
+     .otherwise = "1, or what exposes the picture well"},
+    {"--check", OPTION_FLAG, AT(check),
+     .help = "models and folders of them: import and render each small, write nothing but a table"},
+    {"--store", OPTION_STRING, AT(store), "FILE",
+     .help = "the result store to add to; made if it is not there"},
+    JSON_OPTION(AT(json)),
+};
+const struct command command_import = {
+    .name = "import",
+    .group = "results",
+    .line = "make a scene of a model file, or read JSON Lines into a result store",
+    .usage = "isophote import MODEL -o SCENE.json [options]\n"
+             "isophote import --check MODEL|FOLDER... [--store FILE]\n"
+             "isophote import FILE.jsonl... --store FILE",
+    .summary = "Writes a scene file (docs/reference/scenes.md) for a model: glTF 2, OBJ, PLY, STL, "
+               "3DS, Collada, FBX and whatever else Assimp reads. Its geometry stays in the "
+               "model's file; images inside it are written to the folder SCENE.textures. What is "
+               "not carried over is listed.\n"
+               "Or adds the runs of JSON Lines files (docs/reference/store.md) to a result store: "
+               "all records of a file or none. Results of several machines come together in one "
+               "store this way.",
+    .examples = "isophote import helmet.glb -o helmet.json && isophote render helmet.json -o "
+                "helmet.png\n"
+                "isophote import --check models/ --store out/models.db\n"
+                "isophote import other-machine.jsonl --store out/mine.db",
+    .argument = "FILE",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct import_command),
+    .min_args = 1,
+    .max_args = SIZE_MAX,
+    .run = run,
+};

@@ -10,7 +10,7 @@ static char progress_text[] = "rendering";
 
 struct render_command {
     struct render_options common;
-    const char *out, *preview, *pass_list, *tone_text, *light_choice, *mis;
+    const char *out, *preview, *pass_list, *light_choice, *mis;
     double exposure, timeout_s, error_target;
     unsigned passes; /* to be written */
     enum tone tone;
@@ -48,6 +48,11 @@ static enum status check_out(const char *out, struct error *err)
                      out);
 }
 
+static const char *device_of(const struct render_command *cmd)
+{
+    return cmd->common.devices.count ? cmd->common.devices.items[0] : "native";
+}
+
 static void mean_of(const float *rgb, size_t pixels, double mean[3])
 {
     mean[0] = mean[1] = mean[2] = 0;
@@ -61,7 +66,7 @@ static void mean_of(const float *rgb, size_t pixels, double mean[3])
  */
 static enum status check_command(struct render_command *cmd, bool *absent, struct error *err)
 {
-    const char *device = cmd->common.devices.count ? cmd->common.devices.items[0] : "native";
+    const char *device = device_of(cmd);
     const bool reference = strcmp(device, "reference") == 0;
     const unsigned denoised = 1u << PASS_DENOISED;
     const bool exr = cmd->out && has_suffix(cmd->out, ".exr");
@@ -92,22 +97,8 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
     if (cmd->preview && !has_suffix(cmd->preview, ".png"))
         return error_msg(err, STATUS_ARG, "--preview %s: expected a name that ends in .png",
                          cmd->preview);
-    int tone = TONE_LINEAR;
-    while (cmd->tone_text && tone < TONE_COUNT &&
-           strcmp(cmd->tone_text, tone_name((enum tone)tone)) != 0)
-        tone++;
-    if (tone == TONE_COUNT)
-        return error_msg(err, STATUS_ARG, "--tone %s: expected linear, reinhard, filmic or agx",
-                         cmd->tone_text);
-    cmd->tone = (enum tone)tone;
-    if (!(cmd->exposure > 0))
-        return error_msg(err, STATUS_ARG, "--exposure %g: expected a number above 0",
-                         cmd->exposure);
-    if (cmd->timeout_s < 0)
-        return error_msg(err, STATUS_ARG, "--timeout %g: expected seconds", cmd->timeout_s);
-    if (cmd->error_target < 0 || (cmd->error_target > 0 && !reference))
-        return error_msg(err, STATUS_ARG,
-                         "--error-target needs --device reference and a number above 0");
+    if (cmd->error_target > 0 && !reference)
+        return error_msg(err, STATUS_ARG, "--error-target needs --device reference");
     if (cmd->passes & denoised && (s = denoise_find(err)) != STATUS_OK)
         *absent = true;
     return s;
@@ -438,84 +429,32 @@ done:
     return s;
 }
 
-int cmd_render(int argc, char **argv)
+static int run(void *settings, const struct arguments *args)
 {
-    struct render_command cmd = {.exposure = 1};
-    render_options_init(&cmd.common);
-    const struct option options[] = {
-        {"-o", OPTION_STRING, &cmd.out, "FILE",
-         "where the picture goes: .exr, .pfm (linear) or .png (sRGB)", NULL},
-        {"--passes", OPTION_STRING, &cmd.pass_list, "LIST",
-         "all, or some of beauty, direct, indirect, variance, albedo, normal, tangent, bitangent, "
-         "depth, position, uv, material, shader, samples, denoised, joined by commas: layers of "
-         "the "
-         "EXR",
-         NULL},
-        {"--preview", OPTION_STRING, &cmd.preview, "FILE", "a PNG beside -o's file", NULL},
-        {"--exposure", OPTION_DOUBLE, &cmd.exposure, "F", "factor on radiance in a PNG (default 1)",
-         NULL},
-        {"--tone", OPTION_STRING, &cmd.tone_text, "CURVE",
-         "of a PNG: linear (the default: clipped), reinhard, filmic or agx", NULL},
-        {"--error-target", OPTION_DOUBLE, &cmd.error_target, "E",
-         "reference only: pixels stop early at this relative error, 0.02 say (biased: protocol, "
-         "section 29)",
-         NULL},
-        {"--light-choice", OPTION_STRING, &cmd.light_choice, "WORD",
-         "power or tree (default: the scene's)", NULL},
-        {"--mis", OPTION_STRING, &cmd.mis, "WORD",
-         "power or balance heuristic (default: the scene's)", NULL},
-        {"--timeout", OPTION_DOUBLE, &cmd.timeout_s, "S",
-         "give up after so many seconds of rendering", NULL},
-        {"--count-rays", OPTION_FLAG, &cmd.common.launch.count_rays, NULL,
-         "no picture: how many rays and nodes of the tree the samples take", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote render SCENE [options]",
-        .summary =
-            "Renders a scene (a file, or a name of the library such as cornell) on one "
-            "device, `native` if none is named.\n"
-            "Without --passes the reference writes albedo, normal, depth and variance into an "
-            "EXR too.\n"
-            "The pass denoised needs Open Image Denoise; it is what a PNG then shows.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .common = cmd.common.table,
-        .common_count = cmd.common.count,
-        .min_args = 1,
-        .max_args = 1,
-        .examples = "  isophote render cornell --spp 64 -o cornell.png\n"
-                    "  isophote render scene.json --device opencl:0 --mode fast --work-group 8x8 "
-                    "-o out.exr\n"
-                    "  isophote render bokeh-night --passes all,denoised -o night.exr --preview "
-                    "night.png --tone agx\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
-
+    struct render_command *cmd = settings;
     struct arena a = {0};
     struct error err = {0};
     struct scene *scene = NULL;
     const char *path = NULL;
     bool device_step = false;
+    int status = EXIT_PASS;
     enum status s = STATUS_OK;
-    if (cmd.common.devices.count > 1)
+    if (cmd->common.devices.count > 1)
         s = error_msg(
             &err, STATUS_ARG,
             "render takes one --device; compare devices with `isophote conform` or `bench`");
     if (s == STATUS_OK)
-        s = check_command(&cmd, &device_step, &err);
+        s = check_command(cmd, &device_step, &err);
     if (s == STATUS_OK)
-        s = scene_resolve(&a, argv[1], &path, &err);
+        s = scene_resolve(&a, args->words[0], &path, &err);
     if (s == STATUS_OK)
         s = scene_load(path, &scene, &err);
     if (s == STATUS_OK)
-        s = scene_set_sampling(scene, cmd.light_choice, cmd.mis, &err);
+        s = scene_set_sampling(scene, cmd->light_choice, cmd->mis, &err);
     if (s == STATUS_OK) {
-        const char *device = cmd.common.devices.count ? cmd.common.devices.items[0] : "native";
+        const char *device = device_of(cmd);
         struct render_job job;
-        render_job_fill(&cmd.common, scene, &job);
+        render_job_fill(&cmd->common, scene, &job);
         uint32_t crop[4];
         scene_crop(scene, job.width, job.height, crop);
         if (scene->crop[2])
@@ -524,26 +463,73 @@ int cmd_render(int argc, char **argv)
                                      .width = crop[2],
                                      .height = crop[3],
                                      .device = device,
-                                     .out = cmd.out,
-                                     .preview = cmd.preview,
+                                     .out = cmd->out,
+                                     .preview = cmd->preview,
                                      .job = &job,
                                      .mode = math_mode_name(job.launch.mode),
                                      .dropped = scene->dropped_degenerate,
                                      .scene_times = &scene->times};
         if (strcmp(device, "reference") == 0) {
             sum.mode = "reference";
-            s = render_on_reference(&cmd, scene, &job, &sum, &err);
+            s = render_on_reference(cmd, scene, &job, &sum, &err);
         } else {
             sum.on_device = true;
-            s = render_on_device(&cmd, device, scene, &job, &sum, &device_step, &err);
+            s = render_on_device(cmd, device, scene, &job, &sum, &device_step, &err);
         }
-        if (s == STATUS_OK && !(cmd.common.json ? summary_json(&sum) : summary_text(&sum)))
+        if (s == STATUS_OK && !(cmd->common.json ? summary_json(&sum) : summary_text(&sum)))
             status = EXIT_BAD_INPUT;
     }
     if (s != STATUS_OK)
         status = report_error(&err, device_step);
     scene_free(scene);
     arena_free(&a);
-    free(cmd.common.devices.items);
-    return status < 0 ? EXIT_PASS : status;
+    return status;
 }
+
+#define AT(member) offsetof(struct render_command, member)
+static const struct option options[] = {
+    {"-o", OPTION_STRING, AT(out), "FILE",
+     .help = "where the picture goes: .exr, .pfm (linear) or .png (sRGB)"},
+    {"--passes", OPTION_STRING, AT(pass_list), "LIST",
+     .help = "layers of the EXR: all, or some of beauty, direct, indirect, variance, albedo, "
+             "normal, tangent, bitangent, depth, position, uv, material, shader, samples and "
+             "denoised, joined by commas"},
+    {"--preview", OPTION_STRING, AT(preview), "FILE", .help = "a PNG beside -o's file"},
+    {"--exposure", OPTION_ABOVE_ZERO, AT(exposure), "F", .help = "factor on radiance in a PNG",
+     .preset = "1"},
+    {"--tone", OPTION_TONE, AT(tone), "CURVE", .help = "of a PNG; linear clips",
+     .preset = "linear"},
+    {"--error-target", OPTION_ABOVE_ZERO, AT(error_target), "E",
+     .help = "reference only: pixels stop early at this relative error, 0.02 say (biased: "
+             "docs/reference/protocol.md, section 29)"},
+    {"--light-choice", OPTION_WORD, AT(light_choice), "WORD", .help = "how a light is chosen",
+     .otherwise = "the scene's", .words = "power tree"},
+    {"--mis", OPTION_WORD, AT(mis), "WORD", .help = "heuristic of multiple importance sampling",
+     .otherwise = "the scene's", .words = "power balance"},
+    {"--timeout", OPTION_FROM_ZERO, AT(timeout_s), "S",
+     .help = "give up after so many seconds of rendering"},
+    {"--count-rays", OPTION_FLAG, AT(common.launch.count_rays),
+     .help = "no picture: how many rays and nodes of the tree the samples take"},
+};
+const struct command command_render = {
+    .name = "render",
+    .group = "pictures and verdicts",
+    .line = "render one scene on one device",
+    .usage = "isophote render SCENE [options]",
+    .summary = "Renders a scene (a file, or a name of the library such as cornell) on one device, "
+               "`native` if none is named.\n"
+               "Without --passes the reference writes albedo, normal, depth and variance into an "
+               "EXR too. The pass denoised needs Open Image Denoise; it is what a PNG then shows.",
+    .examples = "isophote render cornell --spp 64 -o cornell.png\n"
+                "isophote render scene.json --device opencl:0 --mode fast --work-group 8x8 -o "
+                "out.exr\n"
+                "isophote render bokeh-night --passes all,denoised -o night.exr --preview "
+                "night.png --tone agx",
+    .argument = "SCENE",
+    COMMAND_OPTIONS(options),
+    .common = true,
+    .settings_size = sizeof(struct render_command),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

@@ -244,94 +244,55 @@ static enum status open_device(const char *id, const struct scene *s, const stru
     return st == STATUS_OK ? device_build(*d, &job->launch, NULL, err) : st;
 }
 
-static bool parse_pixel(const char *text, uint32_t xy[2])
-{
-    for (int i = 0; i < 2; i++) {
-        char *end;
-        unsigned long v = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : ULONG_MAX;
-        if (v > UINT32_MAX || *end != (i ? 0 : ','))
-            return false;
-        xy[i] = (uint32_t)v;
-        text = end + 1;
-    }
-    return true;
-}
-
-int cmd_replay(int argc, char **argv)
-{
+struct replay_command {
     struct render_options common;
-    const char *pixel = NULL, *light_choice = NULL, *mis = NULL;
-    uint32_t sample = 0, xy[2] = {0, 0};
-    render_options_init(&common);
-    const struct option options[] = {
-        {"--pixel", OPTION_STRING, &pixel, "X,Y", "the pixel, from 0,0 at the top left (needed)",
-         NULL},
-        {"--sample", OPTION_UINT, &sample, "S", "the sample's index (default 0)", NULL},
-        {"--light-choice", OPTION_STRING, &light_choice, "WORD",
-         "power or tree (default: the scene's)", NULL},
-        {"--mis", OPTION_STRING, &mis, "WORD", "power or balance heuristic (default: the scene's)",
-         NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote replay SCENE --device ID --pixel X,Y [--sample S] [options]",
-        .summary = "Shows one sample of one pixel vertex by vertex, on the reference and on a "
-                   "device, with how far they are apart. Marks the\n"
-                   "first field that rounding does not explain. Width, height, depth and seed "
-                   "belong to the sample: take them from the FAIL's command.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .common = common.table,
-        .common_count = common.count,
-        .min_args = 1,
-        .max_args = 1,
-        .examples = "  isophote replay cornell --device opencl:0 --pixel 12,34 --sample 3 --mode "
-                    "device --width 64 --height 64\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+    const char *light_choice, *mis;
+    uint32_t sample, pixel[2];
+    bool pixel_given;
+};
+
+static int run(void *settings, const struct arguments *args)
+{
+    const struct replay_command *c = settings;
     struct arena a = {0};
     struct error err = {0};
     struct scene *scene = NULL;
     struct device *device = NULL;
     struct render_job job;
     struct replay r;
-    const char *path = NULL, *id = common.devices.count ? common.devices.items[0] : "native";
+    const char *path = NULL, *id = c->common.devices.count ? c->common.devices.items[0] : "native";
     bool on_device = strcmp(id, "reference") != 0, device_step = false;
     enum status s = STATUS_OK;
-    if (!pixel || !parse_pixel(pixel, xy))
-        s = error_msg(&err, STATUS_ARG, "--pixel %s: expected X,Y as in 12,34",
-                      pixel ? pixel : "(not given)");
-    else if (common.devices.count > 1)
+    if (!c->pixel_given)
+        s = error_msg(&err, STATUS_ARG, "replay needs --pixel X,Y, as in --pixel 12,34");
+    else if (c->common.devices.count > 1)
         s = error_msg(&err, STATUS_ARG, "replay takes one --device");
     if (s == STATUS_OK)
-        s = scene_resolve(&a, argv[1], &path, &err);
+        s = scene_resolve(&a, args->words[0], &path, &err);
     if (s == STATUS_OK)
         s = scene_load(path, &scene, &err);
     if (s == STATUS_OK)
-        s = scene_set_sampling(scene, light_choice, mis, &err);
+        s = scene_set_sampling(scene, c->light_choice, c->mis, &err);
     if (s == STATUS_OK) {
-        render_job_fill(&common, scene, &job);
-        if (xy[0] >= job.width || xy[1] >= job.height)
+        render_job_fill(&c->common, scene, &job);
+        if (c->pixel[0] >= job.width || c->pixel[1] >= job.height)
             s = error_msg(
                 &err, STATUS_ARG,
-                "--pixel %s: the picture has %ux%u pixels; --width and --height change that", pixel,
-                job.width, job.height);
+                "--pixel %u,%u: the picture has %ux%u pixels; --width and --height change that",
+                c->pixel[0], c->pixel[1], job.width, job.height);
     }
     if (s == STATUS_OK && on_device) {
         device_step = true;
         s = open_device(id, scene, &job, &device, &err);
     }
     if (s == STATUS_OK)
-        s = conform_replay(device, scene, &job, xy[0], xy[1], sample, &a, &r, &err);
+        s = conform_replay(device, scene, &job, c->pixel[0], c->pixel[1], c->sample, &a, &r, &err);
+    int status = EXIT_PASS;
     if (s == STATUS_OK) {
-        if (common.json)
-            status = print_json(&r, on_device) ? EXIT_PASS : EXIT_BAD_INPUT;
-        else
+        if (!c->common.json)
             print_text(&r, on_device);
-        if (status < 0)
-            status = EXIT_PASS;
+        else if (!print_json(&r, on_device))
+            status = EXIT_BAD_INPUT;
         if (status == EXIT_PASS && on_device && r.divergent)
             status = EXIT_FINDING;
     } else {
@@ -340,6 +301,35 @@ int cmd_replay(int argc, char **argv)
     device_close(device);
     scene_free(scene);
     arena_free(&a);
-    free(common.devices.items);
     return status;
 }
+
+#define AT(member) offsetof(struct replay_command, member)
+static const struct option options[] = {
+    {"--pixel", OPTION_PIXEL, AT(pixel), "X,Y",
+     .help = "the pixel, from 0,0 at the top left (needed)", .given = AT(pixel_given)},
+    {"--sample", OPTION_UINT, AT(sample), "S", .help = "the sample's index", .preset = "0"},
+    {"--light-choice", OPTION_WORD, AT(light_choice), "WORD", .help = "how a light is chosen",
+     .otherwise = "the scene's", .words = "power tree"},
+    {"--mis", OPTION_WORD, AT(mis), "WORD", .help = "heuristic of multiple importance sampling",
+     .otherwise = "the scene's", .words = "power balance"},
+};
+const struct command command_replay = {
+    .name = "replay",
+    .group = "pictures and verdicts",
+    .line = "show one sample vertex by vertex, on the reference and on a device",
+    .usage = "isophote replay SCENE --device ID --pixel X,Y [--sample S] [options]",
+    .summary = "Shows one sample of one pixel vertex by vertex, on the reference and on a device, "
+               "with how far they are apart. Marks the first field that rounding does not explain. "
+               "Width, height, depth and seed belong to the sample: take them from the FAIL's "
+               "command.",
+    .examples = "isophote replay cornell --device opencl:0 --pixel 12,34 --sample 3 --mode device "
+                "--width 64 --height 64",
+    .argument = "SCENE",
+    COMMAND_OPTIONS(options),
+    .common = true,
+    .settings_size = sizeof(struct replay_command),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

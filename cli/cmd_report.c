@@ -27,52 +27,59 @@ static int format_find(const char *name, const char *path)
     return -1;
 }
 
-int cmd_report(int argc, char **argv)
+struct report_command {
+    const char *store, *out, *format;
+    bool all_runs;
+};
+
+static int run(void *settings, const struct arguments *args)
 {
-    const char *store_name = NULL, *out = NULL, *format_name = NULL;
-    bool all_runs = false;
-    const struct option options[] = {
-        {"--store", OPTION_STRING, &store_name, "FILE", "the result store to read", NULL},
-        {"-o", OPTION_STRING, &out, "FILE", "the file to write", NULL},
-        {"--format", OPTION_STRING, &format_name, "NAME",
-         "html, markdown, csv or junit (default: by the extension of -o: .html .md .csv .xml)",
-         NULL},
-        {"--all-runs", OPTION_FLAG, &all_runs, NULL,
-         "older drivers and compilers too, as columns of their own", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote report --store FILE -o report.html [options]",
-        .summary = "Makes one file of a result store: an HTML report without links to outside, "
-                   "Markdown, CSV, or\n"
-                   "JUnit XML of the last conformance run. Each case and each benchmark row "
-                   "appears with its newest\n"
-                   "result, from runs with the newest driver and compiler of its device.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .examples = "  isophote report --store out/results.sqlite -o out/report.html\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
+    const struct report_command *c = settings;
     struct error err = {0};
-    if (!store_name || !out) {
+    (void)args;
+    if (!c->store || !c->out) {
         error_msg(&err, STATUS_ARG, "report needs --store FILE and -o FILE");
         return report_error(&err, false);
     }
-    int format = format_find(format_name, out);
+    int format = format_find(c->format, c->out);
     if (format < 0) {
-        error_msg(&err, STATUS_ARG, "%s '%s': expected html, markdown, csv or junit",
-                  format_name ? "unknown format" : "cannot tell the format of",
-                  format_name ? format_name : out);
+        error_msg(&err, STATUS_ARG,
+                  "cannot tell the format of '%s': expected html, markdown, csv or junit, by its "
+                  "extension or --format",
+                  c->out);
         return report_error(&err, false);
     }
     struct store *store;
-    if (output_apart(out, store_name, &err) || store_open(store_name, true, &store, &err))
+    if (output_apart(c->out, c->store, &err) || store_open(c->store, true, &store, &err))
         return report_error(&err, false);
-    enum status st = format == FORMAT_JUNIT
-                         ? store_junit(store, 0, out, &err)
-                         : report_write(store, (enum report_format)format, all_runs, out, &err);
+    enum status st = format == FORMAT_JUNIT ? store_junit(store, 0, c->out, &err)
+                                            : report_write(store, (enum report_format)format,
+                                                           c->all_runs, c->out, &err);
     store_close(store);
     return st ? report_error(&err, false) : EXIT_PASS;
 }
+
+#define AT(member) offsetof(struct report_command, member)
+static const struct option options[] = {
+    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read"},
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the file to write"},
+    {"--format", OPTION_WORD, AT(format), "NAME", .help = "of the file",
+     .otherwise = "by the extension of -o: .html .md .csv .xml",
+     .words = "html markdown csv junit"},
+    {"--all-runs", OPTION_FLAG, AT(all_runs),
+     .help = "older drivers and compilers too, as columns of their own"},
+};
+const struct command command_report = {
+    .name = "report",
+    .group = "results",
+    .line = "make one HTML, Markdown or CSV file of a result store",
+    .usage = "isophote report --store FILE -o report.html [options]",
+    .summary = "Makes one file of a result store: an HTML report without links to outside, "
+               "Markdown, CSV, or JUnit XML of the last conformance run. Each case and each "
+               "benchmark row appears with its newest result, from runs with the newest driver "
+               "and compiler of its device.",
+    .examples = "isophote report --store out/results.sqlite -o out/report.html",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct report_command),
+    .run = run,
+};

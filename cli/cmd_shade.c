@@ -8,126 +8,39 @@
 
 #include "backends.h"
 
-static const char usage[] =
-    "usage: isophote shade [options] SHADER...\n\n"
-    "Runs shaders (.asl, .osl or .aso) on a grid. Options that set parameters come before the "
-    "shader that they are for;\n"
-    "each SHADER becomes a layer, the last one is the result.\n\n"
-    "  -g W H, -res W H          the grid (default: one point at u = v = 0.5)\n"
-    "  --center                  u, v at the centres of pixels: (x+0.5)/W in place of x/(W-1)\n"
-    "  --offsetuv U V, --scaleuv U V\n"
-    "  --param[:type=T] N V      parameter of the next shader; numbers are separated by commas\n"
-    "  --groupname NAME          what getattribute(\"shader:groupname\") says (default: "
-    "unnamed_group_1)\n"
-    "  --layer NAME              name of the next shader's layer\n"
-    "  --shader FILE LAYER       a shader and its layer's name\n"
-    "  --connect A x B y         output x of layer A feeds parameter y of layer B; x[1] is an "
-    "element\n"
-    "  --group TEXT|FILE         a whole network: 'param float a 1 ; shader s l ; connect l.x m.y "
-    ";'\n"
-    "  --entry LAYER             runs just the layers named so, in this order, and what they pull\n"
-    "  --entryoutput LAYER.OUT   the same, naming an output\n"
-    "  --options TEXT            of OSL's options, commas between them: error_repeats=1 (texts of "
-    "error() and\n"
-    "                            warning() come each time), lazylayers=0 (every layer runs, in "
-    "order); others mean nothing\n"
-    "  --userdata_isconnected    isconnected() is true for parameters with lockgeom=0\n"
-    "  --expr TEXT               a shader made of one statement that sets the color `result` (or "
-    "the float `alpha`)\n"
-    "  --reparam[:type=T] L N V  changes a parameter of layer L after the first iteration\n"
-    "  -o VAR FILE               writes an output as .exr, .tif, .pfm or .png; 'layer.out' names a "
-    "layer's; FILE\n"
-    "                            null: computed, not written\n"
-    "  -od TYPE                  float (.exr, .tif, .pfm; half is float here) or uint8 (.png, "
-    ".tif)\n"
-    "  --print                   prints the outputs in place of writing them\n"
-    "  --iters N                 runs the grid N times\n"
-    "  --raytype NAME            camera (default), shadow, reflection, refraction, diffuse, glossy "
-    "...\n"
-    "  --userdata[:type=T] N V   data of the geometry, for parameters with lockgeom=0; s and t are "
-    "u and v\n"
-    "  --vary_pdxdy, --vary_udxdy, --vary_vdxdy   derivatives of P, u, v that vary over the grid\n"
-    "  --engine NAME             what runs the shaders: interp (default: the reference), ir, "
-    "native,\n"
-    "                            llvm, opencl[:n], cuda[:n], hip[:n], level_zero[:n]\n"
-    "  -O0, -O1, -O2             how much engines that translate optimise (default: 2)\n"
-    "  --mode strict|device|fast arithmetic of compiled engines (default: strict)\n"
-    "  --bake                    parameters are constants: faster code, compiled again by "
-    "--reparam\n"
-    "  -t N                      threads (default: all)\n"
-    "  --budget N                steps that one point may take (default: 100 million)\n"
-    "  --runstats                times and counts on standard error\n"
-    "  -I FOLDER, --path FOLDER  where shaders and #include files are looked for\n"
-    "  -D NAME[=TEXT]            define a macro\n"
-    "  --json                    one JSON document on standard output\n"
-    "  --help                    this text\n"
-    "Of testshade, taken and without effect: -v, --batched, --debug, --debug2, --debugnan, "
-    "--debuguninit,\n"
-    "--groupoutputs, --inbuffer, --jbufferMB N, --llvm_debug, --llvm_opt N, --locale NAME, "
-    "--no-output-placement,\n"
-    "--noshadeimage, --oslquery, --print-groupdata, --print-group-stats, --profile, --raytype_opt, "
-    "--shadeimage,\n"
-    "--texoptions TEXT, --use_rs_bitcode, --warmup; --colorspace takes Rec709 alone; --fparam, "
-    "--iparam, --vparam and\n"
-    "--sparam are --param of a type; --stats is --runstats, --offsetst and --scalest are "
-    "--offsetuv and --scaleuv\n\n"
-    "examples:\n"
-    "  isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
-    "  isophote shade --print --param scale 3 marble.osl -o Cout x.exr\n";
-
 /* Rows of a grid that are kept at a time when nothing is written to images. */
 enum { ROWS_AT_ONCE = 64 };
 
-struct reparam {
-    const char *layer, *name, *value;
-    struct asl_type type;
-};
-
-struct connection {
-    char **ends; /* layer, output, layer, parameter */
-};
-
-/* What the command line asks for. */
-struct command {
+/* What the command line asks for. Lists that steps fill have room for one entry a step. */
+struct shade_command {
     struct arena arena;
     struct asl_group *group;
     struct asl_options copt;
     struct shade_options opt;
     struct shade_grid grid;
-    const char **includes, **defines, **outputs, **files;
-    size_t include_count, define_count, output_count, layers;
+    struct option_list includes, defines, entries, entry_outputs;
+    const char **outputs, **files;
+    size_t output_count, layers;
     uint32_t iters;
-    bool print, runstats, json;
+    bool print, runstats, json, userdata_isconnected;
     bool every_layer;
     bool spoke; /* the shaders printed something */
     bool last;  /* iteration: whose outputs count */
-    const char *engine, *layer, *depth;
-    struct reparam *reparams;
-    struct connection *connections;
+    const char *engine, *layer, *depth, *group_name, *osl_options, *raytype, *colorspace;
+    struct reparam {
+        const char *layer, *name, *value;
+        struct asl_type type;
+    } * reparams;
+    char ***connections; /* layer, output, layer, parameter */
     struct shade_userdata *user;
     struct shade_space spaces[7];
-    const char **entries, **entry_outputs;
-    size_t reparam_count, connection_count, expressions, entry_count, entry_output_count;
+    size_t reparam_count, connection_count, expressions;
     struct text warnings, said, printed;
     double seconds;
     uint64_t steps;
 };
 
-/* ---- options -------------------------------------------------------------------------------- */
-
-static int misuse(const char *what, const char *arg)
-{
-    struct error err = {0};
-    error_msg(&err, STATUS_ARG, "%s '%s'; 'isophote shade --help' lists the options", what, arg);
-    return report_error(&err, false);
-}
-
-static int bad_number(const char *opt, const char *arg, double least)
-{
-    struct error err = {0};
-    error_msg(&err, STATUS_ARG, "%s %s: expected a whole number from %g", opt, arg, least);
-    return report_error(&err, false);
-}
+/* ---- steps: options that act in their order ------------------------------------------------- */
 
 static bool read_number(const char *s, double lo, double hi, double *out)
 {
@@ -174,24 +87,16 @@ static enum status option_type(const char *opt, struct asl_type *type, struct er
     return option_hints(opt, type, &lockgeom, err);
 }
 
-static bool is_option(const char *arg, const char *name)
-{
-    if (arg[0] != '-')
-        return false;
-    const char *a = arg + 1 + (arg[1] == '-'); /* one dash or two */
-    size_t n = strcspn(a, ":");
-    return strlen(name) == n && strncmp(a, name, n) == 0;
-}
-
 /* Reads the shader `name`: itself, or with an extension, here or in the folders of --path. */
-static const struct asl_program *load_shader(struct command *s, const char *name, struct error *err)
+static const struct asl_program *load_shader(struct shade_command *s, const char *name,
+                                             struct error *err)
 {
     static const char *const extensions[] = {"", ".asl", ".osl", ".aso"};
-    for (size_t d = 0; d <= s->include_count; d++) {
+    for (size_t d = 0; d <= s->includes.count; d++) {
         for (size_t e = 0; e < sizeof extensions / sizeof *extensions; e++) {
-            char *path =
-                d ? arena_printf(&s->arena, "%s/%s%s", s->includes[d - 1], name, extensions[e])
-                  : arena_printf(&s->arena, "%s%s", name, extensions[e]);
+            char *path = d ? arena_printf(&s->arena, "%s/%s%s", s->includes.items[d - 1], name,
+                                          extensions[e])
+                           : arena_printf(&s->arena, "%s%s", name, extensions[e]);
             FILE *f = path ? fopen(path, "rb") : NULL;
             if (!f)
                 continue;
@@ -221,7 +126,8 @@ static const struct asl_program *find_shader(void *ctx, const char *name, struct
     return load_shader(ctx, name, err);
 }
 
-static enum status add_layer(struct command *s, const struct asl_program *p, struct error *err)
+static enum status add_layer(struct shade_command *s, const struct asl_program *p,
+                             struct error *err)
 {
     enum status st = asl_group_layer(s->group, p, NULL, s->layer, &s->warnings, err);
     s->layer = NULL;
@@ -229,14 +135,32 @@ static enum status add_layer(struct command *s, const struct asl_program *p, str
     return st;
 }
 
-static enum status add_shader(struct command *s, const char *name, struct error *err)
+static enum status add_shader(void *settings, const char *written, char **v, struct error *err)
 {
-    const struct asl_program *p = load_shader(s, name, err);
-    return p ? add_layer(s, p, err) : err->code;
+    const struct asl_program *p = load_shader(settings, v[0], err);
+    (void)written;
+    return p ? add_layer(settings, p, err) : err->code;
 }
 
-static enum status add_expr(struct command *s, const char *text, struct error *err)
+static enum status add_named_shader(void *settings, const char *written, char **v,
+                                    struct error *err)
 {
+    ((struct shade_command *)settings)->layer = v[1];
+    return add_shader(settings, written, v, err);
+}
+
+static enum status name_layer(void *settings, const char *written, char **v, struct error *err)
+{
+    (void)written;
+    (void)err;
+    ((struct shade_command *)settings)->layer = v[0];
+    return STATUS_OK;
+}
+
+static enum status add_expr(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_command *s = settings;
+    (void)written;
     struct asl_diags diags = {0};
     const struct asl_program *p = NULL;
     char *name = arena_printf(&s->arena, "expr_%zu", s->expressions++);
@@ -245,7 +169,7 @@ static enum status add_expr(struct command *s, const char *text, struct error *e
                      "shader %s(float s = u [[ int interpolated = 1 ]], float t = v [[ int "
                      "interpolated = 1 ]],\noutput color result = 0, output float alpha = 1)\n"
                      "{\n#line 1\n%s\n;}\n",
-                     name ? name : "", text);
+                     name ? name : "", v[0]);
     if (!name || !source)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     enum status st =
@@ -258,8 +182,11 @@ static enum status add_expr(struct command *s, const char *text, struct error *e
     return st == STATUS_OK ? add_layer(s, p, err) : st;
 }
 
-static enum status add_group(struct command *s, const char *text, struct error *err)
+static enum status add_group(void *settings, const char *written, char **v, struct error *err)
 {
+    struct shade_command *s = settings;
+    const char *text = v[0];
+    (void)written;
     const char *file = "--group";
     if (!strpbrk(text, " ;\n")) { /* a file's name */
         char *data;
@@ -275,11 +202,12 @@ static enum status add_group(struct command *s, const char *text, struct error *
     return st == STATUS_MISSING ? err->code : st;
 }
 
-static enum status add_userdata(struct command *s, const char *opt, char **argv, struct error *err)
+static enum status add_userdata(void *settings, const char *written, char **argv, struct error *err)
 {
+    struct shade_command *s = settings;
     struct shade_userdata *u = &s->user[s->opt.userdata_count];
     struct asl_type type; /* asked for when it is read: only its spelling is checked */
-    enum status st = option_type(opt, &type, err);
+    enum status st = option_type(written, &type, err);
     if (st != STATUS_OK)
         return st;
     u->name = argv[0];
@@ -298,90 +226,78 @@ static enum status add_userdata(struct command *s, const char *opt, char **argv,
     return STATUS_OK;
 }
 
-struct switch_option {
-    const char *name;
-    int values;
-};
-static const struct switch_option known[] = {
-    {"g", 2},
-    {"res", 2},
-    {"center", 0},
-    {"offsetuv", 2},
-    {"scaleuv", 2},
-    {"offsetst", 2}, /* the old names */
-    {"scalest", 2},
-    {"param", 2},
-    {"fparam", 2}, /* the old names: a float, an int, a triple, a string */
-    {"iparam", 2},
-    {"vparam", 2},
-    {"sparam", 2},
-    {"layer", 1},
-    {"shader", 2},
-    {"connect", 4},
-    {"group", 1},
-    {"expr", 1},
-    {"reparam", 3},
-    {"o", 2},
-    {"od", 1},
-    {"d", 1},
-    {"print", 0},
-    {"iters", 1},
-    {"raytype", 1},
-    {"userdata", 2},
-    {"vary_pdxdy", 0},
-    {"vary_udxdy", 0},
-    {"vary_vdxdy", 0},
-    {"engine", 1},
-    {"O0", 0},
-    {"O1", 0},
-    {"O2", 0},
-    {"t", 1},
-    {"threads", 1},
-    {"budget", 1},
-    {"mode", 1},
-    {"bake", 0},
-    {"runstats", 0},
-    {"stats", 0},
-    {"I", 1},
-    {"path", 1},
-    {"D", 1},
-    {"json", 0},
-    {"help", 0},
-    {"h", 0},
-    {"groupname", 1},
-    {"entry", 1},
-    {"entryoutput", 1},
-    {"userdata_isconnected", 0},
-    {"options", 1},
-    /* testshade's, without effect here */
-    {"v", 0},
-    {"oslquery", 0},
-    {"groupoutputs", 0},
-    {"shadeimage", 0},
-    {"noshadeimage", 0},
-    {"no-output-placement", 0},
-    {"texoptions", 1},
-    {"llvm_opt", 1},
-    {"batched", 0},
-    {"raytype_opt", 0},
-    {"inbuffer", 0},
-    {"use_rs_bitcode", 0},
-    {"debug", 0},
-    {"debug2", 0},
-    {"llvm_debug", 0},
-    {"debugnan", 0},
-    {"debuguninit", 0},
-    {"profile", 0},
-    {"warmup", 0},
-    {"jbufferMB", 1},
-    {"locale", 1},
-    {"print-groupdata", 0},
-    {"print-group-stats", 0},
-    {"colorspace", 1},
-};
+/* --param, or --fparam, --iparam, --vparam, --sparam: a float, an int, a triple, a string. */
+static enum status set_param(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_command *s = settings;
+    struct asl_type type;
+    int lockgeom;
+    const char *name = written + strspn(written, "-");
+    enum status st = option_hints(written, &type, &lockgeom, err);
+    if (name[0] != 'p')
+        type.base = name[0] == 'f'   ? ASL_FLOAT
+                    : name[0] == 'i' ? ASL_INT
+                    : name[0] == 'v' ? ASL_VECTOR
+                                     : ASL_STRING;
+    if (st == STATUS_OK)
+        st = asl_group_param(s->group, &type, v[0], v[1], err);
+    if (st == STATUS_OK && lockgeom >= 0)
+        asl_group_hint(s->group, lockgeom);
+    return st;
+}
+
+static enum status add_reparam(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_command *s = settings;
+    struct reparam *r = &s->reparams[s->reparam_count++];
+    *r = (struct reparam){.layer = v[0], .name = v[1], .value = v[2]};
+    return option_type(written, &r->type, err);
+}
+
+static enum status add_connection(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_command *s = settings;
+    (void)written;
+    (void)err;
+    s->connections[s->connection_count++] = v;
+    return STATUS_OK;
+}
+
+static enum status add_output(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_command *s = settings;
+    (void)written;
+    (void)err;
+    s->outputs[s->output_count] = v[0];
+    s->files[s->output_count++] = v[1];
+    return STATUS_OK;
+}
+
+static enum status set_grid(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_grid *grid = &((struct shade_command *)settings)->grid;
+    double x, y;
+    if (!read_number(v[0], 1, 65536, &x) || !read_number(v[1], 1, 65536, &y))
+        return error_msg(err, STATUS_ARG,
+                         "%s %s %s: expected two whole numbers from 1 to 65536, as in %s 256 256",
+                         written, v[0], v[1], written);
+    grid->width = (uint32_t)x;
+    grid->height = (uint32_t)y;
+    return STATUS_OK;
+}
+
+/* --offsetuv, --scaleuv, and their old names. */
+static enum status set_uv(void *settings, const char *written, char **v, struct error *err)
+{
+    struct shade_grid *grid = &((struct shade_command *)settings)->grid;
+    double *to = written[strspn(written, "-")] == 'o' ? grid->offset : grid->scale;
+    if (read_number(v[0], -1e30, 1e30, &to[0]) && read_number(v[1], -1e30, 1e30, &to[1]))
+        return STATUS_OK;
+    return error_msg(err, STATUS_ARG, "%s %s %s: expected two numbers", written, v[0], v[1]);
+}
 
 /* "error_repeats=1,lazylayers=0": those of OSL's options that change what a shader does. */
-static void read_options(struct command *s, const char *text)
+static void read_options(struct shade_command *s, const char *text)
 {
     for (const char *p = text; *p; p += strcspn(p, ","), p += strspn(p, ", ")) {
         if (strncmp(p, "error_repeats=", 14) == 0)
@@ -391,170 +307,36 @@ static void read_options(struct command *s, const char *text)
     }
 }
 
-static int apply(struct command *s, const char *opt, const char *name, char **v, struct error *err)
+/* The group, and its shaders as the steps say. */
+static enum status make_group(struct shade_command *s, const struct arguments *args,
+                              struct error *err)
 {
-    double x, y;
-    struct asl_type type;
-    enum status st = STATUS_OK;
-    if (strcmp(name, "g") == 0 || strcmp(name, "res") == 0) {
-        if (!read_number(v[0], 1, 65536, &x) || !read_number(v[1], 1, 65536, &y))
-            return misuse("the grid must be two whole numbers from 1 to 65536, found", v[0]);
-        s->grid.width = (uint32_t)x;
-        s->grid.height = (uint32_t)y;
-    } else if (strncmp(name, "offset", 6) == 0 || strncmp(name, "scale", 5) == 0) {
-        double *to = name[0] == 'o' ? s->grid.offset : s->grid.scale;
-        if (!read_number(v[0], -1e30, 1e30, &to[0]) || !read_number(v[1], -1e30, 1e30, &to[1]))
-            return misuse("expected two numbers after", opt);
-    } else if (strcmp(name, "param") == 0 ||
-               (strlen(name) == 6 && strcmp(name + 1, "param") == 0)) {
-        int lockgeom;
-        st = option_hints(opt, &type, &lockgeom, err);
-        if (name[0] != 'p')
-            type.base = name[0] == 'f'   ? ASL_FLOAT
-                        : name[0] == 'i' ? ASL_INT
-                        : name[0] == 'v' ? ASL_VECTOR
-                                         : ASL_STRING;
-        if (st == STATUS_OK)
-            st = asl_group_param(s->group, &type, v[0], v[1], err);
-        if (st == STATUS_OK && lockgeom >= 0)
-            asl_group_hint(s->group, lockgeom);
-    } else if (strcmp(name, "reparam") == 0) {
-        struct reparam *r = &s->reparams[s->reparam_count];
-        st = option_type(opt, &r->type, err);
-        r->layer = v[0];
-        r->name = v[1];
-        r->value = v[2];
-        s->reparam_count++;
-    } else if (strcmp(name, "layer") == 0) {
-        s->layer = v[0];
-    } else if (strcmp(name, "shader") == 0) {
-        s->layer = v[1];
-        st = add_shader(s, v[0], err);
-    } else if (strcmp(name, "connect") == 0) {
-        s->connections[s->connection_count++].ends = v;
-    } else if (strcmp(name, "entry") == 0) {
-        s->entries[s->entry_count++] = v[0];
-    } else if (strcmp(name, "entryoutput") == 0) {
-        s->entry_outputs[s->entry_output_count++] = v[0];
-    } else if (strcmp(name, "userdata_isconnected") == 0) {
+    s->copt.include_dirs = s->includes.items;
+    s->copt.defines = s->defines.items;
+    s->opt.outputs = s->outputs;
+    s->opt.userdata = s->user;
+    s->grid.raytype = asl_raytype_bit(s->raytype);
+    if (!s->grid.raytype)
+        return error_msg(err, STATUS_ARG, "--raytype %s: there is no ray type of that name",
+                         s->raytype);
+    if (s->osl_options)
+        read_options(s, s->osl_options);
+    enum status st = asl_group_new(&s->arena, s->group_name, &s->group, err);
+    if (st == STATUS_OK && s->userdata_isconnected)
         asl_group_userdata_isconnected(s->group);
-    } else if (strcmp(name, "options") == 0) {
-        read_options(s, v[0]);
-    } else if (strcmp(name, "group") == 0) {
-        st = add_group(s, v[0], err);
-    } else if (strcmp(name, "expr") == 0) {
-        st = add_expr(s, v[0], err);
-    } else if (strcmp(name, "userdata") == 0) {
-        st = add_userdata(s, opt, v, err);
-    } else if (strcmp(name, "o") == 0) {
-        s->outputs[s->output_count] = v[0];
-        s->files[s->output_count++] = v[1];
-    } else if (strcmp(name, "od") == 0 || strcmp(name, "d") == 0) {
-        bool half = strcmp(v[0], "half") == 0;
-        if (!half && strcmp(v[0], "float") != 0 && strcmp(v[0], "uint8") != 0)
-            return misuse("-od takes float, half or uint8, not", v[0]);
-        s->depth = half ? "float" : v[0];
-    } else if (strcmp(name, "iters") == 0 || strcmp(name, "t") == 0 ||
-               strcmp(name, "threads") == 0) {
-        double least = name[0] == 'i' ? 1 : 0;
-        if (!read_number(v[0], least, 1e6, &x))
-            return bad_number(opt, v[0], least);
-        *(name[0] == 'i' ? &s->iters : &s->opt.threads) = (uint32_t)x;
-    } else if (strcmp(name, "budget") == 0) {
-        if (!read_number(v[0], 1, 1e18, &x))
-            return bad_number(opt, v[0], 1);
-        s->opt.step_budget = (uint64_t)x;
-    } else if (strcmp(name, "raytype") == 0) {
-        s->grid.raytype = asl_raytype_bit(v[0]);
-        if (!s->grid.raytype)
-            return misuse("there is no ray type", v[0]);
-    } else if (strcmp(name, "engine") == 0) {
-        s->engine = v[0];
-    } else if (strcmp(name, "I") == 0 || strcmp(name, "path") == 0) {
-        s->includes[s->include_count++] = v[0];
-    } else if (strcmp(name, "D") == 0) {
-        s->defines[s->define_count++] = v[0];
-    } else if (strcmp(name, "colorspace") == 0) {
-        if (strcmp(v[0], "Rec709") != 0 && strcmp(v[0], "sRGB") != 0 && strcmp(v[0], "linear") != 0)
-            return misuse("linear rgb is that of Rec709 here (docs/reference/asl.md), not of", v[0]);
-    } else if (strcmp(name, "center") == 0) {
-        s->grid.center = true;
-    } else if (strcmp(name, "print") == 0) {
-        s->print = true;
-    } else if (strcmp(name, "vary_pdxdy") == 0) {
-        s->grid.vary_p = true;
-    } else if (strcmp(name, "vary_udxdy") == 0) {
-        s->grid.vary_u = true;
-    } else if (strcmp(name, "vary_vdxdy") == 0) {
-        s->grid.vary_v = true;
-    } else if (strcmp(name, "runstats") == 0 || strcmp(name, "stats") == 0) {
-        s->runstats = true;
-    } else if (name[0] == 'O') {
-        s->opt.level = (unsigned)(name[1] - '0');
-    } else if (strcmp(name, "mode") == 0) {
-        if (!math_mode_find(v[0], &s->opt.mode))
-            return misuse("--mode takes strict, device or fast, not", v[0]);
-    } else if (strcmp(name, "bake") == 0) {
-        s->opt.bake = true;
-    } else if (strcmp(name, "json") == 0) {
-        s->json = true;
-    }
-    return st == STATUS_OK ? -1 : report_error(err, false);
-}
-
-/* -1 to go on, else the exit status. */
-static int parse(struct command *s, int argc, char **argv)
-{
-    struct error err = {0};
-    for (int i = 1; i < argc;
-         i++) { /* where files are found must be known before the first shader is read */
-        if (is_option(argv[i], "help") || is_option(argv[i], "h")) {
-            (void)fputs(usage, stdout);
-            return EXIT_PASS;
-        }
-        if (i + 1 < argc && (is_option(argv[i], "I") || is_option(argv[i], "path")))
-            s->includes[s->include_count++] = argv[++i];
-        else if (i + 1 < argc && is_option(argv[i], "D"))
-            s->defines[s->define_count++] = argv[++i];
-        else if (strncmp(argv[i], "-I", 2) == 0)
-            s->includes[s->include_count++] = argv[i] + 2;
-        else if (strncmp(argv[i], "-D", 2) == 0)
-            s->defines[s->define_count++] = argv[i] + 2;
-    }
-    size_t includes = s->include_count, defines = s->define_count;
-    for (int i = 1; i < argc; i++) {
-        const struct switch_option *o = NULL;
-        for (size_t k = 0; k < sizeof known / sizeof *known && !o; k++)
-            if (is_option(argv[i], known[k].name))
-                o = &known[k];
-        if (!o && (strncmp(argv[i], "-I", 2) == 0 || strncmp(argv[i], "-D", 2) == 0))
-            continue;
-        if (!o && argv[i][0] == '-' && argv[i][1])
-            return misuse("unknown option", argv[i]);
-        if (!o) {
-            if (add_shader(s, argv[i], &err) != STATUS_OK)
-                return report_error(&err, false);
-            continue;
-        }
-        if (i + o->values >= argc)
-            return misuse("values are missing after", argv[i]);
-        int status = apply(s, argv[i], o->name, argv + i + 1, &err);
-        s->include_count = includes;
-        s->define_count = defines;
-        if (status >= 0)
-            return status;
-        i += o->values;
-    }
-    if (s->layers == 0)
-        return misuse("no shader after", argv[0]);
-    return -1;
+    if (st == STATUS_OK)
+        st = steps_run(args, s, err);
+    if (st == STATUS_OK && s->layers == 0)
+        st = error_msg(err, STATUS_ARG,
+                       "there is no shader; 'isophote shade --help' lists the options");
+    return st;
 }
 
 /* ---- spaces ---------------------------------------------------------------------------------- */
 
 /* The spaces that OSL's testshade has: matrices to common space, p' = p M. `screen` and those
  * behind it invert its camera of 90 degrees, clipped at 0.1 and 1000. */
-static void make_spaces(struct command *s)
+static void make_spaces(struct shade_command *s)
 {
     const float h = 0.70710678F;     /* 45 degrees about z, then a step in x; 90 and a step in y */
     const float c = -4.37113883e-8F; /* the cosine of half of pi as a float */
@@ -577,7 +359,7 @@ static void make_spaces(struct command *s)
 
 /* ---- what was said -------------------------------------------------------------------------- */
 
-static bool said_before(struct command *s, char kind, const char *text)
+static bool said_before(struct shade_command *s, char kind, const char *text)
 {
     for (const char *p = s->said.data; p && p < s->said.data + s->said.len; p += strlen(p) + 1)
         if (*p == kind && strcmp(p + 1, text) == 0)
@@ -588,7 +370,7 @@ static bool said_before(struct command *s, char kind, const char *text)
 }
 
 /* As testshade says it; where both streams go to one place, in the order of the program. */
-static void say_complaint(struct command *s, const struct shade_message *m)
+static void say_complaint(struct shade_command *s, const struct shade_message *m)
 {
     bool error = m->kind == ASL_MSG_ERROR;
     struct text t = {0};
@@ -602,7 +384,7 @@ static void say_complaint(struct command *s, const struct shade_message *m)
     text_free(&t);
 }
 
-static void say(struct command *s, const struct shade_message *m)
+static void say(struct shade_command *s, const struct shade_message *m)
 {
     if (m->kind == ASL_PRINT && s->json) {
         text_puts(&s->printed, m->text);
@@ -634,7 +416,8 @@ static void print_word(struct text *t, const struct shade_result *r, enum asl_ba
         text_puts(t, r->strings[word]);
 }
 
-static void print_outputs(struct command *s, const struct shade_result *r, size_t first, size_t i)
+static void print_outputs(struct shade_command *s, const struct shade_result *r, size_t first,
+                          size_t i)
 {
     struct text t = {0};
     text_printf(&t, "Pixel (%zu, %zu):\n", (first + i) % s->grid.width,
@@ -653,7 +436,7 @@ static void print_outputs(struct command *s, const struct shade_result *r, size_
 }
 
 /* Messages and printed outputs in the order of points. */
-static void speak(struct command *s, const struct shade_result *r, size_t first)
+static void speak(struct shade_command *s, const struct shade_result *r, size_t first)
 {
     size_t m = 0;
     for (size_t i = 0; s->print && s->last && i < r->count; i++) {
@@ -678,9 +461,12 @@ static bool is_tiff(const char *file)
     return ends_with(file, ".tif") || ends_with(file, ".tiff");
 }
 
-static bool as_bytes(const struct command *s) { return s->depth && strcmp(s->depth, "uint8") == 0; }
+static bool as_bytes(const struct shade_command *s)
+{
+    return s->depth && strcmp(s->depth, "uint8") == 0;
+}
 
-static enum status check_output(const struct command *s, const struct shade_output *o,
+static enum status check_output(const struct shade_command *s, const struct shade_output *o,
                                 const char *file, struct error *err)
 {
     if (!is_tiff(file) && !image_writes(file))
@@ -721,7 +507,7 @@ static float *output_floats(const struct shade_output *o, size_t points, size_t 
     return v;
 }
 
-static enum status write_output(const struct command *s, const struct shade_output *o,
+static enum status write_output(const struct shade_command *s, const struct shade_output *o,
                                 const char *file, struct error *err)
 {
     size_t points = (size_t)s->grid.width * s->grid.height;
@@ -747,7 +533,8 @@ static enum status write_output(const struct command *s, const struct shade_outp
     return st;
 }
 
-static enum status write_outputs(struct command *s, const struct shade_result *r, struct error *err)
+static enum status write_outputs(struct shade_command *s, const struct shade_result *r,
+                                 struct error *err)
 {
     enum status st = STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < r->output_count; i++) {
@@ -760,7 +547,7 @@ static enum status write_outputs(struct command *s, const struct shade_result *r
 /* ---- all ------------------------------------------------------------------------------------ */
 
 /* Runs the grid `iterations` times; *images (if not NULL) gets the result. */
-static enum status run_grid(struct command *s, struct shade *shade, uint32_t iterations,
+static enum status run_grid(struct shade_command *s, struct shade *shade, uint32_t iterations,
                             struct shade_result *images, struct error *err)
 {
     size_t all = (size_t)s->grid.width * s->grid.height;
@@ -792,8 +579,8 @@ static enum status run_grid(struct command *s, struct shade *shade, uint32_t ite
 
 /* Parameters change after the first iteration. Iterations of what prints nothing are one run, which
  * times them best. */
-static enum status run_all(struct command *s, struct shade *shade, struct shade_result *images,
-                           struct error *err)
+static enum status run_all(struct shade_command *s, struct shade *shade,
+                           struct shade_result *images, struct error *err)
 {
     s->last = s->iters == 1;
     if (s->last)
@@ -819,7 +606,7 @@ static void operations_line(const struct asl_code *code, size_t layer, const cha
 }
 
 /* What the optimiser made of each layer, for the outputs that are asked for. */
-static void operations(const struct command *s)
+static void operations(const struct shade_command *s)
 {
     struct arena a = {0};
     struct asl_code *code = NULL;
@@ -836,7 +623,7 @@ static void operations(const struct command *s)
     arena_free(&a);
 }
 
-static void statistics(const struct command *s, const struct shade *shade)
+static void statistics(const struct shade_command *s, const struct shade *shade)
 {
     const struct shade_info *info = shade_describe(shade);
     double points = (double)s->grid.width * s->grid.height * s->iters;
@@ -852,7 +639,7 @@ static void statistics(const struct command *s, const struct shade *shade)
         operations(s);
 }
 
-static bool json_report(struct command *s, const struct shade *shade)
+static bool json_report(struct shade_command *s, const struct shade *shade)
 {
     const struct shade_info *info = shade_describe(shade);
     struct json_writer w = {.pretty = true};
@@ -895,11 +682,11 @@ static enum status bad_name(enum status st, struct error *err)
 
 /* What testshade writes to standard output beside what shaders print: connections, an empty line,
  * outputs; and an empty line at the end when no output is asked for. */
-static enum status connect_layers(struct command *s, struct error *err)
+static enum status connect_layers(struct shade_command *s, struct error *err)
 {
     enum status st = STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < s->connection_count; i++) {
-        char **e = s->connections[i].ends;
+        char **e = s->connections[i];
         if (!s->json)
             printf("Connect %s.%s to %s.%s\n", e[0], e[1], e[2], e[3]);
         (void)fflush(stdout);
@@ -909,37 +696,37 @@ static enum status connect_layers(struct command *s, struct error *err)
 }
 
 /* The layers that make the outputs named, else those named themselves. */
-static enum status add_entries(struct command *s, struct error *err)
+static enum status add_entries(struct shade_command *s, struct error *err)
 {
     enum status st = STATUS_OK;
     size_t n = asl_group_layers(s->group);
     for (size_t i = 0; st == STATUS_OK && s->every_layer && i < n; i++)
         st = asl_group_entry(s->group, asl_group_layer_name(s->group, i), err);
-    for (size_t i = 0; st == STATUS_OK && i < s->entry_output_count; i++) {
-        const char *name = s->entry_outputs[i], *dot = strchr(name, '.');
+    for (size_t i = 0; st == STATUS_OK && i < s->entry_outputs.count; i++) {
+        const char *name = s->entry_outputs.items[i], *dot = strchr(name, '.');
         const char *layer = dot ? arena_printf(&s->arena, "%.*s", (int)(dot - name), name)
                                 : asl_group_layer_name(s->group, n - 1);
         st = layer ? asl_group_entry(s->group, layer, err)
                    : error_msg(err, STATUS_MEMORY, "out of memory");
     }
-    for (size_t i = 0; st == STATUS_OK && s->entry_output_count == 0 && i < s->entry_count; i++)
-        st = asl_group_entry(s->group, s->entries[i], err);
+    for (size_t i = 0; st == STATUS_OK && s->entry_outputs.count == 0 && i < s->entries.count; i++)
+        st = asl_group_entry(s->group, s->entries.items[i], err);
     return bad_name(st, err);
 }
 
-static void announce_entries(const struct command *s)
+static void announce_entries(const struct shade_command *s)
 {
-    if (s->entry_count == 0 || s->json)
+    if (s->entries.count == 0 || s->json)
         return;
     (void)fputs("Entry layers:", stdout);
-    for (size_t i = 0; i < s->entry_count; i++)
+    for (size_t i = 0; i < s->entries.count; i++)
         for (size_t k = 0; k < asl_group_layers(s->group); k++)
-            if (strcmp(asl_group_layer_name(s->group, k), s->entries[i]) == 0)
-                printf(" %s(%zu)", s->entries[i], k);
+            if (strcmp(asl_group_layer_name(s->group, k), s->entries.items[i]) == 0)
+                printf(" %s(%zu)", s->entries.items[i], k);
     (void)puts("");
 }
 
-static void announce_outputs(const struct command *s)
+static void announce_outputs(const struct shade_command *s)
 {
     if (s->output_count && !s->json)
         (void)puts("");
@@ -949,21 +736,21 @@ static void announce_outputs(const struct command *s)
     for (size_t i = 0; i < s->output_count; i++)
         if (strcmp(s->files[i], "null") != 0)
             printf("Output %s to %s\n", s->outputs[i], s->files[i]);
-    if (s->entry_output_count)
+    if (s->entry_outputs.count)
         (void)fputs("Entry outputs:", stdout);
-    for (size_t i = 0; i < s->entry_output_count; i++)
-        printf(" %s", s->entry_outputs[i]);
-    if (s->entry_output_count)
+    for (size_t i = 0; i < s->entry_outputs.count; i++)
+        printf(" %s", s->entry_outputs.items[i]);
+    if (s->entry_outputs.count)
         (void)puts("");
     (void)fflush(stdout);
 }
 
-static bool nothing_is_kept(const struct command *s)
+static bool nothing_is_kept(const struct shade_command *s)
 {
     return s->output_count == 0 || (s->output_count == 1 && strcmp(s->files[0], "null") == 0);
 }
 
-static int run_command(struct command *s)
+static int run_command(struct shade_command *s)
 {
     struct error err = {0};
     struct shade *shade = NULL;
@@ -1012,64 +799,140 @@ static int run_command(struct command *s)
     return status;
 }
 
-/* The group is made before its options are read. */
-static const char *group_name(int argc, char **argv)
+static int run(void *settings, const struct arguments *args)
 {
-    const char *name = "unnamed_group_1";
-    for (int i = 1; i + 1 < argc; i++)
-        if (is_option(argv[i], "groupname"))
-            name = argv[i + 1];
-    return name;
-}
-
-int cmd_shade(int argc, char **argv)
-{
-    struct command *s = calloc(1, sizeof *s);
-    size_t n = 2 * (size_t)argc + 2;
+    struct shade_command *s = settings;
     struct error err = {0};
-    if (!s)
-        return EXIT_BAD_INPUT;
-    s->includes = calloc(n, sizeof(char *));
-    s->defines = calloc(n, sizeof(char *));
-    s->outputs = calloc(n, sizeof(char *));
-    s->files = calloc(n, sizeof(char *));
-    s->reparams = calloc(n, sizeof *s->reparams);
-    s->connections = calloc(n, sizeof *s->connections);
-    s->entries = calloc(n, sizeof *s->entries);
-    s->entry_outputs = calloc(n, sizeof *s->entry_outputs);
-    s->user = calloc(n, sizeof *s->user);
-    s->grid = (struct shade_grid){
-        .width = 1, .height = 1, .scale = {1, 1}, .raytype = asl_raytype_bit("camera")};
-    s->iters = 1;
-    s->engine = "interp";
-    s->opt.level = 2;
-    int status = EXIT_BAD_INPUT;
-    if (s->includes && s->defines && s->outputs && s->files && s->reparams && s->connections &&
-        s->entries && s->entry_outputs && s->user &&
-        asl_group_new(&s->arena, group_name(argc, argv), &s->group, &err) == STATUS_OK) {
-        s->copt.include_dirs = s->includes;
-        s->copt.defines = s->defines;
-        s->opt.outputs = s->outputs;
-        s->opt.userdata = s->user;
-        status = parse(s, argc, argv);
-        if (status < 0) {
-            make_spaces(s);
-            status = run_command(s);
-        }
+    size_t n = args->step_count + 1;
+    s->outputs = ARENA_ARRAY(&s->arena, const char *, n);
+    s->files = ARENA_ARRAY(&s->arena, const char *, n);
+    s->reparams = ARENA_ARRAY(&s->arena, struct reparam, n);
+    s->connections = ARENA_ARRAY(&s->arena, char **, n);
+    s->user = ARENA_ARRAY(&s->arena, struct shade_userdata, n);
+    if (s->grid.width == 0)
+        s->grid.width = s->grid.height = 1;
+    int status;
+    enum status st = s->outputs && s->files && s->reparams && s->connections && s->user
+                         ? make_group(s, args, &err)
+                         : error_msg(&err, STATUS_MEMORY, "out of memory");
+    if (st == STATUS_OK) {
+        make_spaces(s);
+        status = run_command(s);
+    } else {
+        status = report_error(&err, false);
     }
     text_free(&s->warnings);
     text_free(&s->said);
     text_free(&s->printed);
-    free((void *)s->includes);
-    free((void *)s->defines);
-    free((void *)s->outputs);
-    free((void *)s->files);
-    free(s->reparams);
-    free(s->connections);
-    free((void *)s->entries);
-    free((void *)s->entry_outputs);
-    free(s->user);
     arena_free(&s->arena);
-    free(s);
     return status;
 }
+
+#define AT(member)     offsetof(struct shade_command, member)
+#define STEP(function) OPTION_STEP, .step = (function)
+static const struct option options[] = {
+    {"-g -res", STEP(set_grid), .value = "W H", .help = "the grid",
+     .otherwise = "one point at u = v = 0.5"},
+    {"--center", OPTION_FLAG, AT(grid.center),
+     .help = "u, v at the centres of pixels: (x+0.5)/W in place of x/(W-1)"},
+    {"--offsetuv --offsetst", STEP(set_uv), .value = "U V", .help = "added to u and v",
+     .otherwise = "0 0"},
+    {"--scaleuv --scalest", STEP(set_uv), .value = "U V", .help = "factors on u and v",
+     .otherwise = "1 1"},
+    {"--param", STEP(set_param), .value = "N V",
+     .help = "parameter of the next shader; numbers are separated by commas; a type may be written "
+             "as in --param:type=float"},
+    {"--fparam --iparam --vparam --sparam", STEP(set_param), .value = "N V",
+     .help = "--param of a float, an int, a triple, a string"},
+    {"--groupname", OPTION_STRING, AT(group_name), "NAME",
+     .help = "what getattribute(\"shader:groupname\") says", .preset = "unnamed_group_1"},
+    {"--layer", STEP(name_layer), .value = "NAME", .help = "name of the next shader's layer"},
+    {"--shader", STEP(add_named_shader), .value = "SHADER LAYER",
+     .help = "a shader and its layer's name"},
+    {"--connect", STEP(add_connection), .value = "A X B Y",
+     .help = "output X of layer A feeds parameter Y of layer B; X[1] is an element"},
+    {"--group", STEP(add_group), .value = "TEXT",
+     .help = "a whole network: 'param float a 1 ; shader s l ; connect l.x m.y ;', or the file "
+             "that holds it"},
+    {"--entry", OPTION_LIST, AT(entries), "LAYER",
+     .help = "runs just the layers named so, in this order, and what they pull"},
+    {"--entryoutput", OPTION_LIST, AT(entry_outputs), "LAYER.OUT",
+     .help = "the same, naming an output"},
+    {"--options", OPTION_STRING, AT(osl_options), "TEXT",
+     .help = "of OSL's options, commas between them: error_repeats=1 (texts of error() and "
+             "warning() come each time), lazylayers=0 (every layer runs, in order); others mean "
+             "nothing"},
+    {"--userdata_isconnected", OPTION_FLAG, AT(userdata_isconnected),
+     .help = "isconnected() is true for parameters with lockgeom=0"},
+    {"--expr", STEP(add_expr), .value = "TEXT",
+     .help = "a shader made of one statement that sets the color `result` (or the float `alpha`)"},
+    {"--reparam", STEP(add_reparam), .value = "LAYER N V",
+     .help = "changes a parameter of a layer after the first iteration; takes :type= as --param"},
+    {"-o", STEP(add_output), .value = "VAR FILE",
+     .help =
+         "writes an output as .exr, .tif, .pfm or .png; 'layer.out' names a layer's; FILE null: "
+         "computed, not written"},
+    {"-od -d", OPTION_WORD, AT(depth), "TYPE",
+     .help = "of the files: float (.exr, .tif, .pfm; half is float here) or uint8 (.png, .tif)",
+     .words = "float half uint8"},
+    {"--print", OPTION_FLAG, AT(print), .help = "prints the outputs in place of writing them"},
+    {"--iters", OPTION_COUNT, AT(iters), "N", .help = "runs the grid N times", .preset = "1"},
+    {"--raytype", OPTION_STRING, AT(raytype), "NAME",
+     .help = "camera, shadow, reflection, refraction, diffuse, glossy ...", .preset = "camera",
+     .words = "camera shadow reflection refraction diffuse glossy"},
+    {"--userdata", STEP(add_userdata), .value = "N V",
+     .help = "data of the geometry, for parameters with lockgeom=0; s and t are u and v"},
+    {"--vary_pdxdy", OPTION_FLAG, AT(grid.vary_p),
+     .help = "derivatives of P that vary over the grid"},
+    {"--vary_udxdy", OPTION_FLAG, AT(grid.vary_u),
+     .help = "derivatives of u that vary over the grid"},
+    {"--vary_vdxdy", OPTION_FLAG, AT(grid.vary_v),
+     .help = "derivatives of v that vary over the grid"},
+    {"--engine", OPTION_STRING, AT(engine), "NAME",
+     .help = "what runs the shaders: interp (the reference), ir, native, llvm, opencl[:n], "
+             "cuda[:n], hip[:n], level_zero[:n]",
+     .preset = "interp", .words = "interp ir native llvm opencl cuda hip level_zero"},
+    {"-O0 -O1 -O2", OPTION_LEVEL, AT(opt.level), .help = "how much engines that translate optimise",
+     .preset = "-O2"},
+    {"--mode", OPTION_MODE, AT(opt.mode), "MODE", .help = "arithmetic of compiled engines",
+     .preset = "strict"},
+    {"--bake", OPTION_FLAG, AT(opt.bake),
+     .help = "parameters are constants: faster code, compiled again by --reparam"},
+    {"-t --threads", OPTION_UINT, AT(opt.threads), "N", .help = "threads", .otherwise = "all"},
+    {"--budget", OPTION_COUNT64, AT(opt.step_budget), "N", .help = "steps that one point may take",
+     .otherwise = "100 million"},
+    {"--runstats --stats", OPTION_FLAG, AT(runstats), .help = "times and counts on standard error"},
+    {"-I --path", OPTION_LIST, AT(includes), "FOLDER", .joined = true,
+     .help = "where shaders and #include files are looked for"},
+    {"-D", OPTION_LIST, AT(defines), "NAME[=TEXT]", .joined = true, .help = "define a macro"},
+    JSON_OPTION(AT(json)),
+    {"--colorspace", OPTION_WORD, AT(colorspace), "NAME",
+     .help = "linear rgb is that of Rec709 here (docs/reference/asl.md)",
+     .words = "Rec709 sRGB linear"},
+    {"-v --batched --debug --debug2 --debugnan --debuguninit --groupoutputs --inbuffer "
+     "--llvm_debug --no-output-placement --noshadeimage --oslquery --print-group-stats "
+     "--print-groupdata --profile --raytype_opt --shadeimage --use_rs_bitcode --warmup",
+     OPTION_IGNORED, .help = "testshade's, without effect here"},
+    {"--jbufferMB --llvm_opt --locale --texoptions", OPTION_IGNORED, .value = "X",
+     .help = "testshade's, without effect here"},
+};
+const struct command command_shade = {
+    .name = "shade",
+    .group = "shaders",
+    .line = "run a shader on a grid, with no scene",
+    .usage = "isophote shade [options] SHADER...",
+    .summary = "Runs shaders (.asl, .osl or .aso) on a grid. Options that set parameters come "
+               "before the shader that they are for; each SHADER becomes a layer, the last one is "
+               "the result.\n"
+               "The options bear the names that users of OSL's testshade know, with one dash or "
+               "two.",
+    .examples = "isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
+                "isophote shade --print --param scale 3 marble.osl -o Cout x.exr",
+    .argument = "SHADER",
+    COMMAND_OPTIONS(options),
+    .one_dash = true,
+    .settings_size = sizeof(struct shade_command),
+    .max_args = SIZE_MAX,
+    .argument_step = add_shader,
+    .run = run,
+};

@@ -66,87 +66,91 @@ static enum status run_sweep(void *ctx, const char **best, struct error *err)
     return sweep_run(w->subjects, w->count, w->options, w->arena, best, err);
 }
 
-int cmd_sweep(int argc, char **argv)
+struct sweep_command {
+    struct timing_options timing;
+    struct sweep_options sweep;
+    const char *strategy;
+    struct option_list axes, constraints;
+};
+
+static int run(void *settings, const struct arguments *args)
 {
     static const char *const scenes[] = {"cornell", NULL};
-    const char *store = NULL, *strategy = "full";
-    struct option_list axes = {0}, constraints = {0};
-    struct sweep_options sweep = {.bench = {.judge = true}, .random_seed = 1};
-    struct render_options common;
-    render_options_init(&common);
-    const struct option options[] = {
-        {"--axis", OPTION_LIST, &axes, "NAME[=V,V]",
-         "work-group, tile, batch, mode, bvh, code-path, registers or cache, with values or the "
-         "default ones (default: work-group)",
-         NULL},
-        {"--constraint", OPTION_LIST, &constraints, "RULE",
-         "items<=N, items>=N, x>=y, y>=x, square, divides-tile or divides-picture", NULL},
-        {"--strategy", OPTION_STRING, &strategy, "NAME",
-         "full, halving, or random:N settings (default full)", NULL},
-        {"--random-seed", OPTION_UINT64, &sweep.random_seed, "N", "of random:N (default 1)", NULL},
-        {"--resume", OPTION_FLAG, &sweep.resume, NULL,
-         "goes on with the newest sweep in the store: what it has is not timed again", NULL},
-        TIMING_OPTIONS(&store, &sweep.bench, "3", "7", "3", "setting"),
-    };
-    const struct command_line line = {
-        .usage = "isophote sweep [SCENE]... [--device ID]... [--axis NAME[=V,V...]]... [options]",
-        .summary =
-            "Times every combination of launch settings (default: work-group shapes from 1x1 up to "
-            "the picture's size,\n"
-            "on all devices found, scene cornell, mode fast, 256x256 pixels, 16 samples). A "
-            "setting that a device\n"
-            "refuses is a row with the reason; a crash or a hang costs its row alone. At the end "
-            "it names the settings\n"
-            "tied with the best within noise, and what one setting for all scenes would lose.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-        .common = common.table,
-        .common_count = common.count,
-        .max_args = SIZE_MAX,
-        .examples = "  isophote sweep cornell blob --device opencl:0 --axis "
-                    "work-group=1x1,2x2,4x4,8x8,16x16 --store out/results.sqlite\n"
-                    "  isophote sweep --axis work-group --axis bvh=bvh2,bvh8 --strategy halving\n",
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0) {
-        free(common.devices.items);
-        free(axes.items);
-        free(constraints.items);
-        return status;
-    }
-    if (!common.mode_given)
-        common.launch.mode = MODE_FAST;
-    if (common.width == 0 && common.height == 0)
-        common.width = common.height = 256;
-    common.spp = common.spp ? common.spp : 16;
+    struct sweep_command *c = settings;
+    struct render_options *common = &c->timing.common;
+    struct sweep_options *sweep = &c->sweep;
+    sweep->bench = c->timing.bench;
+    sweep->bench.judge = true;
+    if (!common->mode_given)
+        common->launch.mode = MODE_FAST;
+    if (common->width == 0 && common->height == 0)
+        common->width = common->height = 256;
+    common->spp = common->spp ? common->spp : 16;
 
     struct arena a = {0};
     struct error err = {0};
-    struct sweep_axis *list = ARENA_ARRAY(&a, struct sweep_axis, axes.count);
-    enum status st = list ? strategy_parse(strategy, &sweep, &err)
+    struct sweep_axis *list = ARENA_ARRAY(&a, struct sweep_axis, c->axes.count);
+    enum status st = list ? strategy_parse(c->strategy, sweep, &err)
                           : error_msg(&err, STATUS_MEMORY, "out of memory");
-    for (size_t i = 0; i < axes.count && !st; i++)
-        st = axis_parse(&a, axes.items[i], &list[i], &err);
-    sweep.axes = list;
-    sweep.axis_count = axes.count;
-    sweep.constraints = constraints.items;
-    sweep.constraint_count = constraints.count;
-    if (!st && sweep.resume && !store)
+    for (size_t i = 0; i < c->axes.count && !st; i++)
+        st = axis_parse(&a, c->axes.items[i], &list[i], &err);
+    sweep->axes = list;
+    sweep->axis_count = c->axes.count;
+    sweep->constraints = c->constraints.items;
+    sweep->constraint_count = c->constraints.count;
+    if (!st && sweep->resume && !c->timing.store)
         st = error_msg(&err, STATUS_ARG, "--resume needs --store FILE");
     if (!st)
-        st = sweep_check(&sweep, &err);
+        st = sweep_check(sweep, &err);
     bool device_step = false;
-    struct work work = {.options = &sweep, .arena = &a};
+    struct work work = {.options = sweep, .arena = &a};
     if (!st)
-        st = bench_subjects(&a, argv + 1, args, scenes, &common, &work.subjects, &work.count,
-                            &device_step, &err);
-    status = st ? report_error(&err, device_step)
-                : bench_output_run("sweep", store, sweep.resume, common.json, &sweep.bench,
-                                   run_sweep, &work);
+        st = bench_subjects(&a, args->words, args->count, scenes, common, &work.subjects,
+                            &work.count, &device_step, &err);
+    int status = st ? report_error(&err, device_step)
+                    : bench_output_run("sweep", c->timing.store, sweep->resume, common->json,
+                                       &sweep->bench, run_sweep, &work);
     arena_free(&a);
-    free(common.devices.items);
-    free(axes.items);
-    free(constraints.items);
     return status;
 }
+
+#define AT(member) offsetof(struct sweep_command, member)
+static const struct option options[] = {
+    {"--axis", OPTION_LIST, AT(axes), "NAME[=V,V]",
+     .help = "work-group, tile, batch, mode, bvh, code-path, registers or cache, with values or "
+             "the default ones; may be repeated",
+     .otherwise = "work-group",
+     .words = "work-group tile batch mode bvh code-path registers cache"},
+    {"--constraint", OPTION_LIST, AT(constraints), "RULE",
+     .help = "items<=N, items>=N, x>=y, y>=x, square, divides-tile or divides-picture; may be "
+             "repeated"},
+    {"--strategy", OPTION_STRING, AT(strategy), "NAME",
+     .help = "full, halving, or random:N settings", .preset = "full",
+     .words = "full halving random:"},
+    {"--random-seed", OPTION_UINT64, AT(sweep.random_seed), "N", .help = "of random:N",
+     .preset = "1"},
+    {"--resume", OPTION_FLAG, AT(sweep.resume),
+     .help = "goes on with the newest sweep in the store: what it has is not timed again"},
+    TIMING_OPTIONS("3", "7", "3", "setting"),
+};
+const struct command command_sweep = {
+    .name = "sweep",
+    .group = "seconds",
+    .line = "time over work-group shapes and other launch settings",
+    .usage = "isophote sweep [SCENE]... [--device ID]... [--axis NAME[=V,V...]]... [options]",
+    .summary = "Times every combination of launch settings (default: work-group shapes from 1x1 up "
+               "to the picture's size, on all devices found, scene cornell, mode fast, 256x256 "
+               "pixels, 16 samples). A setting that a device refuses is a row with the reason; a "
+               "crash or a hang costs its row alone.\n"
+               "At the end it names the settings tied with the best within noise, and what one "
+               "setting for all scenes would lose.",
+    .examples = "isophote sweep cornell blob --device opencl:0 --axis work-group=1x1,2x2,4x4,8x8 "
+                "--store out/results.sqlite\n"
+                "isophote sweep --axis work-group --axis bvh=bvh2,bvh8 --strategy halving",
+    .argument = "SCENE",
+    COMMAND_OPTIONS(options),
+    .common = true,
+    .settings_size = sizeof(struct sweep_command),
+    .max_args = SIZE_MAX,
+    .run = run,
+};

@@ -3,25 +3,14 @@
 
 #include "commit.h" /* cmake/commit.cmake */
 
-int cmd_version(int argc, char **argv)
+struct version_command {
+    bool json;
+};
+
+static int run(void *settings, const struct arguments *args)
 {
-    bool json = false;
-    const struct option options[] = {
-        {"--json", OPTION_FLAG, &json, NULL, "one JSON document on standard output", NULL},
-    };
-    const struct command_line line = {
-        .usage = "isophote --version [options]",
-        .summary = "Says the program's version and commit (dirty: files were changed since), the "
-                   "kernel's identity, a\nhash of the text that devices compile, and the version of "
-                   "the protocol that it renders by.",
-        .options = options,
-        .option_count = sizeof options / sizeof *options,
-    };
-    size_t args;
-    int status = options_parse(argc, argv, &line, &args);
-    if (status >= 0)
-        return status;
-    if (!json) {
+    (void)args;
+    if (!((struct version_command *)settings)->json) {
         printf("isophote %s\ncommit %s%s\nkernel %s\nprotocol %s\n", ISOPHOTE_VERSION,
                ISOPHOTE_COMMIT, ISOPHOTE_DIRTY ? " (dirty)" : "", kernel_source_hash,
                ISOPHOTE_PROTOCOL);
@@ -37,3 +26,17 @@ int cmd_version(int argc, char **argv)
     json_end_object(&w);
     return json_print(&w) ? EXIT_PASS : EXIT_BAD_INPUT;
 }
+
+static const struct option options[] = {JSON_OPTION(offsetof(struct version_command, json))};
+const struct command command_version = {
+    .name = "version",
+    .group = "what is here",
+    .line = "say what this program is, in all that its results depend on",
+    .usage = "isophote version [options]\nisophote --version [options]",
+    .summary = "Says the program's version and commit (dirty: files were changed since), the "
+               "kernel's identity, a hash of the text that devices compile, and the version of "
+               "the protocol that it renders by.",
+    COMMAND_OPTIONS(options),
+    .settings_size = sizeof(struct version_command),
+    .run = run,
+};

@@ -8,25 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *text; /* NULL: not shown */
-} commands[] = {
-    {"devices", cmd_devices, "list the devices found, and what is missing"},
-    {"render", cmd_render, "render one scene on one device"},
-    {"conform", cmd_conform, "judge devices: is the picture right?"},
-    {"replay", cmd_replay, "show one sample vertex by vertex, on the reference and on a device"},
-    {"bench", cmd_bench, "time devices on scenes, with judged pictures"},
-    {"sweep", cmd_sweep, "time over work-group shapes and other launch settings"},
-    {"report", cmd_report, "make one HTML, Markdown or CSV file of a result store"},
-    {"compare", cmd_compare, "compare two result stores: regressions and improvements"},
-    {"export", cmd_export, "write a result store as JSON Lines, or a scene for Mitsuba 3"},
-    {"import", cmd_import, "make a scene of a model file, or read JSON Lines into a result store"},
-    {"aslc", cmd_aslc, "compile shaders, or say what is wrong with them"},
-    {"shade", cmd_shade, "run a shader on a grid, with no scene"},
-    {"doctor", cmd_doctor, "say what is installed, what is not, and how to get it"},
-    {"worker", cmd_worker, NULL},
+const struct command *const commands[] = {
+    &command_devices,
+    &command_doctor,
+    &command_help,
+    &command_version,
+    &command_render,
+    &command_conform,
+    &command_replay,
+    &command_bench,
+    &command_sweep,
+    &command_report,
+    &command_compare,
+    &command_export,
+    &command_import,
+    &command_aslc,
+    &command_shade,
+    &command_worker,
+    NULL,
 };
 
 static struct arena line_arena;
@@ -39,15 +38,6 @@ static void on_signal(int number)
     if (cancel_requested) /* the second time: at once */
         _Exit(128 + number);
     cancel_requested = 1;
-}
-
-static void usage(FILE *out)
-{
-    fprintf(out, "usage: isophote COMMAND [options]     isophote COMMAND --help\n\n");
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (commands[i].text)
-            fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].text);
-    fprintf(out, "\nisophote %s; documentation: README.md and docs/\n", ISOPHOTE_VERSION);
 }
 
 /* A standard stream that is closed: else the first file opened would stand in its place. What is
@@ -78,26 +68,16 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
 
     if (argc < 2) {
-        usage(stderr);
+        commands_say(stderr);
         return EXIT_BAD_INPUT;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0) {
-        usage(stdout);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        commands_say(stdout);
         return printed(EXIT_PASS);
     }
-    if (strcmp(argv[1], "--version") == 0)
-        return printed(cmd_version(argc - 1, argv + 1));
     line_text = command_text(&line_arena, argc, argv);
-    int status = -1;
-    for (size_t i = 0; i < sizeof commands / sizeof *commands && status < 0; i++)
-        if (strcmp(argv[1], commands[i].name) == 0)
-            status = commands[i].run(argc - 1, argv + 1);
-    if (status < 0) {
-        fprintf(stderr, "isophote: unknown command '%s'\n", argv[1]);
-        usage(stderr);
-        status = EXIT_BAD_INPUT;
-    }
+    const struct command *c = command_find(strcmp(argv[1], "--version") ? argv[1] : "version");
+    int status = c ? command_run(c, argc - 1, argv + 1) : command_unknown(argv[1]);
     arena_free(&line_arena);
     return printed(status);
 }

@@ -1,3 +1,4 @@
+/* options.c: a command line by the rows of its command. */
 #include "cli.h"
 
 #include <ctype.h>
@@ -6,281 +7,427 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_options(const struct option *o, size_t count)
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+#define AT(member) offsetof(struct render_options, member)
+static const struct option render_rows[] = {
+    {"--device", OPTION_LIST, AT(devices), "ID",
+     .help = "reference, native, opencl:0 ..., or a part of a device's name"},
+    {"--mode", OPTION_MODE, AT(launch.mode), "MODE", .help = "arithmetic",
+     .otherwise = "strict; of bench and sweep: fast", .given = AT(mode_given)},
+    {"--spp", OPTION_COUNT, AT(spp), "N", .help = "samples a pixel", .otherwise = "the scene's"},
+    {"--width", OPTION_SIDE, AT(width), "W", .help = "pixels",
+     .otherwise = "the scene's; beside --height alone what keeps the picture's shape"},
+    {"--height", OPTION_SIDE, AT(height), "H", .help = "pixels",
+     .otherwise = "the scene's; beside --width alone what keeps the picture's shape"},
+    {"--max-depth", OPTION_COUNT, AT(max_depth), "D",
+     .help = "edges of a path: 1 emission only, 2 direct light, 6 five bounces",
+     .otherwise = "the scene's"},
+    {"--rr-depth", OPTION_COUNT, AT(rr_depth), "D", .help = "first vertex with Russian roulette",
+     .otherwise = "the scene's", .given = AT(rr_given)},
+    {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of the random numbers",
+     .otherwise = "the scene's", .given = AT(seed_given)},
+    {"--work-group", OPTION_PAIR, AT(launch.work_group), "XxY", .help = "work-items of a group",
+     .otherwise = "the device's choice"},
+    {"--tile", OPTION_PAIR, AT(launch.tile), "XxY", .help = "pixels of one launch",
+     .otherwise = "the whole picture"},
+    {"--batch", OPTION_UINT, AT(launch.batch), "N", .help = "samples a pixel in one launch",
+     .otherwise = "the device's choice"},
+    {"--tile-order", OPTION_UINT, AT(launch.tile_order), "K",
+     .help = "0 by rows, 1 reversed, 2 shuffled", .preset = "0"},
+    {"--model", OPTION_MODEL, AT(launch.model), "M", .help = "execution model",
+     .preset = "megakernel"},
+    {"--bvh", OPTION_BVH, AT(launch.bvh), "KIND", .help = "tree of the triangles",
+     .preset = "auto"},
+    {"--registers", OPTION_UINT, AT(launch.registers), "N",
+     .help = "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL)",
+     .otherwise = "the device's choice"},
+    {"--code-path", OPTION_CODE, AT(launch.code), "PATH",
+     .help = "what the device compiles: source, or llvm (docs/contributor/llvm.md)",
+     .preset = "auto"},
+    {"--cache", OPTION_CACHE, AT(launch.cache), "USE",
+     .help = "what fast memory is preferred for (CUDA)", .preset = "auto"},
+    {"--bake", OPTION_FLAG, AT(launch.bake),
+     .help = "shaders' parameters are constants of the program: faster, and compiled again when "
+             "one changes"},
+    {"--threads", OPTION_UINT, AT(launch.threads), "N",
+     .help = "of the reference and native devices", .otherwise = "all"},
+    JSON_OPTION(AT(json)),
+};
+#undef AT
+
+const struct option *command_option(const struct command *c, size_t i)
 {
-    for (size_t i = 0; i < count; i++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s%s%s", o[i].name, o[i].value ? " " : "",
-                 o[i].value ? o[i].value : "");
-        if (strlen(left) > 24)
-            printf("  %s\n  %-24s  %s\n", left, "", o[i].help);
-        else
-            printf("  %-24s  %s\n", left, o[i].help);
-    }
+    if (i < c->option_count)
+        return &c->options[i];
+    i -= c->option_count;
+    return c->common && i < sizeof render_rows / sizeof *render_rows ? &render_rows[i] : NULL;
 }
 
-static void print_help(const struct command_line *c)
+/* ---- values --------------------------------------------------------------------------------- */
+
+static const char *mode_name(int i) { return math_mode_name((enum math_mode)i); }
+static const char *bvh_name(int i) { return bvh_kind_name((enum bvh_kind)i); }
+static const char *model_name(int i) { return exec_model_name((enum exec_model)i); }
+static const char *code_name(int i) { return code_path_name((enum code_path)i); }
+static const char *cache_name(int i) { return cache_preference_name((enum cache_preference)i); }
+static const char *tone_of(int i) { return tone_name((enum tone)i); }
+
+static const struct {
+    const char *(*name)(int);
+    int count;
+} enumerations[OPTION_IGNORED + 1] = {
+    [OPTION_MODE] = {mode_name, MODE_FAST + 1},          [OPTION_BVH] = {bvh_name, BVH_COUNT},
+    [OPTION_MODEL] = {model_name, MODEL_MEGAKERNEL + 1}, [OPTION_CODE] = {code_name, CODE_COUNT},
+    [OPTION_CACHE] = {cache_name, CACHE_COUNT},          [OPTION_TONE] = {tone_of, TONE_COUNT},
+};
+static const struct {
+    uint64_t least, most;
+} numbers[OPTION_IGNORED + 1] = {[OPTION_UINT] = {0, UINT32_MAX},
+                                 [OPTION_COUNT] = {1, UINT32_MAX},
+                                 [OPTION_SIDE] = {1, 32768},
+                                 [OPTION_UINT64] = {0, UINT64_MAX},
+                                 [OPTION_COUNT64] = {1, UINT64_MAX}};
+
+const char *option_words(const struct option *o, char *buffer, size_t size)
 {
-    printf("usage: %s\n\n%s\n", c->usage, c->summary);
-    if (c->option_count) {
-        printf("\noptions\n");
-        print_options(c->options, c->option_count);
-    }
-    if (c->common_count) {
-        printf("\noptions that mean the same everywhere\n");
-        print_options(c->common, c->common_count);
-    }
-    printf("  %-24s  %s\n", "--help", "show this text");
-    if (c->examples)
-        printf("\nexamples\n%s", c->examples);
-    printf("\nexit status: 0 pass; 1 a finding; 2 bad use or input; 77 nothing could run; 130 "
-           "interrupted\n");
+    size_t n = 0;
+    if (o->words || !enumerations[o->type].count)
+        return o->words ? o->words : "";
+    for (int i = 0; i < enumerations[o->type].count; i++)
+        n += (size_t)snprintf(buffer + n, size - n, "%s%s", i ? " " : "",
+                              enumerations[o->type].name(i));
+    return buffer;
 }
 
-static bool parse_u64(const char *s, uint64_t max, uint64_t *out)
+/* The place of the first `n` letters of `word` among `words`; -1: it is none of them. */
+static int word_find(const char *words, const char *word, size_t n)
+{
+    int i = 0;
+    for (; *words; words += strcspn(words, " "), words += strspn(words, " "), i++)
+        if (strcspn(words, " ") == n && strncmp(words, word, n) == 0)
+            return i;
+    return -1;
+}
+
+static bool parse_u64(const char *s, char **end, uint64_t least, uint64_t most, uint64_t *out)
 {
     if (!isdigit((unsigned char)*s))
         return false;
-    char *end;
     errno = 0;
-    unsigned long long v = strtoull(s, &end, 10);
-    if (errno || *end || v > max)
-        return false;
+    unsigned long long v = strtoull(s, end, 10);
     *out = v;
-    return true;
+    return !errno && v >= least && v <= most;
 }
 
-static bool parse_pair(const char *s, uint32_t out[2])
+static bool parse_two(const char *s, char between, uint64_t least, uint64_t most, uint32_t out[2])
 {
-    const char *x = strchr(s, 'x');
-    char first[16];
     uint64_t a, b;
-    if (!x || (size_t)(x - s) >= sizeof first)
-        return false;
-    memcpy(first, s, (size_t)(x - s));
-    first[x - s] = 0;
-    if (!parse_u64(first, 65536, &a) || !parse_u64(x + 1, 65536, &b) || a == 0 || b == 0)
+    char *end;
+    if (!parse_u64(s, &end, least, most, &a) || *end != between ||
+        !parse_u64(end + 1, &end, least, most, &b) || *end)
         return false;
     out[0] = (uint32_t)a;
     out[1] = (uint32_t)b;
     return true;
 }
 
-/* Finds `value` among the names of an enumeration. */
-static bool parse_name(const char *value, const char *(*name)(int), int count, int *out)
+static bool parse_words(const char *words, const char *list, uint32_t *out)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(value, name(i)) == 0) {
-            *out = i;
-            return true;
-        }
-    return false;
+    uint32_t bits = 0;
+    for (;; list++) {
+        size_t n = strcspn(list, ",");
+        int i = word_find(words, list, n);
+        if (i < 0)
+            return false;
+        bits |= 1u << i;
+        list += n;
+        if (!*list)
+            break;
+    }
+    *out = bits;
+    return true;
 }
-static const char *mode_name(int i) { return math_mode_name((enum math_mode)i); }
-static const char *bvh_name(int i) { return bvh_kind_name((enum bvh_kind)i); }
-static const char *model_name(int i) { return exec_model_name((enum exec_model)i); }
-static const char *cache_name(int i) { return cache_preference_name((enum cache_preference)i); }
-static const char *code_name(int i) { return code_path_name((enum code_path)i); }
 
-/* What was expected, or NULL when the value was taken. */
-static const char *option_take(const struct option *o, const char *v)
+static bool list_add(struct option_list *l, const char *v)
 {
+    const char **items = realloc((void *)l->items, (l->count + 2) * sizeof *items);
+    if (!items)
+        return false;
+    items[l->count++] = v;
+    items[l->count] = NULL;
+    l->items = items;
+    return true;
+}
+
+static bool is_number(enum option_type t) { return numbers[t].most != 0; }
+
+/* Puts one value in its place; false: it is none. */
+static bool option_take(const struct option *o, const char *v, void *target)
+{
+    char buffer[256], *end;
+    const char *words = option_words(o, buffer, sizeof buffer);
     uint64_t u;
-    int e;
+    double d;
+    if (is_number(o->type)) {
+        if (!parse_u64(v, &end, numbers[o->type].least, numbers[o->type].most, &u) || *end)
+            return false;
+        if (numbers[o->type].most > UINT32_MAX)
+            *(uint64_t *)target = u;
+        else
+            *(uint32_t *)target = (uint32_t)u;
+        return true;
+    }
     switch (o->type) {
     case OPTION_FLAG:
-        *(bool *)o->target = true;
-        return NULL;
+        *(bool *)target = true;
+        return true;
+    case OPTION_LEVEL:
+        *(int *)target = v[strlen(v) - 1] - '0';
+        return true;
     case OPTION_STRING:
-        if (!*v)
-            return "a text that is not empty";
-        *(const char **)o->target = v;
-        return NULL;
-    case OPTION_LIST: {
-        struct option_list *l = o->target;
-        const char **items = realloc(l->items, (l->count + 1) * sizeof *items);
-        if (!items)
-            return "more memory";
-        items[l->count++] = v;
-        l->items = items;
-        return NULL;
-    }
-    case OPTION_UINT:
-        if (!parse_u64(v, UINT32_MAX, &u))
-            return "a whole number from 0 to 4294967295";
-        *(uint32_t *)o->target = (uint32_t)u;
-        return NULL;
-    case OPTION_COUNT:
-        if (!parse_u64(v, UINT32_MAX, &u) || u == 0)
-            return "a whole number from 1 to 4294967295";
-        *(uint32_t *)o->target = (uint32_t)u;
-        return NULL;
-    case OPTION_SIDE: /* what files of pictures hold, and scenes may ask for */
-        if (!parse_u64(v, 32768, &u) || u == 0)
-            return "a whole number from 1 to 32768";
-        *(uint32_t *)o->target = (uint32_t)u;
-        return NULL;
-    case OPTION_UINT64:
-        if (!parse_u64(v, UINT64_MAX, &u))
-            return "a whole number from 0 to 18446744073709551615";
-        *(uint64_t *)o->target = u;
-        return NULL;
-    case OPTION_DOUBLE: {
-        char *end;
-        double d = strtod(v, &end);
-        if (end == v || *end || !isfinite(d))
-            return "a finite number";
-        *(double *)o->target = d;
-        return NULL;
-    }
+        *(const char **)target = v;
+        return *v != 0;
+    case OPTION_WORD:
+        *(const char **)target = v;
+        return word_find(words, v, strlen(v)) >= 0;
+    case OPTION_WORDS:
+        return parse_words(words, v, target);
+    case OPTION_LIST:
+        return list_add(target, v);
+    case OPTION_FROM_ZERO:
+    case OPTION_ABOVE_ZERO:
+        d = strtod(v, &end);
+        *(double *)target = d;
+        return end != v && !*end && isfinite(d) && (o->type == OPTION_FROM_ZERO ? d >= 0 : d > 0);
     case OPTION_PAIR:
-        return parse_pair(v, o->target) ? NULL : "two whole numbers from 1 to 65536, as in 8x4";
-    case OPTION_MODE:
-        if (!parse_name(v, mode_name, MODE_FAST + 1, &e))
-            return "strict, device or fast";
-        *(enum math_mode *)o->target = (enum math_mode)e;
-        return NULL;
-    case OPTION_BVH:
-        if (!parse_name(v, bvh_name, BVH_COUNT, &e))
-            return "auto, bvh2, bvh8 or bvh8c";
-        *(enum bvh_kind *)o->target = (enum bvh_kind)e;
-        return NULL;
-    case OPTION_MODEL:
-        if (!parse_name(v, model_name, MODEL_MEGAKERNEL + 1, &e))
-            return "megakernel";
-        *(enum exec_model *)o->target = (enum exec_model)e;
-        return NULL;
-    case OPTION_CODE:
-        if (!parse_name(v, code_name, CODE_COUNT, &e))
-            return "auto, source or llvm";
-        *(enum code_path *)o->target = (enum code_path)e;
-        return NULL;
-    case OPTION_CACHE:
-        if (!parse_name(v, cache_name, CACHE_COUNT, &e))
-            return "auto, l1, shared or equal";
-        *(enum cache_preference *)o->target = (enum cache_preference)e;
-        return NULL;
+        return parse_two(v, 'x', 1, 65536, target);
+    case OPTION_PIXEL:
+        return parse_two(v, ',', 0, UINT32_MAX, target);
+    default: { /* an enumeration */
+        int i = word_find(words, v, strlen(v));
+        if (i >= 0)
+            *(unsigned *)target = (unsigned)i;
+        return i >= 0;
     }
-    return "nothing";
+    }
 }
 
-static const struct option *option_find(const struct command_line *c, const char *name, size_t len)
+static void print_expected(const struct option *o, struct text *out)
 {
-    for (size_t i = 0; i < c->option_count; i++)
-        if (strlen(c->options[i].name) == len && strncmp(c->options[i].name, name, len) == 0)
-            return &c->options[i];
-    for (size_t i = 0; i < c->common_count; i++)
-        if (strlen(c->common[i].name) == len && strncmp(c->common[i].name, name, len) == 0)
-            return &c->common[i];
+    char buffer[256];
+    const char *words = option_words(o, buffer, sizeof buffer);
+    if (is_number(o->type))
+        text_printf(out, "a whole number from %llu to %llu",
+                    (unsigned long long)numbers[o->type].least,
+                    (unsigned long long)numbers[o->type].most);
+    else if (o->type == OPTION_STRING)
+        text_puts(out, "a text that is not empty");
+    else if (o->type == OPTION_LIST)
+        text_puts(out, "more memory");
+    else if (o->type == OPTION_FROM_ZERO || o->type == OPTION_ABOVE_ZERO)
+        text_printf(out, "a number %s 0", o->type == OPTION_FROM_ZERO ? "from" : "above");
+    else if (o->type == OPTION_PAIR)
+        text_puts(out, "two whole numbers from 1 to 65536, as in 8x4");
+    else if (o->type == OPTION_PIXEL)
+        text_puts(out, "X,Y as in 12,34");
+    else if (o->type == OPTION_WORDS) {
+        text_puts(out, "some of ");
+        words_print(words, "and", out);
+        text_puts(out, ", joined by commas");
+    } else
+        words_print(words, "or", out);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static size_t dashes(const char *s) { return s[0] == '-' ? 1 + (s[1] == '-') : 0; }
+
+/* Does one of the names of `o` stand in the first `n` letters of `word`, or (`joined`) begin it?
+ * The length of that name; 0: no. */
+static size_t name_match(const struct command *c, const struct option *o, const char *word,
+                         size_t n, bool joined)
+{
+    for (const char *p = o->names; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+        size_t length = strcspn(p, " "), skip = c->one_dash ? dashes(p) : 0;
+        size_t skipped = c->one_dash ? dashes(word) : 0;
+        if (joined ? p[1] != '-' && strncmp(p, word, length) == 0
+                   : length - skip == n - skipped &&
+                         strncmp(p + skip, word + skipped, n - skipped) == 0)
+            return length;
+    }
+    return 0;
+}
+
+/* The row that `word` asks for, and the value that is written in one word with it, or NULL. */
+static const struct option *option_find(const struct command *c, char *word, char **value)
+{
+    const struct option *o;
+    bool equals = strncmp(word, "--", 2) == 0;
+    size_t n = strcspn(word, equals ? ":=" : ":");
+    bool hints = word[n] == ':'; /* of --param:type=float */
+    *value = NULL;
+    for (size_t i = 0; (o = command_option(c, i)) != NULL; i++)
+        if (name_match(c, o, word, n, false) && (!hints || o->type == OPTION_STEP)) {
+            *value = word[n] == '=' ? word + n + 1 : NULL;
+            return o;
+        }
+    for (size_t i = 0; (o = command_option(c, i)) != NULL; i++) {
+        size_t length = o->joined ? name_match(c, o, word, 0, true) : 0;
+        if (length) {
+            *value = word + length;
+            return o;
+        }
+    }
     return NULL;
 }
 
-static int bad_use(const struct command_line *c, const char *what, const char *word,
-                   const char *expected)
+/* How many values it takes: "W H" are two. */
+static int value_count(const struct option *o)
 {
-    fprintf(stderr, "isophote: %s '%s'%s%s\nusage: %s\n", what, word, expected ? ": expected " : "",
-            expected ? expected : "", c->usage);
+    int n = 0;
+    for (const char *p = o->value ? o->value : ""; *p; p += strspn(p, " "), n++)
+        p += strcspn(p, " ");
+    return n;
+}
+
+static int bad_use(const struct command *c, struct text *message)
+{
+    (void)fprintf(stderr, "isophote: %s\nusage: %s\n", message->data ? message->data : "",
+                  c->usage);
+    text_free(message);
     return EXIT_BAD_INPUT;
 }
 
-int options_parse(int argc, char **argv, const struct command_line *c, size_t *args)
+static int unknown_option(const struct command *c, const char *word)
 {
-    size_t n = 0;
+    struct text t = {0}, names = {0};
+    const struct option *o;
+    for (size_t i = 0; (o = command_option(c, i)) != NULL; i++)
+        text_printf(&names, "%s ", o->names);
+    text_printf(&t, "unknown option '%s'", word);
+    nearest_print(word, names.data ? names.data : "", &t);
+    text_free(&names);
+    return bad_use(c, &t);
+}
+
+/* ---- parsing -------------------------------------------------------------------------------- */
+
+static bool option_set(const struct option *o, const char *written, char **values, void *settings,
+                       struct arguments *args)
+{
+    char *target = (char *)settings + o->at;
+    if (o->given)
+        *(bool *)((char *)settings + o->given) = true;
+    if (o->type == OPTION_STEP)
+        args->steps[args->step_count++] = (struct step){o->step, written, values};
+    if (o->type == OPTION_STEP || o->type == OPTION_IGNORED)
+        return true;
+    return option_take(o, o->type == OPTION_LEVEL ? written : o->value ? values[0] : "", target);
+}
+
+/* The option at argv[*i], whose last value argv[*i] is then. -1 to go on. */
+static int parse_option(const struct command *c, int argc, char **argv, int *i, void *settings,
+                        struct arguments *args)
+{
+    struct text t = {0};
+    char *word = argv[*i], *one;
+    const struct option *o = option_find(c, word, &one);
+    if (!o)
+        return unknown_option(c, word);
+    int count = value_count(o);
+    char **values = one ? &one : argv + *i + 1;
+    if (one && count == 0)
+        text_printf(&t, "this option takes no value: '%s'", word);
+    else if (one && (count > 1 || o->type == OPTION_STEP))
+        text_printf(&t, "its values stand behind the option: '%s'", word);
+    else if (!one && *i + count >= argc)
+        text_printf(&t, "no value for '%s': expected %s", word, o->value);
+    if (t.data)
+        return bad_use(c, &t);
+    *i += one ? 0 : count;
+    if (option_set(o, word, values, settings, args))
+        return -1;
+    print_expected(o, &t);
+    (void)fprintf(stderr, "isophote: %.*s %s: expected %s\n",
+                  one ? (int)strcspn(o->names, " ") : (int)strlen(word), one ? o->names : word,
+                  values[0], t.data ? t.data : "");
+    text_free(&t);
+    return EXIT_BAD_INPUT;
+}
+
+static bool asks_help(const struct command *c, const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 ||
+           (c->one_dash && (strcmp(word, "-help") == 0 || strcmp(word, "--h") == 0));
+}
+
+/* -1 to go on. */
+static int parse(const struct command *c, int argc, char **argv, void *settings,
+                 struct arguments *args)
+{
+    struct text t = {0};
     bool only_args = false;
     for (int i = 1; i < argc; i++) {
         char *word = argv[i];
         if (only_args || word[0] != '-' || !word[1]) {
-            argv[++n] = word;
-            continue;
-        }
-        if (strcmp(word, "--") == 0) {
+            args->words[args->count++] = word;
+            if (c->argument_step)
+                args->steps[args->step_count++] = (struct step){c->argument_step, word, argv + i};
+        } else if (strcmp(word, "--") == 0) {
             only_args = true;
-            continue;
-        }
-        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            print_help(c);
+        } else if (asks_help(c, word)) {
+            command_print_help(c, &t);
+            (void)fputs(t.data ? t.data : "", stdout);
+            text_free(&t);
             return EXIT_PASS;
+        } else {
+            int status = parse_option(c, argc, argv, &i, settings, args);
+            if (status >= 0)
+                return status;
         }
-        const char *eq = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
-        const struct option *o = option_find(c, word, eq ? (size_t)(eq - word) : strlen(word));
-        if (!o)
-            return bad_use(c, "unknown option", word, NULL);
-        const char *value = eq ? eq + 1 : NULL;
-        if (o->type == OPTION_FLAG && value)
-            return bad_use(c, "this option takes no value:", word, NULL);
-        if (o->type != OPTION_FLAG && !value) {
-            if (i + 1 >= argc)
-                return bad_use(c, "no value for", word, o->value);
-            value = argv[++i];
-        }
-        const char *expected = option_take(o, value);
-        if (expected) {
-            fprintf(stderr, "isophote: %s %s: expected %s\n", o->name, value, expected);
-            return EXIT_BAD_INPUT;
-        }
-        if (o->given)
-            *o->given = true;
     }
-    if (n < c->min_args || n > c->max_args) {
-        fprintf(stderr, "isophote: %s\nusage: %s\n",
-                n < c->min_args ? "an argument is missing" : "too many arguments", c->usage);
-        return EXIT_BAD_INPUT;
-    }
-    *args = n;
-    return -1;
+    if (args->count >= c->min_args && args->count <= c->max_args)
+        return -1;
+    text_puts(&t, args->count < c->min_args ? "an argument is missing" : "too many arguments");
+    return bad_use(c, &t);
 }
 
-void render_options_init(struct render_options *o)
+int command_run(const struct command *c, int argc, char **argv)
 {
-    memset(o, 0, sizeof *o);
-    o->launch.mode = MODE_STRICT;
-    const struct option rows[] = {
-        {"--device", OPTION_LIST, &o->devices, "ID",
-         "reference, native, opencl:0 ..., or a part of a device's name", NULL},
-        {"--mode", OPTION_MODE, &o->launch.mode, "MODE",
-         "strict, device or fast arithmetic (default: strict; of bench and sweep: fast)",
-         &o->mode_given},
-        {"--spp", OPTION_COUNT, &o->spp, "N", "samples a pixel (default: the scene's)", NULL},
-        {"--width", OPTION_SIDE, &o->width, "W",
-         "pixels (default: the scene's; beside --height alone what keeps the picture's shape)",
-         NULL},
-        {"--height", OPTION_SIDE, &o->height, "H",
-         "pixels (default: the scene's; beside --width alone what keeps the picture's shape)",
-         NULL},
-        {"--max-depth", OPTION_COUNT, &o->max_depth, "D",
-         "edges of a path: 1 emission only, 2 direct light, 6 five bounces", NULL},
-        {"--rr-depth", OPTION_COUNT, &o->rr_depth, "D", "first vertex with Russian roulette",
-         &o->rr_given},
-        {"--seed", OPTION_UINT64, &o->seed, "S", "of the random numbers", &o->seed_given},
-        {"--work-group", OPTION_PAIR, o->launch.work_group, "XxY",
-         "work-items of a group (default: the device's choice)", NULL},
-        {"--tile", OPTION_PAIR, o->launch.tile, "XxY",
-         "pixels of one launch (default: the whole picture)", NULL},
-        {"--batch", OPTION_UINT, &o->launch.batch, "N",
-         "samples a pixel in one launch (default: the device's choice)", NULL},
-        {"--tile-order", OPTION_UINT, &o->launch.tile_order, "K",
-         "0 by rows, 1 reversed, 2 shuffled", NULL},
-        {"--model", OPTION_MODEL, &o->launch.model, "M", "execution model: megakernel", NULL},
-        {"--bvh", OPTION_BVH, &o->launch.bvh, "KIND", "auto, bvh2, bvh8 or bvh8c", NULL},
-        {"--registers", OPTION_UINT, &o->launch.registers, "N",
-         "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL; default: the device's choice)",
-         NULL},
-        {"--code-path", OPTION_CODE, &o->launch.code, "PATH",
-         "what the device compiles: source, or llvm (docs/contributor/llvm.md); default: auto", NULL},
-        {"--cache", OPTION_CACHE, &o->launch.cache, "USE",
-         "what fast memory is preferred for (CUDA): auto, l1, shared or equal", NULL},
-        {"--bake", OPTION_FLAG, &o->launch.bake, NULL,
-         "shaders' parameters are constants of the program: faster, and compiled again when one "
-         "changes",
-         NULL},
-        {"--threads", OPTION_UINT, &o->launch.threads, "N",
-         "of the reference and native devices (default: all)", NULL},
-        {"--json", OPTION_FLAG, &o->json, NULL, "one JSON document on standard output", NULL},
-    };
-    _Static_assert(sizeof rows / sizeof *rows <= sizeof o->table / sizeof *o->table,
-                   "table too small");
-    memcpy(o->table, rows, sizeof rows);
-    o->count = sizeof rows / sizeof *rows;
+    void *settings = calloc(1, c->settings_size ? c->settings_size : 1);
+    struct arguments args = {.words = calloc((size_t)argc, sizeof(char *)),
+                             .steps = calloc((size_t)argc, sizeof(struct step))};
+    const struct option *o;
+    int status = EXIT_BAD_INPUT;
+    if (!settings || !args.words || !args.steps) {
+        (void)fputs("isophote: out of memory\n", stderr);
+    } else {
+        for (size_t i = 0; (o = command_option(c, i)) != NULL; i++)
+            if (o->preset)
+                (void)option_take(o, o->preset, (char *)settings + o->at);
+        status = parse(c, argc, argv, settings, &args);
+        if (status < 0)
+            status = c->run(settings, &args);
+        for (size_t i = 0; (o = command_option(c, i)) != NULL; i++)
+            if (o->type == OPTION_LIST) { /* two rows may have one list */
+                struct option_list *l = (struct option_list *)((char *)settings + o->at);
+                free((void *)l->items);
+                *l = (struct option_list){0};
+            }
+    }
+    free(settings);
+    free((void *)args.words);
+    free(args.steps);
+    return status;
+}
+
+enum status steps_run(const struct arguments *args, void *settings, struct error *err)
+{
+    enum status s = STATUS_OK;
+    for (size_t i = 0; i < args->step_count && s == STATUS_OK; i++)
+        s = args->steps[i].run(settings, args->steps[i].written, args->steps[i].values, err);
+    return s;
 }
 
 void render_job_fill(const struct render_options *o, const struct scene *s, struct render_job *job)

@@ -1135,12 +1135,12 @@ EOF
     [ "$(wc -l <stdout)" -gt "$(wc -l <c)" ] || fail "-O0 is no longer than -O2"
     for list in cc "" c,x; do
         run 2 aslc -q -o - "--dump=$list" s.asl
-        says "unknown dump"
+        says "expected some of ast, types, ir, c, c-rows and llvm"
         one_line
     done
     for level in -O3 -O9 -O22 -Ofast; do
         run 2 aslc -q -o - $level s.asl
-        says "-O0, -O1 and -O2, not '$level'"
+        says "unknown option '$level'"
         one_line
     done
 }
