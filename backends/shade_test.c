@@ -472,10 +472,13 @@ static void part_of_a_grid(void **state)
 }
 
 /* Modes other than strict may contract, and fast blends the corners of a row in another order.
- * Noise is then off by what rounds, u being 2^-24: a fade by 17 u (its polynomial's steps reach 15
- * and 10), in three dimensions, on both sides, times 4 at most, what two corners differ by: 408 u;
- * the products and blends of numbers up to 2 by 100 u. Products with powers of two are exact, so
- * that both sides see one point. */
+ * Noise is then off by what rounds, u being 2^-24:
+ *
+ *   a fade                  17 u   its polynomial's steps reach 15 and 10
+ *   fades of a value       408 u   in three dimensions, on both sides, times 4, what two corners
+ *                                  differ by at most
+ *   products and blends    100 u   of numbers up to 2
+ * Products with powers of two are exact, so that both sides see one point. */
 static void loose_noise(void **state)
 {
     (void)state;

@@ -409,16 +409,22 @@ double primitive_miss(const struct scene *s, uint32_t primitive, const double o[
     return fmax(0, vec_length(q) - r) * cosine;
 }
 
-/* With S the largest coordinate involved and u the unit roundoff:
- *   position  vertices relative to the origin are rounded (u 2S each), sheared (two products and
- * two sums) and crossed; sixteen roundings of S bound the shift of an edge seen along the ray. The
- * sphere's l = f + b d and the disk's q = o + t d - c have the same count. In an instance all that
- * is so in the group's space (primitive_distortion). t, P      a shift of
- * `position` across the ray moves the point by position / cos along it. Ng        of a triangle:
- * rounded edges, a cross product, a normalisation: 16 u |e1||e2| / |e1 x e2|; of a sphere: the
- * shift of the point over the radius. Ns, uv    interpolated: a shift of P over the least height is
- * the error of the weights. A point, a distance and weights are the result of one division, a
- * sphere's of one root too; normals are normalised. */
+/* With S the largest coordinate involved, u the unit roundoff, the operations of protocol 13:
+ *
+ *   quantity      error                       from
+ *   position      16 u S                      of an edge, seen along the ray: vertices relative to
+ *                                             the origin are rounded (2 u S each), sheared (two
+ *                                             products, two sums) and crossed; the sphere's
+ *                                             l = f + b d, the disk's q = o + t d - c: as many
+ *     in instance times primitive_distortion  all that is so in the group's space
+ *   P, t          position / cos              a shift across the ray moves the point along it
+ *   weights       P / least height            of a triangle
+ *   Ng  triangle  16 u |e1||e2| / |e1 x e2|   rounded edges, a cross product, a normalisation
+ *       sphere    P / r                       the point's shift over the radius
+ *   Ns, uv        weights times differences   interpolated between what the corners have
+ *
+ * And so many roundings of themselves: points, distances and weights end with one division, a
+ * sphere's with one root too; normals are normalised. */
 void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
                 const double o[3], const double d[3], double t, const double P[3],
                 const double Ng[3], struct hit_bounds *out)
@@ -716,10 +722,18 @@ static double between(double eta, double c, double ct)
     return 0.5 * (rs * rs + rp * rp);
 }
 
-/* Section 16's order: c c rounds, and 1 - c c; eta is 1 / ior, which counts twice in its square;
- * that and the quotient round, and 1 - s2. Of the root's argument: where it is small, ct and F turn
- * on it. Then a product with eta (rounded twice more), a difference and a sum each in rs and rp,
- * which are absolute errors where these nearly cancel, as near ior 1: |rs| e + e^2 / 2 in F. */
+/* The operations of protocol 16, in its order:
+ *
+ *   rounds                        times  of
+ *   c c                               1  c c / eta^2
+ *   1 - c c                           1  s2
+ *   eta, which is 1 / ior             2  s2, whose divisor has it twice
+ *   eta eta, and the quotient         2  s2
+ *   1 - s2                            1  1
+ * These are errors of the root's argument: where that is small, ct and F turn on it. Then
+ *   eta and its product               2  the difference and the sum in rs and rp
+ *   the difference, the sum           1  each
+ * which makes six, absolutely, for they nearly cancel near ior 1: |rs| e + e^2 / 2 in F. */
 struct refraction_bounds refraction_bounds(const struct arithmetic *a, double eta, double c)
 {
     const double s2 = (1 - c * c) / (eta * eta), k = 1 - s2;
@@ -758,11 +772,15 @@ double faint_weight(const struct arithmetic *a, double eta, const double wo[3], 
     return F < off ? off / LEAST_SHARE : 0;
 }
 
-/* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi,
- * <wo, h> = |H| / 2 + (|wo|^2 - |wi|^2) / (2 |H|): the second part is 0 for unit directions. Each
- * of them is rounded, once as it is given and once on its way into the frame, which moves its
- * square by 2 and by 2 roundings: 8 in all, of 1, over |H|^2 where <wo, h> is measured by |H| / 2.
- */
+/* The coat's density has 1 / <wo, h>, and nothing that it cancels against. With H = wo + wi
+ *
+ *     <wo, h> = |H| / 2 + (|wo|^2 - |wi|^2) / (2 |H|),
+ *
+ * whose second part is 0 for unit directions. But directions are rounded:
+ *
+ *   as it is given                2  of a direction's square, which is 1
+ *   on its way into the frame     2  the same
+ * 8 for both directions, over |H|^2 where <wo, h> is measured by |H| / 2. */
 static double coat_density(const double wo[3], const double wi[3])
 {
     double H[3];
@@ -778,12 +796,20 @@ static double conductor_expected(double eta, double k, double c2, double s2)
     return 0.5 * (t1 - t2) / (t1 + t2) * (1 + (t3 - t4) / (t3 + t4));
 }
 
-/* Where it turns on t0 (section 16), which is little beside what it is made of: like a dielectric's
- * at its critical angle. The cosine <wo, h> rounds four times, so its square eight and once more; 1
- * - c c, eta eta, k k and two differences follow. And what rounds after t0: t1 and t2 are off by up
- * to six roundings of themselves, two of them roots, one a quotient, and nearly cancel in rs where
- * there is little to reflect with (eta near 1, k near 0); rp is rs times what is below 1.
- */
+/* F turns on t0 where that is little beside what it is made of, like a dielectric's at its critical
+ * angle. The operations of protocol 16:
+ *
+ *   rounds                        times  of
+ *   <wo, h>, and its square       8 + 1  c c, which h's normalisation is in
+ *   1 - c c, two differences          3  s2
+ *   eta eta, two differences          3  eta^2
+ *   k k, two differences              3  k^2
+ * That was t0. After it:
+ *   t1 and t2                         6  themselves, two of them roots, one a quotient; they nearly
+ *                                        cancel in rs where there is little to reflect with (eta
+ *                                        near 1, k near 0)
+ *   rs                                1  itself
+ *   rp                                   rs times what is below 1 */
 double conductor_reflectance(const struct arithmetic *a, const double eta[3], const double k[3],
                              const double wo[3], const double wi[3])
 {

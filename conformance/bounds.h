@@ -21,14 +21,15 @@ struct arithmetic {
 };
 /* What the device's compiler promises in that mode. strict: correctly rounded, which the device has
  * shown (device_check_strict). Elsewhere:
- *   opencl, hip, level_zero  2.5 and 3 ulp, an ulp being at most 2 u: OpenCL C 3.0, section 7.4,
- *                   table "ULP values for single precision built-in math functions", full profile
- *   cuda            correctly rounded: CUDA C++ Programming Guide, "Mathematical Functions", with
- *                   -prec-div=true -prec-sqrt=true, NVRTC's defaults
- *   native          correctly rounded: IEEE 754, by the processor */
+ *
+ *   opencl, hip, level_zero   2.5 and 3 ulp, an ulp being at most 2 u: OpenCL C 3.0, section 7.4,
+ *                             table "ULP values for single precision built-in math functions",
+ *                             full profile
+ *   cuda                      correctly rounded: CUDA C++ Programming Guide, "Mathematical
+ *                             Functions", with NVRTC's defaults -prec-div=true -prec-sqrt=true
+ *   native                    correctly rounded: IEEE 754, by the processor */
 struct arithmetic arithmetic_of(const struct device_info *d, enum math_mode mode);
-/* `count` roundings, of which so many are of a division and a root; a bound, so that is relative.
- */
+/* `count` roundings, of which so many are of a division and a root; a bound, so relative. */
 double roundings(const struct arithmetic *a, double count, double divisions, double roots);
 
 enum { ANSWER_VALUES = 12, ANSWER_CODES = 8 };
@@ -90,10 +91,13 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
                 const double o[3], const double d[3], double t, const double P[3],
                 const double Ng[3], struct hit_bounds *out);
 
-/* How far uv must move to stand for what rounding does to the place in the texture that they say:
- * the scaled coordinate, its sum with the offset, 1 - v, the place in texels and its fraction, five
- * roundings of what is at most |scale uv| + |offset| + 1; turned, each coordinate has both in it
- * and two products and a sum more. The scale brings that back. */
+/* How far uv must move to stand for what rounding does to the place in the texture that they say,
+ * by the roundings of what is at most |scale uv| + |offset| + 1 (protocol 7.2):
+ *
+ *   the scaled coordinate, its sum with the offset, 1 - v,       5
+ *   the place in texels, its fraction
+ *   turned: two products and a sum                               3 more, and both coordinates count
+ * The scale brings that back. */
 void texture_steps(const struct texture *t, const double uv[2], double step[2]);
 /* The largest of them over a material's textures; four roundings of uv where it has none. */
 void material_texture_steps(const struct scene *s, const struct material *m, const double uv[2],
@@ -114,20 +118,25 @@ double material_alpha(const struct scene *s, uint32_t material, const double uv[
 /* Errors of GGX in float32 for local wo and wi, with h their half vector, q = h.x^2 + h.y^2 +
  * alpha^2 h.z^2. */
 struct ggx_bounds {
-    /* Relative, of D(h), which goes with 1/q^2: the sum wo + wi, of length s, carries some eight
-     * roundings u of directions of length one, so h.x and h.y are off by 8 u / s and q by 2 * 8 u /
-     * (s sqrt(q)) of itself, beside a few roundings of its own. The one normalisation (a root, a
-     * division) lengthens h, hence q twice and D four times as much; D ends with a division. */
+    /* Relative, of D(h), which goes with 1/q^2:
+     *   wo + wi       8 u, absolutely       roundings of directions of length one; s: its length
+     *   h.x, h.y      8 u / s
+     *   q             2 * 8 u / (s sqrt(q)), and a few roundings of its own
+     *   D             twice that
+     * The one normalisation (a root, a division) lengthens h, hence q twice and D four times as
+     * much; D ends with a division. */
     double density;
-    /* Absolute, of a sampled h: the stretched normal (alpha n.x, alpha n.y, n.z), eight roundings u
-     * of a vector of length one, has length alpha / sqrt(q) before it is normalised. Of these, the
-     * frame (v, t1, t2 = v x t1) holds two normalisations, one of them twice, and the two
-     * coordinates in it a root each. */
+    /* Absolute, of a sampled h: 8 u / (alpha / sqrt(q)).
+     *   8 u              roundings of a vector of length one
+     *   alpha / sqrt(q)  the length of (alpha n.x, alpha n.y, n.z) before it is normalised
+     *   of the frame     two normalisations, one of them twice: v, t1, t2 = v x t1
+     *   of coordinates   a root each, of two */
     double half;
     /* Relative, of the density at a sampled h: D moves by 4 |dh| / sqrt(q) of itself at most. */
     double sampled_density;
-    /* Relative, of a sampled weight, besides: it holds G2 / G1 = wi.z (wo.z + s_o) / (wo.z s_i +
-     * wi.z s_o), s = sqrt(alpha^2 + (1 - alpha^2) z^2) and Smith's terms as they are multiplied,
+    /* Relative, of a sampled weight, besides: it holds Smith's terms as they are multiplied,
+     *     G2 / G1 = wi.z (wo.z + s_o) / (wo.z s_i + wi.z s_o)
+     *     s       = sqrt(alpha^2 + (1 - alpha^2) z^2)
      * whose logarithm moves by less than dz / wi.z. dz: twice dh, and a few roundings. */
     double grazing;
     /* Absolute, of a weight, and of f over the density: what roundings make of a small F, over its
@@ -139,16 +148,21 @@ struct ggx_bounds {
 struct ggx_bounds ggx_bounds(const struct arithmetic *a, double alpha, const double wo[3],
                              const double wi[3]);
 /* Roundings of f and of the density at given directions, and of the weight f cos / pdf, but for
- * those of ggx_bounds; relative. Of divisions and roots (docs/reference/protocol.md section 7):
- * Smith's term of one direction holds one of each, f two such terms (sharing one) and two
- * divisions, the density one and three, the weight a division: 8 and 2; a conductor's reflectance 2
- * and 4 more. */
+ * those of ggx_bounds; relative. Of divisions and roots (docs/reference/protocol.md section 16):
+ *
+ *                                         divisions   roots
+ *   Smith's terms of two directions           2         2
+ *   f: G2 and the common factor               2
+ *   the density: D, G1 and itself             3
+ *   the weight                                1
+ *   a conductor's reflectance                 3         2
+ * 10 and 6 are counted for these 11 and 4: by OpenCL's bounds (arithmetic_of) that is 6 u more. */
 double bsdf_roundings(const struct arithmetic *a);
 /* ggx_bounds of a material that wo sees from outside, if `entering`. For a direction through the
- * surface h is normalised from wo + eta wi, wi follows h by Snell's law, and f and density hold the
- * transmittance, which is what rounding leaves of 1 - F, and <wi,h> eta^2 / (<wo,h> + eta
- * <wi,h>)^2.
- */
+ * surface h is normalised from wo + eta wi and wi follows h by Snell's law. There f and density
+ * hold the transmittance, which is what rounding leaves of 1 - F, and
+ *
+ *     <wi,h> eta^2 / (<wo,h> + eta <wi,h>)^2. */
 struct ggx_bounds scatter_bounds(const struct arithmetic *a, const struct scene *s,
                                  uint32_t material, const double uv[2], bool entering,
                                  const double wo[3], const double wi[3]);

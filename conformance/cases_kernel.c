@@ -172,9 +172,11 @@ static enum status kernel_math_exact(struct run_context *c, struct error *err)
 
 /* The kernel's own functions over the domains that paths use, in the units they are used in: sin,
  * cos, atan2 and acos enter as directions and angles, so what counts is the absolute error beside
- * the result's own rounding. Four units roundoff of the largest value and four of the result, over
- * argument reduction: |x| 2^-24 is the argument's own. The oracle is the C library's double, good
- * to 1e-15. */
+ * the result's own rounding. The oracle is the C library's double, good to 1e-15. Allowed:
+ *
+ *   4 u of the largest value
+ *   4 u of the result
+ *   |x| 2^-24: the argument's own, over argument reduction */
 struct function_case {
     enum probe_function function;
     double low, high; /* of x; y alike */

@@ -1,16 +1,20 @@
 /* FLIP against its authors' program, the package flip-evaluator 1.7 of PyPI.
  *
- * Without arguments: against values that it gave for the pairs made below. They are printed again
- * by flip_test --write FOLDER && python3 conformance/flip_oracle.py FOLDER With --oracle: runs it
- * now ($ISOPHOTE_PYTHON, else python3) and compares the maps pixel by pixel; 77 if that Python has
- * no flip_evaluator.
+ * Without arguments: against values that it gave for the pairs made below. To print them again:
  *
- * Tolerances. The package computes in float32. Its L*a*b* values stand near 100 and are made of
- * differences times 500: 500 * 2^-24 * a few operations, say 1e-4 in HyAB. Where two pictures agree
- * that becomes 1e-4^0.7 * 0.95 / (0.4 * 203^0.7) = 1e-4 of FLIP, and with the feature exponent
- * (which makes a small x as large as x^0.2 in the extreme) about 2e-3. Elsewhere the slope of x^0.7
- * is small. So a pixel may differ by 2e-3, and a mean by a tenth of that: roundings of both signs
- * average. */
+ *     flip_test --write FOLDER && python3 conformance/flip_oracle.py FOLDER
+ *
+ * With --oracle: runs it now ($ISOPHOTE_PYTHON, else python3) and compares the maps pixel by pixel;
+ * 77 if that Python has no flip_evaluator.
+ *
+ * Tolerances. The package computes in float32.
+ *
+ *   HyAB    1e-4   500 * 2^-24 * a few operations: L*a*b* values stand near 100 and are made of
+ *                  differences times 500
+ *   FLIP    1e-4   1e-4^0.7 * 0.95 / (0.4 * 203^0.7), where two pictures agree; elsewhere the slope
+ *                  of x^0.7 is small
+ *   a pixel 2e-3   with the feature exponent, which makes a small x as large as x^0.2 at most
+ *   a mean  2e-4   roundings of both signs average */
 #include "metrics.h"
 
 #include <errno.h>

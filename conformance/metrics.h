@@ -58,11 +58,15 @@ enum status metric_flip_ldr(const struct metric_pair *p, double exposure, double
 /* HDR-FLIP (the same authors but two, "Visualizing Errors in Rendered High Dynamic Range Images",
  * Eurographics short papers 2021): the largest LDR-FLIP, pixel by pixel, over exposures start ..
  * stop in stops, both pictures tone mapped by Narkowicz' fit of ACES after the paper's 0.6
- * pre-scale. The exposures come from the reference: with x the larger solution of tonemap(x) =
- * 0.85, start = log2(x / Ymax), stop = log2(x / max(Ymedian, epsilon)), Y the luminance, Ymedian
- * the lower median, epsilon = 2^-23 (FLT_EPSILON in the authors' program); count = max(2, ceil(stop
- * - start)) exposures, evenly spaced. A black reference has start = stop = 0. Negative radiance
- * counts as 0. */
+ * pre-scale. The exposures, evenly spaced, come from the reference; Y is the luminance:
+ *
+ *     x     = the larger solution of tonemap(x) = 0.85
+ *     start = log2(x / Ymax)
+ *     stop  = log2(x / max(Ymedian, epsilon)),   the lower median
+ *     count = max(2, ceil(stop - start))
+ *     epsilon = 2^-23, FLT_EPSILON in the authors' program
+ *
+ * A black reference has start = stop = 0. Negative radiance counts as 0. */
 struct metric_exposures {
     double start, stop;
     uint32_t count;
@@ -84,10 +88,13 @@ struct metric_estimate {
  * explains?
  *
  * With d the difference of the means at a pixel and channel, and B a set of pixels of one channel,
- *     z(B) = max(0, |sum d| - systematic sum |m|) / sqrt(max(sum d^2, sum v)),   v = variance_a /
- * samples_a + variance_b / samples_b (m: the mean of both; v: 0 where a variance is not known). The
- * sets are all squares of 8, 16, 32 ... pixels of grids that start at the top left, and the whole
- * picture.
+ *
+ *     z(B) = max(0, |sum d| - systematic sum |m|) / sqrt(max(sum d^2, sum v))
+ *     m    = the mean of both
+ *     v    = variance_a / samples_a + variance_b / samples_b; 0 where a variance is not known
+ *
+ * The sets are all squares of 8, 16, 32 ... pixels of grids that start at the top left, and the
+ * whole picture.
  *
  * Assumed of equal renderers: pixels independent; d distributed symmetrically about zero, which
  * holds exactly when both have the same number of samples. Nothing else: no normal distribution, no
@@ -98,14 +105,17 @@ struct metric_estimate {
  * symmetry is only approached as both counts grow; then give both the variance of the picture with
  * more samples: it has seen the rare bright samples that the other one lacks.
  *
- * p_worst is that bound for the largest z, times the number of sets and channels (Bonferroni).
- * p_chi bounds the probability of the sum of z^2 over the n 8x8 squares of one channel: coins'
- * exponential moments are below the normal's, E exp(s z) <= exp(s^2 / 2), so E exp(l z^2) <=
- * (1 - 2 l)^(-1/2), and Markov's inequality with the best l gives (x / n)^(n / 2) exp((n - x) / 2)
- * for x > n. The channels of a sample are one path's and not independent (in gray scenes they are
- * the same number), so each has its own sum, and p_chi is three times the least.
- * p = min(1, 2 min(p_worst, p_chi)): the probability at most that two equal renderers differ so.
- * Squares where both pictures agree exactly count in p_worst's number but not in n.
+ *   p_worst  that bound for the largest z, times the number of sets and channels (Bonferroni)
+ *   p_chi    three times the least p(x) of a channel, x the sum of z^2 over its n 8x8 squares. The
+ *            channels of a sample are one path's and not independent (in gray scenes they are the
+ *            same number), so each has its own sum
+ *   p        min(1, 2 min(p_worst, p_chi)): the probability at most that two equal renderers
+ *            differ so
+ *
+ * p(x) = (x / n)^(n / 2) exp((n - x) / 2) for x > n is Markov's inequality with the best l of
+ * E exp(l z^2) <= (1 - 2 l)^(-1/2), since coins' exponential moments are below the normal's,
+ * E exp(s z) <= exp(s^2 / 2). Squares where both pictures agree exactly count in p_worst's number
+ * but not in n.
  *
  * systematic >= 0: relative difference that is allowed (rounding of float32 against double): 0 for
  * none. Power: a difference in one channel of a set B shows when it exceeds about 5.5 standard

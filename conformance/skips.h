@@ -1,9 +1,11 @@
 /* Expected SKIPs: what a run may leave unjudged, and why. With such a list every other SKIP is a
  * finding, so that a device which suddenly cannot be opened does not pass. The file
  * (docs/reference/conformance.md):
- * {"skips": [{"device": "level_zero:*", "case": "kernel.texture.*", "reason": "the scene has no
- * textures", "at_most": 60}]}. Patterns are fnmatch(3) globs; at_most counts cases of one device,
- * absent: any number. */
+ *
+ *     {"skips": [{"device": "level_zero:*", "case": "kernel.texture.*",
+ *                 "reason": "the scene has no textures", "at_most": 60}]}
+ *
+ * Patterns are fnmatch(3) globs; at_most counts cases of one device, absent: any number. */
 #ifndef CONFORMANCE_SKIPS_H
 #define CONFORMANCE_SKIPS_H
 

@@ -7,12 +7,15 @@
 
 /* ---- camera -------------------------------------------------------------------------- */
 
-/* The protocol's camera ray for four numbers and what rounding may do to it. Perspective: px = x +
- * u0 is rounded to u W (by a filter of radius r to u (W + 8 r)); times tan_x 2/W: 2 u tan (16 u tan
- * r/W); sums of three products with rounded basis vectors, a normalisation. Orthographic: the same
- * across the film. Equirectangular: an angle to 2 pi by four roundings, sine and cosine to 2 ulp. A
- * polygon's edge is 2 pi/n long, and where on it by n times three roundings: 20 u, in place of the
- * disk's. */
+/* The protocol's camera ray for four numbers (sections 2, 14, 23) and what rounding may do to it:
+ *
+ *   px = x + u0                 u W, by a filter of radius r: u (W + 8 r)
+ *     times tan_x 2/W           2 u tan, by the filter: 16 u tan r/W
+ *   perspective, of d           sums of three products with rounded basis vectors, a normalisation
+ *   orthographic, of o          the same, across the film
+ *   equirectangular             an angle to 2 pi by four roundings; sine and cosine to 2 ulp
+ *   a polygon's edge            2 pi/n long, and where on it by n times three roundings: 20 u, in
+ *                               place of the disk's */
 void look_camera_ray(const struct look *l, const double u[4], double o[3], double d[3],
                      double *bound_o, double *bound_d)
 {

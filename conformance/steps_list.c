@@ -46,13 +46,19 @@ enum {
     LIST_INPUTS = LIST_CONTRACT + 8
 };
 
-/* How far a shader's globals are off, as shares of their sizes (enum reference_global).
- * k = 1: P' = d' t' - A by three roundings of |A| and the errors of the camera's rays (camera_ray);
- * along d' that of t' = <A, Ng> / <d', Ng>, where either product is off by four roundings more, all
- * over the cosine. I' = d' - d is off as d' is, and by a rounding. A disk: w is a sum of k lengths
- * times a quotient, k + 3 roundings, the frame has eight. u' and v': two products of three terms
- * each, a difference, and det's, which cancels as a c / det says; and twice the eight of the
- * tangents. N: what a shader's first product does to it. */
+/* How far a shader's globals are off, as shares of their sizes (enum reference_global), by the
+ * operations of protocol 18. d': the error of a camera ray's direction; ray: with that of its
+ * origin over t besides (look_camera_ray).
+ *
+ *   changes of P       ray + 3      P' = d' t' - A, at the first hit: three roundings of |A|
+ *     along the ray    ray + 8      t' = <A, Ng> / <d', Ng>: four roundings of either product, all
+ *                                   over the cosine
+ *     by a disk        8 + 3 + k    its frame has eight; w is a sum of k lengths times a quotient
+ *   changes of I       d' + 1       I' = d' - d
+ *   changes of u, v    16 + 2 * 8   two products of three terms each, a difference, and det's,
+ *                                   which cancels as a c / det says; the tangents twice
+ *   tangents           8
+ *   N                  4            what a shader's first product does to it */
 static void globals_steps(const struct look *l, const struct path_vertex *v,
                           double step[GLOBAL_MOTIONS])
 {
@@ -161,11 +167,15 @@ void list_glow_add(const struct look *l, const struct path_vertex *v, double L[3
 }
 
 /* Relative error of the density of normals of a list whose sharpest lobe has this alpha, at wi:
- * beside D's own roundings, those of h. dh = 8 u / |wo + wi| (struct ggx_bounds); ln D of GGX moves
- * by 4 dh / alpha at most, that of Beckmann's, Ward's and Phong's by (2 tan / alpha^2) dh, with tan
- * at most 4 alpha: beyond, D is 10^-7 of its peak. Refracted directions have h along wo + eta wi,
- * which is no shorter than 1/4 unless the two sides are nearly alike. What is reflected goes with F
- * besides. */
+ *
+ *   D's own roundings
+ *   dh = 8 u / |wo + wi|         of h (struct ggx_bounds); refracted directions have h along
+ *                                wo + eta wi, which is no shorter than 1/4 unless the two sides
+ *                                are nearly alike
+ *     4 dh / alpha               moves ln D of GGX, at most
+ *     (2 tan / alpha^2) dh       that of Beckmann's, Ward's and Phong's, with tan at most 4 alpha:
+ *                                beyond, D is 10^-7 of its peak. So 8 dh / alpha for all
+ *   F                            of what is reflected */
 static double list_density(const struct look *l, const struct path_vertex *v, const double wi[3],
                            const struct reference_scattered *r)
 {

@@ -1,7 +1,10 @@
 /* Waivers: known failures, each for a device pattern, a driver range, a case pattern, with a reason
- * and an expiry. The file (docs/reference/conformance.md): {"waivers": [{"device": "opencl:*",
- * "driver_min": "3.0", "driver_max": "3.1", "case": "image.strict.*", "reason": "...", "expires":
- * "2027-01-31"}]}. Patterns are fnmatch(3) globs; device matches the id or the device's name. */
+ * and an expiry. The file (docs/reference/conformance.md):
+ *
+ *     {"waivers": [{"device": "opencl:*", "driver_min": "3.0", "driver_max": "3.1",
+ *                   "case": "image.strict.*", "reason": "...", "expires": "2027-01-31"}]}
+ *
+ * Patterns are fnmatch(3) globs; device matches the id or the device's name. */
 #ifndef CONFORMANCE_WAIVERS_H
 #define CONFORMANCE_WAIVERS_H
 

@@ -6,9 +6,12 @@
 
 static double squared(double complex z) { return creal(z) * creal(z) + cimag(z) * cimag(z); }
 
-/* Unpolarised reflectance at a boundary from index 1 to n = eta + i k (Born and Wolf, 14.2): with c
- * the cosine of incidence and q = n cos(theta_t) = sqrt(n^2 - sin^2), r_s = (c - q)/(c + q), r_p =
- * (n^2 c - q)/(n^2 c + q). */
+/* Unpolarised reflectance at a boundary from index 1 to n = eta + i k (Born and Wolf, 14.2), c the
+ * cosine of incidence:
+ *
+ *     q   = n cos(theta_t) = sqrt(n^2 - sin^2)
+ *     r_s = (c - q) / (c + q)
+ *     r_p = (n^2 c - q) / (n^2 c + q) */
 static double fresnel(double eta, double k, double c)
 {
     double complex n2 = CMPLX(eta * eta - k * k, 2 * eta * k);

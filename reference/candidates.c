@@ -44,10 +44,13 @@ static struct affine instance_inverse(const struct instance *n)
 }
 
 /* Rays start inside the cube of half side CUBE * size (others are moved to its border first), and
- * end in it: rounding the origin moves a ray by at most CUBE size 2^-24, rounding the direction by
- * 2^-24 a unit of length, of which the ray runs at most 2 sqrt(3) CUBE size: together below 9 size
- * 2^-24 for CUBE = 2. 32 size 2^-24 leaves room for the rounding of the boxes themselves; Embree's
- * robust mode covers its own. */
+ * end in it. What rounding to float32 moves one by, u being 2^-24:
+ *
+ *   the origin       CUBE size u
+ *   the direction    2 sqrt(3) CUBE size u      u a unit of length, of which it runs so much
+ *   together         below 9 size u             for CUBE = 2
+ * 32 size u leaves room for the rounding of the boxes themselves; Embree's robust mode covers its
+ * own. */
 static const double CUBE = 2;
 static const double PAD = 32 * 0x1p-24;
 

@@ -203,9 +203,14 @@ static void test_weights_and_energy(void **state)
 }
 
 /* What Burley's diffuse term returns of white light to a view of cosine m, from its formula alone:
- * f = (1 + a F(m'))(1 + a F(m)) / pi with F(x) = (1 - x)^5 and a = F_D90 - 1 = r (1 + c) - 1/2, as
- * 2 cos^2 theta_d = 1 + c, c = wi.wo = m m' + s s' cos phi. Over phi, a's mean is k = r (1 + m m')
- * - 1/2 and a^2's is k^2 + (r s s')^2 / 2; what is left is a polynomial of m'. */
+ *
+ *     f    = (1 + a F(m'))(1 + a F(m)) / pi,   F(x) = (1 - x)^5
+ *     a    = F_D90 - 1 = r (1 + c) - 1/2,      as 2 cos^2 theta_d = 1 + c
+ *     c    = wi.wo = m m' + s s' cos phi
+ *     k    = r (1 + m m') - 1/2                a's mean over phi
+ *     k^2 + (r s s')^2 / 2                     a^2's mean
+ *
+ * What is left is a polynomial of m'. */
 static double burley_albedo(double m, double r)
 {
     enum { STEPS = 20000 };

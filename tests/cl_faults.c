@@ -2,14 +2,21 @@
  * words of the devices in software (docs/contributor/software_devices.md), as far as OpenCL has
  * them.
  *
- * ISOPHOTE_SOFT_FAULT, at the Nth launch of the process: "lost:N" the device is lost, which the
- * wait for that launch says, and every later call on the queue; "trap:N" the kernel traps, as it
- * does on a driver for CPUs; "hang:N" it never ends. "memory:N": the Nth buffer finds no memory.
- * ISOPHOTE_SOFT_WATCHDOG: seconds; a launch that took longer ends as one of a lost device.
- * ISOPHOTE_SOFT_MEMORY: bytes that the device says it has.
- * ISOPHOTE_SOFT_CL_FAULT: what a device says of itself: "platform", "device" of OpenCL 1.1; "none"
- * there is none; "gone" not available; "compiler" it has none; "endian" big-endian; "embedded"
- * without 64-bit integers. */
+ *   ISOPHOTE_SOFT_FAULT
+ *     lost:N      at the Nth launch of the process the device is lost, which the wait for that
+ *                 launch says, and every later call on the queue
+ *     trap:N      the kernel of the Nth launch traps, as it does on a driver for CPUs
+ *     hang:N      it never ends
+ *     memory:N    the Nth buffer finds no memory
+ *   ISOPHOTE_SOFT_WATCHDOG    seconds; a launch that took longer ends as one of a lost device
+ *   ISOPHOTE_SOFT_MEMORY      bytes that the device says it has
+ *   ISOPHOTE_SOFT_CL_FAULT    what a device says of itself
+ *     platform, device    of OpenCL 1.1
+ *     none                there is none
+ *     gone                not available
+ *     compiler            it has none
+ *     endian              big-endian
+ *     embedded            without 64-bit integers */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_layer.h>
 #include <stdatomic.h>

@@ -80,10 +80,13 @@ void bvh8_free(struct bvh8 *b);
 
 /* Compressed eight-wide tree for GPUs (Ylitie et al. 2017): 80 bytes a node. Side q of a child's
  * box on axis i stands at origin[i] + q 2^(exponent[i] - 127), each of the two operations rounded
- * to float32: at or outside the binary node's side. meta[s]: 0 an empty slot; an inner child 001
- * and 24
- * + s; a leaf as many ones as it has primitives (1 to 3) in the upper three bits, then where they
- * start behind `slot`. Inner child s is node `child` + the number of inner children below s. */
+ * to float32: at or outside the binary node's side.
+ *
+ *   meta[s]    upper three bits                            lower five
+ *   empty      000                                         0
+ *   inner      001                                         24 + s; it is node `child` + the number
+ *                                                          of inner children below s
+ *   leaf       a one for each of its 1 to 3 primitives     where they start behind `slot` */
 struct bvh8c_node {
     float origin[3];
     uint8_t exponent[3], inner; /* bit s: slot s holds an inner node */

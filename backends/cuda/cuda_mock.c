@@ -4,11 +4,18 @@
  * waits for it, as late as a real device may, so a missing wait or a buffer reused too early shows.
  * k_render stores (x, y, first sample, samples) in each pixel of its tile, or adds.
  *
- * CUDA_MOCK: "" works; "none" no device; "oom" allocations over 1 MiB fail; "refuse" launches fail
- * with 701; "fault" kernels end with 700, "timeout" with 702; "exclusive" one process at a time has
- * the device, by a lock on the file CUDA_MOCK_LOCK; "driver-12", "driver-13.1" the driver and
- * "nvrtc-13.1" the compiler are of that version, not 13.0. At the last release of the context it
- * prints "mock: clean" or what is wrong on stderr. */
+ * CUDA_MOCK:
+ *   ""                        works
+ *   none                      no device
+ *   oom                       allocations over 1 MiB fail
+ *   refuse                    launches fail with 701
+ *   fault, timeout            kernels end with 700, with 702
+ *   exclusive                 one process at a time has the device, by a lock on the file
+ *                             CUDA_MOCK_LOCK
+ *   driver-12, driver-13.1    the driver is of that version, not 13.0
+ *   nvrtc-13.1                and the compiler
+ *
+ * At the last release of the context it prints "mock: clean" or what is wrong on stderr. */
 #include "cuda_api.h"
 
 #include <fcntl.h>

@@ -75,11 +75,10 @@ enum bench_relation bench_compare(const struct bench_stats *a, const struct benc
 
 /* ---- sweeps --------------------------------------------------------------------------------- */
 
-/* Axes: "work-group" (8x4), "tile" (64x64, "all"), "batch" (4), "bvh" (bvh2), "mode" (fast). A
- * value the device refuses is a row (SKIP with the reason). work-group without values: all powers
- * of two in both directions up to the picture's size, those beyond the device's limit included
- * (they show as refused), and some odd shapes. tile: all, 256x256, 64x64, 32x32. batch: 1, 4, 16,
- * all. bvh: bvh2, bvh8, bvh8c. mode: strict, device, fast. */
+/* One of axis_table (axes.c), which has the values it takes and those it has without any; of
+ * work-group: all powers of two in both directions up to the picture's size, those beyond the
+ * device's limit included (they show as refused), and some odd shapes. A value that the device
+ * refuses is a row (SKIP with the reason). */
 struct sweep_axis {
     const char *name;
     const char *const *values; /* NULL: the axis' default values for the device */

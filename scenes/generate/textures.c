@@ -1,8 +1,10 @@
-/* textures DIR: makes the small images of scenes/library/textures, which are kept in the
- * repository: tile.png (sRGB, 64 x 64: no symmetry, so that every wrap and turn shows), veins.jpg
- * (sRGB, 128 x 64, tiles along u), blocks.exr (linear, 8 x 8, with a texel far above 1 clamped
- * by no one), leaf.exr (linear with alpha, 64 x 64: a leaf, its tip up) and bumps.png (128 x 128:
- * normals of domes and grooves, tiles both ways). */
+/* textures DIR: makes the small images of scenes/library/textures, kept in the repository:
+ *
+ *   tile.png     sRGB                64 x 64     no symmetry, so that every wrap and turn shows
+ *   veins.jpg    sRGB                128 x 64    tiles along u
+ *   blocks.exr   linear              8 x 8       a texel far above 1, clamped by no one
+ *   leaf.exr     linear with alpha   64 x 64     a leaf, its tip up
+ *   bumps.png    normals             128 x 128   domes and grooves, tiles both ways */
 #include "scenes.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  *
  *   k_closure_NAME_COUNT(c, weight, arguments...)    COUNT fixed arguments: floats, ints, k_vec3,
  *                                                    strings as "is it beckmann", closures by
- * number
+ *                                                    number
  */
 #include "emit.h"
 

@@ -136,10 +136,16 @@ bool asl_has_floats(struct asl_type t)
     return false;
 }
 
-/* Prices: 0 the same; 1 point, vector and normal among themselves; 2 between those and color; 4 int
- * to float; 8 float, 12 int to a triple; 16 to a matrix. One dearer conversion never outweighs
- * another argument's exact match by accident because prices only break ties between overloads that
- * all apply. */
+/* Prices:
+ *    0   the same
+ *    1   point, vector and normal among themselves; to an array of open length
+ *    2   between those and color
+ *    4   int to float
+ *    8   float to a triple
+ *   12   int to a triple
+ *   16   to a matrix
+ * One dearer conversion never outweighs another argument's exact match by accident because prices
+ * only break ties between overloads that all apply. */
 bool asl_converts(struct asl_type from, struct asl_type to, unsigned *cost)
 {
     unsigned price = 0;
