@@ -737,7 +737,7 @@ static double between(double eta, double c, double ct)
 struct refraction_bounds refraction_bounds(const struct arithmetic *a, double eta, double c)
 {
     const double s2 = (1 - c * c) / (eta * eta), k = 1 - s2;
-    const double off = ULP * (c * c / (eta * eta) + 1) + roundings(a, 5, 2, 0) * fmin(s2, 1);
+    const double off = ULP * (c * c / (eta * eta) + 1) + roundings(a, 5, 3, 0) * fmin(s2, 1);
     const double low = sqrt(fmax(0, k - off)), high = sqrt(fmax(0, k + off));
     const double ct = sqrt(fmax(0, k)), F = fresnel_expected(eta, c);
     struct refraction_bounds b = {.ct = fmax(high - ct, ct - low) + roundings(a, 1, 0, 1) * ct};
