@@ -2,6 +2,7 @@
 # the program, so that the whole tree may be moved.
 set(ISOPHOTE_DATA ${CMAKE_INSTALL_DATADIR}/isophote)
 set(ISOPHOTE_HELPERS ${CMAKE_INSTALL_LIBDIR}/isophote)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 install(TARGETS isophote RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS isophote-hiprtc isophote_hip_nvidia
     RUNTIME DESTINATION ${ISOPHOTE_HELPERS} LIBRARY DESTINATION ${ISOPHOTE_HELPERS})
@@ -13,3 +14,20 @@ foreach(folder scenes/library scenes/real scenes/mitsuba shaders/headers shaders
 endforeach()
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# For other renderers: the shader library, with an example.
+install(TARGETS isophote-shaders LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT library)
+install(FILES shaders/include/shaders.h base/include/base.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/isophote COMPONENT library)
+file(RELATIVE_PATH prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+file(CONFIGURE OUTPUT isophote-shaders.pc @ONLY CONTENT [[
+prefix=${pcfiledir}/@prefix@
+Name: isophote-shaders
+Description: ASL, the shading language of Isophote: compiler, optimiser and interpreter
+Version: @PROJECT_VERSION@
+Cflags: -I${prefix}/@includedir@
+Libs: -L${prefix}/@libdir@ -lisophote-shaders
+]])
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/isophote-shaders.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+install(DIRECTORY share/examples DESTINATION ${ISOPHOTE_DATA} COMPONENT library)

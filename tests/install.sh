@@ -96,6 +96,60 @@ case_missing()
     [ ! -e a.png ] || fail "a picture was made"
 }
 
+# The shader library, as another program's author meets it: header, pkg-config file, example.
+case_library()
+{
+    runs 0 cmake --install "$build" --prefix "$scratch/first"
+    mv first moved
+    export PKG_CONFIG_PATH=$scratch/moved/lib/pkgconfig LD_LIBRARY_PATH=$scratch/moved/lib
+    [ -d "$PKG_CONFIG_PATH" ] || skip "this build installs libraries elsewhere than in lib/"
+    example=moved/share/isophote/examples/shade_points.c
+    [ "$(wc -l <"$example")" -lt 100 ] || fail "the example has 100 lines or more"
+    # shellcheck disable=SC2046 # words
+    runs 0 cc -std=c11 -Wall -Wextra -Werror "$example" -o points $(pkg-config --cflags --libs isophote-shaders)
+    runs 0 ./points
+    # Cs where the stripes' mask is 0; else warmth 1/2 times gray 1/4, and 2, the object's place in y.
+    cmp log - <<'E2' || fail "the example prints something else"
+0: 0 0 0
+1: 0.125 0 0
+2: 2.125 2.125 2.125
+3: 2.125 2.125 2.125
+4: 0.5 0 0
+5: 0.625 0 0
+6: 2.125 2.125 2.125
+the last point: u = 0.9375
+7: 2.125 2.125 2.125
+E2
+    # The library finds its own headers of ASL.
+    cat >header.c <<'E2'
+#include <isophote/shaders.h>
+int main(void)
+{
+    static const char text[] = "#include <color2.h>\nshader s(output float x = 0) { color2 c = color2(1, 2); x = c.r; }";
+    struct arena a = {0};
+    struct asl_diags d = {0};
+    struct asl_options o = {0};
+    struct error e = {0};
+    const struct asl_program *p;
+    enum status s = asl_compile(&a, "s", text, sizeof text - 1, &o, &d, &p, &e);
+    printf("%s\n", s ? e.msg : d.included->path);
+    return s != STATUS_OK;
+}
+E2
+    # shellcheck disable=SC2046 # words
+    runs 0 cc -std=c11 header.c -o header $(pkg-config --cflags --libs isophote-shaders)
+    runs 0 ./header
+    says "$scratch/moved/share/isophote/shaders/headers/color2.h"
+    # What is visible is what the headers promise.
+    readelf -d moved/lib/libisophote-shaders.so >log
+    grep -Eq 'SONAME.*libisophote-shaders[.]so[.][0-9.]+\]' log || fail "no soname"
+    nm -D --defined-only moved/lib/libisophote-shaders.so | awk '{ print $3 }' >visible
+    [ -s visible ] || fail "nothing is visible"
+    while read -r name; do
+        grep -qw -- "$name" moved/include/isophote/*.h || fail "$name is visible, and in no header"
+    done <visible
+}
+
 case_unwritable()
 {
     for prefix in /proc/isophote "$scratch/file/usr"; do

@@ -22,6 +22,9 @@ extern "C" {
 #include <stdatomic.h>
 #endif
 
+/* What users of libisophote-shaders.so need of base is visible there, and nothing else. */
+#pragma GCC visibility push(default)
+
 /* ---- status and errors ------------------------------------------------------------------- */
 
 #define STATUS_LIST(X)                                                                             \
@@ -122,6 +125,8 @@ void text_append(struct text *t, const char *s, size_t n);
 void text_puts(struct text *t, const char *s);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *t);
+
+#pragma GCC visibility pop
 
 /* ---- files ---------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* what libisophote-shaders.so shows */
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
@@ -605,6 +606,7 @@ void asl_noise_eval(enum asl_noise kind, unsigned dims, const struct asl_dual *x
 /* The hash of up to 5 words that the noises use. */
 uint32_t asl_hash_words(const uint32_t *words, unsigned count);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
