@@ -160,8 +160,9 @@ const char *command_line_text(void);
 
 /* ---- subcommands ---------------------------------------------------------------------------- */
 
-extern const struct command command_devices, command_doctor, command_help, command_version,
-    command_render, command_conform, command_replay, command_bench, command_sweep, command_report,
-    command_compare, command_export, command_import, command_aslc, command_shade, command_worker;
+extern const struct command command_devices, command_scenes, command_doctor, command_help,
+    command_version, command_render, command_conform, command_replay, command_bench, command_sweep,
+    command_report, command_compare, command_export, command_import, command_aslc, command_shade,
+    command_worker;
 
 #endif

@@ -812,10 +812,10 @@ static int run(void *settings, const struct arguments *args)
     if (s->grid.width == 0)
         s->grid.width = s->grid.height = 1;
     int status;
-    enum status st = s->outputs && s->files && s->reparams && s->connections && s->user
-                         ? make_group(s, args, &err)
-                         : error_msg(&err, STATUS_MEMORY, "out of memory");
-    if (st == STATUS_OK) {
+    bool room = s->outputs && s->files && s->reparams && s->connections && s->user;
+    if (!room)
+        error_msg(&err, STATUS_MEMORY, "out of memory");
+    if (room && make_group(s, args, &err) == STATUS_OK) {
         make_spaces(s);
         status = run_command(s);
     } else {

@@ -213,9 +213,9 @@ int command_unknown(const char *name)
         if (commands[i]->group)
             text_printf(&names, "%s ", commands[i]->name);
     nearest_print(name, names.data ? names.data : "", &near);
-    (void)fprintf(stderr, "isophote: unknown command '%s'%s\n", name, near.data ? near.data : "");
+    (void)fprintf(stderr, "isophote: unknown command '%s'%s\n'isophote help' lists the commands\n",
+                  name, near.data ? near.data : "");
     text_free(&names);
     text_free(&near);
-    commands_say(stderr);
     return EXIT_BAD_INPUT;
 }

@@ -92,8 +92,9 @@ static const struct {
 const char *option_words(const struct option *o, char *buffer, size_t size)
 {
     size_t n = 0;
-    if (o->words || !enumerations[o->type].count)
-        return o->words ? o->words : "";
+    if (o->words)
+        return o->words;
+    *buffer = 0;
     for (int i = 0; i < enumerations[o->type].count; i++)
         n += (size_t)snprintf(buffer + n, size - n, "%s%s", i ? " " : "",
                               enumerations[o->type].name(i));

@@ -13,10 +13,6 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- a scene of materials ------------------------------------------------------------ */
 
-static const char *const type_names[MATERIAL_TYPE_COUNT] = {
-    "diffuse",    "mirror",           "rough_conductor", "dielectric", "principled",
-    "oren_nayar", "rough_dielectric", "thin_dielectric", "sheen"};
-
 /* One sphere a material: every type over its parameters. The conductor is gold (Johnson and Christy
  * 1972, at 650, 550, 450 nm). */
 static void materials_json(struct text *t)
@@ -108,7 +104,7 @@ static enum material_type type_of_case(const struct run_context *c)
 {
     const char *name = strrchr(c->name, '.') + 1;
     int t = 0;
-    while (t < MATERIAL_TYPE_COUNT && strcmp(type_names[t], name) != 0)
+    while (t < MATERIAL_TYPE_COUNT && strcmp(material_type_name((enum material_type)t), name) != 0)
         t++;
     return (enum material_type)t;
 }

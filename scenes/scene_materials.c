@@ -406,6 +406,7 @@ static const char *const material_types[] = {
     "principled", "oren_nayar", "rough_dielectric", "thin_dielectric",
     "sheen",      "shader",     "interface",        NULL};
 enum { TYPE_SHADER = MATERIAL_TYPE_COUNT, TYPE_INTERFACE };
+const char *material_type_name(enum material_type t) { return material_types[t]; }
 static const char *const interface_keys[] = {"type", "medium", NULL};
 static const char *const diffuse_keys[] = {COMMON_KEYS, "type", "reflectance", NULL};
 static const char *const conductor_keys[] = {COMMON_KEYS, "type",  "anisotropy", "rotation", "eta",

@@ -45,9 +45,12 @@ case_help()
         run 0 "$command" --help
         prints "^usage: isophote $command"
         [ ! -s stderr ] || fail "$command --help writes to standard error"
+        mv stdout help
+        run 0 help "$command"
+        cmp help stdout || fail "help $command is not what $command --help prints"
     done
     run 0 help
-    for command in devices render conform replay bench sweep report compare export import doctor; do
+    for command in devices scenes render conform replay bench sweep report compare export import doctor aslc shade version help; do
         prints "^  $command "
     done
 }
@@ -59,6 +62,21 @@ case_bad_use()
     says "usage|command"
     run 2 nonsense
     says nonsense
+    one_line
+    run 2 help nonsense
+    says "unknown command 'nonsense'"
+    run 2 rendr cornell
+    says "unknown command 'rendr'; is render meant\\?"
+    run 2 render cornell --with 3
+    says "unknown option '--with'; is --width meant\\?"
+    run 2 aslc -O3 s.osl
+    says "is -O0, -O1, -O2 or -O meant\\?"
+    run 2 shade --print:type=float s.osl # no such hint
+    says "unknown option '--print:type=float'"
+    run 2 shade -g 4 s.osl
+    says "no value for '-g': expected W H|expected two whole numbers"
+    run 2 shade --iters=2 --print=3
+    says "this option takes no value: '--print=3'"
     for command in $commands; do
         run 2 "$command" --no-such-option
         says "no-such-option"
@@ -130,6 +148,47 @@ case_output_is_input()
     done
     [ ! -s stdout ] || fail "work was done before"
     run 0 export --store s.db -o /dev/null
+}
+
+# What the library holds, what one scene holds, and a picture of it.
+case_scenes()
+{
+    local i what
+    run 0 scenes
+    prints '^cornell +The Cornell box'
+    prints '^bunny-glass '
+    cp stdout list
+    run 0 scenes --json
+    for ((i = 0; i < $("$query" stdout scenes); i++)); do
+        what=$(json "scenes[$i].name")
+        grep -q "^$what " list || fail "$what is in the JSON list alone"
+        [ -f "$(json "scenes[$i].file")" ] || fail "no file of $what"
+        [ -n "$(json "scenes[$i].about")" ] || fail "nothing is said of $what"
+    done
+    [ "$i" = "$(grep -c '^[^ ]' list)" ] || fail "$i scenes in JSON, $(grep -c '^[^ ]' list) in text"
+    run 0 scenes describe cornell
+    prints '^triangles +36$'
+    prints '^materials +4: 4 diffuse$'
+    prints '^emitting materials +1$'
+    run 0 scenes describe shaded-rings --json
+    [ "$(json material_types.shader) $(json counts.spheres) $(json counts.emitting_materials)" = "2 2 0" ] ||
+        fail "shaded-rings holds something else"
+    [ "$(json width)x$(json height)" = 384x288 ] || fail "the picture's size"
+    run 0 scenes thumbnail cornell -o out/c.png --spp 2 --width 20
+    prints '^wrote out/c.png'
+    run 0 scenes thumbnail cornell -o out/r.png --spp 2 --width 20 --device reference --json
+    [ "$(json width)x$(json height) $(json mode)" = "20x20 reference" ] || fail "another picture"
+    rm out/*
+    printf '{"isophote": 1, "camera": {}}' >s.json
+    run 2 scenes describe s.json
+    says 's.json:1:[0-9]+: error'
+    for what in "describe" "list cornell" "describe cornell blob" "thumbnail cornell" "describe cornell -o out/a.png" \
+        "paint cornell" "describe no-such-scene" "thumbnail cornell -o out/a.png --width x" "thumbnail no-such-scene -o out/a.png"; do
+        # shellcheck disable=SC2086 # words
+        run 2 scenes $what
+        [ ! -s stdout ] || fail "scenes $what prints a result"
+    done
+    nothing_in out
 }
 
 # ---- bad scenes --------------------------------------------------------------------------------------------

@@ -120,6 +120,7 @@ enum material_type {
     MATERIAL_SHEEN,
     MATERIAL_TYPE_COUNT
 };
+const char *material_type_name(enum material_type t); /* "rough_conductor" */
 
 enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND, ALPHA_MASK };
 
