@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,16 +197,15 @@ enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct 
         return io_error(err, STATUS_IO, "write", path, EISDIR);
 
     /* A device takes bytes but not a rename: its temporary file stands elsewhere and is copied. */
-    const char *slash = strrchr(target, '/');
-    const char *base = slash ? slash + 1 : target;
+    const char *base = path_name(target);
     const char *folder = getenv("TMPDIR");
     int folder_len;
     if (special) {
         folder = folder && folder[0] ? folder : "/tmp";
         folder_len = (int)strlen(folder);
     } else {
-        folder = slash ? target : ".";
-        folder_len = !slash ? 1 : slash == target ? 0 : (int)(slash - target);
+        folder = base > target ? target : ".";
+        folder_len = base > target ? (int)(base - target) - 1 : 1;
     }
     if (base[0] == '\0')
         return io_error(err, STATUS_IO, "write", path, path[0] ? EISDIR : ENOENT);
@@ -365,10 +365,38 @@ enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err
     return join_and_make(root, "", sub, buf, size, err);
 }
 
-char *path_beside(struct arena *a, const char *path, const char *rel)
+const char *path_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (rel[0] == '/' || !slash)
-        return arena_strdup(a, rel);
-    return arena_printf(a, "%.*s%s", (int)(slash - path + 1), path, rel);
+    return slash ? slash + 1 : path;
+}
+
+const char *path_ending(const char *path)
+{
+    const char *name = path_name(path), *dot = strrchr(name, '.');
+    return dot && dot != name ? dot : name + strlen(name);
+}
+
+bool path_ends(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && strcasecmp(path + n - m, ending) == 0;
+}
+
+char *path_stem(struct arena *a, const char *path)
+{
+    const char *name = path_name(path);
+    return arena_strndup(a, name, (size_t)(path_ending(name) - name));
+}
+
+char *path_folder(struct arena *a, const char *path)
+{
+    size_t n = (size_t)(path_name(path) - path);
+    return n == 0 ? arena_strdup(a, ".") : arena_strndup(a, path, n > 1 ? n - 1 : n);
+}
+
+char *path_beside(struct arena *a, const char *path, const char *rel)
+{
+    int n = rel[0] == '/' ? 0 : (int)(path_name(path) - path);
+    return arena_printf(a, "%.*s%s", n, path, rel);
 }

@@ -331,6 +331,22 @@ static void beside(void **state)
 {
     (void)state;
     struct arena a = {0};
+    static const struct {
+        const char *path, *name, *ending, *stem, *folder;
+    } rows[] = {{"dir/a.b.json", "a.b.json", ".json", "a.b", "dir"},
+                {"a", "a", "", "a", "."},
+                {"/a.json", "a.json", ".json", "a", "/"},
+                {"/d.x/a", "a", "", "a", "/d.x"},
+                {"d/.hidden", ".hidden", "", ".hidden", "d"},
+                {"d/", "", "", "", "d"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_string_equal(path_name(rows[i].path), rows[i].name);
+        assert_string_equal(path_ending(rows[i].path), rows[i].ending);
+        assert_string_equal(path_stem(&a, rows[i].path), rows[i].stem);
+        assert_string_equal(path_folder(&a, rows[i].path), rows[i].folder);
+    }
+    assert_true(path_ends("a.json", ".json") && path_ends("d/A.JSON", ".json"));
+    assert_false(path_ends(".json", ".json") || path_ends("ajson", ".json"));
     assert_string_equal(path_beside(&a, "scenes/a.json", "b.ply"), "scenes/b.ply");
     assert_string_equal(path_beside(&a, "/a.json", "b.ply"), "/b.ply");
     assert_string_equal(path_beside(&a, "a.json", "b/c.ply"), "b/c.ply");

@@ -12,7 +12,6 @@
 #include <yajl/yajl_parse.h>
 
 #include "json_number.h"
-#include "utf8.h"
 
 enum { DEPTH_MAX = 256 };
 static const size_t size_max = (size_t)1 << 30; /* YAJL's buffers count in 32 bits in places */
@@ -152,11 +151,12 @@ static int on_number(void *ctx, const char *s, size_t n)
                               n < 40 ? (int)n : 40, s, n < 40 ? "" : "..."));
 }
 
+/* Of four digits, which the tokenizer has seen. */
 static unsigned hex4(const char *s)
 {
     unsigned v = 0;
     for (int i = 0; i < 4; i++)
-        v = v * 16 + (unsigned)(s[i] <= '9' ? s[i] - '0' : (s[i] | 32) - 'a' + 10);
+        v = v * 16 + (unsigned)hex_digit(s[i]);
     return v;
 }
 
@@ -167,7 +167,7 @@ static size_t string_fault(const struct parser *p, size_t start, size_t end, con
     for (size_t i = start; i < end;) {
         const char *s = p->data + i;
         if (*s != '\\') {
-            size_t len = utf8_length(s, end - i);
+            size_t len = (unsigned char)*s < 0x80 ? 1 : utf8_read(s, end - i, NULL);
             *what = "the string is not valid UTF-8";
             if (!len)
                 return i;

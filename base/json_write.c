@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "json_number.h"
-#include "utf8.h"
 
 /* ---- numbers ------------------------------------------------------------------------------- */
 
@@ -117,7 +116,7 @@ static void put_string(struct text *t, const char *s)
     text_append(t, "\"", 1);
     while (n) {
         unsigned char c = (unsigned char)*s;
-        size_t len = utf8_length(s, n);
+        size_t len = utf8_read(s, n, NULL);
         const char *plain = c == '"'    ? "\\\""
                             : c == '\\' ? "\\\\"
                             : c == '\n' ? "\\n"

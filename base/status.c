@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "utf8.h"
-
 static const char *const names[] = {
 #define X(name, text) #name,
     STATUS_LIST(X)

@@ -353,14 +353,6 @@ static enum status device_store(struct row_sink *sink, const struct device_info 
 
 /* ---- the row ---------------------------------------------------------------------------- */
 
-/* A scene's name as its reader makes it, for rows whose scene was never read. */
-static const char *scene_name(struct arena *a, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
-               *dot = strrchr(base, '.');
-    return arena_strndup(a, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
-}
-
 static enum status row_make(struct trial *t, struct row_sink *sink, struct bench_record *out,
                             struct error *err)
 {
@@ -370,7 +362,7 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
     char model[PROGRAM_NAME_SIZE];
     program_name(&t->launch, model);
     struct bench_record r = {
-        .scene = l->ready.has_job ? l->ready.scene_name : scene_name(a, l->subject->scene_path),
+        .scene = l->ready.has_job ? l->ready.scene_name : path_stem(a, l->subject->scene_path),
         .device = l->ready.has_device ? l->ready.device.id : l->subject->device,
         .mode = math_mode_name(t->launch.mode),
         .bvh = bvh_kind_name(l->ready.load.bvh != BVH_AUTO ? l->ready.load.bvh : t->launch.bvh),

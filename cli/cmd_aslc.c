@@ -45,11 +45,8 @@ static char *object_name(struct arena *a, const struct asl_program *p, const cha
     size_t shaders = p ? asl_program_shaders(p) : 0;
     if (shaders)
         return arena_printf(a, "%s.aso", asl_program_shader(p, shaders - 1)->name);
-    const char *base = strrchr(file, '/');
-    base = base ? base + 1 : file;
-    const char *dot = strrchr(base, '.');
-    return arena_printf(a, "%.*s.aso", (int)(dot && dot != base ? dot - base : (long)strlen(base)),
-                        base);
+    const char *name = path_name(file);
+    return arena_printf(a, "%.*s.aso", (int)(path_ending(name) - name), name);
 }
 
 static enum status write_object(struct arena *a, const struct aslc *c, const char *file,

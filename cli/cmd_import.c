@@ -91,12 +91,6 @@ static void print_text(const char *out, const struct scene_import *s, bool sky, 
         printf("not carried over: %s\n", s->notes[i]);
 }
 
-static bool is_stl(const char *path)
-{
-    size_t n = strlen(path);
-    return n >= 4 && strcasecmp(path + n - 4, ".stl") == 0;
-}
-
 static int import_model(const struct import_command *c, const char *model)
 {
     struct arena a = {0};
@@ -107,7 +101,8 @@ static int import_model(const struct import_command *c, const char *model)
     /* printers' files stand on z by custom */
     struct scene_import_options o = {.camera = c->camera,
                                      .light_scale = c->light_scale,
-                                     .up_z = c->up ? strcmp(c->up, "z") == 0 : is_stl(model),
+                                     .up_z =
+                                         c->up ? strcmp(c->up, "z") == 0 : path_ends(model, ".stl"),
                                      .up_y = c->up && strcmp(c->up, "y") == 0};
     enum status st = import_exposed(&a, model, c->out, &o, &s, &picture, &how, &err);
     if (!st)

@@ -19,10 +19,8 @@ static const struct {
 /* By its name, or by the file's extension when no name was given; -1 if there is none. */
 static int format_find(const char *name, const char *path)
 {
-    const char *dot = strrchr(path, '.');
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (name ? strcmp(name, formats[i].name) == 0
-                 : dot && strcmp(dot, formats[i].extension) == 0)
+        if (name ? strcmp(name, formats[i].name) == 0 : path_ends(path, formats[i].extension))
             return formats[i].format;
     return -1;
 }

@@ -32,12 +32,6 @@ static struct model_list {
     bool failed;
 } models; /* nftw has no context */
 
-static const char *extension(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    return dot ? dot + 1 : "";
-}
-
 static void add_model_path(const char *path)
 {
     if (models.count == models.cap) {
@@ -65,8 +59,9 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
         add_model_path(path);
         return 0;
     }
-    for (int i = 0; formats[i]; i++)
-        if (strcasecmp(extension(path), formats[i]) == 0)
+    const char *ending = path_ending(path);
+    for (int i = 0; *ending && formats[i]; i++)
+        if (strcasecmp(ending + 1, formats[i]) == 0)
             add_model_path(path);
     return 0;
 }
@@ -279,7 +274,8 @@ static enum status check_all(struct table *t, const char *folder, struct check *
         const char *path = models.paths[i], *name = path + skip;
         char scene[64], format[16];
         snprintf(scene, sizeof scene, "%s/%zu.json", folder, i);
-        snprintf(format, sizeof format, "%s", extension(path));
+        const char *ending = path_ending(path);
+        snprintf(format, sizeof format, "%s", *ending ? ending + 1 : ending);
         for (char *f = format; *f; f++)
             *f = *f >= 'A' && *f <= 'Z' ? (char)(*f + 32) : *f;
         double start = clock_s();

@@ -88,9 +88,7 @@ static int by_name(const void *a, const void *b)
 /* "dir/wood.asl" is wood; a name is one word without points. */
 static char *case_word(struct arena *a, const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    char *name = arena_strndup(a, base, strlen(base) - 4);
+    char *name = path_stem(a, path);
     for (char *p = name; p && *p; p++)
         if (*p <= ' ' || *p == 127 || *p == '.')
             *p = '_';

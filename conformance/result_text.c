@@ -3,50 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char base64_digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void base64_write(struct text *t, const void *data, size_t size)
-{
-    const uint8_t *p = data;
-    for (size_t i = 0; i < size; i += 3) {
-        size_t n = size - i < 3 ? size - i : 3;
-        uint32_t v = (uint32_t)p[i] << 16;
-        if (n > 1)
-            v |= (uint32_t)p[i + 1] << 8;
-        if (n > 2)
-            v |= p[i + 2];
-        char out[4] = {base64_digits[v >> 18], base64_digits[v >> 12 & 63],
-                       n > 1 ? base64_digits[v >> 6 & 63] : '=',
-                       n > 2 ? base64_digits[v & 63] : '='};
-        text_append(t, out, 4);
-    }
-}
-
-uint8_t *base64_read(struct arena *a, const char *s, size_t *size)
-{
-    size_t len = strlen(s);
-    if (len % 4)
-        return NULL;
-    uint8_t *out = ARENA_ARRAY(a, uint8_t, len / 4 * 3 + 1);
-    size_t n = 0;
-    for (size_t i = 0; out && i < len; i += 4) {
-        bool last = i + 4 == len;
-        size_t pad = !last ? 0 : (s[i + 3] == '=') + (s[i + 3] == '=' && s[i + 2] == '=');
-        uint32_t v = 0;
-        for (size_t k = 0; k < 4; k++) {
-            const char *d = k >= 4 - pad ? base64_digits : strchr(base64_digits, s[i + k]);
-            if (!d || !*d)
-                return NULL;
-            v = v << 6 | (uint32_t)(d - base64_digits);
-        }
-        for (size_t k = 0; k < 3 - pad; k++)
-            out[n++] = (uint8_t)(v >> (16 - 8 * k));
-    }
-    *size = n;
-    return out;
-}
-
 static const char *const image_kind_names[] = {"picture", "reference", "difference",
                                                "significance"};
 
@@ -125,7 +81,7 @@ static enum status image_from_json(struct arena *a, const char *file, const stru
     size_t k = 0, kinds = sizeof image_kind_names / sizeof *image_kind_names;
     while (kind && k < kinds && strcmp(kind, image_kind_names[k]) != 0)
         k++;
-    out->png = png ? base64_read(a, png, &out->png_size) : NULL;
+    out->png = png ? base64_read(a, png, false, &out->png_size) : NULL;
     if (!kind || k == kinds || !out->png || !(width >= 1 && width <= 65536) ||
         !(height >= 1 && height <= 65536))
         return json_error(err, file, v, STATUS_TYPE, "expected a picture in PNG, base64");

@@ -9,8 +9,4 @@
 enum status result_read(struct arena *a, const char *file, const struct json *object,
                         struct conform_result *out, struct error *err);
 
-void base64_write(struct text *t, const void *data, size_t size);
-/* NULL if s is not base64. */
-uint8_t *base64_read(struct arena *a, const char *s, size_t *size);
-
 #endif

@@ -591,37 +591,6 @@ static void driver_ranges(void **state)
     assert_non_null(waiver_find(&w, "opencl:1", "Intel(R) Xeon", "3.0.5", "image.x"));
 }
 
-/* ---- results as text ----------------------------------------------------------------- */
-
-static void base64_vectors(void **state) /* RFC 4648, section 10 */
-{
-    (void)state;
-    static const char *const vectors[][2] = {{"", ""},
-                                             {"f", "Zg=="},
-                                             {"fo", "Zm8="},
-                                             {"foo", "Zm9v"},
-                                             {"foob", "Zm9vYg=="},
-                                             {"fooba", "Zm9vYmE="},
-                                             {"foobar", "Zm9vYmFy"}};
-    struct arena a = {0};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        struct text t = {0};
-        size_t n;
-        base64_write(&t, vectors[i][0], strlen(vectors[i][0]));
-        assert_string_equal(t.data ? t.data : "", vectors[i][1]);
-        const uint8_t *back = base64_read(&a, vectors[i][1], &n);
-        assert_non_null(back);
-        assert_int_equal(n, strlen(vectors[i][0]));
-        assert_memory_equal(back, vectors[i][0], n);
-        text_free(&t);
-    }
-    size_t n;
-    static const char *const bad[] = {"Zg=", "Z", "Zg==Zg==", "Z===", "Zm9v\n", "Zm-v"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_null(base64_read(&a, bad[i], &n));
-    arena_free(&a);
-}
-
 int main(void)
 {
     snprintf(folder, sizeof folder, "%s/isophote-runner-XXXXXX",
@@ -629,7 +598,6 @@ int main(void)
     if (!mkdtemp(folder))
         return 99;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(base64_vectors),
         cmocka_unit_test(driver_ranges),
         cmocka_unit_test(misbehaviour_costs_one_case),
         cmocka_unit_test(memory_of_the_runner_is_not_the_workers),

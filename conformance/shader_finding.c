@@ -40,8 +40,7 @@ static enum status write_program(const char *name, const struct text *program, c
     enum status st = cache_dir("findings", dir, sizeof dir, err);
     if (st != STATUS_OK)
         return st;
-    const char *base = strrchr(name, '/');
-    base = base ? base + 1 : name;
+    const char *base = path_name(name);
     hash_bytes(program->data, program->len, hex);
     (void)snprintf(path, size, "%s/%.*s-%.8s.asl", dir, (int)strcspn(base, "."), base, hex);
     return file_write(path, program->data, program->len, err);

@@ -26,8 +26,7 @@ struct named_scene {
 /* "dir/cornell.json" is cornell; "dir/kitchen/scene.json" is kitchen. */
 static const char *scene_case_name(struct arena *a, const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
+    const char *base = path_name(path);
     if (strcmp(base, "scene.json") == 0 && base > path) {
         const char *end = base - 1, *start = end;
         while (start > path && start[-1] != '/')

@@ -70,7 +70,7 @@ static enum status field_write(struct arena *scratch, struct json_writer *w, con
         memcpy(&data, value, sizeof data);
         memcpy(&size, value + sizeof data, sizeof size);
         struct text t = {0};
-        base64_encode(&t, data, size);
+        base64_write(&t, data, size);
         if (t.failed)
             w->out.failed = true;
         else
@@ -317,9 +317,9 @@ static enum status field_parse(struct import *im, struct arena *a, const struct 
             memcpy(value, &v->boolean, sizeof v->boolean);
         return STATUS_OK;
     case FIELD_BYTES: {
-        void *data;
         size_t size;
-        if (!string || !base64_decode(a, v->string, &data, &size))
+        void *data = string ? base64_read(a, v->string, false, &size) : NULL;
+        if (!data)
             return json_error(err, im->path, v, STATUS_TYPE, "expected base64 text");
         memcpy(value, &data, sizeof data);
         memcpy(value + sizeof data, &size, sizeof size);

@@ -22,7 +22,7 @@ static void img(struct text *t, const struct image_record *r, const char *what, 
     markup_printf(
         t, "<img%! width=\"%u\" height=\"%u\" alt=\"%s of %s on %s\" src=\"data:image/png;base64,",
         r->width < 280 ? " class=\"small\"" : "", r->width, r->height, what, r->scene, label);
-    base64_encode(t, r->png, r->png_size);
+    base64_write(t, r->png, r->png_size);
     text_puts(t, "\"/>");
 }
 

@@ -34,9 +34,11 @@ enum { LABEL_WIDTH = 250, BAR_WIDTH = 760, ROW_HEIGHT = 30, CHART_WIDTH = 1100 }
 static void label_clip(struct text *t, const char *label)
 {
     enum { LABEL_CHARS = 38 };
-    size_t n = 0, shown = 0;
-    while (label[n] && shown < LABEL_CHARS) /* continuation bytes of UTF-8 take no room */
-        shown += ((unsigned char)label[++n] & 0xc0) != 0x80;
+    size_t n = 0;
+    for (size_t shown = 0, all = strlen(label); n < all && shown < LABEL_CHARS; shown++) {
+        size_t len = utf8_read(label + n, all - n, NULL);
+        n += len ? len : 1;
+    }
     char cut[256];
     snprintf(cut, sizeof cut, "%.*s%s", (int)n, label, label[n] ? "\xe2\x80\xa6" : "");
     markup_escape(t, cut);

@@ -5,32 +5,9 @@
 
 /* ---- escaping --------------------------------------------------------------------------- */
 
-/* The character at s (n >= 1 bytes are there) and its length; length 0 when it is not UTF-8. */
-static size_t utf8_decode(const char *s, size_t n, uint32_t *c)
-{
-    const unsigned char *b = (const unsigned char *)s;
-    if (b[0] < 0x80) {
-        *c = b[0];
-        return 1;
-    }
-    size_t len = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
-    if (b[0] < 0xc2 || b[0] > 0xf4 || len > n)
-        return 0;
-    uint32_t v = b[0] & (0x7fU >> len);
-    for (size_t i = 1; i < len; i++) {
-        if ((b[i] & 0xc0) != 0x80)
-            return 0;
-        v = v << 6 | (b[i] & 0x3fU);
-    }
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    *c = v;
-    return v < least[len] || v > 0x10ffff ? 0 : len;
-}
-
 static bool xml_allows(uint32_t c)
 {
-    return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c < 0xd800) ||
-           (c >= 0xe000 && c < 0xfffe) || c >= 0x10000;
+    return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c != 0xfffe && c != 0xffff);
 }
 
 void markup_escape(struct text *t, const char *s)
@@ -38,7 +15,7 @@ void markup_escape(struct text *t, const char *s)
     size_t n = s ? strlen(s) : 0;
     while (n) {
         uint32_t c = 0;
-        size_t len = utf8_decode(s, n, &c);
+        size_t len = utf8_read(s, n, &c);
         const char *entity = len == 0 || !xml_allows(c) ? "\xef\xbf\xbd"
                              : c == '&'                 ? "&amp;"
                              : c == '<'                 ? "&lt;"

@@ -51,8 +51,4 @@ enum status json_compact(struct arena *a, const char *what, const char *text, co
  */
 enum status record_check(enum record_kind kind, const void *record, struct error *err);
 
-/* Base64 (RFC 4648) onto t; and back, in the arena; false if it is not base64. */
-void base64_encode(struct text *t, const void *data, size_t size);
-bool base64_decode(struct arena *a, const char *s, void **data, size_t *size);
-
 #endif

@@ -465,34 +465,6 @@ static void tuning_finds_ties_and_one_setting(void **state)
     arena_free(&a);
 }
 
-static void base64_vectors(void **state)
-{
-    (void)state;
-    static const char *const plain[] = {"",     "f",     "fo",    "foo",
-                                        "foob", "fooba", "foobar"}; /* RFC 4648, section 10 */
-    static const char *const coded[] = {"",         "Zg==",     "Zm8=",    "Zm9v",
-                                        "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"};
-    struct arena a = {0};
-    for (size_t i = 0; i < 7; i++) {
-        struct text t = {0};
-        void *data;
-        size_t size;
-        base64_encode(&t, plain[i], strlen(plain[i]));
-        assert_string_equal(t.data ? t.data : "", coded[i]);
-        assert_true(base64_decode(&a, coded[i], &data, &size));
-        assert_int_equal(size, strlen(plain[i]));
-        assert_memory_equal(data, plain[i], size);
-        text_free(&t);
-    }
-    void *data;
-    size_t size;
-    assert_false(base64_decode(&a, "Zg=", &data, &size));
-    assert_false(base64_decode(&a, "Z===", &data, &size));
-    assert_false(base64_decode(&a, "=Zg=", &data, &size));
-    assert_false(base64_decode(&a, "Zm9*", &data, &size));
-    arena_free(&a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,7 +479,6 @@ int main(void)
         cmocka_unit_test(compare_needs_something_in_common),
         cmocka_unit_test(intervals_decide),
         cmocka_unit_test(tuning_finds_ties_and_one_setting),
-        cmocka_unit_test(base64_vectors),
     };
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
 }

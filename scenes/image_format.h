@@ -5,11 +5,6 @@
 #include "scenes.h"
 
 /* Little-endian numbers of 16 and 32 bits. */
-static inline uint32_t little16(const unsigned char *p) { return p[0] | (uint32_t)p[1] << 8; }
-static inline uint32_t little32(const unsigned char *p)
-{
-    return little16(p) | little16(p + 2) << 16;
-}
 
 /* How encoded values become light: AUTO takes PNG, JPEG, WebP, BMP, GIF, TGA and TIFF's whole
  * numbers for sRGB, EXR, HDR and TIFF's floats for linear. SHADER: what texture() shows, likewise,

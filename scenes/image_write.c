@@ -43,16 +43,9 @@ static enum status write_pfm(const char *path, uint32_t width, uint32_t height, 
     return s;
 }
 
-static bool has_extension(const char *path, const char *extension)
-{
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, extension) == 0;
-}
-
 bool image_writes(const char *path)
 {
-    return has_extension(path, ".exr") || has_extension(path, ".pfm") ||
-           has_extension(path, ".png");
+    return path_ends(path, ".exr") || path_ends(path, ".pfm") || path_ends(path, ".png");
 }
 
 enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
@@ -61,14 +54,14 @@ enum status image_write(const char *path, uint32_t width, uint32_t height, const
     if (width == 0 || height == 0)
         return error_msg(err, STATUS_ARG, "cannot write %s: a picture of %ux%u pixels", path, width,
                          height);
-    if (has_extension(path, ".exr")) {
+    if (path_ends(path, ".exr")) {
         const struct image_channel channels[3] = {
             {"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}};
         return image_write_exr(path, width, height, channels, 3, NULL, err);
     }
-    if (has_extension(path, ".pfm"))
+    if (path_ends(path, ".pfm"))
         return write_pfm(path, width, height, rgb, err);
-    if (has_extension(path, ".png"))
+    if (path_ends(path, ".png"))
         return write_png(path, width, height, rgb, tone, exposure, err);
     return error_msg(err, STATUS_ARG,
                      "cannot write %s: expected a name ending with .exr, .pfm or .png", path);

@@ -299,21 +299,12 @@ static void test_texture_transform(void **state)
 static void test_embedded(void **state)
 {
     (void)state;
-    static const char *const digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     static const uint8_t rgb[6] = {9, 8, 7, 6, 5, 4};
     const uint8_t *png;
     size_t size;
     assert_int_equal(image_encode_png(&arena, 2, 1, rgb, &png, &size, NULL), STATUS_OK);
     struct text json = {0}, glb = {0}, base64 = {0};
-    for (size_t k = 0; k < size; k += 3) {
-        uint32_t w = (uint32_t)png[k] << 16 | (k + 1 < size ? (uint32_t)png[k + 1] << 8 : 0) |
-                     (k + 2 < size ? png[k + 2] : 0U);
-        char four[4] = {digits[w >> 18], digits[w >> 12 & 63],
-                        k + 1 < size ? digits[w >> 6 & 63] : '=',
-                        k + 2 < size ? digits[w & 63] : '='};
-        text_append(&base64, four, 4);
-    }
+    base64_write(&base64, png, size);
     text_printf(&json,
                 "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"byteLength\": %zu}], "
                 "\"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36}, {\"buffer\": 0, "

@@ -6,12 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool ends_with(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), m = strlen(suffix);
-    return n > m && strcmp(s + n - m, suffix) == 0;
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -29,7 +23,7 @@ static enum status list_folder(struct arena *a, const char *dir, const char ***p
     const char **found = NULL;
     enum status s = STATUS_OK;
     for (struct dirent *e; (e = readdir(d));) {
-        if (!ends_with(e->d_name, ".json"))
+        if (!path_ends(e->d_name, ".json"))
             continue;
         if (n == cap) {
             cap = cap ? 2 * cap : 32;
@@ -83,7 +77,7 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
 
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err)
 {
-    if (access(name, F_OK) == 0 || strchr(name, '/') || ends_with(name, ".json")) {
+    if (access(name, F_OK) == 0 || strchr(name, '/') || path_ends(name, ".json")) {
         *path =
             arena_strdup(a, name); /* absent files are the reader's error: it knows how to say it */
         return *path ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory");
@@ -95,7 +89,7 @@ enum status scene_resolve(struct arena *a, const char *name, const char **path, 
         return s;
     struct text names = {0};
     for (size_t i = 0; i < count; i++) {
-        const char *base = strrchr(paths[i], '/') + 1;
+        const char *base = path_name(paths[i]);
         size_t len = strlen(base) - strlen(".json");
         if (strlen(name) == len && strncmp(base, name, len) == 0) {
             *path = paths[i];

@@ -644,12 +644,9 @@ static void write_scene(struct exporter *x)
 static void place(struct exporter *x, const char *out)
 {
     struct arena *a = x->arena;
-    size_t n = strlen(out);
-    if (n > 4 && strcmp(out + n - 4, ".xml") == 0) {
-        const char *slash = strrchr(out, '/');
-        x->folder = slash ? arena_strndup(a, out, (size_t)(slash - out) + (slash == out)) : ".";
-        x->stem = arena_strndup(a, slash ? slash + 1 : out,
-                                (size_t)(out + n - 4 - (slash ? slash + 1 : out)));
+    if (path_ends(out, ".xml")) {
+        x->folder = path_folder(a, out);
+        x->stem = path_stem(a, out);
     } else {
         x->folder = arena_strdup(a, out);
         x->stem = "scene";

@@ -131,8 +131,7 @@ static float linear_color(float encoded)
 
 static bool is_named(const struct source *s, const char *ending)
 {
-    size_t n = strlen(s->path), m = strlen(ending);
-    return n > m && strcasecmp(s->path + n - m, ending) == 0;
+    return path_ends(s->path, ending);
 }
 
 /* False where all is white, which many writers say for nothing; and where all is black in OBJ:

@@ -56,25 +56,6 @@ static enum aiReturn file_seek(struct aiFile *f, size_t offset, enum aiOrigin or
 
 /* ---- what is mended ------------------------------------------------------------------------- */
 
-static bool ends_with(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && strcasecmp(path + n - m, end) == 0;
-}
-
-static size_t put_utf8(uint32_t c, char *to)
-{
-    if (c < 0x80) {
-        to[0] = (char)c;
-        return 1;
-    }
-    size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        to[i] = (char)(0x80 | (c & 0x3F));
-    to[0] = (char)((0xF0U << (4 - n)) | c);
-    return n;
-}
-
 /* With a byte order mark of 16 bits: as UTF-8. */
 static void decode_utf16(struct source *s, char **data, size_t *size)
 {
@@ -94,7 +75,7 @@ static void decode_utf16(struct source *s, char **data, size_t *size)
         if (c >= 0xDC00 && c < 0xE000)
             c = high ? 0x10000 + ((high - 0xD800) << 10) + (c - 0xDC00) : 0xFFFD;
         high = 0;
-        n += put_utf8(c, out + n);
+        n += utf8_write(out + n, c);
     }
     *data = out;
     *size = n;
@@ -103,13 +84,13 @@ static void decode_utf16(struct source *s, char **data, size_t *size)
 /* "a.mtl b.mtl" behind a folder: the text of all that are there. */
 static bool read_libraries(struct source *s, const char *path, char **data, size_t *size)
 {
-    const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path;
+    const char *at = path_name(path);
     struct text all = {0};
     for (const char *end; *at; at = end) {
         at += strspn(at, " \t");
         end = at + strcspn(at, " \t");
-        char *one, *name = arena_printf(&s->arena, "%.*s%.*s", slash ? (int)(slash + 1 - path) : 0,
-                                        path, (int)(end - at), at);
+        char *one, *name = arena_strndup(&s->arena, at, (size_t)(end - at));
+        name = name ? path_beside(&s->arena, path, name) : NULL;
         size_t n;
         if (name && end > at && file_read(&s->arena, name, 0, &one, &n, NULL) == STATUS_OK) {
             text_append(&all, one, n);
@@ -270,8 +251,7 @@ enum { STL_HEAD = 84, STL_FACET = 50 };
 static uint64_t stl_size(const unsigned char *head)
 {
     const unsigned char *p = head + STL_HEAD - 4;
-    return STL_HEAD + (uint64_t)STL_FACET * ((uint32_t)p[0] | (uint32_t)p[1] << 8 |
-                                             (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24);
+    return STL_HEAD + (uint64_t)STL_FACET * little32(p);
 }
 
 /* A head of Materialise Magics', which says the colour of all facets that have none. */
@@ -358,8 +338,8 @@ static void mend_stl(struct source *s, char **buffer, size_t *size)
 
 bool assimp_files_mends(const char *path)
 {
-    if (!ends_with(path, ".stl"))
-        return ends_with(path, ".obj") || ends_with(path, ".dae") || ends_with(path, ".3ds");
+    if (!path_ends(path, ".stl"))
+        return path_ends(path, ".obj") || path_ends(path, ".dae") || path_ends(path, ".3ds");
     unsigned char head[STL_HEAD];
     FILE *f = fopen(path, "rbe");
     bool whole = f && fread(head, 1, sizeof head, f) == sizeof head &&
@@ -374,7 +354,7 @@ bool assimp_files_mends(const char *path)
 static void mend(struct assimp_files *files, const char *path, char **data, size_t *size)
 {
     struct source *s = files->s;
-    bool obj = ends_with(path, ".obj"), mtl = ends_with(path, ".mtl");
+    bool obj = path_ends(path, ".obj"), mtl = path_ends(path, ".mtl");
     decode_utf16(s, data, size);
     if ((obj || mtl) && *size >= 3 && memcmp(*data, "\xEF\xBB\xBF", 3) == 0) {
         *data += 3;
@@ -387,7 +367,7 @@ static void mend(struct assimp_files *files, const char *path, char **data, size
     if (mtl) {
         mtl_mend(s, data, size);
         mtl_read(s, *data, &files->mtls);
-    } else if (ends_with(path, ".stl"))
+    } else if (path_ends(path, ".stl"))
         mend_stl(s, data, size);
     else if (obj) {
         unindent(*data, size);
@@ -399,10 +379,10 @@ static void mend(struct assimp_files *files, const char *path, char **data, size
         arena_free(&s->scratch);
         note_free_form(s, *data, *size);
         files->says_smoothing = s->layout == MODEL_PARTS && obj_smooth(s, data, size);
-    } else if (ends_with(path, ".dae")) {
+    } else if (path_ends(path, ".dae")) {
         collada_mend(s, data, size);
         trim_elements(*data, size);
-    } else if (ends_with(path, ".3ds") && s->layout == MODEL_PARTS)
+    } else if (path_ends(path, ".3ds") && s->layout == MODEL_PARTS)
         files->smoothing = read_smoothing_3ds(s, *data, *size, &files->smoothing_count);
 }
 
@@ -422,11 +402,9 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
     if (model && files->model) /* before it is read Assimp looks into it some times */
         return &m->file;
     if (file_read(&s->arena, path, 0, &m->data, &m->size, NULL) != STATUS_OK &&
-        !(ends_with(path, ".mtl") && read_libraries(s, path, &m->data, &m->size))) {
-        const char *slash = strrchr(path, '/');
-        if (ends_with(path, ".mtl") && !files->missing_library[0])
-            snprintf(files->missing_library, sizeof files->missing_library, "%s",
-                     slash ? slash + 1 : path);
+        !(path_ends(path, ".mtl") && read_libraries(s, path, &m->data, &m->size))) {
+        if (path_ends(path, ".mtl") && !files->missing_library[0])
+            snprintf(files->missing_library, sizeof files->missing_library, "%s", path_name(path));
         return NULL;
     }
     mend(files, path, &m->data, &m->size);

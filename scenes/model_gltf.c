@@ -523,24 +523,18 @@ static void read_nodes(struct gltf *g)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static uint32_t word_at(const unsigned char *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 /* The JSON of the file, and a GLB's binary chunk. data NULL when it is no glTF. */
 static struct gltf_bytes find_json(struct gltf *g)
 {
     static const unsigned char magic[4] = {'g', 'l', 'T', 'F'};
     struct gltf_bytes f = g->file, out = {0};
-    size_t n = strlen(g->s->path);
     if (f.size < 20 || memcmp(f.data, magic, 4) != 0)
-        return n > 5 && strcasecmp(g->s->path + n - 5, ".gltf") == 0 ? f : out;
-    if (word_at(f.data + 4) != 2)
+        return path_ends(g->s->path, ".gltf") ? f : out;
+    if (little32(f.data + 4) != 2)
         return out;
     uint64_t at = 12;
     while (at + 8 <= f.size) {
-        uint64_t size = word_at(f.data + at), type = word_at(f.data + at + 4);
+        uint64_t size = little32(f.data + at), type = little32(f.data + at + 4);
         at += 8;
         if (size > f.size - at)
             source_refuse(g->s, STATUS_PARSE,
@@ -562,14 +556,13 @@ static struct gltf_bytes find_json(struct gltf *g)
 /* By the name or the first bytes: other files are not read here. */
 static bool may_be_gltf(const char *path)
 {
-    size_t n = strlen(path);
     char magic[4] = {0};
     FILE *f = fopen(path, "rbe");
     size_t got = f ? fread(magic, 1, sizeof magic, f) : 0;
     if (f)
         fclose(f);
     return (got == sizeof magic && memcmp(magic, "glTF", sizeof magic) == 0) ||
-           (n > 5 && strcasecmp(path + n - 5, ".gltf") == 0);
+           path_ends(path, ".gltf");
 }
 
 static void check_extensions(struct gltf *g)

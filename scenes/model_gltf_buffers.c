@@ -10,17 +10,6 @@
 
 static const size_t file_max = (size_t)4 << 30;
 
-/* 0..63; 64 for what is no digit. */
-static unsigned base64_digit(unsigned char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - (unsigned)'A'
-           : c >= 'a' && c <= 'z' ? c - (unsigned)'a' + 26U
-           : c >= '0' && c <= '9' ? c - (unsigned)'0' + 52U
-           : c == '+' || c == '-' ? 62
-           : c == '/' || c == '_' ? 63
-                                  : 64;
-}
-
 struct gltf_bytes gltf_data_uri(struct gltf *g, const struct json *at, const char *uri)
 {
     if (strncmp(uri, "data:", 5) != 0)
@@ -28,21 +17,10 @@ struct gltf_bytes gltf_data_uri(struct gltf *g, const struct json *at, const cha
     const char *comma = strchr(uri, ',');
     if (!comma || comma - uri < 7 || strncmp(comma - 7, ";base64", 7) != 0)
         gltf_bad(g, at, "a data: URI of base64");
-    size_t n = strlen(comma + 1), size = 0;
-    unsigned char *out = source_alloc(g->s, n / 4 * 3 + 3, 1);
-    uint32_t word = 0;
-    unsigned bits = 0;
-    for (const char *c = comma + 1; *c && *c != '='; c++) {
-        unsigned digit = base64_digit((unsigned char)*c);
-        if (digit == 64)
-            gltf_bad(g, at, "a data: URI of base64");
-        word = word << 6 | digit;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            out[size++] = (unsigned char)(word >> bits);
-        }
-    }
+    size_t size;
+    uint8_t *out = base64_read(&g->s->arena, comma + 1, true, &size);
+    if (!out)
+        gltf_bad(g, at, "a data: URI of base64");
     return (struct gltf_bytes){out, size};
 }
 
@@ -50,18 +28,13 @@ const char *gltf_uri_path(struct gltf *g, const char *uri)
 {
     char *path = source_alloc(g->s, strlen(uri) + 1, 1), *to = path;
     for (const char *c = uri; *c; c++) {
-        char hex[3] = {0};
-        if (*c == '%' && c[1] && c[2]) {
-            memcpy(hex, c + 1, 2);
-            char *end;
-            long code = strtol(hex, &end, 16);
-            if (*end == '\0' && code > 0) {
-                *to++ = (char)code;
-                c += 2;
-                continue;
-            }
+        int high = *c == '%' ? hex_digit(c[1]) : -1, low = high >= 0 ? hex_digit(c[2]) : -1;
+        if (low >= 0 && high + low > 0) {
+            *to++ = (char)(16 * high + low);
+            c += 2;
+        } else {
+            *to++ = *c;
         }
-        *to++ = *c;
     }
     return path;
 }
@@ -195,20 +168,19 @@ double gltf_value(const struct gltf_accessor *a, uint64_t i, int c)
         scale = 255;
         break;
     case GLTF_SHORT:
-        v = (int16_t)(p[0] | p[1] << 8);
+        v = (int16_t)little16(p);
         scale = 32767;
         break;
     case GLTF_USHORT:
-        v = p[0] | p[1] << 8;
+        v = little16(p);
         scale = 65535;
         break;
     case GLTF_UINT:
-        v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        v = little32(p);
         scale = 4294967295.0;
         break;
     default: {
-        uint32_t bits =
-            (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        uint32_t bits = little32(p);
         float f;
         memcpy(&f, &bits, sizeof f);
         return (double)f;

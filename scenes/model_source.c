@@ -124,9 +124,8 @@ static const char *unique_name(struct source *s, int kind, const char *wanted, c
     if (!wanted || !*wanted)
         wanted = none;
     size_t n = strnlen(wanted, NAME_MAX_BYTES + 1);
-    if (n > NAME_MAX_BYTES) /* between characters */
-        for (n = NAME_MAX_BYTES; n > 1 && ((unsigned char)wanted[n] & 0xC0) == 0x80;)
-            n--;
+    if (n > NAME_MAX_BYTES)
+        n = utf8_whole(wanted, NAME_MAX_BYTES);
     const char *stem = arena_strndup(&s->arena, wanted, n), *name = stem;
     for (unsigned k = 2; name && !names_add(s, s->names[kind], spelling(s, name)); k++)
         name = arena_printf(&s->arena, "%s %u", stem, k);
@@ -177,10 +176,10 @@ void source_texture_file(struct source *s, struct source_texture *t, const char 
         source_refuse(s, STATUS_LIMIT, "%s names a texture with a path of %zu bytes", s->path, n);
     for (size_t i = 0; i < n; i++)
         t->file[i] = path[i] == '\\' ? '/' : path[i];
-    const char *slash = strrchr(t->file, '/');
-    if (slash && slash[1] && !stands_beside(s, t->file) && stands_beside(s, slash + 1)) {
-        size_t rest = strlen(slash + 1);
-        memmove(t->file, slash + 1, rest);
+    const char *name = path_name(t->file);
+    if (name != t->file && *name && !stands_beside(s, t->file) && stands_beside(s, name)) {
+        size_t rest = strlen(name);
+        memmove(t->file, name, rest);
         memset(t->file + rest, 0, sizeof t->file - rest);
     }
     t->image = SOURCE_NO_IMAGE;
@@ -208,15 +207,10 @@ const char *source_texture(struct source *s, const struct source_texture *t)
     s->texture_names = source_grown(s, s->texture_names, s->texture_count, &s->texture_cap,
                                     sizeof *s->texture_names);
     s->textures[s->texture_count] = *t;
-    const char *slash = strrchr(t->file, '/');
-    char base[NAME_MAX_BYTES];
-    if (t->file[0])
-        snprintf(base, sizeof base, "%.*s", NAME_MAX_BYTES - 1, slash ? slash + 1 : t->file);
-    else
-        snprintf(base, sizeof base, "image %d", t->image);
-    char *dot = strrchr(base, '.');
-    if (t->file[0] && dot && dot > base)
-        *dot = '\0';
+    const char *base =
+        t->file[0] ? path_stem(&s->arena, t->file) : arena_printf(&s->arena, "image %d", t->image);
+    if (!base)
+        no_memory(s);
     return s->texture_names[s->texture_count++] = unique_name(s, NAMES_TEXTURES, base, "texture");
 }
 

@@ -62,17 +62,11 @@ static enum status add_note(struct importing *m, const char *text)
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
-static const char *folder_of(struct arena *a, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return !slash ? "." : slash == path ? "/" : arena_strndup(a, path, (size_t)(slash - path));
-}
-
 /* `path`, which exists, as seen from the folder of the scene. */
 static enum status path_from_scene(struct importing *m, const char *path, const char **out)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    const char *folder = folder_of(m->a, m->scene_path);
+    const char *folder = path_folder(m->a, m->scene_path);
     if (!folder)
         return no_memory(m);
     if (!realpath(folder, from))
@@ -238,10 +232,8 @@ static enum status extract_image(struct importing *m, const struct json *texture
     struct error why;
     if (!readable(data, i->bytes, texture->key, &why))
         return add_note(m, arena_printf(m->a, "texture %s: %s", texture->key, why.msg));
-    const char *slash = strrchr(m->scene_path, '/'), *base = slash ? slash + 1 : m->scene_path;
-    const char *dot = strrchr(base, '.');
-    size_t stem = dot && dot > base ? (size_t)(dot - m->scene_path) : strlen(m->scene_path);
-    const char *folder = arena_printf(m->a, "%.*s.textures", (int)stem, m->scene_path);
+    const int stem = (int)(path_ending(m->scene_path) - m->scene_path);
+    const char *folder = arena_printf(m->a, "%.*s.textures", stem, m->scene_path);
     char *name = arena_strdup(m->a, texture->key);
     if (!folder || !name)
         return no_memory(m);
@@ -706,9 +698,8 @@ static enum status write_scene(struct importing *m, const struct json *camera,
     if ((count && !materials[count - 1]) || (studio && draft && !objects[0]))
         return no_memory(m);
     m->out->own_lights = own_lights;
-    const char *base = strrchr(m->model_path, '/');
     struct json_writer about = {0};
-    json_string(&about, base ? base + 1 : m->model_path);
+    json_string(&about, path_name(m->model_path));
     text_printf(t, "{\n  \"isophote\": 1,\n  \"about\": %s,\n",
                 about.out.failed ? "" : about.out.data);
     text_free(&about.out);

@@ -44,11 +44,8 @@ static enum status read_document(struct loader *l, const char *data, size_t size
 
 static enum status name_scene(struct scene *s, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
     s->path = arena_strdup(&s->arena, path);
-    s->name =
-        arena_strndup(&s->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    s->name = path_stem(&s->arena, path);
     return s->path && s->name ? STATUS_OK : STATUS_MEMORY;
 }
 

@@ -124,8 +124,7 @@ enum status open_model(struct loader *l, const struct json *file, const struct j
 
 static const char *brought_name(struct loader *l, const struct model_file *f, const char *name)
 {
-    const char *slash = strrchr(f->path, '/');
-    return arena_printf(&l->d.arena, "%s:%s", slash ? slash + 1 : f->path, name);
+    return arena_printf(&l->d.arena, "%s:%s", path_name(f->path), name);
 }
 
 bool model_brings(const struct loaded_model *m, const char *key)

@@ -128,6 +128,36 @@ void text_free(struct text *t);
 
 #pragma GCC visibility pop
 
+/* ---- bytes, digits and characters ----------------------------------------------------------- */
+
+/* Numbers that stand with their low byte first. */
+static inline uint32_t little16(const void *at)
+{
+    const uint8_t *p = (const uint8_t *)at;
+    return p[0] | (uint32_t)p[1] << 8;
+}
+static inline uint32_t little32(const void *at)
+{
+    return little16(at) | little16((const uint8_t *)at + 2) << 16;
+}
+/* 0..15, of either case; -1 for what is no digit. */
+int hex_digit(char c);
+
+/* Base64 (RFC 4648) onto t. */
+void base64_write(struct text *t, const void *data, size_t size);
+/* The bytes that s stands for, in the arena; NULL if it is not base64. lax: the digits of base64url
+ * are digits too, padding may be missing, and what stands behind its first sign does not count. */
+uint8_t *base64_read(struct arena *a, const char *s, bool lax, size_t *size);
+
+/* UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* Bytes of the character at s, of which n >= 1 are there, and in *c (may be NULL) its number; 0
+ * when it is not valid UTF-8. */
+size_t utf8_read(const char *s, size_t n, uint32_t *c);
+/* The bytes of character c: how many. */
+size_t utf8_write(char to[4], uint32_t c);
+/* The length of s without a last character that was cut short. */
+size_t utf8_whole(const char *s, size_t n);
+
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* Reads a whole file; the data is followed by a NUL that size does not count. Fails: MISSING if
@@ -150,7 +180,18 @@ enum status dir_make(const char *path, struct error *err);
 /* "$ISOPHOTE_CACHE", else "$XDG_CACHE_HOME/isophote", else "$HOME/.cache/isophote", else
  * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. */
 enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err);
-/* dir(path) joined with rel, or rel itself when absolute. In the arena. */
+/* What stands behind the last '/' of a path. */
+const char *path_name(const char *path);
+/* ".json" of "dir/a.b.json": the last point of the name and what follows; "" when there is none
+ * but at its start. */
+const char *path_ending(const char *path);
+/* Does the path end so, in letters of either case, with something before it? */
+bool path_ends(const char *path, const char *ending);
+/* "a.b" of "dir/a.b.json". In the arena. */
+char *path_stem(struct arena *a, const char *path);
+/* "dir" of "dir/a", "." of "a", "/" of "/a". In the arena. */
+char *path_folder(struct arena *a, const char *path);
+/* The folder of path joined with rel, or rel itself when absolute. In the arena. */
 char *path_beside(struct arena *a, const char *path, const char *rel);
 
 /* ---- files that come with the program ------------------------------------------------------- */

@@ -258,17 +258,6 @@ void asl_lex_next(struct asl_lexer *lx, struct asl_token *t)
     finish(lx, t, begin, line);
 }
 
-static int hex_digit(char ch)
-{
-    if (ch >= '0' && ch <= '9')
-        return ch - '0';
-    if (ch >= 'a' && ch <= 'f')
-        return ch - 'a' + 10;
-    if (ch >= 'A' && ch <= 'F')
-        return ch - 'A' + 10;
-    return -1;
-}
-
 const char *asl_string_value(struct asl_compile *c, const struct asl_token *t)
 {
     char *d = asl_alloc(c, (size_t)t->len + 1, 1);

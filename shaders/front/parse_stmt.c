@@ -681,8 +681,7 @@ static void parse_shader(struct asl_parser *p, enum asl_shader_kind kind)
 static void parse_core(struct asl_parser *p)
 {
     struct asl_function *f = ASL_NEW(p->c, struct asl_function);
-    const char *name = strrchr(p->program->file, '/');
-    name = name ? name + 1 : p->program->file;
+    const char *name = path_name(p->program->file);
     f->is_shader = f->is_core = true;
     f->type = asl_type_of(ASL_VOID);
     f->name = asl_strndup(p->c, name, strcspn(name, "."));

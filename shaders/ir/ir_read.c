@@ -133,11 +133,6 @@ static uint32_t number_below(struct reader *r, uint32_t limit, const char *what)
     return x;
 }
 
-static int hex(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static char *string(struct reader *r)
 {
     blanks(r);
@@ -160,7 +155,7 @@ static char *string(struct reader *r)
             out[n++] = *r->p;
             continue;
         }
-        int hi = r->p + 2 < s ? hex(r->p[1]) : -1, lo = hi >= 0 ? hex(r->p[2]) : -1;
+        int hi = r->p + 2 < s ? hex_digit(r->p[1]) : -1, lo = hi >= 0 ? hex_digit(r->p[2]) : -1;
         if (lo < 0 || hi * 16 + lo == 0)
             expected(r, "two hexadecimal digits after \\x, not 00");
         out[n++] = (char)(hi * 16 + lo);
@@ -249,7 +244,7 @@ static union asl_slot constant(struct reader *r, enum ir_type t)
         r->p += 5;
         uint32_t w = 0;
         for (int i = 0; i < 8; i++, r->p++) {
-            int d = r->p < r->end ? hex(*r->p) : -1;
+            int d = r->p < r->end ? hex_digit(*r->p) : -1;
             if (d < 0)
                 expected(r, "eight hexadecimal digits");
             w = w * 16 + (uint32_t)d;
