@@ -79,6 +79,7 @@ struct command {
     const char *summary;      /* a line for each paragraph, however long */
     const char *examples;     /* a line for each; may be NULL */
     const char *argument;     /* what arguments are: SCENE, FILE ...; NULL: there are none */
+    const char *verbs;        /* what the first may be instead, for completion; may be NULL */
     const struct option *options;
     size_t option_count;
     bool common;   /* has the options of struct render_options, with which its settings start */
@@ -105,6 +106,8 @@ enum status steps_run(const struct arguments *args, void *settings, struct error
 const struct option *command_option(const struct command *c, size_t i);
 /* "--a, --b N V" */
 void option_print_names(const struct option *o, struct text *out);
+/* "samples a pixel" */
+void option_print_meaning(const struct option *o, struct text *out);
 /* "samples a pixel (default: the scene's)" */
 void option_print_help(const struct option *o, struct text *out);
 /* What its value may be, blanks between; "" when that is no list. */

@@ -281,6 +281,7 @@ const struct command command_scenes = {
                 "isophote scenes describe cornell --json\n"
                 "isophote scenes thumbnail my-scene.json -o my-scene.png",
     .argument = "SCENE",
+    .verbs = "list describe thumbnail",
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct scenes_command),
     .max_args = 2,

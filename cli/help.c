@@ -111,7 +111,7 @@ void option_print_names(const struct option *o, struct text *out)
         text_printf(out, " %s", o->value);
 }
 
-void option_print_help(const struct option *o, struct text *out)
+void option_print_meaning(const struct option *o, struct text *out)
 {
     char buffer[256];
     const char *words = option_words(o, buffer, sizeof buffer);
@@ -121,6 +121,11 @@ void option_print_help(const struct option *o, struct text *out)
         text_puts(out, ": ");
         words_print(words, o->type == OPTION_WORDS ? "and" : "or", out);
     }
+}
+
+void option_print_help(const struct option *o, struct text *out)
+{
+    option_print_meaning(o, out);
     if (option_default(o))
         text_printf(out, " (default: %s)", option_default(o));
 }

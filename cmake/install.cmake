@@ -12,6 +12,8 @@ foreach(folder scenes/library scenes/real scenes/mitsuba shaders/headers shaders
     install(DIRECTORY ${folder} DESTINATION ${ISOPHOTE_DATA}/${parent} USE_SOURCE_PERMISSIONS
         PATTERN __pycache__ EXCLUDE PATTERN "*.c" EXCLUDE)
 endforeach()
+install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/completion/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

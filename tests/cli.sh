@@ -150,6 +150,126 @@ case_output_is_input()
     run 0 export --store s.db -o /dev/null
 }
 
+# Each option of the tables stands in all that is made of them.
+case_options_everywhere()
+{
+    local command option count=0
+    run 0 help --write out
+    for command in $commands; do
+        run 0 "$command" --help
+        grep -oE '^  -[^ ]+(, -[^ ]+)*' stdout | tr -d ' ' | tr ',' '\n' | grep -vxE -- '-h|--help|' >names || continue
+        run 0 help "$command" --man
+        sed 's/\\-/-/g' stdout >page.man
+        cmp -s stdout "out/man/isophote-$command.1" || fail "another page of $command is written"
+        run 0 help --markdown
+        sed -n "/^## $command\$/,/^## /p; /^## Common options/,/^## /p" stdout >page
+        while read -r option; do
+            count=$((count + 1))
+            run 2 "$command" "$option" --no-such --no-such --no-such --no-such --no-such
+            ! grep -qF "unknown option '$option'" stderr || fail "$command does not take its $option"
+            grep -qF -- "\\fB$option\\fR" page.man || fail "no $option in the manual page of $command"
+            grep -qE -- "[\` ]${option}[,\` ]" page || fail "no $option in the page of options of $command"
+            [[ " $(complete "$program" "$command" "$option") " = *" $option "* ]] || fail "bash does not complete $command $option"
+            grep -qF -- "'*$option" out/completion/zsh/site-functions/_isophote || fail "no $option for zsh"
+            grep -qE -- "_is $command' -(l|s|o) ${option##*-} |_is $command' -l ${option#--}[ ]" out/completion/fish/vendor_completions.d/isophote.fish ||
+                fail "no $option of $command for fish"
+        done <names
+    done
+    [ "$count" -gt 150 ] || fail "$count options were looked at: --help is not read right"
+    run 0 help --man
+    for command in $commands; do grep -q "^.BR isophote..$command (1)" stdout || fail "isophote.1 does not name $command"; done
+    run 2 help --man --markdown
+    run 2 help render --completion bash
+    run 2 help --completion tcsh
+    says "expected bash, zsh or fish"
+    run 2 help --write /sys/kernel
+    says "/sys/kernel/man"
+}
+
+# docs/reference/options.md is what the program prints.
+case_options_page()
+{
+    local page
+    page=$(dirname "${BASH_SOURCE[0]}")/../docs/reference/options.md
+    run 0 help --markdown
+    diff "$page" stdout >difference || {
+        cp difference stdout
+        fail "docs/reference/options.md is stale: build/release/isophote help --markdown >docs/reference/options.md"
+    }
+}
+
+case_man_pages()
+{
+    command -v groff >/dev/null || skip "no groff"
+    local page section
+    run 0 help --write out
+    for page in out/man/*.1; do
+        groff -man -ww -Tutf8 "$page" >stdout 2>stderr || fail "groff does not take $page"
+        [ ! -s stderr ] || fail "groff warns of $page"
+        [ "$(grep -c . stdout)" -gt 15 ] || fail "$page is empty"
+        sed 's/\x1b\[[0-9;]*m//g; s/.\x08//g' stdout >plain
+        for section in NAME SYNOPSIS DESCRIPTION "EXIT STATUS"; do
+            grep -qx "$section" plain || fail "$page has no $section"
+        done
+    done
+}
+
+# complete WORD...: what bash offers for the last.
+complete()
+{
+    bash -c 'source "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _isophote; printf "%s\\n" "${COMPREPLY[*]}"' \
+        "$scratch/out/completion/bash-completion/completions/isophote" "$@"
+}
+offers() # WHAT WORD...
+{
+    local want=$1
+    shift
+    [ "$(complete "$program" "$@")" = "$want" ] || fail "bash offers '$(complete "$program" "$@")' for '$*', not '$want'"
+}
+
+case_completion_bash()
+{
+    run 0 help --write out
+    mkdir "fol der"
+    touch "fol der/pic ture.png"
+    offers "render replay report" re
+    offers "--mode --model" render --mo
+    offers "strict device fast" render --mode ""
+    offers "device" render --mode = d
+    offers "strict device fast" render --mode =
+    offers "cornell" render corn
+    offers "native" render --device nat
+    offers "fol der/pic ture.png" render -o "fol der/p"
+    offers "fol der/pic ture.png" shade -o Cout "fol der/p"
+    offers "fol der" aslc -I f
+    offers "" shade -g 4 ""
+    offers "describe" scenes d
+    offers "blob blobgloss" scenes describe blob
+    offers "compare" help comp
+    offers "-O0 -O1 -O2" shade -O
+    offers "bash zsh fish" help --completion ""
+    if "$program" devices | grep -q '^opencl:0'; then offers "0" render --device opencl : 0; fi
+}
+
+# The other shells take their files; where they are here, fish completes too.
+case_completion_others()
+{
+    local seen=0
+    run 0 help --write out
+    if command -v zsh >/dev/null; then
+        zsh -f -n out/completion/zsh/site-functions/_isophote || fail "zsh does not take its file"
+        seen=1
+    fi
+    if command -v fish >/dev/null; then
+        PATH=$(dirname "$program"):$PATH HOME=$scratch fish -c "source out/completion/fish/vendor_completions.d/isophote.fish
+            complete -C 'isophote render --mo'; complete -C 'isophote render corn'" >stdout 2>stderr || fail "fish does not take its file"
+        prints '^--model'
+        prints '^cornell'
+        seen=1
+    fi
+    [ $seen = 1 ] || skip "neither zsh nor fish"
+}
+
 # What the library holds, what one scene holds, and a picture of it.
 case_scenes()
 {
