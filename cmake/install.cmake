@@ -14,6 +14,7 @@ foreach(folder scenes/library scenes/real scenes/mitsuba shaders/headers shaders
 endforeach()
 install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/manual/completion/ DESTINATION ${CMAKE_INSTALL_DATADIR})
+install(DIRECTORY share/ci DESTINATION ${ISOPHOTE_DATA})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
