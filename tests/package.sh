@@ -77,5 +77,5 @@ apt-get -q install -y --reinstall --no-install-recommends /isophote.deb
 apt-get -q remove -y isophote
 [ -z "$(find /usr -path '*isophote*' -not -path '*/doc/*')" ]
 E2
-runs 0 unshare -m sh -c "mount -t proc proc '$root/proc' && mount --bind /dev '$root/dev' && exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot '$root' sh /work"
+runs 0 unshare -m sh -c "mount -t proc proc '$root/proc' && mount --bind /dev '$root/dev' && mount --bind /sys '$root/sys' && exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot '$root' sh /work"
 says "the last point: u = 0.9375"
