@@ -283,10 +283,16 @@ static enum status dump_emitted(struct arena *a, const struct aslc *c, const str
     return s;
 }
 
-static enum status dump_code(struct arena *a, const struct aslc *c, const struct asl_program *p,
-                             struct error *err)
+static enum status dump(struct arena *a, const struct aslc *c, const struct asl_program *p,
+                        struct error *err)
 {
     enum status s = STATUS_OK;
+    for (int types = 0; types < 2; types++) {
+        struct text text = {0};
+        if (c->dump & (types ? DUMP_TYPES : DUMP_AST))
+            asl_program_dump(p, types, &text);
+        print_text(&text, stdout);
+    }
     if (c->dump & DUMP_IR || c->stats)
         s = dump_ir(a, c, p, err);
     if (s == STATUS_OK && c->dump & DUMP_C)
@@ -298,15 +304,76 @@ static enum status dump_code(struct arena *a, const struct aslc *c, const struct
     return s;
 }
 
+static int preprocess(const struct aslc *c, const char *file)
+{
+    struct arena a = {0};
+    struct asl_diags diags = {0};
+    struct error err = {0};
+    struct text text = {0};
+    enum status s = asl_preprocess(&a, file, NULL, 0, &c->opt, &diags, &text, &err);
+    print_text(&text, stdout);
+    asl_diags_print(&diags, &text);
+    print_text(&text, stderr);
+    arena_free(&a);
+    return s == STATUS_OK ? EXIT_PASS : s == STATUS_TYPE ? EXIT_FINDING : report_error(&err, false);
+}
+
+/* The compiled file, and what goes beside it. out NULL: not the file itself. */
+static enum status write_outputs(struct arena *a, const struct aslc *c, const char *file,
+                                 const struct asl_program *p, const char *out, const char *name,
+                                 const struct asl_diags *diags, struct error *err)
+{
+    enum status s = out ? write_object(a, c, file, p, out, err) : STATUS_OK;
+    if (s == STATUS_OK && (c->file_rule || c->file_own_rule))
+        s = write_dependencies(a, c, file, name ? name : "", diags, err);
+    if (s == STATUS_OK && c->witness)
+        s = write_witness(a, c, p, err);
+    return s;
+}
+
 /* EXIT_PASS, EXIT_FINDING when the source is wrong, else what report_error says. */
-static int compile_one(const struct aslc *c, const char *file, struct json_writer *w)
+static int compile(const struct aslc *c, const char *file, struct json_writer *w)
 {
     struct arena a = {0};
     struct asl_diags diags = {0};
     struct error err = {0};
     const struct asl_program *program = NULL;
     struct text text = {0};
-    int status = EXIT_PASS;
+    enum status s = asl_compile(&a, file, NULL, 0, &c->opt, &diags, &program, &err);
+    bool compiled = s == STATUS_OK;
+    const char *name = c->out ? c->out : object_name(&a, program, file);
+    const char *out = name && strcmp(name, "-") != 0 ? name : NULL;
+    if (compiled)
+        s = write_outputs(&a, c, file, program, out, name, &diags, &err);
+    if (!w) {
+        asl_diags_print(&diags, &text);
+        print_text(&text, stderr);
+        s = s == STATUS_OK ? dump(&a, c, program, &err) : s;
+    }
+    int status = s == STATUS_OK                     ? EXIT_PASS
+                 : !compiled && (diags.errors || w) ? EXIT_FINDING
+                                                    : report_error(&err, false);
+    if (w) {
+        json_begin_object(w);
+        json_key_string(w, "file", file);
+        json_key_bool(w, "ok", s == STATUS_OK);
+        if (s == STATUS_OK && out)
+            json_key_string(w, "output", out);
+        if (s != STATUS_OK && diags.errors == 0)
+            json_key_string(w, "error", err.msg);
+        json_diags(w, &diags);
+        json_end_object(w);
+    } else if (s != STATUS_OK) {
+        printf("FAILED %s\n", file);
+    } else if (!c->quiet) {
+        printf("Compiled %s%s%s\n", file, out ? " -> " : "", out ? out : "");
+    }
+    arena_free(&a);
+    return status;
+}
+
+static int process(const struct aslc *c, const char *file, struct json_writer *w)
+{
     if (c->info)
         return shader_info_print(
             file, &(struct shader_info_options){c->opt.include_dirs, c->param, c->verbose});
@@ -316,70 +383,7 @@ static int compile_one(const struct aslc *c, const char *file, struct json_write
         return check_witness(file);
     if (c->check)
         return check_object(c, file);
-    if (c->preprocess) {
-        enum status s = asl_preprocess(&a, file, NULL, 0, &c->opt, &diags, &text, &err);
-        print_text(&text, stdout);
-        asl_diags_print(&diags, &text);
-        print_text(&text, stderr);
-        arena_free(&a);
-        return s == STATUS_OK     ? EXIT_PASS
-               : s == STATUS_TYPE ? EXIT_FINDING
-                                  : report_error(&err, false);
-    }
-    enum status s = asl_compile(&a, file, NULL, 0, &c->opt, &diags, &program, &err);
-    const char *out = c->out ? c->out : object_name(&a, program, file);
-    bool write = out && strcmp(out, "-") != 0;
-    if (s == STATUS_OK && write) {
-        s = write_object(&a, c, file, program, out, &err);
-        if (s != STATUS_OK)
-            status = report_error(&err, false);
-    } else if (s != STATUS_OK) {
-        status = EXIT_FINDING;
-    }
-    if (s == STATUS_OK && (c->file_rule || c->file_own_rule)) {
-        s = write_dependencies(&a, c, file, out ? out : "", &diags, &err);
-        if (s != STATUS_OK)
-            status = report_error(&err, false);
-    }
-    if (s == STATUS_OK && c->witness) {
-        s = write_witness(&a, c, program, &err);
-        if (s != STATUS_OK)
-            status = report_error(&err, false);
-    }
-    if (w) {
-        json_begin_object(w);
-        json_key_string(w, "file", file);
-        json_key_bool(w, "ok", s == STATUS_OK);
-        if (s == STATUS_OK && write)
-            json_key_string(w, "output", out);
-        if (s != STATUS_OK && diags.errors == 0)
-            json_key_string(w, "error", err.msg);
-        json_diags(w, &diags);
-        json_end_object(w);
-    } else {
-        asl_diags_print(&diags, &text);
-        print_text(&text, stderr);
-        if (s != STATUS_OK && diags.errors == 0 && status == EXIT_FINDING)
-            status = report_error(&err, false);
-        for (int types = 0; program && s == STATUS_OK && types < 2; types++) {
-            if (c->dump & (types ? DUMP_TYPES : DUMP_AST))
-                asl_program_dump(program, types, &text);
-            print_text(&text, stdout);
-        }
-        if (s == STATUS_OK) {
-            s = dump_code(&a, c, program, &err);
-            if (s != STATUS_OK)
-                status = report_error(&err, false);
-        }
-        if (s != STATUS_OK)
-            printf("FAILED %s\n", file);
-        else if (!c->quiet && write)
-            printf("Compiled %s -> %s\n", file, out);
-        else if (!c->quiet)
-            printf("Compiled %s\n", file);
-    }
-    arena_free(&a);
-    return status;
+    return c->preprocess ? preprocess(c, file) : compile(c, file, w);
 }
 
 static int run(void *settings, const struct arguments *args)
@@ -404,7 +408,7 @@ static int run(void *settings, const struct arguments *args)
         json_begin_array(&w);
     }
     for (size_t i = 0; i < args->count; i++) {
-        int one = compile_one(c, args->words[i], c->json ? &w : NULL);
+        int one = process(c, args->words[i], c->json ? &w : NULL);
         if (one > status)
             status = one;
     }

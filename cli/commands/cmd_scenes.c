@@ -10,14 +10,6 @@ struct scenes_command {
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-static const char *scene_name_of(struct arena *a, const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    const char *s = arena_strndup(a, name, dot ? (size_t)(dot - name) : strlen(name));
-    return s ? s : "";
-}
-
 /* What a scene file says of itself; "" when it says nothing. */
 static enum status scene_about(struct arena *a, const char *path, const char **about,
                                struct error *err)
@@ -54,7 +46,7 @@ static enum status list(const struct scenes_command *c, struct arena *a, bool *w
     json_key(&w, "scenes");
     json_begin_array(&w);
     for (size_t i = 0; s == STATUS_OK && i < count; i++) {
-        const char *name = scene_name_of(a, paths[i]), *about = NULL;
+        const char *name = path_stem(a, paths[i]), *about = NULL;
         s = scene_about(a, paths[i], &about, err);
         if (s == STATUS_OK && c->json) {
             json_begin_object(&w);
@@ -80,120 +72,97 @@ static enum status list(const struct scenes_command *c, struct arena *a, bool *w
 
 /* ---- one scene ------------------------------------------------------------------------------ */
 
-enum { FACTS_MAX = 16 };
-struct facts {
-    struct fact {
-        const char *what;
-        size_t count;
-    } rows[FACTS_MAX];
-    size_t types[MATERIAL_TYPE_COUNT], shaders; /* materials of each type; and with a shader */
+/* What is said of a scene, in words or as a number. */
+struct fact {
+    const char *key, *text; /* NULL: the number */
+    size_t number;
+    bool always; /* for people too, when it is 0 */
 };
+enum { FACTS_MAX = 40 };
 
-static void facts_fill(const struct scene *s, struct facts *f)
+static size_t facts_fill(struct arena *a, const struct scene *s, const char *about,
+                         struct fact facts[FACTS_MAX])
 {
-    size_t emitting = 0, media = 0, textures = s->texture_count;
+    static const char *const cameras[] = {"perspective", "orthographic", "equirectangular"};
+    static const char *const environments[] = {"none", "constant", "map"};
+    size_t emitting = 0, media = 0, shaders = 0, types[MATERIAL_TYPE_COUNT] = {0};
     for (size_t i = 0; i < s->material_count; i++) {
         const struct material *m = &s->materials[i];
-        f->shaders += m->shading != NULL;
-        f->types[m->type] += m->shading == NULL;
+        shaders += m->shading != NULL;
+        types[m->type] += m->shading == NULL;
         emitting += material_emits(m);
         media += m->medium.present;
     }
     const struct fact rows[] = {
-        {"triangles", scene_effective_triangles(s)},
-        {"spheres", s->sphere_count},
-        {"disks", s->disk_count},
-        {"groups", s->prototype_count},
-        {"instances", s->instance_count},
-        {"materials", s->material_count},
-        {"emitting_materials", emitting},
-        {"media", media},
-        {"textures", textures},
-        {"lights_without_surface", s->light_count},
-        {"dropped_triangles", s->dropped_degenerate},
+        {"name", s->name, 0, true},
+        {"file", s->path, 0, true},
+        {"about", about, 0, true},
+        {"hash", s->hash, 0, true},
+        {"width", NULL, s->width, true},
+        {"height", NULL, s->height, true},
+        {"spp", NULL, s->spp, true},
+        {"max_depth", NULL, s->max_depth, true},
+        {"camera", cameras[s->camera.type], 0, true},
+        {"environment", environments[s->environment.type], 0, true},
+        {"triangles", NULL, scene_effective_triangles(s), true},
+        {"dropped_triangles", NULL, s->dropped_degenerate, false},
+        {"spheres", NULL, s->sphere_count, false},
+        {"disks", NULL, s->disk_count, false},
+        {"groups", NULL, s->prototype_count, false},
+        {"instances", NULL, s->instance_count, false},
+        {"lights_without_surface", NULL, s->light_count, false},
+        {"textures", NULL, s->texture_count, false},
+        {"media", NULL, media, false},
+        {"materials", NULL, s->material_count, true},
+        {"emitting_materials", NULL, emitting, false},
+        {"shader_materials", NULL, shaders, false},
     };
-    _Static_assert(sizeof rows <= sizeof f->rows, "too many facts");
-    memcpy(f->rows, rows, sizeof rows);
-}
-
-static const char *const cameras[] = {
-    [CAMERA_PERSPECTIVE] = "perspective",
-    [CAMERA_ORTHOGRAPHIC] = "orthographic",
-    [CAMERA_EQUIRECTANGULAR] = "equirectangular",
-};
-static const char *const environments[] = {
-    [ENVIRONMENT_NONE] = "none",
-    [ENVIRONMENT_CONSTANT] = "constant",
-    [ENVIRONMENT_MAP] = "map",
-};
-
-static void describe_text(const struct scene *s, const char *about, const struct facts *f)
-{
-    struct text t = {0};
-    wrap_print(about, 0, &t);
-    printf("%s\n%s\n%-24s%s\n%-24s%ux%u pixels, %u samples a pixel, max depth %u\n", s->name,
-           t.data ? t.data : "", "file", s->path, "picture", s->width, s->height, s->spp,
-           s->max_depth);
-    text_free(&t);
-    printf("%-24s%s\n%-24s%s\n", "camera", cameras[s->camera.type], "environment",
-           environments[s->environment.type]);
-    if (scene_effective_count(s))
-        printf("%-24s%.4g x %.4g x %.4g\n", "extent", s->bounds_max[0] - s->bounds_min[0],
-               s->bounds_max[1] - s->bounds_min[1], s->bounds_max[2] - s->bounds_min[2]);
-    for (const struct fact *r = f->rows; r->what; r++) {
-        if (!r->count)
-            continue;
-        char what[32];
-        snprintf(what, sizeof what, "%s", r->what);
-        for (char *p = what; (p = strchr(p, '_')) != NULL;)
-            *p = ' ';
-        printf("%-24s%zu", what, r->count);
-        const char *between = ": ";
-        for (int i = 0; strcmp(r->what, "materials") == 0 && i <= MATERIAL_TYPE_COUNT; i++) {
-            size_t n = i < MATERIAL_TYPE_COUNT ? f->types[i] : f->shaders;
-            if (n)
-                printf("%s%zu %s", between, n,
-                       i < MATERIAL_TYPE_COUNT ? material_type_name((enum material_type)i)
-                                               : "shader");
-            between = n ? ", " : between;
-        }
-        printf("\n");
+    size_t n = sizeof rows / sizeof *rows;
+    _Static_assert(sizeof rows / sizeof *rows + MATERIAL_TYPE_COUNT <= FACTS_MAX, "too many");
+    memcpy(facts, rows, sizeof rows);
+    for (int i = 0; i < MATERIAL_TYPE_COUNT; i++, n++) {
+        const char *key =
+            arena_printf(a, "%s_materials", material_type_name((enum material_type)i));
+        facts[n] = (struct fact){key ? key : "", NULL, types[i], false};
     }
-    printf("%-24s%s\n", "hash", s->hash);
+    return n;
 }
 
-static bool describe_json(const struct scene *s, const char *about, const struct facts *f)
+static void describe_text(const struct scene *s, const struct fact *facts, size_t count)
+{
+    for (const struct fact *f = facts; f < facts + count; f++) {
+        struct text t = {0};
+        if (!f->always && f->number == 0)
+            continue;
+        for (const char *p = f->key; *p; p++)
+            putchar(*p == '_' ? ' ' : *p);
+        printf("%*s", 26 - (int)strlen(f->key), "");
+        if (f->text)
+            wrap_print(f->text, 26, &t);
+        else
+            text_printf(&t, "%zu\n", f->number);
+        (void)fputs(t.data ? t.data : "\n", stdout);
+        text_free(&t);
+    }
+    if (scene_effective_count(s))
+        printf("%-26s%.4g x %.4g x %.4g\n", "extent", s->bounds_max[0] - s->bounds_min[0],
+               s->bounds_max[1] - s->bounds_min[1], s->bounds_max[2] - s->bounds_min[2]);
+}
+
+static bool describe_json(const struct scene *s, const struct fact *facts, size_t count)
 {
     struct json_writer w = {.pretty = true};
     json_begin_object(&w);
-    json_key_string(&w, "name", s->name);
-    json_key_string(&w, "file", s->path);
-    json_key_string(&w, "about", about);
-    json_key_string(&w, "hash", s->hash);
-    json_key_integer(&w, "width", s->width);
-    json_key_integer(&w, "height", s->height);
-    json_key_integer(&w, "spp", s->spp);
-    json_key_integer(&w, "max_depth", s->max_depth);
-    json_key_string(&w, "camera", cameras[s->camera.type]);
-    json_key_string(&w, "environment", environments[s->environment.type]);
+    for (const struct fact *f = facts; f < facts + count; f++)
+        if (f->text)
+            json_key_string(&w, f->key, f->text);
+        else
+            json_key_integer(&w, f->key, (int64_t)f->number);
     json_key(&w, "bounds");
     json_begin_array(&w);
     for (int i = 0; i < 6 && scene_effective_count(s); i++)
         json_number(&w, i < 3 ? s->bounds_min[i] : s->bounds_max[i - 3]);
     json_end_array(&w);
-    json_key(&w, "counts");
-    json_begin_object(&w);
-    for (const struct fact *r = f->rows; r->what; r++)
-        json_key_integer(&w, r->what, (int64_t)r->count);
-    json_end_object(&w);
-    json_key(&w, "material_types");
-    json_begin_object(&w);
-    for (int i = 0; i < MATERIAL_TYPE_COUNT; i++)
-        if (f->types[i])
-            json_key_integer(&w, material_type_name((enum material_type)i), (int64_t)f->types[i]);
-    if (f->shaders)
-        json_key_integer(&w, "shader", (int64_t)f->shaders);
-    json_end_object(&w);
     json_end_object(&w);
     return json_print(&w);
 }
@@ -203,18 +172,18 @@ static enum status describe(const struct scenes_command *c, struct arena *a, con
 {
     const char *path, *about;
     struct scene *scene = NULL;
-    struct facts f = {0};
+    struct fact facts[FACTS_MAX];
     enum status s = scene_resolve(a, name, &path, err);
     if (s == STATUS_OK)
         s = scene_load(path, &scene, err);
     if (s == STATUS_OK)
         s = scene_about(a, path, &about, err);
     if (s == STATUS_OK) {
-        facts_fill(scene, &f);
+        size_t n = facts_fill(a, scene, about, facts);
         if (c->json)
-            *written = describe_json(scene, about, &f);
+            *written = describe_json(scene, facts, n);
         else
-            describe_text(scene, about, &f);
+            describe_text(scene, facts, n);
     }
     scene_free(scene);
     return s;
