@@ -127,21 +127,30 @@ static const char *first_line(struct arena *a, const char *command)
     return arena_strdup(a, line);
 }
 
+/* The native device's: LLVM, else a C compiler; that too if it was asked for. */
 static void find_compiler(struct findings *f)
 {
-    const char *wanted = getenv("ISOPHOTE_CC");
-    const char *found = NULL;
+    static const char *const libraries[] = {"libLLVM-15.so.1", "libLLVM.so.19.1"};
+    const char *wanted = getenv("ISOPHOTE_CC"), *llvm = getenv("ISOPHOTE_LLVM"), *found = NULL;
+    if (llvm && strchr(llvm, '/') && dlopen(llvm, RTLD_NOW | RTLD_LOCAL))
+        found = llvm;
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries && !found; i++)
+        if (dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL))
+            found = libraries[i];
+    find_add(f, "LLVM (native, code path llvm)", false, found, "apt-get install libllvm15");
+    bool needed = !found;
+    found = NULL;
     if (wanted && *wanted) {
         found =
             access(wanted, X_OK) == 0 ? arena_printf(f->arena, "%s (ISOPHOTE_CC)", wanted) : NULL;
-        find_add(f, "C compiler (native back end)", true, found,
+        find_add(f, "C compiler (native device)", true, found,
                  "set ISOPHOTE_CC to a compiler that can be run, or unset it");
         return;
     }
     found = first_line(
         f->arena,
         "cc --version 2>/dev/null || gcc --version 2>/dev/null || clang --version 2>/dev/null");
-    find_add(f, "C compiler (native back end)", true, found, "apt-get install gcc libc6-dev");
+    find_add(f, "C compiler (native device)", needed, found, "apt-get install gcc libc6-dev");
 }
 
 static void find_places(struct findings *f)
@@ -197,9 +206,9 @@ static int run(void *settings, const struct arguments *args)
     struct findings f = {.arena = &a};
     size_t devices;
     find_linked(&f);
-    find_compiler(&f);
     find_places(&f);
     find_devices(&f, &devices); /* before Embree: reference/embree.h */
+    find_compiler(&f);
     find_libraries(&f);
 
     size_t missing = 0;
