@@ -34,20 +34,6 @@ struct render_summary {
     const struct scene_times *scene_times;
 };
 
-static bool has_suffix(const char *s, const char *suffix)
-{
-    size_t n = strlen(s), m = strlen(suffix);
-    return n >= m && strcmp(s + n - m, suffix) == 0;
-}
-
-static enum status check_out(const char *out, struct error *err)
-{
-    if (has_suffix(out, ".exr") || has_suffix(out, ".png") || has_suffix(out, ".pfm"))
-        return STATUS_OK;
-    return error_msg(err, STATUS_ARG, "-o %s: expected a name that ends in .exr, .png or .pfm",
-                     out);
-}
-
 static const char *device_of(const struct render_command *cmd)
 {
     return cmd->common.devices.count ? cmd->common.devices.items[0] : "native";
@@ -62,21 +48,44 @@ static void mean_of(const float *rgb, size_t pixels, double mean[3])
             mean[c] += rgb[3 * i + (size_t)c] / (double)pixels;
 }
 
+static enum status check_files(const struct render_command *cmd, struct error *err)
+{
+    enum status s = STATUS_OK;
+    if (cmd->out && !image_writes(cmd->out))
+        return error_msg(err, STATUS_ARG, "-o %s: expected a name that ends in .exr, .png or .pfm",
+                         cmd->out);
+    if (cmd->preview && !path_ends(cmd->preview, ".png"))
+        return error_msg(err, STATUS_ARG, "--preview %s: expected a name that ends in .png",
+                         cmd->preview);
+    if (cmd->out)
+        s = output_check(cmd->out, err);
+    if (s == STATUS_OK && cmd->preview)
+        s = output_check(cmd->preview, err);
+    return s == STATUS_OK ? output_apart(cmd->preview, cmd->out, err) : s;
+}
+
+static enum status choose_passes(struct render_command *cmd, bool reference, struct error *err)
+{
+    const unsigned own = 1u << PASS_DENOISED | 1u << PASS_BEAUTY; /* of any picture */
+    const bool exr = cmd->out && path_ends(cmd->out, ".exr");
+    cmd->passes = 1u << PASS_BEAUTY;
+    if (reference && exr)
+        cmd->passes |=
+            1u << PASS_ALBEDO | 1u << PASS_NORMAL | 1u << PASS_DEPTH | 1u << PASS_VARIANCE;
+    if (!cmd->pass_list)
+        return STATUS_OK;
+    enum status s = passes_parse(cmd->pass_list, &cmd->passes, err);
+    if (s == STATUS_OK && !exr && cmd->passes & ~own)
+        s = error_msg(err, STATUS_ARG, "--passes needs -o with a name that ends in .exr");
+    return s;
+}
+
 /* What the options ask for together. *absent: what is wrong is that Open Image Denoise is not here.
  */
 static enum status check_command(struct render_command *cmd, bool *absent, struct error *err)
 {
-    const char *device = device_of(cmd);
-    const bool reference = strcmp(device, "reference") == 0;
-    const unsigned denoised = 1u << PASS_DENOISED;
-    const bool exr = cmd->out && has_suffix(cmd->out, ".exr");
-    enum status s = cmd->out ? check_out(cmd->out, err) : STATUS_OK;
-    if (s == STATUS_OK && cmd->out)
-        s = output_check(cmd->out, err);
-    if (s == STATUS_OK && cmd->preview)
-        s = output_check(cmd->preview, err);
-    if (s == STATUS_OK)
-        s = output_apart(cmd->preview, cmd->out, err);
+    const bool reference = strcmp(device_of(cmd), "reference") == 0;
+    enum status s = check_files(cmd, err);
     if (s != STATUS_OK)
         return s;
     if (cmd->common.launch.count_rays && (reference || cmd->out || cmd->preview || cmd->pass_list))
@@ -86,21 +95,13 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
                          : cmd->out       ? "-o"
                          : cmd->pass_list ? "--passes"
                                           : "--preview");
-    cmd->passes = 1u << PASS_BEAUTY;
-    if (reference && exr)
-        cmd->passes |=
-            1u << PASS_ALBEDO | 1u << PASS_NORMAL | 1u << PASS_DEPTH | 1u << PASS_VARIANCE;
-    if (cmd->pass_list && (s = passes_parse(cmd->pass_list, &cmd->passes, err)) != STATUS_OK)
-        return s;
-    if (cmd->pass_list && !exr && cmd->passes & ~(denoised | 1u << PASS_BEAUTY))
-        return error_msg(err, STATUS_ARG, "--passes needs -o with a name that ends in .exr");
-    if (cmd->preview && !has_suffix(cmd->preview, ".png"))
-        return error_msg(err, STATUS_ARG, "--preview %s: expected a name that ends in .png",
-                         cmd->preview);
     if (cmd->error_target > 0 && !reference)
         return error_msg(err, STATUS_ARG, "--error-target needs --device reference");
-    if (cmd->passes & denoised && (s = denoise_find(err)) != STATUS_OK)
-        *absent = true;
+    s = choose_passes(cmd, reference, err);
+    if (s == STATUS_OK && cmd->passes & 1u << PASS_DENOISED) {
+        s = denoise_find(err);
+        *absent = s != STATUS_OK;
+    }
     return s;
 }
 
@@ -172,8 +173,8 @@ static enum status picture_finish(const struct render_command *cmd, struct passe
     if (s == STATUS_OK && cmd->preview)
         s = write_picture(cmd, cmd->preview, p, err);
     if (s == STATUS_OK && cmd->out)
-        s = has_suffix(cmd->out, ".exr") ? write_exr(cmd, sum, p, err)
-                                         : write_picture(cmd, cmd->out, p, err);
+        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, sum, p, err)
+                                        : write_picture(cmd, cmd->out, p, err);
     return s;
 }
 

@@ -118,32 +118,54 @@ static bool is_culprit(const struct replay *r, size_t vertex, size_t field)
     return strcmp(name, "uv") == 0 && len == 1 && (culprit[0] == 'u' || culprit[0] == 'v');
 }
 
+/* The k-th vertex of both paths, which may have ended. */
+static void print_vertex(const struct replay *r, bool on_device, size_t k)
+{
+    static const struct path_vertex nothing;
+    const bool left = k < r->reference_count, right = on_device && k < r->device_count;
+    const struct path_vertex *a = left ? &r->reference[k] : &nothing;
+    const struct path_vertex *b = right ? &r->device[k] : &nothing;
+    printf("vertex %zu  %-38s %s\n", k + 1, left ? "reference" : "reference: path has ended",
+           !on_device ? ""
+           : right    ? "device"
+                      : "device: path has ended");
+    for (size_t f = 0; f < FIELD_COUNT; f++) {
+        char x[96] = "", y[96] = "", mark[64] = "";
+        if (left)
+            field_text(a, f, x, sizeof x);
+        if (right)
+            field_text(b, f, y, sizeof y);
+        double apart = field_difference(a, b, f);
+        if (left && right && apart > 0x1p-24)
+            snprintf(mark, sizeof mark, "  %.1e", apart);
+        printf("  %-11s %-38s %-38s%s%s\n", fields[f].name, x, y, mark,
+               is_culprit(r, k, f) ? "  <<< first divergent" : "");
+    }
+}
+
+static void print_verdict(const struct replay *r)
+{
+    if (!r->divergent) {
+        printf("every step lies within its rounding bound (the worst at %.2f of it; %u flipped "
+               "decisions)\n",
+               r->worst, r->flips);
+        return;
+    }
+    printf("divergent: vertex %u, %s.%s is %.9g where the reference, from the device's own "
+           "state, has %.9g",
+           r->vertex, r->stage, r->field, r->device_value, r->reference_value);
+    if (isfinite(r->margin))
+        printf(": %.3g times the rounding bound\n", r->margin);
+    else
+        printf(": rounding cannot do that\n");
+}
+
 static void print_text(const struct replay *r, bool on_device)
 {
     size_t n =
         on_device && r->device_count > r->reference_count ? r->device_count : r->reference_count;
-    static const struct path_vertex nothing;
-    for (size_t k = 0; k < n; k++) {
-        const struct path_vertex *a = k < r->reference_count ? &r->reference[k] : &nothing;
-        const struct path_vertex *b = k < r->device_count ? &r->device[k] : &nothing;
-        printf("vertex %zu  %-38s %s\n", k + 1,
-               k < r->reference_count ? "reference" : "reference: path has ended",
-               !on_device            ? ""
-               : k < r->device_count ? "device"
-                                     : "device: path has ended");
-        for (size_t f = 0; f < FIELD_COUNT; f++) {
-            char x[96] = "", y[96] = "", mark[64] = "";
-            if (k < r->reference_count)
-                field_text(a, f, x, sizeof x);
-            if (on_device && k < r->device_count)
-                field_text(b, f, y, sizeof y);
-            double apart = field_difference(a, b, f);
-            if (on_device && k < r->reference_count && k < r->device_count && apart > 0x1p-24)
-                snprintf(mark, sizeof mark, "  %.1e", apart);
-            printf("  %-11s %-38s %-38s%s%s\n", fields[f].name, x, y, mark,
-                   is_culprit(r, k, f) ? "  <<< first divergent" : "");
-        }
-    }
+    for (size_t k = 0; k < n; k++)
+        print_vertex(r, on_device, k);
     if (*r->shaders)
         printf("shaders on the reference\n%s", r->shaders);
     printf("L            %.9g %.9g %.9g\n", r->reference_L[0], r->reference_L[1],
@@ -151,19 +173,7 @@ static void print_text(const struct replay *r, bool on_device)
     if (!on_device)
         return;
     printf("L on device  %.9g %.9g %.9g\n", r->device_L[0], r->device_L[1], r->device_L[2]);
-    if (r->divergent) {
-        printf("divergent: vertex %u, %s.%s is %.9g where the reference, from the device's own "
-               "state, has %.9g",
-               r->vertex, r->stage, r->field, r->device_value, r->reference_value);
-        if (isfinite(r->margin))
-            printf(": %.3g times the rounding bound\n", r->margin);
-        else
-            printf(": rounding cannot do that\n");
-    } else {
-        printf("every step lies within its rounding bound (the worst at %.2f of it; %u flipped "
-               "decisions)\n",
-               r->worst, r->flips);
-    }
+    print_verdict(r);
 }
 
 static void json_numbers(struct json_writer *w, const double *v, size_t n)
