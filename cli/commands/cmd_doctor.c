@@ -194,6 +194,39 @@ static void find_devices(struct findings *f, size_t *devices)
     }
 }
 
+static bool print_json(const struct findings *f, size_t devices)
+{
+    struct json_writer w = {.pretty = true};
+    json_begin_object(&w);
+    json_key(&w, "findings");
+    json_begin_array(&w);
+    for (const struct finding *r = f->rows; r < f->rows + f->count; r++) {
+        json_begin_object(&w);
+        json_key_string(&w, "what", r->what);
+        json_key_bool(&w, "device", r->device);
+        json_key_bool(&w, "needed", r->needed);
+        json_key_string(&w, "found", r->found);
+        json_key_string(&w, "get", r->get);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    json_key_integer(&w, "devices", (int64_t)devices);
+    json_end_object(&w);
+    return json_print(&w);
+}
+
+static void print_text(const struct findings *f, size_t devices)
+{
+    for (const struct finding *r = f->rows; r < f->rows + f->count; r++)
+        if (r->found)
+            printf("ok       %-30s %s\n", r->what, r->found);
+        else
+            printf("%s  %-30s %s%s\n", r->needed ? "MISSING" : "absent ", r->what,
+                   r->device ? "" : "to get it: ", r->get);
+    printf("%zu device%s can render here, beside the reference\n", devices,
+           devices == 1 ? "" : "s");
+}
+
 struct doctor_command {
     bool json;
 };
@@ -201,51 +234,22 @@ struct doctor_command {
 static int run(void *settings, const struct arguments *args)
 {
     const struct doctor_command *c = settings;
-    (void)args;
     struct arena a = {0};
     struct findings f = {.arena = &a};
-    size_t devices;
+    size_t devices, missing = 0;
+    (void)args;
     find_linked(&f);
     find_places(&f);
     find_devices(&f, &devices); /* before Embree: reference/embree.h */
     find_compiler(&f);
     find_libraries(&f);
-
-    size_t missing = 0;
     for (size_t i = 0; i < f.count; i++)
         missing += f.rows[i].needed && !f.rows[i].found;
     int status = devices == 0 ? EXIT_NOTHING_RAN : missing ? EXIT_FINDING : EXIT_PASS;
-    if (c->json) {
-        struct json_writer w = {.pretty = true};
-        json_begin_object(&w);
-        json_key(&w, "findings");
-        json_begin_array(&w);
-        for (size_t i = 0; i < f.count; i++) {
-            json_begin_object(&w);
-            json_key_string(&w, "what", f.rows[i].what);
-            json_key_bool(&w, "device", f.rows[i].device);
-            json_key_bool(&w, "needed", f.rows[i].needed);
-            json_key_string(&w, "found", f.rows[i].found);
-            json_key_string(&w, "get", f.rows[i].get);
-            json_end_object(&w);
-        }
-        json_end_array(&w);
-        json_key_integer(&w, "devices", (int64_t)devices);
-        json_end_object(&w);
-        if (!json_print(&w))
-            status = EXIT_BAD_INPUT;
-    } else {
-        for (size_t i = 0; i < f.count; i++) {
-            const struct finding *r = &f.rows[i];
-            if (r->found)
-                printf("ok       %-30s %s\n", r->what, r->found);
-            else
-                printf("%s  %-30s %s%s\n", r->needed ? "MISSING" : "absent ", r->what,
-                       r->device ? "" : "to get it: ", r->get);
-        }
-        printf("%zu device%s can render here, beside the reference\n", devices,
-               devices == 1 ? "" : "s");
-    }
+    if (!c->json)
+        print_text(&f, devices);
+    else if (!print_json(&f, devices))
+        status = EXIT_BAD_INPUT;
     arena_free(&a);
     return status;
 }

@@ -450,15 +450,9 @@ static void speak(struct shade_command *s, const struct shade_result *r, size_t 
 
 /* ---- images --------------------------------------------------------------------------------- */
 
-static bool ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n > m && strcmp(s + n - m, end) == 0;
-}
-
 static bool is_tiff(const char *file)
 {
-    return ends_with(file, ".tif") || ends_with(file, ".tiff");
+    return path_ends(file, ".tif") || path_ends(file, ".tiff");
 }
 
 static bool as_bytes(const struct shade_command *s)
@@ -473,7 +467,7 @@ static enum status check_output(const struct shade_command *s, const struct shad
         return error_msg(err, STATUS_ARG,
                          "cannot write %s: expected a name ending with .exr, .tif, .pfm or .png",
                          file);
-    if (s->depth && !is_tiff(file) && as_bytes(s) != ends_with(file, ".png"))
+    if (s->depth && !is_tiff(file) && as_bytes(s) != path_ends(file, ".png"))
         return error_msg(err, STATUS_ARG,
                          "%s cannot hold %s; .png holds uint8, .exr and .pfm float, .tif both",
                          file, s->depth);
@@ -511,7 +505,7 @@ static enum status write_output(const struct shade_command *s, const struct shad
                                 const char *file, struct error *err)
 {
     size_t points = (size_t)s->grid.width * s->grid.height;
-    bool exr = ends_with(file, ".exr"), tiff = is_tiff(file);
+    bool exr = path_ends(file, ".exr"), tiff = is_tiff(file);
     size_t channels = exr || tiff ? o->slots : 3;
     float *v = output_floats(o, points, channels);
     if (!v)
@@ -750,40 +744,53 @@ static bool nothing_is_kept(const struct shade_command *s)
     return s->output_count == 0 || (s->output_count == 1 && strcmp(s->files[0], "null") == 0);
 }
 
+/* From the group to shaders that can run. `textures` live as long as the arena. */
+static enum status open_shade(struct shade_command *s, struct shader_images *textures,
+                              struct shade **shade, struct error *err)
+{
+    enum status st = connect_layers(s, err);
+    for (size_t i = 0; st == STATUS_OK && i < s->output_count; i++)
+        asl_group_output(s->group, s->outputs[i]);
+    if (st == STATUS_OK)
+        st = add_entries(s, err);
+    if (st == STATUS_OK)
+        st = asl_group_finish(s->group, err);
+    if (st == STATUS_OK) /* beside the current folder's files */
+        st = shader_images_load(&s->arena, "shade", s->group, textures, err);
+    s->opt.images = textures;
+    return st == STATUS_OK ? shade_open(s->engine, s->group, &s->opt, shade, err) : st;
+}
+
+static enum status check_outputs(const struct shade_command *s, const struct shade_output *o,
+                                 size_t n, struct error *err)
+{
+    enum status st = STATUS_OK;
+    for (size_t i = 0; st == STATUS_OK && !s->print && i < n; i++)
+        if (strcmp(s->files[i], "null") != 0 &&
+            (st = check_output(s, &o[i], s->files[i], err)) == STATUS_OK)
+            st = output_check(s->files[i], err);
+    return st;
+}
+
 static int run_command(struct shade_command *s)
 {
     struct error err = {0};
     struct shade *shade = NULL;
     struct shade_result images = {0};
+    struct shader_images textures = {0};
+    size_t n = 0;
     if (s->warnings.data)
         (void)fprintf(stderr, "warning: %s", s->warnings.data);
     const char *waiting = asl_group_waiting(s->group);
     if (waiting)
         (void)fprintf(stderr, "warning: '%s' is set behind the last shader: no shader takes it\n",
                       waiting);
-    enum status st = connect_layers(s, &err);
-    for (size_t i = 0; st == STATUS_OK && i < s->output_count; i++)
-        asl_group_output(s->group, s->outputs[i]);
-    if (st == STATUS_OK)
-        st = add_entries(s, &err);
-    if (st == STATUS_OK)
-        st = asl_group_finish(s->group, &err);
-    struct shader_images textures = {0};
-    if (st == STATUS_OK) /* beside the current folder's files */
-        st = shader_images_load(&s->arena, "shade", s->group, &textures, &err);
-    s->opt.images = &textures;
-    if (st == STATUS_OK)
-        st = shade_open(s->engine, s->group, &s->opt, &shade, &err);
-    size_t n = 0;
+    enum status st = open_shade(s, &textures, &shade, &err);
     const struct shade_output *o = shade ? shade_outputs(shade, &n) : NULL;
-    for (size_t i = 0; st == STATUS_OK && !s->print && i < n; i++)
-        if (strcmp(s->files[i], "null") != 0 &&
-            (st = check_output(s, &o[i], s->files[i], &err)) == STATUS_OK)
-            st = output_check(s->files[i], &err);
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && (st = check_outputs(s, o, n, &err)) == STATUS_OK) {
         announce_outputs(s);
-    if (st == STATUS_OK)
         st = run_all(s, shade, !s->print && n ? &images : NULL, &err);
+    }
     if (st == STATUS_OK && !s->json && nothing_is_kept(s))
         (void)puts("");
     (void)fflush(stdout);
