@@ -1,5 +1,4 @@
-/* For tests: is a document well-formed, and what does it refer to? A small reader of its own, so
- * that the writer is not judged by itself. */
+/* For tests: is a document well-formed (libxml2 says), and what does it refer to? */
 #ifndef ISOPHOTE_REPORTS_MARKUP_CHECK_H
 #define ISOPHOTE_REPORTS_MARKUP_CHECK_H
 
@@ -11,8 +10,7 @@ struct markup_facts {
                         */
     char problem[256]; /* the first breach of well-formedness; "" if none */
 };
-/* Reads XML 1.0 without DTD (a leading <!DOCTYPE html> is fine; so is <style> and <script> as HTML
- * reads them). */
+/* Reads XML 1.0; a leading <!DOCTYPE html> is fine. */
 void markup_check(const char *s, struct markup_facts *out);
 /* How often `what` occurs. */
 size_t text_count(const char *s, const char *what);
