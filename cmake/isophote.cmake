@@ -8,8 +8,9 @@ option(BUILD_TESTING "tests; they need more packages than the program does (pack
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
-set(ISOPHOTE_WARNINGS -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wformat=2
-    $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes;-Wold-style-definition>)
+# In C++ a function with the name of a struct, as our headers have them, shadows its constructor.
+set(ISOPHOTE_WARNINGS -Wall -Wextra -Wpointer-arith -Wwrite-strings -Wformat=2
+    $<$<COMPILE_LANGUAGE:C>:-Wshadow;-Wstrict-prototypes;-Wmissing-prototypes;-Wold-style-definition>)
 if(ISOPHOTE_WERROR)
     list(APPEND ISOPHOTE_WARNINGS -Werror)
 endif()

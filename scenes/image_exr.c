@@ -1,8 +1,6 @@
 /* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file, and to
  * memory. */
-#include "image_exr.h"
 #include "image_format.h"
-#include "inflate.h"
 
 #include <limits.h>
 #include <math.h>
@@ -10,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <libdeflate.h>
 #include <openexr.h>
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -108,8 +105,7 @@ static enum status choose_channels(const struct image_source *s, const exr_attr_
     return STATUS_OK;
 }
 
-/* One chunk of the file into its place in the image; `top` and `left` are the data window's origin.
- */
+/* What one thread reads with. */
 struct exr_reading {
     exr_context_t ctxt;
     struct exr_input *in;
@@ -119,136 +115,9 @@ struct exr_reading {
     exr_decode_pipeline_t pipe;
     bool started;
     exr_result_t (*usual_decompress)(exr_decode_pipeline_t *);
-    bool (*undo)(struct exr_reading *, unsigned char *to,
-                 size_t size);                /* what was done to a chunk */
-    struct libdeflate_decompressor *inflater; /* made when first used */
-    unsigned char *inflated;                  /* room for inflated_size bytes */
-    size_t inflated_size;
-    struct piz_room *piz;
-    struct exr_direct *direct; /* NULL: it does not go by that */
     uint32_t *unwanted; /* where channels that nobody asked for go; room for `unwanted_count` */
     size_t unwanted_count;
 };
-
-/* Unpacks the chunk's zlib stream into r->inflated; false if it is not `size` bytes. */
-static bool inflate_chunk(struct exr_reading *r, size_t size)
-{
-    if (size > r->inflated_size) {
-        unsigned char *more = realloc(r->inflated, size);
-        if (!more)
-            return false;
-        r->inflated = more;
-        r->inflated_size = size;
-    }
-    if (!r->inflater && !(r->inflater = libdeflate_alloc_decompressor()))
-        return false;
-    return libdeflate_zlib_decompress(r->inflater, r->pipe.packed_buffer, r->pipe.chunk.packed_size,
-                                      r->inflated, size, NULL) == LIBDEFLATE_SUCCESS;
-}
-
-typedef uint8_t byte_vector __attribute__((vector_size(16)));
-
-/* v, n places later, behind zeros. */
-#define DELAY(v, n)                                                                                \
-    __builtin_shufflevector((byte_vector){0}, v, 16 - (n), 17 - (n), 18 - (n), 19 - (n), 20 - (n), \
-                            21 - (n), 22 - (n), 23 - (n), 24 - (n), 25 - (n), 26 - (n), 27 - (n),  \
-                            28 - (n), 29 - (n), 30 - (n), 31 - (n))
-
-/* 16 at a time, whose sums take four steps. */
-void exr_sum_differences(unsigned char *b, size_t size)
-{
-    byte_vector before = (byte_vector){0} + 128; /* the first has none to be taken off */
-    size_t i = 0;
-    for (; i + sizeof before <= size; i += sizeof before) {
-        byte_vector v;
-        memcpy(&v, b + i, sizeof v);
-        v += 128; /* or less 128 */
-        v += DELAY(v, 1);
-        v += DELAY(v, 2);
-        v += DELAY(v, 4);
-        v += DELAY(v, 8);
-
-        byte_vector last = __builtin_shufflevector(v, v, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-                                                   15, 15, 15, 15, 15);
-        v += before;
-        before += last;
-        memcpy(b + i, &v, sizeof v);
-    }
-    for (unsigned sum = before[0]; i < size; i++) {
-        sum += b[i] + 128U;
-        b[i] = (unsigned char)sum;
-    }
-}
-
-/* ZIP and ZIPS: what zlib packed are the differences of neighbouring bytes, 128 for none, of the
- * even bytes and then of the odd ones ("OpenEXR File Layout", and ImfZip of the library). */
-static bool undo_zip(struct exr_reading *r, unsigned char *to, size_t size)
-{
-    if ((size & 1) || !inflate_chunk(r, size))
-        return false;
-    exr_sum_differences(r->inflated, size);
-    exr_interleave(r->inflated, r->inflated + size / 2, size / 2, to);
-    return true;
-}
-
-/* PXR24: zlib packed, line by line and channel by channel, the differences of neighbouring values,
- * from the left, as one row of each of their bytes, the highest first; float32 without its lowest
- * byte (ImfPxr24Compressor of the library). */
-static bool undo_pxr24(struct exr_reading *r, unsigned char *to, size_t size)
-{
-    const exr_decode_pipeline_t *pipe = &r->pipe;
-    size_t n = (size_t)pipe->chunk.width, lines = (size_t)pipe->chunk.height, packed = 0, plain = 0;
-    for (int16_t c = 0; c < pipe->channel_count; c++) {
-        const exr_coding_channel_info_t *ch = &pipe->channels[c];
-        if (ch->x_samples != 1 || ch->y_samples != 1)
-            return false;
-        packed += ch->data_type == EXR_PIXEL_FLOAT ? 3 : (size_t)ch->bytes_per_element;
-        plain += (size_t)ch->bytes_per_element;
-    }
-    if (plain * n * lines != size || !inflate_chunk(r, packed * n * lines))
-        return false;
-    const unsigned char *b = r->inflated;
-    for (size_t line = 0; line < lines; line++)
-        for (int16_t c = 0; c < pipe->channel_count; c++) {
-            uint32_t sum = 0;
-            if (pipe->channels[c].data_type == EXR_PIXEL_HALF) {
-                for (size_t i = 0; i < n; i++, to += 2) {
-                    sum += (uint32_t)b[i] << 8 | b[n + i];
-                    memcpy(to, &(uint16_t){(uint16_t)sum}, 2);
-                }
-                b += 2 * n;
-                continue;
-            }
-            bool whole = pipe->channels[c].data_type == EXR_PIXEL_UINT;
-            for (size_t i = 0; i < n; i++, to += 4) {
-                sum +=
-                    (uint32_t)b[i] << 24 | (uint32_t)b[n + i] << 16 | (uint32_t)b[2 * n + i] << 8;
-                sum += whole ? b[3 * n + i] : 0U;
-                memcpy(to, &sum, 4);
-            }
-            b += (whole ? 4 : 3) * n;
-        }
-    return true;
-}
-
-static bool undo_piz(struct exr_reading *r, unsigned char *to, size_t size)
-{
-    return exr_undo_piz(&r->pipe, &r->piz, to, size);
-}
-
-/* libdeflate takes half of zlib's time. What cannot be unpacked so the library looks at, and says
- * what is wrong. */
-static exr_result_t decompress_here(exr_decode_pipeline_t *pipe)
-{
-    struct exr_reading *r = pipe->decoding_user_data;
-    bool packed = pipe->packed_buffer && pipe->unpacked_buffer &&
-                  pipe->unpacked_buffer != pipe->packed_buffer &&
-                  pipe->chunk.packed_size < pipe->chunk.unpacked_size &&
-                  pipe->unpacked_alloc_size >= pipe->chunk.unpacked_size;
-    if (packed && r->undo(r, pipe->unpacked_buffer, pipe->chunk.unpacked_size))
-        return EXR_ERR_SUCCESS;
-    return r->usual_decompress(pipe);
-}
 
 /* A chunk that B44 made no smaller (float channels only) is stored as it was, which
  * OpenEXRCore 3.1.5 takes for packed and puts in the wrong order. */
@@ -272,23 +141,16 @@ static exr_result_t choose_routines(struct exr_reading *r)
         e = exr_decoding_choose_default_routines(r->ctxt, 0, &r->pipe);
     if (e != EXR_ERR_SUCCESS)
         return e;
-    if (compression == EXR_COMPRESSION_ZIP || compression == EXR_COMPRESSION_ZIPS)
-        r->undo = undo_zip;
-    else if (compression == EXR_COMPRESSION_PXR24)
-        r->undo = undo_pxr24;
-    else if (compression == EXR_COMPRESSION_PIZ)
-        r->undo = undo_piz;
-    else if (compression == EXR_COMPRESSION_B44 || compression == EXR_COMPRESSION_B44A)
-        r->undo = NULL;
-    else
+    if (compression != EXR_COMPRESSION_B44 && compression != EXR_COMPRESSION_B44A)
         return e;
     r->usual_decompress = r->pipe.decompress_fn;
     r->pipe.decoding_user_data = r;
     if (r->usual_decompress)
-        r->pipe.decompress_fn = r->undo ? decompress_here : decompress_b44;
+        r->pipe.decompress_fn = decompress_b44;
     return e;
 }
 
+/* One chunk of the file into its place in the image. */
 static exr_result_t read_chunk(struct exr_reading *r, const exr_chunk_info_t *chunk, uint32_t x,
                                uint32_t y)
 {
@@ -348,8 +210,8 @@ struct exr_chunks {
     bool tiled;
     uint32_t width, height; /* of a chunk */
     uint32_t across;
-    size_t count, together; /* so many in a thread's turn */
-    atomic_int failed;      /* exr_result_t of one that did */
+    size_t count;
+    atomic_int failed; /* exr_result_t of one that did */
 };
 
 static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *window, bool tiled,
@@ -371,41 +233,21 @@ static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *wind
     return EXR_ERR_SUCCESS;
 }
 
-static exr_result_t find_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i,
-                             struct exr_place *out)
+static exr_result_t read_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i)
 {
+    exr_chunk_info_t chunk;
     uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
-    out->x = column * c->width;
-    out->y = row * c->height;
-    out->done = false;
-    return c->tiled ? exr_read_tile_chunk_info(r->ctxt, 0, (int)column, (int)row, 0, 0, &out->chunk)
-                    : exr_read_scanline_chunk_info(r->ctxt, 0, c->top + (int)out->y, &out->chunk);
-}
-
-/* Chunks [from, to), EXR_TOGETHER_MAX at most. */
-static exr_result_t read_some(const struct exr_chunks *c, struct exr_reading *r, size_t from,
-                              size_t to)
-{
-    struct exr_place places[EXR_TOGETHER_MAX];
-    exr_result_t e = EXR_ERR_SUCCESS;
-    for (size_t i = from; i < to && e == EXR_ERR_SUCCESS; i++)
-        e = find_nth(c, r, i, &places[i - from]);
-    if (e == EXR_ERR_SUCCESS && r->direct)
-        exr_direct_read(r->direct, places, to - from);
-    for (size_t i = 0; i < to - from && e == EXR_ERR_SUCCESS; i++)
-        if (!places[i].done)
-            e = read_chunk(r, &places[i].chunk, places[i].x, places[i].y);
-    return e;
+    uint32_t x = column * c->width, y = row * c->height;
+    exr_result_t e = c->tiled
+                         ? exr_read_tile_chunk_info(r->ctxt, 0, (int)column, (int)row, 0, 0, &chunk)
+                         : exr_read_scanline_chunk_info(r->ctxt, 0, c->top + (int)y, &chunk);
+    return e == EXR_ERR_SUCCESS ? read_chunk(r, &chunk, x, y) : e;
 }
 
 static void end_reading(struct exr_reading *r)
 {
     if (r->started)
         exr_decoding_destroy(r->ctxt, &r->pipe);
-    libdeflate_free_decompressor(r->inflater);
-    free(r->inflated);
-    piz_room_free(r->piz);
-    exr_direct_free(r->direct);
     free(r->unwanted);
 }
 
@@ -414,21 +256,9 @@ static void read_in_thread(void *ctx, size_t i, unsigned thread)
     struct exr_chunks *c = ctx;
     if (atomic_load(&c->failed) != EXR_ERR_SUCCESS)
         return;
-    size_t from = i * c->together,
-           to = from + c->together < c->count ? from + c->together : c->count;
-    exr_result_t e = read_some(c, &c->readings[thread], from, to);
+    exr_result_t e = read_nth(c, &c->readings[thread], i);
     if (e != EXR_ERR_SUCCESS)
         atomic_store(&c->failed, (int)e);
-}
-
-/* A few megabytes' worth, but enough turns for all threads. */
-static size_t chunks_together(const struct exr_chunks *c, unsigned threads)
-{
-    enum { WORTH = 1 << 18 /* pixels */, LEAST = INFLATE_TOGETHER, TURNS = 4 };
-    size_t n = WORTH / ((size_t)c->width * c->height), most = c->count / (TURNS * (size_t)threads);
-    n = n < LEAST ? LEAST : n > EXR_TOGETHER_MAX ? EXR_TOGETHER_MAX : n;
-    n = n < most ? n : most;
-    return n < LEAST ? (n < 1 ? 1 : n) : n - n % LEAST;
 }
 
 /* Chunks are packed by themselves, so threads take turns. False when it did not work out: one after
@@ -443,14 +273,10 @@ static bool read_in_parallel(struct exr_chunks *c)
     c->readings = malloc(threads * sizeof *c->readings);
     if (!c->readings)
         return false;
-    for (unsigned t = 0; t < threads; t++) {
-        struct exr_reading *r = &c->readings[t];
-        *r = *c->prototype;
-        r->direct = exr_direct_new(r->ctxt, r->list, r->choice.at, im);
-    }
-    c->together = chunks_together(c, threads);
+    for (unsigned t = 0; t < threads; t++)
+        c->readings[t] = *c->prototype;
     c->prototype->in->quiet = true;
-    parallel_for((c->count - 1) / c->together + 1, threads, read_in_thread, c);
+    parallel_for(c->count, threads, read_in_thread, c);
     c->prototype->in->quiet = false;
     for (unsigned t = 0; t < threads; t++)
         end_reading(&c->readings[t]);
@@ -465,10 +291,8 @@ static exr_result_t read_chunks(struct exr_reading *r, const exr_attr_box2i_t *w
     if (e != EXR_ERR_SUCCESS || read_in_parallel(&c))
         return e;
     struct exr_reading alone = *r;
-    alone.direct = exr_direct_new(r->ctxt, r->list, r->choice.at, r->image);
-    c.together = chunks_together(&c, 1);
-    for (size_t i = 0; i < c.count && e == EXR_ERR_SUCCESS; i += c.together)
-        e = read_some(&c, &alone, i, c.count - i < c.together ? c.count : i + c.together);
+    for (size_t i = 0; i < c.count && e == EXR_ERR_SUCCESS; i++)
+        e = read_nth(&c, &alone, i);
     end_reading(&alone);
     return e;
 }
@@ -482,25 +306,6 @@ static enum texel_format choose_format(const struct image_source *s, const exr_a
         if (choice->at[k] >= 0 && list->entries[choice->at[k]].pixel_type != EXR_PIXEL_HALF)
             return TEXEL_F32;
     return s->space == COLOR_SRGB ? TEXEL_F32 : TEXEL_F16;
-}
-
-/* Lines that are read at once: what is packed together, or a good part of the work. */
-static exr_result_t lines_together(exr_context_t ctxt, bool tiled, int32_t *lines)
-{
-    enum { LINES = 256 }; /* a chunk of DWAB, 8 of DWAA */
-    int32_t width;
-    *lines = LINES;
-    return tiled ? exr_get_tile_sizes(ctxt, 0, 0, 0, &width, lines) : EXR_ERR_SUCCESS;
-}
-
-static enum status read_dwa(const struct image_source *s, const exr_attr_chlist_t *list,
-                            const struct exr_choice *choice, uint32_t lines, struct image *image)
-{
-    const char *name = list->entries[choice->at[0]].name.str;
-    if (choice->channels == 1 && strcmp(name, "Y") != 0)
-        return image_fault(s, STATUS_UNSUPPORTED,
-                           "its channel %s has DWA compression, expected R, G, B or Y", name);
-    return exr_read_dwa(s, lines, image);
 }
 
 /* Gray with alpha becomes RGBA. */
@@ -543,20 +348,19 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
                             r.choice.channels, choose_format(s, r.list, &r.choice), &image);
     if (status != STATUS_OK)
         return status;
-    if (compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB) {
-        int32_t lines;
-        e = lines_together(ctxt, storage == EXR_STORAGE_TILED, &lines);
-        if (e != EXR_ERR_SUCCESS || lines <= 0)
-            return exr_fault(in, e, "its header cannot be read");
-        status = read_dwa(s, r.list, &r.choice, (uint32_t)lines, &image);
-        if (status == STATUS_OK)
-            *out = image;
-        return status;
-    }
     r.image = &image;
-    e = read_chunks(&r, &window, storage == EXR_STORAGE_TILED);
-    if (e != EXR_ERR_SUCCESS)
-        return exr_fault(in, e, "its pixels cannot be read");
+    if (compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB ||
+        compression == EXR_COMPRESSION_PIZ) {
+        const char *names[4] = {NULL};
+        for (uint32_t k = 0; k < r.choice.channels; k++)
+            if (r.choice.at[k] >= 0)
+                names[k] = r.list->entries[r.choice.at[k]].name.str;
+        status = exr_read_by_imf(s, names, &image);
+    } else if ((e = read_chunks(&r, &window, storage == EXR_STORAGE_TILED)) != EXR_ERR_SUCCESS) {
+        status = exr_fault(in, e, "its pixels cannot be read");
+    }
+    if (status != STATUS_OK)
+        return status;
     if (r.choice.channels == 4 && r.choice.at[1] < 0)
         spread_gray(&image);
     *out = image;

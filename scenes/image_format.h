@@ -4,6 +4,10 @@
 
 #include "scenes.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Little-endian numbers of 16 and 32 bits. */
 
 /* How encoded values become light: AUTO takes PNG, JPEG, WebP, BMP, GIF, TGA and TIFF's whole
@@ -60,20 +64,21 @@ bool tga_recognise(const unsigned char *data, size_t size); /* by its plausibili
 /* Untouched *out on failure. `srgb` of the result says what the bytes are; F32 results are linear.
  */
 enum status exr_read(const struct image_source *s, struct image *out);
-/* Fills an image that is allocated, of F16 or F32, from a file that exr_read found to be of DWA
- * compression; so many lines at once. */
-enum status exr_read_dwa(const struct image_source *s, uint32_t lines, struct image *im);
+/* Fills an image that is allocated, of F16 or F32, by OpenEXR's C++ library: its channel k is the
+ * file's of that name, where there is one. */
+enum status exr_read_by_imf(const struct image_source *s, const char *const names[4],
+                            struct image *im);
 enum status hdr_read(const struct image_source *s, struct image *out);
 enum status png_read(const struct image_source *s, struct image *out);
-/* Whole files of the plain kinds; false, and *out untouched, for what libpng has to look at. */
-bool png_read_plain(const struct image_source *s, struct image *out);
-/* n values of 16 bits, from the file's order of bytes to the machine's; may be the same place. */
-void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to);
 enum status jpeg_read(const struct image_source *s, struct image *out);
 enum status tiff_read(const struct image_source *s, struct image *out);
 enum status webp_read(const struct image_source *s, struct image *out);
 enum status bmp_read(const struct image_source *s, struct image *out);
 enum status gif_read(const struct image_source *s, struct image *out);
 enum status tga_read(const struct image_source *s, struct image *out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-/* PNG through libpng: writing, and reading what image_png_plain.c leaves to it. */
+/* PNG through libpng. */
 #include "image_format.h"
 
 #include <math.h>
@@ -56,6 +56,7 @@ static void ask_for_plain_pixels(png_structp png, png_infop info)
         png_set_tRNS_to_alpha(png);
     if (type == PNG_COLOR_TYPE_GRAY_ALPHA || (type == PNG_COLOR_TYPE_GRAY && transparent))
         png_set_gray_to_rgb(png);
+    png_set_swap(png); /* 16 bits: least byte first, as here */
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
 }
@@ -84,12 +85,6 @@ put_palette(const struct image_source *s, png_structp png, png_infop info, const
         memcpy(to, rgba[index[i]], im->channels);
     }
     return STATUS_OK;
-}
-
-void png_order_bytes(const unsigned char *from, size_t n, uint16_t *to)
-{
-    for (size_t i = 0; i < n; i++)
-        to[i] = (uint16_t)(from[2 * i] << 8 | from[2 * i + 1]);
 }
 
 /* What setjmp may not lose: lives in the caller's frame. */
@@ -135,14 +130,12 @@ static void read_with(png_structp png, png_infop info, struct png_session *p, st
         w->rows[y] = to + y * row;
     png_read_image(png, w->rows);
     png_read_end(png, NULL);
-    if (deep)
-        png_order_bytes(w->image.texels, (size_t)width * height * channels, w->image.texels);
     if (indexed)
         w->status = put_palette(s, png, info, to, &w->image);
     w->image.srgb = true;
 }
 
-static enum status read_by_libpng(const struct image_source *s, struct image *out)
+enum status png_read(const struct image_source *s, struct image *out)
 {
     struct png_session p = {.source = s};
     struct png_work w = {.status = STATUS_PARSE};
@@ -159,11 +152,6 @@ static enum status read_by_libpng(const struct image_source *s, struct image *ou
     if (w.status == STATUS_OK)
         *out = w.image;
     return w.status;
-}
-
-enum status png_read(const struct image_source *s, struct image *out)
-{
-    return png_read_plain(s, out) ? STATUS_OK : read_by_libpng(s, out);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* Meshes packed by Draco (KHR_draco_mesh_compression), whose library has no C functions: the one
- * file of C++ of the project is model_draco.cc. */
+/* Meshes packed by Draco (KHR_draco_mesh_compression), whose library has no C functions. */
 #ifndef ISOPHOTE_SCENES_MODEL_DRACO_H
 #define ISOPHOTE_SCENES_MODEL_DRACO_H
 

@@ -1,12 +1,10 @@
 """image_figures.py ISOPHOTE [options]: what loading textures costs. Makes an RGB picture of 8192 x 8192 (waves under
 noise) in every format and compression, loads each as the texture of a scene and prints a table of Markdown: seconds
-(the least of a few turns), the same over the time of copying as many bytes as the texels have, and, for what holds
-one deflate stream, how long libdeflate alone takes to unpack it into memory that is there already: a floor for any
-reader. Needs libdeflate.so.0, and numpy, Pillow and OpenEXR from PyPI for pictures that are not in --folder.
+(the least of a few turns) and the same over the time of copying as many bytes as the texels have. Needs numpy, Pillow
+and OpenEXR from PyPI for pictures that are not in --folder.
 Without those: `ninja -C build/release pictures_generator`, `build/release/scenes/pictures_generator FOLDER`, then
 `image_figures.py ISOPHOTE --folder FOLDER --there`."""
 import argparse
-import ctypes
 import json
 import os
 import struct
@@ -158,33 +156,6 @@ def copy_seconds(size):
     return best
 
 
-def stream_of_png(data):
-    at, parts = 8, []
-    while at < len(data):
-        size, kind = struct.unpack(">I4s", data[at : at + 8])
-        if kind == b"IDAT":
-            parts.append(data[at + 8 : at + 8 + size])
-        at += size + 12
-    return b"".join(parts)
-
-
-def inflate_seconds(packed, size):
-    lib = ctypes.CDLL("libdeflate.so.0")
-    lib.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
-    inflater = ctypes.c_void_p(lib.libdeflate_alloc_decompressor())
-    room = ctypes.create_string_buffer(size)
-    best = 1e9
-    for _ in range(3):
-        start = time.perf_counter()
-        wrong = lib.libdeflate_zlib_decompress(
-            inflater, packed, ctypes.c_size_t(len(packed)), room, ctypes.c_size_t(size), None
-        )
-        best = min(best, time.perf_counter() - start)
-        if wrong:
-            sys.exit("libdeflate cannot unpack the stream")
-    return best
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("isophote")
@@ -210,16 +181,12 @@ def main():
     if args.make_only:
         return
     copies = {n: copy_seconds(3 * n * args.side**2) for n in sorted({f[2] for f in rows})}
-    print("| | MB | s | of a copy | libdeflate alone, s |\n|---|---|---|---|---|")
+    print("| | MB | s | of a copy |\n|---|---|---|---|")
     for name, words, channel, _ in rows:
         path = os.path.join(folder, name)
         seconds = min(load_seconds(args.isophote, folder, name) for _ in range(args.turns))
-        floor = ""
-        if name.endswith(".png"):
-            with open(path, "rb") as f:
-                floor = f"{inflate_seconds(stream_of_png(f.read()), args.side * (3 * channel * args.side + 1)):.2f}"
         size = os.path.getsize(path) / 1e6
-        print(f"| {words} | {size:.0f} | {seconds:.2f} | {seconds / copies[channel]:.1f} | {floor} |", flush=True)
+        print(f"| {words} | {size:.0f} | {seconds:.2f} | {seconds / copies[channel]:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -76,9 +76,11 @@ static void find_linked(struct findings *f)
     static const struct {
         const char *what, *file, *package;
     } linked[] = {
-        {"OpenEXR core", "libOpenEXRCore", "libopenexr-dev"},
+        {"OpenEXR", "libOpenEXR-", "libopenexr-dev"},
         {"Assimp", "libassimp", "libassimp-dev"},
         {"SQLite", "libsqlite3", "libsqlite3-dev"},
+        {"libxml2", "libxml2", "libxml2-dev"},
+        {"PCRE2", "libpcre2-8", "libpcre2-dev"},
         {"YAJL (JSON)", "libyajl", "libyajl-dev"},
         {"xxHash", "libxxhash", "libxxhash-dev"},
         {"libpng", "libpng", "libpng-dev"},
