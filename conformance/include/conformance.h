@@ -118,7 +118,7 @@ size_t conform_findings(const struct conform_summary *sum);
  * samples. fast, of a scene with a light tree and a clamp: the device renders the job once more
  * without the clamp, and that picture is judged, of the film only the counts, as the reason says.
  * The job's film is given. A right device's picture FAILs with probability 1e-5 at most,
- * however heavy the tails of its samples (docs/reference/conformance.md). */
+ * however heavy the tails of its samples (docs/explanation/judging.md). */
 struct judgement {
     enum verdict verdict;
     char reason[512];
