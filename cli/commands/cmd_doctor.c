@@ -87,6 +87,7 @@ static void find_linked(struct findings *f)
         {"libjpeg", "libjpeg", "libjpeg-dev"},
         {"libtiff", "libtiff", "libtiff-dev"},
         {"libwebp", "libwebp", "libwebp-dev"},
+        {"giflib", "libgif", "libgif-dev"},
         {"Draco", "libdraco", "libdraco-dev"},
         {"meshoptimizer", "libmeshoptimizer", "libmeshoptimizer-dev"},
     };
