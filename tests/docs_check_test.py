@@ -72,8 +72,8 @@ class Pages(unittest.TestCase):
         self.finds(self.style("```text\nbuild/release/isophote devices\n```\n"), "nobody runs")
 
     def test_links(self):
-        self.page("# A heading, with words\n\n## A / B\n\n## Same\n\n## Same\n", "docs/other.md")
-        self.finds(self.links("[a](other.md#a-heading-with-words) [b](other.md) ![c](../docs/other.md) [d](https://x.org)"))
+        self.page("# A heading, with words\n\n## 1. Numbered `code`\n\n## A / B\n\n## Same\n\n## Same\n", "docs/other.md")
+        self.finds(self.links("[a](other.md#a-heading-with-words) [b](other.md#1-numbered-code) ![c](../docs/other.md) [d](https://x.org)"))
         self.finds(self.links("[a](gone.md)"), "leads nowhere")
         self.finds(self.links("![a](gone.png)"), "leads nowhere")
         self.finds(self.links("[a](other.md#gone)"), "no such heading")
