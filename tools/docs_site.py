@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,3 +69,15 @@ def on_page_markdown(markdown, page, config, files):
 
     pieces = FENCE.split(markdown)
     return "".join(LINK.sub(site_link, piece) if n % 2 == 0 else piece for n, piece in enumerate(pieces))
+
+
+def on_post_build(config):
+    """Every page needs only what is in the site: no script or style that is missing, none from the network."""
+    site = Path(config["site_dir"])
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        for wanted in re.findall(r'<(?:script|img)[^>]* src="([^"]+)"|<link[^>]* href="([^"]+)"', text):
+            wanted = (wanted[0] or wanted[1]).split("?")[0]
+            at = site / wanted[1:] if wanted.startswith("/") else page.parent / wanted
+            if re.match(r"([a-z]+:)?//", wanted) or not at.exists():
+                raise PluginError(f"{page.relative_to(site)} needs {wanted}, which is not in the site")
