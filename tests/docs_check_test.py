@@ -64,6 +64,11 @@ class Pages(unittest.TestCase):
         self.finds(self.style("see [link](https://example.org/" + "x" * 100 + ")\n"), "a line of")
         self.finds(self.style("```text\n" + "x " * 100 + "\n```\n"))
 
+    def test_empty_lines(self):
+        self.finds(self.style("Text:\n- an item\n"), "an empty line before a list")
+        self.finds(self.style("Text:\n\n- an item\n- and one\n  that goes on\n"))
+        self.finds(self.style("Text:\n| a |\n|---|\n"), "an empty line before a table")
+
     def test_code(self):
         self.finds(self.style("Text:\n\n    indented code\n    and more\n"), "code by indentation")
         self.finds(self.style("- item\n\n    a second paragraph of it\n"))
