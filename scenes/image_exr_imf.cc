@@ -2,10 +2,13 @@
  * it takes twice as long. */
 #include "image_format.h"
 
+#include <atomic>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include <Iex.h>
 #include <ImfFrameBuffer.h>
@@ -13,7 +16,7 @@
 #include <ImfIO.h>
 #include <ImfInputPart.h>
 #include <ImfMultiPartInputFile.h>
-#include <ImfThreading.h>
+#include <ImfTileDescription.h>
 
 namespace
 {
@@ -43,55 +46,91 @@ class source_stream : public Imf::IStream
     uint64_t at = 0; /* at most its size */
 };
 
-/* The library's threads, which all files share: there while somebody reads a large one. */
-class library_threads
+/* What one thread reads with. */
+class reader
 {
   public:
-    explicit library_threads(bool worth) : count(worth ? int(parallel_threads()) : 0)
+    reader(const image_source *s, const char *const names[4], const image *im)
+        : stream(s), file(stream, 0, false), part(file, 0), window(part.header().dataWindow())
     {
-        std::lock_guard<std::mutex> hold(lock);
-        if (count > 0 && users++ == 0)
-            Imf::setGlobalThreadCount(count);
+        size_t value = texel_size(im->format), pixel = value * im->channels;
+        Imf::FrameBuffer to;
+        if (int64_t(window.max.x) - window.min.x + 1 != im->width ||
+            int64_t(window.max.y) - window.min.y + 1 != im->height)
+            throw Iex::InputExc("The data window is not what the header said.");
+        for (uint32_t k = 0; k < im->channels; k++)
+            if (names[k])
+                to.insert(names[k],
+                          Imf::Slice::Make(im->format == TEXEL_F16 ? Imf::HALF : Imf::FLOAT,
+                                           static_cast<char *>(im->texels) + k * value, window,
+                                           pixel, pixel * im->width));
+        part.setFrameBuffer(to);
     }
-    ~library_threads()
-    {
-        std::lock_guard<std::mutex> hold(lock);
-        if (count > 0 && --users == 0)
-            Imf::setGlobalThreadCount(0);
-    }
-    library_threads(const library_threads &) = delete;
-    library_threads &operator=(const library_threads &) = delete;
 
-    const int count;
+    /* What is packed together, or a good part of the work: 256 lines are a chunk of DWAB. */
+    int lines() const
+    {
+        const Imf::Header &h = part.header();
+        return h.hasTileDescription() ? int(h.tileDescription().ySize) : 256;
+    }
+
+    void read(int64_t from, int64_t count)
+    {
+        int64_t first = window.min.y + from, last = first + count - 1;
+        part.readPixels(int(first), int(last < window.max.y ? last : window.max.y));
+    }
 
   private:
-    static std::mutex lock;
-    static int users;
+    source_stream stream;
+    Imf::MultiPartInputFile file;
+    Imf::InputPart part;
+    const Imath::Box2i window;
 };
 
-std::mutex library_threads::lock;
-int library_threads::users;
+struct reading {
+    const image_source *source;
+    const char *const *names;
+    const image *im;
+    int lines;                                    /* of a band */
+    std::vector<std::unique_ptr<reader>> readers; /* by thread; NULL before its first band */
+    std::atomic<bool> failed;
+    std::mutex lock;
+    std::exception_ptr failure; /* the first */
+};
 
+void read_band(void *context, size_t i, unsigned thread)
+{
+    reading *r = static_cast<reading *>(context);
+    try {
+        std::unique_ptr<reader> &own = r->readers[thread];
+        if (r->failed)
+            return;
+        if (!own)
+            own.reset(new reader(r->source, r->names, r->im));
+        own->read(int64_t(i) * r->lines, r->lines);
+    } catch (...) {
+        std::lock_guard<std::mutex> hold(r->lock);
+        if (!r->failed.exchange(true))
+            r->failure = std::current_exception();
+    }
+}
+
+/* Threads of ours, each with the file for itself: the library's own are one setting of the process. */
 void read_pixels(const image_source *s, const char *const names[4], const image *im)
 {
-    source_stream stream(s);
-    /* pixels: threads take a while to start */
-    library_threads threads(size_t(im->width) * im->height >= size_t(1) << 20);
-    Imf::MultiPartInputFile file(stream, threads.count, false);
-    Imf::InputPart part(file, 0);
-    Imath::Box2i window = part.header().dataWindow();
-    size_t value = texel_size(im->format), pixel = value * im->channels;
-    Imf::FrameBuffer to;
-    if (int64_t(window.max.x) - window.min.x + 1 != im->width ||
-        int64_t(window.max.y) - window.min.y + 1 != im->height)
-        throw Iex::InputExc("The data window is not what the header said.");
-    for (uint32_t k = 0; k < im->channels; k++)
-        if (names[k])
-            to.insert(names[k], Imf::Slice::Make(im->format == TEXEL_F16 ? Imf::HALF : Imf::FLOAT,
-                                                 static_cast<char *>(im->texels) + k * value,
-                                                 window, pixel, pixel * im->width));
-    part.setFrameBuffer(to);
-    part.readPixels(window.min.y, window.max.y);
+    static const size_t worth = size_t(1) << 20; /* pixels: threads take a while to start */
+    unsigned threads = size_t(im->width) * im->height < worth ? 1 : parallel_threads();
+    std::unique_ptr<reader> first(new reader(s, names, im));
+    reading r{};
+    r.source = s;
+    r.names = names;
+    r.im = im;
+    r.lines = first->lines();
+    r.readers.resize(threads);
+    r.readers[0] = std::move(first);
+    parallel_for((im->height - 1) / uint32_t(r.lines) + 1, threads, read_band, &r);
+    if (r.failed)
+        std::rethrow_exception(r.failure);
 }
 
 } // namespace

@@ -103,6 +103,7 @@ static void read_with(png_structp png, png_infop info, struct png_session *p, st
     png_set_chunk_cache_max(png, 128);
     png_set_chunk_malloc_max(png, 8 << 20);
     png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
+    png_set_option(png, PNG_IGNORE_ADLER32, PNG_OPTION_ON); /* the chunks' sums are of the same */
     png_read_info(png, info);
     uint32_t width = png_get_image_width(png, info), height = png_get_image_height(png, info);
     w->status = image_check_size(s, width, height);
