@@ -233,14 +233,23 @@ static exr_result_t find_chunks(exr_context_t ctxt, const exr_attr_box2i_t *wind
     return EXR_ERR_SUCCESS;
 }
 
+/* The chunk and its place in the image. */
+static exr_result_t find_nth(const struct exr_chunks *c, size_t i, exr_chunk_info_t *chunk,
+                             uint32_t *x, uint32_t *y)
+{
+    exr_context_t ctxt = c->prototype->ctxt;
+    uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
+    *x = column * c->width;
+    *y = row * c->height;
+    return c->tiled ? exr_read_tile_chunk_info(ctxt, 0, (int)column, (int)row, 0, 0, chunk)
+                    : exr_read_scanline_chunk_info(ctxt, 0, c->top + (int)*y, chunk);
+}
+
 static exr_result_t read_nth(const struct exr_chunks *c, struct exr_reading *r, size_t i)
 {
     exr_chunk_info_t chunk;
-    uint32_t column = (uint32_t)(i % c->across), row = (uint32_t)(i / c->across);
-    uint32_t x = column * c->width, y = row * c->height;
-    exr_result_t e = c->tiled
-                         ? exr_read_tile_chunk_info(r->ctxt, 0, (int)column, (int)row, 0, 0, &chunk)
-                         : exr_read_scanline_chunk_info(r->ctxt, 0, c->top + (int)y, &chunk);
+    uint32_t x, y;
+    exr_result_t e = find_nth(c, i, &chunk, &x, &y);
     return e == EXR_ERR_SUCCESS ? read_chunk(r, &chunk, x, y) : e;
 }
 
@@ -297,6 +306,19 @@ static exr_result_t read_chunks(struct exr_reading *r, const exr_attr_box2i_t *w
     return e;
 }
 
+/* Whether all chunks are there, and hold something: the C++ library shows what was in its memory of
+ * one that does not. */
+static exr_result_t check_chunks(struct exr_reading *r, const exr_attr_box2i_t *window, bool tiled)
+{
+    struct exr_chunks c = {.prototype = r};
+    exr_chunk_info_t chunk;
+    uint32_t x, y;
+    exr_result_t e = find_chunks(r->ctxt, window, tiled, r->image, &c);
+    for (size_t i = 0; i < c.count && e == EXR_ERR_SUCCESS; i++)
+        e = find_nth(&c, i, &chunk, &x, &y);
+    return e;
+}
+
 /* Half where the file's channels are: they are read as they stand. What has to be decoded is not.
  */
 static enum texel_format choose_format(const struct image_source *s, const exr_attr_chlist_t *list,
@@ -349,15 +371,18 @@ static enum status read_part(exr_context_t ctxt, struct exr_input *in, struct im
     if (status != STATUS_OK)
         return status;
     r.image = &image;
-    if (compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB ||
-        compression == EXR_COMPRESSION_PIZ) {
+    bool tiled = storage == EXR_STORAGE_TILED;
+    bool imf = compression == EXR_COMPRESSION_DWAA || compression == EXR_COMPRESSION_DWAB ||
+               compression == EXR_COMPRESSION_PIZ;
+    e = imf ? check_chunks(&r, &window, tiled) : read_chunks(&r, &window, tiled);
+    if (e != EXR_ERR_SUCCESS)
+        return exr_fault(in, e, "its pixels cannot be read");
+    if (imf) {
         const char *names[4] = {NULL};
         for (uint32_t k = 0; k < r.choice.channels; k++)
             if (r.choice.at[k] >= 0)
                 names[k] = r.list->entries[r.choice.at[k]].name.str;
         status = exr_read_by_imf(s, names, &image);
-    } else if ((e = read_chunks(&r, &window, storage == EXR_STORAGE_TILED)) != EXR_ERR_SUCCESS) {
-        status = exr_fault(in, e, "its pixels cannot be read");
     }
     if (status != STATUS_OK)
         return status;

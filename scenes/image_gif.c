@@ -33,9 +33,11 @@ static enum status fault(const struct gif *g, int code)
     const char *words = GifErrorString(code);
     if (code == D_GIF_ERR_NOT_ENOUGH_MEM)
         return image_fault(g->s, STATUS_MEMORY, "out of memory");
-    if (g->at == g->s->size)
+    if (g->at == g->s->size && code != D_GIF_ERR_IMAGE_DEFECT && code != D_GIF_ERR_WRONG_RECORD)
         return image_fault(g->s, STATUS_PARSE, "the file ends before its first picture does");
-    return image_fault(g->s, STATUS_PARSE, "%s", words ? words : "its data are damaged");
+    /* nothing failed to be read: what was there made no sense */
+    bool sense = words && code != D_GIF_ERR_READ_FAILED;
+    return image_fault(g->s, STATUS_PARSE, "%s", sense ? words : "its data are damaged");
 }
 
 /* An extension, of which a graphic control says which colour is transparent. */

@@ -294,6 +294,26 @@ static void test_exr_compressions(void **state)
     }
 }
 
+/* A chunk of no bytes, of which OpenEXR's C++ library shows what was in its memory. */
+static void test_exr_empty_chunk(void **state)
+{
+    (void)state;
+    char *data;
+    size_t size, at = 8;
+    struct error err = {0};
+    expect_ok(
+        file_read(&arena, SOURCE_DIR "/scenes/tests/exr/piz-lines.exr", 0, &data, &size, &err),
+        &err);
+    const unsigned char *bytes = (const unsigned char *)data;
+    while (at + 8 < size &&
+           !(little32(bytes + at) == 0 && little32(bytes + at + 4) == size - at - 8))
+        at++; /* its only chunk: line 0, bytes up to the end */
+    assert_true(at + 8 < size);
+    memset(data + at + 4, 0, 4);
+    struct text t = {.data = data, .len = size};
+    expect_failure(&t, STATUS_PARSE, "its pixels cannot be read");
+}
+
 /* DWA, by the same library: 0.5 + 0.4 sin(x/9 + c) cos(y/7), which its own reading gives within
  * 0.0084. */
 static void test_exr_dwa(void **state)
@@ -1378,6 +1398,7 @@ int main(void)
         CASE(test_to_rgb),
         CASE(test_files),
         CASE(test_exr_compressions),
+        CASE(test_exr_empty_chunk),
         CASE(test_exr_dwa),
         CASE(test_exr_packed),
         CASE(test_exr_large),
