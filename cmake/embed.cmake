@@ -1,6 +1,6 @@
-# cmake -DROOT=kernel/ -DENTRY=kernel.c -DNAME=kernel_source -DHEADER=backend_api.h -DOUT=kernel_source.c -P embed.cmake: the entry file with
-# its quoted includes resolved (from ROOT, or from MORE when they are not there), as the C string NAME, and its hash NAME_hash; HEADER declares both. Headers (.h) are taken once, tables (.def)
-# each time. #line keeps a compiler's complaints pointing at our files.
+# cmake -DROOT=device/ -DENTRY=path/kernel.c -DNAME=kernel_source -DHEADER=backend_api.h -DOUT=kernel_source.c -P embed.cmake: the entry
+# file with its quoted includes resolved (from ROOT), as the C string NAME, and its hash NAME_hash; HEADER declares both. Headers (.h) are
+# taken once, tables (.def) each time. #line keeps a compiler's complaints pointing at our files.
 cmake_minimum_required(VERSION 3.25)
 set(text "#include \"${ENTRY}\"\n")
 set(done "")
@@ -18,11 +18,7 @@ while(TRUE)
     set(body "\n") # a header that stands above already: its line stays
     string(FIND "${done}" "|${name}|" seen)
     if(name MATCHES "\\.def$" OR seen EQUAL -1)
-        set(file "${ROOT}/${name}")
-        if(NOT EXISTS "${file}")
-            set(file "${MORE}/${name}")
-        endif()
-        file(READ "${file}" body)
+        file(READ "${ROOT}/${name}" body)
         string(APPEND done "|${name}|")
         set(body "#line 1 \"${name}\"\n${body}")
     endif()

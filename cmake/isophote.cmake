@@ -28,15 +28,31 @@ if(ISOPHOTE_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# isophote_library(NAME SOURCES a.c b.c USES base scenes PRIVATE_USES other)
-#   a static library whose public header is include/NAME.h
+# isophote_library(NAME ROOMS images film SOURCES made.c USES base scenes PRIVATE_USES other)
+#   a static library whose public header is include/NAME.h: all C and C++ files of these folders (`.`: its own) but NAME_main.c, and SOURCES.
+#   Inside it includes are "file.h" of the same folder or "room/file.h".
 function(isophote_library name)
-    cmake_parse_arguments(A "" "" "SOURCES;USES;PRIVATE_USES" ${ARGN})
+    cmake_parse_arguments(A "" "" "ROOMS;SOURCES;USES;PRIVATE_USES" ${ARGN})
+    foreach(room IN LISTS A_ROOMS)
+        file(GLOB files CONFIGURE_DEPENDS ${room}/*.c ${room}/*.cc)
+        list(FILTER files EXCLUDE REGEX "_main\\.c$")
+        list(APPEND A_SOURCES ${files})
+    endforeach()
     add_library(${name} STATIC ${A_SOURCES})
     target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include
                                        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
     target_link_libraries(${name} PUBLIC ${A_USES} PRIVATE ${A_PRIVATE_USES} m)
     target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS})
+endfunction()
+
+# isophote_embed(path/kernel.c kernel_source backend_api.h): NAME.c in this build folder, with that file of device/, includes resolved,
+#   as the string NAME, and NAME_hash; the header declares both
+function(isophote_embed entry name header)
+    set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.c)
+    set(script ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
+    add_custom_command(OUTPUT ${out}
+        COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}/device -DENTRY=${entry} -DNAME=${name} -DHEADER=${header} -DOUT=${out} -P ${script}
+        DEPENDS ${DEVICE_FILES} ${script} VERBATIM)
 endfunction()
 
 # isophote_sources_hash(TARGET reference_sources HEADER truth.h FILES a.c b.h)
@@ -53,7 +69,7 @@ function(isophote_sources_hash target name)
 endfunction()
 
 # isophote_test(NAME SOURCES x_test.c USES reference [LABELS slow] [TIMEOUT s] [ARGS ...])
-#   a cmocka program beside the code it tests; exit status 77 is SKIP. It may include private headers of its folder.
+#   a cmocka program in the tests/ of the room it tests; exit status 77 is SKIP. It may include headers of its library, as "room/file.h".
 function(isophote_test name)
     if(NOT BUILD_TESTING)
         return()
@@ -61,7 +77,7 @@ function(isophote_test name)
     cmake_parse_arguments(A "" "TIMEOUT" "SOURCES;USES;LABELS;ARGS" ${ARGN})
     pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
     add_executable(${name} ${A_SOURCES})
-    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
     target_link_libraries(${name} PRIVATE ${A_USES} PkgConfig::CMOCKA m)
     # gcc 12 at -O3 takes strchr's result on a text that a call gave back for a pointer into that call's frame.
     target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS}

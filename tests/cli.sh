@@ -1155,7 +1155,7 @@ case_device_faults_opencl()
     nothing_in out
 }
 
-# On the driver that tests the host code (backends/cuda/cuda_mock.c): its pictures are right of nothing.
+# On the driver that tests the host code (backends/cuda/tests/cuda_mock.c): its pictures are right of nothing.
 case_device_faults_cuda()
 {
     local fault mock

@@ -6,15 +6,15 @@
 
 #include "backends.h"
 
-#include "kernel/launch.h"
+#include "device/launch.h"
 #include <assert.h>
 
 /* The scene as the kernel reads it: a fixed list of read-only buffers of 32-bit words
- * (kernel/buffers.def names them, in kernel argument order). Made by layout.c, uploaded as it is by
+ * (device/buffers.def names them, in kernel argument order). Made by layout.c, uploaded as it is by
  * every API. An empty buffer has size 0; drivers hand the kernel a small dummy for it. */
 enum scene_buffer {
 #define SCENE_BUFFER(name, ctype, text) BUFFER_##name,
-#include "kernel/buffers.def"
+#include "device/buffers.def"
 #undef SCENE_BUFFER
     SCENE_BUFFER_COUNT
 };
@@ -26,7 +26,7 @@ struct scene_buffers {
 };
 
 /* Entry points of the kernel source. Each takes the scene buffers in order, then a `const struct
- * k_launch *` (kernel/launch.h, fixed layout, by buffer), then its own buffers. */
+ * k_launch *` (device/launch.h, fixed layout, by buffer), then its own buffers. */
 enum kernel_entry {
     ENTRY_RENDER,     /* + film: int64 [pixels][4], added to */
     ENTRY_TRACE,      /* + records: float/uint words, one sample of one pixel by work-item 0 */

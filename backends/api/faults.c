@@ -6,12 +6,12 @@
 
 static const struct fault faults[] = {
 #define FAULT(macro, name, text) {name, text},
-#include "kernel/faults.def"
+#include "device/faults.def"
 #undef FAULT
 };
 static const char *const defines[] = {
 #define FAULT(macro, name, text) "-DK_FAULT_" #macro,
-#include "kernel/faults.def"
+#include "device/faults.def"
 #undef FAULT
 };
 

@@ -4,7 +4,7 @@
 #ifndef ISOPHOTE_CUDA_API_H
 #define ISOPHOTE_CUDA_API_H
 
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 /* ---- driver API ---------------------------------------------------------------------------- */
 

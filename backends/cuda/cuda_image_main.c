@@ -3,7 +3,7 @@
  * ends with .cu, the text that NVRTC is handed. Prints a row of what the compiling took. */
 #include "cuda_compile.h"
 #include "cuda_llvm.h"
-#include "layout.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "cuda_llvm.h"
 
-#include "kernel_modules.h"
-#include "llvm_compile.h"
+#include "llvm/kernel_modules.h"
+#include "llvm/llvm_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_CUDA_LLVM_H
 #define ISOPHOTE_CUDA_LLVM_H
 
-#include "../gpu/gpu.h"
+#include "gpu/gpu.h"
 
 /* What the PTX depends on besides the request: LLVM and the architecture it aims at. UNSUPPORTED
  * without libLLVM or bitcode. */

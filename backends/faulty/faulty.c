@@ -1,5 +1,5 @@
 /* `faulty:NAME`: the native device with one mistake compiled in. Everything else is native's. */
-#include "../native/native.h"
+#include "native/native.h"
 
 #include <string.h>
 

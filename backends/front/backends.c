@@ -1,6 +1,6 @@
 /* The front: checks arguments once, then drives one API's table of functions. */
 #include "device.h"
-#include "llvm_api.h"
+#include "llvm/llvm_api.h"
 
 #include <errno.h>
 #include <math.h>

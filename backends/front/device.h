@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_DEVICE_H
 #define ISOPHOTE_DEVICE_H
 
-#include "layout.h"
+#include "layout/layout.h"
 
 struct device {
     struct device_info info;

@@ -1,7 +1,7 @@
 /* shade_api.c: the engines of devices, `opencl:n`, `cuda:n` ...: emitted shaders, one work-item a
  * point, through whatever API runs the device (struct backend_api, job_build). */
 #include "device.h"
-#include "shade_program.h"
+#include "shade/shade_program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static enum status launch(void *ctx, const struct shade_device_launch *l, struct
     const struct shade *s = ctx;
     const struct state *t = s->state;
     const size_t log_bytes = l->k->log_words * sizeof *l->log;
-    /* in the order of asl_points' parameters (shaders/device/entry.h) */
+    /* in the order of asl_points' parameters (device/asl/entry.h) */
     const struct job_buffer buffers[] = {
         {l->k, NULL, sizeof *l->k, "the launch settings"},
         {l->args, NULL, l->arg_words * sizeof *l->args, "the argument area"},

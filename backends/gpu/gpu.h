@@ -5,8 +5,8 @@
 #ifndef ISOPHOTE_GPU_H
 #define ISOPHOTE_GPU_H
 
-#include "backend_api.h"
-#include "kept.h"
+#include "api/backend_api.h"
+#include "api/kept.h"
 
 /* ---- what both drivers offer ---------------------------------------------------------------- */
 

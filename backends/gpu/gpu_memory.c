@@ -40,7 +40,7 @@ enum status gpu_alloc(struct backend *b, size_t bytes, const char *what, gpu_poi
 
 static const char *const buffer_text[SCENE_BUFFER_COUNT] = {
 #define SCENE_BUFFER(name, ctype, text) text,
-#include "kernel/buffers.def"
+#include "device/buffers.def"
 #undef SCENE_BUFFER
 };
 

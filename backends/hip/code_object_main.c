@@ -5,7 +5,7 @@
 #include "code_object.h"
 #include "hip_compile.h"
 #include "hip_llvm.h"
-#include "layout.h"
+#include "layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

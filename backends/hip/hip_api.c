@@ -1,6 +1,6 @@
 #include "hip_api.h"
 
-#include "child.h"
+#include "api/child.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #ifndef ISOPHOTE_HIP_API_H
 #define ISOPHOTE_HIP_API_H
 
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 /* Numbers of hipDeviceAttribute_t, as gpu_driver.attributes. */
 extern const int hip_attributes[GPU_ATTRIBUTE_COUNT];

@@ -1,6 +1,6 @@
 #include "hip_compile.h"
 
-#include "child.h"
+#include "api/child.h"
 #include "code_object.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ enum { FULL_GROUP_REGISTERS = 64 };
 
 /* What each mode means to hipRTC, which is clang: contraction is on and subnormals are kept unless
  * said otherwise. ROCm 5.2's ignores the option for roots, so that the kernel mends them itself
- * (kernel/portable.h). */
+ * (device/portable.h). */
 static const char *mode_flags(enum math_mode mode)
 {
     switch (mode) {

@@ -1,10 +1,10 @@
 #include "hip_llvm.h"
 
-#include "child.h"
+#include "api/child.h"
 #include "code_object.h"
 #include "hip_compile.h"
-#include "kernel_modules.h"
-#include "llvm_compile.h"
+#include "llvm/kernel_modules.h"
+#include "llvm/llvm_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

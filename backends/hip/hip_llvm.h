@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_HIP_LLVM_H
 #define ISOPHOTE_HIP_LLVM_H
 
-#include "../gpu/gpu.h"
+#include "gpu/gpu.h"
 
 /* Is `arch` ("gfx90a", "gfx942:sramecc+:xnack-") AMD's? */
 bool hip_arch_is_amd(const char *arch);

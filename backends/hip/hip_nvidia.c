@@ -4,7 +4,7 @@
  * called hipSetDevice but the first device's, and one stream order is CUDA's.
  *
  * Options of hipRTC are translated; what has no translation is refused. */
-#include "cuda_api.h"
+#include "cuda/cuda_api.h"
 #include "hip_api.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "kept_tree.h"
 
+#include "api/kept.h"
 #include "backends.h"
-#include "kept.h"
 
 #include <stdlib.h>
 #include <string.h>

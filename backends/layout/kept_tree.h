@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_KEPT_TREE_H
 #define ISOPHOTE_KEPT_TREE_H
 
-#include "bvh.h"
+#include "bvh/bvh.h"
 
 /* bvh2_build, or what it made of the same boxes in an earlier process. Small trees are always
  * built. Fails as bvh2_build does. */

@@ -4,7 +4,7 @@
 
 #include "layout.h"
 
-#include "bvh.h"
+#include "bvh/bvh.h"
 
 /* Zeroed memory for buffer `b` of `count` items of `size` bytes, padded to 64; *data NULL when
  * count is 0. */

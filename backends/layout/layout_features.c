@@ -14,7 +14,7 @@ uint32_t closure_features(const char *name)
         uint32_t features;
     } rows[] = {
 #define CLOSURE(name, features) {name, features},
-#include "kernel/closures.def"
+#include "device/surface/closures.def"
 #undef CLOSURE
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -2,8 +2,8 @@
 #ifndef ISOPHOTE_LEVEL_ZERO_H
 #define ISOPHOTE_LEVEL_ZERO_H
 
-#include "backend_api.h"
-#include "kept.h"
+#include "api/backend_api.h"
+#include "api/kept.h"
 #include "ze_loader.h"
 
 enum {

@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_KERNEL_MODULES_H
 #define ISOPHOTE_KERNEL_MODULES_H
 
-#include "backend_api.h"
+#include "api/backend_api.h"
 #include "llvm_compile.h"
 
 enum kernel_format {

@@ -1,4 +1,4 @@
-/* The functions of shaders/device/ that shaders/emit/emit_llvm.c calls by name, for rows of A_WIDTH
+/* The functions of device/asl/ that shaders/emit/emit_llvm.c calls by name, for rows of A_WIDTH
  * points or for one. Duals go through memory: value, change in x, change in y. */
 #ifndef ISOPHOTE_SHADE_FUNCTIONS_H
 #define ISOPHOTE_SHADE_FUNCTIONS_H

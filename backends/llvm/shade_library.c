@@ -1,8 +1,8 @@
 /* The run-time library of shaders as bitcode, for rows of A_WIDTH points. Compiled by clang-15 when
  * the program is built (CMakeLists.txt). */
 // clang-format off
-#include "kernel/portable.h"
-#include "device/device.h"
+#include "portable.h"
+#include "asl/device.h"
 #include "shade_functions.h"
 // clang-format on
 
@@ -58,7 +58,7 @@ K_INLINE am al_first(uint n)
     return m;
 }
 
-/* As asl_points of device/entry.h. */
+/* As asl_points of device/asl/entry.h. */
 AL uint asl_points(const struct a_host *host, const struct a_launch *k, const uint *args,
                    const float *grid, const uint *points, uint *out, uint begin, uint end,
                    uint *failed)

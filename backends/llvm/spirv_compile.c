@@ -1,7 +1,7 @@
 #include "spirv_compile.h"
 
-#include "child.h"
-#include "kept.h"
+#include "api/child.h"
+#include "api/kept.h"
 #include "kernel_modules.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 // clang-format off
 #undef K_PART
 #define K_PART 99 /* none: no entries */
-#include "kernel/kernel.c"
-#include "device/device.h"
+#include "path/kernel.c"
+#include "asl/device.h"
 #include "shade_functions.h"
 // clang-format on
 
@@ -127,7 +127,7 @@ PAIR(clearcoat_gloss)
 PAIR(transmission)
 PAIR(ior)
 
-/* A component: parameters as the text gives them, and as kernel/closure.h takes them. */
+/* A component: parameters as the text gives them, and as device/surface/closure.h takes them. */
 #define V3(a)     float a##x, float a##y, float a##z
 #define V(a)      v3(a##x, a##y, a##z)
 #define WITH(...) , __VA_ARGS__

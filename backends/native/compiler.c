@@ -1,5 +1,5 @@
 #include "compiler.h"
-#include "../child.h"
+#include "api/child.h"
 
 #include <stdlib.h>
 #include <string.h>

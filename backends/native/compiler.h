@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_NATIVE_COMPILER_H
 #define ISOPHOTE_NATIVE_COMPILER_H
 
-#include "../backend_api.h"
+#include "api/backend_api.h"
 
 struct compiler {
     char program[256]; /* "cc" */

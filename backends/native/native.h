@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_NATIVE_H
 #define ISOPHOTE_NATIVE_H
 
-#include "../backend_api.h"
+#include "api/backend_api.h"
 
 extern const struct backend_api native_api;
 

@@ -1,8 +1,8 @@
 #include "native_llvm.h"
 
+#include "api/kept.h"
 #include "compiler.h"
-#include "kept.h"
-#include "kernel_modules.h"
+#include "llvm/kernel_modules.h"
 
 #include <stdlib.h>
 #include <string.h>

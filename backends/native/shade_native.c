@@ -1,8 +1,8 @@
 /* shade_native.c: the engines `native` and `llvm`: emitted C for rows of points, compiled by the
  * system's compiler, or emitted LLVM IR, compiled by LLVM with no compiler; run by threads. What
  * the run-time library lacks is asked of the host. */
-#include "../shade_program.h"
 #include "compiler.h"
+#include "shade/shade_program.h"
 #include "shade_llvm.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct a_host { /* as shaders/device/host.h has it */
+struct a_host { /* as device/asl/host.h has it */
     void *ctx;
     void (*call)(void *ctx, uint32_t call, uint32_t point, uint32_t *io, uint32_t *rows);
 };

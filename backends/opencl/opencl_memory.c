@@ -37,7 +37,7 @@ void opencl_scene_release(struct backend *b) { buffers_release(b, b->scene); }
 
 static const char *const buffer_text[SCENE_BUFFER_COUNT] = {
 #define SCENE_BUFFER(name, ctype, text) text,
-#include "kernel/buffers.def"
+#include "device/buffers.def"
 #undef SCENE_BUFFER
 };
 

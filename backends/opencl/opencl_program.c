@@ -2,9 +2,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* environ */
 #endif
-#include "kept.h"
+#include "api/kept.h"
 #include "opencl.h"
-#include "spirv_compile.h"
+#include "llvm/spirv_compile.h"
 
 #include <stdlib.h>
 #include <string.h>

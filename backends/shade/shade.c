@@ -1,6 +1,6 @@
 /* shade.c: the front of all engines that run shaders without a scene: arguments, outputs, grids,
  * messages. */
-#include "shade.h"
+#include "shade_engine.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* shade_interp.c: the engines that run on the processor without translating to machine code, a
  * context a thread: `interp`, the reference interpreter, and `ir`, the optimised program. */
-#include "shade.h"
+#include "shade_engine.h"
 
 #include <stdlib.h>
 #include <string.h>

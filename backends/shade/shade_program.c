@@ -1,7 +1,7 @@
 /* shade_program.c: groups as device programs. */
 #include "shade_program.h"
 
-#include "backend_api.h"
+#include "api/backend_api.h"
 #include "shade_words.h"
 
 #include <stdlib.h>
@@ -181,7 +181,7 @@ static uint32_t *put_dual3(uint32_t *to, const struct asl_dual3 *x)
     return put_floats(to, x->dy, 3);
 }
 
-/* In the order of shaders/device/point.h. */
+/* In the order of device/asl/point.h. */
 static void pack_point(uint32_t *to, const struct asl_globals *g)
 {
     const float u[6] = {g->u.v, g->u.dx, g->u.dy, g->v.v, g->v.dx, g->v.dy};

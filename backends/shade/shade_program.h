@@ -3,12 +3,12 @@
 #ifndef ISOPHOTE_SHADE_PROGRAM_H
 #define ISOPHOTE_SHADE_PROGRAM_H
 
-#include "shade.h"
+#include "shade_engine.h"
 
-/* kernel/portable.h */
+/* device/portable.h */
 extern const char portable_source[], portable_source_hash[33];
 
-/* struct a_launch of shaders/device/point.h. */
+/* struct a_launch of device/asl/point.h. */
 struct shade_launch {
     uint32_t width, first, count;
     uint32_t vary, raytype, budget;
@@ -55,7 +55,7 @@ enum status shade_input_make(const struct shade *s, struct shade_program *p,
                              struct shade_input *out, struct error *err);
 
 /* One launch on a device: points [k->first, k->first + k->count) of the grid, or the k->count
- * points given; `iterations` times. out: k->count rows; failed, log: in and out (device/entry.h).
+ * points given; `iterations` times. out: k->count rows; failed, log: in and out (device/asl/entry.h).
  * *seconds is added to. */
 struct shade_device_launch {
     const struct shade_launch *k;

@@ -1,6 +1,6 @@
 /* shade_results.c: what all engines make results of: texts, messages, failures, grids, and what
  * shaders ask the renderer for. */
-#include "shade.h"
+#include "shade_engine.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -36,7 +36,7 @@ struct shade_scene {
     size_t material_count;
 };
 
-/* What the kernel needs for a closure of that name (kernel/closures.def). */
+/* What the kernel needs for a closure of that name (device/surface/closures.def). */
 uint32_t closure_features(const char *name);
 
 /* bake: parameters become constants of the text. Fails: UNSUPPORTED (with the place in the shader),
@@ -44,7 +44,7 @@ uint32_t closure_features(const char *name);
 enum status shade_scene_make(const struct scene *s, bool bake, struct shade_scene *out,
                              struct error *err);
 void shade_scene_free(struct shade_scene *x); /* takes zeroed ones */
-/* Adds what stands in tables (kernel/shade.h, k_say). Fails: MEMORY. */
+/* Adds what stands in tables (device/surface/shade.h, k_say). Fails: MEMORY. */
 enum status shade_scene_said(const struct shade_scene *x, const uint32_t *tables,
                              struct asl_sayings *out, struct error *err);
 /* The error that a film with this negative sum stands for. */

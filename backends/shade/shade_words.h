@@ -16,7 +16,7 @@ struct shade_words {
 };
 /* `count` zeroed words at the end; where they begin in *at. Fails: LIMIT, MEMORY. */
 enum status shade_words_take(struct shade_words *w, size_t count, uint32_t *at, struct error *err);
-/* Lays an image out as shaders/device/texture.h reads it; once. At 0 no image may begin. */
+/* Lays an image out as device/asl/texture.h reads it; once. At 0 no image may begin. */
 enum status shade_words_image(struct shade_words *w, const struct asl_image *image, uint32_t *at,
                               struct error *err);
 void shade_words_free(struct shade_words *w);

@@ -11,7 +11,7 @@
 #ifndef ISOPHOTE_SOFT_HIP_RUNTIME_H
 #define ISOPHOTE_SOFT_HIP_RUNTIME_H
 
-#include "hip_api.h"
+#include "hip/hip_api.h"
 
 /* Of the functions that HIP has and gpu.h does not list: the declarations that hip_runtime.c
  * defines. Handles are the caller's to destroy. */

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mkdtemp */
 #endif
-#include "child.h"
+#include "api/child.h"
 #include "soft.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * compile). Every member is driven by a thread of its own. */
 #include "split.h"
 
-#include "../device.h"
+#include "front/device.h"
 
 #include <math.h>
 #include <pthread.h>

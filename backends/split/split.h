@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SPLIT_H
 #define ISOPHOTE_SPLIT_H
 
-#include "../backend_api.h"
+#include "api/backend_api.h"
 
 /* Is this the id of several devices? */
 bool split_is(const char *id);

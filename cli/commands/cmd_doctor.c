@@ -243,7 +243,7 @@ static int run(void *settings, const struct arguments *args)
     (void)args;
     find_linked(&f);
     find_places(&f);
-    find_devices(&f, &devices); /* before Embree: reference/embree.h */
+    find_devices(&f, &devices); /* before Embree: reference/trace/embree.h */
     find_compiler(&f);
     find_libraries(&f);
     for (size_t i = 0; i < f.count; i++)

@@ -1,10 +1,10 @@
 /* Level kernel, BSDFs: a device's samples and values against the reference's, pointwise and as
  * distributions. */
-#include "bounds.h"
 #include "cases_kernel.h"
-#include "statistics.h"
+#include "metrics/statistics.h"
+#include "steps/bounds.h"
+#include "steps/vector.h"
 #include "tally.h"
-#include "vector.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Level kernel, traversal: closest hits of a scene's geometry. */
-#include "bounds.h"
 #include "cases_kernel.h"
-#include "margins.h"
+#include "steps/bounds.h"
+#include "steps/margins.h"
+#include "steps/vector.h"
 #include "tally.h"
-#include "vector.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Level image: whole pictures of a scene. */
 #include "case.h"
 #include "cases_camera.h"
-#include "judge.h"
 #include "pictures.h"
+#include "steps/judge.h"
 
 #include <math.h>
 #include <stdlib.h>

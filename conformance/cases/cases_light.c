@@ -1,9 +1,9 @@
 /* Level kernel, lights and lookups: light samples, the environment, textures. */
-#include "bounds.h"
 #include "cases_kernel.h"
-#include "margins.h"
+#include "steps/bounds.h"
+#include "steps/margins.h"
+#include "steps/vector.h"
 #include "tally.h"
-#include "vector.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef CONFORMANCE_SHADER_FINDING_H
 #define CONFORMANCE_SHADER_FINDING_H
 
-#include "asl_reduce.h"
+#include "generate/asl_reduce.h"
 #include "shader_compare.h"
 
 struct shader_finding {

@@ -1,5 +1,5 @@
 /* Running one case: the frame around a case function, and the worker process that reports it. */
-#include "case.h"
+#include "cases/case.h"
 #include "result_text.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 #include "judge.h"
-#include "statistics.h"
+#include "metrics/statistics.h"
 #include "steps.h"
 
 #include <math.h>

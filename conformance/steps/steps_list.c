@@ -147,7 +147,7 @@ static int ask_list(void *ctx, const double *in, double *out)
 }
 
 /* Relative, of a list's f, density and weight: eight lobes of bsdf_roundings at most, whose powers,
- * exponentials and logarithms are within 16 ulp (shaders/builtins.def), twice. */
+ * exponentials and logarithms are within 16 ulp (shaders/front/builtins.def), twice. */
 static double list_roundings(const struct steps *s)
 {
     return bsdf_roundings(&s->arithmetic) + roundings(&s->arithmetic, 8 * 4 + 2 * 32, 10, 6);

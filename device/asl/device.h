@@ -1,9 +1,10 @@
-/* device.h: the run-time library of emitted shaders. backends/kernel/portable.h stands before it.
+/* device.h: the run-time library of emitted shaders. device/portable.h stands before it.
  */
-#include "host.h"
-#include "lanes.h"
-#include "math.h"
-#include "noise.h"
-#include "pattern.h"
-#include "point.h"
-#include "texture.h"
+#include "math/lanes.h"
+#include "math/math.h"
+
+#include "asl/host.h"
+#include "asl/noise.h"
+#include "asl/pattern.h"
+#include "asl/point.h"
+#include "asl/texture.h"

@@ -477,16 +477,16 @@ K_INLINE void a_third_hashes(ai i, int channels, ai third[][2])
 #define AN     af
 #define A_N(x) a_v##x
 #define A_VALUES
-#include "gradient_noise.def"
+#include "asl/gradient_noise.def"
 #undef A_VALUES
 #undef AN
 #undef A_N
 #define AN     struct ad
 #define A_N(x) a_d##x
-#include "gradient_noise.def"
+#include "asl/gradient_noise.def"
 #undef AN
 #undef A_N
 
 enum a_noise { A_PERLIN, A_UPERLIN, A_SIMPLEX, A_USIMPLEX, A_CELL, A_HASH };
 
-#include "gabor.h"
+#include "asl/gabor.h"

@@ -418,7 +418,7 @@ K_FN void a_artistic_ior(af r, af g, af *n, af *k)
 
 #if A_WIDTH == 1
 K_CONST float a_cie[81][3] = {
-#include "cie.def"
+#include "asl/cie.def"
 };
 /* XYZ times scale as rgb, 0 where it would be negative. */
 K_FN void a_positive_rgb(const float xyz[3], float scale, float out[3])

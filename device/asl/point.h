@@ -1,5 +1,5 @@
 /* point.h: the facts of a point as a row of words, from a grid or from an array. The order is that
- * of struct asl_globals (shaders.h); backends/shade_program.c packs arrays by it. */
+ * of struct asl_globals (shaders.h); backends/shade/shade_program.c packs arrays by it. */
 
 #define A_P_P           0 /* value, change in x, change in y */
 #define A_P_I           9

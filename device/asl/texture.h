@@ -1,7 +1,7 @@
 /* texture.h: texture() and environment() (docs/reference/asl.md, Textures) of one point, where no interpreter
  * can be asked: the reference's operations in its order. An image is a run of words: channels,
  * levels, then for each level its width, height and where its texels begin (all counted from the
- * array's start), as backends/shade_words.c lays them out. A set of images: 0, the first of them,
+ * array's start), as backends/shade/shade_words.c lays them out. A set of images: 0, the first of them,
  * then where each of the 10 x 10 begins, or 0. */
 #if A_WIDTH == 1
 

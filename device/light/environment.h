@@ -1,8 +1,8 @@
 /* The environment light (protocol section 5.1). */
 #ifndef K_ENVIRONMENT_H
 #define K_ENVIRONMENT_H
-#include "random.h"
-#include "texture.h"
+#include "math/random.h"
+#include "scene/texture.h"
 
 /* Least i in [0, n) with c[i] > u, where c does not fall and c[n-1] = 1. */
 K_FN uint k_search(K_GLOBAL const float *c, uint n, float u)

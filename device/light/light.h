@@ -1,8 +1,8 @@
 /* Light choice, sampling and densities (protocol sections 5 and 24). */
 #ifndef K_LIGHT_H
 #define K_LIGHT_H
-#include "environment.h"
-#include "light_wide.h"
+#include "light/environment.h"
+#include "light/light_wide.h"
 
 struct k_light_sample {
     int ok;

@@ -1,7 +1,7 @@
 /* Choosing a light by descending a tree of bounds (protocol section 24.1). */
 #ifndef K_LIGHT_TREE_H
 #define K_LIGHT_TREE_H
-#include "scene.h"
+#include "scene/scene.h"
 
 /* The largest of dot(w, v) over a box about the origin with half sides b. */
 K_FN float k_box_reach(struct k_vec3 w, struct k_vec3 b)

@@ -3,8 +3,8 @@
  * and no light that may send something has the chance 0. */
 #ifndef K_LIGHT_WIDE_H
 #define K_LIGHT_WIDE_H
-#include "lanes.h"
-#include "light_tree.h"
+#include "light/light_tree.h"
+#include "math/vec8.h"
 
 #if K_FAST && defined(K_NATIVE)
 #define K_HAS_WIDE_LIGHTS 1

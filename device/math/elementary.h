@@ -3,7 +3,7 @@
  * MPFR in elementary_test.c. */
 #ifndef K_ELEMENTARY_H
 #define K_ELEMENTARY_H
-#include "vec.h"
+#include "math/vec.h"
 
 #define K_PI       3.14159265358979f
 #define K_TWO_PI   6.28318530717959f

@@ -2,8 +2,8 @@
  * wherever they are used. */
 #ifndef K_EXPONENTIAL_H
 #define K_EXPONENTIAL_H
-#include "device/lanes.h"
-#include "device/math.h"
+#include "math/lanes.h"
+#include "math/math.h"
 #include "portable.h"
 
 K_CALL float k_pow(float x, float y) { return a_pow(x, y); }

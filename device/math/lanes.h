@@ -1,7 +1,7 @@
 /* lanes.h: what shaders compute with: rows of A_WIDTH points side by side. One source for both:
  * with A_WIDTH 1 plain floats and ints (C, OpenCL C, CUDA), else vectors of gcc and clang, where
  * every operation below is done for all lanes and am tells which of them count.
- * backends/kernel/portable.h stands before this file.
+ * device/portable.h stands before this file.
  *
  *   af  floats          ai  ints, two's complement          au  the same, unsigned
  *   am  conditions: of one point 0 or 1, of a row 0 or -1; comparisons give them, & and | join them

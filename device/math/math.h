@@ -1,6 +1,6 @@
 /* math.h: the functions of builtins.def that are no operations, from + - * / sqrt and integers
  * alone, so that every device gives the same bits. Domains, special cases and ulp bounds are those
- * of builtins.def; backends/shade_math_test.c measures them against MPFR. Polynomials are our own
+ * of builtins.def; device/tests/shade_math_test.c measures them against MPFR. Polynomials are our own
  * minimax fits (Lawson's iteration on Chebyshev nodes, coefficients rounded one after another). */
 #ifndef A_MATH_H /* a kernel may hold it already */
 #define A_MATH_H

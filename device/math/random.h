@@ -1,10 +1,10 @@
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) and the maps of protocol section 3. */
 #ifndef K_RANDOM_H
 #define K_RANDOM_H
-#include "elementary.h"
 #include "faults.h"
-#include "lanes.h"
 #include "launch.h"
+#include "math/elementary.h"
+#include "math/vec8.h"
 
 struct k_words {
     uint w[4];

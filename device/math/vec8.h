@@ -2,7 +2,7 @@
  * elsewhere. A comparison gives eight bits. */
 #ifndef K_LANES_H
 #define K_LANES_H
-#include "vec.h"
+#include "math/vec.h"
 
 #if defined(K_NATIVE) || defined(K_OPENCL)
 

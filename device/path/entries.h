@@ -2,9 +2,9 @@
  * recorded sample; probes; passes. */
 #ifndef K_ENTRIES_H
 #define K_ENTRIES_H
-#include "film.h"
-#include "passes.h"
-#include "probe.h"
+#include "path/film.h"
+#include "path/passes.h"
+#include "path/probe.h"
 
 /* enum program_part of backend_api.h; without it a program holds all entries. */
 #ifdef K_PART

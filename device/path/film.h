@@ -1,7 +1,7 @@
 /* The film's unit (protocol section 9). */
 #ifndef K_FILM_H
 #define K_FILM_H
-#include "random.h"
+#include "math/random.h"
 
 /* L in units of the film: clamped to [0, 2^46]. *flag is set when it had to be. */
 K_FN K_LONG k_film_value(K_GLOBAL const struct k_launch *L, float x, int *flag)

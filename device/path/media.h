@@ -1,9 +1,9 @@
 /* Homogeneous media (protocol section 27). */
 #ifndef K_MEDIA_H
 #define K_MEDIA_H
-#include "exponential.h"
-#include "random.h"
-#include "surface.h"
+#include "math/exponential.h"
+#include "math/random.h"
+#include "surface/surface.h"
 
 /* The media where a path is: their numbers, from 1, a byte each; the lowest is the last. */
 K_FN uint k_media_cross(uint list, uint medium, int enter)

@@ -1,8 +1,8 @@
 /* Passes beside the film (protocol section 29): one work-item a pixel of a run of pixels. */
 #ifndef K_PASSES_H
 #define K_PASSES_H
-#include "film.h"
-#include "path.h"
+#include "path/film.h"
+#include "path/path.h"
 
 /* v 2^e as an integer, scale = 2^e. */
 K_FN K_LONG k_pass_units(float v, float scale)

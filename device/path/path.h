@@ -1,10 +1,10 @@
 /* The path (protocol sections 6 and 8). */
 #ifndef K_PATH_H
 #define K_PATH_H
-#include "camera.h"
-#include "light.h"
-#include "scatter.h"
-#include "surface.h"
+#include "light/light.h"
+#include "path/scatter.h"
+#include "scene/camera.h"
+#include "surface/surface.h"
 
 K_FN void k_store3(K_GLOBAL float *to, struct k_vec3 v)
 {

@@ -1,7 +1,7 @@
 /* Single parts of the kernel, one row of words a work-item (enum probe of backends.h). */
 #ifndef K_PROBE_H
 #define K_PROBE_H
-#include "path.h"
+#include "path/path.h"
 
 #define K_IN_F(i)     K_AS_FLOAT(in[i])
 #define K_IN3(i)      v3(K_IN_F(i), K_IN_F((i) + 1), K_IN_F((i) + 2))

@@ -2,9 +2,9 @@
  * 20). */
 #ifndef K_SCATTER_H
 #define K_SCATTER_H
-#include "material.h"
-#include "media.h"
-#include "surface.h"
+#include "path/media.h"
+#include "surface/material.h"
+#include "surface/surface.h"
 
 struct k_scatter {
     struct k_bsdf b; /* where it is not listed */

@@ -1,8 +1,8 @@
 /* Camera rays (protocol sections 2, 14 and 23). */
 #ifndef K_CAMERA_H
 #define K_CAMERA_H
-#include "random.h"
-#include "scene.h"
+#include "math/random.h"
+#include "scene/scene.h"
 
 /* q(u) of a filter: `camera` begins with its table, if it has one. */
 K_FN float k_filter_map(const struct k_scene *sc, float u)

@@ -2,7 +2,7 @@
 #ifndef K_SCENE_H
 #define K_SCENE_H
 #include "launch.h"
-#include "vec.h"
+#include "math/vec.h"
 
 struct k_scene {
 #define SCENE_BUFFER(name, type, text) K_GLOBAL const type *name;

@@ -2,7 +2,7 @@
 #ifndef K_TEXTURE_H
 #define K_TEXTURE_H
 #include "faults.h"
-#include "scene.h"
+#include "scene/scene.h"
 
 /* A texel coordinate that is not finite, or lies beyond 2^20, counts as 0. */
 K_FN float k_texel_coordinate(float x) { return k_finite(x) && K_ABS(x) <= 1048576.0f ? x : 0.0f; }

@@ -3,8 +3,8 @@
  * strings as "is it beckmann". */
 #ifndef K_CLOSURE_H
 #define K_CLOSURE_H
-#include "lobes.h"
-#include "material_lobes.h"
+#include "surface/lobes.h"
+#include "surface/material_lobes.h"
 
 /* Numbers of closures that wait to be walked; id < 0: what to do once a layer's upper part is. */
 struct k_closure_item {

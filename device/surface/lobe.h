@@ -2,8 +2,8 @@
  * and the reflectance estimate e stand together. */
 #ifndef K_LOBE_H
 #define K_LOBE_H
-#include "exponential.h"
-#include "material.h"
+#include "math/exponential.h"
+#include "surface/material.h"
 
 /* Section 21's letters. */
 #define K_LOBE_BASE        0u

@@ -2,7 +2,7 @@
  * k_lobes_add for each lobe, in order, then k_lobes_finish; directions here are in world space. */
 #ifndef K_LOBES_H
 #define K_LOBES_H
-#include "lobe.h"
+#include "surface/lobe.h"
 
 #ifndef K_LOBES_MAX
 #define K_LOBES_MAX 8u /* that are kept; less where the host knows that no list is longer */

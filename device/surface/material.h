@@ -2,8 +2,8 @@
  * one model stand together. */
 #ifndef K_MATERIAL_H
 #define K_MATERIAL_H
-#include "random.h"
-#include "texture.h"
+#include "math/random.h"
+#include "scene/texture.h"
 
 /* A material at one point: inputs looked up and clamped. */
 struct k_bsdf {

@@ -2,8 +2,8 @@
  * share. */
 #ifndef K_MATERIAL_LOBES_H
 #define K_MATERIAL_LOBES_H
-#include "lobes.h"
-#include "surface.h"
+#include "surface/lobes.h"
+#include "surface/surface.h"
 
 /* ---- facets that are wider one way ---------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* Tangents and mapped normals (protocol section 26). */
 #ifndef K_NORMAL_MAP_H
 #define K_NORMAL_MAP_H
-#include "surface.h"
-#include "texture.h"
+#include "scene/texture.h"
+#include "surface/surface.h"
 
 /* T, N and the bitangent's sign at a hit whose normals are as stored. */
 struct k_tangents {

@@ -1,12 +1,12 @@
 /* Shaders at a hit (protocol sections 18 and 19). The scene's own text, which stands behind the
- * kernel (backends/shade_scene.c), defines k_shade; or it is linked with the kernel afterwards
+ * kernel (backends/shade/shade_scene.c), defines k_shade; or it is linked with the kernel afterwards
  * (K_SHADERS_LINKED, backends/llvm/surface_library.c). */
 #ifndef K_SHADE_H
 #define K_SHADE_H
-#include "camera.h"
-#include "closure.h"
-#include "environment.h"
-#include "surface.h"
+#include "light/environment.h"
+#include "scene/camera.h"
+#include "surface/closure.h"
+#include "surface/surface.h"
 
 /* How the ray came to a vertex. */
 struct k_arrival {
@@ -127,7 +127,7 @@ K_FN struct k_globals k_globals_make(const struct k_scene *sc, const struct k_ar
 #define K_WORD3(first, a)                                                                          \
     if (i >= (first) && i < (first) + 3)                                                           \
     return i == (first) ? (a).x : i == (first) + 1 ? (a).y : (a).z
-/* Word i of a point (shaders/device/point.h); i is a constant wherever this is used. */
+/* Word i of a point (device/asl/point.h); i is a constant wherever this is used. */
 K_FN float k_global_word(const struct k_globals *g, int i)
 {
     K_WORD3(0, g->P);

@@ -1,7 +1,7 @@
 /* The surface at a hit (protocol section 4). */
 #ifndef K_SURFACE_H
 #define K_SURFACE_H
-#include "traverse.h"
+#include "trace/traverse.h"
 
 /* Where a ray met a primitive. Ng, Ns: as stored, not yet turned. */
 struct k_surface {

@@ -1,7 +1,8 @@
 /* shade_math.c: the device library compiled for the test, with A_WIDTH lanes. */
-#include "kernel/portable.h"
-#include "lanes.h"
-#include "math.h"
+#include "portable.h"
+
+#include "math/lanes.h"
+#include "math/math.h"
 
 #include "shade_math.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* shade_math.h: functions of shaders/device/math.h as C functions, for their test: one lane, and
+/* shade_math.h: functions of device/math/math.h as C functions, for their test: one lane, and
  * rows of lanes. shade_math.c is compiled once for each. */
 #ifndef ISOPHOTE_SHADE_MATH_H
 #define ISOPHOTE_SHADE_MATH_H

@@ -1,5 +1,5 @@
-/* shade_math_test.c: the functions of shaders/device/math.h against MPFR, and rows of lanes against
- * one lane. Bounds are the ulp column of shaders/builtins.def; an ulp is that of the correctly
+/* shade_math_test.c: the functions of device/math/math.h against MPFR, and rows of lanes against
+ * one lane. Bounds are the ulp column of shaders/front/builtins.def; an ulp is that of the correctly
  * rounded result, at least the smallest subnormal. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* Hits that do not count (protocol section 26). */
 #ifndef K_CUTOUT_H
 #define K_CUTOUT_H
-#include "instance.h"
-#include "texture.h"
+#include "scene/texture.h"
+#include "trace/instance.h"
 
 /* Is there something of the material at (u, v), met along d where the geometric normal is along G?
  */

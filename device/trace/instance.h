@@ -1,7 +1,7 @@
 /* Instances (protocol section 25): rays into the space of a prototype, and what stands there. */
 #ifndef K_INSTANCE_H
 #define K_INSTANCE_H
-#include "intersect.h"
+#include "trace/intersect.h"
 
 /* Four columns, row by row. */
 K_FN struct k_vec3 k_turn(K_GLOBAL const float *m, struct k_vec3 p)

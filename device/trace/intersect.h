@@ -1,8 +1,8 @@
 /* One ray against one primitive (protocol section 4 and Part II). */
 #ifndef K_INTERSECT_H
 #define K_INTERSECT_H
-#include "elementary.h"
-#include "scene.h"
+#include "math/elementary.h"
+#include "scene/scene.h"
 
 /* Slack of the slab test: 1 + 2^-18. */
 #define K_SLACK 1.000003814697265625f

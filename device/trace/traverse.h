@@ -2,8 +2,8 @@
  * answers. */
 #ifndef K_TRAVERSE_H
 #define K_TRAVERSE_H
-#include "traverse8.h"
-#include "traverse8c.h"
+#include "trace/traverse8.h"
+#include "trace/traverse8c.h"
 
 /* 2, 8 or 80 (compressed): the only tree that this program will be given; 0: either, as each launch
  * says. Bitcode (K_LINKED) is linked with a function that gives the number. */

@@ -1,9 +1,9 @@
 /* Closest hit and any hit through the binary tree. */
 #ifndef K_TRAVERSE2_H
 #define K_TRAVERSE2_H
-#include "cutout.h"
 #include "faults.h"
-#include "instance.h"
+#include "trace/cutout.h"
+#include "trace/instance.h"
 
 struct k_hit {
     uint primitive;  /* K_NONE: nothing */

@@ -2,8 +2,8 @@
  * leaf, at once. */
 #ifndef K_TRAVERSE8_H
 #define K_TRAVERSE8_H
-#include "lanes.h"
-#include "traverse2.h"
+#include "math/vec8.h"
+#include "trace/traverse2.h"
 
 /* Are blocks tested as fast mode tests a triangle? Where lanes are cheap: there is no shear to be
  * made of each ray, nor axes to be looked up. */

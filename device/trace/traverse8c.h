@@ -2,7 +2,7 @@
  * 2017): one work-item walks alone; what is postponed is a whole group of siblings, as a mask. */
 #ifndef K_TRAVERSE8C_H
 #define K_TRAVERSE8C_H
-#include "traverse2.h"
+#include "trace/traverse2.h"
 
 /* A node's 20 words are struct bvh8c_node of bvh.h, in little-endian order. */
 #define K_NODE8C_WORDS 20u

@@ -2,8 +2,8 @@
 #ifndef REFERENCE_CAMERA_H
 #define REFERENCE_CAMERA_H
 
+#include "numbers/vec.h"
 #include "scenes.h"
-#include "vec.h"
 
 struct ray {
     struct vec3 o, d; /* |d| = 1 */

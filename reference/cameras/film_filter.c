@@ -1,6 +1,6 @@
 #include "film_filter.h"
 
-#include "vec.h"
+#include "numbers/vec.h"
 
 /* F of section 23. */
 static double distribution(enum pixel_filter type, double t)

@@ -1,7 +1,7 @@
 #include "environment.h"
 
-#include "random.h"
-#include "texture.h"
+#include "numbers/random.h"
+#include "textures/texture.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 #ifndef REFERENCE_ENVIRONMENT_H
 #define REFERENCE_ENVIRONMENT_H
 
+#include "numbers/vec.h"
 #include "scenes.h"
-#include "vec.h"
 
 /* What sampling a map needs; all NULL for a constant environment. */
 struct environment_table {

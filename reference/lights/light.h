@@ -4,8 +4,8 @@
 #define REFERENCE_LIGHT_H
 
 #include "environment.h"
-#include "hit.h"
 #include "light_tree.h"
+#include "trace/hit.h"
 
 #define NO_LIGHT UINT32_MAX
 

@@ -1,7 +1,7 @@
 #include "path.h"
 
-#include "random.h"
-#include "shading.h"
+#include "numbers/random.h"
+#include "shading/shading.h"
 
 static const double NO_PDF = -1; /* pdf_prev of camera rays and delta lobes */
 

@@ -2,12 +2,12 @@
 #ifndef REFERENCE_PATH_H
 #define REFERENCE_PATH_H
 
-#include "candidates.h"
-#include "film_filter.h"
-#include "light.h"
+#include "cameras/film_filter.h"
+#include "lights/light.h"
 #include "media.h"
 #include "reference.h"
-#include "shading.h"
+#include "shading/shading.h"
+#include "trace/candidates.h"
 
 struct reference {
     const struct scene *scene;

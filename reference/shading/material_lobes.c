@@ -1,6 +1,6 @@
 /* Protocol section 28: from a material to lobes. */
 #include "shading.h"
-#include "texture.h"
+#include "textures/texture.h"
 
 struct inputs inputs_at(const struct scene *s, const struct material *m, const struct hit *hit,
                         struct vec3 tint, bool backfacing)

@@ -1,7 +1,7 @@
 #include "shading.h"
 #include "reference.h"
 
-#include "texture.h"
+#include "textures/texture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 #ifndef REFERENCE_SHADING_H
 #define REFERENCE_SHADING_H
 
-#include "environment.h"
-#include "hit.h"
-#include "lobe.h"
+#include "lights/environment.h"
 #include "shaders.h"
+#include "surfaces/lobe.h"
+#include "trace/hit.h"
 
 #include <pthread.h>
 

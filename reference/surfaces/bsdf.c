@@ -1,6 +1,6 @@
 #include "bsdf.h"
 
-#include "texture.h"
+#include "textures/texture.h"
 
 struct bsdf bsdf_at(const struct scene *s, const struct material *m, const double uv[2],
                     bool entering)

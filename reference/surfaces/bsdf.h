@@ -3,8 +3,8 @@
 #ifndef REFERENCE_BSDF_H
 #define REFERENCE_BSDF_H
 
+#include "numbers/vec.h"
 #include "scenes.h"
-#include "vec.h"
 
 /* A material with its inputs looked up at one point. */
 struct bsdf {

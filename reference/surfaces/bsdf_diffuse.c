@@ -1,6 +1,6 @@
 #include "bsdf.h"
 
-#include "random.h"
+#include "numbers/random.h"
 
 struct vec3 diffuse_eval(const struct bsdf *b, struct vec3 wi, double *pdf_w)
 {

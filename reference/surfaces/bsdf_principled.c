@@ -2,7 +2,7 @@
  * Shading at Disney", SIGGRAPH 2012 course). */
 #include "bsdf.h"
 #include "microfacet.h"
-#include "random.h"
+#include "numbers/random.h"
 
 static struct vec3 normal_reflectance(const struct bsdf *b)
 {

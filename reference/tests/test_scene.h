@@ -2,9 +2,9 @@
 #ifndef REFERENCE_TEST_SCENE_H
 #define REFERENCE_TEST_SCENE_H
 
-#include "light.h"
+#include "lights/light.h"
+#include "numbers/vec.h"
 #include "reference.h"
-#include "vec.h"
 
 enum { TEST_PRIMITIVES = 4096, TEST_MATERIALS = 16 };
 

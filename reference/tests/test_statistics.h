@@ -2,7 +2,7 @@
 #ifndef REFERENCE_TEST_STATISTICS_H
 #define REFERENCE_TEST_STATISTICS_H
 
-#include "vec.h"
+#include "numbers/vec.h"
 
 #include <stddef.h>
 #include <stdint.h>

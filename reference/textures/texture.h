@@ -2,8 +2,8 @@
 #ifndef REFERENCE_TEXTURE_H
 #define REFERENCE_TEXTURE_H
 
+#include "numbers/vec.h"
 #include "scenes.h"
-#include "vec.h"
 
 /* Texel (x, y), row 0 on top, linear; one channel gives (c, c, c). */
 struct vec3 image_texel(const struct image *image, uint32_t x, uint32_t y);

@@ -1,6 +1,6 @@
 #include "hit.h"
 
-#include "texture.h"
+#include "textures/texture.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef REFERENCE_HIT_H
 #define REFERENCE_HIT_H
 
-#include "camera.h"
+#include "cameras/camera.h"
 
 #include <stdint.h>
 

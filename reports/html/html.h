@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_REPORTS_HTML_H
 #define ISOPHOTE_REPORTS_HTML_H
 
-#include "report.h"
+#include "report/report.h"
 
 struct page {
     struct text *t;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "markup.h"
-#include "snapshot.h"
+#include "store/snapshot.h"
 
 bool tuning_same_setting(const struct bench_record *a, const struct bench_record *b)
 {

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "markup.h"
 #include "markup_check.h"
+#include "report/markup.h"
 #include "sample_store.h"
 
 static char folder[64];

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "store.h"
+#include "store/store.h"
 
 const char sample_hostile[] = "<script>alert(\"x\" & 'y')</script>";
 

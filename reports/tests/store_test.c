@@ -11,9 +11,9 @@
 
 #include <sqlite3.h>
 
-#include "records.h"
+#include "report/tuning.h"
 #include "sample_store.h"
-#include "tuning.h"
+#include "store/records.h"
 
 static char folder[64], path_a[96], path_b[96];
 

@@ -668,7 +668,7 @@ static void copy_plugins(struct exporter *x)
     if (!to)
         x->status = error_msg(x->err, STATUS_MEMORY, "out of memory exporting %s", x->scene->name);
     if (!x->status)
-        x->status = data_path(x->arena, "scenes/mitsuba/isophote_bsdfs.py", &from, x->err);
+        x->status = data_path(x->arena, "scenes/export/isophote_bsdfs.py", &from, x->err);
     if (!x->status)
         x->status = file_read(x->arena, from, 0, &data, &size, x->err);
     if (!x->status)

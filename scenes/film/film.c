@@ -1,5 +1,5 @@
 /* The order-free film of docs/reference/protocol.md section 9. */
-#include "image_format.h"
+#include "images/images.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* BMP of Windows and OS/2 (Microsoft, "Bitmap Storage": BITMAPCOREHEADER to BITMAPV5HEADER): 1 to 8
  * bits with a palette, plain and run-length encoded, 16 to 32 bits, with masks; rows of both
  * orders. The fourth byte of 32 bits is alpha only where a mask says so. */
-#include "image_format.h"
+#include "images.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file, and to
  * memory. */
-#include "image_format.h"
+#include "images.h"
 
 #include <limits.h>
 #include <math.h>

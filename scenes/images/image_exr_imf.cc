@@ -1,6 +1,6 @@
 /* EXR through OpenEXR's C++ library: DWA, which OpenEXRCore 3.1.5 does not read, and PIZ, for which
  * it takes twice as long. */
-#include "image_format.h"
+#include "images.h"
 
 #include <atomic>
 #include <cstring>

@@ -1,6 +1,6 @@
 /* GIF through giflib: the first picture, in its place on the screen; what is transparent or not
  * covered by it has alpha 0. */
-#include "image_format.h"
+#include "images.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* JPEG through libjpeg. */
-#include "image_format.h"
+#include "images.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* PNG through libpng. */
-#include "image_format.h"
+#include "images.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Images by their content, the colour spaces of their values, and conversions. */
-#include "image_format.h"
+#include "images.h"
 
 #include <fcntl.h>
 #include <math.h>

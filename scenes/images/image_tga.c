@@ -1,7 +1,7 @@
 /* Truevision TGA ("Truevision TGA File Format Specification", version 2.0, 1991): colour-mapped,
  * true colour and gray, plain and run-length encoded, all four origins. The extension area of
  * version 2 is not read. */
-#include "image_format.h"
+#include "images.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* TIFF ("TIFF, Revision 6.0", Adobe 1992; floats by its section 19), read through libtiff from
  * memory, BigTIFF and OIIO's textures too; written little-endian, in one strip, without
  * compression. */
-#include "image_format.h"
+#include "images.h"
 
 #include <math.h>
 #include <stdatomic.h>

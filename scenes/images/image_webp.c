@@ -1,5 +1,5 @@
 /* WebP through libwebp: lossy and lossless, still pictures. */
-#include "image_format.h"
+#include "images.h"
 
 #include <string.h>
 #include <webp/decode.h>

@@ -1,5 +1,5 @@
 /* A linear picture into a file, by the extension of its name. */
-#include "image_format.h"
+#include "images.h"
 
 #include <math.h>
 #include <string.h>

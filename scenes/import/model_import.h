@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_IMPORT_H
 #define ISOPHOTE_SCENES_MODEL_IMPORT_H
 
-#include "model.h"
+#include "geometry/model.h"
 
 enum { IMPORT_MAGIC = 0x49534d4f }; /* written last: the rest is complete */
 enum { CHILD_DONE = 40, CHILD_FAILED = 41 };

@@ -1,9 +1,9 @@
 /* A model file as a scene file: its own description (model.h) with what it lacks: a film, a camera
  * that sees it, light. */
 #define _GNU_SOURCE
-#include "image_format.h"
-#include "model.h"
-#include "transform.h"
+#include "geometry/model.h"
+#include "geometry/transform.h"
+#include "images/images.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -514,7 +514,7 @@ struct mitsuba_note {
 };
 struct mitsuba_export {
     bool lossy;   /* write the nearest that Mitsuba has, and list the differences */
-    bool plugins; /* BSDFs that Mitsuba lacks as plugins of scenes/mitsuba/isophote_bsdfs.py, which
+    bool plugins; /* BSDFs that Mitsuba lacks as plugins of scenes/export/isophote_bsdfs.py, which
                      is put beside the scene: `import isophote_bsdfs` before it is loaded */
     /* results, in the arena passed in */
     struct mitsuba_note *notes; /* in the order of the scene; NULL: it means the same */

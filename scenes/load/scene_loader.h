@@ -2,12 +2,12 @@
 #ifndef ISOPHOTE_SCENES_SCENE_LOADER_H
 #define ISOPHOTE_SCENES_SCENE_LOADER_H
 
-#include "box.h"
-#include "image_format.h"
-#include "model.h"
+#include "geometry/box.h"
+#include "geometry/model.h"
+#include "geometry/transform.h"
+#include "images/images.h"
 #include "scene_fields.h"
 #include "shaders.h"
-#include "transform.h"
 
 enum normals_mode { NORMALS_FILE, NORMALS_FACE, NORMALS_SMOOTH, NORMALS_ANGLE };
 

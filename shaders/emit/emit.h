@@ -1,16 +1,16 @@
 /* emit.h: what the files of the C emitter share. The text that they write is in the dialect of
- * backends/kernel/portable.h with shaders/device/ before it. */
+ * device/portable.h with device/asl/ before it. */
 #ifndef ASL_EMIT_H
 #define ASL_EMIT_H
 
-#include "ir.h"
+#include "ir/ir.h"
 
 #include <setjmp.h>
 
 /* What a value is in the text: a condition is an int 0 or 1 to the IR. */
 enum emit_kind { EMIT_FLOAT, EMIT_INT, EMIT_CONDITION };
 
-enum { EMIT_POINT_WORDS = 63 }; /* A_POINT_WORDS of device/point.h */
+enum { EMIT_POINT_WORDS = 63 }; /* A_POINT_WORDS of device/asl/point.h */
 
 struct emit {
     const struct asl_code *code;
@@ -151,7 +151,7 @@ bool emit_is_matrix_between(const struct emit *e, const struct ir_inst *i, bool 
 /* A colour of the spectrum, of one number. */
 bool emit_is_spectrum(const struct ir_call *c);
 bool emit_spectrum(struct emit *e, const struct ir_inst *i);
-/* Word `w` of the point (device/point.h numbers them). */
+/* Word `w` of the point (device/asl/point.h numbers them). */
 const char *emit_point_word(struct emit *e, uint32_t w);
 
 /* Slot k of a call's argument a as a float: its value (d 0), or its change in x (1) or y (2). A
@@ -186,7 +186,7 @@ const struct ir_cell *emit_output_cell(struct emit *e, const char *name, uint32_
 
 /* A call of a noise function that the device library has. */
 struct emit_noise {
-    int kind; /* a_noise of device/noise.h */
+    int kind; /* a_noise of device/asl/noise.h */
     bool periodic;
     uint32_t first, count,
         dims; /* coordinates: arguments first .. first + count - 1, then as many periods */
@@ -204,7 +204,7 @@ struct emit_gabor {
     } option[EMIT_GABOR_OPTIONS];
 };
 bool emit_gabor_call(const struct emit *e, const struct ir_inst *i, struct emit_gabor *out);
-int emit_colour_space(const char *name); /* a_space of device/pattern.h, -1 if unknown */
+int emit_colour_space(const char *name); /* a_space of device/asl/pattern.h, -1 if unknown */
 int emit_spline_basis(const char *name); /* a_basis, -1 if unknown */
 /* "sin" for BI_SIN ...; NULL where the library has no a_NAME and a_slope_NAME. */
 extern const char *const emit_functions_of_one[BI_COUNT];
@@ -233,7 +233,7 @@ void emit_record_as(struct emit *e, const struct ir_inst *i, uint32_t call);
 /* Room for one more in a list of the arena: the list, or a longer copy. */
 void *emit_grow(struct emit *e, const void *old, size_t count, size_t *cap, size_t size);
 
-/* emit_call.c: a call of what shaders/device/ has; false when it has not. */
+/* emit_call.c: a call of what device/asl/ has; false when it has not. */
 bool emit_device_call(struct emit *e, const struct ir_inst *i);
 
 #endif

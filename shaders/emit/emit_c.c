@@ -1098,7 +1098,7 @@ const struct ir_cell *emit_output_cell(struct emit *e, const char *name, uint32_
 static void write_globals(struct emit *e, struct text *t)
 {
     static const struct {
-        uint8_t word, dual; /* where device/point.h has it, and whether derivatives follow */
+        uint8_t word, dual; /* where device/asl/point.h has it, and whether derivatives follow */
     } from[GV_COUNT] = {
         [GV_P] = {0, 1},   [GV_I] = {9, 1},     [GV_N] = {18, 1},    [GV_Ps] = {27, 1},
         [GV_Ng] = {36, 0}, [GV_dPdu] = {39, 0}, [GV_dPdv] = {42, 0}, [GV_dPdtime] = {45, 0},

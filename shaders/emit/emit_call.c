@@ -1,4 +1,4 @@
-/* emit_call.c: calls of what shaders/device/ has. */
+/* emit_call.c: calls of what device/asl/ has. */
 #include "emit.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * component, a sum or a product owns a node in the point's state; a closure is the number of one, 0
  * the empty closure. An instruction outside loops runs at most once a point: its node is a few
  * variables. One in a loop has EMIT_NODE_COPIES of them, taken in turn. a_lobes walks Ci from left
- * to right and hands each component to a function of the renderer's (kernel/closure.h):
+ * to right and hands each component to a function of the renderer's (device/surface/closure.h):
  *
  *   k_closure_NAME_COUNT(c, weight, arguments...)    COUNT fixed arguments: floats, ints, k_vec3,
  *                                                    strings as "is it beckmann", closures by

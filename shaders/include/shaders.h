@@ -452,7 +452,7 @@ const union asl_slot *asl_code_context_value(const struct asl_code_context *c, c
                                              struct asl_type *type, bool *ran);
 uint64_t asl_code_context_steps(const struct asl_code_context *c);
 
-/* ---- IR to C (shaders/device/ is the library that the text needs before it) ----------------- */
+/* ---- IR to C (device/asl/ is the library that the text needs before it) ----------------- */
 
 struct ir_inst;
 
@@ -480,7 +480,7 @@ struct asl_emitted_host { /* one call of the host */
     const struct ir_inst *inst;
     size_t layer, operands; /* words of io that it reads */
     uint32_t reply;         /* words of asl_host_ask's answer, of calls that devices ask for */
-    /* Of surfaces: a table of k_say (backends/kernel/shade.h), which begins at that word of the
+    /* Of surfaces: a table of k_say (device/surface/shade.h), which begins at that word of the
      * group's. A message is the word where its argument area begins, io, then rows. */
     size_t table;
     uint32_t copies, words;
@@ -522,7 +522,7 @@ struct asl_emitted {
     size_t out_words;     /* of one point */
     size_t message_words; /* surfaces: of all tables */
     /* Of surfaces, and of grids on devices: the names of the images that it reads. Word arg_count +
-     * i of the argument area is where image i begins (device/texture.h; of grids in the area
+     * i of the argument area is where image i begins (device/asl/texture.h; of grids in the area
      * itself), or 0 where there is none. */
     const char *const *images;
     size_t image_count;
@@ -540,7 +540,7 @@ struct asl_emitted {
     size_t component_count;
 };
 
-/* Appends C in the dialect of backends/kernel/portable.h: a function for each layer, a_shade for
+/* Appends C in the dialect of device/portable.h: a function for each layer, a_shade for
  * all, a_outputs; #line marks name the shader's files. What *out points to lives in the arena.
  * Fails: UNSUPPORTED, MISSING (no such output), MEMORY, LIMIT. */
 enum status asl_emit_c(struct arena *a, const struct asl_code *code,

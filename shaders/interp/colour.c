@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const float cie[81][3] = {
-#include "device/cie.def"
+#include "device/asl/cie.def"
 };
 
 /* Rows: X, Y, Z of rgb, from BT.709's primaries and OSL's white x = 0.3127, y = 0.3291; and its

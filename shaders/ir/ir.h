@@ -9,8 +9,8 @@
 #ifndef ASL_IR_H
 #define ASL_IR_H
 
-#include "asl.h"
-#include "group.h"
+#include "front/asl.h"
+#include "front/group.h"
 
 /* ---- values and cells ------------------------------------------------------------------------ */
 

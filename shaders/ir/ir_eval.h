@@ -2,7 +2,7 @@
 #ifndef ASL_IR_EVAL_H
 #define ASL_IR_EVAL_H
 
-#include "interp.h"
+#include "interp/interp.h"
 #include "ir.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef ASL_IR_RUN_H
 #define ASL_IR_RUN_H
 
-#include "interp.h"
+#include "interp/interp.h"
 #include "ir.h"
 
 /* What the interpreter's builtins want to know of a call, made of an IR call. NULL: out of memory.

@@ -1,6 +1,6 @@
 /* lower.c: a finished group becomes IR: layers, parameters, connections, statements. */
 #include "lower.h"
-#include "opt.h"
+#include "optimise/opt.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #ifndef ASL_LOWER_H
 #define ASL_LOWER_H
 
-#include "interp.h"
-#include "ir_build.h"
-#include "witness.h"
+#include "interp/interp.h"
+#include "ir/ir_build.h"
+#include "prove/witness.h"
 
 enum { LOWER_MAX_INDEX = 8 };
 

@@ -81,7 +81,7 @@ struct lrow lower_support(struct lower *l, uint32_t callee, struct asl_type type
 {
     static const char *const names[] = {
 #define IR_CALL(id, name, sigs, meaning) name,
-#include "ir_calls.def"
+#include "ir/ir_calls.def"
 #undef IR_CALL
     };
     struct argument a[4];

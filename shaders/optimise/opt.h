@@ -3,9 +3,9 @@
 #ifndef ASL_OPT_H
 #define ASL_OPT_H
 
-#include "ir_build.h"
-#include "ir_run.h"
-#include "witness.h"
+#include "ir/ir_build.h"
+#include "ir/ir_run.h"
+#include "prove/witness.h"
 
 #define OPT_NONE UINT32_MAX
 

@@ -1,7 +1,7 @@
 /* opt_fold.c: what an instruction's operands alone tell of its result. */
 #include "opt.h"
 
-#include "ir_eval.h"
+#include "ir/ir_eval.h"
 
 /* ---- constants ------------------------------------------------------------------------------ */
 

@@ -1,8 +1,8 @@
 /* witness.c: writing what each step of translation did, and checking what was written. */
 #include "witness.h"
 
-#include "ir_eval.h"
-#include "opt.h"
+#include "ir/ir_eval.h"
+#include "optimise/opt.h"
 
 #include <stdlib.h>
 #include <string.h>

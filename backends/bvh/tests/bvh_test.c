@@ -1,6 +1,6 @@
 /* Trees over many kinds of box sets keep every invariant (bvh_verify.c), do not depend on the
  * number of threads, and are close to the best tree there is where that can be computed. */
-#include "bvh.h"
+#include "bvh/bvh.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* What CUDA's compilers make of the kernel and of shaders, with no GPU: NVRTC's and LLVM's PTX has
  * each mode's arithmetic and no other, and the driver's assembler takes it. */
-#include "cuda_compile.h"
-#include "cuda_llvm.h"
-#include "shade_program.h"
-#include "shade_scene.h"
-#include "test_scenes.h"
+#include "cuda/cuda_compile.h"
+#include "cuda/cuda_llvm.h"
+#include "shade/shade_program.h"
+#include "shade/shade_scene.h"
+#include "tests/test_scenes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

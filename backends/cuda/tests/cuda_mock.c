@@ -16,7 +16,7 @@
  *   nvrtc-13.1                and the compiler
  *
  * At the last release of the context it prints "mock: clean" or what is wrong on stderr. */
-#include "cuda_api.h"
+#include "cuda/cuda_api.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_GPU_MOCK_RUN_H
 #define ISOPHOTE_GPU_MOCK_RUN_H
 
-#include "gpu.h"
+#include "gpu/gpu.h"
 
 struct mock_expect {
     const char *id, *version, *driver, *compiler; /* of the mock's device; driver: a part */

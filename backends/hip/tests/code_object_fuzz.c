@@ -1,5 +1,5 @@
 /* Anything at all as a code object. */
-#include "code_object.h"
+#include "hip/code_object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,12 +1,12 @@
 /* The HIP back end as far as it goes without an AMD GPU: our declarations against AMD's headers,
  * the host code through our HIP-on-NVIDIA runtime against the mock driver of cuda/, the kernel
  * through the real hipRTC, code objects against LLVM's reader, and absence. */
-#include "code_object.h"
-#include "hip_compile.h"
-#include "hip_llvm.h"
-#include "mock_run.h"
-#include "shade_scene.h"
-#include "test_scenes.h"
+#include "gpu/tests/mock_run.h"
+#include "hip/code_object.h"
+#include "hip/hip_compile.h"
+#include "hip/hip_llvm.h"
+#include "shade/shade_scene.h"
+#include "tests/test_scenes.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #define K_MENDS_ROOTS 1
-#include "kernel/portable.h"
+#include "device/portable.h"
 
 #ifdef HAVE_HIP_HEADERS
 #define __HIP_PLATFORM_AMD__ 1

@@ -1,8 +1,8 @@
 /* Kept trees are the trees that building gives; what is spoilt is built again. */
-#include "kept_tree.h"
+#include "layout/kept_tree.h"
 
+#include "api/kept.h"
 #include "backends.h"
-#include "kept.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* What a scene asks of the kernel: that each material and each closure has its bit, and that a
  * kernel compiled for those alone renders as one that is compiled for all. */
-#include "device.h"
-#include "kernel/features.h"
-#include "layout.h"
-#include "test_scenes.h"
+#include "device/features.h"
+#include "front/device.h"
+#include "layout/layout.h"
+#include "tests/test_scenes.h"
 
 #include <ctype.h>
 #include <setjmp.h>
@@ -101,7 +101,7 @@ static void each_material_asks_for_its_features(void **state)
     }
 }
 
-/* A function of kernel/closure.h without a row would ask for everything, unnoticed. */
+/* A function of device/surface/closure.h without a row would ask for everything, unnoticed. */
 static void each_closure_has_a_row(void **state)
 {
     static const char mark[] = " k_closure_", takes[] = "(struct k_closures *c, struct k_vec3 w";

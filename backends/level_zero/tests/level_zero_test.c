@@ -3,8 +3,8 @@
  * binaries are used, a checked device finds nothing, and what is absent or broken is said. Each
  * group runs in a process of its own, because the loader reads the environment once. Exit status 77
  * where there is no loader. */
-#include "backend_api.h"
-#include "test_scenes.h"
+#include "api/backend_api.h"
+#include "tests/test_scenes.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

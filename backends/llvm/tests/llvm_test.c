@@ -40,8 +40,8 @@
 #define llvm_diagnosis_handler LLVMDiagnosticHandler
 #endif
 
-#include "kernel_modules.h"
-#include "llvm_compile.h"
+#include "llvm/kernel_modules.h"
+#include "llvm/llvm_compile.h"
 
 #include <elf.h>
 #include <setjmp.h>

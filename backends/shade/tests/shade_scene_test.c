@@ -1,9 +1,9 @@
 /* Shaders joined to the kernel: what they emit arrives, parameters are no part of the text, and
  * what cannot run says where it stands. */
-#include "backend_api.h"
-#include "kernel/features.h"
-#include "shade_scene.h"
-#include "test_scenes.h"
+#include "api/backend_api.h"
+#include "device/features.h"
+#include "shade/shade_scene.h"
+#include "tests/test_scenes.h"
 
 #include <math.h>
 #include <setjmp.h>

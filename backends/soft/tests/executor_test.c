@@ -1,6 +1,6 @@
 /* The executor: right kernels give right answers, and each check finds what is planted for it and
  * nothing else. */
-#include "executor.h"
+#include "soft/executor.h"
 
 #include <math.h>
 #include <setjmp.h>

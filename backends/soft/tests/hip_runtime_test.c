@@ -2,8 +2,8 @@
  * in a program of a kernel and a few calls, and lets its twin without the mistake pass. And as
  * Isophote sees it: the HIP back end's pictures are the native ones, bit for bit, with all checks
  * on and without. Every program runs in a process of its own, for a finding ends the device. */
-#include "hip_runtime.h"
-#include "test_scenes.h"
+#include "soft/hip_runtime.h"
+#include "tests/test_scenes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Devices that render together. A member with a mistake shows which rows were whose: rows of the
  * right member have the right bits, rows of the wrong one do not. */
-#include "split.h"
-#include "test_scenes.h"
+#include "split/split.h"
+#include "tests/test_scenes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

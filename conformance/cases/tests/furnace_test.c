@@ -1,5 +1,5 @@
 /* What native returns of white light, as the case hands it to reports: against the table of
- * reference/white_furnace.def (docs/explanation/validation.md), whose numbers come from other
+ * reference/tests/white_furnace.def (docs/explanation/validation.md), whose numbers come from other
  * draws. */
 #include "conformance.h"
 

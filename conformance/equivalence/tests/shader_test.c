@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "asl_generate.h"
-#include "shader_finding.h"
+#include "equivalence/shader_finding.h"
+#include "generate/asl_generate.h"
 
 static void programs_are_pure_and_well_typed(void **state)
 {

@@ -2,7 +2,7 @@
  *
  * Without arguments: against values that it gave for the pairs made below. To print them again:
  *
- *     flip_test --write FOLDER && python3 conformance/flip_oracle.py FOLDER
+ *     flip_test --write FOLDER && python3 conformance/metrics/tests/flip_oracle.py FOLDER
  *
  * With --oracle: runs it now ($ISOPHOTE_PYTHON, else python3) and compares the maps pixel by pixel;
  * 77 if that Python has no flip_evaluator.
@@ -15,7 +15,7 @@
  *                  of x^0.7 is small
  *   a pixel 2e-3   with the feature exponent, which makes a small x as large as x^0.2 at most
  *   a mean  2e-4   roundings of both signs average */
-#include "metrics.h"
+#include "metrics/metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -260,8 +260,8 @@ static void test_oracle(void **state)
     char folder[] = "/tmp/isophote-flip-XXXXXX", command[4096];
     assert_non_null(mkdtemp(folder));
     write_pairs(folder);
-    snprintf(command, sizeof command, "'%s' '%s/conformance/flip_oracle.py' '%s'", python(),
-             SOURCE_DIR, folder);
+    snprintf(command, sizeof command, "'%s' '%s/conformance/metrics/tests/flip_oracle.py' '%s'",
+             python(), SOURCE_DIR, folder);
     FILE *f = popen(command, "r"); // NOLINT(cert-env33-c): a test's own command line
     assert_non_null(f);
     char line[256];

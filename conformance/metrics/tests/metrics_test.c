@@ -1,6 +1,6 @@
 /* The simple measures against values worked out by hand, and metric_z against pictures of known
  * statistics. FLIP: flip_test.c. */
-#include "metrics.h"
+#include "metrics/metrics.h"
 
 #include "reference.h"
 

@@ -1,5 +1,5 @@
 /* Against tables (Abramowitz and Stegun, tables 26.1, 26.8) and closed forms. */
-#include "statistics.h"
+#include "metrics/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

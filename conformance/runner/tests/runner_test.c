@@ -1,9 +1,9 @@
 /* The runner against a worker that misbehaves in every way we know; the journal; selection;
  * waivers. */
 #include "conformance.h"
-#include "journal.h"
-#include "result_text.h"
-#include "waivers.h"
+#include "runner/journal.h"
+#include "runner/result_text.h"
+#include "runner/waivers.h"
 
 #include <setjmp.h>
 #include <signal.h>

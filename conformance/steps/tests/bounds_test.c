@@ -1,5 +1,5 @@
 /* What a device promises of division and roots, and that bounds follow it. */
-#include "bounds.h"
+#include "steps/bounds.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The step-by-step look at a path: the reference's own paths, rounded to float32, must pass; each
  * field changed by a thousandth must be found, at its vertex. No device is involved. */
-#include "steps.h"
+#include "steps/steps.h"
 
 #include <math.h>
 #include <setjmp.h>

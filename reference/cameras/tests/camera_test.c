@@ -1,12 +1,12 @@
 /* Cameras, apertures and pixel filters of protocol section 23 against closed forms and quadrature;
  * hypotheses at level 0.01 shared over the tests that draw samples. */
-#include "camera.h"
-#include "environment.h"
-#include "film_filter.h"
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "cameras/camera.h"
+#include "cameras/film_filter.h"
+#include "lights/environment.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

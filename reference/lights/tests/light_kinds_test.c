@@ -1,12 +1,12 @@
 /* Lights of protocol section 24 against closed forms and quadrature: points, spots, directional
  * lights, textured emission; and the light tree: its probabilities against counts, its pictures
  * against the choice by power. The level 0.01 is shared over the chi-square tests. */
-#include "light.h"
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
-#include "texture.h"
+#include "lights/light.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
+#include "textures/texture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* Lights: where samples fall (chi-square), their densities against closed forms, and the density
  * that MIS uses against both. The level 0.01 is shared over the chi-square tests. */
-#include "light.h"
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
-#include "texture.h"
+#include "lights/light.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
+#include "textures/texture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

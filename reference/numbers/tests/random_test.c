@@ -1,9 +1,9 @@
 /* The generator against its published vectors, the maps against chi-square at level 0.01 shared
  * over four tests. */
-#include "random.h"
+#include "numbers/random.h"
 
 #include "base.h"
-#include "test_statistics.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,11 +5,11 @@
  * comparisons, so the whole file keeps the level 5e-4. Each also says how small its standard error
  * has to be, for a wide one would prove nothing. Views are so narrow that radiance does not change
  * over the picture. */
-#include "bsdf.h"
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "surfaces/bsdf.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

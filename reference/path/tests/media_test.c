@@ -1,7 +1,7 @@
 /* Media against closed forms and quadrature (protocol section 27). Each comparison with a mean is a
  * test at 4.5 standard errors: wrong once in 150,000 if all is right. */
-#include "media.h"
-#include "test_scene.h"
+#include "path/media.h"
+#include "tests/test_scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  *
  * The scene is a diffuse plane z = 0 under a sphere light and a constant sky, chosen so that
  * everything has a short closed form. */
-#include "random.h"
-#include "test_scene.h"
+#include "numbers/random.h"
+#include "tests/test_scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 /* Rendering: replay, threads, jobs split in two, cancelling, the film's clamp, cameras, textures,
  * auxiliary passes. */
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "texture.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "textures/texture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

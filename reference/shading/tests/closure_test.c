@@ -3,9 +3,9 @@
  * mean the same, closed forms for light through and from surfaces, globals against the geometry,
  * and the same bits for any number of threads. The level 0.01 is shared over the chi-square tests.
  */
-#include "path.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

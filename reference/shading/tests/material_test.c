@@ -3,9 +3,9 @@
  * furnace's loss by numbers; Burley's model against its published formula; closed forms of thin
  * panes and opacity; extreme parameters; metals. The level 0.01 is shared over the chi-square
  * tests. */
-#include "path.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -274,7 +274,7 @@ static const struct furnace {
     bool inside, conserves;
     double albedo[3];
 } furnaces[] = {
-#include "white_furnace.def"
+#include "tests/white_furnace.def"
 };
 
 static void test_white_furnace(void **state)

@@ -1,9 +1,9 @@
 /* Hits that do not count and mapped normals (protocol section 26). */
-#include "hit.h"
-#include "random.h"
-#include "shading.h"
-#include "test_scene.h"
-#include "texture.h"
+#include "numbers/random.h"
+#include "shading/shading.h"
+#include "tests/test_scene.h"
+#include "textures/texture.h"
+#include "trace/hit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

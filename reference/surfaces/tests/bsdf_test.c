@@ -1,11 +1,11 @@
 /* Every BSDF: its sampler against its density (chi-square), its density against one (quadrature),
  * reciprocity, energy, weights, and Fresnel reflectances against published ones. The level 0.01 is
  * shared over the chi-square tests. */
-#include "bsdf.h"
-#include "microfacet.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "numbers/random.h"
+#include "surfaces/bsdf.h"
+#include "surfaces/microfacet.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

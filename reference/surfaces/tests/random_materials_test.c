@@ -2,8 +2,8 @@
  * random sides, at random angles, through reference_scatter alone. Of each: samples against the
  * density (chi-square, the level 0.01 shared over all of them), the density's integral, the weight
  * of a sample against the evaluation of its direction, reciprocity and energy. */
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

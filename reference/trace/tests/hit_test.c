@@ -1,10 +1,10 @@
 /* Hits: Embree's candidates against brute force bit by bit, and each primitive's test against
  * textbook formulas in long double. */
-#include "candidates.h"
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
+#include "trace/candidates.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* Instances (section 25): through Embree's trees of two levels against brute force, bit by bit; and
  * against the same scene flattened by the reader, which shares no code with the placing here. */
-#include "candidates.h"
-#include "path.h"
-#include "random.h"
-#include "test_scene.h"
-#include "test_statistics.h"
+#include "numbers/random.h"
+#include "path/path.h"
+#include "tests/test_scene.h"
+#include "tests/test_statistics.h"
+#include "trace/candidates.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

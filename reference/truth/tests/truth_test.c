@@ -1,5 +1,5 @@
 /* The cache of ground truths: a miss, a hit, and every kind of damage. */
-#include "test_scene.h"
+#include "tests/test_scene.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SCENES_TEST_IMAGES_H
 #define ISOPHOTE_SCENES_TEST_IMAGES_H
 
-#include "image_format.h"
+#include "images/images.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
+#include "geometry/model_polygons.h"
+#include "import/source/model_derived.h"
+#include "import/source/model_source.h"
 #include "model_3ds.h"
 #include "model_assimp_files.h"
-#include "model_derived.h"
-#include "model_polygons.h"
-#include "model_source.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "model_far.h"
 
-#include "box.h"
+#include "geometry/box.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "model_obj.h"
 
-#include "model.h"
+#include "geometry/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_GLTF_H
 #define ISOPHOTE_SCENES_MODEL_GLTF_H
 
-#include "model_source.h"
+#include "import/source/model_source.h"
 
 enum { GLTF_DEPTH_MAX = 256 }; /* of nodes in nodes */
 

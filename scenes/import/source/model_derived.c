@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "image_format.h"
+#include "images/images.h"
 
 static const uint64_t texels_max = UINT64_C(1) << 26; /* of one file: time is limited */
 

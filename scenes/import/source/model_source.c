@@ -2,8 +2,8 @@
  * description in shared memory. Runs with limits, may die. */
 #define _GNU_SOURCE
 #include "model_source.h"
-#include "box.h"
-#include "model_draco.h"
+#include "geometry/box.h"
+#include "import/gltf/model_draco.h"
 
 #include <math.h>
 #include <stdlib.h>

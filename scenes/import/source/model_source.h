@@ -5,8 +5,8 @@
 #ifndef ISOPHOTE_SCENES_MODEL_SOURCE_H
 #define ISOPHOTE_SCENES_MODEL_SOURCE_H
 
-#include "model_import.h"
-#include "transform.h"
+#include "geometry/transform.h"
+#include "import/model_import.h"
 
 /* One mesh with one material, as its reader sees it. */
 struct source_mesh {

@@ -2,9 +2,9 @@
  * stay are those of the file. Or, where they begin with "v ", as an OBJ file: no fewer lines, or a
  * refusal. Seeds: tests/fuzz/mtl_fuzz and scenes/tests/cube.mtl. */
 #define _GNU_SOURCE
-#include "model_far.h"
-#include "model_mtl.h"
-#include "model_obj.h"
+#include "import/formats/model_far.h"
+#include "import/formats/model_mtl.h"
+#include "import/formats/model_obj.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* Scenes and models that are wrong: each is refused with the status, place, key path and words that
  * tell its author what to do. Also: what fuzzing found, kept in tests/crashes. */
-#include "model.h"
+#include "geometry/model.h"
 #include "scenes.h"
 
 #include <dirent.h>
@@ -250,7 +250,7 @@ static const struct bad table[] = {
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-index.ply\"}"), STATUS_PARSE, "objects[0].file", "bad-index.ply"},
     {OBJ("{\"type\": \"mesh\", \"file\": \"bad-texture.obj\"}"), STATUS_IO, "objects[0].file", "would replace"},
     {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"bad-accessor.gltf\"}"), STATUS_PARSE, "objects[0].file", "bad-accessor.gltf"},
-    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"../scenes_bad_test.c\"}"), STATUS_PARSE, "objects[0].file", "scenes_bad_test.c"},
+    {OBJ("{\"type\": \"mesh\", \"material\": \"grey\", \"file\": \"../load/tests/scenes_bad_test.c\"}"), STATUS_PARSE, "objects[0].file", "scenes_bad_test.c"},
     {HEAD "\"instancing\": \"some\", " NOOBJ, STATUS_TYPE, "instancing", "two-level"},
     {HEAD "\"instancing\": \"two-level\", \"groups\": {\"g\": [{\"type\": \"rectangle\", \"material\": \"grey\", \"transform\": [{\"scale\": 1e6}]}]}, \"objects\": [{\"type\": \"instance\", \"group\": \"g\"}, {\"type\": \"instance\", \"group\": \"g\", \"transform\": [{\"scale\": 1e-9}]}]}", STATUS_RANGE, "objects[1]", "\"instancing\": \"flatten\""},
     {OBJ("{\"type\": \"terrain\"}"), STATUS_TYPE, "objects[0]", "\"material\" is missing"},

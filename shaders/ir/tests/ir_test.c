@@ -12,7 +12,7 @@
 #include <dirent.h>
 
 #include "shaders.h"
-#include "test_world.h"
+#include "tests/test_world.h"
 
 /* ---- what a run showed ---------------------------------------------------------------------- */
 

@@ -182,7 +182,7 @@ static void manual_carries_the_rules(void **state)
         const char *name, *fact, *check, *meaning;
     } rules[] = {
 #define RULE(name, fact, check, meaning) {name, #fact, #check, meaning},
-#include "ir/witness.def"
+#include "prove/witness.def"
 #undef RULE
     };
     struct arena a = {0};
