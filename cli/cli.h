@@ -168,4 +168,17 @@ extern const struct command command_devices, command_scenes, command_doctor, com
     command_report, command_compare, command_export, command_import, command_aslc, command_shade,
     command_worker;
 
+/* ---- manual.c, completion.c: what is written of the rows of the commands ---------------------- */
+
+/* A manual page of section 1, as roff; c NULL: that of isophote itself. */
+void manual_page(const struct command *c, struct text *out);
+void manual_markdown(struct text *out); /* docs/reference/options.md */
+
+/* What a shell reads to complete command lines, and where an installation has it, below its folder
+ * of data. Ends with a name that is NULL. */
+extern const struct completion {
+    const char *shell, *path;
+    void (*print)(struct text *out);
+} completions[];
+
 #endif

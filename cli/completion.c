@@ -1,6 +1,6 @@
 /* completion.c: what bash, zsh and fish read to complete command lines, of the rows of the commands.
  */
-#include "manual.h"
+#include "cli.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* manual.c: manual pages and the page of options, of the rows of the commands. */
-#include "manual.h"
+#include "cli.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -133,6 +133,9 @@ struct backend_api {
     enum status (*enumerate)(void (*found)(void *ctx, const struct device_info *),
                              void (*problem)(void *ctx, const char *text), void *ctx,
                              struct error *err);
+    /* Instead, for several devices as one: what an id such as "cuda:0+cuda:1" stands for, joined
+     * from its members' own: sums of units, least of limits. */
+    enum status (*describe)(const char *id, struct device_info *out, struct error *err);
     enum status (*open)(const struct device_info *info, struct backend **out, struct error *err);
     void (*close)(struct backend *b);
     enum bvh_kind (*preferred_bvh)(const struct backend *b);
@@ -190,6 +193,7 @@ struct backend_api {
     void (*job_release)(struct backend *b, struct job_program *p); /* takes NULL */
 };
 
+extern const struct backend_api split_api; /* whose ids hold a '+'; not in the list */
 extern const struct backend_api
     *const backend_list[]; /* ends with NULL; backend_list.c, which CMake writes */
 

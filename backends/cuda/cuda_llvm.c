@@ -1,7 +1,6 @@
 #include "cuda_llvm.h"
 
-#include "llvm/kernel_modules.h"
-#include "llvm/llvm_compile.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

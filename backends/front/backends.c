@@ -1,6 +1,6 @@
 /* The front: checks arguments once, then drives one API's table of functions. */
 #include "device.h"
-#include "llvm/llvm_api.h"
+#include "llvm/offers.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* Which devices there are, and which one is meant. */
 #include "device.h"
 #include "driver_probe.h"
-#include "split/split.h"
 
 #include <ctype.h>
 #include <stdatomic.h>
@@ -120,9 +119,12 @@ enum status devices_list(struct arena *a, bool with_test_devices, struct device_
     return STATUS_OK;
 }
 
+/* "cuda:0+cuda:1" */
+static bool is_several(const char *id) { return strchr(id, '+') != NULL; }
+
 const struct backend_api *backend_of_id(const char *id)
 {
-    if (split_is(id))
+    if (is_several(id))
         return &split_api;
     for (int i = 0; backend_list[i]; i++) {
         size_t n = strlen(backend_list[i]->name);
@@ -202,7 +204,7 @@ static enum status find_with_code(const char *wanted, size_t bare, struct device
                                   struct error *err)
 {
     char device[256];
-    if (split_is(wanted) || bare >= sizeof device)
+    if (is_several(wanted) || bare >= sizeof device)
         return error_msg(err, STATUS_ARG, "%s: a code path is one device's", wanted);
     snprintf(device, sizeof device, "%.*s", (int)bare, wanted);
     struct device_info info;
@@ -225,8 +227,8 @@ enum status device_find(const char *wanted, struct device_info *out, struct erro
     size_t bare;
     if (device_id_code(wanted, &bare) != CODE_AUTO)
         return find_with_code(wanted, bare, out, err);
-    if (split_is(wanted))
-        return split_describe(wanted, out, err);
+    if (is_several(wanted))
+        return split_api.describe(wanted, out, err);
     const struct backend_api *api = backend_of_id(wanted);
     if (api)
         return find_by_id(api, wanted, out, err);

@@ -3,7 +3,7 @@
 #ifndef BACKENDS_DRIVER_PROBE_H
 #define BACKENDS_DRIVER_PROBE_H
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 
 /* Enumerates the devices of `api` in a child process. False when the child was ended by a signal or
  * did not end within a minute; why: which, and the driver's last words. */

@@ -1,7 +1,7 @@
 /* shade_api.c: the engines of devices, `opencl:n`, `cuda:n` ...: emitted shaders, one work-item a
  * point, through whatever API runs the device (struct backend_api, job_build). */
 #include "device.h"
-#include "shade/shade_program.h"
+#include "shade/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

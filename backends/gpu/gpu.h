@@ -5,8 +5,7 @@
 #ifndef ISOPHOTE_GPU_H
 #define ISOPHOTE_GPU_H
 
-#include "api/backend_api.h"
-#include "api/kept.h"
+#include "api/offers.h"
 
 /* ---- what both drivers offer ---------------------------------------------------------------- */
 

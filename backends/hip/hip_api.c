@@ -1,6 +1,6 @@
 #include "hip_api.h"
 
-#include "api/child.h"
+#include "api/offers.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

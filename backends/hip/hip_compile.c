@@ -1,6 +1,6 @@
 #include "hip_compile.h"
 
-#include "api/child.h"
+#include "api/offers.h"
 #include "code_object.h"
 
 #include <string.h>

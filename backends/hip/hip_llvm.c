@@ -1,10 +1,9 @@
 #include "hip_llvm.h"
 
-#include "api/child.h"
+#include "api/offers.h"
 #include "code_object.h"
 #include "hip_compile.h"
-#include "llvm/kernel_modules.h"
-#include "llvm/llvm_compile.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "kept_tree.h"
 
-#include "api/kept.h"
+#include "api/offers.h"
 #include "backends.h"
 
 #include <stdlib.h>

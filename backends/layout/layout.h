@@ -3,8 +3,8 @@
 #ifndef ISOPHOTE_LAYOUT_H
 #define ISOPHOTE_LAYOUT_H
 
-#include "api/backend_api.h"
-#include "shade/shade_scene.h"
+#include "api/offers.h"
+#include "shade/offers.h"
 
 struct layout {
     struct scene_buffers buffers; /* owned */

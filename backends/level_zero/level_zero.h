@@ -2,8 +2,7 @@
 #ifndef ISOPHOTE_LEVEL_ZERO_H
 #define ISOPHOTE_LEVEL_ZERO_H
 
-#include "api/backend_api.h"
-#include "api/kept.h"
+#include "api/offers.h"
 #include "ze_loader.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* Which Level Zero devices there are, and what they say of themselves. */
 #include "level_zero.h"
-#include "llvm/kernel_modules.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

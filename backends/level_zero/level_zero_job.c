@@ -1,6 +1,6 @@
 /* Programs beside the kernel: SPIR-V made when they are asked for. */
 #include "level_zero.h"
-#include "llvm/spirv_compile.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

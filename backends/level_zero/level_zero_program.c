@@ -1,6 +1,6 @@
 /* Building the kernel from its SPIR-V, and keeping what the driver's compiler made of it. */
 #include "level_zero.h"
-#include "llvm/spirv_compile.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

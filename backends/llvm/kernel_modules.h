@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_KERNEL_MODULES_H
 #define ISOPHOTE_KERNEL_MODULES_H
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 #include "llvm_compile.h"
 
 enum kernel_format {

@@ -1,7 +1,6 @@
 #include "spirv_compile.h"
 
-#include "api/child.h"
-#include "api/kept.h"
+#include "api/offers.h"
 #include "kernel_modules.h"
 
 #include <stdlib.h>

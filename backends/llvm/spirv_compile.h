@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_SPIRV_COMPILE_H
 #define ISOPHOTE_SPIRV_COMPILE_H
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 
 /* SPIR-V 1.2 of a part of the kernel; cpu: with eight lanes in one work-item. Without shaders in
  * static memory. With shaders in the arena: bitcode and shaders are linked by libLLVM 15 and

@@ -1,5 +1,5 @@
 #include "compiler.h"
-#include "api/child.h"
+#include "api/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

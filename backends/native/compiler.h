@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_NATIVE_COMPILER_H
 #define ISOPHOTE_NATIVE_COMPILER_H
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 
 struct compiler {
     char program[256]; /* "cc" */

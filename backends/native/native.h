@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_NATIVE_H
 #define ISOPHOTE_NATIVE_H
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 
 extern const struct backend_api native_api;
 

@@ -1,8 +1,8 @@
 #include "native_llvm.h"
 
-#include "api/kept.h"
+#include "api/offers.h"
 #include "compiler.h"
-#include "llvm/kernel_modules.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

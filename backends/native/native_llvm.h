@@ -2,8 +2,8 @@
 #ifndef ISOPHOTE_NATIVE_LLVM_H
 #define ISOPHOTE_NATIVE_LLVM_H
 
-#include "api/backend_api.h"
-#include "llvm/llvm_compile.h"
+#include "api/offers.h"
+#include "llvm/offers.h"
 
 /* NULL, or why it cannot be had here. `version`, if not NULL, gets what compiles. */
 const char *native_llvm_problem(char *version, size_t size);

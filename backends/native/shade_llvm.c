@@ -1,6 +1,6 @@
 #include "shade_llvm.h"
 
-#include "llvm/kernel_modules.h"
+#include "llvm/offers.h"
 
 static unsigned lanes(void)
 {

@@ -4,7 +4,7 @@
 #define ISOPHOTE_NATIVE_SHADE_LLVM_H
 
 #include "native_llvm.h"
-#include "shade/shade_program.h"
+#include "shade/offers.h"
 
 /* Lowers the group as it is now and emits it. */
 enum status shade_llvm_program(const struct shade *s, struct shade_program *out, struct error *err);

@@ -2,7 +2,7 @@
  * system's compiler, or emitted LLVM IR, compiled by LLVM with no compiler; run by threads. What
  * the run-time library lacks is asked of the host. */
 #include "compiler.h"
-#include "shade/shade_program.h"
+#include "shade/offers.h"
 #include "shade_llvm.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* A device that computes nothing: every sample of every pixel is a quarter of the film's unit
  * radiance. It tests what stands around a device. */
-#include "api/backend_api.h"
+#include "api/offers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_OPENCL_H
 #define ISOPHOTE_OPENCL_H
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 #include "cl_api.h"
 
 enum {

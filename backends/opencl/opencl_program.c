@@ -2,9 +2,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* environ */
 #endif
-#include "api/kept.h"
+#include "api/offers.h"
 #include "opencl.h"
-#include "llvm/spirv_compile.h"
+#include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

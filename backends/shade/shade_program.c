@@ -1,7 +1,7 @@
 /* shade_program.c: groups as device programs. */
 #include "shade_program.h"
 
-#include "api/backend_api.h"
+#include "api/offers.h"
 #include "shade_words.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* shade_scene.c: a scene's shaders as text for the kernel. */
 #include "shade_scene.h"
-#include "api/backend_api.h"
+#include "api/offers.h"
 #include "shade_words.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* hipRTC of the HIP runtime in software: clang-15 as a child process. */
 #include "hip_runtime.h"
 
-#include "api/child.h"
+#include "api/offers.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* mkdtemp */
 #endif
-#include "api/child.h"
+#include "api/offers.h"
 #include "soft.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define ISOPHOTE_SOFT_H
 
 #include "executor.h"
-#include "llvm/llvm_api.h"
+#include "llvm/offers.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,8 +3,6 @@
  * bands in one launch (K_ROW), so they may be fine. At first shares are equal; from the third
  * picture on they are as the members' rates were in the second (in the first, drivers still
  * compile). Every member is driven by a thread of its own. */
-#include "split.h"
-
 #include "front/device.h"
 
 #include <math.h>
@@ -14,7 +12,7 @@
 
 /* Bands that shares are divided into: the finer, the closer to the rates; yet they must come often
  * enough in a picture to even out what rows cost. */
-enum { BANDS_MOST = 64, PERIODS_LEAST = 2 };
+enum { BANDS_MOST = 64, PERIODS_LEAST = 2, MEMBERS_MAX = 16 };
 
 struct member {
     char id[sizeof((struct device_info *)0)->id];
@@ -32,7 +30,7 @@ struct member {
 };
 
 struct backend {
-    struct member members[SPLIT_MEMBERS_MAX];
+    struct member members[MEMBERS_MAX];
     size_t count;
     enum math_mode mode;
     uint32_t band;          /* rows; 0 before the first launch after film_begin */
@@ -41,8 +39,6 @@ struct backend {
 };
 
 /* ---- ids ------------------------------------------------------------------------------------ */
-
-bool split_is(const char *id) { return strchr(id, '+') != NULL; }
 
 /* Copies the next of the parts between '+'; where the rest begins, NULL after the last. */
 static const char *part_next(const char *from, char *part, size_t size)
@@ -81,15 +77,16 @@ static void info_join(struct device_info *all, const struct device_info *one, si
     all->test_only = all->test_only || one->test_only;
 }
 
-enum status split_describe(const char *id, struct device_info *out, struct error *err)
+/* Fails: as device_find; ARG (more than MEMBERS_MAX, or one twice). */
+static enum status describe(const char *id, struct device_info *out, struct error *err)
 {
-    struct device_info all = {0}, one[SPLIT_MEMBERS_MAX];
+    struct device_info all = {0}, one[MEMBERS_MAX];
     char part[256];
     size_t count = 0;
     for (const char *rest = id; rest; count++) {
-        if (count == SPLIT_MEMBERS_MAX)
+        if (count == MEMBERS_MAX)
             return error_msg(err, STATUS_ARG, "%s: at most %d devices render together", id,
-                             SPLIT_MEMBERS_MAX);
+                             MEMBERS_MAX);
         rest = part_next(rest, part, sizeof part);
         if (!*part)
             return error_msg(err, STATUS_ARG, "%s: no device is named %s a '+'", id,
@@ -143,8 +140,8 @@ static void *call_run(void *ctx)
 static enum status members_call(struct backend *b, member_call *run, void *argument,
                                 struct error *err)
 {
-    struct call calls[SPLIT_MEMBERS_MAX];
-    bool started[SPLIT_MEMBERS_MAX] = {false};
+    struct call calls[MEMBERS_MAX];
+    bool started[MEMBERS_MAX] = {false};
     for (size_t i = 0; i < b->count; i++) {
         b->members[i].status = STATUS_OK;
         calls[i] = (struct call){b, &b->members[i], run, argument, 0};
@@ -185,7 +182,7 @@ static enum status split_open(const struct device_info *info, struct backend **o
         return error_msg(err, STATUS_MEMORY, "out of memory for devices");
     char part[256];
     enum status st = STATUS_OK;
-    for (const char *rest = info->id; rest && st == STATUS_OK && b->count < SPLIT_MEMBERS_MAX;) {
+    for (const char *rest = info->id; rest && st == STATUS_OK && b->count < MEMBERS_MAX;) {
         struct device_info one;
         struct member *m = &b->members[b->count];
         rest = part_next(rest, part, sizeof part);
@@ -227,7 +224,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b) { return b ? common_divis
 /* Shares as the members' rates in the picture before. */
 static void shares_learn(struct backend *b)
 {
-    double rate[SPLIT_MEMBERS_MAX], sum = 0;
+    double rate[MEMBERS_MAX], sum = 0;
     uint32_t bands = b->height / (PERIODS_LEAST * b->band), divisor = 0;
     bands = bands > BANDS_MOST ? BANDS_MOST : bands;
     if (bands < b->count)
@@ -500,6 +497,7 @@ const struct backend_api split_api = {
     .name = "split",
     .keeps_host_memory = true, /* a member may */
     .enumerate = enumerate,
+    .describe = describe,
     .open = split_open,
     .close = split_close,
     .preferred_bvh = preferred_bvh,

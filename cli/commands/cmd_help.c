@@ -1,5 +1,5 @@
 /* isophote help: what commands there are, and how each is used, in whatever form. */
-#include "manual.h"
+#include "cli.h"
 
 #include <limits.h>
 #include <string.h>

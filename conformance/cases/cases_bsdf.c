@@ -1,9 +1,8 @@
 /* Level kernel, BSDFs: a device's samples and values against the reference's, pointwise and as
  * distributions. */
 #include "cases_kernel.h"
-#include "metrics/statistics.h"
-#include "steps/bounds.h"
-#include "steps/vector.h"
+#include "metrics/offers.h"
+#include "steps/offers.h"
 #include "tally.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* image.camera.TYPE: each type of camera with each filter, aperture and the clamp, in scenes made
  * here: strict bits are native's, and every sample is in step with the reference. */
 #include "cases_camera.h"
-#include "steps/judge.h"
+#include "steps/offers.h"
 
 #include <string.h>
 

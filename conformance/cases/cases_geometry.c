@@ -1,8 +1,6 @@
 /* Level kernel, traversal: closest hits of a scene's geometry. */
 #include "cases_kernel.h"
-#include "steps/bounds.h"
-#include "steps/margins.h"
-#include "steps/vector.h"
+#include "steps/offers.h"
 #include "tally.h"
 
 #include <string.h>

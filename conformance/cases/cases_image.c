@@ -2,7 +2,7 @@
 #include "case.h"
 #include "cases_camera.h"
 #include "pictures.h"
-#include "steps/judge.h"
+#include "steps/offers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Level invariance: in strict mode the picture does not depend on how it is launched. */
 #include "case.h"
-#include "steps/judge.h"
+#include "steps/offers.h"
 
 #include <math.h>
 #include <stdlib.h>

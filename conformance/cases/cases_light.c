@@ -1,8 +1,6 @@
 /* Level kernel, lights and lookups: light samples, the environment, textures. */
 #include "cases_kernel.h"
-#include "steps/bounds.h"
-#include "steps/margins.h"
-#include "steps/vector.h"
+#include "steps/offers.h"
 #include "tally.h"
 
 #include <math.h>

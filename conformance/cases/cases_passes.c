@@ -2,7 +2,7 @@
  * light those of a film of paths of two edges, everything is native's to the bit; and native's is
  * the reference's but where a decision fell otherwise. */
 #include "cases_camera.h"
-#include "steps/judge.h"
+#include "steps/offers.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Cases of the level `shader`: names, and the judging of files and of generated programs. */
 #include "cases_shader.h"
-#include "equivalence/shader_finding.h"
-#include "generate/asl_generate.h"
+#include "equivalence/offers.h"
+#include "generate/offers.h"
 
 #include <dirent.h>
 #include <stdlib.h>

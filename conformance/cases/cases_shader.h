@@ -4,7 +4,7 @@
 #define CONFORMANCE_CASES_SHADER_H
 
 #include "case.h"
-#include "equivalence/shader_compare.h"
+#include "equivalence/offers.h"
 
 /* Shaders end with .asl or .osl. */
 bool shader_path(const char *path);

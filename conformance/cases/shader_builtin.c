@@ -1,7 +1,7 @@
 /* shader.builtin.NAME: each overload of one builtin, called by a shader of its own at points whose
  * globals are its arguments, so that they take special values. */
 #include "cases_shader.h"
-#include "generate/asl_generator.h"
+#include "generate/offers.h"
 
 #include <float.h>
 #include <math.h>

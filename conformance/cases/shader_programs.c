@@ -1,6 +1,6 @@
 /* shader.generator.programs: the generator against the front end and the interpreter alone. */
 #include "cases_shader.h"
-#include "generate/asl_generate.h"
+#include "generate/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

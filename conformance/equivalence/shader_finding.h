@@ -3,7 +3,7 @@
 #ifndef CONFORMANCE_SHADER_FINDING_H
 #define CONFORMANCE_SHADER_FINDING_H
 
-#include "generate/asl_reduce.h"
+#include "generate/offers.h"
 #include "shader_compare.h"
 
 struct shader_finding {

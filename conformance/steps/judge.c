@@ -1,5 +1,5 @@
 #include "judge.h"
-#include "metrics/statistics.h"
+#include "metrics/offers.h"
 #include "steps.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define CONFORMANCE_JUDGE_H
 
 #include "conformance.h"
-#include "metrics/metrics.h"
+#include "metrics/offers.h"
 
 /* A case fails when a hypothesis that holds for a right device has a smaller probability than this:
  * with a thousand cases a false alarm comes once in a hundred runs. */

@@ -1,6 +1,6 @@
 #include "camera.h"
 
-#include "numbers/random.h"
+#include "numbers/offers.h"
 
 /* Tangents of half the fields of view of a width x height picture (orthographic: half its
  * extents). scenes.h has the same few lines for the back ends; an oracle reads the protocol

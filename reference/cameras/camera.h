@@ -2,7 +2,7 @@
 #ifndef REFERENCE_CAMERA_H
 #define REFERENCE_CAMERA_H
 
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 #include "scenes.h"
 
 struct ray {

@@ -1,6 +1,6 @@
 #include "film_filter.h"
 
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 
 /* F of section 23. */
 static double distribution(enum pixel_filter type, double t)

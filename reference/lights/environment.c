@@ -1,6 +1,6 @@
 #include "environment.h"
 
-#include "numbers/random.h"
+#include "numbers/offers.h"
 #include "textures/texture.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef REFERENCE_ENVIRONMENT_H
 #define REFERENCE_ENVIRONMENT_H
 
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 #include "scenes.h"
 
 /* What sampling a map needs; all NULL for a constant environment. */

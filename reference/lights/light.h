@@ -5,7 +5,7 @@
 
 #include "environment.h"
 #include "light_tree.h"
-#include "trace/hit.h"
+#include "trace/offers.h"
 
 #define NO_LIGHT UINT32_MAX
 

@@ -3,7 +3,7 @@
 #define REFERENCE_LIGHT_TREE_H
 
 #include "base.h"
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "path.h"
 
-#include "numbers/random.h"
+#include "numbers/offers.h"
 #include "shading/shading.h"
 
 static const double NO_PDF = -1; /* pdf_prev of camera rays and delta lobes */

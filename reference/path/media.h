@@ -2,7 +2,7 @@
 #ifndef REFERENCE_MEDIA_H
 #define REFERENCE_MEDIA_H
 
-#include "trace/candidates.h"
+#include "trace/offers.h"
 
 /* Where a path is: materials whose media it has entered; the last counts. */
 enum { MEDIA_NESTED = 4 };

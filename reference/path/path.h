@@ -2,12 +2,12 @@
 #ifndef REFERENCE_PATH_H
 #define REFERENCE_PATH_H
 
-#include "cameras/film_filter.h"
-#include "lights/light.h"
+#include "cameras/offers.h"
+#include "lights/offers.h"
 #include "media.h"
 #include "reference.h"
 #include "shading/shading.h"
-#include "trace/candidates.h"
+#include "trace/offers.h"
 
 struct reference {
     const struct scene *scene;

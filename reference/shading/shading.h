@@ -2,10 +2,10 @@
 #ifndef REFERENCE_SHADING_H
 #define REFERENCE_SHADING_H
 
-#include "lights/environment.h"
+#include "lights/offers.h"
 #include "shaders.h"
 #include "surfaces/lobe.h"
-#include "trace/hit.h"
+#include "trace/offers.h"
 
 #include <pthread.h>
 

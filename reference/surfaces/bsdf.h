@@ -3,7 +3,7 @@
 #ifndef REFERENCE_BSDF_H
 #define REFERENCE_BSDF_H
 
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 #include "scenes.h"
 
 /* A material with its inputs looked up at one point. */

@@ -1,6 +1,6 @@
 #include "bsdf.h"
 
-#include "numbers/random.h"
+#include "numbers/offers.h"
 
 struct vec3 diffuse_eval(const struct bsdf *b, struct vec3 wi, double *pdf_w)
 {

@@ -2,7 +2,7 @@
  * Shading at Disney", SIGGRAPH 2012 course). */
 #include "bsdf.h"
 #include "microfacet.h"
-#include "numbers/random.h"
+#include "numbers/offers.h"
 
 static struct vec3 normal_reflectance(const struct bsdf *b)
 {

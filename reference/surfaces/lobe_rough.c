@@ -1,7 +1,7 @@
 /* Lobes without mirror-like facets: Lambert's on either side, Oren and Nayar's, Burley's and his
  * sheen, Conty and Kulla's sheen, Phong's and Ward's. */
 #include "lobe.h"
-#include "numbers/random.h"
+#include "numbers/offers.h"
 
 /* Oren and Nayar, "Generalization of Lambert's Reflectance Model", SIGGRAPH 1994: the qualitative
  * model, with sin(alpha) tan(beta) cos(phi) = s / max(wo.z, wi.z). */

@@ -3,7 +3,7 @@
 #ifndef REFERENCE_MICROFACET_H
 #define REFERENCE_MICROFACET_H
 
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 
 double ggx_d(double alpha, struct vec3 h);
 double ggx_g1(double alpha, struct vec3 w);

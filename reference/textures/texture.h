@@ -2,7 +2,7 @@
 #ifndef REFERENCE_TEXTURE_H
 #define REFERENCE_TEXTURE_H
 
-#include "numbers/vec.h"
+#include "numbers/offers.h"
 #include "scenes.h"
 
 /* Texel (x, y), row 0 on top, linear; one channel gives (c, c, c). */

@@ -3,7 +3,7 @@
 #ifndef REFERENCE_HIT_H
 #define REFERENCE_HIT_H
 
-#include "cameras/camera.h"
+#include "cameras/offers.h"
 
 #include <stdint.h>
 

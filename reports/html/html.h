@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_REPORTS_HTML_H
 #define ISOPHOTE_REPORTS_HTML_H
 
-#include "report/report.h"
+#include "report/offers.h"
 
 struct page {
     struct text *t;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "html.h"
-#include "report/tuning.h"
+#include "report/offers.h"
 
 /* The sweep rows of the snapshot, as tuning.h wants them. */
 struct blocks {

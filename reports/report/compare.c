@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "markup.h"
-#include "store/snapshot.h"
+#include "store/offers.h"
 
 const char *rate_relation_name(enum rate_relation r)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "markup.h"
-#include "store/store.h"
+#include "store/offers.h"
 
 /* The last run of kind "conform", or the wanted one. */
 static enum status run_pick(struct store *s, struct arena *a, int64_t wanted,

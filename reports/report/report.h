@@ -3,7 +3,7 @@
 #define ISOPHOTE_REPORTS_REPORT_H
 
 #include "markup.h"
-#include "store/snapshot.h"
+#include "store/offers.h"
 
 void report_markdown(struct text *t, const struct snapshot *s);
 void report_csv(struct text *t, const struct snapshot *s);

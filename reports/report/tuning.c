@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "markup.h"
-#include "store/snapshot.h"
+#include "store/offers.h"
 
 bool tuning_same_setting(const struct bench_record *a, const struct bench_record *b)
 {

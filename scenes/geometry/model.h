@@ -50,19 +50,6 @@ struct model {
     uint64_t mapping_size;
 };
 
-/* Reads a model file in a child process of its own (docs/reference/scenes.md says why), with a
- * budget of time and memory. Fails: MISSING, IO, PARSE (the reader's words), TYPE (no triangles),
- * UNSUPPORTED, LIMIT, TIMEOUT, CANCELLED, MEMORY; a crash of the reader is PARSE. */
-enum status model_import(const char *path, enum model_layout layout, struct model *out,
-                         struct error *err);
-struct import_budget {
-    double seconds; /* of wall clock */
-    uint64_t bytes; /* of address space beyond what this process has */
-};
-enum status model_import_within(const char *path, enum model_layout layout,
-                                const struct import_budget *budget, struct model *out,
-                                struct error *err);
-void model_close(struct model *m);
 /* One part as a model: a view, valid as long as m is, not to be closed. */
 struct model model_part(const struct model *m, uint64_t part);
 

@@ -6,7 +6,8 @@
  * checked again here. A crash costs an error message. It also means that Assimp's own copy of the
  * model is gone, with its heap, before anything else is built. */
 #define _GNU_SOURCE
-#include "model_import.h"
+#include "import.h"
+#include "import/source/offers.h"
 
 #include <errno.h>
 #include <fcntl.h>

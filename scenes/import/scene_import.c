@@ -1,9 +1,8 @@
 /* A model file as a scene file: its own description (model.h) with what it lacks: a film, a camera
  * that sees it, light. */
 #define _GNU_SOURCE
-#include "geometry/model.h"
-#include "geometry/transform.h"
 #include "images/images.h"
+#include "import.h"
 
 #include <ctype.h>
 #include <limits.h>

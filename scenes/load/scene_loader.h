@@ -2,9 +2,7 @@
 #ifndef ISOPHOTE_SCENES_SCENE_LOADER_H
 #define ISOPHOTE_SCENES_SCENE_LOADER_H
 
-#include "geometry/box.h"
-#include "geometry/model.h"
-#include "geometry/transform.h"
+#include "geometry/offers.h"
 #include "images/images.h"
 #include "scene_fields.h"
 #include "shaders.h"

@@ -2,6 +2,8 @@
  * made when an object uses them, by the same reader as the scene's own. */
 #include "scene_loader.h"
 
+#include "import/import.h"
+
 #include <string.h>
 
 static struct model_file *add_file(struct loader *l, const struct json *named_by, const char *path,

@@ -1,5 +1,5 @@
 /* device_faults.c: the device library with a mistake in it. */
-#include "ir/ir.h"
+#include "ir/offers.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef ASL_EMIT_H
 #define ASL_EMIT_H
 
-#include "ir/ir.h"
+#include "ir/offers.h"
 
 #include <setjmp.h>
 

@@ -187,14 +187,14 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
     }
     for (uint32_t k = 0; periodic && k < dims; k++)
         text_printf(t, ", af q%u", k);
-    bool dual = derivs && kind < CELL;
-    text_printf(t, ", af *out)\n{\n%s p[4], r[3];\naf q[4];\n", dual ? "struct ad" : "af");
+    bool sloped = derivs && kind < CELL;
+    text_printf(t, ", af *out)\n{\n%s p[4], r[3];\naf q[4];\n", sloped ? "struct ad" : "af");
     for (uint32_t k = 0; k < 4; k++) {
         const char *from = k < dims ? emit_text(e, "x%u", k) : "A_F(0.0f)";
-        if (dual && k < dims)
+        if (sloped && k < dims)
             text_printf(t, "p[%u] = a_dual(x%u, x%u_dx, x%u_dy);\n", k, k, k, k);
         else
-            text_printf(t, "p[%u] = %s(%s);\n", k, dual ? "a_still" : "", from);
+            text_printf(t, "p[%u] = %s(%s);\n", k, sloped ? "a_still" : "", from);
         text_printf(t, "q[%u] = %s;\n", k,
                     periodic && k < dims ? emit_text(e, "q%u", k) : "A_F(1.0f)");
     }
@@ -202,12 +202,12 @@ static const char *noise_variant(struct emit *e, int kind, uint32_t dims, bool p
         text_printf(t, "a_word_noise(%d, %u, p, %d, q, %u, r);\n", kind == CELL, dims, periodic,
                     channels);
     else
-        text_printf(t, "a_%cgradient_noise(%d, %u, p, %d, q, %u, r);\n", dual ? 'd' : 'v', kind,
+        text_printf(t, "a_%cgradient_noise(%d, %u, p, %d, q, %u, r);\n", sloped ? 'd' : 'v', kind,
                     dims, periodic, channels);
     for (uint32_t k = 0; k < channels; k++) {
-        text_printf(t, "out[%u] = r[%u]%s;\n", k, k, dual ? ".v" : "");
+        text_printf(t, "out[%u] = r[%u]%s;\n", k, k, sloped ? ".v" : "");
         for (uint32_t d = 0; derivs && d < 2; d++)
-            text_printf(t, dual ? "out[%u] = r[%u].%s;\n" : "out[%u] = A_F(0.0f);\n",
+            text_printf(t, sloped ? "out[%u] = r[%u].%s;\n" : "out[%u] = A_F(0.0f);\n",
                         (d + 1) * channels + k, k, d ? "dy" : "dx");
     }
     text_printf(t, "}\n#endif\n");

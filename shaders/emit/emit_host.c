@@ -1,7 +1,7 @@
 /* emit_host.c: what native emitted code asks of the host: builtins that device/asl/ lacks, by
  * the interpreter's own functions. Strings and closures are numbers to emitted code. */
 #include "interp/interp.h"
-#include "ir/ir_run.h"
+#include "ir/offers.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* format.c: what printf and its kin make of a format and values. */
-#include "front/check.h"
+#include "front/offers.h"
 #include "interp.h"
 
 #include <math.h>

@@ -3,8 +3,7 @@
 #ifndef ASL_INTERP_H
 #define ASL_INTERP_H
 
-#include "front/asl.h"
-#include "front/group.h"
+#include "front/offers.h"
 
 /* Where a value lies: v[0..n), and when d is not 0 its derivatives at v[d..d+n) and v[2d..2d+n). */
 struct asl_place {

@@ -9,8 +9,7 @@
 #ifndef ASL_IR_H
 #define ASL_IR_H
 
-#include "front/asl.h"
-#include "front/group.h"
+#include "front/offers.h"
 
 /* ---- values and cells ------------------------------------------------------------------------ */
 

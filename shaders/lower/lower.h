@@ -4,7 +4,7 @@
 #define ASL_LOWER_H
 
 #include "interp/interp.h"
-#include "ir/ir_build.h"
+#include "ir/offers.h"
 #include "prove/witness.h"
 
 enum { LOWER_MAX_INDEX = 8 };

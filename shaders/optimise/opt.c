@@ -179,8 +179,7 @@ static void free_tables(struct opt *o)
     free(o->buckets);
     arena_free(&o->scratch);
     arena_free(&o->round);
-    if (o->fold_ready)
-        asl_context_close(&o->fold);
+    ir_fold_close(&o->fold);
 }
 
 enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
@@ -192,6 +191,7 @@ enum status opt_run(struct asl_code *code, const struct asl_lower_options *opt,
     o->code = code;
     o->options = opt;
     o->values = values;
+    o->fold.exact = values != NULL;
     o->witness = opt->witness;
     o->b = (struct ir_builder){.arena = code->arena, .code = code, .err = err, .max_ops = 1u << 30};
     o->b.witness = opt->witness;

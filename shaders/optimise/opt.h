@@ -3,8 +3,7 @@
 #ifndef ASL_OPT_H
 #define ASL_OPT_H
 
-#include "ir/ir_build.h"
-#include "ir/ir_run.h"
+#include "ir/offers.h"
 #include "prove/witness.h"
 
 #define OPT_NONE UINT32_MAX
@@ -53,11 +52,7 @@ struct opt {
     struct arena scratch, round; /* of one pass, of one round */
     struct opt_shared *shared;
 
-    /* For folding calls by the interpreter's own code. */
-    struct asl_context fold;
-    struct asl_run fold_run;
-    struct asl_layer fold_layer;
-    bool fold_ready, fold_said;
+    struct ir_fold fold;
 };
 
 /* Optimises in place, as the options say. values: NULL, or those of the argument area, which become
@@ -73,9 +68,6 @@ void opt_forward(struct opt *o);
 ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule);
 /* Replaces a call whose arguments are constants by constants; true when it did. */
 bool opt_fold_call(struct opt *o, struct ir_inst *i);
-/* What the call gives; false when that is not known, or it would say something. Needs of o: defs.
- */
-bool opt_evaluate_call(struct opt *o, const struct ir_inst *i, union asl_slot *out);
 void opt_dead(struct opt *o);
 /* What layers do to each other, for opt_dead: to be made anew before each round. */
 struct opt_shared {

@@ -1,7 +1,7 @@
 /* opt_fold.c: what an instruction's operands alone tell of its result. */
 #include "opt.h"
 
-#include "ir/ir_eval.h"
+#include "ir/offers.h"
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
@@ -284,87 +284,10 @@ ir_value opt_simplify(struct opt *o, struct ir_inst *i, const char **rule)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static void on_message(void *ctx, enum asl_message kind, const char *to, const char *text)
-{
-    (void)kind;
-    (void)to;
-    (void)text;
-    ((struct opt *)ctx)->fold_said = true;
-}
-
-/* Does every engine give the interpreter's bits? */
-static bool keeps_bits(const struct ir_call *c)
-{
-    if (c->type.base == ASL_STRING || c->type.base == ASL_INT)
-        return true;
-    return c->callee < BI_COUNT && strcmp(asl_builtin_at(c->callee)->ulp, "0") == 0;
-}
-
-/* A function of its operands alone: nothing of the renderer, no memory. */
-static bool foldable(struct opt *o, const struct ir_inst *i)
-{
-    const struct ir_call *c = i->u.call;
-    for (uint32_t k = 0; k < c->arg_count; k++)
-        if (c->args[k].is_place)
-            return false;
-    if (c->type.base == ASL_CLOSURE || c->type.base == ASL_VOID || c->callee == BI_RAYTYPE ||
-        c->callee == IRC_CONSTRUCT2 || (c->callee == IRC_CONSTRUCT && c->type.base != ASL_COLOR) ||
-        (c->callee == BI_TRANSFORM && c->args[0].type.base == ASL_STRING))
-        return false;
-    for (uint32_t k = 0; k < c->arg_count; k++)
-        if (c->args[k].type.base == ASL_CLOSURE)
-            return false;
-    if (!all_constant(o, i) || (o->values && !keeps_bits(c)))
-        return false;
-    return ir_call_effect((const struct ir_inst *const *)o->defs, i) != IR_EFFECT_ORDER;
-}
-
-static bool fold_open(struct opt *o)
-{
-    if (o->fold_ready)
-        return true;
-    const struct asl_context_options opt = {.services = {.ctx = o, .message = on_message}};
-    if (asl_context_open(&o->fold, &opt, NULL) != STATUS_OK)
-        return false;
-    o->fold_layer.name = "";
-    o->fold_run = (struct asl_run){.cx = &o->fold, .layer = &o->fold_layer, .mode = 1};
-    return o->fold_ready = true;
-}
-
-/* False when it fails or says something: then it is left to happen when the shader runs. */
-static bool evaluate(struct opt *o, const struct ir_inst *i, union asl_slot *out)
-{
-    const struct ir_call *c = i->u.call;
-    struct asl_globals zero = {0};
-    asl_context_start(&o->fold, &zero, NULL);
-    memset(o->fold.said, 0, sizeof o->fold.said);
-    o->fold_said = false;
-    if (setjmp(o->fold.fail))
-        return false;
-    struct asl_place *args = asl_point_alloc(&o->fold_run, c->arg_count + 1, sizeof *args);
-    union asl_slot *v = asl_temp(&o->fold_run, i->operand_count);
-    for (uint32_t k = 0; k < i->operand_count; k++)
-        v[k] = o->defs[i->operands[k]]->u.k;
-    for (uint32_t k = 0; k < c->arg_count; k++) {
-        const struct ir_arg *a = &c->args[k];
-        args[k] = (struct asl_place){v + a->first, a->n, a->derivs ? a->n : 0, a->type};
-    }
-    const struct asl_expr *e = ir_call_expr(&o->fold.point, c, (struct src_pos){0});
-    if (!e)
-        return false;
-    ir_call_run(&o->fold_run, c, e, args, out);
-    return !o->fold_said;
-}
-
-bool opt_evaluate_call(struct opt *o, const struct ir_inst *i, union asl_slot *out)
-{
-    return foldable(o, i) && i->result_count <= 48 && fold_open(o) && evaluate(o, i, out);
-}
-
 bool opt_fold_call(struct opt *o, struct ir_inst *i)
 {
-    union asl_slot out[48] = {{.s = NULL}};
-    if (!opt_evaluate_call(o, i, out))
+    union asl_slot out[IR_FOLD_RESULTS_MAX] = {{.s = NULL}};
+    if (!ir_fold_call(&o->fold, o->defs, i, out))
         return false;
     for (uint32_t k = 0; k < i->result_count; k++) {
         enum ir_type t = (enum ir_type)o->b.layer->types[i->result + k];

@@ -1,8 +1,7 @@
 /* witness.c: writing what each step of translation did, and checking what was written. */
 #include "witness.h"
 
-#include "ir/ir_eval.h"
-#include "optimise/opt.h"
+#include "ir/offers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +88,7 @@ struct checker {
     struct value **values; /* by layer of this step */
     uint32_t *counts;
     bool first; /* the step that lowers */
-    struct opt fold;
+    struct ir_fold fold;
     struct error *err;
     enum status status;
     size_t facts, steps;
@@ -311,7 +310,7 @@ static bool replay_call(struct checker *c, uint32_t layer, const struct value *x
                         const struct value *now, uint32_t v)
 {
     struct ir_inst copy = *x->before;
-    union asl_slot out[48] = {{.s = NULL}};
+    union asl_slot out[IR_FOLD_RESULTS_MAX] = {{.s = NULL}};
     ir_value operands[256];
     if (!c->before || copy.op != IR_CALL || copy.operand_count > 256 || !now->after ||
         now->after->op != IR_CONST)
@@ -329,9 +328,7 @@ static bool replay_call(struct checker *c, uint32_t layer, const struct value *x
         defs[d->result] = (struct ir_inst *)(uintptr_t)d;
     }
     copy.operands = operands;
-    c->fold.defs = defs;
-    bool ok = opt_evaluate_call(&c->fold, &copy, out);
-    c->fold.defs = NULL;
+    bool ok = ir_fold_call(&c->fold, defs, &copy, out);
     enum ir_type t = (enum ir_type)c->before->layers[layer].types[v];
     if (!ok || !same_sample(t, out[v - x->before->result], now->after->u.k))
         return fail(c, x->line, "v%u: the call gives another constant", v);
@@ -510,8 +507,7 @@ enum status asl_witness_check(const char *file, const char *text, size_t size, s
         *steps = c->steps;
     if (ok && facts)
         *facts = c->facts;
-    if (c->fold.fold_ready)
-        asl_context_close(&c->fold.fold);
+    ir_fold_close(&c->fold);
     arena_free(&c->arena);
     free(c);
     return s;

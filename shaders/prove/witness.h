@@ -2,7 +2,7 @@
 #ifndef ASL_WITNESS_H
 #define ASL_WITNESS_H
 
-#include "ir/ir.h"
+#include "ir/offers.h"
 
 /* All take out = NULL and then do nothing. A step is: begin, for each layer its facts, the IR. */
 void witness_begin(struct text *out, const char *step);

@@ -1,6 +1,6 @@
 /* Devices that render together. A member with a mistake shows which rows were whose: rows of the
  * right member have the right bits, rows of the wrong one do not. */
-#include "split/split.h"
+#include "api/offers.h"
 #include "tests/test_scenes.h"
 
 #include <setjmp.h>
@@ -161,7 +161,7 @@ static void names_are_checked(void **state)
     assert_non_null(strstr(err.msg, "twice"));
     assert_int_equal(device_find("native+nothing:0", &info, &err), STATUS_MISSING);
     assert_int_equal(device_find("native+", &info, &err), STATUS_ARG);
-    for (int i = 0; i < SPLIT_MEMBERS_MAX; i++)
+    for (int i = 0; i < 16; i++)
         strcat(many, "+null");
     assert_int_equal(device_find(many, &info, &err), STATUS_ARG);
 }

@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_3DS_H
 #define ISOPHOTE_SCENES_MODEL_3DS_H
 
-#include "import/source/model_source.h"
+#include "import/source/offers.h"
 
 /* What the faces of one mesh and one material say, in the file's order: that is a mesh of
  * Assimp's. */

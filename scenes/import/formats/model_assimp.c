@@ -1,8 +1,7 @@
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
-#include "geometry/model_polygons.h"
-#include "import/source/model_derived.h"
-#include "import/source/model_source.h"
+#include "formats.h"
+#include "geometry/offers.h"
 #include "model_3ds.h"
 #include "model_assimp_files.h"
 

@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_COLLADA_H
 #define ISOPHOTE_SCENES_MODEL_COLLADA_H
 
-#include "import/source/model_source.h"
+#include "import/source/offers.h"
 
 /* <skew>, on which Assimp aborts, becomes the <matrix> that it stands for; what is none is refused
  * with its line. */

@@ -1,6 +1,6 @@
 #include "model_far.h"
 
-#include "geometry/box.h"
+#include "geometry/offers.h"
 
 #include <stdlib.h>
 #include <string.h>

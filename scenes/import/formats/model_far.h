@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_FAR_H
 #define ISOPHOTE_SCENES_MODEL_FAR_H
 
-#include "import/source/model_source.h"
+#include "import/source/offers.h"
 
 /* Where the points in lines "WORD x y z ..." are far from 0 (box.h), the text gets them less their
  * origin, and s->origin is that. Else, and where a line has no such numbers, *data and *size stay

@@ -5,7 +5,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_MTL_H
 #define ISOPHOTE_SCENES_MODEL_MTL_H
 
-#include "import/source/model_source.h"
+#include "import/source/offers.h"
 
 enum mtl_map_kind {
     MTL_KD,

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "model_obj.h"
 
-#include "geometry/model.h"
+#include "geometry/offers.h"
 
 #include <math.h>
 #include <stdlib.h>

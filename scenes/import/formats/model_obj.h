@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_OBJ_H
 #define ISOPHOTE_SCENES_MODEL_OBJ_H
 
-#include "import/source/model_source.h"
+#include "import/source/offers.h"
 
 /* Lines must not go on behind their ends. Where a file has statements "s N" and faces without
  * normals, those get some, as further text: at a vertex the mean over the faces of one group that

@@ -4,9 +4,8 @@
  * behind elements that it does not know. All other PLY is Assimp's. Turk, "The PLY Polygon File
  * Format", 1994. */
 #define _GNU_SOURCE
-#include "geometry/box.h"
-#include "geometry/model_polygons.h"
-#include "import/source/model_source.h"
+#include "formats.h"
+#include "geometry/offers.h"
 
 #include <math.h>
 #include <stdlib.h>

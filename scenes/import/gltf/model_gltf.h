@@ -2,7 +2,7 @@
 #ifndef ISOPHOTE_SCENES_MODEL_GLTF_H
 #define ISOPHOTE_SCENES_MODEL_GLTF_H
 
-#include "import/source/model_source.h"
+#include "import/source/offers.h"
 
 enum { GLTF_DEPTH_MAX = 256 }; /* of nodes in nodes */
 
@@ -126,5 +126,8 @@ uint32_t gltf_faded_material(struct gltf *g, const struct json *material, double
  * UINT32_MAX if it needs coordinates for something else. */
 uint32_t gltf_fading_material(struct gltf *g, const struct json *material);
 void gltf_fading_coordinates(double alpha, float uv[2]);
+
+/* The reader. False when the file is not glTF 2, and nothing was done but a note. */
+bool source_read_gltf(struct source *s);
 
 #endif

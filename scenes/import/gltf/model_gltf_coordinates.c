@@ -1,7 +1,7 @@
 /* Several sets of texture coordinates in one material of glTF 2, where scenes have one: what goes
  * by another set moves to the material's own. */
 #define _GNU_SOURCE
-#include "import/source/model_derived.h"
+#include "import/source/offers.h"
 #include "model_gltf.h"
 
 #include <math.h>

@@ -52,6 +52,8 @@ static void unpack_attributes(struct gltf *g, const struct json *primitive,
     }
 }
 
+static void free_held(void *mesh) { draco_mesh_free(mesh); }
+
 static void unpack(struct gltf *g, const struct json *primitive, const struct json *draco)
 {
     const struct json *view = gltf_item(g, draco, "bufferView", &g->views);
@@ -61,7 +63,9 @@ static void unpack(struct gltf *g, const struct json *primitive, const struct js
         gltf_bad(g, primitive, "triangles (4) as the \"mode\" of what Draco packs");
     struct gltf_bytes b = gltf_view(g, view);
     char why[128] = "";
-    struct draco_mesh *m = g->s->draco = draco_mesh_read(b.data, b.size, why);
+    struct draco_mesh *m = draco_mesh_read(b.data, b.size, why);
+    g->s->held = m;
+    g->s->held_free = free_held;
     if (!m)
         source_refuse(g->s, STATUS_PARSE,
                       "cannot read the model %s: Draco's library on buffer view %u: %s", g->s->path,
@@ -69,7 +73,7 @@ static void unpack(struct gltf *g, const struct json *primitive, const struct js
     unpack_indices(g, primitive, m);
     unpack_attributes(g, primitive, draco, m);
     draco_mesh_free(m);
-    g->s->draco = NULL;
+    g->s->held = NULL;
 }
 
 void gltf_unpack_primitives(struct gltf *g)

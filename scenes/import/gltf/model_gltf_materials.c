@@ -1,7 +1,7 @@
 /* Materials of glTF 2 in the words of scene files (docs/reference/scenes.md, Model files, says
  * which becomes what). What has no counterpart is noted. */
 #define _GNU_SOURCE
-#include "import/source/model_derived.h"
+#include "import/source/offers.h"
 #include "model_gltf.h"
 
 #include <math.h>

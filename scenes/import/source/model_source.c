@@ -2,8 +2,7 @@
  * description in shared memory. Runs with limits, may die. */
 #define _GNU_SOURCE
 #include "model_source.h"
-#include "geometry/box.h"
-#include "import/gltf/model_draco.h"
+#include "geometry/offers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -1117,16 +1116,8 @@ void source_end(struct source *s)
         text_free(&writers[i]->out);
     if (s->map)
         munmap(s->map, s->map_size);
-    draco_mesh_free(s->draco);
+    if (s->held)
+        s->held_free(s->held);
     arena_free(&s->scratch);
     arena_free(&s->arena);
-}
-
-void import_in_child(const char *path, enum model_layout layout, int fd)
-{
-    struct source s = {.path = path, .fd = fd, .layout = layout};
-    source_begin(&s);
-    if (!source_read_gltf(&s) && !source_read_ply(&s))
-        source_read_assimp(&s);
-    source_write(&s);
 }

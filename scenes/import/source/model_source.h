@@ -5,8 +5,8 @@
 #ifndef ISOPHOTE_SCENES_MODEL_SOURCE_H
 #define ISOPHOTE_SCENES_MODEL_SOURCE_H
 
-#include "geometry/transform.h"
-#include "import/model_import.h"
+#include "geometry/offers.h"
+#include "model_result.h"
 
 /* One mesh with one material, as its reader sees it. */
 struct source_mesh {
@@ -49,11 +49,12 @@ struct source {
                                           not return */
     struct arena arena;
     struct arena scratch; /* of one step, which frees it; held here, since steps may be refused */
-    struct draco_mesh *draco; /* likewise */
-    double origin[3];         /* what vertices are relative to, in their nodes' spaces */
-    bool float_places;        /* its reader has taken nodes' transforms for float32 */
-    bool up_z;                /* the file says that z is up */
-    bool makes_normals;       /* meshes without normals get smooth ones where they suit */
+    void *held;           /* likewise: what a reader's step has of a library's, and what frees */
+    void (*held_free)(void *held);
+    double origin[3];   /* what vertices are relative to, in their nodes' spaces */
+    bool float_places;  /* its reader has taken nodes' transforms for float32 */
+    bool up_z;          /* the file says that z is up */
+    bool makes_normals; /* meshes without normals get smooth ones where they suit */
     struct source_mesh *meshes;
     uint32_t mesh_count;
     struct source_node *nodes;
@@ -145,11 +146,5 @@ void source_light(struct source *s, const struct source_light *l);
 
 /* Lays the result out and writes it. */
 void source_write(struct source *s);
-
-/* The readers. gltf, ply: false when the file is not glTF 2, or no PLY file that Assimp reads
- * wrongly or rounds, and nothing was done but a note. */
-bool source_read_gltf(struct source *s);
-bool source_read_ply(struct source *s);
-void source_read_assimp(struct source *s);
 
 #endif

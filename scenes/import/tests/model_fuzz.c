@@ -2,7 +2,8 @@
  * arrays agree with each other, or a refusal with words. In this process, without the child that it
  * is read in otherwise. Seeds: tests/fuzz/model_fuzz and scenes/tests/cube.gltf. */
 #define _GNU_SOURCE
-#include "import/source/model_source.h"
+#include "import/formats/formats.h"
+#include "import/gltf/model_gltf.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

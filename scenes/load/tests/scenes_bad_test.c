@@ -1,6 +1,6 @@
 /* Scenes and models that are wrong: each is refused with the status, place, key path and words that
  * tell its author what to do. Also: what fuzzing found, kept in tests/crashes. */
-#include "geometry/model.h"
+#include "import/import.h"
 #include "scenes.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* The scenes of scenes/real: without their data MISSING, with the command that gets it; with it
  * (SKIP, 77, otherwise) each loads, and files on which Assimp itself crashes are errors. */
-#include "geometry/model.h"
+#include "import/import.h"
 #include "scenes.h"
 
 #include <setjmp.h>

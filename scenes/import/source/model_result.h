@@ -1,8 +1,8 @@
-/* What passes from the importing child process (model_source.c) to its parent (model_import.c). */
-#ifndef ISOPHOTE_SCENES_MODEL_IMPORT_H
-#define ISOPHOTE_SCENES_MODEL_IMPORT_H
+/* What passes from the importing child process to its parent (import/model_import.c). */
+#ifndef ISOPHOTE_SCENES_MODEL_RESULT_H
+#define ISOPHOTE_SCENES_MODEL_RESULT_H
 
-#include "geometry/model.h"
+#include "geometry/offers.h"
 
 enum { IMPORT_MAGIC = 0x49534d4f }; /* written last: the rest is complete */
 enum { CHILD_DONE = 40, CHILD_FAILED = 41 };
@@ -19,11 +19,5 @@ struct import_result {
     double origin[3];
     char message[800];
 };
-
-/* In the child: reads path and leaves a result in the shared memory fd. */
-void import_in_child(const char *path, enum model_layout layout, int fd);
-
-/* In the parent: what the child left, checked, and mapped until model_close. */
-enum status import_take(int fd, const char *path, struct model *out, struct error *err);
 
 #endif

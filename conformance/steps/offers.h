@@ -1,0 +1,15 @@
+/* What steps/ offers: a path in step with the reference, bounds, verdicts on pictures.
+ *   bounds.h   how far float32 may be off in one step
+ *   judge.h    verdicts on pictures
+ *   margins.h  decisions that rounding may take
+ *   vector.h   three-vectors
+ */
+#ifndef ISOPHOTE_CONFORMANCE_STEPS_OFFERS_H
+#define ISOPHOTE_CONFORMANCE_STEPS_OFFERS_H
+
+#include "bounds.h"
+#include "judge.h"
+#include "margins.h"
+#include "vector.h"
+
+#endif

@@ -1,0 +1,11 @@
+/* What trace/ offers.
+ *   candidates.h  closest and any hits through Embree
+ *   hit.h         the exact tests
+ */
+#ifndef ISOPHOTE_REFERENCE_TRACE_OFFERS_H
+#define ISOPHOTE_REFERENCE_TRACE_OFFERS_H
+
+#include "candidates.h"
+#include "hit.h"
+
+#endif

@@ -1,0 +1,11 @@
+/* What report/ offers to the formats.
+ *   report.h  one function a format
+ *   tuning.h  which launch settings are best
+ */
+#ifndef ISOPHOTE_REPORTS_REPORT_OFFERS_H
+#define ISOPHOTE_REPORTS_REPORT_OFFERS_H
+
+#include "report.h"
+#include "tuning.h"
+
+#endif

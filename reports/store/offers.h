@@ -1,0 +1,11 @@
+/* What store/ offers to what reads stores.
+ *   snapshot.h  a store's newest records, as reports show them
+ *   store.h     the open store
+ */
+#ifndef ISOPHOTE_REPORTS_STORE_OFFERS_H
+#define ISOPHOTE_REPORTS_STORE_OFFERS_H
+
+#include "snapshot.h"
+#include "store.h"
+
+#endif

@@ -1,0 +1,15 @@
+/* What geometry/ offers.
+ *   box.h             boxes and origins
+ *   model.h           triangles in their own space
+ *   model_polygons.h  polygons to triangles
+ *   transform.h       affine maps
+ */
+#ifndef ISOPHOTE_SCENES_GEOMETRY_OFFERS_H
+#define ISOPHOTE_SCENES_GEOMETRY_OFFERS_H
+
+#include "box.h"
+#include "model.h"
+#include "model_polygons.h"
+#include "transform.h"
+
+#endif

@@ -1,0 +1,13 @@
+/* What front/ offers to the later stages.
+ *   asl.h    sources, tokens, the tree, symbols
+ *   check.h  conversions, as the checker has them
+ *   group.h  shader groups
+ */
+#ifndef ISOPHOTE_SHADERS_FRONT_OFFERS_H
+#define ISOPHOTE_SHADERS_FRONT_OFFERS_H
+
+#include "asl.h"
+#include "check.h"
+#include "group.h"
+
+#endif
