@@ -1,5 +1,5 @@
 /* Groups of shaders through LLVM: emitted IR, linked with the bitcode of the library
- * (llvm/shade_library.c), compiled for this processor. */
+ * (device/linked/shade_library.c), compiled for this processor. */
 #ifndef ISOPHOTE_NATIVE_SHADE_LLVM_H
 #define ISOPHOTE_NATIVE_SHADE_LLVM_H
 

@@ -10,7 +10,7 @@ struct shade_scene {
     struct text source; /* kernel_source and all behind it; empty when no material runs a shader */
     char hash[33];      /* of the source */
     struct text llvm;   /* the same as LLVM IR for the kernel's bitcode (al_shade of
-                           llvm/surface_library.c), SHADE_FLAGS_MARK for the flags of floats; empty
+                           device/linked/surface_library.c), SHADE_FLAGS_MARK for the flags of floats; empty
                            where only source can have it */
     uint32_t *words;
     size_t word_count;

@@ -1,5 +1,5 @@
 # The HIP runtime in software; beside the program, for ISOPHOTE_HIP_LIBRARY=soft.
-set(prelude ${CMAKE_SOURCE_DIR}/backends/hip/prelude.h)
+set(prelude ${CMAKE_SOURCE_DIR}/device/prelude.h)
 add_library(isophote_hip_soft MODULE hip_runtime.c hip_compile.c hip_prelude.c)
 set_source_files_properties(hip_prelude.c PROPERTIES OBJECT_DEPENDS ${prelude} COMPILE_DEFINITIONS PRELUDE="${prelude}")
 target_link_libraries(isophote_hip_soft PRIVATE soft_executor hip)

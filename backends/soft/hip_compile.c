@@ -17,7 +17,7 @@ HIPRTC_FUNCTIONS(X)
 enum { RTC_OUT_OF_MEMORY = 1, RTC_INVALID_INPUT = 3, RTC_INVALID_OPTION = 5, RTC_COMPILATION = 6 };
 enum { OPTIONS_MAX = 48, LOG_SIZE = 16384 };
 
-/* hip/prelude.h, as text. */
+/* device/prelude.h, as text. */
 extern const char hip_prelude[];
 
 struct hiprtc_program_s {

@@ -1,4 +1,4 @@
-/* hip/prelude.h as a text, for hip_compile.c. */
+/* device/prelude.h as a text, for hip_compile.c. */
 __asm__(".section .rodata\n"
         ".global hip_prelude\n"
         "hip_prelude: .incbin \"" PRELUDE "\"\n"

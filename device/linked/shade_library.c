@@ -3,7 +3,7 @@
 // clang-format off
 #include "portable.h"
 #include "asl/device.h"
-#include "shade_functions.h"
+#include "linked/shade_functions.h"
 // clang-format on
 
 /* What a run of points holds besides the emitted module's own cells: the module reads it by byte

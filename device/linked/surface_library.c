@@ -7,7 +7,7 @@
 #define K_PART 99 /* none: no entries */
 #include "path/kernel.c"
 #include "asl/device.h"
-#include "shade_functions.h"
+#include "linked/shade_functions.h"
 // clang-format on
 
 /* One hit. What functions that stay calls are handed stands apart, so that the rest can live in

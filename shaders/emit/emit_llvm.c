@@ -1,6 +1,6 @@
 /* emit_llvm.c: IR to the text of LLVM IR, in what versions 15 and 19 share (opaque pointers). It is
  * the wide text of emit_c.c again: values are rows of lanes, every region has a mask of the lanes
- * that are in it. Calls go to backends/llvm/shade_library.c, which is linked to it; masks and cells
+ * that are in it. Calls go to device/linked/shade_library.c, which is linked to it; masks and cells
  * that change are stack slots, which LLVM makes registers of. */
 #include "emit_llvm.h"
 
@@ -1346,7 +1346,7 @@ static void surface_write(struct llvm *l, struct text *to)
     function_close(l, to, TEXT("define internal void @surface%s(ptr %%run, ptr %%out)", e->suffix));
 }
 
-/* What backends/llvm/shade_library.c asks of a group. */
+/* What device/linked/shade_library.c asks of a group. */
 static void entries_write(const struct llvm *l, struct text *out)
 {
     uint64_t used = 0;

@@ -1,5 +1,5 @@
 /* emit_llvm_surface.c: what a surface asks of the renderer, as LLVM IR: emit_surface.c and
- * emit_closure.c again. All of it goes through functions of backends/llvm/surface_library.c that
+ * emit_closure.c again. All of it goes through functions of device/linked/surface_library.c that
  * take the run as a pointer, so that the text knows neither address spaces nor layouts. Nodes of
  * closures are rows behind the module's cells. */
 #include "emit_llvm.h"

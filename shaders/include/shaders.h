@@ -547,7 +547,7 @@ enum status asl_emit_c(struct arena *a, const struct asl_code *code,
                        const struct asl_emit_options *opt, struct text *text,
                        struct asl_emitted *out, struct error *err);
 /* Appends LLVM IR, as text that LLVM 15 and 19 both read, for rows of `lanes` points, to be linked
- * with backends/llvm/shade_library.c: al_shade and what it asks for. Everything runs: what the
+ * with device/linked/shade_library.c: al_shade and what it asks for. Everything runs: what the
  * library lacks is asked of the host. Else as asl_emit_c. */
 enum status asl_emit_llvm(struct arena *a, const struct asl_code *code,
                           const struct asl_emit_options *opt, struct text *text,
