@@ -110,6 +110,19 @@ def findings_fail(b):
     assert b.rows("lost", "strict")["furnace native"]["verdict"] == "PASS"  # the run went on
 
 
+def several_devices(b):
+    """Bits of devices alone and together, rates, the screen; a device that computes wrongly is named."""
+    b.run(0, "several", *SCENE, "--device", DEVICE, "--part", "several")
+    rows = b.rows("several", "several")
+    kinds = ["strict furnace native", f"strict furnace {DEVICE}", f"strict furnace {DEVICE}+native", f"rate furnace {DEVICE}"]
+    assert set(rows) == {*kinds, "screen", f"conform {DEVICE}"}, rows.keys()
+    assert len({rows[k]["render"]["film_hash"] for k in kinds[:3]}) == 1 and rows["screen"]["cards"][DEVICE]["pictures"] == 3
+    assert f"| `{DEVICE}+native` | 1 | - | - |" in b.text("several", "summary.md"), b.text("several", "summary.md")
+    wrong = "faulty:doubled-light"
+    said = b.run(1, "sick", "--scene", "cornell", "--device", wrong, "--part", "several")
+    assert f"FAIL strict cornell {wrong}: not native's bits" in said and f"{wrong}: 3 of 3 pictures have other bits" in said, said
+
+
 def absence_is_told(b):
     said = b.run(77, "absent", *SCENE, "--device", "cuda:9", "--part", "strict", "--part", "bench")
     assert "nothing could run on cuda:9: " in said, said
@@ -120,7 +133,7 @@ def absence_is_told(b):
     b.run(2, "none", "--part", "nothing")
 
 
-CASES = (parts_and_summary, rows_are_resumed, the_limit_leaves_rows, findings_fail, absence_is_told)
+CASES = (parts_and_summary, rows_are_resumed, the_limit_leaves_rows, findings_fail, several_devices, absence_is_told)
 
 
 def main():
