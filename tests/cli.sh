@@ -1359,6 +1359,19 @@ E2
     run 0 aslc p.asl
     run 0 aslc --info -v p
     diff verbose stdout || fail "with -v"
+    run 0 aslc --info --json p p.asl
+    [ "$(json 'files[0].parameters[0].metadata[1].value[1]')" = 0.5 ] || fail "metadata as JSON"
+    [ "$(json 'files[1].shader')" = p ] || fail "the second file as JSON"
+    [ "$(json 'files[0].parameters[5].default')" = null ] || fail "a default that is computed"
+    run 2 aslc --info --json nothing
+    [ "$(json 'files[0].file')" = nothing ] || fail "what is not there as JSON"
+    run 2 aslc --check --json p.aso
+    says "--json is of compiling and of --info"
+    printf 'shader p() { printf("source\\n"); }' >p.asl # a compiled one beside it is what a name means
+    run 0 shade -g 1 1 p
+    ! grep -q source stdout || fail "the source shadows what was compiled"
+    run 0 shade -g 1 1 p.asl
+    grep -q source stdout || fail "the source by its own name"
     mkdir there
     mv p.aso there
     rm p.asl

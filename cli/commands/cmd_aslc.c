@@ -26,6 +26,10 @@ static enum status check_use(const struct aslc *c, const struct arguments *args,
     if (args->count == 0)
         return error_msg(err, STATUS_ARG,
                          "no source file; 'isophote aslc --help' lists the options");
+    if (c->json && (c->rule || c->own_rule || c->check_witness || c->check || c->preprocess))
+        return error_msg(err, STATUS_ARG,
+                         "--json is of compiling and of --info; -E, -M, -MM, --check and "
+                         "--check-witness print text");
     if ((c->out || c->witness) && args->count > 1)
         return error_msg(err, STATUS_ARG, "with several sources there cannot be one output '%s'",
                          c->out ? c->out : c->witness);
@@ -376,7 +380,7 @@ static int process(const struct aslc *c, const char *file, struct json_writer *w
 {
     if (c->info)
         return shader_info_print(
-            file, &(struct shader_info_options){c->opt.include_dirs, c->param, c->verbose});
+            file, &(struct shader_info_options){c->opt.include_dirs, c->param, c->verbose}, w);
     if (c->rule || c->own_rule)
         return print_dependencies(c, file);
     if (c->check_witness)

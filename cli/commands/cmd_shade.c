@@ -91,7 +91,7 @@ static enum status option_type(const char *opt, struct asl_type *type, struct er
 static const struct asl_program *load_shader(struct shade_command *s, const char *name,
                                              struct error *err)
 {
-    static const char *const extensions[] = {"", ".asl", ".osl", ".aso"};
+    static const char *const extensions[] = {"", ".aso", ".asl", ".osl"};
     for (size_t d = 0; d <= s->includes.count; d++) {
         for (size_t e = 0; e < sizeof extensions / sizeof *extensions; e++) {
             char *path = d ? arena_printf(&s->arena, "%s/%s%s", s->includes.items[d - 1], name,
@@ -116,7 +116,7 @@ static const struct asl_program *load_shader(struct shade_command *s, const char
             return NULL;
         }
     }
-    error_msg(err, STATUS_MISSING, "there is no shader '%s' (.asl, .osl or .aso)", name);
+    error_msg(err, STATUS_MISSING, "there is no shader '%s' (.aso, .asl or .osl)", name);
     err->code = STATUS_ARG; /* a missing file is bad input, not a missing device */
     return NULL;
 }
@@ -928,7 +928,7 @@ const struct command command_shade = {
     .group = "shaders",
     .line = "run a shader on a grid, with no scene",
     .usage = "isophote shade [options] SHADER...",
-    .summary = "Runs shaders (.asl, .osl or .aso) on a grid. Options that set parameters come "
+    .summary = "Runs shaders (.aso, .asl or .osl) on a grid. Options that set parameters come "
                "before the shader that they are for; each SHADER becomes a layer, the last one is "
                "the result.\n"
                "The options bear the names that users of OSL's testshade know, with one dash or "

@@ -123,9 +123,97 @@ static void print_param(struct lister *l, struct arena *a, const struct asl_para
     }
 }
 
+/* ---- the same as JSON ----------------------------------------------------------------------- */
+
+/* A number, a text, or an array of them. */
+static void put_value(struct json_writer *w, const char *key, struct asl_type type,
+                      const union asl_slot *v)
+{
+    size_t n = asl_type_slots(type);
+    json_key(w, key);
+    if (!v || (n && asl_type_scalar(type, 0) == ASL_CLOSURE)) {
+        json_null(w);
+        return;
+    }
+    bool several = type.array || n != 1;
+    if (several)
+        json_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        enum asl_base scalar = asl_type_scalar(type, i);
+        if (scalar == ASL_INT)
+            json_integer(w, v[i].i);
+        else if (scalar == ASL_FLOAT)
+            json_number(w, (double)v[i].f);
+        else
+            json_string(w, scalar == ASL_STRING ? v[i].s : "");
+    }
+    if (several)
+        json_end_array(w);
+}
+
+static void put_metadata(struct json_writer *w, const struct asl_metadata *m)
+{
+    char type[ASL_TYPE_TEXT_SIZE];
+    json_key(w, "metadata");
+    json_begin_array(w);
+    for (; m; m = m->next) {
+        json_begin_object(w);
+        json_key_string(w, "name", m->name);
+        json_key_string(w, "type", asl_type_text(m->type, type, sizeof type));
+        put_value(w, "value", m->type, m->value);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+/* "default" is null where it is computed; a struct's fields are parameters of their own too. */
+static void put_param(struct json_writer *w, struct arena *a, const char *only,
+                      const struct asl_param *p, const char *name, struct asl_type type,
+                      const union asl_slot *v)
+{
+    char text[ASL_TYPE_TEXT_SIZE];
+    bool whole = name == p->name, record = type.base == ASL_STRUCT;
+    struct asl_type shown = type;
+    if (whole && p->any_length)
+        shown.array = -1;
+    if (!only || strcmp(only, name) == 0) {
+        json_begin_object(w);
+        json_key_string(w, "name", name);
+        json_key_string(w, "type", asl_type_text(shown, text, sizeof text));
+        json_key_bool(w, "struct", record);
+        json_key_bool(w, "output", p->output);
+        if (!record)
+            put_value(w, "default", whole ? p->type : type, v);
+        if (whole)
+            put_metadata(w, p->metadata);
+        json_end_object(w);
+    }
+    for (size_t i = 0; record && !shown.array && i < asl_struct_fields(type); i++) {
+        struct asl_type_field f = asl_struct_field(type, i);
+        const char *path = arena_printf(a, "%s.%s", name, f.name);
+        if (path)
+            put_param(w, a, only, p, path, f.type, v ? v + f.slot : NULL);
+    }
+}
+
+static const char *const kinds[] = {"shader", "surface", "displacement", "volume", "light"};
+
+static void put_shader(struct json_writer *w, struct arena *a, const char *only,
+                       const struct asl_shader_info *s)
+{
+    json_key_string(w, "shader", s->name);
+    json_key_string(w, "kind", kinds[s->kind]);
+    put_metadata(w, s->metadata);
+    json_key(w, "parameters");
+    json_begin_array(w);
+    for (size_t i = 0; i < s->param_count; i++)
+        put_param(w, a, only, &s->params[i], s->params[i].name, s->params[i].type,
+                  s->params[i].default_value);
+    json_end_array(w);
+}
+
 static void print_shader(struct lister *l, struct arena *a, const struct asl_shader_info *s)
 {
-    static const char *const kinds[] = {"shader", "surface", "displacement", "volume", "light"};
     if (!l->opt->param) {
         text_printf(&l->out, "%s \"%s\"\n", kinds[s->kind], s->name);
         print_metadata(l, s->metadata);
@@ -154,7 +242,8 @@ static char *find_file(struct arena *a, const char *name, const char *const *fol
     return NULL;
 }
 
-int shader_info_print(const char *name, const struct shader_info_options *opt)
+int shader_info_print(const char *name, const struct shader_info_options *opt,
+                      struct json_writer *json)
 {
     struct arena a = {0};
     struct error err = {0};
@@ -170,12 +259,23 @@ int shader_info_print(const char *name, const struct shader_info_options *opt)
     size_t shaders = p ? asl_program_shaders(p) : 0;
     if (s == STATUS_OK && shaders == 0)
         s = error_msg(&err, STATUS_ARG, "%s holds no shader", path);
-    if (s == STATUS_OK)
+    if (json) {
+        json_begin_object(json);
+        json_key_string(json, "file", path ? path : name);
+    }
+    if (s == STATUS_OK && json)
+        put_shader(json, &a, opt->param, asl_program_shader(p, shaders - 1));
+    else if (s == STATUS_OK)
         print_shader(&l, &a, asl_program_shader(p, shaders - 1));
     if (s == STATUS_OK && l.out.failed)
         s = error_msg(&err, STATUS_MEMORY, "out of memory");
     if (s == STATUS_OK && l.out.data)
         (void)fwrite(l.out.data, 1, l.out.len, stdout);
+    if (json) {
+        if (s != STATUS_OK)
+            json_key_string(json, "error", err.msg);
+        json_end_object(json);
+    }
     int status = s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
     if (s == STATUS_TYPE)
         status = EXIT_FINDING;

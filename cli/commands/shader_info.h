@@ -10,8 +10,10 @@ struct shader_info_options {
     const char *param;          /* only this parameter; NULL: all, after the shader's own line */
     bool verbose;               /* a line for each default and each metadatum */
 };
-/* Prints the parameters of `name`: a file, or one with .aso, .osl or .asl left out. Returns the
- * exit status, having said what is wrong. */
-int shader_info_print(const char *name, const struct shader_info_options *opt);
+/* Prints the parameters of `name`: a file, or one with .aso, .osl or .asl left out. json: an object
+ * goes there instead, with all metadata, or with an error; NULL: text. Returns the exit status,
+ * having said what is wrong. */
+int shader_info_print(const char *name, const struct shader_info_options *opt,
+                      struct json_writer *json);
 
 #endif

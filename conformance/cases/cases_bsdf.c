@@ -329,7 +329,7 @@ enum status kernel_bsdf_step(struct run_context *c, struct error *err)
 }
 
 /* The scene's own materials, with their textures; not those that run shaders: a probe's row is no
- * hit, so there is no globals' block (docs/shaders.md) to run them on. */
+ * hit, so there is no globals' block (docs/reference/asl.md) to run them on. */
 enum status kernel_material(struct run_context *c, struct error *err)
 {
     struct tally t = {0};

@@ -49,9 +49,10 @@ K_INLINE struct ad a_spline_here(int basis, struct ad x, int count, const af *kn
                : basis == A_HERMITE ? 2
                                     : 1,
         segments = (count - 4) / step + 1;
-    am low = a_not(x.v > 0.0f), high = x.v >= 1.0f;
+    am low = a_not(x.v >= 0.0f), high = x.v > 1.0f;
     x = a_dsel(high, a_still(A_F(1.0f)), x);
     x = a_dsel(low, a_still(A_F(0.0f)), x);
+    x.v = a_sel(x.v == 0.0f, A_F(0.0f), x.v); /* 0 has no sign here */
     struct ad t = a_dscaled(x, a_to_float(A_I(segments))), sum = a_still(A_F(0.0f)), p[4];
     af v[4], dx[4], dy[4];
     ai s = a_to_int(t.v);
@@ -115,6 +116,8 @@ A_CALL struct ad a_spline_inverse_d(int basis, struct ad v, int count, const af 
 {
     struct ad x = {a_spline_inverse(basis, v.v, count, knots), A_F(1.0f), A_F(0.0f)};
     af slope = a_spline(basis, x, count, knots, 1, 0, 0).dx;
+    /* beyond the ends nothing follows v: a_fdiv by 0 is 0 */
+    slope = a_sel((x.v <= 0.0f) | (x.v >= 1.0f), A_F(0.0f), slope);
     x.dx = a_fdiv(v.dx, slope);
     x.dy = a_fdiv(v.dy, slope);
     return x;

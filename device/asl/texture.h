@@ -78,7 +78,8 @@ K_FN void a_texel(const struct a_level *l, const struct a_texture *o, int i, int
         if (at < n && at >= o->first)
             out[c] = K_AS_FLOAT(t[at]);
     }
-    out[3] = n == 4u ? K_AS_FLOAT(t[3]) : 1.0f;
+    uint alpha = o->first + 3u;
+    out[3] = alpha < n && alpha >= o->first ? K_AS_FLOAT(t[alpha]) : 1.0f;
 }
 
 /* Beyond this, or not a number: 0. */

@@ -602,8 +602,9 @@ K_FN struct ad a_pow_d(struct ad x, struct ad y)
 {
     struct ad r;
     r.v = a_pow(x.v, y.v);
-    am special = (y.v == 0.0f) | (x.v == 0.0f) | ((x.v < 0.0f) & (a_trunc(y.v) != y.v)) |
-                 a_is_nan(x.v) | a_is_nan(y.v) | (a_abs(r.v) >= A_FLT_MAX);
+    am special = (y.v == 0.0f) | ((x.v == 0.0f) & (y.v != 1.0f)) |
+                 ((x.v < 0.0f) & (a_trunc(y.v) != y.v)) | a_is_nan(x.v) | a_is_nan(y.v) |
+                 (a_abs(r.v) >= A_FLT_MAX);
     af p = a_pow(x.v, y.v - 1.0f);
     af ex = y.v * a_sel(y.v == 1.0f, A_F(1.0f), p);
     am above = x.v > 0.0f;

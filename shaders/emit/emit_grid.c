@@ -258,8 +258,8 @@ static void constructed(struct emit *e, const struct ir_inst *i, const char *m, 
         for (uint32_t k = 0; k < i->result_count; k++) {
             const char *sum = NULL;
             for (uint32_t x = 0; k < 16 && x < 4; x++) {
-                const char *p = emit_text(e, "%s * %s[%u]", emit_part(e, i, 1, k / 4 * 4 + x, 0), m,
-                                          4 * x + k % 4);
+                const char *p = emit_text(e, "%s[%u] * %s", m, k / 4 * 4 + x,
+                                          emit_part(e, i, 1, 4 * x + k % 4, 0));
                 sum = sum ? emit_text(e, "(%s + %s)", sum, p) : p;
             }
             emit_set(e, r + k, "%s ? %s : %s", is, sum ? sum : "A_F(0.0f)",

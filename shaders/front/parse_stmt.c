@@ -526,6 +526,8 @@ static struct asl_struct *parse_struct(struct asl_parser *p)
 /* [[ type name = value, ... ]]; the values are checked and folded later. */
 static void metadata(struct asl_parser *p, struct asl_decl **out)
 {
+    while (*out)
+        out = &(*out)->next;
     if (asl_cur(p)->kind != TOK_LBRACKET || asl_ahead(p, 1)->kind != TOK_LBRACKET)
         return;
     p->i += 2;
@@ -594,6 +596,9 @@ static void formals(struct asl_parser *p, struct asl_function *f)
         }
         if (!asl_accept(p, TOK_COMMA))
             break;
+        while (
+            asl_accept(p, TOK_COMMA)) /* published shaders have such: nothing stands between them */
+            ;
     }
     if (!asl_expect(p, TOK_RPAREN, "')'", "after the parameters"))
         while (asl_cur(p)->kind != TOK_LBRACE && asl_cur(p)->kind != TOK_SEMI &&
@@ -666,9 +671,11 @@ static void parse_shader(struct asl_parser *p, enum asl_shader_kind kind)
     f->at = p->t[p->i - 1].at;
     struct asl_decl *meta = NULL;
     metadata(p, &meta);
-    f->metadata = meta;
-    if (asl_expect(p, TOK_LPAREN, "'('", "after the shader's name"))
+    if (asl_expect(p, TOK_LPAREN, "'('", "after the shader's name")) {
         formals(p, f);
+        metadata(p, &meta);
+    }
+    f->metadata = meta;
     if (asl_cur(p)->kind == TOK_LBRACE)
         f->body = block(p);
     else

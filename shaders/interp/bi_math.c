@@ -167,7 +167,7 @@ static dual power(dual x, dual y)
     if (y.v == 0)
         return d_const(1);
     if (x.v == 0)
-        return d_const(0);
+        return y.v == 1 ? (dual){0, x.dx, x.dy} : d_const(0);
     double a = (double)x.v, b = (double)y.v;
     if (a < 0 && b != floor(b))
         return d_const(0);

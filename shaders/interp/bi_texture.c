@@ -14,6 +14,7 @@ struct options {
     float width[2], blur[2];
     float fill, missing[3], missing_alpha;
     int32_t first;
+    bool missing_given; /* and so nothing is reported */
     const struct asl_place *alpha, *message; /* written; may be NULL */
 };
 
@@ -105,7 +106,8 @@ static void texel(const struct lookup *k, const struct asl_image_level *l, int64
         if (at < n)
             out[c] = t[at];
     }
-    out[3] = n == 4 ? t[3] : 1;
+    uint64_t alpha = (uint64_t)(uint32_t)k->o->first + 3;
+    out[3] = alpha < n ? t[alpha] : 1;
 }
 
 /* Beyond this, or not a number: 0. */
@@ -348,8 +350,10 @@ static void number_option(struct options *o, const char *key, float value)
         o->blur[1] = value;
     if (strcmp(key, "fill") == 0)
         o->fill = value;
-    if (strcmp(key, "missingalpha") == 0)
+    if (strcmp(key, "missingalpha") == 0) {
         o->missing_alpha = value;
+        o->missing_given = true;
+    }
 }
 
 /* Pairs from args[first] on. */
@@ -369,9 +373,11 @@ static void read_options(const struct asl_expr *e, const struct asl_place *args,
             number_option(o, key, (float)p->v[0].i);
         else if (asl_is(p->type, ASL_FLOAT))
             number_option(o, key, p->v[0].f);
-        else if (asl_is_triple(p->type) && strcmp(key, "missingcolor") == 0)
+        else if (asl_is_triple(p->type) && strcmp(key, "missingcolor") == 0) {
             for (size_t c = 0; c < 3; c++)
                 o->missing[c] = p->v[c].f;
+            o->missing_given = true;
+        }
     }
 }
 
@@ -439,7 +445,7 @@ static void look_up(struct asl_run *r, const struct asl_expr *e, const struct as
         filtered(&k, choice, v);
         if (wants_changes(r, e, o))
             filtered_slopes(&k, choice, slopes);
-    } else if (!named && !o->message) {
+    } else if (!named && !o->message && !o->missing_given) {
         report_missing(r, e, name);
     }
     if (o->message)

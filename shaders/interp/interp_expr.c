@@ -555,7 +555,7 @@ void asl_construct_in_space(struct asl_run *r, const struct asl_expr *e, const c
         float a[16], res[16];
         for (size_t i = 0; i < 16; i++)
             a[i] = out[i].f;
-        asl_matrix_multiply(a, m, res);
+        asl_matrix_multiply(m, a, res);
         for (size_t i = 0; i < 16; i++)
             out[i].f = res[i];
         return;

@@ -47,10 +47,12 @@ bool asl_spline_value(const char *basis, dual x, size_t n, size_t channels,
     if (!b)
         return false;
     size_t count = segments(b, n);
-    if (!(x.v > 0)) /* also what is not a number */
+    if (!(x.v >= 0)) /* also what is not a number */
         x = d_const(0);
-    else if (x.v >= 1)
+    else if (x.v > 1)
         x = d_const(1);
+    if (x.v == 0)
+        x.v = 0; /* without a sign */
     dual t = d_mul(x, d_const((float)count));
     size_t seg = (size_t)t.v;
     if (seg >= count)
@@ -115,6 +117,7 @@ bool asl_spline_inverse(const char *basis, dual v, size_t n, const float *y, dua
     if (!inverse_value(basis, v.v, n, y, &x.v))
         return false;
     (void)asl_spline_value(basis, x, n, 1, plain_knot, y, &at);
-    *out = (dual){x.v, at.dx == 0 ? 0 : v.dx / at.dx, at.dx == 0 ? 0 : v.dy / at.dx};
+    bool still = at.dx == 0 || x.v <= 0 || x.v >= 1; /* beyond the ends nothing follows v */
+    *out = (dual){x.v, still ? 0 : v.dx / at.dx, still ? 0 : v.dy / at.dx};
     return true;
 }

@@ -10,6 +10,10 @@ shader test()
     printf("%g %g %g\n", Dx(x), Dy(x), Dz(x));              //> 1.5 0.5 0
     printf("%g %g\n", Dx(u * v), Dy(u * v * v));            //> 0.5 1
     printf("%g\n", filterwidth(x));                         //> 1.58114
+    float ends[5] = { 0, 0, 1, 2, 2 };  // x -> 2 x by "linear", at its ends too; beyond them it stands still
+    printf("%g %g %g\n", Dx(spline("linear", u, ends)), Dx(spline("linear", u - 1, ends)), Dx(spline("linear", u + 1, ends)));   //> 1 1 0
+    printf("%g %g %g\n", Dx(pow(u - 1, 1)), Dx(pow(u - 1, 2)), Dx(pow(u - 1, 0.5)));    //> 0.5 0 0
+    printf("%g %g\n", Dx(max(u, v)), Dx(min(u, v)));        //> 0.5 0.5
     printf("%g\n", Dx(P));                                  //> 0.5 0 0
     printf("%g %g\n", area(P), area(P * 2));                //> 0.25 1
     printf("%g\n", calculatenormal(P));                     //> 0 0 0.25

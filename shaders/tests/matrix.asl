@@ -19,6 +19,8 @@ shader test()
     printf("%g\n", vector("object", 1, 0, 0));              //> 2 0 0
     printf("%g\n", normal("object", 1, 0, 0));              //> 0.5 0 0
     printf("%g\n", matrix("object", "common"));             //> 2 0 0 0 0 2 0 0 0 0 2 0 1 2 3 1
+    // the object's matrix times the sixteen numbers
+    printf("%g\n", matrix("object", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));   //> 2 4 6 8 10 12 14 16 18 20 22 24 51 58 65 72
     matrix m;
     printf("%d %g\n", getmatrix("object", m), m[3][2]);     //> 1 3
     printf("%d\n", getmatrix("nowhere", "common", m));      //> 0

@@ -183,6 +183,13 @@ static void test_texels(void **state)
            "c = texture(\"card\", u, v, \"firstchannel\", 2, \"fill\", 7, \"interp\", "
            "\"closest\");",
            0.3F, 0.2F, 0, (float[]){0.5F, 0.25F, 7, 0});
+    /* alpha is the third channel after the first one: that is not there any more */
+    expect(&w,
+           "c = texture(\"card\", u, v, \"firstchannel\", 2, \"fill\", 7, \"interp\", "
+           "\"closest\", \"alpha\", f);",
+           0.3F, 0.2F, 0, (float[]){0.5F, 0.25F, 7, 1});
+    expect(&w, "c = texture(\"card\", u, v, \"interp\", \"closest\", \"alpha\", f);", 0.3F, 0.2F, 0,
+           (float[]){1, -1, 0.5F, 0.25F});
     arena_free(&w.arena);
 }
 
@@ -346,6 +353,9 @@ static void test_missing(void **state)
            "c = texture(\"none\", u, v, \"missingcolor\", color(1, 2, 3), \"missingalpha\", "
            "0.25, \"alpha\", f);",
            0, 0, 0, (float[]){1, 2, 3, 0.25F});
+    assert_string_equal(w.said, ""); /* who says what a missing image is has no error */
+    expect(&w, "c = texture(\"none\", u, v, \"missingalpha\", 1);", 0, 0, 0, (float[]){0, 0, 0, 0});
+    assert_string_equal(w.said, "");
     /* who asks for the message is told, and nothing is reported */
     expect(&w,
            "string s = \"x\", t = s; c = texture(\"none\", u, v, \"errormessage\", s) + "
