@@ -39,8 +39,8 @@ class Rooms(unittest.TestCase):
         self.includes("scenes/load/load.c", "load.h", "base.h", "shaders.h", "made_by_the_build.h")
         self.file("scenes/geometry/box.h")
         self.includes("scenes/load/tests/load_test.c", "load/load.h")
-        self.includes("backends/shade/shade.c", "asl/host.h", "math/vec.h")
-        self.file("device/asl/host.h")
+        self.includes("backends/shade/shade.c", "device/asl/host.h")
+        self.includes("device/asl/host.h", "math/vec.h")
         self.file("device/math/vec.h")
         self.includes("device/tests/vec_test.c", "backends.h", "math/vec.h")
         self.finds()
@@ -94,7 +94,7 @@ class Rooms(unittest.TestCase):
         self.includes("reference/a.c", "backends.h")
         self.includes("backends/tests/b_test.c", "reference.h")
         self.finds("reference/a.c:1", "backends/tests/b_test.c:1")
-        self.includes("reference/a.c", "a.h")  # no text of device/ for the reference
+        self.includes("reference/a.c", "device/a.h")  # no text of it for the reference
         self.file("backends/tests/b_test.c")
         self.finds("reference/a.c:1: reference/ does not include device/")
 
@@ -106,8 +106,11 @@ class Rooms(unittest.TestCase):
         self.finds('reference/path/a.c:1: "load.h" is found by a search path only')
         self.file("scenes/tests/shared.def")
         self.file("reference/path/a.c")
-        self.includes("reference/path/tests/a_test.c", "../../../scenes/tests/shared.def")
+        self.includes("reference/path/tests/a_test.c", "shared.def")
         self.finds()
+        self.includes("reference/path/a.c", "shared.def", "vec.h")
+        self.file("device/math/vec.h")
+        self.finds('"shared.def" is found by a search path only', '"vec.h" is found by a search path only')
 
     def test_comments_include_nothing(self):
         self.file("base/a.c", "/*", '#include "scenes.h"', "*/", '// #include "scenes.h"', 'const char *s = "/*";',
