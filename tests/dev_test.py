@@ -129,6 +129,8 @@ class Small(unittest.TestCase):
             self.commit()
             self.dev("test", status=1, says=["sum_test", "out of 1", "!= 0x3"])
             self.dev("test", "--since", "HEAD", says=["nothing did"])
+            self.file("base/include/more.h", "int more;\n")
+            self.dev("test", "--since", "HEAD", status=1, says=["plain", "sum_test", "out of 2"])  # those of base
             self.file("base/sum/sum.c", '#include "base.h"\n\nint sum(int a, int b) { return a + b }\n')
             self.dev("test", status=1, says=["error:"])
             self.dev(status=1, says=["error:"])
