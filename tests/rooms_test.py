@@ -50,9 +50,16 @@ class Rooms(unittest.TestCase):
             self.file(f"scenes/load/{i}.c")
         self.file("scenes/load/tests/a_test.c")
         self.file("scenes/load/a.json")
+        for i in range(31):
+            self.file(f"scenes/generate/{i}.c")  # makes scenes; conformance/generate makes programs for cases
+            self.file(f"shaders/headers/{i}.h")
         self.finds()
+        self.file("conformance/include/conformance.h")
         self.file("scenes/load/30.def")
         self.finds("scenes/load: 31 files")
+        for i in range(31):
+            self.file(f"conformance/generate/{i}.c")
+        self.finds("conformance/generate: 31 files", "scenes/load: 31 files")
 
     def test_tests_outside(self):
         for name in ("a_test.c", "test_a.h", "fuzz_a.c", "a_fuzz.cc"):
