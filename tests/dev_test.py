@@ -166,6 +166,9 @@ class Small(unittest.TestCase):
         self.git("checkout", "-q", ".")
         self.file("base/include/base.h", "int sum(int a, int b);\nint names(void);\nint more(void);\n")
         self.dev("tidy", says=["1 files looked at: base/"])
+        self.git("checkout", "-q", ".")
+        self.file("base/sum/text.h", "int text;\n")
+        self.dev("tidy", says=["base/sum/text.h: not looked at", "no compiled C files changed"])
 
 
 class House(unittest.TestCase):
