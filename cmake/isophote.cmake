@@ -28,6 +28,26 @@ if(ISOPHOTE_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# isophote_label_rooms(): each test of this folder bears the label room:FOLDER, from the root, as tools/dev asks for it; what has one, as
+# isophote_test() gives it, keeps it. Called by the functions below at the end of the folder's CMakeLists.txt.
+function(isophote_label_rooms)
+    get_property(labelled DIRECTORY PROPERTY ISOPHOTE_ROOMS_LABELLED)
+    if(NOT labelled)
+        set_property(DIRECTORY PROPERTY ISOPHOTE_ROOMS_LABELLED ON)
+        cmake_language(DEFER DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} CALL isophote_label_rooms_now)
+    endif()
+endfunction()
+function(isophote_label_rooms_now)
+    get_property(tests DIRECTORY PROPERTY TESTS)
+    foreach(test IN LISTS tests)
+        get_property(labels TEST ${test} PROPERTY LABELS)
+        if(NOT labels MATCHES "(^|;)room:")
+            file(RELATIVE_PATH room ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+            set_property(TEST ${test} APPEND PROPERTY LABELS room:${room})
+        endif()
+    endforeach()
+endfunction()
+
 # isophote_library(NAME ROOMS images film SOURCES made.c USES base scenes PRIVATE_USES other)
 #   a static library whose public header is include/NAME.h: all C and C++ files of these folders (`.`: its own) but NAME_main.c, and SOURCES.
 #   Inside it includes are "file.h" of the same folder or "room/file.h".
@@ -43,6 +63,7 @@ function(isophote_library name)
                                        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})
     target_link_libraries(${name} PUBLIC ${A_USES} PRIVATE ${A_PRIVATE_USES} m)
     target_compile_options(${name} PRIVATE ${ISOPHOTE_WARNINGS})
+    isophote_label_rooms()
 endfunction()
 
 # isophote_embed(path/kernel.c kernel_source backend_api.h): NAME.c in this build folder, with that file of device/, includes resolved,
@@ -70,6 +91,7 @@ endfunction()
 
 # isophote_test(NAME SOURCES x_test.c USES reference [LABELS slow] [TIMEOUT s] [ARGS ...])
 #   a cmocka program in the tests/ of the room it tests; exit status 77 is SKIP. It may include headers of its library, as "room/file.h".
+#   Its label room:FOLDER names the folder that the first source, or the folder tests/ with it, lies in.
 function(isophote_test name)
     if(NOT BUILD_TESTING)
         return()
@@ -90,7 +112,14 @@ function(isophote_test name)
     if(ISOPHOTE_ASAN OR ISOPHOTE_TSAN) # which make a program several times slower
         math(EXPR A_TIMEOUT "4 * ${A_TIMEOUT}")
     endif()
-    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${A_TIMEOUT} LABELS "${A_LABELS}")
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${A_TIMEOUT})
+    list(GET A_SOURCES 0 source)
+    cmake_path(ABSOLUTE_PATH source)
+    cmake_path(GET source PARENT_PATH folder)
+    string(REGEX REPLACE "/tests$" "" folder ${folder})
+    file(RELATIVE_PATH room ${CMAKE_SOURCE_DIR} ${folder})
+    set_property(TEST ${name} PROPERTY LABELS ${A_LABELS} room:${room})
+    isophote_label_rooms()
 endfunction()
 
 # isophote_fuzzer(NAME SOURCES x_fuzz.c USES scenes): a libFuzzer program, built only with ISOPHOTE_FUZZ.

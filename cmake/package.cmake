@@ -5,7 +5,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME isophote)
 set(CPACK_PACKAGE_CONTACT "The Isophote authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "conformance suite and benchmark for path-tracing compute back ends")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION 
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Does this device, driver and compiler render the right picture, how fast, and
 with which work-group size? Isophote judges and times OpenCL, CUDA, HIP and
 Level Zero devices and this machine's processor, with a reference renderer and
