@@ -36,6 +36,7 @@
 #endif
 #include "light/light.h"
 #include "path/scatter.h"
+#include "path/stages.h"
 #include "path/path.h"
 #include "path/film.h"
 #include "path/passes.h"
