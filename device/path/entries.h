@@ -25,6 +25,68 @@
  * than once. (docs/results/h200_levers.md) */
 K_FN int k_group_goes_on(int left) { return K_HAS(LOBES) ? K_ANY_OF_GROUP(left) : left; }
 
+/* What a work-item adds to its pixel of the film (section 9). */
+struct k_sums {
+    K_LONG r, g, b, count;
+};
+
+K_FN void k_sums_add(K_GLOBAL const struct k_launch *L, struct k_sums *sums, struct k_vec3 v)
+{
+    int flag = 0;
+    if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
+        sums->r += k_film_value(L, v.x, &flag);
+        sums->g += k_film_value(L, v.y, &flag);
+        sums->b += k_film_value(L, v.z, &flag);
+    } else {
+        flag = 1;
+    }
+    sums->count += flag ? ((K_LONG)1 << 32) + 1 : 1;
+}
+
+/* failed: not 0: what a shader that did not end returned. */
+K_FN void k_sums_store(K_GLOBAL const struct k_launch *L, struct k_sums sums, uint failed,
+                       K_GLOBAL K_LONG *to)
+{
+#if K_SLICED
+    if (L->slices) {
+        K_ADD_LONG(to, sums.r);
+        K_ADD_LONG(to + 1, sums.g);
+        K_ADD_LONG(to + 2, sums.b);
+        K_ADD_LONG(to + 3, sums.count);
+        return;
+    }
+#endif
+    if (L->accumulate) {
+        sums.r += to[0];
+        sums.g += to[1];
+        sums.b += to[2];
+        sums.count += to[3];
+    }
+    /* No sum is negative: what a shader that did not end leaves. Memory that nobody wrote is -1. */
+    if (K_HAS(SHADERS) && L->accumulate && to[0] < -1)
+        sums.r = to[0];
+    if (K_HAS(SHADERS) && failed)
+        sums.r = -1 - (K_LONG)failed;
+    to[0] = sums.r;
+    to[1] = sums.g;
+    to[2] = sums.b;
+    to[3] = sums.count;
+}
+
+/* The samples of this work-item: from *i on, below what is returned. */
+K_FN uint k_item_samples(K_GLOBAL const struct k_launch *L, uint x, uint *i)
+{
+    *i = K_FIRST_SAMPLE(L, x);
+#if K_SLICED
+    if (L->slices) {
+        uint most = (L->sample_count + L->slices - 1) / L->slices;
+        *i += most * K_SLICE;
+        return *i + most < L->sample_count ? *i + most : L->sample_count;
+    }
+#endif
+    return L->sample_count;
+}
+
 /* Pixel (x, y) of the tile. */
 K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x, uint y)
 {
@@ -38,7 +100,7 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
     stream.seed1 = L->seed[1];
     if (FAULT_STALE_FILM(stream.y))
         return;
-    K_LONG r = 0, g = 0, b = 0, count = 0;
+    struct k_sums sums = {0, 0, 0, 0};
 #ifdef K_COUNT_RAYS
     K_LONG counts[K_COUNTS] = {0, 0, 0};
     struct k_scene counting = *sc;
@@ -47,69 +109,27 @@ K_FN void k_render_item(const struct k_scene *sc, K_GLOBAL K_LONG *film, uint x,
 #endif
     /* One loop over the vertices of all samples: a lane whose path has ended starts its next one
      * while its neighbours are still under way. */
-    uint i = K_FIRST_SAMPLE(L, x), count_wanted = L->sample_count;
-#if K_SLICED
-    if (L->slices) {
-        uint most = (count_wanted + L->slices - 1) / L->slices, left = count_wanted;
-        i += most * K_SLICE;
-        count_wanted = i + most < left ? i + most : left;
-    }
-#endif
-    struct k_walk w;
-    uint failed = 0;
+    uint i, count_wanted = k_item_samples(L, x, &i), failed = 0;
     stream.sample = L->sample_begin + i;
-    w = k_walk_start(sc, &stream);
+    struct k_walk w = k_walk_start(sc, &stream);
     while (k_group_goes_on(i < count_wanted)) {
         if (i >= count_wanted)
             continue;
         if (k_walk_step(sc, &stream, &w, (K_GLOBAL struct k_vertex *)0))
             continue;
-        int flag = 0;
         failed = w.failed ? w.failed : failed;
-        struct k_vec3 v = k_path_result(sc, &stream, w.L);
-        if (k_finite(v.x) && k_finite(v.y) && k_finite(v.z)) {
-            r += k_film_value(L, v.x, &flag);
-            g += k_film_value(L, v.y, &flag);
-            b += k_film_value(L, v.z, &flag);
-        } else {
-            flag = 1;
-        }
-        count += flag ? ((K_LONG)1 << 32) + 1 : 1;
+        k_sums_add(L, &sums, k_path_result(sc, &stream, w.L));
         if (++i >= count_wanted)
             continue;
         stream.sample = L->sample_begin + i;
         w = k_walk_start(sc, &stream);
     }
 #ifdef K_COUNT_RAYS
-    r = counts[K_COUNT_CLOSEST];
-    g = counts[K_COUNT_ANY];
-    b = counts[K_COUNT_NODES];
+    sums.r = counts[K_COUNT_CLOSEST];
+    sums.g = counts[K_COUNT_ANY];
+    sums.b = counts[K_COUNT_NODES];
 #endif
-    K_GLOBAL K_LONG *to = film + 4 * ((size_t)stream.y * L->width + stream.x);
-#if K_SLICED
-    if (L->slices) {
-        K_ADD_LONG(to, r);
-        K_ADD_LONG(to + 1, g);
-        K_ADD_LONG(to + 2, b);
-        K_ADD_LONG(to + 3, count);
-        return;
-    }
-#endif
-    if (L->accumulate) {
-        r += to[0];
-        g += to[1];
-        b += to[2];
-        count += to[3];
-    }
-    /* No sum is negative: what a shader that did not end leaves. Memory that nobody wrote is -1. */
-    if (K_HAS(SHADERS) && L->accumulate && to[0] < -1)
-        r = to[0];
-    if (K_HAS(SHADERS) && failed)
-        r = -1 - (K_LONG)failed;
-    to[0] = r;
-    to[1] = g;
-    to[2] = b;
-    to[3] = count;
+    k_sums_store(L, sums, failed, film + 4 * ((size_t)stream.y * L->width + stream.x));
 }
 
 /* One sample with its vertices. */
