@@ -242,6 +242,36 @@ struct import {
     union any_record record;
 };
 
+static enum status json_field_parse(const struct import *im, struct arena *a, const struct json *v,
+                                    char *value, struct error *err)
+{
+    struct json_writer w = {0};
+    struct json top = *v;
+    top.key = NULL;
+    json_copy(&w, &top);
+    const char *copy = w.out.failed ? NULL : arena_strdup(a, w.out.data);
+    text_free(&w.out);
+    if (!copy)
+        return json_error(err, im->path, v, STATUS_LIMIT, "too deep or too large");
+    memcpy(value, &copy, sizeof copy);
+    return STATUS_OK;
+}
+
+/* v: NULL for null, which is 0. */
+static enum status word_parse(const struct import *im, const struct json *v, char *value,
+                              struct error *err)
+{
+    uint32_t word = 0;
+    if (v &&
+        (v->type != JSON_NUMBER || !v->is_integer || v->integer < 0 || v->integer > UINT32_MAX))
+        return json_error(err, im->path, v, STATUS_TYPE,
+                          "expected an integer from 0 to 4294967295");
+    if (v)
+        word = (uint32_t)v->integer;
+    memcpy(value, &word, sizeof word);
+    return STATUS_OK;
+}
+
 static enum status field_parse(struct import *im, struct arena *a, const struct field *f,
                                const struct json *v, char *value, struct error *err)
 {
@@ -261,20 +291,8 @@ static enum status field_parse(struct import *im, struct arena *a, const struct 
             return json_error(err, im->path, v, STATUS_TYPE, "expected a string, found %s",
                               json_type_name(v->type));
         return STATUS_OK; /* an absent one: record_check names it */
-    case FIELD_JSON: {
-        if (null)
-            return STATUS_OK;
-        struct json_writer w = {0};
-        struct json top = *v;
-        top.key = NULL;
-        json_copy(&w, &top);
-        const char *copy = w.out.failed ? NULL : arena_strdup(a, w.out.data);
-        text_free(&w.out);
-        if (!copy)
-            return json_error(err, im->path, v, STATUS_LIMIT, "too deep or too large");
-        memcpy(value, &copy, sizeof copy);
-        return STATUS_OK;
-    }
+    case FIELD_JSON:
+        return null ? STATUS_OK : json_field_parse(im, a, v, value, err);
     case FIELD_VERDICT: {
         enum verdict x;
         if (!string || !verdict_parse(v->string, &x))
@@ -292,18 +310,8 @@ static enum status field_parse(struct import *im, struct arena *a, const struct 
         memcpy(value, &x, sizeof x);
         return STATUS_OK;
     }
-    case FIELD_U32: {
-        uint32_t word = 0;
-        if (!null) {
-            if (v->type != JSON_NUMBER || !v->is_integer || v->integer < 0 ||
-                v->integer > UINT32_MAX)
-                return json_error(err, im->path, v, STATUS_TYPE,
-                                  "expected an integer from 0 to 4294967295");
-            word = (uint32_t)v->integer;
-        }
-        memcpy(value, &word, sizeof word);
-        return STATUS_OK;
-    }
+    case FIELD_U32:
+        return word_parse(im, null ? NULL : v, value, err);
     case FIELD_REAL:
         if (!null && v->type != JSON_NUMBER)
             return json_error(err, im->path, v, STATUS_TYPE, "expected a number");

@@ -849,6 +849,58 @@ static void host(struct emit *e, const struct ir_inst *i)
     EMIT("} }\n");
 }
 
+static void load(struct emit *e, const struct ir_inst *i)
+{
+    const char *v = emit_load(e, i, &i->u.mem.from, 0);
+    bool ints = emit_cell_is_int(e, i->u.mem.from.cell);
+    bool wants_float = e->kinds[i->result] == EMIT_FLOAT;
+    emit_set(e, i->result, ints == !wants_float ? "%s" : ints ? "A_FLOATS(%s)" : "A_BITS(%s)", v);
+}
+
+static void store(struct emit *e, const struct ir_inst *i)
+{
+    ir_value v = i->operands[i->operand_count - 1];
+    bool is_float = e->layer->types[v] == IR_F;
+    emit_store(e, i, &i->u.mem.to, 0, is_float ? EMIT_FLOAT : EMIT_INT,
+               is_float ? emit_float(e, v) : emit_int(e, v));
+}
+
+/* An index is clamped. Devices record that it was; the host is asked only where something is to be
+ * reported. */
+static void clamped_index(struct emit *e, const struct ir_inst *i)
+{
+    const char *a = emit_int(e, i->operands[0]);
+    if (!e->opt->host) {
+        emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
+        EMIT("if (v%u != %s)\n", i->result, a);
+        emit_record(e, i);
+        return;
+    }
+    EMIT("const ai v%u = a_clamp_index(%s, %u);\n", i->result, a, i->u.index.limit);
+    uint32_t id = emit_host_number(e, i);
+    EMIT("{ am bad = %s(v%u != %s);\nif (a_any(bad)) for (int lane = 0; lane < A_WIDTH; "
+         "lane++) if (A_AT(bad, lane)) {\n",
+         e->opt->wide ? emit_text(e, "%s & ", emit_mask(e)) : "", i->result, a);
+    EMIT("uint io[2]; { const ai w = %s; io[0] = (uint)A_AT(w, lane); }\n"
+         "s->host->call(s->host->ctx, %uu, s->index + (uint)lane, io, io); } }\n",
+         a, id);
+}
+
+/* Builtins, and what is asked of the host. */
+static void call(struct emit *e, const struct ir_inst *i)
+{
+    if (pure(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
+        return;
+    if (e->opt->surface && (emit_closure(e, i) || emit_surface_call(e, i)))
+        return;
+    if (emit_grid_call(e, i))
+        return;
+    if (i->op == IR_INDEX)
+        clamped_index(e, i);
+    else
+        host(e, i);
+}
+
 static void inst(struct emit *e, const struct ir_inst *i)
 {
     switch (i->op) {
@@ -870,24 +922,12 @@ static void inst(struct emit *e, const struct ir_inst *i)
     case IR_STATE:
         state(e, i);
         return;
-    case IR_LOAD: {
-        const char *v = emit_load(e, i, &i->u.mem.from, 0);
-        bool ints = emit_cell_is_int(e, i->u.mem.from.cell);
-        bool wants_float = e->kinds[i->result] == EMIT_FLOAT;
-        emit_set(e, i->result,
-                 ints == !wants_float ? "%s"
-                 : ints               ? "A_FLOATS(%s)"
-                                      : "A_BITS(%s)",
-                 v);
+    case IR_LOAD:
+        load(e, i);
         return;
-    }
-    case IR_STORE: {
-        ir_value v = i->operands[i->operand_count - 1];
-        bool is_float = e->layer->types[v] == IR_F;
-        emit_store(e, i, &i->u.mem.to, 0, is_float ? EMIT_FLOAT : EMIT_INT,
-                   is_float ? emit_float(e, v) : emit_int(e, v));
+    case IR_STORE:
+        store(e, i);
         return;
-    }
     case IR_COPY:
         copy(e, i);
         return;
@@ -915,34 +955,9 @@ static void inst(struct emit *e, const struct ir_inst *i)
         leave(e, i);
         return;
     default:
-        break;
-    }
-    if (pure(e, i) || (i->op == IR_CALL && emit_device_call(e, i)))
-        return;
-    if (e->opt->surface && (emit_closure(e, i) || emit_surface_call(e, i)))
-        return;
-    if (emit_grid_call(e, i))
-        return;
-    if (i->op == IR_INDEX && !e->opt->host) {
-        const char *a = emit_int(e, i->operands[0]);
-        emit_set(e, i->result, "a_clamp_index(%s, %u)", a, i->u.index.limit);
-        EMIT("if (v%u != %s)\n", i->result, a);
-        emit_record(e, i);
+        call(e, i);
         return;
     }
-    if (i->op == IR_INDEX) { /* the host is asked only where something is to be reported */
-        const char *a = emit_int(e, i->operands[0]);
-        EMIT("const ai v%u = a_clamp_index(%s, %u);\n", i->result, a, i->u.index.limit);
-        uint32_t id = emit_host_number(e, i);
-        EMIT("{ am bad = %s(v%u != %s);\nif (a_any(bad)) for (int lane = 0; lane < A_WIDTH; "
-             "lane++) if (A_AT(bad, lane)) {\n",
-             e->opt->wide ? emit_text(e, "%s & ", emit_mask(e)) : "", i->result, a);
-        EMIT("uint io[2]; { const ai w = %s; io[0] = (uint)A_AT(w, lane); }\n"
-             "s->host->call(s->host->ctx, %uu, s->index + (uint)lane, io, io); } }\n",
-             a, id);
-        return;
-    }
-    host(e, i);
 }
 
 static void mark_line(struct emit *e, struct src_pos at)

@@ -345,13 +345,19 @@ static void both_to(struct asl_checker *k, struct asl_expr *e, struct asl_type t
     e->b = asl_coerce(k, e->b, t, "compute");
 }
 
+/* The type of arithmetic on two scalars. */
+static struct asl_type scalar_result(struct asl_type l, struct asl_type r)
+{
+    return asl_type_of(l.base == ASL_INT && r.base == ASL_INT ? ASL_INT : ASL_FLOAT);
+}
+
 static void check_arithmetic(struct asl_checker *k, struct asl_expr *e, struct asl_type l,
                              struct asl_type r)
 {
     enum asl_op op = (enum asl_op)e->op;
     struct asl_type t;
     if (asl_is_scalar(l) && asl_is_scalar(r)) {
-        t = asl_type_of(l.base == ASL_INT && r.base == ASL_INT ? ASL_INT : ASL_FLOAT);
+        t = scalar_result(l, r);
         both_to(k, e, t);
     } else if (asl_is_triple(l) && asl_is_triple(r)) {
         t = triple_result(op, l, r);
@@ -377,6 +383,98 @@ static bool truth_value(struct asl_type t)
     return t.array == 0 && t.base != ASL_VOID && t.base != ASL_STRUCT;
 }
 
+/* A binary operator on structs: a call of the function that defines it. */
+static void check_overloaded(struct asl_checker *k, struct asl_expr *e, struct asl_type l,
+                             struct asl_type r)
+{
+    enum asl_op op = (enum asl_op)e->op;
+    struct asl_type types[2] = {l, r};
+    struct asl_function *f = asl_operator(k, op, types, 2);
+    if (!f) {
+        asl_error(k->c, e->at, asl_sprintf(k->c, "define %s()", asl_op_function(op)),
+                  "operator %s is not defined for %s and %s", asl_op_text(op), asl_type_show(k, l),
+                  asl_type_show(k, r));
+        spoil(e);
+        return;
+    }
+    struct asl_expr **args = ASL_ARRAY(k->c, struct asl_expr *, 2);
+    args[0] = e->a;
+    args[1] = e->b;
+    e->kind = E_CALL;
+    e->name = f->name;
+    e->a = e->b = NULL;
+    e->args = args;
+    e->arg_count = 2;
+    e->function = f;
+    for (struct asl_formal *a = f->formals; a; a = a->next, args++)
+        *args = asl_coerce(k, *args, a->type, "pass");
+    asl_check_returns(k, f, e->at);
+    set_type(e, f->type);
+}
+
+/* A closure times a colour or a number, in either order. */
+static void check_scaled(struct asl_checker *k, struct asl_expr *e, struct asl_type l,
+                         struct asl_type r)
+{
+    struct asl_expr **w = asl_is(l, ASL_CLOSURE) ? &e->b : &e->a;
+    struct asl_type wt = (*w)->type;
+    if (!asl_is(wt, ASL_COLOR) && !asl_is_scalar(wt)) {
+        not_allowed(k, e, l, r);
+        return;
+    }
+    *w = asl_coerce(k, *w, asl_type_of(ASL_COLOR), "scale");
+    set_type(e, asl_type_of(ASL_CLOSURE));
+}
+
+/* Brings the operands of == and != to one type; false: they cannot be compared. */
+static bool make_comparable(struct asl_checker *k, struct asl_expr *e, struct asl_type l,
+                            struct asl_type r)
+{
+    if ((asl_is(l, ASL_STRING) && asl_is(r, ASL_STRING)) || (asl_is_triple(l) && asl_is_triple(r)))
+        return true;
+    if (asl_is_scalar(l) && asl_is_scalar(r)) {
+        both_to(k, e, scalar_result(l, r));
+        return true;
+    }
+    if (asl_is_numeric(l) && asl_is_numeric(r) && (asl_is_scalar(l) || asl_is_scalar(r))) {
+        both_to(k, e, asl_is_scalar(l) ? r : l);
+        return true;
+    }
+    return asl_is(l, ASL_MATRIX) && asl_is(r, ASL_MATRIX);
+}
+
+/* The operators whose result is an int: comparisons, logic, bits and shifts. */
+static void check_to_int(struct asl_checker *k, struct asl_expr *e, struct asl_type l,
+                         struct asl_type r)
+{
+    bool allowed;
+    switch ((enum asl_op)e->op) {
+    case OP_EQ:
+    case OP_NE:
+        allowed = make_comparable(k, e, l, r);
+        break;
+    case OP_LT:
+    case OP_LE:
+    case OP_GT:
+    case OP_GE:
+        allowed = asl_is_scalar(l) && asl_is_scalar(r);
+        if (allowed)
+            both_to(k, e, scalar_result(l, r));
+        break;
+    case OP_AND:
+    case OP_OR:
+        allowed = truth_value(l) && truth_value(r);
+        break;
+    default: /* bits and shifts */
+        allowed = asl_is(l, ASL_INT) && asl_is(r, ASL_INT);
+        break;
+    }
+    if (allowed)
+        set_type(e, asl_type_of(ASL_INT));
+    else
+        not_allowed(k, e, l, r);
+}
+
 /* Types a binary operator whose operands are typed. */
 static void check_binary_typed(struct asl_checker *k, struct asl_expr *e)
 {
@@ -387,51 +485,21 @@ static void check_binary_typed(struct asl_checker *k, struct asl_expr *e)
         return;
     }
     if (op != OP_AND && op != OP_OR && (asl_is(l, ASL_STRUCT) || asl_is(r, ASL_STRUCT))) {
-        struct asl_type types[2] = {l, r};
-        struct asl_function *f = asl_operator(k, op, types, 2);
-        if (!f) {
-            asl_error(k->c, e->at, asl_sprintf(k->c, "define %s()", asl_op_function(op)),
-                      "operator %s is not defined for %s and %s", asl_op_text(op),
-                      asl_type_show(k, l), asl_type_show(k, r));
-            spoil(e);
-            return;
-        }
-        struct asl_expr **args = ASL_ARRAY(k->c, struct asl_expr *, 2);
-        args[0] = e->a;
-        args[1] = e->b;
-        e->kind = E_CALL;
-        e->name = f->name;
-        e->a = e->b = NULL;
-        e->args = args;
-        e->arg_count = 2;
-        e->function = f;
-        for (struct asl_formal *a = f->formals; a; a = a->next, args++)
-            *args = asl_coerce(k, *args, a->type, "pass");
-        asl_check_returns(k, f, e->at);
-        set_type(e, f->type);
+        check_overloaded(k, e, l, r);
         return;
     }
     switch (op) {
     case OP_ADD:
-        if (asl_is(l, ASL_CLOSURE) && asl_is(r, ASL_CLOSURE)) {
+        if (asl_is(l, ASL_CLOSURE) && asl_is(r, ASL_CLOSURE))
             set_type(e, l);
-            return;
-        }
-        check_arithmetic(k, e, l, r);
+        else
+            check_arithmetic(k, e, l, r);
         return;
     case OP_MUL:
-        if (asl_is(l, ASL_CLOSURE) || asl_is(r, ASL_CLOSURE)) {
-            struct asl_expr **w = asl_is(l, ASL_CLOSURE) ? &e->b : &e->a;
-            struct asl_type wt = (*w)->type;
-            if (!asl_is(wt, ASL_COLOR) && !asl_is_scalar(wt)) {
-                not_allowed(k, e, l, r);
-                return;
-            }
-            *w = asl_coerce(k, *w, asl_type_of(ASL_COLOR), "scale");
-            set_type(e, asl_type_of(ASL_CLOSURE));
-            return;
-        }
-        check_arithmetic(k, e, l, r);
+        if (asl_is(l, ASL_CLOSURE) || asl_is(r, ASL_CLOSURE))
+            check_scaled(k, e, l, r);
+        else
+            check_arithmetic(k, e, l, r);
         return;
     case OP_SUB:
     case OP_DIV:
@@ -442,49 +510,8 @@ static void check_binary_typed(struct asl_checker *k, struct asl_expr *e)
         if (e->type.base == ASL_MATRIX)
             not_allowed(k, e, l, r);
         return;
-    case OP_EQ:
-    case OP_NE:
-        if (asl_is(l, ASL_STRING) && asl_is(r, ASL_STRING)) {
-            ;
-        } else if (asl_is_scalar(l) && asl_is_scalar(r)) {
-            both_to(k, e,
-                    asl_type_of(l.base == ASL_INT && r.base == ASL_INT ? ASL_INT : ASL_FLOAT));
-        } else if (asl_is_triple(l) && asl_is_triple(r)) {
-            ;
-        } else if (asl_is_numeric(l) && asl_is_numeric(r) &&
-                   (asl_is_scalar(l) || asl_is_scalar(r))) {
-            both_to(k, e, asl_is_scalar(l) ? r : l);
-        } else if (!(asl_is(l, ASL_MATRIX) && asl_is(r, ASL_MATRIX))) {
-            not_allowed(k, e, l, r);
-            return;
-        }
-        set_type(e, asl_type_of(ASL_INT));
-        return;
-    case OP_LT:
-    case OP_LE:
-    case OP_GT:
-    case OP_GE:
-        if (!asl_is_scalar(l) || !asl_is_scalar(r)) {
-            not_allowed(k, e, l, r);
-            return;
-        }
-        both_to(k, e, asl_type_of(l.base == ASL_INT && r.base == ASL_INT ? ASL_INT : ASL_FLOAT));
-        set_type(e, asl_type_of(ASL_INT));
-        return;
-    case OP_AND:
-    case OP_OR:
-        if (!truth_value(l) || !truth_value(r)) {
-            not_allowed(k, e, l, r);
-            return;
-        }
-        set_type(e, asl_type_of(ASL_INT));
-        return;
-    default: /* bits and shifts */
-        if (!asl_is(l, ASL_INT) || !asl_is(r, ASL_INT)) {
-            not_allowed(k, e, l, r);
-            return;
-        }
-        set_type(e, asl_type_of(ASL_INT));
+    default:
+        check_to_int(k, e, l, r);
         return;
     }
 }

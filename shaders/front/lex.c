@@ -181,6 +181,63 @@ static void lex_string(struct asl_lexer *lx, struct asl_token *t)
     }
 }
 
+static void lex_name(struct asl_lexer *lx, struct asl_token *t)
+{
+    t->kind = TOK_NAME;
+    for (int ch = peek(lx); is_name_start(ch) || is_digit(ch); ch = peek(lx))
+        lx->p++;
+}
+
+/* A preprocessing number: checked when it is read as one. */
+static void lex_number(struct asl_lexer *lx, struct asl_token *t)
+{
+    const char *begin = lx->p;
+    int ch = peek(lx);
+    t->kind = TOK_NUMBER;
+    while (is_name_start(ch) || is_digit(ch) || ch == '.') {
+        lx->p++;
+        int next = peek(lx);
+        /* a sign belongs to the number after e, but not in 0xe+1 */
+        if ((ch == 'e' || ch == 'E') && (next == '+' || next == '-') &&
+            !(lx->p - begin > 1 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X'))) {
+            lx->p++;
+            next = peek(lx);
+        }
+        ch = next;
+    }
+}
+
+/* The longest of the table's that is there, or a character that is no token. */
+static void lex_punct(struct asl_lexer *lx, struct asl_token *t)
+{
+    t->kind = TOK_OTHER;
+    char buf[3] = {0};
+    size_t n = 0;
+    const char *q = lx->p;
+    while (n < 3 && q < lx->end) {
+        size_t s = splice(lx, q);
+        if (s) {
+            q += s;
+            continue;
+        }
+        buf[n++] = *q++;
+    }
+    for (size_t i = 0; i < PUNCT_COUNT; i++) {
+        size_t len = strlen(puncts[i].text);
+        if (len > n || memcmp(puncts[i].text, buf, len) != 0)
+            continue;
+        t->kind = (uint8_t)puncts[i].kind;
+        for (size_t k = 0; k < len; k++) {
+            (void)peek(lx);
+            lx->p++;
+        }
+        return;
+    }
+    lx->p++;
+    while (lx->p < lx->end && (*lx->p & 0xC0) == 0x80) /* the rest of a UTF-8 character */
+        lx->p++;
+}
+
 void asl_lex_next(struct asl_lexer *lx, struct asl_token *t)
 {
     *t = (struct asl_token){.start = lx->at_start};
@@ -204,57 +261,14 @@ void asl_lex_next(struct asl_lexer *lx, struct asl_token *t)
         return;
     }
     lx->at_start = false;
-    if (is_name_start(ch)) {
-        t->kind = TOK_NAME;
-        while (is_name_start(ch) || is_digit(ch)) {
-            lx->p++;
-            ch = peek(lx);
-        }
-    } else if (is_digit(ch) || (ch == '.' && is_digit(peek2(lx)))) {
-        t->kind = TOK_NUMBER;
-        while (is_name_start(ch) || is_digit(ch) || ch == '.') {
-            lx->p++;
-            int next = peek(lx);
-            /* a sign belongs to the number after e, but not in 0xe+1 */
-            if ((ch == 'e' || ch == 'E') && (next == '+' || next == '-') &&
-                !(lx->p - begin > 1 && begin[0] == '0' && (begin[1] == 'x' || begin[1] == 'X'))) {
-                lx->p++;
-                next = peek(lx);
-            }
-            ch = next;
-        }
-    } else if (ch == '"') {
+    if (is_name_start(ch))
+        lex_name(lx, t);
+    else if (is_digit(ch) || (ch == '.' && is_digit(peek2(lx))))
+        lex_number(lx, t);
+    else if (ch == '"')
         lex_string(lx, t);
-    } else {
-        t->kind = TOK_OTHER;
-        char buf[3] = {0};
-        size_t n = 0;
-        const char *q = lx->p;
-        while (n < 3 && q < lx->end) {
-            size_t s = splice(lx, q);
-            if (s) {
-                q += s;
-                continue;
-            }
-            buf[n++] = *q++;
-        }
-        for (size_t i = 0; i < PUNCT_COUNT; i++) {
-            size_t len = strlen(puncts[i].text);
-            if (len <= n && memcmp(puncts[i].text, buf, len) == 0) {
-                t->kind = (uint8_t)puncts[i].kind;
-                for (size_t k = 0; k < len; k++) {
-                    (void)peek(lx);
-                    lx->p++;
-                }
-                break;
-            }
-        }
-        if (t->kind == TOK_OTHER) {
-            lx->p++;
-            while (lx->p < lx->end && (*lx->p & 0xC0) == 0x80) /* the rest of a UTF-8 character */
-                lx->p++;
-        }
-    }
+    else
+        lex_punct(lx, t);
     finish(lx, t, begin, line);
 }
 

@@ -64,6 +64,75 @@ static bool same_tokens(const struct asl_token *a, const struct asl_token *b, si
     return true;
 }
 
+/* One parameter of a macro; false: an error was said. */
+static bool define_param(struct asl_compile *c, struct asl_macro *m, const struct asl_token *t,
+                         size_t *cap)
+{
+    if (t->kind == TOK_ELLIPSIS) {
+        m->variadic = true;
+        return true;
+    }
+    if (t->kind != TOK_NAME) {
+        asl_error(c, t->at, NULL, "expected the name of a macro parameter, found '%.*s'",
+                  (int)t->len, t->text);
+        return false;
+    }
+    for (size_t k = 0; k < m->param_count; k++)
+        if (m->params[k].len == t->len && memcmp(m->params[k].text, t->text, t->len) == 0)
+            asl_error(c, t->at, NULL, "macro parameter '%.*s' stands twice", (int)t->len, t->text);
+    m->params = asl_grow(c, m->params, m->param_count, cap, m->param_count + 1, sizeof *t);
+    m->params[m->param_count++] = *t;
+    return true;
+}
+
+/* The parameters of a macro from token *i on, behind its '(', past the ')'; false: an error was
+ * said. */
+static bool define_params(struct asl_compile *c, struct asl_macro *m, const struct asl_tokens *line,
+                          size_t *i)
+{
+    size_t cap = 0;
+    while (*i < line->count) {
+        const struct asl_token *t = &line->t[(*i)++];
+        if (t->kind == TOK_RPAREN && m->param_count == 0 && !m->variadic)
+            return true;
+        if (!define_param(c, m, t, &cap))
+            return false;
+        if (*i >= line->count)
+            break;
+        t = &line->t[(*i)++];
+        if (t->kind == TOK_RPAREN)
+            return true;
+        if (t->kind != TOK_COMMA || m->variadic) {
+            asl_error(c, t->at, NULL, "expected ')' after the macro's parameters, found '%.*s'",
+                      (int)t->len, t->text);
+            return false;
+        }
+    }
+    asl_error(c, m->at, NULL, "the parameters of macro '%s' are not closed by ')'", m->name);
+    return false;
+}
+
+/* Puts the macro in the place of one of its name. */
+static void macro_keep(struct asl_pp *pp, struct asl_macro *m)
+{
+    struct asl_macro *old = asl_pp_macro(pp, m->name, m->len);
+    if (old) {
+        if (old->function != m->function || old->param_count != m->param_count ||
+            old->variadic != m->variadic || old->body_count != m->body_count ||
+            !same_tokens(old->params, m->params, m->param_count) ||
+            !same_tokens(old->body, m->body, m->body_count)) {
+            asl_warn(pp->c, m->at, "#undef it first", "macro '%s' is defined anew, differently",
+                     m->name);
+            if (old->at.src)
+                asl_note(pp->c, old->at, "it was defined here");
+        }
+        old->defined = false;
+    }
+    struct asl_macro **bucket = &pp->macros[hash_fnv(m->name, m->len) % PP_BUCKETS];
+    m->next = *bucket;
+    *bucket = m;
+}
+
 static void define(struct asl_pp *pp, struct asl_loc at, const struct asl_tokens *line)
 {
     struct asl_compile *c = pp->c;
@@ -86,48 +155,8 @@ static void define(struct asl_pp *pp, struct asl_loc at, const struct asl_tokens
     if (i < line->count && line->t[i].kind == TOK_LPAREN && !line->t[i].space) {
         m->function = true;
         i++;
-        size_t cap = 0;
-        bool closed = false;
-        while (i < line->count) {
-            const struct asl_token *t = &line->t[i++];
-            if (t->kind == TOK_RPAREN && m->param_count == 0 && !m->variadic) {
-                closed = true;
-                break;
-            }
-            if (t->kind == TOK_ELLIPSIS) {
-                m->variadic = true;
-            } else if (t->kind == TOK_NAME) {
-                for (size_t k = 0; k < m->param_count; k++)
-                    if (m->params[k].len == t->len &&
-                        memcmp(m->params[k].text, t->text, t->len) == 0)
-                        asl_error(c, t->at, NULL, "macro parameter '%.*s' stands twice",
-                                  (int)t->len, t->text);
-                m->params =
-                    asl_grow(c, m->params, m->param_count, &cap, m->param_count + 1, sizeof *t);
-                m->params[m->param_count++] = *t;
-            } else {
-                asl_error(c, t->at, NULL, "expected the name of a macro parameter, found '%.*s'",
-                          (int)t->len, t->text);
-                return;
-            }
-            if (i >= line->count)
-                break;
-            t = &line->t[i++];
-            if (t->kind == TOK_RPAREN) {
-                closed = true;
-                break;
-            }
-            if (t->kind != TOK_COMMA || m->variadic) {
-                asl_error(c, t->at, NULL, "expected ')' after the macro's parameters, found '%.*s'",
-                          (int)t->len, t->text);
-                return;
-            }
-        }
-        if (!closed) {
-            asl_error(c, name->at, NULL, "the parameters of macro '%s' are not closed by ')'",
-                      m->name);
+        if (!define_params(c, m, line, &i))
             return;
-        }
     }
     m->body_count = line->count - i;
     m->body = ASL_ARRAY(c, struct asl_token, m->body_count + 1);
@@ -140,22 +169,7 @@ static void define(struct asl_pp *pp, struct asl_loc at, const struct asl_tokens
             return;
         }
     }
-    struct asl_macro *old = asl_pp_macro(pp, m->name, m->len);
-    if (old) {
-        if (old->function != m->function || old->param_count != m->param_count ||
-            old->variadic != m->variadic || old->body_count != m->body_count ||
-            !same_tokens(old->params, m->params, m->param_count) ||
-            !same_tokens(old->body, m->body, m->body_count)) {
-            asl_warn(c, name->at, "#undef it first", "macro '%s' is defined anew, differently",
-                     m->name);
-            if (old->at.src)
-                asl_note(c, old->at, "it was defined here");
-        }
-        old->defined = false;
-    }
-    struct asl_macro **bucket = &pp->macros[hash_fnv(m->name, m->len) % PP_BUCKETS];
-    m->next = *bucket;
-    *bucket = m;
+    macro_keep(pp, m);
 }
 
 static void file_push(struct asl_pp *pp, const struct asl_source *src, struct asl_loc at)
