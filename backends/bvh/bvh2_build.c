@@ -562,6 +562,84 @@ static enum status bvh2_empty(struct bvh2 *out, struct error *err)
     return STATUS_OK;
 }
 
+/* Room for all that is built and for what builds it; builder_free gives it back, after failure
+ * too. */
+static enum status builder_init(struct builder *b, size_t chunk_count, struct error *err)
+{
+    /* A level's ranges above SUBTREE are fewer than count / SUBTREE, their chunks fewer than count
+     * / CHUNK + ranges. A split may leave one primitive on a side, so subtrees are counted by what
+     * the top can make: it is at most 60 levels deep. */
+    size_t count = b->count, ranges = count / SUBTREE + 1;
+    size_t subtree_max = ranges * (BVH_MAX_DEPTH + 1) + 1, top_max = 2 * subtree_max + 2;
+    size_t node_max = top_max + 2 * count;
+    b->fragments = aligned_alloc(32, count * sizeof *b->fragments);
+    b->nodes = malloc(node_max * sizeof *b->nodes);
+    b->order = malloc(count * sizeof *b->order);
+    b->chunk_range = aligned_alloc(16, chunk_count * sizeof *b->chunk_range);
+    b->subtrees = aligned_alloc(16, subtree_max * sizeof *b->subtrees);
+    b->level = aligned_alloc(16, 2 * ranges * sizeof *b->level);
+    b->next = aligned_alloc(16, 2 * ranges * sizeof *b->next);
+    b->how = aligned_alloc(16, ranges * sizeof *b->how);
+    b->split = malloc(ranges * sizeof *b->split);
+    b->chunks = malloc((chunk_count + ranges) * sizeof *b->chunks);
+    b->bins = aligned_alloc(16, (chunk_count + ranges) * sizeof *b->bins);
+    if (!b->fragments || !b->nodes || !b->order || !b->chunk_range || !b->subtrees || !b->level ||
+        !b->next || !b->how || !b->split || !b->chunks || !b->bins)
+        return error_msg(
+            err, STATUS_MEMORY, "no memory for a hierarchy over %zu primitives (%zu MiB)", count,
+            (node_max * sizeof *b->nodes + count * (sizeof *b->fragments + sizeof *b->order)) >>
+                20);
+    return STATUS_OK;
+}
+
+static void builder_free(struct builder *b)
+{
+    free(b->fragments);
+    free(b->nodes);
+    free(b->order);
+    free(b->chunk_range);
+    free(b->subtrees);
+    free(b->level);
+    free(b->next);
+    free(b->how);
+    free(b->split);
+    free(b->chunks);
+    free(b->bins);
+}
+
+/* The first level of the top: all fragments, in the bounds of the chunks' bounds. */
+static void root_make(struct builder *b, size_t chunk_count)
+{
+    struct range *root = &b->level[0];
+    b->level_count = 1;
+    range_clear(root);
+    root->begin = root->node = root->depth = 0;
+    root->end = (uint32_t)b->count;
+    for (size_t i = 0; i < chunk_count; i++) {
+        root->lo = vec_min(b->chunk_range[i].lo, root->lo);
+        root->hi = vec_max(b->chunk_range[i].hi, root->hi);
+        root->center_lo = vec_min(b->chunk_range[i].center_lo, root->center_lo);
+        root->center_hi = vec_max(b->chunk_range[i].center_hi, root->center_hi);
+    }
+    memset(b->nodes, 0, 2 * sizeof *b->nodes);
+}
+
+/* The nodes, cut to size, and the order leave the builder. */
+static struct bvh2 tree_take(struct builder *b, size_t node_count)
+{
+    struct bvh2_node *cut = realloc(b->nodes, node_count * sizeof *cut);
+    struct bvh2 tree = {.nodes = cut ? cut : b->nodes,
+                        .node_count = node_count,
+                        .order = b->order,
+                        .primitive_count = b->count};
+    b->nodes = NULL;
+    b->order = NULL;
+    for (size_t i = 0; i < b->subtree_count; i++)
+        tree.depth = b->subtrees[i].depth > tree.depth ? b->subtrees[i].depth : tree.depth;
+    tree.sah_cost = bvh2_cost(&tree);
+    return tree;
+}
+
 enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_leaf,
                        struct bvh2 *out, struct error *err)
 {
@@ -573,46 +651,13 @@ enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_l
     if (count == 0)
         return bvh2_empty(out, err);
 
-    /* A level's ranges above SUBTREE are fewer than count / SUBTREE, their chunks fewer than count
-     * / CHUNK + ranges. A split may leave one primitive on a side, so subtrees are counted by what
-     * the top can make: it is at most 60 levels deep. */
-    size_t chunk_count = (count + CHUNK - 1) / CHUNK, ranges = count / SUBTREE + 1;
-    size_t subtree_max = ranges * (BVH_MAX_DEPTH + 1) + 1, top_max = 2 * subtree_max + 2;
-    size_t node_max = top_max + 2 * count;
+    size_t chunk_count = (count + CHUNK - 1) / CHUNK;
     struct builder b = {.boxes = boxes, .count = count, .max_leaf = max_leaf};
-    b.fragments = aligned_alloc(32, count * sizeof *b.fragments);
-    b.nodes = malloc(node_max * sizeof *b.nodes);
-    b.order = malloc(count * sizeof *b.order);
-    b.chunk_range = aligned_alloc(16, chunk_count * sizeof *b.chunk_range);
-    b.subtrees = aligned_alloc(16, subtree_max * sizeof *b.subtrees);
-    b.level = aligned_alloc(16, 2 * ranges * sizeof *b.level);
-    b.next = aligned_alloc(16, 2 * ranges * sizeof *b.next);
-    b.how = aligned_alloc(16, ranges * sizeof *b.how);
-    b.split = malloc(ranges * sizeof *b.split);
-    b.chunks = malloc((chunk_count + ranges) * sizeof *b.chunks);
-    b.bins = aligned_alloc(16, (chunk_count + ranges) * sizeof *b.bins);
-    enum status status = STATUS_OK;
-    if (!b.fragments || !b.nodes || !b.order || !b.chunk_range || !b.subtrees || !b.level ||
-        !b.next || !b.how || !b.split || !b.chunks || !b.bins) {
-        status = error_msg(
-            err, STATUS_MEMORY, "no memory for a hierarchy over %zu primitives (%zu MiB)", count,
-            (node_max * sizeof *b.nodes + count * (sizeof *b.fragments + sizeof *b.order)) >> 20);
+    enum status status = builder_init(&b, chunk_count, err);
+    if (status != STATUS_OK)
         goto done;
-    }
-
     parallel_for(chunk_count, 0, chunk_fragments, &b);
-    b.level_count = 1;
-    struct range *root = &b.level[0];
-    range_clear(root);
-    root->begin = root->node = root->depth = 0;
-    root->end = (uint32_t)count;
-    for (size_t i = 0; i < chunk_count; i++) {
-        root->lo = vec_min(b.chunk_range[i].lo, root->lo);
-        root->hi = vec_max(b.chunk_range[i].hi, root->hi);
-        root->center_lo = vec_min(b.chunk_range[i].center_lo, root->center_lo);
-        root->center_hi = vec_max(b.chunk_range[i].center_hi, root->center_hi);
-    }
-    memset(b.nodes, 0, 2 * sizeof *b.nodes);
+    root_make(&b, chunk_count);
     size_t top = top_build(&b);
 
     /* m primitives have at most 2 m - 2 nodes below their root, so the parts do not meet. */
@@ -621,30 +666,10 @@ enum status bvh2_build(const struct bvh_box *boxes, size_t count, unsigned max_l
         b.subtrees[i].base = top + 2 * (size_t)b.subtrees[i].root.begin;
     parallel_for(b.subtree_count, 0, subtree_build, &b);
     size_t node_count = nodes_compact(&b, top);
-
     parallel_for(chunk_count, 0, chunk_order, &b);
-    struct bvh2_node *cut = realloc(b.nodes, node_count * sizeof *cut);
-    b.nodes = cut ? cut : b.nodes;
-    struct bvh2 tree = {
-        .nodes = b.nodes, .node_count = node_count, .order = b.order, .primitive_count = count};
-    for (size_t i = 0; i < b.subtree_count; i++)
-        tree.depth = b.subtrees[i].depth > tree.depth ? b.subtrees[i].depth : tree.depth;
-    tree.sah_cost = bvh2_cost(&tree);
-    *out = tree;
-    b.nodes = NULL;
-    b.order = NULL;
+    *out = tree_take(&b, node_count);
 done:
-    free(b.fragments);
-    free(b.nodes);
-    free(b.order);
-    free(b.chunk_range);
-    free(b.subtrees);
-    free(b.level);
-    free(b.next);
-    free(b.how);
-    free(b.split);
-    free(b.chunks);
-    free(b.bins);
+    builder_free(&b);
     return status;
 }
 

@@ -5,6 +5,9 @@
 #include "steps/offers.h"
 #include "tally.h"
 
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,83 +15,120 @@ static const double PI = 3.14159265358979323846;
 
 /* ---- a scene of materials ------------------------------------------------------------ */
 
-/* One sphere a material: every type over its parameters. The conductor is gold (Johnson and Christy
- * 1972, at 650, 550, 450 nm). */
-static void materials_json(struct text *t)
+/* A scene in the making: its materials, each on a sphere of its own. */
+struct material_list {
+    struct text *materials, objects;
+    int count;
+};
+
+static const double roughness[] = {0, 0.05, 0.1, 0.2, 0.4, 0.7, 1};
+#define ROUGHNESSES (sizeof roughness / sizeof *roughness)
+
+/* format: the fields of a material's JSON. */
+__attribute__((format(printf, 2, 3))) static void material(struct material_list *l,
+                                                           const char *format, ...)
 {
-    static const double roughness[] = {0, 0.05, 0.1, 0.2, 0.4, 0.7, 1};
+    char fields[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(fields, sizeof fields, format, args);
+    va_end(args);
+    assert(length > 0 && (size_t)length < sizeof fields);
+    (void)length;
+    text_printf(l->materials, "%s\"m%d\": {%s}", l->count ? ", " : "", l->count, fields);
+    text_printf(&l->objects,
+                "%s{\"type\": \"sphere\", \"center\": [%d, 0, 0], \"radius\": 0.4, "
+                "\"material\": \"m%d\"}",
+                l->count ? ", " : "", l->count, l->count);
+    l->count++;
+}
+
+/* Protocol section 7. */
+static void materials_basic(struct material_list *l)
+{
     static const double metallic[] = {0, 0.3, 1};
-    int n = 0;
-    struct text objects = {0};
-    text_puts(t, "{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, 0, 9], "
-                 "\"target\": [0, 0, 0], "
-                 "\"up\": [0, 1, 0], \"fov\": 40}, \"film\": {\"width\": 8, \"height\": 8}, "
-                 "\"materials\": {");
-#define MATERIAL(...)                                                                              \
-    do {                                                                                           \
-        text_printf(t, "%s\"m%d\": {", n ? ", " : "", n);                                          \
-        text_printf(t, __VA_ARGS__);                                                               \
-        text_puts(t, "}");                                                                         \
-        text_printf(&objects,                                                                      \
-                    "%s{\"type\": \"sphere\", \"center\": [%d, 0, 0], \"radius\": 0.4, "           \
-                    "\"material\": \"m%d\"}",                                                      \
-                    n ? ", " : "", n, n);                                                          \
-        n++;                                                                                       \
-    } while (0)
-    MATERIAL("\"type\": \"diffuse\", \"reflectance\": [0.8, 0.5, 0.1]");
-    MATERIAL("\"type\": \"diffuse\", \"reflectance\": 1");
-    MATERIAL("\"type\": \"mirror\", \"reflectance\": [0.9, 0.8, 0.7]");
-    MATERIAL("\"type\": \"dielectric\", \"ior\": 1.5");
-    MATERIAL("\"type\": \"dielectric\", \"ior\": 1.33");
-    MATERIAL("\"type\": \"dielectric\", \"ior\": 2.4");
-    for (size_t i = 0; i < sizeof roughness / sizeof *roughness; i++) {
-        MATERIAL("\"type\": \"rough_conductor\", \"eta\": [0.155, 0.43, 1.38], \"k\": [3.6, 2.46, "
+    material(l, "\"type\": \"diffuse\", \"reflectance\": [0.8, 0.5, 0.1]");
+    material(l, "\"type\": \"diffuse\", \"reflectance\": 1");
+    material(l, "\"type\": \"mirror\", \"reflectance\": [0.9, 0.8, 0.7]");
+    material(l, "\"type\": \"dielectric\", \"ior\": 1.5");
+    material(l, "\"type\": \"dielectric\", \"ior\": 1.33");
+    material(l, "\"type\": \"dielectric\", \"ior\": 2.4");
+    for (size_t i = 0; i < ROUGHNESSES; i++) {
+        material(l,
+                 "\"type\": \"rough_conductor\", \"eta\": [0.155, 0.43, 1.38], \"k\": [3.6, 2.46, "
                  "1.91], \"roughness\": %g",
                  roughness[i]);
         for (size_t m = 0; m < sizeof metallic / sizeof *metallic; m++)
-            MATERIAL("\"type\": \"principled\", \"base_color\": [0.8, 0.6, 0.3], \"metallic\": %g, "
+            material(l,
+                     "\"type\": \"principled\", \"base_color\": [0.8, 0.6, 0.3], \"metallic\": %g, "
                      "\"roughness\": %g, "
                      "\"specular\": 0.5",
                      metallic[m], roughness[i]);
     }
-    /* lists of lobes (protocol section 28) */
-    for (size_t i = 0; i < sizeof roughness / sizeof *roughness; i++) {
-        MATERIAL("\"type\": \"rough_conductor\", \"metal\": \"copper\", \"roughness\": %g, "
+}
+
+/* Lists of lobes (protocol section 28). */
+static void materials_listed(struct material_list *l)
+{
+    for (size_t i = 0; i < ROUGHNESSES; i++) {
+        material(l,
+                 "\"type\": \"rough_conductor\", \"metal\": \"copper\", \"roughness\": %g, "
                  "\"anisotropy\": %g, \"rotation\": 0.15",
                  roughness[i], i % 2 ? 0.4 : 0.9);
-        MATERIAL("\"type\": \"principled\", \"base_color\": [0.8, 0.6, 0.3], \"roughness\": %g, "
+        material(l,
+                 "\"type\": \"principled\", \"base_color\": [0.8, 0.6, 0.3], \"roughness\": %g, "
                  "\"anisotropy\": 0.6, \"specular_tint\": 0.5, \"clearcoat\": 1, "
                  "\"clearcoat_gloss\": %g, \"sheen\": 1",
                  roughness[i], (double)i / 6);
-        MATERIAL("\"type\": \"principled\", \"base_color\": [0.3, 0.6, 0.8], \"roughness\": %g, "
+        material(l,
+                 "\"type\": \"principled\", \"base_color\": [0.3, 0.6, 0.8], \"roughness\": %g, "
                  "\"transmission\": %g, \"ior\": %g, \"opacity\": 0.75",
                  roughness[i], i % 2 ? 1.0 : 0.5, 1.2 + 0.3 * (double)i);
-        MATERIAL("\"type\": \"principled\", \"base_color\": [0.7, 0.3, 0.2], \"roughness\": %g, "
+        material(l,
+                 "\"type\": \"principled\", \"base_color\": [0.7, 0.3, 0.2], \"roughness\": %g, "
                  "\"specular_color\": [3, 1, 0.5], \"specular_weight\": 0.75, \"coat\": %g, "
                  "\"coat_roughness\": %g, \"fuzz\": [0.8, 0.4, 0.2], \"fuzz_roughness\": %g, "
                  "\"transmission\": 0.25, \"thin\": %s",
                  roughness[i], i % 2 ? 1.0 : 0.5, roughness[(i + 3) % 6], roughness[(i + 2) % 6],
                  i % 2 ? "true" : "false");
-        MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": %g", roughness[i]);
-        MATERIAL("\"type\": \"sheen\", \"roughness\": %g", roughness[i]);
-        MATERIAL("\"type\": \"oren_nayar\", \"sigma\": %g", 90 * roughness[i]);
-        MATERIAL("\"type\": \"thin_dielectric\", \"ior\": %g", 1 + roughness[i]);
+        material(l, "\"type\": \"rough_dielectric\", \"roughness\": %g", roughness[i]);
+        material(l, "\"type\": \"sheen\", \"roughness\": %g", roughness[i]);
+        material(l, "\"type\": \"oren_nayar\", \"sigma\": %g", 90 * roughness[i]);
+        material(l, "\"type\": \"thin_dielectric\", \"ior\": %g", 1 + roughness[i]);
     }
-    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 3");
-    /* extremes; the conductor's: where eta eta - k k leaves little of a */
-    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 0.1");
-    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 1.001");
-    MATERIAL("\"type\": \"rough_dielectric\", \"roughness\": 0.9, \"ior\": 1");
-    MATERIAL("\"type\": \"dielectric\", \"ior\": 1");
-    MATERIAL("\"type\": \"dielectric\", \"ior\": 1.0001");
-    MATERIAL("\"type\": \"dielectric\", \"ior\": 0.1");
-    MATERIAL("\"type\": \"rough_conductor\", \"eta\": [0.001, 0.001, 0.1], \"k\": [2, 0.5, 0.001], "
+    material(l, "\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 3");
+}
+
+static void materials_extreme(struct material_list *l)
+{
+    /* the conductor's: where eta eta - k k leaves little of a */
+    material(l, "\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 0.1");
+    material(l, "\"type\": \"rough_dielectric\", \"roughness\": 0.4, \"ior\": 1.001");
+    material(l, "\"type\": \"rough_dielectric\", \"roughness\": 0.9, \"ior\": 1");
+    material(l, "\"type\": \"dielectric\", \"ior\": 1");
+    material(l, "\"type\": \"dielectric\", \"ior\": 1.0001");
+    material(l, "\"type\": \"dielectric\", \"ior\": 0.1");
+    material(l,
+             "\"type\": \"rough_conductor\", \"eta\": [0.001, 0.001, 0.1], \"k\": [2, 0.5, 0.001], "
              "\"roughness\": 0.5");
-    MATERIAL("\"type\": \"diffuse\", \"opacity\": 0.3");
-#undef MATERIAL
+    material(l, "\"type\": \"diffuse\", \"opacity\": 0.3");
+}
+
+/* One sphere a material: every type over its parameters. The conductor is gold (Johnson and Christy
+ * 1972, at 650, 550, 450 nm). */
+static void materials_json(struct text *t)
+{
+    struct material_list list = {.materials = t};
+    text_puts(t, "{\"isophote\": 1, \"camera\": {\"type\": \"perspective\", \"origin\": [0, 0, 9], "
+                 "\"target\": [0, 0, 0], "
+                 "\"up\": [0, 1, 0], \"fov\": 40}, \"film\": {\"width\": 8, \"height\": 8}, "
+                 "\"materials\": {");
+    materials_basic(&list);
+    materials_listed(&list);
+    materials_extreme(&list);
     text_printf(t, "}, \"objects\": [%s], \"environment\": {\"radiance\": 1}}",
-                objects.data ? objects.data : "");
-    text_free(&objects);
+                list.objects.data ? list.objects.data : "");
+    text_free(&list.objects);
 }
 
 static enum status material_scene(struct run_context *c, struct error *err)

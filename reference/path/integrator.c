@@ -121,15 +121,31 @@ static struct arrival camera_arrival(const struct reference *r, const struct ref
     return from;
 }
 
-/* What comes after the ray to vertex k. */
-static struct flight fly(const struct reference *r, const struct reference_job *job, uint32_t x,
-                         uint32_t y, uint32_t sample, uint32_t k, const struct ray *ray,
-                         struct media_list *media)
+/* A path on its way: the sample that it is of; its ray to the next vertex, with what shaders want to
+ * know of it; its throughput, and what it has gathered. */
+struct walk {
+    const struct reference_job *job;
+    uint32_t x, y, sample;
+    struct arrival from;
+    struct vec3 beta, L;
+    struct vec3 side; /* the normal that the ray's origin was offset along; 0: none */
+    struct media_list media;
+    double pdf_prev;
+};
+
+static void walk_random(const struct walk *w, uint32_t block, double u[4])
 {
+    random_block(w->job->seed, w->x, w->y, w->sample, block, u);
+}
+
+/* What comes after the ray to vertex k. */
+static struct flight fly(const struct reference *r, struct walk *w, uint32_t k)
+{
+    const struct ray *ray = &w->from.ray;
     if (r->media) {
         double u[4];
-        random_block(job->seed, x, y, sample, MORE_BLOCKS + 8 * k, u);
-        return media_fly(r->scene, r->candidates, ray, u[0], media, NULL);
+        walk_random(w, MORE_BLOCKS + 8 * k, u);
+        return media_fly(r->scene, r->candidates, ray, u[0], &w->media, NULL);
     }
     struct probe probe = probe_make(*ray);
     struct crossing crossing;
@@ -138,149 +154,163 @@ static struct flight fly(const struct reference *r, const struct reference_job *
     return (struct flight){FLIGHT_SURFACE, hit_at(r->scene, &probe, &crossing), gray(1)};
 }
 
-/* Does the path go on after vertex k? *beta then makes up for those that do not. */
-static bool survives(const struct reference_job *job, uint32_t k, double u, struct vec3 *beta)
+/* Does the path go on after vertex k? Its throughput then makes up for those that do not. */
+static bool survives(struct walk *w, uint32_t k, double u)
 {
-    if (k < job->rr_depth)
+    if (k < w->job->rr_depth)
         return true;
-    double q = fmin(0.95, max3(*beta));
+    double q = fmin(0.95, max3(w->beta));
     if (u >= q)
         return false;
-    *beta = scale(1 / q, *beta);
+    w->beta = scale(1 / q, w->beta);
     return true;
 }
 
-/* Vertex k in a medium: adds its light to *L; true if the path goes on, along *ray. */
-static bool medium_vertex(const struct reference *r, const struct reference_job *job, uint32_t x,
-                          uint32_t y, uint32_t sample, const struct hit *at,
-                          const struct media_list *media, struct ray *ray, struct vec3 *beta,
-                          struct vec3 *L, double *pdf_prev, struct path_vertex *v)
+/* The end of a path that meets nothing. */
+static void miss_vertex(const struct reference *r, struct walk *w, struct path_vertex *v)
 {
-    const struct medium *m = media_innermost(media, r->scene, &v->material);
+    double pdf_light;
+    struct vec3 Le = light_environment(&r->lights, w->from.ray.d, &pdf_light);
+    struct vec3 emitted = scale(mis_weight(r, w->pdf_prev, pdf_light), mul(w->beta, Le));
+    to_double(emitted, v->emitted);
+    v->event = EVENT_MISS;
+    w->L = add(w->L, emitted);
+}
+
+/* A vertex in a medium; true if the path goes on. */
+static bool medium_vertex(const struct reference *r, struct walk *w, const struct hit *at,
+                          struct path_vertex *v)
+{
+    const struct medium *m = media_innermost(&w->media, r->scene, &v->material);
     double u[4];
+    w->from.length += at->t;
     v->t = at->t;
     to_double(at->P, v->P);
     v->event = EVENT_ABSORB;
-    if (v->k == job->max_depth)
+    if (v->k == w->job->max_depth)
         return false;
-    random_block(job->seed, x, y, sample, 2 * v->k - 1, u);
-    struct vec3 direct = mul(*beta, direct_in_medium(r, m, at->P, ray->d, media, u, v));
+    walk_random(w, 2 * v->k - 1, u);
+    struct vec3 direct =
+        mul(w->beta, direct_in_medium(r, m, at->P, w->from.ray.d, &w->media, u, v));
     to_double(direct, v->direct);
-    *L = add(*L, direct);
-    random_block(job->seed, x, y, sample, 2 * v->k, u);
+    w->L = add(w->L, direct);
+    walk_random(w, 2 * v->k, u);
     struct vec3 weight = from_float(m->albedo), wi;
-    if (is_zero(mul(*beta, weight)))
+    if (is_zero(mul(w->beta, weight)))
         return false;
-    *beta = mul(*beta, weight);
-    wi = phase_sample((double)m->g, ray->d, u[1], u[2], pdf_prev);
+    w->beta = mul(w->beta, weight);
+    wi = phase_sample((double)m->g, w->from.ray.d, u[1], u[2], &w->pdf_prev);
     to_double(wi, v->wi), to_double(weight, v->weight);
-    v->pdf_w = *pdf_prev;
-    bool goes_on = survives(job, v->k, u[3], beta);
+    v->pdf_w = w->pdf_prev;
+    bool goes_on = survives(w, v->k, u[3]);
     v->event = goes_on ? EVENT_SCATTER : EVENT_ROULETTE;
-    *ray = (struct ray){at->P, wi};
+    w->from.ray = (struct ray){at->P, wi};
+    w->side = gray(0);
     return goes_on;
+}
+
+/* A vertex on a surface, up to what it emits. */
+static void surface_vertex(const struct reference *r, struct walk *w, struct shader_thread *shaders,
+                           const struct hit *hit, struct surface *at, struct text *shading,
+                           struct path_vertex *v)
+{
+    double pdf_light;
+    struct vec3 Le = light_emission(&r->lights, &w->from.ray, w->side, hit, &pdf_light);
+    struct vec3 emitted = scale(mis_weight(r, w->pdf_prev, pdf_light), mul(w->beta, Le));
+    w->L = add(w->L, emitted);
+
+    w->from.k = v->k, w->from.length += hit->t;
+    surface_shade(shaders, r->scene, &r->lights.environment, &w->from, hit, at, shading);
+    struct vec3 glow = mul(w->beta, at->emitted);
+    w->L = add(w->L, glow);
+    emitted = add(emitted, glow);
+    v->primitive = hit->primitive;
+    v->material = scene_material_of(r->scene, hit->primitive);
+    v->t = hit->t, v->uv[0] = hit->uv[0], v->uv[1] = hit->uv[1];
+    to_double(hit->P, v->P), to_double(at->hit.Ng, v->Ng), to_double(at->normal, v->Ns);
+    to_double(emitted, v->emitted);
+    v->event = EVENT_ABSORB;
+}
+
+/* The light that is sent on from there, and the ray that leaves; true if the path goes on. */
+static bool surface_scatter(const struct reference *r, struct walk *w, const struct hit *hit,
+                            const struct surface *at, struct path_vertex *v)
+{
+    double u[4];
+    if (v->k == w->job->max_depth || r->scene->materials[v->material].interface)
+        return false;
+    if (lobes_lit(&at->lobes)) {
+        walk_random(w, 2 * v->k - 1, u);
+        struct vec3 direct = mul(w->beta, direct_light(r, at, &w->media, u, v));
+        to_double(direct, v->direct);
+        w->L = add(w->L, direct);
+    }
+    struct lobes_sample next;
+    walk_random(w, 2 * v->k, u);
+    if (!lobes_sample(&at->lobes, u, &next) || is_zero(mul(w->beta, next.weight)))
+        return false;
+    w->beta = mul(w->beta, next.weight);
+    to_double(next.wi, v->wi), to_double(next.weight, v->weight);
+    v->pdf_w = next.pdf_w;
+    v->event = EVENT_SCATTER;
+    if (!survives(w, v->k, u[3])) {
+        v->event = EVENT_ROULETTE;
+        return false;
+    }
+    w->side = next.transmitted ? negate(at->hit.Ng) : at->hit.Ng;
+    w->from.ray = (struct ray){offset_point(hit->P, hit->extent, w->side), next.wi};
+    if (next.transmitted)
+        media_cross(&w->media, r->scene, v->material, !at->backfacing);
+    w->pdf_prev = next.delta ? NO_PDF : next.pdf_w / next.q;
+    w->from.raytype = ray_type(next.ray, w->from.raytype);
+    return true;
 }
 
 struct vec3 path_radiance(const struct reference *r, const struct reference_job *job,
                           struct shader_thread *shaders, uint32_t x, uint32_t y, uint32_t sample,
                           struct first_vertex *first, struct path_log *log)
 {
-    double u[4], pdf_prev = NO_PDF, pdf_light;
-    struct arrival from = camera_arrival(r, job, x, y, sample);
-    struct ray ray = from.ray;
-    struct vec3 beta = gray(1), L = gray(0);
-    struct vec3 side = gray(0); /* the normal that the ray's origin was offset along */
-    struct media_list media = r->camera_media;
-
-    for (uint32_t k = 1; k <= job->max_depth; k++) {
+    struct walk w = {.job = job,
+                     .x = x,
+                     .y = y,
+                     .sample = sample,
+                     .from = camera_arrival(r, job, x, y, sample),
+                     .beta = gray(1),
+                     .L = gray(0),
+                     .side = gray(0),
+                     .media = r->camera_media,
+                     .pdf_prev = NO_PDF};
+    bool goes_on = true;
+    for (uint32_t k = 1; goes_on && k <= job->max_depth; k++) {
         struct path_vertex v = {
             .k = k, .primitive = NO_PRIMITIVE, .material = UINT32_MAX, .light = NO_LIGHT};
-        to_double(ray.o, v.origin), to_double(ray.d, v.direction);
+        to_double(w.from.ray.o, v.origin), to_double(w.from.ray.d, v.direction);
 
-        struct flight flight = fly(r, job, x, y, sample, k, &ray, &media);
-        beta = mul(beta, flight.transmittance);
+        struct flight flight = fly(r, &w, k);
+        w.beta = mul(w.beta, flight.transmittance);
         if (log)
-            v.media = media_pack(&media, r->scene);
-        to_double(beta, v.beta);
-        struct hit hit = flight.hit;
+            v.media = media_pack(&w.media, r->scene);
+        to_double(w.beta, v.beta);
+        const struct hit *hit = &flight.hit;
         if (flight.end == FLIGHT_MISS) {
-            struct vec3 Le = light_environment(&r->lights, ray.d, &pdf_light);
-            struct vec3 emitted = scale(mis_weight(r, pdf_prev, pdf_light), mul(beta, Le));
-            to_double(emitted, v.emitted);
-            v.event = EVENT_MISS;
-            log_vertex(log, &v);
-            return add(L, emitted);
-        }
-        if (flight.end == FLIGHT_MEDIUM) {
-            from.length += hit.t;
-            bool goes_on =
-                medium_vertex(r, job, x, y, sample, &hit, &media, &ray, &beta, &L, &pdf_prev, &v);
+            miss_vertex(r, &w, &v);
+            goes_on = false;
+        } else if (flight.end == FLIGHT_MEDIUM) {
+            goes_on = medium_vertex(r, &w, hit, &v);
             if (k == 1)
                 *first = (struct first_vertex){
                     .albedo = from_float(r->scene->materials[v.material].medium.albedo),
-                    .depth = hit.t};
-            log_vertex(log, &v);
-            if (!goes_on)
-                return L;
-            side = gray(0);
-            continue;
-        }
-        struct vec3 Le = light_emission(&r->lights, &ray, side, &hit, &pdf_light);
-        struct vec3 emitted = scale(mis_weight(r, pdf_prev, pdf_light), mul(beta, Le));
-        L = add(L, emitted);
-
-        struct surface at;
-        from.ray = ray, from.k = k, from.length += hit.t;
-        surface_shade(shaders, r->scene, &r->lights.environment, &from, &hit, &at,
-                      log ? log->shading : NULL);
-        struct vec3 glow = mul(beta, at.emitted);
-        L = add(L, glow);
-        emitted = add(emitted, glow);
-        if (k == 1)
-            first_vertex_set(r, &hit, &at, first);
-        v.primitive = hit.primitive;
-        v.material = scene_material_of(r->scene, hit.primitive);
-        v.t = hit.t, v.uv[0] = hit.uv[0], v.uv[1] = hit.uv[1];
-        to_double(hit.P, v.P), to_double(at.hit.Ng, v.Ng), to_double(at.normal, v.Ns);
-        to_double(emitted, v.emitted);
-        v.event = EVENT_ABSORB;
-        if (k == job->max_depth || r->scene->materials[v.material].interface) {
-            log_vertex(log, &v);
-            return L;
-        }
-
-        if (lobes_lit(&at.lobes)) {
-            random_block(job->seed, x, y, sample, 2 * k - 1, u);
-            struct vec3 direct = mul(beta, direct_light(r, &at, &media, u, &v));
-            to_double(direct, v.direct);
-            L = add(L, direct);
-        }
-
-        struct lobes_sample next;
-        random_block(job->seed, x, y, sample, 2 * k, u);
-        if (!lobes_sample(&at.lobes, u, &next) || is_zero(mul(beta, next.weight))) {
-            log_vertex(log, &v);
-            return L;
-        }
-        beta = mul(beta, next.weight);
-        to_double(next.wi, v.wi), to_double(next.weight, v.weight);
-        v.pdf_w = next.pdf_w;
-        v.event = EVENT_SCATTER;
-        if (!survives(job, k, u[3], &beta)) {
-            v.event = EVENT_ROULETTE;
-            log_vertex(log, &v);
-            return L;
+                    .depth = hit->t};
+        } else {
+            struct surface at;
+            surface_vertex(r, &w, shaders, hit, &at, log ? log->shading : NULL, &v);
+            if (k == 1)
+                first_vertex_set(r, hit, &at, first);
+            goes_on = surface_scatter(r, &w, hit, &at, &v);
         }
         log_vertex(log, &v);
-        side = next.transmitted ? negate(at.hit.Ng) : at.hit.Ng;
-        ray.o = offset_point(hit.P, hit.extent, side);
-        ray.d = next.wi;
-        if (next.transmitted)
-            media_cross(&media, r->scene, v.material, !at.backfacing);
-        pdf_prev = next.delta ? NO_PDF : next.pdf_w / next.q;
-        from.raytype = ray_type(next.ray, from.raytype);
     }
-    return L;
+    return w.L;
 }
 
 double clamp_factor(const struct reference *r, struct vec3 L)

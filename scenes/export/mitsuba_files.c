@@ -131,6 +131,64 @@ static void write_attribute(struct text *t, const char *name, int count)
         text_printf(t, "property float %s_%d\n", name, i);
 }
 
+/* What the vertices of a mesh have beside their place. */
+struct ply_has {
+    bool normals, uv, own_uv, colors, mapped;
+};
+
+/* The three vertices of triangle i. */
+static void put_triangle(struct text *body, const struct scene *s, size_t i, struct ply_has has)
+{
+    static const float corners[3][2] = {{0, 0}, {1, 0}, {0, 1}}; /* (b1, b2): protocol, section 4 */
+    static const float none[3] = {0};
+    float N[3][3];
+    if (has.normals)
+        triangle_normals(s, s->triangles[i], N);
+    const float(*tangents)[4] = has.mapped ? s->tangents[s->tangent_of[i]] : NULL;
+    for (int k = 0; k < 3; k++) {
+        uint32_t v = s->triangles[i][k];
+        put_vertex(body, &(struct vertex){.P = s->P[v],
+                                          .normal = has.normals ? N[k] : NULL,
+                                          .uv = has.uv       ? s->UV[v]
+                                                : has.own_uv ? corners[k]
+                                                             : NULL,
+                                          .color = has.colors ? s->colors[v] : NULL,
+                                          .tangent = has.mapped ? tangents[k] : NULL,
+                                          .sign = has.mapped ? &tangents[0][3] : NULL,
+                                          .total = has.normals ? s->N[v] : none});
+    }
+}
+
+static void write_ply_file(struct exporter *x, const char *name, struct ply_has has, size_t count,
+                           const struct text *body)
+{
+    struct text file = {0};
+    text_printf(&file, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", 3 * count);
+    text_puts(&file, "property float x\nproperty float y\nproperty float z\n");
+    if (has.normals)
+        text_puts(&file, "property float nx\nproperty float ny\nproperty float nz\n");
+    if (has.uv || has.own_uv)
+        text_puts(&file, "property float u\nproperty float v\n");
+    write_attribute(&file, "color", has.colors ? 3 : 0);
+    write_attribute(&file, "tangent", has.mapped ? 3 : 0);
+    write_attribute(&file, "sign", has.mapped ? 1 : 0);
+    write_attribute(&file, "total", has.mapped ? 3 : 0);
+    text_printf(&file, "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
+                count);
+    text_append(&file, body->data, body->len);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t v[3] = {(uint32_t)(3 * i), (uint32_t)(3 * i + 1), (uint32_t)(3 * i + 2)};
+        text_append(&file, "\3", 1);
+        text_append(&file, (const char *)v, 12);
+    }
+    const char *path = file_path(x, name);
+    if (file.failed || body->failed || !path)
+        no_memory(x);
+    else
+        x->status = file_write(path, file.data, file.len, x->err);
+    text_free(&file);
+}
+
 /* Each triangle has vertices of its own: what a vertex carries may depend on its triangle. */
 void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, uint32_t material,
                        uint8_t flags, const char **name)
@@ -138,39 +196,21 @@ void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, ui
     const struct scene *s = x->scene;
     size_t first = prototype ? prototype->first : 0;
     size_t end = prototype ? first + prototype->count : s->triangle_count;
-    bool normals = flags & TRIANGLE_HAS_NORMALS, uv = flags & TRIANGLE_HAS_UV;
-    bool own_uv = !uv && mitsuba_needs_uv(&s->materials[material]);
-    bool colors = flags & TRIANGLE_HAS_COLORS && x->options->plugins;
-    bool mapped = s->materials[material].normal_map.present && x->options->plugins && s->tangent_of;
-    static const float corners[3][2] = {{0, 0}, {1, 0}, {0, 1}}; /* (b1, b2): protocol, section 4 */
-    struct text body = {0}, file = {0};
+    struct ply_has has = {.normals = flags & TRIANGLE_HAS_NORMALS, .uv = flags & TRIANGLE_HAS_UV};
+    has.own_uv = !has.uv && mitsuba_needs_uv(&s->materials[material]);
+    has.colors = flags & TRIANGLE_HAS_COLORS && x->options->plugins;
+    has.mapped = s->materials[material].normal_map.present && x->options->plugins && s->tangent_of;
+    struct text body = {0};
     size_t count = 0;
     for (size_t i = first; i < end; i++) {
         if (mitsuba_triangle_material(s, i) != material || s->triangle_flags[i] != flags)
             continue;
         count++;
-        if (x->dry)
-            continue;
-        float N[3][3];
-        if (normals)
-            triangle_normals(s, s->triangles[i], N);
-        static const float none[3] = {0};
-        const float(*tangents)[4] = mapped ? s->tangents[s->tangent_of[i]] : NULL;
-        for (int k = 0; k < 3; k++) {
-            uint32_t v = s->triangles[i][k];
-            put_vertex(&body, &(struct vertex){.P = s->P[v],
-                                               .normal = normals ? N[k] : NULL,
-                                               .uv = uv       ? s->UV[v]
-                                                     : own_uv ? corners[k]
-                                                              : NULL,
-                                               .color = colors ? s->colors[v] : NULL,
-                                               .tangent = mapped ? tangents[k] : NULL,
-                                               .sign = mapped ? &tangents[0][3] : NULL,
-                                               .total = normals ? s->N[v] : none});
-        }
+        if (!x->dry)
+            put_triangle(&body, s, i, has);
     }
     *name = "";
-    if (normals && !x->options->plugins)
+    if (has.normals && !x->options->plugins)
         note_bent(x, first, end, material, flags);
     if (count)
         *name = prototype ? arena_printf(x->arena, "%s-group%zu-mesh%u-%u.ply", x->stem,
@@ -180,33 +220,9 @@ void mitsuba_write_ply(struct exporter *x, const struct prototype *prototype, ui
         *name = "";
         no_memory(x);
     }
-    if (!count || x->dry || x->status)
-        return text_free(&body);
-    text_printf(&file, "ply\nformat binary_little_endian 1.0\nelement vertex %zu\n", 3 * count);
-    text_puts(&file, "property float x\nproperty float y\nproperty float z\n");
-    if (normals)
-        text_puts(&file, "property float nx\nproperty float ny\nproperty float nz\n");
-    if (uv || own_uv)
-        text_puts(&file, "property float u\nproperty float v\n");
-    write_attribute(&file, "color", colors ? 3 : 0);
-    write_attribute(&file, "tangent", mapped ? 3 : 0);
-    write_attribute(&file, "sign", mapped ? 1 : 0);
-    write_attribute(&file, "total", mapped ? 3 : 0);
-    text_printf(&file, "element face %zu\nproperty list uchar int vertex_indices\nend_header\n",
-                count);
-    text_append(&file, body.data, body.len);
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t v[3] = {(uint32_t)(3 * i), (uint32_t)(3 * i + 1), (uint32_t)(3 * i + 2)};
-        text_append(&file, "\3", 1);
-        text_append(&file, (const char *)v, 12);
-    }
-    const char *path = file_path(x, *name);
-    if (file.failed || body.failed || !path)
-        no_memory(x);
-    else
-        x->status = file_write(path, file.data, file.len, x->err);
+    if (count && !x->dry && !x->status)
+        write_ply_file(x, *name, has, count, &body);
     text_free(&body);
-    text_free(&file);
 }
 
 /* ---- pictures -------------------------------------------------------------------------------- */

@@ -163,30 +163,45 @@ static enum status read_rows(const struct bmp *b, const struct image *im)
     return STATUS_OK;
 }
 
+/* `count` texels from (x, y) on: of one number, or of those packed at `in`. */
+static enum status put_run(const struct bmp *b, const struct image *im, uint32_t x, uint32_t y,
+                           uint32_t count, const unsigned char *in, const unsigned *one)
+{
+    bool four = b->kind == RLE4;
+    if (y >= b->height || count > b->width - x)
+        return image_fault(b->s, STATUS_PARSE, "a run of texels goes beyond the image");
+    for (uint32_t i = 0; i < count; i++, x++) {
+        unsigned v = one ? *one : in[four ? i / 2 : i];
+        v = !four ? v : i & 1 ? v & 15 : v >> 4;
+        if (!put_color(b, v, row_of(b, im, y) + (size_t)x * im->channels))
+            return bad_color(b);
+    }
+    return STATUS_OK;
+}
+
 /* Pairs of bytes: a run of so many texels; 0 and 0: the row ends, 1: the picture, 2: so far to the
  * right and up, 3 and more: so many texels, of whole words. Texels that none of it says have the
  * first colour. */
 static enum status read_runs(const struct bmp *b, const struct image *im)
 {
     const unsigned char *in = b->s->data + b->at, *end = b->s->data + b->s->size;
-    bool four = b->kind == RLE4;
     uint32_t x = 0, y = 0;
     for (uint32_t row = 0; row < b->height; row++)
         for (uint32_t i = 0; i < b->width; i++)
             if (!put_color(b, 0, row_of(b, im, row) + (size_t)i * im->channels))
                 return bad_color(b);
     while (end - in >= 2) {
-        uint32_t count = in[0], what = in[1];
-        bool run = count != 0;
+        unsigned count = in[0], what = in[1];
         in += 2;
-        if (!run && what == 1)
-            return STATUS_OK;
-        if (!run && what == 0) {
+        if (count != 0) {
+            TRY(put_run(b, im, x, y, count, NULL, &what));
+            x += count;
+        } else if (what == 0) { /* the row's end */
             x = 0;
             y++;
-            continue;
-        }
-        if (!run && what == 2) {
+        } else if (what == 1) { /* the picture's end */
+            return STATUS_OK;
+        } else if (what == 2) { /* a step */
             if (end - in < 2)
                 break;
             x += in[0];
@@ -194,21 +209,14 @@ static enum status read_runs(const struct bmp *b, const struct image *im)
             in += 2;
             if (x > b->width || y > b->height)
                 return image_fault(b->s, STATUS_PARSE, "a run of texels goes beyond the image");
-            continue;
+        } else {
+            size_t bytes = b->kind == RLE4 ? (what + 3) / 4 * 2 : (what + 1) / 2 * 2;
+            if ((size_t)(end - in) < bytes)
+                break;
+            TRY(put_run(b, im, x, y, what, in, NULL));
+            x += what;
+            in += bytes;
         }
-        count = run ? count : what;
-        size_t bytes = run ? 0 : four ? (count + 3) / 4 * 2 : (count + 1) / 2 * 2;
-        if ((size_t)(end - in) < bytes)
-            break;
-        if (y >= b->height || count > b->width - x)
-            return image_fault(b->s, STATUS_PARSE, "a run of texels goes beyond the image");
-        for (uint32_t i = 0; i < count; i++, x++) {
-            unsigned v = run ? what : in[four ? i / 2 : i];
-            v = !four ? v : i & 1 ? v & 15 : v >> 4;
-            if (!put_color(b, v, row_of(b, im, y) + (size_t)x * im->channels))
-                return bad_color(b);
-        }
-        in += bytes;
     }
     return ends_early(b, "the texels");
 }

@@ -8,51 +8,69 @@ static const double coordinate_max = 1e9;
 
 /* ---- transforms ----------------------------------------------------------------------------- */
 
+static enum status read_scale(struct document *d, const struct json *at, struct transform *out)
+{
+    double x[3];
+    if (at->type == JSON_NUMBER) {
+        TRY(read_number(d, at, -1e6, 1e6, &x[0]));
+        x[1] = x[2] = x[0];
+    } else if (at->type == JSON_ARRAY) {
+        TRY(read_vector(d, at, 3, -1e6, 1e6, x));
+    } else {
+        return expected(d, at, "a number or [x, y, z]");
+    }
+    *out = transform_scale(x);
+    return STATUS_OK;
+}
+
+static enum status read_rotate(struct document *d, const struct json *at, struct transform *out)
+{
+    static const char *const keys[] = {"axis", "angle", NULL};
+    const struct json *axis, *angle;
+    double x[3], degrees;
+    TRY(read_object(d, at, keys));
+    TRY(read_required(d, at, "axis", "an array of 3 numbers", &axis));
+    TRY(read_required(d, at, "angle", "degrees", &angle));
+    TRY(read_vector(d, axis, 3, -1e6, 1e6, x));
+    TRY(read_number(d, angle, -36000, 36000, &degrees));
+    if (!(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] > 1e-24))
+        return json_error(d->err, d->file, axis, STATUS_RANGE,
+                          "the axis has no length, expected a direction");
+    *out = transform_rotate(x, degrees * (M_PI / 180));
+    return STATUS_OK;
+}
+
+static enum status read_matrix(struct document *d, const struct json *at, struct transform *out)
+{
+    double x[16];
+    TRY(read_vector(d, at, 16, -coordinate_max, coordinate_max, x));
+    if (x[12] != 0 || x[13] != 0 || x[14] != 0 || x[15] != 1)
+        return json_error(d->err, d->file, at, STATUS_RANGE,
+                          "the last row is [%g, %g, %g, %g], expected [0, 0, 0, 1]", x[12], x[13],
+                          x[14], x[15]);
+    memcpy(out->m, x, sizeof out->m);
+    return STATUS_OK;
+}
+
 static enum status read_step(struct document *d, const struct json *v, struct transform *out)
 {
     static const char *const keys[] = {"translate", "rotate", "scale", "matrix", NULL};
-    static const char *const rotate_keys[] = {"axis", "angle", NULL};
-    const struct json *at;
-    double x[16];
+    double x[3];
     TRY(read_object(d, v, keys));
     if (v->count != 1)
         return json_error(d->err, d->file, v, STATUS_TYPE,
                           "found %zu keys in a step of a transform, expected one of \"translate\", "
                           "\"rotate\", \"scale\", \"matrix\"",
                           v->count);
-    at = v->first;
-    if (strcmp(at->key, "translate") == 0) {
-        TRY(read_vector(d, at, 3, -coordinate_max, coordinate_max, x));
-        *out = transform_translate(x);
-    } else if (strcmp(at->key, "scale") == 0) {
-        if (at->type == JSON_NUMBER) {
-            TRY(read_number(d, at, -1e6, 1e6, &x[0]));
-            x[1] = x[2] = x[0];
-        } else if (at->type == JSON_ARRAY) {
-            TRY(read_vector(d, at, 3, -1e6, 1e6, x));
-        } else {
-            return expected(d, at, "a number or [x, y, z]");
-        }
-        *out = transform_scale(x);
-    } else if (strcmp(at->key, "rotate") == 0) {
-        const struct json *axis, *angle;
-        TRY(read_object(d, at, rotate_keys));
-        TRY(read_required(d, at, "axis", "an array of 3 numbers", &axis));
-        TRY(read_required(d, at, "angle", "degrees", &angle));
-        TRY(read_vector(d, axis, 3, -1e6, 1e6, x));
-        TRY(read_number(d, angle, -36000, 36000, &x[3]));
-        if (!(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] > 1e-24))
-            return json_error(d->err, d->file, axis, STATUS_RANGE,
-                              "the axis has no length, expected a direction");
-        *out = transform_rotate(x, x[3] * (M_PI / 180));
-    } else {
-        TRY(read_vector(d, at, 16, -coordinate_max, coordinate_max, x));
-        if (x[12] != 0 || x[13] != 0 || x[14] != 0 || x[15] != 1)
-            return json_error(d->err, d->file, at, STATUS_RANGE,
-                              "the last row is [%g, %g, %g, %g], expected [0, 0, 0, 1]", x[12],
-                              x[13], x[14], x[15]);
-        memcpy(out->m, x, sizeof out->m);
-    }
+    const struct json *at = v->first;
+    if (strcmp(at->key, "scale") == 0)
+        return read_scale(d, at, out);
+    if (strcmp(at->key, "rotate") == 0)
+        return read_rotate(d, at, out);
+    if (strcmp(at->key, "matrix") == 0)
+        return read_matrix(d, at, out);
+    TRY(read_vector(d, at, 3, -coordinate_max, coordinate_max, x));
+    *out = transform_translate(x);
     return STATUS_OK;
 }
 

@@ -630,6 +630,45 @@ static void eval_construct(struct asl_run *r, const struct asl_expr *e, union as
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+static void eval_loaded(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+{
+    struct asl_temp_mark mark = asl_temp_mark(r->cx);
+    struct asl_place p = asl_eval_place(r, e);
+    if (p.n > e->slots)
+        p.n = e->slots;
+    load(&p, asl_wants(r, e), out);
+    asl_temp_release(r->cx, mark);
+}
+
+static void eval_ternary(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+{
+    struct asl_temp_mark mark = asl_temp_mark(r->cx);
+    union asl_slot *c = asl_temp(r, asl_room(r, e->a));
+    asl_eval(r, e->a, c);
+    const struct asl_expr *v = asl_truth(e->a->type, c) ? e->b : e->c;
+    asl_temp_release(r->cx, mark);
+    asl_eval(r, v, out);
+    if (asl_wants(r, e) && !asl_wants(r, v))
+        zero_derivs(out, e->slots);
+}
+
+static void eval_convert(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+{
+    struct asl_temp_mark mark = asl_temp_mark(r->cx);
+    union asl_slot *a = asl_temp(r, asl_room(r, e->a));
+    asl_eval(r, e->a, a);
+    asl_convert_value(e->a->type, e->type, a, out, asl_wants(r, e->a), asl_wants(r, e));
+    asl_temp_release(r->cx, mark);
+}
+
+static void eval_comma(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
+{
+    struct asl_temp_mark mark = asl_temp_mark(r->cx);
+    asl_eval(r, e->a, asl_temp(r, asl_room(r, e->a)));
+    asl_temp_release(r->cx, mark);
+    asl_eval(r, e->b, out);
+}
+
 void asl_eval(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
 {
     switch (e->kind) {
@@ -647,15 +686,9 @@ void asl_eval(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
     case E_SYMBOL:
     case E_INDEX:
     case E_FIELD:
-    case E_MELEM: {
-        struct asl_temp_mark mark = asl_temp_mark(r->cx);
-        struct asl_place p = asl_eval_place(r, e);
-        if (p.n > e->slots)
-            p.n = e->slots;
-        load(&p, asl_wants(r, e), out);
-        asl_temp_release(r->cx, mark);
+    case E_MELEM:
+        eval_loaded(r, e, out);
         break;
-    }
     case E_HELD:
         load(r->held, asl_wants(r, e), out);
         break;
@@ -665,17 +698,9 @@ void asl_eval(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
     case E_BINARY:
         eval_binary(r, e, out);
         break;
-    case E_TERNARY: {
-        struct asl_temp_mark mark = asl_temp_mark(r->cx);
-        union asl_slot *c = asl_temp(r, asl_room(r, e->a));
-        asl_eval(r, e->a, c);
-        const struct asl_expr *v = asl_truth(e->a->type, c) ? e->b : e->c;
-        asl_temp_release(r->cx, mark);
-        asl_eval(r, v, out);
-        if (asl_wants(r, e) && !asl_wants(r, v))
-            zero_derivs(out, e->slots);
+    case E_TERNARY:
+        eval_ternary(r, e, out);
         break;
-    }
     case E_ASSIGN:
         eval_assign(r, e, out);
         break;
@@ -694,21 +719,12 @@ void asl_eval(struct asl_run *r, const struct asl_expr *e, union asl_slot *out)
     case E_LIST:
         eval_list(r, e, out);
         break;
-    case E_CONVERT: {
-        struct asl_temp_mark mark = asl_temp_mark(r->cx);
-        union asl_slot *a = asl_temp(r, asl_room(r, e->a));
-        asl_eval(r, e->a, a);
-        asl_convert_value(e->a->type, e->type, a, out, asl_wants(r, e->a), asl_wants(r, e));
-        asl_temp_release(r->cx, mark);
+    case E_CONVERT:
+        eval_convert(r, e, out);
         break;
-    }
-    case E_COMMA: {
-        struct asl_temp_mark mark = asl_temp_mark(r->cx);
-        asl_eval(r, e->a, asl_temp(r, asl_room(r, e->a)));
-        asl_temp_release(r->cx, mark);
-        asl_eval(r, e->b, out);
+    case E_COMMA:
+        eval_comma(r, e, out);
         break;
-    }
     default:
         asl_run_fail(r, STATUS_INTERNAL, e->at, "an expression of kind %d cannot be evaluated",
                      e->kind);

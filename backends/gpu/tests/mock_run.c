@@ -95,37 +95,29 @@ static int build_only(const struct backend_api *api, const struct device_info *i
 
 enum { W = 300, H = 500 }; /* 4.8 MB of film: more than one piece of the read-back */
 
-int mock_run(const struct backend_api *api, const char *how, const struct mock_expect *expect)
+/* Where there is no driver, or one too old for the compiler. */
+static int absent_check(const struct backend_api *api, const char *how,
+                        const struct device_info *info, const struct mock_expect *expect)
 {
     struct error err = {0};
-    struct device_info info = {.id = ""};
-    if (api->enumerate(on_found, on_problem, &info, NULL) != STATUS_OK)
-        return 1;
-    if (strcmp(how, "none") == 0 || strcmp(how, "absent") == 0) {
-        struct device_info none = {.id = ""};
-        snprintf(none.id, sizeof none.id, "%s", expect->id);
-        struct backend *b = NULL;
-        CHECK(info.id[0] == '\0');
-        CHECK(api->open(&none, &b, &err) == STATUS_MISSING);
-        return 0;
-    }
-    if (strcmp(how, "driver-12") == 0) { /* older than the compiler */
-        struct backend *b = NULL;
-        CHECK(api->open(&info, &b, &err) == STATUS_MISSING && strstr(err.msg, "NVRTC"));
-        return 0;
-    }
-    if (strncmp(how, "build", 5) == 0)
-        return build_only(api, &info);
-    CHECK(strcmp(info.id, expect->id) == 0 && strcmp(info.name, "Mock GPU") == 0);
-    CHECK(strcmp(info.version, expect->version) == 0 && info.max_work_group == 1024);
-    CHECK(strstr(info.driver, expect->driver) && strcmp(info.compiler, expect->compiler) == 0);
     struct backend *b = NULL;
-    struct device_info no_such = {.id = ""};
-    snprintf(no_such.id, sizeof no_such.id, "%s:1", api->name);
-    CHECK(api->open(&no_such, &b, &err) == STATUS_MISSING);
-    CHECK(api->open(&info, &b, &err) == STATUS_OK);
+    if (strcmp(how, "driver-12") == 0) { /* older than the compiler */
+        CHECK(api->open(info, &b, &err) == STATUS_MISSING && strstr(err.msg, "NVRTC"));
+        return 0;
+    }
+    struct device_info none = {.id = ""};
+    snprintf(none.id, sizeof none.id, "%s", expect->id);
+    CHECK(info->id[0] == '\0');
+    CHECK(api->open(&none, &b, &err) == STATUS_MISSING);
+    return 0;
+}
 
-    struct program_request request = program_request_make(MODE_STRICT);
+/* A kernel that the compiler refuses, one that it takes, the same out of the cache. */
+static int build_check(const struct backend_api *api, struct backend *b, struct program_request *of,
+                       const struct mock_expect *expect)
+{
+    struct error err = {0};
+    struct program_request request = *of;
     request.fault = "lost-cosine";
     request.tree = BVH_BINARY;
     struct build_info build = {0};
@@ -147,6 +139,16 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         request.cache = CACHE_AUTO;
     }
 
+    *of = request;
+    return 0;
+}
+
+/* The default of a work-group: of kernels without lists of lobes and with them. */
+static int defaults_check(const struct backend_api *api, struct backend *b,
+                          struct program_request request, const struct mock_expect *expect)
+{
+    struct error err = {0};
+    struct build_info build = {0};
     struct launch_settings chosen = {0}, lists = {0};
     api->defaults(b, &chosen);
     CHECK(chosen.work_group[0] == 8 && chosen.work_group[1] == 8);
@@ -157,8 +159,13 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
           lists.work_group[1] == expect->lists_group[1]);
     request.features &= ~K_FEATURE_LOBES;
     CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
+    return 0;
+}
 
-    /* probes work before any scene */
+/* Probes work before any scene. */
+static int probes_check(const struct backend_api *api, struct backend *b, const char *how)
+{
+    struct error err = {0};
     struct k_launch launch = {.rows = 100};
     uint32_t in[100], out[100];
     for (uint32_t i = 0; i < 100; i++) {
@@ -182,11 +189,14 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         CHECK(api->run_words(b, ENTRY_TRACE, &launch, NULL, 0, out, 4, 1, &err) == STATUS_OK);
         CHECK(out[0] == 1 && out[3] == 4);
     }
+    return 0;
+}
 
-    if (job_check(api, b, how) != 0)
-        return 1;
-
-    /* two scenes, the second with the other tree; one that the device cannot hold */
+/* Two scenes, the second with the other tree; one that the device cannot hold. */
+static int scenes_check(const struct backend_api *api, struct backend *b, const char *how,
+                        struct program_request request)
+{
+    struct error err = {0};
     static _Alignas(128) float data[1 << 19];
     struct scene_buffers buffers = {0};
     uint64_t bytes = 0;
@@ -211,62 +221,132 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
         CHECK(api->upload(b, &large, &bytes, &err) ==
               (strcmp(how, "oom") == 0 ? STATUS_MEMORY : STATUS_OK));
     }
-    CHECK(api->film_begin(b, SIZE_MAX / 64, false, &err) == STATUS_LIMIT);
+    return 0;
+}
 
-    int64_t *film = calloc((size_t)W * H, 4 * sizeof *film);
-    CHECK(film != NULL);
+/* Three batches of three tiles; *launches counts what the device ran. */
+static int launches_check(const struct backend_api *api, struct backend *b, const char *how,
+                          const struct mock_expect *expect, struct k_launch *last,
+                          unsigned *launches)
+{
+    struct error err = {0};
+    struct k_launch launch = {.width = W, .height = H};
+    const uint32_t group[2] = {7, 3};
+    *launches = 0; /* with slices the first to a tile is two: it stores zeros first */
+    for (uint32_t batch = 0; batch < 3; batch++)
+        for (uint32_t x = 0; x < W; x += 100) {
+            /* all but the last row: it keeps the poison */
+            launch.tile_x = x;
+            launch.tile_w = 100;
+            launch.tile_h = H - 1;
+            launch.sample_begin = 40 * batch;
+            launch.sample_count = 40;
+            launch.accumulate = batch > 0;
+            const uint32_t grid[2] = {105, 501};
+            enum status s = api->launch(b, &launch, grid, group, &err);
+            *launches += expect->slices && !launch.accumulate ? 2 : 1;
+            if (strcmp(how, "refuse") == 0) {
+                CHECK(s == STATUS_UNSUPPORTED && strstr(err.msg, "7x3"));
+                continue;
+            }
+            CHECK(s == STATUS_OK);
+        }
+    *last = launch;
+    return 0;
+}
+
+/* The film that they made: all but its last row, which keeps the poison. */
+static int drawn_check(const struct backend_api *api, struct backend *b, const char *how,
+                       unsigned launches, int64_t *film)
+{
+    struct error err = {0};
+    double seconds = 0.0;
+    CHECK(api->finish(b, &seconds, &err) == STATUS_OK);
+    CHECK(api->film_read(b, film, (size_t)W * H, &err) == STATUS_OK);
+    bool drawn = strcmp(how, "refuse") != 0;
+    CHECK(drawn ? seconds > 0.0019 * launches && seconds < 0.0021 * launches : seconds == 0.0);
+    for (int64_t y = 0; y < H; y++)
+        for (int64_t x = 0; x < W; x++) {
+            const int64_t *p = film + 4 * (y * W + x);
+            if (y < H - 1 && drawn)
+                CHECK(p[0] == 3 * x && p[1] == 3 * y && p[2] == 120 && p[3] == 120);
+            else
+                CHECK(p[0] == -1 && p[3] == -1);
+        }
+    return 0;
+}
+
+/* Groups that the device, then the kernel, then the grid refuses. */
+static int limits_check(const struct backend_api *api, struct backend *b, struct k_launch launch)
+{
+    struct error err = {0};
+    const uint32_t one[2] = {1, 1}, wide[2] = {2048, 1}, many[2] = {1024, 1}, tall[2] = {8, 4096};
+    CHECK(api->launch(b, &launch, wide, wide, &err) == STATUS_UNSUPPORTED &&
+          strstr(err.msg, "1024 in x"));
+    CHECK(api->launch(b, &launch, many, many, &err) == STATUS_UNSUPPORTED &&
+          strstr(err.msg, "512"));
+    CHECK(api->launch(b, &launch, tall, one, &err) == STATUS_UNSUPPORTED &&
+          strstr(err.msg, "8x4096"));
+    return 0;
+}
+
+#define PASS(check)                                                                                \
+    do {                                                                                           \
+        if ((check) != 0)                                                                          \
+            return 1;                                                                              \
+    } while (0)
+
+static int film_life(const struct backend_api *api, struct backend *b, const char *how,
+                     const struct mock_expect *expect, int64_t *film)
+{
+    struct error err = {0};
+    struct k_launch launch = {0};
+    unsigned launches;
+    CHECK(api->film_begin(b, SIZE_MAX / 64, false, &err) == STATUS_LIMIT);
     enum status began = api->film_begin(b, (size_t)W * H, true, &err);
     if (strcmp(how, "oom") == 0) {
         CHECK(began == STATUS_MEMORY && strstr(err.msg, "4800000"));
-    } else if (lost_code(how)) {
+        return 0;
+    }
+    if (lost_code(how)) {
         CHECK(began == STATUS_DEVICE &&
               err.native == lost_code(how)); /* lost for good, and said so */
-    } else {
-        CHECK(began == STATUS_OK);
-        const uint32_t group[2] = {7, 3};
-        launch = (struct k_launch){.width = W, .height = H};
-        unsigned launches = 0; /* with slices the first to a tile is two: it stores zeros first */
-        for (uint32_t batch = 0; batch < 3; batch++)
-            for (uint32_t x = 0; x < W; x += 100) {
-                /* all but the last row: it keeps the poison */
-                launch.tile_x = x;
-                launch.tile_w = 100;
-                launch.tile_h = H - 1;
-                launch.sample_begin = 40 * batch;
-                launch.sample_count = 40;
-                launch.accumulate = batch > 0;
-                const uint32_t grid[2] = {105, 501};
-                enum status s = api->launch(b, &launch, grid, group, &err);
-                launches += expect->slices && !launch.accumulate ? 2 : 1;
-                if (strcmp(how, "refuse") == 0) {
-                    CHECK(s == STATUS_UNSUPPORTED && strstr(err.msg, "7x3"));
-                    continue;
-                }
-                CHECK(s == STATUS_OK);
-            }
-        double seconds = 0.0;
-        CHECK(api->finish(b, &seconds, &err) == STATUS_OK);
-        CHECK(api->film_read(b, film, (size_t)W * H, &err) == STATUS_OK);
-        bool drawn = strcmp(how, "refuse") != 0;
-        CHECK(drawn ? seconds > 0.0019 * launches && seconds < 0.0021 * launches : seconds == 0.0);
-        for (int64_t y = 0; y < H; y++)
-            for (int64_t x = 0; x < W; x++) {
-                const int64_t *p = film + 4 * (y * W + x);
-                if (y < H - 1 && drawn)
-                    CHECK(p[0] == 3 * x && p[1] == 3 * y && p[2] == 120 && p[3] == 120);
-                else
-                    CHECK(p[0] == -1 && p[3] == -1);
-            }
-        /* groups that the device, then the kernel, then the grid refuses */
-        const uint32_t one[2] = {1, 1}, wide[2] = {2048, 1}, many[2] = {1024, 1},
-                       tall[2] = {8, 4096};
-        CHECK(api->launch(b, &launch, wide, wide, &err) == STATUS_UNSUPPORTED &&
-              strstr(err.msg, "1024 in x"));
-        CHECK(api->launch(b, &launch, many, many, &err) == STATUS_UNSUPPORTED &&
-              strstr(err.msg, "512"));
-        CHECK(api->launch(b, &launch, tall, one, &err) == STATUS_UNSUPPORTED &&
-              strstr(err.msg, "8x4096"));
+        return 0;
     }
+    CHECK(began == STATUS_OK);
+    PASS(launches_check(api, b, how, expect, &launch, &launches));
+    PASS(drawn_check(api, b, how, launches, film));
+    return limits_check(api, b, launch);
+}
+
+int mock_run(const struct backend_api *api, const char *how, const struct mock_expect *expect)
+{
+    struct error err = {0};
+    struct device_info info = {.id = ""};
+    if (api->enumerate(on_found, on_problem, &info, NULL) != STATUS_OK)
+        return 1;
+    if (strcmp(how, "none") == 0 || strcmp(how, "absent") == 0 || strcmp(how, "driver-12") == 0)
+        return absent_check(api, how, &info, expect);
+    if (strncmp(how, "build", 5) == 0)
+        return build_only(api, &info);
+    CHECK(strcmp(info.id, expect->id) == 0 && strcmp(info.name, "Mock GPU") == 0);
+    CHECK(strcmp(info.version, expect->version) == 0 && info.max_work_group == 1024);
+    CHECK(strstr(info.driver, expect->driver) && strcmp(info.compiler, expect->compiler) == 0);
+    struct backend *b = NULL;
+    struct device_info no_such = {.id = ""};
+    snprintf(no_such.id, sizeof no_such.id, "%s:1", api->name);
+    CHECK(api->open(&no_such, &b, &err) == STATUS_MISSING);
+    CHECK(api->open(&info, &b, &err) == STATUS_OK);
+
+    struct program_request request = program_request_make(MODE_STRICT);
+    PASS(build_check(api, b, &request, expect));
+    PASS(defaults_check(api, b, request, expect));
+    PASS(probes_check(api, b, how));
+    PASS(job_check(api, b, how));
+    PASS(scenes_check(api, b, how, request));
+    int64_t *film = calloc((size_t)W * H, 4 * sizeof *film);
+    CHECK(film != NULL);
+    PASS(film_life(api, b, how, expect, film));
     free(film);
     api->close(b);
     api->close(NULL);
