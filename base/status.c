@@ -8,11 +8,15 @@ static const char *const names[] = {
 #undef X
 };
 
-static const char *const texts[] = {
-#define X(name, text) text,
-    STATUS_LIST(X)
-#undef X
-};
+static const char *const texts[] = {STATUS_LIST(LIST_TEXT)};
+
+int name_index(const char *name, const char *const *all, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(name, all[i]) == 0)
+            return i;
+    return -1;
+}
 
 const char *status_name(enum status s) { return (unsigned)s < STATUS_COUNT ? names[s] : "?"; }
 

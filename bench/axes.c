@@ -32,30 +32,15 @@ static bool read_pair(const char *s, uint32_t out[2])
  * the settings. */
 static bool mode_take(const char *v, struct launch_settings *out)
 {
-    for (int m = MODE_STRICT; m <= MODE_FAST; m++)
-        if (strcmp(v, math_mode_name((enum math_mode)m)) == 0) {
-            out->mode = (enum math_mode)m;
-            return true;
-        }
-    return false;
+    return math_mode_find(v, &out->mode);
 }
 static bool bvh_take(const char *v, struct launch_settings *out)
 {
-    for (int b = BVH_AUTO; b < BVH_COUNT; b++)
-        if (strcmp(v, bvh_kind_name((enum bvh_kind)b)) == 0) {
-            out->bvh = (enum bvh_kind)b;
-            return true;
-        }
-    return false;
+    return bvh_kind_find(v, &out->bvh);
 }
 static bool code_take(const char *v, struct launch_settings *out)
 {
-    for (int c = CODE_AUTO; c < CODE_COUNT; c++)
-        if (strcmp(v, code_path_name((enum code_path)c)) == 0) {
-            out->code = (enum code_path)c;
-            return true;
-        }
-    return false;
+    return code_path_find(v, &out->code);
 }
 static bool registers_take(const char *v, struct launch_settings *out)
 {
@@ -68,12 +53,7 @@ static bool registers_take(const char *v, struct launch_settings *out)
 }
 static bool cache_take(const char *v, struct launch_settings *out)
 {
-    for (int c = CACHE_AUTO; c < CACHE_COUNT; c++)
-        if (strcmp(v, cache_preference_name((enum cache_preference)c)) == 0) {
-            out->cache = (enum cache_preference)c;
-            return true;
-        }
-    return false;
+    return cache_preference_find(v, &out->cache);
 }
 
 static const struct {

@@ -77,9 +77,9 @@ static const struct {
     const char *(*name)(int);
     int count;
 } enumerations[OPTION_IGNORED + 1] = {
-    [OPTION_MODE] = {mode_name, MODE_FAST + 1},          [OPTION_BVH] = {bvh_name, BVH_COUNT},
-    [OPTION_MODEL] = {model_name, MODEL_MEGAKERNEL + 1}, [OPTION_CODE] = {code_name, CODE_COUNT},
-    [OPTION_CACHE] = {cache_name, CACHE_COUNT},          [OPTION_TONE] = {tone_of, TONE_COUNT},
+    [OPTION_MODE] = {mode_name, MODE_COUNT},    [OPTION_BVH] = {bvh_name, BVH_COUNT},
+    [OPTION_MODEL] = {model_name, MODEL_COUNT}, [OPTION_CODE] = {code_name, CODE_COUNT},
+    [OPTION_CACHE] = {cache_name, CACHE_COUNT}, [OPTION_TONE] = {tone_of, TONE_COUNT},
 };
 static const struct {
     uint64_t least, most;

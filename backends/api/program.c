@@ -3,20 +3,32 @@
 
 #include <string.h>
 
-const char *math_mode_name(enum math_mode m)
-{
-    return m == MODE_STRICT ? "strict" : m == MODE_DEVICE ? "device" : "fast";
-}
+/* ---- names ---------------------------------------------------------------------------------- */
 
-bool math_mode_find(const char *name, enum math_mode *out)
-{
-    for (int m = MODE_STRICT; m <= MODE_FAST; m++)
-        if (strcmp(name, math_mode_name((enum math_mode)m)) == 0) {
-            *out = (enum math_mode)m;
-            return true;
-        }
-    return false;
-}
+/* NAME_name and NAME_find of backends.h. */
+#define NAMES(type, list)                                                                          \
+    static const char *const type##_names[] = {list(LIST_TEXT)};                                   \
+    enum { type##_count = sizeof type##_names / sizeof *type##_names };                            \
+    const char *type##_name(enum type x) { return type##_names[x]; }
+#define FINDS(type)                                                                                \
+    bool type##_find(const char *name, enum type *out)                                             \
+    {                                                                                              \
+        int i = name_index(name, type##_names, type##_count);                                      \
+        if (i >= 0)                                                                                \
+            *out = (enum type)i;                                                                   \
+        return i >= 0;                                                                             \
+    }
+NAMES(math_mode, MATH_MODE_LIST)
+NAMES(bvh_kind, BVH_KIND_LIST)
+NAMES(exec_model, EXEC_MODEL_LIST)
+NAMES(code_path, CODE_PATH_LIST)
+NAMES(cache_preference, CACHE_LIST)
+FINDS(math_mode)
+FINDS(bvh_kind)
+FINDS(code_path)
+FINDS(cache_preference)
+
+/* ---- programs ------------------------------------------------------------------------------- */
 
 unsigned bvh_define(enum bvh_kind tree)
 {

@@ -7,28 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *bvh_kind_name(enum bvh_kind b)
-{
-    return b == BVH_BINARY        ? "bvh2"
-           : b == BVH_WIDE8       ? "bvh8"
-           : b == BVH_COMPRESSED8 ? "bvh8c"
-                                  : "auto";
-}
-const char *code_path_name(enum code_path c)
-{
-    return c == CODE_SOURCE ? "source" : c == CODE_LLVM ? "llvm" : "auto";
-}
-const char *cache_preference_name(enum cache_preference c)
-{
-    static const char *const names[CACHE_COUNT] = {"auto", "l1", "shared", "equal"};
-    return names[c];
-}
-const char *exec_model_name(enum exec_model m)
-{
-    (void)m;
-    return "megakernel";
-}
-
 /* ---- life ----------------------------------------------------------------------------------- */
 
 /* A device that others use too, or a test, may have less memory than it says. */

@@ -192,9 +192,9 @@ enum code_path device_id_code(const char *id, size_t *bare)
 {
     const char *slash = strrchr(id, '/');
     *bare = slash ? (size_t)(slash - id) : strlen(id);
-    for (int c = CODE_SOURCE; slash && c < CODE_COUNT; c++)
-        if (strcmp(slash + 1, code_path_name((enum code_path)c)) == 0)
-            return (enum code_path)c;
+    enum code_path code;
+    if (slash && code_path_find(slash + 1, &code) && code != CODE_AUTO)
+        return code;
     *bare = strlen(id);
     return CODE_AUTO;
 }

@@ -47,28 +47,71 @@ enum status device_find(const char *wanted, struct device_info *out, struct erro
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-enum math_mode { MODE_STRICT, MODE_DEVICE, MODE_FAST };
+#define MATH_MODE_LIST(X)                                                                          \
+    X(STRICT, "strict")                                                                            \
+    X(DEVICE, "device")                                                                            \
+    X(FAST, "fast")
+enum math_mode {
+#define X(name, text) MODE_##name,
+    MATH_MODE_LIST(X)
+#undef X
+        MODE_COUNT
+};
+/* auto: what the device runs best, said in the result */
+#define BVH_KIND_LIST(X)                                                                           \
+    X(AUTO, "auto")                                                                                \
+    X(BINARY, "bvh2")                                                                              \
+    X(WIDE8, "bvh8")                                                                               \
+    X(COMPRESSED8, "bvh8c")
 enum bvh_kind {
-    BVH_AUTO,
-    BVH_BINARY,
-    BVH_WIDE8,
-    BVH_COMPRESSED8,
-    BVH_COUNT
-}; /* auto: what the device runs best, said in the result */
-enum exec_model { MODEL_MEGAKERNEL };
+#define X(name, text) BVH_##name,
+    BVH_KIND_LIST(X)
+#undef X
+        BVH_COUNT
+};
+#define EXEC_MODEL_LIST(X) X(MEGAKERNEL, "megakernel")
+enum exec_model {
+#define X(name, text) MODEL_##name,
+    EXEC_MODEL_LIST(X)
+#undef X
+        MODEL_COUNT
+};
 /* What a device's compiler is handed: the kernel's source, or what LLVM made of it when this
  * program was built (SPIR-V). Auto: source where the API takes it. */
-enum code_path { CODE_AUTO, CODE_SOURCE, CODE_LLVM, CODE_COUNT };
+#define CODE_PATH_LIST(X)                                                                          \
+    X(AUTO, "auto")                                                                                \
+    X(SOURCE, "source")                                                                            \
+    X(LLVM, "llvm")
+enum code_path {
+#define X(name, text) CODE_##name,
+    CODE_PATH_LIST(X)
+#undef X
+        CODE_COUNT
+};
 /* What a multiprocessor's fast memory is preferred for, where a device divides it: the cache of
  * global memory, memory that a work-group shares (of which the kernel has none), or both alike. */
-enum cache_preference { CACHE_AUTO, CACHE_L1, CACHE_SHARED, CACHE_EQUAL, CACHE_COUNT };
+#define CACHE_LIST(X)                                                                              \
+    X(AUTO, "auto")                                                                                \
+    X(L1, "l1")                                                                                    \
+    X(SHARED, "shared")                                                                            \
+    X(EQUAL, "equal")
+enum cache_preference {
+#define X(name, text) CACHE_##name,
+    CACHE_LIST(X)
+#undef X
+        CACHE_COUNT
+};
 
-const char *math_mode_name(enum math_mode m);               /* "strict" */
-bool math_mode_find(const char *name, enum math_mode *out); /* false: there is none so named */
-const char *bvh_kind_name(enum bvh_kind b);                 /* "auto", "bvh2", "bvh8", "bvh8c" */
-const char *exec_model_name(enum exec_model m);             /* "megakernel" */
-const char *code_path_name(enum code_path c);               /* "auto", "source", "llvm" */
-const char *cache_preference_name(enum cache_preference c); /* "auto", "l1", "shared", "equal" */
+/* The names, and what has a name; false: there is none so named. */
+const char *math_mode_name(enum math_mode m);
+const char *bvh_kind_name(enum bvh_kind b);
+const char *exec_model_name(enum exec_model m);
+const char *code_path_name(enum code_path c);
+const char *cache_preference_name(enum cache_preference c);
+bool math_mode_find(const char *name, enum math_mode *out);
+bool bvh_kind_find(const char *name, enum bvh_kind *out);
+bool code_path_find(const char *name, enum code_path *out);
+bool cache_preference_find(const char *name, enum cache_preference *out);
 
 /* The identity of the text that devices compile as the kernel: strict bits of two programs with the
  * same one are the same, unless a compiler is wrong. */

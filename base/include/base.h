@@ -52,6 +52,11 @@ enum status {
         STATUS_COUNT
 };
 
+/* Of lists like this one: the texts in their order, for a table of names. */
+#define LIST_TEXT(name, text) text,
+/* The place of `name` in such a table; -1: it is not there. */
+int name_index(const char *name, const char *const *names, int count);
+
 const char *status_name(enum status s); /* "ARG" */
 const char *status_text(enum status s); /* "caller broke the contract" */
 

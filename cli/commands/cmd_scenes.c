@@ -83,7 +83,7 @@ enum { FACTS_MAX = 40 };
 static size_t facts_fill(struct arena *a, const struct scene *s, const char *about,
                          struct fact facts[FACTS_MAX])
 {
-    static const char *const cameras[] = {"perspective", "orthographic", "equirectangular"};
+    static const char *const cameras[] = {CAMERA_TYPE_LIST(LIST_TEXT)};
     static const char *const environments[] = {"none", "constant", "map"};
     size_t emitting = 0, media = 0, shaders = 0, types[MATERIAL_TYPE_COUNT] = {0};
     for (size_t i = 0; i < s->material_count; i++) {

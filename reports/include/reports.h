@@ -90,7 +90,17 @@ struct bench_record {
         *detail; /* JSON: every repetition's seconds, image metrics, memory, build info ... */
     const char *command; /* gives this row again */
 };
-enum image_kind { IMAGE_PICTURE, IMAGE_REFERENCE, IMAGE_DIFFERENCE, IMAGE_SIGNIFICANCE };
+#define IMAGE_KIND_LIST(X)                                                                         \
+    X(PICTURE, "picture")                                                                          \
+    X(REFERENCE, "reference")                                                                      \
+    X(DIFFERENCE, "difference")                                                                    \
+    X(SIGNIFICANCE, "significance")
+enum image_kind {
+#define X(name, text) IMAGE_##name,
+    IMAGE_KIND_LIST(X)
+#undef X
+        IMAGE_KIND_COUNT
+};
 struct image_record {
     const char *scene, *device, *mode;
     enum image_kind kind;
@@ -161,7 +171,17 @@ enum status report_tuning(struct arena *a, const struct bench_record *rows, size
 /* Two rates by the intervals of their medians, a against b. With the ratio's bounds [a_low/b_high,
  * a_high/b_low]: FASTER above 1 + threshold, SLOWER below 1/(1 + threshold), SAME inside both, else
  * AMBIGUOUS: the data cannot tell. */
-enum rate_relation { RATE_FASTER, RATE_SLOWER, RATE_SAME, RATE_AMBIGUOUS };
+#define RATE_RELATION_LIST(X)                                                                      \
+    X(FASTER, "faster")                                                                            \
+    X(SLOWER, "slower")                                                                            \
+    X(SAME, "same")                                                                                \
+    X(AMBIGUOUS, "ambiguous")
+enum rate_relation {
+#define X(name, text) RATE_##name,
+    RATE_RELATION_LIST(X)
+#undef X
+        RATE_RELATION_COUNT
+};
 const char *rate_relation_name(enum rate_relation r); /* "faster" */
 enum rate_relation rate_compare(const double a[2], const double b[2], double threshold);
 

@@ -7,8 +7,8 @@
 
 const char *rate_relation_name(enum rate_relation r)
 {
-    static const char *const names[] = {"faster", "slower", "same", "ambiguous"};
-    return (unsigned)r < 4 ? names[r] : "?";
+    static const char *const names[] = {RATE_RELATION_LIST(LIST_TEXT)};
+    return (unsigned)r < RATE_RELATION_COUNT ? names[r] : "?";
 }
 
 enum rate_relation rate_compare(const double a[2], const double b[2], double threshold)

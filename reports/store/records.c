@@ -92,8 +92,7 @@ static const char *const verdict_names[] = {
     VERDICT_LIST(X)
 #undef X
 };
-static const char *const image_names[] = {"picture", "reference", "difference", "significance"};
-enum { IMAGE_KIND_COUNT = sizeof image_names / sizeof image_names[0] };
+static const char *const image_names[] = {IMAGE_KIND_LIST(LIST_TEXT)};
 
 const struct phase_name phase_names[PHASE_COUNT] = {
 #define X(key, text) {#key, text},
@@ -111,17 +110,9 @@ const char *image_kind_name(enum image_kind k)
     return (unsigned)k < IMAGE_KIND_COUNT ? image_names[k] : "?";
 }
 
-static int name_find(const char *name, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return i;
-    return -1;
-}
-
 bool verdict_parse(const char *name, enum verdict *out)
 {
-    int i = name_find(name, verdict_names, VERDICT_COUNT);
+    int i = name_index(name, verdict_names, VERDICT_COUNT);
     if (i >= 0)
         *out = (enum verdict)i;
     return i >= 0;
@@ -129,7 +120,7 @@ bool verdict_parse(const char *name, enum verdict *out)
 
 bool image_kind_parse(const char *name, enum image_kind *out)
 {
-    int i = name_find(name, image_names, IMAGE_KIND_COUNT);
+    int i = name_index(name, image_names, IMAGE_KIND_COUNT);
     if (i >= 0)
         *out = (enum image_kind)i;
     return i >= 0;

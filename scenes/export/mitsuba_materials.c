@@ -31,7 +31,8 @@ bool mitsuba_is_brushed(const struct material *m)
 
 static const char *wrap_name(enum texture_wrap w)
 {
-    return w == WRAP_REPEAT ? "repeat" : w == WRAP_MIRROR ? "mirror" : "clamp";
+    static const char *const names[] = {TEXTURE_WRAP_LIST(LIST_TEXT)};
+    return names[w];
 }
 
 /* The texels times the input's value; clamped as section 7 of docs/reference/protocol.md clamps

@@ -4,10 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const names[TONE_COUNT] = {[TONE_LINEAR] = "linear",
-                                              [TONE_REINHARD] = "reinhard",
-                                              [TONE_FILMIC] = "filmic",
-                                              [TONE_AGX] = "agx"};
+static const char *const names[] = {TONE_LIST(LIST_TEXT)};
 
 const char *tone_name(enum tone t) { return names[t]; }
 

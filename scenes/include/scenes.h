@@ -67,7 +67,17 @@ enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, c
                              const uint8_t **png, size_t *size, struct error *err);
 /* How light becomes what a display shows (tone.c names the sources): clipped; Reinhard's on
  * luminance; Hable's; AgX. */
-enum tone { TONE_LINEAR, TONE_REINHARD, TONE_FILMIC, TONE_AGX, TONE_COUNT };
+#define TONE_LIST(X)                                                                               \
+    X(LINEAR, "linear")                                                                            \
+    X(REINHARD, "reinhard")                                                                        \
+    X(FILMIC, "filmic")                                                                            \
+    X(AGX, "agx")
+enum tone {
+#define X(name, text) TONE_##name,
+    TONE_LIST(X)
+#undef X
+        TONE_COUNT
+};
 const char *tone_name(enum tone t);
 /* sRGB-encoded values in [0, 1] of rgb * exposure; NaN and negative light are black, infinite light
  * is as bright as the curve goes. */
@@ -82,8 +92,23 @@ double srgb_decode(double encoded);  /* its inverse */
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
-enum texture_wrap { WRAP_REPEAT, WRAP_MIRROR, WRAP_CLAMP };
-enum texture_filter { FILTER_BILINEAR, FILTER_NEAREST };
+#define TEXTURE_WRAP_LIST(X)                                                                       \
+    X(REPEAT, "repeat")                                                                            \
+    X(MIRROR, "mirror")                                                                            \
+    X(CLAMP, "clamp")
+enum texture_wrap {
+#define X(name, text) WRAP_##name,
+    TEXTURE_WRAP_LIST(X)
+#undef X
+};
+#define TEXTURE_FILTER_LIST(X)                                                                     \
+    X(BILINEAR, "bilinear")                                                                        \
+    X(NEAREST, "nearest")
+enum texture_filter {
+#define X(name, text) FILTER_##name,
+    TEXTURE_FILTER_LIST(X)
+#undef X
+};
 
 struct texture {
     const char *name;
@@ -108,21 +133,33 @@ struct scalar_input {
     uint32_t channel; /* 0..2; 3: alpha, 1 in an image that has none */
 };
 
+#define MATERIAL_TYPE_LIST(X)                                                                      \
+    X(DIFFUSE, "diffuse")                                                                          \
+    X(MIRROR, "mirror")                                                                            \
+    X(ROUGH_CONDUCTOR, "rough_conductor")                                                          \
+    X(DIELECTRIC, "dielectric")                                                                    \
+    X(PRINCIPLED, "principled")                                                                    \
+    X(OREN_NAYAR, "oren_nayar")                                                                    \
+    X(ROUGH_DIELECTRIC, "rough_dielectric")                                                        \
+    X(THIN_DIELECTRIC, "thin_dielectric")                                                          \
+    X(SHEEN, "sheen")
 enum material_type {
-    MATERIAL_DIFFUSE,
-    MATERIAL_MIRROR,
-    MATERIAL_ROUGH_CONDUCTOR,
-    MATERIAL_DIELECTRIC,
-    MATERIAL_PRINCIPLED,
-    MATERIAL_OREN_NAYAR,
-    MATERIAL_ROUGH_DIELECTRIC,
-    MATERIAL_THIN_DIELECTRIC,
-    MATERIAL_SHEEN,
-    MATERIAL_TYPE_COUNT
+#define X(name, text) MATERIAL_##name,
+    MATERIAL_TYPE_LIST(X)
+#undef X
+        MATERIAL_TYPE_COUNT
 };
 const char *material_type_name(enum material_type t); /* "rough_conductor" */
 
-enum alpha_mode { ALPHA_OPAQUE, ALPHA_BLEND, ALPHA_MASK };
+#define ALPHA_MODE_LIST(X)                                                                         \
+    X(OPAQUE, "opaque")                                                                            \
+    X(BLEND, "blend")                                                                              \
+    X(MASK, "mask")
+enum alpha_mode {
+#define X(name, text) ALPHA_##name,
+    ALPHA_MODE_LIST(X)
+#undef X
+};
 
 /* What an output of a shader can drive (docs/reference/protocol.md section 19). */
 enum drive_input {
@@ -282,7 +319,15 @@ struct instance {
     float to_world[3][4]; /* row-major; invertible */
 };
 /* A light without a surface (docs/reference/protocol.md section 24). */
-enum light_type { LIGHT_POINT, LIGHT_SPOT, LIGHT_DIRECTIONAL };
+#define LIGHT_TYPE_LIST(X)                                                                         \
+    X(POINT, "point")                                                                              \
+    X(SPOT, "spot")                                                                                \
+    X(DIRECTIONAL, "directional")
+enum light_type {
+#define X(name, text) LIGHT_##name,
+    LIGHT_TYPE_LIST(X)
+#undef X
+};
 struct light {
     enum light_type type;
     float position[3];         /* point, spot */
@@ -291,15 +336,46 @@ struct light {
     double angle, inner_angle; /* spot: half angles in radians, 0 <= inner <= angle <= pi/2 */
 };
 /* How a light is chosen for a sample, and how samples of lights and of BSDFs are weighed. */
-enum light_choice { LIGHT_CHOICE_POWER, LIGHT_CHOICE_TREE };
-enum mis_heuristic { MIS_POWER, MIS_BALANCE };
+#define LIGHT_CHOICE_LIST(X)                                                                       \
+    X(POWER, "power")                                                                              \
+    X(TREE, "tree")
+enum light_choice {
+#define X(name, text) LIGHT_CHOICE_##name,
+    LIGHT_CHOICE_LIST(X)
+#undef X
+};
+#define MIS_LIST(X)                                                                                \
+    X(POWER, "power")                                                                              \
+    X(BALANCE, "balance")
+enum mis_heuristic {
+#define X(name, text) MIS_##name,
+    MIS_LIST(X)
+#undef X
+};
 
 #define TRIANGLE_HAS_NORMALS 1u
 #define TRIANGLE_HAS_UV      2u
 #define TRIANGLE_HAS_COLORS  4u
 
-enum fov_axis { FOV_X, FOV_Y, FOV_SMALLER, FOV_LARGER };
-enum camera_type { CAMERA_PERSPECTIVE, CAMERA_ORTHOGRAPHIC, CAMERA_EQUIRECTANGULAR };
+#define FOV_AXIS_LIST(X)                                                                           \
+    X(X, "x")                                                                                      \
+    X(Y, "y")                                                                                      \
+    X(SMALLER, "smaller")                                                                          \
+    X(LARGER, "larger")
+enum fov_axis {
+#define X(name, text) FOV_##name,
+    FOV_AXIS_LIST(X)
+#undef X
+};
+#define CAMERA_TYPE_LIST(X)                                                                        \
+    X(PERSPECTIVE, "perspective")                                                                  \
+    X(ORTHOGRAPHIC, "orthographic")                                                                \
+    X(EQUIRECTANGULAR, "equirectangular")
+enum camera_type {
+#define X(name, text) CAMERA_##name,
+    CAMERA_TYPE_LIST(X)
+#undef X
+};
 #define CAMERA_BLADES_MAX 32
 
 struct camera {
@@ -327,7 +403,16 @@ static inline void camera_tangents(const struct camera *c, uint32_t width, uint3
 }
 
 /* Of samples within their pixel and beyond (docs/reference/protocol.md section 23). */
-enum pixel_filter { PIXEL_BOX, PIXEL_TENT, PIXEL_GAUSSIAN, PIXEL_BLACKMAN_HARRIS };
+#define PIXEL_FILTER_LIST(X)                                                                       \
+    X(BOX, "box")                                                                                  \
+    X(TENT, "tent")                                                                                \
+    X(GAUSSIAN, "gaussian")                                                                        \
+    X(BLACKMAN_HARRIS, "blackman-harris")
+enum pixel_filter {
+#define X(name, text) PIXEL_##name,
+    PIXEL_FILTER_LIST(X)
+#undef X
+};
 
 enum environment_type { ENVIRONMENT_NONE, ENVIRONMENT_CONSTANT, ENVIRONMENT_MAP };
 

@@ -22,7 +22,7 @@ static void scale(double v[3], double s)
         v[i] *= s;
 }
 
-static const char *const camera_types[] = {"perspective", "orthographic", "equirectangular", NULL};
+static const char *const camera_types[] = {CAMERA_TYPE_LIST(LIST_TEXT) NULL};
 
 /* Keys that not every type of camera has: bits 1 << enum camera_type. */
 static enum status check_keys(struct document *d, const struct json *v, enum camera_type type)
@@ -76,7 +76,7 @@ enum status load_camera(struct loader *l, const struct json *v)
                                        "fov",    "fov_axis", "lens_radius",    "focus_distance",
                                        "height", "blades",   "blade_rotation", "anamorphic",
                                        NULL};
-    static const char *const axes[] = {"x", "y", "smaller", "larger", NULL};
+    static const char *const axes[] = {FOV_AXIS_LIST(LIST_TEXT) NULL};
     struct document *d = &l->d;
     struct camera c = {.fov_axis = FOV_SMALLER};
     double target[3], up[3] = {0, 1, 0}, degrees = 45, height = 1;
@@ -127,7 +127,7 @@ enum status load_camera(struct loader *l, const struct json *v)
 static enum status load_filter(struct document *d, const struct json *v, struct scene *s)
 {
     static const char *const keys[] = {"type", "radius", NULL};
-    static const char *const types[] = {"box", "tent", "gaussian", "blackman-harris", NULL};
+    static const char *const types[] = {PIXEL_FILTER_LIST(LIST_TEXT) NULL};
     static const double radii[] = {0.5, 1, 1.5, 1.5};
     int type = PIXEL_BOX;
     const struct json *type_at;
@@ -180,9 +180,8 @@ enum status load_film(struct loader *l, const struct json *v)
     return crop ? load_crop(&l->d, crop, l->scene) : STATUS_OK;
 }
 
-/* By enum light_choice and enum mis_heuristic. */
-static const char *const choices[] = {"power", "tree", NULL};
-static const char *const heuristics[] = {"power", "balance", NULL};
+static const char *const choices[] = {LIGHT_CHOICE_LIST(LIST_TEXT) NULL};
+static const char *const heuristics[] = {MIS_LIST(LIST_TEXT) NULL};
 
 enum status load_render(struct loader *l, const struct json *v)
 {

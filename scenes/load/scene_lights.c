@@ -104,7 +104,7 @@ static enum status load_directional(struct document *d, const struct json *v, do
 static enum status load_light(struct document *d, const struct json *v, const double frame[3],
                               struct light *out)
 {
-    static const char *const types[] = {"point", "spot", "directional", NULL};
+    static const char *const types[] = {LIGHT_TYPE_LIST(LIST_TEXT) NULL};
     static enum status (*const load[])(struct document *, const struct json *, double[3],
                                        struct light *) = {load_point, load_spot, load_directional};
     const struct json *type_at;

@@ -66,7 +66,7 @@ enum status keep_materials(struct loader *l)
 /* ---- textures ------------------------------------------------------------------------------- */
 
 static const char *const color_spaces[] = {"auto", "srgb", "linear", NULL};
-static const char *const wraps[] = {"repeat", "mirror", "clamp", NULL};
+static const char *const wraps[] = {TEXTURE_WRAP_LIST(LIST_TEXT) NULL};
 
 static enum status read_wrap(struct document *d, const struct json *v, struct texture *t)
 {
@@ -109,7 +109,7 @@ enum status load_texture(struct loader *l, const struct json *v, const char *nam
 {
     static const char *const keys[] = {"image", "file",   "color_space", "wrap", "filter",
                                        "scale", "offset", "rotation",    NULL};
-    static const char *const filters[] = {"bilinear", "nearest", NULL};
+    static const char *const filters[] = {TEXTURE_FILTER_LIST(LIST_TEXT) NULL};
     struct document *d = &l->d;
     struct texture t = {.name = name};
     int space = COLOR_AUTO, filter = FILTER_BILINEAR;
@@ -401,10 +401,8 @@ static enum status load_index(struct loader *l, const struct json *v, struct mat
         "normal_map"
 enum { COMMON_COUNT = 8 };
 
-static const char *const material_types[] = {
-    "diffuse",    "mirror",     "rough_conductor",  "dielectric",
-    "principled", "oren_nayar", "rough_dielectric", "thin_dielectric",
-    "sheen",      "shader",     "interface",        NULL};
+static const char *const material_types[] = {MATERIAL_TYPE_LIST(LIST_TEXT) "shader", "interface",
+                                             NULL};
 enum { TYPE_SHADER = MATERIAL_TYPE_COUNT, TYPE_INTERFACE };
 const char *material_type_name(enum material_type t) { return material_types[t]; }
 static const char *const interface_keys[] = {"type", "medium", NULL};
@@ -536,7 +534,7 @@ static enum status load_base(struct loader *l, const struct json *v, struct mate
 
 static enum status load_opacity(struct loader *l, const struct json *v, struct material *m)
 {
-    static const char *const modes[] = {"opaque", "blend", "mask", NULL};
+    static const char *const modes[] = {ALPHA_MODE_LIST(LIST_TEXT) NULL};
     int mode = ALPHA_BLEND;
     TRY(field_scalar(l, v, "opacity", &m->opacity));
     TRY(field_choice(&l->d, v, "alpha_mode", modes, &mode));

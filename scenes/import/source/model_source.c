@@ -747,7 +747,7 @@ static void give_materials(struct source *s, const struct totals *t)
 
 static void put_textures(struct source *s, struct json_writer *w)
 {
-    static const char *const wraps[] = {"repeat", "mirror", "clamp"};
+    static const char *const wraps[] = {TEXTURE_WRAP_LIST(LIST_TEXT)};
     json_key(w, "textures");
     json_begin_object(w);
     for (size_t i = 0; i < s->texture_count; i++) {
