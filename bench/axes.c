@@ -30,35 +30,35 @@ static bool read_pair(const char *s, uint32_t out[2])
 
 /* Axes that make lanes, since they need a tree or a program of their own: each takes its value into
  * the settings. */
-static bool mode_take(const char *v, struct launch_settings *out)
+static bool mode_take(const char *v, struct settings *out)
 {
-    return math_mode_find(v, &out->mode);
+    return math_mode_find(v, &out->build.mode);
 }
-static bool bvh_take(const char *v, struct launch_settings *out)
+static bool bvh_take(const char *v, struct settings *out)
 {
-    return bvh_kind_find(v, &out->bvh);
+    return bvh_kind_find(v, &out->load.bvh);
 }
-static bool code_take(const char *v, struct launch_settings *out)
+static bool code_take(const char *v, struct settings *out)
 {
-    return code_path_find(v, &out->code);
+    return code_path_find(v, &out->build.code);
 }
-static bool registers_take(const char *v, struct launch_settings *out)
+static bool registers_take(const char *v, struct settings *out)
 {
     uint32_t n = 0;
     const char *end;
     if (strcmp(v, "auto") != 0 && (!read_u32(v, &end, &n) || *end))
         return false;
-    out->registers = n;
+    out->build.registers = n;
     return true;
 }
-static bool cache_take(const char *v, struct launch_settings *out)
+static bool cache_take(const char *v, struct settings *out)
 {
-    return cache_preference_find(v, &out->cache);
+    return cache_preference_find(v, &out->build.cache);
 }
 
 static const struct {
     const char *name, *expected;
-    bool (*lane)(const char *value, struct launch_settings *out); /* NULL: an axis of a launch */
+    bool (*lane)(const char *value, struct settings *out); /* NULL: an axis of a launch */
     const char *const defaults[8]; /* ends with NULL; work-group has a rule instead */
 } axis_table[] = {
     {"work-group", "XxY, such as 8x4", NULL, {NULL}},
@@ -87,7 +87,7 @@ static bool value_good(int axis, const char *v)
 {
     uint32_t pair[2], n;
     const char *end, *name = axis_table[axis].name;
-    struct launch_settings ignored;
+    struct settings ignored;
     if (axis_table[axis].lane)
         return axis_table[axis].lane(v, &ignored);
     if (strcmp(name, "work-group") != 0 && strcmp(v, "all") == 0)
@@ -108,7 +108,7 @@ static const struct sweep_axis *axis_find(const struct sweep_options *o, const c
 /* ---- constraints ------------------------------------------------------------------------ */
 
 struct candidate {
-    struct launch_settings launch;
+    struct settings set;
     uint32_t tile[2]; /* the real one */
     const struct render_job *job;
 };
@@ -122,7 +122,7 @@ static bool divides(const uint32_t a[2], const uint32_t b[2])
  * setting without a work-group satisfies all. */
 static bool satisfies(const struct candidate *c, const char *constraint, bool *known)
 {
-    const uint32_t *wg = c->launch.work_group, *tile = c->tile;
+    const uint32_t *wg = c->set.launch.work_group, *tile = c->tile;
     const uint32_t picture[2] = {c->job->width, c->job->height};
     uint64_t items = (uint64_t)wg[0] * wg[1];
     uint32_t limit;
@@ -200,16 +200,15 @@ static size_t axis_values(const struct sweep_options *o, const char *name, const
 }
 
 /* Settings that are all uint32_t or enumerations: no bytes but theirs. */
-static bool settings_equal(const struct launch_settings *a, const struct launch_settings *b)
+static bool settings_equal(const struct settings *a, const struct settings *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-enum status axes_lanes(struct arena *a, const struct sweep_options *o,
-                       const struct launch_settings *own, struct launch_settings **out,
-                       size_t *count, struct error *err)
+enum status axes_lanes(struct arena *a, const struct sweep_options *o, const struct settings *own,
+                       struct settings **out, size_t *count, struct error *err)
 {
-    struct launch_settings *list = ARENA_NEW(a, struct launch_settings);
+    struct settings *list = ARENA_NEW(a, struct settings);
     size_t n = 1;
     if (list)
         *list = *own;
@@ -223,10 +222,10 @@ enum status axes_lanes(struct arena *a, const struct sweep_options *o,
             return error_msg(err, STATUS_LIMIT,
                              "%zu modes, trees and programs: at most %d in a sweep",
                              n * value_count, LANES_MAX);
-        struct launch_settings *more = ARENA_ARRAY(a, struct launch_settings, n * value_count);
+        struct settings *more = ARENA_ARRAY(a, struct settings, n * value_count);
         size_t kept = 0;
         for (size_t i = 0; i < n * value_count && more; i++) {
-            struct launch_settings l = list[i / value_count];
+            struct settings l = list[i / value_count];
             bool seen = !axis_table[axis].lane(values[i % value_count], &l);
             for (size_t k = 0; k < kept; k++)
                 seen = seen || settings_equal(&more[k], &l);
@@ -296,7 +295,7 @@ static enum status pair_axis(struct arena *a, const struct sweep_options *o,
     const struct sweep_axis *x = axis_find(o, name);
     const char *const *values;
     bool groups = strcmp(name, "work-group") == 0;
-    const uint32_t *own = groups ? c->job.launch.work_group : c->job.launch.tile;
+    const uint32_t *own = groups ? c->job.set.launch.work_group : c->job.set.launch.tile;
     bool ok = true;
     if (!x) {
         ok = pair_add(a, out, own[0], own[1]);
@@ -318,7 +317,7 @@ static enum status batch_axis(struct arena *a, const struct sweep_options *o,
 {
     const char *const *values;
     size_t n = axis_values(o, "batch", &values);
-    bool ok = n ? true : pair_add(a, out, c->job.launch.batch, 0);
+    bool ok = n ? true : pair_add(a, out, c->job.set.launch.batch, 0);
     for (size_t i = 0; i < n && ok; i++) {
         uint32_t v = c->job.sample_count;
         const char *end;
@@ -332,12 +331,13 @@ static enum status batch_axis(struct arena *a, const struct sweep_options *o,
 }
 
 static bool keeps(const struct sweep_options *o, const struct axis_context *c,
-                  const struct launch_settings *l)
+                  const struct settings *l)
 {
-    struct candidate k = {.launch = *l, .job = &c->job};
+    struct candidate k = {.set = *l, .job = &c->job};
     const uint32_t picture[2] = {c->job.width, c->job.height};
     for (int i = 0; i < 2; i++)
-        k.tile[i] = l->tile[i] && l->tile[i] < picture[i] ? l->tile[i] : picture[i];
+        k.tile[i] =
+            l->launch.tile[i] && l->launch.tile[i] < picture[i] ? l->launch.tile[i] : picture[i];
     for (size_t i = 0; i < o->constraint_count; i++) {
         bool known;
         if (!satisfies(&k, o->constraints[i], &known))
@@ -347,7 +347,7 @@ static bool keeps(const struct sweep_options *o, const struct axis_context *c,
 }
 
 enum status axes_settings(struct arena *a, const struct sweep_options *o,
-                          const struct axis_context *c, struct launch_settings **out, size_t *count,
+                          const struct axis_context *c, struct settings **out, size_t *count,
                           size_t *left_out, struct error *err)
 {
     struct pairs groups = {0}, tiles = {0}, batches = {0};
@@ -361,17 +361,17 @@ enum status axes_settings(struct arena *a, const struct sweep_options *o,
         return error_msg(err, STATUS_LIMIT, "%zu x %zu x %zu settings: at most %d", groups.count,
                          tiles.count, batches.count, SETTINGS_MAX);
     all *= batches.count;
-    struct launch_settings *list = ARENA_ARRAY(a, struct launch_settings, all);
+    struct settings *list = ARENA_ARRAY(a, struct settings, all);
     size_t n = 0;
     if (!list)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu settings", all);
     for (size_t b = 0; b < batches.count; b++)
         for (size_t t = 0; t < tiles.count; t++)
             for (size_t g = 0; g < groups.count; g++) {
-                struct launch_settings l = c->job.launch;
-                memcpy(l.work_group, groups.at[g], sizeof l.work_group);
-                memcpy(l.tile, tiles.at[t], sizeof l.tile);
-                l.batch = batches.at[b][0];
+                struct settings l = c->job.set;
+                memcpy(l.launch.work_group, groups.at[g], sizeof l.launch.work_group);
+                memcpy(l.launch.tile, tiles.at[t], sizeof l.launch.tile);
+                l.launch.batch = batches.at[b][0];
                 if (keeps(o, c, &l))
                     list[n++] = l;
             }

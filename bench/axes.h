@@ -17,14 +17,13 @@ enum status axes_check(const struct sweep_options *o, struct error *err);
 /* The job's own settings `own` with every value of the axes that make lanes (mode, bvh, code-path,
  * registers, cache), each combination once; the last axis changes fastest. In the arena. Fails:
  * MEMORY, LIMIT (over 1000). */
-enum status axes_lanes(struct arena *a, const struct sweep_options *o,
-                       const struct launch_settings *own, struct launch_settings **out,
-                       size_t *count, struct error *err);
+enum status axes_lanes(struct arena *a, const struct sweep_options *o, const struct settings *own,
+                       struct settings **out, size_t *count, struct error *err);
 
 /* All launch settings of a lane that the constraints leave, in a fixed order; *left_out counts
  * those they do not. In the arena. Fails: MEMORY, LIMIT (over 100000). */
 enum status axes_settings(struct arena *a, const struct sweep_options *o,
-                          const struct axis_context *c, struct launch_settings **out, size_t *count,
+                          const struct axis_context *c, struct settings **out, size_t *count,
                           size_t *left_out, struct error *err);
 
 #endif

@@ -12,7 +12,7 @@ static bool same_lane(const struct bench_subject *a, const struct bench_subject 
            x->width == y->width && x->height == y->height && x->sample_begin == y->sample_begin &&
            x->sample_count == y->sample_count && x->max_depth == y->max_depth &&
            x->rr_depth == y->rr_depth && x->seed == y->seed && a->seed_given == b->seed_given &&
-           x->launch.mode == y->launch.mode && x->launch.bvh == y->launch.bvh;
+           x->set.build.mode == y->set.build.mode && x->set.load.bvh == y->set.load.bvh;
 }
 
 /* Subjects [begin, *end) that share at most ROUND_LANES lanes, timed in one round-robin. */
@@ -39,7 +39,7 @@ static enum status round_run(const struct bench_subject *subjects, size_t count,
                 return error_msg(err, STATUS_MEMORY, "out of memory");
             lane_count++;
         }
-        trials[n] = (struct trial){.lane = &lanes[k], .launch = subjects[i].job.launch};
+        trials[n] = (struct trial){.lane = &lanes[k], .set = subjects[i].job.set};
         order[n] = &trials[n];
         n++;
     }

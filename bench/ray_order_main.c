@@ -229,7 +229,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: ray_order DEVICE SCENE SIDE, SIDE a multiple of 8 up to 8192\n");
         return 2;
     }
-    struct launch_settings settings = {.mode = MODE_FAST, .registers = 64};
+    struct build_settings settings = {.mode = MODE_FAST, .registers = 64};
     enum status st = scene_load(argv[2], &s, &err);
     if (st == STATUS_OK)
         st = device_open(argv[1], &d, &err);

@@ -46,10 +46,10 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
         return st;
     out->has_device = true;
     out->device = *device_describe(r->device);
-    device_bake(r->device, r->job.launch.bake);
-    st = device_load(r->device, r->scene, r->job.launch.bvh, &out->load, err);
+    device_bake(r->device, r->job.set.load.bake);
+    st = device_load(r->device, r->scene, r->job.set.load.bvh, &out->load, err);
     if (!st)
-        st = device_build(r->device, &r->job.launch, &out->build, err);
+        st = device_build(r->device, &r->job.set.build, &out->build, err);
     if (!st)
         st = film_init(&r->film, r->job.width, r->job.height, film_exponent(r->scene), err);
     if (st)
@@ -61,12 +61,12 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     return STATUS_OK;
 }
 
-static enum status rendering_render(void *ctx, const struct launch_settings *launch,
+static enum status rendering_render(void *ctx, const struct settings *set,
                                     struct worker_render *out, struct error *err)
 {
     struct rendering *r = ctx;
     struct render_job job = r->job;
-    job.launch = *launch;
+    job.set = *set;
     film_clear(&r->film);
     meters_begin(r->meters);
     double start = clock_s();
@@ -85,12 +85,12 @@ static enum status rendering_render(void *ctx, const struct launch_settings *lau
     return STATUS_OK;
 }
 
-static enum status rendering_judge(void *ctx, const struct launch_settings *launch,
-                                   struct judgement *out, struct error *err)
+static enum status rendering_judge(void *ctx, const struct settings *set, struct judgement *out,
+                                   struct error *err)
 {
     struct rendering *r = ctx;
     struct render_job job = r->job;
-    job.launch = *launch;
+    job.set = *set;
     return conform_judge(r->scene, device_describe(r->device)->id, &job, &r->film, out, err);
 }
 

@@ -25,51 +25,54 @@ static void quote(struct text *t, const char *s)
     text_puts(t, "'");
 }
 
-void program_name(const struct launch_settings *l, char name[PROGRAM_NAME_SIZE])
+void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE])
 {
     char registers[32] = "";
-    if (l->registers)
-        snprintf(registers, sizeof registers, ", registers %u", l->registers);
-    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s", exec_model_name(l->model),
-             l->bake ? ", baked" : "", l->code ? ", code path " : "",
-             l->code ? code_path_name(l->code) : "", registers, l->cache ? ", cache " : "",
-             l->cache ? cache_preference_name(l->cache) : "");
+    if (set->build.registers)
+        snprintf(registers, sizeof registers, ", registers %u", set->build.registers);
+    snprintf(name, PROGRAM_NAME_SIZE, "%s%s%s%s%s%s%s", exec_model_name(set->build.model),
+             set->load.bake ? ", baked" : "", set->build.code ? ", code path " : "",
+             set->build.code ? code_path_name(set->build.code) : "", registers,
+             set->build.cache ? ", cache " : "",
+             set->build.cache ? cache_preference_name(set->build.cache) : "");
 }
 
 static const char *command_make(struct arena *a, const struct trial *t,
                                 const struct bench_options *o)
 {
     const struct render_job *job = &t->lane->ready.job;
-    const struct launch_settings *l = &t->launch;
+    const struct settings *set = &t->set;
     struct text c = {0};
     quote(&c, o->program ? o->program : "isophote");
     text_puts(&c, " bench ");
     quote(&c, t->lane->subject->scene_path);
     text_puts(&c, " --device ");
     quote(&c, t->lane->ready.has_device ? t->lane->ready.device.id : t->lane->subject->device);
-    text_printf(&c, " --mode %s --bvh %s", math_mode_name(l->mode), bvh_kind_name(l->bvh));
-    if (l->code != CODE_AUTO)
-        text_printf(&c, " --code-path %s", code_path_name(l->code));
-    if (l->bake)
+    text_printf(&c, " --mode %s --bvh %s", math_mode_name(set->build.mode),
+                bvh_kind_name(set->load.bvh));
+    if (set->build.code != CODE_AUTO)
+        text_printf(&c, " --code-path %s", code_path_name(set->build.code));
+    if (set->load.bake)
         text_puts(&c, " --bake");
-    if (l->registers)
-        text_printf(&c, " --registers %u", l->registers);
-    if (l->cache != CACHE_AUTO)
-        text_printf(&c, " --cache %s", cache_preference_name(l->cache));
+    if (set->build.registers)
+        text_printf(&c, " --registers %u", set->build.registers);
+    if (set->build.cache != CACHE_AUTO)
+        text_printf(&c, " --cache %s", cache_preference_name(set->build.cache));
     if (t->lane->ready.has_job)
         text_printf(&c, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
                     job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,
                     (unsigned long long)job->seed);
-    if (l->work_group[0])
-        text_printf(&c, " --work-group %ux%u", l->work_group[0], l->work_group[1]);
-    if (l->tile[0])
-        text_printf(&c, " --tile %ux%u", l->tile[0], l->tile[1]);
-    if (l->batch)
-        text_printf(&c, " --batch %u", l->batch);
-    if (l->tile_order)
-        text_printf(&c, " --tile-order %u", l->tile_order);
-    if (l->threads)
-        text_printf(&c, " --threads %u", l->threads);
+    if (set->launch.work_group[0])
+        text_printf(&c, " --work-group %ux%u", set->launch.work_group[0],
+                    set->launch.work_group[1]);
+    if (set->launch.tile[0])
+        text_printf(&c, " --tile %ux%u", set->launch.tile[0], set->launch.tile[1]);
+    if (set->launch.batch)
+        text_printf(&c, " --batch %u", set->launch.batch);
+    if (set->launch.tile_order)
+        text_printf(&c, " --tile-order %u", set->launch.tile_order);
+    if (set->launch.threads)
+        text_printf(&c, " --threads %u", set->launch.threads);
     const char *s = c.failed ? NULL : arena_strdup(a, c.data);
     text_free(&c);
     return s;
@@ -360,20 +363,20 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
     const struct lane *l = t->lane;
     const struct render_job *job = l->ready.has_job ? &l->ready.job : &l->subject->job;
     char model[PROGRAM_NAME_SIZE];
-    program_name(&t->launch, model);
+    program_name(&t->set, model);
     struct bench_record r = {
         .scene = l->ready.has_job ? l->ready.scene_name : path_stem(a, l->subject->scene_path),
         .device = l->ready.has_device ? l->ready.device.id : l->subject->device,
-        .mode = math_mode_name(t->launch.mode),
-        .bvh = bvh_kind_name(l->ready.load.bvh != BVH_AUTO ? l->ready.load.bvh : t->launch.bvh),
+        .mode = math_mode_name(t->set.build.mode),
+        .bvh = bvh_kind_name(l->ready.load.bvh != BVH_AUTO ? l->ready.load.bvh : t->set.load.bvh),
         .model = arena_strdup(a, model),
         .width = job->width,
         .height = job->height,
         .spp = job->sample_count,
         .max_depth = job->max_depth,
-        .work_group = {t->launch.work_group[0], t->launch.work_group[1]},
-        .tile = {t->launch.tile[0], t->launch.tile[1]},
-        .batch = t->launch.batch,
+        .work_group = {t->set.launch.work_group[0], t->set.launch.work_group[1]},
+        .tile = {t->set.launch.tile[0], t->set.launch.tile[1]},
+        .batch = t->set.launch.batch,
         .verdict = t->verdict,
         .repetitions = (uint32_t)t->n,
         .command = command_make(a, t, sink->o),

@@ -37,26 +37,27 @@ static void row_keep(void *ctx, const struct bench_record *row)
 
 /* Whether the store has this setting already: same job, device, mode and setting. A tree that was
  * left to the device shows under its real name. */
-static bool program_is(const struct bench_record *r, const struct launch_settings *set)
+static bool program_is(const struct bench_record *r, const struct settings *set)
 {
     char model[PROGRAM_NAME_SIZE];
     program_name(set, model);
     return strcmp(r->model ? r->model : "", model) == 0;
 }
 
-static bool in_store(const struct sweep *s, const struct lane *l, const struct launch_settings *set)
+static bool in_store(const struct sweep *s, const struct lane *l, const struct settings *set)
 {
     const struct render_job *job = &l->ready.job;
     for (size_t i = 0; i < s->old_count; i++) {
         const struct bench_record *r = &s->old[i];
         if (strcmp(r->scene, l->ready.scene_name) == 0 &&
             strcmp(r->device, l->ready.device.id) == 0 &&
-            strcmp(r->mode, math_mode_name(set->mode)) == 0 && program_is(r, set) &&
-            (set->bvh == BVH_AUTO || strcmp(r->bvh ? r->bvh : "", bvh_kind_name(set->bvh)) == 0) &&
+            strcmp(r->mode, math_mode_name(set->build.mode)) == 0 && program_is(r, set) &&
+            (set->load.bvh == BVH_AUTO ||
+             strcmp(r->bvh ? r->bvh : "", bvh_kind_name(set->load.bvh)) == 0) &&
             r->width == job->width && r->height == job->height && r->spp == job->sample_count &&
             r->max_depth == job->max_depth &&
-            memcmp(r->work_group, set->work_group, sizeof r->work_group) == 0 &&
-            memcmp(r->tile, set->tile, sizeof r->tile) == 0 && r->batch == set->batch)
+            memcmp(r->work_group, set->launch.work_group, sizeof r->work_group) == 0 &&
+            memcmp(r->tile, set->launch.tile, sizeof r->tile) == 0 && r->batch == set->launch.batch)
             return true;
     }
     return false;
@@ -64,7 +65,7 @@ static bool in_store(const struct sweep *s, const struct lane *l, const struct l
 
 /* A random subset of n of the settings, in their order: the first n of a Fisher-Yates shuffle with
  * Philox. */
-static enum status random_pick(struct sweep *s, struct launch_settings *set, size_t *count,
+static enum status random_pick(struct sweep *s, struct settings *set, size_t *count,
                                struct error *err)
 {
     size_t n = s->o->random_count, all = *count;
@@ -160,12 +161,12 @@ static enum status run_halving(struct sweep *s, struct trial **trials, size_t n,
 static enum status lane_refused(struct sweep *s, struct lane *l, struct error *err)
 {
     struct trial t = {
-        .lane = l, .launch = l->subject->job.launch, .state = TRIAL_DONE, .verdict = l->verdict};
+        .lane = l, .set = l->subject->job.set, .state = TRIAL_DONE, .verdict = l->verdict};
     snprintf(t.reason, sizeof t.reason, "%s", l->reason);
     for (size_t i = 0; i < s->old_count; i++)
         if (strcmp(s->old[i].device, l->subject->device) == 0 && s->old[i].work_group[0] == 0 &&
-            strcmp(s->old[i].mode, math_mode_name(t.launch.mode)) == 0 &&
-            program_is(&s->old[i], &t.launch) &&
+            strcmp(s->old[i].mode, math_mode_name(t.set.build.mode)) == 0 &&
+            program_is(&s->old[i], &t.set) &&
             strcmp(s->old[i].reason ? s->old[i].reason : "", t.reason) == 0)
             return STATUS_OK; /* said before */
     return trial_write(&t, &s->sink, err);
@@ -186,7 +187,7 @@ static enum status lane_sweep(struct sweep *s, const struct bench_subject *subje
     if (!up)
         return lane_refused(s, l, err);
     struct axis_context c = {.device = l->ready.device, .job = l->ready.job};
-    struct launch_settings *set;
+    struct settings *set;
     size_t n, left_out, kept = 0;
     st = axes_settings(s->a, s->o, &c, &set, &n, &left_out, err);
     if (!st)
@@ -197,7 +198,7 @@ static enum status lane_sweep(struct sweep *s, const struct bench_subject *subje
         st = error_msg(err, STATUS_MEMORY, "out of memory");
     for (size_t i = 0; i < n && !st; i++)
         if (!in_store(s, l, &set[i])) {
-            trials[kept] = (struct trial){.lane = l, .launch = set[i]};
+            trials[kept] = (struct trial){.lane = l, .set = set[i]};
             order[kept] = &trials[kept];
             kept++;
         }
@@ -238,15 +239,15 @@ static enum status resume_load(struct sweep *s, struct error *err)
 static enum status subject_sweep(struct sweep *s, const struct bench_subject *subject,
                                  struct error *err)
 {
-    struct launch_settings *lanes;
+    struct settings *lanes;
     size_t count;
-    enum status st = axes_lanes(s->a, s->o, &subject->job.launch, &lanes, &count, err);
+    enum status st = axes_lanes(s->a, s->o, &subject->job.set, &lanes, &count, err);
     for (size_t i = 0; !st && i < count; i++) {
         struct bench_subject *own = ARENA_NEW(s->a, struct bench_subject);
         if (!own)
             return error_msg(err, STATUS_MEMORY, "out of memory");
         *own = *subject;
-        own->job.launch = lanes[i];
+        own->job.set = lanes[i];
         st = lane_sweep(s, own, err);
     }
     return st;

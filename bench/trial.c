@@ -138,7 +138,7 @@ static enum status picture_judge(struct trial *t, struct arena *a,
         struct judged *j = ARENA_NEW(a, struct judged);
         if (!j)
             return error_msg(err, STATUS_MEMORY, "out of memory");
-        enum status st = worker_judge(&t->lane->worker, &t->launch, limits->compile_timeout_s,
+        enum status st = worker_judge(&t->lane->worker, &t->set, limits->compile_timeout_s,
                                       &j->judgement, &died, &e);
         if (st == STATUS_MEMORY && !died)
             st = STATUS_INTERNAL; /* the worker ran out of it, not we */
@@ -161,7 +161,7 @@ static enum status picture_check(struct trial *t, struct arena *a,
                                  const struct worker_render *r, struct error *err)
 {
     if (t->hash[0] && strcmp(t->hash, r->hash) != 0) {
-        if (t->launch.mode == MODE_STRICT) {
+        if (t->set.build.mode == MODE_STRICT) {
             char reason[256];
             snprintf(
                 reason, sizeof reason,
@@ -200,7 +200,7 @@ enum status trial_step(struct trial *t, struct arena *a, const struct bench_limi
         return STATUS_OK;
     }
     struct worker_render r;
-    st = worker_render(&t->lane->worker, &t->launch, limits->run_timeout_s, &r, &died, &e);
+    st = worker_render(&t->lane->worker, &t->set, limits->run_timeout_s, &r, &died, &e);
     if (st == STATUS_MEMORY && !died)
         st = STATUS_INTERNAL;
     if (st)
@@ -273,10 +273,10 @@ static void round_progress(struct trial *const *trials, size_t count, size_t i,
     int n =
         snprintf(what, sizeof what, "%s on %s, %s",
                  t->lane->ready.has_job ? t->lane->ready.scene_name : t->lane->subject->scene_path,
-                 t->lane->subject->device, math_mode_name(t->launch.mode));
-    if (t->launch.work_group[0] && n > 0 && (size_t)n < sizeof what)
-        snprintf(what + n, sizeof what - (size_t)n, ", work-group %ux%u", t->launch.work_group[0],
-                 t->launch.work_group[1]);
+                 t->lane->subject->device, math_mode_name(t->set.build.mode));
+    if (t->set.launch.work_group[0] && n > 0 && (size_t)n < sizeof what)
+        snprintf(what + n, sizeof what - (size_t)n, ", work-group %ux%u",
+                 t->set.launch.work_group[0], t->set.launch.work_group[1]);
     sink->o->progress(sink->o->ctx, what, share / (double)count);
 }
 

@@ -37,7 +37,7 @@ enum trial_state { TRIAL_RUNNING, TRIAL_DONE, TRIAL_WRITTEN };
 
 struct trial {
     struct lane *lane;
-    struct launch_settings launch;
+    struct settings set;
     enum trial_state state;
     enum verdict verdict;
     char reason[1200];
@@ -86,7 +86,7 @@ bool trial_rate(const struct trial *t, struct bench_stats *out);
 /* The execution model and what was asked of the program, as records and reports name it:
  * "megakernel", "megakernel, code path llvm, registers 48, cache l1". */
 enum { PROGRAM_NAME_SIZE = 96 };
-void program_name(const struct launch_settings *l, char name[PROGRAM_NAME_SIZE]);
+void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE]);
 
 /* Makes the record, hands it to each() and the store. Fails: MEMORY, and what the store says. */
 enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err);

@@ -17,7 +17,7 @@
 enum request_kind { REQUEST_RENDER, REQUEST_JUDGE };
 struct request {
     enum request_kind kind;
-    struct launch_settings launch;
+    struct settings set;
 };
 /* Before each answer: how it went. */
 struct reply {
@@ -86,10 +86,10 @@ static void child_loop(int fd, const struct worker_work *work)
         memset(&out, 0, sizeof out);
         bool sent;
         if (q.kind == REQUEST_RENDER) {
-            st = work->render(work->ctx, &q.launch, &out.render, &error);
+            st = work->render(work->ctx, &q.set, &out.render, &error);
             sent = answer(fd, st, &error, &out.render, sizeof out.render);
         } else {
-            st = work->judge(work->ctx, &q.launch, &out.judgement, &error);
+            st = work->judge(work->ctx, &q.set, &out.judgement, &error);
             sent = answer(fd, st, &error, &out.judgement, sizeof out.judgement);
         }
         if (!sent)
@@ -242,32 +242,31 @@ enum status worker_start(struct worker *w, const struct worker_work *work, doubl
     return st;
 }
 
-static enum status ask(struct worker *w, enum request_kind kind,
-                       const struct launch_settings *launch, double timeout_s, void *out,
-                       size_t size, bool *died, struct error *err)
+static enum status ask(struct worker *w, enum request_kind kind, const struct settings *set,
+                       double timeout_s, void *out, size_t size, bool *died, struct error *err)
 {
-    struct request q = {.kind = kind, .launch = *launch};
+    struct request q = {.kind = kind, .set = *set};
     *died = true;
     if (!send_all(w->socket, &q, sizeof q))
         return bury(w, STATUS_DEVICE, NULL, err);
     return get_answer(w, timeout_s, out, size, died, err);
 }
 
-enum status worker_render(struct worker *w, const struct launch_settings *launch, double timeout_s,
+enum status worker_render(struct worker *w, const struct settings *set, double timeout_s,
                           struct worker_render *out, bool *died, struct error *err)
 {
     struct worker_render got;
-    enum status st = ask(w, REQUEST_RENDER, launch, timeout_s, &got, sizeof got, died, err);
+    enum status st = ask(w, REQUEST_RENDER, set, timeout_s, &got, sizeof got, died, err);
     if (st == STATUS_OK)
         *out = got;
     return st;
 }
 
-enum status worker_judge(struct worker *w, const struct launch_settings *launch, double timeout_s,
+enum status worker_judge(struct worker *w, const struct settings *set, double timeout_s,
                          struct judgement *out, bool *died, struct error *err)
 {
     struct judgement got;
-    enum status st = ask(w, REQUEST_JUDGE, launch, timeout_s, &got, sizeof got, died, err);
+    enum status st = ask(w, REQUEST_JUDGE, set, timeout_s, &got, sizeof got, died, err);
     if (st == STATUS_OK)
         *out = got;
     return st;

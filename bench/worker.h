@@ -31,9 +31,9 @@ struct worker_render {
 };
 struct worker_work {
     enum status (*setup)(void *ctx, struct worker_ready *out, struct error *err);
-    enum status (*render)(void *ctx, const struct launch_settings *launch,
-                          struct worker_render *out, struct error *err);
-    enum status (*judge)(void *ctx, const struct launch_settings *launch, struct judgement *out,
+    enum status (*render)(void *ctx, const struct settings *set, struct worker_render *out,
+                          struct error *err);
+    enum status (*judge)(void *ctx, const struct settings *set, struct judgement *out,
                          struct error *err);
     void (*end)(void *ctx); /* may be NULL */
     void *ctx;
@@ -52,9 +52,9 @@ enum status worker_start(struct worker *w, const struct worker_work *work, doubl
                          struct worker_ready *ready, struct error *err);
 /* `died` tells a failure of the process from one that the worker reported; after it the worker is
  * gone. */
-enum status worker_render(struct worker *w, const struct launch_settings *launch, double timeout_s,
+enum status worker_render(struct worker *w, const struct settings *set, double timeout_s,
                           struct worker_render *out, bool *died, struct error *err);
-enum status worker_judge(struct worker *w, const struct launch_settings *launch, double timeout_s,
+enum status worker_judge(struct worker *w, const struct settings *set, double timeout_s,
                          struct judgement *out, bool *died, struct error *err);
 void worker_stop(struct worker *w); /* accepts one that is gone */
 

@@ -126,7 +126,7 @@ extern const char *const exit_statuses[][2];
 /* The options that mean the same everywhere (docs/reference/cli.md). */
 struct render_options {
     struct option_list devices;
-    struct launch_settings launch;
+    struct settings set;
     uint32_t spp, width, height, max_depth, rr_depth;
     uint64_t seed;
     bool seed_given, rr_given, mode_given;

@@ -13,7 +13,7 @@
 static const struct option render_rows[] = {
     {"--device", OPTION_LIST, AT(devices), "ID",
      .help = "reference, native, opencl:0 ..., or a part of a device's name"},
-    {"--mode", OPTION_MODE, AT(launch.mode), "MODE", .help = "arithmetic",
+    {"--mode", OPTION_MODE, AT(set.build.mode), "MODE", .help = "arithmetic",
      .otherwise = "strict; of bench and sweep: fast", .given = AT(mode_given)},
     {"--spp", OPTION_COUNT, AT(spp), "N", .help = "samples a pixel", .otherwise = "the scene's"},
     {"--width", OPTION_SIDE, AT(width), "W", .help = "pixels",
@@ -27,30 +27,30 @@ static const struct option render_rows[] = {
      .otherwise = "the scene's", .given = AT(rr_given)},
     {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of the random numbers",
      .otherwise = "the scene's", .given = AT(seed_given)},
-    {"--work-group", OPTION_PAIR, AT(launch.work_group), "XxY", .help = "work-items of a group",
+    {"--work-group", OPTION_PAIR, AT(set.launch.work_group), "XxY", .help = "work-items of a group",
      .otherwise = "the device's choice"},
-    {"--tile", OPTION_PAIR, AT(launch.tile), "XxY", .help = "pixels of one launch",
+    {"--tile", OPTION_PAIR, AT(set.launch.tile), "XxY", .help = "pixels of one launch",
      .otherwise = "the whole picture"},
-    {"--batch", OPTION_UINT, AT(launch.batch), "N", .help = "samples a pixel in one launch",
+    {"--batch", OPTION_UINT, AT(set.launch.batch), "N", .help = "samples a pixel in one launch",
      .otherwise = "the device's choice"},
-    {"--tile-order", OPTION_UINT, AT(launch.tile_order), "K",
+    {"--tile-order", OPTION_UINT, AT(set.launch.tile_order), "K",
      .help = "0 by rows, 1 reversed, 2 shuffled", .preset = "0"},
-    {"--model", OPTION_MODEL, AT(launch.model), "M", .help = "execution model",
+    {"--model", OPTION_MODEL, AT(set.build.model), "M", .help = "execution model",
      .preset = "megakernel"},
-    {"--bvh", OPTION_BVH, AT(launch.bvh), "KIND", .help = "tree of the triangles",
+    {"--bvh", OPTION_BVH, AT(set.load.bvh), "KIND", .help = "tree of the triangles",
      .preset = "auto"},
-    {"--registers", OPTION_UINT, AT(launch.registers), "N",
+    {"--registers", OPTION_UINT, AT(set.build.registers), "N",
      .help = "most registers a work-item (CUDA, HIP, NVIDIA's OpenCL)",
      .otherwise = "the device's choice"},
-    {"--code-path", OPTION_CODE, AT(launch.code), "PATH",
+    {"--code-path", OPTION_CODE, AT(set.build.code), "PATH",
      .help = "what the device compiles: source, or llvm (docs/contributor/llvm.md)",
      .preset = "auto"},
-    {"--cache", OPTION_CACHE, AT(launch.cache), "USE",
+    {"--cache", OPTION_CACHE, AT(set.build.cache), "USE",
      .help = "what fast memory is preferred for (CUDA)", .preset = "auto"},
-    {"--bake", OPTION_FLAG, AT(launch.bake),
+    {"--bake", OPTION_FLAG, AT(set.load.bake),
      .help = "shaders' parameters are constants of the program: faster, and compiled again when "
              "one changes"},
-    {"--threads", OPTION_UINT, AT(launch.threads), "N",
+    {"--threads", OPTION_UINT, AT(set.launch.threads), "N",
      .help = "of the reference and native devices", .otherwise = "all"},
     JSON_OPTION(AT(json)),
 };
@@ -441,5 +441,5 @@ void render_job_fill(const struct render_options *o, const struct scene *s, stru
     job->max_depth = o->max_depth ? o->max_depth : s->max_depth;
     job->rr_depth = o->rr_given ? o->rr_depth : s->rr_depth;
     job->seed = o->seed_given ? o->seed : s->seed;
-    job->launch = o->launch;
+    job->set = o->set;
 }

@@ -58,7 +58,7 @@ void kernel_entries_of_part(enum program_part part, const char *names[ENTRY_COUN
 struct program_request {
     enum math_mode mode;
     const char *fault; /* NULL, or a name of faults_list */
-    bool count_rays;   /* launch_settings.count_rays */
+    bool count_rays;   /* build_settings.count_rays */
     enum program_part part;
     uint32_t registers;          /* 0: no limit asked for */
     enum cache_preference cache; /* AUTO unless the API takes_cache_preference */

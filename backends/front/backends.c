@@ -113,7 +113,7 @@ static enum status code_choose(const struct device *d, enum code_path wanted,
 }
 
 /* What to compile for the scene on the device, if there is one. */
-static enum status request_make(const struct device *d, const struct launch_settings *settings,
+static enum status request_make(const struct device *d, const struct build_settings *settings,
                                 struct program_request *out, struct error *err)
 {
     struct program_request r = program_request_make(settings->mode);
@@ -146,11 +146,11 @@ static enum status request_make(const struct device *d, const struct launch_sett
 static enum status request_again(struct device *d, struct error *err)
 {
     struct program_request r;
-    const struct launch_settings again = {.mode = d->request.mode,
-                                          .registers = d->request.registers,
-                                          .code = d->wanted,
-                                          .cache = d->request.cache,
-                                          .count_rays = d->request.count_rays};
+    const struct build_settings again = {.mode = d->request.mode,
+                                         .registers = d->request.registers,
+                                         .code = d->wanted,
+                                         .cache = d->request.cache,
+                                         .count_rays = d->request.count_rays};
     enum status st = request_make(d, &again, &r, err);
     if (st || program_request_equal(&r, &d->request))
         return st;
@@ -220,7 +220,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 
 /* ---- program -------------------------------------------------------------------------------- */
 
-enum status device_build(struct device *d, const struct launch_settings *settings,
+enum status device_build(struct device *d, const struct build_settings *settings,
                          struct build_info *info, struct error *err)
 {
     struct build_info scratch, *out = info ? info : &scratch;
@@ -289,9 +289,9 @@ enum status device_job_check(const struct device *d, const struct render_job *jo
 {
     if (!d->loaded)
         return error_msg(err, STATUS_ARG, "%s has no scene: device_load comes first", d->info.id);
-    if (!d->built || d->request.mode != job->launch.mode)
+    if (!d->built || d->request.mode != job->set.build.mode)
         return error_msg(err, STATUS_ARG, "%s has no kernel for mode %s: device_build comes first",
-                         d->info.id, math_mode_name(job->launch.mode));
+                         d->info.id, math_mode_name(job->set.build.mode));
     if (job->width == 0 || job->height == 0 || job->width > 65536 || job->height > 65536)
         return error_msg(err, STATUS_ARG, "a picture of %ux%u pixels: sides are 1 to 65536",
                          job->width, job->height);
@@ -305,15 +305,15 @@ enum status device_job_check(const struct device *d, const struct render_job *jo
     if (job->sample_count > UINT32_MAX - job->sample_begin)
         return error_msg(err, STATUS_ARG, "samples %u + %u pass 2^32", job->sample_begin,
                          job->sample_count);
-    if (job->launch.bvh != BVH_AUTO && job->launch.bvh != d->layout.bvh)
+    if (job->set.load.bvh != BVH_AUTO && job->set.load.bvh != d->layout.bvh)
         return error_msg(err, STATUS_ARG, "%s was loaded with %s, not %s", d->info.id,
-                         bvh_kind_name(d->layout.bvh), bvh_kind_name(job->launch.bvh));
-    if (job->launch.model != MODEL_MEGAKERNEL)
+                         bvh_kind_name(d->layout.bvh), bvh_kind_name(job->set.load.bvh));
+    if (job->set.build.model != MODEL_MEGAKERNEL)
         return error_msg(err, STATUS_UNSUPPORTED, "execution model %d is not one of this program",
-                         (int)job->launch.model);
-    if (job->launch.tile_order > 2)
+                         (int)job->set.build.model);
+    if (job->set.launch.tile_order > 2)
         return error_msg(err, STATUS_ARG, "tile order %u: 0 rows, 1 reversed, 2 shuffled",
-                         job->launch.tile_order);
+                         job->set.launch.tile_order);
     for (int i = 0; i < 3; i++)
         if (!(fabs(d->camera.origin[i]) <= LAYOUT_COORDINATE_MAX))
             return error_msg(
@@ -334,7 +334,7 @@ void job_area(const struct render_job *job, uint32_t area[4])
 static enum status settings_make(const struct device *d, const struct render_job *job,
                                  struct launch_settings *out, struct error *err)
 {
-    struct launch_settings s = job->launch, own = {0};
+    struct launch_settings s = job->set.launch, own = {0};
     uint32_t area[4];
     job_area(job, area);
     const uint32_t *size = area + 2;
@@ -555,7 +555,7 @@ enum status device_render(struct device *d, const struct render_job *job, struct
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)
-        d->api->set_threads(d->backend, job->launch.threads);
+        d->api->set_threads(d->backend, job->set.launch.threads);
     int64_t *sums = malloc((pixels + films * behind) * 4 * sizeof *sums);
     if (!sums)
         return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", pixels);

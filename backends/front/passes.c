@@ -215,7 +215,7 @@ enum status device_passes(struct device *d, const struct render_job *job, unsign
     l.tile_x = area[0];
     l.tile_w = area[2];
     if (d->api->set_threads)
-        d->api->set_threads(d->backend, job->launch.threads);
+        d->api->set_threads(d->backend, job->set.launch.threads);
     if ((st = passes_init(&made, area[2], area[3], bits, err)))
         return st;
     st = strip_init(&strip, area[2], step < area[3] ? step : area[3], err);

@@ -118,25 +118,36 @@ bool cache_preference_find(const char *name, enum cache_preference *out);
 extern const char kernel_source_hash[33];
 
 /* A zeroed struct means the device's own choice for each. */
-struct launch_settings {
-    enum math_mode mode;
+/* How a scene is laid out on a device. */
+struct load_settings {
     enum bvh_kind bvh;
+    bool bake; /* for device_bake: its shaders have their parameters as constants */
+};
+/* What a program is compiled for. */
+struct build_settings {
+    enum math_mode mode;
     enum exec_model model;
+    enum code_path code;
+    uint32_t registers; /* most registers a work-item, where a compiler takes such a limit (CUDA,
+                           HIP, NVIDIA's OpenCL); 0: the device's default */
+    enum cache_preference cache; /* CUDA only: UNSUPPORTED elsewhere */
+    bool count_rays; /* the film's red, green and blue get no radiance but numbers (of each pixel,
+                        in integers): rays to the closest hit, rays to any, nodes of the tree that
+                        both read. A kernel from source; counting costs the others nothing */
+};
+/* How a picture is cut into launches. Strict pictures do not depend on it. */
+struct launch_settings {
     uint32_t work_group[2]; /* work-items; {0,0}: the device's default */
     uint32_t tile[2];       /* pixels of one launch; {0,0}: the whole picture; edges are cut */
     uint32_t batch;         /* samples a pixel in one launch; 0: the device's default */
-    uint32_t tile_order; /* 0: rows; 1: reversed; 2: a fixed shuffle. Strict pictures do not depend
-                            on it */
-    unsigned threads;    /* native only; 0: parallel_threads() */
-    uint32_t registers;  /* most registers a work-item, where a compiler takes such a limit (CUDA,
-                            HIP, NVIDIA's OpenCL); 0: the device's default */
-    enum code_path code; /* looked at by device_build */
-    bool bake;           /* for device_bake: a scene's shaders have their parameters as constants */
-    enum cache_preference cache; /* likewise; CUDA only: UNSUPPORTED elsewhere */
-    bool count_rays; /* looked at by device_build: the film's red, green and blue get no radiance
-                        but numbers (of each pixel, in integers): rays to the closest hit, rays
-                        to any, nodes of the tree that both read. A kernel from source; counting
-                        costs the others nothing */
+    uint32_t tile_order;    /* 0: rows; 1: reversed; 2: a fixed shuffle */
+    unsigned threads;       /* native only; 0: parallel_threads() */
+};
+/* All that is chosen for a device's work on a scene. */
+struct settings {
+    struct load_settings load;
+    struct build_settings build;
+    struct launch_settings launch;
 };
 
 struct render_job {
@@ -145,8 +156,8 @@ struct render_job {
     uint32_t sample_begin, sample_count;
     uint32_t max_depth, rr_depth;
     uint64_t seed;
-    struct launch_settings launch;
-    double timeout_s; /* 0: none; looked at between launches */
+    struct settings set; /* load, build: as the device was loaded and built */
+    double timeout_s;    /* 0: none; looked at between launches */
     void (*progress)(void *ctx, double share, double left_s);
     void *progress_ctx;
 };
@@ -204,7 +215,7 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 /* Compiles the kernel for what `settings` says of mode, code path and registers. UNSUPPORTED names
  * the code path that a device does not take, or the property that it lacks for `strict` (found by
  * running probes, not by asking only). BUILD carries the compiler's log. */
-enum status device_build(struct device *d, const struct launch_settings *settings,
+enum status device_build(struct device *d, const struct build_settings *settings,
                          struct build_info *info, struct error *err);
 /* Adds the job's samples to the film, which must have the size of the picture, or of the crop, and
  * film_exponent(scene). A device's own film is as large as the picture.

@@ -21,7 +21,7 @@ static struct render_job job_make(enum math_mode mode)
                                .max_depth = 6,
                                .rr_depth = 3,
                                .seed = 0x123456789ABCDEFull,
-                               .launch = {.mode = mode}};
+                               .set.build = {.mode = mode}};
 }
 
 static struct film film_make(const struct scene *s, const struct render_job *job)
@@ -66,8 +66,8 @@ static void strict_bits_do_not_depend_on_settings(void **state)
         for (int kind = BVH_BINARY; kind < BVH_COUNT; kind++) {
             struct device *d = device_ready("native", s, (enum bvh_kind)kind, MODE_STRICT);
             for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
-                job.launch = settings[k];
-                job.launch.mode = MODE_STRICT;
+                job.set.launch = settings[k];
+                job.set.build.mode = MODE_STRICT;
                 render_hash(d, s, &job, hex);
                 if (!*first)
                     memcpy(first, hex, sizeof first);
@@ -120,8 +120,8 @@ static void first_launches_are_apart(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct film f = film_make(s, &job);
         struct render_times t;
-        job.launch.work_group[0] = rows[i].x;
-        job.launch.work_group[1] = rows[i].y;
+        job.set.launch.work_group[0] = rows[i].x;
+        job.set.launch.work_group[1] = rows[i].y;
         must(device_render(d, &job, &f, i % 2, &t, &err), &err);
         assert_int_equal(t.first_launch_s > 0, rows[i].first);
         assert_true(t.launch_setup_s >= 0);
@@ -133,7 +133,7 @@ static void first_launches_are_apart(void **state)
     }
     struct film f = film_make(s, &job);
     struct render_times t;
-    must(device_build(d, &job.launch, NULL, &err), &err); /* another program */
+    must(device_build(d, &job.set.build, NULL, &err), &err); /* another program */
     must(device_render(d, &job, &f, true, &t, &err), &err);
     assert_true(t.first_launch_s > 0);
     film_free(&f);
@@ -368,7 +368,7 @@ static void rays_are_those_of_the_paths(void **state)
         for (int tree = 0; tree < 2; tree++) {
             struct device *d =
                 device_ready("native", s, tree ? BVH_WIDE8 : BVH_BINARY, MODE_STRICT);
-            struct launch_settings counting = {.mode = MODE_STRICT, .count_rays = true};
+            struct build_settings counting = {.mode = MODE_STRICT, .count_rays = true};
             must(device_build(d, &counting, NULL, &err), &err);
             struct render_job job = job_make(MODE_STRICT);
             struct film f = film_make(s, &job);
@@ -422,7 +422,7 @@ static void bad_jobs_are_refused(void **state)
     expect(device_render(d, &good, &f, false, NULL, &err), STATUS_ARG, &err, "device_load");
     must(device_load(d, s, BVH_BINARY, NULL, &err), &err);
     expect(device_render(d, &good, &f, false, NULL, &err), STATUS_ARG, &err, "device_build");
-    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err), &err);
+    must(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, &err), &err);
 #define REFUSED(field, value, status, word)                                                        \
     job = good;                                                                                    \
     job.field = value;                                                                             \
@@ -433,11 +433,11 @@ static void bad_jobs_are_refused(void **state)
     REFUSED(sample_count, 131073, STATUS_ARG, "131073");
     REFUSED(sample_begin, UINT32_MAX, STATUS_ARG, "2^32");
     REFUSED(max_depth, 0, STATUS_ARG, "max_depth");
-    REFUSED(launch.mode, MODE_FAST, STATUS_ARG, "fast");
-    REFUSED(launch.bvh, BVH_WIDE8, STATUS_ARG, "bvh8");
-    REFUSED(launch.tile_order, 3, STATUS_ARG, "order");
-    REFUSED(launch.work_group[0], 100000, STATUS_UNSUPPORTED, "work-group");
-    REFUSED(launch.work_group[1], 5, STATUS_UNSUPPORTED, "work-group");
+    REFUSED(set.build.mode, MODE_FAST, STATUS_ARG, "fast");
+    REFUSED(set.load.bvh, BVH_WIDE8, STATUS_ARG, "bvh8");
+    REFUSED(set.launch.tile_order, 3, STATUS_ARG, "order");
+    REFUSED(set.launch.work_group[0], 100000, STATUS_UNSUPPORTED, "work-group");
+    REFUSED(set.launch.work_group[1], 5, STATUS_UNSUPPORTED, "work-group");
 #undef REFUSED
     film_hash(&f, after);
     assert_string_equal(after, before);
@@ -483,7 +483,7 @@ static void jobs_can_be_stopped(void **state)
     double share = 0;
     film_hash(&f, before);
     job.sample_count = 100000;
-    job.launch.batch = 1;
+    job.set.launch.batch = 1;
     job.timeout_s = 0.05;
     expect(device_render(d, &job, &f, true, NULL, &err), STATUS_TIMEOUT, &err, "limit");
     job.timeout_s = 0;
@@ -498,7 +498,7 @@ static void jobs_can_be_stopped(void **state)
     job = job_make(MODE_FAST);
     job.width = job.height = 600;
     job.sample_count = 2;
-    job.launch.batch = 1;
+    job.set.launch.batch = 1;
     job.progress = count_calls;
     job.progress_ctx = &share;
     share = 0;
@@ -553,14 +553,14 @@ static void null_device_is_constant(void **state)
     struct render_job job = job_make(MODE_FAST);
     struct film f = film_make(s, &job);
     uint32_t in[6] = {0}, out[4];
-    job.launch.tile[0] = 8;
+    job.set.launch.tile[0] = 8;
     must(device_render(d, &job, &f, true, NULL, &err), &err);
     must(film_check(&f, SPP, NULL, &err), &err);
     for (size_t i = 0; i < (size_t)W * H * 3; i++)
         assert_int_equal(f.sums[i / 3 * 4 + i % 3], f.sums[0]);
-    expect(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err),
+    expect(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, &err),
            STATUS_UNSUPPORTED, &err, "arithmetic");
-    must(device_build(d, &(struct launch_settings){.mode = MODE_FAST}, NULL, &err), &err);
+    must(device_build(d, &(struct build_settings){.mode = MODE_FAST}, NULL, &err), &err);
     expect(device_probe(d, PROBE_RNG, in, 1, out, &err), STATUS_UNSUPPORTED, &err, "null");
     film_free(&f);
     device_close(d);
@@ -580,19 +580,19 @@ static void compiler_troubles_are_told(void **state)
     unsetenv("ISOPHOTE_CC");
     must(device_open("native", &d, &err), &err);
     setenv("ISOPHOTE_CFLAGS", "-include /nonexistent/header.h", 1);
-    expect(device_build(d, &(struct launch_settings){.mode = MODE_FAST}, &info, &err), STATUS_BUILD,
+    expect(device_build(d, &(struct build_settings){.mode = MODE_FAST}, &info, &err), STATUS_BUILD,
            &err, "header.h");
     assert_non_null(strstr(info.log, "/nonexistent/header.h"));
     assert_non_null(strstr(info.options, "-DK_MODE=2"));
     /* arithmetic that strict forbids is found out by running it */
     setenv("ISOPHOTE_CFLAGS", "-ffp-contract=fast -mfma", 1);
 #ifdef __x86_64__
-    expect(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err),
+    expect(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err),
            STATUS_UNSUPPORTED, &err, "contraction");
 #endif
     unsetenv("ISOPHOTE_CFLAGS");
-    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err), &err);
-    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err), &err);
+    must(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err), &err);
+    must(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err), &err);
     assert_true(info.cached);
     device_close(d);
 }
@@ -600,7 +600,7 @@ static void compiler_troubles_are_told(void **state)
 /* Builds twice with a junk file in between: neither build finds anything to take. */
 static void damage_and_rebuild(enum code_path code, const char *cache, const char *suffix)
 {
-    struct launch_settings set = {.mode = MODE_DEVICE, .code = code};
+    struct build_settings set = {.mode = MODE_DEVICE, .code = code};
     struct error err = {0};
     for (int i = 0; i < 2; i++) {
         struct device *d = NULL;
@@ -667,10 +667,10 @@ static void code_paths_agree(void **state)
             struct render_job job = job_make(MODE_STRICT);
             struct film f = film_make(s, &job);
             struct device *d = NULL;
-            job.launch.code = k ? CODE_LLVM : CODE_SOURCE;
+            job.set.build.code = k ? CODE_LLVM : CODE_SOURCE;
             must(device_open("native", &d, &err), &err);
             must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
-            must(device_build(d, &job.launch, NULL, &err), &err);
+            must(device_build(d, &job.set.build, NULL, &err), &err);
             must(device_render(d, &job, &f, true, NULL, &err), &err);
             film_hash(&f, hash[k]);
             film_free(&f);
@@ -683,9 +683,9 @@ static void code_paths_agree(void **state)
     struct build_info asked[2], by_id[2], other;
     for (int k = 0; k < 2; k++) {
         struct device *d = NULL;
-        const struct launch_settings set = {.mode = MODE_STRICT,
-                                            .code = k ? CODE_LLVM : CODE_SOURCE},
-                                     none = {.mode = MODE_STRICT};
+        const struct build_settings set = {.mode = MODE_STRICT,
+                                           .code = k ? CODE_LLVM : CODE_SOURCE},
+                                    none = {.mode = MODE_STRICT};
         must(device_open("native", &d, &err), &err);
         must(device_build(d, &set, &asked[k], &err), &err);
         device_close(d);
@@ -693,7 +693,7 @@ static void code_paths_agree(void **state)
         assert_string_equal(device_describe(d)->id, k ? "native/llvm" : "native/source");
         must(device_build(d, &none, &by_id[k], &err), &err);
         assert_string_equal(by_id[k].options, asked[k].options);
-        must(device_build(d, &(struct launch_settings){.code = k ? CODE_SOURCE : CODE_LLVM}, &other,
+        must(device_build(d, &(struct build_settings){.code = k ? CODE_SOURCE : CODE_LLVM}, &other,
                           &err),
              &err);
         assert_string_not_equal(other.options, asked[k].options);

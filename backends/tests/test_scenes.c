@@ -202,6 +202,6 @@ struct device *device_ready(const char *id, const struct scene *s, enum bvh_kind
     must(device_open(id, &d, &err), &err);
     if (s)
         must(device_load(d, s, bvh, NULL, &err), &err);
-    must(device_build(d, &(struct launch_settings){.mode = mode}, NULL, &err), &err);
+    must(device_build(d, &(struct build_settings){.mode = mode}, NULL, &err), &err);
     return d;
 }

@@ -13,7 +13,7 @@ static const struct axis_context context = {
     .job = {.width = 100, .height = 64, .sample_count = 8},
 };
 
-static size_t settings(struct arena *a, const struct sweep_options *o, struct launch_settings **out,
+static size_t settings(struct arena *a, const struct sweep_options *o, struct settings **out,
                        size_t *left_out)
 {
     struct error err = {0};
@@ -23,10 +23,10 @@ static size_t settings(struct arena *a, const struct sweep_options *o, struct la
     return n;
 }
 
-static bool has(const struct launch_settings *s, size_t n, uint32_t x, uint32_t y)
+static bool has(const struct settings *s, size_t n, uint32_t x, uint32_t y)
 {
     for (size_t i = 0; i < n; i++)
-        if (s[i].work_group[0] == x && s[i].work_group[1] == y)
+        if (s[i].launch.work_group[0] == x && s[i].launch.work_group[1] == y)
             return true;
     return false;
 }
@@ -37,7 +37,7 @@ static void default_work_groups(void **state)
     struct arena a = {0};
     const struct sweep_axis axis = {.name = "work-group"};
     const struct sweep_options o = {.axes = &axis, .axis_count = 1};
-    struct launch_settings *s;
+    struct settings *s;
     size_t left_out, n = settings(&a, &o, &s, &left_out);
     /* x: 1 .. 128 covers 100 pixels (8 values), y: 1 .. 64 (7); eight odd shapes; one over the
      * limit */
@@ -58,7 +58,7 @@ static void products_and_constraints(void **state)
         {"work-group", groups, 5}, {"batch", batches, 3}, {"tile", tiles, 2}};
     const char *const rules[] = {"items<=64", "divides-tile"};
     struct sweep_options o = {.axes = axes, .axis_count = 3};
-    struct launch_settings *s;
+    struct settings *s;
     size_t left_out, n = settings(&a, &o, &s, &left_out);
     assert_int_equal(n, 4 * 2 * 2); /* 4x4 twice is once; 100 samples are all of the 8 */
     o.constraints = rules;
@@ -69,7 +69,7 @@ static void products_and_constraints(void **state)
     assert_int_equal(n, 2 * (2 + 1));
     assert_int_equal(left_out, 16 - 6);
     for (size_t i = 0; i < n; i++)
-        assert_true(s[i].batch == 1 || s[i].batch == 8);
+        assert_true(s[i].launch.batch == 1 || s[i].launch.batch == 8);
     arena_free(&a);
 }
 
@@ -87,7 +87,7 @@ static void each_constraint(void **state)
         struct arena a = {0};
         const struct sweep_options o = {
             .axes = &axis, .axis_count = 1, .constraints = &rows[i].rule, .constraint_count = 1};
-        struct launch_settings *s;
+        struct settings *s;
         size_t left_out;
         assert_int_equal(settings(&a, &o, &s, &left_out), rows[i].kept);
         arena_free(&a);
@@ -100,28 +100,31 @@ static void lanes(void **state)
     const char *const modes[] = {"fast", "strict", "fast"};
     const struct sweep_axis axes[] = {{"mode", modes, 3}, {"bvh", NULL, 0}};
     struct sweep_options o = {.axes = axes, .axis_count = 2};
-    const struct launch_settings own = {.mode = MODE_DEVICE, .registers = 40, .batch = 3};
+    const struct settings own = {.build = {.mode = MODE_DEVICE, .registers = 40},
+                                 .launch.batch = 3};
     struct arena a = {0};
-    struct launch_settings *l;
+    struct settings *l;
     size_t n;
     assert_int_equal(axes_check(&o, NULL), STATUS_OK);
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
     assert_int_equal(n, 2 * (BVH_COUNT - 1)); /* fast once; all trees but auto */
-    assert_true(l[0].mode == MODE_FAST && l[0].bvh == BVH_BINARY && l[1].bvh == BVH_WIDE8);
-    assert_true(l[n - 1].mode == MODE_STRICT && l[n - 1].bvh == BVH_COMPRESSED8);
+    assert_true(l[0].build.mode == MODE_FAST && l[0].load.bvh == BVH_BINARY &&
+                l[1].load.bvh == BVH_WIDE8);
+    assert_true(l[n - 1].build.mode == MODE_STRICT && l[n - 1].load.bvh == BVH_COMPRESSED8);
     for (size_t i = 0; i < n; i++) /* the rest stays */
-        assert_true(l[i].registers == 40 && l[i].batch == 3 && l[i].code == CODE_AUTO);
+        assert_true(l[i].build.registers == 40 && l[i].launch.batch == 3 &&
+                    l[i].build.code == CODE_AUTO);
     const char *const every[] = {"auto", "bvh2", "bvh8", "bvh8c", "bvh2"};
     const struct sweep_axis all[] = {{"bvh", every, 5}};
     o.axes = all;
     o.axis_count = 1;
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
     assert_int_equal(n, BVH_COUNT);
-    assert_true(l[0].bvh == BVH_AUTO && l[BVH_COUNT - 1].bvh == BVH_COMPRESSED8);
+    assert_true(l[0].load.bvh == BVH_AUTO && l[BVH_COUNT - 1].load.bvh == BVH_COMPRESSED8);
     o.axis_count = 0;
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
     assert_int_equal(n, 1);
-    assert_int_equal(l[0].mode, MODE_DEVICE);
+    assert_int_equal(l[0].build.mode, MODE_DEVICE);
     arena_free(&a);
 }
 
@@ -133,21 +136,22 @@ static void programs(void **state)
     const struct sweep_axis axes[] = {
         {"cache", NULL, 0}, {"registers", registers, 4}, {"code-path", codes, 1}};
     const struct sweep_options o = {.axes = axes, .axis_count = 3};
-    const struct launch_settings own = {.registers = 40};
+    const struct settings own = {.build.registers = 40};
     struct arena a = {0};
-    struct launch_settings *l;
+    struct settings *l;
     size_t n;
     assert_int_equal(axes_check(&o, NULL), STATUS_OK);
     assert_int_equal(axes_lanes(&a, &o, &own, &l, &n, NULL), STATUS_OK);
     assert_int_equal(n, 3 * CACHE_COUNT);
     const uint32_t limits[] = {0, 48, 200};
     for (size_t i = 0; i < n; i++)
-        assert_true(l[i].code == CODE_LLVM && l[i].registers == limits[i / CACHE_COUNT] &&
-                    l[i].cache == (enum cache_preference)(i % CACHE_COUNT));
+        assert_true(l[i].build.code == CODE_LLVM &&
+                    l[i].build.registers == limits[i / CACHE_COUNT] &&
+                    l[i].build.cache == (enum cache_preference)(i % CACHE_COUNT));
     char name[PROGRAM_NAME_SIZE];
     program_name(&l[n - 1], name);
     assert_string_equal(name, "megakernel, code path llvm, registers 200, cache equal");
-    program_name(&(struct launch_settings){.mode = MODE_FAST}, name);
+    program_name(&(struct settings){.build.mode = MODE_FAST}, name);
     assert_string_equal(name, "megakernel");
     arena_free(&a);
 }

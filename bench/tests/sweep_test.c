@@ -14,8 +14,11 @@
 static const struct bench_subject subject = {
     .scene_path = SOURCE_DIR "/scenes/library/furnace.json",
     .device = "native",
-    .job =
-        {.width = 24, .height = 24, .sample_count = 2, .max_depth = 3, .launch.mode = MODE_STRICT},
+    .job = {.width = 24,
+            .height = 24,
+            .sample_count = 2,
+            .max_depth = 3,
+            .set.build.mode = MODE_STRICT},
 };
 
 struct seen {

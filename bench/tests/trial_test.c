@@ -53,11 +53,11 @@ static enum status fake_setup(void *ctx, struct worker_ready *out, struct error 
 }
 
 /* Time falls with the width of the work-group; a little noise that depends on the call alone. */
-static enum status fake_render(void *ctx, const struct launch_settings *l,
-                               struct worker_render *out, struct error *err)
+static enum status fake_render(void *ctx, const struct settings *set, struct worker_render *out,
+                               struct error *err)
 {
     struct fake *f = ctx;
-    uint32_t x = l->work_group[0];
+    uint32_t x = set->launch.work_group[0];
     f->calls++;
     f->last_x = x;
     f->lost = f->lost || (x && x == f->lose_x);
@@ -98,11 +98,11 @@ static enum status fake_render(void *ctx, const struct launch_settings *l,
     return STATUS_OK;
 }
 
-static enum status fake_judge(void *ctx, const struct launch_settings *l, struct judgement *out,
+static enum status fake_judge(void *ctx, const struct settings *set, struct judgement *out,
                               struct error *err)
 {
     struct fake *f = ctx;
-    (void)l;
+    (void)set;
     (void)err;
     bool wrong = f->last_x && f->last_x == f->wrong_x;
     *out = (struct judgement){
@@ -112,7 +112,7 @@ static enum status fake_judge(void *ctx, const struct launch_settings *l, struct
 }
 
 static const struct bench_subject subject = {
-    .scene_path = "some folder/made-up.json", .device = "fake", .job.launch.mode = MODE_FAST};
+    .scene_path = "some folder/made-up.json", .device = "fake", .job.set.build.mode = MODE_FAST};
 
 static struct worker_work fake_work(struct fake *f)
 {
@@ -149,7 +149,8 @@ static enum status bed_run(struct bed *b, struct fake *f, enum math_mode mode, c
     bench_limits_fill(&b->options, &b->sink.limits);
     for (size_t i = 0; i < n; i++) {
         b->trials[i] = (struct trial){
-            .lane = &b->lane, .launch = {.mode = mode, .work_group = {xs[i], xs[i] ? 1 : 0}}};
+            .lane = &b->lane,
+            .set = {.build.mode = mode, .launch.work_group = {xs[i], xs[i] ? 1 : 0}}};
         b->order[i] = &b->trials[i];
     }
     enum status st = trials_run(b->order, n, 0, &b->sink, err);
@@ -428,8 +429,8 @@ static void a_stop_keeps_rows(void **state)
     b.sink = (struct row_sink){.a = &b.a, .o = &b.options};
     bench_limits_fill(&b.options, &b.sink.limits);
     for (size_t i = 0; i < 2; i++) {
-        b.trials[i] = (struct trial){.lane = &b.lane,
-                                     .launch = {.mode = MODE_FAST, .work_group = {xs[i], 1}}};
+        b.trials[i] = (struct trial){
+            .lane = &b.lane, .set = {.build.mode = MODE_FAST, .launch.work_group = {xs[i], 1}}};
         b.order[i] = &b.trials[i];
     }
     assert_int_equal(trials_run(b.order, 2, 0, &b.sink, &err), STATUS_CANCELLED);

@@ -220,7 +220,7 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
                         .max_depth = r->max_depth,
                         .rr_depth = r->rr_given ? r->rr_depth : 0,
                         .seed = r->seed,
-                        .launch = r->launch},
+                        .set = r->set},
             };
     }
     *out = list;

@@ -28,7 +28,7 @@ static int run(void *settings, const struct arguments *args)
     struct render_options *common = &c->timing.common;
     struct bench_options *bench = &c->timing.bench;
     if (!common->mode_given)
-        common->launch.mode = MODE_FAST;
+        common->set.build.mode = MODE_FAST;
     bench->judge = !c->unjudged;
 
     struct arena a = {0};

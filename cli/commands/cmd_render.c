@@ -88,7 +88,8 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
     enum status s = check_files(cmd, err);
     if (s != STATUS_OK)
         return s;
-    if (cmd->common.launch.count_rays && (reference || cmd->out || cmd->preview || cmd->pass_list))
+    if (cmd->common.set.build.count_rays &&
+        (reference || cmd->out || cmd->preview || cmd->pass_list))
         return error_msg(err, STATUS_ARG,
                          "--count-rays takes a device and gives no picture: without %s",
                          reference        ? "--device reference"
@@ -216,7 +217,7 @@ static bool summary_json(const struct render_summary *r)
     json_key_string(&w, "out", r->out);
     json_key_string(&w, "preview", r->preview);
     json_key_integer(&w, "dropped_degenerate", (int64_t)r->dropped);
-    if (r->job->launch.count_rays) {
+    if (r->job->set.build.count_rays) {
         rays_json(&w, r, samples);
     } else {
         json_key(&w, "mean_radiance");
@@ -226,7 +227,7 @@ static bool summary_json(const struct render_summary *r)
         json_end_array(&w);
     }
     if (r->on_device) {
-        if (!r->job->launch.count_rays)
+        if (!r->job->set.build.count_rays)
             json_key_string(&w, "film_hash", r->film_hash);
         json_key_integer(&w, "flagged_samples", (int64_t)r->flagged);
         json_key_pair(&w, "work_group", r->times.work_group[0], r->times.work_group[1]);
@@ -280,7 +281,7 @@ static bool summary_text(const struct render_summary *r)
         printf("passes in %.3f s\n", r->passes_s);
     if (r->denoise_s > 0)
         printf("denoised in %.3f s\n", r->denoise_s);
-    if (r->job->launch.count_rays) {
+    if (r->job->set.build.count_rays) {
         const double rays = (double)(r->rays[0] + r->rays[1]);
         printf("%.4g rays a sample: %.4g to the closest hit, %.4g to any; %.4g nodes a ray\n",
                rays / samples, (double)r->rays[0] / samples, (double)r->rays[1] / samples,
@@ -330,7 +331,7 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
         .seed = job->seed,
         .passes = passes_needed(cmd),
         .error_target = cmd->error_target,
-        .threads = job->launch.threads,
+        .threads = job->set.launch.threads,
         .progress = progress_callback,
         .progress_ctx = progress_text};
     struct reference_picture picture = {0};
@@ -399,10 +400,10 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     if ((s = device_open(id, &d, err)) != STATUS_OK)
         goto done;
-    device_bake(d, job->launch.bake);
-    if ((s = device_load(d, scene, job->launch.bvh, &sum->load, err)) != STATUS_OK)
+    device_bake(d, job->set.load.bake);
+    if ((s = device_load(d, scene, job->set.load.bvh, &sum->load, err)) != STATUS_OK)
         goto done;
-    if ((s = device_build(d, &job->launch, &sum->build, err)) != STATUS_OK)
+    if ((s = device_build(d, &job->set.build, &sum->build, err)) != STATUS_OK)
         goto done;
     s = device_render(d, job, &film, false, &sum->times, err);
     struct text said = {0};
@@ -414,7 +415,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     sum->render_s = sum->times.render_s;
     if ((s = film_check(&film, job->sample_count, &sum->flagged, err)) != STATUS_OK)
         goto done;
-    for (size_t i = 0; job->launch.count_rays && i < 4 * (size_t)film.width * film.height; i++)
+    for (size_t i = 0; job->set.build.count_rays && i < 4 * (size_t)film.width * film.height; i++)
         if (i % 4 < 3)
             sum->rays[i % 4] += film.sums[i];
     film_hash(&film, sum->film_hash);
@@ -467,7 +468,7 @@ static int run(void *settings, const struct arguments *args)
                                      .out = cmd->out,
                                      .preview = cmd->preview,
                                      .job = &job,
-                                     .mode = math_mode_name(job.launch.mode),
+                                     .mode = math_mode_name(job.set.build.mode),
                                      .dropped = scene->dropped_degenerate,
                                      .scene_times = &scene->times};
         if (strcmp(device, "reference") == 0) {
@@ -509,7 +510,7 @@ static const struct option options[] = {
      .otherwise = "the scene's", .words = "power balance"},
     {"--timeout", OPTION_FROM_ZERO, AT(timeout_s), "S",
      .help = "give up after so many seconds of rendering"},
-    {"--count-rays", OPTION_FLAG, AT(common.launch.count_rays),
+    {"--count-rays", OPTION_FLAG, AT(common.set.build.count_rays),
      .help = "no picture: how many rays and nodes of the tree the samples take"},
 };
 const struct command command_render = {

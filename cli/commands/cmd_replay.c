@@ -250,8 +250,8 @@ static enum status open_device(const char *id, const struct scene *s, const stru
 {
     enum status st = device_open(id, d, err);
     if (st == STATUS_OK)
-        st = device_load(*d, s, job->launch.bvh, NULL, err);
-    return st == STATUS_OK ? device_build(*d, &job->launch, NULL, err) : st;
+        st = device_load(*d, s, job->set.load.bvh, NULL, err);
+    return st == STATUS_OK ? device_build(*d, &job->set.build, NULL, err) : st;
 }
 
 struct replay_command {

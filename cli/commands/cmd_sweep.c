@@ -82,7 +82,7 @@ static int run(void *settings, const struct arguments *args)
     sweep->bench = c->timing.bench;
     sweep->bench.judge = true;
     if (!common->mode_given)
-        common->launch.mode = MODE_FAST;
+        common->set.build.mode = MODE_FAST;
     if (common->width == 0 && common->height == 0)
         common->width = common->height = 256;
     common->spp = common->spp ? common->spp : 16;

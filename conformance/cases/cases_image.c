@@ -136,13 +136,15 @@ static enum status bits_differ(struct run_context *c, const struct render_job *j
 
 static const struct {
     const char *text;
+    enum bvh_kind bvh;
     struct launch_settings launch;
 } strict_launches[] = {
-    {"", {0}},
-    {"work-group 7x3", {.work_group = {7, 3}}},
+    {"", BVH_AUTO, {.batch = 0}},
+    {"work-group 7x3", BVH_AUTO, {.work_group = {7, 3}}},
     {"bvh2, tile 24x16 in shuffled order, one sample a launch",
-     {.bvh = BVH_BINARY, .tile = {24, 16}, .batch = 1, .tile_order = 2}},
-    {"bvh8, tile 40x9 reversed", {.bvh = BVH_WIDE8, .tile = {40, 9}, .tile_order = 1}},
+     BVH_BINARY,
+     {.tile = {24, 16}, .batch = 1, .tile_order = 2}},
+    {"bvh8, tile 40x9 reversed", BVH_WIDE8, {.tile = {40, 9}, .tile_order = 1}},
 };
 
 static enum status image_strict(struct run_context *c, struct error *err)
@@ -160,14 +162,15 @@ static enum status image_strict(struct run_context *c, struct error *err)
     for (size_t i = 0; i < sizeof strict_launches / sizeof *strict_launches; i++) {
         struct film film;
         struct bit_difference b;
-        job.launch = strict_launches[i].launch;
-        job.launch.mode = MODE_STRICT;
+        job.set = (struct settings){.load.bvh = strict_launches[i].bvh,
+                                    .launch = strict_launches[i].launch};
+        job.set.build.mode = MODE_STRICT;
         if (c->info->max_work_group < 21)
-            job.launch.work_group[0] = job.launch.work_group[1] = 0;
-        if (job.launch.bvh != loaded) {
-            if ((s = device_load(c->device, c->scene, job.launch.bvh, NULL, err)) != STATUS_OK)
+            job.set.launch.work_group[0] = job.set.launch.work_group[1] = 0;
+        if (job.set.load.bvh != loaded) {
+            if ((s = device_load(c->device, c->scene, job.set.load.bvh, NULL, err)) != STATUS_OK)
                 return s;
-            loaded = job.launch.bvh;
+            loaded = job.set.load.bvh;
         }
         if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
             return s;
@@ -185,7 +188,7 @@ static enum status image_strict(struct run_context *c, struct error *err)
                          job.width, job.height, job.sample_count,
                          sizeof strict_launches / sizeof *strict_launches);
     /* native is what others are held against: it must itself be right */
-    job.launch = (struct launch_settings){.mode = MODE_STRICT};
+    job.set = (struct settings){.build.mode = MODE_STRICT};
     if ((s = device_load(c->device, c->scene, BVH_AUTO, NULL, err)) != STATUS_OK)
         return s;
     return lockstep(c, &job, UINT64_MAX, "bits equal in all launch settings", err);
@@ -269,12 +272,12 @@ static enum status compare_pairs(struct run_context *c, const struct render_job 
         case_skip(c, "%s", text);
     else
         case_pass(c, "%s", text);
-    if (bad || (shown && job->launch.mode == MODE_DEVICE)) {
+    if (bad || (shown && job->set.build.mode == MODE_DEVICE)) {
         /* of the difference's mean: noise cancels in pairs, so this shows how it compares with a
          * picture's own noise */
         for (size_t i = 0; i < (size_t)job->width * job->height * 3; i++)
             p.truth.variance[i] *= 2.0 / job->sample_count;
-        s = pictures_add(c, math_mode_name(job->launch.mode), job->width, job->height, p.image,
+        s = pictures_add(c, math_mode_name(job->set.build.mode), job->width, job->height, p.image,
                          p.truth.beauty, p.truth.variance, err);
     }
     *p_found = p.z.p;

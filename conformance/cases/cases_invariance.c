@@ -27,17 +27,17 @@ static enum status compare_variants(struct run_context *c, const struct render_j
                                     bool *failed, struct error *err)
 {
     struct film base, film;
-    enum bvh_kind loaded = plain->launch.bvh;
+    enum bvh_kind loaded = plain->set.load.bvh;
     enum status s = judge_render(c->device, c->scene, plain, &base, err);
     if (s != STATUS_OK)
         return s;
     for (size_t i = 0; i < v->count && !*failed; i++) {
         struct bit_difference d;
         const struct render_job *job = &v->list[i].job;
-        if (job->launch.bvh != loaded) {
-            if ((s = device_load(c->device, c->scene, job->launch.bvh, NULL, err)) != STATUS_OK)
+        if (job->set.load.bvh != loaded) {
+            if ((s = device_load(c->device, c->scene, job->set.load.bvh, NULL, err)) != STATUS_OK)
                 break;
-            loaded = job->launch.bvh;
+            loaded = job->set.load.bvh;
         }
         case_compiling(c, compiles);
         s = judge_render(c->device, c->scene, job, &film, err);
@@ -129,8 +129,8 @@ static enum status work_groups(struct run_context *c, const struct render_job *p
         struct variant *v = variant_add(c, out, COUNT, plain);
         if (!v)
             return no_room(err);
-        v->job.launch.work_group[0] = shapes[i][0];
-        v->job.launch.work_group[1] = shapes[i][1];
+        v->job.set.launch.work_group[0] = shapes[i][0];
+        v->job.set.launch.work_group[1] = shapes[i][1];
         snprintf(v->text, sizeof v->text, "work-group %ux%u", shapes[i][0], shapes[i][1]);
     }
     return STATUS_OK;
@@ -153,9 +153,9 @@ static enum status tiles(struct run_context *c, const struct render_job *plain,
         struct variant *v = variant_add(c, out, COUNT, plain);
         if (!v)
             return no_room(err);
-        v->job.launch.tile[0] = sizes[i / 3][0];
-        v->job.launch.tile[1] = sizes[i / 3][1];
-        v->job.launch.tile_order = i % 3;
+        v->job.set.launch.tile[0] = sizes[i / 3][0];
+        v->job.set.launch.tile[1] = sizes[i / 3][1];
+        v->job.set.launch.tile_order = i % 3;
         snprintf(v->text, sizeof v->text, "tile %ux%u, order %u", sizes[i / 3][0], sizes[i / 3][1],
                  i % 3);
     }
@@ -176,7 +176,7 @@ static enum status batches(struct run_context *c, const struct render_job *plain
         struct variant *v = variant_add(c, out, COUNT, plain);
         if (!v)
             return no_room(err);
-        v->job.launch.batch = sizes[i];
+        v->job.set.launch.batch = sizes[i];
         snprintf(v->text, sizeof v->text, "batch %u", sizes[i]);
     }
     return STATUS_OK;
@@ -196,7 +196,7 @@ static enum status trees(struct run_context *c, const struct render_job *plain,
         struct variant *v = variant_add(c, out, COUNT, plain);
         if (!v)
             return no_room(err);
-        v->job.launch.bvh = kinds[i];
+        v->job.set.load.bvh = kinds[i];
         snprintf(v->text, sizeof v->text, "%s", bvh_kind_name(kinds[i]));
     }
     return STATUS_OK;
@@ -216,7 +216,7 @@ static enum status thread_counts(struct run_context *c, const struct render_job 
         struct variant *v = variant_add(c, out, COUNT, plain);
         if (!v)
             return no_room(err);
-        v->job.launch.threads = counts[i];
+        v->job.set.launch.threads = counts[i];
         snprintf(v->text, sizeof v->text, "%u threads", counts[i]);
     }
     return STATUS_OK;

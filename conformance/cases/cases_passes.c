@@ -76,7 +76,7 @@ static enum status native_passes(const struct scene *scene, const struct render_
     if (s == STATUS_OK)
         s = device_load(d, scene, BVH_AUTO, NULL, err);
     if (s == STATUS_OK)
-        s = device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, err);
+        s = device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, err);
     if (s == STATUS_OK)
         s = device_passes(d, job, PASSES_ALL, out, err);
     device_close(d);

@@ -131,7 +131,7 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
 /* First divergent sample, vertex and field between the reference and a device on the same random
  * numbers, over the pixels and samples of the job (in the order of samples, then rows; at most
  * `max_samples`, evenly spread over the picture). The device has the scene and is built for
- * job->launch.mode, which may not be MODE_FAST (ARG: nothing bounds its error).
+ * job->set.build.mode, which may not be MODE_FAST (ARG: nothing bounds its error).
  *
  * A sample agrees when its value is the reference's within 2^-16 and two quanta of the film. What
  * does not agree, and every 61st sample in any case, is traced and looked over vertex by vertex:

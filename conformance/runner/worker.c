@@ -87,7 +87,7 @@ static enum status scene_onto_device(struct run_context *c, enum bvh_kind bvh, s
 static enum status kernel_build(struct run_context *c, enum math_mode mode, struct error *err)
 {
     case_compiling(c, true);
-    enum status s = device_build(c->device, &(struct launch_settings){.mode = mode}, NULL, err);
+    enum status s = device_build(c->device, &(struct build_settings){.mode = mode}, NULL, err);
     case_compiling(c, false);
     return s;
 }

@@ -17,7 +17,7 @@ void judge_job(const struct scene *s, uint32_t width, uint32_t spp, enum math_mo
                                .max_depth = s->max_depth,
                                .rr_depth = s->rr_depth,
                                .seed = s->seed,
-                               .launch = {.mode = mode}};
+                               .set.build = {.mode = mode}};
 }
 
 bool judge_without_clamp(struct scene *s, enum math_mode mode)
@@ -72,12 +72,12 @@ enum status judge_native(const struct scene *s, const struct render_job *job,
     struct device *d = NULL;
     struct film f = {0};
     struct render_job own = *job;
-    own.launch = (struct launch_settings){.mode = MODE_STRICT};
+    own.set = (struct settings){.build.mode = MODE_STRICT};
     enum status st = device_open("native", &d, err);
     if (st == STATUS_OK)
         st = device_load(d, s, BVH_AUTO, NULL, err);
     if (st == STATUS_OK)
-        st = device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, err);
+        st = device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, err);
     if (st == STATUS_OK)
         st = judge_render(d, s, &own, &f, err);
     device_close(d);
@@ -353,9 +353,9 @@ static enum status device_again(const struct scene *s, const char *device,
     struct device *d = NULL;
     enum status st = device_open(device, &d, err);
     if (st == STATUS_OK)
-        st = device_load(d, s, job->launch.bvh, NULL, err);
+        st = device_load(d, s, job->set.load.bvh, NULL, err);
     if (st == STATUS_OK)
-        st = device_build(d, &job->launch, NULL, err);
+        st = device_build(d, &job->set.build, NULL, err);
     if (st != STATUS_OK)
         device_close(d);
     else
@@ -416,7 +416,7 @@ static enum status judge_first_samples(const struct scene *s, const char *device
     struct pair_judgement p = {0};
     struct judgement of_first;
     char whom[64];
-    const double systematic = systematic_of(job->launch.mode);
+    const double systematic = systematic_of(job->set.build.mode);
     const bool failed = j->verdict == VERDICT_FAIL;
     first.progress = NULL;
     first.sample_count = spp;
@@ -444,7 +444,7 @@ static enum status judge_against_reference(const struct scene *s, const char *de
                                            const struct render_job *job, const struct film *film,
                                            struct judgement *j, struct error *err)
 {
-    const double systematic = systematic_of(job->launch.mode);
+    const double systematic = systematic_of(job->set.build.mode);
     struct pair_judgement p = {0};
     enum status st = judge_pair(s, job, film, systematic, &p, err);
     if (st == STATUS_OK)
@@ -471,7 +471,8 @@ static enum status judge_against_native(const struct scene *s, const char *devic
                                         const struct render_job *job, const struct film *film,
                                         struct judgement *j, struct error *err)
 {
-    const double systematic = systematic_of(job->launch.mode), level = level_share(JUDGE_LEVEL, 2);
+    const double systematic = systematic_of(job->set.build.mode),
+                 level = level_share(JUDGE_LEVEL, 2);
     const uint64_t pixels = (uint64_t)job->width * job->height;
     struct pair_judgement p = {.image = film_doubles(film, err)};
     const struct film *native;
@@ -493,7 +494,7 @@ static enum status judge_film(const struct scene *s, const char *device,
                               const struct render_job *job, const struct film *film,
                               struct judgement *j, struct error *err)
 {
-    if (job->launch.mode == MODE_STRICT)
+    if (job->set.build.mode == MODE_STRICT)
         return judge_bits_against_native(s, job, film, j, err);
     if ((uint64_t)job->width * job->height * job->sample_count <= PAIR_LIMIT)
         return judge_against_reference(s, device, job, film, j, err);
@@ -543,12 +544,12 @@ enum status conform_judge(const struct scene *s, const char *device, const struc
         return STATUS_OK;
     }
     struct scene unclamped = *s;
-    if (judge_without_clamp(&unclamped, job->launch.mode))
+    if (judge_without_clamp(&unclamped, job->set.build.mode))
         st = judge_unclamped(&unclamped, device, job, &j, err);
     else
         st = judge_film(s, device, job, film, &j, err);
-    const bool strict = job->launch.mode == MODE_STRICT;
-    const bool step = strict ? strcmp(device, "native") == 0 : job->launch.mode == MODE_DEVICE;
+    const bool strict = job->set.build.mode == MODE_STRICT;
+    const bool step = strict ? strcmp(device, "native") == 0 : job->set.build.mode == MODE_DEVICE;
     if (st == STATUS_OK && j.verdict == VERDICT_PASS && step)
         st = judge_in_step(s, device, job, &j, err);
     if (st == STATUS_OK)

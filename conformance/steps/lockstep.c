@@ -140,7 +140,7 @@ static enum status look_over(struct lockstep *l, size_t pixel, const double film
     }
     film_value_of(L, l->film.exponent, expected);
     /* strict fixes the bits of both; elsewhere the recording kernel may round another way */
-    bool strict = l->job.launch.mode == MODE_STRICT;
+    bool strict = l->job.set.build.mode == MODE_STRICT;
     if (apart(expected, film_L, strict ? 0 : AGREES, strict ? 0.5 : 2, l->film.exponent,
               &channel) &&
         (strict || !agrees)) {
@@ -199,7 +199,7 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
     struct divergence found = {0};
     struct lockstep l = {.device = d, .scene = s, .job = *job, .out = &found};
     size_t pixels = (size_t)job->width * job->height;
-    if (job->launch.mode == MODE_FAST || max_samples == 0)
+    if (job->set.build.mode == MODE_FAST || max_samples == 0)
         return error_msg(err, STATUS_ARG, "lockstep needs mode strict or device and some samples");
     l.reference_job = reference_job_of(job);
     uint64_t rounds = job->sample_count;
@@ -291,13 +291,13 @@ const char *conform_replay_command(struct arena *a, const char *scene_path, cons
                                    const struct render_job *job, uint32_t x, uint32_t y,
                                    uint32_t sample)
 {
-    const char *bvh = job->launch.bvh == BVH_AUTO
+    const char *bvh = job->set.load.bvh == BVH_AUTO
                           ? ""
-                          : arena_printf(a, " --bvh %s", bvh_kind_name(job->launch.bvh));
+                          : arena_printf(a, " --bvh %s", bvh_kind_name(job->set.load.bvh));
     return arena_printf(
         a,
         "isophote replay '%s' --device %s --pixel %u,%u --sample %u --mode %s --width "
         "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s",
-        scene_path, device, x, y, sample, math_mode_name(job->launch.mode), job->width, job->height,
-        job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "");
+        scene_path, device, x, y, sample, math_mode_name(job->set.build.mode), job->width,
+        job->height, job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "");
 }

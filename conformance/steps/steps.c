@@ -13,7 +13,7 @@ enum status steps_open(const struct scene *s, const struct reference *r,
     n->scene = s;
     n->reference = r;
     n->job = *job;
-    n->arithmetic = arithmetic_of(device, job->launch.mode);
+    n->arithmetic = arithmetic_of(device, job->set.build.mode);
     for (size_t i = 0; i < s->material_count; i++) {
         n->shaded |= s->materials[i].shading != NULL;
         n->media |= s->materials[i].medium.present || s->materials[i].interface;
@@ -164,7 +164,7 @@ static bool hand_over_differs(struct look *l, const struct path_vertex *v,
     /* one value written twice; outside strict a compiler may compute it twice, contracted in two
      * ways */
     double wi_bound =
-        l->s->job.launch.mode == MODE_STRICT ? 1e-300 : roundings(&l->s->arithmetic, 32, 1, 1);
+        l->s->job.set.build.mode == MODE_STRICT ? 1e-300 : roundings(&l->s->arithmetic, 32, 1, 1);
     for (int c = 0; c < 3; c++) {
         beta[c] = v->beta[c] * v->weight[c] / q;
         bound[c] = roundings(&l->s->arithmetic, 8, 1, 0) * fabs(beta[c]) + 1e-36;

@@ -101,7 +101,7 @@ static struct list_question list_question_of(const struct look *l, const struct 
     if (steps_material(l->s->scene, v->primitive)->shading) {
         globals_steps(l, v, step + LIST_POINT);
         /* in strict mode shaders' operations have the interpreter's bits */
-        for (int i = LIST_CONTRACT; i < LIST_INPUTS && l->s->job.launch.mode != MODE_STRICT; i++)
+        for (int i = LIST_CONTRACT; i < LIST_INPUTS && l->s->job.set.build.mode != MODE_STRICT; i++)
             step[i] = 1;
     }
     if (u) {

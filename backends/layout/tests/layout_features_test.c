@@ -138,12 +138,12 @@ static void film_of(const struct scene *s, enum code_path code, uint32_t more, c
                                    .sample_count = 8,
                                    .max_depth = 5,
                                    .rr_depth = 3,
-                                   .launch = {.mode = MODE_STRICT, .code = code}};
+                                   .set.build = {.mode = MODE_STRICT, .code = code}};
     must(device_open("native", &d, &err), &err);
     d->info.kind = DEVICE_GPU; /* a processor's programs have all of them */
     must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
     d->layout.features |= more;
-    must(device_build(d, &job.launch, NULL, &err), &err);
+    must(device_build(d, &job.set.build, NULL, &err), &err);
     assert_int_equal(d->request.features, d->layout.features);
     must(film_init(&film, 16, 16, film_exponent(s), &err), &err);
     must(device_render(d, &job, &film, true, NULL, &err), &err);

@@ -66,7 +66,7 @@ static void the_device_describes_itself(void **state)
 
 /* ---- pictures ------------------------------------------------------------------------------ */
 
-static enum status picture(struct device *d, const struct scene *s, struct launch_settings launch,
+static enum status picture(struct device *d, const struct scene *s, struct settings set,
                            uint32_t spp, char hash[33], struct render_times *times,
                            struct error *err)
 {
@@ -78,7 +78,7 @@ static enum status picture(struct device *d, const struct scene *s, struct launc
                              .max_depth = 6,
                              .rr_depth = 3,
                              .seed = 7,
-                             .launch = launch};
+                             .set = set};
     enum status st = device_render(d, &job, &film, true, times, err);
     if (st == STATUS_OK)
         st = film_check(&film, spp, NULL, err);
@@ -93,15 +93,15 @@ static void native_picture(const struct scene *s, uint32_t spp, char hash[33])
     struct error err = {0};
     struct render_times times;
     struct device *d = device_ready("native", s, BVH_BINARY, MODE_STRICT);
-    must(picture(d, s, (struct launch_settings){0}, spp, hash, &times, &err), &err);
+    must(picture(d, s, (struct settings){.load.bvh = BVH_AUTO}, spp, hash, &times, &err), &err);
     device_close(d);
 }
 
 static void strict_bits_are_natives_for_any_launch(void **state)
 {
     (void)state;
-    static const struct launch_settings settings[] = {
-        {0},
+    static const struct launch_settings launches[] = {
+        {.batch = 0},
         {.work_group = {1, 1}},
         {.work_group = {7, 3}, .tile = {13, 9}, .batch = 2, .tile_order = 2},
         {.work_group = {32, 32}, .batch = 1},
@@ -114,8 +114,9 @@ static void strict_bits_are_natives_for_any_launch(void **state)
         struct error err = {0};
         struct render_times times;
         struct device *d = device_ready("level_zero:0", s, bvh, MODE_STRICT);
-        for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-            must(picture(d, s, settings[i], SPP, got, &times, &err), &err);
+        for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++) {
+            const struct settings set = {.launch = launches[i]};
+            must(picture(d, s, set, SPP, got, &times, &err), &err);
             assert_string_equal(got, want);
             assert_true(times.device_s > 0.0 && times.device_s <= times.render_s);
         }
@@ -135,7 +136,7 @@ static void strict_bits_are_natives_on_library_scenes(void **state)
         struct scene *s = scene_from_library(names[i]);
         native_picture(s, 1, want);
         struct device *d = device_ready("level_zero:0", s, BVH_AUTO, MODE_STRICT);
-        must(picture(d, s, (struct launch_settings){0}, 1, got, &times, &err), &err);
+        must(picture(d, s, (struct settings){.load.bvh = BVH_AUTO}, 1, got, &times, &err), &err);
         assert_string_equal(got, want);
         device_close(d);
         scene_free(s);
@@ -152,7 +153,7 @@ static void other_modes_render(void **state)
         struct render_times times;
         char hash[33];
         struct device *d = device_ready("level_zero:0", s, BVH_AUTO, mode);
-        must(picture(d, s, (struct launch_settings){.mode = mode}, 1, hash, &times, &err), &err);
+        must(picture(d, s, (struct settings){.build.mode = mode}, 1, hash, &times, &err), &err);
         device_close(d);
     }
     scene_free(s);
@@ -207,7 +208,7 @@ static void every_row_is_answered(void **state)
     for (int i = 0; i < ROWS; i++)
         memcpy(rows[i], in[i % 2], sizeof rows[i]);
     must(device_open("level_zero:0", &d, &err), &err);
-    must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err), &err);
+    must(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err), &err);
     for (int call = 0; call < CALLS; call++) {
         memset(out, 0xA5, sizeof out);
         must(device_probe(d, PROBE_RNG, rows[0], ROWS, out[0], &err), &err);
@@ -228,11 +229,12 @@ static void refused_work_groups_carry_numbers(void **state)
     char hash[33];
     struct device *d = device_ready("level_zero:0", s, BVH_AUTO, MODE_STRICT);
     assert_int_equal(
-        picture(d, s, (struct launch_settings){.work_group = {64, 64}}, 1, hash, &times, &err),
+        picture(d, s, (struct settings){.launch.work_group = {64, 64}}, 1, hash, &times, &err),
         STATUS_UNSUPPORTED);
     assert_non_null(strstr(err.msg, "4096"));
     assert_non_null(strstr(err.msg, "1024"));
-    must(picture(d, s, (struct launch_settings){0}, 1, hash, &times, &err), &err); /* still works */
+    must(picture(d, s, (struct settings){.load.bvh = BVH_AUTO}, 1, hash, &times, &err),
+         &err); /* still works */
     device_close(d);
     scene_free(s);
 }
@@ -254,7 +256,7 @@ static void kept_binaries_are_used(void **state)
         struct load_times times;
         must(device_open("level_zero:0", &d, &err), &err);
         must(device_load(d, s, BVH_AUTO, &times, &err), &err);
-        must(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err), &err);
+        must(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err), &err);
         cached[i] = info.cached;
         device_close(d);
     }
@@ -301,7 +303,7 @@ static void nothing_is_found(void **state)
         double L[3];
         size_t count;
         struct device *d = device_ready("level_zero:0", s, bvh, MODE_STRICT);
-        const struct launch_settings tiles = {.tile = {16, 16}, .work_group = {4, 4}};
+        const struct settings tiles = {.launch = {.tile = {16, 16}, .work_group = {4, 4}}};
         must(picture(d, s, tiles, 1, got, &times, &err), &err);
         assert_string_equal(got, want);
         struct render_job job = {.width = WIDTH, .height = HEIGHT, .max_depth = 6, .seed = 7};
@@ -315,7 +317,7 @@ static void nothing_is_found(void **state)
     s = scene_from_library("shaded-wood");
     native_picture(s, 1, want);
     struct device *d = device_ready("level_zero:0", s, BVH_BINARY, MODE_STRICT);
-    must(picture(d, s, (struct launch_settings){0}, 1, got, &times, &err), &err);
+    must(picture(d, s, (struct settings){.load.bvh = BVH_AUTO}, 1, got, &times, &err), &err);
     assert_string_equal(got, want);
     device_close(d);
     scene_free(s);
@@ -349,12 +351,12 @@ static void film_and_path(void)
     size_t count;
     char hash[33];
     struct scene *s = scene_from_library("furnace");
-    const struct launch_settings launch = {.mode = MODE_STRICT, .batch = 1, .work_group = {8, 8}};
+    const struct settings set = {.launch = {.batch = 1, .work_group = {8, 8}}};
     const struct render_job job = {.width = WIDTH, .height = HEIGHT, .max_depth = 6, .seed = 7};
     go_on(device_open("level_zero:0", &d, &err));
     go_on(device_load(d, s, BVH_BINARY, &loaded, &err));
-    go_on(device_build(d, &launch, &info, &err));
-    go_on(picture(d, s, launch, BATCHES, hash, &times, &err));
+    go_on(device_build(d, &set.build, &info, &err));
+    go_on(picture(d, s, set, BATCHES, hash, &times, &err));
     go_on(times.launches == BATCHES ? STATUS_OK : STATUS_ARG);
     go_on(device_trace(d, &job, 20, 18, 5, L, vertices, 8, &count, &err));
     device_close(d);

@@ -108,14 +108,14 @@ static struct device *device_ready(const char *id, const struct scene *s, enum b
     struct build_info info = {0};
     if (device_open(id, &d, &err) != STATUS_OK ||
         device_load(d, s, bvh, &times, &err) != STATUS_OK ||
-        device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err) != STATUS_OK)
+        device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err) != STATUS_OK)
         fail_msg("%s: %s", id, err.msg);
     if (build)
         *build = info;
     return d;
 }
 
-static enum status picture(struct device *d, const struct scene *s, struct launch_settings launch,
+static enum status picture(struct device *d, const struct scene *s, struct settings set,
                            char hash[33], struct render_times *times, struct error *err)
 {
     struct film film = {0};
@@ -126,7 +126,7 @@ static enum status picture(struct device *d, const struct scene *s, struct launc
                              .max_depth = 6,
                              .rr_depth = 3,
                              .seed = 7,
-                             .launch = launch};
+                             .set = set};
     enum status st = device_render(d, &job, &film, true, times, err);
     if (st == STATUS_OK)
         st = film_check(&film, SPP, NULL, err);
@@ -150,8 +150,7 @@ static void native_picture(const struct scene *s, char hash[33])
     struct error err = {0};
     struct render_times times;
     struct device *d = device_ready("native", s, BVH_BINARY, NULL);
-    if (picture(d, s, (struct launch_settings){.mode = MODE_STRICT, .bvh = BVH_BINARY}, hash,
-                &times, &err) != STATUS_OK)
+    if (picture(d, s, (struct settings){.load.bvh = BVH_BINARY}, hash, &times, &err) != STATUS_OK)
         fail_msg("native: %s", err.msg);
     device_close(d);
 }
@@ -173,18 +172,16 @@ static void strict_bits_are_natives_for_any_launch(void **state)
             struct device *d = device_ready(devices[i].id, s, bvh, NULL);
             size_t count = sizeof launches / sizeof launches[0];
             for (size_t k = 0; k < (bvh == BVH_WIDE8 ? 2 : count); k++) {
-                struct launch_settings launch = launches[k];
+                const struct settings set = {.load.bvh = bvh, .launch = launches[k]};
                 struct render_times times;
                 struct error err = {0};
-                launch.mode = MODE_STRICT;
-                launch.bvh = bvh;
-                if (picture(d, s, launch, got, &times, &err) != STATUS_OK)
+                if (picture(d, s, set, got, &times, &err) != STATUS_OK)
                     fail_msg("%s, launch %zu: %s", devices[i].id, k, err.msg);
                 if (strcmp(got, want) != 0)
                     fail_msg("%s, launch %zu, %s: film %s; native's is %s", devices[i].id, k,
                              bvh_kind_name(bvh), got, want);
-                if (launch.work_group[0])
-                    assert_memory_equal(times.work_group, launch.work_group,
+                if (launches[k].work_group[0])
+                    assert_memory_equal(times.work_group, launches[k].work_group,
                                         sizeof times.work_group);
                 assert_true(times.device_s > 0.0 && times.device_s <= times.render_s * 1.5);
             }
@@ -214,7 +211,7 @@ static void strict_bits_are_natives_on_library_scenes(void **state)
         for (size_t i = 0; i < device_count; i++) {
             struct render_times times;
             struct device *d = device_ready(devices[i].id, s, BVH_AUTO, NULL);
-            if (picture(d, s, (struct launch_settings){.mode = MODE_STRICT}, got, &times, &err) !=
+            if (picture(d, s, (struct settings){.build.mode = MODE_STRICT}, got, &times, &err) !=
                 STATUS_OK)
                 fail_msg("%s on %s: %s", names[n], devices[i].id, err.msg);
             if (strcmp(got, want) != 0)
@@ -237,7 +234,7 @@ static void spirv_has_the_same_bits(void **state)
     struct scene *s = room_load();
     char want[33], got[33];
     native_picture(s, want);
-    const struct launch_settings llvm = {.mode = MODE_STRICT, .code = CODE_LLVM};
+    const struct settings llvm = {.build = {.mode = MODE_STRICT, .code = CODE_LLVM}};
     for (size_t i = 0; i < device_count; i++)
         for (enum bvh_kind bvh = BVH_BINARY; bvh < BVH_COUNT; bvh++) {
             struct error err = {0};
@@ -247,7 +244,7 @@ static void spirv_has_the_same_bits(void **state)
             struct build_info info;
             assert_int_equal(device_open(devices[i].id, &d, &err), STATUS_OK);
             assert_int_equal(device_load(d, s, bvh, &loaded, &err), STATUS_OK);
-            enum status st = device_build(d, &llvm, &info, &err);
+            enum status st = device_build(d, &llvm.build, &info, &err);
             if (!devices[i].spirv) {
                 assert_int_equal(st, STATUS_UNSUPPORTED);
                 assert_non_null(strstr(err.msg, "SPIR-V"));
@@ -272,16 +269,17 @@ static void refused_work_groups_carry_numbers(void **state)
         struct render_times times;
         struct error err = {0};
         char hash[33], number[16];
-        struct launch_settings launch = {.mode = MODE_STRICT, .bvh = BVH_BINARY};
-        launch.work_group[0] = devices[i].max_work_group * 2;
-        launch.work_group[1] = 1;
-        assert_int_equal(picture(d, s, launch, hash, &times, &err), STATUS_UNSUPPORTED);
-        snprintf(number, sizeof number, "%u", launch.work_group[0]);
+        struct settings set = {.load.bvh = BVH_BINARY};
+        uint32_t *work_group = set.launch.work_group;
+        work_group[0] = devices[i].max_work_group * 2;
+        work_group[1] = 1;
+        assert_int_equal(picture(d, s, set, hash, &times, &err), STATUS_UNSUPPORTED);
+        snprintf(number, sizeof number, "%u", work_group[0]);
         assert_non_null(strstr(err.msg, number));
         snprintf(number, sizeof number, "%u", devices[i].max_work_group);
         assert_non_null(strstr(err.msg, number));
-        launch.work_group[0] = launch.work_group[1] = 4; /* it still works */
-        if (picture(d, s, launch, hash, &times, &err) != STATUS_OK)
+        work_group[0] = work_group[1] = 4; /* it still works */
+        if (picture(d, s, set, hash, &times, &err) != STATUS_OK)
             fail_msg("%s after a refusal: %s", devices[i].id, err.msg);
         device_close(d);
     }
@@ -419,7 +417,7 @@ static void probes_run_before_any_scene(void **state)
         uint32_t out[2][4];
         memset(out, 0xA5, sizeof out);
         if (device_open(devices[i].id, &d, &err) != STATUS_OK ||
-            device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, &info, &err) !=
+            device_build(d, &(struct build_settings){.mode = MODE_STRICT}, &info, &err) !=
                 STATUS_OK ||
             device_probe(d, PROBE_RNG, in[0], 2, out[0], &err) != STATUS_OK)
             fail_msg("%s: %s", devices[i].id, err.msg);

@@ -53,7 +53,7 @@ static struct device *built(const char *id, const struct scene *s, enum code_pat
     struct device *d = NULL;
     must(device_open(id, &d, &err), &err);
     must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
-    const struct launch_settings settings = {.mode = MODE_STRICT, .code = code};
+    const struct build_settings settings = {.mode = MODE_STRICT, .code = code};
     enum status st = device_build(d, &settings, NULL, &err);
     if (st == STATUS_UNSUPPORTED || st == STATUS_MISSING) {
         print_message("%s, %s: %s\n", id, code_path_name(code), err.msg);
@@ -247,7 +247,7 @@ static void baked_parameters_give_the_same_bits(void **state)
     struct device *d = NULL;
     must(device_open("native", &d, &err), &err);
     for (int bake = 0; bake < 2; bake++) { /* of one device: the program changes with the scene */
-        const struct launch_settings set = {.mode = MODE_STRICT};
+        const struct build_settings set = {.mode = MODE_STRICT};
         device_bake(d, bake);
         must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
         if (!bake)

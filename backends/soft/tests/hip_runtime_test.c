@@ -321,9 +321,9 @@ static void picture_hash(const char *id, const char *scene, enum bvh_kind bvh, e
                              .max_depth = 6,
                              .rr_depth = 3,
                              .seed = 7,
-                             .launch = {.mode = mode, .batch = 1, .tile = {16, 16}}};
+                             .set = {.build.mode = mode, .launch = {.batch = 1, .tile = {16, 16}}}};
     if (work_group)
-        memcpy(job.launch.work_group, work_group, sizeof job.launch.work_group);
+        memcpy(job.set.launch.work_group, work_group, sizeof job.set.launch.work_group);
     struct device *d = device_ready(id, s, bvh, mode);
     must(film_init(&film, W, H, film_exponent(s), &err), &err);
     must(device_render(d, &job, &film, true, NULL, &err), &err);
@@ -377,13 +377,13 @@ static int fault_run(void)
     struct error err = {0};
     struct device *d = NULL;
     struct scene *s = scene_from_library("cornell");
-    struct launch_settings settings = {.mode = MODE_STRICT};
+    struct build_settings settings = {.mode = MODE_STRICT};
     struct render_job job = {.width = W,
                              .height = H,
                              .sample_count = 1,
                              .max_depth = 3,
                              .rr_depth = 3,
-                             .launch = settings};
+                             .set.build = settings};
     struct film film;
     enum status st = film_init(&film, W, H, film_exponent(s), &err);
     if (st == STATUS_OK)

@@ -12,18 +12,18 @@
 
 enum { WIDTH = 23, HEIGHT = 41, SPP = 3 };
 
-static void picture(const char *id, const struct scene *s, struct launch_settings launch,
-                    struct film *film)
+static void picture(const char *id, const struct scene *s, enum math_mode mode,
+                    struct launch_settings launch, struct film *film)
 {
     struct error err = {0};
-    struct device *d = device_ready(id, s, BVH_AUTO, launch.mode);
+    struct device *d = device_ready(id, s, BVH_AUTO, mode);
     must(film_init(film, WIDTH, HEIGHT, film_exponent(s), &err), &err);
     struct render_job job = {.width = WIDTH,
                              .height = HEIGHT,
                              .sample_count = SPP,
                              .max_depth = 4,
                              .rr_depth = 3,
-                             .launch = launch};
+                             .set = {.build.mode = mode, .launch = launch}};
     must(device_render(d, &job, film, true, NULL, &err), &err);
     must(film_check(film, SPP, NULL, &err), &err);
     device_close(d);
@@ -62,7 +62,7 @@ static void owners_are_named_and_trace(void **state)
                                    .sample_count = SPP,
                                    .max_depth = 4,
                                    .rr_depth = 3,
-                                   .launch = {.mode = MODE_STRICT, .work_group = {7, 3}}};
+                                   .set = {.build.mode = MODE_STRICT, .launch.work_group = {7, 3}}};
     assert_string_equal(device_row_owner(d, 4), "native+faulty:stuck-seed");
     assert_string_equal(device_row_owner(alone[1], 4), "faulty:stuck-seed");
     must(film_init(&film, WIDTH, HEIGHT, film_exponent(s), &err), &err);
@@ -90,18 +90,18 @@ static void rows_go_to_members_in_turn(void **state)
 {
     (void)state;
     static const struct launch_settings launches[] = {
-        {.mode = MODE_STRICT},
-        {.mode = MODE_STRICT, .work_group = {4, 1}, .batch = 1},
-        {.mode = MODE_STRICT, .work_group = {7, 3}, .tile = {9, 10}, .tile_order = 2, .batch = 2},
+        {.batch = 0},
+        {.work_group = {4, 1}, .batch = 1},
+        {.work_group = {7, 3}, .tile = {9, 10}, .tile_order = 2, .batch = 2},
     };
     static const uint32_t band[] = {16, 1, 3}; /* as high as a work-group */
     struct scene *s = scene_from_library("hdri");
     struct film right, wrong, split;
-    picture("native", s, launches[0], &right);
-    picture("faulty:stuck-seed", s, launches[0], &wrong);
+    picture("native", s, MODE_STRICT, launches[0], &right);
+    picture("faulty:stuck-seed", s, MODE_STRICT, launches[0], &wrong);
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         bool first[HEIGHT];
-        picture("native+faulty:stuck-seed", s, launches[i], &split);
+        picture("native+faulty:stuck-seed", s, MODE_STRICT, launches[i], &split);
         rows_of_first(&split, &right, &wrong, first);
         for (uint32_t y = 0; y < HEIGHT; y++)
             assert_int_equal(first[y], y / band[i] % 2 == 0);
@@ -121,7 +121,7 @@ static void shares_follow_rates(void **state)
     struct scene *s = scene_from_library("cornell");
     struct device *d = device_ready("native+null", s, BVH_AUTO, MODE_FAST);
     struct film nothing; /* what is not null's is native's */
-    picture("null", s, (struct launch_settings){.mode = MODE_FAST}, &nothing);
+    picture("null", s, MODE_FAST, (struct launch_settings){.batch = 0}, &nothing);
     uint32_t rows[3];
     for (int k = 0; k < 3; k++) {
         struct film f;
@@ -131,7 +131,7 @@ static void shares_follow_rates(void **state)
                                  .sample_count = SPP,
                                  .max_depth = 4,
                                  .rr_depth = 3,
-                                 .launch = {.mode = MODE_FAST, .work_group = {8, 1}}};
+                                 .set = {.build.mode = MODE_FAST, .launch.work_group = {8, 1}}};
         must(device_render(d, &job, &f, true, NULL, &err), &err);
         must(film_check(&f, SPP, NULL, &err), &err); /* every row has an owner */
         rows[k] = 0;
@@ -174,7 +174,7 @@ static void a_members_failure_names_it(void **state)
     struct scene *s = scene_from_library("cornell");
     must(device_open("native+null", &d, &err), &err);
     must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
-    assert_int_equal(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err),
+    assert_int_equal(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, &err),
                      STATUS_UNSUPPORTED);
     assert_int_equal(strncmp(err.msg, "null: ", 6), 0);
     device_close(d);
@@ -196,7 +196,7 @@ static void members_that_disagree_in_strict_are_named(void **state)
     }
     struct scene *s = scene_from_library("cornell");
     must(device_load(d, s, BVH_AUTO, NULL, &err), &err);
-    assert_int_equal(device_build(d, &(struct launch_settings){.mode = MODE_STRICT}, NULL, &err),
+    assert_int_equal(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, &err),
                      STATUS_UNSUPPORTED);
     unsetenv("ISOPHOTE_CFLAGS");
     assert_non_null(strstr(err.msg, "native and hip:0 give different bits in strict"));

@@ -40,7 +40,7 @@ static void film_of(struct bed *b)
     struct device *d = NULL;
     assert_int_equal(device_open("native", &d, &err), STATUS_OK);
     assert_int_equal(device_load(d, b->scene, BVH_AUTO, NULL, &err), STATUS_OK);
-    assert_int_equal(device_build(d, &b->job.launch, NULL, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &b->job.set.build, NULL, &err), STATUS_OK);
     assert_int_equal(film_init(&b->film, SIDE, SIDE, film_exponent(b->scene), &err), STATUS_OK);
     assert_int_equal(device_render(d, &b->job, &b->film, true, NULL, &err), STATUS_OK);
     device_close(d);
@@ -58,7 +58,7 @@ static int set_up(void **state)
                                  .sample_count = SPP,
                                  .max_depth = b->scene->max_depth,
                                  .rr_depth = b->scene->rr_depth,
-                                 .launch = {.mode = MODE_DEVICE}};
+                                 .set.build = {.mode = MODE_DEVICE}};
     film_of(b);
     *state = b;
     return 0;
@@ -176,7 +176,7 @@ static void test_coplanar(void **state)
             fail_msg("%s", err.msg);
         tied.job.sample_count = 8;
         tied.job.max_depth = tied.scene->max_depth;
-        tied.job.launch.mode = fast ? MODE_FAST : MODE_DEVICE;
+        tied.job.set.build.mode = fast ? MODE_FAST : MODE_DEVICE;
         film_of(&tied);
         if (verdict_on(&tied, "native", 0, 0, SIDE, 1, reason) != VERDICT_PASS)
             fail_msg("%s", reason);

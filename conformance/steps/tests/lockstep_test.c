@@ -29,10 +29,10 @@ static struct bed bed_of(const char *scene_text, enum math_mode mode)
                                 .sample_count = 2,
                                 .max_depth = b.scene->max_depth,
                                 .rr_depth = b.scene->rr_depth,
-                                .launch = {.mode = mode}};
+                                .set.build = {.mode = mode}};
     assert_int_equal(device_open("native", &b.native, &err), STATUS_OK);
     assert_int_equal(device_load(b.native, b.scene, BVH_AUTO, NULL, &err), STATUS_OK);
-    assert_int_equal(device_build(b.native, &b.job.launch, NULL, &err), STATUS_OK);
+    assert_int_equal(device_build(b.native, &b.job.set.build, NULL, &err), STATUS_OK);
     return b;
 }
 

@@ -63,13 +63,13 @@ static void render_kernel(const struct scene *s, uint32_t max_depth, enum math_m
                                    .sample_count = SPP,
                                    .max_depth = max_depth,
                                    .rr_depth = max_depth,
-                                   .launch = {.mode = mode}};
+                                   .set.build = {.mode = mode}};
     struct device *d;
     struct film f;
     struct error err = {0};
     assert_int_equal(device_open("native", &d, &err), STATUS_OK);
     assert_int_equal(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_OK);
-    assert_int_equal(device_build(d, &job.launch, NULL, &err), STATUS_OK);
+    assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_OK);
     assert_int_equal(film_init(&f, SIDE, SIDE, film_exponent(s), &err), STATUS_OK);
     assert_int_equal(device_render(d, &job, &f, true, NULL, &err), STATUS_OK);
     float *rgb = malloc(sizeof *rgb * 3 * SIDE * SIDE);
@@ -373,7 +373,7 @@ static void a_scene_far_away_is_the_same_scene(void **state)
         struct error err = {0};
         assert_int_equal(device_open("native", &d, &err), STATUS_OK);
         assert_int_equal(device_load(d, s, BVH_AUTO, NULL, &err), STATUS_OK);
-        assert_int_equal(device_build(d, &job.launch, NULL, &err), STATUS_OK);
+        assert_int_equal(device_build(d, &job.set.build, NULL, &err), STATUS_OK);
         assert_int_equal(device_passes(d, &job, 1U << PASS_POSITION, &passes[k], &err), STATUS_OK);
         device_close(d);
         scene_free(s);
