@@ -409,6 +409,81 @@ double primitive_miss(const struct scene *s, uint32_t primitive, const double o[
     return fmax(0, vec_length(q) - r) * cosine;
 }
 
+static void sphere_bounds(const struct arithmetic *a, const struct sphere *sphere,
+                          const double Ng[3], struct hit_bounds *b)
+{
+    const double pi = 3.14159265358979323846;
+    double r = (double)sphere->radius, rim = sqrt(Ng[0] * Ng[0] + Ng[1] * Ng[1]);
+    b->P = fmin(b->P, 2 * r);
+    b->Ng = b->Ns = b->P / r + roundings(a, 8, 1, 1);
+    b->uv[0] = fmin(1, b->Ng / (2 * pi * fmax(rim, 1e-12)) + roundings(a, 8, 1, 0));
+    b->uv[1] = fmin(b->Ng / fmax(rim, 1e-12), sqrt(2 * b->Ng)) / pi + roundings(a, 8, 0, 1);
+}
+
+/* Of the normal that three make whose weights are off by `weight`. */
+static double normal_bound(const struct arithmetic *a, const struct scene *s,
+                           const struct instance *in, const uint32_t id[3], double weight,
+                           double distortion)
+{
+    double sum[3] = {0}, least = 1, spread = 0;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < i; k++) {
+            double x[3], y[3];
+            normal_in_world(s, in, id[i], x);
+            normal_in_world(s, in, id[k], y);
+            vec_madd(sum, x, -1, y);
+            spread = fmax(spread, vec_length(sum));
+            vec_madd(sum, x, 1, y);
+            least = fmin(least, vec_length(sum) / 2);
+        }
+    double bound = (2 * weight * spread + roundings(a, 16, 1, 1)) / fmax(least, 1e-3);
+    if (in) /* each turned by a matrix that was rounded, and to unit length again */
+        bound += roundings(a, 8 * distortion, 1, 1) / fmax(least, 1e-3);
+    return bound;
+}
+
+/* Of the texture coordinates likewise. */
+static double uv_bound(const struct scene *s, uint32_t stored, const uint32_t id[3], double weight)
+{
+    double spread = 2, size = 1;
+    if (s->triangle_flags[stored] & TRIANGLE_HAS_UV) {
+        spread = size = 0;
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 2; k++) {
+                double x = (double)s->UV[id[i]][k], y = (double)s->UV[id[(i + 1) % 3]][k];
+                spread = fmax(spread, 2 * fabs(x - y));
+                size = fmax(size, fabs(x));
+            }
+    }
+    return weight * spread + 8 * ULP * size;
+}
+
+/* S: the largest coordinate that takes part. */
+static void triangle_bounds(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
+                            double S, double cosine, double t, struct hit_bounds *b)
+{
+    double v[3][3], e1[3], e2[3], e3[3], n[3];
+    triangle_in_world(s, primitive, v);
+    vec_madd(e1, v[1], -1, v[0]);
+    vec_madd(e2, v[2], -1, v[0]);
+    vec_madd(e3, v[2], -1, v[1]);
+    vec_cross(n, e1, e2);
+    double l1 = vec_length(e1), l2 = vec_length(e2), l3 = vec_length(e3), area2 = vec_length(n);
+    double longest = fmax(l1, fmax(l2, l3));
+    double weight = fmin(1, b->position / cosine * longest / area2) + roundings(a, 8, 1, 0);
+    b->P = fmin(weight * longest, longest) + b->position / cosine + 8 * ULP * S;
+    b->t = b->P + roundings(a, 8, 1, 0) * t;
+    b->Ng = 16 * ULP * l1 * l2 / area2 + roundings(a, 8, 1, 1);
+    const struct instance *in;
+    uint32_t id[3], stored = corners_of(s, primitive, id, &in);
+    if (in) /* vertices that four roundings place: edges are off by eight, on both sides */
+        b->Ng += 32 * ULP * S * longest / area2;
+    b->Ns = b->Ng;
+    if (s->triangle_flags[stored] & TRIANGLE_HAS_NORMALS)
+        b->Ns = normal_bound(a, s, in, id, weight, primitive_distortion(s, primitive));
+    b->uv[0] = b->uv[1] = uv_bound(s, stored, id, weight);
+}
+
 /* With S the largest coordinate involved, u the unit roundoff, the operations of protocol 13:
  *
  *   quantity      error                       from
@@ -429,69 +504,19 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
                 const double o[3], const double d[3], double t, const double P[3],
                 const double Ng[3], struct hit_bounds *out)
 {
-    const double pi = 3.14159265358979323846;
     double S = fmax(fmax(vec_max_abs(o), vec_max_abs(P)), primitive_extent(s, primitive));
     double cosine = fmax(fabs(vec_dot(d, Ng)), 1e-6);
-    double distortion = primitive_distortion(s, primitive);
-    struct hit_bounds b = {.position = 16 * ULP * S * distortion};
+    struct hit_bounds b = {.position = 16 * ULP * S * primitive_distortion(s, primitive)};
     b.P = b.position / cosine + roundings(a, 8, 1, 1) * S;
     b.t = b.P + roundings(a, 8, 1, 1) * t;
     const struct sphere *sphere = sphere_of(s, primitive);
     if (sphere) {
-        double r = (double)sphere->radius, rim = sqrt(Ng[0] * Ng[0] + Ng[1] * Ng[1]);
-        b.P = fmin(b.P, 2 * r);
-        b.Ng = b.Ns = b.P / r + roundings(a, 8, 1, 1);
-        b.uv[0] = fmin(1, b.Ng / (2 * pi * fmax(rim, 1e-12)) + roundings(a, 8, 1, 0));
-        b.uv[1] = fmin(b.Ng / fmax(rim, 1e-12), sqrt(2 * b.Ng)) / pi + roundings(a, 8, 0, 1);
-    } else if (!primitive_is_triangle(s, primitive)) {
-        double r = (double)disk_of(s, primitive)->radius;
-        b.Ng = b.Ns = 8 * ULP;
-        b.uv[0] = b.uv[1] = b.P / r + roundings(a, 16, 2, 1);
+        sphere_bounds(a, sphere, Ng, &b);
+    } else if (primitive_is_triangle(s, primitive)) {
+        triangle_bounds(a, s, primitive, S, cosine, t, &b);
     } else {
-        double v[3][3], e1[3], e2[3], e3[3], n[3], spread_n = 0, spread_uv = 2, size_uv = 1;
-        triangle_in_world(s, primitive, v);
-        vec_madd(e1, v[1], -1, v[0]);
-        vec_madd(e2, v[2], -1, v[0]);
-        vec_madd(e3, v[2], -1, v[1]);
-        vec_cross(n, e1, e2);
-        double l1 = vec_length(e1), l2 = vec_length(e2), l3 = vec_length(e3), area2 = vec_length(n);
-        double longest = fmax(l1, fmax(l2, l3));
-        double weight = fmin(1, b.position / cosine * longest / area2) + roundings(a, 8, 1, 0);
-        b.P = fmin(weight * longest, longest) + b.position / cosine + 8 * ULP * S;
-        b.t = b.P + roundings(a, 8, 1, 0) * t;
-        b.Ng = 16 * ULP * l1 * l2 / area2 + roundings(a, 8, 1, 1);
-        const struct instance *in;
-        uint32_t id[3], stored = corners_of(s, primitive, id, &in);
-        if (in) /* vertices that four roundings place: edges are off by eight, on both sides */
-            b.Ng += 32 * ULP * S * longest / area2;
-        if (s->triangle_flags[stored] & TRIANGLE_HAS_NORMALS) {
-            double sum[3] = {0}, least = 1;
-            for (int i = 0; i < 3; i++)
-                for (int k = 0; k < i; k++) {
-                    double x[3], y[3];
-                    normal_in_world(s, in, id[i], x);
-                    normal_in_world(s, in, id[k], y);
-                    vec_madd(sum, x, -1, y);
-                    spread_n = fmax(spread_n, vec_length(sum));
-                    vec_madd(sum, x, 1, y);
-                    least = fmin(least, vec_length(sum) / 2);
-                }
-            b.Ns = (2 * weight * spread_n + roundings(a, 16, 1, 1)) / fmax(least, 1e-3);
-            if (in) /* each turned by a matrix that was rounded, and to unit length again */
-                b.Ns += roundings(a, 8 * distortion, 1, 1) / fmax(least, 1e-3);
-        } else {
-            b.Ns = b.Ng;
-        }
-        if (s->triangle_flags[stored] & TRIANGLE_HAS_UV) {
-            spread_uv = size_uv = 0;
-            for (int i = 0; i < 3; i++)
-                for (int k = 0; k < 2; k++) {
-                    double x = (double)s->UV[id[i]][k], y = (double)s->UV[id[(i + 1) % 3]][k];
-                    spread_uv = fmax(spread_uv, 2 * fabs(x - y));
-                    size_uv = fmax(size_uv, fabs(x));
-                }
-        }
-        b.uv[0] = b.uv[1] = weight * spread_uv + 8 * ULP * size_uv;
+        b.Ng = b.Ns = 8 * ULP;
+        b.uv[0] = b.uv[1] = b.P / (double)disk_of(s, primitive)->radius + roundings(a, 16, 2, 1);
     }
     *out = b;
 }

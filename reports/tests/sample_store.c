@@ -288,6 +288,44 @@ static double shape_factor(size_t device, uint32_t x, uint32_t y)
     return n / (n + knee) * wide * (n > 512 ? 0.93 : 1);
 }
 
+/* What device d made of scene c in a work-group of x by y. */
+static struct bench_record sweep_row(size_t c, size_t d, uint32_t x, uint32_t y)
+{
+    uint32_t limit = d == 3 ? 256 : 4096;
+    double rate = base_rate(d, c) * shape_factor(d, x, y);
+    struct bench_record b = {.scene = scenes[c],
+                             .device = devices[d].id,
+                             .mode = "fast",
+                             .bvh = "bvh8",
+                             .model = "megakernel",
+                             .width = 256,
+                             .height = 256,
+                             .spp = 16,
+                             .max_depth = 6,
+                             .work_group = {x, y},
+                             .verdict = VERDICT_PASS,
+                             .samples_per_s = rate,
+                             .interval = {0.98 * rate, 1.02 * rate},
+                             .noise = 0.02,
+                             .repetitions = 5,
+                             .command = "isophote sweep ..."};
+    if (x * y > limit) {
+        b.verdict = VERDICT_SKIP;
+        b.reason = "CL_INVALID_WORK_GROUP_SIZE: more work-items than the device's limit";
+    } else if (d == 3 && x == 7) {
+        b.verdict = VERDICT_FAIL;
+        b.reason = "17 pixels differ";
+    } else if (d == 2 && x == 64 && y == 2) {
+        b.verdict = VERDICT_ERROR;
+        b.reason = "the worker hung and was killed after 30 s";
+    }
+    if (b.verdict != VERDICT_PASS) {
+        b.samples_per_s = b.interval[0] = b.interval[1] = b.noise = 0;
+        b.repetitions = 0;
+    }
+    return b;
+}
+
 static enum status add_sweep(struct store *s, int64_t run, struct error *err)
 {
     enum status st = STATUS_OK;
@@ -299,36 +337,7 @@ static enum status add_sweep(struct store *s, int64_t run, struct error *err)
                          y = k < 121 ? 1U << k / 11 : odd[k - 121][1];
                 if (k < 121 && k % 11 + k / 11 > 13)
                     continue;
-                uint32_t limit = d == 3 ? 256 : 4096;
-                double rate = base_rate(d, c) * shape_factor(d, x, y);
-                struct bench_record b = {.scene = scenes[c],
-                                         .device = devices[d].id,
-                                         .mode = "fast",
-                                         .bvh = "bvh8",
-                                         .model = "megakernel",
-                                         .width = 256,
-                                         .height = 256,
-                                         .spp = 16,
-                                         .max_depth = 6,
-                                         .work_group = {x, y},
-                                         .verdict = VERDICT_PASS,
-                                         .samples_per_s = rate,
-                                         .interval = {0.98 * rate, 1.02 * rate},
-                                         .noise = 0.02,
-                                         .repetitions = 5,
-                                         .command = "isophote sweep ..."};
-                if (x * y > limit || (d == 3 && x == 7) || (d == 2 && x == 64 && y == 2)) {
-                    b.verdict = x * y > limit ? VERDICT_SKIP
-                                : d == 3      ? VERDICT_FAIL
-                                              : VERDICT_ERROR;
-                    b.reason =
-                        x * y > limit
-                            ? "CL_INVALID_WORK_GROUP_SIZE: more work-items than the device's limit"
-                        : d == 3 ? "17 pixels differ"
-                                 : "the worker hung and was killed after 30 s";
-                    b.samples_per_s = b.interval[0] = b.interval[1] = b.noise = 0;
-                    b.repetitions = 0;
-                }
+                struct bench_record b = sweep_row(c, d, x, y);
                 st = store_insert(s, RECORD_BENCH, run, &b, NULL, err);
             }
     return st;

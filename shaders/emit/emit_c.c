@@ -787,6 +787,29 @@ static bool deferred(struct emit *e, const struct ir_inst *i)
     return is;
 }
 
+/* Places of a call's arguments go into the words of its lane from io[at] on, or come back. */
+static void host_places(struct emit *e, const struct ir_inst *i, const struct ir_call *c,
+                        uint32_t at, bool back)
+{
+    for (uint32_t k = 0; c && k < c->arg_count; k++) {
+        const struct ir_arg *a = &c->args[k];
+        for (uint32_t d = 0; a->is_place && d < (a->derivs ? 3u : 1u); d++, at += a->n) {
+            bool dynamic;
+            const char *slot = emit_slot(e, i, &a->at, d * a->row, &dynamic);
+            const char *cell = emit_cell(e, a->at.cell);
+            const char *ints = emit_cell_is_int(e, a->at.cell) ? "i" : "";
+            if (back && !a->written)
+                continue;
+            EMIT("{ const ai w = %s%s%s;\n", dynamic ? "" : "A_I((int)", slot, dynamic ? "" : ")");
+            EMIT("for (int k = 0; k < %u; k++) ", a->n);
+            if (back)
+                EMIT("a_put%s(&%s[A_AT(w, lane) + k], lane, io[%u + k]); }\n", ints, cell, at);
+            else
+                EMIT("io[%u + k] = a_get%s(&%s[A_AT(w, lane) + k], lane); }\n", at, ints, cell);
+        }
+    }
+}
+
 /* Words: the operands, then the rows of places; back come the results, then the rows that were
  * written. One lane after another. */
 static void host(struct emit *e, const struct ir_inst *i)
@@ -813,39 +836,12 @@ static void host(struct emit *e, const struct ir_inst *i)
     for (uint32_t k = 0; k < i->operand_count; k++)
         EMIT("{ const ai w = %s; io[%u] = (uint)A_AT(w, lane); }\n", emit_bits(e, i->operands[k]),
              k);
-    for (int back = 0; back < 2; back++) {
-        uint32_t at = words;
-        if (back) {
-            EMIT("s->host->call(s->host->ctx, %uu, s->index + (uint)lane, io, io + %u);\n", id,
-                 words);
-            for (uint32_t k = 0; k < i->result_count; k++)
-                EMIT("a_put%s(&v%u, lane, io[%u]);\n",
-                     e->kinds[i->result + k] == EMIT_FLOAT ? "" : "i", i->result + k, k);
-        }
-        for (uint32_t k = 0; c && k < c->arg_count; k++) {
-            const struct ir_arg *a = &c->args[k];
-            if (!a->is_place)
-                continue;
-            for (uint32_t d = 0; d < (a->derivs ? 3u : 1u); d++) {
-                bool dynamic;
-                const char *slot = emit_slot(e, i, &a->at, d * a->row, &dynamic);
-                const char *cell = emit_cell(e, a->at.cell);
-                const char *ints = emit_cell_is_int(e, a->at.cell) ? "i" : "";
-                if (!back || a->written) {
-                    EMIT("{ const ai w = %s%s%s;\n", dynamic ? "" : "A_I((int)", slot,
-                         dynamic ? "" : ")");
-                    EMIT("for (int k = 0; k < %u; k++) ", a->n);
-                    if (back)
-                        EMIT("a_put%s(&%s[A_AT(w, lane) + k], lane, io[%u + k]); }\n", ints, cell,
-                             at);
-                    else
-                        EMIT("io[%u + k] = a_get%s(&%s[A_AT(w, lane) + k], lane); }\n", at, ints,
-                             cell);
-                }
-                at += a->n;
-            }
-        }
-    }
+    host_places(e, i, c, words, false);
+    EMIT("s->host->call(s->host->ctx, %uu, s->index + (uint)lane, io, io + %u);\n", id, words);
+    for (uint32_t k = 0; k < i->result_count; k++)
+        EMIT("a_put%s(&v%u, lane, io[%u]);\n", e->kinds[i->result + k] == EMIT_FLOAT ? "" : "i",
+             i->result + k, k);
+    host_places(e, i, c, words, true);
     EMIT("} }\n");
 }
 
