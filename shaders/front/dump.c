@@ -40,6 +40,39 @@ static void arguments(struct dump *d, const struct asl_expr *e)
     }
 }
 
+static const char *operation_name(const struct asl_expr *e)
+{
+    switch (e->kind) {
+    case E_INDEX:
+        return "[]";
+    case E_MELEM:
+        return "[][]";
+    case E_TERNARY:
+        return "?:";
+    case E_COMMA:
+        return ",";
+    case E_INCDEC:
+        if (e->u.value > 0)
+            return e->prefix ? "++x" : "x++";
+        return e->prefix ? "--x" : "x--";
+    default:
+        return asl_op_text((enum asl_op)e->op);
+    }
+}
+
+static void operation(struct dump *d, const struct asl_expr *e)
+{
+    text_printf(d->out, "(%s%s", operation_name(e), e->kind == E_ASSIGN ? "=" : "");
+    const struct asl_expr *parts[3] = {e->a, e->b, e->kind == E_ASSIGN ? NULL : e->c};
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i]) {
+            text_puts(d->out, " ");
+            expr(d, parts[i]);
+        }
+    }
+    text_puts(d->out, ")");
+}
+
 static void expr(struct dump *d, const struct asl_expr *e)
 {
     struct text *out = d->out;
@@ -85,25 +118,8 @@ static void expr(struct dump *d, const struct asl_expr *e)
         expr(d, e->a);
         text_printf(out, " %s)", e->a->type.st ? e->a->type.st->fields[e->u.field].name : e->name);
         break;
-    default: {
-        const char *name = e->kind == E_INDEX     ? "[]"
-                           : e->kind == E_MELEM   ? "[][]"
-                           : e->kind == E_TERNARY ? "?:"
-                           : e->kind == E_COMMA   ? ","
-                           : e->kind == E_INCDEC  ? (e->u.value > 0 ? (e->prefix ? "++x" : "x++")
-                                                     : e->prefix    ? "--x"
-                                                                    : "x--")
-                                                  : asl_op_text((enum asl_op)e->op);
-        text_printf(out, "(%s%s", name, e->kind == E_ASSIGN ? "=" : "");
-        const struct asl_expr *parts[3] = {e->a, e->b, e->kind == E_ASSIGN ? NULL : e->c};
-        for (size_t i = 0; i < 3; i++) {
-            if (parts[i]) {
-                text_puts(out, " ");
-                expr(d, parts[i]);
-            }
-        }
-        text_puts(out, ")");
-    }
+    default:
+        operation(d, e);
     }
     if (d->types) {
         text_puts(out, ":");
