@@ -14,7 +14,7 @@ struct conform_command {
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips;
     double compile_budget_s, run_budget_s;
     uint32_t jobs, memory_mib, programs;
-    bool list, resume, json, self_test, quiet;
+    bool list, resume, json, self_test, until_caught, quiet;
 
     struct arena arena;
     struct conform_options o;
@@ -50,16 +50,29 @@ static void json_case(struct json_writer *w, const char *device, const struct co
     json_end_object(w);
 }
 
+static size_t device_index(const struct conform_command *cmd, const char *device)
+{
+    size_t i = 0;
+    while (i + 1 < cmd->o.device_count && strcmp(cmd->o.devices[i], device) != 0)
+        i++;
+    return i;
+}
+
 static void note_fault(struct conform_command *cmd, const char *device,
                        const struct conform_case *c, const struct conform_result *r)
 {
+    size_t i = device_index(cmd, device);
     if (r->verdict != VERDICT_FAIL)
         return;
-    for (size_t i = 0; i < cmd->o.device_count; i++)
-        if (strcmp(cmd->o.devices[i], device) == 0) {
-            cmd->caught[i]++;
-            text_printf(&cmd->by[i], "%s%s", cmd->by[i].len ? " " : "", c->name);
-        }
+    cmd->caught[i]++;
+    text_printf(&cmd->by[i], "%s%s", cmd->by[i].len ? " " : "", c->name);
+}
+
+static bool not_caught(void *ctx, const char *device, const struct conform_case *c)
+{
+    const struct conform_command *cmd = ctx;
+    (void)c;
+    return cmd->caught[device_index(cmd, device)] == 0;
 }
 
 static void on_case(void *ctx, size_t done, size_t total, const char *device,
@@ -254,6 +267,10 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->worker = program_path();
     o->each = on_case;
     o->each_ctx = cmd;
+    if (cmd->until_caught && !cmd->self_test)
+        return error_msg(err, STATUS_ARG, "--until-caught belongs to --self-test");
+    if (cmd->until_caught)
+        o->wanted = not_caught;
     if (!o->journal && cmd->store)
         o->journal = arena_printf(&cmd->arena, "%s.journal", cmd->store);
     if (o->resume && !o->journal)
@@ -531,6 +548,8 @@ static const struct option options[] = {
     {"--self-test", OPTION_FLAG, AT(self_test),
      .help = "judge the suite: every fault that the kernel (--level shader: the translators of "
              "shaders) can be built with must be caught"},
+    {"--until-caught", OPTION_FLAG, AT(until_caught),
+     .help = "of --self-test: once a case has caught a fault no other is run on it"},
     JSON_OPTION(AT(json)),
 };
 #undef AT
