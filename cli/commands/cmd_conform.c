@@ -122,6 +122,30 @@ static enum status list_faults(struct conform_command *cmd, struct error *err)
     return STATUS_OK;
 }
 
+/* Of these the ones that --device names, in its order. */
+static enum status choose_faults(struct conform_command *cmd, struct error *err)
+{
+    struct fault *own = ARENA_ARRAY(&cmd->arena, struct fault, cmd->devices.count);
+    if (!own)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the faults");
+    for (size_t i = 0; i < cmd->devices.count; i++) {
+        const char *id = cmd->devices.items[i];
+        size_t k = 0;
+        while (k < cmd->fault_count &&
+               (strncmp(id, "faulty:", 7) != 0 || strcmp(id + 7, cmd->faults[k].name) != 0))
+            k++;
+        if (k == cmd->fault_count)
+            return error_msg(err, STATUS_ARG,
+                             "--self-test --device %s: expected faulty:NAME, a fault that the "
+                             "levels asked for look for",
+                             id);
+        own[i] = cmd->faults[k];
+    }
+    cmd->faults = own;
+    cmd->fault_count = cmd->devices.count;
+    return STATUS_OK;
+}
+
 /* Ids of the devices asked for, or of all; each is written to the store's run. */
 static enum status choose_devices(struct conform_command *cmd, const char *const **ids,
                                   size_t *count, struct error *err)
@@ -130,7 +154,8 @@ static enum status choose_devices(struct conform_command *cmd, const char *const
     enum status s = STATUS_OK;
     const char **list;
     if (cmd->self_test) {
-        if ((s = list_faults(cmd, err)) != STATUS_OK)
+        if ((s = list_faults(cmd, err)) != STATUS_OK ||
+            (cmd->devices.count && (s = choose_faults(cmd, err)) != STATUS_OK))
             return s;
         *count = cmd->fault_count;
         list = ARENA_ARRAY(a, const char *, *count);
@@ -547,7 +572,7 @@ static const struct option options[] = {
      .help = "resident memory a worker may take", .otherwise = "3/4 of the machine"},
     {"--self-test", OPTION_FLAG, AT(self_test),
      .help = "judge the suite: every fault that the kernel (--level shader: the translators of "
-             "shaders) can be built with must be caught"},
+             "shaders) can be built with must be caught; with --device faulty:NAME that fault"},
     {"--until-caught", OPTION_FLAG, AT(until_caught),
      .help = "of --self-test: once a case has caught a fault no other is run on it"},
     JSON_OPTION(AT(json)),
