@@ -933,6 +933,24 @@ case_conform_clamped_tree()
     run 1 conform clamped.json --device faulty:lost-cosine --filter '^image.fast.clamped$'
 }
 
+# The suite on a fault of its own: with --until-caught the first case that fails ends it.
+case_conform_self_test()
+{
+    local wrong=(--self-test --device faulty:swapped-uv --filter '^kernel.(texture|material).textured$')
+    run 0 conform "${wrong[@]}" --json
+    [ "$(json cases)" = 2 ] || fail "two cases were asked for"
+    [ "$(json faults)" = 1 ] || fail "one fault was asked for"
+    run 0 conform "${wrong[@]}" --until-caught --json
+    [ "$(json cases)" = 1 ] || fail "a fault that was caught was judged again"
+    [ "$(json 'faults[0].cases')" = kernel.texture.textured ] || fail "another case caught it"
+    run 1 conform --self-test --until-caught --device faulty:swapped-uv --filter '^kernel.rng'
+    prints "NOT CAUGHT"
+    run 2 conform --self-test --device native
+    says "expected faulty:NAME"
+    run 2 conform --until-caught
+    says "belongs to --self-test"
+}
+
 case_bench_clamped_tree()
 {
     local once=(--mode fast --width 128 --height 128 --spp 8 --warmup 0 --repetitions 1 --max-repetitions 1 --json)

@@ -10,6 +10,7 @@
     static const char *const type##_names[] = {list(LIST_TEXT)};                                   \
     enum { type##_count = sizeof type##_names / sizeof *type##_names };                            \
     const char *type##_name(enum type x) { return type##_names[x]; }
+// NOLINTBEGIN(bugprone-macro-parentheses): a type's tag
 #define FINDS(type)                                                                                \
     bool type##_find(const char *name, enum type *out)                                             \
     {                                                                                              \
@@ -18,6 +19,7 @@
             *out = (enum type)i;                                                                   \
         return i >= 0;                                                                             \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 NAMES(math_mode, MATH_MODE_LIST)
 NAMES(bvh_kind, BVH_KIND_LIST)
 NAMES(exec_model, EXEC_MODEL_LIST)

@@ -14,7 +14,7 @@ struct conform_command {
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips;
     double compile_budget_s, run_budget_s;
     uint32_t jobs, memory_mib, programs;
-    bool list, resume, json, self_test, quiet;
+    bool list, resume, json, self_test, until_caught, quiet;
 
     struct arena arena;
     struct conform_options o;
@@ -50,16 +50,29 @@ static void json_case(struct json_writer *w, const char *device, const struct co
     json_end_object(w);
 }
 
+static size_t device_index(const struct conform_command *cmd, const char *device)
+{
+    size_t i = 0;
+    while (i + 1 < cmd->o.device_count && strcmp(cmd->o.devices[i], device) != 0)
+        i++;
+    return i;
+}
+
 static void note_fault(struct conform_command *cmd, const char *device,
                        const struct conform_case *c, const struct conform_result *r)
 {
+    size_t i = device_index(cmd, device);
     if (r->verdict != VERDICT_FAIL)
         return;
-    for (size_t i = 0; i < cmd->o.device_count; i++)
-        if (strcmp(cmd->o.devices[i], device) == 0) {
-            cmd->caught[i]++;
-            text_printf(&cmd->by[i], "%s%s", cmd->by[i].len ? " " : "", c->name);
-        }
+    cmd->caught[i]++;
+    text_printf(&cmd->by[i], "%s%s", cmd->by[i].len ? " " : "", c->name);
+}
+
+static bool not_caught(void *ctx, const char *device, const struct conform_case *c)
+{
+    const struct conform_command *cmd = ctx;
+    (void)c;
+    return cmd->caught[device_index(cmd, device)] == 0;
 }
 
 static void on_case(void *ctx, size_t done, size_t total, const char *device,
@@ -109,6 +122,30 @@ static enum status list_faults(struct conform_command *cmd, struct error *err)
     return STATUS_OK;
 }
 
+/* Of these the ones that --device names, in its order. */
+static enum status choose_faults(struct conform_command *cmd, struct error *err)
+{
+    struct fault *own = ARENA_ARRAY(&cmd->arena, struct fault, cmd->devices.count);
+    if (!own)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the faults");
+    for (size_t i = 0; i < cmd->devices.count; i++) {
+        const char *id = cmd->devices.items[i];
+        size_t k = 0;
+        while (k < cmd->fault_count &&
+               (strncmp(id, "faulty:", 7) != 0 || strcmp(id + 7, cmd->faults[k].name) != 0))
+            k++;
+        if (k == cmd->fault_count)
+            return error_msg(err, STATUS_ARG,
+                             "--self-test --device %s: expected faulty:NAME, a fault that the "
+                             "levels asked for look for",
+                             id);
+        own[i] = cmd->faults[k];
+    }
+    cmd->faults = own;
+    cmd->fault_count = cmd->devices.count;
+    return STATUS_OK;
+}
+
 /* Ids of the devices asked for, or of all; each is written to the store's run. */
 static enum status choose_devices(struct conform_command *cmd, const char *const **ids,
                                   size_t *count, struct error *err)
@@ -117,7 +154,8 @@ static enum status choose_devices(struct conform_command *cmd, const char *const
     enum status s = STATUS_OK;
     const char **list;
     if (cmd->self_test) {
-        if ((s = list_faults(cmd, err)) != STATUS_OK)
+        if ((s = list_faults(cmd, err)) != STATUS_OK ||
+            (cmd->devices.count && (s = choose_faults(cmd, err)) != STATUS_OK))
             return s;
         *count = cmd->fault_count;
         list = ARENA_ARRAY(a, const char *, *count);
@@ -254,6 +292,10 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->worker = program_path();
     o->each = on_case;
     o->each_ctx = cmd;
+    if (cmd->until_caught && !cmd->self_test)
+        return error_msg(err, STATUS_ARG, "--until-caught belongs to --self-test");
+    if (cmd->until_caught)
+        o->wanted = not_caught;
     if (!o->journal && cmd->store)
         o->journal = arena_printf(&cmd->arena, "%s.journal", cmd->store);
     if (o->resume && !o->journal)
@@ -530,7 +572,9 @@ static const struct option options[] = {
      .help = "resident memory a worker may take", .otherwise = "3/4 of the machine"},
     {"--self-test", OPTION_FLAG, AT(self_test),
      .help = "judge the suite: every fault that the kernel (--level shader: the translators of "
-             "shaders) can be built with must be caught"},
+             "shaders) can be built with must be caught; with --device faulty:NAME that fault"},
+    {"--until-caught", OPTION_FLAG, AT(until_caught),
+     .help = "of --self-test: once a case has caught a fault no other is run on it"},
     JSON_OPTION(AT(json)),
 };
 #undef AT

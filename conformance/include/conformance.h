@@ -85,7 +85,9 @@ struct conform_options {
     unsigned jobs;         /* worker processes at once; 0: 1 */
     void (*each)(void *ctx, size_t done, size_t total, const char *device,
                  const struct conform_case *c, const struct conform_result *r);
-    void *each_ctx;
+    /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */
+    bool (*wanted)(void *ctx, const char *device, const struct conform_case *c);
+    void *each_ctx; /* of both */
 };
 struct conform_summary {
     size_t count[VERDICT_COUNT];

@@ -240,6 +240,10 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
 static enum status start_next(struct run *r, struct slot *slot, struct error *err)
 {
     const struct task *t = &r->tasks[r->next++];
+    if (r->o->wanted && !r->o->wanted(r->o->each_ctx, t->device, t->test)) {
+        r->done++;
+        return STATUS_OK;
+    }
     if (r->journal) {
         const struct conform_result *known =
             journal_find(r->journal, t->test->name, t->device, t->scene_hash);

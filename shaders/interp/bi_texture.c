@@ -14,7 +14,7 @@ struct options {
     float width[2], blur[2];
     float fill, missing[3], missing_alpha;
     int32_t first;
-    bool missing_given; /* and so nothing is reported */
+    bool missing_given;                      /* and so nothing is reported */
     const struct asl_place *alpha, *message; /* written; may be NULL */
 };
 

@@ -346,8 +346,9 @@ int mock_run(const struct backend_api *api, const char *how, const struct mock_e
     PASS(scenes_check(api, b, how, request));
     int64_t *film = calloc((size_t)W * H, 4 * sizeof *film);
     CHECK(film != NULL);
-    PASS(film_life(api, b, how, expect, film));
+    int failed = film_life(api, b, how, expect, film);
     free(film);
+    PASS(failed);
     api->close(b);
     api->close(NULL);
     return 0;
