@@ -20,6 +20,7 @@ struct conform_command {
     struct conform_options o;
     struct json_writer w; /* the cases, as they finish */
     bool terminal;
+    const char *last_why;       /* why the last case was run again */
     const struct fault *faults; /* self-test: */
     size_t fault_count;
     size_t *caught;  /* by fault, cases that fail */
@@ -78,6 +79,18 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
     char what[160];
     snprintf(what, sizeof what, "%zu of %zu cases, %s", done, total, c->name);
     progress_show(what, total ? (double)done / (double)total : 1, -1);
+}
+
+/* Lines of a terminal are few: a reason that many cases have is told once. */
+static void on_again(void *ctx, const char *device, const struct conform_case *c, const char *why)
+{
+    struct conform_command *cmd = ctx;
+    if (cmd->json || (cmd->terminal && cmd->last_why && strcmp(cmd->last_why, why) == 0))
+        return;
+    progress_end();
+    printf("%s on %s: run again: %s\n", c->name, device, why);
+    (void)fflush(stdout);
+    cmd->last_why = arena_strdup(&cmd->arena, why);
 }
 
 /* ---- devices ------------------------------------------------------------------------- */
@@ -253,6 +266,11 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->jobs = cmd->jobs;
     o->worker = program_path();
     o->each = on_case;
+    o->again = on_again;
+    o->program = identity_of_program(err);
+    o->environment = identity_of_environment(err);
+    if (!o->program || !o->environment)
+        return STATUS_MEMORY;
     o->each_ctx = cmd;
     if (!o->journal && cmd->store)
         o->journal = arena_printf(&cmd->arena, "%s.journal", cmd->store);
@@ -314,6 +332,7 @@ static void json_summary(struct conform_command *cmd, const struct conform_summa
     json_key_integer(w, "unexpected_skip", (int64_t)sum->unexpected_skip);
     json_key_integer(w, "expired_waivers", (int64_t)sum->expired_waivers);
     json_key_integer(w, "resumed", (int64_t)sum->resumed);
+    json_key_integer(w, "again", (int64_t)sum->again);
     json_key_integer(w, "findings", (int64_t)conform_findings(sum));
     json_end_object(w);
 }
@@ -333,6 +352,8 @@ static void print_summary(const struct conform_summary *sum)
         printf("; %zu waivers have expired", sum->expired_waivers);
     if (sum->resumed)
         printf("; %zu taken from the journal", sum->resumed);
+    if (sum->again)
+        printf("; %zu run again, for they are not what they were", sum->again);
     printf("\n");
 }
 
@@ -516,7 +537,8 @@ static const struct option options[] = {
     {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML"},
     {"--journal", OPTION_STRING, AT(journal), "FILE", .help = "where finished cases are noted",
      .otherwise = "the store's name with .journal"},
-    {"--resume", OPTION_FLAG, AT(resume), .help = "take what the journal holds, run the rest"},
+    {"--resume", OPTION_FLAG, AT(resume),
+     .help = "take what the journal holds and nothing has changed of, run the rest"},
     {"--waivers", OPTION_STRING, AT(waivers), "FILE",
      .help = "known failures with reason and expiry (docs/reference/conformance.md)"},
     {"--skips", OPTION_STRING, AT(skips), "FILE",

@@ -588,6 +588,8 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
 /* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names.
  */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
+/* The folder that "data:" stands for in scenes: $ISOPHOTE_DATA, else "data" in the cache. */
+enum status scene_data_dir(char *buf, size_t size, struct error *err);
 
 /* ---- export to Mitsuba 3 -------------------------------------------------------------------- */
 
