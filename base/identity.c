@@ -93,6 +93,15 @@ void identity_write(struct json_writer *w, const struct identity *id)
     json_end_object(w);
 }
 
+const char *identity_text(struct arena *a, const struct identity *id)
+{
+    struct json_writer w = {0};
+    identity_write(&w, id);
+    const char *text = w.out.failed ? NULL : arena_strdup(a, w.out.data);
+    text_free(&w.out);
+    return text;
+}
+
 const struct identity *identity_find(const struct identity *const *known, size_t count,
                                      const char *key)
 {

@@ -1,10 +1,14 @@
 /* Files that a result depends on: told as they are read, with the hash of the very bytes. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create */
+#endif
 #include "base.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static atomic_int watch = -1;
@@ -88,6 +92,31 @@ void input_file_hash(const char *path, char hex[33])
         return;
     hash_open_file(fd, hex);
     close(fd);
+}
+
+int inputs_open(void)
+{
+    int fd = memfd_create("isophote-inputs", MFD_CLOEXEC);
+    if (fd >= 0 && fcntl(fd, F_SETFL, O_APPEND) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    inputs_watch(fd);
+    return fd;
+}
+
+const char *inputs_told(struct arena *a, int fd)
+{
+    off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    char *data = arena_alloc(a, size < 0 ? 1 : (size_t)size + 1, 1, 1);
+    return data && size > 0 && file_read_at(fd, data, (size_t)size, 0) != size ? NULL : data;
+}
+
+void inputs_close(int fd)
+{
+    inputs_watch(-1);
+    if (fd >= 0)
+        close(fd);
 }
 
 static int by_path(const void *a, const void *b)

@@ -212,6 +212,12 @@ bool input_file_there(const char *path); /* is there such a file? Told when ther
 void input_file_note(const char *path,
                      int fd); /* of a file that is open, however it will be read */
 void input_file_hash(const char *path, char hex[33]); /* of a file as it is now; "" of none */
+/* A place of this process' own for what is told: watched from now on until it is closed. -1, and
+ * nothing is watched, when the system has none. inputs_told: its lines so far, in the arena; ""
+ * when there are none, NULL when out of memory. */
+int inputs_open(void);
+const char *inputs_told(struct arena *a, int fd);
+void inputs_close(int fd); /* accepts -1 */
 struct input_file {
     const char *path;
     char hash[33];
@@ -363,6 +369,8 @@ const struct identity *identity_close(struct identity *id, struct error *err);
 /* The parts as one object, inner identities as their keys; and all of it, with the key, nested. */
 void identity_parts_write(struct json_writer *w, const struct identity *id);
 void identity_write(struct json_writer *w, const struct identity *id);
+/* identity_write as text in the arena; NULL: out of memory. */
+const char *identity_text(struct arena *a, const struct identity *id);
 /* Back from identity_parts_write. Inner identities are looked for among those known. Fails: TYPE
  * when the parts do not give the key, MEMORY. */
 enum status identity_read(struct arena *a, const char *file, const char *kind, const char *key,

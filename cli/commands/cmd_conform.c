@@ -47,6 +47,7 @@ static void json_case(struct json_writer *w, const char *device, const struct co
     json_begin_object(w);
     json_key_string(w, "case", c->name);
     json_key_string(w, "device", device);
+    json_key_string(w, "identity", r->identity->key);
     conform_result_write(w, r, false);
     json_end_object(w);
 }
@@ -178,14 +179,41 @@ static enum status record_devices(struct conform_command *cmd, struct error *err
         struct device_record record;
         if (is_shader_fault(cmd->o.devices[i]))
             continue; /* no device: the native one runs a wrong program */
+        const struct identity *id = NULL;
         s = device_find(cmd->o.devices[i], &d, err);
+        if (s == STATUS_OK && !device_record_fill(&a, &d, &record))
+            s = error_msg(err, STATUS_MEMORY, "out of memory for a device");
+        if (s == STATUS_OK && !(id = identity_of_device(&a, cmd->o.devices[i], &d, err)))
+            s = STATUS_MEMORY;
         if (s == STATUS_OK)
-            s = device_record_fill(&a, &d, &record)
-                    ? store_add_device(cmd->o.store, cmd->o.run, &record, err)
-                    : error_msg(err, STATUS_MEMORY, "out of memory for a device");
+            s = store_add_identity(cmd->o.store, cmd->o.run, id, err);
+        if (s == STATUS_OK) {
+            record.identity = id->key;
+            s = store_add_device(cmd->o.store, cmd->o.run, &record, err);
+        }
         arena_free(&a);
     }
     return s;
+}
+
+/* A run that cannot begin leaves nothing in the store: no empty run hides the one before. */
+static enum status begin_run(void *ctx, struct error *err)
+{
+    struct conform_command *cmd = ctx;
+    const char *selection = NULL;
+    char now[32];
+    if (!cmd->o.store)
+        return STATUS_OK;
+    TRY(conform_selection(&cmd->arena, &cmd->o, &selection, err));
+    clock_utc(now);
+    struct run_record run = {.kind = "conform",
+                             .started_utc = now,
+                             .command = command_line_text(),
+                             .environment = environment_json(&cmd->arena),
+                             .selection = selection};
+    TRY(store_add_run(cmd->o.store, &run, err));
+    cmd->o.run = run.id;
+    return record_devices(cmd, err);
 }
 
 /* ---- what the options say ------------------------------------------------------------ */
@@ -267,6 +295,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->worker = program_path();
     o->each = on_case;
     o->again = on_again;
+    o->begin = begin_run;
     o->program = identity_of_program(err);
     o->environment = identity_of_environment(err);
     if (!o->program || !o->environment)
@@ -278,22 +307,6 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
         return error_msg(err, STATUS_ARG,
                          "--resume needs --journal FILE, or --store FILE beside which it lies");
     return cmd->shard ? parse_shard(cmd->shard, &o->shard, &o->shards, err) : STATUS_OK;
-}
-
-static enum status open_store(struct conform_command *cmd, const char *path, struct error *err)
-{
-    enum status s = store_open(path, false, &cmd->o.store, err);
-    if (s != STATUS_OK)
-        return s;
-    char now[32];
-    clock_utc(now);
-    struct run_record run = {.kind = "conform",
-                             .started_utc = now,
-                             .command = command_line_text(),
-                             .environment = environment_json(&cmd->arena)};
-    s = store_add_run(cmd->o.store, &run, err);
-    cmd->o.run = run.id;
-    return s == STATUS_OK ? record_devices(cmd, err) : s;
 }
 
 /* ---- the end ------------------------------------------------------------------------- */
@@ -451,7 +464,7 @@ static int judge(struct conform_command *cmd, struct error *err)
         unlink(temporary);
     }
     if (cmd->store || cmd->junit)
-        s = open_store(cmd, cmd->store ? cmd->store : temporary, err);
+        s = store_open(cmd->store ? cmd->store : temporary, false, &cmd->o.store, err);
     if (s != STATUS_OK) {
         if (*temporary)
             unlink(temporary);

@@ -41,7 +41,7 @@ static void add_case(struct listing *l, const char *group, const char *name, con
     }
     char *full = arena_printf(l->arena, "shader.%s.%s.%s", group, name, engine);
     l->failed = l->failed || !full;
-    l->list[l->count++] = (struct conform_case){full, "shader", text, path};
+    l->list[l->count++] = (struct conform_case){full, "shader", text, path, false};
 }
 
 static void add_all(struct listing *l, const char *group, const char *name, const char *path)

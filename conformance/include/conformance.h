@@ -33,6 +33,7 @@ struct conform_case {
     const char *level; /* "kernel", "image", "invariance", "shader" */
     const char *text;  /* what it asks, one line */
     const char *scene; /* path of the scene or shader it is about, NULL if none or its own */
+    bool listed;       /* of conform_select: the list has it; else the user named its scene */
 };
 /* All cases: those of the tables, and the scene cases of every scene of the library, of scenes/real
  * and of the paths given. A scene outside the library whose name is taken gets "name-2". Sorted by
@@ -72,6 +73,11 @@ enum status conform_run_case(struct arena *a, const char *name, const char *scen
 struct conform_options;
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err);
+/* What was asked for, for a run's record: a JSON object with the list, the hash of its names, how
+ * many cases it has, how many are selected, and the levels, filter, shard and scenes given. In the
+ * arena. */
+enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
+                              struct error *err);
 
 struct conform_options {
     const char *const *devices; /* ids; at least one */

@@ -183,6 +183,9 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
     const char *reason = result->reason ? result->reason : "";
     const char *objection =
         result->verdict == VERDICT_SKIP ? skip_objection(r, &a, t, reason) : NULL;
+    const char *skipped = result->verdict != VERDICT_SKIP || !o->skips ? NULL
+                          : objection                                  ? "unexpected"
+                                                                       : "expected";
     if (objection) {
         told.reason = arena_printf(&a, "%s [%s]", reason, objection);
         r->sum->unexpected_skip++;
@@ -196,10 +199,18 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
                                            .detail = told.detail,
                                            .compile_s = told.compile_s,
                                            .run_s = told.run_s,
-                                           .waived = waived};
-        s = store_add_case(o->store, o->run, &record, err);
-        for (size_t i = 0; s == STATUS_OK && i < told.image_count; i++)
-            s = store_add_image(o->store, o->run, &told.images[i], err);
+                                           .waived = waived,
+                                           .identity = told.identity->key,
+                                           .skip = skipped,
+                                           .listed = t->test->listed};
+        s = store_add_identity(o->store, o->run, told.identity, err);
+        if (s == STATUS_OK)
+            s = store_add_case(o->store, o->run, &record, err);
+        for (size_t i = 0; s == STATUS_OK && i < told.image_count; i++) {
+            struct image_record image = told.images[i];
+            image.identity = told.identity->key;
+            s = store_add_image(o->store, o->run, &image, err);
+        }
     }
     r->done++;
     r->sum->count[told.verdict]++;

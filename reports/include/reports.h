@@ -31,10 +31,18 @@ struct run_record {
     const char *started_utc;
     const char *command;     /* the exact command line, shell-quoted */
     const char *environment; /* JSON object: host, cpu, os, compiler, clocks ... */
+    const char *selection;   /* of conform: JSON object: list, its hash and cases, shard, filter */
+};
+/* What determines results: an identity of base.h, so that stores and what is made of them can say in
+ * what two results differ. */
+struct identity_record {
+    const char *key, *kind;
+    const char *parts; /* JSON object: name -> value; of an inner identity the value is its key */
 };
 struct device_record {
     const char *id, *api, *name, *vendor, *driver, *version, *compiler, *kind;
-    const char *detail; /* JSON: limits, features */
+    const char *detail;   /* JSON: limits, features */
+    const char *identity; /* key; NULL if not known, here and below */
 };
 struct case_record {
     const char *name;   /* "image.strict.cornell" */
@@ -45,6 +53,10 @@ struct case_record {
     const char *detail; /* JSON: metrics, first divergence ... */
     double compile_s, run_s;
     bool waived; /* a listed waiver applies */
+    const char *identity;
+    const char
+        *skip;   /* of a SKIP, by a list of expected ones: "expected", "unexpected"; else NULL */
+    bool listed; /* of the run's list; a scene that the user named is not */
 };
 /* Phases of a session in their order (the sources' Table 5.1, widened): the keys of
  * bench_record.phases. */
@@ -89,6 +101,7 @@ struct bench_record {
     const char
         *detail; /* JSON: every repetition's seconds, image metrics, memory, build info ... */
     const char *command; /* gives this row again */
+    const char *identity;
 };
 #define IMAGE_KIND_LIST(X)                                                                         \
     X(PICTURE, "picture")                                                                          \
@@ -108,6 +121,7 @@ struct image_record {
     const void *png;
     size_t png_size;
     const char *caption;
+    const char *identity;
 };
 
 /* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as
@@ -118,8 +132,9 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b);
 /* ---- the store ------------------------------------------------------------------------------ */
 
 struct store;
-#define STORE_SCHEMA_VERSION 1
-/* Opens or creates; read_only never creates. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
+#define STORE_SCHEMA_VERSION 2
+/* Opens or creates; read_only never creates. A store of an older schema is brought to ours, or, when
+ * it is read only, read as one without what came later. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
  * schema newer than ours, naming both). An open store must not be used on both sides of a fork. */
 enum status store_open(const char *path, bool read_only, struct store **out, struct error *err);
 void store_close(struct store *s); /* accepts NULL */
@@ -129,6 +144,9 @@ void store_close(struct store *s); /* accepts NULL */
  * IO, TIMEOUT (another process held the store for a minute). */
 enum status store_add_run(struct store *s, struct run_record *r,
                           struct error *err); /* sets r->id */
+/* With the inner ones, each once for a run. */
+enum status store_add_identity(struct store *s, int64_t run, const struct identity *id,
+                               struct error *err);
 enum status store_add_device(struct store *s, int64_t run, const struct device_record *d,
                              struct error *err);
 enum status store_add_case(struct store *s, int64_t run, const struct case_record *c,
