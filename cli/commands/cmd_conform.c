@@ -32,7 +32,7 @@ struct conform_command {
 static void print_case(const char *device, const struct conform_case *c,
                        const struct conform_result *r)
 {
-    printf("%-5s %-10s %s", verdict_name(r->verdict), device, c->name);
+    printf("%-5s %-10s %s", r->outcome.word, device, c->name);
     if (r->verdict != VERDICT_PASS || strstr(r->reason ? r->reason : "", "unexpected pass"))
         printf("\n      %s", r->reason ? r->reason : "");
     if (r->replay && r->verdict == VERDICT_FAIL)
@@ -48,6 +48,9 @@ static void json_case(struct json_writer *w, const char *device, const struct co
     json_key_string(w, "case", c->name);
     json_key_string(w, "device", device);
     json_key_string(w, "identity", r->identity->key);
+    static const char *const counts[] = {"pass", "finding", "neutral"};
+    json_key_string(w, "counts", counts[r->outcome.counts]);
+    json_key_string(w, "annotation", r->outcome.annotation);
     conform_result_write(w, r, false);
     json_end_object(w);
 }
@@ -73,7 +76,8 @@ static void on_case(void *ctx, size_t done, size_t total, const char *device,
     if (cmd->json) {
         json_case(&cmd->w, device, c, r);
     } else if (!cmd->self_test &&
-               (!cmd->terminal || r->verdict == VERDICT_FAIL || r->verdict == VERDICT_ERROR)) {
+               (!cmd->terminal || r->verdict == VERDICT_FAIL || r->verdict == VERDICT_ERROR ||
+                r->outcome.counts == COUNTS_FINDING)) {
         progress_end();
         print_case(device, c, r);
     }
@@ -436,9 +440,9 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
         return report_error(err, false);
     if (cmd->self_test)
         return all_caught ? EXIT_PASS : EXIT_FINDING;
-    if (conform_findings(sum))
-        return EXIT_FINDING;
-    return sum->count[VERDICT_PASS] + sum->waived ? EXIT_PASS : EXIT_NOTHING_RAN;
+    static const int statuses[] = {
+        [RUN_FINDING] = EXIT_FINDING, [RUN_GREEN] = EXIT_PASS, [RUN_NOTHING] = EXIT_NOTHING_RAN};
+    return statuses[outcome_end(&sum->outcomes)];
 }
 
 static int judge(struct conform_command *cmd, struct error *err)

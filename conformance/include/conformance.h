@@ -58,6 +58,7 @@ struct conform_result {
     struct image_record *images; /* pictures worth showing: picture, reference, difference */
     size_t image_count;
     const struct identity *identity; /* what it depends on; NULL from conform_run_case */
+    struct outcome outcome;          /* what it comes to; of conform_run's results alone */
 };
 /* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is
  * open in w. */
@@ -116,6 +117,7 @@ struct conform_options {
 struct conform_summary {
     size_t count[VERDICT_COUNT];
     size_t total, waived, unexpected_pass;
+    struct outcome_sum outcomes;
     size_t unexpected_skip; /* SKIPs that the list given does not expect; 0 without a list */
     size_t resumed;         /* of total: taken from the journal */
     size_t again;           /* of total: in the journal with another identity */
@@ -133,7 +135,7 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
 enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
                            struct error *err);
 
-/* FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
+/* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);
 
 /* ---- judging one picture, used by bench too ------------------------------------------ */

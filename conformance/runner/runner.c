@@ -190,19 +190,21 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
         told.reason = arena_printf(&a, "%s [%s]", reason, objection);
         r->sum->unexpected_skip++;
     }
+    const struct case_record record = {.name = t->test->name,
+                                       .device = t->device,
+                                       .verdict = told.verdict,
+                                       .reason = told.reason,
+                                       .replay = told.replay,
+                                       .detail = told.detail,
+                                       .compile_s = told.compile_s,
+                                       .run_s = told.run_s,
+                                       .waived = waived || (w && result->verdict == VERDICT_PASS),
+                                       .identity = told.identity->key,
+                                       .skip = skipped,
+                                       .listed = t->test->listed};
+    told.outcome = outcome_of_case(&record);
+    outcome_add(&r->sum->outcomes, &told.outcome);
     if (s == STATUS_OK && o->store) {
-        const struct case_record record = {.name = t->test->name,
-                                           .device = t->device,
-                                           .verdict = told.verdict,
-                                           .reason = told.reason,
-                                           .replay = told.replay,
-                                           .detail = told.detail,
-                                           .compile_s = told.compile_s,
-                                           .run_s = told.run_s,
-                                           .waived = waived,
-                                           .identity = told.identity->key,
-                                           .skip = skipped,
-                                           .listed = t->test->listed};
         s = store_add_identity(o->store, o->run, told.identity, err);
         if (s == STATUS_OK)
             s = store_add_case(o->store, o->run, &record, err);
@@ -386,8 +388,4 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
     return s;
 }
 
-size_t conform_findings(const struct conform_summary *sum)
-{
-    return sum->count[VERDICT_FAIL] + sum->count[VERDICT_ERROR] - sum->waived +
-           sum->unexpected_skip;
-}
+size_t conform_findings(const struct conform_summary *sum) { return sum->outcomes.findings; }

@@ -171,6 +171,34 @@ enum status store_import(struct store *s, const char *path, const char *data, si
 /* JUnit XML of one run's cases (0: the last conform run). */
 enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err);
 
+/* ---- what a verdict comes to --------------------------------------------------------------- */
+
+/* One table (outcome.c) of verdict, waiver, expected skip and rerun, which everything that says how
+ * a case ended asks: exit status, terminal, JUnit, report and annotations agree. */
+enum skip_kind { SKIP_UNASKED, SKIP_EXPECTED, SKIP_UNEXPECTED }; /* unasked: there is no list */
+enum rerun { RERUN_NONE, RERUN_AGREED, RERUN_DIFFERED }; /* a case that was run several times */
+enum counts_as { COUNTS_PASS, COUNTS_FINDING, COUNTS_NEUTRAL };
+enum junit_element { JUNIT_PASSED, JUNIT_SKIPPED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_COUNT };
+struct outcome {
+    enum counts_as counts; /* a finding makes the exit status 1 */
+    bool judged;           /* an answer was compared; a run that judged nothing is not green */
+    enum junit_element junit;
+    const char *word;       /* on a terminal */
+    const char *html;       /* class in the report */
+    const char *annotation; /* "error", "notice"; NULL: none */
+};
+struct outcome outcome_of(enum verdict v, bool waived, enum skip_kind skip, enum rerun rerun);
+struct outcome outcome_of_case(const struct case_record *c);
+
+struct outcome_sum {
+    size_t total, findings, passed, judged;
+    size_t junit[JUNIT_COUNT];
+};
+void outcome_add(struct outcome_sum *sum, const struct outcome *o);
+/* Exit status 1, 0 and 77. */
+enum run_end { RUN_FINDING, RUN_GREEN, RUN_NOTHING };
+enum run_end outcome_end(const struct outcome_sum *sum);
+
 /* ---- what people read ----------------------------------------------------------------------- */
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };

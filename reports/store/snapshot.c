@@ -392,7 +392,7 @@ static enum status matrix_make(struct arena *a, struct snapshot *s, struct error
             continue; /* no device was judged */
         struct snapshot_column *column = &s->columns[c->column];
         column->count[c->record->verdict]++;
-        column->waived += c->record->waived;
+        column->waived += c->record->waived && c->record->verdict != VERDICT_PASS;
         column->cases++;
     }
     return STATUS_OK;

@@ -368,6 +368,93 @@ static void newest_driver_is_shown(void **state)
 
 /* ---- the other formats ------------------------------------------------------------------ */
 
+/* The table, whole, against the rules that it has to keep. */
+static void outcomes_agree(void **state)
+{
+    (void)state;
+    size_t seen = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        for (int waived = 0; waived < 2; waived++)
+            for (int skip = 0; skip < 3; skip++)
+                for (int rerun = 0; rerun < 3; rerun++, seen++) {
+                    const struct outcome o = outcome_of((enum verdict)v, waived,
+                                                        (enum skip_kind)skip, (enum rerun)rerun);
+                    const bool failed = v == VERDICT_FAIL || v == VERDICT_ERROR,
+                               flaky = rerun == RERUN_DIFFERED && !failed,
+                               finding = (failed && !waived) ||
+                                         (v == VERDICT_SKIP && skip == SKIP_UNEXPECTED) ||
+                                         (flaky && !(waived && v == VERDICT_PASS));
+                    /* findings are what is red everywhere */
+                    assert_int_equal(o.counts == COUNTS_FINDING, finding);
+                    assert_int_equal(o.junit == JUNIT_FAILURE || o.junit == JUNIT_ERROR, finding);
+                    assert_int_equal(strcmp(o.html, "fail") == 0 || strcmp(o.html, "error") == 0,
+                                     finding);
+                    assert_int_equal(o.annotation && strcmp(o.annotation, "error") == 0, finding);
+                    /* green is only what was judged and right each time */
+                    assert_int_equal(o.counts == COUNTS_PASS, v == VERDICT_PASS && !flaky);
+                    assert_int_equal(o.junit == JUNIT_PASSED, o.counts == COUNTS_PASS);
+                    assert_int_equal(strcmp(o.word, "PASS") == 0, o.counts == COUNTS_PASS);
+                    assert_int_equal(strcmp(o.html, "pass") == 0, o.counts == COUNTS_PASS);
+                    assert_int_equal(o.judged, v == VERDICT_PASS || v == VERDICT_FAIL);
+                    struct outcome_sum sum = {0};
+                    outcome_add(&sum, &o);
+                    assert_int_equal(outcome_end(&sum), finding    ? RUN_FINDING
+                                                        : o.judged ? RUN_GREEN
+                                                                   : RUN_NOTHING);
+                }
+    assert_int_equal(seen, 72);
+    const struct outcome_sum none = {0};
+    assert_int_equal(outcome_end(&none), RUN_NOTHING);
+}
+
+/* Each row that a store can hold, as a run of its own: JUnit and the exit status agree. */
+static void junit_ends_as_the_run_does(void **state)
+{
+    (void)state;
+    static const char *const skips[] = {NULL, "expected", "unexpected"};
+    size_t count = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        for (int waived = 0; waived < 2; waived++)
+            for (int skip = 0; skip < (v == VERDICT_SKIP ? 3 : 1); skip++) {
+                struct arena a = {0};
+                struct error err = {0};
+                struct markup_facts f;
+                char *path = arena_printf(&a, "%s/row.sqlite", folder);
+                struct store *s;
+                struct run_record run = {.kind = "conform"};
+                struct case_record c = {.name = "image.strict.a",
+                                        .device = "d",
+                                        .verdict = (enum verdict)v,
+                                        .reason = "so",
+                                        .waived = waived,
+                                        .skip = skips[skip],
+                                        .identity = "00112233445566778899aabbccddeeff"};
+                assert_int_equal(store_open(path, false, &s, &err), STATUS_OK);
+                assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+                assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+                struct run_record empty = {.kind = "conform"};
+                assert_int_equal(store_add_run(s, &empty, &err), STATUS_OK); /* hides nothing */
+                const char *xml = written(&a, s, -1, "r.xml");
+                markup_check(xml, &f);
+                assert_string_equal(f.problem, "");
+                struct outcome_sum sum = {0};
+                const struct outcome o = outcome_of_case(&c);
+                outcome_add(&sum, &o);
+                const bool red = outcome_end(&sum) != RUN_GREEN; /* 77 is not green either */
+                assert_int_equal(text_count(xml, "<failure ") + text_count(xml, "<error "), red);
+                assert_int_equal(text_count(xml, " failures=\"1\"") / 2,
+                                 text_count(xml, "<failure "));
+                assert_non_null(strstr(xml, "<property name=\"identity\" "
+                                            "value=\"00112233445566778899aabbccddeeff\"/>"));
+                assert_non_null(strstr(xml, "name=\"image.strict.a\""));
+                store_close(s);
+                assert_int_equal(unlink(path), 0);
+                arena_free(&a);
+                count++;
+            }
+    assert_int_equal(count, 12);
+}
+
 static void junit_is_sound(void **state)
 {
     (void)state;
@@ -492,6 +579,8 @@ int main(void)
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),
         cmocka_unit_test(newest_driver_is_shown),
+        cmocka_unit_test(outcomes_agree),
+        cmocka_unit_test(junit_ends_as_the_run_does),
         cmocka_unit_test(junit_is_sound),
         cmocka_unit_test(csv_is_even),
         cmocka_unit_test(markdown_escapes),
