@@ -202,11 +202,11 @@ enum run_end outcome_end(const struct outcome_sum *sum);
 /* ---- what people read ----------------------------------------------------------------------- */
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
-/* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest
+/* Of all the stores together. HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest
  * result is shown, per device and host, from runs with the device's newest driver and compiler;
  * with all_runs, older drivers and compilers stand beside as columns of their own. */
-enum status report_write(struct store *s, enum report_format format, bool all_runs,
-                         const char *path, struct error *err);
+enum status report_write(struct store *const *stores, size_t count, enum report_format format,
+                         bool all_runs, const char *path, struct error *err);
 
 /* What sweep rows say, for a terminal: for each scene, device and mode the best setting and those
  * tied with it within noise; for each device and mode with several scenes the one setting with the

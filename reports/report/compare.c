@@ -363,9 +363,9 @@ enum status report_compare(struct store *old_store, struct store *new_store, dou
         return error_msg(err, STATUS_ARG, "the threshold must not be negative");
     struct arena a = {0};
     struct snapshot old, new;
-    enum status st = snapshot_load(old_store, &a, false, &old, err);
+    enum status st = snapshot_load(&old_store, 1, &a, false, &old, err);
     if (!st)
-        st = snapshot_load(new_store, &a, false, &new, err);
+        st = snapshot_load(&new_store, 1, &a, false, &new, err);
     struct comparison c = {.old = &old, .new = &new, .threshold = threshold, .json = json};
     if (!st) {
         c.match = ARENA_ARRAY(&a, size_t, old.column_count);
