@@ -20,8 +20,9 @@ struct conform_command {
     struct conform_options o;
     struct json_writer w; /* the cases, as they finish */
     bool terminal;
-    const char *last_why;       /* why the last case was run again */
-    const struct fault *faults; /* self-test: */
+    struct skipped *skipped, **last_skipped; /* in the order in which their reasons came */
+    const char *last_why;                    /* why the last case was run again */
+    const struct fault *faults;              /* self-test: */
     size_t fault_count;
     size_t *caught;  /* by fault, cases that fail */
     struct text *by; /* and their names */
@@ -33,7 +34,9 @@ static void print_case(const char *device, const struct conform_case *c,
                        const struct conform_result *r)
 {
     printf("%-5s %-10s %s", r->outcome.word, device, c->name);
-    if (r->verdict != VERDICT_PASS || strstr(r->reason ? r->reason : "", "unexpected pass"))
+    /* an expected SKIP's reason stands at the end, once for all that have it */
+    if ((r->verdict != VERDICT_PASS && strcmp(r->outcome.html, "skip") != 0) ||
+        strstr(r->reason ? r->reason : "", "unexpected pass"))
         printf("\n      %s", r->reason ? r->reason : "");
     if (r->replay && r->verdict == VERDICT_FAIL)
         printf("\n      %s", r->replay);
@@ -67,12 +70,37 @@ static void note_fault(struct conform_command *cmd, const char *device,
         }
 }
 
+/* A device's SKIPs of one reason. */
+struct skipped {
+    const char *device, *reason;
+    size_t count;
+    struct skipped *next;
+};
+
+static void note_skip(struct conform_command *cmd, const char *device, const char *reason)
+{
+    struct skipped *k = cmd->skipped;
+    while (k && (strcmp(k->device, device) != 0 || strcmp(k->reason, reason) != 0))
+        k = k->next;
+    if (!k) {
+        k = ARENA_NEW(&cmd->arena, struct skipped);
+        if (!k || !(k->reason = arena_strdup(&cmd->arena, reason)))
+            return; /* the case itself was told */
+        k->device = device;
+        *cmd->last_skipped = k;
+        cmd->last_skipped = &k->next;
+    }
+    k->count++;
+}
+
 static void on_case(void *ctx, size_t done, size_t total, const char *device,
                     const struct conform_case *c, const struct conform_result *r)
 {
     struct conform_command *cmd = ctx;
     if (cmd->self_test)
         note_fault(cmd, device, c, r);
+    if (strcmp(r->outcome.html, "skip") == 0)
+        note_skip(cmd, device, r->reason ? r->reason : "no reason was given");
     if (cmd->json) {
         json_case(&cmd->w, device, c, r);
     } else if (!cmd->self_test &&
@@ -354,8 +382,10 @@ static void json_summary(struct conform_command *cmd, const struct conform_summa
     json_end_object(w);
 }
 
-static void print_summary(const struct conform_summary *sum)
+static void print_summary(const struct conform_command *cmd, const struct conform_summary *sum)
 {
+    for (const struct skipped *k = cmd->skipped; k; k = k->next)
+        printf("%zu skipped on %s: %s\n", k->count, k->device, k->reason);
     printf("%zu cases: %zu pass, %zu fail, %zu skip, %zu error", sum->total,
            sum->count[VERDICT_PASS], sum->count[VERDICT_FAIL], sum->count[VERDICT_SKIP],
            sum->count[VERDICT_ERROR]);
@@ -434,7 +464,7 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
             return EXIT_BAD_INPUT;
     } else if (!cmd->self_test) {
         print_coverage(cmd);
-        print_summary(sum);
+        print_summary(cmd, sum);
     }
     if (s != STATUS_OK)
         return report_error(err, false);
@@ -503,6 +533,7 @@ static int run(void *settings, const struct arguments *args)
     struct conform_command *cmd = settings;
     int status = EXIT_PASS;
     cmd->terminal = isatty(STDOUT_FILENO) != 0;
+    cmd->last_skipped = &cmd->skipped;
     struct error err = {0};
     enum status s = resolve_scenes(cmd, args, &err);
     if (s == STATUS_OK)

@@ -475,8 +475,10 @@ static void compare_gates(void **state)
     assert_non_null(strstr(out, "0 regressions"));
     /* two more failures */
     assert_int_equal(compared(1, 2, 1, 4, 0.05, out, sizeof out), 2);
-    assert_non_null(strstr(out, "worse    image.strict.glass on opencl:0: PASS -> FAIL"));
-    assert_non_null(strstr(out, "worse    image.strict.veach-mis on opencl:0: PASS -> FAIL"));
+    assert_non_null(strstr(
+        out, "worse    image.strict.glass on pthread-AMD EPYC 9B14, PoCL 3.1: PASS -> FAIL"));
+    assert_non_null(strstr(
+        out, "worse    image.strict.veach-mis on pthread-AMD EPYC 9B14, PoCL 3.1: PASS -> FAIL"));
     /* better is no finding */
     assert_int_equal(compared(1, 2, 1, 0, 0.05, out, sizeof out), 0);
     assert_non_null(strstr(out, "2 better"));
@@ -522,12 +524,72 @@ static void compare_counts_what_is_gone(void **state)
     size_t findings;
     assert_int_equal(report_compare(old, new, 0.05, false, &t, &findings, &err), STATUS_OK);
     assert_int_equal(findings, 1);
-    assert_non_null(strstr(t.data, "image.right-gone on d: PASS -> absent"));
+    assert_non_null(strstr(t.data, "image.right-gone on D: PASS -> absent"));
     assert_non_null(strstr(t.data, "better   image.mended"));
     assert_null(strstr(t.data, "better   image.wrong-otherwise"));
     text_free(&t);
     store_close(old);
     store_close(new);
+}
+
+/* What two runs were made of, before what they say. */
+static void compare_says_first_what_differs(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct error err = {0};
+    struct store *both[2] = {fresh(path_a), fresh(path_b)};
+    for (int i = 0; i < 2; i++) {
+        struct run_record run = {.kind = "conform"};
+        const struct device_record device = {.id = "opencl:0",
+                                             .name = "Card",
+                                             .driver = i ? "3.2" : "3.1",
+                                             .compiler = i ? "LLVM 19" : "LLVM 15"};
+        assert_int_equal(store_add_run(both[i], &run, &err), STATUS_OK);
+        assert_int_equal(store_add_device(both[i], run.id, &device, &err), STATUS_OK);
+        for (int k = 0; k < 2; k++) {
+            struct identity *program = identity_new(&arena, "program"),
+                            *environment = identity_new(&arena, "environment"),
+                            *id = identity_new(&arena, "case");
+            identity_add(program, "version", "0.1.0");
+            identity_add(environment, "POCL_WORK_GROUP_METHOD", i ? "cbs" : NULL);
+            identity_add_of(id, identity_close(program, NULL));
+            identity_add_of(id, identity_close(environment, NULL));
+            identity_add(id, "case", k ? "image.a" : "image.b");
+            const struct identity *whole = identity_close(id, NULL);
+            const struct case_record c = {.name = k ? "image.a" : "image.b",
+                                          .device = "opencl:0",
+                                          .verdict = VERDICT_PASS,
+                                          .compile_s = i ? 3 : 1,
+                                          .identity = whole->key};
+            assert_int_equal(store_add_identity(both[i], run.id, whole, &err), STATUS_OK);
+            assert_int_equal(store_add_case(both[i], run.id, &c, &err), STATUS_OK);
+        }
+    }
+    struct text t = {0};
+    size_t findings;
+    assert_int_equal(report_compare(both[0], both[1], 0.05, false, &t, &findings, &err), STATUS_OK);
+    static const char first[] =
+        "differs on Card, 3.1: driver was 3.1, is 3.2\n"
+        "differs on Card, 3.1: compiler was LLVM 15, is LLVM 19\n"
+        "differs on Card, 3.1: environment POCL_WORK_GROUP_METHOD was not there, is cbs (2 "
+        "results)\n"
+        "compile time on Card, 3.1: was 2 s, is 6 s, of 2 cases\n"
+        "verdicts: 2 same";
+    if (strncmp(t.data, first, sizeof first - 1) != 0)
+        fail_msg("%s", t.data);
+    t.len = 0;
+    assert_int_equal(report_compare(both[0], both[1], 0.05, true, &t, &findings, &err), STATUS_OK);
+    const struct json *root, *list;
+    assert_int_equal(json_parse(&arena, "compare", t.data, t.len, &root, &err), STATUS_OK);
+    list = json_get(root, "differences");
+    assert_int_equal(list->count, 3);
+    assert_string_equal(json_get(list->first, "what")->string, "driver was 3.1, is 3.2");
+    assert_true(json_get(json_get(root, "compile_s")->first, "new")->number == 6);
+    text_free(&t);
+    store_close(both[0]);
+    store_close(both[1]);
+    arena_free(&arena);
 }
 
 static void compare_needs_something_in_common(void **state)
@@ -620,6 +682,7 @@ int main(void)
         cmocka_unit_test(processes_share_a_store),
         cmocka_unit_test(compare_gates),
         cmocka_unit_test(compare_counts_what_is_gone),
+        cmocka_unit_test(compare_says_first_what_differs),
         cmocka_unit_test(compare_needs_something_in_common),
         cmocka_unit_test(intervals_decide),
         cmocka_unit_test(tuning_finds_ties_and_one_setting),
