@@ -180,42 +180,54 @@ static enum status picture_identify(const struct render_command *cmd, struct ren
     return e.code;
 }
 
-static enum status write_exr(const struct render_command *cmd, const struct render_summary *sum,
-                             struct passes *p, struct error *err)
-{
+/* What a picture's file says of it: names and values, ending with NULL. */
+enum { ATTRIBUTES = 2 * 8 + 1 };
+struct attributes {
     char spp[16], seed[24];
+    const char *list[ATTRIBUTES];
+};
+static enum status attributes_fill(const struct render_summary *sum, struct attributes *out,
+                                   struct error *err)
+{
     const char *parts = identity_text(sum->arena, sum->identity);
     if (!parts)
-        return error_msg(err, STATUS_MEMORY, "out of memory for %s", cmd->out);
-    snprintf(spp, sizeof spp, "%u", sum->job->sample_count);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)sum->job->seed);
-    const char *const attributes[] = {"isophote.scene",
-                                      sum->scene,
-                                      "isophote.device",
-                                      sum->device,
-                                      "isophote.mode",
-                                      sum->mode,
-                                      "isophote.spp",
-                                      spp,
-                                      "isophote.seed",
-                                      seed,
-                                      "isophote.command",
-                                      command_line_text(),
-                                      "isophote.identity",
-                                      sum->identity->key,
-                                      "isophote.parts",
-                                      parts,
-                                      NULL};
+        return error_msg(err, STATUS_MEMORY, "out of memory for %s", sum->out);
+    snprintf(out->spp, sizeof out->spp, "%u", sum->job->sample_count);
+    snprintf(out->seed, sizeof out->seed, "%llu", (unsigned long long)sum->job->seed);
+    const char *const list[ATTRIBUTES] = {"isophote.scene",
+                                          sum->scene,
+                                          "isophote.device",
+                                          sum->device,
+                                          "isophote.mode",
+                                          sum->mode,
+                                          "isophote.spp",
+                                          out->spp,
+                                          "isophote.seed",
+                                          out->seed,
+                                          "isophote.command",
+                                          command_line_text(),
+                                          "isophote.identity",
+                                          sum->identity->key,
+                                          "isophote.parts",
+                                          parts,
+                                          NULL};
+    memcpy((void *)out->list, (const void *)list, sizeof list);
+    return STATUS_OK;
+}
+
+static enum status write_exr(const struct render_command *cmd, const struct attributes *t,
+                             struct passes *p, struct error *err)
+{
     passes_drop(cmd, p);
-    return passes_write_exr(p, cmd->out, attributes, err);
+    return passes_write_exr(p, cmd->out, t->list, err);
 }
 
 /* A PNG or PFM shows the picture, without its noise if that was asked for. */
-static enum status write_picture(const struct render_command *cmd, const char *path,
-                                 const struct passes *p, struct error *err)
+static enum status write_picture(const struct render_command *cmd, const struct attributes *t,
+                                 const char *path, const struct passes *p, struct error *err)
 {
     const float *rgb = p->values[PASS_DENOISED] ? p->values[PASS_DENOISED] : p->values[PASS_BEAUTY];
-    return image_write(path, p->width, p->height, rgb, cmd->tone, cmd->exposure, err);
+    return image_write_with(path, p->width, p->height, rgb, cmd->tone, cmd->exposure, t->list, err);
 }
 
 /* From the passes to files and the summary; p has beauty, and what denoising needs. */
@@ -226,11 +238,14 @@ static enum status picture_finish(const struct render_command *cmd, struct passe
     enum status s = denoise(cmd, p, sum, err);
     if (s == STATUS_OK)
         s = picture_identify(cmd, sum, err);
+    struct attributes attributes;
+    if (s == STATUS_OK)
+        s = attributes_fill(sum, &attributes, err);
     if (s == STATUS_OK && cmd->preview)
-        s = write_picture(cmd, cmd->preview, p, err);
+        s = write_picture(cmd, &attributes, cmd->preview, p, err);
     if (s == STATUS_OK && cmd->out)
-        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, sum, p, err)
-                                        : write_picture(cmd, cmd->out, p, err);
+        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, &attributes, p, err)
+                                        : write_picture(cmd, &attributes, cmd->out, p, err);
     return s;
 }
 

@@ -97,4 +97,20 @@ if [ -n "$compiler" ]; then
     unset ISOPHOTE_CC
     taken "the first compiler again"
 fi
+
+# pictures: the same key in the document and in the files, another one for another texture
+picture() { # FILE
+    "$isophote" render "$dir/there/seal.json" --width 8 --height 8 --spp 1 -o "$1" --json >"$dir/out" || fail "render $1"
+    key=$(sed -n '/"identity"/,/"key"/s/.*"key": "\([0-9a-f]*\)".*/\1/p' "$dir/out")
+    [ ${#key} = 32 ] || fail "render has no key: $(head -n 6 "$dir/out")"
+    grep -q -a "$key" "$1" || fail "$1 does not hold its key"
+    grep -q -a 'paint.png' "$1" || fail "$1 does not name the files that it was made of"
+}
+picture "$dir/a.png"
+first=$key
+picture "$dir/a.exr"
+[ "$key" = "$first" ] || fail "a PNG and an EXR of one picture have two keys"
+cp "$library/textures/tile.png" "$dir/there/paint.png"
+picture "$dir/b.png"
+[ "$key" != "$first" ] || fail "another texture, the same key"
 [ "$failures" -eq 0 ] || exit 1
