@@ -198,29 +198,17 @@ static void program(struct json_writer *w)
     json_end_object(w);
 }
 
-/* Variables that change what drivers and we do. */
+/* Variables that change what drivers and we do: those of an identity. */
 static void variables(struct json_writer *w)
 {
-    static const char *const names[] = {"ISOPHOTE_THREADS",
-                                        "ISOPHOTE_DATA_DIR",
-                                        "OCL_ICD_VENDORS",
-                                        "OCL_ICD_FILENAMES",
-                                        "POCL_MAX_PTHREAD_COUNT",
-                                        "POCL_AFFINITY",
-                                        "POCL_WORK_GROUP_METHOD",
-                                        "CUDA_VISIBLE_DEVICES",
-                                        "CL_CONFIG_CPU_FORCE_MAX_WORK_GROUP_SIZE",
-                                        "DPCPP_CPU_NUM_CUS",
-                                        "OMP_NUM_THREADS",
-                                        "LD_PRELOAD"};
+    struct arena a = {0};
+    const struct identity *id = identity_environment(&a, NULL);
     json_key(w, "variables");
-    json_begin_object(w);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
-        if (value)
-            json_key_string(w, names[i], value);
-    }
-    json_end_object(w);
+    if (id)
+        identity_parts_write(w, id);
+    else
+        w->out.failed = true;
+    arena_free(&a);
 }
 
 const char *environment_json(struct arena *a)

@@ -37,45 +37,85 @@ void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE])
              set->build.cache ? cache_preference_name(set->build.cache) : "");
 }
 
+void settings_options(const struct settings *set, struct text *out)
+{
+    text_printf(out, "--mode %s --bvh %s", math_mode_name(set->build.mode),
+                bvh_kind_name(set->load.bvh));
+    if (set->build.code != CODE_AUTO)
+        text_printf(out, " --code-path %s", code_path_name(set->build.code));
+    if (set->load.bake)
+        text_puts(out, " --bake");
+    if (set->build.registers)
+        text_printf(out, " --registers %u", set->build.registers);
+    if (set->build.cache != CACHE_AUTO)
+        text_printf(out, " --cache %s", cache_preference_name(set->build.cache));
+    if (set->launch.work_group[0])
+        text_printf(out, " --work-group %ux%u", set->launch.work_group[0],
+                    set->launch.work_group[1]);
+    if (set->launch.tile[0])
+        text_printf(out, " --tile %ux%u", set->launch.tile[0], set->launch.tile[1]);
+    if (set->launch.batch)
+        text_printf(out, " --batch %u", set->launch.batch);
+    if (set->launch.tile_order)
+        text_printf(out, " --tile-order %u", set->launch.tile_order);
+    if (set->launch.threads)
+        text_printf(out, " --threads %u", set->launch.threads);
+}
+
+void job_options(const struct render_job *job, struct text *out)
+{
+    text_printf(out, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
+                job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,
+                (unsigned long long)job->seed);
+}
+
 static const char *command_make(struct arena *a, const struct trial *t,
                                 const struct bench_options *o)
 {
-    const struct render_job *job = &t->lane->ready.job;
-    const struct settings *set = &t->set;
     struct text c = {0};
     quote(&c, o->program ? o->program : "isophote");
     text_puts(&c, " bench ");
     quote(&c, t->lane->subject->scene_path);
     text_puts(&c, " --device ");
     quote(&c, t->lane->ready.has_device ? t->lane->ready.device.id : t->lane->subject->device);
-    text_printf(&c, " --mode %s --bvh %s", math_mode_name(set->build.mode),
-                bvh_kind_name(set->load.bvh));
-    if (set->build.code != CODE_AUTO)
-        text_printf(&c, " --code-path %s", code_path_name(set->build.code));
-    if (set->load.bake)
-        text_puts(&c, " --bake");
-    if (set->build.registers)
-        text_printf(&c, " --registers %u", set->build.registers);
-    if (set->build.cache != CACHE_AUTO)
-        text_printf(&c, " --cache %s", cache_preference_name(set->build.cache));
+    text_puts(&c, " ");
+    settings_options(&t->set, &c);
     if (t->lane->ready.has_job)
-        text_printf(&c, " --width %u --height %u --spp %u --max-depth %u --rr-depth %u --seed %llu",
-                    job->width, job->height, job->sample_count, job->max_depth, job->rr_depth,
-                    (unsigned long long)job->seed);
-    if (set->launch.work_group[0])
-        text_printf(&c, " --work-group %ux%u", set->launch.work_group[0],
-                    set->launch.work_group[1]);
-    if (set->launch.tile[0])
-        text_printf(&c, " --tile %ux%u", set->launch.tile[0], set->launch.tile[1]);
-    if (set->launch.batch)
-        text_printf(&c, " --batch %u", set->launch.batch);
-    if (set->launch.tile_order)
-        text_printf(&c, " --tile-order %u", set->launch.tile_order);
-    if (set->launch.threads)
-        text_printf(&c, " --threads %u", set->launch.threads);
+        job_options(&t->lane->ready.job, &c);
     const char *s = c.failed ? NULL : arena_strdup(a, c.data);
     text_free(&c);
     return s;
+}
+
+/* ---- the identity ----------------------------------------------------------------------- */
+
+enum status row_identity(struct arena *a, const struct lane *l, const struct settings *set,
+                         const struct bench_options *o, const struct identity **out,
+                         struct error *err)
+{
+    struct error e = {0};
+    *out = NULL;
+    if (!o->program_identity || !o->environment || !l->ready.has_device || !l->ready.has_job)
+        return STATUS_OK;
+    const struct identity *device = identity_of_device(a, l->ready.device.id, &l->ready.device, &e),
+                          *inputs = identity_of_inputs(a, l->subject->scene_path,
+                                                       l->inputs ? l->inputs : "",
+                                                       l->inputs ? strlen(l->inputs) : 0, &e);
+    struct text settings = {0};
+    settings_options(set, &settings);
+    job_options(&l->ready.job, &settings);
+    struct identity *id = identity_new(a, "render");
+    identity_add_of(id, o->program_identity);
+    identity_add_of(id, device);
+    identity_add_of(id, o->environment);
+    identity_add(id, "settings", settings.failed ? NULL : settings.data);
+    identity_add_of(id, inputs);
+    text_free(&settings);
+    if (!e.code)
+        *out = identity_close(id, &e);
+    if (e.code && err)
+        *err = e;
+    return e.code;
 }
 
 /* ---- phases ----------------------------------------------------------------------------- */
@@ -351,6 +391,13 @@ static enum status device_store(struct row_sink *sink, const struct device_info 
         return error_msg(err, STATUS_MEMORY, "out of memory");
     sink->devices = longer;
     sink->device_count++;
+    if (sink->o->program_identity) {
+        const struct identity *id = identity_of_device(sink->a, d->id, d, err);
+        if (!id)
+            return STATUS_MEMORY;
+        TRY(store_add_identity(sink->o->store, sink->o->run, id, err));
+        r.identity = id->key;
+    }
     return store_add_device(sink->o->store, sink->o->run, &r, err);
 }
 
@@ -413,13 +460,19 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
 enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err)
 {
     struct bench_record r;
+    const struct identity *id = NULL;
     enum status st = row_make(t, sink, &r, err);
+    if (!st)
+        st = row_identity(sink->a, t->lane, &t->set, sink->o, &id, err);
     if (st)
         return st;
+    r.identity = id ? id->key : NULL;
     t->state = TRIAL_WRITTEN;
     if (sink->o->store) {
         if (t->lane->ready.has_device)
             st = device_store(sink, &t->lane->ready.device, err);
+        if (!st && id)
+            st = store_add_identity(sink->o->store, sink->o->run, id, err);
         if (!st)
             st = store_add_bench(sink->o->store, sink->o->run, &r, err);
     }

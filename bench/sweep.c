@@ -16,6 +16,7 @@ struct sweep {
     size_t row_count, row_cap;
     bool no_memory;
     const struct bench_record *old; /* rows to resume from */
+    bool *stale; /* by row of old: it was made of something else and is timed again */
     size_t old_count;
 };
 
@@ -47,6 +48,9 @@ static bool program_is(const struct bench_record *r, const struct settings *set)
 static bool in_store(const struct sweep *s, const struct lane *l, const struct settings *set)
 {
     const struct render_job *job = &l->ready.job;
+    const struct identity *now = NULL;
+    if (s->old_count && row_identity(s->a, l, set, &s->options, &now, NULL) != STATUS_OK)
+        return false;
     for (size_t i = 0; i < s->old_count; i++) {
         const struct bench_record *r = &s->old[i];
         if (strcmp(r->scene, l->ready.scene_name) == 0 &&
@@ -57,8 +61,12 @@ static bool in_store(const struct sweep *s, const struct lane *l, const struct s
             r->width == job->width && r->height == job->height && r->spp == job->sample_count &&
             r->max_depth == job->max_depth &&
             memcmp(r->work_group, set->launch.work_group, sizeof r->work_group) == 0 &&
-            memcmp(r->tile, set->launch.tile, sizeof r->tile) == 0 && r->batch == set->launch.batch)
-            return true;
+            memcmp(r->tile, set->launch.tile, sizeof r->tile) == 0 &&
+            r->batch == set->launch.batch) {
+            if (!now || (r->identity && strcmp(r->identity, now->key) == 0))
+                return true;
+            s->stale[i] = true;
+        }
     }
     return false;
 }
@@ -180,7 +188,7 @@ static enum status lane_sweep(struct sweep *s, const struct bench_subject *subje
         return error_msg(err, STATUS_MEMORY, "out of memory");
     *l = (struct lane){.subject = subject, .work = rendering_work(s->a, subject)};
     bool up;
-    enum status st = l->work.ctx ? lane_start(l, &s->sink.limits, &up, err)
+    enum status st = l->work.ctx ? lane_start(l, s->a, &s->sink.limits, &up, err)
                                  : error_msg(err, STATUS_MEMORY, "out of memory");
     if (st)
         return st;
@@ -221,6 +229,9 @@ static enum status resume_load(struct sweep *s, struct error *err)
     if (st)
         return st;
     s->old = old;
+    s->stale = ARENA_ARRAY(s->a, bool, s->old_count);
+    if (!s->stale)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
     for (size_t i = 0; i < s->old_count; i++)
         row_keep(s, &old[i]);
     struct device_record *devices;
@@ -234,6 +245,16 @@ static enum status resume_load(struct sweep *s, struct error *err)
     for (size_t i = 0; i < n; i++)
         s->sink.devices[s->sink.device_count++] = devices[i].id;
     return STATUS_OK;
+}
+
+/* Rows of the store that were timed again; they are the first ones. */
+static void rows_drop_stale(struct sweep *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->row_count; i++)
+        if (i >= s->old_count || !s->stale[i])
+            s->rows[kept++] = s->rows[i];
+    s->row_count = kept;
 }
 
 static enum status subject_sweep(struct sweep *s, const struct bench_subject *subject,
@@ -283,6 +304,7 @@ enum status sweep_run(const struct bench_subject *subjects, size_t count,
         st = subject_sweep(&s, &subjects[i], err);
     if (s.no_memory && !st)
         st = error_msg(err, STATUS_MEMORY, "out of memory for the rows of a sweep");
+    rows_drop_stale(&s);
     if (best && (st == STATUS_OK || st == STATUS_CANCELLED) &&
         report_tuning(a, s.rows, s.row_count, best, NULL))
         *best = "";

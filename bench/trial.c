@@ -57,14 +57,15 @@ static bool is_bad_input(enum status st)
 
 enum { DEATHS_MAX = 64 };
 
-enum status lane_start(struct lane *l, const struct bench_limits *limits, bool *up,
+enum status lane_start(struct lane *l, struct arena *a, const struct bench_limits *limits, bool *up,
                        struct error *err)
 {
     struct error e = {0};
     *up = l->worker.pid > 0;
     if (*up || l->failed)
         return STATUS_OK;
-    enum status st = worker_start(&l->worker, &l->work, limits->compile_timeout_s, &l->ready, &e);
+    enum status st =
+        worker_start(&l->worker, &l->work, limits->compile_timeout_s, a, &l->inputs, &l->ready, &e);
     if (st == STATUS_OK) {
         *up = true;
         return STATUS_OK;
@@ -192,7 +193,7 @@ enum status trial_step(struct trial *t, struct arena *a, const struct bench_limi
         t->repetitions = ARENA_ARRAY(a, struct repetition, limits->max_repetitions);
     if (!t->repetitions)
         return error_msg(err, STATUS_MEMORY, "out of memory");
-    enum status st = lane_start(t->lane, limits, &up, err);
+    enum status st = lane_start(t->lane, a, limits, &up, err);
     if (st)
         return st;
     if (!up) {

@@ -26,7 +26,8 @@ struct lane {
     struct worker_work work;
     struct worker worker;
     struct worker_ready ready;
-    bool failed; /* cannot be started: verdict and reason say why */
+    const char *inputs; /* lines that tell of the files that the worker read; NULL: not known */
+    bool failed;        /* cannot be started: verdict and reason say why */
     enum verdict verdict;
     char reason[1200];
     struct judged *judged;
@@ -70,7 +71,7 @@ struct row_sink {
 
 /* Starts the lane's worker if it does not run. False when it cannot be: lane->verdict and reason.
  * Fails: CANCELLED, MEMORY. */
-enum status lane_start(struct lane *l, const struct bench_limits *limits, bool *up,
+enum status lane_start(struct lane *l, struct arena *a, const struct bench_limits *limits, bool *up,
                        struct error *err);
 void lane_stop(struct lane *l);
 
@@ -87,6 +88,12 @@ bool trial_rate(const struct trial *t, struct bench_stats *out);
  * "megakernel", "megakernel, code path llvm, registers 48, cache l1". */
 enum { PROGRAM_NAME_SIZE = 96 };
 void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE]);
+
+/* What a row of the lane with these settings depends on; *out NULL when the options have no program
+ * or the lane has no device. Fails: MEMORY, PARSE, TYPE. */
+enum status row_identity(struct arena *a, const struct lane *l, const struct settings *set,
+                         const struct bench_options *o, const struct identity **out,
+                         struct error *err);
 
 /* Makes the record, hands it to each() and the store. Fails: MEMORY, and what the store says. */
 enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err);

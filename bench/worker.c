@@ -4,6 +4,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ static void child_loop(int fd, const struct worker_work *work)
 }
 
 /* A process group of its own (its compilers end with it), its output kept, its end tied to ours. */
-static void child_prepare(int output, pid_t parent)
+static void child_prepare(int output, int inputs, pid_t parent)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -106,17 +107,24 @@ static void child_prepare(int output, pid_t parent)
         _exit(1);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
+    inputs_watch(inputs);
 }
 
 static enum status fork_with_socket(struct worker *w, int *child_end, struct error *err)
 {
     int fds[2];
-    int output = memfd_create("isophote-worker", MFD_CLOEXEC);
-    if (output < 0)
-        return error_msg(err, STATUS_IO, "memfd_create: %s", strerror(errno));
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
+    int output = memfd_create("isophote-worker", MFD_CLOEXEC),
+        inputs = memfd_create("isophote-inputs", MFD_CLOEXEC);
+    const char *failed = NULL;
+    if (output < 0 || inputs < 0 || fcntl(inputs, F_SETFL, O_APPEND) != 0)
+        failed = "memfd_create";
+    else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+        failed = "socketpair";
+    if (failed) {
+        enum status st = error_msg(err, STATUS_IO, "%s: %s", failed, strerror(errno));
         close(output);
-        return error_msg(err, STATUS_IO, "socketpair: %s", strerror(errno));
+        close(inputs);
+        return st;
     }
     pid_t parent = getpid();
     fflush(NULL); /* or the child would write it once more */
@@ -124,19 +132,20 @@ static enum status fork_with_socket(struct worker *w, int *child_end, struct err
     if (pid < 0) {
         enum status st = error_msg(err, STATUS_MEMORY, "fork: %s", strerror(errno));
         close(output);
+        close(inputs);
         close(fds[0]);
         close(fds[1]);
         return st;
     }
     if (pid == 0) {
-        child_prepare(output, parent);
+        child_prepare(output, inputs, parent);
         close(fds[0]);
     } else {
         setpgid(pid, pid); /* whoever is first */
         close(fds[1]);
     }
     *child_end = fds[1];
-    *w = (struct worker){.pid = pid, .socket = fds[0], .output = output};
+    *w = (struct worker){.pid = pid, .socket = fds[0], .output = output, .inputs = inputs};
     return STATUS_OK;
 }
 
@@ -175,6 +184,7 @@ static enum status bury(struct worker *w, enum status status, const char *why, s
         snprintf(how, sizeof how, "the worker process ended with status %d", WEXITSTATUS(code));
     close(w->socket);
     close(w->output);
+    close(w->inputs);
     *w = (struct worker){0};
     return error_msg(err, status, "%s%s%s", how, tail[0] ? "; it printed: " : "", tail);
 }
@@ -216,7 +226,8 @@ static enum status get_answer(struct worker *w, double timeout_s, void *data, si
 }
 
 enum status worker_start(struct worker *w, const struct worker_work *work, double timeout_s,
-                         struct worker_ready *ready, struct error *err)
+                         struct arena *a, const char **inputs, struct worker_ready *ready,
+                         struct error *err)
 {
     int child_end;
     bool died;
@@ -233,6 +244,7 @@ enum status worker_start(struct worker *w, const struct worker_work *work, doubl
     st = wait_answer(w, timeout_s, err);
     if (st)
         return st;
+    *inputs = inputs_told(a, w->inputs);
     if (!receive_all(w->socket, &got, sizeof got))
         return bury(w, STATUS_DEVICE, NULL, err);
     *ready = got;
@@ -295,6 +307,7 @@ void worker_stop(struct worker *w)
     kill(w->pid, SIGKILL); /* its group, if anything is left of it */
     close(w->socket);
     close(w->output);
+    close(w->inputs);
     *w = (struct worker){0};
 }
 

@@ -43,13 +43,16 @@ struct worker {
     pid_t pid; /* 0: not running */
     int socket;
     int output; /* what it printed */
+    int inputs; /* what inputs_watch told of the files that it read */
 };
 
 /* Forks; *ready is what setup said, of a failed one too. Fails like setup; DEVICE when the process
  * died (err says how, with the end of what it printed), TIMEOUT when it was silent for timeout_s,
- * CANCELLED. After a failure the worker is gone. */
+ * CANCELLED. After a failure the worker is gone. *inputs: the lines that tell of the files read,
+ * in the arena; they may be told twice. */
 enum status worker_start(struct worker *w, const struct worker_work *work, double timeout_s,
-                         struct worker_ready *ready, struct error *err);
+                         struct arena *a, const char **inputs, struct worker_ready *ready,
+                         struct error *err);
 /* `died` tells a failure of the process from one that the worker reported; after it the worker is
  * gone. */
 enum status worker_render(struct worker *w, const struct settings *set, double timeout_s,

@@ -161,6 +161,15 @@ const char *command_text(struct arena *a, int argc, char **argv);
 /* The whole command line of this process, program name as called. */
 const char *command_line_text(void);
 
+/* ---- identities ----------------------------------------------------------------------------- */
+
+/* What is the same for all results of this process: the program (version, commit, its own bytes,
+ * kernel, protocol), and the environment as it was when the process began: drivers change theirs.
+ * They live until the process ends. NULL: error. */
+void identity_begin(void); /* called by main, before anything else */
+const struct identity *identity_of_program(struct error *err);
+const struct identity *identity_of_environment(struct error *err);
+
 /* ---- subcommands ---------------------------------------------------------------------------- */
 
 extern const struct command command_devices, command_scenes, command_doctor, command_help,

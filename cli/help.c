@@ -9,7 +9,7 @@ const char *const exit_statuses[][2] = {
     {"0", "pass"},
     {"1", "a finding"},
     {"2", "bad use or input"},
-    {"77", "nothing could run"},
+    {"77", "nothing could be judged"},
     {"130", "interrupted"},
     {NULL, NULL},
 };

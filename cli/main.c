@@ -50,6 +50,7 @@ static int printed(int status)
 int main(int argc, char **argv)
 {
     open_streams();
+    identity_begin();
     setlocale(LC_ALL, "C");
     struct sigaction act = {.sa_handler = on_signal};
     sigaction(SIGINT, &act, NULL);

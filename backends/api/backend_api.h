@@ -201,6 +201,9 @@ extern const struct backend_api
  * (embed.cmake). */
 extern const char kernel_source[];
 
+/* device_info's uuid of 16 bytes: "" when all are 0. */
+void uuid_print(const unsigned char id[16], char out[40]);
+
 /* "-DK_FAULT_LOST_COSINE" for a name of faults_list, "" for NULL. */
 const char *fault_define(const char *name);
 

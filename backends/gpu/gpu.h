@@ -120,7 +120,9 @@ struct gpu_driver { /* NOLINTBEGIN(bugprone-macro-parentheses): declarators */
     gpu_result (*pinned_alloc)(void **pointer, size_t bytes); /* freed by MemFreeHost */
     /* NULL where there is none; numbers of CUfunc_cache: 0 none, 1 shared memory, 2 L1, 3 equal. */
     gpu_result (*cache_prefer)(gpu_function function, int preference);
-    const char *(*error_name)(gpu_result code); /* "unknown", never NULL */
+    gpu_result (*device_uuid)(unsigned char id[16],
+                              gpu_device device); /* NULL where there is none */
+    const char *(*error_name)(gpu_result code);   /* "unknown", never NULL */
     const char *(*error_text)(gpu_result code);
     const char *const *call_names; /* [GPU_CALL_COUNT] */
     const int *attributes;         /* [GPU_ATTRIBUTE_COUNT]: the API's numbers */

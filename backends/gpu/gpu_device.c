@@ -32,6 +32,9 @@ static bool describe(const struct gpu_api *api, const struct gpu_driver *driver,
     info.max_alloc_bytes = bytes;
     info.fp64 = true;
     info.subgroups = true;
+    unsigned char uuid[16] = {0};
+    if (driver->device_uuid && driver->device_uuid(uuid, d) == GPU_OK)
+        uuid_print(uuid, info.uuid);
     api->describe(driver, d, &info, arch);
     *out = info;
     *device = d;

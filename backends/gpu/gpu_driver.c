@@ -15,6 +15,8 @@ const char *gpu_driver_bind(struct gpu_driver *driver, void *library, int column
         return column == 0 ? (cuda) : (hip);
     GPU_FUNCTIONS(X)
 #undef X
+    *(void **)&driver->device_uuid =
+        column_find(library, column, "cuDeviceGetUuid", "hipDeviceGetUuid");
     return NULL;
 }
 

@@ -23,6 +23,7 @@ struct device_info {
     char id[64];  /* "native", "opencl:0", "null", "faulty:lost-cosine" */
     char api[16]; /* "native", "opencl", "cuda" ... : a key in reports */
     char name[128], vendor[64], driver[96], version[96], compiler[128];
+    char uuid[40]; /* of the very card, as "00112233-4455-..."; "" where the driver tells none */
     enum device_kind kind;
     uint32_t compute_units, clock_mhz;
     uint32_t max_work_group;         /* work-items in one group */

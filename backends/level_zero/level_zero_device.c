@@ -62,6 +62,7 @@ static void identity_fill(const struct ze_api *ze, ze_driver_handle_t driver,
     ze->DriverGetProperties(driver, &d);
     ze->DriverGetApiVersion(driver, &version);
     snprintf(info->name, sizeof info->name, "%.120s", p->name);
+    uuid_print(p->uuid.id, info->uuid);
     if (p->vendorId == 0x8086)
         snprintf(info->vendor, sizeof info->vendor, "Intel");
     else

@@ -91,6 +91,11 @@ static void describe(const struct cl_api *cl, cl_platform_id p, cl_device_id d, 
     info.subgroups = strstr(extensions, "subgroups") != NULL ||
                      device_number(cl, d, CL_DEVICE_MAX_NUM_SUB_GROUPS) != 0;
     info.spirv = strstr(il, "SPIR-V") != NULL;
+    enum { UUID_KHR = 0x106A }; /* CL_DEVICE_UUID_KHR, of newer headers than Debian's */
+    unsigned char uuid[16] = {0};
+    if (strstr(extensions, "cl_khr_device_uuid") &&
+        cl->GetDeviceInfo(d, UUID_KHR, sizeof uuid, uuid, NULL) == CL_SUCCESS)
+        uuid_print(uuid, info.uuid);
     *out = info;
 }
 

@@ -199,6 +199,34 @@ char *path_folder(struct arena *a, const char *path);
 /* The folder of path joined with rel, or rel itself when absolute. In the arena. */
 char *path_beside(struct arena *a, const char *path, const char *rel);
 
+/* ---- files that a result depends on --------------------------------------------------------- */
+
+/* Scenes and shaders are read by these, so that a result can say by which bytes it was made. From
+ * now on each file met is told to fd as a JSON line, {"input":PATH,"hash":HASH}, by all threads and
+ * by the processes that this one forks; the hash "" is of a file that was looked for in vain. fd
+ * -1: no longer. */
+void inputs_watch(int fd);
+enum status input_file_read(struct arena *a, const char *path, size_t max_bytes, char **data,
+                            size_t *size, struct error *err); /* file_read, told */
+bool input_file_there(const char *path); /* is there such a file? Told when there is none */
+void input_file_note(const char *path,
+                     int fd); /* of a file that is open, however it will be read */
+void input_file_hash(const char *path, char hex[33]); /* of a file as it is now; "" of none */
+/* A place of this process' own for what is told: watched from now on until it is closed. -1, and
+ * nothing is watched, when the system has none. inputs_told: its lines so far, in the arena; ""
+ * when there are none, NULL when out of memory. */
+int inputs_open(void);
+const char *inputs_told(struct arena *a, int fd);
+void inputs_close(int fd); /* accepts -1 */
+struct input_file {
+    const char *path;
+    char hash[33];
+};
+/* The lines that were told: each path once, sorted. A path with two hashes gets one that no file
+ * has. In the arena. Fails: PARSE, TYPE, MEMORY. */
+enum status inputs_list(struct arena *a, const char *lines, size_t size, struct input_file **out,
+                        size_t *count, struct error *err);
+
 /* ---- files that come with the program ------------------------------------------------------- */
 
 /* The program that runs; "" if the system does not tell. */
@@ -315,6 +343,49 @@ void json_key_bool(struct json_writer *w, const char *key, bool v);
 void json_key_pair(struct json_writer *w, const char *key, double a, double b); /* [a, b] */
 /* A value that was read, with its key if it has one. */
 void json_copy(struct json_writer *w, const struct json *v);
+
+/* ---- identities ----------------------------------------------------------------------------- */
+
+/* What determines a result: named parts in order, of which some are identities themselves. Two
+ * results with one key were made by the same program, driver, compiler, files and settings. */
+struct identity_part {
+    const char *name, *value;  /* of an identity: its kind and its key */
+    const struct identity *of; /* NULL: the value says all, or the identity is not known here */
+};
+struct identity {
+    struct arena *arena;
+    const char *kind; /* "program", "environment", "device", "inputs", "case" ... */
+    struct identity_part *parts;
+    size_t count, cap;
+    bool failed;
+    char key[33]; /* hash_bytes of the kind, the names and the values, each with its final NUL */
+};
+/* Made in the arena: new, then parts, then close. What is NULL or fails on the way shows when it is
+ * closed, which gives NULL. A part without a value (NULL, "") is left out. */
+struct identity *identity_new(struct arena *a, const char *kind);
+void identity_add(struct identity *id, const char *name, const char *value);
+void identity_add_of(struct identity *id, const struct identity *of);
+const struct identity *identity_close(struct identity *id, struct error *err);
+/* The parts as one object, inner identities as their keys; and all of it, with the key, nested. */
+void identity_parts_write(struct json_writer *w, const struct identity *id);
+void identity_write(struct json_writer *w, const struct identity *id);
+/* identity_write as text in the arena; NULL: out of memory. */
+const char *identity_text(struct arena *a, const struct identity *id);
+/* Back from identity_parts_write. Inner identities are looked for among those known. Fails: TYPE
+ * when the parts do not give the key, MEMORY. */
+enum status identity_read(struct arena *a, const char *file, const char *kind, const char *key,
+                          const struct json *parts, const struct identity *const *known,
+                          size_t known_count, const struct identity **out, struct error *err);
+const struct identity *identity_find(const struct identity *const *known, size_t count,
+                                     const char *key); /* NULL: not among them */
+/* "device compiler was gcc 12.2.0, is clang 15.0.6; ...": the first three of what differs. */
+void identity_difference(const struct identity *before, const struct identity *after,
+                         struct text *out);
+/* The variables of this process that can change an answer, by the table of variables.c: of the kind
+ * "environment". NULL: out of memory. */
+const struct identity *identity_environment(struct arena *a, struct error *err);
+/* The i-th row of that table; false behind the last. */
+bool variable_row_at(size_t i, const char **pattern, bool *is_decisive, const char **reason);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,8 @@ struct bench_options {
                                                 and judging (0: 600), one repetition (0: 300) */
     bool judge;          /* false only for timing without ranking: rows then carry verdict ERROR */
     const char *program; /* for the command of each row; NULL: "isophote" */
+    /* parts of every row's identity; NULL: rows have none, and sweeps resume by settings alone */
+    const struct identity *program_identity, *environment;
     struct store *store; /* may be NULL */
     int64_t run;
     /* each finished row; its strings live until the call returns */
@@ -51,6 +53,11 @@ enum status bench_run(const struct bench_subject *subjects, size_t count,
  * one stays without drivers. wanted NULL: all. */
 enum status bench_devices(struct arena *a, const char *const *wanted, size_t wanted_count,
                           struct device_info **out, size_t *count, struct error *err);
+
+/* The settings as the command line takes them: "--mode strict --bvh auto --work-group 8x4", and
+ * " --width 64 ..." of the job itself. */
+void settings_options(const struct settings *set, struct text *out);
+void job_options(const struct render_job *job, struct text *out);
 
 /* A device as the store keeps it: *out points into *d, and its detail (limits, features) into the
  * arena. NULL when out of memory. */

@@ -195,8 +195,8 @@ static void a_steady_device_is_timed(void **state)
     assert_true(fabs(b.trials[0].spent_s - 6 * 0.028) < 0.001);
     assert_string_equal(r->command,
                         "isophote bench 'some folder/made-up.json' --device fake --mode fast --bvh "
-                        "auto --width 100 --height 100 --spp 10 --max-depth 6 "
-                        "--rr-depth 3 --seed 7 --work-group 4x1");
+                        "auto --work-group 4x1 --width 100 --height 100 --spp 10 --max-depth 6 "
+                        "--rr-depth 3 --seed 7");
     const struct json *phases = parse(&b.a, r->phases), *detail = parse(&b.a, r->detail);
     for (int p = 0; p < PHASE_COUNT; p++)
         assert_non_null(json_get(phases, phase_names[p].key));

@@ -115,6 +115,8 @@ static void show_progress(void *ctx, const char *what, double share)
 static void output_connect(struct bench_output *o, struct bench_options *options)
 {
     options->program = "isophote";
+    options->program_identity = identity_of_program(NULL);
+    options->environment = identity_of_environment(NULL);
     options->store = o->store;
     options->run = o->run.id;
     options->each = each_row;

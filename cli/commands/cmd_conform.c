@@ -20,7 +20,9 @@ struct conform_command {
     struct conform_options o;
     struct json_writer w; /* the cases, as they finish */
     bool terminal;
-    const struct fault *faults; /* self-test: */
+    struct skipped *skipped, **last_skipped; /* in the order in which their reasons came */
+    const char *last_why;                    /* why the last case was run again */
+    const struct fault *faults;              /* self-test: */
     size_t fault_count;
     size_t *caught;  /* by fault, cases that fail */
     struct text *by; /* and their names */
@@ -31,8 +33,10 @@ struct conform_command {
 static void print_case(const char *device, const struct conform_case *c,
                        const struct conform_result *r)
 {
-    printf("%-5s %-10s %s", verdict_name(r->verdict), device, c->name);
-    if (r->verdict != VERDICT_PASS || strstr(r->reason ? r->reason : "", "unexpected pass"))
+    printf("%-5s %-10s %s", r->outcome.word, device, c->name);
+    /* an expected SKIP's reason stands at the end, once for all that have it */
+    if ((r->verdict != VERDICT_PASS && strcmp(r->outcome.html, "skip") != 0) ||
+        strstr(r->reason ? r->reason : "", "unexpected pass"))
         printf("\n      %s", r->reason ? r->reason : "");
     if (r->replay && r->verdict == VERDICT_FAIL)
         printf("\n      %s", r->replay);
@@ -46,6 +50,10 @@ static void json_case(struct json_writer *w, const char *device, const struct co
     json_begin_object(w);
     json_key_string(w, "case", c->name);
     json_key_string(w, "device", device);
+    json_key_string(w, "identity", r->identity->key);
+    static const char *const counts[] = {"pass", "finding", "neutral"};
+    json_key_string(w, "counts", counts[r->outcome.counts]);
+    json_key_string(w, "annotation", r->outcome.annotation);
     conform_result_write(w, r, false);
     json_end_object(w);
 }
@@ -75,22 +83,60 @@ static bool not_caught(void *ctx, const char *device, const struct conform_case 
     return cmd->caught[device_index(cmd, device)] == 0;
 }
 
+/* A device's SKIPs of one reason. */
+struct skipped {
+    const char *device, *reason;
+    size_t count;
+    struct skipped *next;
+};
+
+static void note_skip(struct conform_command *cmd, const char *device, const char *reason)
+{
+    struct skipped *k = cmd->skipped;
+    while (k && (strcmp(k->device, device) != 0 || strcmp(k->reason, reason) != 0))
+        k = k->next;
+    if (!k) {
+        k = ARENA_NEW(&cmd->arena, struct skipped);
+        if (!k || !(k->reason = arena_strdup(&cmd->arena, reason)))
+            return; /* the case itself was told */
+        k->device = device;
+        *cmd->last_skipped = k;
+        cmd->last_skipped = &k->next;
+    }
+    k->count++;
+}
+
 static void on_case(void *ctx, size_t done, size_t total, const char *device,
                     const struct conform_case *c, const struct conform_result *r)
 {
     struct conform_command *cmd = ctx;
     if (cmd->self_test)
         note_fault(cmd, device, c, r);
+    if (strcmp(r->outcome.html, "skip") == 0)
+        note_skip(cmd, device, r->reason ? r->reason : "no reason was given");
     if (cmd->json) {
         json_case(&cmd->w, device, c, r);
     } else if (!cmd->self_test &&
-               (!cmd->terminal || r->verdict == VERDICT_FAIL || r->verdict == VERDICT_ERROR)) {
+               (!cmd->terminal || r->verdict == VERDICT_FAIL || r->verdict == VERDICT_ERROR ||
+                r->outcome.counts == COUNTS_FINDING)) {
         progress_end();
         print_case(device, c, r);
     }
     char what[160];
     snprintf(what, sizeof what, "%zu of %zu cases, %s", done, total, c->name);
     progress_show(what, total ? (double)done / (double)total : 1, -1);
+}
+
+/* Lines of a terminal are few: a reason that many cases have is told once. */
+static void on_again(void *ctx, const char *device, const struct conform_case *c, const char *why)
+{
+    struct conform_command *cmd = ctx;
+    if (cmd->json || (cmd->terminal && cmd->last_why && strcmp(cmd->last_why, why) == 0))
+        return;
+    progress_end();
+    printf("%s on %s: run again: %s\n", c->name, device, why);
+    (void)fflush(stdout);
+    cmd->last_why = arena_strdup(&cmd->arena, why);
 }
 
 /* ---- devices ------------------------------------------------------------------------- */
@@ -203,14 +249,41 @@ static enum status record_devices(struct conform_command *cmd, struct error *err
         struct device_record record;
         if (is_shader_fault(cmd->o.devices[i]))
             continue; /* no device: the native one runs a wrong program */
+        const struct identity *id = NULL;
         s = device_find(cmd->o.devices[i], &d, err);
+        if (s == STATUS_OK && !device_record_fill(&a, &d, &record))
+            s = error_msg(err, STATUS_MEMORY, "out of memory for a device");
+        if (s == STATUS_OK && !(id = identity_of_device(&a, cmd->o.devices[i], &d, err)))
+            s = STATUS_MEMORY;
         if (s == STATUS_OK)
-            s = device_record_fill(&a, &d, &record)
-                    ? store_add_device(cmd->o.store, cmd->o.run, &record, err)
-                    : error_msg(err, STATUS_MEMORY, "out of memory for a device");
+            s = store_add_identity(cmd->o.store, cmd->o.run, id, err);
+        if (s == STATUS_OK) {
+            record.identity = id->key;
+            s = store_add_device(cmd->o.store, cmd->o.run, &record, err);
+        }
         arena_free(&a);
     }
     return s;
+}
+
+/* A run that cannot begin leaves nothing in the store: no empty run hides the one before. */
+static enum status begin_run(void *ctx, struct error *err)
+{
+    struct conform_command *cmd = ctx;
+    const char *selection = NULL;
+    char now[32];
+    if (!cmd->o.store)
+        return STATUS_OK;
+    TRY(conform_selection(&cmd->arena, &cmd->o, &selection, err));
+    clock_utc(now);
+    struct run_record run = {.kind = "conform",
+                             .started_utc = now,
+                             .command = command_line_text(),
+                             .environment = environment_json(&cmd->arena),
+                             .selection = selection};
+    TRY(store_add_run(cmd->o.store, &run, err));
+    cmd->o.run = run.id;
+    return record_devices(cmd, err);
 }
 
 /* ---- what the options say ------------------------------------------------------------ */
@@ -291,6 +364,12 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->jobs = cmd->jobs;
     o->worker = program_path();
     o->each = on_case;
+    o->again = on_again;
+    o->begin = begin_run;
+    o->program = identity_of_program(err);
+    o->environment = identity_of_environment(err);
+    if (!o->program || !o->environment)
+        return STATUS_MEMORY;
     o->each_ctx = cmd;
     if (cmd->until_caught && !cmd->self_test)
         return error_msg(err, STATUS_ARG, "--until-caught belongs to --self-test");
@@ -302,22 +381,6 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
         return error_msg(err, STATUS_ARG,
                          "--resume needs --journal FILE, or --store FILE beside which it lies");
     return cmd->shard ? parse_shard(cmd->shard, &o->shard, &o->shards, err) : STATUS_OK;
-}
-
-static enum status open_store(struct conform_command *cmd, const char *path, struct error *err)
-{
-    enum status s = store_open(path, false, &cmd->o.store, err);
-    if (s != STATUS_OK)
-        return s;
-    char now[32];
-    clock_utc(now);
-    struct run_record run = {.kind = "conform",
-                             .started_utc = now,
-                             .command = command_line_text(),
-                             .environment = environment_json(&cmd->arena)};
-    s = store_add_run(cmd->o.store, &run, err);
-    cmd->o.run = run.id;
-    return s == STATUS_OK ? record_devices(cmd, err) : s;
 }
 
 /* ---- the end ------------------------------------------------------------------------- */
@@ -356,12 +419,15 @@ static void json_summary(struct conform_command *cmd, const struct conform_summa
     json_key_integer(w, "unexpected_skip", (int64_t)sum->unexpected_skip);
     json_key_integer(w, "expired_waivers", (int64_t)sum->expired_waivers);
     json_key_integer(w, "resumed", (int64_t)sum->resumed);
+    json_key_integer(w, "again", (int64_t)sum->again);
     json_key_integer(w, "findings", (int64_t)conform_findings(sum));
     json_end_object(w);
 }
 
-static void print_summary(const struct conform_summary *sum)
+static void print_summary(const struct conform_command *cmd, const struct conform_summary *sum)
 {
+    for (const struct skipped *k = cmd->skipped; k; k = k->next)
+        printf("%zu skipped on %s: %s\n", k->count, k->device, k->reason);
     printf("%zu cases: %zu pass, %zu fail, %zu skip, %zu error", sum->total,
            sum->count[VERDICT_PASS], sum->count[VERDICT_FAIL], sum->count[VERDICT_SKIP],
            sum->count[VERDICT_ERROR]);
@@ -375,6 +441,8 @@ static void print_summary(const struct conform_summary *sum)
         printf("; %zu waivers have expired", sum->expired_waivers);
     if (sum->resumed)
         printf("; %zu taken from the journal", sum->resumed);
+    if (sum->again)
+        printf("; %zu run again, for they are not what they were", sum->again);
     printf("\n");
 }
 
@@ -438,15 +506,15 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
             return EXIT_BAD_INPUT;
     } else if (!cmd->self_test) {
         print_coverage(cmd);
-        print_summary(sum);
+        print_summary(cmd, sum);
     }
     if (s != STATUS_OK)
         return report_error(err, false);
     if (cmd->self_test)
         return all_caught ? EXIT_PASS : EXIT_FINDING;
-    if (conform_findings(sum))
-        return EXIT_FINDING;
-    return sum->count[VERDICT_PASS] + sum->waived ? EXIT_PASS : EXIT_NOTHING_RAN;
+    static const int statuses[] = {
+        [RUN_FINDING] = EXIT_FINDING, [RUN_GREEN] = EXIT_PASS, [RUN_NOTHING] = EXIT_NOTHING_RAN};
+    return statuses[outcome_end(&sum->outcomes)];
 }
 
 static int judge(struct conform_command *cmd, struct error *err)
@@ -472,7 +540,7 @@ static int judge(struct conform_command *cmd, struct error *err)
         unlink(temporary);
     }
     if (cmd->store || cmd->junit)
-        s = open_store(cmd, cmd->store ? cmd->store : temporary, err);
+        s = store_open(cmd->store ? cmd->store : temporary, false, &cmd->o.store, err);
     if (s != STATUS_OK) {
         if (*temporary)
             unlink(temporary);
@@ -507,6 +575,7 @@ static int run(void *settings, const struct arguments *args)
     struct conform_command *cmd = settings;
     int status = EXIT_PASS;
     cmd->terminal = isatty(STDOUT_FILENO) != 0;
+    cmd->last_skipped = &cmd->skipped;
     struct error err = {0};
     enum status s = resolve_scenes(cmd, args, &err);
     if (s == STATUS_OK)
@@ -558,7 +627,8 @@ static const struct option options[] = {
     {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML"},
     {"--journal", OPTION_STRING, AT(journal), "FILE", .help = "where finished cases are noted",
      .otherwise = "the store's name with .journal"},
-    {"--resume", OPTION_FLAG, AT(resume), .help = "take what the journal holds, run the rest"},
+    {"--resume", OPTION_FLAG, AT(resume),
+     .help = "take what the journal holds and nothing has changed of, run the rest"},
     {"--waivers", OPTION_STRING, AT(waivers), "FILE",
      .help = "known failures with reason and expiry (docs/reference/conformance.md)"},
     {"--skips", OPTION_STRING, AT(skips), "FILE",

@@ -1,4 +1,5 @@
 /* isophote render: one scene on one device (or the reference) into one image file. */
+#include "bench.h"
 #include "cli.h"
 #include "reference.h"
 
@@ -32,6 +33,11 @@ struct render_summary {
     struct build_info build;
     struct render_times times;
     const struct scene_times *scene_times;
+    struct arena *arena;
+    const char *scene_path;
+    int inputs;                     /* where the files that were read are told of */
+    const struct device_info *info; /* NULL: the reference */
+    const struct identity *identity;
 };
 
 static const char *device_of(const struct render_command *cmd)
@@ -134,35 +140,94 @@ static void passes_drop(const struct render_command *cmd, struct passes *p)
         }
 }
 
-static enum status write_exr(const struct render_command *cmd, const struct render_summary *sum,
+/* What the picture depends on: now that it is made, all that it needed was read. */
+static enum status picture_identify(const struct render_command *cmd, struct render_summary *sum,
+                                    struct error *err)
+{
+    struct arena *a = sum->arena;
+    struct text settings = {0};
+    struct error e = {0};
+    const char *lines = inputs_told(a, sum->inputs);
+    const struct identity *device = identity_of_device(a, sum->info ? sum->info->id : sum->device,
+                                                       sum->info, &e),
+                          *inputs = lines ? identity_of_inputs(a, sum->scene_path, lines,
+                                                               strlen(lines), &e)
+                                          : NULL,
+                          *program = identity_of_program(&e),
+                          *environment = identity_of_environment(&e);
+    settings_options(&sum->job->set, &settings);
+    job_options(sum->job, &settings);
+    const uint32_t *crop = sum->job->crop;
+    if (crop[2])
+        text_printf(&settings, ", part %u,%u %ux%u", crop[0], crop[1], crop[2], crop[3]);
+    if (cmd->light_choice)
+        text_printf(&settings, " --light-choice %s", cmd->light_choice);
+    if (cmd->mis)
+        text_printf(&settings, " --mis %s", cmd->mis);
+    if (cmd->error_target > 0)
+        text_printf(&settings, " --error-target %.17g", cmd->error_target);
+    struct identity *id = identity_new(a, "render");
+    identity_add_of(id, program);
+    identity_add_of(id, device);
+    identity_add_of(id, environment);
+    identity_add(id, "settings", settings.failed ? NULL : settings.data);
+    identity_add_of(id, inputs);
+    text_free(&settings);
+    if (!e.code)
+        sum->identity = identity_close(id, &e);
+    if (e.code && err)
+        *err = e;
+    return e.code;
+}
+
+/* What a picture's file says of it: names and values, ending with NULL. */
+enum { ATTRIBUTES = 2 * 8 + 1 };
+struct attributes {
+    char spp[16], seed[24];
+    const char *list[ATTRIBUTES];
+};
+static enum status attributes_fill(const struct render_summary *sum, struct attributes *out,
+                                   struct error *err)
+{
+    const char *parts = identity_text(sum->arena, sum->identity);
+    if (!parts)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %s", sum->out);
+    snprintf(out->spp, sizeof out->spp, "%u", sum->job->sample_count);
+    snprintf(out->seed, sizeof out->seed, "%llu", (unsigned long long)sum->job->seed);
+    const char *const list[ATTRIBUTES] = {"isophote.scene",
+                                          sum->scene,
+                                          "isophote.device",
+                                          sum->device,
+                                          "isophote.mode",
+                                          sum->mode,
+                                          "isophote.spp",
+                                          out->spp,
+                                          "isophote.seed",
+                                          out->seed,
+                                          "isophote.command",
+                                          command_line_text(),
+                                          "isophote.identity",
+                                          sum->identity->key,
+                                          "isophote.parts",
+                                          parts,
+                                          NULL};
+    memcpy((void *)out->list, (const void *)list, sizeof list);
+    return STATUS_OK;
+}
+
+static enum status write_exr(const struct render_command *cmd, const struct attributes *t,
                              struct passes *p, struct error *err)
 {
-    char spp[16], seed[24];
-    snprintf(spp, sizeof spp, "%u", sum->job->sample_count);
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)sum->job->seed);
-    const char *const attributes[] = {"isophote.scene",
-                                      sum->scene,
-                                      "isophote.device",
-                                      sum->device,
-                                      "isophote.mode",
-                                      sum->mode,
-                                      "isophote.spp",
-                                      spp,
-                                      "isophote.seed",
-                                      seed,
-                                      "isophote.command",
-                                      command_line_text(),
-                                      NULL};
     passes_drop(cmd, p);
-    return passes_write_exr(p, cmd->out, attributes, err);
+    return passes_write_exr(p, cmd->out, t->list, err);
 }
 
 /* A PNG or PFM shows the picture, without its noise if that was asked for. */
-static enum status write_picture(const struct render_command *cmd, const char *path,
-                                 const struct passes *p, struct error *err)
+static enum status write_picture(const struct render_command *cmd, const struct attributes *t,
+                                 const char *path, const struct passes *p, struct error *err)
 {
     const float *rgb = p->values[PASS_DENOISED] ? p->values[PASS_DENOISED] : p->values[PASS_BEAUTY];
-    return image_write(path, p->width, p->height, rgb, cmd->tone, cmd->exposure, err);
+    return image_write_with(path, p->width, p->height, rgb, cmd->tone, cmd->exposure, t->list, err);
 }
 
 /* From the passes to files and the summary; p has beauty, and what denoising needs. */
@@ -171,11 +236,16 @@ static enum status picture_finish(const struct render_command *cmd, struct passe
 {
     mean_of(p->values[PASS_BEAUTY], (size_t)p->width * p->height, sum->mean);
     enum status s = denoise(cmd, p, sum, err);
+    if (s == STATUS_OK)
+        s = picture_identify(cmd, sum, err);
+    struct attributes attributes;
+    if (s == STATUS_OK)
+        s = attributes_fill(sum, &attributes, err);
     if (s == STATUS_OK && cmd->preview)
-        s = write_picture(cmd, cmd->preview, p, err);
+        s = write_picture(cmd, &attributes, cmd->preview, p, err);
     if (s == STATUS_OK && cmd->out)
-        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, sum, p, err)
-                                        : write_picture(cmd, cmd->out, p, err);
+        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, &attributes, p, err)
+                                        : write_picture(cmd, &attributes, cmd->out, p, err);
     return s;
 }
 
@@ -206,6 +276,8 @@ static bool summary_json(const struct render_summary *r)
     json_begin_object(&w);
     json_key_string(&w, "scene", r->scene);
     json_key_string(&w, "device", r->device);
+    json_key(&w, "identity");
+    identity_write(&w, r->identity);
     json_key_string(&w, "mode", r->mode);
     json_key_integer(&w, "width", r->width);
     json_key_integer(&w, "height", r->height);
@@ -400,6 +472,7 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
         goto done;
     if ((s = device_open(id, &d, err)) != STATUS_OK)
         goto done;
+    sum->info = device_describe(d);
     device_bake(d, job->set.load.bake);
     if ((s = device_load(d, scene, job->set.load.bvh, &sum->load, err)) != STATUS_OK)
         goto done;
@@ -449,6 +522,7 @@ static int run(void *settings, const struct arguments *args)
         s = check_command(cmd, &device_step, &err);
     if (s == STATUS_OK)
         s = scene_resolve(&a, args->words[0], &path, &err);
+    const int inputs = inputs_open();
     if (s == STATUS_OK)
         s = scene_load(path, &scene, &err);
     if (s == STATUS_OK)
@@ -470,7 +544,10 @@ static int run(void *settings, const struct arguments *args)
                                      .job = &job,
                                      .mode = math_mode_name(job.set.build.mode),
                                      .dropped = scene->dropped_degenerate,
-                                     .scene_times = &scene->times};
+                                     .scene_times = &scene->times,
+                                     .arena = &a,
+                                     .scene_path = path,
+                                     .inputs = inputs};
         if (strcmp(device, "reference") == 0) {
             sum.mode = "reference";
             s = render_on_reference(cmd, scene, &job, &sum, &err);
@@ -483,6 +560,7 @@ static int run(void *settings, const struct arguments *args)
     }
     if (s != STATUS_OK)
         status = report_error(&err, device_step);
+    inputs_close(inputs);
     scene_free(scene);
     arena_free(&a);
     return status;

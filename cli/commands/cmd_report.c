@@ -26,7 +26,8 @@ static int format_find(const char *name, const char *path)
 }
 
 struct report_command {
-    const char *store, *out, *format;
+    struct option_list stores;
+    const char *out, *format;
     bool all_runs;
 };
 
@@ -35,7 +36,7 @@ static int run(void *settings, const struct arguments *args)
     const struct report_command *c = settings;
     struct error err = {0};
     (void)args;
-    if (!c->store || !c->out) {
+    if (!c->stores.count || !c->out) {
         error_msg(&err, STATUS_ARG, "report needs --store FILE and -o FILE");
         return report_error(&err, false);
     }
@@ -47,19 +48,33 @@ static int run(void *settings, const struct arguments *args)
                   c->out);
         return report_error(&err, false);
     }
-    struct store *store;
-    if (output_apart(c->out, c->store, &err) || store_open(c->store, true, &store, &err))
+    if (format == FORMAT_JUNIT && c->stores.count > 1) {
+        error_msg(&err, STATUS_ARG, "JUnit XML is of one run, so of one --store");
         return report_error(&err, false);
-    enum status st = format == FORMAT_JUNIT ? store_junit(store, 0, c->out, &err)
-                                            : report_write(store, (enum report_format)format,
-                                                           c->all_runs, c->out, &err);
-    store_close(store);
+    }
+    struct arena a = {0};
+    struct store **stores = ARENA_ARRAY(&a, struct store *, c->stores.count);
+    enum status st = stores ? STATUS_OK : error_msg(&err, STATUS_MEMORY, "out of memory");
+    size_t opened = 0;
+    for (; !st && opened < c->stores.count; opened += !st) {
+        st = output_apart(c->out, c->stores.items[opened], &err);
+        if (!st)
+            st = store_open(c->stores.items[opened], true, &stores[opened], &err);
+    }
+    if (!st)
+        st = format == FORMAT_JUNIT ? store_junit(stores[0], 0, c->out, &err)
+                                    : report_write(stores, opened, (enum report_format)format,
+                                                   c->all_runs, c->out, &err);
+    while (opened > 0)
+        store_close(stores[--opened]);
+    arena_free(&a);
     return st ? report_error(&err, false) : EXIT_PASS;
 }
 
 #define AT(member) offsetof(struct report_command, member)
 static const struct option options[] = {
-    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read"},
+    {"--store", OPTION_LIST, AT(stores), "FILE",
+     .help = "a result store to read; may be repeated, the newest result of each case stands"},
     {"-o", OPTION_STRING, AT(out), "FILE", .help = "the file to write"},
     {"--format", OPTION_WORD, AT(format), "NAME", .help = "of the file",
      .otherwise = "by the extension of -o: .html .md .csv .xml",

@@ -41,7 +41,7 @@ static void add_case(struct listing *l, const char *group, const char *name, con
     }
     char *full = arena_printf(l->arena, "shader.%s.%s.%s", group, name, engine);
     l->failed = l->failed || !full;
-    l->list[l->count++] = (struct conform_case){full, "shader", text, path};
+    l->list[l->count++] = (struct conform_case){full, "shader", text, path, false};
 }
 
 static void add_all(struct listing *l, const char *group, const char *name, const char *path)
@@ -440,7 +440,7 @@ static enum status judge_file(struct run_context *c, struct error *err)
     size_t size;
     bool different = false;
     double begin = clock_s();
-    enum status st = file_read(c->arena, c->scene_path, (size_t)64 << 20, &text, &size, err);
+    enum status st = input_file_read(c->arena, c->scene_path, (size_t)64 << 20, &text, &size, err);
     /* its own parameters in every way; two sets at random where nothing is compiled for a device */
     bool host = ends(c->name, ".ir");
     for (uint32_t v = 0; st == STATUS_OK && v < 3 && !different; v++)

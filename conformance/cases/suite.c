@@ -116,14 +116,15 @@ static enum status list_cases(struct arena *a, const char *const *scenes, size_t
         const struct level *level = &levels[l];
         for (size_t i = 0; i < level->plain->count; i++)
             list[n++] = (struct conform_case){level->plain->rows[i].name, level->name,
-                                              level->plain->rows[i].text, NULL};
+                                              level->plain->rows[i].text, NULL, false};
         for (size_t i = 0; i < level->scenes->count; i++)
             for (size_t k = 0; k < named_count; k++) {
                 const struct case_row *row = &level->scenes->rows[i];
                 const char *name = arena_printf(a, "%s.%s", row->name, named[k].name);
                 if (!name)
                     return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", total);
-                list[n++] = (struct conform_case){name, level->name, row->text, named[k].path};
+                list[n++] =
+                    (struct conform_case){name, level->name, row->text, named[k].path, false};
             }
     }
     memcpy(list + n, shader, shader_count * sizeof *list);
@@ -240,28 +241,87 @@ static uint32_t shard_of(const char *name, uint32_t shards)
     return (uint32_t)(strtoul(head, NULL, 16) % shards) + 1;
 }
 
+/* A scene or a program that the user named is wanted, whatever the list says. */
+static bool is_named(const struct conform_options *o, const struct conform_case *c)
+{
+    bool named = shader_is_program(c->name, o->programs);
+    for (size_t k = 0; c->scene && k < o->scene_count && !named; k++)
+        named = same_file(c->scene, o->scenes[k]);
+    return named;
+}
+
+/* All cases, and which of them the list has. */
+static enum status list_open(struct arena *a, const struct conform_options *o,
+                             const struct conform_case **all, size_t *count, bool **listed,
+                             struct error *err)
+{
+    TRY(check_levels(o, err));
+    TRY(list_cases(a, o->scenes, o->scene_count, o->programs, all, count, err));
+    *listed = ARENA_ARRAY(a, bool, *count);
+    if (!*listed)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", *count);
+    return read_list(a, o->list ? o->list : "core", *all, *count, *listed, err);
+}
+
+static void strings_json(struct json_writer *w, const char *key, const char *const *strings,
+                         size_t count)
+{
+    if (!count)
+        return;
+    json_key(w, key);
+    json_begin_array(w);
+    for (size_t i = 0; i < count; i++)
+        json_string(w, strings[i]);
+    json_end_array(w);
+}
+
+enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
+                              struct error *err)
+{
+    const struct conform_case *all = NULL, *chosen = NULL;
+    size_t all_count = 0, count = 0, cases = 0;
+    bool *listed = NULL;
+    char hex[33];
+    struct json_writer w = {0};
+    TRY(list_open(a, o, &all, &all_count, &listed, err));
+    TRY(conform_select(a, o, &chosen, &count, err));
+    struct hash *h = hash_open();
+    for (size_t i = 0; i < all_count; i++)
+        if (listed[i]) {
+            hash_add(h, all[i].name, strlen(all[i].name) + 1);
+            cases++;
+        }
+    hash_close(h, hex);
+    json_begin_object(&w);
+    json_key_string(&w, "list", o->list ? o->list : "core");
+    json_key_string(&w, "hash", hex);
+    json_key_integer(&w, "cases", (int64_t)cases);
+    json_key_integer(&w, "selected", (int64_t)count);
+    strings_json(&w, "levels", o->levels, o->level_count);
+    if (o->filter)
+        json_key_string(&w, "filter", o->filter);
+    if (o->shards)
+        json_key_pair(&w, "shard", o->shard, o->shards);
+    strings_json(&w, "scenes", o->scenes, o->scene_count);
+    if (o->skips)
+        json_key_string(&w, "skips", o->skips);
+    json_end_object(&w);
+    *json = w.out.failed ? NULL : arena_strdup(a, w.out.data);
+    text_free(&w.out);
+    return *json ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a selection");
+}
+
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err)
 {
     const struct conform_case *all = NULL;
     size_t all_count = 0, n = 0;
+    bool *listed = NULL;
     regex_t filter;
-    enum status s = check_levels(o, err);
-    if (s != STATUS_OK || (s = list_cases(a, o->scenes, o->scene_count, o->programs, &all,
-                                          &all_count, err)) != STATUS_OK)
-        return s;
-    bool *listed = ARENA_ARRAY(a, bool, all_count);
+    TRY(list_open(a, o, &all, &all_count, &listed, err));
     struct conform_case *chosen = ARENA_ARRAY(a, struct conform_case, all_count);
-    if (!listed || !chosen)
+    if (!chosen)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", all_count);
-    if ((s = read_list(a, o->list ? o->list : "core", all, all_count, listed, err)) != STATUS_OK)
-        return s;
-    /* a scene that the user named is wanted, whatever the list says */
-    for (size_t i = 0; i < all_count; i++) {
-        listed[i] = listed[i] || shader_is_program(all[i].name, o->programs);
-        for (size_t k = 0; all[i].scene && k < o->scene_count && !listed[i]; k++)
-            listed[i] = same_file(all[i].scene, o->scenes[k]);
-    }
     if (o->filter) {
         int code = regcomp(&filter, o->filter, REG_EXTENDED | REG_NOSUB);
         if (code != 0) {
@@ -272,10 +332,13 @@ enum status conform_select(struct arena *a, const struct conform_options *o,
         }
     }
     for (size_t i = 0; i < all_count; i++)
-        if (listed[i] && level_wanted(o, all[i].level) &&
+        if (level_wanted(o, all[i].level) &&
             (!o->shards || shard_of(all[i].name, o->shards) == o->shard) &&
-            (!o->filter || regexec(&filter, all[i].name, 0, NULL, 0) == 0))
-            chosen[n++] = all[i];
+            (!o->filter || regexec(&filter, all[i].name, 0, NULL, 0) == 0) &&
+            (listed[i] || is_named(o, &all[i]))) {
+            chosen[n] = all[i];
+            chosen[n++].listed = listed[i];
+        }
     if (o->filter)
         regfree(&filter);
     *out = chosen;

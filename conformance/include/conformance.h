@@ -11,6 +11,18 @@
 extern "C" {
 #endif
 
+/* ---- identities --------------------------------------------------------------------------- */
+
+/* A device, d NULL when it cannot be described; and the files that a case or a render read, by what
+ * inputs_watch told. Files are named from the scene's folder, from the program's ("isophote:") or
+ * from that of fetched data ("data:"), so that the same files are the same on every machine;
+ * others by their whole path. scene_path, a file of the list at any rate, may be NULL. NULL: error
+ * (MEMORY, PARSE, TYPE). */
+const struct identity *identity_of_device(struct arena *a, const char *id,
+                                          const struct device_info *d, struct error *err);
+const struct identity *identity_of_inputs(struct arena *a, const char *scene_path,
+                                          const char *lines, size_t size, struct error *err);
+
 /* ---- cases --------------------------------------------------------------------------- */
 
 /* Names are `level.group.case`, stable over releases: they are keys. The tables of all levels
@@ -21,6 +33,7 @@ struct conform_case {
     const char *level; /* "kernel", "image", "invariance", "shader" */
     const char *text;  /* what it asks, one line */
     const char *scene; /* path of the scene or shader it is about, NULL if none or its own */
+    bool listed;       /* of conform_select: the list has it; else the user named its scene */
 };
 /* All cases: those of the tables, and the scene cases of every scene of the library, of scenes/real
  * and of the paths given. A scene outside the library whose name is taken gets "name-2". Sorted by
@@ -44,6 +57,8 @@ struct conform_result {
     double compile_s, run_s;
     struct image_record *images; /* pictures worth showing: picture, reference, difference */
     size_t image_count;
+    const struct identity *identity; /* what it depends on; NULL from conform_run_case */
+    struct outcome outcome;          /* what it comes to; of conform_run's results alone */
 };
 /* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is
  * open in w. */
@@ -59,6 +74,11 @@ enum status conform_run_case(struct arena *a, const char *name, const char *scen
 struct conform_options;
 enum status conform_select(struct arena *a, const struct conform_options *o,
                            const struct conform_case **out, size_t *count, struct error *err);
+/* What was asked for, for a run's record: a JSON object with the list, the hash of its names, how
+ * many cases it has, how many are selected, and the levels, filter, shard and scenes given. In the
+ * arena. */
+enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
+                              struct error *err);
 
 struct conform_options {
     const char *const *devices; /* ids; at least one */
@@ -76,24 +96,33 @@ struct conform_options {
     uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
                               the jobs */
     const char *journal;   /* path; NULL: none */
-    bool resume;           /* take from the journal what it has finished */
-    const char *waivers;   /* path or NULL; docs/reference/conformance.md */
-    const char *skips;     /* path or NULL; then a SKIP that it does not expect is a finding */
-    const char *worker;    /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
-    struct store *store;   /* may be NULL */
-    int64_t run;           /* run id in the store */
-    unsigned jobs;         /* worker processes at once; 0: 1 */
+    bool resume;           /* take from the journal what has the same identity now */
+    /* parts of every case's identity: of the kind "program", NULL: the worker's bytes alone; and
+     * of the kind "environment", NULL: as it is now */
+    const struct identity *program, *environment;
+    const char *waivers; /* path or NULL; docs/reference/conformance.md */
+    const char *skips;   /* path or NULL; then a SKIP that it does not expect is a finding */
+    const char *worker;  /* program run as `PROGRAM worker --fd N CASE DEVICE [--scene PATH]` */
+    struct store *store; /* may be NULL */
+    int64_t run;         /* run id in the store */
+    unsigned jobs;       /* worker processes at once; 0: 1 */
     void (*each)(void *ctx, size_t done, size_t total, const char *device,
                  const struct conform_case *c, const struct conform_result *r);
     /* Asked before a case runs; NULL: all do. A case that is not wanted has no result. */
     bool (*wanted)(void *ctx, const char *device, const struct conform_case *c);
-    void *each_ctx; /* of both */
+    /* a case of the journal is run again: the first parts that differ; may be NULL */
+    void (*again)(void *ctx, const char *device, const struct conform_case *c, const char *why);
+    /* all is read and there is something to run: a store's run may begin; may be NULL */
+    enum status (*begin)(void *ctx, struct error *err);
+    void *each_ctx; /* of all four */
 };
 struct conform_summary {
     size_t count[VERDICT_COUNT];
     size_t total, waived, unexpected_pass;
+    struct outcome_sum outcomes;
     size_t unexpected_skip; /* SKIPs that the list given does not expect; 0 without a list */
     size_t resumed;         /* of total: taken from the journal */
+    size_t again;           /* of total: in the journal with another identity */
     size_t expired_waivers; /* in the file, past their date, so not applied */
 };
 /* One worker process a case, compile and run budgets apart: a crash, a hang or a memory blow-up
@@ -103,12 +132,12 @@ struct conform_summary {
 enum status conform_run(const struct conform_options *o, struct conform_summary *sum,
                         struct error *err);
 
-/* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase
- * and one for the result. */
+/* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase,
+ * for each file of a scene or shader that it reads, and for the result. */
 enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
                            struct error *err);
 
-/* FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
+/* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);
 
 /* ---- judging one picture, used by bench too ------------------------------------------ */

@@ -9,20 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct entry {
-    const char *name, *device, *scene_hash;
-    struct conform_result result;
-    struct entry *next;
-};
+enum { VERSION = 2 };
 
 struct journal {
     struct arena arena;
     const char *path;
     int fd;
-    struct entry *entries; /* newest first */
+    struct journal_entry *entries; /* newest first */
+    const struct identity **identities;
+    size_t identity_count, identity_cap;
 };
 
-static enum status write_line(struct journal *j, struct json_writer *w, struct error *err)
+/* sync: nothing that is written yet is lost any more. */
+static enum status write_line(struct journal *j, struct json_writer *w, bool sync,
+                              struct error *err)
 {
     text_puts(&w->out, "\n");
     enum status s = STATUS_OK;
@@ -38,7 +38,7 @@ static enum status write_line(struct journal *j, struct json_writer *w, struct e
             done += (size_t)n;
     }
     /* a journal on a pipe or /dev/null cannot be synced, and needs not */
-    if (s == STATUS_OK && fsync(j->fd) != 0 && errno != EINVAL && errno != EROFS)
+    if (s == STATUS_OK && sync && fsync(j->fd) != 0 && errno != EINVAL && errno != EROFS)
         s = error_msg(err, STATUS_IO, "%s: %s", j->path, strerror(errno));
     text_free(&w->out);
     return s;
@@ -55,45 +55,71 @@ static enum status string_of(struct journal *j, const struct json *o, const char
     return STATUS_OK;
 }
 
-static enum status read_header(struct journal *j, const struct json *o, const char *program,
-                               struct error *err)
+static enum status read_header(struct journal *j, const struct json *o, struct error *err)
 {
-    const char *written_by = "";
     const struct json *version = o->type == JSON_OBJECT ? json_get(o, "journal") : NULL;
-    if (!version || !version->is_integer || version->integer != 1)
+    if (!version || !version->is_integer || version->integer != VERSION)
         return json_error(err, j->path, o, STATUS_TYPE,
-                          "not a conformance journal of version 1; name another file, or leave "
-                          "--resume out to start it anew");
-    enum status s = string_of(j, o, "program", &written_by, err);
-    if (s == STATUS_OK && strcmp(written_by, program) != 0)
-        s = json_error(err, j->path, o, STATUS_TYPE,
-                       "written by another build of the program (%s, this is %s); its verdicts "
-                       "cannot be taken over: leave --resume out to start anew",
-                       written_by, program);
-    return s;
+                          "not a conformance journal of version %d; name another file, or leave "
+                          "--resume out to start it anew",
+                          VERSION);
+    return STATUS_OK;
+}
+
+static enum status identity_keep(struct journal *j, const struct identity *id, struct error *err)
+{
+    if (j->identity_count == j->identity_cap) {
+        size_t cap = j->identity_cap ? 2 * j->identity_cap : 64;
+        const struct identity **more = ARENA_ARRAY(&j->arena, const struct identity *, cap);
+        if (!more)
+            return error_msg(err, STATUS_MEMORY, "out of memory for %s", j->path);
+        if (j->identity_count)
+            memcpy((void *)more, (void *)j->identities, j->identity_count * sizeof *more);
+        j->identities = more;
+        j->identity_cap = cap;
+    }
+    j->identities[j->identity_count++] = id;
+    return STATUS_OK;
+}
+
+static enum status read_identity(struct journal *j, const struct json *o, struct error *err)
+{
+    const char *key = NULL, *kind = NULL;
+    const struct identity *id = NULL;
+    const struct json *parts = json_get(o, "parts");
+    TRY(string_of(j, o, "identity", &key, err));
+    TRY(string_of(j, o, "kind", &kind, err));
+    TRY(identity_read(&j->arena, j->path, kind, key, parts ? parts : o, j->identities,
+                      j->identity_count, &id, err));
+    return identity_keep(j, id, err);
 }
 
 static enum status read_entry(struct journal *j, const struct json *o, struct error *err)
 {
-    struct entry *e = ARENA_NEW(&j->arena, struct entry);
-    if (!e)
-        return error_msg(err, STATUS_MEMORY, "out of memory while reading %s", j->path);
-    enum status s;
     if (o->type != JSON_OBJECT)
         return json_error(err, j->path, o, STATUS_TYPE, "expected an object");
-    if ((s = string_of(j, o, "case", &e->name, err)) != STATUS_OK ||
-        (s = string_of(j, o, "device", &e->device, err)) != STATUS_OK ||
-        (s = string_of(j, o, "scene_hash", &e->scene_hash, err)) != STATUS_OK ||
-        (s = result_read(&j->arena, j->path, o, &e->result, err)) != STATUS_OK)
-        return s;
+    if (json_get(o, "identity"))
+        return read_identity(j, o, err);
+    struct journal_entry *e = ARENA_NEW(&j->arena, struct journal_entry);
+    const char *key = NULL;
+    if (!e)
+        return error_msg(err, STATUS_MEMORY, "out of memory while reading %s", j->path);
+    TRY(string_of(j, o, "case", &e->name, err));
+    TRY(string_of(j, o, "device", &e->device, err));
+    TRY(string_of(j, o, "key", &key, err));
+    TRY(result_read(&j->arena, j->path, o, &e->result, err));
+    e->result.identity = identity_find(j->identities, j->identity_count, key);
+    if (!e->result.identity)
+        return json_error(err, j->path, o, STATUS_TYPE, "no line above has the identity %.40s",
+                          key);
     e->next = j->entries;
     j->entries = e;
     return STATUS_OK;
 }
 
 /* Lines of data; *kept: bytes up to the end of the last good line. */
-static enum status read_lines(struct journal *j, const char *data, size_t size, const char *program,
-                              size_t *kept, struct error *err)
+static enum status read_lines(struct journal *j, const char *data, size_t size, size_t *kept,
+                              struct error *err)
 {
     size_t at = 0;
     for (uint32_t line = 1; at < size; line++) {
@@ -105,7 +131,7 @@ static enum status read_lines(struct journal *j, const char *data, size_t size, 
         struct error e = {0};
         enum status s = json_parse(&j->arena, j->path, data + at, len, &o, &e);
         if (s == STATUS_OK)
-            s = line == 1 ? read_header(j, o, program, &e) : read_entry(j, o, &e);
+            s = line == 1 ? read_header(j, o, &e) : read_entry(j, o, &e);
         if (s == STATUS_PARSE && at + len + 1 == size)
             break; /* torn with blocks out of order: a full line of which a part is missing */
         if (s != STATUS_OK) {
@@ -120,8 +146,7 @@ static enum status read_lines(struct journal *j, const char *data, size_t size, 
     return STATUS_OK;
 }
 
-static enum status journal_start(struct journal *j, const char *program, bool resume,
-                                 struct error *err)
+static enum status journal_start(struct journal *j, bool resume, struct error *err)
 {
     size_t kept = 0;
     enum status s;
@@ -133,7 +158,7 @@ static enum status journal_start(struct journal *j, const char *program, bool re
         char *data;
         size_t size;
         if ((s = file_read(&j->arena, j->path, 0, &data, &size, err)) != STATUS_OK ||
-            (s = read_lines(j, data, size, program, &kept, err)) != STATUS_OK)
+            (s = read_lines(j, data, size, &kept, err)) != STATUS_OK)
             return s;
     }
     if (ftruncate(j->fd, (off_t)kept) != 0 && errno != EINVAL)
@@ -144,15 +169,13 @@ static enum status journal_start(struct journal *j, const char *program, bool re
     clock_utc(now);
     struct json_writer w = {0};
     json_begin_object(&w);
-    json_key_integer(&w, "journal", 1);
-    json_key_string(&w, "program", program);
+    json_key_integer(&w, "journal", VERSION);
     json_key_string(&w, "started", now);
     json_end_object(&w);
-    return write_line(j, &w, err);
+    return write_line(j, &w, true, err);
 }
 
-enum status journal_open(const char *path, const char *program, bool resume, struct journal **out,
-                         struct error *err)
+enum status journal_open(const char *path, bool resume, struct journal **out, struct error *err)
 {
     struct journal *j = calloc(1, sizeof *j);
     if (!j || !(j->path = arena_strdup(&j->arena, path))) {
@@ -161,7 +184,7 @@ enum status journal_open(const char *path, const char *program, bool resume, str
     }
     j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     enum status s = j->fd < 0 ? error_msg(err, STATUS_IO, "%s: %s", path, strerror(errno))
-                              : journal_start(j, program, resume, err);
+                              : journal_start(j, resume, err);
     if (s != STATUS_OK) {
         journal_close(j);
         return s;
@@ -180,25 +203,60 @@ void journal_close(struct journal *j)
     free(j);
 }
 
-const struct conform_result *journal_find(const struct journal *j, const char *name,
-                                          const char *device, const char *scene_hash)
+const struct journal_entry *journal_find(const struct journal *j, const char *name,
+                                         const char *device, const struct journal_entry *after)
 {
-    for (const struct entry *e = j->entries; e; e = e->next)
-        if (strcmp(e->name, name) == 0 && strcmp(e->device, device) == 0 &&
-            strcmp(e->scene_hash, scene_hash) == 0)
-            return &e->result;
+    for (const struct journal_entry *e = after ? after->next : j->entries; e; e = e->next)
+        if (strcmp(e->name, name) == 0 && strcmp(e->device, device) == 0)
+            return e;
     return NULL;
 }
 
+/* Inner ones first. */
+static enum status identity_put(struct journal *j, const struct identity *id, struct error *err)
+{
+    struct arena a = {0}; /* of the parts' text, for a copy that lives as long as the journal */
+    const struct json *parts = NULL;
+    const struct identity *copy = NULL;
+    struct json_writer w = {0};
+    if (identity_find(j->identities, j->identity_count, id->key))
+        return STATUS_OK;
+    for (size_t i = 0; i < id->count; i++)
+        if (id->parts[i].of)
+            TRY(identity_put(j, id->parts[i].of, err));
+    identity_parts_write(&w, id);
+    enum status s = w.out.failed
+                        ? error_msg(err, STATUS_MEMORY, "out of memory for a line of %s", j->path)
+                        : json_parse(&a, j->path, w.out.data, w.out.len, &parts, err);
+    text_free(&w.out);
+    if (s == STATUS_OK)
+        s = identity_read(&j->arena, j->path, id->kind, id->key, parts, j->identities,
+                          j->identity_count, &copy, err);
+    arena_free(&a);
+    if (s == STATUS_OK)
+        s = identity_keep(j, copy, err);
+    if (s != STATUS_OK)
+        return s;
+    w = (struct json_writer){0};
+    json_begin_object(&w);
+    json_key_string(&w, "identity", id->key);
+    json_key_string(&w, "kind", id->kind);
+    json_key(&w, "parts");
+    identity_parts_write(&w, id);
+    json_end_object(&w);
+    return write_line(j, &w, false, err);
+}
+
 enum status journal_add(struct journal *j, const char *name, const char *device,
-                        const char *scene_hash, const struct conform_result *r, struct error *err)
+                        const struct conform_result *r, struct error *err)
 {
     struct json_writer w = {0};
+    TRY(identity_put(j, r->identity, err));
     json_begin_object(&w);
     json_key_string(&w, "case", name);
     json_key_string(&w, "device", device);
-    json_key_string(&w, "scene_hash", scene_hash);
+    json_key_string(&w, "key", r->identity->key);
     conform_result_write(&w, r, false);
     json_end_object(&w);
-    return write_line(j, &w, err);
+    return write_line(j, &w, true, err);
 }

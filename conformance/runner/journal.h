@@ -1,25 +1,29 @@
 /* The journal of a conformance run: JSON lines, each synced to disk before the next case starts, so
- * that an interrupted run goes on where it stopped. The first line names the program that wrote it:
- * verdicts of another build are not taken. */
+ * that an interrupted run goes on where it stopped. Every result names the key of its identity,
+ * and the identities stand in lines of their own, each once and before what names it. */
 #ifndef CONFORMANCE_JOURNAL_H
 #define CONFORMANCE_JOURNAL_H
 
 #include "conformance.h"
 
 struct journal;
+struct journal_entry {
+    const char *name, *device;
+    struct conform_result result;     /* with its identity */
+    const struct journal_entry *next; /* an older one, of whatever case */
+};
 
 /* Opens and locks. resume: keeps what is there (a torn last line, from a crash in the middle of a
- * write, is cut off); else starts empty. program: identity of the build and settings, compared with
- * the first line's. Fails: IO, PARSE (a bad line that is not the last), TYPE (another program's
- * journal, not a journal), LIMIT (locked by another run). */
-enum status journal_open(const char *path, const char *program, bool resume, struct journal **out,
-                         struct error *err);
+ * write, is cut off); else starts empty. Fails: IO, PARSE (a bad line that is not the last), TYPE
+ * (not a journal of this version), LIMIT (locked by another run). */
+enum status journal_open(const char *path, bool resume, struct journal **out, struct error *err);
 void journal_close(struct journal *j); /* accepts NULL */
-/* What an earlier run found, or NULL. scene_hash: of the scene file as it is now, "" without one;
- * must match. */
-const struct conform_result *journal_find(const struct journal *j, const char *name,
-                                          const char *device, const char *scene_hash);
+/* The newest result of a case on a device: of the whole journal, or of what is older than `after`.
+ * NULL if there is none. */
+const struct journal_entry *journal_find(const struct journal *j, const char *name,
+                                         const char *device, const struct journal_entry *after);
+/* r->identity may not be NULL. */
 enum status journal_add(struct journal *j, const char *name, const char *device,
-                        const char *scene_hash, const struct conform_result *r, struct error *err);
+                        const struct conform_result *r, struct error *err);
 
 #endif

@@ -132,6 +132,9 @@ static void read_report_line(struct process *p, const char *line, size_t len, si
         good = phase < WORKER_PHASES;
         if (good)
             change_phase(p, (enum process_phase)phase);
+    } else if (good && (v = json_get(o, "input")) && v->type == JSON_STRING &&
+               (v = json_get(o, "hash")) && v->type == JSON_STRING && strlen(v->string) <= 32) {
+        text_append(&p->inputs, line, len + 1);
     } else if (good && json_get(o, "result") && !p->result) {
         p->result = offset + 1;
     } else {
@@ -344,5 +347,6 @@ void process_close(struct process *p)
     if (p->output >= 0)
         close(p->output);
     text_free(&p->lines);
+    text_free(&p->inputs);
     *p = (struct process){.pid = -1, .report = -1, .output = -1};
 }

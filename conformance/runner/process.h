@@ -19,6 +19,7 @@ struct process {
     int report, output; /* read ends; -1 at end of file */
     struct text lines;  /* what came through the report pipe */
     size_t scanned;     /* bytes of lines looked at */
+    struct text inputs; /* of these, the lines that tell of files */
     char tail[2048];    /* last bytes of standard output and error */
     size_t tail_len;
     enum process_phase phase;

@@ -1,5 +1,6 @@
 /* conform_run: every selected case on every device, each in a worker process of its own. */
 #include "conformance.h"
+#include "identity.h"
 #include "journal.h"
 #include "process.h"
 #include "skips.h"
@@ -15,7 +16,6 @@
 struct task {
     const struct conform_case *test;
     const char *device;
-    const char *scene_hash;
 };
 
 struct slot {
@@ -32,7 +32,10 @@ struct run {
     struct waivers waivers;
     struct skips skips;
     size_t *skipped;           /* by device and row of skips */
-    struct device_info *infos; /* by device, for waivers; id "" when not asked for */
+    struct device_info *infos; /* by device, for waivers; zeroed when it cannot be described */
+    const struct identity *program, *environment;
+    const struct identity **devices; /* by device */
+    struct input_hashes hashes;      /* of files that the journal names */
     const struct conform_case *cases;
     size_t case_count;
     struct task *tasks;
@@ -48,43 +51,6 @@ static uint64_t machine_memory(void)
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : (uint64_t)4 << 30;
 }
 
-/* Identity of what decides verdicts: the worker program's bytes. */
-static enum status program_identity(const char *path, char hex[33], struct error *err)
-{
-    FILE *f = fopen(path, "rbe");
-    struct hash *h = f ? hash_open() : NULL;
-    static char buf[65536];
-    size_t n;
-    if (!h) {
-        if (f)
-            fclose(f);
-        return error_msg(err, STATUS_MISSING, "the worker program %s cannot be read: %s", path,
-                         strerror(errno));
-    }
-    while ((n = fread(buf, 1, sizeof buf, f)) > 0)
-        hash_add(h, buf, n);
-    bool bad = ferror(f) != 0;
-    fclose(f);
-    hash_close(h, hex);
-    return bad ? error_msg(err, STATUS_IO, "the worker program %s cannot be read", path)
-               : STATUS_OK;
-}
-
-/* Of the scene file itself; a file that cannot be read is the case's affair. */
-static const char *scene_hash(struct arena *a, const char *path)
-{
-    char *data, hex[33];
-    size_t size;
-    struct arena tmp = {0};
-    const char *out = "";
-    if (path && file_read(&tmp, path, 0, &data, &size, NULL) == STATUS_OK) {
-        hash_bytes(data, size, hex);
-        out = arena_strdup(a, hex);
-    }
-    arena_free(&tmp);
-    return out;
-}
-
 static enum status plan(struct run *r, struct error *err)
 {
     const struct conform_options *o = r->o;
@@ -94,36 +60,47 @@ static enum status plan(struct run *r, struct error *err)
     r->task_count = r->case_count * o->device_count;
     r->tasks = ARENA_ARRAY(&r->arena, struct task, r->task_count);
     r->infos = ARENA_ARRAY(&r->arena, struct device_info, o->device_count);
-    const char **hashes = ARENA_ARRAY(&r->arena, const char *, r->case_count);
-    if (!r->tasks || !r->infos || !hashes)
+    if (!r->tasks || !r->infos)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->task_count);
-    for (size_t i = 0; i < r->case_count; i++) {
-        const char *scene = r->cases[i].scene;
-        hashes[i] = NULL; /* scenes recur: hash each once */
-        for (size_t k = i; scene && k-- > 0 && !hashes[i];)
-            if (r->cases[k].scene && strcmp(r->cases[k].scene, scene) == 0)
-                hashes[i] = hashes[k];
-        if (!hashes[i])
-            hashes[i] = scene_hash(&r->arena, scene);
-        if (!hashes[i])
-            return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->task_count);
-    }
     struct task *t = r->tasks;
     for (size_t d = 0; d < o->device_count; d++)
         for (size_t c = 0; c < r->case_count; c++)
-            *t++ = (struct task){&r->cases[c], o->devices[d], hashes[c]};
+            *t++ = (struct task){&r->cases[c], o->devices[d]};
+    return STATUS_OK;
+}
+
+/* What is the same for all cases, and for all of a device. */
+static enum status identify(struct run *r, struct error *err)
+{
+    const struct conform_options *o = r->o;
+    struct arena *a = &r->arena;
+    r->program = o->program ? o->program : identity_of_program_file(a, o->worker, err);
+    if (!r->program)
+        return err ? err->code : STATUS_MISSING;
+    r->environment = o->environment ? o->environment : identity_environment(a, err);
+    r->devices = ARENA_ARRAY(a, const struct identity *, o->device_count);
+    if (!r->environment || !r->devices)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the devices");
+    for (size_t d = 0; d < o->device_count; d++) {
+        bool known = device_find(o->devices[d], &r->infos[d], NULL) == STATUS_OK;
+        r->devices[d] = identity_of_device(a, o->devices[d], known ? &r->infos[d] : NULL, err);
+        if (!r->devices[d])
+            return STATUS_MEMORY;
+    }
     return STATUS_OK;
 }
 
 static enum status prepare(struct run *r, struct error *err)
 {
     const struct conform_options *o = r->o;
-    char today[32], identity[33];
+    char today[32];
     enum status s;
     if (!o->worker || o->device_count == 0)
         return error_msg(err, STATUS_ARG, "a conformance run needs devices and a worker program");
-    if ((s = plan(r, err)) != STATUS_OK ||
-        (s = program_identity(o->worker, identity, err)) != STATUS_OK)
+    if (access(o->worker, R_OK) != 0)
+        return error_msg(err, STATUS_MISSING, "the worker program %s cannot be read: %s", o->worker,
+                         strerror(errno));
+    if ((s = plan(r, err)) != STATUS_OK || (s = identify(r, err)) != STATUS_OK)
         return s;
     clock_utc(today);
     today[10] = 0;
@@ -131,9 +108,6 @@ static enum status prepare(struct run *r, struct error *err)
         if ((s = waivers_read(&r->arena, o->waivers, today, &r->waivers, err)) != STATUS_OK)
             return s;
         r->sum->expired_waivers = r->waivers.expired;
-        for (size_t d = 0; d < o->device_count;
-             d++) /* an unknown device has neither name nor driver */
-            device_find(o->devices[d], &r->infos[d], NULL);
     }
     if (o->skips) {
         if ((s = skips_read(&r->arena, o->skips, &r->skips, err)) != STATUS_OK)
@@ -142,8 +116,7 @@ static enum status prepare(struct run *r, struct error *err)
         if (!r->skipped)
             return error_msg(err, STATUS_MEMORY, "out of memory for %zu skips", r->skips.count);
     }
-    if (o->journal &&
-        (s = journal_open(o->journal, identity, o->resume, &r->journal, err)) != STATUS_OK)
+    if (o->journal && (s = journal_open(o->journal, o->resume, &r->journal, err)) != STATUS_OK)
         return s;
     r->jobs = o->jobs ? o->jobs : 1;
     if (r->jobs > r->task_count)
@@ -153,7 +126,9 @@ static enum status prepare(struct run *r, struct error *err)
         .run_s = o->run_budget_s > 0 ? o->run_budget_s : 120,
         .memory = o->memory_limit ? o->memory_limit : machine_memory() / 4 * 3 / r->jobs};
     r->slots = ARENA_ARRAY(&r->arena, struct slot, r->jobs);
-    return r->slots ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for the workers");
+    if (!r->slots)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the workers");
+    return o->begin ? o->begin(o->each_ctx, err) : STATUS_OK;
 }
 
 static size_t device_index(const struct run *r, const struct task *t)
@@ -193,7 +168,7 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
     enum status s = STATUS_OK;
     struct arena a = {0};
     if (r->journal && !resumed)
-        s = journal_add(r->journal, t->test->name, t->device, t->scene_hash, result, err);
+        s = journal_add(r->journal, t->test->name, t->device, result, err);
     const struct waiver *w = waiver_of(r, t);
     bool failed = result->verdict == VERDICT_FAIL || result->verdict == VERDICT_ERROR;
     bool waived = w && failed;
@@ -208,23 +183,36 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
     const char *reason = result->reason ? result->reason : "";
     const char *objection =
         result->verdict == VERDICT_SKIP ? skip_objection(r, &a, t, reason) : NULL;
+    const char *skipped = result->verdict != VERDICT_SKIP || !o->skips ? NULL
+                          : objection                                  ? "unexpected"
+                                                                       : "expected";
     if (objection) {
         told.reason = arena_printf(&a, "%s [%s]", reason, objection);
         r->sum->unexpected_skip++;
     }
+    const struct case_record record = {.name = t->test->name,
+                                       .device = t->device,
+                                       .verdict = told.verdict,
+                                       .reason = told.reason,
+                                       .replay = told.replay,
+                                       .detail = told.detail,
+                                       .compile_s = told.compile_s,
+                                       .run_s = told.run_s,
+                                       .waived = waived || (w && result->verdict == VERDICT_PASS),
+                                       .identity = told.identity->key,
+                                       .skip = skipped,
+                                       .listed = t->test->listed};
+    told.outcome = outcome_of_case(&record);
+    outcome_add(&r->sum->outcomes, &told.outcome);
     if (s == STATUS_OK && o->store) {
-        const struct case_record record = {.name = t->test->name,
-                                           .device = t->device,
-                                           .verdict = told.verdict,
-                                           .reason = told.reason,
-                                           .replay = told.replay,
-                                           .detail = told.detail,
-                                           .compile_s = told.compile_s,
-                                           .run_s = told.run_s,
-                                           .waived = waived};
-        s = store_add_case(o->store, o->run, &record, err);
-        for (size_t i = 0; s == STATUS_OK && i < told.image_count; i++)
-            s = store_add_image(o->store, o->run, &told.images[i], err);
+        s = store_add_identity(o->store, o->run, told.identity, err);
+        if (s == STATUS_OK)
+            s = store_add_case(o->store, o->run, &record, err);
+        for (size_t i = 0; s == STATUS_OK && i < told.image_count; i++) {
+            struct image_record image = told.images[i];
+            image.identity = told.identity->key;
+            s = store_add_image(o->store, o->run, &image, err);
+        }
     }
     r->done++;
     r->sum->count[told.verdict]++;
@@ -237,6 +225,68 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
     return s;
 }
 
+static const struct identity *case_identity(const struct run *r, struct arena *a,
+                                            const struct task *t, const struct identity *inputs,
+                                            struct error *err)
+{
+    return identity_of_case(a, r->program, r->environment, r->devices[device_index(r, t)],
+                            t->test->name, inputs, err);
+}
+
+/* Sets the identity of a case that has just run, by the files that the worker told of. */
+static enum status identify_result(const struct run *r, struct arena *a, const struct task *t,
+                                   const struct text *told, struct conform_result *result,
+                                   struct error *err)
+{
+    const struct identity *inputs = NULL;
+    struct error e = {0};
+    if (told->failed)
+        return error_msg(err, STATUS_MEMORY, "out of memory for what a worker read");
+    if (told->len || t->test->scene)
+        inputs = identity_of_inputs(a, t->test->scene, told->data, told->len, &e);
+    if (!e.code)
+        result->identity = case_identity(r, a, t, inputs, &e);
+    if (e.code && err)
+        *err = e;
+    return e.code;
+}
+
+/* The journal's result with the identity that the case has now, if there is one; else, if there is
+ * another, what differs is told. */
+static enum status journal_take(struct run *r, struct arena *a, const struct task *t,
+                                const struct conform_result **out, struct error *err)
+{
+    const struct identity *newest = NULL, *now_newest = NULL;
+    *out = NULL;
+    for (const struct journal_entry *e = NULL;
+         (e = journal_find(r->journal, t->test->name, t->device, e)) != NULL;) {
+        const struct identity *before = e->result.identity,
+                              *inputs = identity_inner(before, "inputs"), *now;
+        if (inputs &&
+            !(inputs = identity_inputs_now(&r->arena, &r->hashes, t->test->scene, inputs, err)))
+            return STATUS_MEMORY;
+        if (!(now = case_identity(r, a, t, inputs, err)))
+            return STATUS_MEMORY;
+        if (strcmp(now->key, before->key) == 0) {
+            *out = &e->result;
+            return STATUS_OK;
+        }
+        if (!newest) {
+            newest = before;
+            now_newest = now;
+        }
+    }
+    if (!newest)
+        return STATUS_OK;
+    struct text why = {0};
+    identity_difference(newest, now_newest, &why);
+    r->sum->again++;
+    if (r->o->again && !why.failed)
+        r->o->again(r->o->each_ctx, t->device, t->test, why.data);
+    text_free(&why);
+    return STATUS_OK;
+}
+
 static enum status start_next(struct run *r, struct slot *slot, struct error *err)
 {
     const struct task *t = &r->tasks[r->next++];
@@ -244,13 +294,17 @@ static enum status start_next(struct run *r, struct slot *slot, struct error *er
         r->done++;
         return STATUS_OK;
     }
-    if (r->journal) {
-        const struct conform_result *known =
-            journal_find(r->journal, t->test->name, t->device, t->scene_hash);
-        if (known) {
+    if (r->journal && r->o->resume) {
+        struct arena a = {0};
+        const struct conform_result *known;
+        enum status s = journal_take(r, &a, t, &known, err);
+        if (s == STATUS_OK && known) {
             struct conform_result copy = *known;
-            return finish_task(r, t, &copy, true, err);
+            s = finish_task(r, t, &copy, true, err);
         }
+        arena_free(&a);
+        if (s != STATUS_OK || known)
+            return s;
     }
     const char *const argv[] = {r->o->worker,
                                 "worker",
@@ -308,9 +362,11 @@ static enum status run_tasks(struct run *r, struct error *err)
                 break; /* its end may be our user's Ctrl-C: it runs again on resume */
             struct conform_result result;
             process_result(&slot->process, &a, &result);
+            s = identify_result(r, &a, slot->task, &slot->process.inputs, &result, err);
             process_close(&slot->process);
             slot->busy = false;
-            s = finish_task(r, slot->task, &result, false, err);
+            if (s == STATUS_OK)
+                s = finish_task(r, slot->task, &result, false, err);
         }
         arena_free(&a);
     }
@@ -336,8 +392,4 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
     return s;
 }
 
-size_t conform_findings(const struct conform_summary *sum)
-{
-    return sum->count[VERDICT_FAIL] + sum->count[VERDICT_ERROR] - sum->waived +
-           sum->unexpected_skip;
-}
+size_t conform_findings(const struct conform_summary *sum) { return sum->outcomes.findings; }

@@ -225,6 +225,7 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
     struct arena a = {0};
     struct conform_result r;
     trees_keep(true); /* the next worker loads the same scenes */
+    inputs_watch(fd);
     enum status s = run_case(&a, name, scene, device, fd, &r, err);
     if (s == STATUS_OK) {
         struct json_writer w = {0};

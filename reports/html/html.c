@@ -10,10 +10,53 @@
 
 static const char *const verdict_class[VERDICT_COUNT] = {"pass", "fail", "skip", "error"};
 
-void html_verdict(struct text *t, enum verdict v, bool waived)
+const char *html_class(const struct case_record *r)
 {
-    markup_printf(t, "<span class=\"v %!%!\">%!%!</span>", verdict_class[v],
-                  waived ? " waived" : "", verdict_name(v), waived ? ", waived" : "");
+    static const char *const waived[VERDICT_COUNT] = {"pass waived", "fail waived", "skip waived",
+                                                      "error waived"};
+    const struct outcome o = outcome_of_case(r);
+    return strcmp(o.html, "waived") == 0 ? waived[r->verdict] : o.html;
+}
+
+void html_case_verdict(struct text *t, const struct case_record *r)
+{
+    const struct outcome o = outcome_of_case(r);
+    markup_printf(t, "<span class=\"v %!\">%!%!</span>", html_class(r), verdict_name(r->verdict),
+                  strcmp(o.html, "waived") == 0                              ? ", waived"
+                  : r->verdict == VERDICT_SKIP && o.counts == COUNTS_FINDING ? ", not expected"
+                                                                             : "");
+}
+
+void html_verdict(struct text *t, enum verdict v)
+{
+    html_case_verdict(t, &(struct case_record){.verdict = v});
+}
+
+int html_rank(const struct case_record *r)
+{
+    const struct outcome o = outcome_of_case(r);
+    if (o.counts == COUNTS_FINDING)
+        return o.junit == JUNIT_ERROR ? 1 : 0;
+    return strcmp(o.html, "waived") == 0 ? 2 : 3;
+}
+
+/* A link to itself for each cell that has none: what stands in it can be sent. */
+static void cells_number(struct text *out, const char *body, const char *section)
+{
+    size_t n = 0;
+    for (const char *at = body, *cell; *at;) {
+        cell = strstr(at, "<td");
+        if (!cell) {
+            text_puts(out, at);
+            return;
+        }
+        const size_t tag = strcspn(cell, ">");
+        const char *id = strstr(cell, " id=\"");
+        text_append(out, at, (size_t)(cell - at) + 3);
+        if (!id || (size_t)(id - cell) > tag)
+            markup_printf(out, " id=\"%!.%zu\"", section, ++n);
+        at = cell + 3;
+    }
 }
 
 void html_command(struct text *t, const char *command)
@@ -180,21 +223,10 @@ double json_number_at(const struct json *v, const char *key)
 /* ---- the summary ------------------------------------------------------------------------ */
 
 struct totals {
-    size_t judged_devices, conforming, failing,
-        open; /* open: nothing failed, something could not be judged */
+    size_t asked, judged, conformant, clean, bad, open; /* devices */
     size_t cases[VERDICT_COUNT], waived;
     size_t rows[VERDICT_COUNT], row_count;
 };
-
-/* Failures that count, and cases that could not be judged. */
-static size_t hard_failures(const struct snapshot *s, size_t column, enum verdict v)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->case_count; i++)
-        n += s->cases[i].column == column && s->cases[i].record->verdict == v &&
-             !s->cases[i].record->waived;
-    return n;
-}
 
 static void totals_count(const struct snapshot *s, struct totals *n)
 {
@@ -203,15 +235,18 @@ static void totals_count(const struct snapshot *s, struct totals *n)
         for (int v = 0; v < VERDICT_COUNT; v++)
             n->cases[v] += c->count[v];
         n->waived += c->waived;
+        n->asked += c->asked || c->cases;
+        n->judged += c->outcomes.judged > 0;
         if (c->cases == 0)
             continue;
-        n->judged_devices++;
-        if (hard_failures(s, i, VERDICT_FAIL))
-            n->failing++;
-        else if (hard_failures(s, i, VERDICT_ERROR) || c->count[VERDICT_PASS] == 0)
-            n->open++;
+        if (c->conformant)
+            n->conformant++;
+        else if (c->outcomes.junit[JUNIT_FAILURE])
+            n->bad++;
+        else if (outcome_end(&c->outcomes) == RUN_GREEN)
+            n->clean++;
         else
-            n->conforming++;
+            n->open++;
     }
     for (size_t i = 0; i < s->bench_count; i++)
         n->rows[s->benches[i].record->verdict]++;
@@ -220,22 +255,61 @@ static void totals_count(const struct snapshot *s, struct totals *n)
 
 static const char *plural(size_t n) { return n == 1 ? "" : "s"; }
 
+/* What was judged, before what came of it. */
+static void headline_scope(struct text *t, const struct snapshot *s, const struct totals *n)
+{
+    bool whole = n->judged > 0;
+    for (size_t i = 0; i < s->column_count; i++)
+        whole = whole && (s->columns[i].whole || !(s->columns[i].asked || s->columns[i].cases));
+    if (s->list && s->same_list)
+        markup_printf(t, "<b>%zu of %zu cases of %s judged on %zu of %zu device%!%!</b>",
+                      s->judged_listed, s->list_cases, path_name(s->list), n->judged, n->asked,
+                      plural(n->asked), whole ? "" : "; not the whole list");
+    else
+        markup_printf(t, "<b>%zu case%! judged on %zu of %zu device%!; %!</b>", s->judged,
+                      plural(s->judged), n->judged, n->asked, plural(n->asked),
+                      s->list ? "runs had several lists" : "of which list is not known");
+    if (s->list && s->same_list && s->judged > s->judged_listed)
+        markup_printf(t, ", and %zu more of scenes that were named", s->judged - s->judged_listed);
+    text_puts(t, ". ");
+}
+
+static void headline_devices(struct text *t, const struct totals *n)
+{
+    const struct {
+        size_t count;
+        const char *one, *several;
+    } rows[] = {
+        {n->conformant, "is conformant", "are conformant"},
+        {n->clean, "passes all that was judged", "pass all that was judged"},
+        {n->bad, "fails", "fail"},
+        {n->open, "could not be judged in full", "could not be judged in full"},
+    };
+    size_t said = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].count) {
+            markup_printf(t, "%!<b>%zu %!%!</b>", said ? "; " : "", rows[i].count,
+                          said                 ? ""
+                          : rows[i].count == 1 ? "device "
+                                               : "devices ",
+                          rows[i].count == 1 ? rows[i].one : rows[i].several);
+            said++;
+        }
+}
+
 static void headline(struct page *p, const struct totals *n)
 {
     struct text *t = p->t;
-    bool bad = n->failing || n->rows[VERDICT_FAIL];
-    bool open = n->open || n->rows[VERDICT_ERROR] || (n->judged_devices == 0 && n->row_count == 0);
+    bool bad = n->bad || n->rows[VERDICT_FAIL];
+    bool cases = n->conformant + n->clean + n->bad + n->open > 0;
+    bool open = n->open || n->rows[VERDICT_ERROR] || (n->judged == 0 && n->row_count == 0);
     markup_printf(t, "<div class=\"headline %!\" role=\"status\">",
                   bad    ? "bad"
                   : open ? "open"
                          : "good");
-    if (n->judged_devices) {
-        markup_printf(t, "<b>%zu of %zu device%! pass%!</b> every case that applies", n->conforming,
-                      n->judged_devices, plural(n->judged_devices), n->conforming == 1 ? "es" : "");
-        if (n->failing)
-            markup_printf(t, "; <b>%zu fail%!</b>", n->failing, n->failing == 1 ? "s" : "");
-        if (n->open)
-            markup_printf(t, "; <b>%zu</b> could not be judged in full", n->open);
+    if (cases) {
+        headline_scope(t, p->s, n);
+        headline_devices(t, n);
         if (n->rows[VERDICT_FAIL])
             markup_printf(t, "; <b>%zu timed setting%! gave a wrong picture</b>",
                           n->rows[VERDICT_FAIL], plural(n->rows[VERDICT_FAIL]));
@@ -255,7 +329,7 @@ static void headline(struct page *p, const struct totals *n)
         text_puts(t, "<b>Nothing was judged and nothing was timed.</b><small>The store holds no "
                      "case and no benchmark row");
     }
-    if (n->judged_devices && n->row_count)
+    if (cases && n->row_count)
         markup_printf(t, "; %zu of %zu timed settings gave the right picture",
                       n->rows[VERDICT_PASS], n->row_count);
     if (n->rows[VERDICT_SKIP])
@@ -332,25 +406,26 @@ static void card(struct page *p, size_t i)
 {
     size_t rows[VERDICT_COUNT], all = rows_of(p->s, i, rows);
     const struct snapshot_column *c = &p->s->columns[i];
-    size_t failures = hard_failures(p->s, i, VERDICT_FAIL),
-           errors = hard_failures(p->s, i, VERDICT_ERROR);
+    size_t failures = c->outcomes.junit[JUNIT_FAILURE], errors = c->outcomes.junit[JUNIT_ERROR];
     failures += rows[VERDICT_FAIL]; /* a wrong picture is one, timed or not */
     errors += rows[VERDICT_ERROR];
     markup_printf(p->t, "<div class=\"card%!\"><h3><span>%s</span>", failures ? " bad" : "",
                   c->label);
     if (failures)
-        html_verdict(p->t, VERDICT_FAIL, false);
+        html_verdict(p->t, VERDICT_FAIL);
     else if (errors)
-        html_verdict(p->t, VERDICT_ERROR, false);
-    else if (c->count[VERDICT_PASS])
-        html_verdict(p->t, VERDICT_PASS, false);
+        html_verdict(p->t, VERDICT_ERROR);
+    else if (c->conformant)
+        text_puts(p->t, "<span class=\"v pass\">conformant</span>");
+    else if (c->outcomes.judged)
+        html_verdict(p->t, VERDICT_PASS);
     else if (rows[VERDICT_PASS]) /* right where it was timed, and nowhere else was looked */
         text_puts(p->t, "<span class=\"v skip\">timed only</span>");
     else if (c->cases || rows[VERDICT_SKIP])
-        html_verdict(p->t, VERDICT_SKIP, false);
-    markup_printf(p->t, "</h3>\n<p>%s</p>\n<p class=\"note\">%s%!%s</p>\n", c->device.name,
-                  c->device.driver, c->device.driver && c->device.version ? ", " : "",
-                  c->device.version);
+        html_verdict(p->t, VERDICT_SKIP);
+    markup_printf(p->t, "</h3>\n<p>%s%!%s</p>\n<p class=\"note\">%s%!%s</p>\n", c->device.id,
+                  c->device.vendor ? ", " : "", c->device.vendor, c->device.version,
+                  c->device.compiler ? ", " : "", c->device.compiler);
     if (c->cases)
         card_bar(p->t, c);
     else
@@ -387,6 +462,7 @@ static void side_row(struct page *p, const char *name,
 
 #define GET(member)                                                                                \
     static const char *get_##member(const struct snapshot_column *c) { return c->device.member; }
+GET(id)
 GET(name)
 GET(vendor)
 GET(api)
@@ -437,6 +513,7 @@ static void section_devices(struct page *p)
     for (size_t i = 0; i < p->s->column_count; i++)
         markup_printf(p->t, "<th scope=\"col\">%s</th>", p->s->columns[i].label);
     text_puts(p->t, "</tr></thead><tbody>\n");
+    side_row(p, "id", get_id);
     side_row(p, "name", get_name);
     side_row(p, "vendor", get_vendor);
     side_row(p, "api", get_api);
@@ -537,7 +614,7 @@ enum status report_html(struct text *t, struct arena *a, const struct snapshot *
     text_puts(t, "</div>\n");
     for (size_t i = 0; i < PART_COUNT; i++) {
         if (body[i].len)
-            text_append(t, body[i].data, body[i].len);
+            cells_number(t, body[i].data, parts[i].id);
         t->failed |= body[i].failed;
         text_free(&body[i]);
     }

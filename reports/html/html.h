@@ -27,7 +27,11 @@ bool html_is_model_case(const char *name); /* shown by section_models alone */
 
 /* ---- shared pieces ---------------------------------------------------------------------- */
 
-void html_verdict(struct text *t, enum verdict v, bool waived); /* a badge */
+void html_verdict(struct text *t, enum verdict v); /* a badge */
+void html_case_verdict(struct text *t, const struct case_record *r);
+const char *html_class(const struct case_record *r); /* of its badge */
+/* What must be looked at, the worst first: 0 wrong, 1 could not be judged, 2 waived, 3 nothing. */
+int html_rank(const struct case_record *r);
 void html_command(struct text *t,
                   const char *command); /* code with a copy button; nothing for NULL */
 void html_json(struct text *t, const struct json *v); /* a two-column table, nested */

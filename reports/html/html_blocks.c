@@ -424,7 +424,7 @@ static void all_settings(struct page *p, const struct blocks *b, const struct be
         markup_printf(p->t, "<tr><td>%s</td><td>", p->s->columns[b->columns[i]].label);
         html_settings(p->t, r);
         text_puts(p->t, "</td><td>");
-        html_verdict(p->t, r->verdict, false);
+        html_verdict(p->t, r->verdict);
         if (r->verdict == VERDICT_PASS)
             markup_printf(
                 p->t,

@@ -13,13 +13,14 @@ static void case_finding(struct page *p, const struct snapshot_case *c)
     const struct json *detail = NULL;
     if (r->detail && json_parse(p->a, "detail", r->detail, strlen(r->detail), &detail, NULL))
         detail = NULL;
-    markup_printf(p->t, "<article class=\"finding%!\"><h4>",
-                  r->waived                     ? " waived"
-                  : r->verdict == VERDICT_ERROR ? " error"
-                                                : "");
-    html_verdict(p->t, r->verdict, r->waived);
-    markup_printf(p->t, "<span>%s</span><span class=\"note\">on %s</span></h4>\n<p>%s</p>\n",
-                  r->name, p->s->columns[c->column].label,
+    static const char *const classes[] = {"", " error", " waived", ""};
+    markup_printf(p->t, "<article class=\"finding%!\" id=\"finding:%s@%zu\"><h4>",
+                  classes[html_rank(r)], r->name, c->column + 1);
+    html_case_verdict(p->t, r);
+    markup_printf(p->t,
+                  "<a class=\"self\" href=\"#finding:%s@%zu\">%s</a><span class=\"note\">on "
+                  "%s</span></h4>\n<p>%s</p>\n",
+                  r->name, c->column + 1, r->name, p->s->columns[c->column].label,
                   r->reason && r->reason[0] ? r->reason : "no reason was recorded");
     html_command(p->t, r->replay);
     if (detail && detail->type == JSON_OBJECT && detail->first) {
@@ -53,7 +54,7 @@ static void bench_finding(struct page *p, const struct snapshot_bench *b)
 
     markup_printf(p->t, "<article class=\"finding%!\"><h4>",
                   b->record->verdict == VERDICT_ERROR ? " error" : "");
-    html_verdict(p->t, b->record->verdict, false);
+    html_verdict(p->t, b->record->verdict);
     markup_printf(p->t, "<span>%s, timed (", b->record->scene);
     html_settings(p->t, b->record);
     markup_printf(p->t, ")</span><span class=\"note\">on %s</span></h4>\n<p>%s</p>\n",
@@ -69,15 +70,6 @@ static void bench_finding(struct page *p, const struct snapshot_bench *b)
     text_puts(p->t, "</article>\n");
 }
 
-/* What must be looked at, the worst first. */
-static int finding_rank(enum verdict v, bool waived)
-{
-    return v == VERDICT_FAIL && !waived    ? 0
-           : v == VERDICT_ERROR && !waived ? 1
-           : v == VERDICT_FAIL             ? 2
-                                           : 3;
-}
-
 enum { FINDINGS_OPEN = 12 }; /* more are folded away */
 
 void section_findings(struct page *p)
@@ -89,8 +81,8 @@ void section_findings(struct page *p)
         for (size_t i = 0; i < s->case_count + s->bench_count; i++) {
             const struct snapshot_case *c = i < s->case_count ? &s->cases[i] : NULL;
             const struct snapshot_bench *b = c ? NULL : &s->benches[i - s->case_count];
-            if ((c ? finding_rank(c->record->verdict, c->record->waived)
-                   : finding_rank(b->record->verdict, false)) != rank)
+            if (html_rank(c ? c->record : &(struct case_record){.verdict = b->record->verdict}) !=
+                rank)
                 continue;
             if (b && bench_said(s, i - s->case_count))
                 continue;
@@ -132,23 +124,22 @@ static int row_rank(const struct snapshot *s, size_t name)
     int worst = 3;
     for (size_t c = 0; c < s->column_count; c++) {
         const struct snapshot_case *x = s->matrix[name * s->column_count + c];
-        int rank = x ? finding_rank(x->record->verdict, x->record->waived) : 3;
+        int rank = x ? html_rank(x->record) : 3;
         worst = rank < worst ? rank : worst;
     }
     return worst;
 }
 
-static void cell(struct text *t, const struct snapshot_case *x)
+static void cell(struct text *t, const struct snapshot_case *x, const char *name, size_t column)
 {
     static const char *const words[] = {"pass", "FAIL", "skip", "ERROR"};
-    static const char *const classes[] = {"pass", "fail", "skip", "error"};
+    markup_printf(t, "<td class=\"c\" id=\"case:%s@%zu\">", name, column + 1);
     if (!x) {
-        text_puts(t, "<td class=\"c\"><span class=\"hidden\">not run</span></td>");
+        text_puts(t, "<span class=\"hidden\">not run</span></td>");
         return;
     }
     const struct case_record *r = x->record;
-    markup_printf(t, "<td class=\"c\"><span class=\"v %!%!\"", classes[r->verdict],
-                  r->waived ? " waived" : "");
+    markup_printf(t, "<span class=\"v %!\"", html_class(r));
     if (r->reason && r->reason[0])
         markup_printf(t, " title=\"%s\"", r->reason);
     markup_printf(t, ">%!</span></td>", words[r->verdict]);
@@ -157,11 +148,13 @@ static void cell(struct text *t, const struct snapshot_case *x)
 static void row(struct page *p, size_t name)
 {
     const struct snapshot *s = p->s;
-    markup_printf(p->t, "<tr data-case=\"%s\"><th scope=\"row\">%s</th>", s->names[name],
-                  s->names[name]);
+    markup_printf(p->t,
+                  "<tr data-case=\"%s\" id=\"case:%s\"><th scope=\"row\"><a class=\"self\" "
+                  "href=\"#case:%s\">%s</a></th>",
+                  s->names[name], s->names[name], s->names[name], s->names[name]);
     for (size_t c = 0; c < s->column_count; c++)
         if (s->columns[c].cases)
-            cell(p->t, s->matrix[name * s->column_count + c]);
+            cell(p->t, s->matrix[name * s->column_count + c], s->names[name], c);
     text_puts(p->t, "</tr>\n");
 }
 

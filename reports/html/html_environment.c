@@ -12,9 +12,12 @@ void section_environment(struct page *p)
             text_puts(p->t, "<section id=\"environment\"><h2>Environment</h2>\n<p "
                             "class=\"note\">The runs that this report "
                             "shows, the newest first, each with the command that gave it.</p>\n");
-        markup_printf(p->t, "<h3>Run %lld: %s <span class=\"note\">%s%!%s</span></h3>\n",
-                      (long long)r->record.id, r->record.kind, r->record.started_utc,
-                      r->host[0] ? ", host " : "", r->host);
+        markup_printf(
+            p->t,
+            "<h3 id=\"run:%zu\"><a class=\"self\" href=\"#run:%zu\">Run %lld</a>: %s <span "
+            "class=\"note\">%s%!%s</span></h3>\n",
+            i + 1, i + 1, (long long)r->record.id, r->record.kind, r->record.started_utc,
+            r->host[0] ? ", host " : "", r->host);
         html_command(p->t, r->record.command);
         if (r->environment && r->environment->type == JSON_OBJECT && r->environment->first) {
             markup_printf(p->t,

@@ -199,7 +199,7 @@ static void furnace_write(struct page *p, const struct snapshot_case *c, const s
     if (!first)
         text_puts(p->t, "<details><summary>");
     markup_printf(p->t, "%!%s ", first ? "<h3>" : "", p->s->columns[c->column].label);
-    html_verdict(p->t, c->record->verdict, c->record->waived);
+    html_case_verdict(p->t, c->record);
     text_puts(p->t, first ? "</h3>\n" : "</summary>\n");
     legend(p->t, f);
     chart(p->t, f);

@@ -57,7 +57,7 @@ static void code_object_row(struct page *p, const struct snapshot_case *c)
         json_parse(p->a, "detail", c->record->detail, strlen(c->record->detail), &detail, NULL))
         detail = NULL;
     markup_printf(p->t, "<tr><td>%s</td><td>", strchr(c->record->name, '.') + 1);
-    html_verdict(p->t, c->record->verdict, c->record->waived);
+    html_case_verdict(p->t, c->record);
     text_puts(p->t, "</td>");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         number_cell(p, detail, keys[i]);

@@ -26,7 +26,7 @@ static void model_row(struct page *p, const struct case_record *r)
     bool whole = r->verdict == VERDICT_PASS;
     markup_printf(p->t, "<tr><td>%s</td><td class=\"wrap\">%s</td><td>", text_at(detail, "format"),
                   text_at(detail, "file"));
-    html_verdict(p->t, r->verdict, r->waived);
+    html_case_verdict(p->t, r);
     text_puts(p->t, "</td>");
     number_cell(p, detail, "triangles");
     number_cell(p, detail, "materials");

@@ -103,7 +103,7 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
                       r->repetitions);
     } else {
         text_puts(p->t, "<td class=\"wrap\" colspan=\"6\">");
-        html_verdict(p->t, r->verdict, false);
+        html_verdict(p->t, r->verdict);
         markup_printf(p->t, " no rate: <span class=\"clip\" title=\"%s\">%s</span>", r->reason,
                       r->reason && r->reason[0] ? r->reason : "no reason was recorded");
     }

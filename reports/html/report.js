@@ -61,6 +61,21 @@
       button.addEventListener("click", function () { sortBy(table, column, head); });
     });
   });
+  /* A click on a figure puts its link into the address; a link opens what it is folded into. */
+  each("td[id]", function (cell) {
+    cell.addEventListener("click", function (e) { if (!e.target.closest("a, button, summary")) { history.replaceState(null, "", "#" + cell.id); mark(); } });
+  });
+  function mark() {
+    var at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    each(".sent", function (e) { e.classList.remove("sent"); });
+    if (!at) { return null; }
+    at.classList.add("sent");
+    for (var up = at; up; up = up.parentNode) { if (up.tagName === "DETAILS") { up.open = true; } }
+    return at;
+  }
+  function go() { var at = mark(); if (at) { at.scrollIntoView({ block: "center" }); } }
+  addEventListener("hashchange", go);
+  if (location.hash) { go(); }
   var closed = [];
   addEventListener("beforeprint", function () { each("details:not([open]):not(.bulk)", function (d) { d.open = true; closed.push(d); }); });
   addEventListener("afterprint", function () { closed.forEach(function (d) { d.open = false; }); closed = []; });

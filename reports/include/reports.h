@@ -31,10 +31,18 @@ struct run_record {
     const char *started_utc;
     const char *command;     /* the exact command line, shell-quoted */
     const char *environment; /* JSON object: host, cpu, os, compiler, clocks ... */
+    const char *selection;   /* of conform: JSON object: list, its hash and cases, shard, filter */
+};
+/* What determines results: an identity of base.h, so that stores and what is made of them can say in
+ * what two results differ. */
+struct identity_record {
+    const char *key, *kind;
+    const char *parts; /* JSON object: name -> value; of an inner identity the value is its key */
 };
 struct device_record {
     const char *id, *api, *name, *vendor, *driver, *version, *compiler, *kind;
-    const char *detail; /* JSON: limits, features */
+    const char *detail;   /* JSON: limits, features */
+    const char *identity; /* key; NULL if not known, here and below */
 };
 struct case_record {
     const char *name;   /* "image.strict.cornell" */
@@ -45,6 +53,10 @@ struct case_record {
     const char *detail; /* JSON: metrics, first divergence ... */
     double compile_s, run_s;
     bool waived; /* a listed waiver applies */
+    const char *identity;
+    const char
+        *skip;   /* of a SKIP, by a list of expected ones: "expected", "unexpected"; else NULL */
+    bool listed; /* of the run's list; a scene that the user named is not */
 };
 /* Phases of a session in their order (the sources' Table 5.1, widened): the keys of
  * bench_record.phases. */
@@ -89,6 +101,7 @@ struct bench_record {
     const char
         *detail; /* JSON: every repetition's seconds, image metrics, memory, build info ... */
     const char *command; /* gives this row again */
+    const char *identity;
 };
 #define IMAGE_KIND_LIST(X)                                                                         \
     X(PICTURE, "picture")                                                                          \
@@ -108,6 +121,7 @@ struct image_record {
     const void *png;
     size_t png_size;
     const char *caption;
+    const char *identity;
 };
 
 /* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as
@@ -118,8 +132,9 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b);
 /* ---- the store ------------------------------------------------------------------------------ */
 
 struct store;
-#define STORE_SCHEMA_VERSION 1
-/* Opens or creates; read_only never creates. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
+#define STORE_SCHEMA_VERSION 2
+/* Opens or creates; read_only never creates. A store of an older schema is brought to ours, or, when
+ * it is read only, read as one without what came later. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
  * schema newer than ours, naming both). An open store must not be used on both sides of a fork. */
 enum status store_open(const char *path, bool read_only, struct store **out, struct error *err);
 void store_close(struct store *s); /* accepts NULL */
@@ -129,6 +144,9 @@ void store_close(struct store *s); /* accepts NULL */
  * IO, TIMEOUT (another process held the store for a minute). */
 enum status store_add_run(struct store *s, struct run_record *r,
                           struct error *err); /* sets r->id */
+/* With the inner ones, each once for a run. */
+enum status store_add_identity(struct store *s, int64_t run, const struct identity *id,
+                               struct error *err);
 enum status store_add_device(struct store *s, int64_t run, const struct device_record *d,
                              struct error *err);
 enum status store_add_case(struct store *s, int64_t run, const struct case_record *c,
@@ -153,14 +171,42 @@ enum status store_import(struct store *s, const char *path, const char *data, si
 /* JUnit XML of one run's cases (0: the last conform run). */
 enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err);
 
+/* ---- what a verdict comes to --------------------------------------------------------------- */
+
+/* One table (outcome.c) of verdict, waiver, expected skip and rerun, which everything that says how
+ * a case ended asks: exit status, terminal, JUnit, report and annotations agree. */
+enum skip_kind { SKIP_UNASKED, SKIP_EXPECTED, SKIP_UNEXPECTED }; /* unasked: there is no list */
+enum rerun { RERUN_NONE, RERUN_AGREED, RERUN_DIFFERED }; /* a case that was run several times */
+enum counts_as { COUNTS_PASS, COUNTS_FINDING, COUNTS_NEUTRAL };
+enum junit_element { JUNIT_PASSED, JUNIT_SKIPPED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_COUNT };
+struct outcome {
+    enum counts_as counts; /* a finding makes the exit status 1 */
+    bool judged;           /* an answer was compared; a run that judged nothing is not green */
+    enum junit_element junit;
+    const char *word;       /* on a terminal */
+    const char *html;       /* class in the report */
+    const char *annotation; /* "error", "notice"; NULL: none */
+};
+struct outcome outcome_of(enum verdict v, bool waived, enum skip_kind skip, enum rerun rerun);
+struct outcome outcome_of_case(const struct case_record *c);
+
+struct outcome_sum {
+    size_t total, findings, passed, judged;
+    size_t junit[JUNIT_COUNT];
+};
+void outcome_add(struct outcome_sum *sum, const struct outcome *o);
+/* Exit status 1, 0 and 77. */
+enum run_end { RUN_FINDING, RUN_GREEN, RUN_NOTHING };
+enum run_end outcome_end(const struct outcome_sum *sum);
+
 /* ---- what people read ----------------------------------------------------------------------- */
 
 enum report_format { REPORT_HTML, REPORT_MARKDOWN, REPORT_CSV };
-/* HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest
+/* Of all the stores together. HTML: one self-contained file, no outside links. Of each case and each benchmark row the newest
  * result is shown, per device and host, from runs with the device's newest driver and compiler;
  * with all_runs, older drivers and compilers stand beside as columns of their own. */
-enum status report_write(struct store *s, enum report_format format, bool all_runs,
-                         const char *path, struct error *err);
+enum status report_write(struct store *const *stores, size_t count, enum report_format format,
+                         bool all_runs, const char *path, struct error *err);
 
 /* What sweep rows say, for a terminal: for each scene, device and mode the best setting and those
  * tied with it within noise; for each device and mode with several scenes the one setting with the

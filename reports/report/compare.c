@@ -43,7 +43,18 @@ struct comparison {
     bool *taken;   /* new columns that have an old one */
     double threshold;
     size_t cases[CHANGE_COUNT], rows[CHANGE_COUNT], rates[4];
-    size_t findings, pairs;    /* pairs: keys that both stores have */
+    size_t findings, pairs; /* pairs: keys that both stores have */
+    struct arena *a;
+    struct difference {
+        const char *device, *what;
+        size_t results; /* how many pairs differ so; 0: the devices themselves */
+        struct difference *next;
+    } * differences, **last_difference;
+    struct compiling {
+        double old_s, new_s;
+        size_t cases;
+    } * compiling; /* by old column: of the cases that both have */
+    bool no_memory;
     struct text text;          /* lines for people */
     struct json_writer writer; /* or one document */
     bool json;
@@ -85,6 +96,82 @@ static enum change verdict_change(const enum verdict *old, const enum verdict *n
 
 static bool is_finding(enum change c) { return c == CHANGE_WORSE || c == CHANGE_GONE; }
 
+/* ---- what the two were made of ------------------------------------------------------------- */
+
+static void difference_note(struct comparison *c, const char *device, const char *what,
+                            size_t results)
+{
+    struct difference *d = c->differences;
+    while (d && (strcmp(d->device, device) != 0 || strcmp(d->what, what) != 0))
+        d = d->next;
+    if (d) {
+        d->results += results;
+        return;
+    }
+    d = ARENA_NEW(c->a, struct difference);
+    if (!d || !(d->what = arena_strdup(c->a, what))) {
+        c->no_memory = true;
+        return;
+    }
+    d->device = device;
+    d->results = results;
+    *c->last_difference = d;
+    c->last_difference = &d->next;
+}
+
+/* Driver, version and compiler as the devices' own records have them: old stores have no more. */
+static void device_compare(struct comparison *c, const struct snapshot_column *o,
+                           const struct snapshot_column *n)
+{
+    const struct {
+        const char *name, *was, *is;
+    } rows[] = {{"name", o->device.name, n->device.name},
+                {"driver", o->device.driver, n->device.driver},
+                {"version", o->device.version, n->device.version},
+                {"compiler", o->device.compiler, n->device.compiler},
+                {"host", o->host, n->host}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char what[512];
+        if (text_order(rows[i].was, rows[i].is) == 0)
+            continue;
+        snprintf(what, sizeof what, "%s was %s, is %s", rows[i].name,
+                 rows[i].was && rows[i].was[0] ? rows[i].was : "not known",
+                 rows[i].is && rows[i].is[0] ? rows[i].is : "not known");
+        difference_note(c, o->label, what, 0);
+    }
+}
+
+static const struct identity *inner(const struct identity *id, const char *kind)
+{
+    for (size_t i = 0; id && i < id->count; i++)
+        if (id->parts[i].of && strcmp(id->parts[i].name, kind) == 0)
+            return id->parts[i].of;
+    return NULL;
+}
+
+/* What differs between two results of one key besides the device, which has been said. */
+static void identity_compare(struct comparison *c, const char *device, const char *old_key,
+                             const char *new_key)
+{
+    static const char *const kinds[] = {"program", "environment", "inputs"};
+    if (!old_key || !new_key || strcmp(old_key, new_key) == 0)
+        return;
+    const struct identity *o = identity_find(c->old->identities, c->old->identity_count, old_key),
+                          *n = identity_find(c->new->identities, c->new->identity_count, new_key);
+    for (size_t i = 0; o && n && i < sizeof kinds / sizeof *kinds; i++) {
+        const struct identity *x = inner(o, kinds[i]), *y = inner(n, kinds[i]);
+        struct text t = {0};
+        if (!x || !y || strcmp(x->key, y->key) == 0)
+            continue;
+        text_printf(&t, "%s ", kinds[i]);
+        identity_difference(x, y, &t);
+        c->no_memory |= t.failed;
+        if (!t.failed)
+            difference_note(c, device, t.data, 1);
+        text_free(&t);
+    }
+}
+
 /* ---- cases ------------------------------------------------------------------------------ */
 
 static void case_say(struct comparison *c, enum change change, const char *device,
@@ -117,8 +204,11 @@ static void case_compare(struct comparison *c, const char *device, const struct 
                          const struct case_record *n)
 {
     c->pairs += o && n;
+    if (o && n)
+        identity_compare(c, device, o->identity, n->identity);
     enum change change =
-        verdict_change(o ? &o->verdict : NULL, n ? &n->verdict : NULL, n && n->waived);
+        verdict_change(o ? &o->verdict : NULL, n ? &n->verdict : NULL,
+                       n && outcome_of_case(n).counts == COUNTS_NEUTRAL && n->waived);
     c->cases[change]++;
     c->findings += is_finding(change);
     if (change != CHANGE_NONE)
@@ -157,8 +247,13 @@ static void cases_compare(struct comparison *c)
         return;
     for (size_t i = 0; i < c->old->case_count; i++) {
         const struct snapshot_case *o = &c->old->cases[i];
-        case_compare(c, c->old->columns[o->column].label, o->record,
-                     case_find(c->new, o->record->name, c->match[o->column]));
+        const struct case_record *n = case_find(c->new, o->record->name, c->match[o->column]);
+        if (n) {
+            c->compiling[o->column].old_s += o->record->compile_s;
+            c->compiling[o->column].new_s += n->compile_s;
+            c->compiling[o->column].cases++;
+        }
+        case_compare(c, c->old->columns[o->column].label, o->record, n);
     }
     for (size_t i = 0; i < c->new->case_count; i++) {
         const struct snapshot_case *n = &c->new->cases[i];
@@ -246,6 +341,8 @@ static void rate_compare_rows(struct comparison *c, const char *device,
                               const struct bench_record *o, const struct bench_record *n)
 {
     c->pairs += o && n;
+    if (o && n)
+        identity_compare(c, device, o->identity, n->identity);
     enum change change = verdict_change(o ? &o->verdict : NULL, n ? &n->verdict : NULL, false);
     if (o && n && change == CHANGE_NONE && o->verdict == VERDICT_PASS) {
         enum rate_relation r = rate_compare(n->interval, o->interval, c->threshold);
@@ -307,12 +404,74 @@ static void counts_json(struct comparison *c)
     json_end_object(&c->writer);
 }
 
+static void differences_json(struct comparison *c)
+{
+    struct json_writer *w = &c->writer;
+    json_key(w, "differences");
+    json_begin_array(w);
+    for (const struct difference *d = c->differences; d; d = d->next) {
+        json_begin_object(w);
+        json_key_string(w, "device", d->device);
+        json_key_string(w, "what", d->what);
+        if (d->results)
+            json_key_integer(w, "results", (int64_t)d->results);
+        json_end_object(w);
+    }
+    json_end_array(w);
+    json_key(w, "compile_s");
+    json_begin_array(w);
+    for (size_t i = 0; i < c->old->column_count; i++) {
+        if (!c->compiling[i].cases)
+            continue;
+        json_begin_object(w);
+        json_key_string(w, "device", c->old->columns[i].label);
+        json_key_integer(w, "cases", (int64_t)c->compiling[i].cases);
+        json_key_number(w, "old", c->compiling[i].old_s);
+        json_key_number(w, "new", c->compiling[i].new_s);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void differences_text(const struct comparison *c, struct text *t)
+{
+    for (const struct difference *d = c->differences; d; d = d->next) {
+        text_printf(t, "differs on %s: %s", d->device, d->what);
+        if (d->results)
+            text_printf(t, " (%zu result%s)", d->results, d->results == 1 ? "" : "s");
+        text_puts(t, "\n");
+    }
+    for (size_t i = 0; i < c->old->column_count; i++) {
+        const struct compiling *k = &c->compiling[i];
+        if (k->old_s + k->new_s > 0)
+            text_printf(t, "compile time on %s: was %.3g s, is %.3g s, of %zu case%s\n",
+                        c->old->columns[i].label, k->old_s, k->new_s, k->cases,
+                        k->cases == 1 ? "" : "s");
+    }
+}
+
+static void devices_compare(struct comparison *c)
+{
+    for (size_t i = 0; i < c->old->column_count; i++)
+        if (c->match[i] != SIZE_MAX)
+            device_compare(c, &c->old->columns[i], &c->new->columns[c->match[i]]);
+}
+
+/* The text of one of the two writers, taken away from it. */
+static struct text taken_text(struct text *t)
+{
+    struct text own = *t;
+    *t = (struct text){0};
+    return own;
+}
+
 static void compare_write_json(struct comparison *c)
 {
     struct json_writer *w = &c->writer;
     w->pretty = true;
     json_begin_object(w);
     json_key_number(w, "threshold", c->threshold);
+    devices_compare(c);
     json_key(w, "cases");
     json_begin_array(w);
     cases_compare(c);
@@ -321,6 +480,7 @@ static void compare_write_json(struct comparison *c)
     json_begin_array(w);
     rates_compare(c);
     json_end_array(w);
+    differences_json(c);
     counts_json(c);
     json_key_integer(w, "findings", (int64_t)c->findings);
     json_end_object(w);
@@ -330,16 +490,18 @@ static void compare_write_json(struct comparison *c)
 
 static void compare_write_text(struct comparison *c)
 {
-    struct text body = {0}, head = {0};
+    struct text head = {0};
+    devices_compare(c);
     cases_compare(c);
-    body = c->text;
-    c->text = (struct text){0};
+    struct text cases = taken_text(&c->text);
     rates_compare(c);
+    struct text rates = taken_text(&c->text);
+    differences_text(c, &head);
     text_printf(&head,
                 "verdicts: %zu same, %zu worse, %zu gone, %zu better, %zu changed, %zu new\n",
                 c->cases[CHANGE_NONE], c->cases[CHANGE_WORSE], c->cases[CHANGE_GONE],
                 c->cases[CHANGE_BETTER], c->cases[CHANGE_OTHER], c->cases[CHANGE_NEW]);
-    text_append(&head, body.data ? body.data : "", body.len);
+    text_append(&head, cases.data ? cases.data : "", cases.len);
     text_printf(&head,
                 "rates (changes below %g%% do not count): %zu same, %zu slower, %zu faster, %zu "
                 "ambiguous; rows: %zu worse, "
@@ -348,11 +510,11 @@ static void compare_write_text(struct comparison *c)
                 c->rates[RATE_FASTER], c->rates[RATE_AMBIGUOUS], c->rows[CHANGE_WORSE],
                 c->rows[CHANGE_GONE], c->rows[CHANGE_BETTER], c->rows[CHANGE_OTHER],
                 c->rows[CHANGE_NEW]);
-    text_append(&head, c->text.data ? c->text.data : "", c->text.len);
+    text_append(&head, rates.data ? rates.data : "", rates.len);
     text_printf(&head, "%zu regression%s\n", c->findings, c->findings == 1 ? "" : "s");
-    head.failed |= body.failed | c->text.failed;
-    text_free(&body);
-    text_free(&c->text);
+    head.failed |= cases.failed | rates.failed;
+    text_free(&cases);
+    text_free(&rates);
     c->text = head;
 }
 
@@ -363,14 +525,16 @@ enum status report_compare(struct store *old_store, struct store *new_store, dou
         return error_msg(err, STATUS_ARG, "the threshold must not be negative");
     struct arena a = {0};
     struct snapshot old, new;
-    enum status st = snapshot_load(old_store, &a, false, &old, err);
+    enum status st = snapshot_load(&old_store, 1, &a, false, &old, err);
     if (!st)
-        st = snapshot_load(new_store, &a, false, &new, err);
-    struct comparison c = {.old = &old, .new = &new, .threshold = threshold, .json = json};
+        st = snapshot_load(&new_store, 1, &a, false, &new, err);
+    struct comparison c = {.old = &old, .new = &new, .threshold = threshold, .json = json, .a = &a};
+    c.last_difference = &c.differences;
     if (!st) {
         c.match = ARENA_ARRAY(&a, size_t, old.column_count);
         c.taken = ARENA_ARRAY(&a, bool, new.column_count);
-        if (!c.match || !c.taken)
+        c.compiling = ARENA_ARRAY(&a, struct compiling, old.column_count);
+        if (!c.match || !c.taken || !c.compiling)
             st = error_msg(err, STATUS_MEMORY, "out of memory for a comparison");
     }
     if (!st) {
@@ -387,7 +551,7 @@ enum status report_compare(struct store *old_store, struct store *new_store, dou
             st = error_msg(err, STATUS_MISSING,
                            "%s and %s have no case and no benchmark row in common",
                            store_path(old_store), store_path(new_store));
-        } else if (c.text.failed) {
+        } else if (c.text.failed || c.no_memory) {
             st = error_msg(err, STATUS_MEMORY, "out of memory for a comparison");
         } else {
             text_append(out, c.text.data, c.text.len);

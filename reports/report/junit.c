@@ -1,11 +1,12 @@
 /* JUnit XML as CI systems read it (the schema of Jenkins' xUnit plug-in): a test suite for each
  * device. */
+#include <stdint.h>
 #include <string.h>
 
 #include "markup.h"
 #include "store/offers.h"
 
-/* The last run of kind "conform", or the wanted one. */
+/* The last run of kind "conform" that has cases, or the wanted one. */
 static enum status run_pick(struct store *s, struct arena *a, int64_t wanted,
                             struct run_record *out, struct error *err)
 {
@@ -14,16 +15,30 @@ static enum status run_pick(struct store *s, struct arena *a, int64_t wanted,
     enum status st = store_runs(s, a, &runs, &n, err);
     if (st)
         return st;
-    for (size_t i = n; i-- > 0;)
-        if (wanted ? runs[i].id == wanted : strcmp(runs[i].kind, "conform") == 0) {
-            *out = runs[i];
-            return STATUS_OK;
-        }
+    size_t last = SIZE_MAX;
+    for (size_t i = n; i-- > 0;) {
+        void *cases;
+        size_t count = 0;
+        if (wanted ? runs[i].id != wanted : strcmp(runs[i].kind, "conform") != 0)
+            continue;
+        if (!wanted)
+            TRY(store_read(s, a, RECORD_CASE, runs[i].id, &cases, NULL, &count, err));
+        if (last == SIZE_MAX || count)
+            last = i;
+        if (wanted || count) /* one without cases, ended before its first, hides no other */
+            break;
+    }
+    if (last != SIZE_MAX) {
+        *out = runs[last];
+        return STATUS_OK;
+    }
     if (wanted)
         return error_msg(err, STATUS_ARG, "%s: there is no run %lld", store_path(s),
                          (long long)wanted);
     return error_msg(err, STATUS_MISSING, "%s: there is no run of kind conform", store_path(s));
 }
+
+static const char *const junit_elements[JUNIT_COUNT] = {"", "skipped", "failure", "error"};
 
 static void case_write(struct text *t, const struct case_record *c)
 {
@@ -35,44 +50,39 @@ static void case_write(struct text *t, const struct case_record *c)
     markup_printf(t, "    <testcase classname=\"%s\" name=\"%s\" time=\"%.6f\"", class_name,
                   c->name, c->compile_s + c->run_s);
     const char *reason = c->reason ? c->reason : "";
-    switch (c->verdict) {
-    case VERDICT_PASS:
-        if (c->waived || reason[0])
-            markup_printf(
-                t, ">\n      <system-out>%s%s</system-out>\n    </testcase>\n",
-                c->waived ? "passes although a waiver is listed: remove the waiver. " : "", reason);
-        else
-            text_puts(t, "/>\n");
-        return;
-    case VERDICT_SKIP:
-        markup_printf(t, ">\n      <skipped message=\"%s\"/>\n", reason);
-        break;
-    case VERDICT_FAIL:
-        if (c->waived)
-            markup_printf(t, ">\n      <skipped message=\"waived failure: %s\"/>\n", reason);
-        else
-            markup_printf(t, ">\n      <failure message=\"%s\" type=\"FAIL\">%s%s%s</failure>\n",
-                          reason, reason, c->replay ? "\nreplay: " : "", c->replay);
-        break;
-    default:
-        markup_printf(t, ">\n      <error message=\"%s\" type=\"ERROR\">%s%s%s</error>\n", reason,
-                      reason, c->replay ? "\nreplay: " : "", c->replay);
-        break;
-    }
-    text_puts(t, "    </testcase>\n");
+    const struct outcome o = outcome_of_case(c);
+    const char *note = c->waived && o.junit == JUNIT_PASSED
+                           ? "passes although a waiver is listed: remove the waiver. "
+                       : c->waived && o.junit == JUNIT_SKIPPED ? "waived: "
+                                                               : "";
+    bool says = o.junit != JUNIT_PASSED || note[0] || reason[0];
+    text_puts(t, says || c->identity ? ">\n" : "/>\n");
+    if (c->identity)
+        markup_printf(t,
+                      "      <properties>\n        <property name=\"identity\" value=\"%s\"/>\n"
+                      "      </properties>\n",
+                      c->identity);
+    if (o.junit == JUNIT_PASSED && says)
+        markup_printf(t, "      <system-out>%s%s</system-out>\n", note, reason);
+    if (o.junit == JUNIT_SKIPPED)
+        markup_printf(t, "      <skipped message=\"%s%s\"/>\n", note, reason);
+    if (o.junit == JUNIT_FAILURE || o.junit == JUNIT_ERROR)
+        markup_printf(t, "      <%! message=\"%s\" type=\"%s\">%s%s%s</%!>\n",
+                      junit_elements[o.junit], reason, verdict_name(c->verdict), reason,
+                      c->replay ? "\nreplay: " : "", c->replay, junit_elements[o.junit]);
+    if (says || c->identity)
+        text_puts(t, "    </testcase>\n");
 }
 
 struct tally {
-    size_t tests, failures, errors, skipped;
+    struct outcome_sum sum;
     double seconds;
 };
 
 static void tally_add(struct tally *n, const struct case_record *c)
 {
-    n->tests++;
-    n->failures += c->verdict == VERDICT_FAIL && !c->waived;
-    n->errors += c->verdict == VERDICT_ERROR;
-    n->skipped += c->verdict == VERDICT_SKIP || (c->verdict == VERDICT_FAIL && c->waived);
+    const struct outcome o = outcome_of_case(c);
+    outcome_add(&n->sum, &o);
     n->seconds += c->compile_s + c->run_s;
 }
 
@@ -82,7 +92,8 @@ static void tally_write(struct text *t, const char *element, const char *name,
     markup_printf(t,
                   "<%! name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" "
                   "time=\"%.6f\"",
-                  element, name, n->tests, n->failures, n->errors, n->skipped, n->seconds);
+                  element, name, n->sum.total, n->sum.junit[JUNIT_FAILURE],
+                  n->sum.junit[JUNIT_ERROR], n->sum.junit[JUNIT_SKIPPED], n->seconds);
 }
 
 static void suite_write(struct text *t, const struct run_record *run,
@@ -114,6 +125,17 @@ static void suite_write(struct text *t, const struct run_record *run,
     text_puts(t, "  </testsuite>\n");
 }
 
+/* A run that judged nothing is not green: tools that read this count elements. */
+static void nothing_write(struct text *t)
+{
+    text_puts(t, "  <testsuite name=\"isophote conform\" tests=\"1\" failures=\"0\" errors=\"1\" "
+                 "skipped=\"0\" time=\"0.000000\">\n"
+                 "    <testcase classname=\"isophote\" name=\"something is judged\" "
+                 "time=\"0.000000\">\n"
+                 "      <error message=\"no case of this run was judged\" type=\"NOTHING\"/>\n"
+                 "    </testcase>\n  </testsuite>\n");
+}
+
 enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err)
 {
     struct arena a = {0};
@@ -131,6 +153,11 @@ enum status store_junit(struct store *s, int64_t run, const char *path, struct e
     struct tally all = {0};
     for (size_t i = 0; i < n; i++)
         tally_add(&all, &cases[i]);
+    const bool nothing = outcome_end(&all.sum) == RUN_NOTHING;
+    if (nothing) {
+        all.sum.total++;
+        all.sum.junit[JUNIT_ERROR]++;
+    }
     struct text t = {0};
     text_puts(&t, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     tally_write(&t, "testsuites", "isophote conform", &all);
@@ -142,6 +169,8 @@ enum status store_junit(struct store *s, int64_t run, const char *path, struct e
         if (first)
             suite_write(&t, &picked, cases, n, cases[i].device);
     }
+    if (nothing)
+        nothing_write(&t);
     text_puts(&t, "</testsuites>\n");
     st = t.failed ? error_msg(err, STATUS_MEMORY, "out of memory for %s", path)
                   : file_write(path, t.data, t.len, err);

@@ -13,13 +13,13 @@ const char *shape_text(const uint32_t shape[2], char buf[32])
     return buf;
 }
 
-enum status report_write(struct store *s, enum report_format format, bool all_runs,
-                         const char *path, struct error *err)
+enum status report_write(struct store *const *stores, size_t count, enum report_format format,
+                         bool all_runs, const char *path, struct error *err)
 {
     struct arena a = {0};
     struct snapshot snap;
     struct text t = {0};
-    enum status st = snapshot_load(s, &a, all_runs, &snap, err);
+    enum status st = snapshot_load(stores, count, &a, all_runs, &snap, err);
     if (!st && format == REPORT_HTML)
         st = report_html(&t, &a, &snap, err);
     else if (!st && format == REPORT_MARKDOWN)

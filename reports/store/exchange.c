@@ -10,6 +10,7 @@ static const char header_type[] = "isophote-store";
 /* Room for any one record. */
 union any_record {
     struct run_record run;
+    struct identity_record identity;
     struct device_record device;
     struct case_record case_;
     struct bench_record bench;
@@ -227,6 +228,7 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b)
     nested_json(w, "phases", b->phases);
     nested_json(w, "detail", b->detail);
     json_key_string(w, "command", b->command);
+    json_key_string(w, "identity", b->identity);
     json_end_object(w);
 }
 
@@ -423,8 +425,9 @@ static enum status line_import(struct import *im, struct arena *a, const struct 
     while (kind < RECORD_COUNT && strcmp(type->string, record_layouts[kind].name) != 0)
         kind++;
     if (kind == RECORD_COUNT)
-        return json_error(err, im->path, type, STATUS_TYPE,
-                          "expected \"run\", \"device\", \"case\", \"bench\" or \"image\"");
+        return json_error(
+            err, im->path, type, STATUS_TYPE,
+            "expected \"run\", \"identity\", \"device\", \"case\", \"bench\" or \"image\"");
     if (!run || run->type != JSON_NUMBER || !run->is_integer)
         return json_error(err, im->path, run ? run : v, STATUS_TYPE,
                           "expected the key \"run\" with an integer");

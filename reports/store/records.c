@@ -6,83 +6,97 @@
 #define AT(type, member) offsetof(struct type, member)
 
 static const struct field run_fields[] = {
-    {"kind", FIELD_KEY, AT(run_record, kind)},
-    {"started_utc", FIELD_TEXT, AT(run_record, started_utc)},
-    {"command", FIELD_TEXT, AT(run_record, command)},
-    {"environment", FIELD_JSON, AT(run_record, environment)},
+    {"kind", FIELD_KEY, AT(run_record, kind), 1},
+    {"started_utc", FIELD_TEXT, AT(run_record, started_utc), 1},
+    {"command", FIELD_TEXT, AT(run_record, command), 1},
+    {"environment", FIELD_JSON, AT(run_record, environment), 1},
+    {"selection", FIELD_JSON, AT(run_record, selection), 2},
+};
+static const struct field identity_fields[] = {
+    {"key", FIELD_KEY, AT(identity_record, key), 2},
+    {"kind", FIELD_KEY, AT(identity_record, kind), 2},
+    {"parts", FIELD_JSON, AT(identity_record, parts), 2},
 };
 static const struct field device_fields[] = {
-    {"id", FIELD_KEY, AT(device_record, id)},
-    {"api", FIELD_TEXT, AT(device_record, api)},
-    {"name", FIELD_TEXT, AT(device_record, name)},
-    {"vendor", FIELD_TEXT, AT(device_record, vendor)},
-    {"driver", FIELD_TEXT, AT(device_record, driver)},
-    {"version", FIELD_TEXT, AT(device_record, version)},
-    {"compiler", FIELD_TEXT, AT(device_record, compiler)},
-    {"kind", FIELD_TEXT, AT(device_record, kind)},
-    {"detail", FIELD_JSON, AT(device_record, detail)},
+    {"id", FIELD_KEY, AT(device_record, id), 1},
+    {"api", FIELD_TEXT, AT(device_record, api), 1},
+    {"name", FIELD_TEXT, AT(device_record, name), 1},
+    {"vendor", FIELD_TEXT, AT(device_record, vendor), 1},
+    {"driver", FIELD_TEXT, AT(device_record, driver), 1},
+    {"version", FIELD_TEXT, AT(device_record, version), 1},
+    {"compiler", FIELD_TEXT, AT(device_record, compiler), 1},
+    {"kind", FIELD_TEXT, AT(device_record, kind), 1},
+    {"detail", FIELD_JSON, AT(device_record, detail), 1},
+    {"identity", FIELD_TEXT, AT(device_record, identity), 2},
 };
 static const struct field case_fields[] = {
-    {"name", FIELD_KEY, AT(case_record, name)},
-    {"device", FIELD_KEY, AT(case_record, device)},
-    {"verdict", FIELD_VERDICT, AT(case_record, verdict)},
-    {"reason", FIELD_TEXT, AT(case_record, reason)},
-    {"replay", FIELD_TEXT, AT(case_record, replay)},
-    {"detail", FIELD_JSON, AT(case_record, detail)},
-    {"compile_s", FIELD_REAL, AT(case_record, compile_s)},
-    {"run_s", FIELD_REAL, AT(case_record, run_s)},
-    {"waived", FIELD_BOOL, AT(case_record, waived)},
+    {"name", FIELD_KEY, AT(case_record, name), 1},
+    {"device", FIELD_KEY, AT(case_record, device), 1},
+    {"verdict", FIELD_VERDICT, AT(case_record, verdict), 1},
+    {"reason", FIELD_TEXT, AT(case_record, reason), 1},
+    {"replay", FIELD_TEXT, AT(case_record, replay), 1},
+    {"detail", FIELD_JSON, AT(case_record, detail), 1},
+    {"compile_s", FIELD_REAL, AT(case_record, compile_s), 1},
+    {"run_s", FIELD_REAL, AT(case_record, run_s), 1},
+    {"waived", FIELD_BOOL, AT(case_record, waived), 1},
+    {"identity", FIELD_TEXT, AT(case_record, identity), 2},
+    {"skip", FIELD_TEXT, AT(case_record, skip), 2},
+    {"listed", FIELD_BOOL, AT(case_record, listed), 2},
 };
 static const struct field bench_fields[] = {
-    {"scene", FIELD_KEY, AT(bench_record, scene)},
-    {"device", FIELD_KEY, AT(bench_record, device)},
-    {"mode", FIELD_KEY, AT(bench_record, mode)},
-    {"bvh", FIELD_TEXT, AT(bench_record, bvh)},
-    {"model", FIELD_TEXT, AT(bench_record, model)},
-    {"width", FIELD_U32, AT(bench_record, width)},
-    {"height", FIELD_U32, AT(bench_record, height)},
-    {"spp", FIELD_U32, AT(bench_record, spp)},
-    {"max_depth", FIELD_U32, AT(bench_record, max_depth)},
-    {"work_group_x", FIELD_U32, AT(bench_record, work_group[0])},
-    {"work_group_y", FIELD_U32, AT(bench_record, work_group[1])},
-    {"tile_x", FIELD_U32, AT(bench_record, tile[0])},
-    {"tile_y", FIELD_U32, AT(bench_record, tile[1])},
-    {"batch", FIELD_U32, AT(bench_record, batch)},
-    {"verdict", FIELD_VERDICT, AT(bench_record, verdict)},
-    {"reason", FIELD_TEXT, AT(bench_record, reason)},
-    {"samples_per_s", FIELD_REAL, AT(bench_record, samples_per_s)},
-    {"interval_low", FIELD_REAL, AT(bench_record, interval[0])},
-    {"interval_high", FIELD_REAL, AT(bench_record, interval[1])},
-    {"noise", FIELD_REAL, AT(bench_record, noise)},
-    {"repetitions", FIELD_U32, AT(bench_record, repetitions)},
-    {"phases", FIELD_JSON, AT(bench_record, phases)},
-    {"detail", FIELD_JSON, AT(bench_record, detail)},
-    {"command", FIELD_TEXT, AT(bench_record, command)},
+    {"scene", FIELD_KEY, AT(bench_record, scene), 1},
+    {"device", FIELD_KEY, AT(bench_record, device), 1},
+    {"mode", FIELD_KEY, AT(bench_record, mode), 1},
+    {"bvh", FIELD_TEXT, AT(bench_record, bvh), 1},
+    {"model", FIELD_TEXT, AT(bench_record, model), 1},
+    {"width", FIELD_U32, AT(bench_record, width), 1},
+    {"height", FIELD_U32, AT(bench_record, height), 1},
+    {"spp", FIELD_U32, AT(bench_record, spp), 1},
+    {"max_depth", FIELD_U32, AT(bench_record, max_depth), 1},
+    {"work_group_x", FIELD_U32, AT(bench_record, work_group[0]), 1},
+    {"work_group_y", FIELD_U32, AT(bench_record, work_group[1]), 1},
+    {"tile_x", FIELD_U32, AT(bench_record, tile[0]), 1},
+    {"tile_y", FIELD_U32, AT(bench_record, tile[1]), 1},
+    {"batch", FIELD_U32, AT(bench_record, batch), 1},
+    {"verdict", FIELD_VERDICT, AT(bench_record, verdict), 1},
+    {"reason", FIELD_TEXT, AT(bench_record, reason), 1},
+    {"samples_per_s", FIELD_REAL, AT(bench_record, samples_per_s), 1},
+    {"interval_low", FIELD_REAL, AT(bench_record, interval[0]), 1},
+    {"interval_high", FIELD_REAL, AT(bench_record, interval[1]), 1},
+    {"noise", FIELD_REAL, AT(bench_record, noise), 1},
+    {"repetitions", FIELD_U32, AT(bench_record, repetitions), 1},
+    {"phases", FIELD_JSON, AT(bench_record, phases), 1},
+    {"detail", FIELD_JSON, AT(bench_record, detail), 1},
+    {"command", FIELD_TEXT, AT(bench_record, command), 1},
+    {"identity", FIELD_TEXT, AT(bench_record, identity), 2},
 };
 static const struct field image_fields[] = {
-    {"scene", FIELD_KEY, AT(image_record, scene)},
-    {"device", FIELD_KEY, AT(image_record, device)},
-    {"mode", FIELD_TEXT, AT(image_record, mode)},
-    {"kind", FIELD_IMAGE, AT(image_record, kind)},
-    {"width", FIELD_U32, AT(image_record, width)},
-    {"height", FIELD_U32, AT(image_record, height)},
-    {"caption", FIELD_TEXT, AT(image_record, caption)},
-    {"png", FIELD_BYTES, AT(image_record, png)},
+    {"scene", FIELD_KEY, AT(image_record, scene), 1},
+    {"device", FIELD_KEY, AT(image_record, device), 1},
+    {"mode", FIELD_TEXT, AT(image_record, mode), 1},
+    {"kind", FIELD_IMAGE, AT(image_record, kind), 1},
+    {"width", FIELD_U32, AT(image_record, width), 1},
+    {"height", FIELD_U32, AT(image_record, height), 1},
+    {"caption", FIELD_TEXT, AT(image_record, caption), 1},
+    {"png", FIELD_BYTES, AT(image_record, png), 1},
+    {"identity", FIELD_TEXT, AT(image_record, identity), 2},
 };
 _Static_assert(AT(image_record, png_size) == AT(image_record, png) + sizeof(void *),
                "FIELD_BYTES: the size follows the pointer");
 
-#define LAYOUT(text, sql_table, type)                                                              \
+#define LAYOUT(text, sql_table, type, first)                                                       \
     {                                                                                              \
         .name = (text), .table = (sql_table), .size = sizeof(struct type##_record),                \
-        .fields = type##_fields, .count = sizeof type##_fields / sizeof type##_fields[0]           \
+        .fields = type##_fields, .count = sizeof type##_fields / sizeof type##_fields[0],          \
+        .since = (first)                                                                           \
     }
 const struct record_layout record_layouts[RECORD_COUNT] = {
-    [RECORD_RUN] = LAYOUT("run", "run", run),
-    [RECORD_DEVICE] = LAYOUT("device", "device", device),
-    [RECORD_CASE] = LAYOUT("case", "case_result", case),
-    [RECORD_BENCH] = LAYOUT("bench", "bench", bench),
-    [RECORD_IMAGE] = LAYOUT("image", "image", image),
+    [RECORD_RUN] = LAYOUT("run", "run", run, 1),
+    [RECORD_IDENTITY] = LAYOUT("identity", "identity", identity, 2),
+    [RECORD_DEVICE] = LAYOUT("device", "device", device, 1),
+    [RECORD_CASE] = LAYOUT("case", "case_result", case, 1),
+    [RECORD_BENCH] = LAYOUT("bench", "bench", bench, 1),
+    [RECORD_IMAGE] = LAYOUT("image", "image", image, 1),
 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -184,6 +198,38 @@ static enum status field_check(const struct record_layout *l, const struct field
     return STATUS_OK;
 }
 
+/* The key is that of the parts. */
+static enum status identity_check(const struct identity_record *r, struct error *err)
+{
+    struct arena a = {0};
+    const struct json *parts;
+    const struct identity *id;
+    struct error inner = {0};
+    enum status st =
+        r->parts ? json_parse(&a, "parts", r->parts, strlen(r->parts), &parts, &inner) : STATUS_ARG;
+    if (!st)
+        st = identity_read(&a, "parts", r->kind, r->key, parts, NULL, 0, &id, &inner);
+    arena_free(&a);
+    return st ? error_msg(err, st == STATUS_MEMORY ? st : STATUS_ARG, "an identity: %s",
+                          r->parts ? inner.msg : "it needs its parts")
+              : STATUS_OK;
+}
+
+static enum status case_check(const struct case_record *c, struct error *err)
+{
+    if (!c->skip)
+        return STATUS_OK;
+    if (strcmp(c->skip, "expected") != 0 && strcmp(c->skip, "unexpected") != 0)
+        return error_msg(err, STATUS_ARG,
+                         "skip of a case record is \"%.40s\", which is neither "
+                         "\"expected\" nor \"unexpected\"",
+                         c->skip);
+    if (c->verdict != VERDICT_SKIP)
+        return error_msg(err, STATUS_ARG, "%s is an %s skip with the verdict %s", c->name, c->skip,
+                         verdict_name(c->verdict));
+    return STATUS_OK;
+}
+
 enum status record_check(enum record_kind kind, const void *record, struct error *err)
 {
     const struct record_layout *l = &record_layouts[kind];
@@ -193,6 +239,10 @@ enum status record_check(enum record_kind kind, const void *record, struct error
         if (st)
             return st;
     }
+    if (kind == RECORD_IDENTITY)
+        TRY(identity_check(record, err));
+    if (kind == RECORD_CASE)
+        TRY(case_check(record, err));
     if (kind == RECORD_BENCH) {
         const struct bench_record *b = record;
         if (b->verdict != VERDICT_PASS &&

@@ -19,10 +19,12 @@ struct field {
     const char *name;
     enum field_type type;
     size_t offset;
+    int since; /* version of the schema that brought it */
 };
 
 enum record_kind {
     RECORD_RUN,
+    RECORD_IDENTITY,
     RECORD_DEVICE,
     RECORD_CASE,
     RECORD_BENCH,
@@ -35,6 +37,7 @@ struct record_layout {
     size_t size;
     const struct field *fields;
     size_t count;
+    int since;
 };
 extern const struct record_layout record_layouts[RECORD_COUNT];
 

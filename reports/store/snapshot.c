@@ -29,9 +29,14 @@ int bench_key_order(const struct bench_record *a, const struct bench_record *b)
 struct loader {
     struct arena *a;
     struct snapshot *out;
-    struct store *store;
+    struct store *store; /* that is read just now */
     bool all_runs;
-    const int64_t *run_ids;
+    /* of each store: its runs' ids, and where they stand in out->runs */
+    struct store_runs {
+        int64_t *ids;
+        size_t *at, count;
+    } * stores;
+    const struct store_runs *runs; /* of the store that is read just now */
     /* which column a run's device id means */
     struct link {
         size_t run, column;
@@ -40,6 +45,7 @@ struct loader {
     size_t link_count, link_cap;
     struct snapshot_column *columns; /* all, before hiding */
     size_t column_count, column_cap;
+    size_t identity_cap;
     size_t *shown; /* column -> index in out->columns, or SIZE_MAX */
 };
 
@@ -50,15 +56,15 @@ static enum status no_memory(struct error *err)
 
 static size_t run_index(const struct loader *l, int64_t id)
 {
-    size_t lo = 0, hi = l->out->run_count;
+    size_t lo = 0, hi = l->runs->count;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (l->run_ids[mid] < id)
+        if (l->runs->ids[mid] < id)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return lo < l->out->run_count && l->run_ids[lo] == id ? lo : SIZE_MAX;
+    return lo < l->runs->count && l->runs->ids[lo] == id ? l->runs->at[lo] : SIZE_MAX;
 }
 
 static bool same_device(const struct snapshot_column *a, const struct snapshot_column *b)
@@ -110,6 +116,7 @@ static enum status column_link(struct loader *l, size_t run, const struct device
     l->links = array_grow(l->a, l->links, l->link_count, &l->link_cap, sizeof *l->links);
     if (!l->links)
         return no_memory(err);
+    l->columns[at].asked |= text_order(l->out->runs[run].record.kind, "conform") == 0;
     l->links[l->link_count++] = (struct link){.run = run, .column = at, .id = d->id};
     *column = at;
     return STATUS_OK;
@@ -134,7 +141,8 @@ static enum status column_find(struct loader *l, size_t run, const char *id, siz
 /* One record of cases, benches or images on its way: where it belongs and what makes it the same as
  * another. */
 struct candidate {
-    size_t column, run, order;
+    size_t column, run;
+    uint64_t order;
     bool sweep;
     const void *record;
 };
@@ -217,14 +225,18 @@ static enum status rows_read(struct loader *l, enum record_kind kind, struct row
     enum status st = store_read(l->store, l->a, kind, 0, &data, &runs, &n, err);
     if (st)
         return st;
-    out->items = ARENA_ARRAY(l->a, struct candidate, n);
-    if (!out->items)
+    struct candidate *items = ARENA_ARRAY(l->a, struct candidate, out->count + n);
+    if (!items)
         return no_memory(err);
+    if (out->count)
+        memcpy(items, out->items, out->count * sizeof *items);
+    out->items = items;
     for (size_t i = 0; i < n; i++) {
-        struct candidate c = {.order = i, .record = (char *)data + i * record_layouts[kind].size};
+        struct candidate c = {.record = (char *)data + i * record_layouts[kind].size};
         c.run = run_index(l, runs[i]);
         if (c.run == SIZE_MAX)
             continue; /* a stranger's file without its run: nothing to say about where it is from */
+        c.order = ((uint64_t)c.run << 32) + i; /* the newest run's stands */
         c.sweep = text_order(l->out->runs[c.run].record.kind, "sweep") == 0;
         st = column_find(l, c.run, record_device(kind, c.record), &c.column, err);
         if (st)
@@ -290,15 +302,22 @@ static bool label_taken(const struct snapshot *s, size_t i)
     return false;
 }
 
-/* The id where that is enough; else with version, driver, compiler, host, and at last the column's
- * number. */
+/* A device's own name and driver; where that is not enough with id, version, compiler, host, and at
+ * last the column's number. */
 static enum status columns_name(struct arena *a, struct snapshot *s, struct error *err)
 {
     bool *taken = ARENA_ARRAY(a, bool, s->column_count);
     if (!taken)
         return no_memory(err);
-    for (size_t i = 0; i < s->column_count; i++)
-        s->columns[i].label = s->columns[i].device.id;
+    for (size_t i = 0; i < s->column_count; i++) {
+        const struct device_record *d = &s->columns[i].device;
+        const bool named = d->name && d->name[0], driven = d->driver && d->driver[0];
+        s->columns[i].label = !named   ? d->id
+                              : driven ? arena_printf(a, "%s, %s", d->name, d->driver)
+                                       : d->name;
+        if (!s->columns[i].label)
+            return no_memory(err);
+    }
     for (int step = 0; step < 5; step++) {
         for (size_t i = 0; i < s->column_count; i++)
             taken[i] = label_taken(s, i);
@@ -306,9 +325,9 @@ static enum status columns_name(struct arena *a, struct snapshot *s, struct erro
             const struct snapshot_column *c = &s->columns[i];
             char number[24];
             snprintf(number, sizeof number, "#%zu", i + 1);
-            const char *more[] = {c->device.version, c->device.driver, c->device.compiler, c->host,
+            const char *more[] = {c->device.id, c->device.version, c->device.compiler, c->host,
                                   number};
-            if (!taken[i] || !more[step] || !more[step][0])
+            if (!taken[i] || !more[step] || !more[step][0] || strcmp(more[step], c->label) == 0)
                 continue;
             s->columns[i].label = arena_printf(a, "%s, %s", c->label, more[step]);
             if (!s->columns[i].label)
@@ -320,30 +339,101 @@ static enum status columns_name(struct arena *a, struct snapshot *s, struct erro
 
 /* ---- the whole -------------------------------------------------------------------------- */
 
-static enum status runs_load(struct loader *l, struct error *err)
+static const struct json *parsed(struct arena *a, const char *text)
 {
-    void *data;
-    int64_t *ids;
-    size_t n;
-    enum status st = store_read(l->store, l->a, RECORD_RUN, 0, &data, &ids, &n, err);
-    if (st)
-        return st;
-    l->run_ids = ids;
-    l->out->run_count = n;
-    l->out->runs = ARENA_ARRAY(l->a, struct snapshot_run, n);
+    const struct json *v = NULL;
+    if (!text || json_parse(a, "detail", text, strlen(text), &v, NULL) || v->type != JSON_OBJECT)
+        return NULL;
+    return v;
+}
+
+/* A run of one of the stores on its way to its place. */
+struct placed_run {
+    const struct run_record *record;
+    size_t store, index;
+};
+
+/* Runs of several stores stand by their time. */
+static int placed_order(const void *a, const void *b)
+{
+    const struct placed_run *x = a, *y = b;
+    int c = text_order(x->record->started_utc, y->record->started_utc);
+    c = c ? c : (x->store > y->store) - (x->store < y->store);
+    return c ? c : (x->index > y->index) - (x->index < y->index);
+}
+
+static void run_fill(struct loader *l, const struct run_record *record, struct snapshot_run *r)
+{
+    r->record = *record;
+    const char *env = record->environment;
+    if (env && json_parse(l->a, "environment", env, strlen(env), &r->environment, NULL))
+        r->environment = NULL;
+    const struct json *host = r->environment && r->environment->type == JSON_OBJECT
+                                  ? json_get(r->environment, "host")
+                                  : NULL;
+    r->host = host && host->type == JSON_STRING ? host->string : "";
+    r->selection = parsed(l->a, record->selection);
+}
+
+static enum status runs_load(struct loader *l, struct store *const *stores, size_t count,
+                             struct error *err)
+{
+    struct placed_run *all = NULL;
+    size_t total = 0, cap = 0;
+    l->stores = ARENA_ARRAY(l->a, struct store_runs, count);
+    if (!l->stores)
+        return no_memory(err);
+    for (size_t k = 0; k < count; k++) {
+        struct store_runs *r = &l->stores[k];
+        void *data;
+        TRY(store_read(stores[k], l->a, RECORD_RUN, 0, &data, &r->ids, &r->count, err));
+        const struct run_record *records = data;
+        if (!(r->at = ARENA_ARRAY(l->a, size_t, r->count)))
+            return no_memory(err);
+        for (size_t i = 0; i < r->count; i++) {
+            if (!(all = array_grow(l->a, all, total, &cap, sizeof *all)))
+                return no_memory(err);
+            all[total++] = (struct placed_run){&records[i], k, i};
+        }
+    }
+    if (count > 1 && total)
+        qsort(all, total, sizeof *all, placed_order);
+    l->out->runs = ARENA_ARRAY(l->a, struct snapshot_run, total);
     if (!l->out->runs)
         return no_memory(err);
-    const struct run_record *records = data;
+    for (size_t i = 0; i < total; i++) {
+        l->stores[all[i].store].at[all[i].index] = i;
+        run_fill(l, all[i].record, &l->out->runs[i]);
+        l->out->runs[i].store = all[i].store;
+    }
+    l->out->run_count = total;
+    return STATUS_OK;
+}
+
+/* What identities the stores have; inner ones before what names them. */
+static enum status identities_load(struct loader *l, struct error *err)
+{
+    void *data;
+    size_t n;
+    TRY(store_read(l->store, l->a, RECORD_IDENTITY, 0, &data, NULL, &n, err));
+    const struct identity_record *records = data;
     for (size_t i = 0; i < n; i++) {
-        struct snapshot_run *r = &l->out->runs[i];
-        r->record = records[i];
-        const char *env = records[i].environment;
-        if (env && json_parse(l->a, "environment", env, strlen(env), &r->environment, NULL))
-            r->environment = NULL;
-        const struct json *host = r->environment && r->environment->type == JSON_OBJECT
-                                      ? json_get(r->environment, "host")
-                                      : NULL;
-        r->host = host && host->type == JSON_STRING ? host->string : "";
+        const struct json *parts = parsed(l->a, records[i].parts);
+        const struct identity *id;
+        struct snapshot *s = l->out;
+        if (!parts || identity_find(s->identities, s->identity_count, records[i].key))
+            continue;
+        enum status st = identity_read(l->a, "parts", records[i].kind, records[i].key, parts,
+                                       s->identities, s->identity_count, &id, err);
+        if (st == STATUS_TYPE)
+            continue; /* a stranger's: it identifies nothing */
+        if (st)
+            return st;
+        s->identities = array_grow(l->a, (void *)s->identities, s->identity_count, &l->identity_cap,
+                                   sizeof *s->identities);
+        if (!s->identities)
+            return no_memory(err);
+        s->identities[s->identity_count++] = id;
     }
     return STATUS_OK;
 }
@@ -361,14 +451,6 @@ static enum status devices_load(struct loader *l, struct error *err)
             st = column_link(l, run, &records[i], &column, err);
     }
     return st;
-}
-
-static const struct json *parsed(struct arena *a, const char *text)
-{
-    const struct json *v = NULL;
-    if (!text || json_parse(a, "detail", text, strlen(text), &v, NULL) || v->type != JSON_OBJECT)
-        return NULL;
-    return v;
 }
 
 static enum status matrix_make(struct arena *a, struct snapshot *s, struct error *err)
@@ -392,7 +474,7 @@ static enum status matrix_make(struct arena *a, struct snapshot *s, struct error
             continue; /* no device was judged */
         struct snapshot_column *column = &s->columns[c->column];
         column->count[c->record->verdict]++;
-        column->waived += c->record->waived;
+        column->waived += c->record->waived && c->record->verdict != VERDICT_PASS;
         column->cases++;
     }
     return STATUS_OK;
@@ -431,21 +513,91 @@ bool case_is_code_object(const char *name)
     return strncmp(name, prefix, sizeof prefix - 1) == 0;
 }
 
-enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struct snapshot *out,
-                          struct error *err)
+static const char *string_at(const struct json *v, const char *key)
+{
+    const struct json *c = v ? json_get(v, key) : NULL;
+    return c && c->type == JSON_STRING ? c->string : NULL;
+}
+
+/* The list of the newest run that has one, whether all the runs had it, and what of it was judged,
+ * where. */
+static void list_count(struct snapshot *s)
+{
+    s->same_list = true;
+    for (size_t i = s->run_count; i-- > 0;) {
+        const struct json *selection = s->runs[i].shown ? s->runs[i].selection : NULL;
+        const char *list = string_at(selection, "list"), *hash = string_at(selection, "hash");
+        const struct json *cases = selection ? json_get(selection, "cases") : NULL;
+        if (!list || !hash || !cases || !cases->is_integer || cases->integer < 0) {
+            s->same_list = s->same_list && !(s->runs[i].shown &&
+                                             text_order(s->runs[i].record.kind, "conform") == 0);
+            continue;
+        }
+        if (!s->list) {
+            s->list = list;
+            s->list_hash = hash;
+            s->list_cases = (size_t)cases->integer;
+        } else if (strcmp(hash, s->list_hash) != 0) {
+            s->same_list = false;
+        }
+    }
+    for (size_t n = 0; n < s->name_count; n++) {
+        bool judged = false, listed = false;
+        for (size_t c = 0; c < s->column_count; c++) {
+            const struct snapshot_case *x = s->matrix[n * s->column_count + c];
+            if (!x || case_is_code_object(s->names[n]))
+                continue;
+            struct snapshot_column *column = &s->columns[c];
+            const struct outcome o = outcome_of_case(x->record);
+            outcome_add(&column->outcomes, &o);
+            column->listed += x->record->listed;
+            column->unexplained += x->record->listed && x->record->verdict == VERDICT_SKIP &&
+                                   text_order(x->record->skip, "expected") != 0;
+            listed = listed || x->record->listed;
+            judged = judged || o.judged;
+        }
+        s->judged += judged;
+        s->judged_listed += judged && listed;
+    }
+    for (size_t c = 0; c < s->column_count; c++) {
+        struct snapshot_column *column = &s->columns[c];
+        column->whole =
+            s->list && s->same_list && s->list_cases > 0 && column->listed == s->list_cases;
+        column->conformant = column->whole && column->unexplained == 0 &&
+                             outcome_end(&column->outcomes) == RUN_GREEN;
+    }
+}
+
+/* One store's devices, identities and rows. */
+static enum status store_load(struct loader *l, struct rows rows[RECORD_COUNT], struct error *err)
+{
+    TRY(devices_load(l, err));
+    TRY(identities_load(l, err));
+    for (int k = RECORD_CASE; k < RECORD_COUNT; k++)
+        TRY(rows_read(l, (enum record_kind)k, &rows[k], err));
+    return STATUS_OK;
+}
+
+enum status snapshot_load(struct store *const *stores, size_t count, struct arena *a, bool all_runs,
+                          struct snapshot *out, struct error *err)
 {
     struct snapshot snap = {0};
-    struct loader l = {.a = a, .out = &snap, .store = s, .all_runs = all_runs};
+    struct loader l = {.a = a, .out = &snap, .all_runs = all_runs};
     struct rows rows[RECORD_COUNT] = {0};
-    enum status st = store_begin_read(s, err);
-    if (st)
-        return st;
-    st = runs_load(&l, err);
+    enum status st = STATUS_OK;
+    size_t begun = 0;
+    while (begun < count && !st)
+        if (!(st = store_begin_read(stores[begun], err)))
+            begun++;
     if (!st)
-        st = devices_load(&l, err);
-    for (int k = RECORD_CASE; k < RECORD_COUNT && !st; k++)
-        st = rows_read(&l, (enum record_kind)k, &rows[k], err);
-    store_rollback(s);
+        st = runs_load(&l, stores, count, err);
+    for (size_t i = 0; i < count && !st; i++) {
+        l.store = stores[i];
+        l.runs = &l.stores[i];
+        st = store_load(&l, rows, err);
+    }
+    while (begun > 0)
+        store_rollback(stores[--begun]);
     if (!st)
         st = columns_show(&l, err);
     for (int k = RECORD_CASE; k < RECORD_COUNT && !st; k++)
@@ -454,6 +606,8 @@ enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struc
         st = columns_name(a, &snap, err);
     if (!st)
         st = rows_keep(&l, rows, err);
+    if (!st)
+        list_count(&snap);
     if (!st)
         *out = snap;
     return st;

@@ -7,7 +7,9 @@
 struct snapshot_run {
     struct run_record record;
     const struct json *environment; /* NULL if there is none */
+    const struct json *selection;   /* of a conformance run; NULL if there is none */
     const char *host;               /* "" if not known */
+    size_t store;                   /* of those given */
     bool shown;                     /* some row of it is in the snapshot */
 };
 /* One device with one driver and compiler on one host. */
@@ -15,9 +17,14 @@ struct snapshot_column {
     struct device_record device;
     const struct json *detail; /* NULL if there is none */
     const char *host;
-    const char *label; /* unique among the columns */
+    const char *label; /* its name and driver; unique among the columns */
     size_t run;        /* index of the newest run with it */
     size_t count[VERDICT_COUNT], waived, cases;
+    struct outcome_sum outcomes;
+    size_t listed,
+        unexplained;        /* cases of the list, and SKIPs of it that no list of skips expects */
+    bool asked;             /* of a conformance run, whether or not it has cases */
+    bool whole, conformant; /* all of the list is there; and nothing in it is a finding */
 };
 struct snapshot_case {
     const struct case_record *record;
@@ -42,12 +49,19 @@ struct snapshot {
     size_t run_count, column_count, case_count, bench_count, image_count;
     const char **names; /* of cases, sorted, each once */
     size_t name_count;
+    const char *list, *list_hash; /* of the newest conformance run; NULL: not known */
+    size_t list_cases;
+    bool same_list;               /* all the runs shown had it */
+    size_t judged, judged_listed; /* cases judged on some device; of these, of a list */
+    const struct identity **identities;
+    size_t identity_count;
     size_t hidden;                       /* results of older drivers and compilers, left out */
     const struct snapshot_case **matrix; /* [name][column]; NULL where there is none */
 };
 
-enum status snapshot_load(struct store *s, struct arena *a, bool all_runs, struct snapshot *out,
-                          struct error *err);
+/* Of several stores as of one that holds all their runs, by the time at which they began. */
+enum status snapshot_load(struct store *const *stores, size_t count, struct arena *a, bool all_runs,
+                          struct snapshot *out, struct error *err);
 
 /* Order of the settings that make a bench row's key, device and run left out: scene, mode, bvh,
  * model, size, spp, depth, work-group, tile, batch. */

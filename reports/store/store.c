@@ -13,6 +13,7 @@ enum { APPLICATION_ID = 0x49534f50, BUSY_MS = 60000 };
 struct store {
     sqlite3 *db;
     char *path;
+    int version; /* of the schema that the file has */
     sqlite3_stmt *insert[RECORD_COUNT];
 };
 
@@ -74,18 +75,33 @@ static const char *sql_type(enum field_type t)
     }
 }
 
-static void sql_create(struct text *t)
+static void sql_table(struct text *t, enum record_kind k)
+{
+    const struct record_layout *l = &record_layouts[k];
+    text_printf(t, "CREATE TABLE %s (row INTEGER PRIMARY KEY AUTOINCREMENT", l->table);
+    if (k != RECORD_RUN)
+        text_puts(t, ", run INTEGER NOT NULL REFERENCES run(row)");
+    for (size_t i = 0; i < l->count; i++)
+        text_printf(t, ", %s %s", l->fields[i].name, sql_type(l->fields[i].type));
+    text_puts(t, ");\n");
+    if (k != RECORD_RUN)
+        text_printf(t, "CREATE INDEX %s_run ON %s(run);\n", l->table, l->table);
+}
+
+/* From a version, 0 for an empty file, to ours. */
+static void sql_bring(struct text *t, int from)
 {
     for (int k = 0; k < RECORD_COUNT; k++) {
         const struct record_layout *l = &record_layouts[k];
-        text_printf(t, "CREATE TABLE %s (row INTEGER PRIMARY KEY AUTOINCREMENT", l->table);
-        if (k != RECORD_RUN)
-            text_puts(t, ", run INTEGER NOT NULL REFERENCES run(row)");
-        for (size_t i = 0; i < l->count; i++)
-            text_printf(t, ", %s %s", l->fields[i].name, sql_type(l->fields[i].type));
-        text_puts(t, ");\n");
-        if (k != RECORD_RUN)
-            text_printf(t, "CREATE INDEX %s_run ON %s(run);\n", l->table, l->table);
+        if (l->since > from)
+            sql_table(t, (enum record_kind)k);
+        for (size_t i = 0; i < l->count && l->since <= from; i++)
+            if (l->fields[i].since > from) /* rows that are there get NULL, 0 or false */
+                text_printf(t, "ALTER TABLE %s ADD COLUMN %s %s%s;\n", l->table, l->fields[i].name,
+                            sql_type(l->fields[i].type),
+                            l->fields[i].type == FIELD_TEXT || l->fields[i].type == FIELD_JSON
+                                ? ""
+                                : " DEFAULT 0");
     }
     text_printf(t, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
                 STORE_SCHEMA_VERSION);
@@ -123,11 +139,11 @@ static enum status schema_make(struct store *s, struct error *err)
         return st;
     int64_t version = 0;
     st = schema_version(s, &version, err);
-    if (!st && version == 0) {
+    if (!st && version < STORE_SCHEMA_VERSION) {
         struct text sql = {0};
-        sql_create(&sql);
+        sql_bring(&sql, (int)version);
         st = sql.failed ? error_msg(err, STATUS_MEMORY, "out of memory")
-                        : sql_run(s, sql.data, "creating the tables", err);
+                        : sql_run(s, sql.data, "making the tables", err);
         text_free(&sql);
     }
     if (!st)
@@ -167,9 +183,13 @@ enum status store_open(const char *path, bool read_only, struct store **out, str
         st = error_msg(err, STATUS_IO, "%s: cannot be written", path);
     if (!st)
         st = schema_version(s, &version, err);
-    if (!st && version == 0)
-        st = read_only ? error_msg(err, STATUS_TYPE, "%s: an empty file, not a result store", path)
-                       : schema_make(s, err);
+    if (!st && version == 0 && read_only)
+        st = error_msg(err, STATUS_TYPE, "%s: an empty file, not a result store", path);
+    if (!st && !read_only && version < STORE_SCHEMA_VERSION) {
+        st = schema_make(s, err);
+        version = STORE_SCHEMA_VERSION;
+    }
+    s->version = (int)version;
     if (st) {
         store_close(s);
         if (!there && stat(path, &info) == 0 && info.st_size == 0)
@@ -348,6 +368,38 @@ enum status store_add_run(struct store *s, struct run_record *r, struct error *e
     return add(s, RECORD_RUN, 0, r, &r->id, err);
 }
 
+/* Is it with the run already? */
+static enum status identity_known(struct store *s, int64_t run, const char *key, bool *known,
+                                  struct error *err)
+{
+    char sql[160];
+    int64_t n = 0;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM identity WHERE run = %lld AND key = '%.32s'",
+             (long long)run, key);
+    enum status st = sql_integer(s, sql, &n, err);
+    *known = n > 0;
+    return st;
+}
+
+enum status store_add_identity(struct store *s, int64_t run, const struct identity *id,
+                               struct error *err)
+{
+    bool known = false;
+    struct json_writer w = {0};
+    TRY(identity_known(s, run, id->key, &known, err));
+    if (known)
+        return STATUS_OK;
+    for (size_t i = 0; i < id->count; i++)
+        if (id->parts[i].of)
+            TRY(store_add_identity(s, run, id->parts[i].of, err));
+    identity_parts_write(&w, id);
+    const struct identity_record r = {.key = id->key, .kind = id->kind, .parts = w.out.data};
+    enum status st = w.out.failed ? error_msg(err, STATUS_MEMORY, "out of memory for an identity")
+                                  : add(s, RECORD_IDENTITY, run, &r, NULL, err);
+    text_free(&w.out);
+    return st;
+}
+
 enum status store_add_device(struct store *s, int64_t run, const struct device_record *d,
                              struct error *err)
 {
@@ -472,6 +524,13 @@ enum status store_read(struct store *s, struct arena *a, enum record_kind kind, 
     const struct record_layout *l = &record_layouts[kind];
     const char *run_column = kind == RECORD_RUN ? "row" : "run";
     struct text sql = {0};
+    if (l->since > s->version) { /* an older store has none */
+        *out = arena_alloc(a, 0, l->size, 0);
+        if (runs)
+            *runs = ARENA_ARRAY(a, int64_t, 0);
+        *count = 0;
+        return *out ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory");
+    }
     text_printf(&sql, "SELECT count(*) FROM %s WHERE %lld IN (0, %s)", l->table, (long long)run,
                 run_column);
     int64_t rows = 0;
@@ -480,7 +539,7 @@ enum status store_read(struct store *s, struct arena *a, enum record_kind kind, 
     sql.len = 0;
     text_printf(&sql, "SELECT row, %s", run_column);
     for (size_t i = 0; i < l->count; i++)
-        text_printf(&sql, ", %s", l->fields[i].name);
+        text_printf(&sql, ", %s", l->fields[i].since > s->version ? "NULL" : l->fields[i].name);
     text_printf(&sql, " FROM %s WHERE %lld IN (0, %s) ORDER BY row", l->table, (long long)run,
                 run_column);
     sqlite3_stmt *q = NULL;

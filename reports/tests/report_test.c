@@ -56,7 +56,8 @@ static char *written(struct arena *a, struct store *s, int format, const char *n
     if (format < 0)
         assert_int_equal(store_junit(s, 0, path, &err), STATUS_OK);
     else
-        assert_int_equal(report_write(s, (enum report_format)format, true, path, &err), STATUS_OK);
+        assert_int_equal(report_write(&s, 1, (enum report_format)format, true, path, &err),
+                         STATUS_OK);
     assert_int_equal(file_read(a, path, 0, &data, &size, &err), STATUS_OK);
     assert_int_equal(strlen(data), size);
     return data;
@@ -83,7 +84,7 @@ static void html_is_one_sound_file(void **state)
     assert_string_equal(f.problem, "");
     assert_string_equal(f.outside, "");
     assert_int_equal(f.scripts, 1);
-    assert_int_equal(f.links, 8 + 8); /* sections, pictures */
+    assert_int_equal(f.links, 8 + 8 + 48 + 4 + 3); /* sections, pictures, cases, findings, runs */
     assert_int_equal(text_count(html, "://"), 0);
     assert_int_equal(text_count(html, sample_hostile), 0);
     assert_true(
@@ -92,18 +93,43 @@ static void html_is_one_sound_file(void **state)
     arena_free(&a);
 }
 
+/* Cells without their links. */
+static const char *plain(struct arena *a, const char *html)
+{
+    char *out = arena_strdup(a, html), *to = out;
+    for (const char *at = html; *at;) {
+        if (strncmp(at, "<td", 3) != 0) {
+            *to++ = *at++;
+            continue;
+        }
+        const char *end = strchr(at, '>'), *id = strstr(at, " id=\"");
+        const char *behind = id && id < end ? strchr(id + 5, '"') + 1 : at;
+        for (; behind > at && at < id;)
+            *to++ = *at++;
+        for (at = behind; at <= end;)
+            *to++ = *at++;
+    }
+    *to = '\0';
+    return out;
+}
+
 static void html_shows_what_matters(void **state)
 {
     (void)state;
     struct arena a = {0};
-    const char *html = sample_written(&a, REPORT_HTML, "r.html");
+    const char *html = plain(&a, sample_written(&a, REPORT_HTML, "r.html"));
     static const char *const wanted[] = {
-        "<b>2 of 4 devices pass</b>", /* native and the one with a waiver */
+        "<b>48 of 48 cases of core judged on 4 of 4 devices; not the whole list</b>",
+        "<b>1 device is conformant</b>", /* native; the one with a waiver lacks a case */
+        "<b>1 passes all that was judged</b>; <b>1 fails</b>; <b>1 could not be judged in full</b>",
         "isophote replay image.strict.cornell --device opencl:0", /* how to see a failure */
         "the worker was killed by signal 11",                     /* an error is not hidden */
         /* a skip has its reason, once for all devices, and cases which of these skipped them */
         "the device lacks correctly rounded division",
-        "<td>opencl:1, opencl:2</td><td class=\"r\"><details><summary>", ": opencl:2</div>",
+        "<td>Intel(R) Xeon-class CPU, 2026.20.1.0, &lt;script&gt;",
+        "id=\"case:image.strict.cornell\"", "href=\"#case:image.strict.cornell\"", /* links */
+        "<article class=\"finding\" id=\"finding:image.strict.cornell@2\">",
+        "</td><td class=\"r\"><details><summary>", ": &lt;script&gt;alert(",
         "CL_INVALID_WORK_GROUP_SIZE", /* nor is a refused size */
         "455 of 460 timed settings gave the right picture; 128 settings were refused",
         "kernel compile",                                              /* phases */
@@ -112,7 +138,8 @@ static void html_shows_what_matters(void **state)
         "no rate: <span class=\"clip\" title=\"relmse 0.2 above 0.01", /* no verdict, no timing */
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        assert_non_null(strstr(html, wanted[i]));
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report", wanted[i]);
     /* failures come before the devices and the matrix */
     assert_true(strstr(html, "id=\"findings\"") < strstr(html, "id=\"devices\""));
     /* units by the names of what was measured, and reasons in place of what was not */
@@ -179,12 +206,12 @@ static void html_plots_the_furnace(void **state)
         "roughness 0: loses -20.00 %",
         "&lt;b&gt;one",
         "<td class=\"r\">0.750</td>",
-        "<details><summary>d1 ", /* the second device, closed; without gains 0 is the floor */
+        "<details><summary>x, d1 ", /* the second device, closed; without gains 0 is the floor */
         "<polyline class=\"l0\" points=\"52.0,228.0 1082.0,76.5 \"/>",
     };
     struct arena a = {0};
     struct store *s = furnace_store(&a, details, sizeof details / sizeof *details);
-    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
     store_close(s);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (!strstr(html, wanted[i]))
@@ -239,7 +266,7 @@ static void html_shows_kernels(void **state)
     assert_int_equal(store_add_run(s, &bench, &err), STATUS_OK);
     assert_int_equal(store_add_device(s, bench.id, &gpu, &err), STATUS_OK);
     assert_int_equal(store_add_bench(s, bench.id, &b, &err), STATUS_OK);
-    const char *html = written(&a, s, REPORT_HTML, "r.html");
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
     store_close(s);
     static const char *const wanted[] = {
         "<a href=\"#kernels\">Kernels</a>",
@@ -351,22 +378,199 @@ static void newest_driver_is_shown(void **state)
     const char *path = in_folder(&a, "r.html");
     char *html;
     size_t size;
-    assert_int_equal(report_write(s, REPORT_HTML, false, path, &err), STATUS_OK);
+    assert_int_equal(report_write(&s, 1, REPORT_HTML, false, path, &err), STATUS_OK);
     assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
     assert_null(strstr(html, "old trouble"));
     assert_null(strstr(html, "driver-one"));
     assert_non_null(
         strstr(html, "1 result with an older driver, version or compiler is not shown"));
-    assert_int_equal(report_write(s, REPORT_HTML, true, path, &err), STATUS_OK);
+    assert_int_equal(report_write(&s, 1, REPORT_HTML, true, path, &err), STATUS_OK);
     assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
     assert_non_null(strstr(html, "old trouble"));
-    assert_non_null(strstr(html, "x:0, driver-one"));
-    assert_non_null(strstr(html, "x:0, driver-two"));
+    assert_non_null(strstr(html, "X, driver-one"));
+    assert_non_null(strstr(html, "X, driver-two"));
     store_close(s);
     arena_free(&a);
 }
 
+/* A store with one run: each device has one case. */
+static struct store *store_of(struct arena *a, const char *name, const char *when,
+                              const struct device_record *devices, size_t count,
+                              enum verdict verdict, const char *reason, const char *selection,
+                              const char *skip)
+{
+    struct error err = {0};
+    struct store *s;
+    (void)unlink(in_folder(a, name));
+    assert_int_equal(store_open(in_folder(a, name), false, &s, &err), STATUS_OK);
+    struct run_record run = {.kind = "conform", .started_utc = when, .selection = selection};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    for (size_t i = 0; i < count; i++) {
+        const struct case_record c = {.name = "image.strict.a",
+                                      .device = devices[i].id,
+                                      .verdict = verdict,
+                                      .reason = reason,
+                                      .listed = selection != NULL,
+                                      .skip = skip};
+        assert_int_equal(store_add_device(s, run.id, &devices[i], &err), STATUS_OK);
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    return s;
+}
+
+static void all_stores_are_shown(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const struct device_record x[] = {{.id = "cuda:0", .name = "Card", .driver = "580"},
+                                      {.id = "cuda:1", .name = "Card", .driver = "580"}},
+                               y[] = {{.id = "cuda:0", .name = "Card", .driver = "580"},
+                                      {.id = "opencl:0", .name = "Other", .driver = "3.1"}};
+    /* the newer one is given first: the newest result stands all the same */
+    struct store *stores[] = {store_of(&a, "b.sqlite", "2026-02-01T00:00:00Z", y, 2, VERDICT_PASS,
+                                       "new and right", NULL, NULL),
+                              store_of(&a, "a.sqlite", "2026-01-01T00:00:00Z", x, 2, VERDICT_FAIL,
+                                       "old trouble", NULL, NULL)};
+    const char *path = in_folder(&a, "r.html");
+    char *html;
+    size_t size;
+    assert_int_equal(report_write(stores, 2, REPORT_HTML, false, path, &err), STATUS_OK);
+    assert_int_equal(file_read(&a, path, 0, &html, &size, &err), STATUS_OK);
+    assert_non_null(strstr(html, "Other, 3.1"));
+    assert_non_null(strstr(html, "Card, 580, cuda:0")); /* two of one name and driver */
+    assert_non_null(strstr(html, "Card, 580, cuda:1"));
+    assert_int_equal(text_count(html, "<article class=\"finding\""), 1); /* cuda:1's alone */
+    assert_non_null(strstr(html, "id=\"case:image.strict.a@1\""));
+    assert_non_null(strstr(html, "1 case judged on 3 of 3 devices; of which list is not known"));
+    store_close(stores[0]);
+    store_close(stores[1]);
+    arena_free(&a);
+}
+
+/* What the first sentence claims, by what was judged. */
+static void conformant_is_said_of_a_whole_list(void **state)
+{
+    (void)state;
+    static const char one[] = "{\"list\":\"core\",\"hash\":\"h\",\"cases\":1}",
+                      two[] = "{\"list\":\"core\",\"hash\":\"h\",\"cases\":2}";
+    static const struct {
+        enum verdict verdict;
+        const char *selection, *skip, *says;
+        bool conformant;
+    } rows[] = {
+        {VERDICT_PASS, one, NULL, "<b>1 of 1 cases of core judged on 1 of 1 device</b>. ", true},
+        {VERDICT_PASS, two, NULL,
+         "<b>1 of 2 cases of core judged on 1 of 1 device; not the whole list</b>. <b>1 device "
+         "passes all that was judged</b>",
+         false},
+        {VERDICT_FAIL, one, NULL, "judged on 1 of 1 device</b>. <b>1 device fails</b>", false},
+        {VERDICT_SKIP, one, "expected", "<b>0 of 1 cases of core judged on 0 of 1 device", false},
+        {VERDICT_SKIP, one, "unexpected", "<b>1 device fails</b>", false},
+        {VERDICT_ERROR, one, NULL, "<b>1 device could not be judged in full</b>", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena a = {0};
+        const struct device_record d = {.id = "native", .name = "CPU", .driver = "1"};
+        struct store *s = store_of(&a, "a.sqlite", "2026-01-01T00:00:00Z", &d, 1, rows[i].verdict,
+                                   "so", rows[i].selection, rows[i].skip);
+        const char *html = written(&a, s, REPORT_HTML, "r.html");
+        if (!strstr(html, rows[i].says))
+            fail_msg("row %zu: %.400s", i, strstr(html, "<div class=\"headline"));
+        assert_int_equal(strstr(html, "conformant") != NULL, rows[i].conformant);
+        store_close(s);
+        arena_free(&a);
+    }
+}
+
 /* ---- the other formats ------------------------------------------------------------------ */
+
+/* The table, whole, against the rules that it has to keep. */
+static void outcomes_agree(void **state)
+{
+    (void)state;
+    size_t seen = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        for (int waived = 0; waived < 2; waived++)
+            for (int skip = 0; skip < 3; skip++)
+                for (int rerun = 0; rerun < 3; rerun++, seen++) {
+                    const struct outcome o = outcome_of((enum verdict)v, waived,
+                                                        (enum skip_kind)skip, (enum rerun)rerun);
+                    const bool failed = v == VERDICT_FAIL || v == VERDICT_ERROR,
+                               flaky = rerun == RERUN_DIFFERED && !failed,
+                               finding = (failed && !waived) ||
+                                         (v == VERDICT_SKIP && skip == SKIP_UNEXPECTED) ||
+                                         (flaky && !(waived && v == VERDICT_PASS));
+                    /* findings are what is red everywhere */
+                    assert_int_equal(o.counts == COUNTS_FINDING, finding);
+                    assert_int_equal(o.junit == JUNIT_FAILURE || o.junit == JUNIT_ERROR, finding);
+                    assert_int_equal(strcmp(o.html, "fail") == 0 || strcmp(o.html, "error") == 0,
+                                     finding);
+                    assert_int_equal(o.annotation && strcmp(o.annotation, "error") == 0, finding);
+                    /* green is only what was judged and right each time */
+                    assert_int_equal(o.counts == COUNTS_PASS, v == VERDICT_PASS && !flaky);
+                    assert_int_equal(o.junit == JUNIT_PASSED, o.counts == COUNTS_PASS);
+                    assert_int_equal(strcmp(o.word, "PASS") == 0, o.counts == COUNTS_PASS);
+                    assert_int_equal(strcmp(o.html, "pass") == 0, o.counts == COUNTS_PASS);
+                    assert_int_equal(o.judged, v == VERDICT_PASS || v == VERDICT_FAIL);
+                    struct outcome_sum sum = {0};
+                    outcome_add(&sum, &o);
+                    assert_int_equal(outcome_end(&sum), finding    ? RUN_FINDING
+                                                        : o.judged ? RUN_GREEN
+                                                                   : RUN_NOTHING);
+                }
+    assert_int_equal(seen, 72);
+    const struct outcome_sum none = {0};
+    assert_int_equal(outcome_end(&none), RUN_NOTHING);
+}
+
+/* Each row that a store can hold, as a run of its own: JUnit and the exit status agree. */
+static void junit_ends_as_the_run_does(void **state)
+{
+    (void)state;
+    static const char *const skips[] = {NULL, "expected", "unexpected"};
+    size_t count = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        for (int waived = 0; waived < 2; waived++)
+            for (int skip = 0; skip < (v == VERDICT_SKIP ? 3 : 1); skip++) {
+                struct arena a = {0};
+                struct error err = {0};
+                struct markup_facts f;
+                char *path = arena_printf(&a, "%s/row.sqlite", folder);
+                struct store *s;
+                struct run_record run = {.kind = "conform"};
+                struct case_record c = {.name = "image.strict.a",
+                                        .device = "d",
+                                        .verdict = (enum verdict)v,
+                                        .reason = "so",
+                                        .waived = waived,
+                                        .skip = skips[skip],
+                                        .identity = "00112233445566778899aabbccddeeff"};
+                assert_int_equal(store_open(path, false, &s, &err), STATUS_OK);
+                assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+                assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+                struct run_record empty = {.kind = "conform"};
+                assert_int_equal(store_add_run(s, &empty, &err), STATUS_OK); /* hides nothing */
+                const char *xml = written(&a, s, -1, "r.xml");
+                markup_check(xml, &f);
+                assert_string_equal(f.problem, "");
+                struct outcome_sum sum = {0};
+                const struct outcome o = outcome_of_case(&c);
+                outcome_add(&sum, &o);
+                const bool red = outcome_end(&sum) != RUN_GREEN; /* 77 is not green either */
+                assert_int_equal(text_count(xml, "<failure ") + text_count(xml, "<error "), red);
+                assert_int_equal(text_count(xml, " failures=\"1\"") / 2,
+                                 text_count(xml, "<failure "));
+                assert_non_null(strstr(xml, "<property name=\"identity\" "
+                                            "value=\"00112233445566778899aabbccddeeff\"/>"));
+                assert_non_null(strstr(xml, "name=\"image.strict.a\""));
+                store_close(s);
+                assert_int_equal(unlink(path), 0);
+                arena_free(&a);
+                count++;
+            }
+    assert_int_equal(count, 12);
+}
 
 static void junit_is_sound(void **state)
 {
@@ -433,7 +637,8 @@ static void markdown_escapes(void **state)
     const char *md = sample_written(&a, REPORT_MARKDOWN, "r.md");
     assert_null(strstr(md, "<script>"));
     assert_non_null(strstr(md, "| 1.0\\|beta |"));
-    assert_non_null(strstr(md, "| image.strict.cornell | opencl:0 | FAIL |"));
+    assert_non_null(
+        strstr(md, "| image.strict.cornell | pthread-AMD EPYC 9B14, PoCL 3.1 | FAIL |"));
     arena_free(&a);
 }
 
@@ -492,6 +697,10 @@ int main(void)
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),
         cmocka_unit_test(newest_driver_is_shown),
+        cmocka_unit_test(outcomes_agree),
+        cmocka_unit_test(junit_ends_as_the_run_does),
+        cmocka_unit_test(all_stores_are_shown),
+        cmocka_unit_test(conformant_is_said_of_a_whole_list),
         cmocka_unit_test(junit_is_sound),
         cmocka_unit_test(csv_is_even),
         cmocka_unit_test(markdown_escapes),

@@ -166,6 +166,148 @@ static void write_file(const char *path, const void *data, size_t size)
     assert_int_equal(file_write(path, data, size, &err), STATUS_OK);
 }
 
+/* The identity of a case on a device with a compiler. */
+static const struct identity *case_of(struct arena *a, const char *compiler, const char *name)
+{
+    struct identity *device = identity_new(a, "device"), *id = identity_new(a, "case");
+    identity_add(device, "name", "a card");
+    identity_add(device, "compiler", compiler);
+    identity_add_of(id, identity_close(device, NULL));
+    identity_add(id, "case", name);
+    return identity_close(id, NULL);
+}
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, word)); p++)
+        n++;
+    return n;
+}
+
+static void identities_stand_once_a_run(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct error err = {0};
+    struct store *a = fresh(path_a), *b = fresh(path_b);
+    struct run_record first = {.kind = "conform", .selection = "{\"list\":\"core\"}"},
+                      second = {.kind = "conform"};
+    const struct identity *one = case_of(&arena, "gcc", "image.one"),
+                          *two = case_of(&arena, "gcc", "image.two");
+    assert_int_equal(store_add_run(a, &first, &err), STATUS_OK);
+    assert_int_equal(store_add_run(a, &second, &err), STATUS_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct identity *ids[] = {one, two, one};
+        for (int k = 0; k < 3; k++) {
+            struct case_record c = {.name = ids[k]->parts[1].value,
+                                    .device = "d",
+                                    .verdict = VERDICT_SKIP,
+                                    .skip = i ? "expected" : "unexpected",
+                                    .listed = i == 0,
+                                    .identity = ids[k]->key};
+            int64_t run = i ? second.id : first.id;
+            assert_int_equal(store_add_identity(a, run, ids[k], &err), STATUS_OK);
+            assert_int_equal(store_add_case(a, run, &c, &err), STATUS_OK);
+        }
+    }
+    char *text = exported(a);
+    assert_int_equal(count_of(text, "{\"type\":\"identity\""), 2 * 3); /* two cases, one device */
+    assert_int_equal(count_of(text, one->key), 2 * 3);
+    assert_non_null(strstr(text, "\"selection\":{\"list\":\"core\"}"));
+    assert_non_null(strstr(text, "\"skip\":\"unexpected\",\"listed\":true"));
+    assert_int_equal(store_import(b, "x", text, strlen(text), &err), STATUS_OK);
+    char *again = exported(b);
+    assert_string_equal(text, again);
+    free(again);
+    /* parts that do not give their key */
+    char *gcc = strstr(text, "gcc");
+    assert_non_null(gcc);
+    memcpy(gcc, "icc", 3);
+    struct store *c = fresh(path_b);
+    assert_int_equal(store_import(c, "x", text, strlen(text), &err), STATUS_TYPE);
+    assert_non_null(strstr(err.msg, "is not that of these parts"));
+    struct case_record odd = {
+        .name = "a", .device = "d", .verdict = VERDICT_PASS, .skip = "expected"};
+    assert_int_equal(store_add_case(a, first.id, &odd, &err), STATUS_ARG);
+    odd.verdict = VERDICT_SKIP;
+    odd.skip = "perhaps";
+    assert_int_equal(store_add_case(a, first.id, &odd, &err), STATUS_ARG);
+    free(text);
+    store_close(a);
+    store_close(b);
+    store_close(c);
+    arena_free(&arena);
+}
+
+/* A store as the first schema made it: without the tables and columns that came later. */
+static void make_first_schema(const char *path)
+{
+    sqlite3 *db;
+    char sql[160];
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    for (int k = 0; k < RECORD_COUNT; k++) {
+        const struct record_layout *l = &record_layouts[k];
+        if (l->since > 1)
+            (void)snprintf(sql, sizeof sql, "DROP TABLE %s", l->table);
+        if (l->since > 1)
+            assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+        for (size_t i = 0; i < l->count && l->since <= 1; i++)
+            if (l->fields[i].since > 1) {
+                (void)snprintf(sql, sizeof sql, "ALTER TABLE %s DROP COLUMN %s", l->table,
+                               l->fields[i].name);
+                assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+            }
+    }
+    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void older_stores_are_read_and_brought_on(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct error err = {0};
+    struct store *s = fresh(path_a);
+    assert_int_equal(sample_store_fill(s, 0.9, 3, &err), STATUS_OK);
+    char *before = exported(s);
+    store_close(s);
+    make_first_schema(path_a);
+    /* read only: as it is */
+    assert_int_equal(store_open(path_a, true, &s, &err), STATUS_OK);
+    char *older = exported(s);
+    store_close(s);
+    assert_int_equal(count_of(older, "\"type\":\"identity\""), 0);
+    assert_int_equal(count_of(older, "\"listed\":false"), count_of(older, "\"type\":\"case\""));
+    assert_int_equal(count_of(older, "\n"),
+                     count_of(before, "\n") - count_of(before, "\"type\":\"identity\""));
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path_a, &db), SQLITE_OK);
+    assert_int_not_equal(sqlite3_exec(db, "SELECT key FROM identity", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    /* for writing: brought on, with all that was in it */
+    assert_int_equal(store_open(path_a, false, &s, &err), STATUS_OK);
+    char *brought = exported(s);
+    assert_string_equal(brought, older);
+    struct run_record run = {.kind = "conform"};
+    const struct identity *id = case_of(&arena, "gcc", "image.one");
+    struct case_record c = {
+        .name = "image.one", .device = "d", .verdict = VERDICT_PASS, .identity = id->key};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_identity(s, run.id, id, &err), STATUS_OK);
+    assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    store_close(s);
+    assert_int_equal(store_open(path_a, true, &s, &err), STATUS_OK);
+    char *after = exported(s);
+    assert_int_equal(count_of(after, id->key), 2);
+    store_close(s);
+    free(before);
+    free(older);
+    free(brought);
+    free(after);
+    arena_free(&arena);
+}
+
 static void strangers_are_refused(void **state)
 {
     (void)state;
@@ -208,7 +350,7 @@ static void imports_are_whole_or_nothing(void **state)
     } rows[] = {
         {"", STATUS_PARSE, 1, "isophote-store"},
         {"{\"type\":\"run\"}", STATUS_TYPE, 1, "first line"},
-        {"{\"type\":\"isophote-store\",\"schema\":2}", STATUS_UNSUPPORTED, 1, "version 2"},
+        {"{\"type\":\"isophote-store\",\"schema\":3}", STATUS_UNSUPPORTED, 1, "version 3"},
         {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":"
          "\"bench\"}\n{\"type\":\"bench\",\"run\":2}",
          STATUS_TYPE, 3, "no run 2"},
@@ -246,7 +388,7 @@ static void imports_are_whole_or_nothing(void **state)
         assert_string_equal(err.file, "in.jsonl");
         assert_non_null(strstr(err.msg, rows[i].says));
         char *text = exported(s);
-        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":1}\n");
+        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":2}\n");
         free(text);
     }
     store_close(s);
@@ -333,8 +475,10 @@ static void compare_gates(void **state)
     assert_non_null(strstr(out, "0 regressions"));
     /* two more failures */
     assert_int_equal(compared(1, 2, 1, 4, 0.05, out, sizeof out), 2);
-    assert_non_null(strstr(out, "worse    image.strict.glass on opencl:0: PASS -> FAIL"));
-    assert_non_null(strstr(out, "worse    image.strict.veach-mis on opencl:0: PASS -> FAIL"));
+    assert_non_null(strstr(
+        out, "worse    image.strict.glass on pthread-AMD EPYC 9B14, PoCL 3.1: PASS -> FAIL"));
+    assert_non_null(strstr(
+        out, "worse    image.strict.veach-mis on pthread-AMD EPYC 9B14, PoCL 3.1: PASS -> FAIL"));
     /* better is no finding */
     assert_int_equal(compared(1, 2, 1, 0, 0.05, out, sizeof out), 0);
     assert_non_null(strstr(out, "2 better"));
@@ -380,12 +524,72 @@ static void compare_counts_what_is_gone(void **state)
     size_t findings;
     assert_int_equal(report_compare(old, new, 0.05, false, &t, &findings, &err), STATUS_OK);
     assert_int_equal(findings, 1);
-    assert_non_null(strstr(t.data, "image.right-gone on d: PASS -> absent"));
+    assert_non_null(strstr(t.data, "image.right-gone on D: PASS -> absent"));
     assert_non_null(strstr(t.data, "better   image.mended"));
     assert_null(strstr(t.data, "better   image.wrong-otherwise"));
     text_free(&t);
     store_close(old);
     store_close(new);
+}
+
+/* What two runs were made of, before what they say. */
+static void compare_says_first_what_differs(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct error err = {0};
+    struct store *both[2] = {fresh(path_a), fresh(path_b)};
+    for (int i = 0; i < 2; i++) {
+        struct run_record run = {.kind = "conform"};
+        const struct device_record device = {.id = "opencl:0",
+                                             .name = "Card",
+                                             .driver = i ? "3.2" : "3.1",
+                                             .compiler = i ? "LLVM 19" : "LLVM 15"};
+        assert_int_equal(store_add_run(both[i], &run, &err), STATUS_OK);
+        assert_int_equal(store_add_device(both[i], run.id, &device, &err), STATUS_OK);
+        for (int k = 0; k < 2; k++) {
+            struct identity *program = identity_new(&arena, "program"),
+                            *environment = identity_new(&arena, "environment"),
+                            *id = identity_new(&arena, "case");
+            identity_add(program, "version", "0.1.0");
+            identity_add(environment, "POCL_WORK_GROUP_METHOD", i ? "cbs" : NULL);
+            identity_add_of(id, identity_close(program, NULL));
+            identity_add_of(id, identity_close(environment, NULL));
+            identity_add(id, "case", k ? "image.a" : "image.b");
+            const struct identity *whole = identity_close(id, NULL);
+            const struct case_record c = {.name = k ? "image.a" : "image.b",
+                                          .device = "opencl:0",
+                                          .verdict = VERDICT_PASS,
+                                          .compile_s = i ? 3 : 1,
+                                          .identity = whole->key};
+            assert_int_equal(store_add_identity(both[i], run.id, whole, &err), STATUS_OK);
+            assert_int_equal(store_add_case(both[i], run.id, &c, &err), STATUS_OK);
+        }
+    }
+    struct text t = {0};
+    size_t findings;
+    assert_int_equal(report_compare(both[0], both[1], 0.05, false, &t, &findings, &err), STATUS_OK);
+    static const char first[] =
+        "differs on Card, 3.1: driver was 3.1, is 3.2\n"
+        "differs on Card, 3.1: compiler was LLVM 15, is LLVM 19\n"
+        "differs on Card, 3.1: environment POCL_WORK_GROUP_METHOD was not there, is cbs (2 "
+        "results)\n"
+        "compile time on Card, 3.1: was 2 s, is 6 s, of 2 cases\n"
+        "verdicts: 2 same";
+    if (strncmp(t.data, first, sizeof first - 1) != 0)
+        fail_msg("%s", t.data);
+    t.len = 0;
+    assert_int_equal(report_compare(both[0], both[1], 0.05, true, &t, &findings, &err), STATUS_OK);
+    const struct json *root, *list;
+    assert_int_equal(json_parse(&arena, "compare", t.data, t.len, &root, &err), STATUS_OK);
+    list = json_get(root, "differences");
+    assert_int_equal(list->count, 3);
+    assert_string_equal(json_get(list->first, "what")->string, "driver was 3.1, is 3.2");
+    assert_true(json_get(json_get(root, "compile_s")->first, "new")->number == 6);
+    text_free(&t);
+    store_close(both[0]);
+    store_close(both[1]);
+    arena_free(&arena);
 }
 
 static void compare_needs_something_in_common(void **state)
@@ -471,11 +675,14 @@ int main(void)
         cmocka_unit_test(round_trip_is_exact),
         cmocka_unit_test(numbers_survive),
         cmocka_unit_test(records_are_checked),
+        cmocka_unit_test(identities_stand_once_a_run),
+        cmocka_unit_test(older_stores_are_read_and_brought_on),
         cmocka_unit_test(strangers_are_refused),
         cmocka_unit_test(imports_are_whole_or_nothing),
         cmocka_unit_test(processes_share_a_store),
         cmocka_unit_test(compare_gates),
         cmocka_unit_test(compare_counts_what_is_gone),
+        cmocka_unit_test(compare_says_first_what_differs),
         cmocka_unit_test(compare_needs_something_in_common),
         cmocka_unit_test(intervals_decide),
         cmocka_unit_test(tuning_finds_ties_and_one_setting),

@@ -168,20 +168,27 @@ static void on_write(png_structp png, png_bytep from, size_t n)
 static void on_flush(png_structp png) { (void)png; }
 
 static void write_with(png_structp png, png_infop info, struct png_session *p, uint32_t width,
-                       uint32_t height, const uint8_t *rgb)
+                       uint32_t height, const uint8_t *rgb, const char *const *attributes)
 {
     png_set_write_fn(png, p, on_write, on_flush);
     png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_RELATIVE);
+    for (size_t i = 0; attributes && attributes[i]; i += 2) {
+        const png_text text = {.compression = PNG_ITXT_COMPRESSION_NONE, /* UTF-8 */
+                               .key = (char *)attributes[i],
+                               .text = (char *)attributes[i + 1]};
+        png_set_text(png, info, &text, 1);
+    }
     png_write_info(png, info);
     for (uint32_t y = 0; y < height; y++)
         png_write_row(png, rgb + (size_t)y * width * 3);
     png_write_end(png, info);
 }
 
-enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, const uint8_t *rgb,
-                             const uint8_t **png_out, size_t *size, struct error *err)
+enum status image_encode_png_with(struct arena *a, uint32_t width, uint32_t height,
+                                  const uint8_t *rgb, const char *const *attributes,
+                                  const uint8_t **png_out, size_t *size, struct error *err)
 {
     if (width == 0 || height == 0 || width > IMAGE_SIDE_MAX || height > IMAGE_SIDE_MAX)
         return error_msg(err, STATUS_ARG, "a PNG of %ux%u pixels, expected 1 to %d a side", width,
@@ -192,7 +199,7 @@ enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, c
     png_infop info = png ? png_create_info_struct(png) : NULL;
     enum status s = STATUS_MEMORY;
     if (info && setjmp(p.failed) == 0) { // NOLINT(cert-err52-cpp)
-        write_with(png, info, &p, width, height, rgb);
+        write_with(png, info, &p, width, height, rgb, attributes);
         s = STATUS_OK;
     }
     png_destroy_write_struct(&png, &info);
@@ -206,4 +213,10 @@ enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, c
     }
     text_free(&sink);
     return s;
+}
+
+enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, const uint8_t *rgb,
+                             const uint8_t **png, size_t *size, struct error *err)
+{
+    return image_encode_png_with(a, width, height, rgb, NULL, png, size, err);
 }

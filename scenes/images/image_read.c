@@ -245,6 +245,7 @@ enum status image_read_as(struct arena *a, const char *path, enum color_space sp
     struct image_source exr = {.arena = a, .name = path, .space = space, .err = err};
     exr.file = open_exr(path, &exr.size);
     if (exr.file >= 0) {
+        input_file_note(path, exr.file);
         enum status s = read_as(&exr, exr_read, out);
         close(exr.file);
         return s;
@@ -252,7 +253,7 @@ enum status image_read_as(struct arena *a, const char *path, enum color_space sp
     struct arena scratch = {0};
     char *data;
     size_t size;
-    enum status s = file_read(&scratch, path, 0, &data, &size, err);
+    enum status s = input_file_read(&scratch, path, 0, &data, &size, err);
     if (s == STATUS_OK)
         s = image_read_memory_as(a, data, size, path, space, out, err);
     arena_free(&scratch);

@@ -6,7 +6,8 @@
 #include <strings.h>
 
 static enum status write_png(const char *path, uint32_t width, uint32_t height, const float *rgb,
-                             enum tone tone, double exposure, struct error *err)
+                             enum tone tone, double exposure, const char *const *attributes,
+                             struct error *err)
 {
     struct arena a = {0};
     size_t n = (size_t)width * height * 3, size;
@@ -21,7 +22,7 @@ static enum status write_png(const char *path, uint32_t width, uint32_t height, 
             bytes[i + c] = (uint8_t)lround(encoded[c] * 255);
     }
     if (s == STATUS_OK)
-        s = image_encode_png(&a, width, height, bytes, &png, &size, err);
+        s = image_encode_png_with(&a, width, height, bytes, attributes, &png, &size, err);
     if (s == STATUS_OK)
         s = file_write(path, png, size, err);
     arena_free(&a);
@@ -51,18 +52,25 @@ bool image_writes(const char *path)
 enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
                         enum tone tone, double exposure, struct error *err)
 {
+    return image_write_with(path, width, height, rgb, tone, exposure, NULL, err);
+}
+
+enum status image_write_with(const char *path, uint32_t width, uint32_t height, const float *rgb,
+                             enum tone tone, double exposure, const char *const *attributes,
+                             struct error *err)
+{
     if (width == 0 || height == 0)
         return error_msg(err, STATUS_ARG, "cannot write %s: a picture of %ux%u pixels", path, width,
                          height);
     if (path_ends(path, ".exr")) {
         const struct image_channel channels[3] = {
             {"R", rgb, 3}, {"G", rgb + 1, 3}, {"B", rgb + 2, 3}};
-        return image_write_exr(path, width, height, channels, 3, NULL, err);
+        return image_write_exr(path, width, height, channels, 3, attributes, err);
     }
     if (path_ends(path, ".pfm"))
         return write_pfm(path, width, height, rgb, err);
     if (path_ends(path, ".png"))
-        return write_png(path, width, height, rgb, tone, exposure, err);
+        return write_png(path, width, height, rgb, tone, exposure, attributes, err);
     return error_msg(err, STATUS_ARG,
                      "cannot write %s: expected a name ending with .exr, .pfm or .png", path);
 }

@@ -65,6 +65,10 @@ enum status image_write_tiff(const char *path, uint32_t width, uint32_t height, 
 /* 8-bit RGB PNG in memory (in the arena) from sRGB-encoded bytes, row 0 on top. */
 enum status image_encode_png(struct arena *a, uint32_t width, uint32_t height, const uint8_t *rgb,
                              const uint8_t **png, size_t *size, struct error *err);
+/* The same with text: attributes as image_write_exr has them, each an iTXt chunk. */
+enum status image_encode_png_with(struct arena *a, uint32_t width, uint32_t height,
+                                  const uint8_t *rgb, const char *const *attributes,
+                                  const uint8_t **png, size_t *size, struct error *err);
 /* How light becomes what a display shows (tone.c names the sources): clipped; Reinhard's on
  * luminance; Hable's; AgX. */
 #define TONE_LIST(X)                                                                               \
@@ -86,6 +90,10 @@ void tone_map(enum tone t, const float rgb[3], double exposure, double encoded[3
  * linear, width*height*3. */
 enum status image_write(const char *path, uint32_t width, uint32_t height, const float *rgb,
                         enum tone tone, double exposure, struct error *err);
+/* With attributes, in the formats that have room for them: not .pfm. */
+enum status image_write_with(const char *path, uint32_t width, uint32_t height, const float *rgb,
+                             enum tone tone, double exposure, const char *const *attributes,
+                             struct error *err);
 bool image_writes(const char *path); /* Is its extension one of those? */
 double srgb_encode(double linear);   /* IEC 61966-2-1 */
 double srgb_decode(double encoded);  /* its inverse */
@@ -588,6 +596,8 @@ enum status scene_library(struct arena *a, bool with_real, const char *const **p
 /* A path that exists as it is, or the name of a library scene ("cornell"). MISSING lists the names.
  */
 enum status scene_resolve(struct arena *a, const char *name, const char **path, struct error *err);
+/* The folder that "data:" stands for in scenes: $ISOPHOTE_DATA, else "data" in the cache. */
+enum status scene_data_dir(char *buf, size_t size, struct error *err);
 
 /* ---- export to Mitsuba 3 -------------------------------------------------------------------- */
 

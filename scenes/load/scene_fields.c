@@ -283,7 +283,7 @@ enum status field_bool(struct document *d, const struct json *object, const char
 
 static const char data_prefix[] = "data:";
 
-enum status data_dir(char *buf, size_t size, struct error *err)
+enum status scene_data_dir(char *buf, size_t size, struct error *err)
 {
     const char *dir = getenv("ISOPHOTE_DATA");
     if (!dir || !*dir)
@@ -300,7 +300,7 @@ enum status read_path(struct document *d, const struct json *v, const char **out
     TRY(read_string(d, v, &name));
     if (strncmp(name, data_prefix, sizeof data_prefix - 1) == 0) {
         char dir[2048];
-        TRY(data_dir(dir, sizeof dir, d->err));
+        TRY(scene_data_dir(dir, sizeof dir, d->err));
         *out = arena_printf(&d->arena, "%s/%s", dir, name + sizeof data_prefix - 1);
     } else {
         *out = path_beside(&d->arena, d->file, name);

@@ -3,7 +3,7 @@
 #ifndef ISOPHOTE_SCENES_SCENE_FIELDS_H
 #define ISOPHOTE_SCENES_SCENE_FIELDS_H
 
-#include "base.h"
+#include "scenes.h"
 
 /* A document being read: what every function below needs for its messages. */
 struct document {
@@ -62,8 +62,5 @@ enum status read_path(struct document *d, const struct json *v, const char **out
  * "data:" that is absent is MISSING, with the command that gets it; any other absent file is IO.
  * Keeps other codes. */
 enum status file_failed(struct document *d, const struct json *v, const struct error *why);
-
-/* The folder that "data:" stands for: $ISOPHOTE_DATA, else "data" in the cache. */
-enum status data_dir(char *buf, size_t size, struct error *err);
 
 #endif

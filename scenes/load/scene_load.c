@@ -104,7 +104,7 @@ enum status scene_load(const char *path, struct scene **out, struct error *err)
     char *data;
     size_t size;
     double start = clock_s();
-    enum status s = file_read(&a, path, document_max, &data, &size, err);
+    enum status s = input_file_read(&a, path, document_max, &data, &size, err);
     double read_s = clock_s() - start;
     if (s == STATUS_OK)
         s = scene_load_memory(path, data, size, out, err);

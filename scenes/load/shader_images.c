@@ -111,7 +111,7 @@ static const struct asl_image *try_tile(struct gathering *g, const char *name, s
     const char *path = known ? NULL : path_beside(g->arena, g->beside, name);
     if (!known && !path)
         no_memory(g, name);
-    return path && access(path, F_OK) == 0 ? try_file(g, name, why) : known;
+    return path && input_file_there(path) ? try_file(g, name, why) : known;
 }
 
 /* A name with <UDIM> is all the images with 1001 ... 1100 in its place. */

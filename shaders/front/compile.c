@@ -63,7 +63,8 @@ static enum status run(struct arena *a, const char *file, const char *text, size
     struct asl_compile c = {.arena = a, .opt = opt ? opt : &none, .diags = diags, .err = err};
     c.max_bytes = c.opt->max_bytes ? c.opt->max_bytes : (size_t)1 << 30;
     char *data = NULL;
-    enum status s = text ? STATUS_OK : file_read(a, file, (size_t)256 << 20, &data, &size, err);
+    enum status s =
+        text ? STATUS_OK : input_file_read(a, file, (size_t)256 << 20, &data, &size, err);
     if (s == STATUS_OK)
         s = run_stages(&c, file, text ? text : data, size, tokens, out);
     return s != STATUS_OK || diags->errors == 0 ? s : first_error(diags, err);

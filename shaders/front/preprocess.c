@@ -209,7 +209,7 @@ static bool file_open(struct asl_pp *pp, const char *path, bool system, struct a
     char *data;
     size_t size;
     struct error err = {0};
-    enum status s = file_read(pp->c->arena, path, (size_t)256 << 20, &data, &size, &err);
+    enum status s = input_file_read(pp->c->arena, path, (size_t)256 << 20, &data, &size, &err);
     if (s == STATUS_MISSING || s == STATUS_IO)
         return false;
     if (s != STATUS_OK)

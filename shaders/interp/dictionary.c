@@ -120,7 +120,8 @@ static xmlDocPtr read_document(struct asl_run *r, const char *name)
     const char *text = name;
     char *data = NULL;
     if (size >= 4 && strcmp(name + size - 4, ".xml") == 0)
-        text = file_read(&a, name, MAX_DOCUMENT, &data, &size, NULL) == STATUS_OK ? data : NULL;
+        text =
+            input_file_read(&a, name, MAX_DOCUMENT, &data, &size, NULL) == STATUS_OK ? data : NULL;
     xmlDocPtr xml = text && size <= MAX_DOCUMENT ? parse(r, text, size) : NULL;
     arena_free(&a);
     if (xml)

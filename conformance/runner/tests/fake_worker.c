@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <xxhash.h>
+
 static void say(int fd, const char *text)
 {
     ssize_t n = write(fd, text, strlen(text));
@@ -24,7 +26,35 @@ static const char pass[] =
     "{\"result\":{\"verdict\":\"PASS\",\"reason\":\"fine\",\"compile_s\":0.25,"
     "\"run_s\":0.5}}\n";
 
-static void behave(const char *how, int fd)
+/* Tells of a file as the real worker does that reads it; the hash is "" when it is not there. */
+static void tell(int fd, const char *path)
+{
+    static char data[4096];
+    char hex[33] = "", line[8192];
+    FILE *f = fopen(path, "rb");
+    if (f) {
+        XXH128_canonical_t c;
+        XXH128_canonicalFromHash(&c, XXH3_128bits(data, fread(data, 1, sizeof data, f)));
+        for (int i = 0; i < 16; i++)
+            snprintf(hex + 2 * i, 3, "%02x", c.digest[i]);
+        fclose(f);
+    }
+    snprintf(line, sizeof line, "{\"input\":\"%s\",\"hash\":\"%s\"}\n", path, hex);
+    say(fd, line);
+}
+
+/* The scene, and the picture beside it, "resumed.png". */
+static void tell_scene(int fd, const char *scene)
+{
+    char picture[4096];
+    const char *slash = strrchr(scene, '/');
+    snprintf(picture, sizeof picture, "%.*sresumed.png", slash ? (int)(slash + 1 - scene) : 0,
+             scene);
+    tell(fd, scene);
+    tell(fd, picture);
+}
+
+static void behave(const char *how, int fd, const char *scene)
 {
     if (strcmp(how, "segv") == 0) {
         raise(SIGSEGV);
@@ -91,6 +121,12 @@ static void behave(const char *how, int fd)
     } else if (strcmp(how, "slow") == 0) {
         sleep_s(0.02);
         say(fd, pass);
+    } else if (strcmp(how, "reads") == 0) {
+        tell_scene(fd, scene);
+        say(fd, pass);
+    } else if (strcmp(how, "reads-and-dies") == 0) {
+        tell_scene(fd, scene);
+        raise(SIGSEGV);
     } else if (strcmp(how, "pass") == 0) {
         say(fd, pass);
     }
@@ -101,7 +137,7 @@ int main(int argc, char **argv)
     if (argc < 6 || strcmp(argv[1], "worker") != 0 || strcmp(argv[2], "--fd") != 0)
         return 9;
     const char *log = getenv("FAKE_LOG"), *how = strchr(argv[5], ':');
-    behave(how ? how + 1 : "", atoi(argv[3]));
+    behave(how ? how + 1 : "", atoi(argv[3]), argc > 7 ? argv[7] : "");
     if (log) { /* written when the case is done */
         FILE *f = fopen(log, "a");
         if (f) {

@@ -47,7 +47,7 @@ static char *read_text(struct arena *a, const char *path)
 struct seen {
     size_t count;
     enum verdict verdict;
-    char reason[512], name[128];
+    char reason[512], name[128], why[512];
     double compile_s, run_s;
     size_t images;
 };
@@ -315,6 +315,14 @@ static size_t count_lines(const char *text)
     return n;
 }
 
+static size_t count_results(const char *text)
+{
+    size_t n = 0;
+    for (const char *p = text; (p = strstr(p, "\n{\"case\":")); p++)
+        n++;
+    return n;
+}
+
 static void resume_after_kill(void **state)
 {
     (void)state;
@@ -341,13 +349,13 @@ static void resume_after_kill(void **state)
     }
     /* the journal grows while the run goes on; kill it in the middle */
     struct stat st;
-    for (int i = 0; i < 2000 && (stat(journal, &st) != 0 || st.st_size < 1500); i++)
+    for (int i = 0; i < 2000 && (stat(journal, &st) != 0 || st.st_size < 6000); i++)
         usleep(5000);
     kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     while (wait(NULL) > 0) /* its workers die with it; orphans come to us */
         ;
-    size_t finished = count_lines(read_text(&a, journal)) - 1;
+    size_t finished = count_results(read_text(&a, journal));
     assert_true(finished > 0 && finished < total);
     struct conform_summary sum;
     struct error err = {0};
@@ -359,7 +367,7 @@ static void resume_after_kill(void **state)
     assert_int_equal(sum.count[VERDICT_PASS], total);
     assert_int_equal(sum.resumed, finished);
     assert_int_equal(count_lines(read_text(&a, log)), total - finished);
-    assert_int_equal(count_lines(read_text(&a, journal)), total + 1);
+    assert_int_equal(count_results(read_text(&a, journal)), total);
     /* all is done: nothing runs */
     unlink(log);
     assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
@@ -369,6 +377,20 @@ static void resume_after_kill(void **state)
     arena_free(&a);
 }
 
+/* A result of a device with a compiler. */
+static struct conform_result made_by(struct arena *a, const char *compiler)
+{
+    struct identity *device = identity_new(a, "device"), *id = identity_new(a, "case");
+    identity_add(device, "compiler", compiler);
+    identity_add_of(id, identity_close(device, NULL));
+    return (struct conform_result){.verdict = VERDICT_FAIL,
+                                   .reason = "a \"quoted\"\nreason",
+                                   .replay = "isophote replay",
+                                   .compile_s = 1,
+                                   .run_s = 2.5,
+                                   .identity = identity_close(id, NULL)};
+}
+
 static void torn_journals(void **state)
 {
     (void)state;
@@ -376,50 +398,163 @@ static void torn_journals(void **state)
     struct error err = {0};
     const char *path = arena_strdup(&a, in_folder("torn.journal"));
     struct journal *j;
-    const struct conform_result r = {.verdict = VERDICT_FAIL,
-                                     .reason = "a \"quoted\"\nreason",
-                                     .replay = "isophote replay",
-                                     .compile_s = 1,
-                                     .run_s = 2.5};
-    assert_int_equal(journal_open(path, "p1", false, &j, &err), STATUS_OK);
-    assert_int_equal(journal_add(j, "image.a", "native", "", &r, &err), STATUS_OK);
-    assert_int_equal(journal_add(j, "image.b", "native", "h", &r, &err), STATUS_OK);
+    const struct conform_result r = made_by(&a, "gcc"), other_r = made_by(&a, "clang");
+    assert_int_equal(journal_open(path, false, &j, &err), STATUS_OK);
+    assert_int_equal(journal_add(j, "image.a", "native", &r, &err), STATUS_OK);
+    assert_int_equal(journal_add(j, "image.b", "native", &r, &err), STATUS_OK);
     /* a second run on the same journal is refused */
     struct journal *other;
-    assert_int_equal(journal_open(path, "p1", true, &other, &err), STATUS_LIMIT);
+    assert_int_equal(journal_open(path, true, &other, &err), STATUS_LIMIT);
     journal_close(j);
-    const char *whole = read_text(&a, path);
-    size_t size = strlen(whole), header = (size_t)(strchr(whole, '\n') - whole) + 1;
-    size_t second = (size_t)(strchr(whole + header, '\n') - whole) + 1;
+    const char *whole = read_text(&a, path), *line = whole;
+    size_t size = strlen(whole), lines[5] = {0}; /* a header, two identities, two results */
+    assert_int_equal(count_lines(whole), 5);
+    for (size_t i = 0; i < 5; i++) {
+        line = strchr(line, '\n') + 1;
+        lines[i] = (size_t)(line - whole);
+    }
+    assert_int_equal(lines[4], size);
     for (size_t cut = 0; cut <= size; cut++) { /* torn at every byte */
         char *part = arena_strndup(&a, whole, cut);
         write_text(path, part);
-        if (journal_open(path, "p1", true, &j, &err) != STATUS_OK)
+        if (journal_open(path, true, &j, &err) != STATUS_OK)
             fail_msg("cut at %zu: %s", cut, err.msg);
-        const struct conform_result *found = journal_find(j, "image.a", "native", "");
-        assert_int_equal(found != NULL, cut >= second);
-        assert_int_equal(journal_find(j, "image.b", "native", "h") != NULL, cut >= size);
-        assert_null(journal_find(j, "image.b", "native", "other scene"));
+        const struct journal_entry *found = journal_find(j, "image.a", "native", NULL);
+        assert_int_equal(found != NULL, cut >= lines[3]);
+        assert_int_equal(journal_find(j, "image.b", "native", NULL) != NULL, cut >= size);
+        assert_null(journal_find(j, "image.b", "opencl:0", NULL));
         if (found) {
-            assert_int_equal(found->verdict, VERDICT_FAIL);
-            assert_string_equal(found->reason, r.reason);
-            assert_true(found->run_s == 2.5);
+            assert_int_equal(found->result.verdict, VERDICT_FAIL);
+            assert_string_equal(found->result.reason, r.reason);
+            assert_true(found->result.run_s == 2.5);
+            assert_string_equal(found->result.identity->key, r.identity->key);
+            assert_string_equal(found->result.identity->parts[0].of->parts[0].value, "gcc");
         }
-        assert_int_equal(journal_add(j, "image.c", "native", "", &r, &err), STATUS_OK);
+        assert_int_equal(journal_add(j, "image.c", "native", &r, &err), STATUS_OK);
+        assert_int_equal(journal_add(j, "image.c", "native", &other_r, &err), STATUS_OK);
         journal_close(j);
-        assert_int_equal(journal_open(path, "p1", true, &j, &err), STATUS_OK);
-        assert_non_null(journal_find(j, "image.c", "native", ""));
+        assert_int_equal(journal_open(path, true, &j, &err), STATUS_OK);
+        const struct journal_entry *newest = journal_find(j, "image.c", "native", NULL);
+        assert_string_equal(newest->result.identity->key, other_r.identity->key);
+        const struct journal_entry *older = journal_find(j, "image.c", "native", newest);
+        assert_string_equal(older->result.identity->key, r.identity->key);
+        assert_null(journal_find(j, "image.c", "native", older));
         journal_close(j);
     }
-    write_text(path, whole);
-    assert_int_equal(journal_open(path, "p2", true, &j, &err), STATUS_TYPE);
-    assert_non_null(strstr(err.msg, "another build"));
-    write_text(path, arena_printf(&a, "%.*sjunk\n%s", (int)header, whole, whole + header));
-    assert_int_equal(journal_open(path, "p1", true, &j, &err), STATUS_PARSE);
+    write_text(path, arena_printf(&a, "%.*sjunk\n%s", (int)lines[0], whole, whole + lines[0]));
+    assert_int_equal(journal_open(path, true, &j, &err), STATUS_PARSE);
     assert_int_equal(err.line, 2);
-    write_text(path, "{\"answer\": 42}\n");
-    assert_int_equal(journal_open(path, "p1", true, &j, &err), STATUS_TYPE);
-    assert_int_equal(journal_open(in_folder("no/such/folder"), "p1", true, &j, &err), STATUS_IO);
+    /* a key that is not of its parts; a result whose identity is nowhere */
+    char *forged = arena_strdup(&a, whole);
+    memcpy(strstr(forged, "gcc"), "icc", 3);
+    write_text(path, forged);
+    assert_int_equal(journal_open(path, true, &j, &err), STATUS_TYPE);
+    assert_non_null(strstr(err.msg, "is not that of these parts"));
+    write_text(path, arena_printf(&a, "%.*s%s", (int)lines[0], whole, whole + lines[2]));
+    assert_int_equal(journal_open(path, true, &j, &err), STATUS_TYPE);
+    assert_non_null(strstr(err.msg, "no line above has the identity"));
+    static const char *const foreign[] = {"{\"answer\": 42}\n",
+                                          "{\"journal\":1,\"program\":\"p\"}\n"};
+    for (size_t i = 0; i < 2; i++) {
+        write_text(path, foreign[i]);
+        assert_int_equal(journal_open(path, true, &j, &err), STATUS_TYPE);
+        assert_non_null(strstr(err.msg, "not a conformance journal of version 2"));
+    }
+    assert_int_equal(journal_open(in_folder("no/such/folder"), true, &j, &err), STATUS_IO);
+    arena_free(&a);
+}
+
+/* The last reason for which a case was run again, in seen. */
+static void note_again(void *ctx, const char *device, const struct conform_case *c, const char *why)
+{
+    struct seen *s = ctx;
+    assert_true(device && c);
+    snprintf(s->why, sizeof s->why, "%s", why);
+}
+
+/* Every part of an identity, changed by itself between two runs. */
+static void resume_goes_by_the_identity(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const char *device = "fake:reads", *scene = arena_strdup(&a, in_folder("resumed.json")),
+               *texture = arena_strdup(&a, in_folder("resumed.png"));
+    write_text(scene, "{}");
+    write_text(texture, "wood");
+    struct seen seen = {0};
+    struct conform_options o = options_for(&device, &seen);
+    struct conform_summary sum;
+    o.filter = "^image\\.strict\\.resumed$";
+    o.scenes = &scene;
+    o.scene_count = 1;
+    o.run_budget_s = 60;
+    o.journal = arena_strdup(&a, in_folder("resumed.journal"));
+    o.resume = true;
+    o.again = note_again;
+    const struct {
+        const char *file, *text, *variable, *why; /* why NULL: taken from the journal */
+    } rows[] = {
+        {NULL, NULL, NULL, NULL},
+        {texture, "steel", NULL, "inputs resumed.png was "},
+        {NULL, NULL, NULL, NULL},
+        {scene, "{ }", NULL, "inputs resumed.json was "},
+        {NULL, NULL, "ISOPHOTE_CC", "environment ISOPHOTE_CC was not there, is other"},
+        {NULL, NULL, "ISOPHOTE_CC", NULL},
+        {NULL, NULL, NULL, NULL}, /* what was before is in the journal still */
+        {texture, "wood", NULL,
+         "environment ISOPHOTE_CC was other, is not there; inputs resumed.png was "},
+        {texture, NULL, NULL, "inputs resumed.png was "}, /* away */
+    };
+    assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+    assert_int_equal(sum.total, 1);
+    assert_int_equal(sum.count[VERDICT_PASS], 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].file && rows[i].text)
+            write_text(rows[i].file, rows[i].text);
+        else if (rows[i].file)
+            unlink(rows[i].file);
+        if (rows[i].variable)
+            setenv(rows[i].variable, "other", 1);
+        seen.why[0] = '\0';
+        if (conform_run(&o, &sum, &err) != STATUS_OK)
+            fail_msg("row %zu: %s", i, err.msg);
+        if (rows[i].variable)
+            unsetenv(rows[i].variable);
+        if (sum.resumed != (rows[i].why == NULL) || sum.again != (rows[i].why != NULL) ||
+            strncmp(seen.why, rows[i].why ? rows[i].why : "",
+                    strlen(rows[i].why ? rows[i].why : "")))
+            fail_msg("row %zu: %zu resumed, '%s'", i, sum.resumed, seen.why);
+    }
+    arena_free(&a);
+}
+
+/* What a crash had read by then is known too. */
+static void resume_knows_what_a_crash_had_read(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const char *device = "fake:reads-and-dies", *scene = arena_strdup(&a, in_folder("dying.json")),
+               *texture = arena_strdup(&a, in_folder("resumed.png"));
+    write_text(scene, "{}");
+    write_text(texture, "wood");
+    struct seen seen = {0};
+    struct conform_options o = options_for(&device, &seen);
+    struct conform_summary sum;
+    o.filter = "^image\\.strict\\.dying$";
+    o.scenes = &scene;
+    o.scene_count = 1;
+    o.run_budget_s = 60;
+    o.journal = arena_strdup(&a, in_folder("dying.journal"));
+    o.resume = true;
+    for (int i = 0; i < 3; i++) {
+        if (i == 2)
+            write_text(texture, "steel");
+        assert_int_equal(conform_run(&o, &sum, &err), STATUS_OK);
+        assert_int_equal(sum.count[VERDICT_ERROR], 1);
+        assert_int_equal(sum.resumed, i == 1);
+    }
     arena_free(&a);
 }
 
@@ -448,7 +583,7 @@ static void interrupt_keeps_the_journal(void **state)
     cancel_requested = 0;
     assert_int_equal(s, STATUS_CANCELLED);
     assert_int_equal(sum.total, 3);
-    assert_int_equal(count_lines(read_text(&a, o.journal)), 4);
+    assert_int_equal(count_results(read_text(&a, o.journal)), 3);
     arena_free(&a);
 }
 
@@ -608,6 +743,8 @@ int main(void)
         cmocka_unit_test(core_list_is_whole),
         cmocka_unit_test(user_scenes_get_cases_of_their_own),
         cmocka_unit_test(torn_journals),
+        cmocka_unit_test(resume_goes_by_the_identity),
+        cmocka_unit_test(resume_knows_what_a_crash_had_read),
         cmocka_unit_test(resume_after_kill),
         cmocka_unit_test(interrupt_keeps_the_journal),
         cmocka_unit_test(waivers_apply),

@@ -92,7 +92,7 @@ static bool read_libraries(struct source *s, const char *path, char **data, size
         char *one, *name = arena_strndup(&s->arena, at, (size_t)(end - at));
         name = name ? path_beside(&s->arena, path, name) : NULL;
         size_t n;
-        if (name && end > at && file_read(&s->arena, name, 0, &one, &n, NULL) == STATUS_OK) {
+        if (name && end > at && input_file_read(&s->arena, name, 0, &one, &n, NULL) == STATUS_OK) {
             text_append(&all, one, n);
             text_puts(&all, "\n");
         }
@@ -401,7 +401,7 @@ static struct aiFile *open_file(struct aiFileIO *io, const char *path, const cha
         return NULL;
     if (model && files->model) /* before it is read Assimp looks into it some times */
         return &m->file;
-    if (file_read(&s->arena, path, 0, &m->data, &m->size, NULL) != STATUS_OK &&
+    if (input_file_read(&s->arena, path, 0, &m->data, &m->size, NULL) != STATUS_OK &&
         !(path_ends(path, ".mtl") && read_libraries(s, path, &m->data, &m->size))) {
         if (path_ends(path, ".mtl") && !files->missing_library[0])
             snprintf(files->missing_library, sizeof files->missing_library, "%s", path_name(path));

@@ -580,7 +580,7 @@ bool source_read_ply(struct source *s)
                    p->behind_others || p->unheard;
     if (!body || !(special || may_be_far(p, head, body, n)))
         return false;
-    if (file_read(&s->arena, s->path, 0, &data, &size, &why) != STATUS_OK)
+    if (input_file_read(&s->arena, s->path, 0, &data, &size, &why) != STATUS_OK)
         source_refuse(s, why.code, "%s", why.msg);
     p->data = data;
     p->end = data + size;

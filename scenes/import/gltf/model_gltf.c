@@ -598,7 +598,7 @@ bool source_read_gltf(struct source *s)
     char *data;
     if (!may_be_gltf(s->path))
         return false;
-    if (file_read(&s->arena, s->path, file_max, &data, &g.file.size, &why) != STATUS_OK)
+    if (input_file_read(&s->arena, s->path, file_max, &data, &g.file.size, &why) != STATUS_OK)
         source_refuse(s, why.code, "%s", why.msg);
     g.file.data = (const unsigned char *)data;
     struct gltf_bytes text = find_json(&g);

@@ -60,7 +60,7 @@ static struct gltf_bytes buffer_bytes(struct gltf *g, const struct json *buffer)
         if (!path)
             source_refuse(g->s, STATUS_MEMORY, "out of memory for the model %s", g->s->path);
         size_t size;
-        if (file_read(&g->s->arena, path, file_max, &data, &size, &why) != STATUS_OK)
+        if (input_file_read(&g->s->arena, path, file_max, &data, &size, &why) != STATUS_OK)
             source_refuse(g->s, why.code == STATUS_MISSING ? STATUS_IO : why.code,
                           "a buffer of the model %s: %s", g->s->path, why.msg);
         *b = (struct gltf_bytes){(const unsigned char *)data, size};

@@ -165,7 +165,7 @@ void source_add_node(struct source *s, const struct source_node *node)
 static bool stands_beside(struct source *s, const char *file)
 {
     const char *path = path_beside(&s->arena, s->path, file);
-    return path && access(path, F_OK) == 0;
+    return path && input_file_there(path);
 }
 
 void source_texture_file(struct source *s, struct source_texture *t, const char *path)
