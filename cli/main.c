@@ -29,6 +29,8 @@ static void on_signal(int number)
     cancel_requested = 1;
 }
 
+static void note(const char *text) { (void)fprintf(stderr, "isophote: note: %s\n", text); }
+
 /* A standard stream that is closed: else the first file opened would stand in its place. What is
  * written to such an output fails. */
 static void open_streams(void)
@@ -66,6 +68,8 @@ int main(int argc, char **argv)
     }
     line_text = command_text(&line_arena, argc, argv);
     const struct command *c = command_find(strcmp(argv[1], "--version") ? argv[1] : "version");
+    if (c != &command_worker) /* whose caller says it */
+        note_say = note;
     int status = c ? command_run(c, argc - 1, argv + 1) : command_unknown(argv[1]);
     arena_free(&line_arena);
     return printed(status);

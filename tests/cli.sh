@@ -872,6 +872,126 @@ case_full_tmpfs()
     nothing_in disk
 }
 
+# Temporary files have no names that a process number foretells: what stands there is neither taken nor removed, and
+# what a run that was killed left is gone after the next.
+case_temporary_files()
+{
+    export TMPDIR=$scratch/out
+    local planted
+    (
+        planted=/tmp/isophote-junit-$BASHPID.sqlite
+        ln -s "$scratch/victim" "$planted"
+        echo "$planted" >planted
+        exec "$program" conform --device native --filter '^kernel[.]rng' --junit a.xml
+    ) >stdout 2>stderr
+    planted=$(cat planted)
+    [ -L "$planted" ] || fail "a link in /tmp was removed"
+    rm "$planted"
+    [ ! -e victim ] || fail "a link in /tmp was followed"
+    nothing_in out
+
+    "$program" conform --device native --filter image --junit a.xml >stdout 2>stderr &
+    local pid=$!
+    until [ -n "$(find out -name run.sqlite)" ]; do sleep 0.05; done
+    [ "$(stat -c %a out/.isophote-*)" = 700 ] || fail "others can look into a scratch folder"
+    kill -KILL $pid
+    wait $pid 2>/dev/null || true
+    [ -n "$(find out -name run.sqlite)" ] || fail "the killed run removed its folder"
+    run 0 conform --device native --filter '^kernel[.]rng' --junit a.xml
+    nothing_in out
+}
+
+# damaged CACHED_FILE PICTURE COMMAND...: a bit is flipped at each of 24 places of a file of the cache; each time the
+# command gives the same picture, and the file is made again.
+damaged()
+{
+    local file=$1 picture=$2 size i at byte
+    shift 2
+    size=$(stat -c %s "$file")
+    cp "$picture" want.picture
+    for i in $(seq 0 23); do
+        at=$((i < 12 ? i * 11 : (size - 1) * (i - 11) / 12)) # the header, then all of the file
+        byte=$(od -An -tu1 -j $at -N1 "$file")
+        printf "%b" "\\0$(printf %o $((byte ^ 1 << i % 8)))" | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+        cp "$file" spoilt
+        rm "$picture"
+        run 0 "$@"
+        cmp "$picture" want.picture || fail "$*: another picture after byte $at of $file was spoilt"
+        ! cmp -s "$file" spoilt || fail "$*: $file was not made again"
+    done
+}
+
+case_cache_damaged()
+{
+    local engine
+    echo 'shader wave(output color Cout = 0) { Cout = color(u, v, sin(u * 8)); }' >wave.asl
+    for engine in native llvm; do
+        export ISOPHOTE_CACHE=$scratch/cache-$engine
+        local shade=(shade wave.asl -g 16 16 --engine "$engine" -o Cout "out/$engine.pfm") ending=so
+        "$program" "${shade[@]}" >stdout 2>stderr || continue # no compiler, or no LLVM
+        [ "$engine" = native ] || ending=o
+        damaged "$(find "$ISOPHOTE_CACHE/kernels" -name "*.$ending")" "out/$engine.pfm" "${shade[@]}"
+    done
+}
+
+case_cache_of_others()
+{
+    # What others own or could have written is not run, and that is said.
+    export ISOPHOTE_CACHE=$scratch/cache
+    echo 'shader wave(output color Cout = 0) { Cout = color(u, v, 1); }' >wave.asl
+    local shade=(shade wave.asl -g 16 16 --engine native -o Cout out/a.pfm) file before
+    "$program" "${shade[@]}" >stdout 2>stderr || skip "no C compiler"
+    cp out/a.pfm want.pfm
+    file=$(find "$ISOPHOTE_CACHE/kernels" -name '*.so')
+    printf '#include <stdio.h>\n__attribute__((constructor)) static void run(void) { fclose(fopen("%s/ran", "w")); }\n' \
+        "$scratch" >evil.c
+    cc -shared -fPIC -o evil.so evil.c
+    cp evil.so "$file"
+    run 0 "${shade[@]}"
+    [ ! -e ran ] || fail "a planted library ran"
+    cmp out/a.pfm want.pfm || fail "another picture"
+
+    chmod 666 "$file"
+    run 0 "${shade[@]}"
+    says "note: the cache is not used: .*\.so can be written by others"
+    one_line 1
+    chmod 777 "$ISOPHOTE_CACHE/kernels"
+    before=$(find "$ISOPHOTE_CACHE" -ls)
+    run 0 "${shade[@]}"
+    says "note: the cache is not used: .*/kernels can be written by others"
+    cmp out/a.pfm want.pfm || fail "another picture"
+    [ "$before" = "$(find "$ISOPHOTE_CACHE" -ls)" ] || fail "a folder that others can write was used"
+    [ "$(id -u)" = 0 ] || skip "what another user owns takes root to make"
+    chmod 755 "$ISOPHOTE_CACHE/kernels"
+    chown -R 65534 "$ISOPHOTE_CACHE"
+    run 0 "${shade[@]}"
+    says "note: the cache is not used: .*belongs to somebody else"
+    [ ! -e ran ] || fail "another user's library ran"
+}
+
+# A cache without room costs time, not the picture.
+case_cache_full()
+{
+    local device want=
+    mkdir disk
+    mount -t tmpfs -o size=64k,mode=700 tmpfs disk 2>/dev/null || skip "cannot mount a small tmpfs here"
+    trap 'umount "$scratch/disk"; rm -rf "$scratch"' EXIT
+    head -c 60000 /dev/zero >disk/filler
+    export ISOPHOTE_CACHE=$scratch/disk TMPDIR=$scratch/out
+    unset POCL_CACHE_DIR
+    for device in native source; do
+        [ $device = native ] || export ISOPHOTE_CC=cc
+        run 0 render cornell --device native "${small[@]}" -o a.pfm
+        [ "${want:=$(md5sum <a.pfm)}" = "$(md5sum <a.pfm)" ] || fail "$device: another picture with a full cache"
+        nothing_in out
+    done
+    for device in $("$program" devices | grep -o '^opencl:[0-9]*'); do
+        run 0 conform --device "$device" --filter 'image[.]strict[.]cornell$'
+        prints "1 pass"
+        nothing_in out
+    done
+}
+
 case_interrupt()
 {
     local device pid status start

@@ -175,16 +175,36 @@ int64_t file_read_at(int fd, void *to, size_t size, size_t offset);
 /* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before.
  * Links are followed. A device or pipe (/dev/null) is written to and stays what it is. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
-/* For writers that need a stream or a path of their own: gives the temporary name, then either
- * commits it (rename) or removes it. `tmp` must hold 4096 bytes. */
+/* For writers that need a stream or a path of their own: makes a temporary file, readable by its
+ * user alone, of a name that nobody can foresee; then either commits it (the usual mode, rename) or
+ * removes it. `tmp` must hold 4096 bytes. What a process that was killed left of the same output is
+ * removed first. _open: the file is open for reading and writing. */
 enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err);
+enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd,
+                           struct error *err);
 enum status file_commit(const char *tmp, const char *path, struct error *err);
 void file_discard(const char *tmp);
+/* A new folder in $TMPDIR, else /tmp, that only its user can look into; removed with all it holds,
+ * by the next one made after a crash at the latest. Fails: IO, LIMIT. */
+enum status scratch_make(char *folder, size_t size, struct error *err);
+void scratch_remove(const char *folder);
+/* Removes what processes of this user that were killed left in a folder of temporary files: those
+ * for outputs whose name ends so, or (NULL) all. Once in a process. */
+void temporary_sweep(const char *folder, const char *tail);
 /* mkdir -p. */
 enum status dir_make(const char *path, struct error *err);
 /* "$ISOPHOTE_CACHE", else "$XDG_CACHE_HOME/isophote", else "$HOME/.cache/isophote", else
- * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. */
+ * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. IO when others than
+ * this user own or can write it: then nothing may be believed that lies there. */
 enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err);
+/* What was kept under a key (hash_bytes), in the arena. False when there is nothing of use: the file
+ * is absent, cut, spoilt, of another key, or not this user's own. */
+bool cache_read(struct arena *a, const char *path, const char key[33], const void **data,
+                size_t *size);
+/* Keeps it, with its key, length and hash. A failure costs the next start some time, no more. */
+void cache_write(const char *path, const char key[33], const void *data, size_t size);
+/* Takes what a user should know though nothing failed; NULL (at first): nobody listens. */
+extern void (*note_say)(const char *text);
 /* What stands behind the last '/' of a path. */
 const char *path_name(const char *path);
 /* ".json" of "dir/a.b.json": the last point of the name and what follows; "" when there is none

@@ -268,6 +268,9 @@ static void temporary_names(void **state)
     assert_memory_equal(one, f->path, strlen(f->path));
     file_discard(two);
     assert_int_equal(entries(f->path), 1);
+    struct stat st;
+    assert_int_equal(stat(one, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600); /* until it is whole */
     FILE *out = fopen(one, "w");
     assert_non_null(out);
     fputs("pixels", out);
@@ -283,6 +286,77 @@ static void temporary_names(void **state)
     char *long_path = in(f, name);
     assert_int_equal(file_write(long_path, "x", 1, &err), STATUS_OK);
     assert_holds(long_path, "x");
+}
+
+/* A process that was killed while it wrote `path`: its temporary file stays. */
+static void killed_writer(const char *path, bool folder)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char tmp[4096];
+        struct error err;
+        _exit(folder ? scratch_make(tmp, sizeof tmp, &err) || mkdir(strcat(tmp, "/in"), 0700) != 0
+                     : file_temp_name(path, tmp, sizeof tmp, &err));
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void what_a_crash_left_goes(void **state)
+{
+    struct folder *f = *state;
+    struct error err = {0};
+    char mine[4096];
+    killed_writer(in(f, "a.png"), false);
+    killed_writer(in(f, "b.png"), false);
+    assert_int_equal(entries(f->path), 2);
+    /* names that are not quite ours, and a file that a live process writes */
+    assert_int_equal(file_write(in(f, ".isophote-1.a-a.png"), "", 0, &err), STATUS_OK);
+    assert_int_equal(file_write(in(f, ".isophote-notes-a.png"), "", 0, &err), STATUS_OK);
+    assert_int_equal(file_temp_name(in(f, "a.png"), mine, sizeof mine, &err), STATUS_OK);
+    assert_int_equal(entries(f->path), 4); /* a.png's leftover went, b.png's did not */
+    assert_int_equal(file_write(in(f, "b.png"), "", 0, &err), STATUS_OK);
+    assert_int_equal(entries(f->path), 4);
+    assert_int_equal(access(mine, F_OK), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(file_write(in(f, "a.png"), "", 0, &err) || access(mine, F_OK) != 0);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    file_discard(mine);
+}
+
+static void scratch_folders(void **state)
+{
+    struct folder *f = *state;
+    struct error err = {0};
+    struct stat st;
+    char one[4096], two[4096], file[4200];
+    setenv("TMPDIR", f->path, 1);
+    killed_writer(NULL, true);
+    assert_int_equal(entries(f->path), 1);
+    assert_int_equal(scratch_make(one, sizeof one, &err), STATUS_OK);
+    assert_int_equal(entries(f->path), 1); /* the dead one's went, with what it held */
+    assert_int_equal(scratch_make(two, sizeof two, &err), STATUS_OK);
+    assert_string_not_equal(one, two);
+    assert_int_equal(stat(one, &st), 0);
+    assert_true(S_ISDIR(st.st_mode) && (st.st_mode & 07777) == 0700);
+    snprintf(file, sizeof file, "%s/x", one);
+    assert_int_equal(file_write(file, "x", 1, &err), STATUS_OK);
+    assert_int_equal(symlink(f->path, strcat(file, "-link")), 0);
+    scratch_remove(one);
+    scratch_remove(two);
+    scratch_remove("");
+    assert_int_equal(access(f->path, F_OK), 0); /* links are removed, not followed */
+    assert_int_equal(entries(f->path), 0);
+    setenv("TMPDIR", in(f, "none"), 1);
+    assert_int_equal(scratch_make(one, sizeof one, &err), STATUS_IO);
+    assert_string_equal(one, "");
+    unsetenv("TMPDIR");
 }
 
 static void folders(void **state)
@@ -390,7 +464,8 @@ int main(void)
         IN_FOLDER(read_failures),         IN_FOLDER(read_pipe),
         IN_FOLDER(unwritable_folder),     IN_FOLDER(full_disk),
         IN_FOLDER(half_written),          IN_FOLDER(link_keeps_pointing),
-        IN_FOLDER(temporary_names),       IN_FOLDER(folders),
+        IN_FOLDER(temporary_names),       IN_FOLDER(what_a_crash_left_goes),
+        IN_FOLDER(scratch_folders),       IN_FOLDER(folders),
         IN_FOLDER(cache_folder),          cmocka_unit_test(beside),
         IN_FOLDER(files_that_come_along),
     };

@@ -411,7 +411,7 @@ static int judge(struct conform_command *cmd, struct error *err)
 {
     struct conform_summary sum = {0};
     const char *const *ids = NULL;
-    char temporary[64] = "";
+    char scratch[3072] = "", temporary[3200] = "";
     enum status s = choose_devices(cmd, &ids, &cmd->o.device_count, err);
     if (s != STATUS_OK)
         return report_error(err, true);
@@ -426,14 +426,13 @@ static int judge(struct conform_command *cmd, struct error *err)
     if (!cmd->caught || !cmd->by)
         return report_error(err, false);
     if (cmd->junit && !cmd->store) { /* JUnit is made of a store */
-        snprintf(temporary, sizeof temporary, "/tmp/isophote-junit-%d.sqlite", (int)getpid());
-        unlink(temporary);
+        s = scratch_make(scratch, sizeof scratch, err);
+        snprintf(temporary, sizeof temporary, "%s/run.sqlite", scratch);
     }
-    if (cmd->store || cmd->junit)
+    if (s == STATUS_OK && (cmd->store || cmd->junit))
         s = open_store(cmd, cmd->store ? cmd->store : temporary, err);
     if (s != STATUS_OK) {
-        if (*temporary)
-            unlink(temporary);
+        scratch_remove(scratch);
         return report_error(err, false);
     }
     if (cmd->json) {
@@ -452,8 +451,7 @@ static int judge(struct conform_command *cmd, struct error *err)
     }
     store_close(cmd->o.store);
     cmd->o.store = NULL;
-    if (*temporary)
-        unlink(temporary);
+    scratch_remove(scratch);
     int status = finish(cmd, &sum, s, err);
     for (size_t i = 0; i < cmd->o.device_count; i++)
         text_free(&cmd->by[i]);

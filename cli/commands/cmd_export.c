@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "reports.h"
 #include "scenes.h"
@@ -9,11 +10,13 @@
 static enum status export_file(struct store *store, const char *path, struct error *err)
 {
     char tmp[4096];
-    enum status st = file_temp_name(path, tmp, sizeof tmp, err);
+    int fd;
+    enum status st = file_temp_open(path, tmp, sizeof tmp, &fd, err);
     if (st)
         return st;
-    FILE *out = fopen(tmp, "wb");
+    FILE *out = fdopen(fd, "wb");
     if (!out) {
+        close(fd);
         file_discard(tmp);
         return error_msg(err, STATUS_IO, "%s: cannot be written", path);
     }
