@@ -21,21 +21,6 @@ enum status output_check(const char *path, struct error *err)
     return error_msg(err, STATUS_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
-enum status output_apart(const char *path, const char *other, struct error *err)
-{
-    struct stat a, b;
-    if (!path || !other)
-        return STATUS_OK;
-    bool there = stat(path, &a) == 0;
-    if (there && !S_ISREG(a.st_mode)) /* /dev/null, /dev/stdout */
-        return STATUS_OK;
-    bool one = there ? stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino
-                     : strcmp(path, other) == 0;
-    if (!one)
-        return STATUS_OK;
-    return error_msg(err, STATUS_ARG, "cannot write %s over %s: they are one file", path, other);
-}
-
 int report_error(const struct error *err, bool device_step)
 {
     char text[2048];

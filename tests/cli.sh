@@ -150,6 +150,151 @@ case_output_is_input()
     run 0 export --store s.db -o /dev/null
 }
 
+# argument_of COMMAND: what it needs besides options.
+argument_of()
+{
+    case $1 in
+    render | replay) echo cornell ;;
+    import) echo none.jsonl ;;
+    compare) echo none.db ;;
+    esac
+}
+
+# Every output of every command against every input of it and every other output, by the rows of the commands: under
+# its own name, another spelling, a link and a hard link.
+case_output_matrix()
+{
+    local command option does rest out in pairs=0 name words
+    run 0 help --files
+    mv stdout rows
+    printf 'something of mine\n' >mine
+    ln mine hard
+    ln -s mine soft
+    mkdir folder
+    while read -r command out does rest; do
+        [ "$does" = writes ] || continue
+        while read -r in does rest; do
+            [ "$in" != "$out" ] || continue
+            for name in mine ./folder/../mine hard soft; do
+                words="$command $out"
+                [ "$words" != "shade -o" ] || words="shade -o Cout"
+                words="$words $name"
+                case $in in
+                --param | --fparam) words="$words $in texture mine" ;;
+                -*) words="$words $in mine $(argument_of "$command")" ;;
+                *) words="$words mine" ;;
+                esac
+                # shellcheck disable=SC2086 # words
+                run 2 $words
+                says "cannot write .* over .*: they are one file"
+                [ "$(cat mine)" = "something of mine" ] || fail "$words harmed what was there"
+                # shellcheck disable=SC2086 # words
+                run 2 $words --force
+                says "they are one file"
+                pairs=$((pairs + 1))
+            done
+        done < <(sed -nE "s/^$command //p" rows)
+    done <rows
+    # Two outputs that are not there yet.
+    run 2 render cornell -o out/a.png --preview out/../out/a.png
+    says "they are one file"
+    run 2 conform --store out/a.db --junit out/a.db.journal
+    says "they are one file"
+    nothing_in out
+    [ $pairs -ge 100 ] || fail "only $pairs pairs were tried"
+}
+
+# What an input names is an input too: models and what they name, textures, shaders and their headers.
+case_output_is_named()
+{
+    mkdir sub
+    printf 'mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >sub/m.obj
+    printf 'newmtl a\nmap_Kd -s 1 1 1 wood grain.png\n' >sub/m.mtl
+    printf '#include "color.h"\nshader s(string map = "inner.png", output color Cout = 0) { Cout = texture(map, u, v); }\n' >sub/s.asl
+    printf '{"scenes":[],"buffers":[{"uri":"geo%%20metry.bin"}]}\n' >sub/g.gltf
+    printf '%s\n' '{"isophote": 1, "about": "sub/m.obj", "list": ["sub/s.asl", {"x": "sub\/g.gltf"}], "map": "sub/sky.exr"}' >scene.json
+    local file name words
+    for file in "wood grain.png" color.h inner.png "geo metry.bin" sky.exr; do
+        echo "text of $file" >"sub/$file"
+    done
+    for file in scene.json sub/m.obj sub/m.mtl sub/s.asl sub/color.h sub/g.gltf "sub/wood grain.png" sub/inner.png \
+        "sub/geo metry.bin" sub/sky.exr; do
+        cp "$file" before
+        rm -f link hard
+        ln -s "$file" link
+        ln "$file" hard
+        for name in "$file" link hard; do
+            for words in "render scene.json -o" "render scene.json --preview" "conform --scene scene.json --junit" \
+                "bench scene.json --store" "conform scene.json --journal" "scenes thumbnail scene.json -o" \
+                "export --mitsuba scene.json -o"; do
+                # shellcheck disable=SC2086 # words
+                run 2 $words "$name" --force
+                says "they are one file"
+                cmp -s "$file" before || fail "$words $name harmed it"
+            done
+        done
+    done
+    run 2 shade sub/s -o Cout sub/inner.png --force
+    says "they are one file"
+    run 2 shade -I sub s.asl -o Cout sub/color.h --force
+    says "they are one file"
+    run 2 conform sub --junit sub/color.h --force
+    says "they are one file"
+}
+
+# A file of another kind is replaced with --force alone.
+case_output_kinds()
+{
+    local command out kind does words
+    run 0 help --files
+    mv stdout rows
+    printf 'my notes, and nothing else\n' >notes.txt
+    printf 'shader s(output color Cout = 0) { Cout = u; }\n' >s.osl
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >m.obj
+    while read -r command out does kind; do
+        [ "$does" = writes ] || continue
+        case "$command $out" in
+        "shade -o") words="shade s.osl -o Cout" ;;
+        "import -o") words="import m.obj -o" ;;
+        *) words="$command $(argument_of "$command") $out" ;;
+        esac
+        # shellcheck disable=SC2086 # words
+        run 2 $words notes.txt
+        says "notes.txt is there and is not .*--force"
+        one_line 1
+        [ "$(cat notes.txt)" = "my notes, and nothing else" ] || fail "$words replaced the notes ($kind)"
+    done <rows
+    run 2 conform --device native --filter '^kernel[.]rng' --journal notes.txt
+    says "not a journal of conform"
+
+    # its own kind is replaced as ever; another with --force; what is empty too
+    local render=(render cornell "${small[@]}" -o)
+    run 0 "${render[@]}" a.png
+    run 0 "${render[@]}" a.exr
+    cp a.exr b.png
+    : >c.png
+    local name
+    for name in a.png a.exr b.png c.png; do run 0 "${render[@]}" $name; done
+    cp notes.txt d.png
+    run 0 "${render[@]}" d.png --force
+    cmp a.png d.png || fail "--force wrote another picture"
+    local round
+    for round in 1 2; do
+        run 0 conform --device native --filter '^kernel[.]rng' --store k.db --journal k.journal --junit k.xml
+        run 0 report --store k.db -o k.html
+        run 0 report --store k.db -o k.md
+        run 0 report --store k.db -o k.csv
+        run 0 report --store k.db -o k2.xml
+        run 0 export --store k.db -o k.jsonl
+        run 0 export --mitsuba cornell -o m.xml
+        run 0 import m.obj -o m.json
+        run 0 aslc s.osl -o s.aso --witness s.witness -MD -MF s.d
+        run 0 shade s.osl -o Cout s.tif
+    done
+    run 2 report --store k.db -o s.aso --format csv
+    says "not .*a report"
+}
+
 # Each option of the tables stands in all that is made of them.
 case_options_everywhere()
 {
@@ -831,7 +976,7 @@ case_full_disk()
     (
         trap '' XFSZ
         ulimit -f 2
-        exec "$program" render cornell --width 128 --height 128 --spp 1 -o out/a.exr
+        exec "$program" render cornell --width 128 --height 128 --spp 1 -o out/a.exr --force
     ) >stdout 2>stderr || status=$?
     [ "$status" = 2 ] || fail "status $status, expected 2"
     says "out/a.exr.*too large"

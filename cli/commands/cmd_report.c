@@ -48,7 +48,7 @@ static int run(void *settings, const struct arguments *args)
         return report_error(&err, false);
     }
     struct store *store;
-    if (output_apart(c->out, c->store, &err) || store_open(c->store, true, &store, &err))
+    if (store_open(c->store, true, &store, &err))
         return report_error(&err, false);
     enum status st = format == FORMAT_JUNIT ? store_junit(store, 0, c->out, &err)
                                             : report_write(store, (enum report_format)format,
@@ -59,8 +59,10 @@ static int run(void *settings, const struct arguments *args)
 
 #define AT(member) offsetof(struct report_command, member)
 static const struct option options[] = {
-    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read"},
-    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the file to write"},
+    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read",
+     .reads = true},
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the file to write",
+     .writes = FILE_REPORT | FILE_JUNIT},
     {"--format", OPTION_WORD, AT(format), "NAME", .help = "of the file",
      .otherwise = "by the extension of -o: .html .md .csv .xml",
      .words = "html markdown csv junit"},
