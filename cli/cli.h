@@ -181,6 +181,10 @@ int report_error(const struct error *err, bool device_step);
 /* Can a file be made at `path`, as far as its folder tells? Asked before minutes of work. Fails:
  * IO. */
 enum status output_check(const char *path, struct error *err);
+/* The refusal of a device that two options name: "--device 0 and --device ..." */
+enum status device_twice(const char *first, const char *second, const char *id, struct error *err);
+/* On a terminal, standard output and error show control characters as \x1b from here on. */
+void terminal_guard(void);
 /* One line that overwrites itself, on a terminal only; `share` in [0,1], left_s < 0: unknown.
  * progress_end clears it. */
 void progress_show(const char *what, double share, double left_s);

@@ -29,7 +29,13 @@ static void on_signal(int number)
     cancel_requested = 1;
 }
 
-static void note(const char *text) { (void)fprintf(stderr, "isophote: note: %s\n", text); }
+static void note(const char *said)
+{
+    struct text shown = {0};
+    text_shown(&shown, said, strlen(said), false);
+    (void)fprintf(stderr, "isophote: note: %s\n", shown.data ? shown.data : "");
+    text_free(&shown);
+}
 
 /* A standard stream that is closed: else the first file opened would stand in its place. What is
  * written to such an output fails. */
@@ -52,6 +58,7 @@ static int printed(int status)
 int main(int argc, char **argv)
 {
     open_streams();
+    terminal_guard();
     setlocale(LC_ALL, "C");
     struct sigaction act = {.sa_handler = on_signal};
     sigaction(SIGINT, &act, NULL);

@@ -1046,6 +1046,49 @@ case_temporary_files()
     nothing_in out
 }
 
+# What is printed may be pasted: commands are quoted, no control character reaches a terminal, no cell is a formula.
+case_printed_safely()
+{
+    local esc=$'\033' scene=$'my \033[31mscene\'s.json'
+    cp "$(dirname "$0")/../scenes/library/cornell.json" "$scene"
+    run 1 conform --device faulty:lost-cosine --scene "$scene" --filter 'image[.]lockstep[.]my' --store s.db --junit s.xml
+    grep -q "$esc" stdout stderr && fail "a control character"
+    grep -oE "isophote replay .*" stdout >replay
+    [ -s replay ] || fail "no replay command"
+    # it is one command whose words come back
+    program=$program bash -c 'isophote() { "$program" "$@"; }; . ./replay' >stdout 2>stderr </dev/null && fail "the replay shows no difference"
+    prints "^vertex 1 "
+    command -v script >/dev/null || skip "no script(1) to make a terminal"
+    local words
+    for words in "render $esc[31mnone.json" "$esc[5mcommand" "conform --suite x$esc]0;title.txt" "bench cornell --device x$esc[31m" \
+        "shade --expr result=color($esc)"; do
+        # shellcheck disable=SC2086 # words
+        (
+            set -f
+            printf '"$program"' >command
+            printf ' %q' $words >>command
+        )
+        program=$program script -qec "bash ./command" /dev/null </dev/null >terminal 2>&1 || true
+        [ -s terminal ] || fail "$words said nothing"
+        ! grep -q "$esc" terminal || fail "$words: a control character reaches the terminal: $(cat -v terminal)"
+        case $words in *command) grep -qF '\x1b[5m' terminal || fail "it is not shown: $(cat -v terminal)" ;; esac
+    done
+}
+
+case_lists_refused()
+{
+    printf 'kernel.rng.philox\n# more\nker\0nel.rng.uniform\n' >list.txt
+    run 2 conform --device native --suite ./list.txt
+    says "list.txt:3:4: error: a NUL byte"
+    run 2 conform --device native --device native --filter rng
+    says "device native and --device native both name native"
+    run 2 bench cornell --device native --device native
+    says "both name native"
+    run 2 sweep cornell --device native --device native --axis work-group=8x8
+    says "both name native"
+    [ ! -s stdout ] || fail "work was done before"
+}
+
 # damaged CACHED_FILE PICTURE COMMAND...: a bit is flipped at each of 24 places of a file of the cache; each time the
 # command gives the same picture, and the file is made again.
 damaged()

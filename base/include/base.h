@@ -128,6 +128,13 @@ struct text {
 };
 void text_append(struct text *t, const char *s, size_t n);
 void text_puts(struct text *t, const char *s);
+/* A word of a command line as a POSIX shell reads it back: bare, or in quotes; one with control
+ * characters as bash, zsh and ksh do ($'a\nb'). */
+void text_shell(struct text *t, const char *word);
+const char *shell_word(struct arena *a, const char *word); /* the same, in the arena */
+/* Text as a terminal may show it: control characters (but newlines and tabs where `lines`), those
+ * that turn the direction of writing, and what is no UTF-8, become \x1b, \u202e. */
+void text_shown(struct text *t, const char *s, size_t n, bool lines);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *t);
 

@@ -132,6 +132,9 @@ static enum status choose_devices(struct conform_command *cmd, const char *const
             if (!is_shader_fault(id) && (s = device_find(id, &d, err)) != STATUS_OK)
                 return s;
             list[i] = arena_strdup(a, is_shader_fault(id) ? id : d.id);
+            for (size_t k = 0; k < i && list[i]; k++)
+                if (list[k] && strcmp(list[k], list[i]) == 0)
+                    return device_twice(cmd->devices.items[k], id, list[i], err);
         }
     } else {
         struct device_info *found;

@@ -199,6 +199,7 @@ static enum status record(struct table *t, const char *path, const char *name, c
     json_key_string(&w, "not_carried_over", c->about);
     json_end_object(&w);
     struct arena a = {0};
+    const char *quoted = shell_word(&a, path);
     struct case_record r = {
         .name = arena_printf(&a, "import.%s.%s", format, name),
         .device = "reference",
@@ -208,7 +209,7 @@ static enum status record(struct table *t, const char *path, const char *name, c
                                      c->triangles, c->materials, c->textures,
                                      c->notes ? "; not carried over: " : "", c->about)
                       : c->reason,
-        .replay = arena_printf(&a, "isophote import --check '%s'", path),
+        .replay = arena_printf(&a, "isophote import --check %s", quoted ? quoted : ""),
         .detail = w.out.data,
         .run_s = seconds,
     };
