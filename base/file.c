@@ -91,7 +91,7 @@ static ssize_t read_regular(int fd, char *buf, size_t size)
     return errno ? -1 : (ssize_t)atomic_load(&p.end);
 }
 
-/* Pipes and /proc files have no size beforehand: read until they end. */
+/* Files of /proc have no size beforehand: read until they end. */
 static enum status read_stream(int fd, struct arena *a, const char *path, size_t max_bytes,
                                char **data, size_t *size, struct error *err)
 {
@@ -125,22 +125,38 @@ static enum status read_stream(int fd, struct arena *a, const char *path, size_t
     return s;
 }
 
+enum status input_open(const char *path, int *fd, struct error *err)
+{
+    struct stat st;
+    /* not blocking: a pipe that nobody writes would wait for ever */
+    int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (opened < 0)
+        return io_error(err, errno == ENOENT || errno == ENOTDIR ? STATUS_MISSING : STATUS_IO,
+                        "open", path, errno);
+    int e = fstat(opened, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+    if (!e && S_ISREG(st.st_mode)) {
+        *fd = opened;
+        return STATUS_OK;
+    }
+    close(opened);
+    if (e)
+        return io_error(err, STATUS_IO, "read", path, e);
+    return error_msg(err, STATUS_IO, "cannot read %s: it is a %s, expected a file", path,
+                     S_ISFIFO(st.st_mode) ? "pipe" : "device");
+}
+
 enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data,
                       size_t *size, struct error *err)
 {
     if (max_bytes == 0)
         max_bytes = (size_t)4 << 30;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return io_error(err, errno == ENOENT || errno == ENOTDIR ? STATUS_MISSING : STATUS_IO,
-                        "open", path, errno);
+    int fd;
+    TRY(input_open(path, &fd, err));
     enum status s = STATUS_OK;
     struct stat st;
     if (fstat(fd, &st) != 0) {
         s = io_error(err, STATUS_IO, "read", path, errno);
-    } else if (S_ISDIR(st.st_mode)) {
-        s = io_error(err, STATUS_IO, "read", path, EISDIR);
-    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
+    } else if (st.st_size == 0) {
         s = read_stream(fd, a, path, max_bytes, data, size, err);
     } else if ((uintmax_t)st.st_size > max_bytes) {
         s = too_large(err, path, max_bytes);

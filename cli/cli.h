@@ -4,7 +4,8 @@
 
 #include "backends.h"
 
-/* Exit statuses of every subcommand. 130 is what shells expect after an interrupt. */
+/* Exit statuses of every subcommand. After a signal it is 128 and
+ * the signal's number, as shells expect: INTERRUPTED is SIGINT's, and main knows others. */
 enum {
     EXIT_PASS = 0,
     EXIT_FINDING = 1,

@@ -26,7 +26,7 @@ static void on_signal(int number)
 {
     if (cancel_requested) /* the second time: at once */
         _Exit(128 + number);
-    cancel_requested = 1;
+    cancel_requested = number;
 }
 
 static void note(const char *said)
@@ -79,5 +79,10 @@ int main(int argc, char **argv)
         note_say = note;
     int status = c ? command_run(c, argc - 1, argv + 1) : command_unknown(argv[1]);
     arena_free(&line_arena);
-    return printed(status);
+    status = printed(status);
+    /* Whoever sent a signal learns from the status that it came, also where the work was all but
+     * done. */
+    return cancel_requested && (status == EXIT_PASS || status == EXIT_INTERRUPTED)
+               ? 128 + cancel_requested
+               : status;
 }

@@ -1200,6 +1200,57 @@ case_interrupt()
     done
 }
 
+# A signal's exit status, whatever ran; and what might never end is no input.
+case_terminated()
+{
+    local words pid status start
+    for words in "render cornell --width 512 --height 512 --spp 100000 -o out/a.exr" \
+        "render cornell --width 512 --height 512 --spp 100000 --device reference -o out/a.exr" \
+        "bench cornell --device native --width 64 --height 64 --spp 16 --repetitions 1000000 --max-repetitions 1000000 --budget 600" \
+        "conform --device native"; do
+        # shellcheck disable=SC2086 # words
+        "$program" $words >stdout 2>stderr </dev/null &
+        pid=$!
+        sleep 3
+        kill -0 $pid || fail "$words: ended before it was told to"
+        kill -TERM $pid
+        start=$SECONDS status=0
+        wait $pid || status=$?
+        [ $status = 143 ] || fail "$words: status $status, expected 143"
+        [ $((SECONDS - start)) -le 10 ] || fail "$words: took $((SECONDS - start)) s to stop"
+        nothing_in out
+    done
+}
+
+case_inputs_are_files()
+{
+    local words start
+    mkfifo pipe.json pipe.png pipe.asl pipe.txt pipe.obj
+    ln -s /dev/zero zero.json
+    ln -s /dev/zero zero.png
+    scene() # TEXTURE
+    {
+        printf '{"isophote": 1, "camera": {"origin": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40},'
+        printf ' "textures": {"t": {"file": "%s"}},' "$1"
+        printf ' "materials": {"m": {"type": "diffuse", "reflectance": "t"}},'
+        printf ' "objects": [{"type": "sphere", "center": [0, 0, 0], "radius": 1, "material": "m"}]}'
+    }
+    scene pipe.png >with-pipe.json
+    scene zero.png >with-zero.json
+    start=$SECONDS
+    for words in "render pipe.json -o out/a.png" "render zero.json -o out/a.png" "render with-pipe.json -o out/a.png" \
+        "render with-zero.json -o out/a.png" "import pipe.obj -o out/a.json" "shade pipe.asl -o Cout out/a.png" \
+        "conform --suite ./pipe.txt" "conform --waivers pipe.json --device native --filter rng" \
+        "conform --skips zero.json --device native --filter rng" "report --store pipe.json -o out/a.html" \
+        "import pipe.txt --store out/a.db" "compare pipe.json zero.json"; do
+        # shellcheck disable=SC2086 # words
+        run 2 $words
+        says "it is a (pipe|device)|not a regular file|is not a file"
+    done
+    run 2 aslc pipe.asl
+    [ $((SECONDS - start)) -le 10 ] || fail "it took $((SECONDS - start)) s"
+}
+
 # ---- devices ----------------------------------------------------------------------------------------------------
 
 case_devices()

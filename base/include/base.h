@@ -172,6 +172,8 @@ size_t utf8_whole(const char *s, size_t n);
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
+/* Opens a regular file for reading; a pipe or a device is refused at once. Fails: MISSING, IO. */
+enum status input_open(const char *path, int *fd, struct error *err);
 /* Reads a whole file; the data is followed by a NUL that size does not count. Fails: MISSING if
  * there is no such file, IO, LIMIT when larger than max_bytes (0: 4 GiB), MEMORY. */
 enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data,

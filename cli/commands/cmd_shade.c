@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backends.h"
 
@@ -97,10 +98,8 @@ static const struct asl_program *load_shader(struct shade_command *s, const char
             char *path = d ? arena_printf(&s->arena, "%s/%s%s", s->includes.items[d - 1], name,
                                           extensions[e])
                            : arena_printf(&s->arena, "%s%s", name, extensions[e]);
-            FILE *f = path ? fopen(path, "rb") : NULL;
-            if (!f)
+            if (!path || access(path, R_OK) != 0)
                 continue;
-            (void)fclose(f);
             struct asl_diags diags = {0};
             const struct asl_program *p = NULL;
             enum status st = asl_compile(&s->arena, path, NULL, 0, &s->copt, &diags, &p, err);
