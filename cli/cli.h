@@ -137,6 +137,8 @@ enum status steps_run(const struct arguments *args, void *settings, struct error
 /* Does a command line write over what it reads, write two things to one file, or replace a file of
  * another kind without --force? Nothing has run yet. Fails: ARG. */
 enum status files_check(const struct command *c, const struct arguments *args, struct error *err);
+/* May an output whose name the command line does not hold replace what is there? Fails: ARG. */
+enum status output_replaces(const char *path, unsigned kinds, bool force, struct error *err);
 /* "render -o writes picture", a line for each option that names files. */
 void files_print(const struct command *c, struct text *out);
 

@@ -279,17 +279,24 @@ static void lines_visit(struct check *k, const char *from, const char *text, siz
     }
 }
 
+static bool ends_in(const char *path, const char *const *endings)
+{
+    while (*endings && !path_ends(path, *endings))
+        endings++;
+    return *endings != NULL;
+}
+
+/* Files that name others; and what is read of a folder besides. */
+static const char *const naming[] = {".json", ".gltf", ".glb", ".obj", ".mtl", ".asl", ".osl",
+                                     ".h",    ".aso",  ".dae", ".fbx", ".3ds", ".xml", NULL};
+static const char *const plain[] = {".ply", ".stl", ".bin", NULL};
+
 static void file_scan(struct check *k, const char *path, int depth)
 {
-    static const char *const named[] = {".json", ".gltf", ".glb", ".obj", ".mtl", ".asl", ".osl",
-                                        ".h",    ".aso",  ".dae", ".fbx", ".3ds", ".xml"};
     struct arena a = {0};
     char *data;
     size_t size;
-    bool names = false;
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        names = names || path_ends(path, named[i]);
-    if (!names || depth >= DEEPEST ||
+    if (!ends_in(path, naming) || depth >= DEEPEST ||
         file_read(&a, path, READ_MOST, &data, &size, NULL) != STATUS_OK)
         return;
     const struct json *v;
@@ -325,7 +332,7 @@ static int walked;
 static int entry_visit(const char *path, const struct stat *st, int type, struct FTW *at)
 {
     (void)st;
-    if (type == FTW_F && at->level <= DEEPEST)
+    if (type == FTW_F && at->level <= DEEPEST && (ends_in(path, naming) || ends_in(path, plain)))
         visit(walking, path, walked);
     return walking->status != STATUS_OK;
 }
@@ -401,6 +408,15 @@ static void beside_add(struct check *k, const struct command *c, const struct ar
         if (base && !given)
             output_add(k, arena_printf(&k->a, "%s.journal", base), o->writes, NULL);
     }
+}
+
+enum status output_replaces(const char *path, unsigned kinds, bool force, struct error *err)
+{
+    struct check k = {0};
+    struct output o = {.path = path, .kinds = kinds};
+    output_fill(&k, &o);
+    arena_free(&k.a);
+    return force ? STATUS_OK : kind_check(&o, err);
 }
 
 enum status files_check(const struct command *c, const struct arguments *args, struct error *err)

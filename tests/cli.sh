@@ -291,6 +291,16 @@ case_output_kinds()
         run 0 aslc s.osl -o s.aso --witness s.witness -MD -MF s.d
         run 0 shade s.osl -o Cout s.tif
     done
+    # names that the command line does not hold
+    cp notes.txt s.aso
+    run 2 aslc s.osl
+    says "s.aso is there and is not a compiled shader"
+    cmp notes.txt s.aso || fail "the notes were replaced"
+    run 0 aslc s.osl --force
+    cp notes.txt s.d
+    run 2 aslc -MD s.osl
+    says "s.d is there and is not a rule of make"
+    cmp notes.txt s.d || fail "the notes were replaced"
     run 2 report --store k.db -o s.aso --format csv
     says "not .*a report"
 }

@@ -18,6 +18,7 @@ struct aslc {
     bool preprocess, quiet, json, stats, builtins, check, check_witness, info, verbose;
     bool rule, own_rule, file_rule, file_own_rule; /* -M, -MM, -MD, -MMD */
     const char *depend_file, *depend_target;
+    bool force;
     const char *param; /* of --info */
 };
 
@@ -56,6 +57,8 @@ static enum status write_object(struct arena *a, const struct aslc *c, const cha
     enum status s = asl_preprocess(a, file, NULL, 0, &c->opt, &ignored, &source, err);
     if (s == STATUS_OK)
         s = asl_object_write(a, program, source.data, source.len, &c->lower, &object, err);
+    if (s == STATUS_OK)
+        s = output_replaces(out, FILE_OBJECT, c->force, err);
     if (s == STATUS_OK)
         s = file_write(out, object.data, object.len, err);
     text_free(&source);
@@ -98,8 +101,10 @@ static enum status write_dependencies(struct arena *a, const struct aslc *c, con
     if (rule.failed)
         s = error_msg(err, STATUS_MEMORY, "out of memory");
     else if (to)
+        s = output_replaces(to, FILE_RULE, c->force, err);
+    if (s == STATUS_OK && to)
         s = file_write(to, rule.data, rule.len, err);
-    else
+    if (s == STATUS_OK && !to)
         (void)fwrite(rule.data, 1, rule.len, stdout);
     text_free(&rule);
     return s;
@@ -396,6 +401,7 @@ static int run(void *settings, const struct arguments *args)
     }
     if (check_use(c, args, &err) != STATUS_OK)
         return report_error(&err, false);
+    c->force = args->force;
     c->opt.include_dirs = c->includes.items;
     c->opt.defines = c->defines.items;
     int status = EXIT_PASS;
