@@ -1,4 +1,5 @@
 #include "base.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,9 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* "cannot <what> <path>: <reason of errno e>" */
-static enum status io_error(struct error *err, enum status code, const char *what, const char *path,
-                            int e)
+enum status io_error(struct error *err, enum status code, const char *what, const char *path, int e)
 {
     char why[128];
     if (strerror_r(e, why, sizeof why) != 0)
@@ -92,21 +91,7 @@ static ssize_t read_regular(int fd, char *buf, size_t size)
     return errno ? -1 : (ssize_t)atomic_load(&p.end);
 }
 
-static bool write_full(int fd, const char *data, size_t size)
-{
-    while (size) {
-        ssize_t n = write(fd, data, size < (1u << 30) ? size : 1u << 30);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        data += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-/* Pipes and /proc files have no size beforehand: read until they end. */
+/* Files of /proc have no size beforehand: read until they end. */
 static enum status read_stream(int fd, struct arena *a, const char *path, size_t max_bytes,
                                char **data, size_t *size, struct error *err)
 {
@@ -140,22 +125,38 @@ static enum status read_stream(int fd, struct arena *a, const char *path, size_t
     return s;
 }
 
+enum status input_open(const char *path, int *fd, struct error *err)
+{
+    struct stat st;
+    /* not blocking: a pipe that nobody writes would wait for ever */
+    int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (opened < 0)
+        return io_error(err, errno == ENOENT || errno == ENOTDIR ? STATUS_MISSING : STATUS_IO,
+                        "open", path, errno);
+    int e = fstat(opened, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+    if (!e && S_ISREG(st.st_mode)) {
+        *fd = opened;
+        return STATUS_OK;
+    }
+    close(opened);
+    if (e)
+        return io_error(err, STATUS_IO, "read", path, e);
+    return error_msg(err, STATUS_IO, "cannot read %s: it is a %s, expected a file", path,
+                     S_ISFIFO(st.st_mode) ? "pipe" : "device");
+}
+
 enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data,
                       size_t *size, struct error *err)
 {
     if (max_bytes == 0)
         max_bytes = (size_t)4 << 30;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return io_error(err, errno == ENOENT || errno == ENOTDIR ? STATUS_MISSING : STATUS_IO,
-                        "open", path, errno);
+    int fd;
+    TRY(input_open(path, &fd, err));
     enum status s = STATUS_OK;
     struct stat st;
     if (fstat(fd, &st) != 0) {
         s = io_error(err, STATUS_IO, "read", path, errno);
-    } else if (S_ISDIR(st.st_mode)) {
-        s = io_error(err, STATUS_IO, "read", path, EISDIR);
-    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
+    } else if (st.st_size == 0) {
         s = read_stream(fd, a, path, max_bytes, data, size, err);
     } else if ((uintmax_t)st.st_size > max_bytes) {
         s = too_large(err, path, max_bytes);
@@ -175,130 +176,6 @@ enum status file_read(struct arena *a, const char *path, size_t max_bytes, char 
     }
     close(fd);
     return s;
-}
-
-/* What `path` names in the end: a symbolic link is followed, so that renaming replaces the file and
- * not the link. True when something that is no regular file stands there (a device, a pipe). */
-static bool resolve(const char *path, char out[PATH_MAX])
-{
-    struct stat st;
-    if (!realpath(path, out))
-        snprintf(out, PATH_MAX, "%s", path);
-    return stat(out, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err)
-{
-    static atomic_uint serial;
-    char target[PATH_MAX];
-    bool special = resolve(path, target);
-    struct stat st;
-    if (special && stat(target, &st) == 0 && S_ISDIR(st.st_mode))
-        return io_error(err, STATUS_IO, "write", path, EISDIR);
-
-    /* A device takes bytes but not a rename: its temporary file stands elsewhere and is copied. */
-    const char *base = path_name(target);
-    const char *folder = getenv("TMPDIR");
-    int folder_len;
-    if (special) {
-        folder = folder && folder[0] ? folder : "/tmp";
-        folder_len = (int)strlen(folder);
-    } else {
-        folder = base > target ? target : ".";
-        folder_len = base > target ? (int)(base - target) - 1 : 1;
-    }
-    if (base[0] == '\0')
-        return io_error(err, STATUS_IO, "write", path, path[0] ? EISDIR : ENOENT);
-
-    /* The end of the name is kept: writers may look at the suffix. */
-    size_t len = strlen(base), keep = 200;
-    const char *tail = len > keep ? base + (len - keep) : base;
-    for (int attempt = 0; attempt < 100; attempt++) {
-        int n = snprintf(tmp, tmp_size, "%.*s/.isophote-%ld-%u-%s", folder_len, folder,
-                         (long)getpid(), atomic_fetch_add(&serial, 1), tail);
-        if (n < 0 || (size_t)n >= tmp_size)
-            return error_msg(err, STATUS_LIMIT, "the path %.80s... is too long", path);
-        int fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) {
-            close(fd);
-            return STATUS_OK;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    int e = errno;
-    tmp[0] = '\0';
-    return io_error(err, e == ENOENT ? STATUS_MISSING : STATUS_IO, "write", path, e);
-}
-
-static enum status copy_to_special(const char *tmp, const char *target, struct error *err)
-{
-    static const size_t chunk = 1 << 16;
-    int in = open(tmp, O_RDONLY | O_CLOEXEC);
-    int out = in < 0 ? -1 : open(target, O_WRONLY | O_CLOEXEC);
-    char *buf = malloc(chunk);
-    enum status s = STATUS_OK;
-    if (!buf) {
-        s = error_msg(err, STATUS_MEMORY, "out of memory writing %s", target);
-    } else if (out < 0) {
-        s = io_error(err, STATUS_IO, "write", target, errno);
-    } else {
-        ssize_t n;
-        while ((n = read_full(in, buf, chunk)) > 0 && write_full(out, buf, (size_t)n)) {
-        }
-        if (n != 0)
-            s = io_error(err, STATUS_IO, "write", target, errno);
-    }
-    free(buf);
-    if (in >= 0)
-        close(in);
-    if (out >= 0 && close(out) != 0 && s == STATUS_OK)
-        s = io_error(err, STATUS_IO, "write", target, errno);
-    unlink(tmp);
-    return s;
-}
-
-enum status file_commit(const char *tmp, const char *path, struct error *err)
-{
-    char target[PATH_MAX];
-    if (resolve(path, target))
-        return copy_to_special(tmp, target, err);
-    int e = 0, fd = open(tmp, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL) || rename(tmp, target) != 0)
-        e = errno;
-    if (fd >= 0)
-        close(fd);
-    if (e) {
-        unlink(tmp);
-        return io_error(err, STATUS_IO, "write", path, e);
-    }
-    return STATUS_OK;
-}
-
-void file_discard(const char *tmp)
-{
-    if (tmp[0])
-        unlink(tmp);
-}
-
-enum status file_write(const char *path, const void *data, size_t size, struct error *err)
-{
-    char tmp[PATH_MAX];
-    enum status s = file_temp_name(path, tmp, sizeof tmp, err);
-    if (s != STATUS_OK)
-        return s;
-    int fd = open(tmp, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_full(fd, data, size);
-    int e = ok ? 0 : errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = false;
-        e = errno;
-    }
-    if (!ok) {
-        file_discard(tmp);
-        return io_error(err, STATUS_IO, "write", path, e);
-    }
-    return file_commit(tmp, path, err);
 }
 
 static enum status dir_make_mode(const char *path, mode_t mode, struct error *err)
@@ -334,10 +211,11 @@ static enum status join_and_make(const char *root, const char *inner, const char
     int n = snprintf(path, sizeof path, "%s%s%s%s", root, inner, sub[0] ? "/" : "", sub);
     if (n < 0 || (size_t)n >= sizeof path || (size_t)n >= size)
         return error_msg(err, STATUS_LIMIT, "the path of the cache folder is too long");
-    enum status s = dir_make(path, err);
-    if (s == STATUS_OK)
-        memcpy(buf, path, (size_t)n + 1);
-    return s;
+    TRY(dir_make_mode(path, 0700, err));
+    TRY(cache_folder_check(path, err));
+    memcpy(buf, path, (size_t)n + 1);
+    temporary_sweep(path, NULL);
+    return STATUS_OK;
 }
 
 enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err)
@@ -354,14 +232,13 @@ enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err
         return STATUS_OK;
 
     char root[64];
-    struct stat st;
     snprintf(root, sizeof root, "/tmp/isophote-%lu", (unsigned long)getuid());
-    enum status s = dir_make_mode(root, 0700, err);
-    if (s != STATUS_OK)
-        return s;
     /* /tmp is everybody's: what another user placed there must not feed our cache. */
-    if (lstat(root, &st) != 0 || !S_ISDIR(st.st_mode) || st.st_uid != getuid())
-        return error_msg(err, STATUS_IO, "%s belongs to somebody else; set ISOPHOTE_CACHE", root);
+    struct stat st;
+    TRY(dir_make_mode(root, 0700, err));
+    if (lstat(root, &st) != 0 || !S_ISDIR(st.st_mode))
+        return error_msg(err, STATUS_IO, "%s is no folder; set ISOPHOTE_CACHE", root);
+    TRY(cache_folder_check(root, err));
     return join_and_make(root, "", sub, buf, size, err);
 }
 

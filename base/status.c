@@ -78,6 +78,14 @@ void error_format(const struct error *err, char *buf, size_t size)
         snprintf(place, sizeof place, "%s: ", err->file);
     else if (err->line)
         snprintf(place, sizeof place, "%u:%u: ", err->line, err->col);
-    snprintf(buf, size, "%serror: %s%s%s%s", place, err->msg[0] ? err->msg : status_text(err->code),
-             err->path[0] ? " (at " : "", err->path, err->path[0] ? ")" : "");
+    const char *msg = err->msg[0] ? err->msg : status_text(err->code);
+    struct text all = {0}, shown = {0};
+    text_shown(&shown, place, strlen(place), false);
+    text_printf(&all, "error: %s%s%s%s", msg, err->path[0] ? " (at " : "", err->path,
+                err->path[0] ? ")" : "");
+    if (!all.failed) /* what a compiler said has lines */
+        text_shown(&shown, all.data, utf8_whole(all.data, all.len), true);
+    snprintf(buf, size, "%s", shown.data && !shown.failed ? shown.data : status_text(err->code));
+    text_free(&all);
+    text_free(&shown);
 }

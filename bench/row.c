@@ -6,25 +6,6 @@
 
 /* ---- the command ------------------------------------------------------------------------ */
 
-/* As a POSIX shell reads it back. */
-static void quote(struct text *t, const char *s)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@";
-    if (s[0] && s[strspn(s, plain)] == '\0') {
-        text_puts(t, s);
-        return;
-    }
-    text_puts(t, "'");
-    for (; *s; s++) {
-        if (*s == '\'')
-            text_puts(t, "'\\''");
-        else
-            text_append(t, s, 1);
-    }
-    text_puts(t, "'");
-}
-
 void program_name(const struct settings *set, char name[PROGRAM_NAME_SIZE])
 {
     char registers[32] = "";
@@ -73,11 +54,11 @@ static const char *command_make(struct arena *a, const struct trial *t,
                                 const struct bench_options *o)
 {
     struct text c = {0};
-    quote(&c, o->program ? o->program : "isophote");
+    text_shell(&c, o->program ? o->program : "isophote");
     text_puts(&c, " bench ");
-    quote(&c, t->lane->subject->scene_path);
+    text_shell(&c, t->lane->subject->scene_path);
     text_puts(&c, " --device ");
-    quote(&c, t->lane->ready.has_device ? t->lane->ready.device.id : t->lane->subject->device);
+    text_shell(&c, t->lane->ready.has_device ? t->lane->ready.device.id : t->lane->subject->device);
     text_puts(&c, " ");
     settings_options(&t->set, &c);
     if (t->lane->ready.has_job)

@@ -4,7 +4,8 @@
 
 #include "backends.h"
 
-/* Exit statuses of every subcommand. 130 is what shells expect after an interrupt. */
+/* Exit statuses of every subcommand. After a signal it is 128 and
+ * the signal's number, as shells expect: INTERRUPTED is SIGINT's, and main knows others. */
 enum {
     EXIT_PASS = 0,
     EXIT_FINDING = 1,
@@ -37,12 +38,27 @@ enum option_type {
     OPTION_CODE,       /* enum code_path */
     OPTION_CACHE,      /* enum cache_preference */
     OPTION_TONE,       /* enum tone */
+    OPTION_FORCE,      /* no target: arguments.force */
     OPTION_STEP,       /* no target: `step` is called, in the order of the command line */
     OPTION_IGNORED     /* no target: taken as other programs take it */
 };
 struct option_list {
     const char **items; /* ends with NULL; NULL when there are none. Heap until the command ends */
     size_t count;
+};
+/* Kinds of files that are written; a file of another kind is not replaced unless forced. */
+enum file_kind {
+    FILE_PICTURE = 1 << 0, /* .exr, .png, .pfm, .tif */
+    FILE_STORE = 1 << 1,   /* is added to */
+    FILE_JOURNAL = 1 << 2,
+    FILE_RESULTS = 1 << 3, /* JSON Lines */
+    FILE_JUNIT = 1 << 4,
+    FILE_REPORT = 1 << 5,
+    FILE_SCENE = 1 << 6,
+    FILE_MITSUBA = 1 << 7,
+    FILE_OBJECT = 1 << 8, /* a compiled shader */
+    FILE_WITNESS = 1 << 9,
+    FILE_RULE = 1 << 10 /* of make */
 };
 /* One thing done in its place: an option of the type STEP with what was `written` for it
  * ("--param:type=float") and its values, or an argument ("written" and values[0] are the same). */
@@ -61,6 +77,16 @@ struct option {
     size_t given;          /* offset of a bool set true when the option is used; 0: of none */
     bool joined;           /* the value may follow at once: -Ifolder */
     option_step *step;
+    unsigned writes;    /* its last value names a file that is written: bits of enum file_kind */
+    bool reads;         /* it names a file that is read, or a scene, with all that those name */
+    bool folder;        /* it names a folder where what is read is looked for */
+    const char *none;   /* of what is written: the value that means no file; "-" does too */
+    const char *beside; /* the option whose value with ".journal" is the default */
+};
+/* A file that the command line names. */
+struct file_use {
+    const struct option *option; /* NULL: an argument */
+    const char *path;
 };
 struct arguments {
     char **words; /* what is no option */
@@ -71,6 +97,11 @@ struct arguments {
         char **values;
     } * steps;
     size_t step_count;
+    struct file_use *files;
+    size_t file_count;
+    const char **folders;
+    size_t folder_count;
+    bool force;
 };
 struct command {
     const char *name, *group; /* group: heading in the list of commands; NULL: not shown */
@@ -79,6 +110,7 @@ struct command {
     const char *summary;      /* a line for each paragraph, however long */
     const char *examples;     /* a line for each; may be NULL */
     const char *argument;     /* what arguments are: SCENE, FILE ...; NULL: there are none */
+    bool reads;               /* they name files that are read */
     const char *verbs;        /* what the first may be instead, for completion; may be NULL */
     const struct option *options;
     size_t option_count;
@@ -101,6 +133,14 @@ int command_unknown(const char *name);                /* says so; the exit statu
  * exit status: 0 after --help, 2 after bad use, which was said. */
 int command_run(const struct command *c, int argc, char **argv);
 enum status steps_run(const struct arguments *args, void *settings, struct error *err);
+
+/* Does a command line write over what it reads, write two things to one file, or replace a file of
+ * another kind without --force? Nothing has run yet. Fails: ARG. */
+enum status files_check(const struct command *c, const struct arguments *args, struct error *err);
+/* May an output whose name the command line does not hold replace what is there? Fails: ARG. */
+enum status output_replaces(const char *path, unsigned kinds, bool force, struct error *err);
+/* "render -o writes picture", a line for each option that names files. */
+void files_print(const struct command *c, struct text *out);
 
 /* The i-th row of a command, its own first; NULL behind the last. */
 const struct option *command_option(const struct command *c, size_t i);
@@ -144,9 +184,10 @@ int report_error(const struct error *err, bool device_step);
 /* Can a file be made at `path`, as far as its folder tells? Asked before minutes of work. Fails:
  * IO. */
 enum status output_check(const char *path, struct error *err);
-/* Is `path` another file than `other`, which is read, or written too? Either may be NULL. Fails:
- * ARG. */
-enum status output_apart(const char *path, const char *other, struct error *err);
+/* The refusal of a device that two options name: "--device 0 and --device ..." */
+enum status device_twice(const char *first, const char *second, const char *id, struct error *err);
+/* On a terminal, standard output and error show control characters as \x1b from here on. */
+void terminal_guard(void);
 /* One line that overwrites itself, on a terminal only; `share` in [0,1], left_s < 0: unknown.
  * progress_end clears it. */
 void progress_show(const char *what, double share, double left_s);

@@ -26,7 +26,15 @@ static void on_signal(int number)
 {
     if (cancel_requested) /* the second time: at once */
         _Exit(128 + number);
-    cancel_requested = 1;
+    cancel_requested = number;
+}
+
+static void note(const char *said)
+{
+    struct text shown = {0};
+    text_shown(&shown, said, strlen(said), false);
+    (void)fprintf(stderr, "isophote: note: %s\n", shown.data ? shown.data : "");
+    text_free(&shown);
 }
 
 /* A standard stream that is closed: else the first file opened would stand in its place. What is
@@ -51,6 +59,7 @@ int main(int argc, char **argv)
 {
     open_streams();
     identity_begin();
+    terminal_guard();
     setlocale(LC_ALL, "C");
     struct sigaction act = {.sa_handler = on_signal};
     sigaction(SIGINT, &act, NULL);
@@ -67,7 +76,14 @@ int main(int argc, char **argv)
     }
     line_text = command_text(&line_arena, argc, argv);
     const struct command *c = command_find(strcmp(argv[1], "--version") ? argv[1] : "version");
+    if (c != &command_worker) /* whose caller says it */
+        note_say = note;
     int status = c ? command_run(c, argc - 1, argv + 1) : command_unknown(argv[1]);
     arena_free(&line_arena);
-    return printed(status);
+    status = printed(status);
+    /* Whoever sent a signal learns from the status that it came, also where the work was all but
+     * done. */
+    return cancel_requested && (status == EXIT_PASS || status == EXIT_INTERRUPTED)
+               ? 128 + cancel_requested
+               : status;
 }

@@ -56,12 +56,26 @@ static const struct option render_rows[] = {
 };
 #undef AT
 
+static const struct option force_row = {"--force", OPTION_FORCE,
+                                        .help = "write also over a file of another kind"};
+
+static bool writes_files(const struct command *c)
+{
+    for (size_t i = 0; i < c->option_count; i++)
+        if (c->options[i].writes)
+            return true;
+    return false;
+}
+
 const struct option *command_option(const struct command *c, size_t i)
 {
+    const size_t common = c->common ? sizeof render_rows / sizeof *render_rows : 0;
     if (i < c->option_count)
         return &c->options[i];
     i -= c->option_count;
-    return c->common && i < sizeof render_rows / sizeof *render_rows ? &render_rows[i] : NULL;
+    if (i < common)
+        return &render_rows[i];
+    return i == common && writes_files(c) ? &force_row : NULL;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -322,7 +336,13 @@ static bool option_set(const struct option *o, const char *written, char **value
         *(bool *)((char *)settings + o->given) = true;
     if (o->type == OPTION_STEP)
         args->steps[args->step_count++] = (struct step){o->step, written, values};
-    if (o->type == OPTION_STEP || o->type == OPTION_IGNORED)
+    if (o->value && (o->writes || o->reads))
+        args->files[args->file_count++] = (struct file_use){o, values[value_count(o) - 1]};
+    if (o->value && o->folder)
+        args->folders[args->folder_count++] = values[0];
+    if (o->type == OPTION_FORCE)
+        args->force = true;
+    if (o->type == OPTION_STEP || o->type == OPTION_IGNORED || o->type == OPTION_FORCE)
         return true;
     return option_take(o, o->type == OPTION_LEVEL ? written : o->value ? values[0] : "", target);
 }
@@ -373,6 +393,8 @@ static int parse(const struct command *c, int argc, char **argv, void *settings,
         char *word = argv[i];
         if (only_args || word[0] != '-' || !word[1]) {
             args->words[args->count++] = word;
+            if (c->reads)
+                args->files[args->file_count++] = (struct file_use){NULL, word};
             if (c->argument_step)
                 args->steps[args->step_count++] = (struct step){c->argument_step, word, argv + i};
         } else if (strcmp(word, "--") == 0) {
@@ -398,10 +420,13 @@ int command_run(const struct command *c, int argc, char **argv)
 {
     void *settings = calloc(1, c->settings_size ? c->settings_size : 1);
     struct arguments args = {.words = calloc((size_t)argc, sizeof(char *)),
-                             .steps = calloc((size_t)argc, sizeof(struct step))};
+                             .steps = calloc((size_t)argc, sizeof(struct step)),
+                             .files = calloc((size_t)argc, sizeof(struct file_use)),
+                             .folders = calloc((size_t)argc, sizeof(char *))};
+    struct error err = {0};
     const struct option *o;
     int status = EXIT_BAD_INPUT;
-    if (!settings || !args.words || !args.steps) {
+    if (!settings || !args.words || !args.steps || !args.files || !args.folders) {
         (void)fputs("isophote: out of memory\n", stderr);
     } else {
         for (size_t i = 0; (o = command_option(c, i)) != NULL; i++)
@@ -409,7 +434,8 @@ int command_run(const struct command *c, int argc, char **argv)
                 (void)option_take(o, o->preset, (char *)settings + o->at);
         status = parse(c, argc, argv, settings, &args);
         if (status < 0)
-            status = c->run(settings, &args);
+            status =
+                files_check(c, &args, &err) ? report_error(&err, false) : c->run(settings, &args);
         for (size_t i = 0; (o = command_option(c, i)) != NULL; i++)
             if (o->type == OPTION_LIST) { /* two rows may have one list */
                 struct option_list *l = (struct option_list *)((char *)settings + o->at);
@@ -420,6 +446,8 @@ int command_run(const struct command *c, int argc, char **argv)
     free(settings);
     free((void *)args.words);
     free(args.steps);
+    free(args.files);
+    free((void *)args.folders);
     return status;
 }
 

@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* fopencookie */
+#endif
 #include "cli.h"
 
 #include <errno.h>
@@ -10,6 +13,66 @@
 
 static bool progress_on;
 
+enum status device_twice(const char *first, const char *second, const char *id, struct error *err)
+{
+    return error_msg(err, STATUS_ARG, "--device %s and --device %s both name %s; once is enough",
+                     first, second, id);
+}
+
+/* ---- what a terminal gets ------------------------------------------------------------------- */
+
+/* A stream whose bytes reach its terminal as text_shown has them. */
+struct guard {
+    int fd;
+    FILE *raw;    /* for the progress line's own controls */
+    char tail[4]; /* the start of a character whose rest is still to come */
+    size_t tail_size;
+};
+static struct guard guards[2] = {{STDOUT_FILENO, NULL, "", 0}, {STDERR_FILENO, NULL, "", 0}};
+
+static ssize_t guard_write(void *cookie, const char *data, size_t n)
+{
+    struct guard *g = cookie;
+    struct text whole = {0}, shown = {0};
+    text_append(&whole, g->tail, g->tail_size);
+    text_append(&whole, data, n);
+    size_t size = whole.failed ? 0 : utf8_whole(whole.data, whole.len);
+    g->tail_size = whole.len - size;
+    if (g->tail_size < sizeof g->tail)
+        memcpy(g->tail, whole.data + size, g->tail_size);
+    else
+        size = whole.len, g->tail_size = 0;
+    text_shown(&shown, whole.data, size, true);
+    bool ok = !whole.failed && !shown.failed;
+    for (size_t done = 0; ok && done < shown.len;) {
+        ssize_t w = write(g->fd, shown.data + done, shown.len - done);
+        if (w < 0 && errno == EINTR)
+            continue;
+        ok = w > 0;
+        done += ok ? (size_t)w : 0;
+    }
+    text_free(&whole);
+    text_free(&shown);
+    return ok ? (ssize_t)n : 0;
+}
+
+void terminal_guard(void)
+{
+    FILE **const streams[2] = {&stdout, &stderr};
+    for (int i = 0; i < 2; i++) {
+        FILE *f = isatty(guards[i].fd)
+                      ? fopencookie(&guards[i], "w", (cookie_io_functions_t){.write = guard_write})
+                      : NULL;
+        if (!f)
+            continue;
+        (void)setvbuf(f, NULL, i == 0 ? _IOLBF : _IONBF, BUFSIZ);
+        guards[i].raw = *streams[i];
+        *streams[i] = f;
+    }
+}
+
+static FILE *progress_stream(void) { return guards[1].raw ? guards[1].raw : stderr; }
+
 enum status output_check(const char *path, struct error *err)
 {
     char folder[PATH_MAX] = ".";
@@ -19,21 +82,6 @@ enum status output_check(const char *path, struct error *err)
     if (access(folder, W_OK | X_OK) == 0)
         return STATUS_OK;
     return error_msg(err, STATUS_IO, "cannot write %s: %s", path, strerror(errno));
-}
-
-enum status output_apart(const char *path, const char *other, struct error *err)
-{
-    struct stat a, b;
-    if (!path || !other)
-        return STATUS_OK;
-    bool there = stat(path, &a) == 0;
-    if (there && !S_ISREG(a.st_mode)) /* /dev/null, /dev/stdout */
-        return STATUS_OK;
-    bool one = there ? stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino
-                     : strcmp(path, other) == 0;
-    if (!one)
-        return STATUS_OK;
-    return error_msg(err, STATUS_ARG, "cannot write %s over %s: they are one file", path, other);
 }
 
 int report_error(const struct error *err, bool device_step)
@@ -69,16 +117,20 @@ void progress_show(const char *what, double share, double left_s)
         return;
     last = clock_s();
     progress_on = true;
-    fprintf(stderr, "\r\033[K%s %3.0f%%", what, 100 * share);
+    struct text shown = {0};
+    FILE *out = progress_stream();
+    text_shown(&shown, what, strlen(what), false);
+    fprintf(out, "\r\033[K%s %3.0f%%", shown.data ? shown.data : "", 100 * share);
+    text_free(&shown);
     if (left_s >= 0 && isfinite(left_s))
-        fprintf(stderr, ", %.0f s left", ceil(left_s));
-    fflush(stderr);
+        fprintf(out, ", %.0f s left", ceil(left_s));
+    fflush(out);
 }
 
 void progress_end(void)
 {
     if (progress_on)
-        fprintf(stderr, "\r\033[K");
+        fprintf(progress_stream(), "\r\033[K");
     progress_on = false;
 }
 
@@ -104,20 +156,7 @@ const char *command_text(struct arena *a, int argc, char **argv)
     for (int i = 0; i < argc; i++) {
         if (i)
             text_puts(&t, " ");
-        if (argv[i][0] &&
-            strspn(argv[i],
-                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@") ==
-                strlen(argv[i])) {
-            text_puts(&t, argv[i]);
-            continue;
-        }
-        text_puts(&t, "'");
-        for (const char *p = argv[i]; *p; p++)
-            if (*p == '\'')
-                text_puts(&t, "'\\''");
-            else
-                text_append(&t, p, 1);
-        text_puts(&t, "'");
+        text_shell(&t, argv[i]);
     }
     const char *s = t.failed || !t.data ? "" : arena_strdup(a, t.data);
     text_free(&t);

@@ -150,6 +150,161 @@ case_output_is_input()
     run 0 export --store s.db -o /dev/null
 }
 
+# argument_of COMMAND: what it needs besides options.
+argument_of()
+{
+    case $1 in
+    render | replay) echo cornell ;;
+    import) echo none.jsonl ;;
+    compare) echo none.db ;;
+    esac
+}
+
+# Every output of every command against every input of it and every other output, by the rows of the commands: under
+# its own name, another spelling, a link and a hard link.
+case_output_matrix()
+{
+    local command option does rest out in pairs=0 name words
+    run 0 help --files
+    mv stdout rows
+    printf 'something of mine\n' >mine
+    ln mine hard
+    ln -s mine soft
+    mkdir folder
+    while read -r command out does rest; do
+        [ "$does" = writes ] || continue
+        while read -r in does rest; do
+            [ "$in" != "$out" ] || continue
+            for name in mine ./folder/../mine hard soft; do
+                words="$command $out"
+                [ "$words" != "shade -o" ] || words="shade -o Cout"
+                words="$words $name"
+                case $in in
+                --param | --fparam) words="$words $in texture mine" ;;
+                -*) words="$words $in mine $(argument_of "$command")" ;;
+                *) words="$words mine" ;;
+                esac
+                # shellcheck disable=SC2086 # words
+                run 2 $words
+                says "cannot write .* over .*: they are one file"
+                [ "$(cat mine)" = "something of mine" ] || fail "$words harmed what was there"
+                # shellcheck disable=SC2086 # words
+                run 2 $words --force
+                says "they are one file"
+                pairs=$((pairs + 1))
+            done
+        done < <(sed -nE "s/^$command //p" rows)
+    done <rows
+    # Two outputs that are not there yet.
+    run 2 render cornell -o out/a.png --preview out/../out/a.png
+    says "they are one file"
+    run 2 conform --store out/a.db --junit out/a.db.journal
+    says "they are one file"
+    nothing_in out
+    [ $pairs -ge 100 ] || fail "only $pairs pairs were tried"
+}
+
+# What an input names is an input too: models and what they name, textures, shaders and their headers.
+case_output_is_named()
+{
+    mkdir sub
+    printf 'mtllib m.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >sub/m.obj
+    printf 'newmtl a\nmap_Kd -s 1 1 1 wood grain.png\n' >sub/m.mtl
+    printf '#include "color.h"\nshader s(string map = "inner.png", output color Cout = 0) { Cout = texture(map, u, v); }\n' >sub/s.asl
+    printf '{"scenes":[],"buffers":[{"uri":"geo%%20metry.bin"}]}\n' >sub/g.gltf
+    printf '%s\n' '{"isophote": 1, "about": "sub/m.obj", "list": ["sub/s.asl", {"x": "sub\/g.gltf"}], "map": "sub/sky.exr"}' >scene.json
+    local file name words
+    for file in "wood grain.png" color.h inner.png "geo metry.bin" sky.exr; do
+        echo "text of $file" >"sub/$file"
+    done
+    for file in scene.json sub/m.obj sub/m.mtl sub/s.asl sub/color.h sub/g.gltf "sub/wood grain.png" sub/inner.png \
+        "sub/geo metry.bin" sub/sky.exr; do
+        cp "$file" before
+        rm -f link hard
+        ln -s "$file" link
+        ln "$file" hard
+        for name in "$file" link hard; do
+            for words in "render scene.json -o" "render scene.json --preview" "conform --scene scene.json --junit" \
+                "bench scene.json --store" "conform scene.json --journal" "scenes thumbnail scene.json -o" \
+                "export --mitsuba scene.json -o"; do
+                # shellcheck disable=SC2086 # words
+                run 2 $words "$name" --force
+                says "they are one file"
+                cmp -s "$file" before || fail "$words $name harmed it"
+            done
+        done
+    done
+    run 2 shade sub/s -o Cout sub/inner.png --force
+    says "they are one file"
+    run 2 shade -I sub s.asl -o Cout sub/color.h --force
+    says "they are one file"
+    run 2 conform sub --junit sub/color.h --force
+    says "they are one file"
+}
+
+# A file of another kind is replaced with --force alone.
+case_output_kinds()
+{
+    local command out kind does words
+    run 0 help --files
+    mv stdout rows
+    printf 'my notes, and nothing else\n' >notes.txt
+    printf 'shader s(output color Cout = 0) { Cout = u; }\n' >s.osl
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >m.obj
+    while read -r command out does kind; do
+        [ "$does" = writes ] || continue
+        case "$command $out" in
+        "shade -o") words="shade s.osl -o Cout" ;;
+        "import -o") words="import m.obj -o" ;;
+        *) words="$command $(argument_of "$command") $out" ;;
+        esac
+        # shellcheck disable=SC2086 # words
+        run 2 $words notes.txt
+        says "notes.txt is there and is not .*--force"
+        one_line 1
+        [ "$(cat notes.txt)" = "my notes, and nothing else" ] || fail "$words replaced the notes ($kind)"
+    done <rows
+    run 2 conform --device native --filter '^kernel[.]rng' --journal notes.txt
+    says "not a journal of conform"
+
+    # its own kind is replaced as ever; another with --force; what is empty too
+    local render=(render cornell "${small[@]}" -o)
+    run 0 "${render[@]}" a.png
+    run 0 "${render[@]}" a.exr
+    cp a.exr b.png
+    : >c.png
+    local name
+    for name in a.png a.exr b.png c.png; do run 0 "${render[@]}" $name; done
+    cp notes.txt d.png
+    run 0 "${render[@]}" d.png --force
+    cmp a.png d.png || fail "--force wrote another picture"
+    local round
+    for round in 1 2; do
+        run 0 conform --device native --filter '^kernel[.]rng' --store k.db --journal k.journal --junit k.xml
+        run 0 report --store k.db -o k.html
+        run 0 report --store k.db -o k.md
+        run 0 report --store k.db -o k.csv
+        run 0 report --store k.db -o k2.xml
+        run 0 export --store k.db -o k.jsonl
+        run 0 export --mitsuba cornell -o m.xml
+        run 0 import m.obj -o m.json
+        run 0 aslc s.osl -o s.aso --witness s.witness -MD -MF s.d
+        run 0 shade s.osl -o Cout s.tif
+    done
+    # names that the command line does not hold
+    cp notes.txt s.aso
+    run 2 aslc s.osl
+    says "s.aso is there and is not a compiled shader"
+    cmp notes.txt s.aso || fail "the notes were replaced"
+    run 0 aslc s.osl --force
+    cp notes.txt s.d
+    run 2 aslc -MD s.osl
+    says "s.d is there and is not a rule of make"
+    cmp notes.txt s.d || fail "the notes were replaced"
+    run 2 report --store k.db -o s.aso --format csv
+    says "not .*a report"
+}
+
 # Each option of the tables stands in all that is made of them.
 case_options_everywhere()
 {
@@ -831,7 +986,7 @@ case_full_disk()
     (
         trap '' XFSZ
         ulimit -f 2
-        exec "$program" render cornell --width 128 --height 128 --spp 1 -o out/a.exr
+        exec "$program" render cornell --width 128 --height 128 --spp 1 -o out/a.exr --force
     ) >stdout 2>stderr || status=$?
     [ "$status" = 2 ] || fail "status $status, expected 2"
     says "out/a.exr.*too large"
@@ -872,6 +1027,169 @@ case_full_tmpfs()
     nothing_in disk
 }
 
+# Temporary files have no names that a process number foretells: what stands there is neither taken nor removed, and
+# what a run that was killed left is gone after the next.
+case_temporary_files()
+{
+    export TMPDIR=$scratch/out
+    local planted
+    (
+        planted=/tmp/isophote-junit-$BASHPID.sqlite
+        ln -s "$scratch/victim" "$planted"
+        echo "$planted" >planted
+        exec "$program" conform --device native --filter '^kernel[.]rng' --junit a.xml
+    ) >stdout 2>stderr
+    planted=$(cat planted)
+    [ -L "$planted" ] || fail "a link in /tmp was removed"
+    rm "$planted"
+    [ ! -e victim ] || fail "a link in /tmp was followed"
+    nothing_in out
+
+    "$program" conform --device native --filter image --junit a.xml >stdout 2>stderr &
+    local pid=$!
+    until [ -n "$(find out -name run.sqlite)" ]; do sleep 0.05; done
+    [ "$(stat -c %a out/.isophote-*)" = 700 ] || fail "others can look into a scratch folder"
+    kill -KILL $pid
+    wait $pid 2>/dev/null || true
+    [ -n "$(find out -name run.sqlite)" ] || fail "the killed run removed its folder"
+    run 0 conform --device native --filter '^kernel[.]rng' --junit a.xml
+    nothing_in out
+}
+
+# What is printed may be pasted: commands are quoted, no control character reaches a terminal, no cell is a formula.
+case_printed_safely()
+{
+    local esc=$'\033' scene=$'my \033[31mscene\'s.json'
+    cp "$(dirname "$0")/../scenes/library/cornell.json" "$scene"
+    run 1 conform --device faulty:lost-cosine --scene "$scene" --filter 'image[.]lockstep[.]my' --store s.db --junit s.xml
+    grep -q "$esc" stdout stderr && fail "a control character"
+    grep -oE "isophote replay .*" stdout >replay
+    [ -s replay ] || fail "no replay command"
+    # it is one command whose words come back
+    program=$program bash -c 'isophote() { "$program" "$@"; }; . ./replay' >stdout 2>stderr </dev/null && fail "the replay shows no difference"
+    prints "^vertex 1 "
+    command -v script >/dev/null || skip "no script(1) to make a terminal"
+    local words
+    for words in "render $esc[31mnone.json" "$esc[5mcommand" "conform --suite x$esc]0;title.txt" "bench cornell --device x$esc[31m" \
+        "shade --expr result=color($esc)"; do
+        # shellcheck disable=SC2086 # words
+        (
+            set -f
+            printf '"$program"' >command
+            printf ' %q' $words >>command
+        )
+        program=$program script -qec "bash ./command" /dev/null </dev/null >terminal 2>&1 || true
+        [ -s terminal ] || fail "$words said nothing"
+        ! grep -q "$esc" terminal || fail "$words: a control character reaches the terminal: $(cat -v terminal)"
+        case $words in *command) grep -qF '\x1b[5m' terminal || fail "it is not shown: $(cat -v terminal)" ;; esac
+    done
+}
+
+case_lists_refused()
+{
+    printf 'kernel.rng.philox\n# more\nker\0nel.rng.uniform\n' >list.txt
+    run 2 conform --device native --suite ./list.txt
+    says "list.txt:3:4: error: a NUL byte"
+    run 2 conform --device native --device native --filter rng
+    says "device native and --device native both name native"
+    run 2 bench cornell --device native --device native
+    says "both name native"
+    run 2 sweep cornell --device native --device native --axis work-group=8x8
+    says "both name native"
+    [ ! -s stdout ] || fail "work was done before"
+}
+
+# damaged CACHED_FILE PICTURE COMMAND...: a bit is flipped at each of 24 places of a file of the cache; each time the
+# command gives the same picture, and the file is made again.
+damaged()
+{
+    local file=$1 picture=$2 size i at byte
+    shift 2
+    size=$(stat -c %s "$file")
+    cp "$picture" want.picture
+    for i in $(seq 0 23); do
+        at=$((i < 12 ? i * 11 : (size - 1) * (i - 11) / 12)) # the header, then all of the file
+        byte=$(od -An -tu1 -j $at -N1 "$file")
+        printf "%b" "\\0$(printf %o $((byte ^ 1 << i % 8)))" | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+        cp "$file" spoilt
+        rm "$picture"
+        run 0 "$@"
+        cmp "$picture" want.picture || fail "$*: another picture after byte $at of $file was spoilt"
+        ! cmp -s "$file" spoilt || fail "$*: $file was not made again"
+    done
+}
+
+case_cache_damaged()
+{
+    local engine
+    echo 'shader wave(output color Cout = 0) { Cout = color(u, v, sin(u * 8)); }' >wave.asl
+    for engine in native llvm; do
+        export ISOPHOTE_CACHE=$scratch/cache-$engine
+        local shade=(shade wave.asl -g 16 16 --engine "$engine" -o Cout "out/$engine.pfm") ending=so
+        "$program" "${shade[@]}" >stdout 2>stderr || continue # no compiler, or no LLVM
+        [ "$engine" = native ] || ending=o
+        damaged "$(find "$ISOPHOTE_CACHE/kernels" -name "*.$ending")" "out/$engine.pfm" "${shade[@]}"
+    done
+}
+
+case_cache_of_others()
+{
+    # What others own or could have written is not run, and that is said.
+    export ISOPHOTE_CACHE=$scratch/cache
+    echo 'shader wave(output color Cout = 0) { Cout = color(u, v, 1); }' >wave.asl
+    local shade=(shade wave.asl -g 16 16 --engine native -o Cout out/a.pfm) file before
+    "$program" "${shade[@]}" >stdout 2>stderr || skip "no C compiler"
+    cp out/a.pfm want.pfm
+    file=$(find "$ISOPHOTE_CACHE/kernels" -name '*.so')
+    printf '#include <stdio.h>\n__attribute__((constructor)) static void run(void) { fclose(fopen("%s/ran", "w")); }\n' \
+        "$scratch" >evil.c
+    cc -shared -fPIC -o evil.so evil.c
+    cp evil.so "$file"
+    run 0 "${shade[@]}"
+    [ ! -e ran ] || fail "a planted library ran"
+    cmp out/a.pfm want.pfm || fail "another picture"
+
+    chmod 666 "$file"
+    run 0 "${shade[@]}"
+    says "note: the cache is not used: .*\.so can be written by others"
+    one_line 1
+    chmod 777 "$ISOPHOTE_CACHE/kernels"
+    before=$(find "$ISOPHOTE_CACHE" -ls)
+    run 0 "${shade[@]}"
+    says "note: the cache is not used: .*/kernels can be written by others"
+    cmp out/a.pfm want.pfm || fail "another picture"
+    [ "$before" = "$(find "$ISOPHOTE_CACHE" -ls)" ] || fail "a folder that others can write was used"
+    [ "$(id -u)" = 0 ] || skip "what another user owns takes root to make"
+    chmod 755 "$ISOPHOTE_CACHE/kernels"
+    chown -R 65534 "$ISOPHOTE_CACHE"
+    run 0 "${shade[@]}"
+    says "note: the cache is not used: .*belongs to somebody else"
+    [ ! -e ran ] || fail "another user's library ran"
+}
+
+# A cache without room costs time, not the picture.
+case_cache_full()
+{
+    local device want=
+    mkdir disk
+    mount -t tmpfs -o size=64k,mode=700 tmpfs disk 2>/dev/null || skip "cannot mount a small tmpfs here"
+    trap 'umount "$scratch/disk"; rm -rf "$scratch"' EXIT
+    head -c 60000 /dev/zero >disk/filler
+    export ISOPHOTE_CACHE=$scratch/disk TMPDIR=$scratch/out
+    unset POCL_CACHE_DIR
+    for device in native source; do
+        [ $device = native ] || export ISOPHOTE_CC=cc
+        run 0 render cornell --device native "${small[@]}" -o a.pfm
+        [ "${want:=$(md5sum <a.pfm)}" = "$(md5sum <a.pfm)" ] || fail "$device: another picture with a full cache"
+        nothing_in out
+    done
+    for device in $("$program" devices | grep -o '^opencl:[0-9]*'); do
+        run 0 conform --device "$device" --filter 'image[.]strict[.]cornell$'
+        prints "1 pass"
+        nothing_in out
+    done
+}
+
 case_interrupt()
 {
     local device pid status start
@@ -890,6 +1208,57 @@ case_interrupt()
         [ $((SECONDS - start)) -le 10 ] || fail "$device: took $((SECONDS - start)) s to stop"
         nothing_in out
     done
+}
+
+# A signal's exit status, whatever ran; and what might never end is no input.
+case_terminated()
+{
+    local words pid status start
+    for words in "render cornell --width 512 --height 512 --spp 100000 -o out/a.exr" \
+        "render cornell --width 512 --height 512 --spp 100000 --device reference -o out/a.exr" \
+        "bench cornell --device native --width 64 --height 64 --spp 16 --repetitions 1000000 --max-repetitions 1000000 --budget 600" \
+        "conform --device native"; do
+        # shellcheck disable=SC2086 # words
+        "$program" $words >stdout 2>stderr </dev/null &
+        pid=$!
+        sleep 3
+        kill -0 $pid || fail "$words: ended before it was told to"
+        kill -TERM $pid
+        start=$SECONDS status=0
+        wait $pid || status=$?
+        [ $status = 143 ] || fail "$words: status $status, expected 143"
+        [ $((SECONDS - start)) -le 10 ] || fail "$words: took $((SECONDS - start)) s to stop"
+        nothing_in out
+    done
+}
+
+case_inputs_are_files()
+{
+    local words start
+    mkfifo pipe.json pipe.png pipe.asl pipe.txt pipe.obj
+    ln -s /dev/zero zero.json
+    ln -s /dev/zero zero.png
+    scene() # TEXTURE
+    {
+        printf '{"isophote": 1, "camera": {"origin": [0, 0, 3], "target": [0, 0, 0], "up": [0, 1, 0], "fov": 40},'
+        printf ' "textures": {"t": {"file": "%s"}},' "$1"
+        printf ' "materials": {"m": {"type": "diffuse", "reflectance": "t"}},'
+        printf ' "objects": [{"type": "sphere", "center": [0, 0, 0], "radius": 1, "material": "m"}]}'
+    }
+    scene pipe.png >with-pipe.json
+    scene zero.png >with-zero.json
+    start=$SECONDS
+    for words in "render pipe.json -o out/a.png" "render zero.json -o out/a.png" "render with-pipe.json -o out/a.png" \
+        "render with-zero.json -o out/a.png" "import pipe.obj -o out/a.json" "shade pipe.asl -o Cout out/a.png" \
+        "conform --suite ./pipe.txt" "conform --waivers pipe.json --device native --filter rng" \
+        "conform --skips zero.json --device native --filter rng" "report --store pipe.json -o out/a.html" \
+        "import pipe.txt --store out/a.db" "compare pipe.json zero.json"; do
+        # shellcheck disable=SC2086 # words
+        run 2 $words
+        says "it is a (pipe|device)|not a regular file|is not a file"
+    done
+    run 2 aslc pipe.asl
+    [ $((SECONDS - start)) -le 10 ] || fail "it took $((SECONDS - start)) s"
 }
 
 # ---- devices ----------------------------------------------------------------------------------------------------

@@ -4,54 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct header {
-    char magic[8];
-    char key[32], payload[32]; /* hashes, without the NUL */
-    struct kept_resources resources;
-    uint32_t unused;
-    uint64_t size;
-};
-static_assert(sizeof(struct header) == 96, "layout of a file");
-static const char magic[8] = {'I', 'S', 'O', 'B', 'I', 'N', '1', '\n'};
+enum { KEPT_RESOURCES = 16 }; /* bytes before the payload; a multiple of what payloads align to */
+static_assert(sizeof(struct kept_resources) <= KEPT_RESOURCES, "layout of a file");
 
 bool kept_read(struct arena *a, const char *path, const char key[33], const void **data,
                size_t *size, struct kept_resources *resources)
 {
-    char *file, payload[33];
-    size_t file_size;
-    struct header h;
-    if (file_read(a, path, (size_t)1 << 30, &file, &file_size, NULL) != STATUS_OK ||
-        file_size < sizeof h)
+    const void *all;
+    size_t whole;
+    if (!cache_read(a, path, key, &all, &whole) || whole < KEPT_RESOURCES)
         return false;
-    memcpy(&h, file, sizeof h);
-    if (memcmp(h.magic, magic, sizeof magic) != 0 || memcmp(h.key, key, sizeof h.key) != 0 ||
-        h.size != file_size - sizeof h)
-        return false;
-    hash_bytes(file + sizeof h, h.size, payload);
-    if (memcmp(h.payload, payload, sizeof h.payload) != 0)
-        return false;
-    *data = file + sizeof h;
-    *size = h.size;
-    *resources = h.resources;
+    memcpy(resources, all, sizeof *resources);
+    *data = (const char *)all + KEPT_RESOURCES;
+    *size = whole - KEPT_RESOURCES;
     return true;
 }
 
 void kept_write(const char *path, const char key[33], const void *data, size_t size,
                 const struct kept_resources *resources)
 {
-    struct header h = {.resources = *resources, .size = size};
-    char payload[33];
-    char *file = malloc(sizeof h + size);
-    if (!file)
+    char *all = calloc(1, KEPT_RESOURCES + size);
+    if (!all)
         return;
-    hash_bytes(data, size, payload);
-    memcpy(h.magic, magic, sizeof magic);
-    memcpy(h.key, key, sizeof h.key);
-    memcpy(h.payload, payload, sizeof h.payload);
-    memcpy(file, &h, sizeof h);
-    memcpy(file + sizeof h, data, size);
-    file_write(path, file, sizeof h + size, NULL);
-    free(file);
+    memcpy(all, resources, sizeof *resources);
+    memcpy(all + KEPT_RESOURCES, data, size);
+    cache_write(path, key, all, KEPT_RESOURCES + size);
+    free(all);
 }
 
 /* The largest number that stands in front of `unit`. */

@@ -1,6 +1,5 @@
-/* What a device's compiler made, kept on disk: a header that names the key and the payload's hash,
- * then the payload. Keeping is best effort; a file that is cut, spoilt or of another key counts as
- * absent. */
+/* What a device's compiler made, kept on disk (base.h's cache_read and cache_write): what it said of
+ * resources, then the binary. */
 #ifndef ISOPHOTE_KEPT_H
 #define ISOPHOTE_KEPT_H
 

@@ -109,25 +109,24 @@ struct kept_resources hip_resources(const struct gpu_image *image, const char *l
 enum status hip_compile(const char *arch, const struct program_request *request, struct arena *a,
                         struct gpu_image *out, struct build_info *info, struct error *err)
 {
-    char source[4096], object[4096], identity[256];
-    enum status s = hip_options(arch, request, info->options, sizeof info->options, identity,
-                                sizeof identity, err);
-    if (s == STATUS_OK)
-        s = kernel_cache_path(request->source_hash, ".hip", source, sizeof source, err);
-    if (s == STATUS_OK)
-        s = file_write(source, request->source, strlen(request->source), err);
-    if (s == STATUS_OK)
-        s = file_temp_name(source, object, sizeof object, err);
-    if (s != STATUS_OK)
-        return s;
+    char folder[3072], source[3200], object[3200], identity[256];
     struct gpu_image image = {0};
     char *data = NULL;
-    s = child_compile(arch, source, object, info, err);
+    TRY(hip_options(arch, request, info->options, sizeof info->options, identity, sizeof identity,
+                    err));
+    TRY(scratch_make(folder, sizeof folder, err));
+    snprintf(source, sizeof source, "%s/kernel.hip", folder);
+    snprintf(object, sizeof object, "%s/kernel.hsaco", folder);
+    enum status s = file_write(source, request->source, strlen(request->source), err);
+    if (s == STATUS_OK)
+        s = child_compile(arch, source, object, info, err);
     if (s == STATUS_OK)
         s = file_read(a, object, (size_t)1 << 30, &data, &image.size, err);
-    file_discard(object);
+    scratch_remove(folder);
     if (s != STATUS_OK)
         return s;
+    if (kernel_cache_path(request->source_hash, ".hip", source, sizeof source, NULL) == STATUS_OK)
+        file_write(source, request->source, strlen(request->source), NULL); /* to be read */
     image.data = data;
     image.resources = hip_resources(&image, info->log);
     *out = image;

@@ -111,23 +111,16 @@ static enum status object_link(unsigned version, const char *object, const char 
 static enum status image_make(unsigned version, const char *object, size_t size, struct arena *a,
                               struct gpu_image *out, struct build_info *info, struct error *err)
 {
-    char key[33], place[4096], in[4200], linked[4200], *data = NULL;
-    hash_bytes(object, size, key);
-    enum status s = kernel_cache_path(key, ".hsaco", place, sizeof place, err);
+    char folder[3072], in[3200], linked[3200], *data = NULL;
+    TRY(scratch_make(folder, sizeof folder, err));
+    snprintf(in, sizeof in, "%s/kernel.o", folder);
+    snprintf(linked, sizeof linked, "%s/kernel.hsaco", folder);
+    enum status s = file_write(in, object, size, err);
     if (s == STATUS_OK)
-        s = file_temp_name(place, in, sizeof in, err);
-    if (s != STATUS_OK)
-        return s;
-    s = file_write(in, object, size, err);
-    if (s == STATUS_OK)
-        s = file_temp_name(place, linked, sizeof linked, err);
-    if (s == STATUS_OK) {
         s = object_link(version, in, linked, info, err);
-        if (s == STATUS_OK)
-            s = file_read(a, linked, (size_t)1 << 30, &data, &out->size, err);
-        file_discard(linked);
-    }
-    file_discard(in);
+    if (s == STATUS_OK)
+        s = file_read(a, linked, (size_t)1 << 30, &data, &out->size, err);
+    scratch_remove(folder);
     out->data = data;
     return s;
 }

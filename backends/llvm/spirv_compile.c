@@ -54,28 +54,23 @@ static enum status translate(struct arena *a, const struct mode_words *m, const 
     return s;
 }
 
-/* Source, bitcode and module beside each other in the cache folder, with temporary names. */
-static enum status tools_run(struct arena *a, const struct job_source *source, const char *path,
-                             const void **spirv, size_t *size, struct build_info *info,
-                             struct error *err)
+static enum status tools_run(struct arena *a, const struct job_source *source, const void **spirv,
+                             size_t *size, struct build_info *info, struct error *err)
 {
     const struct mode_words *m = &modes[source->mode];
-    char module[4200], text[sizeof module + 4], bitcode[sizeof module + 4];
-    enum status s = file_temp_name(path, module, sizeof module, err);
-    if (s != STATUS_OK)
-        return s;
-    snprintf(text, sizeof text, "%s.cl", module);
-    snprintf(bitcode, sizeof bitcode, "%s.bc", module);
+    char folder[3072], module[3200], text[3200], bitcode[3200];
+    TRY(scratch_make(folder, sizeof folder, err));
+    snprintf(module, sizeof module, "%s/shader.spv", folder);
+    snprintf(text, sizeof text, "%s/shader.cl", folder);
+    snprintf(bitcode, sizeof bitcode, "%s/shader.bc", folder);
     const char *const clang[] = {CLANG,       m->clang[0], text,        "-o", bitcode,
                                  m->clang[1], m->clang[2], m->clang[3], NULL};
-    s = file_write(text, source->text, strlen(source->text), err);
+    enum status s = file_write(text, source->text, strlen(source->text), err);
     if (s == STATUS_OK)
         s = tool_run(clang, info->log, sizeof info->log, err);
     if (s == STATUS_OK)
         s = translate(a, m, bitcode, module, spirv, size, err);
-    file_discard(text);
-    file_discard(bitcode);
-    file_discard(module);
+    scratch_remove(folder);
     return s;
 }
 
@@ -91,11 +86,11 @@ enum status spirv_compile(struct arena *a, const struct job_source *source, cons
     hash_add(h, info->options, strlen(info->options) + 1);
     hash_add(h, source->hash, strlen(source->hash) + 1);
     hash_close(h, key);
-    enum status s = kernel_cache_path(key, ".spv", path, sizeof path, err);
-    if (s != STATUS_OK || kept_read(a, path, key, spirv, size, &none))
-        return s;
-    s = tools_run(a, source, path, spirv, size, info, err);
-    if (s == STATUS_OK)
+    bool keeps = kernel_cache_path(key, ".spv", path, sizeof path, NULL) == STATUS_OK;
+    if (keeps && kept_read(a, path, key, spirv, size, &none))
+        return STATUS_OK;
+    enum status s = tools_run(a, source, spirv, size, info, err);
+    if (s == STATUS_OK && keeps)
         kept_write(path, key, *spirv, *size, &none);
     return s;
 }
@@ -103,30 +98,29 @@ enum status spirv_compile(struct arena *a, const struct job_source *source, cons
 /* ---- the kernel with a scene's shaders ------------------------------------------------------ */
 
 static enum status kernel_link(struct arena *a, const struct program_request *request,
-                               const struct kernel_parts *parts, const char *path,
-                               const void **spirv, size_t *size, struct error *err)
+                               const struct kernel_parts *parts, const void **spirv, size_t *size,
+                               struct error *err)
 {
     const struct llvm_machine_choice machine = llvm_spir_machine();
     const char *problem, *keep[ENTRY_COUNT + 1];
-    char module[4200], bitcode[sizeof module + 4], *linked;
+    char folder[3072], module[3200], bitcode[3200], *linked = NULL;
     size_t linked_size;
     const struct llvm_api *api = llvm_load_version(15, &problem); /* whose bitcode it reads */
     if (!api)
         return error_msg(err, STATUS_UNSUPPORTED,
                          "shaders come to SPIR-V through LLVM 15, which is not here: %s", problem);
-    enum status s = file_temp_name(path, module, sizeof module, err);
-    if (s != STATUS_OK)
-        return s;
-    snprintf(bitcode, sizeof bitcode, "%s.bc", module);
+    TRY(scratch_make(folder, sizeof folder, err));
+    snprintf(module, sizeof module, "%s/kernel.spv", folder);
+    snprintf(bitcode, sizeof bitcode, "%s/kernel.bc", folder);
     kernel_entries_of_part(request->part, keep);
-    s = llvm_compile(api, &machine, parts->at, parts->count, keep, &linked, &linked_size, err);
+    enum status s =
+        llvm_compile(api, &machine, parts->at, parts->count, keep, &linked, &linked_size, err);
     if (s == STATUS_OK)
         s = file_write(bitcode, linked, linked_size, err);
     free(linked);
     if (s == STATUS_OK)
         s = translate(a, &modes[request->mode], bitcode, module, spirv, size, err);
-    file_discard(bitcode);
-    file_discard(module);
+    scratch_remove(folder);
     return s;
 }
 
@@ -151,10 +145,10 @@ enum status spirv_kernel(struct arena *a, bool cpu, const struct program_request
     if (s != STATUS_OK)
         return s;
     kernel_key(&parts, &modes[request->mode], key);
-    s = kernel_cache_path(key, ".spv", path, sizeof path, err);
-    if (s == STATUS_OK && !kept_read(a, path, key, spirv, size, &none)) {
-        s = kernel_link(a, request, &parts, path, spirv, size, err);
-        if (s == STATUS_OK)
+    bool keeps = kernel_cache_path(key, ".spv", path, sizeof path, NULL) == STATUS_OK;
+    if (!keeps || !kept_read(a, path, key, spirv, size, &none)) {
+        s = kernel_link(a, request, &parts, spirv, size, err);
+        if (s == STATUS_OK && keeps)
             kept_write(path, key, *spirv, *size, &none);
     }
     kernel_parts_free(&parts);

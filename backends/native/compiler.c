@@ -1,8 +1,14 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "compiler.h"
 #include "api/offers.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { ARGUMENTS_MAX = 64 };
@@ -135,46 +141,113 @@ static void log_place(const char *line, struct error *err)
     err->col = (uint32_t)strtoul(end + 1, NULL, 10);
 }
 
-static enum status text_compile(const struct compiler *c, char *flags, const char *text,
-                                const char *source, const char *object, struct build_info *info,
-                                struct error *err)
+static enum status compiler_call(const struct compiler *c, char *flags, const char *source,
+                                 const char *object, struct build_info *info, struct error *err)
 {
     char *argv[ARGUMENTS_MAX] = {(char *)c->program};
-    char tmp[4096];
     size_t n = 1;
     int code = -1;
-    enum status st = arguments_split(flags, argv, &n, err);
-    if (st == STATUS_OK)
-        st = file_write(source, text, strlen(text), err);
-    if (st == STATUS_OK)
-        st = file_temp_name(object, tmp, sizeof tmp, err);
-    if (st)
-        return st;
+    TRY(arguments_split(flags, argv, &n, err));
     if (n + 5 >= ARGUMENTS_MAX)
         return error_msg(err, STATUS_LIMIT, "more than %d compiler arguments", ARGUMENTS_MAX);
     argv[n++] = (char *)"-x";
     argv[n++] = (char *)"c";
     argv[n++] = (char *)source;
     argv[n++] = (char *)"-o";
-    argv[n++] = tmp;
+    argv[n++] = (char *)object;
     argv[n] = NULL;
-    st = child_run(argv, info->log, sizeof info->log, &code, err);
-    if (st == STATUS_OK && code != 0) {
-        char first[512];
-        log_first_error(info->log, first, sizeof first);
-        st = error_msg(err, STATUS_BUILD, "%s refused the kernel (exit status %d): %s", c->program,
-                       code, first[0] ? first : "it said nothing");
-        log_place(first, err);
-    }
+    TRY(child_run(argv, info->log, sizeof info->log, &code, err));
+    if (code == 0)
+        return STATUS_OK;
+    char first[512];
+    log_first_error(info->log, first, sizeof first);
+    error_msg(err, STATUS_BUILD, "%s refused the kernel (exit status %d): %s", c->program, code,
+              first[0] ? first : "it said nothing");
+    log_place(first, err);
+    return STATUS_BUILD;
+}
+
+/* source: where the text may stay, for who reads the compiler's words; "": nowhere. */
+static enum status text_compile(const struct compiler *c, char *flags, const char *text,
+                                const char *source, struct arena *a, char **object, size_t *size,
+                                struct build_info *info, struct error *err)
+{
+    char folder[3072], own[3200], made[3200];
+    const size_t length = strlen(text);
+    TRY(scratch_make(folder, sizeof folder, err));
+    snprintf(own, sizeof own, "%s/kernel.c", folder);
+    snprintf(made, sizeof made, "%s/kernel.so", folder);
+    bool stays = source[0] && file_write(source, text, length, NULL) == STATUS_OK;
+    enum status st = stays ? STATUS_OK : file_write(own, text, length, err);
     if (st == STATUS_OK)
-        st = file_commit(tmp, object, err);
-    else
-        file_discard(tmp);
+        st = compiler_call(c, flags, stays ? source : own, made, info, err);
+    if (st == STATUS_OK)
+        st = file_read(a, made, (size_t)1 << 30, object, size, err);
+    scratch_remove(folder);
     return st;
 }
 
-enum status compiler_build(const struct compiler *c, const struct program_request *request,
-                           char *path, size_t size, struct build_info *info, struct error *err)
+/* ---- loading -------------------------------------------------------------------------------- */
+
+/* The dynamic linker takes two files of one name for one library, and numbers of descriptors come
+ * again: so each library has another spelling of its way to a descriptor. */
+static void descriptor_path(int fd, char *path, size_t size)
+{
+    static atomic_uint serial;
+    unsigned bits = atomic_fetch_add(&serial, 1);
+    size_t n = (size_t)snprintf(path, size, "/proc/self/fd");
+    for (int i = 0; i < 32; i++, bits >>= 1)
+        n += (size_t)snprintf(path + n, size - n, "%s", bits & 1 ? "/." : "/");
+    snprintf(path + n, size - n, "/%d", fd);
+}
+
+static void *load_from_memory(const void *data, size_t size)
+{
+    char path[256];
+    int fd = memfd_create("isophote kernel", MFD_CLOEXEC);
+    void *library = NULL;
+    if (fd >= 0 && write(fd, data, size) == (ssize_t)size) {
+        descriptor_path(fd, path, sizeof path);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (fd >= 0)
+        close(fd);
+    return library;
+}
+
+static void *load_from_folder(const void *data, size_t size)
+{
+    char path[3200], folder[3072];
+    void *library = NULL;
+    if (scratch_make(folder, sizeof folder, NULL) != STATUS_OK)
+        return NULL;
+    snprintf(path, sizeof path, "%s/kernel.so", folder);
+    if (file_write(path, data, size, NULL) == STATUS_OK)
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    scratch_remove(folder);
+    return library;
+}
+
+/* What was checked is what is loaded: no file that anybody else could have changed since. Memory
+ * is first, but for who sets flags, whose debugger reads names from a file; the other way is there
+ * for systems that let nothing run from memory, or from /tmp. */
+static enum status library_load(const void *data, size_t size, void **library, struct error *err)
+{
+    const char *flags = getenv("ISOPHOTE_CFLAGS");
+    const bool debugged = flags && *flags;
+    void *made = debugged ? load_from_folder(data, size) : load_from_memory(data, size);
+    if (!made)
+        made = debugged ? load_from_memory(data, size) : load_from_folder(data, size);
+    const char *why = made ? NULL : dlerror();
+    if (!made)
+        return error_msg(err, STATUS_BUILD, "the compiled kernel does not load: %s",
+                         why ? why : "no memory for it");
+    *library = made;
+    return STATUS_OK;
+}
+
+enum status compiler_load(const struct compiler *c, const struct program_request *request,
+                          void **library, struct build_info *info, struct error *err)
 {
     const char *extra = getenv("ISOPHOTE_CFLAGS");
     char flags[sizeof info->options], defines[256];
@@ -185,20 +258,14 @@ enum status compiler_build(const struct compiler *c, const struct program_reques
                           mode_flags(request->mode), defines, extra ? extra : "");
     if (length < 0 || (size_t)length >= sizeof flags)
         return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
-    return compiler_build_text(c, flags, request->source, request->source_hash, path, size, info,
-                               err);
+    return compiler_load_text(c, flags, request->source, request->source_hash, library, info, err);
 }
 
-enum status compiler_build_text(const struct compiler *c, const char *options, const char *text,
-                                const char text_hash[33], char *path, size_t size,
-                                struct build_info *info, struct error *err)
+static enum status key_make(const struct compiler *c, const char *flags, const char text_hash[33],
+                            char key[33], struct error *err)
 {
-    char flags[sizeof info->options], name[128], features[33], key[33];
+    char name[128], features[33];
     uint32_t mhz;
-    if (strlen(options) >= sizeof flags)
-        return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
-    snprintf(flags, sizeof flags, "%s", options);
-    snprintf(info->options, sizeof info->options, "%s", flags);
     processor_describe(name, sizeof name, &mhz, features);
     struct hash *h = hash_open();
     if (!h)
@@ -208,18 +275,38 @@ enum status compiler_build_text(const struct compiler *c, const char *options, c
     hash_add(h, c, sizeof *c);
     hash_add(h, features, sizeof features);
     hash_close(h, key);
-    char source[4096];
-    enum status st = kernel_cache_path(key, ".so", path, size, err);
-    if (st == STATUS_OK)
-        st = kernel_cache_path(key, ".c", source, sizeof source, err);
-    if (st)
-        return st;
-    if (access(path, R_OK) == 0) {
-        info->cached = true;
+    return STATUS_OK;
+}
+
+enum status compiler_load_text(const struct compiler *c, const char *options, const char *text,
+                               const char text_hash[33], void **library, struct build_info *info,
+                               struct error *err)
+{
+    char flags[sizeof info->options], key[33], path[4096], source[4096];
+    if (strlen(options) >= sizeof flags)
+        return error_msg(err, STATUS_LIMIT, "the compiler's options are too long");
+    snprintf(flags, sizeof flags, "%s", options);
+    snprintf(info->options, sizeof info->options, "%s", flags);
+    TRY(key_make(c, flags, text_hash, key, err));
+    bool keeps = kernel_cache_path(key, ".so", path, sizeof path, NULL) == STATUS_OK &&
+                 kernel_cache_path(key, ".c", source, sizeof source, NULL) == STATUS_OK;
+    struct arena a = {0};
+    const void *kept;
+    char *made = NULL;
+    size_t size;
+    info->cached = keeps && cache_read(&a, path, key, &kept, &size) &&
+                   library_load(kept, size, library, NULL) == STATUS_OK;
+    if (info->cached) {
+        arena_free(&a);
         return STATUS_OK;
     }
     double start = clock_s();
-    st = text_compile(c, flags, text, source, path, info, err);
+    enum status st = text_compile(c, flags, text, keeps ? source : "", &a, &made, &size, info, err);
     info->compile_s = clock_s() - start;
+    if (st == STATUS_OK)
+        st = library_load(made, size, library, err);
+    if (st == STATUS_OK && keeps)
+        cache_write(path, key, made, size);
+    arena_free(&a);
     return st;
 }

@@ -17,15 +17,15 @@ enum status compiler_find(struct compiler *out, struct error *err);
  * depends on. */
 void processor_describe(char *name, size_t size, uint32_t *mhz, char features_hex[33]);
 
-/* Path of the shared object of one part of the kernel, compiled now unless the cache holds it.
- * ISOPHOTE_CFLAGS is appended to the flags. Fails: BUILD (info->log holds what the compiler said),
- * IO, MISSING. */
-enum status compiler_build(const struct compiler *c, const struct program_request *request,
-                           char *path, size_t size, struct build_info *info, struct error *err);
+/* One part of the kernel as a shared object, loaded (dlclose ends it): compiled now unless the cache
+ * holds it whole. ISOPHOTE_CFLAGS is appended to the flags. Fails: BUILD (info->log holds what the
+ * compiler said), IO, MISSING. */
+enum status compiler_load(const struct compiler *c, const struct program_request *request,
+                          void **library, struct build_info *info, struct error *err);
 /* The same for any text, with these options; text_hash (hash_bytes) tells texts apart in the cache.
  * A BUILD error has the place that the compiler names. */
-enum status compiler_build_text(const struct compiler *c, const char *options, const char *text,
-                                const char text_hash[33], char *path, size_t size,
-                                struct build_info *info, struct error *err);
+enum status compiler_load_text(const struct compiler *c, const char *options, const char *text,
+                               const char text_hash[33], void **library, struct build_info *info,
+                               struct error *err);
 
 #endif

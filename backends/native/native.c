@@ -179,29 +179,6 @@ static bool symbol_find(const struct loaded *l, const char *name, void *function
     return p != NULL;
 }
 
-/* The part's shared object, compiled now unless it is kept. */
-static enum status library_open(const struct backend *b, const struct program_request *request,
-                                void **out, struct build_info *info, struct error *err)
-{
-    char path[4096];
-    enum status st = compiler_build(&b->compiler, request, path, sizeof path, info, err);
-    if (st)
-        return st;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library && info->cached) { /* a damaged file in the cache */
-        unlink(path);
-        info->cached = false;
-        st = compiler_build(&b->compiler, request, path, sizeof path, info, err);
-        if (st)
-            return st;
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    if (!library)
-        return error_msg(err, STATUS_BUILD, "the compiled kernel does not load: %s", dlerror());
-    *out = library;
-    return STATUS_OK;
-}
-
 static enum status part_build(struct backend *b, enum program_part part, struct build_info *info,
                               struct error *err)
 {
@@ -209,7 +186,7 @@ static enum status part_build(struct backend *b, enum program_part part, struct 
     const struct program_request request = program_request_of_part(&b->request, part);
     enum status st = request.code == CODE_LLVM
                          ? native_llvm_build(&request, &made.program, info, err)
-                         : library_open(b, &request, &made.library, info, err);
+                         : compiler_load(&b->compiler, &request, &made.library, info, err);
     if (st)
         return st;
     void *const functions[ENTRY_COUNT] = {[ENTRY_RENDER] = &b->render,

@@ -41,14 +41,12 @@ static const char *mode_options(enum math_mode mode)
     }
 }
 
-static enum status load(struct native *n, const char *path, struct error *err)
+static enum status take(struct native *n, void *library, struct error *err)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    void *p = library ? dlsym(library, "asl_points") : NULL;
+    void *p = dlsym(library, "asl_points");
     if (!p) {
-        if (library)
-            dlclose(library);
-        return error_msg(err, STATUS_BUILD, "the compiled shader does not load: %s", dlerror());
+        dlclose(library);
+        return error_msg(err, STATUS_BUILD, "the compiled shader has no entry");
     }
     if (n->library)
         dlclose(n->library);
@@ -68,7 +66,7 @@ static enum status load(struct native *n, const char *path, struct error *err)
 static enum status build(struct shade *s, struct native *n, struct error *err)
 {
     const char *extra = getenv("ISOPHOTE_CFLAGS");
-    char options[512], path[4096];
+    char options[512];
     struct build_info info = {0};
     int length =
         snprintf(options, sizeof options,
@@ -78,17 +76,11 @@ static enum status build(struct shade *s, struct native *n, struct error *err)
     if (length < 0 || (size_t)length >= sizeof options)
         return error_msg(err, STATUS_LIMIT, "ISOPHOTE_CFLAGS is too long");
     double begin = clock_s();
-    enum status st = compiler_build_text(&n->compiler, options, n->program.source.data,
-                                         n->program.hash, path, sizeof path, &info, err);
+    void *library = NULL;
+    enum status st = compiler_load_text(&n->compiler, options, n->program.source.data,
+                                        n->program.hash, &library, &info, err);
     if (st == STATUS_OK)
-        st = load(n, path, err);
-    if (st != STATUS_OK && info.cached) { /* a damaged file in the cache */
-        unlink(path);
-        st = compiler_build_text(&n->compiler, options, n->program.source.data, n->program.hash,
-                                 path, sizeof path, &info, err);
-        if (st == STATUS_OK)
-            st = load(n, path, err);
-    }
+        st = take(n, library, err);
     s->info.compile_s = clock_s() - begin;
     s->info.cached = info.cached;
     return st;

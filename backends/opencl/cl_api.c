@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static struct {
@@ -53,13 +54,31 @@ static void loader_vendors(void)
         setenv("OCL_ICD_VENDORS", ours, 1);
 }
 
+static char scratch[3072];
+static void scratch_end(void) { scratch_remove(scratch); }
+
+/* PoCL compiles by way of files where this says; else in a place of its own under $HOME. It builds
+ * nothing when it cannot write there: then a folder for this run alone will do. */
+static void loader_files(void)
+{
+    enum { ROOM = 64 << 20 };
+    char folder[3072];
+    struct statvfs disk;
+    if (getenv("POCL_CACHE_DIR"))
+        return;
+    bool keeps = cache_dir("pocl", folder, sizeof folder, NULL) == STATUS_OK &&
+                 access(folder, W_OK | X_OK) == 0 && statvfs(folder, &disk) == 0 &&
+                 (uint64_t)disk.f_bavail * disk.f_frsize >= ROOM;
+    if (!keeps && scratch_make(scratch, sizeof scratch, NULL) == STATUS_OK)
+        atexit(scratch_end);
+    if (keeps || scratch[0])
+        setenv("POCL_CACHE_DIR", keeps ? folder : scratch, 1);
+}
+
 static void loader_open(void)
 {
     loader_vendors();
-    /* PoCL keeps compiled kernels where this says; else in a place of its own under $HOME. */
-    char folder[1024];
-    if (!getenv("POCL_CACHE_DIR") && cache_dir("pocl", folder, sizeof folder, NULL) == STATUS_OK)
-        setenv("POCL_CACHE_DIR", folder, 1);
+    loader_files();
 
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {

@@ -180,14 +180,13 @@ hiprtc_result hiprtc_CompileProgram(hiprtc_program p, int options, const char **
 {
     static const char *const names[] = {"prelude.h", "kernel.hip", "kernel.bc"};
     const char *const texts[] = {hip_prelude, p->source};
-    const char *fault = getenv("ISOPHOTE_SOFT_HIP_FAULT"), *tmp = getenv("TMPDIR");
-    char folder[4096], path[4200];
+    const char *fault = getenv("ISOPHOTE_SOFT_HIP_FAULT");
+    char folder[3072], path[3200];
     struct error err = {0};
     if (fault && strcmp(fault, "compiler") == 0)
         raise(SIGABRT); /* as ROCm 5.2's does with an architecture it does not know */
-    snprintf(folder, sizeof folder, "%s/isophote-soft-XXXXXX", tmp && tmp[0] ? tmp : "/tmp");
-    if (!mkdtemp(folder)) {
-        snprintf(p->log, sizeof p->log, "no temporary folder %s", folder);
+    if (scratch_make(folder, sizeof folder, &err) != STATUS_OK) {
+        snprintf(p->log, sizeof p->log, "%s", err.msg);
         return RTC_COMPILATION;
     }
     hiprtc_result code = 0;
@@ -203,11 +202,7 @@ hiprtc_result hiprtc_CompileProgram(hiprtc_program p, int options, const char **
     snprintf(path, sizeof path, "%s/%s", folder, names[2]);
     if (code == 0)
         code = code_take(p, path);
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        unlink(path);
-    }
-    rmdir(folder);
+    scratch_remove(folder);
     return code;
 }
 hiprtc_result hiprtc_GetProgramLogSize(hiprtc_program p, size_t *size)

@@ -273,7 +273,7 @@ static enum status module_make(const void *bitcode, size_t size, struct soft_mod
 {
     char key[33], all[128], hash[33], dir[4096], path[4200] = "", log[256];
     struct arena a = {0};
-    char *kept;
+    const void *kept;
     size_t kept_size;
     hash_bytes(bitcode, size, hash);
     snprintf(all, sizeof all, "soft hip %s %s %u", soft_sources, hash,
@@ -282,14 +282,14 @@ static enum status module_make(const void *bitcode, size_t size, struct soft_mod
     if (cache_dir("soft", dir, sizeof dir, NULL) == STATUS_OK)
         snprintf(path, sizeof path, "%s/%s.o", dir, key);
     enum status s = STATUS_MISSING;
-    if (path[0] && file_read(&a, path, (size_t)1 << 30, &kept, &kept_size, NULL) == STATUS_OK)
+    if (path[0] && cache_read(&a, path, key, &kept, &kept_size))
         s = soft_module_load(device.soft, kept, kept_size, NULL, out, NULL, 0, NULL);
     if (s != STATUS_OK) {
         s = soft_module_load(device.soft, bitcode, size, NULL, out, log, sizeof log, err);
         if (s == STATUS_OK && path[0]) {
             const void *made;
             soft_module_native(*out, &made, &kept_size);
-            file_write(path, made, kept_size, NULL); /* a failure costs the next start some time */
+            cache_write(path, key, made, kept_size);
         }
     }
     arena_free(&a);

@@ -1,11 +1,7 @@
 /* From what a driver was given (IR, SPIR-V, or our own compiled form) to kernels in memory. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* mkdtemp */
-#endif
 #include "api/offers.h"
 #include "soft.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,11 +49,8 @@ static enum status spirv_translate(struct arena *a, const void *data, size_t siz
                                    const void **bitcode, size_t *bitcode_size, char *log,
                                    size_t log_size, struct error *err)
 {
-    const char *base = getenv("TMPDIR");
-    char folder[512], in[600], out[600], said[2048] = "";
-    snprintf(folder, sizeof folder, "%s/isophote-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(folder))
-        return error_msg(err, STATUS_IO, "%s: %s", folder, strerror(errno));
+    char folder[3072], in[3200], out[3200], said[2048] = "";
+    TRY(scratch_make(folder, sizeof folder, err));
     snprintf(in, sizeof in, "%s/in.spv", folder);
     snprintf(out, sizeof out, "%s/out.bc", folder);
     char *result = NULL;
@@ -68,9 +61,7 @@ static enum status spirv_translate(struct arena *a, const void *data, size_t siz
     if (s == STATUS_OK)
         s = file_read(a, out, 0, &result, bitcode_size, err);
     *bitcode = result;
-    unlink(in);
-    unlink(out);
-    rmdir(folder);
+    scratch_remove(folder);
     return s;
 }
 

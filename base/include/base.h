@@ -128,6 +128,13 @@ struct text {
 };
 void text_append(struct text *t, const char *s, size_t n);
 void text_puts(struct text *t, const char *s);
+/* A word of a command line as a POSIX shell reads it back: bare, or in quotes; one with control
+ * characters as bash, zsh and ksh do ($'a\nb'). */
+void text_shell(struct text *t, const char *word);
+const char *shell_word(struct arena *a, const char *word); /* the same, in the arena */
+/* Text as a terminal may show it: control characters (but newlines and tabs where `lines`), those
+ * that turn the direction of writing, and what is no UTF-8, become \x1b, \u202e. */
+void text_shown(struct text *t, const char *s, size_t n, bool lines);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *t);
 
@@ -165,6 +172,8 @@ size_t utf8_whole(const char *s, size_t n);
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
+/* Opens a regular file for reading; a pipe or a device is refused at once. Fails: MISSING, IO. */
+enum status input_open(const char *path, int *fd, struct error *err);
 /* Reads a whole file; the data is followed by a NUL that size does not count. Fails: MISSING if
  * there is no such file, IO, LIMIT when larger than max_bytes (0: 4 GiB), MEMORY. */
 enum status file_read(struct arena *a, const char *path, size_t max_bytes, char **data,
@@ -175,16 +184,36 @@ int64_t file_read_at(int fd, void *to, size_t size, size_t offset);
 /* Writes to a temporary name beside path, syncs, renames: path holds all or what it held before.
  * Links are followed. A device or pipe (/dev/null) is written to and stays what it is. */
 enum status file_write(const char *path, const void *data, size_t size, struct error *err);
-/* For writers that need a stream or a path of their own: gives the temporary name, then either
- * commits it (rename) or removes it. `tmp` must hold 4096 bytes. */
+/* For writers that need a stream or a path of their own: makes a temporary file, readable by its
+ * user alone, of a name that nobody can foresee; then either commits it (the usual mode, rename) or
+ * removes it. `tmp` must hold 4096 bytes. What a process that was killed left of the same output is
+ * removed first. _open: the file is open for reading and writing. */
 enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err);
+enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd,
+                           struct error *err);
 enum status file_commit(const char *tmp, const char *path, struct error *err);
 void file_discard(const char *tmp);
+/* A new folder in $TMPDIR, else /tmp, that only its user can look into; removed with all it holds,
+ * by the next one made after a crash at the latest. Fails: IO, LIMIT. */
+enum status scratch_make(char *folder, size_t size, struct error *err);
+void scratch_remove(const char *folder);
+/* Removes what processes of this user that were killed left in a folder of temporary files: those
+ * for outputs whose name ends so, or (NULL) all. Once in a process. */
+void temporary_sweep(const char *folder, const char *tail);
 /* mkdir -p. */
 enum status dir_make(const char *path, struct error *err);
 /* "$ISOPHOTE_CACHE", else "$XDG_CACHE_HOME/isophote", else "$HOME/.cache/isophote", else
- * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. */
+ * "/tmp/isophote-<uid>", joined with `sub` (may be ""); made if it is not there. IO when others than
+ * this user own or can write it: then nothing may be believed that lies there. */
 enum status cache_dir(const char *sub, char *buf, size_t size, struct error *err);
+/* What was kept under a key (hash_bytes), in the arena. False when there is nothing of use: the file
+ * is absent, cut, spoilt, of another key, or not this user's own. */
+bool cache_read(struct arena *a, const char *path, const char key[33], const void **data,
+                size_t *size);
+/* Keeps it, with its key, length and hash. A failure costs the next start some time, no more. */
+void cache_write(const char *path, const char key[33], const void *data, size_t size);
+/* Takes what a user should know though nothing failed; NULL (at first): nobody listens. */
+extern void (*note_say)(const char *text);
 /* What stands behind the last '/' of a path. */
 const char *path_name(const char *path);
 /* ".json" of "dir/a.b.json": the last point of the name and what follows; "" when there is none

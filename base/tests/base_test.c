@@ -137,6 +137,64 @@ static void arena_strings(void **state)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
+/* Words come back from the shell as they were. */
+static void words_of_a_shell(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *want;
+    } rows[] = {{"plain-1.json", "plain-1.json"},
+                {"", "''"},
+                {"a b", "'a b'"},
+                {"it's", "'it'\\''s'"},
+                {"$HOME", "'$HOME'"},
+                {"`x`;rm", "'`x`;rm'"},
+                {"~", "'~'"},
+                {"\xc3\xa4", "'\xc3\xa4'"},
+                {"a\nb", "$'a\\012b'"},
+                {"\033[31m'\\1", "$'\\033[31m\\'\\\\1'"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct text t = {0};
+        text_shell(&t, rows[i].word);
+        assert_string_equal(t.data, rows[i].want);
+        t.len = 0;
+        text_puts(&t, "bash -c 'test \"$1\" = \"$2\"' x ");
+        text_shell(&t, rows[i].word);
+        text_puts(&t, " \"$WORD\"");
+        struct text command = {0};
+        text_puts(&command, "bash -c ");
+        text_shell(&command, t.data);
+        assert_int_equal(setenv("WORD", rows[i].word, 1), 0);
+        assert_int_equal(system(command.data), 0); // NOLINT(cert-env33-c): what is tested
+        text_free(&t);
+        text_free(&command);
+    }
+}
+
+static void what_terminals_show(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *line, *lines;
+    } rows[] = {{"a b\xc3\xa4", "a b\xc3\xa4", "a b\xc3\xa4"},
+                {"a\n\tb", "a\\x0a\\x09b", "a\n\tb"},
+                {"\033]0;x\007\r\177", "\\x1b]0;x\\x07\\x0d\\x7f", "\\x1b]0;x\\x07\\x0d\\x7f"},
+                {"\xc2\x9b"
+                 "31m",
+                 "\\x9b31m", "\\x9b31m"},
+                {"\xe2\x80\xae"
+                 "exe",
+                 "\\u202eexe", "\\u202eexe"},
+                {"\x9b\xff\xc3", "\\x9b\\xff\\xc3", "\\x9b\\xff\\xc3"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int lines = 0; lines < 2; lines++) {
+            struct text t = {0};
+            text_shown(&t, rows[i].text, strlen(rows[i].text), lines);
+            assert_string_equal(t.data, lines ? rows[i].lines : rows[i].line);
+            text_free(&t);
+        }
+}
+
 static void texts(void **state)
 {
     (void)state;
@@ -395,6 +453,8 @@ int main(void)
         cmocka_unit_test(arena_big_block_keeps_the_head),
         cmocka_unit_test(arena_strings),
         cmocka_unit_test(texts),
+        cmocka_unit_test(words_of_a_shell),
+        cmocka_unit_test(what_terminals_show),
         cmocka_unit_test(hashes),
         cmocka_unit_test(philox_vectors),
         cmocka_unit_test(u01_range),

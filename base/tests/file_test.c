@@ -137,31 +137,32 @@ static void read_failures(void **state)
     arena_free(&a);
 }
 
-static void read_pipe(void **state)
+/* Inputs are files: what might never end is refused, and nobody waits for a pipe. */
+static void read_what_is_no_file(void **state)
 {
     struct folder *f = *state;
-    enum { N = 100000 };
-    char *fifo = in(f, "fifo");
-    assert_int_equal(mkfifo(fifo, 0600), 0);
-    for (int pass = 0; pass < 2; pass++) {
-        pid_t pid = fork();
-        assert_true(pid >= 0);
-        if (pid == 0) {
-            int fd = open(fifo, O_WRONLY);
-            for (int i = 0; i < N && write(fd, "x", 1) == 1; i++) {
-            }
-            _exit(0);
-        }
-        struct arena a = {0};
-        struct error err = {0};
-        char *data = NULL;
-        size_t size = 0;
-        enum status s = file_read(&a, fifo, pass ? N - 1 : N, &data, &size, &err);
-        assert_int_equal(s, pass ? STATUS_LIMIT : STATUS_OK);
-        assert_int_equal(size, pass ? 0 : N);
-        arena_free(&a);
-        waitpid(pid, NULL, 0);
+    struct arena a = {0};
+    struct error err = {0};
+    char *data = (char *)"untouched";
+    size_t size = 77;
+    assert_int_equal(mkfifo(in(f, "fifo"), 0600), 0);
+    assert_int_equal(symlink("/dev/zero", in(f, "zero")), 0);
+    const char *const paths[] = {in(f, "fifo"), in(f, "zero")};
+    for (size_t i = 0; i < 2; i++) {
+        double start = clock_s();
+        int fd = -1;
+        assert_int_equal(file_read(&a, paths[i], 0, &data, &size, &err), STATUS_IO);
+        assert_non_null(strstr(err.msg, i ? "it is a device" : "it is a pipe"));
+        assert_int_equal(input_open(paths[i], &fd, &err), STATUS_IO);
+        assert_int_equal(fd, -1);
+        assert_true(clock_s() - start < 1);
     }
+    assert_string_equal(data, "untouched");
+    assert_int_equal(size, 77);
+    /* of no size beforehand, but a file */
+    assert_int_equal(file_read(&a, "/proc/self/status", 0, &data, &size, &err), STATUS_OK);
+    assert_memory_equal(data, "Name:", 5);
+    arena_free(&a);
 }
 
 /* Root writes everywhere, so as root the refusal comes from a folder that is a file. */
@@ -268,6 +269,9 @@ static void temporary_names(void **state)
     assert_memory_equal(one, f->path, strlen(f->path));
     file_discard(two);
     assert_int_equal(entries(f->path), 1);
+    struct stat st;
+    assert_int_equal(stat(one, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600); /* until it is whole */
     FILE *out = fopen(one, "w");
     assert_non_null(out);
     fputs("pixels", out);
@@ -283,6 +287,77 @@ static void temporary_names(void **state)
     char *long_path = in(f, name);
     assert_int_equal(file_write(long_path, "x", 1, &err), STATUS_OK);
     assert_holds(long_path, "x");
+}
+
+/* A process that was killed while it wrote `path`: its temporary file stays. */
+static void killed_writer(const char *path, bool folder)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        char tmp[4096];
+        struct error err;
+        _exit(folder ? scratch_make(tmp, sizeof tmp, &err) || mkdir(strcat(tmp, "/in"), 0700) != 0
+                     : file_temp_name(path, tmp, sizeof tmp, &err));
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void what_a_crash_left_goes(void **state)
+{
+    struct folder *f = *state;
+    struct error err = {0};
+    char mine[4096];
+    killed_writer(in(f, "a.png"), false);
+    killed_writer(in(f, "b.png"), false);
+    assert_int_equal(entries(f->path), 2);
+    /* names that are not quite ours, and a file that a live process writes */
+    assert_int_equal(file_write(in(f, ".isophote-1.a-a.png"), "", 0, &err), STATUS_OK);
+    assert_int_equal(file_write(in(f, ".isophote-notes-a.png"), "", 0, &err), STATUS_OK);
+    assert_int_equal(file_temp_name(in(f, "a.png"), mine, sizeof mine, &err), STATUS_OK);
+    assert_int_equal(entries(f->path), 4); /* a.png's leftover went, b.png's did not */
+    assert_int_equal(file_write(in(f, "b.png"), "", 0, &err), STATUS_OK);
+    assert_int_equal(entries(f->path), 4);
+    assert_int_equal(access(mine, F_OK), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0)
+        _exit(file_write(in(f, "a.png"), "", 0, &err) || access(mine, F_OK) != 0);
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+    file_discard(mine);
+}
+
+static void scratch_folders(void **state)
+{
+    struct folder *f = *state;
+    struct error err = {0};
+    struct stat st;
+    char one[4096], two[4096], file[4200];
+    setenv("TMPDIR", f->path, 1);
+    killed_writer(NULL, true);
+    assert_int_equal(entries(f->path), 1);
+    assert_int_equal(scratch_make(one, sizeof one, &err), STATUS_OK);
+    assert_int_equal(entries(f->path), 1); /* the dead one's went, with what it held */
+    assert_int_equal(scratch_make(two, sizeof two, &err), STATUS_OK);
+    assert_string_not_equal(one, two);
+    assert_int_equal(stat(one, &st), 0);
+    assert_true(S_ISDIR(st.st_mode) && (st.st_mode & 07777) == 0700);
+    snprintf(file, sizeof file, "%s/x", one);
+    assert_int_equal(file_write(file, "x", 1, &err), STATUS_OK);
+    assert_int_equal(symlink(f->path, strcat(file, "-link")), 0);
+    scratch_remove(one);
+    scratch_remove(two);
+    scratch_remove("");
+    assert_int_equal(access(f->path, F_OK), 0); /* links are removed, not followed */
+    assert_int_equal(entries(f->path), 0);
+    setenv("TMPDIR", in(f, "none"), 1);
+    assert_int_equal(scratch_make(one, sizeof one, &err), STATUS_IO);
+    assert_string_equal(one, "");
+    unsetenv("TMPDIR");
 }
 
 static void folders(void **state)
@@ -387,10 +462,11 @@ int main(void)
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_make, folder_remove)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(write_then_read),       IN_FOLDER(read_large),
-        IN_FOLDER(read_failures),         IN_FOLDER(read_pipe),
+        IN_FOLDER(read_failures),         IN_FOLDER(read_what_is_no_file),
         IN_FOLDER(unwritable_folder),     IN_FOLDER(full_disk),
         IN_FOLDER(half_written),          IN_FOLDER(link_keeps_pointing),
-        IN_FOLDER(temporary_names),       IN_FOLDER(folders),
+        IN_FOLDER(temporary_names),       IN_FOLDER(what_a_crash_left_goes),
+        IN_FOLDER(scratch_folders),       IN_FOLDER(folders),
         IN_FOLDER(cache_folder),          cmocka_unit_test(beside),
         IN_FOLDER(files_that_come_along),
     };

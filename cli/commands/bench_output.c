@@ -201,6 +201,10 @@ enum status bench_subjects(struct arena *a, char **names, size_t name_count,
     *device_step = st != STATUS_OK;
     if (st)
         return st;
+    for (size_t i = 0; i < r->devices.count && i < device_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(devices[k].id, devices[i].id) == 0)
+                return device_twice(r->devices.items[k], r->devices.items[i], devices[i].id, err);
     struct bench_subject *list = ARENA_ARRAY(a, struct bench_subject, scene_count * device_count);
     if (!list)
         return error_msg(err, STATUS_MEMORY, "out of memory");

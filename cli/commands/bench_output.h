@@ -16,7 +16,7 @@ struct timing_options {
 // clang-format off
 #define TIMING_OPTIONS(least, most, seconds, row)                                                             \
     {"--store", OPTION_STRING, offsetof(struct timing_options, store), "FILE",                                \
-     .help = "adds the rows to this result store; made if it is not there"},                                  \
+     .help = "adds the rows to this result store; made if it is not there", .writes = FILE_STORE},            \
     {"--repetitions", OPTION_UINT, offsetof(struct timing_options, bench.min_repetitions), "N",               \
      .help = "at least so many timed repetitions", .otherwise = (least)},                                     \
     {"--max-repetitions", OPTION_UINT, offsetof(struct timing_options, bench.max_repetitions), "N",           \

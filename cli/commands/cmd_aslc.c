@@ -18,6 +18,7 @@ struct aslc {
     bool preprocess, quiet, json, stats, builtins, check, check_witness, info, verbose;
     bool rule, own_rule, file_rule, file_own_rule; /* -M, -MM, -MD, -MMD */
     const char *depend_file, *depend_target;
+    bool force;
     const char *param; /* of --info */
 };
 
@@ -33,12 +34,6 @@ static enum status check_use(const struct aslc *c, const struct arguments *args,
     if ((c->out || c->witness) && args->count > 1)
         return error_msg(err, STATUS_ARG, "with several sources there cannot be one output '%s'",
                          c->out ? c->out : c->witness);
-    for (size_t i = 0; i < args->count; i++) {
-        const char *source = args->words[i];
-        if (output_apart(c->out, source, err) || output_apart(c->witness, source, err) ||
-            output_apart(c->depend_file, source, err))
-            return err->code;
-    }
     return STATUS_OK;
 }
 
@@ -62,6 +57,8 @@ static enum status write_object(struct arena *a, const struct aslc *c, const cha
     enum status s = asl_preprocess(a, file, NULL, 0, &c->opt, &ignored, &source, err);
     if (s == STATUS_OK)
         s = asl_object_write(a, program, source.data, source.len, &c->lower, &object, err);
+    if (s == STATUS_OK)
+        s = output_replaces(out, FILE_OBJECT, c->force, err);
     if (s == STATUS_OK)
         s = file_write(out, object.data, object.len, err);
     text_free(&source);
@@ -104,8 +101,10 @@ static enum status write_dependencies(struct arena *a, const struct aslc *c, con
     if (rule.failed)
         s = error_msg(err, STATUS_MEMORY, "out of memory");
     else if (to)
+        s = output_replaces(to, FILE_RULE, c->force, err);
+    if (s == STATUS_OK && to)
         s = file_write(to, rule.data, rule.len, err);
-    else
+    if (s == STATUS_OK && !to)
         (void)fwrite(rule.data, 1, rule.len, stdout);
     text_free(&rule);
     return s;
@@ -402,6 +401,7 @@ static int run(void *settings, const struct arguments *args)
     }
     if (check_use(c, args, &err) != STATUS_OK)
         return report_error(&err, false);
+    c->force = args->force;
     c->opt.include_dirs = c->includes.items;
     c->opt.defines = c->defines.items;
     int status = EXIT_PASS;
@@ -429,12 +429,12 @@ static int run(void *settings, const struct arguments *args)
 #define AT(member) offsetof(struct aslc, member)
 static const struct option options[] = {
     {"-o", OPTION_STRING, AT(out), "FILE",
-     .help = "where the compiled file goes (one source only; '-': nowhere)"},
+     .help = "where the compiled file goes (one source only; '-': nowhere)", .writes = FILE_OBJECT},
     {"-I", OPTION_LIST, AT(includes), "FOLDER", .joined = true,
-     .help = "look for #include files there too; may be given several times"},
+     .help = "look for #include files there too; may be given several times", .folder = true},
     {"-D", OPTION_LIST, AT(defines), "NAME[=TEXT]", .joined = true, .help = "define a macro"},
     {"-include", OPTION_STRING, AT(opt.header), "FILE",
-     .help = "read that header before the source, as renderers do with theirs"},
+     .help = "read that header before the source, as renderers do with theirs", .reads = true},
     {"-E", OPTION_FLAG, AT(preprocess),
      .help = "print what the preprocessor makes of the file, and stop"},
     {"-Wall", OPTION_FLAG, AT(opt.warn_all), .help = "warn also of what is only doubtful"},
@@ -447,7 +447,7 @@ static const struct option options[] = {
     {"-MMD", OPTION_FLAG, AT(file_own_rule),
      .help = "compile, and write what -MM prints to NAME.d"},
     {"-MF", OPTION_STRING, AT(depend_file), "FILE", .joined = true,
-     .help = "where the rule of make goes"},
+     .help = "where the rule of make goes", .writes = FILE_RULE},
     {"-MT", OPTION_STRING, AT(depend_target), "TARGET", .joined = true,
      .help = "what the rule of make is for", .otherwise = "the compiled file"},
     {"-q", OPTION_FLAG, AT(quiet), .help = "print nothing but messages"},
@@ -464,7 +464,8 @@ static const struct option options[] = {
     {"--builtins", OPTION_FLAG, AT(builtins),
      .help = "print the table of builtin functions as Markdown, and stop"},
     {"--witness", OPTION_STRING, AT(witness), "FILE",
-     .help = "write what each step of lowering and optimising did (docs/reference/asl_ir.md)"},
+     .help = "write what each step of lowering and optimising did (docs/reference/asl_ir.md)",
+     .writes = FILE_WITNESS},
     {"--check-witness", OPTION_FLAG, AT(check_witness),
      .help = "the files are witnesses: check them"},
     {"--check", OPTION_FLAG, AT(check),
@@ -474,7 +475,8 @@ static const struct option options[] = {
      .help = "list the parameters of compiled shaders (NAME, NAME.aso) or sources"},
     {"-v", OPTION_FLAG, AT(verbose),
      .help = "of --info: with metadata and a line for each default"},
-    {"-p", OPTION_LIST, AT(includes), "FOLDER", .help = "of --info: look there too"},
+    {"-p", OPTION_LIST, AT(includes), "FOLDER", .help = "of --info: look there too",
+     .folder = true},
     {"--param", OPTION_STRING, AT(param), "NAME", .help = "of --info: only that one"},
     JSON_OPTION(AT(json)),
     {"-O", OPTION_IGNORED, .help = "taken as other compilers take it"},
@@ -490,6 +492,7 @@ const struct command command_aslc = {
     .examples = "isophote aslc marble.osl\n"
                 "isophote aslc -Wall -Iinclude --dump=types fbm.asl",
     .argument = "SHADER",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct aslc),
     .max_args = SIZE_MAX,

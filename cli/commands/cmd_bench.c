@@ -67,6 +67,7 @@ const struct command command_bench = {
                 "512 --json\n"
                 "isophote bench --store out/results.sqlite",
     .argument = "SCENE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .common = true,
     .settings_size = sizeof(struct bench_command),

@@ -56,6 +56,7 @@ const struct command command_compare = {
                "nothing in common.",
     .examples = "isophote compare last-week.sqlite out/results.sqlite --threshold 5",
     .argument = "FILE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct compare_command),
     .min_args = 2,

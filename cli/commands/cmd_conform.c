@@ -216,6 +216,9 @@ static enum status choose_devices(struct conform_command *cmd, const char *const
             if (!is_shader_fault(id) && (s = device_find(id, &d, err)) != STATUS_OK)
                 return s;
             list[i] = arena_strdup(a, is_shader_fault(id) ? id : d.id);
+            for (size_t k = 0; k < i && list[i]; k++)
+                if (list[k] && strcmp(list[k], list[i]) == 0)
+                    return device_twice(cmd->devices.items[k], id, list[i], err);
         }
     } else {
         struct device_info *found;
@@ -521,14 +524,11 @@ static int judge(struct conform_command *cmd, struct error *err)
 {
     struct conform_summary sum = {0};
     const char *const *ids = NULL;
-    char temporary[64] = "";
+    char scratch[3072] = "", temporary[3200] = "";
     enum status s = choose_devices(cmd, &ids, &cmd->o.device_count, err);
     if (s != STATUS_OK)
         return report_error(err, true);
     if (cmd->junit && (s = output_check(cmd->junit, err)) != STATUS_OK)
-        return report_error(err, false);
-    if (output_apart(cmd->junit, cmd->store, err) || output_apart(cmd->journal, cmd->store, err) ||
-        output_apart(cmd->journal, cmd->junit, err))
         return report_error(err, false);
     cmd->o.devices = ids;
     cmd->caught = ARENA_ARRAY(&cmd->arena, size_t, cmd->o.device_count);
@@ -536,14 +536,13 @@ static int judge(struct conform_command *cmd, struct error *err)
     if (!cmd->caught || !cmd->by)
         return report_error(err, false);
     if (cmd->junit && !cmd->store) { /* JUnit is made of a store */
-        snprintf(temporary, sizeof temporary, "/tmp/isophote-junit-%d.sqlite", (int)getpid());
-        unlink(temporary);
+        s = scratch_make(scratch, sizeof scratch, err);
+        snprintf(temporary, sizeof temporary, "%s/run.sqlite", scratch);
     }
-    if (cmd->store || cmd->junit)
+    if (s == STATUS_OK && (cmd->store || cmd->junit))
         s = store_open(cmd->store ? cmd->store : temporary, false, &cmd->o.store, err);
     if (s != STATUS_OK) {
-        if (*temporary)
-            unlink(temporary);
+        scratch_remove(scratch);
         return report_error(err, false);
     }
     if (cmd->json) {
@@ -562,8 +561,7 @@ static int judge(struct conform_command *cmd, struct error *err)
     }
     store_close(cmd->o.store);
     cmd->o.store = NULL;
-    if (*temporary)
-        unlink(temporary);
+    scratch_remove(scratch);
     int status = finish(cmd, &sum, s, err);
     for (size_t i = 0; i < cmd->o.device_count; i++)
         text_free(&cmd->by[i]);
@@ -613,27 +611,32 @@ static const struct option options[] = {
     {"--filter", OPTION_STRING, AT(filter), "REGEX",
      .help = "only cases whose name matches this POSIX extended regular expression"},
     {"--scene", OPTION_LIST, AT(scenes), "SCENE",
-     .help = "one more scene, shader or folder of shaders; may be repeated, as SCENE alone"},
+     .help = "one more scene, shader or folder of shaders; may be repeated, as SCENE alone",
+     .reads = true},
     {"--suite", OPTION_STRING, AT(suite), "NAME",
      .help = "list of cases: core, faults, all, or a file",
-     .otherwise = "core; of --self-test: faults", .words = "core faults all"},
+     .otherwise = "core; of --self-test: faults", .words = "core faults all", .reads = true},
     {"--programs", OPTION_UINT, AT(programs), "N",
      .help = "level shader: the first N generated programs, and a table of what they cover"},
     {"--list", OPTION_FLAG, AT(list), .help = "print the cases that would run, and end"},
     {"--shard", OPTION_STRING, AT(shard), "I/N",
      .help = "the I-th of N parts; together they are the whole, on any machines"},
     {"--jobs", OPTION_UINT, AT(jobs), "N", .help = "worker processes at once", .otherwise = "1"},
-    {"--store", OPTION_STRING, AT(store), "FILE", .help = "result store to add this run to"},
-    {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML"},
+    {"--store", OPTION_STRING, AT(store), "FILE", .help = "result store to add this run to",
+     .writes = FILE_STORE},
+    {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML",
+     .writes = FILE_JUNIT},
     {"--journal", OPTION_STRING, AT(journal), "FILE", .help = "where finished cases are noted",
-     .otherwise = "the store's name with .journal"},
+     .otherwise = "the store's name with .journal", .writes = FILE_JOURNAL, .beside = "--store"},
     {"--resume", OPTION_FLAG, AT(resume),
      .help = "take what the journal holds and nothing has changed of, run the rest"},
     {"--waivers", OPTION_STRING, AT(waivers), "FILE",
-     .help = "known failures with reason and expiry (docs/reference/conformance.md)"},
+     .help = "known failures with reason and expiry (docs/reference/conformance.md)",
+     .reads = true},
     {"--skips", OPTION_STRING, AT(skips), "FILE",
      .help = "expected SKIPs with their reasons: any other is a finding "
-             "(docs/reference/conformance.md)"},
+             "(docs/reference/conformance.md)",
+     .reads = true},
     {"--compile-budget", OPTION_FROM_ZERO, AT(compile_budget_s), "S",
      .help = "seconds a case may compile", .otherwise = "300"},
     {"--run-budget", OPTION_FROM_ZERO, AT(run_budget_s), "S", .help = "seconds a case may run",
@@ -663,6 +666,7 @@ const struct command command_conform = {
                 "out.xml\n"
                 "isophote conform --store run.sqlite --shard 1/2 --jobs 2",
     .argument = "SCENE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct conform_command),
     .max_args = SIZE_MAX,

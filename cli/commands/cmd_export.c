@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "reports.h"
 #include "scenes.h"
@@ -9,11 +10,13 @@
 static enum status export_file(struct store *store, const char *path, struct error *err)
 {
     char tmp[4096];
-    enum status st = file_temp_name(path, tmp, sizeof tmp, err);
+    int fd;
+    enum status st = file_temp_open(path, tmp, sizeof tmp, &fd, err);
     if (st)
         return st;
-    FILE *out = fopen(tmp, "wb");
+    FILE *out = fdopen(fd, "wb");
     if (!out) {
+        close(fd);
         file_discard(tmp);
         return error_msg(err, STATUS_IO, "%s: cannot be written", path);
     }
@@ -33,7 +36,7 @@ static int export_store(const char *store_name, const char *out)
 {
     struct error err = {0};
     struct store *store;
-    if (output_apart(out, store_name, &err) || store_open(store_name, true, &store, &err))
+    if (store_open(store_name, true, &store, &err))
         return report_error(&err, false);
     enum status st = !out || strcmp(out, "-") == 0 ? store_export(store, stdout, &err)
                                                    : export_file(store, out, &err);
@@ -91,11 +94,13 @@ static int run(void *settings, const struct arguments *args)
 
 #define AT(member) offsetof(struct export_command, member)
 static const struct option options[] = {
-    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read"},
-    {"--mitsuba", OPTION_STRING, AT(scene), "SCENE", .help = "the scene to write for Mitsuba 3"},
+    {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store to read",
+     .reads = true},
+    {"--mitsuba", OPTION_STRING, AT(scene), "SCENE", .help = "the scene to write for Mitsuba 3",
+     .reads = true},
     {"-o", OPTION_STRING, AT(out), "FILE",
      .help = "the file to write; for a scene NAME.xml, or a folder for scene.xml and what it needs",
-     .otherwise = "of a store: standard output"},
+     .otherwise = "of a store: standard output", .writes = FILE_RESULTS | FILE_MITSUBA},
     {"--plugins", OPTION_FLAG, AT(mitsuba.plugins),
      .help = "with --mitsuba: BSDFs that Mitsuba lacks as Python plugins, put beside the scene as "
              "isophote_bsdfs.py"},

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct help_command {
-    bool man, markdown;
+    bool man, markdown, files;
     const char *completion, *write;
 };
 
@@ -55,7 +55,7 @@ static int run(void *settings, const struct arguments *args)
     const struct command *c = args->count ? command_find(args->words[0]) : NULL;
     struct error err = {0};
     struct text t = {0};
-    int forms = h->man + h->markdown + (h->completion != NULL) + (h->write != NULL);
+    int forms = h->man + h->markdown + h->files + (h->completion != NULL) + (h->write != NULL);
     if (args->count && !c)
         return command_unknown(args->words[0]);
     if (forms > 1 || (c && forms > h->man)) {
@@ -67,6 +67,9 @@ static int run(void *settings, const struct arguments *args)
         return write_all(h->write, &err) == STATUS_OK ? EXIT_PASS : report_error(&err, false);
     if (h->man)
         manual_page(c, &t);
+    else if (h->files)
+        for (size_t i = 0; commands[i]; i++)
+            files_print(commands[i], &t);
     else if (h->markdown)
         manual_markdown(&t);
     else if (c)
@@ -88,6 +91,8 @@ static const struct option options[] = {
      .help = "what completes command lines in a shell", .words = "bash zsh fish"},
     {"--markdown", OPTION_FLAG, AT(markdown),
      .help = "all commands as the page docs/reference/options.md"},
+    {"--files", OPTION_FLAG, AT(files),
+     .help = "the options that name files, a line each: what is read, what is written"},
     {"--write", OPTION_STRING, AT(write), "FOLDER",
      .help = "all manual pages and completions as files below FOLDER"},
 };
@@ -96,7 +101,7 @@ const struct command command_help = {
     .group = "what is here",
     .line = "say what commands there are, or how one is used",
     .usage = "isophote help [COMMAND] [--man]\n"
-             "isophote help --completion SHELL | --markdown | --write FOLDER",
+             "isophote help --completion SHELL | --markdown | --files | --write FOLDER",
     .summary = "Lists the commands, or says how one is used, as COMMAND --help does.",
     .examples = "isophote help render\n"
                 "isophote help conform --man | man -l -\n"

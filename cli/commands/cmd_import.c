@@ -136,7 +136,7 @@ static int run(void *settings, const struct arguments *args)
 {
     const struct import_command *c = settings;
     struct error err = {0};
-    if (check_use(c, args->count, &err) || output_apart(c->out, args->words[0], &err))
+    if (check_use(c, args->count, &err))
         return report_error(&err, false);
     if (c->check)
         return import_check(args->words, args->count, c->store, c->json);
@@ -146,7 +146,8 @@ static int run(void *settings, const struct arguments *args)
 
 #define AT(member) offsetof(struct import_command, member)
 static const struct option options[] = {
-    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the scene file to write for a model"},
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the scene file to write for a model",
+     .writes = FILE_SCENE},
     {"--camera", OPTION_STRING, AT(camera), "NAME", .help = "which of the model's cameras",
      .otherwise = "its first; without any, one that frames it"},
     {"--up", OPTION_WORD, AT(up), "AXIS",
@@ -158,7 +159,7 @@ static const struct option options[] = {
     {"--check", OPTION_FLAG, AT(check),
      .help = "models and folders of them: import and render each small, write nothing but a table"},
     {"--store", OPTION_STRING, AT(store), "FILE",
-     .help = "the result store to add to; made if it is not there"},
+     .help = "the result store to add to; made if it is not there", .writes = FILE_STORE},
     JSON_OPTION(AT(json)),
 };
 const struct command command_import = {
@@ -180,6 +181,7 @@ const struct command command_import = {
                 "isophote import --check models/ --store out/models.db\n"
                 "isophote import other-machine.jsonl --store out/mine.db",
     .argument = "FILE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct import_command),
     .min_args = 1,

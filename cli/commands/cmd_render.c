@@ -67,7 +67,7 @@ static enum status check_files(const struct render_command *cmd, struct error *e
         s = output_check(cmd->out, err);
     if (s == STATUS_OK && cmd->preview)
         s = output_check(cmd->preview, err);
-    return s == STATUS_OK ? output_apart(cmd->preview, cmd->out, err) : s;
+    return s;
 }
 
 static enum status choose_passes(struct render_command *cmd, bool reference, struct error *err)
@@ -569,12 +569,13 @@ static int run(void *settings, const struct arguments *args)
 #define AT(member) offsetof(struct render_command, member)
 static const struct option options[] = {
     {"-o", OPTION_STRING, AT(out), "FILE",
-     .help = "where the picture goes: .exr, .pfm (linear) or .png (sRGB)"},
+     .help = "where the picture goes: .exr, .pfm (linear) or .png (sRGB)", .writes = FILE_PICTURE},
     {"--passes", OPTION_STRING, AT(pass_list), "LIST",
      .help = "layers of the EXR: all, or some of beauty, direct, indirect, variance, albedo, "
              "normal, tangent, bitangent, depth, position, uv, material, shader, samples and "
              "denoised, joined by commas"},
-    {"--preview", OPTION_STRING, AT(preview), "FILE", .help = "a PNG beside -o's file"},
+    {"--preview", OPTION_STRING, AT(preview), "FILE", .help = "a PNG beside -o's file",
+     .writes = FILE_PICTURE},
     {"--exposure", OPTION_ABOVE_ZERO, AT(exposure), "F", .help = "factor on radiance in a PNG",
      .preset = "1"},
     {"--tone", OPTION_TONE, AT(tone), "CURVE", .help = "of a PNG; linear clips",
@@ -606,6 +607,7 @@ const struct command command_render = {
                 "isophote render bokeh-night --passes all,denoised -o night.exr --preview "
                 "night.png --tone agx",
     .argument = "SCENE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .common = true,
     .settings_size = sizeof(struct render_command),

@@ -336,6 +336,7 @@ const struct command command_replay = {
     .examples = "isophote replay cornell --device opencl:0 --pixel 12,34 --sample 3 --mode device "
                 "--width 64 --height 64",
     .argument = "SCENE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .common = true,
     .settings_size = sizeof(struct replay_command),

@@ -56,11 +56,8 @@ static int run(void *settings, const struct arguments *args)
     struct store **stores = ARENA_ARRAY(&a, struct store *, c->stores.count);
     enum status st = stores ? STATUS_OK : error_msg(&err, STATUS_MEMORY, "out of memory");
     size_t opened = 0;
-    for (; !st && opened < c->stores.count; opened += !st) {
-        st = output_apart(c->out, c->stores.items[opened], &err);
-        if (!st)
-            st = store_open(c->stores.items[opened], true, &stores[opened], &err);
-    }
+    for (; !st && opened < c->stores.count; opened += !st)
+        st = store_open(c->stores.items[opened], true, &stores[opened], &err);
     if (!st)
         st = format == FORMAT_JUNIT ? store_junit(stores[0], 0, c->out, &err)
                                     : report_write(stores, opened, (enum report_format)format,
@@ -74,8 +71,10 @@ static int run(void *settings, const struct arguments *args)
 #define AT(member) offsetof(struct report_command, member)
 static const struct option options[] = {
     {"--store", OPTION_LIST, AT(stores), "FILE",
-     .help = "a result store to read; may be repeated, the newest result of each case stands"},
-    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the file to write"},
+     .help = "a result store to read; may be repeated, the newest result of each case stands",
+     .reads = true},
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "the file to write",
+     .writes = FILE_REPORT | FILE_JUNIT},
     {"--format", OPTION_WORD, AT(format), "NAME", .help = "of the file",
      .otherwise = "by the extension of -o: .html .md .csv .xml",
      .words = "html markdown csv junit"},

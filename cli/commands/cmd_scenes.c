@@ -228,7 +228,8 @@ static int run(void *settings, const struct arguments *args)
 
 #define AT(member) offsetof(struct scenes_command, member)
 static const struct option options[] = {
-    {"-o", OPTION_STRING, AT(out), "FILE", .help = "of thumbnail: where the picture goes"},
+    {"-o", OPTION_STRING, AT(out), "FILE", .help = "of thumbnail: where the picture goes",
+     .writes = FILE_PICTURE},
     {"--device", OPTION_STRING, AT(device), "ID", .help = "of thumbnail: what renders it",
      .preset = "native"},
     {"--width", OPTION_STRING, AT(width), "W", .help = "of thumbnail: pixels", .preset = "160"},
@@ -250,6 +251,7 @@ const struct command command_scenes = {
                 "isophote scenes describe cornell --json\n"
                 "isophote scenes thumbnail my-scene.json -o my-scene.png",
     .argument = "SCENE",
+    .reads = true,
     .verbs = "list describe thumbnail",
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct scenes_command),

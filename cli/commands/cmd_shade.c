@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backends.h"
 
@@ -97,10 +98,8 @@ static const struct asl_program *load_shader(struct shade_command *s, const char
             char *path = d ? arena_printf(&s->arena, "%s/%s%s", s->includes.items[d - 1], name,
                                           extensions[e])
                            : arena_printf(&s->arena, "%s%s", name, extensions[e]);
-            FILE *f = path ? fopen(path, "rb") : NULL;
-            if (!f)
+            if (!path || access(path, R_OK) != 0)
                 continue;
-            (void)fclose(f);
             struct asl_diags diags = {0};
             const struct asl_program *p = NULL;
             enum status st = asl_compile(&s->arena, path, NULL, 0, &s->copt, &diags, &p, err);
@@ -848,9 +847,10 @@ static const struct option options[] = {
      .otherwise = "1 1"},
     {"--param", STEP(set_param), .value = "N V",
      .help = "parameter of the next shader; numbers are separated by commas; a type may be written "
-             "as in --param:type=float"},
+             "as in --param:type=float",
+     .reads = true},
     {"--fparam --iparam --vparam --sparam", STEP(set_param), .value = "N V",
-     .help = "--param of a float, an int, a triple, a string"},
+     .help = "--param of a float, an int, a triple, a string", .reads = true},
     {"--groupname", OPTION_STRING, AT(group_name), "NAME",
      .help = "what getattribute(\"shader:groupname\") says", .preset = "unnamed_group_1"},
     {"--layer", STEP(name_layer), .value = "NAME", .help = "name of the next shader's layer"},
@@ -860,7 +860,8 @@ static const struct option options[] = {
      .help = "output X of layer A feeds parameter Y of layer B; X[1] is an element"},
     {"--group", STEP(add_group), .value = "TEXT",
      .help = "a whole network: 'param float a 1 ; shader s l ; connect l.x m.y ;', or the file "
-             "that holds it"},
+             "that holds it",
+     .reads = true},
     {"--entry", OPTION_LIST, AT(entries), "LAYER",
      .help = "runs just the layers named so, in this order, and what they pull"},
     {"--entryoutput", OPTION_LIST, AT(entry_outputs), "LAYER.OUT",
@@ -878,7 +879,8 @@ static const struct option options[] = {
     {"-o", STEP(add_output), .value = "VAR FILE",
      .help =
          "writes an output as .exr, .tif, .pfm or .png; 'layer.out' names a layer's; FILE null: "
-         "computed, not written"},
+         "computed, not written",
+     .writes = FILE_PICTURE, .none = "null"},
     {"-od -d", OPTION_WORD, AT(depth), "TYPE",
      .help = "of the files: float (.exr, .tif, .pfm; half is float here) or uint8 (.png, .tif)",
      .words = "float half uint8"},
@@ -910,7 +912,7 @@ static const struct option options[] = {
      .otherwise = "100 million"},
     {"--runstats --stats", OPTION_FLAG, AT(runstats), .help = "times and counts on standard error"},
     {"-I --path", OPTION_LIST, AT(includes), "FOLDER", .joined = true,
-     .help = "where shaders and #include files are looked for"},
+     .help = "where shaders and #include files are looked for", .folder = true},
     {"-D", OPTION_LIST, AT(defines), "NAME[=TEXT]", .joined = true, .help = "define a macro"},
     JSON_OPTION(AT(json)),
     {"--colorspace", OPTION_WORD, AT(colorspace), "NAME",
@@ -936,6 +938,7 @@ const struct command command_shade = {
     .examples = "isophote shade -g 512 512 --param freq 9.0 fbm.osl -o Cout fbm.png\n"
                 "isophote shade --print --param scale 3 marble.osl -o Cout x.exr",
     .argument = "SHADER",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .one_dash = true,
     .settings_size = sizeof(struct shade_command),

@@ -148,6 +148,7 @@ const struct command command_sweep = {
                 "--store out/results.sqlite\n"
                 "isophote sweep --axis work-group --axis bvh=bvh2,bvh8 --strategy halving",
     .argument = "SCENE",
+    .reads = true,
     COMMAND_OPTIONS(options),
     .common = true,
     .settings_size = sizeof(struct sweep_command),

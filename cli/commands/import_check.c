@@ -199,6 +199,7 @@ static enum status record(struct table *t, const char *path, const char *name, c
     json_key_string(&w, "not_carried_over", c->about);
     json_end_object(&w);
     struct arena a = {0};
+    const char *quoted = shell_word(&a, path);
     struct case_record r = {
         .name = arena_printf(&a, "import.%s.%s", format, name),
         .device = "reference",
@@ -208,7 +209,7 @@ static enum status record(struct table *t, const char *path, const char *name, c
                                      c->triangles, c->materials, c->textures,
                                      c->notes ? "; not carried over: " : "", c->about)
                       : c->reason,
-        .replay = arena_printf(&a, "isophote import --check '%s'", path),
+        .replay = arena_printf(&a, "isophote import --check %s", quoted ? quoted : ""),
         .detail = w.out.data,
         .run_s = seconds,
     };
@@ -293,20 +294,11 @@ static enum status check_all(struct table *t, const char *folder, struct check *
                             : STATUS_OK;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    remove(path);
-    return 0;
-}
-
 int import_check(char **paths, size_t count, const char *store, bool json)
 {
     struct error err = {0};
     struct table t = {.json = json, .w = {.pretty = true}};
-    char folder[] = "/tmp/isophote-import-XXXXXX";
+    char folder[3072] = "";
     enum status st = STATUS_OK;
     for (size_t i = 0; i < count && !st; i++)
         if (nftw(paths[i], visit, 16, FTW_PHYS) != 0)
@@ -321,8 +313,10 @@ int import_check(char **paths, size_t count, const char *store, bool json)
         qsort(models.paths, models.count, sizeof *models.paths, by_name);
     struct check *c =
         mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!st && (c == MAP_FAILED || !mkdtemp(folder)))
-        st = error_msg(&err, STATUS_IO, "cannot make a folder in /tmp");
+    if (!st && c == MAP_FAILED)
+        st = error_msg(&err, STATUS_MEMORY, "out of memory to share with the child that imports");
+    if (!st)
+        st = scratch_make(folder, sizeof folder, &err);
     if (!st && store)
         st = open_run(&t, store, &err);
     if (!st) {
@@ -331,8 +325,8 @@ int import_check(char **paths, size_t count, const char *store, bool json)
         st = check_all(&t, folder, c, &err);
         if (json)
             json_end_array(&t.w);
-        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     }
+    scratch_remove(folder);
     store_close(t.store);
     arena_free(&models.a);
     free(models.paths);

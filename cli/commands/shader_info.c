@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct lister {
     const struct shader_info_options *opt;
@@ -232,11 +233,8 @@ static char *find_file(struct arena *a, const char *name, const char *const *fol
         for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
             char *path = d ? arena_printf(a, "%s/%s%s", folders[d - 1], name, endings[e])
                            : arena_printf(a, "%s%s", name, endings[e]);
-            FILE *f = path ? fopen(path, "rb") : NULL;
-            if (f) {
-                (void)fclose(f);
+            if (path && access(path, R_OK) == 0)
                 return path;
-            }
         }
     }
     return NULL;

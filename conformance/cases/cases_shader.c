@@ -373,11 +373,12 @@ static enum status fail_with_finding(struct run_context *c, const char *name, co
     json_key_integer(&w, "tests", (int64_t)f.reduction.tests);
     json_end_object(&w);
     case_detail(c, &w);
-    if (*f.file)
+    const char *id = shell_word(c->arena, c->device_id), *path = shell_word(c->arena, f.file);
+    if (*f.file && id && path)
         c->result->replay = arena_printf(c->arena,
                                          "isophote conform --level shader --device %s --filter "
-                                         "'^shader\\.file' '%s'",
-                                         c->device_id, f.file);
+                                         "'^shader\\.file' %s",
+                                         id, path);
     return case_fail(c, "%s: %s", name, f.reason);
 }
 

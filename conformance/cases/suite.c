@@ -186,6 +186,17 @@ static enum status read_list(struct arena *a, const char *wanted, const struct c
     if (s != STATUS_OK)
         return s;
     uint32_t line = 1;
+    const char *nul = memchr(data, '\0', size);
+    for (const char *c = data; nul && c < nul; c++)
+        line += *c == '\n';
+    if (nul) {
+        const char *start = nul;
+        while (start > data && start[-1] != '\n')
+            start--;
+        return error_set(err, STATUS_PARSE,
+                         (struct src_pos){path, line, (uint32_t)(nul - start) + 1},
+                         "a NUL byte; a list of cases is text, one name a line");
+    }
     for (char *at = data, *next; at; at = next, line++) {
         char *end = strchr(at, '\n');
         next = end ? end + 1 : NULL;

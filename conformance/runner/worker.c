@@ -205,9 +205,11 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
         bool plain =
             strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
             strlen(name);
-        r.replay = plain ? arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s",
-                                        device, name, scene ? " --scene " : "", scene ? scene : "")
-                         : NULL;
+        const char *id = shell_word(a, device), *path = scene ? shell_word(a, scene) : "";
+        r.replay = plain && id && path
+                       ? arena_printf(a, "isophote conform --device %s --filter '^%s$'%s%s", id,
+                                      name, scene ? " --scene " : "", path)
+                       : NULL;
     }
     *out = r;
     return STATUS_OK;

@@ -294,10 +294,13 @@ const char *conform_replay_command(struct arena *a, const char *scene_path, cons
     const char *bvh = job->set.load.bvh == BVH_AUTO
                           ? ""
                           : arena_printf(a, " --bvh %s", bvh_kind_name(job->set.load.bvh));
+    const char *path = shell_word(a, scene_path), *id = shell_word(a, device);
+    if (!path || !id)
+        return NULL;
     return arena_printf(
         a,
-        "isophote replay '%s' --device %s --pixel %u,%u --sample %u --mode %s --width "
+        "isophote replay %s --device %s --pixel %u,%u --sample %u --mode %s --width "
         "%u --height %u --max-depth %u --rr-depth %u --seed %llu%s",
-        scene_path, device, x, y, sample, math_mode_name(job->set.build.mode), job->width,
-        job->height, job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "");
+        path, id, x, y, sample, math_mode_name(job->set.build.mode), job->width, job->height,
+        job->max_depth, job->rr_depth, (unsigned long long)job->seed, bvh ? bvh : "");
 }

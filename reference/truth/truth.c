@@ -1,8 +1,8 @@
-/* Pictures kept in files, so that a scene is rendered once.
+/* Pictures kept in files (base.h's cache_read and cache_write), so that a scene is rendered once.
  *
- * A file: a header (struct truth_header), then beauty, variance, albedo, normal (3 doubles a pixel
- * each) and depth as they lie in memory, then 32 hexadecimal digits: the XXH3 hash of all before.
- * Little-endian; a file that is not exactly that, or that another job wrote, is rendered anew. */
+ * What is kept: a header (struct truth_header), then beauty, variance, albedo, normal (3 doubles a
+ * pixel each) and depth as they lie in memory. Little-endian; what is not exactly that, or what
+ * another job wrote, is rendered anew. */
 #include "truth.h"
 #include "reference.h"
 
@@ -10,9 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char TRUTH_VERSION[] = "isophote truth 2"; /* of the file's format */
-
-enum { CHECK = 32 };
+static const char TRUTH_VERSION[] = "isophote truth 3"; /* of the file's format */
 
 struct truth_header {
     char version[32];
@@ -79,14 +77,10 @@ static bool truth_read(const char *path, const struct reference_job *job, const 
     struct part parts[PARTS];
     size_t size = sizeof(struct truth_header) + picture_parts(&p, parts), read;
     struct truth_header expected = truth_header(job, key);
-    char *data, check[33];
-    bool good = file_read(&arena, path, size + CHECK, &data, &read, NULL) == STATUS_OK &&
-                read == size + CHECK && memcmp(data, &expected, sizeof expected) == 0;
-    if (good) {
-        hash_bytes(data, size, check);
-        good = memcmp(data + size, check, CHECK) == 0;
-    }
-    const char *at = good ? data + sizeof expected : NULL;
+    const void *data;
+    bool good = cache_read(&arena, path, key, &data, &read) && read == size &&
+                memcmp(data, &expected, sizeof expected) == 0;
+    const char *at = good ? (const char *)data + sizeof expected : NULL;
     for (int i = 0; good && i < PARTS; i++) {
         *parts[i].values = malloc(parts[i].count * sizeof(double));
         good = *parts[i].values != NULL;
@@ -102,27 +96,23 @@ static bool truth_read(const char *path, const struct reference_job *job, const 
     return good;
 }
 
-static enum status truth_write(const char *path, const struct reference_job *job, const char *key,
-                               struct reference_picture *p, struct error *err)
+static void truth_write(const char *path, const struct reference_job *job, const char *key,
+                        struct reference_picture *p)
 {
     struct part parts[PARTS];
     size_t size = sizeof(struct truth_header) + picture_parts(p, parts);
     struct truth_header header = truth_header(job, key);
-    char check[33], *data = malloc(size + CHECK);
+    char *data = malloc(size), *at = data;
     if (!data)
-        return error_msg(err, STATUS_MEMORY, "no memory to write %s", path);
-    char *at = data;
+        return;
     memcpy(at, &header, sizeof header);
     at += sizeof header;
     for (int i = 0; i < PARTS; i++) {
         memcpy(at, *parts[i].values, parts[i].count * sizeof(double));
         at += parts[i].count * sizeof(double);
     }
-    hash_bytes(data, size, check);
-    memcpy(at, check, CHECK);
-    enum status status = file_write(path, data, size + CHECK, err);
+    cache_write(path, key, data, size);
     free(data);
-    return status;
 }
 
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
@@ -146,9 +136,8 @@ enum status reference_truth(const struct scene *s, const struct reference_job *j
         reference_close(r);
         if (status != STATUS_OK)
             return status;
-        /* A cache that cannot be written costs time, not the picture. */
         if (have_folder)
-            (void)truth_write(path, job, key, &picture, NULL);
+            truth_write(path, job, key, &picture);
     }
     *out = picture;
     if (cached)

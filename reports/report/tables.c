@@ -5,13 +5,16 @@
 
 /* ---- CSV -------------------------------------------------------------------------------- */
 
+/* A cell that begins as a formula does gets an apostrophe, so that no spreadsheet runs it (OWASP,
+ * CSV Injection). */
 static void csv_text(struct text *t, const char *s)
 {
-    if (!s || !strpbrk(s, ",\"\r\n")) {
+    bool formula = s && s[0] && strchr("=+-@\t\r", s[0]);
+    if (!s || (!formula && !strpbrk(s, ",\"\r\n"))) {
         text_puts(t, s ? s : "");
         return;
     }
-    text_puts(t, "\"");
+    text_puts(t, formula ? "\"'" : "\"");
     for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
         text_append(t, s, (size_t)(quote - s));
         text_puts(t, "\"\"");

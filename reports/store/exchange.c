@@ -159,6 +159,10 @@ enum status store_export(struct store *s, FILE *out, struct error *err)
         json_begin_object(&w);
         json_key_string(&w, "type", header_type);
         json_key_integer(&w, "schema", STORE_SCHEMA_VERSION);
+        int64_t records = 0; /* by which import notices that some are missing */
+        for (int k = 0; k < RECORD_COUNT; k++)
+            records += (int64_t)rows[k].count;
+        json_key_integer(&w, "records", records);
         json_end_object(&w);
         st = line_put(&w, out, err);
     }
@@ -239,7 +243,8 @@ struct import {
     const char *path;
     uint32_t line;
     bool header;
-    int64_t *runs; /* id in the store of the file's run i + 1 */
+    int64_t expected, records; /* how many the first line announces (-1: it does not), and came */
+    int64_t *runs;             /* id in the store of the file's run i + 1 */
     size_t run_count, run_cap;
     union any_record record;
 };
@@ -401,6 +406,10 @@ static enum status header_import(struct import *im, const struct json *v, struct
         return json_error(err, im->path, schema, STATUS_UNSUPPORTED,
                           "schema version %lld, this program knows versions up to %d",
                           (long long)schema->integer, STORE_SCHEMA_VERSION);
+    const struct json *records = json_get(v, "records");
+    if (records && (!records->is_integer || records->integer < 0))
+        return json_error(err, im->path, records, STATUS_TYPE, "expected a count of records");
+    im->expected = records ? records->integer : -1;
     im->header = true;
     return STATUS_OK;
 }
@@ -421,6 +430,7 @@ static enum status line_import(struct import *im, struct arena *a, const struct 
                               header_type);
         return header_import(im, v, err);
     }
+    im->records++;
     int kind = 0;
     while (kind < RECORD_COUNT && strcmp(type->string, record_layouts[kind].name) != 0)
         kind++;
@@ -474,6 +484,13 @@ static enum status lines_import(struct import *im, const char *data, size_t size
         struct src_pos pos = {.file = im->path, .line = 1, .col = 1};
         st = error_set(err, STATUS_PARSE, pos, "expected a line with type \"%s\", found nothing",
                        header_type);
+    }
+    if (!st && im->expected >= 0 && im->records != im->expected) {
+        struct src_pos pos = {.file = im->path, .line = im->line, .col = 1};
+        st = error_set(err, STATUS_PARSE, pos,
+                       "the file ends after %lld records, its first line says %lld: it was cut "
+                       "short, or put together by hand",
+                       (long long)im->records, (long long)im->expected);
     }
     return st;
 }

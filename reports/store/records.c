@@ -252,6 +252,10 @@ enum status record_check(enum record_kind kind, const void *record, struct error
         if (b->verdict == VERDICT_PASS && !(b->samples_per_s > 0))
             return error_msg(err, STATUS_ARG, "a row of %s on %s passed and carries no rate",
                              b->scene, b->device);
+        if (!(b->interval[0] <= b->samples_per_s && b->samples_per_s <= b->interval[1]))
+            return error_msg(err, STATUS_ARG,
+                             "a row of %s on %s has the rate %g outside its interval, %g to %g",
+                             b->scene, b->device, b->samples_per_s, b->interval[0], b->interval[1]);
     }
     if (kind == RECORD_IMAGE) {
         const struct image_record *i = record;

@@ -75,17 +75,35 @@ static const char *sql_type(enum field_type t)
     }
 }
 
-static void sql_table(struct text *t, enum record_kind k)
+/* A column as it is added to a table that has rows: they get NULL, 0 or false. */
+static void sql_added(struct text *t, const struct field *f)
 {
-    const struct record_layout *l = &record_layouts[k];
+    text_printf(t, "%s %s%s", f->name, sql_type(f->type),
+                f->type == FIELD_TEXT || f->type == FIELD_JSON ? "" : " DEFAULT 0");
+}
+
+/* The table as SQLite keeps it at a version, when an earlier or the same version made it. */
+static void sql_table(struct text *t, int kind, int made, int version)
+{
+    const struct record_layout *l = &record_layouts[kind];
     text_printf(t, "CREATE TABLE %s (row INTEGER PRIMARY KEY AUTOINCREMENT", l->table);
-    if (k != RECORD_RUN)
+    if (kind != RECORD_RUN)
         text_puts(t, ", run INTEGER NOT NULL REFERENCES run(row)");
     for (size_t i = 0; i < l->count; i++)
-        text_printf(t, ", %s %s", l->fields[i].name, sql_type(l->fields[i].type));
-    text_puts(t, ");\n");
-    if (k != RECORD_RUN)
-        text_printf(t, "CREATE INDEX %s_run ON %s(run);\n", l->table, l->table);
+        if (l->fields[i].since <= made)
+            text_printf(t, ", %s %s", l->fields[i].name, sql_type(l->fields[i].type));
+    for (size_t i = 0; i < l->count; i++)
+        if (l->fields[i].since > made && l->fields[i].since <= version) {
+            text_puts(t, ", ");
+            sql_added(t, &l->fields[i]);
+        }
+    text_puts(t, ")");
+}
+
+static void sql_index(struct text *t, int kind)
+{
+    const char *table = record_layouts[kind].table;
+    text_printf(t, "CREATE INDEX %s_run ON %s(run)", table, table);
 }
 
 /* From a version, 0 for an empty file, to ours. */
@@ -93,15 +111,21 @@ static void sql_bring(struct text *t, int from)
 {
     for (int k = 0; k < RECORD_COUNT; k++) {
         const struct record_layout *l = &record_layouts[k];
-        if (l->since > from)
-            sql_table(t, (enum record_kind)k);
-        for (size_t i = 0; i < l->count && l->since <= from; i++)
-            if (l->fields[i].since > from) /* rows that are there get NULL, 0 or false */
-                text_printf(t, "ALTER TABLE %s ADD COLUMN %s %s%s;\n", l->table, l->fields[i].name,
-                            sql_type(l->fields[i].type),
-                            l->fields[i].type == FIELD_TEXT || l->fields[i].type == FIELD_JSON
-                                ? ""
-                                : " DEFAULT 0");
+        if (l->since > from) {
+            sql_table(t, k, STORE_SCHEMA_VERSION, STORE_SCHEMA_VERSION);
+            text_puts(t, ";\n");
+            if (k != RECORD_RUN) {
+                sql_index(t, k);
+                text_puts(t, ";\n");
+            }
+            continue;
+        }
+        for (size_t i = 0; i < l->count; i++)
+            if (l->fields[i].since > from) {
+                text_printf(t, "ALTER TABLE %s ADD COLUMN ", l->table);
+                sql_added(t, &l->fields[i]);
+                text_puts(t, ";\n");
+            }
     }
     text_printf(t, "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
                 STORE_SCHEMA_VERSION);
@@ -113,11 +137,16 @@ static void sql_bring(struct text *t, int from)
 static enum status schema_version(struct store *s, int64_t *version, struct error *err)
 {
     int64_t application = 0, tables = 0;
-    enum status st = sql_integer(s, "PRAGMA application_id", &application, err);
+    /* One moment's answers: another process may be making the tables. */
+    enum status st = sql_run(s, "SAVEPOINT whose", "reading whose it is", err);
+    if (!st)
+        st = sql_integer(s, "PRAGMA application_id", &application, err);
     if (!st)
         st = sql_integer(s, "PRAGMA user_version", version, err);
     if (!st)
         st = sql_integer(s, "SELECT count(*) FROM sqlite_master", &tables, err);
+    if (!st)
+        st = sql_run(s, "RELEASE whose", "reading whose it is", err);
     if (st)
         return st;
     if (application != APPLICATION_ID && (tables != 0 || *version != 0 || application != 0))
@@ -130,6 +159,108 @@ static enum status schema_version(struct store *s, int64_t *version, struct erro
                          "%s: schema version %lld, this program knows versions up to %d", s->path,
                          (long long)*version, STORE_SCHEMA_VERSION);
     return STATUS_OK;
+}
+
+/* Is it what SQLite itself keeps: its counter of AUTOINCREMENT, what ANALYZE notes? */
+static bool is_sqlites(const char *type, const char *name, const char *sql)
+{
+    return strcmp(sql, "CREATE TABLE sqlite_sequence(name,seq)") == 0 ||
+           (strcmp(type, "table") == 0 && strncmp(name, "sqlite_stat", 11) == 0);
+}
+
+/* Is it a table or index as a store of that version has it, whichever version made it first? */
+static bool is_ours(const char *type, const char *name, const char *sql, int version)
+{
+    const bool index = strcmp(type, "index") == 0;
+    struct text t = {0};
+    bool found = false;
+    for (int k = 0; k < RECORD_COUNT && !found; k++) {
+        const struct record_layout *l = &record_layouts[k];
+        char own[80];
+        snprintf(own, sizeof own, "%s%s", l->table, index ? "_run" : "");
+        if (strcmp(name, own) != 0 || (index && k == RECORD_RUN) || l->since > version)
+            continue;
+        for (int made = l->since; made <= version && !found; made++) {
+            t.len = 0;
+            if (index)
+                sql_index(&t, k);
+            else
+                sql_table(&t, k, made, version);
+            found = !t.failed && strcmp(sql, t.data) == 0;
+        }
+    }
+    text_free(&t);
+    return found;
+}
+
+/* What a stranger put into the schema runs when we read or write: there must be nothing that no
+ * version of this program writes. */
+static enum status schema_check(struct store *s, int version, struct error *err)
+{
+    sqlite3_stmt *q = NULL;
+    int step = SQLITE_ERROR;
+    enum status st = STATUS_OK;
+    if (sqlite3_prepare_v2(s->db, "SELECT type, name, coalesce(sql, '') FROM sqlite_master", -1, &q,
+                           NULL) == SQLITE_OK)
+        while (!st && (step = sqlite3_step(q)) == SQLITE_ROW) {
+            const char *word[3];
+            for (int i = 0; i < 3; i++)
+                word[i] = (const char *)sqlite3_column_text(q, i);
+            if (!word[0] || !word[1] || !word[2])
+                st = error_msg(err, STATUS_MEMORY, "out of memory");
+            else if (!is_ours(word[0], word[1], word[2], version) &&
+                     !is_sqlites(word[0], word[1], word[2]))
+                st = error_msg(err, STATUS_TYPE,
+                               "%s: holds the %s \"%.80s\" in a form that isophote does not write; "
+                               "it is not opened, as such a thing may change what is read",
+                               s->path, word[0], word[1]);
+        }
+    if (!st && step != SQLITE_DONE)
+        st = sql_error(s, err, "reading its schema");
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* A damaged file is noticed before its rows are believed, where that takes no time. */
+static enum status pages_check(struct store *s, off_t bytes, struct error *err)
+{
+    enum { QUICK = 16 << 20 };
+    sqlite3_stmt *q = NULL;
+    enum status st = STATUS_OK;
+    if (bytes > QUICK)
+        return STATUS_OK;
+    if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL) != SQLITE_OK ||
+        sqlite3_step(q) != SQLITE_ROW) {
+        st = sql_error(s, err, "checking");
+    } else {
+        const char *said = (const char *)sqlite3_column_text(q, 0);
+        if (!said || strcmp(said, "ok") != 0)
+            st = error_msg(err, STATUS_TYPE, "%s: the file is damaged: %.200s", s->path,
+                           said ? said : "out of memory");
+    }
+    sqlite3_finalize(q);
+    return st;
+}
+
+/* Nothing of the file's own runs, and nothing in it makes SQLite take much memory. */
+static void defend(sqlite3 *db)
+{
+    static const struct {
+        int option, value;
+    } options[] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                   {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+                   {SQLITE_DBCONFIG_DQS_DML, 0},        {SQLITE_DBCONFIG_DQS_DDL, 0}};
+    static const struct {
+        int limit, value;
+    } limits[] = {{SQLITE_LIMIT_ATTACHED, 0},
+                  {SQLITE_LIMIT_LENGTH, 1 << 30},
+                  {SQLITE_LIMIT_SQL_LENGTH, 1 << 16},
+                  {SQLITE_LIMIT_EXPR_DEPTH, 50},
+                  {SQLITE_LIMIT_TRIGGER_DEPTH, 1}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        (void)sqlite3_db_config(db, options[i].option, options[i].value, (int *)NULL);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        (void)sqlite3_limit(db, limits[i].limit, limits[i].value);
 }
 
 static enum status schema_make(struct store *s, struct error *err)
@@ -175,9 +306,14 @@ enum status store_open(const char *path, bool read_only, struct store **out, str
     if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
         st = sql_error(s, err, "opening");
     } else {
+        defend(s->db);
         sqlite3_extended_result_codes(s->db, 1);
         sqlite3_busy_timeout(s->db, BUSY_MS);
-        st = sql_run(s, "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL", "opening", err);
+        st = sql_run(
+            s,
+            "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA cell_size_check = ON; "
+            "PRAGMA mmap_size = 0",
+            "opening", err);
     }
     if (!st && !read_only && sqlite3_db_readonly(s->db, "main") == 1)
         st = error_msg(err, STATUS_IO, "%s: cannot be written", path);
@@ -185,6 +321,10 @@ enum status store_open(const char *path, bool read_only, struct store **out, str
         st = schema_version(s, &version, err);
     if (!st && version == 0 && read_only)
         st = error_msg(err, STATUS_TYPE, "%s: an empty file, not a result store", path);
+    if (!st && version > 0)
+        st = schema_check(s, (int)version, err);
+    if (!st && there)
+        st = pages_check(s, info.st_size, err);
     if (!st && !read_only && version < STORE_SCHEMA_VERSION) {
         st = schema_make(s, err);
         version = STORE_SCHEMA_VERSION;
@@ -510,6 +650,10 @@ static enum status rows_load(struct store *s, struct arena *a, sqlite3_stmt *q,
         }
         if (kind == RECORD_RUN)
             memcpy(row + offsetof(struct run_record, id), &runs[n], sizeof runs[n]);
+        struct error why = {0};
+        if (record_check(kind, row, &why) != STATUS_OK)
+            return error_msg(err, STATUS_TYPE, "%s: table %s, row %lld: %s", s->path, l->table,
+                             (long long)sqlite3_column_int64(q, 0), why.msg);
         n++;
     }
     if (step != SQLITE_DONE && step != SQLITE_ROW)

@@ -630,6 +630,41 @@ static void csv_is_even(void **state)
     arena_free(&a);
 }
 
+/* No cell is a formula to a spreadsheet, whoever gave the names. */
+static void csv_has_no_formulas(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"=cmd|' /C calc'!A0", "+1",   "-2+3",
+                                        "@SUM(A1)",           "\t=1", "\r=1"};
+    enum { COUNT = sizeof names / sizeof *names };
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = NULL;
+    (void)unlink(in_folder(&a, "a.sqlite"));
+    assert_int_equal(store_open(in_folder(&a, "a.sqlite"), false, &s, &err), STATUS_OK);
+    struct run_record run = {.kind = "conform"};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    for (size_t i = 0; i < COUNT; i++) {
+        struct case_record c = {
+            .name = names[i], .device = "native", .reason = names[i], .replay = names[i]};
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    const char *csv = written(&a, s, REPORT_CSV, "r.csv");
+    store_close(s);
+    size_t fields, records;
+    assert_true(csv_even(csv, &fields, &records));
+    for (size_t i = 0; i < COUNT; i++) {
+        char cell[64];
+        snprintf(cell, sizeof cell, ",\"'%s\"", names[i]);
+        assert_non_null(strstr(csv, cell));
+        snprintf(cell, sizeof cell, ",%s", names[i]);
+        assert_null(strstr(csv, cell));
+        snprintf(cell, sizeof cell, "\"%s", names[i]);
+        assert_null(strstr(csv, cell));
+    }
+    arena_free(&a);
+}
+
 static void markdown_escapes(void **state)
 {
     (void)state;
@@ -703,6 +738,7 @@ int main(void)
         cmocka_unit_test(conformant_is_said_of_a_whole_list),
         cmocka_unit_test(junit_is_sound),
         cmocka_unit_test(csv_is_even),
+        cmocka_unit_test(csv_has_no_formulas),
         cmocka_unit_test(markdown_escapes),
         cmocka_unit_test(escaping),
         cmocka_unit_test(numbers_read_well),

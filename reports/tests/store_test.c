@@ -339,6 +339,143 @@ static void strangers_are_refused(void **state)
     assert_null(s);
 }
 
+/* A stranger's schema: what it holds besides our tables would run when we read or write. */
+static void foreign_schemas_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *says;
+    } rows[] = {
+        {"CREATE TRIGGER quiet AFTER INSERT ON case_result BEGIN UPDATE case_result SET verdict = "
+         "'PASS' WHERE row = new.row; END",
+         "the trigger \"quiet\""},
+        {"CREATE VIEW all_pass AS SELECT 1", "the view \"all_pass\""},
+        {"ALTER TABLE case_result RENAME TO hidden; CREATE VIEW case_result AS SELECT row, run, "
+         "name, "
+         "device, 'PASS' AS verdict, reason, replay, detail, compile_s, run_s, waived FROM hidden",
+         "\"hidden\""},
+        {"CREATE TABLE more (x)", "the table \"more\""},
+        {"CREATE INDEX by_name ON case_result(lower(name))", "the index \"by_name\""},
+        {"ALTER TABLE bench ADD COLUMN extra TEXT DEFAULT (1)", "the table \"bench\""},
+        {"DROP INDEX bench_run; CREATE INDEX bench_run ON bench(abs(run))",
+         "the index \"bench_run\""},
+        {"DROP TABLE image; CREATE VIRTUAL TABLE image USING fts4(x)", "image"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error err = {0};
+        struct store *s = NULL;
+        sqlite3 *db;
+        store_close(fresh(path_a));
+        assert_int_equal(sqlite3_open(path_a, &db), SQLITE_OK);
+        if (sqlite3_exec(db, rows[i].sql, NULL, NULL, NULL) != SQLITE_OK)
+            fail_msg("%s: %s", rows[i].sql, sqlite3_errmsg(db));
+        sqlite3_close(db);
+        for (int read_only = 0; read_only < 2; read_only++) {
+            assert_int_equal(store_open(path_a, read_only, &s, &err), STATUS_TYPE);
+            assert_non_null(strstr(err.msg, rows[i].says));
+            assert_null(s);
+        }
+    }
+    /* what ANALYZE leaves is SQLite's */
+    struct error err = {0};
+    struct store *s = fresh(path_a);
+    sqlite3 *db;
+    assert_int_equal(sample_store_fill(s, 1, 1, &err), STATUS_OK);
+    store_close(s);
+    assert_int_equal(sqlite3_open(path_a, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "ANALYZE", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(store_open(path_a, true, &s, &err), STATUS_OK);
+    store_close(s);
+}
+
+/* Rows that this program would not have written are not read either. */
+static void foreign_rows_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql, *says;
+    } rows[] = {
+        {"UPDATE bench SET interval_high = samples_per_s / 2 WHERE verdict = 'PASS'", "interval"},
+        {"UPDATE bench SET interval_low = samples_per_s * 2 WHERE verdict = 'PASS'", "interval"},
+        {"UPDATE bench SET verdict = 'FAIL'", "carries a rate"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct error err = {0};
+        struct arena a = {0};
+        struct bench_record *records;
+        size_t count;
+        struct store *s = fresh(path_a);
+        sqlite3 *db;
+        assert_int_equal(sample_store_fill(s, 1, 1, &err), STATUS_OK);
+        store_close(s);
+        assert_int_equal(sqlite3_open(path_a, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, rows[i].sql, NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        assert_int_equal(store_open(path_a, true, &s, &err), STATUS_OK);
+        assert_int_equal(store_bench_rows(s, &a, 0, &records, &count, &err), STATUS_TYPE);
+        assert_non_null(strstr(err.msg, "table bench, row "));
+        assert_non_null(strstr(err.msg, rows[i].says));
+        store_close(s);
+        arena_free(&a);
+    }
+}
+
+static void damaged_files_are_refused(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct arena a = {0};
+    struct store *s = fresh(path_a);
+    char *data;
+    size_t size, refused = 0;
+    assert_int_equal(sample_store_fill(s, 1, 1, &err), STATUS_OK);
+    store_close(s);
+    assert_int_equal(file_read(&a, path_a, 0, &data, &size, &err), STATUS_OK);
+    for (size_t page = 1; page < size / 4096; page++) { /* the start of each page, its header */
+        memset(data + page * 4096, 0x5a, 8);
+        write_file(path_a, data, size);
+        s = NULL;
+        if (store_open(path_a, true, &s, &err) != STATUS_OK) {
+            assert_int_equal(err.code, STATUS_TYPE);
+            assert_null(s);
+            refused++;
+        }
+        store_close(s);
+    }
+    assert_true(refused > 0 && refused == size / 4096 - 1);
+    arena_free(&a);
+}
+
+/* The first line counts the records: no end of a file can be missing unnoticed. */
+static void files_cut_short_are_noticed(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct store *a = fresh(path_a), *b = fresh(path_b);
+    assert_int_equal(sample_store_fill(a, 0.9, 1, &err), STATUS_OK);
+    char *text = exported(a);
+    size_t whole = strlen(text), cuts = 0;
+    for (size_t at = 1; at + 1 < whole; at++)
+        if (text[at] == '\n') {
+            enum status s = store_import(b, "cut.jsonl", text, at + 1, &err);
+            assert_int_equal(s, STATUS_PARSE);
+            assert_non_null(strstr(err.msg, "cut short"));
+            cuts++;
+        }
+    assert_true(cuts > 3);
+    struct arena arena = {0};
+    struct run_record *runs;
+    size_t n;
+    assert_int_equal(store_runs(b, &arena, &runs, &n, &err), STATUS_OK);
+    assert_int_equal(n, 0);
+    assert_int_equal(store_import(b, "whole.jsonl", text, whole - 1, &err), STATUS_OK);
+    free(text);
+    arena_free(&arena);
+    store_close(a);
+    store_close(b);
+}
+
 static void imports_are_whole_or_nothing(void **state)
 {
     (void)state;
@@ -388,7 +525,7 @@ static void imports_are_whole_or_nothing(void **state)
         assert_string_equal(err.file, "in.jsonl");
         assert_non_null(strstr(err.msg, rows[i].says));
         char *text = exported(s);
-        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":2}\n");
+        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":2,\"records\":0}\n");
         free(text);
     }
     store_close(s);
@@ -678,6 +815,10 @@ int main(void)
         cmocka_unit_test(identities_stand_once_a_run),
         cmocka_unit_test(older_stores_are_read_and_brought_on),
         cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(foreign_schemas_are_refused),
+        cmocka_unit_test(foreign_rows_are_refused),
+        cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(files_cut_short_are_noticed),
         cmocka_unit_test(imports_are_whole_or_nothing),
         cmocka_unit_test(processes_share_a_store),
         cmocka_unit_test(compare_gates),

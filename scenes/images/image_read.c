@@ -223,13 +223,11 @@ static int open_exr(const char *path, size_t *size)
 {
     unsigned char head[4];
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) /* opening a pipe would take its writer */
+    int file;
+    if (input_open(path, &file, NULL) != STATUS_OK)
         return -1;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return -1;
-    if (fstat(file, &st) == 0 && S_ISREG(st.st_mode) &&
-        pread(file, head, sizeof head, 0) == sizeof head && exr_recognise(head, sizeof head)) {
+    if (fstat(file, &st) == 0 && pread(file, head, sizeof head, 0) == sizeof head &&
+        exr_recognise(head, sizeof head)) {
         *size = (size_t)st.st_size;
         return file;
     }

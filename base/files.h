@@ -1,0 +1,18 @@
+/* What the parts of base/ that work on files offer to each other. */
+#ifndef ISOPHOTE_FILES_H
+#define ISOPHOTE_FILES_H
+
+#include "base.h"
+
+/* "cannot <what> <path>: <reason of errno e>" */
+enum status io_error(struct error *err, enum status code, const char *what, const char *path,
+                     int e);
+
+/* file_write with a mode of its own. */
+enum status file_write_as(const char *path, const void *data, size_t size, unsigned mode,
+                          struct error *err);
+/* Is it the user's own, so that what it holds may be believed? If not, that is noted, once. Fails:
+ * IO. */
+enum status cache_folder_check(const char *path, struct error *err);
+
+#endif

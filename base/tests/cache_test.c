@@ -1,0 +1,171 @@
+/* What is kept is taken when it is whole and ours, and else made again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base.h"
+
+static const char key[33] = "0123456789abcdef0123456789abcdef";
+static const char other[33] = "0123456789abcdef0123456789abcdee";
+static const char text[] = "made with much work";
+static char folder[64], path[128];
+static int notes;
+static char noted[4400];
+
+static void note(const char *said)
+{
+    notes++;
+    snprintf(noted, sizeof noted, "%s", said);
+}
+
+static int folder_make(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/isophote-cache-test-XXXXXX");
+    if (!mkdtemp(folder) || setenv("ISOPHOTE_CACHE", folder, 1) != 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/one.bin", folder);
+    return 0;
+}
+
+static int folder_remove(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command); // NOLINT(cert-env33-c): a name we made
+}
+
+static bool kept(const char *under)
+{
+    struct arena a = {0};
+    const void *data = NULL;
+    size_t size = 0;
+    bool found = cache_read(&a, path, under, &data, &size);
+    if (found) {
+        assert_int_equal(size, sizeof text);
+        assert_memory_equal(data, text, sizeof text);
+    }
+    arena_free(&a);
+    return found;
+}
+
+static void what_is_whole_is_found(void **state)
+{
+    (void)state;
+    struct stat st;
+    assert_false(kept(key));
+    cache_write(path, key, text, sizeof text);
+    assert_true(kept(key));
+    assert_false(kept(other));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+/* Every bit of the file, every length but its own. */
+static void damage_is_noticed(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    char *good, bad[512];
+    size_t size;
+    cache_write(path, key, text, sizeof text);
+    assert_int_equal(file_read(&a, path, 0, &good, &size, NULL), STATUS_OK);
+    assert_true(size > sizeof text && size < sizeof bad);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        memcpy(bad, good, size);
+        bad[bit / 8] = (char)(bad[bit / 8] ^ 1 << bit % 8);
+        assert_int_equal(file_write(path, bad, size, NULL), STATUS_OK);
+        assert_false(kept(key));
+    }
+    memset(bad, 0, sizeof bad);
+    memcpy(bad, good, size);
+    for (size_t n = 0; n < size + 8; n++) {
+        assert_int_equal(file_write(path, bad, n, NULL), STATUS_OK);
+        assert_int_equal(kept(key), n == size);
+    }
+    cache_write(path, key, text, sizeof text);
+    assert_true(kept(key));
+    arena_free(&a);
+}
+
+static void what_others_could_write_is_not_used(void **state)
+{
+    (void)state;
+    char dir[256], link[256];
+    struct error err = {0};
+    note_say = note;
+    cache_write(path, key, text, sizeof text);
+    assert_int_equal(chmod(path, 0660), 0);
+    assert_false(kept(key));
+    assert_int_equal(notes, 1);
+    assert_non_null(strstr(noted, path));
+    assert_non_null(strstr(noted, "can be written by others"));
+    assert_int_equal(chmod(path, 0602), 0);
+    assert_false(kept(key));
+    assert_int_equal(chmod(path, 0644), 0);
+    assert_true(kept(key));
+    snprintf(link, sizeof link, "%s.real", path);
+    assert_int_equal(rename(path, link), 0);
+    assert_int_equal(symlink(link, path), 0);
+    assert_false(kept(key));
+
+    assert_int_equal(cache_dir("", dir, sizeof dir, &err), STATUS_OK);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(cache_dir("", dir, sizeof dir, &err), STATUS_IO);
+    assert_non_null(strstr(err.msg, "can be written by others"));
+    assert_int_equal(chmod(folder, 0755), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(rename(link, path), 0);
+        assert_int_equal(chown(path, 65534, 65534), 0);
+        assert_false(kept(key));
+        assert_int_equal(chown(folder, 65534, 65534), 0);
+        assert_int_equal(cache_dir("", dir, sizeof dir, &err), STATUS_IO);
+        assert_non_null(strstr(err.msg, "belongs to somebody else"));
+    }
+    assert_int_equal(notes, 1); /* once is enough */
+    note_say = NULL;
+}
+
+/* RLIMIT_FSIZE stands for a disk that is full. */
+static void a_full_disk_keeps_nothing(void **state)
+{
+    (void)state;
+    cache_write(path, key, text, sizeof text);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct rlimit lim = {64, 64};
+        signal(SIGXFSZ, SIG_IGN);
+        setrlimit(RLIMIT_FSIZE, &lim);
+        cache_write(path, other, text, sizeof text);
+        _exit(access(path, F_OK) != 0 ? 0 : 1); /* what is not of use makes room */
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_make, folder_remove)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(what_is_whole_is_found),
+        IN_FOLDER(damage_is_noticed),
+        IN_FOLDER(what_others_could_write_is_not_used),
+        IN_FOLDER(a_full_disk_keeps_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
