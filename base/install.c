@@ -102,6 +102,11 @@ enum status helper_path(const char *name, char *path, size_t size, struct error 
 {
     char dir[PATH_MAX];
     bool in_build = false;
+    TRY(seen_from(program_path(), name, dir, &in_build, err)); /* a helper has the others beside it */
+    if (access(dir, R_OK) == 0 && strlen(dir) < size) {
+        (void)strcpy(path, dir);
+        return STATUS_OK;
+    }
     TRY(seen_from(program_path(), ISOPHOTE_PROGRAM_TO_HELPERS, dir, &in_build, err));
     const char *root = in_build && !is_folder(dir) ? ISOPHOTE_BUILD_DIR : dir;
     if ((size_t)snprintf(path, size, "%s/%s", root, name) >= size)
