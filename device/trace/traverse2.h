@@ -153,130 +153,104 @@ struct k_entered {
 #define K_STACK(type, name, size) type name[K_HAS(INSTANCES) ? 2 * (size) : (size)]
 #endif
 
-/* Where a walk of the binary tree is. The ray in the space of the level and the best hit are
- * variables of their own: functions that are called may get their addresses. */
-struct k_walk2 {
-    uint ref; /* the node or leaf in hand */
-    int depth;
-    struct k_node_ray node;
-    struct k_entered entered;
-};
-
-/* An inner node: on to its nearer child, while the other waits. 0: the ray meets neither. */
-K_FN int k_pair2(const struct k_scene *sc, float t, struct k_walk2 *at, struct k_waiting *stack)
-{
-    K_COUNT(sc, K_COUNT_NODES);
-    K_GLOBAL const float *pair = sc->nodes + 8 * (size_t)K_REF_FIRST(at->ref);
-    struct k_f4 lo0 = k_load4(pair), hi0 = k_load4(pair + 4), lo1 = k_load4(pair + 8),
-                hi1 = k_load4(pair + 12);
-    uint ref0 = K_REF(K_AS_UINT(lo0.w), K_AS_UINT(hi0.w)),
-         ref1 = K_REF(K_AS_UINT(lo1.w), K_AS_UINT(hi1.w));
-    float e0, e1;
-    int h0 = k_node_slab(&at->node, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), t, &e0),
-        h1 = k_node_slab(&at->node, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), t, &e1);
-    if (h0 && h1) {
-        int swap = e1 < e0;
-        struct k_waiting far;
-        far.ref = swap ? ref0 : ref1;
-        far.entry = swap ? e0 : e1;
-        stack[at->depth++] = far;
-        at->ref = swap ? ref1 : ref0;
-        return 1;
-    }
-    if (h0 || h1)
-        at->ref = h0 ? ref0 : ref1;
-    return h0 || h1;
-}
-
-/* A leaf's primitives in turn. 1: one is an instance that the ray enters, at its tree's root; the
- * rest of the leaf waits. */
-K_FN int k_leaf2(const struct k_scene *sc, const struct k_ray *world, float t_max, int shadow,
-                 struct k_ray *here, struct k_walk2 *at, struct k_best *best)
-{
-    uint triangles = sc->launch->triangle_count;
-    const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
-    uint first = K_REF_FIRST(at->ref), count = K_REF_COUNT(at->ref);
-    for (uint i = 0; i < count; i++) {
-        if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
-            continue;
-        struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
-        if (K_HAS(INSTANCES) && at->entered.floor < 0 && s.id >= own) {
-            if (!k_instance_meets(sc, world->o, world->inv, s.id - own, best->t))
-                continue;
-            K_GLOBAL const float *root = sc->nodes + 8 * (size_t)sc->instances[s.id - own].root;
-            *here = k_ray_in_instance(sc, world, s.id - own);
-            at->node = k_node_ray_make(here);
-            at->entered.floor = at->depth;
-            at->entered.first = first + i + 1;
-            at->entered.count = count - i - 1;
-            at->ref = K_REF(K_AS_UINT(root[3]), K_AS_UINT(root[7]));
-            return 1;
-        }
-        if (K_IN_INSTANCE(at->entered) || s.id < triangles)
-            k_try_triangle(sc, here, s.triangle, s.id, t_max, best);
-        else
-            k_try_round(sc, here, s.id, t_max, best);
-        if (shadow && best->primitive != K_NONE)
-            return 0;
-    }
-    return 0;
-}
-
-/* Nothing below: on to the next postponed node that can still hold a hit, or to what waits of the
- * world's leaf. 0: there is none. */
-K_FN int k_next2(const struct k_ray *world, float t, struct k_ray *here, struct k_walk2 *at,
-                 const struct k_waiting *stack)
-{
-    for (;;) {
-        if (K_HAS(INSTANCES) && at->depth == at->entered.floor) {
-            *here = *world;
-            at->node = k_node_ray_make(world);
-            at->entered.floor = -1;
-            if (at->entered.count) {
-                at->ref = K_REF(at->entered.first, at->entered.count);
-                return 1;
-            }
-        }
-        if (at->depth == 0)
-            return 0;
-        at->depth--;
-        if (stack[at->depth].entry <= t * K_SLACK) {
-            at->ref = stack[at->depth].ref;
-            return 1;
-        }
-    }
-}
-
-/* shadow: stop at the first hit found, whichever it is. */
+/* shadow: stop at the first hit found, whichever it is. One function as a whole: cut into steps that
+ * hand each other its state, it costs GPUs 10 to 13 % (docs/results/h200_levers.md). */
 K_INLINE struct k_best k_traverse2(const struct k_scene *sc, const struct k_ray *world, float t_max,
                                    int shadow)
 {
     struct k_best best = k_best_none(t_max);
+    uint triangles = sc->launch->triangle_count;
     K_STACK(struct k_waiting, stack, K_STACK2);
+    int depth = 0;
     float entry;
     struct k_f4 lo = k_load4(sc->nodes), hi = k_load4(sc->nodes + 4);
     if (!k_slab(world, v3(lo.x, lo.y, lo.z), v3(hi.x, hi.y, hi.z), t_max, &entry))
         return best;
+    uint ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
+    const uint own = triangles + sc->launch->sphere_count + sc->launch->disk_count;
     struct k_ray here = *world;
-    struct k_walk2 at;
-    at.ref = K_REF(K_AS_UINT(lo.w), K_AS_UINT(hi.w));
-    at.depth = 0;
-    at.node = k_node_ray_make(world);
-    at.entered.floor = -1;
-    at.entered.first = 0;
-    at.entered.count = 0;
+    struct k_entered entered;
+    entered.floor = -1;
+    entered.first = 0;
+    entered.count = 0;
+    int entering = 0;
+    struct k_node_ray node = k_node_ray_make(world);
     for (;;) {
-        if (K_REF_COUNT(at.ref) == 0) {
-            if (k_pair2(sc, best.t, &at, stack))
+        uint first = K_REF_FIRST(ref), count = K_REF_COUNT(ref);
+        if (count == 0) {
+            K_COUNT(sc, K_COUNT_NODES);
+            K_GLOBAL const float *pair = sc->nodes + 8 * (size_t)first;
+            struct k_f4 lo0 = k_load4(pair), hi0 = k_load4(pair + 4), lo1 = k_load4(pair + 8),
+                        hi1 = k_load4(pair + 12);
+            uint ref0 = K_REF(K_AS_UINT(lo0.w), K_AS_UINT(hi0.w)),
+                 ref1 = K_REF(K_AS_UINT(lo1.w), K_AS_UINT(hi1.w));
+            float e0, e1;
+            int h0 = k_node_slab(&node, v3(lo0.x, lo0.y, lo0.z), v3(hi0.x, hi0.y, hi0.z), best.t,
+                                 &e0),
+                h1 = k_node_slab(&node, v3(lo1.x, lo1.y, lo1.z), v3(hi1.x, hi1.y, hi1.z), best.t,
+                                 &e1);
+            if (h0 && h1) {
+                int swap = e1 < e0;
+                struct k_waiting far;
+                far.ref = swap ? ref0 : ref1;
+                far.entry = swap ? e0 : e1;
+                stack[depth++] = far;
+                ref = swap ? ref1 : ref0;
                 continue;
+            }
+            if (h0 || h1) {
+                ref = h0 ? ref0 : ref1;
+                continue;
+            }
         } else {
-            if (k_leaf2(sc, world, t_max, shadow, &here, &at, &best))
+            for (uint i = 0; i < count; i++) {
+                if (FAULT_OFF_BY_ONE_LEAF(i + 1 == count, count > 1))
+                    continue;
+                struct k_slot s = k_slot_load(sc->leaves + K_SLOT_WORDS * (size_t)(first + i));
+                if (K_HAS(INSTANCES) && entered.floor < 0 && s.id >= own) {
+                    if (!k_instance_meets(sc, world->o, world->inv, s.id - own, best.t))
+                        continue;
+                    K_GLOBAL const float *root =
+                        sc->nodes + 8 * (size_t)sc->instances[s.id - own].root;
+                    here = k_ray_in_instance(sc, world, s.id - own);
+                    node = k_node_ray_make(&here);
+                    entered.floor = depth;
+                    entered.first = first + i + 1;
+                    entered.count = count - i - 1;
+                    ref = K_REF(K_AS_UINT(root[3]), K_AS_UINT(root[7]));
+                    entering = 1;
+                    break;
+                }
+                if (K_IN_INSTANCE(entered) || s.id < triangles)
+                    k_try_triangle(sc, &here, s.triangle, s.id, t_max, &best);
+                else
+                    k_try_round(sc, &here, s.id, t_max, &best);
+                if (shadow && best.primitive != K_NONE)
+                    return best;
+            }
+            if (entering) {
+                entering = 0;
                 continue;
-            if (shadow && best.primitive != K_NONE)
-                return best;
+            }
         }
-        if (!k_next2(world, best.t, &here, &at, stack))
-            return best;
+        /* Nothing below: the next postponed node that can still hold a hit. */
+        uint back = 0;
+        for (;;) {
+            if (K_HAS(INSTANCES) && depth == entered.floor) {
+                here = *world;
+                node = k_node_ray_make(world);
+                entered.floor = -1;
+                back = entered.count;
+                if (back)
+                    break;
+            }
+            if (depth == 0)
+                return best;
+            depth--;
+            if (stack[depth].entry <= best.t * K_SLACK)
+                break;
+        }
+        ref = back ? K_REF(entered.first, back) : stack[depth].ref;
     }
 }
 
