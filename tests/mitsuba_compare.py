@@ -362,7 +362,7 @@ def main():
     parser.add_argument("--json", help="file for the numbers")
     parser.add_argument("--self", action="store_true", help="Mitsuba against itself: how often is no bias called one?")
     options = parser.parse_args()
-    sys.path.insert(0, os.path.join(HERE, "..", "scenes", "mitsuba"))
+    sys.path.insert(0, os.path.join(HERE, "..", "scenes", "export"))
     import drjit as dr
     import mitsuba as mi
 
