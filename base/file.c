@@ -150,7 +150,7 @@ enum status file_read(struct arena *a, const char *path, size_t max_bytes, char 
 {
     if (max_bytes == 0)
         max_bytes = (size_t)4 << 30;
-    int fd;
+    int fd = -1;
     TRY(input_open(path, &fd, err));
     enum status s = STATUS_OK;
     struct stat st;

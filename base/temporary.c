@@ -11,6 +11,7 @@
 #include "base.h"
 #include "files.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -84,21 +85,32 @@ static int entry_remove(const char *path, const struct stat *st, int type, struc
 
 static void folder_remove(const char *path) { nftw(path, entry_remove, 16, FTW_DEPTH | FTW_PHYS); }
 
+/* The number at *at, in base 10 or 16, and the character behind it; moves *at behind both. */
+static bool number_then(const char **at, int base, char behind, uint64_t *out)
+{
+    char *end;
+    if (!isxdigit((unsigned char)**at))
+        return false;
+    errno = 0;
+    *out = strtoull(*at, &end, base);
+    if (errno != 0 || *end != behind)
+        return false;
+    *at = end + 1;
+    return true;
+}
+
 /* Is `name` one that temp_name gave, for an output of this tail (NULL: of any), by a process that
  * has ended? Of another boot or container nothing can be asked: then its age decides. */
 static bool is_leftover(const char *name, const char *tail, uint32_t here, const struct stat *st)
 {
-    long pid;
-    uint64_t start, random;
-    uint32_t where;
-    int end = 0;
-    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0 ||
-        sscanf(name + sizeof PREFIX - 1, "%ld.%" SCNx64 ".%8" SCNx32 ".%16" SCNx64 "-%n", &pid,
-               &start, &where, &random, &end) != 4 ||
-        end == 0 || pid <= 0 || (tail && strcmp(name + sizeof PREFIX - 1 + end, tail) != 0) ||
-        st->st_uid != geteuid())
+    uint64_t pid, start, where, random;
+    const char *at = name + sizeof PREFIX - 1;
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1) != 0 || !number_then(&at, 10, '.', &pid) ||
+        !number_then(&at, 16, '.', &start) || !number_then(&at, 16, '.', &where) ||
+        !number_then(&at, 16, '-', &random) || pid == 0 || pid > INT32_MAX || where > UINT32_MAX ||
+        (tail && strcmp(at, tail) != 0) || st->st_uid != geteuid())
         return false;
-    return where && where == here ? is_dead(pid, start) : time(NULL) - st->st_mtime > OLD_S;
+    return where && where == here ? is_dead((long)pid, start) : time(NULL) - st->st_mtime > OLD_S;
 }
 
 /* Folders are swept once for each output by each process. */
@@ -204,7 +216,7 @@ enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd
 
 enum status file_temp_name(const char *path, char *tmp, size_t tmp_size, struct error *err)
 {
-    int fd;
+    int fd = -1;
     enum status s = file_temp_open(path, tmp, tmp_size, &fd, err);
     if (s == STATUS_OK)
         close(fd);
@@ -300,7 +312,7 @@ enum status file_write_as(const char *path, const void *data, size_t size, unsig
                           struct error *err)
 {
     char tmp[PATH_MAX];
-    int fd;
+    int fd = -1;
     enum status s = file_temp_open(path, tmp, sizeof tmp, &fd, err);
     if (s != STATUS_OK)
         return s;

@@ -198,8 +198,8 @@ static bool option_take(const struct option *o, const char *v, void *target)
         *(bool *)target = true;
         return true;
     case OPTION_LEVEL:
-        *(int *)target = v[strlen(v) - 1] - '0';
-        return true;
+        *(int *)target = *v ? v[strlen(v) - 1] - '0' : 0;
+        return *v != 0;
     case OPTION_STRING:
         *(const char **)target = v;
         return *v != 0;

@@ -182,6 +182,7 @@ static void what_terminals_show(void **state)
                 {"\xc2\x9b"
                  "31m",
                  "\\x9b31m", "\\x9b31m"},
+                // NOLINTNEXTLINE(misc-misleading-bidirectional): that is what must not be shown
                 {"\xe2\x80\xae"
                  "exe",
                  "\\u202eexe", "\\u202eexe"},

@@ -223,7 +223,7 @@ static void identities_stand_once_a_run(void **state)
     /* parts that do not give their key */
     char *gcc = strstr(text, "gcc");
     assert_non_null(gcc);
-    memcpy(gcc, "icc", 3);
+    *gcc = 'i';
     struct store *c = fresh(path_b);
     assert_int_equal(store_import(c, "x", text, strlen(text), &err), STATUS_TYPE);
     assert_non_null(strstr(err.msg, "is not that of these parts"));

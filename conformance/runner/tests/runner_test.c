@@ -446,7 +446,7 @@ static void torn_journals(void **state)
     assert_int_equal(err.line, 2);
     /* a key that is not of its parts; a result whose identity is nowhere */
     char *forged = arena_strdup(&a, whole);
-    memcpy(strstr(forged, "gcc"), "icc", 3);
+    *strstr(forged, "gcc") = 'i';
     write_text(path, forged);
     assert_int_equal(journal_open(path, true, &j, &err), STATUS_TYPE);
     assert_non_null(strstr(err.msg, "is not that of these parts"));
@@ -523,7 +523,7 @@ static void resume_goes_by_the_identity(void **state)
             unsetenv(rows[i].variable);
         if (sum.resumed != (rows[i].why == NULL) || sum.again != (rows[i].why != NULL) ||
             strncmp(seen.why, rows[i].why ? rows[i].why : "",
-                    strlen(rows[i].why ? rows[i].why : "")))
+                    strlen(rows[i].why ? rows[i].why : "")) != 0)
             fail_msg("row %zu: %zu resumed, '%s'", i, sum.resumed, seen.why);
     }
     arena_free(&a);
