@@ -45,6 +45,19 @@ class Rooms(unittest.TestCase):
         self.includes("device/tests/vec_test.c", "backends.h", "math/vec.h")
         self.finds()
 
+    def test_one_face(self):
+        """Neighbours include one header of a room; its tests, other libraries' text and tables do not count."""
+        for name in ("box.h", "map.h", "offers.h", "names.def"):
+            self.file(f"scenes/geometry/{name}")
+        self.includes("scenes/load/load.c", "geometry/box.h", "geometry/names.def")
+        self.includes("scenes/load/tests/load_test.c", "geometry/map.h")
+        self.finds()
+        self.includes("scenes/film/film.c", "geometry/map.h")
+        self.finds("scenes/geometry: its neighbours include box.h, map.h")
+        self.includes("scenes/load/load.c", "geometry/offers.h")
+        self.includes("scenes/film/film.c", "geometry/offers.h")
+        self.finds()
+
     def test_full_rooms(self):
         for i in range(30):
             self.file(f"scenes/load/{i}.c")
