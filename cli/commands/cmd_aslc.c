@@ -180,7 +180,8 @@ static int check_witness(const char *file)
     if (s == STATUS_OK)
         s = asl_witness_check(file, text, size, &steps, &facts, &err);
     if (s == STATUS_OK)
-        printf("Checked %s: %zu steps, %zu facts\n", file, steps, facts);
+        printf("Checked %s: %zu steps, %zu facts; stores, loads and control flow are not facts\n",
+               file, steps, facts);
     else
         (void)report_error(&err, false);
     arena_free(&a);
@@ -467,7 +468,9 @@ static const struct option options[] = {
      .help = "write what each step of lowering and optimising did (docs/reference/asl_ir.md)",
      .writes = FILE_WITNESS},
     {"--check-witness", OPTION_FLAG, AT(check_witness),
-     .help = "the files are witnesses: check them"},
+     .help = "the files are witnesses: check their form, and replay the rules that can be; stores, "
+             "loads and control flow are not looked at, so this proves no translation "
+             "(docs/reference/asl_ir.md, Witness)"},
     {"--check", OPTION_FLAG, AT(check),
      .help = "the files are compiled ones: read and verify their IR, and compare it with what "
              "their source gives (at the same -O and --bake)"},
