@@ -102,7 +102,8 @@ enum status helper_path(const char *name, char *path, size_t size, struct error 
 {
     char dir[PATH_MAX];
     bool in_build = false;
-    TRY(seen_from(program_path(), name, dir, &in_build, err)); /* a helper has the others beside it */
+    /* A helper has the others beside it. */
+    TRY(seen_from(program_path(), name, dir, &in_build, err));
     if (access(dir, R_OK) == 0 && strlen(dir) < size) {
         (void)strcpy(path, dir);
         return STATUS_OK;
