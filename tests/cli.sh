@@ -1308,6 +1308,23 @@ case_conform_clamped_tree()
     run 1 conform clamped.json --device faulty:lost-cosine --filter '^image.fast.clamped$'
 }
 
+# Scenes at random in place of the list: the first ones of a seed, which are those of a name.
+case_conform_random_scenes()
+{
+    run 0 conform --scenes 3 --seed 18446744073709551615 --list
+    prints "image.random.18446744073709551615-2 "
+    run 0 conform --device native --scenes 3 --seed 7 --filter '7-[02]$'
+    prints "PASS  native     image.random.7-0"
+    prints "2 cases: 2 pass"
+    run 2 conform --scenes 3 --seed 18446744073709551616
+    says "expected a whole number"
+    for words in "--scenes 0" "--scenes -1" "--scenes 4294967296" "--scenes 2 --seed -1" "--scenes 2 --seed x"; do
+        run 2 conform --device native $words
+    done
+    run 2 conform --device native --seed 7
+    says "belongs to --scenes"
+}
+
 # The suite on a fault of its own: with --until-caught the first case that fails ends it.
 case_conform_self_test()
 {

@@ -13,8 +13,9 @@ struct conform_command {
     struct option_list devices, levels, scenes;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips;
     double compile_budget_s, run_budget_s;
-    uint32_t jobs, memory_mib, programs;
-    bool list, resume, json, self_test, until_caught, quiet;
+    uint32_t jobs, memory_mib, programs, random_scenes;
+    uint64_t seed;
+    bool list, resume, json, self_test, until_caught, quiet, seed_given;
 
     struct arena arena;
     struct conform_options o;
@@ -357,6 +358,10 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->list = cmd->suite ? cmd->suite : cmd->self_test ? "faults" : NULL;
     o->filter = cmd->filter;
     o->programs = cmd->programs;
+    o->random_scenes = cmd->random_scenes;
+    o->random_seed = cmd->seed;
+    if (cmd->seed_given && !cmd->random_scenes)
+        return error_msg(err, STATUS_ARG, "--seed belongs to --scenes N");
     o->compile_budget_s = cmd->compile_budget_s;
     o->run_budget_s = cmd->run_budget_s;
     o->memory_limit = (uint64_t)cmd->memory_mib << 20;
@@ -618,6 +623,11 @@ static const struct option options[] = {
      .otherwise = "core; of --self-test: faults", .words = "core faults all", .reads = true},
     {"--programs", OPTION_UINT, AT(programs), "N",
      .help = "level shader: the first N generated programs, and a table of what they cover"},
+    {"--scenes", OPTION_COUNT, AT(random_scenes), "N",
+     .help = "N scenes made at random, in place of the list unless --suite is given "
+             "(docs/howto/random_scenes.md)"},
+    {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of --scenes: which ones", .otherwise = "0",
+     .given = AT(seed_given)},
     {"--list", OPTION_FLAG, AT(list), .help = "print the cases that would run, and end"},
     {"--shard", OPTION_STRING, AT(shard), "I/N",
      .help = "the I-th of N parts; together they are the whole, on any machines"},

@@ -1,6 +1,7 @@
 /* Level image: whole pictures of a scene. */
 #include "case.h"
 #include "cases_camera.h"
+#include "cases_random.h"
 #include "pictures.h"
 #include "steps/offers.h"
 
@@ -346,6 +347,9 @@ static const struct case_row scene_rows[] = {
     {"image.fast",
      "fast mode: no difference from the reference beyond 2^-10, by statistics on pairs",
      image_fast},
+    {"image.relations",
+     "strict: what may be said otherwise makes the same picture: orders, sizes, mirrors, cuts",
+     image_relations},
 };
 const struct case_table image_scene_cases = CASE_TABLE(scene_rows);
 

@@ -1,5 +1,6 @@
 /* The suite: every case by name, the lists, and what a run's options select. */
 #include "case.h"
+#include "cases_random.h"
 #include "cases_shader.h"
 
 #include <regex.h>
@@ -94,19 +95,16 @@ static enum status collect_scenes(struct arena *a, const char *const *more, size
     return STATUS_OK;
 }
 
-static enum status list_cases(struct arena *a, const char *const *scenes, size_t scene_count,
-                              uint32_t programs, const struct conform_case **out, size_t *count,
-                              struct error *err)
+static enum status list_cases(struct arena *a, const struct conform_options *o,
+                              const struct conform_case **out, size_t *count, struct error *err)
 {
     struct named_scene *named = NULL;
-    const struct conform_case *shader = NULL;
-    size_t named_count = 0, n = 0, shader_count = 0;
-    enum status s = collect_scenes(a, scenes, scene_count, &named, &named_count, err);
-    if (s == STATUS_OK)
-        s = shader_cases(a, scenes, scene_count, programs, &shader, &shader_count, err);
-    if (s != STATUS_OK)
-        return s;
-    size_t total = shader_count;
+    const struct conform_case *shader = NULL, *random = NULL;
+    size_t named_count = 0, n = 0, shader_count = 0, random_count = 0;
+    TRY(collect_scenes(a, o->scenes, o->scene_count, &named, &named_count, err));
+    TRY(shader_cases(a, o->scenes, o->scene_count, o->programs, &shader, &shader_count, err));
+    TRY(random_cases(a, o->random_scenes, o->random_seed, &random, &random_count, err));
+    size_t total = shader_count + random_count;
     for (size_t l = 0; l < LEVEL_COUNT; l++)
         total += levels[l].plain->count + levels[l].scenes->count * named_count;
     struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total);
@@ -128,15 +126,17 @@ static enum status list_cases(struct arena *a, const char *const *scenes, size_t
             }
     }
     memcpy(list + n, shader, shader_count * sizeof *list);
+    memcpy(list + n + shader_count, random, random_count * sizeof *list);
     *out = list;
-    *count = n + shader_count;
+    *count = total;
     return STATUS_OK;
 }
 
 enum status conform_cases(struct arena *a, const char *const *scenes, size_t scene_count,
                           const struct conform_case **out, size_t *count, struct error *err)
 {
-    return list_cases(a, scenes, scene_count, 0, out, count, err);
+    const struct conform_options o = {.scenes = scenes, .scene_count = scene_count};
+    return list_cases(a, &o, out, count, err);
 }
 
 /* The row whose name is `name`, or begins it up to a dot before a scene's name. */
@@ -153,7 +153,8 @@ const struct case_row *suite_row(const char *name)
                 return &levels[l].scenes->rows[i];
         }
     }
-    return shader_row(name);
+    const struct case_row *row = random_row(name);
+    return row ? row : shader_row(name);
 }
 
 /* ---- lists and selection -------------------------------------------------------------------- */
@@ -255,7 +256,7 @@ static uint32_t shard_of(const char *name, uint32_t shards)
 /* A scene or a program that the user named is wanted, whatever the list says. */
 static bool is_named(const struct conform_options *o, const struct conform_case *c)
 {
-    bool named = shader_is_program(c->name, o->programs);
+    bool named = shader_is_program(c->name, o->programs) || random_is_case(c->name);
     for (size_t k = 0; c->scene && k < o->scene_count && !named; k++)
         named = same_file(c->scene, o->scenes[k]);
     return named;
@@ -267,10 +268,12 @@ static enum status list_open(struct arena *a, const struct conform_options *o,
                              struct error *err)
 {
     TRY(check_levels(o, err));
-    TRY(list_cases(a, o->scenes, o->scene_count, o->programs, all, count, err));
+    TRY(list_cases(a, o, all, count, err));
     *listed = ARENA_ARRAY(a, bool, *count);
     if (!*listed)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", *count);
+    if (o->random_scenes && !o->list)
+        return STATUS_OK; /* these alone */
     return read_list(a, o->list ? o->list : "core", *all, *count, *listed, err);
 }
 
@@ -304,7 +307,7 @@ enum status conform_selection(struct arena *a, const struct conform_options *o, 
         }
     hash_close(h, hex);
     json_begin_object(&w);
-    json_key_string(&w, "list", o->list ? o->list : "core");
+    json_key_string(&w, "list", o->list ? o->list : o->random_scenes ? "random" : "core");
     json_key_string(&w, "hash", hex);
     json_key_integer(&w, "cases", (int64_t)cases);
     json_key_integer(&w, "selected", (int64_t)count);
@@ -314,6 +317,11 @@ enum status conform_selection(struct arena *a, const struct conform_options *o, 
     if (o->shards)
         json_key_pair(&w, "shard", o->shard, o->shards);
     strings_json(&w, "scenes", o->scenes, o->scene_count);
+    if (o->random_scenes) {
+        json_key_integer(&w, "random_scenes", o->random_scenes);
+        json_key_string(&w, "random_seed",
+                        arena_printf(a, "%llu", (unsigned long long)o->random_seed));
+    }
     if (o->skips)
         json_key_string(&w, "skips", o->skips);
     json_end_object(&w);

@@ -87,11 +87,14 @@ struct conform_options {
     size_t level_count;
     const char *const *scenes; /* more scenes than the embedded ones */
     size_t scene_count;
-    const char *list;   /* a list's name or file, or "all"; NULL: "core" */
-    uint32_t programs;  /* generated programs of the level shader: the first ones are run, whatever
+    const char *list;  /* a list's name or file, or "all"; NULL: "core" */
+    uint32_t programs; /* generated programs of the level shader: the first ones are run, whatever
                            the list says; 0: the list's */
-    const char *filter; /* POSIX extended regular expression on names; NULL: all */
-    uint32_t shard, shards;                /* 1-based; 0: no sharding */
+    uint32_t random_scenes; /* the first ones that the generator makes of random_seed; above 0 and
+                               without a list: these alone */
+    uint64_t random_seed;
+    const char *filter;     /* POSIX extended regular expression on names; NULL: all */
+    uint32_t shard, shards; /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
     uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
                               the jobs */

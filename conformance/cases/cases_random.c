@@ -1,0 +1,176 @@
+/* image.random.SEED-NUMBER: a scene that the generator makes, by bits, steps and relations; and
+ * image.relations.SCENE. What fails is made smaller and kept in a file. */
+#include "cases_random.h"
+#include "generate/offers.h"
+#include "scene_trial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char prefix[] = "image.random.";
+static const double reduce_s = 60; /* half of a case's run budget */
+/* Modes other than strict are programs of their own: compiled for every fourth scene on native. */
+enum { LOOSE_EVERY = 4 };
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+struct showing {
+    const struct scene_trial *trial;
+    char kind[64];
+};
+
+static bool still_shows(void *ctx, const char *text, size_t size)
+{
+    const struct showing *s = ctx;
+    struct scene_found f = {0};
+    struct scene_trial t = *s->trial;
+    t.only = s->kind;
+    return scene_trial_run(&t, text, size, &f, NULL) == STATUS_OK && f.found &&
+           strcmp(f.kind, s->kind) == 0;
+}
+
+/* The cache folder's findings/scene-NAME-HASH.json. */
+static enum status write_scene(const char *name, const struct text *scene, char *path, size_t size,
+                               struct error *err)
+{
+    char dir[3072], hex[33];
+    TRY(cache_dir("findings", dir, sizeof dir, err));
+    hash_bytes(scene->data, scene->len, hex);
+    (void)snprintf(path, size, "%s/scene-%s-%.8s.json", dir, name, hex);
+    return file_write(path, scene->data, scene->len, err);
+}
+
+/* The command that shows it again on the smaller scene. */
+static const char *replay_command(struct run_context *c, const char *kind, const char *path)
+{
+    const char *id = shell_word(c->arena, c->device_id), *file = shell_word(c->arena, path);
+    if (!id || !file)
+        return NULL;
+    if (strncmp(kind, "read", 4) == 0)
+        return arena_printf(c->arena, "isophote scenes describe %s", file);
+    return arena_printf(c->arena, "isophote conform %s --device %s --filter '^image[.](%s)'", file,
+                        id, strncmp(kind, "relation", 8) == 0 ? "relations" : "strict|lockstep");
+}
+
+static enum status fail_with_scene(struct run_context *c, const struct scene_trial *t,
+                                   const char *name, const char *text, size_t size,
+                                   const struct scene_found *f, struct error *err)
+{
+    struct showing s = {.trial = t};
+    struct text small = {0};
+    struct scene_reduction what = {0};
+    char path[4096] = "";
+    memcpy(s.kind, f->kind, sizeof s.kind);
+    enum status st = scene_reduce(text, size, still_shows, &s, reduce_s, &small, &what, err);
+    if (st == STATUS_MISMATCH) { /* not in a second run, which is a finding too: the whole scene */
+        text_append(&small, text, size);
+        st = small.failed ? STATUS_MEMORY : STATUS_OK;
+    }
+    if (st == STATUS_OK)
+        st = write_scene(name, &small, path, sizeof path, err);
+    text_free(&small);
+    if (st != STATUS_OK)
+        return st;
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    json_key_string(&w, "kind", f->kind);
+    json_key_string(&w, "reduced", path);
+    json_key_integer(&w, "bytes", (int64_t)size);
+    json_key_integer(&w, "bytes_reduced", (int64_t)what.bytes_after);
+    json_key_integer(&w, "tests", (int64_t)what.tests);
+    json_key_bool(&w, "complete", what.complete);
+    json_end_object(&w);
+    case_detail(c, &w);
+    c->result->replay = replay_command(c, f->kind, path);
+    return case_fail(c, "%s; made smaller: %s%s", f->text, path,
+                     what.bytes_after ? "" : " (whole: it did not show in a second run)");
+}
+
+/* ---- cases ---------------------------------------------------------------------------------- */
+
+static bool parse_name(const char *name, uint64_t *seed, uint64_t *number)
+{
+    char *end;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    *seed = strtoull(name + sizeof prefix - 1, &end, 10);
+    if (*end != '-')
+        return false;
+    *number = strtoull(end + 1, &end, 10);
+    return *end == 0;
+}
+
+static enum status judge_random(struct run_context *c, struct error *err)
+{
+    struct text text = {0};
+    struct scene_found f;
+    uint64_t seed, number;
+    if (!parse_name(c->name, &seed, &number))
+        return error_msg(err, STATUS_TYPE, "there is no case %s", c->name);
+    TRY(case_device(c, err));
+    enum status s = scene_generate(seed, number, NULL, &text, err);
+    const char *name = c->name + sizeof prefix - 1;
+    const struct scene_trial t = {.device = c->device,
+                                  .device_id = c->device_id,
+                                  .loose = number % LOOSE_EVERY == 0,
+                                  .path = arena_printf(c->arena, "random-%s.json", name)};
+    if (s == STATUS_OK && !t.path)
+        s = error_msg(err, STATUS_MEMORY, "out of memory for a scene's name");
+    if (s == STATUS_OK)
+        s = scene_trial_run(&t, text.data, text.len, &f, err);
+    if (s == STATUS_OK) {
+        c->compared += f.compared;
+        s = f.found ? fail_with_scene(c, &t, name, text.data, text.len, &f, err)
+                    : case_pass(c, "%llu values, %u relations%s%s", (unsigned long long)f.compared,
+                                f.relations, f.strict ? "" : "; not in mode strict: ", f.why);
+    }
+    text_free(&text);
+    return s;
+}
+
+enum status image_relations(struct run_context *c, struct error *err)
+{
+    char *text;
+    size_t size;
+    struct scene_found f;
+    TRY(case_device(c, err));
+    TRY(input_file_read(c->arena, c->scene_path, (size_t)64 << 20, &text, &size, err));
+    const struct scene_trial t = {
+        .device = c->device, .device_id = c->device_id, .path = c->scene_path};
+    TRY(scene_trial_relations(&t, text, size, &f, err));
+    c->compared += f.compared;
+    if (f.found)
+        return case_fail(c, "%s", f.text);
+    if (!f.relations)
+        return case_skip(c, "no relation holds for this scene");
+    return case_pass(c, "%u relations hold", f.relations);
+}
+
+static const struct case_row row = {prefix, "a random scene: read, bits, steps, relations",
+                                    judge_random};
+
+bool random_is_case(const char *name) { return strncmp(name, prefix, sizeof prefix - 1) == 0; }
+
+const struct case_row *random_row(const char *name)
+{
+    uint64_t seed, number;
+    return parse_name(name, &seed, &number) ? &row : NULL;
+}
+
+enum status random_cases(struct arena *a, uint32_t scenes, uint64_t seed,
+                         const struct conform_case **out, size_t *count, struct error *err)
+{
+    struct conform_case *list = ARENA_ARRAY(a, struct conform_case, scenes + (size_t)1);
+    for (uint32_t i = 0; list && i < scenes; i++) {
+        const char *name = arena_printf(a, "%s%llu-%u", prefix, (unsigned long long)seed, i);
+        if (!name)
+            list = NULL;
+        else
+            list[i] = (struct conform_case){name, "image", row.text, NULL, false};
+    }
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %u random scenes", scenes);
+    *out = list;
+    *count = scenes;
+    return STATUS_OK;
+}

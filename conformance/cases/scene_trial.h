@@ -1,0 +1,32 @@
+/* scene_trial.h: one scene on one device by all that can be said of it without a picture to compare
+ * with: it is read, bits, steps, relations. What a random scene goes through, and what the reducer
+ * asks again. */
+#ifndef CONFORMANCE_SCENE_TRIAL_H
+#define CONFORMANCE_SCENE_TRIAL_H
+
+#include "case.h"
+
+struct scene_trial {
+    struct device *device; /* open */
+    const char *device_id;
+    bool loose;       /* in step in mode device too */
+    const char *only; /* stop after what is found by this name; NULL: all */
+    const char *path; /* names the scene in messages; files stand beside it */
+};
+struct scene_found {
+    bool found;
+    char kind[64];   /* "read: no such ...", "bits", "steps: light", "relation: mirror" */
+    char text[1024]; /* what is wrong, one line */
+    uint64_t compared;
+    unsigned relations; /* that were looked at */
+    bool strict;        /* false: the device cannot be strict */
+    char why[256];      /* then: why */
+};
+/* Fails when it could not be judged, as a case does. */
+enum status scene_trial_run(const struct scene_trial *t, const char *text, size_t size,
+                            struct scene_found *out, struct error *err);
+/* The relations alone. */
+enum status scene_trial_relations(const struct scene_trial *t, const char *text, size_t size,
+                                  struct scene_found *out, struct error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* scene_generator.h: the inside of the generator of scenes: dice, and what a scene has so far. */
+#ifndef CONFORMANCE_SCENE_GENERATOR_H
+#define CONFORMANCE_SCENE_GENERATOR_H
+
+#include "asl_generator.h"
+
+enum { SCENE_MATERIALS = 8 };
+
+struct made_material {
+    bool closed; /* has a medium: for closed surfaces alone */
+    bool emits;
+};
+
+struct scene_generator {
+    struct dice dice;
+    struct json_writer w;
+    const char *pictures;
+    double size, far[3]; /* lengths are times size, places moved by far */
+    uint32_t textures, groups, lamps, material_count;
+    unsigned shaders, media; /* percent of materials */
+    bool round_groups;       /* with spheres, disks and lamps: they are flattened */
+    const char *instancing;
+    struct made_material materials[SCENE_MATERIALS];
+};
+
+uint32_t scene_roll(struct scene_generator *g, uint32_t sides); /* 0 .. sides-1 */
+bool scene_chance(struct scene_generator *g, unsigned percent);
+double scene_uniform(struct scene_generator *g, double lo, double hi);
+double scene_decades(struct scene_generator *g, double lo, double hi); /* lo > 0 */
+double scene_unit(struct scene_generator *g);
+const char *scene_word(struct scene_generator *g, const char *const *words); /* ends with NULL */
+void scene_put_vector(struct scene_generator *g, const char *key, const double *v, size_t n);
+
+/* Types that have inputs, ending with NULL; and the inputs of one. base: of a shader's material,
+ * without layers; hollow: with a medium. */
+extern const char *const scene_types[];
+void scene_put_inputs(struct scene_generator *g, const char *type, bool base, bool hollow);
+void scene_put_color(struct scene_generator *g, const char *key);
+void scene_put_scalar(struct scene_generator *g, const char *key, double lo, double hi);
+
+/* scene_shaders.c: source or layers, base and drive of material i, whose "type" is written. */
+void scene_put_shader(struct scene_generator *g, uint32_t i);
+
+#endif

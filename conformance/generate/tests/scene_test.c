@@ -1,0 +1,249 @@
+/* Random scenes, their reducer and their relations, without a device. */
+#include "generate/offers.h"
+#include "scenes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SCENES = 60 };
+
+static void make(uint64_t seed, uint64_t number, struct text *t)
+{
+    struct error err = {0};
+    *t = (struct text){0};
+    if (scene_generate(seed, number, NULL, t, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+}
+
+static void is_pure(void **state)
+{
+    (void)state;
+    struct text one, two, other;
+    for (uint64_t i = 0; i < SCENES; i++) {
+        const uint64_t seed = i * UINT64_C(0x123456789abcdef);
+        make(seed, i, &one);
+        make(seed, i, &two);
+        assert_string_equal(one.data, two.data);
+        make(seed, i + 1, &other);
+        assert_string_not_equal(one.data, other.data);
+        text_free(&other);
+        make(seed + (UINT64_C(1) << 63), i, &other); /* every bit of a seed counts */
+        assert_string_not_equal(one.data, other.data);
+        text_free(&other);
+        text_free(&one);
+        text_free(&two);
+    }
+}
+
+/* What the reader takes is what docs/reference/scenes.md allows. */
+static void loads(void **state)
+{
+    (void)state;
+    static const char *const words[] = {
+        "\"sphere\"",   "\"disk\"",        "\"terrain\"",      "\"instance\"",
+        "\"mesh\"",     "\"shader\"",      "\"interface\"",    "\"medium\"",
+        "\"layers\"",   "\"drive\"",       "\"coat\"",         "\"fuzz\"",
+        "\"thin\"",     "\"normal_map\"",  "\"mask\"",         "\"spot\"",
+        "\"point\"",    "\"directional\"", "\"orthographic\"", "\"equirectangular\"",
+        "\"blades\"",   "\"tree\"",        "\"balance\"",      "\"clamp\"",
+        "\"metal\"",    "\"two-level\"",   "\"colors\"",       "\"matrix\"",
+        "\"single\"",   "\"nearest\"",     "\"absorption\"",   "\"sheen\"",
+        "\"rotation\"", "\"anamorphic\"",  "\"face\""};
+    enum { WORDS = sizeof words / sizeof *words };
+    bool seen[WORDS] = {false};
+    for (uint64_t i = 0; i < SCENES; i++) {
+        struct text t;
+        struct scene *s = NULL;
+        struct error err = {0};
+        char told[1536];
+        make(11, i, &t);
+        if (scene_load_memory("random.json", t.data, t.len, &s, &err) != STATUS_OK) {
+            error_format(&err, told, sizeof told);
+            fail_msg("scene %llu of seed 11: %s", (unsigned long long)i, told);
+        }
+        assert_true(scene_effective_count(s) > 0);
+        for (int k = 0; k < WORDS; k++)
+            seen[k] = seen[k] || strstr(t.data, words[k]);
+        scene_free(s);
+        text_free(&t);
+    }
+    for (int k = 0; k < WORDS; k++)
+        if (!seen[k])
+            fail_msg("no scene of %d has %s", SCENES, words[k]);
+}
+
+/* A tree that was read and written is the same scene. */
+static void trees_keep(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 10; i++) {
+        struct arena a = {0};
+        struct text t, again = {0};
+        struct scene *s = NULL, *other = NULL;
+        struct scene_node *tree = NULL;
+        make(5, i, &t);
+        assert_int_equal(scene_tree_read(&a, t.data, t.len, &tree, NULL), STATUS_OK);
+        scene_tree_write(scene_tree_copy(&a, tree), &again);
+        assert_int_equal(scene_load_memory("a.json", t.data, t.len, &s, NULL), STATUS_OK);
+        assert_int_equal(scene_load_memory("a.json", again.data, again.len, &other, NULL),
+                         STATUS_OK);
+        assert_string_equal(s->hash, other->hash);
+        scene_free(s);
+        scene_free(other);
+        text_free(&t);
+        text_free(&again);
+        arena_free(&a);
+    }
+}
+
+/* ---- relations ------------------------------------------------------------------------------ */
+
+/* Every relation holds for some of the scenes, and then the other scene loads and is another. */
+static void relations_apply(void **state)
+{
+    (void)state;
+    const struct scene_relation *r;
+    for (size_t k = 0; (r = scene_relation_at(k)); k++) {
+        unsigned applied = 0;
+        for (uint64_t i = 0; i < 200 && applied < 2 && r->apply; i++) {
+            struct arena a = {0};
+            struct text t, other = {0};
+            struct scene_node *tree = NULL;
+            struct error err = {0};
+            make(23, i, &t);
+            assert_int_equal(scene_tree_read(&a, t.data, t.len, &tree, NULL), STATUS_OK);
+            if (r->apply(&a, tree)) {
+                struct scene *s = NULL;
+                scene_tree_write(tree, &other);
+                if (scene_load_memory("other.json", other.data, other.len, &s, &err) != STATUS_OK)
+                    fail_msg("%s on scene %llu: %s", r->name, (unsigned long long)i, err.msg);
+                assert_string_not_equal(t.data, other.data);
+                scene_free(s);
+                applied++;
+            }
+            text_free(&t);
+            text_free(&other);
+            arena_free(&a);
+        }
+        if (r->apply && !applied)
+            fail_msg("%s holds for no scene", r->name);
+    }
+}
+
+static const char plain[] =
+    "{\"isophote\": 1, \"camera\": {\"origin\": [1, 2, 5], \"target\": [0, 0, 0]},"
+    "\"materials\": {\"a\": {\"type\": \"diffuse\", \"emission\": 2}, \"b\": {\"type\": "
+    "\"diffuse\"}},"
+    "\"lights\": [{\"type\": \"point\", \"position\": [1, 3, 0], \"intensity\": 6}],"
+    "\"objects\": [{\"type\": \"sphere\", \"material\": \"a\", \"center\": [1, 0, 0]},"
+    "{\"type\": \"rectangle\", \"material\": \"b\"}]}";
+
+static struct scene *by_relation(const char *name)
+{
+    const struct scene_relation *r = NULL;
+    struct arena a = {0};
+    struct text t = {0};
+    struct scene_node *tree = NULL;
+    struct scene *s = NULL;
+    for (size_t k = 0; (r = scene_relation_at(k)) && strcmp(r->name, name) != 0;)
+        k++;
+    if (!r)
+        fail_msg("there is no relation %s", name);
+    assert_int_equal(scene_tree_read(&a, plain, sizeof plain - 1, &tree, NULL), STATUS_OK);
+    assert_true(r && r->apply(&a, tree));
+    scene_tree_write(tree, &t);
+    assert_int_equal(scene_load_memory("plain.json", t.data, t.len, &s, NULL), STATUS_OK);
+    text_free(&t);
+    arena_free(&a);
+    return s;
+}
+
+/* What they do to a scene of a light, a lamp and a wall. */
+static void relations_mean(void **state)
+{
+    (void)state;
+    struct scene *s = by_relation("brightness");
+    assert_true(s->materials[0].emission[0] == 16 && s->lights[0].intensity[0] == 48);
+    scene_free(s);
+    s = by_relation("size");
+    assert_true(s->spheres[0].radius == 4 && s->spheres[0].center[0] == 4);
+    assert_true(s->lights[0].intensity[0] == 96 && s->camera.origin[2] == 20);
+    scene_free(s);
+    s = by_relation("mirror");
+    assert_true(s->spheres[0].center[0] == -1 && s->camera.origin[0] == -1);
+    scene_free(s);
+    s = by_relation("turn"); /* x goes to y, y to z, z to x */
+    assert_true(s->spheres[0].center[1] == 1 && s->camera.origin[0] == 5 &&
+                s->camera.origin[1] == 1 && s->camera.origin[2] == 2);
+    scene_free(s);
+    s = by_relation("split-lights");
+    assert_int_equal(s->light_count, 2);
+    assert_true(s->lights[0].intensity[0] == 3 && s->lights[1].intensity[0] == 3);
+    scene_free(s);
+    s = by_relation("cut");
+    assert_int_equal(s->triangle_count, 4);
+    scene_free(s);
+}
+
+/* ---- the reducer ---------------------------------------------------------------------------- */
+
+static bool has_spot(void *ctx, const char *text, size_t size)
+{
+    struct scene *s = NULL;
+    bool spot = false;
+    ++*(size_t *)ctx;
+    if (scene_load_memory("small.json", text, size, &s, NULL) != STATUS_OK)
+        return false;
+    for (size_t i = 0; i < s->light_count; i++)
+        spot = spot || s->lights[i].type == LIGHT_SPOT;
+    scene_free(s);
+    return spot;
+}
+
+/* All that is left of a scene with a spot is what the reader wants of one. */
+static void reduces(void **state)
+{
+    (void)state;
+    unsigned reduced = 0;
+    for (uint64_t i = 0; i < 60 && reduced < 2; i++) {
+        struct text t, small = {0};
+        struct scene_reduction what = {0};
+        size_t asked = 0;
+        make(31, i, &t);
+        if (has_spot(&asked, t.data, t.len)) {
+            assert_int_equal(scene_reduce(t.data, t.len, has_spot, &asked, 60, &small, &what, NULL),
+                             STATUS_OK);
+            assert_true(what.complete && has_spot(&asked, small.data, small.len));
+            assert_null(strstr(small.data, "material"));
+            assert_null(strstr(small.data, "\"type\": \"point\""));
+            assert_true(what.bytes_after < 400 && what.bytes_after < what.bytes_before);
+            reduced++;
+        }
+        text_free(&t);
+        text_free(&small);
+    }
+    assert_int_equal(reduced, 2);
+    struct text small = {0};
+    struct scene_reduction what;
+    size_t asked = 0;
+    assert_int_equal(
+        scene_reduce(plain, sizeof plain - 1, has_spot, &asked, 9, &small, &what, NULL),
+        STATUS_MISMATCH);
+    assert_int_equal(scene_reduce("{", 1, has_spot, &asked, 9, &small, &what, NULL), STATUS_PARSE);
+    text_free(&small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_pure),        cmocka_unit_test(loads),
+        cmocka_unit_test(trees_keep),     cmocka_unit_test(relations_apply),
+        cmocka_unit_test(relations_mean), cmocka_unit_test(reduces)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
