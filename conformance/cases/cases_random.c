@@ -48,8 +48,10 @@ static const char *replay_command(struct run_context *c, const char *kind, const
         return NULL;
     if (strncmp(kind, "read", 4) == 0)
         return arena_printf(c->arena, "isophote scenes describe %s", file);
-    return arena_printf(c->arena, "isophote conform %s --device %s --filter '^image[.](%s)'", file,
-                        id, strncmp(kind, "relation", 8) == 0 ? "relations" : "strict|lockstep");
+    const char *stem = path_stem(c->arena, path);
+    return arena_printf(
+        c->arena, "isophote conform %s --device %s --filter '^image[.](%s)[.]%s$'", file, id,
+        strncmp(kind, "relation", 8) == 0 ? "relations" : "strict|lockstep", stem ? stem : "");
 }
 
 static enum status fail_with_scene(struct run_context *c, const struct scene_trial *t,

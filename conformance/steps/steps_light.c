@@ -67,6 +67,17 @@ static void radiance_spread(const struct steps *s, const struct path_vertex *v,
         a->spread[5 + c] += spread[c];
 }
 
+double light_density_from(const struct look *l, const double from[3], const double normal[3])
+{
+    struct light_question q = {.s = l->s};
+    double u[4], in[6], out[8] = {0};
+    look_numbers(l, 2 * l->k - 1, u);
+    vec_copy(q.Ng, normal);
+    vec_copy(in, from);
+    vec_copy(in + 3, u);
+    return ask_light(&q, in, out) < 0 ? 0 : out[3];
+}
+
 enum light_sample light_sample_look(struct look *l, const struct path_vertex *v,
                                     const double from[3], const double normal[3], double extent,
                                     double chance, double chance_bound, double relative,

@@ -231,6 +231,22 @@ static int ask_list_direct(void *ctx, const double *in, double *out)
     return 0;
 }
 
+/* Which side did the device take its light sample on, where rounding leaves open whether u < t? What
+ * reached it came from its own side. Else the chance of the side, which is in the density, tells: a
+ * sample of the surroundings may well point to the other one, and then brings nothing. */
+static bool sampled_below(const struct look *l, const struct path_vertex *v, double t, bool below)
+{
+    if (v->visible || vec_max(v->direct) > 0)
+        return vec_dot(v->light_wi, v->Ng) < 0;
+    double from[3], side[3], off[2];
+    for (int i = 0; i < 2; i++) {
+        vec_scale(side, i ? -1 : 1, v->Ng);
+        vec_madd(from, v->P, 0x1p-19 * look_extent(l, v), side);
+        off[i] = fabs(v->light_pdf_w - light_density_from(l, from, side) * (i ? t : 1 - t));
+    }
+    return off[0] == off[1] ? below : off[1] < off[0];
+}
+
 /* The light sample of a list: the side that its number chooses, the light, then f. */
 bool list_direct_differs(struct look *l, const struct path_vertex *v)
 {
@@ -247,7 +263,7 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     }
     double t = through.value[3], t_bound = through.spread[3] + list_roundings(s);
     bool lit = v->light != UINT32_MAX && v->light_pdf_w > 0, below = u[3] < t;
-    if (lit && below != (vec_dot(v->light_wi, v->Ng) < 0) && fabs(u[3] - t) <= t_bound) {
+    if (lit && fabs(u[3] - t) <= t_bound && sampled_below(l, v, t, below) != below) {
         below = !below;
         l->report->flips++;
         l->report->flip_margin = fmax(l->report->flip_margin, fabs(u[3] - t) / t_bound);

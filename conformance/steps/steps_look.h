@@ -114,6 +114,9 @@ bool look_tied_ways(const struct tied_ways *q, const struct reference_way *w);
 
 /* ---- steps_light.c: light that is sampled -------------------------------------------------- */
 
+/* The density of a light sample of vertex k from a point on that side, the choice of a side left
+ * out; 0 where there is none. */
+double light_density_from(const struct look *l, const double from[3], const double normal[3]);
 /* The vertex' light sample, from `from`, beside a surface whose normal is turned to it (in a medium
  * zero): the light, its direction, its density, which is times `chance`, off by chance_bound; its
  * own roundings are `relative`. extent: of coordinates. *a, where THERE: wi 3, pdf, distance, Le 3.

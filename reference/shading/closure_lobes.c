@@ -143,7 +143,7 @@ static void do_ward(const struct component *c)
         return;
     l->ax = kept(number(c, 2), 0.001, 1);
     l->ay = kept(number(c, 3), 0.001, 1);
-    if (l->ax != l->ay)
+    if (number(c, 2) != number(c, 3))
         lobe_align(l, triple(c, 1));
 }
 
@@ -162,7 +162,7 @@ static void set_facets(struct lobe *l, const struct facets *f)
     l->ax = clamp(f->ax, 0.001, 1);
     l->ay = clamp(f->ay, 0.001, 1);
     l->beckmann = f->beckmann;
-    if (l->ax != l->ay)
+    if (f->ax != f->ay)
         lobe_align(l, f->tangent);
 }
 

@@ -71,7 +71,7 @@ static void hsv_to_rgb(const dual c[3], dual out[3])
         return;
     }
     dual h = d_mul(d_const(6), d_sub(c[0], d_const(floorf(c[0].v))));
-    int i = (int)h.v;
+    int i = isnan(h.v) ? 0 : (int)h.v; /* as the language has it: C leaves it open */
     dual f = d_sub(h, d_const((float)i));
     dual p = d_mul(v, d_sub(one, s)), q = d_mul(v, d_sub(one, d_mul(s, f)));
     dual t = d_mul(v, d_sub(one, d_mul(s, d_sub(one, f))));

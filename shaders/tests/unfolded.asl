@@ -15,6 +15,9 @@ shader test(output color simplex[4] = {0, 0, 0, 0}, output float one = 0, output
     hues[1] = transformc("rgb", "hsv", u * color(0.8, 0.2, 0.5));
     hues[2] = transformc("rgb", "hsv", u * color(0.2, 0.8, 0.5));
     hues[3] = transformc("rgb", "hsl", u * color(0.3, 0.2, 0.8));
+    // a hue that is not a number counts as 0 where int() takes it: (v, t, p), t of that hue
+    color lost = transformc("hsv", "rgb", color(u * 1e38 * 1e38, 0.5, 0.8));
+    int lost_t = isnan(lost[1]);
     // sRGB: 12.92 x below 0.0031308, and back below 0.04045
     display = transformc("rgb", "sRGB", u * color(0.002, 0.003, 0.5));
     back = transformc("sRGB", "rgb", u * color(0.03, 0.04, 0.5));
@@ -37,6 +40,7 @@ shader test(output color simplex[4] = {0, 0, 0, 0}, output float one = 0, output
     printf("%.4f | %.4f | %.4f | %.4f\n", simplex[0], simplex[1], simplex[2], simplex[3]); //> -0.2451 -0.1540 0.0400 | 0.3121 0.3121 0.0000 | -0.7545 0.3480 0.3480 | -0.4064 0.1592 0.0881
     printf("%.4f\n", one);                             //> -0.4064
     printf("%.4f | %.4f | %.4f | %.4f\n", hues[0], hues[1], hues[2], hues[3]);  //> 0.0833 0.7500 0.8000 | 0.9167 0.7500 0.8000 | 0.4167 0.7500 0.8000 | 0.6944 0.6000 0.5000
+    printf("%.2f %d %.2f\n", lost[0], lost_t, lost[2]);   //> 0.80 1 0.40
     printf("%.5f | %.5f\n", display, back);         //> 0.02584 0.03876 0.73536 | 0.00232 0.00310 0.21404
     printf("%g | %g\n", q, d);                      //> 0.25 0.5 0.75 | 1 2 3
     printf("%g | %g | %g | %g | %g\n", f, slopes[2], c, slopes[0], slopes[1]);  //> 2.5 | 0 1.5 0 | 0.5 1.5 0 | -0.5 1.5 0 | 0.5 1.5 0

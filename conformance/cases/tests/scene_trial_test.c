@@ -1,0 +1,73 @@
+/* What random scenes have found, each as the small scene that showed it. */
+#include "cases/scene_trial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void judge(const char *scene, struct scene_found *f)
+{
+    struct scene_trial t = {.device_id = "native", .path = "found.json"};
+    struct error err = {0};
+    *f = (struct scene_found){0};
+    if (device_open("native", &t.device, &err) != STATUS_OK ||
+        scene_trial_run(&t, scene, strlen(scene), f, &err) != STATUS_OK)
+        fail_msg("%s", err.msg);
+    device_close(t.device);
+}
+
+static void holds(const char *scene)
+{
+    struct scene_found f;
+    judge(scene, &f);
+    if (f.found)
+        fail_msg("%s: %s", f.kind, f.text);
+    assert_true(f.compared > 1000 && f.relations >= 2);
+}
+
+/* Facets wider than 1 are clamped to 1, but their frame is the tangent's as if they were not: the
+ * reference asked after the clamp whether they differ (protocol, section 20). */
+static void tangents_of_wide_facets(void **state)
+{
+    (void)state;
+    holds("{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, 0], \"target\": [0, 0, 1]},"
+          "\"materials\": {\"m\": {\"type\": \"shader\", \"source\": \"surface m() { Ci = "
+          "conductor_bsdf(N, normalize(dPdu + N), 1.007, 1.011, color(0.2, 0.9, 1.4), "
+          "color(3.9, 2.4, 2.2), \\\"beckmann\\\"); }\"}},"
+          "\"objects\": [{\"type\": \"sphere\", \"material\": \"m\"}]}");
+}
+
+/* Where rounding leaves the side of a light sample open, the direction does not tell it: samples of
+ * the surroundings point to either. The judge took the wrong one. */
+static void sides_of_light_samples(void **state)
+{
+    (void)state;
+    holds(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [0, 1, 0], \"target\": [0, 0, 1]},"
+        "\"materials\": {\"m\": {\"type\": \"shader\", \"source\": \"surface m(output float t = 0, "
+        "output float i = 0) { t = 0.9146; i = 1 + acos(clamp(N[1], -1, 1)) * 0.3; }\","
+        "\"base\": {\"type\": \"principled\"}, \"drive\": {\"transmission\": \"t\", \"ior\": "
+        "\"i\"}}}, \"objects\": [{\"type\": \"rectangle\", \"material\": \"m\", \"transform\": "
+        "[{\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}]}],"
+        "\"environment\": {\"radiance\": 1}}");
+}
+
+/* What the reader refuses is found, and by its reason. */
+static void refusals(void **state)
+{
+    (void)state;
+    struct scene_found f;
+    judge("{\"isophote\": 1, \"objects\": []}", &f);
+    assert_true(f.found && strncmp(f.kind, "read: ", 6) == 0 && strstr(f.text, "camera"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tangents_of_wide_facets),
+                                       cmocka_unit_test(sides_of_light_samples),
+                                       cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
