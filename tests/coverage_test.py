@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""tools/coverage on one small case. Usage: coverage_test.py TOOL PROGRAM. 77 where clang's tools are not here."""
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+tool, program = sys.argv[1:]
+with tempfile.TemporaryDirectory() as folder:
+    data, page, again = Path(folder, "a.json"), Path(folder, "a.html"), Path(folder, "b.html")
+
+    def run(*arguments):
+        return subprocess.run([tool, "--program", program, *arguments], capture_output=True, text=True)
+
+    done = run("--json", str(data), "-o", str(page), "--", "--filter", "kernel[.]rng")
+    if done.returncode == 2 and "are not here" in done.stderr:
+        print(done.stderr.strip())
+        sys.exit(77)
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = json.loads(data.read_text())
+    # the generator of random numbers ran, camera rays did not
+    random, camera = files["math/random.h"], files["scene/camera.h"]
+    assert random["run"] > 10 and random["run"] <= random["lines"], random
+    assert camera["run"] == 0 and len(camera["never"]) == camera["lines"], camera
+    text = (Path(tool).resolve().parent.parent / "device/math/random.h").read_text().splitlines()
+    rounds = next(n for n, row in enumerate(text, 1) if "0xD2511F53" in row.replace("d2511f53u", "D2511F53"))
+    assert rounds not in random["never"], f"line {rounds} of math/random.h ran"
+    assert "class='never'" in page.read_text() and "scene/camera.h" in page.read_text()
+    assert run("--again", str(data), "-o", str(again)).returncode == 0 and again.read_text() == page.read_text()
+    # nothing to measure, and no such case
+    assert run("--", "--filter", "^none$").returncode == 2
+    assert run("--again", str(page)).returncode == 2
