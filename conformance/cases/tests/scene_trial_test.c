@@ -55,6 +55,24 @@ static void sides_of_light_samples(void **state)
         "\"environment\": {\"radiance\": 1}}");
 }
 
+/* A lamp as thin as a wire, seen edge-on: float32 meets it further off than the 10^-4 of its length by
+ * which a shadow ray ends before it. The judge took that for something in between. */
+static void thin_lamps(void **state)
+{
+    (void)state;
+    holds("{\"isophote\": 1, \"camera\": {\"origin\": [0, 0, -0.7000000000000001], \"target\": [0, "
+          "0, 0]}, \"materials\": {\"m1\": {\"type\": \"diffuse\", \"emission\": 1}, \"m5\": {\"typ"
+          "e\": \"shader\", \"source\": \"surface m5(color tint = 0.8, float amount = 0.5, int turn"
+          "s = 2) { color c = tint; float seen = 1; color found = 0; if (getattribute(\\\"nothing"
+          "\\\", found)) c = found; for (int i = 0; i < turns; i++) seen *= 0.9; c *= seen; Ci = (u"
+          " < amount ? phong(normalize(calculatenormal(P + 0.02 * sin(u * 30) * N)), 3) : principle"
+          "d(faceforward(Ng, I), (mod(floor(P[0] * 2) + floor(P[2] * 2), 2) * color(0.9472, 1, 0.80"
+          "7)), (pow(u, 2.2)), (exp(-4 * v * v)))); }\"}}, \"objects\": [{\"type\": \"rectangle\", "
+          "\"material\": \"m1\", \"transform\": [{\"scale\": [0.0001, 1, 1]}, {\"translate\": [0, 0"
+          ", 1]}]}, {\"type\": \"rectangle\", \"material\": \"m5\", \"transform\": [{\"translate\":"
+          " [0, 0, 1.031]}]}]}");
+}
+
 /* What the reader refuses is found, and by its reason. */
 static void refusals(void **state)
 {
@@ -68,6 +86,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(tangents_of_wide_facets),
                                        cmocka_unit_test(sides_of_light_samples),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(thin_lamps), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
