@@ -500,5 +500,11 @@ static const struct case_row plain_rows[] = {
      image_camera},
     {"image.camera.orthographic", "the same for parallel rays", image_camera},
     {"image.camera.equirectangular", "the same for the whole sphere", image_camera},
+    {"image.dense.1",
+     "strict: every closure and pattern of shaders, a quarter of them: bits, and in step",
+     image_dense},
+    {"image.dense.2", "the next quarter", image_dense},
+    {"image.dense.3", "the next quarter", image_dense},
+    {"image.dense.4", "the last quarter", image_dense},
 };
 const struct case_table image_cases = CASE_TABLE(plain_rows);

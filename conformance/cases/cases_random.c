@@ -130,6 +130,27 @@ static enum status judge_random(struct run_context *c, struct error *err)
     return s;
 }
 
+enum status image_dense(struct run_context *c, struct error *err)
+{
+    struct text text = {0};
+    struct scene_found f;
+    const uint32_t part = (uint32_t)strtoul(strrchr(c->name, '.') + 1, NULL, 10) - 1;
+    TRY(case_device(c, err));
+    const struct scene_trial t = {
+        .device = c->device, .device_id = c->device_id, .brief = true, .path = "dense.json"};
+    enum status s = scene_dense(part, NULL, &text, err);
+    if (s == STATUS_OK)
+        s = scene_trial_run(&t, text.data, text.len, &f, err);
+    if (s == STATUS_OK) {
+        c->compared += f.compared;
+        s = f.found    ? fail_with_scene(c, &t, "dense", text.data, text.len, &f, err)
+            : f.strict ? case_pass(c, "%llu values", (unsigned long long)f.compared)
+                       : case_skip(c, "%s", f.why);
+    }
+    text_free(&text);
+    return s;
+}
+
 enum status image_relations(struct run_context *c, struct error *err)
 {
     char *text;

@@ -56,7 +56,8 @@ static enum status try_bits(const struct scene_trial *t, const struct scene *s,
     enum status st = STATUS_OK;
     if (!is_native(t->device_id))
         st = judge_native(s, plain, &native, err);
-    for (size_t i = 0; st == STATUS_OK && !f->found && i < sizeof trees / sizeof *trees; i++) {
+    for (size_t i = t->brief && native ? 2 : 0;
+         st == STATUS_OK && !f->found && i < sizeof trees / sizeof *trees; i++) {
         struct render_job job = *plain;
         struct film film = {0};
         job.set.load.bvh = trees[i];
@@ -71,7 +72,7 @@ static enum status try_bits(const struct scene_trial *t, const struct scene *s,
             bits_text(&b, &film, whom, text, sizeof text);
             found(f, "bits", text);
         }
-        if (i == 0) {
+        if (i == 0 && !native) {
             first = film;
         } else {
             film_free(&film);
@@ -282,11 +283,11 @@ static enum status try_scene(const struct scene_trial *t, const struct scene *s,
     }
     if (st == STATUS_OK && !f->found && native && is_asked(t, "steps"))
         st = try_steps(t, s, &job, f, err);
-    if (st == STATUS_OK && !f->found && (!native || t->loose) && is_asked(t, "steps")) {
+    if (st == STATUS_OK && !f->found && (native ? t->loose : !t->brief) && is_asked(t, "steps")) {
         judge_job(s, WIDTH, SAMPLES, MODE_DEVICE, &job);
         st = try_steps(t, s, &job, f, err);
     }
-    if (st == STATUS_OK && !f->found && native && is_asked(t, "relation"))
+    if (st == STATUS_OK && !f->found && native && !t->brief && is_asked(t, "relation"))
         st = try_relations(t, s, text, size, f, err);
     return st;
 }

@@ -10,6 +10,7 @@ struct scene_trial {
     struct device *device; /* open */
     const char *device_id;
     bool loose;       /* in step in mode device too */
+    bool brief;       /* no relations; of other devices strict bits with their own tree alone */
     const char *only; /* stop after what is found by this name; NULL: all */
     const char *path; /* names the scene in messages; files stand beside it */
 };

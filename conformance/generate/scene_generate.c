@@ -890,6 +890,91 @@ static void put_scene(struct scene_generator *g, uint64_t seed, uint64_t number)
     json_end_object(&g->w);
 }
 
+/* Two spheres and a rectangle in turn, five objects a row, before the camera. */
+static void put_shelf(struct scene_generator *g, uint32_t count)
+{
+    enum { ROW = 5 };
+    json_key(&g->w, "objects");
+    json_begin_array(&g->w);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool sphere = i % 3 != 0;
+        const uint32_t row = i / ROW;
+        const double scale = 0.45, place[3] = {i % ROW - 2.0, 1.5 - row, i % 2 ? 0.2 : -0.2};
+        char name[16];
+        (void)snprintf(name, sizeof name, "m%u", i);
+        json_begin_object(&g->w);
+        json_key_string(&g->w, "type", sphere ? "sphere" : "rectangle");
+        json_key_string(&g->w, "material", name);
+        json_key(&g->w, "transform");
+        json_begin_array(&g->w);
+        put_step(g, "scale", &scale, 1);
+        if (!sphere)
+            put_rotation(g);
+        put_step(g, "translate", place, 3);
+        json_end_array(&g->w);
+        json_end_object(&g->w);
+    }
+    json_end_array(&g->w);
+}
+
+static void put_dense(struct scene_generator *g, uint32_t part)
+{
+    uint32_t count;
+    json_begin_object(&g->w);
+    json_key_integer(&g->w, "isophote", 1);
+    json_key(&g->w, "camera");
+    json_begin_object(&g->w);
+    scene_put_vector(g, "origin", (double[]){0, 0, 9}, 3);
+    scene_put_vector(g, "target", (double[]){0, 0, 0}, 3);
+    json_key_number(&g->w, "fov", 32);
+    json_end_object(&g->w);
+    json_key(&g->w, "render");
+    json_begin_object(&g->w);
+    json_key_integer(&g->w, "max_depth", 5);
+    json_end_object(&g->w);
+    scene_put_surfaces(g, part, SCENE_DENSE_PARTS, &count);
+    put_shelf(g, count);
+    json_key(&g->w, "lights");
+    json_begin_array(&g->w);
+    json_begin_object(&g->w);
+    json_key_string(&g->w, "type", "point");
+    scene_put_vector(g, "position", (double[]){2, 4, 5}, 3);
+    json_key_number(&g->w, "intensity", 40);
+    json_end_object(&g->w);
+    json_end_array(&g->w);
+    json_key(&g->w, "environment");
+    json_begin_object(&g->w);
+    json_key_number(&g->w, "radiance", 0.7);
+    json_end_object(&g->w);
+    json_end_object(&g->w);
+}
+
+/* Hands the text over; frees what g holds. */
+static enum status finish(struct scene_generator *g, struct text *out, struct error *err)
+{
+    out->failed = out->failed || g->w.out.failed;
+    if (!out->failed)
+        text_append(out, g->w.out.data, g->w.out.len);
+    text_free(&g->w.out);
+    return out->failed ? error_msg(err, STATUS_MEMORY, "out of memory for a scene") : STATUS_OK;
+}
+
+enum status scene_dense(uint32_t part, const char *pictures, struct text *out, struct error *err)
+{
+    struct arena a = {0};
+    struct scene_generator g = {.pictures = pictures, .size = 1};
+    enum status s = STATUS_OK;
+    if (!pictures)
+        s = data_path(&a, "scenes/library/textures", &g.pictures, err);
+    if (s == STATUS_OK) {
+        dice_seed(&g.dice, part);
+        put_dense(&g, part);
+        s = finish(&g, out, err);
+    }
+    arena_free(&a);
+    return s;
+}
+
 enum status scene_generate(uint64_t seed, uint64_t number, const char *pictures, struct text *out,
                            struct error *err)
 {
@@ -903,13 +988,8 @@ enum status scene_generate(uint64_t seed, uint64_t number, const char *pictures,
         g.dice.counter[2] = (uint32_t)number;
         g.dice.counter[3] = (uint32_t)(number >> 32);
         put_scene(&g, seed, number);
-        out->failed = out->failed || g.w.out.failed;
-        if (!out->failed)
-            text_append(out, g.w.out.data, g.w.out.len);
-        if (out->failed)
-            s = error_msg(err, STATUS_MEMORY, "out of memory for a scene");
+        s = finish(&g, out, err);
     }
-    text_free(&g.w.out);
     arena_free(&a);
     return s;
 }

@@ -11,4 +11,9 @@
 enum status scene_generate(uint64_t seed, uint64_t number, const char *pictures, struct text *out,
                            struct error *err);
 
+/* Appends one of SCENE_DENSE_PARTS scenes that between them have every closure and every pattern
+ * that random scenes are made of, each on an object of its own, under a sky, a lamp and a light. */
+enum { SCENE_DENSE_PARTS = 4 };
+enum status scene_dense(uint32_t part, const char *pictures, struct text *out, struct error *err);
+
 #endif

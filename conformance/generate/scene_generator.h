@@ -40,5 +40,8 @@ void scene_put_scalar(struct scene_generator *g, const char *key, double lo, dou
 
 /* scene_shaders.c: source or layers, base and drive of material i, whose "type" is written. */
 void scene_put_shader(struct scene_generator *g, uint32_t i);
+/* "materials" m0 ... that between all parts say every closure, number and colour that scenes at
+ * random are made of; *count of them. */
+bool scene_put_surfaces(struct scene_generator *g, uint32_t part, uint32_t parts, uint32_t *count);
 
 #endif

@@ -444,3 +444,66 @@ void scene_put_shader(struct scene_generator *g, uint32_t i)
     else
         put_network(g);
 }
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+/* The i-th surface of those that say all of the tables above: a closure each, then three numbers
+ * each, then two colours each; false behind the last. */
+static bool put_surface(struct scene_generator *g, struct text *out, size_t i)
+{
+    enum {
+        CLOSURES = sizeof closures / sizeof *closures - 1,
+        FLOATS = sizeof floats / sizeof *floats - 1,
+        COLORS = sizeof colors / sizeof *colors - 1,
+        BY_FLOATS = (FLOATS + 2) / 3,
+        BY_COLORS = (COLORS + 1) / 2
+    };
+    if (i < CLOSURES) {
+        text_puts(out, "Ci = ");
+        put_text(g, out, closures[i], 1);
+    } else if (i < CLOSURES + BY_FLOATS) {
+        text_puts(out, "Ci = color(");
+        for (size_t k = 0; k < 3; k++) {
+            text_puts(out, k ? ", " : "");
+            put_text(g, out, floats[(3 * (i - CLOSURES) + k) % FLOATS], 1);
+        }
+        text_puts(out, ") * diffuse(N)");
+    } else if (i < CLOSURES + BY_FLOATS + BY_COLORS) {
+        const size_t first = 2 * (i - CLOSURES - BY_FLOATS);
+        text_puts(out, "Ci = (0.5 * (");
+        put_text(g, out, colors[first], 1);
+        text_puts(out, ") + 0.5 * (");
+        put_text(g, out, colors[(first + 1) % COLORS], 1);
+        text_puts(out, ")) * diffuse(N)");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool scene_put_surfaces(struct scene_generator *g, uint32_t part, uint32_t parts, uint32_t *count)
+{
+    uint32_t n = 0;
+    bool any = true;
+    json_key(&g->w, "materials");
+    json_begin_object(&g->w);
+    for (size_t i = part; any; i += parts) {
+        struct text t = {0};
+        char name[16];
+        text_printf(&t, "surface m%u() { ", n);
+        any = put_surface(g, &t, i);
+        text_puts(&t, "; }");
+        if (any) {
+            (void)snprintf(name, sizeof name, "m%u", n++);
+            json_key(&g->w, name);
+            json_begin_object(&g->w);
+            json_key_string(&g->w, "type", "shader");
+            put_source(g, &t);
+            json_end_object(&g->w);
+        }
+        text_free(&t);
+    }
+    json_end_object(&g->w);
+    *count = n;
+    return n > 0;
+}

@@ -78,6 +78,60 @@ static void loads(void **state)
             fail_msg("no scene of %d has %s", SCENES, words[k]);
 }
 
+/* Between them the dense scenes say each closure of protocol section 21 that has lobes. */
+static void dense(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"diffuse(",
+                                        "oren_nayar(",
+                                        "burley_diffuse_bsdf(",
+                                        "sheen_bsdf(",
+                                        "translucent(",
+                                        "phong(",
+                                        "ward(",
+                                        "microfacet(",
+                                        "reflection(",
+                                        "refraction(",
+                                        "dielectric_bsdf(",
+                                        "conductor_bsdf(",
+                                        "generalized_schlick_bsdf(",
+                                        "principled(",
+                                        "transparent(",
+                                        "subsurface(",
+                                        "raytype(",
+                                        "environment(",
+                                        "texture(",
+                                        "spline(",
+                                        "splineinverse(",
+                                        "transform(",
+                                        "transformc(",
+                                        "noise(",
+                                        "calculatenormal(",
+                                        "blackbody(",
+                                        "wavelength_color(",
+                                        "aastep("};
+    enum { WORDS = sizeof words / sizeof *words };
+    bool seen[WORDS] = {false};
+    size_t materials = 0;
+    for (uint32_t part = 0; part < SCENE_DENSE_PARTS; part++) {
+        struct text t = {0};
+        struct scene *s = NULL;
+        struct error err = {0};
+        assert_int_equal(scene_dense(part, NULL, &t, &err), STATUS_OK);
+        if (scene_load_memory("dense.json", t.data, t.len, &s, &err) != STATUS_OK)
+            fail_msg("dense scene %u: %s", part, err.msg);
+        materials += s->material_count;
+        for (int k = 0; k < WORDS; k++)
+            seen[k] = seen[k] || strstr(t.data, words[k]);
+        scene_free(s);
+        text_free(&t);
+    }
+    for (int k = 0; k < WORDS; k++)
+        if (!seen[k])
+            fail_msg("no dense scene has %s", words[k]);
+    assert_true(materials > 60);
+}
+
 /* A tree that was read and written is the same scene. */
 static void trees_keep(void **state)
 {
@@ -242,8 +296,9 @@ static void reduces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_pure),        cmocka_unit_test(loads),
-        cmocka_unit_test(trees_keep),     cmocka_unit_test(relations_apply),
-        cmocka_unit_test(relations_mean), cmocka_unit_test(reduces)};
+        cmocka_unit_test(is_pure),         cmocka_unit_test(loads),
+        cmocka_unit_test(trees_keep),      cmocka_unit_test(dense),
+        cmocka_unit_test(relations_apply), cmocka_unit_test(relations_mean),
+        cmocka_unit_test(reduces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
