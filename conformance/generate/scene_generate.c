@@ -899,7 +899,7 @@ static void put_shelf(struct scene_generator *g, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const bool sphere = i % 3 != 0;
         const uint32_t row = i / ROW;
-        const double scale = 0.45, place[3] = {i % ROW - 2.0, 1.5 - row, i % 2 ? 0.2 : -0.2};
+        const double scale = 0.45, place[3] = {i % ROW - 2.0, 2.0 - row, i % 2 ? 0.2 : -0.2};
         char name[16];
         (void)snprintf(name, sizeof name, "m%u", i);
         json_begin_object(&g->w);

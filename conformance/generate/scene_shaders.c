@@ -66,6 +66,11 @@ static const char *const floats[] = {
     "transform(\"world\", P)[0] * 0.1 + 0.5",
     "length(transform(matrix(u + 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1), N)) * 0.3",
     "fabs(rotate(P, u, point(0, 0, 0), point(0, 1, 0.5))[1]) * 0.3",
+    "clamp(fabs(Dx(tan(u)) + Dy(asin(v))) * 9, 0, 1)",
+    "clamp(fabs(Dx(log(2 + u, 3)) + Dy(exp2(v))) * 9, 0, 1)",
+    "clamp(fabs(Dx(sinh(u) + cosh(v)) + Dy(expm1(u) + log10(1 + v))) * 9, 0, 1)",
+    "clamp(filterwidth(noise(\"simplex\", P * 3)) * 9, 0, 1)",
+    "clamp(fabs(Dx(smooth_linearstep(0.2, 0.8, 0.1, u)) + Dy(atan2(v, u + 1))) * 9, 0, 1)",
     "determinant(matrix(u, 0, 0, 0, 0, v, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))",
     NULL};
 
@@ -100,6 +105,13 @@ static const char *const colors[] = {
     "raytype(\"camera\") ? @k : @k",
     "smoothstep(color(0.1), color(0.9), @c)",
     "sqrt(@c)",
+    "clamp(transformc(\"xyY\", \"rgb\", @k), 0, 1)",
+    "clamp(transformc(\"rgb\", \"xyY\", 0.1 + @k), 0, 1)",
+    "clamp(transformc(\"sRGB\", \"hsl\", @k), 0, 1)",
+    "clamp(transformc(\"hsl\", \"sRGB\", @k), 0, 1)",
+    "clamp(transformc(\"rgb\", \"XYZ\", @k), 0, 1)",
+    "clamp(filterwidth((color) texture(\"@p\", u * 3, v)) * 9, 0, 1)",
+    "clamp(filterwidth((color) texture(\"@p\", u, v, \"interp\", \"bicubic\")) * 9, 0, 1)",
     "max(@c, @k)",
     "1 - @c",
     NULL};
@@ -222,6 +234,8 @@ static const char *const closures[] = {
     "principled(@n, @c, 0.0, @f, \"transmission\", @f, \"ior\", 1.4)",
     "principled(@n, @c, @f, @f, \"anisotropy\", @f, \"rotation\", @f, \"specular\", @f)",
     "transparent_bsdf()",
+    "diffuse(@n) + uniform_edf(0.3 * @k)",
+    "diffuse(@n) + 0.2 * emission()",
     NULL};
 
 static void put_leaf(struct scene_generator *g, struct text *out)
@@ -399,11 +413,68 @@ static void put_network(struct scene_generator *g)
     text_free(&last);
 }
 
+/* ---- declared closures ---------------------------------------------------------------------- */
+
+/* Components that a prototype declares (protocol, section 21): the prototype, and a call. */
+static const char *const declared[][2] = {
+    {"microfacet_ggx(normal N, float ag)", "microfacet_ggx(@n, @r)"},
+    {"microfacet_ggx(normal N, float ag, float eta)", "microfacet_ggx(@n, @r, @e)"},
+    {"microfacet_ggx_aniso(normal N, vector T, float ax, float ay)",
+     "microfacet_ggx_aniso(@n, @t, @r, @r)"},
+    {"microfacet_multi_ggx(normal N, float ag, color C)", "microfacet_multi_ggx(@n, @r, @k)"},
+    {"microfacet_multi_ggx_aniso(normal N, vector T, float ax, float ay, color C)",
+     "microfacet_multi_ggx_aniso(@n, @t, @r, @r, @k)"},
+    {"microfacet_beckmann(normal N, float ab)", "microfacet_beckmann(@n, @r)"},
+    {"microfacet_beckmann(normal N, float ab, float eta)", "microfacet_beckmann(@n, @r, @e)"},
+    {"microfacet_beckmann_aniso(normal N, vector T, float ax, float ay)",
+     "microfacet_beckmann_aniso(@n, @t, @r, @r)"},
+    {"ashikhmin_shirley(normal N, vector T, float ax, float ay)",
+     "ashikhmin_shirley(@n, @t, @r, @r)"},
+    {"microfacet_ggx_refraction(normal N, float ag, float eta)",
+     "microfacet_ggx_refraction(@n, @r, @e)"},
+    {"microfacet_beckmann_refraction(normal N, float ab, float eta)",
+     "microfacet_beckmann_refraction(@n, @r, @e)"},
+    {"microfacet_ggx_fresnel(normal N, float ag, float eta, color C, color Cspec0)",
+     "microfacet_ggx_fresnel(@n, @r, @e, @k, @k)"},
+    {"microfacet_multi_ggx_fresnel(normal N, float ag, float eta, color C, color Cspec0)",
+     "microfacet_multi_ggx_fresnel(@n, @r, @e, @k, @k)"},
+    {"microfacet_ggx_aniso_fresnel(normal N, vector T, float ax, float ay, float eta, color C, "
+     "color Cspec0)",
+     "microfacet_ggx_aniso_fresnel(@n, @t, @r, @r, @e, @k, @k)"},
+    {"microfacet_multi_ggx_aniso_fresnel(normal N, vector T, float ax, float ay, float eta, color "
+     "C, color Cspec0)",
+     "microfacet_multi_ggx_aniso_fresnel(@n, @t, @r, @r, @e, @k, @k)"},
+    {"microfacet_f82_tint(string distribution, vector N, vector T, float ax, float ay, color f0, "
+     "color f82)",
+     "microfacet_f82_tint(\"@d\", @n, @t, @r, @r, @k, @k)"},
+    {"microfacet_multi_ggx_glass(normal N, float ag, float eta, color C)",
+     "microfacet_multi_ggx_glass(@n, @r, @e, @k)"},
+    {"microfacet_multi_ggx_glass_fresnel(normal N, float ag, float eta, color C, color Cspec0)",
+     "microfacet_multi_ggx_glass_fresnel(@n, @r, @e, @k, @k)"},
+    {"principled_diffuse(normal N, float roughness)", "principled_diffuse(@n, @f)"},
+    {"principled_sheen(normal N)", "0.5 * diffuse(@n) + principled_sheen(@n)"},
+    {"principled_clearcoat(normal N, float clearcoat, float clearcoat_roughness)",
+     "diffuse(@n) + principled_clearcoat(@n, @f, @f)"},
+    {"sheen(normal N, float roughness)", "sheen(@n, @f)"},
+    {"ashikhmin_velvet(normal N, float sigma)", "ashikhmin_velvet(@n, @f)"},
+    {"bssrdf(string method, normal N, vector radius, color albedo)",
+     "@k * bssrdf(\"random_walk\", @n, vector(1), @k)"},
+};
+enum { DECLARED = sizeof declared / sizeof *declared };
+
+static void put_prototype(struct text *out, size_t i)
+{
+    text_printf(out, "closure color %s [[int builtin = 1]];\n", declared[i][0]);
+}
+
 /* ---- one ------------------------------------------------------------------------------------ */
 
 static void put_direct(struct scene_generator *g, uint32_t i)
 {
     struct text t = {0};
+    const uint32_t own = scene_chance(g, 15) ? scene_roll(g, DECLARED) : DECLARED;
+    if (own < DECLARED)
+        put_prototype(&t, own);
     text_printf(
         &t, "surface m%u(color tint = 0.8, float amount = 0.5, int turns = 2) { color c = tint;",
         i);
@@ -414,7 +485,10 @@ static void put_direct(struct scene_generator *g, uint32_t i)
     const bool many = scene_chance(g, 20);
     if (many)
         text_puts(&t, "(u < amount ? ");
-    put_closure(g, &t);
+    if (own < DECLARED)
+        put_text(g, &t, declared[own][1], 1);
+    else
+        put_closure(g, &t);
     if (many) {
         text_puts(&t, " : ");
         put_leaf(g, &t);
@@ -448,8 +522,8 @@ void scene_put_shader(struct scene_generator *g, uint32_t i)
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 /* The i-th surface of those that say all of the tables above: a closure each, then three numbers
- * each, then two colours each; false behind the last. */
-static bool put_surface(struct scene_generator *g, struct text *out, size_t i)
+ * each, two colours each, and the declared closures; false behind the last. */
+static bool put_surface(struct scene_generator *g, struct text *out, uint32_t name, size_t i)
 {
     enum {
         CLOSURES = sizeof closures / sizeof *closures - 1,
@@ -458,6 +532,9 @@ static bool put_surface(struct scene_generator *g, struct text *out, size_t i)
         BY_FLOATS = (FLOATS + 2) / 3,
         BY_COLORS = (COLORS + 1) / 2
     };
+    if (i >= CLOSURES + BY_FLOATS + BY_COLORS && i < CLOSURES + BY_FLOATS + BY_COLORS + DECLARED)
+        put_prototype(out, i - CLOSURES - BY_FLOATS - BY_COLORS);
+    text_printf(out, "surface m%u() { ", name);
     if (i < CLOSURES) {
         text_puts(out, "Ci = ");
         put_text(g, out, closures[i], 1);
@@ -475,6 +552,9 @@ static bool put_surface(struct scene_generator *g, struct text *out, size_t i)
         text_puts(out, ") + 0.5 * (");
         put_text(g, out, colors[(first + 1) % COLORS], 1);
         text_puts(out, ")) * diffuse(N)");
+    } else if (i < CLOSURES + BY_FLOATS + BY_COLORS + DECLARED) {
+        text_puts(out, "Ci = ");
+        put_text(g, out, declared[i - CLOSURES - BY_FLOATS - BY_COLORS][1], 1);
     } else {
         return false;
     }
@@ -490,8 +570,7 @@ bool scene_put_surfaces(struct scene_generator *g, uint32_t part, uint32_t parts
     for (size_t i = part; any; i += parts) {
         struct text t = {0};
         char name[16];
-        text_printf(&t, "surface m%u() { ", n);
-        any = put_surface(g, &t, i);
+        any = put_surface(g, &t, n, i);
         text_puts(&t, "; }");
         if (any) {
             (void)snprintf(name, sizeof name, "m%u", n++);
