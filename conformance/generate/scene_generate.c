@@ -418,7 +418,7 @@ static void put_material(struct scene_generator *g, uint32_t i)
         scene_put_inputs(g, type, false, m->closed);
         if (i > 0)
             put_surface(g, false, m->closed, &single);
-        m->emits = i == 1 || scene_chance(g, 8);
+        m->emits = i == 1 || (i > 1 && scene_chance(g, 8)); /* the first is for all that is open */
         if (m->emits)
             put_emission(g, single);
         if (m->closed)
