@@ -15,7 +15,7 @@ struct conform_command {
     double compile_budget_s, run_budget_s;
     uint32_t jobs, memory_mib, programs, random_scenes;
     uint64_t seed;
-    bool list, resume, json, self_test, until_caught, quiet, seed_given;
+    bool list, resume, json, self_test, until_caught, quiet, seed_given, from_scratch;
 
     struct arena arena;
     struct conform_options o;
@@ -358,6 +358,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->list = cmd->suite ? cmd->suite : cmd->self_test ? "faults" : NULL;
     o->filter = cmd->filter;
     o->programs = cmd->programs;
+    o->from_scratch = cmd->from_scratch;
     o->random_scenes = cmd->random_scenes;
     o->random_seed = cmd->seed;
     if (cmd->seed_given && !cmd->random_scenes)
@@ -628,6 +629,9 @@ static const struct option options[] = {
              "(docs/howto/random_scenes.md)"},
     {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of --scenes: which ones", .otherwise = "0",
      .given = AT(seed_given)},
+    {"--from-scratch", OPTION_FLAG, AT(from_scratch),
+     .help = "believe no known answer of a strict picture: judge the full way, and hold it against "
+             "the answer"},
     {"--list", OPTION_FLAG, AT(list), .help = "print the cases that would run, and end"},
     {"--shard", OPTION_STRING, AT(shard), "I/N",
      .help = "the I-th of N parts; together they are the whole, on any machines"},
@@ -686,13 +690,14 @@ const struct command command_conform = {
 struct worker_command {
     uint32_t fd;
     const char *scene;
+    bool from_scratch;
 };
 
 static int work(void *settings, const struct arguments *args)
 {
     const struct worker_command *c = settings;
     struct error err = {0};
-    enum status s = conform_worker(args->words[0], c->scene, args->words[1],
+    enum status s = conform_worker(args->words[0], c->scene, args->words[1], c->from_scratch,
                                    c->fd > INT_MAX ? -1 : (int)c->fd, &err);
     return s == STATUS_OK ? EXIT_PASS : report_error(&err, false);
 }
@@ -702,6 +707,8 @@ static const struct option worker_options[] = {
      .help = "pipe that takes the report", .preset = "1"},
     {"--scene", OPTION_STRING, offsetof(struct worker_command, scene), "PATH",
      .help = "the scene of a scene case"},
+    {"--from-scratch", OPTION_FLAG, offsetof(struct worker_command, from_scratch),
+     .help = "believe no known answer"},
 };
 const struct command command_worker = {
     .name = "worker",

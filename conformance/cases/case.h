@@ -15,6 +15,9 @@ struct run_context {
     struct reference *reference;    /* by case_reference; closed by the frame */
     uint64_t compared;              /* numbers, bits, pixels: a PASS needs some */
     struct conform_result *result;  /* a case sets verdict, reason, replay, detail, images */
+    bool from_scratch;              /* known answers are not looked at */
+    char inputs[33], film[33];      /* of a strict picture, and how its answer was come by: */
+    const char *answer;             /* "known", "ignored" ...; NULL: no such case */
     int report;                     /* pipe for phase changes; -1: none */
     double phase_start;
     bool compiling;

@@ -1,4 +1,5 @@
 /* Level image: whole pictures of a scene. */
+#include "answers.h"
 #include "case.h"
 #include "cases_camera.h"
 #include "cases_random.h"
@@ -18,10 +19,21 @@ static void set_replay(struct run_context *c, const struct render_job *job,
         c->arena, c->scene->path, device_row_owner(c->device, d->y), job, d->x, d->y, d->sample);
 }
 
+/* Into a detail: what the film is of, its hash, and which way the verdict was come by. */
+static void answer_detail(struct json_writer *w, const struct run_context *c)
+{
+    if (!c->answer)
+        return;
+    json_key_string(w, "answer", c->answer);
+    json_key_string(w, "inputs", c->inputs);
+    json_key_string(w, "film", c->film);
+}
+
 static void divergence_detail(struct run_context *c, const struct divergence *d)
 {
     struct json_writer w = {0};
     json_begin_object(&w);
+    answer_detail(&w, c);
     json_key_integer(&w, "samples", (int64_t)d->compared);
     json_key_integer(&w, "stepped", (int64_t)d->stepped);
     json_key_integer(&w, "benign", (int64_t)d->benign);
@@ -148,32 +160,83 @@ static const struct {
     {"bvh8, tile 40x9 reversed", BVH_WIDE8, {.tile = {40, 9}, .tile_order = 1}},
 };
 
+enum { STRICT_LAUNCHES = sizeof strict_launches / sizeof *strict_launches };
+
+/* The job in the i-th launch setting; *loaded is the tree that the device has. */
+static enum status render_launch(struct run_context *c, size_t i, enum bvh_kind *loaded,
+                                 struct render_job *job, struct film *film, struct error *err)
+{
+    job->set =
+        (struct settings){.load.bvh = strict_launches[i].bvh, .launch = strict_launches[i].launch};
+    job->set.build.mode = MODE_STRICT;
+    if (c->info->max_work_group < 21)
+        job->set.launch.work_group[0] = job->set.launch.work_group[1] = 0;
+    if (job->set.load.bvh != *loaded)
+        TRY(device_load(c->device, c->scene, job->set.load.bvh, NULL, err));
+    *loaded = job->set.load.bvh;
+    return judge_render(c->device, c->scene, job, film, err);
+}
+
+/* Every launch setting against the film's known hash; *wrong when one has another. */
+static enum status strict_known(struct run_context *c, struct render_job job, const char *known,
+                                enum bvh_kind *loaded, bool *wrong, struct error *err)
+{
+    for (size_t i = 0; i < STRICT_LAUNCHES; i++) {
+        struct film film;
+        TRY(render_launch(c, i, loaded, &job, &film, err));
+        film_hash(&film, c->film);
+        film_free(&film);
+        *wrong = strcmp(c->film, known) != 0;
+        if (*wrong)
+            return STATUS_OK;
+        c->compared += (uint64_t)job.width * job.height;
+    }
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    answer_detail(&w, c);
+    json_end_object(&w);
+    case_detail(c, &w);
+    return case_pass(c, "%ux%u, %u samples a pixel: the known answer's bits in %d launch settings",
+                     job.width, job.height, job.sample_count, (int)STRICT_LAUNCHES);
+}
+
+/* Strict pictures never change: what passes must have the known film too. */
+static enum status strict_agrees(struct run_context *c, const char *known)
+{
+    if (known && c->result->verdict == VERDICT_PASS && strcmp(c->film, known) != 0)
+        return case_fail(c, "%s; but the film's hash is %s, its known answer %s", c->result->reason,
+                         c->film, known);
+    return STATUS_OK;
+}
+
 static enum status image_strict(struct run_context *c, struct error *err)
 {
     struct render_job job;
     const struct film *native;
+    enum bvh_kind loaded = BVH_AUTO;
     enum status s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;
     judge_job(c->scene, 83, 3, MODE_STRICT, &job);
     with_roulette(&job);
+    answer_inputs(c->scene, &job, c->inputs);
+    const char *known = answer_known(c->name, c->inputs);
+    c->answer = c->from_scratch ? "ignored" : known ? "known" : "none for these inputs";
+    if (known && !c->from_scratch) {
+        bool wrong = false;
+        s = strict_known(c, job, known, &loaded, &wrong, err);
+        if (s != STATUS_OK || !wrong)
+            return s;
+        c->compared = 0;
+        c->answer = "another film than known";
+    }
     if ((s = judge_native(c->scene, &job, &native, err)) != STATUS_OK)
         return s;
-    enum bvh_kind loaded = BVH_AUTO;
-    for (size_t i = 0; i < sizeof strict_launches / sizeof *strict_launches; i++) {
+    film_hash(native, c->film);
+    for (size_t i = 0; i < STRICT_LAUNCHES; i++) {
         struct film film;
         struct bit_difference b;
-        job.set = (struct settings){.load.bvh = strict_launches[i].bvh,
-                                    .launch = strict_launches[i].launch};
-        job.set.build.mode = MODE_STRICT;
-        if (c->info->max_work_group < 21)
-            job.set.launch.work_group[0] = job.set.launch.work_group[1] = 0;
-        if (job.set.load.bvh != loaded) {
-            if ((s = device_load(c->device, c->scene, job.set.load.bvh, NULL, err)) != STATUS_OK)
-                return s;
-            loaded = job.set.load.bvh;
-        }
-        if ((s = judge_render(c->device, c->scene, &job, &film, err)) != STATUS_OK)
+        if ((s = render_launch(c, i, &loaded, &job, &film, err)) != STATUS_OK)
             return s;
         c->compared += (uint64_t)job.width * job.height;
         bool differ = judge_bits(&film, native, &b);
@@ -183,16 +246,17 @@ static enum status image_strict(struct run_context *c, struct error *err)
         if (differ)
             return s;
     }
-    if (!is_native(c->device_id))
-        return case_pass(c,
-                         "%ux%u, %u samples a pixel: bits equal to native's in %zu launch settings",
-                         job.width, job.height, job.sample_count,
-                         sizeof strict_launches / sizeof *strict_launches);
+    if (!is_native(c->device_id)) {
+        case_pass(c, "%ux%u, %u samples a pixel: bits equal to native's in %d launch settings",
+                  job.width, job.height, job.sample_count, (int)STRICT_LAUNCHES);
+        return strict_agrees(c, known);
+    }
     /* native is what others are held against: it must itself be right */
     job.set = (struct settings){.build.mode = MODE_STRICT};
     if ((s = device_load(c->device, c->scene, BVH_AUTO, NULL, err)) != STATUS_OK)
         return s;
-    return lockstep(c, &job, UINT64_MAX, "bits equal in all launch settings", err);
+    s = lockstep(c, &job, UINT64_MAX, "bits equal in all launch settings", err);
+    return s == STATUS_OK ? strict_agrees(c, known) : s;
 }
 
 /* ---- device and fast ----------------------------------------------------------------- */

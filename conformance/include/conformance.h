@@ -93,8 +93,9 @@ struct conform_options {
     uint32_t random_scenes; /* the first ones that the generator makes of random_seed; above 0 and
                                without a list: these alone */
     uint64_t random_seed;
-    const char *filter;     /* POSIX extended regular expression on names; NULL: all */
-    uint32_t shard, shards; /* 1-based; 0: no sharding */
+    bool from_scratch;  /* known answers are not believed: they are held against what is found */
+    const char *filter; /* POSIX extended regular expression on names; NULL: all */
+    uint32_t shard, shards;                /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
     uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
                               the jobs */
@@ -137,8 +138,8 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
 
 /* What the worker process does: runs the case; to `fd` go JSON lines, one for each change of phase,
  * for each file of a scene or shader that it reads, and for the result. */
-enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
-                           struct error *err);
+enum status conform_worker(const char *name, const char *scene, const char *device,
+                           bool from_scratch, int fd, struct error *err);
 
 /* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);

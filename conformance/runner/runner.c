@@ -230,7 +230,7 @@ static const struct identity *case_identity(const struct run *r, struct arena *a
                                             struct error *err)
 {
     return identity_of_case(a, r->program, r->environment, r->devices[device_index(r, t)],
-                            t->test->name, inputs, err);
+                            t->test->name, inputs, r->o->from_scratch, err);
 }
 
 /* Sets the identity of a case that has just run, by the files that the worker told of. */
@@ -306,15 +306,16 @@ static enum status start_next(struct run *r, struct slot *slot, struct error *er
         if (s != STATUS_OK || known)
             return s;
     }
-    const char *const argv[] = {r->o->worker,
-                                "worker",
-                                "--fd",
-                                "@fd",
-                                t->test->name,
-                                t->device,
-                                t->test->scene ? "--scene" : NULL,
-                                t->test->scene,
-                                NULL};
+    const char *argv[] = {r->o->worker,  "worker",  "--fd", "@fd",
+                          t->test->name, t->device, NULL, /* up to three options */
+                          NULL,          NULL,      NULL};
+    size_t n = 6;
+    if (t->test->scene) {
+        argv[n++] = "--scene";
+        argv[n++] = t->test->scene;
+    }
+    if (r->o->from_scratch)
+        argv[n] = "--from-scratch";
     enum status s = process_start(&slot->process, argv, err);
     if (s == STATUS_OK) {
         slot->task = t;

@@ -165,8 +165,8 @@ static enum verdict verdict_of(enum status s)
 }
 
 static enum status run_case(struct arena *a, const char *name, const char *scene,
-                            const char *device, int report, struct conform_result *out,
-                            struct error *err)
+                            const char *device, bool from_scratch, int report,
+                            struct conform_result *out, struct error *err)
 {
     const struct case_row *row = suite_row(name);
     if (!row)
@@ -176,6 +176,7 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
                             .name = name,
                             .device_id = device,
                             .scene_path = scene,
+                            .from_scratch = from_scratch,
                             .result = &r,
                             .report = report,
                             .phase_start = clock_s()};
@@ -218,17 +219,17 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
 enum status conform_run_case(struct arena *a, const char *name, const char *scene,
                              const char *device, struct conform_result *out, struct error *err)
 {
-    return run_case(a, name, scene, device, -1, out, err);
+    return run_case(a, name, scene, device, false, -1, out, err);
 }
 
-enum status conform_worker(const char *name, const char *scene, const char *device, int fd,
-                           struct error *err)
+enum status conform_worker(const char *name, const char *scene, const char *device,
+                           bool from_scratch, int fd, struct error *err)
 {
     struct arena a = {0};
     struct conform_result r;
     trees_keep(true); /* the next worker loads the same scenes */
     inputs_watch(fd);
-    enum status s = run_case(&a, name, scene, device, fd, &r, err);
+    enum status s = run_case(&a, name, scene, device, from_scratch, fd, &r, err);
     if (s == STATUS_OK) {
         struct json_writer w = {0};
         json_begin_object(&w);
