@@ -181,6 +181,8 @@ static void sizes_are_limited(void **state)
     (void)state;
     static const char huge[] = "shader s() {\n float x[99999999];\n}";
     refused("a huge array", huge, sizeof huge - 1, 2, "");
+    static const char above[] = "shader s() {\n float x[16385];\n}";
+    refused("an array of one element too many", above, sizeof above - 1, 2, "16384 elements");
     static const char zero[] = "shader s() {\n float x[0];\n}";
     refused("an empty array", zero, sizeof zero - 1, 2, "");
     struct text t = repeated("", "#define A0 x\n", 1, "");
@@ -231,9 +233,13 @@ static void runs_end(void **state)
                          (size_t)8 << 20, &err),
                      STATUS_MEMORY);
     assert_int_equal(err.line, 4);
-    /* an array as large as the language allows, in the memory of a point or refused there */
-    enum status st =
-        run("shader s(output float y = 0) {\n float x[16777216];\n y = x[9]; }", 0, 0, &err);
+    /* arrays as large as the language allows, in the memory of a point or refused there */
+    assert_int_equal(
+        run("shader s(output float y = 0) {\n float x[16384];\n y = x[9]; }", 0, 0, &err),
+        STATUS_OK);
+    enum status st = run("struct S {\n float x[16384];\n};\nshader s(output float y = 0) {\n"
+                         " S a[1024];\n y = a[9].x[9]; }",
+                         0, 0, &err);
     assert_true(st == STATUS_OK || st == STATUS_MEMORY);
 }
 
