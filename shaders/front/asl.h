@@ -8,7 +8,7 @@
 
 /* Deeper trees are refused with an error: every stage walks trees by recursion. */
 #define ASL_MAX_DEPTH 900
-#define ASL_MAX_ARRAY 16384 /* elements of one array: LLVM takes seconds over as many */
+#define ASL_MAX_ARRAY 16384 /* elements of one array, numbers of one variable: LLVM takes seconds */
 
 /* ---- sources and places --------------------------------------------------------------------- */
 

@@ -229,6 +229,11 @@ static void check_decl(struct asl_checker *k, struct asl_decl *d)
         asl_error(k->c, d->at, "write its length", "array '%s' has no length", d->name);
         d->type.array = 1;
     }
+    if (asl_type_slots(d->type) > ASL_MAX_ARRAY) {
+        asl_error(k->c, d->at, NULL, "'%s' holds %zu numbers; a variable holds at most %d", d->name,
+                  asl_type_slots(d->type), ASL_MAX_ARRAY);
+        d->type = asl_type_of(ASL_UNKNOWN);
+    }
     d->symbol = asl_symbol_new(k, d->name, SYM_LOCAL, d->type, d->at);
     d->symbol->written = d->init != NULL;
     declare(k, d->symbol);
