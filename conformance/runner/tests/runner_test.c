@@ -269,7 +269,8 @@ static void core_list_is_whole(void **state)
     for (size_t i = 0; i < count; i++) {
         if (k < listed && strcmp(core[k].name, all[i].name) == 0)
             k++;
-        else if (strcmp(all[i].level, "shader") != 0)
+        else if (strcmp(all[i].level, "shader") != 0 &&
+                 strncmp(all[i].name, "image.relations.", 16) != 0) /* with --suite all alone */
             fail_msg("%s is not in lists/core.txt", all[i].name);
     }
     assert_int_equal(k, listed);
