@@ -460,7 +460,8 @@ static double uv_bound(const struct scene *s, uint32_t stored, const uint32_t id
 
 /* S: the largest coordinate that takes part. */
 static void triangle_bounds(const struct arithmetic *a, const struct scene *s, uint32_t primitive,
-                            double S, double cosine, double t, struct hit_bounds *b)
+                            const double d[3], const double P[3], double S, double cosine, double t,
+                            struct hit_bounds *b)
 {
     double v[3][3], e1[3], e2[3], e3[3], n[3];
     triangle_in_world(s, primitive, v);
@@ -472,7 +473,14 @@ static void triangle_bounds(const struct arithmetic *a, const struct scene *s, u
     double longest = fmax(l1, fmax(l2, l3));
     double weight = fmin(1, b->position / cosine * longest / area2) + roundings(a, 8, 1, 0);
     b->P = fmin(weight * longest, longest) + b->position / cosine + 8 * ULP * S;
-    b->t = b->P + roundings(a, 8, 1, 0) * t;
+    const double opposite[3] = {l3, l2, l1};
+    double along = 0;
+    for (int i = 0; i < 3; i++) {
+        double from[3];
+        vec_madd(from, v[i], -1, P);
+        along += b->position * opposite[i] / (area2 * cosine) * fabs(vec_dot(from, d));
+    }
+    b->t = fmin(b->P, along + 8 * ULP * S) + roundings(a, 8, 1, 0) * t;
     b->Ng = 16 * ULP * l1 * l2 / area2 + roundings(a, 8, 1, 1);
     const struct instance *in;
     uint32_t id[3], stored = corners_of(s, primitive, id, &in);
@@ -493,6 +501,10 @@ static void triangle_bounds(const struct arithmetic *a, const struct scene *s, u
  *                                             l = f + b d, the disk's q = o + t d - c: as many
  *     in instance times primitive_distortion  all that is so in the group's space
  *   P, t          position / cos              a shift across the ray moves the point along it
+ *   t  triangle   sum over the vertices of    t is the mean of the vertices' ways along the ray by
+ *                   weight_i |<v_i - P, d>|     their weights, each off by an edge's shift,
+ *                                               weight_i = position |e_i| / (|e1 x e2| cos), e_i
+ *                                               opposite to v_i; no more than the point is off
  *   weights       P / least height            of a triangle
  *   Ng  triangle  16 u |e1||e2| / |e1 x e2|   rounded edges, a cross product, a normalisation
  *       sphere    P / r                       the point's shift over the radius
@@ -513,7 +525,7 @@ void hit_bounds(const struct arithmetic *a, const struct scene *s, uint32_t prim
     if (sphere) {
         sphere_bounds(a, sphere, Ng, &b);
     } else if (primitive_is_triangle(s, primitive)) {
-        triangle_bounds(a, s, primitive, S, cosine, t, &b);
+        triangle_bounds(a, s, primitive, d, P, S, cosine, t, &b);
     } else {
         b.Ng = b.Ns = 8 * ULP;
         b.uv[0] = b.uv[1] = b.P / (double)disk_of(s, primitive)->radius + roundings(a, 16, 2, 1);
