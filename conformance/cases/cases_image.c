@@ -177,6 +177,18 @@ static enum status render_launch(struct run_context *c, size_t i, enum bvh_kind 
     return judge_render(c->device, c->scene, job, film, err);
 }
 
+static enum status strict_pass(struct run_context *c, const struct render_job *job,
+                               const char *what)
+{
+    struct json_writer w = {0};
+    json_begin_object(&w);
+    answer_detail(&w, c);
+    json_end_object(&w);
+    case_detail(c, &w);
+    return case_pass(c, "%ux%u, %u samples a pixel: %s in %d launch settings", job->width,
+                     job->height, job->sample_count, what, (int)STRICT_LAUNCHES);
+}
+
 /* Every launch setting against the film's known hash; *wrong when one has another. */
 static enum status strict_known(struct run_context *c, struct render_job job, const char *known,
                                 enum bvh_kind *loaded, bool *wrong, struct error *err)
@@ -191,13 +203,7 @@ static enum status strict_known(struct run_context *c, struct render_job job, co
             return STATUS_OK;
         c->compared += (uint64_t)job.width * job.height;
     }
-    struct json_writer w = {0};
-    json_begin_object(&w);
-    answer_detail(&w, c);
-    json_end_object(&w);
-    case_detail(c, &w);
-    return case_pass(c, "%ux%u, %u samples a pixel: the known answer's bits in %d launch settings",
-                     job.width, job.height, job.sample_count, (int)STRICT_LAUNCHES);
+    return strict_pass(c, &job, "the known answer's bits");
 }
 
 /* Strict pictures never change: what passes must have the known film too. */
@@ -247,8 +253,7 @@ static enum status image_strict(struct run_context *c, struct error *err)
             return s;
     }
     if (!is_native(c->device_id)) {
-        case_pass(c, "%ux%u, %u samples a pixel: bits equal to native's in %d launch settings",
-                  job.width, job.height, job.sample_count, (int)STRICT_LAUNCHES);
+        strict_pass(c, &job, "bits equal to native's");
         return strict_agrees(c, known);
     }
     /* native is what others are held against: it must itself be right */

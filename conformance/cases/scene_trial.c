@@ -292,24 +292,27 @@ static enum status try_scene(const struct scene_trial *t, const struct scene *s,
     return st;
 }
 
+typedef enum status trial(const struct scene_trial *t, const struct scene *s, const char *text,
+                          size_t size, struct scene_found *f, struct error *err);
+
+static enum status run_trial(trial *run, const struct scene_trial *t, const char *text, size_t size,
+                             struct scene_found *out, struct error *err)
+{
+    *out = (struct scene_found){.strict = true};
+    struct scene *s = read_scene(t, text, size, out);
+    enum status st = s ? run(t, s, text, size, out, err) : STATUS_OK;
+    scene_free(s);
+    return st;
+}
+
 enum status scene_trial_run(const struct scene_trial *t, const char *text, size_t size,
                             struct scene_found *out, struct error *err)
 {
-    struct scene_found f = {.strict = true};
-    struct scene *s = read_scene(t, text, size, &f);
-    enum status st = s ? try_scene(t, s, text, size, &f, err) : STATUS_OK;
-    scene_free(s);
-    *out = f;
-    return st;
+    return run_trial(try_scene, t, text, size, out, err);
 }
 
 enum status scene_trial_relations(const struct scene_trial *t, const char *text, size_t size,
                                   struct scene_found *out, struct error *err)
 {
-    struct scene_found f = {.strict = true};
-    struct scene *s = read_scene(t, text, size, &f);
-    enum status st = s ? try_relations(t, s, text, size, &f, err) : STATUS_OK;
-    scene_free(s);
-    *out = f;
-    return st;
+    return run_trial(try_relations, t, text, size, out, err);
 }

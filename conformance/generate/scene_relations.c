@@ -34,24 +34,50 @@ static bool materials_have(const struct scene_node *scene, const char *key)
     return false;
 }
 
-static bool emits(const struct scene_node *scene, const struct scene_node *objects)
+/* Is any object of the scene so, or one of its groups? */
+static bool any_object(const struct scene_node *scene,
+                       bool (*is)(const struct scene_node *scene, const struct scene_node *object))
 {
-    const struct scene_node *materials = scene_tree_get(scene, "materials");
-    for (const struct scene_node *o = objects; o; o = o->next)
-        if (scene_tree_get(o, "face_materials") ||
-            scene_tree_get(scene_tree_get(materials, scene_tree_string(o, "material")), "emission"))
+    for (const struct scene_node *o = list_of(scene, "objects"); o; o = o->next)
+        if (is(scene, o))
             return true;
+    for (const struct scene_node *g = list_of(scene, "groups"); g; g = g->next)
+        for (const struct scene_node *o = g->first; o; o = o->next)
+            if (is(scene, o))
+                return true;
     return false;
 }
 
-/* Does an object of it emit, or may one? */
-static bool has_lamps(const struct scene_node *scene)
+static bool has_faces(const struct scene_node *scene, const struct scene_node *object)
 {
-    for (const struct scene_node *g = list_of(scene, "groups"); g; g = g->next)
-        if (emits(scene, g->first))
-            return true;
-    return emits(scene, list_of(scene, "objects"));
+    (void)scene;
+    return scene_tree_get(object, "face_materials") != NULL;
 }
+
+/* Does it emit, or may it? */
+static bool is_lamp(const struct scene_node *scene, const struct scene_node *object)
+{
+    const struct scene_node *materials = scene_tree_get(scene, "materials");
+    return has_faces(scene, object) ||
+           scene_tree_get(scene_tree_get(materials, scene_tree_string(object, "material")),
+                          "emission");
+}
+
+/* Of a file: what it holds is not seen here. */
+static bool is_model(const struct scene_node *scene, const struct scene_node *object)
+{
+    (void)scene;
+    return scene_tree_get(object, "file") != NULL;
+}
+
+static bool is_round(const struct scene_node *scene, const struct scene_node *object)
+{
+    (void)scene;
+    return is_type(object, "sphere") || is_type(object, "disk");
+}
+
+static bool has_lamps(const struct scene_node *scene) { return any_object(scene, is_lamp); }
+static bool has_models(const struct scene_node *scene) { return any_object(scene, is_model); }
 
 static bool chooses_by_power(const struct scene_node *scene)
 {
@@ -72,19 +98,6 @@ static size_t media_count(const struct scene_node *scene)
     return n;
 }
 
-/* Of a file: what it holds is not seen here. */
-static bool has_models(const struct scene_node *scene)
-{
-    for (const struct scene_node *o = list_of(scene, "objects"); o; o = o->next)
-        if (scene_tree_get(o, "file"))
-            return true;
-    for (const struct scene_node *g = list_of(scene, "groups"); g; g = g->next)
-        for (const struct scene_node *o = g->first; o; o = o->next)
-            if (scene_tree_get(o, "file"))
-                return true;
-    return false;
-}
-
 static void reverse(struct scene_node *list)
 {
     struct scene_node *turned = NULL;
@@ -103,15 +116,9 @@ static bool reorder_materials(struct arena *a, struct scene_node *scene)
 {
     struct scene_node *materials = scene_tree_get(scene, "materials");
     (void)a;
-    if (scene_tree_count(materials) < 2 || media_count(scene) > 1)
+    if (scene_tree_count(materials) < 2 || media_count(scene) > 1 ||
+        any_object(scene, has_faces)) /* which may be numbers */
         return false;
-    for (const struct scene_node *o = list_of(scene, "objects"); o; o = o->next)
-        if (scene_tree_get(o, "face_materials"))
-            return false; /* which may be numbers */
-    for (const struct scene_node *g = list_of(scene, "groups"); g; g = g->next)
-        for (const struct scene_node *o = g->first; o; o = o->next)
-            if (scene_tree_get(o, "face_materials"))
-                return false;
     reverse(materials);
     return true;
 }
@@ -317,34 +324,21 @@ static bool negate_x(struct scene_node *n, const char *key)
     return v != NULL;
 }
 
-static bool has_round(const struct scene_node *scene)
-{
-    for (const struct scene_node *o = list_of(scene, "objects"); o; o = o->next)
-        if (is_type(o, "sphere") || is_type(o, "disk"))
-            return true;
-    for (const struct scene_node *g = list_of(scene, "groups"); g; g = g->next)
-        for (const struct scene_node *o = g->first; o; o = o->next)
-            if (is_type(o, "sphere") || is_type(o, "disk"))
-                return true;
-    return false;
-}
-
 /* Surroundings of a picture stay as they are, shaders see where they are, what is anisotropic goes
  * by frames, and so do texture coordinates of what is round. */
 static bool has_direction(const struct scene_node *scene)
 {
     return has_shaders(scene) || keeps_instances(scene) || materials_have(scene, "anisotropy") ||
            scene_tree_get(scene_tree_get(scene, "environment"), "file") ||
-           (scene_tree_get(scene, "textures") && has_round(scene));
+           (scene_tree_get(scene, "textures") && any_object(scene, is_round));
 }
 
 /* A round object is mirrored by its centre and normal, under steps that mirror before and after. */
 static bool mirror_object(struct arena *a, struct scene_node *o)
 {
     static const double mirror[16] = {-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
-    const bool round = is_type(o, "sphere") || is_type(o, "disk");
     struct scene_node *steps = scene_tree_get(o, "transform");
-    if (!round)
+    if (!is_round(NULL, o))
         return add_step(a, o, "matrix", mirror, 16);
     negate_x(o, "center");
     negate_x(o, "normal");

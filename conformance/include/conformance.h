@@ -89,7 +89,7 @@ struct conform_options {
     size_t scene_count;
     const char *list;  /* a list's name or file, or "all"; NULL: "core" */
     uint32_t programs; /* generated programs of the level shader: the first ones are run, whatever
-                           the list says; 0: the list's */
+                          the list says; 0: the list's */
     uint32_t random_scenes; /* the first ones that the generator makes of random_seed; above 0 and
                                without a list: these alone */
     uint64_t random_seed;

@@ -8,7 +8,8 @@
 
 /* Deeper trees are refused with an error: every stage walks trees by recursion. */
 #define ASL_MAX_DEPTH 900
-#define ASL_MAX_ARRAY 16384 /* elements of one array, numbers of one variable: LLVM takes seconds */
+/* Elements of one array, numbers of one variable: LLVM's time grows with their square. */
+#define ASL_MAX_ARRAY 16384
 
 /* ---- sources and places --------------------------------------------------------------------- */
 

@@ -13,6 +13,19 @@
 
 enum { SCENES = 60, READ = 400 };
 
+/* Which of the words a scene has; each must be in one of them. */
+static void note_words(const struct text *scene, const char *const *words, size_t n, bool *seen)
+{
+    for (size_t i = 0; i < n; i++)
+        seen[i] = seen[i] || strstr(scene->data, words[i]);
+}
+static void all_were_seen(const char *const *words, size_t n, const bool *seen)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            fail_msg("no scene has %s", words[i]);
+}
+
 static void make(uint64_t seed, uint64_t number, struct text *t)
 {
     struct error err = {0};
@@ -68,14 +81,11 @@ static void loads(void **state)
             fail_msg("scene %llu of seed 11: %s", (unsigned long long)i, told);
         }
         assert_true(scene_effective_count(s) > 0);
-        for (int k = 0; k < WORDS; k++)
-            seen[k] = seen[k] || strstr(t.data, words[k]);
+        note_words(&t, words, WORDS, seen);
         scene_free(s);
         text_free(&t);
     }
-    for (int k = 0; k < WORDS; k++)
-        if (!seen[k])
-            fail_msg("no scene of %d has %s", READ, words[k]);
+    all_were_seen(words, WORDS, seen);
 }
 
 /* Between them the dense scenes say each closure of protocol section 21 that has lobes. */
@@ -121,14 +131,11 @@ static void dense(void **state)
         if (scene_load_memory("dense.json", t.data, t.len, &s, &err) != STATUS_OK)
             fail_msg("dense scene %u: %s", part, err.msg);
         materials += s->material_count;
-        for (int k = 0; k < WORDS; k++)
-            seen[k] = seen[k] || strstr(t.data, words[k]);
+        note_words(&t, words, WORDS, seen);
         scene_free(s);
         text_free(&t);
     }
-    for (int k = 0; k < WORDS; k++)
-        if (!seen[k])
-            fail_msg("no dense scene has %s", words[k]);
+    all_were_seen(words, WORDS, seen);
     assert_true(materials > 60);
 }
 
