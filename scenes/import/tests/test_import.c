@@ -4,6 +4,8 @@
 
 static char folder[] = "/tmp/isophote-import-test-XXXXXX";
 struct arena arena;
+const float tetrahedron[4][3] = {{0, 0, 0}, {2, 0, 0}, {0, 3, 0}, {0, 0, 4}};
+const int32_t tetrahedron_faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
 
 const char *path_of(const char *name) { return arena_printf(&arena, "%s/%s", folder, name); }
 
@@ -130,4 +132,34 @@ const uint8_t *bytes_of(const struct imported *i, int32_t texture)
     const struct image *im = &i->scene->textures[texture].image;
     assert_true(im->format == TEXEL_U8 && im->channels == 3 && im->width == 2 && im->height == 1);
     return im->texels;
+}
+
+void normal_of(const struct scene *s, size_t triangle, int corner, double out[3])
+{
+    double p[3][3], length = 0;
+    if (s->triangle_flags[triangle] & TRIANGLE_HAS_NORMALS) {
+        for (int c = 0; c < 3; c++)
+            out[c] = (double)s->N[s->triangles[triangle][corner]][c];
+        if (out[0] != 0 || out[1] != 0 || out[2] != 0)
+            return;
+    }
+    for (int k = 0; k < 3; k++)
+        vertex_of(s, triangle, k, p[k]);
+    for (int c = 0; c < 3; c++) {
+        int a = (c + 1) % 3, b = (c + 2) % 3;
+        out[c] =
+            (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
+        length += out[c] * out[c];
+    }
+    for (int c = 0; c < 3; c++)
+        out[c] /= sqrt(length);
+}
+
+void expect_normal(const struct scene *s, size_t triangle, int corner, double x, double y, double z)
+{
+    double n[3];
+    normal_of(s, triangle, corner, n);
+    if (fabs(n[0] - x) > 1e-6 || fabs(n[1] - y) > 1e-6 || fabs(n[2] - z) > 1e-6)
+        fail_msg("triangle %zu, corner %d: (%g, %g, %g), expected (%g, %g, %g)", triangle, corner,
+                 n[0], n[1], n[2], x, y, z);
 }

@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 extern struct arena arena; /* of the whole program: remove_folder frees it */
+/* A shape that every format can say. */
+extern const float tetrahedron[4][3];
+extern const int32_t tetrahedron_faces[4][3];
 /* For cmocka_run_group_tests. */
 int make_folder(void **state);
 int remove_folder(void **state);
@@ -42,6 +45,11 @@ bool near3(const float *p, double x, double y, double z);
 void vertex_of(const struct scene *s, size_t triangle, int corner, double out[3]);
 /* The triangle's corners are at these three points, in this order, within 1e-5. */
 void expect_corners(const struct scene *s, size_t triangle, const double want[9]);
+/* The normal that a triangle's corner has in the scene: its vertex' or, without one, or one of no
+ * length, its face's. */
+void normal_of(const struct scene *s, size_t triangle, int corner, double out[3]);
+void expect_normal(const struct scene *s, size_t triangle, int corner, double x, double y,
+                   double z); /* within 1e-6 */
 /* The texels of a texture as write_png makes them: 2 x 1, RGB of 8 bits. */
 const uint8_t *bytes_of(const struct imported *i, int32_t texture);
 
