@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Included first by clang-tidy (.ci/check tidy): its analyzer looks at one file at a time and would
  * believe that `return error_msg(err, STATUS_X, ...)` may return OK. */
 #include "base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What took long to make, kept in files that are believed only when they are ours and whole. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

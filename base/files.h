@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of base/ that work on files offer to each other. */
 #ifndef ISOPHOTE_FILES_H
 #define ISOPHOTE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What determines a result, as named parts, and the key made of them. */
 #include "base.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that a result depends on: told as they are read, with the hash of the very bytes. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create */

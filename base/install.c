@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the files are that come with the program. Nothing is compiled in but how an install tree
  * lies about its program (CMake's GNUInstallDirs), so that the tree may be moved; only a program
  * that runs in its build tree uses the source tree. */

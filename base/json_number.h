@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as JSON writes them, whatever the locale of the process. */
 #ifndef ISOPHOTE_BASE_JSON_NUMBER_H
 #define ISOPHOTE_BASE_JSON_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* YAJL splits the text into tokens; this builds the tree, knows every value's place, and is
  * stricter than YAJL where it lets things pass: duplicate keys, NULs, lone surrogates, malformed
  * UTF-8, numbers that no double holds. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files and folders that are there for a while: beside an output until it is whole, and for
  * compilers. A name holds who made it, so that what a crash leaves behind is known and removed:
  *

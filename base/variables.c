@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of the environment that can change what a device, a driver or a compiler answers. */
 #include "base.h"
 

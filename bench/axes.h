@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The space of a sweep: values of its axes for one lane, and what constraints leave of their
  * product. */
 #ifndef ISOPHOTE_BENCH_AXES_H

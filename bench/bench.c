@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench_run: subjects become trials on lanes, repetitions go round. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a figure was measured on. Whatever the system does not tell is left out, never guessed. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a repetition costs beside time, by counters that the system and the driver keep.
  *   host energy    all processor packages and their memory, of all processes: Linux' powercap class
  *                  (RAPL; docs.kernel.org/power/powercap)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ray_order DEVICE SCENE SIDE: what sorting rays could win. Follows SIDE x SIDE camera rays over
  * some diffuse reflections, and has the device walk each generation's rays (closest hit and any
  * hit, by PROBE_HIT) in several orders, a launch each. Names each launch and what it found; a

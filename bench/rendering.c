@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker process does for a device: loads, builds, renders with poisoned outputs, checks,
  * judges. */
 #include <string.h>

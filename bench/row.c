@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A trial as a row of the store: figures, phases, detail, and the command that gives it again. */
 #include <math.h>
 #include <string.h>

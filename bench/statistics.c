@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order statistics: no shape of the noise is assumed. */
 #include "bench.h"
 

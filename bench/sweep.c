@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_run: the settings of each lane, by a strategy, and what is best. */
 #include <stdlib.h>
 #include <string.h>

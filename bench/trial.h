@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trials: one setting of one subject, timed repetition by repetition, and the row it becomes. */
 #ifndef ISOPHOTE_BENCH_TRIAL_H
 #define ISOPHOTE_BENCH_TRIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One worker process and the words that pass to and from it. Parent and child are one program,
  * forked, so structs travel as they are. */
 #ifndef ISOPHOTE_BENCH_WORKER_H

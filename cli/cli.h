@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cli: the program `isophote`. What its subcommands share: options, exit statuses, the terminal. */
 #ifndef ISOPHOTE_CLI_H
 #define ISOPHOTE_CLI_H

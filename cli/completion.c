@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* completion.c: what bash, zsh and fish read to complete command lines, of the rows of the commands.
  */
 #include "cli.h"

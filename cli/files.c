@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* files.c: what a command would write, held against what it reads and what is there. Which options name
  * files, and of what kind, stands in the rows of the commands. */
 #ifndef _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* help.c: what --help prints, of the rows of a command; and the words that messages are made of. */
 #include "cli.h"
 

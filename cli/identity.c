@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What this process is, as parts of the identity of its results. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote: conformance suite and benchmark for path-tracing compute back ends. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* manual.c: manual pages and the page of options, of the rows of the commands. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* options.c: a command line by the rows of its command. */
 #include "cli.h"
 

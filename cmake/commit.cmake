@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=. -DOUT=commit.h -P commit.cmake: the commit that is built, written only when it is another than before.
 # From git, with "dirty" when a file that git knows was changed; from cmake/commit.txt, where `git archive` writes it;
 # else "unknown". A repository around an unpacked archive is not asked: it knows another project's commits.

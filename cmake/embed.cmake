@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=device/ -DENTRY=path/kernel.c -DNAME=kernel_source -DHEADER=backend_api.h -DOUT=kernel_source.c -P embed.cmake: the entry
 # file with its quoted includes resolved (from ROOT), as the C string NAME, and its hash NAME_hash; HEADER declares both. Headers (.h) are
 # taken once, tables (.def) each time. #line keeps a compiler's complaints pointing at our files, behind an include too.

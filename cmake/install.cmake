@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is installed, and where (GNUInstallDirs). The data folder has the source tree's own layout; base/install.c finds it from
 # the program, so that the whole tree may be moved.
 set(ISOPHOTE_DATA ${CMAKE_INSTALL_DATADIR}/isophote)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The vocabulary of the CMakeLists.txt files in this project.
 option(ISOPHOTE_ASAN "AddressSanitizer and UndefinedBehaviorSanitizer, no recovery" OFF)
 option(ISOPHOTE_TSAN "ThreadSanitizer" OFF)

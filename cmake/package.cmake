@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What tools/package makes of an install: a Debian package. The libraries that are linked come from dpkg-shlibdeps; those that are
 # opened at run time are named here: the reference's Embree, the loaders of OpenCL and Level Zero, and something that makes machine
 # code for the native device.

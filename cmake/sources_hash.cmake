@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=. "-DFILES=a.c;b/c.h" -DNAME=reference_sources -DHEADER=truth.h -DOUT=sources.c -P sources_hash.cmake: the constant NAME, a hash of
 # the files' paths (from ROOT) and bytes, which HEADER declares. A comment changes it too: better a picture rendered again than one that is stale.
 cmake_minimum_required(VERSION 3.25)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where `faulty` goes wrong: each macro stands at one place of the kernel and is the identity
  * unless its K_FAULT_ is defined. */
 #ifndef K_FAULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a scene may need of the kernel. A program is compiled with -DK_FEATURES=BITS for those that
  * its scene uses: the rest is not in it and costs no registers. Host and device include this. */
 #ifndef K_FEATURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the host hands the kernel: fixed layouts of 32-bit words, the same on every device. Host and
  * device include this file. */
 #ifndef K_LAUNCH_H

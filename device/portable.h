@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One source, four compilers: C (gcc, clang), OpenCL C 1.2, CUDA (NVRTC) and HIP. Everything that
  * they spell differently is here.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernel's HIP dialect needs of a HIP or CUDA header, for clang without one: qualifiers,
  * the work-item's place, and the few functions that portable.h's branch for both calls. Targets:
  * amdgcn (tools/code-objects), and nvptx64, from which the HIP runtime in software translates

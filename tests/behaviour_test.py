@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """behaviour_test.py BEHAVIOUR PROGRAM SOURCES: what tools/behaviour records of a small tree made here, and what compare says of it."""
 import shutil
 import subprocess

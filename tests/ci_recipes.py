@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ci_recipes.py PROGRAM SOURCE: the shell of each step of the recipes in share/ci, run as their machines run it, twice: before and after there is a
 last good run. What is not here (a package to install, a repository to clone) is a stub, and so is `isophote` in one regard: it
 judges one case and renders small pictures. Exit status 77: no PyYAML.

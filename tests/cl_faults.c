@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An OpenCL layer (OPENCL_LAYERS, of the loaders): the drivers below it misbehave as asked, in the
  * words of the devices in software (docs/contributor/software_devices.md), as far as OpenCL has
  * them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # cli.sh CASE PROGRAM JSON_QUERY: one end-to-end test of the command line. Every function case_NAME below is
 # a ctest test cli.NAME (tests/CMakeLists.txt reads the names from here). Exit status 77: skipped.
 set -euo pipefail

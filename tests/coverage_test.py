@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/coverage on one small case. Usage: coverage_test.py TOOL PROGRAM. 77 where clang's tools are not here."""
 import json
 import subprocess

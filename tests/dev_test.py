@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dev_test.py SOURCES BUILD: tools/dev in a small project made here, with this project's own CMake functions, .ci/check and styles;
 then what tools/dev reads of BUILD, and what editors read of SOURCES."""
 import configparser

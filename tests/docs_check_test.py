@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs_check_test.py DOCS_CHECK: what tools/docs_check finds, and what it lets pass, in pages made here."""
 import importlib.machinery
 import importlib.util

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded (LD_PRELOAD): whoever asks mmap for writable memory gets it 5 GiB beyond what the last
  * one got, whatever place was wished for, as happens beside a GPU's driver, whose reservations
  * leave holes in the address space. FAR_MAPPINGS_LOG: a file that gets their number at exit. For

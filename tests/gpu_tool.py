@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gpu_tool.py TOOL PROGRAM ROOT [CASE]...: tools/gpu without a GPU, on the HIP device in software. Exit status 77: that is not here.
 
 The tool is laid out as tools/bundle packs it, beside the program under test.

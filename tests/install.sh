@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # install.sh CASE BUILD SOURCE: one test of what `cmake --install` makes of the build tree. Every function case_NAME below is a ctest
 # test install.NAME (tests/CMakeLists.txt reads the names from here). Exit status 77: skipped.
 set -euo pipefail

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* json_query FILE [PATH]: the value at "rows[2].device" of a JSON file, for shell tests. Strings
  * print bare, numbers in full, arrays and objects as their count. Exit status: 0; 1 no such value;
  * 2 no JSON. */

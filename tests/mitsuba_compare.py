@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Isophote's pictures with Mitsuba 3's of the same scenes, statistically (docs/explanation/validation.md, Mitsuba 3).
 
     mitsuba_compare.py --program ISOPHOTE [--scene NAME] [--other SCENE] [--random N] [--power [REGEX]]

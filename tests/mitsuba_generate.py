@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Scenes for mitsuba_compare.py that nobody drew: a chart in which each lobe has blocks of its own, and random ones.
 
     mitsuba_generate.py chart-reflecting | chart-transmitting | random-SEED    writes the scene to standard output

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The BSDFs of scenes/export/isophote_bsdfs.py, which mitsuba_compare.py holds against our pictures, against those that
 Mitsuba 3 has itself: lobe by lobe, at random parameters and directions. What the two do not share is put in here, and
 nothing else: Smith's height-correlated masking, and the 1/(4 cos cos) that Mitsuba's clearcoat lacks.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # package.sh SOURCE MODULES: tools/package's package, installed by apt into a clean Debian 12 root, renders, judges and reports there.
 # MODULES: where the kernel's modules are already. Exit status 77: skipped, with the reason.
 set -euo pipefail

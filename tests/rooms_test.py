@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """rooms_test.py ROOMS: what tools/rooms counts, and what it finds, in trees made here."""
 import subprocess
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A hook of mkdocs.yml: what the pages of docs/ link to outside docs/ comes into the site, below source/.
 
 Text that is not Markdown becomes a plain file there; a Markdown page becomes a page. A link to a folder goes to its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures the figures of the README. Run by tools/figures, which prepares the environment."""
 import argparse
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mitsuba 3 as a peer of tools/figures: renders on request and says how long it took.
 
     figures_mitsuba.py VARIANT BLOB.PLY

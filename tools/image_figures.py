@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """image_figures.py ISOPHOTE [options]: what loading textures costs. Makes an RGB picture of 8192 x 8192 (waves under
 noise) in every format and compression, loads each as the texture of a scene and prints a table of Markdown: seconds
 (the least of a few turns) and the same over the time of copying as many bytes as the texels have. Needs numpy, Pillow

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """light_figures.py ISOPHOTE [options]: what many lights cost. Scenes of 10, 100, ... lights with the same total
 power over the same yard are rendered at equal samples by the light tree and by power; a table of Markdown says how
 long a sample takes and how far two pictures of other seeds are apart (the variance of a sample, over mean^2): the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs OSL's own testsuite on Isophote; see tools/osl_testsuite.
 
 A folder of the suite holds shaders, run.py (Python that sets `command`, `outputs` and tolerances by calling oslc(),

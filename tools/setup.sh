@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What ./run, ./test and .ci/run share: steps with their seconds, Debian packages, Python extras. Sourced.
 
 isophote_cache=${ISOPHOTE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/isophote}

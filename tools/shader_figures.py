@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Times shading engines; see tools/shader_figures."""
 import argparse
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the TIFF files that OpenImageIO writes: one image, strips or tiles, grey to many channels, 8 and 16 bit and float."""
 import array
 import dataclasses

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of backends/: what one API must provide (a driver may assume that the front,
  * backends.c, checked all arguments) and what all of them share. Not visible outside this folder.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs run as children: compilers mostly, which may crash and must not take this process along.
  */
 #ifndef ISOPHOTE_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can be compiled of the kernel: its entries, the list of mistakes; and the folder of compiled
  * kernels. */
 #include "backend_api.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a device's compiler made, kept on disk (base.h's cache_read and cache_write): what it said of
  * resources, then the binary. */
 #ifndef ISOPHOTE_KEPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What api/ offers: the table that every API fills, and what their rooms share.
  *   backend_api.h  the table of functions, buffers, entries, requests
  *   child.h        programs run as children

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a program is compiled from and for. */
 #include "backend_api.h"
 

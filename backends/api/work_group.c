@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work-groups: what a device gets where nobody chose one, and what it takes. */
 #include "backend_api.h"
 

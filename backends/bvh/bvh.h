@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our own bounding volume hierarchies: binned SAH, built in parallel on the CPU, laid out for the
  * kernel.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Binary hierarchies by the surface area heuristic over binned centroids (Wald, "On fast
  * Construction of SAH-based Bounding Volume Hierarchies", 2007), all three axes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Eight-wide nodes out of a binary tree: each takes the two children of a binary node and opens,
  * while there is room, the inner one with the largest surface (Wald, Benthin and Boulos, "Getting
  * Rid of Packets", 2008). Eight primitives are tested at once, so a subtree of at most eight

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compressed eight-wide nodes out of a binary tree (Ylitie, Karras and Laine, "Efficient Incoherent
  * Ray Traversal on GPUs Through Compressed Wide BVHs", HPG 2017): 80 bytes hold the boxes of eight
  * children, one byte a side. */

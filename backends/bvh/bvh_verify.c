@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checks of finished trees, written from bvh.h alone: nothing here is shared with the builders. */
 #include "bvh.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA's driver API beyond what gpu.h has of it, and NVRTC, found at run time. The names, types
  * and numbers are facts of their documentation (CUDA Driver API and NVRTC reference manuals, 12 and
  * 13); cuda_test.c compares them with NVIDIA's headers where those are installed. */

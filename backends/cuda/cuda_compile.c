@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel through NVRTC: to machine code, or to PTX that the driver finishes. */
 #include "cuda_compile.h"
 

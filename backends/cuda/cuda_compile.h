@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel through NVRTC. */
 #ifndef ISOPHOTE_CUDA_COMPILE_H
 #define ISOPHOTE_CUDA_COMPILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA as backends/gpu/ asks for it. */
 #include "cuda_compile.h"
 #include "cuda_llvm.h"

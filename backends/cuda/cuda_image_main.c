@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cuda_image ARCH MODE PART PATH SCENE FILE: a scene's kernel for an NVIDIA GPU, with no GPU: what
  * NVRTC (PATH source) or LLVM (PATH llvm) make of it. FILE gets machine code or PTX, or, where it
  * ends with .cu, the text that NVRTC is handed. Prints a row of what the compiling took. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code path llvm: the kernel's bitcode to PTX, which the driver finishes. */
 #ifndef ISOPHOTE_CUDA_LLVM_H
 #define ISOPHOTE_CUDA_LLVM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `faulty:NAME`: the native device with one mistake compiled in. Everything else is native's. */
 #include "native/native.h"
 

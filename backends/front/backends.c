@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The front: checks arguments once, then drives one API's table of functions. */
 #include "device.h"
 #include "llvm/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An opened device as the front keeps it. */
 #ifndef ISOPHOTE_DEVICE_H
 #define ISOPHOTE_DEVICE_H

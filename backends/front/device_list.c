@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which devices there are, and which one is meant. */
 #include "device.h"
 #include "driver_probe.h"

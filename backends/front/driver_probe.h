@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drivers that end the process which asks for their devices: PoCL does where it finds no
  * processors, others when their kernel module and they do not match. */
 #ifndef BACKENDS_DRIVER_PROBE_H

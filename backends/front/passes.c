@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_passes: the passes of a job, a strip of pixels at a time. */
 #include "device.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_api.c: the engines of devices, `opencl:n`, `cuda:n` ...: emitted shaders, one work-item a
  * point, through whatever API runs the device (struct backend_api, job_build). */
 #include "device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Does a device's arithmetic do what strict mode asks for? Asked by running it, since drivers'
  * answers are not always true. */
 #include "device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One host code for CUDA and HIP. The two driver interfaces are the same calls with the same
  * parameters and error numbers under other names, so what drives a device is here, over one table
  * of functions (struct gpu_driver); cuda/ and hip/ find their libraries, describe their devices and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which GPUs an API has, what they say of themselves, and opening one. */
 #include "gpu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running kernels: renders in flight, and single calls that copy words in and out. */
 #include "gpu.h"
 

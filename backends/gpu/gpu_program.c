@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel through an API's compiler: to machine code for the device, kept on disk. */
 #include "gpu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a compiled AMD kernel says of itself: the metadata note of a code object (LLVM's "User Guide
  * for AMDGPU Backend", Code Object V3 to V5 metadata: MessagePack in an ELF note). */
 #ifndef ISOPHOTE_CODE_OBJECT_H

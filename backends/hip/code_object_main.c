@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* code_object ARCH MODE PART FEATURES|all|SCENE FILE: the kernel for an AMD GPU through code path
  * llvm, with no GPU; a scene's is that which its device would ask for, `all` has what no scene's
  * text brings. Prints a row for each kernel of what its metadata declares, and what its compiling

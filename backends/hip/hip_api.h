@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HIP beyond what gpu.h has of it, and hipRTC, found at run time. The names, types and numbers are
  * facts of AMD's hip_runtime_api.h and hiprtc.h (ROCm 5 to 7); hip_test.c compares them with the
  * headers where those are installed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "hip_compile.h"
 
 #include "api/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel through hipRTC, in a child process: hipRTC ends the process that hands it an
  * architecture it does not know (ROCm 5.2: gfx1100). */
 #ifndef ISOPHOTE_HIP_COMPILE_H

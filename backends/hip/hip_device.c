@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HIP as backends/gpu/ asks for it. */
 #include "hip_compile.h"
 #include "hip_llvm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code path llvm for AMD's GPUs: the kernel's bitcode to a code object, by LLVM and its linker. */
 #ifndef ISOPHOTE_HIP_LLVM_H
 #define ISOPHOTE_HIP_LLVM_H

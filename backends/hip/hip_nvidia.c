@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A HIP runtime over NVIDIA's driver: the hip* and hiprtc* functions that Isophote calls, answered
  * by CUDA's driver API and NVRTC (both found at run time), so that the HIP back end's host code
  * runs on NVIDIA's hardware. Not a general HIP: no default context is made for threads that never

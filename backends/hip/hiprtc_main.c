@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote-hiprtc SOURCE OBJECT OPTION...: hipRTC as a program, so that what breaks inside it
  * breaks a process of its own. The library is found as the HIP back end finds it. Standard error
  * gets the compiler's log. Exit status 1: SOURCE does not compile; 2: it could not be tried. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* backends: devices that render. One function table per API (struct backend_api), one portable
  * kernel source (kernel/) that all of them compile, one front (this header) that checks arguments
  * and drives a job.

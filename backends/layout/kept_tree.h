@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Binary trees kept on disk (trees_keep of backends.h). */
 #ifndef ISOPHOTE_KEPT_TREE_H
 #define ISOPHOTE_KEPT_TREE_H

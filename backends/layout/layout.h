@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A scene laid out as the kernel reads it: buffers, and the launch fields that depend on the scene
  * alone. */
 #ifndef ISOPHOTE_LAYOUT_H

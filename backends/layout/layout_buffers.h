@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inside of layout: one function a group of buffers. */
 #ifndef ISOPHOTE_LAYOUT_BUFFERS_H
 #define ISOPHOTE_LAYOUT_BUFFERS_H

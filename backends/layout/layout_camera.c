@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Film and aperture as the kernel reads them (protocol section 23). */
 #include "layout_buffers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mean of a textured emission over a primitive, in double (protocol section 24). */
 #include "layout_buffers.h"
 

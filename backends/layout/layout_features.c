@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a scene needs of the kernel beyond what its parts have asked for as they were laid out:
  * K_FEATURES_EXACT, from the materials, their shaders and the environment. The kernel is compiled
  * without the rest, so what is in doubt counts as needed. */

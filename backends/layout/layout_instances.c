@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instances as the kernel reads them (docs/reference/protocol.md section 25). */
 #include "layout_buffers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The light tree (protocol section 24.1), built in double precision and stored in float32. */
 #include "layout_buffers.h"
 

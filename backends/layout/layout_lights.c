@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Textures, area lights and the environment's tables. Sums run in double precision in index order
  * and are rounded to float32 once. */
 #include "layout_buffers.h"

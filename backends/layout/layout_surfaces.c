@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What materials of all types share: normal maps and tangents, media, and where paths start in
  * them (docs/reference/protocol.md sections 26 and 27). */
 #include "layout_buffers.h"

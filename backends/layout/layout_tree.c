@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Boxes, the tree over them, and its leaves in the order and shape that the kernel walks. */
 #include "layout_buffers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of backends/level_zero/. */
 #ifndef ISOPHOTE_LEVEL_ZERO_H
 #define ISOPHOTE_LEVEL_ZERO_H

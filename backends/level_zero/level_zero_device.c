@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which Level Zero devices there are, and what they say of themselves. */
 #include "level_zero.h"
 #include "llvm/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs beside the kernel: SPIR-V made when they are asked for. */
 #include "level_zero.h"
 #include "llvm/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory: the scene, the film, and copies to and from them. */
 #include "level_zero.h"
 

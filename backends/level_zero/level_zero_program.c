@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building the kernel from its SPIR-V, and keeping what the driver's compiler made of it. */
 #include "level_zero.h"
 #include "llvm/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Level Zero loader's functions, found at run time: nothing links to it, so the program runs
  * where there is none and can say so. */
 #ifndef ISOPHOTE_ZE_LOADER_H

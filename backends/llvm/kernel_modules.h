@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The portable kernel as LLVM saw it when this program was built (clang-15): SPIR-V for drivers
  * that compile no source, bitcode for what LLVM itself makes machine code of at run time. */
 #ifndef ISOPHOTE_KERNEL_MODULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of LLVM's C API that this project calls, found at run time in libLLVM-15 or
  * libLLVM-19: nothing links to LLVM, so the program builds and runs where there is none. The names,
  * types and numbers are facts of LLVM's documented C interface, the same in both versions;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "llvm_compile.h"
 
 #include "llvm_spaces.h"

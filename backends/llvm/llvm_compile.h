@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bitcode, and IR as text, to machine code or assembly for a target, through libLLVM. */
 #ifndef ISOPHOTE_LLVM_COMPILE_H
 #define ISOPHOTE_LLVM_COMPILE_H

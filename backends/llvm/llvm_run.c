@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Object code linked and run in this process, by ORC. */
 #include "llvm_compile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "llvm_spaces.h"
 
 /* NVPTX Usage and the User Guide for AMDGPU, "Address Spaces". UNSEEN: nothing was seen yet. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which memory the pointers lead to that functions hand each other. */
 #ifndef ISOPHOTE_LLVM_SPACES_H
 #define ISOPHOTE_LLVM_SPACES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What llvm/ offers to the APIs that take the code path llvm.
  *   kernel_modules.h  the kernel as it was compiled with this program
  *   llvm_api.h        libLLVM's functions, found at run time

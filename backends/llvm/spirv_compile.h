@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SPIR-V of the kernel and of other programs: what was made when this program was built
  * (kernel_modules.h), or is made now by the same tools. */
 #ifndef ISOPHOTE_SPIRV_COMPILE_H

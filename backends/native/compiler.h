@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The system's C compiler, and the kernel compiled by it. */
 #ifndef ISOPHOTE_NATIVE_COMPILER_H
 #define ISOPHOTE_NATIVE_COMPILER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The processor itself: the kernel compiled by the system's C compiler into a shared object,
  * work-groups spread over threads. */
 #include "native.h"

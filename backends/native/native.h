@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The native device's own entry points, which `faulty` shares. */
 #ifndef ISOPHOTE_NATIVE_H
 #define ISOPHOTE_NATIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code path llvm on this processor: no C compiler, no shared object. */
 #ifndef ISOPHOTE_NATIVE_LLVM_H
 #define ISOPHOTE_NATIVE_LLVM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups of shaders through LLVM: emitted IR, linked with the bitcode of the library
  * (device/linked/shade_library.c), compiled for this processor. */
 #ifndef ISOPHOTE_NATIVE_SHADE_LLVM_H

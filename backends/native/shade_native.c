@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_native.c: the engines `native` and `llvm`: emitted C for rows of points, compiled by the
  * system's compiler, or emitted LLVM IR, compiled by LLVM with no compiler; run by threads. What
  * the run-time library lacks is asked of the host. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device that computes nothing: every sample of every pixel is a quarter of the film's unit
  * radiance. It tests what stands around a device. */
 #include "api/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of backends/opencl/. */
 #ifndef ISOPHOTE_OPENCL_H
 #define ISOPHOTE_OPENCL_H

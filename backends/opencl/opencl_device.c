@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which OpenCL devices there are, and what they say of themselves. */
 #include "opencl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opencl_job.c: programs beside the kernel. */
 #include "opencl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scene's buffers and the film on the device. */
 #include "opencl.h"
 

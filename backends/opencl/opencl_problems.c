@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drivers that are installed but do not load. The ICD loader passes over them without a word, so
  * this reads the .icd files as it does: OCL_ICD_VENDORS (a folder or one .icd file), else
  * /etc/OpenCL/vendors; one library name a file. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building the kernel, and keeping what the driver's compiler made of it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* environ */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code path llvm: the kernel as SPIR-V, through clCreateProgramWithIL (OpenCL 2.1) or
  * clCreateProgramWithILKHR (cl_khr_il_program). */
 #include "opencl.h"

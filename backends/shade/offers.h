@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What shade/ offers: shaders as programs of their own, and inside the kernel.
  *   shade_program.h  a group as a program for a device
  *   shade_scene.h    a scene's shaders joined to the kernel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade.c: the front of all engines that run shaders without a scene: arguments, outputs, grids,
  * messages. */
 #include "shade_engine.h"

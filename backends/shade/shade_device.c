@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_device.c: runs of emitted programs on devices: launches, results, what they wrote down. */
 #include "shade_program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade.h: what the front of shade_open and its engines share. Not visible outside this folder. */
 #ifndef ISOPHOTE_SHADE_H
 #define ISOPHOTE_SHADE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_interp.c: the engines that run on the processor without translating to machine code, a
  * context a thread: `interp`, the reference interpreter, and `ir`, the optimised program. */
 #include "shade_engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_program.c: groups as device programs. */
 #include "shade_program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_program.h: a group of shaders as a program for a device: lowered, emitted, with the words
  * that its entries read. What the engines of processors and of devices share. */
 #ifndef ISOPHOTE_SHADE_PROGRAM_H

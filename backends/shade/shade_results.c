@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_results.c: what all engines make results of: texts, messages, failures, grids, and what
  * shaders ask the renderer for. */
 #include "shade_engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_scene.c: a scene's shaders as text for the kernel. */
 #include "shade_scene.h"
 #include "api/offers.h"

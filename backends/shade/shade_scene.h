@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shaders of a scene, joined to the kernel: text that stands behind it, and the words that the
  * text reads (scene buffer `shading`). Every group is in the text once, whatever number of
  * materials run it; parameters stand in argument areas, so that the text stays when one changes. */

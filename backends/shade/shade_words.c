@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_words.c: images as words. */
 #include "shade_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_words.h: the words that shaders on devices read: argument areas, images. */
 #ifndef ISOPHOTE_SHADE_WORDS_H
 #define ISOPHOTE_SHADE_WORDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What device code calls without defining it: OpenCL C's work-item functions and builtins under
  * their Itanium-mangled names, and the intrinsics of other targets. Semantics: OpenCL C 1.2,
  * section 6.12. */

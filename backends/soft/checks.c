@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What checked code asks before it touches memory. An access that must not happen goes to scratch
  * memory instead, so that the kernel goes on and later mistakes are found too. */
 #include "soft.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device of the executor: its options, and what its checks found. */
 #include "soft.h"
 

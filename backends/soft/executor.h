@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A device in software: runs kernels given as LLVM modules on CPU threads and, on request, checks
  * what they and their host program do. The drivers of this folder (Level Zero's, HIP's) are thin
  * fronts of it: they translate their API's calls, no more. Code generation is libLLVM-15's, opened

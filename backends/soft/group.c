@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a launch: work-groups over threads; the items of a group one after the other, or, where
  * the kernel has barriers, each on a stack of its own, in turns from barrier to barrier. */
 #include "soft.h"

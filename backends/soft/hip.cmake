@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The HIP runtime in software; beside the program, for ISOPHOTE_HIP_LIBRARY=soft.
 set(prelude ${CMAKE_SOURCE_DIR}/device/prelude.h)
 add_library(isophote_hip_soft MODULE hip_runtime.c hip_compile.c hip_prelude.c)

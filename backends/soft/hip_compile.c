@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hipRTC of the HIP runtime in software: clang-15 as a child process. */
 #include "hip_runtime.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device/prelude.h as a text, for hip_compile.c. */
 __asm__(".section .rodata\n"
         ".global hip_prelude\n"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A HIP runtime in software: hip* and hiprtc* (libisophote_hip_soft.so) over the executor. One
  * device, on CPU threads. hipRTC is clang-15 in a child process, for nvptx64, whose front end knows
  * HIP's and CUDA's dialect; "code objects" are its LLVM bitcode behind a header.

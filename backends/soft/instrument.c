@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checked code: before each access the runtime (checks.c) is asked for the address to use, private
  * arrays come from a stack that has a shadow, and copies carry the shadow along. */
 #include "soft.h"

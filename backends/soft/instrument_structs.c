@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Structs as values. A compiler copies, passes up and inlines structs by loading them whole, parts
  * that nobody wrote included; that is no read of theirs. So the shadow goes where the value goes:
  * from a load or a call to stores in the same block, and through the worker's returned shadow out

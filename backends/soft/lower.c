@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A module of some device's becomes one of this machine's: calling conventions, by-value structs,
  * work-group variables, and for each kernel an entry that C can call. */
 #include "soft.h"

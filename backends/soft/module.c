@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From what a driver was given (IR, SPIR-V, or our own compiled form) to kernels in memory. */
 #include "api/offers.h"
 #include "soft.h"

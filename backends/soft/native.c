@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The compiled form of a module: a header that says for whom it was compiled, the kernels, places
  * and variables, then object code. Read with suspicion: files rot. */
 #include "soft.h"

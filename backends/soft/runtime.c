@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that compiled code may call, by name. */
 #include "soft.h"
 

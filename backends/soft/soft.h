@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the executor: what its files share. */
 #ifndef ISOPHOTE_SOFT_H
 #define ISOPHOTE_SOFT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queued commands, the order between them, and the checks of that order.
  *
  * Order is kept as vector clocks (Fidge 1988, Mattern 1989): a command's clock has, for each

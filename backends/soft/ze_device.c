@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Level Zero driver in software: driver, device, contexts, memory. */
 #include "ze_driver.h"
 

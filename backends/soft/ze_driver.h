@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the Level Zero driver in software: what its handles point to. The real loader loads
  * it when ZE_ENABLE_ALT_DRIVERS names it; the executor (executor.h) does the work. */
 #ifndef ISOPHOTE_ZE_DRIVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Level Zero driver in software: modules, their logs, kernels. */
 #include "ze_driver.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Level Zero driver in software: events, fences, command lists, queues.
  *
  * Order, as the specification has it: commands of a queue begin in order and end in any order;

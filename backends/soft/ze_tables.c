@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the loader asks a driver for: one function for each table (ze_ddi.h and its fellows of Level
  * Zero 1.4). A driver must have all of these; entries that stay NULL answer "unsupported feature".
  */

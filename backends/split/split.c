@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several devices render one picture: bands as high as a work-group go to the members in turn, so
  * that each pixel has one owner and strict bits cannot depend on the split. A member gets all its
  * bands in one launch (K_ROW), so they may be fine. At first shares are equal; from the third

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The front through its public header, on the native, null and faulty devices. */
 #include "test_scenes.h"
 

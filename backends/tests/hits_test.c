@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rays against random soups of primitives: both trees against brute force, bit for bit, and brute
  * force against double precision. */
 #include "test_scenes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* More than 10^9 triangles in less than 1 GiB: scenes/large/blobs.json, whose thousand blobs are
  * one blob's triangles, stored once. Host memory here is the device's too. */
 #include "test_scenes.h"

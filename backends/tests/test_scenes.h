@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scenes that the tests of this folder make in memory, and small helpers around a device. */
 #ifndef ISOPHOTE_TEST_SCENES_H
 #define ISOPHOTE_TEST_SCENES_H

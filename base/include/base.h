@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* base: what every other folder stands on. Status codes and errors, arenas, strings and files, the
  * counter-based generator, parallel loops, clocks, hashing, JSON.
  *

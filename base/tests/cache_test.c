@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is kept is taken when it is whole and ours, and else made again. */
 #include <setjmp.h>
 #include <stdarg.h>

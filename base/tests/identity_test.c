@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Identities and their keys; what is told of files that are read; the table of variables. */
 #include "base.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes: json_parse either refuses them with a place inside them, or gives a tree whose places
  * hold and that survives writing and reading. */
 #include "base.h"

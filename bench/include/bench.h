@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench: timing that can be trusted. No verdict, no timing: the picture of the timed runs is
  * judged, outputs are poisoned before each.
  *

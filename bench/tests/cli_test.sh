@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # cli_test.sh ISOPHOTE SCENES: bench, sweep, report, compare, export and import as a user types them, on the native device.
 set -u
 isophote=$1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Energy and memory counters, read from a made-up folder and a library that stands for NVML. */
 #include <math.h>
 #include <setjmp.h>

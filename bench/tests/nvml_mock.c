@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What bench/meters.c calls of NVML, for machines without an NVIDIA board. NVML_MOCK: names of
  * boards, with ';' between them; a name that ends with '!' has no energy counter, with '-' one that
  * runs backwards. "down": nvmlInit fails. Each reading of energy is 2.5 J above the last. */

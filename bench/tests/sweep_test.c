@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps on the native device, small: strategies, refused sizes, resume, and what is said at the
  * end. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trials with workers that misbehave on purpose. The process, the socket and the schedule are the
  * real ones. */
 #include <math.h>

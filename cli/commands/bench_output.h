@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What bench and sweep share: rows for people and for programs, the run in the store, exit
  * statuses. */
 #ifndef ISOPHOTE_CLI_BENCH_OUTPUT_H

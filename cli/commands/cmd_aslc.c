@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote aslc: compiles shaders, or says what is wrong with them. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote bench: how fast, for pictures that were judged right. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote compare: two stores, and whether the new one is worse. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote conform: judges devices; isophote worker: runs one case for it. */
 #include "bench.h"
 #include "cli.h"

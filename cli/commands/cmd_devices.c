@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote devices: what can render here. */
 #include "cli.h"
 

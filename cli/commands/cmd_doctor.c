@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote doctor: what is here, what is not, how to get it. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote export: a result store as JSON Lines, or a scene for Mitsuba 3. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote help: what commands there are, and how each is used, in whatever form. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote import: a model file as a scene; JSON Lines into a result store. */
 #include "cli.h"
 #include "import_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote render: one scene on one device (or the reference) into one image file. */
 #include "bench.h"
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote replay: one sample of one pixel, vertex by vertex, on the reference and on a device. */
 #include "cli.h"
 #include "conformance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote report: what a store holds, as one file. */
 #include "cli.h"
 

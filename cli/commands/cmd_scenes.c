@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote scenes: the library's, what one holds, and a small picture of it. */
 #include "cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote shade: runs a shader, or a network of shaders, on a grid of points with no scene. The
  * options bear the names that users of OSL's testshade know. */
 #include "cli.h"

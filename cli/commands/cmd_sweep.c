@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote sweep: which launch settings are best, scene by scene and device by device. */
 #include <stdlib.h>
 #include <string.h>

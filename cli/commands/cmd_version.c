@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote --version: what this program is, in all that its results depend on. */
 #include "cli.h"
 

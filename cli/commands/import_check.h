@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* isophote import --check. */
 #ifndef ISOPHOTE_CLI_IMPORT_CHECK_H
 #define ISOPHOTE_CLI_IMPORT_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model file as a scene that is well exposed: scene_import, and looks at its picture. */
 #ifndef ISOPHOTE_CLI_IMPORT_SCENE_H
 #define ISOPHOTE_CLI_IMPORT_SCENE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shader_info.c: the parameters of a shader, in the form that OSL's oslinfo has. Structs are listed
  * once as a whole and then field by field, as they are set. */
 #include "shader_info.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a compiled shader takes and gives, as text: `isophote aslc --info`. */
 #ifndef ISOPHOTE_SHADER_INFO_H
 #define ISOPHOTE_SHADER_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Known answers: the film hashes of strict pictures, which never change (answers.def). */
 #ifndef CONFORMANCE_ANSWERS_H
 #define CONFORMANCE_ANSWERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of conformance/: what a case is given, and the tables of cases. */
 #ifndef CONFORMANCE_CASE_H
 #define CONFORMANCE_CASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel, BSDFs: a device's samples and values against the reference's, pointwise and as
  * distributions. */
 #include "cases_kernel.h"

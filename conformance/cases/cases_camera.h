@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cases of level image that are about cameras, film and passes. */
 #ifndef CONFORMANCE_CASES_CAMERA_H
 #define CONFORMANCE_CASES_CAMERA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel, the white furnace: which share of white light materials that absorb nothing return,
  * over roughness and angle. What is missing is lost by models of single scattering; reports plot it
  * (docs/reference/store.md, `furnace`). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel, traversal: closest hits of a scene's geometry. */
 #include "cases_kernel.h"
 #include "steps/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level image: whole pictures of a scene. */
 #include "answers.h"
 #include "case.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level invariance: in strict mode the picture does not depend on how it is launched. */
 #include "case.h"
 #include "steps/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel: random numbers and arithmetic, and the table of the whole level. */
 #include "cases_kernel.h"
 #include "tally.h"

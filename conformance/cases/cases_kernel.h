@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cases of level kernel, by file: bsdf in cases_bsdf.c and cases_furnace.c, the rest in
  * cases_geometry.c and cases_light.c. */
 #ifndef CONFORMANCE_CASES_KERNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel, lights and lookups: light samples, the environment, textures. */
 #include "cases_kernel.h"
 #include "steps/offers.h"

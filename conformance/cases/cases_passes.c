@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* image.passes: what k_passes writes, in strict mode: its beauty has the film's bits, its direct
  * light those of a film of paths of two edges, everything is native's to the bit; and native's is
  * the reference's but where a decision fell otherwise. */

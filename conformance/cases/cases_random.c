@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* image.random.SEED-NUMBER: a scene that the generator makes, by bits, steps and relations; and
  * image.relations.SCENE. What fails is made smaller and kept in a file. */
 #include "cases_random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases_random.h: scenes at random, image.random.SEED-NUMBER. Its cases come from a seed. */
 #ifndef CONFORMANCE_CASES_RANDOM_H
 #define CONFORMANCE_CASES_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cases of the level `shader`: names, and the judging of files and of generated programs. */
 #include "cases_shader.h"
 #include "equivalence/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cases_shader.h: the level `shader`: translators of ASL against the interpreter. Its cases come
  * from files and from seeds, not from a table of names. */
 #ifndef CONFORMANCE_CASES_SHADER_H

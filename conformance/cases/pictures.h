@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures for the report: what a device rendered, what it should have, and how they differ. */
 #ifndef CONFORMANCE_PICTURES_H
 #define CONFORMANCE_PICTURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "scene_trial.h"
 #include "generate/offers.h"
 #include "steps/offers.h"

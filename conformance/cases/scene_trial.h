@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene_trial.h: one scene on one device by all that can be said of it without a picture to compare
  * with: it is read, bits, steps, relations. What a random scene goes through, and what the reducer
  * asks again. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shader.builtin.NAME: each overload of one builtin, called by a shader of its own at points whose
  * globals are its arguments, so that they take special values. */
 #include "cases_shader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shader.generator.programs: the generator against the front end and the interpreter alone. */
 #include "cases_shader.h"
 #include "generate/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The suite: every case by name, the lists, and what a run's options select. */
 #include "case.h"
 #include "cases_random.h"

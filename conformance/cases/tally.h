@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many comparisons of one kind in a case: the worst ratio of error to bound, and the first that is
  * over. */
 #ifndef CONFORMANCE_TALLY_H

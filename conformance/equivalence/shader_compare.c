@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a group on two engines and comparing what they give. */
 #include "shader_compare.h"
 

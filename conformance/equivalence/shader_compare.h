@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shader_compare.h: one group of shaders on an engine and on the interpreter, value by value. What
  * counts as equal: docs/explanation/equivalence.md. */
 #ifndef CONFORMANCE_SHADER_COMPARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shader sources with directives, made into groups. */
 #include "shader_file.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shader_file.h: a shader's source as a group that can run. Comments that begin with //! say what
  * is not in the language; others mean nothing here:
  *

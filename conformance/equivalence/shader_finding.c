@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a difference to the smallest program that shows it, and the statement. */
 #include "shader_finding.h"
 

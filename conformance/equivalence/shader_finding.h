@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shader_finding.h: what is told of a program that differs: the smallest one, the place, the
  * command. */
 #ifndef CONFORMANCE_SHADER_FINDING_H

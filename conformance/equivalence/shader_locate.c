@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where in a program values first differ: each assignment prints what it wrote. */
 #include "shader_compare.h"
 

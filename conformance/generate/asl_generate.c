@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statements, functions, shaders and networks of generated programs. Loops count up to a number
  * that is written down, and nothing else writes their counters, so that programs end. */
 #include "asl_generator.h"

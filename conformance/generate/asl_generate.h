@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* asl_generate.h: well-typed ASL programs at random, for comparing translators with the
  * interpreter. A program is a pure function of its seed (Philox). docs/explanation/equivalence.md
  * says what programs look like and why comparing bits means something for them. */

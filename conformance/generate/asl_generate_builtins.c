@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of builtins in generated programs, from the signatures of builtins.def. A new row is called
  * without a word here, unless its arguments must be something special: then the tables below say
  * what. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions of generated programs, by type. Every binary operation stands in parentheses: what
  * the parser makes of precedence is not the translators' business. */
 #include "asl_generator.h"

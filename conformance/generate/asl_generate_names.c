@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dice, coverage and the names in scope of generated programs. */
 #include "asl_generator.h"
 

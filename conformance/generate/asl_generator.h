@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* asl_generator.h: the inside of the generator of ASL programs: dice, types, names in scope. */
 #ifndef CONFORMANCE_ASL_GENERATOR_H
 #define CONFORMANCE_ASL_GENERATOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Delta debugging of ASL programs: tokens, brackets, the lists between them. */
 #include "asl_reduce.h"
 

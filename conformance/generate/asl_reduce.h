@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* asl_reduce.h: makes a program that shows something smaller for as long as it shows it (delta
  * debugging, Zeller and Hildebrandt 2002, on the bracket structure of the text). It knows no types:
  * what does not compile any more does not show anything either. */

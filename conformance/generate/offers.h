@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What generate/ offers: ASL programs and scenes at random, and smaller ones.
  *   asl_generate.h     programs
  *   asl_generator.h    the dice, for calls of one builtin

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scenes at random: materials, objects, lights, cameras, sizes. */
 #include "scene_generate.h"
 #include "scene_generator.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene_generate.h: valid scenes at random, over all that docs/reference/scenes.md can say. A scene
  * is a pure function of its seed and its number (Philox). docs/howto/random_scenes.md. */
 #ifndef CONFORMANCE_SCENE_GENERATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene_generator.h: the inside of the generator of scenes: dice, and what a scene has so far. */
 #ifndef CONFORMANCE_SCENE_GENERATOR_H
 #define CONFORMANCE_SCENE_GENERATOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "scene_reduce.h"
 #include "scene_tree.h"
 

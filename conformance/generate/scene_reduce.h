@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene_reduce.h: makes a scene that shows something smaller for as long as it shows it (delta
  * debugging, Zeller and Hildebrandt 2002, on the tree of the file): entries and keys go, numbers
  * become round. It knows no format: what does not load any more does not show anything either. */

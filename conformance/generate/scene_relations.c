@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relations between scenes: orders, sizes, brightness, mirrors, cuts. */
 #include "scene_relations.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene_relations.h: what of a scene may be said otherwise without changing its picture. No oracle is
  * needed: a renderer that makes two pictures of a scene and its other self is wrong. */
 #ifndef CONFORMANCE_SCENE_RELATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shaders of scenes at random: closures, driven bases, networks. */
 #include "scene_generator.h"
 

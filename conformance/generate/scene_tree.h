@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scene_tree.h: a scene file as a tree that can be changed: what relations and the reducer work on.
  * Everything lives in the arena. */
 #ifndef CONFORMANCE_SCENE_TREE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conformance: cases, verdicts, the runner. Judges devices against the reference, closed forms and
  * each other. */
 #ifndef ISOPHOTE_CONFORMANCE_H

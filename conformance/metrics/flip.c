@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FLIP, LDR and HDR. The names follow the papers' sections: colour pipeline (4.1), feature pipeline
  * (4.2), the two together (4.3). */
 #include "metrics.h"

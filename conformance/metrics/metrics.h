@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measures of how two pictures differ, each with its formula, its epsilon and its source.
  *
  * Pictures are linear radiance, doubles, row-major [height][width][3], row 0 on top, all values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What metrics/ offers.
  *   metrics.h     how two pictures differ
  *   statistics.h  tests of hypotheses

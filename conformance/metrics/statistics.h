@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of hypotheses. Everything in double; p-values are survival probabilities of the null
  * hypothesis. */
 #ifndef CONFORMANCE_STATISTICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that are one object with one array of flat objects: waivers, expected SKIPs. */
 #ifndef CONFORMANCE_FIELDS_H
 #define CONFORMANCE_FIELDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Identities of what conformance judges: devices, and the files that a case read. */
 #ifndef CONFORMANCE_IDENTITY_H
 #define CONFORMANCE_IDENTITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The journal of a conformance run: JSON lines, each synced to disk before the next case starts, so
  * that an interrupted run goes on where it stopped. Every result names the key of its identity,
  * and the identities stand in lines of their own, each once and before what names it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One worker process: started with a pipe for its report and one for what it prints, watched,
  * ended. */
 #ifndef CONFORMANCE_PROCESS_H

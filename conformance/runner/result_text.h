@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result of a case as one JSON object: what goes through a worker's pipe and into the journal.
  */
 #ifndef CONFORMANCE_RESULT_TEXT_H

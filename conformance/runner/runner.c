@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_run: every selected case on every device, each in a worker process of its own. */
 #include "conformance.h"
 #include "identity.h"

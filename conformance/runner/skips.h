@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expected SKIPs: what a run may leave unjudged, and why. With such a list every other SKIP is a
  * finding, so that a device which suddenly cannot be opened does not pass. The file
  * (docs/reference/conformance.md):

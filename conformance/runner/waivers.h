@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Waivers: known failures, each for a device pattern, a driver range, a case pattern, with a reason
  * and an expiry. The file (docs/reference/conformance.md):
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running one case: the frame around a case function, and the worker process that reports it. */
 #include "cases/case.h"
 #include "result_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far a float32 renderer may be from the real numbers in one step of a path, and tools to find
  * out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What image cases and conform_judge share: jobs, bits against native, statistics on pairs. */
 #ifndef CONFORMANCE_JUDGE_H
 #define CONFORMANCE_JUDGE_H

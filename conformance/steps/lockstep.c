@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* conform_lockstep and conform_replay: a device and the reference on the same random numbers. */
 #include "conformance.h"
 #include "judge.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Decision margins: how far a ray would have to move for the reference to see what the device saw,
  * in units of the rounding bound. At most 1: a benign flip. Since the moved rays meet the whole
  * scene, a leak between two triangles is not benign: the neighbour catches all of them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What steps/ offers: a path in step with the reference, bounds, verdicts on pictures.
  *   bounds.h   how far float32 may be off in one step
  *   judge.h    verdicts on pictures

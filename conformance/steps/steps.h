@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One path of a device, looked over step by step: at each vertex the reference is asked for the
  * next quantity, starting from the device's own state, so that no error is carried on and a wrong
  * step is found where it happens. Bounds: bounds.h. */

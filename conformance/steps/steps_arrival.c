@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps_arrival.c: what arrives at a vertex: the camera's ray, the hit or the flight, light that is
  * seen. */
 #include "steps_look.h"

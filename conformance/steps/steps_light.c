@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps_light.c: the light sample of any vertex. */
 #include "steps_look.h"
 #include "vector.h"

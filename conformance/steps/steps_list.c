@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps_list.c: light samples and scattering of lists of lobes, which shaders make too. */
 #include "steps_look.h"
 #include "vector.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps_look.h: what the files of steps.h share. Functions named ..._differs compare one quantity
  * of the device with the reference's: true when it is further off than its bound, and the report
  * says so. */

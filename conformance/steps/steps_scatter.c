@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps_scatter.c: light samples and scattering of materials of one lobe, and in media. */
 #include "steps_look.h"
 #include "vector.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* steps_ties.c: faces that lie on one another. Which of two a ray meets there is rounding's to
  * say, and devices round apart. */
 #include "steps_look.h"

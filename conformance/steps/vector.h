@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Three-vectors of doubles, for looking over a device's shoulder. Written for conformance/ alone.
  */
 #ifndef CONFORMANCE_VECTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device.h: the run-time library of emitted shaders. device/portable.h stands before it.
  */
 #include "math/lanes.h"

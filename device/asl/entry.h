@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* entry.h: the program's entries, behind the emitted text: points [begin, end) of a launch. */
 
 K_INLINE void a_point_grid(struct a_state *s, K_GLOBAL const float *grid,

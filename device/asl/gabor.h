@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gabor.h: Gabor noise of docs/reference/asl.md (Noise), a whole row of points at a time: lanes that have no
  * impulse left wait for the others. */
 

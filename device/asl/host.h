@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* host.h: calls of what this library lacks (native texts only). `io` holds the operands and the
  * rows of places, `results` begins in the same words after them (emit_c.c). */
 #ifdef K_NATIVE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.h: the noises of docs/reference/asl.md (Noise): the same operations in the same order as the
  * reference's, so the same bits. The cores carry derivatives; entries that want none leave the
  * compiler nothing of them. Hash: Bob Jenkins' lookup3 (public domain). */

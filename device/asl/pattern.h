@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.h: splines, colour spaces, geometry: the reference's formulas in its order, on duals. */
 
 /* ---- splines -------------------------------------------------------------------------------- */

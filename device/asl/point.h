@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* point.h: the facts of a point as a row of words, from a grid or from an array. The order is that
  * of struct asl_globals (shaders.h); backends/shade/shade_program.c packs arrays by it. */
 

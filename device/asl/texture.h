@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* texture.h: texture() and environment() (docs/reference/asl.md, Textures) of one point, where no interpreter
  * can be asked: the reference's operations in its order. An image is a run of words: channels,
  * levels, then for each level its width, height and where its texels begin (all counted from the

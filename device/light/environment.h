@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The environment light (protocol section 5.1). */
 #ifndef K_ENVIRONMENT_H
 #define K_ENVIRONMENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Light choice, sampling and densities (protocol sections 5 and 24). */
 #ifndef K_LIGHT_H
 #define K_LIGHT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing a light by descending a tree of bounds (protocol section 24.1). */
 #ifndef K_LIGHT_TREE_H
 #define K_LIGHT_TREE_H

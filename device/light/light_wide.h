@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fast mode's choice of a light on processors: three levels of the tree at once. Its chances are
  * not those of the protocol, section 24.1, but what chooses and what is asked for a chance agree,
  * and no light that may send something has the chance 0. */

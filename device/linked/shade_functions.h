@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of device/asl/ that shaders/emit/emit_llvm.c calls by name, for rows of A_WIDTH
  * points or for one. Duals go through memory: value, change in x, change in y. */
 #ifndef ISOPHOTE_SHADE_FUNCTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The run-time library of shaders as bitcode, for rows of A_WIDTH points. Compiled by clang-15 when
  * the program is built (CMakeLists.txt). */
 // clang-format off

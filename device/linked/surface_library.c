@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What shaders inside the kernel run on, as bitcode: the kernel calls k_shade, which calls al_shade
  * of the emitted text (shaders/emit/emit_llvm_surface.c); that calls the functions below, which
  * know the kernel's structures. The text sees a run only as a pointer. Compiled by clang-15 when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sin, cos, atan2, acos from + - * / sqrt floor fabs alone, so that every device rounds them alike.
  * Coefficients: our own minimax fits (Remez exchange on the reduced ranges below). Measured against
  * MPFR in elementary_test.c. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Exponentials of plain numbers: those of ASL's library. Functions, which need not be copied to
  * wherever they are used. */
 #ifndef K_EXPONENTIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lanes.h: what shaders compute with: rows of A_WIDTH points side by side. One source for both:
  * with A_WIDTH 1 plain floats and ints (C, OpenCL C, CUDA), else vectors of gcc and clang, where
  * every operation below is done for all lanes and am tells which of them count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* math.h: the functions of builtins.def that are no operations, from + - * / sqrt and integers
  * alone, so that every device gives the same bits. Domains, special cases and ulp bounds are those
  * of builtins.def; device/tests/shade_math_test.c measures them against MPFR. Polynomials are our own

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) and the maps of protocol section 3. */
 #ifndef K_RANDOM_H
 #define K_RANDOM_H

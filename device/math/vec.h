@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Three floats, and the order in which Part II of the protocol adds and multiplies them. */
 #ifndef K_VEC_H
 #define K_VEC_H

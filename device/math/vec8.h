@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Eight floats at once, for the eight-wide tree: vector types where the compiler has them, loops
  * elsewhere. A comparison gives eight bits. */
 #ifndef K_LANES_H

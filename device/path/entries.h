@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the host starts: the film (protocol section 9), one work-item a pixel of the tile; a
  * recorded sample; probes; passes. */
 #ifndef K_ENTRIES_H

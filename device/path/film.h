@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The film's unit (protocol section 9). */
 #ifndef K_FILM_H
 #define K_FILM_H

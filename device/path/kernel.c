@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device program. The host embeds this file with its includes resolved (embed.cmake). */
 // clang-format off
 #include "portable.h"

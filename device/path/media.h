@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Homogeneous media (protocol section 27). */
 #ifndef K_MEDIA_H
 #define K_MEDIA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Passes beside the film (protocol section 29): one work-item a pixel of a run of pixels. */
 #ifndef K_PASSES_H
 #define K_PASSES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The path (protocol sections 6 and 8): the stages of its vertices, one after the other. */
 #ifndef K_PATH_H
 #define K_PATH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Single parts of the kernel, one row of words a work-item (enum probe of backends.h). */
 #ifndef K_PROBE_H
 #define K_PROBE_H

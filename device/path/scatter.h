@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a vertex scatters: a material of section 7 on a path of its own, or a list of lobes (section
  * 20). */
 #ifndef K_SCATTER_H

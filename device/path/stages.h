@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stages of a path's vertex (protocol section 8). Each takes the path and the interaction that
  * it has come to by pointer, adds what it finds to the path's radiance and throughput, and returns
  * 0 where the path ends. Which stage follows which is said in path.h; none calls another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Camera rays (protocol sections 2, 14 and 23). */
 #ifndef K_CAMERA_H
 #define K_CAMERA_H

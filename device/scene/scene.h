@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scene's buffers as the kernel holds them. */
 #ifndef K_SCENE_H
 #define K_SCENE_H

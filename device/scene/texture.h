@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texture lookup (protocol section 7.2). */
 #ifndef K_TEXTURE_H
 #define K_TEXTURE_H

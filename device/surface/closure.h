@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Closures of shaders as lobes (protocol section 21). Emitted text walks Ci
  * (shaders/emit/emit_closure.c) and calls k_closure_NAME_COUNT for each component, w its weight,
  * strings as "is it beckmann". */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One lobe (protocol sections 20 and 21): a weighted BSDF about a normal of its own. eval, sample
  * and the reflectance estimate e stand together. */
 #ifndef K_LOBE_H

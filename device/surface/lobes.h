@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A list of lobes as one BSDF (protocol section 20). Whoever fills a list calls k_lobes_start, then
  * k_lobes_add for each lobe, in order, then k_lobes_finish; directions here are in world space. */
 #ifndef K_LOBES_H

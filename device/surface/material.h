@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BSDFs (protocol section 7), in the frame whose z is the shading normal. eval, pdf and sample of
  * one model stand together. */
 #ifndef K_MATERIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials as lists of lobes (protocol section 28), and `principled` of section 21, which closures
  * share. */
 #ifndef K_MATERIAL_LOBES_H

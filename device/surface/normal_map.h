@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tangents and mapped normals (protocol section 26). */
 #ifndef K_NORMAL_MAP_H
 #define K_NORMAL_MAP_H

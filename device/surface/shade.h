@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shaders at a hit (protocol sections 18 and 19). The scene's own text, which stands behind the
  * kernel (backends/shade/shade_scene.c), defines k_shade; or it is linked with the kernel afterwards
  * (K_SHADERS_LINKED, device/linked/surface_library.c). */

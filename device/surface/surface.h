@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The surface at a hit (protocol section 4). */
 #ifndef K_SURFACE_H
 #define K_SURFACE_H

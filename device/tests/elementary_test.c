@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel's sin, cos, atan2 and acos against MPFR, in ulp; its random words and its arithmetic
  * against known answers. */
 #include "test_scenes.h"

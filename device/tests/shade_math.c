@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_math.c: the device library compiled for the test, with A_WIDTH lanes. */
 #include "portable.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_math.h: functions of device/math/math.h as C functions, for their test: one lane, and
  * rows of lanes. shade_math.c is compiled once for each. */
 #ifndef ISOPHOTE_SHADE_MATH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_math_test.c: the functions of device/math/math.h against MPFR, and rows of lanes against
  * one lane. Bounds are the ulp column of shaders/front/builtins.def; an ulp is that of the correctly
  * rounded result, at least the smallest subnormal. */

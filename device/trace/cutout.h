@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hits that do not count (protocol section 26). */
 #ifndef K_CUTOUT_H
 #define K_CUTOUT_H

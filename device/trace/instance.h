@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instances (protocol section 25): rays into the space of a prototype, and what stands there. */
 #ifndef K_INSTANCE_H
 #define K_INSTANCE_H

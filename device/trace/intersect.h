@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One ray against one primitive (protocol section 4 and Part II). */
 #ifndef K_INTERSECT_H
 #define K_INTERSECT_H

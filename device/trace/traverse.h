@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two questions that rendering asks of a scene's geometry. Results do not depend on which tree
  * answers. */
 #ifndef K_TRAVERSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Closest hit and any hit through the binary tree. */
 #ifndef K_TRAVERSE2_H
 #define K_TRAVERSE2_H

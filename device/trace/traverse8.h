@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Closest hit and any hit through the eight-wide tree: eight children, or eight triangles of a
  * leaf, at once. */
 #ifndef K_TRAVERSE8_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Closest hit and any hit through the compressed eight-wide tree (Ylitie, Karras and Laine, HPG
  * 2017): one work-item walks alone; what is postponed is a whole group of siblings, as a mask. */
 #ifndef K_TRAVERSE8C_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol sections 2 and 23. */
 #ifndef REFERENCE_CAMERA_H
 #define REFERENCE_CAMERA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "film_filter.h"
 
 #include "numbers/offers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 23: where in the film a sample of a pixel lies. */
 #ifndef REFERENCE_FILM_FILTER_H
 #define REFERENCE_FILM_FILTER_H

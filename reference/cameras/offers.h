@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What cameras/ offers.
  *   camera.h       rays
  *   film_filter.h  where in the film a sample lies

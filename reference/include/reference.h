@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reference: the oracle. Part I of docs/reference/protocol.md in double precision, slow and
  * obvious.
  *

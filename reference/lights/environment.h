@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 5.1. Densities here are without the probability of choosing the environment. */
 #ifndef REFERENCE_ENVIRONMENT_H
 #define REFERENCE_ENVIRONMENT_H

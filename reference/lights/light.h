@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol sections 5 and 24: the table of lights, choosing one, sampling a direction, and
  * densities for MIS. */
 #ifndef REFERENCE_LIGHT_H

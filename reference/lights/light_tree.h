@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 24.1: a binary tree over the finite lights, and the choice by descending it. */
 #ifndef REFERENCE_LIGHT_TREE_H
 #define REFERENCE_LIGHT_TREE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What lights/ offers.
  *   environment.h  maps and constant surroundings
  *   light.h        choosing and sampling lights, densities

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What numbers/ offers.
  *   random.h  random blocks and maps to directions
  *   vec.h     vectors of three doubles

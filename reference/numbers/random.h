@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 3: random blocks and the maps from numbers in [0, 1) to directions. */
 #ifndef REFERENCE_RANDOM_H
 #define REFERENCE_RANDOM_H

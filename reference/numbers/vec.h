@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vectors of three doubles: points, directions, and RGB in the order x, y, z. */
 #ifndef REFERENCE_VEC_H
 #define REFERENCE_VEC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 27: homogeneous media in closed surfaces, and rays that fly through them. */
 #ifndef REFERENCE_MEDIA_H
 #define REFERENCE_MEDIA_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 8: one camera path. */
 #ifndef REFERENCE_PATH_H
 #define REFERENCE_PATH_H

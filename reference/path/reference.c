@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening and closing, and the single parts that the header offers. */
 #include "reference.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 28: from a material to lobes. */
 #include "shading.h"
 #include "textures/texture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol Part III: shaders at a hit. */
 #ifndef REFERENCE_SHADING_H
 #define REFERENCE_SHADING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bsdf.h"
 
 #include "textures/texture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 7. Directions are local: z is Ns. The three views of each BSDF stand in one
  * file: bsdf_diffuse.c, bsdf_delta.c (mirror, dielectric), bsdf_conductor.c, bsdf_principled.c. */
 #ifndef REFERENCE_BSDF_H

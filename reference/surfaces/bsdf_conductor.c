@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rough conductor. */
 #include "bsdf.h"
 #include "microfacet.h"

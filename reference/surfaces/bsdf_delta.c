@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lobes without a density: the mirror and the smooth dielectric. */
 #include "bsdf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The principled BSDF: a GGX lobe with Schlick's Fresnel over Burley's diffuse ("Physically Based
  * Shading at Disney", SIGGRAPH 2012 course). */
 #include "bsdf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lobe.h"
 
 static double finite_or_zero(double x) { return isfinite(x) && x > 0 ? x : 0; }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol sections 20 and 21: the BSDF of a surface as a list of weighted lobes. An ordinary
  * material is a list of one, its base. */
 #ifndef REFERENCE_LOBE_H

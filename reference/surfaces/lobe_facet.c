@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Microfacets that reflect and refract, GGX and Beckmann: Walter, Marschner, Li and Torrance,
  * "Microfacet Models for Refraction through Rough Surfaces", EGSR 2007; Heitz, JCGT 3(2), 2014 and
  * 7(4), 2018. And their limits without a density. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 21, `principled`: of closures and of materials. */
 #include "lobe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lobes without mirror-like facets: Lambert's on either side, Oren and Nayar's, Burley's and his
  * sheen, Conty and Kulla's sheen, Phong's and Ward's. */
 #include "lobe.h"

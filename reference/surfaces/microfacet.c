@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "microfacet.h"
 
 double ggx_d(double alpha, struct vec3 h)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GGX microfacets with Smith's height-correlated masking: Walter et al., EGSR 2007; Heitz, JCGT
  * 3(2), 2014. */
 #ifndef REFERENCE_MICROFACET_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DSCRIPT=sources_hash.cmake -DFOLDER=scratch -P sources_test.cmake: the hash of sources changes with what a file says and what it is called,
 # and with nothing else.
 cmake_minimum_required(VERSION 3.25)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scenes made in memory, for tests. */
 #ifndef REFERENCE_TEST_SCENE_H
 #define REFERENCE_TEST_SCENE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of hypotheses and quadrature on the sphere, for tests of samplers. */
 #ifndef REFERENCE_TEST_STATISTICS_H
 #define REFERENCE_TEST_STATISTICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "texture.h"
 
 /* IEC 61966-2-1. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 7.2. */
 #ifndef REFERENCE_TEXTURE_H
 #define REFERENCE_TEXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Closest and any hits through Embree.
  *
  * All primitives, triangles too, are one Embree user geometry: Embree walks its tree in float32 and

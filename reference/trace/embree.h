@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Embree 3, loaded when the first reference is opened, so that the program links to no TBB.
  *
  * Why: Embree and Intel's OpenCL runtime both need libtbb.so.12, and a process holds one library of

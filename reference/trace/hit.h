@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protocol section 4: what a ray meets. Every test is decided in double; Embree (candidates.c) only
  * says which primitives are worth testing. */
 #ifndef REFERENCE_HIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What trace/ offers.
  *   candidates.h  closest and any hits through Embree
  *   hit.h         the exact tests

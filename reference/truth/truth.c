@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures kept in files (base.h's cache_read and cache_write), so that a scene is rendered once.
  *
  * What is kept: a header (struct truth_header), then beauty, variance, albedo, normal (3 doubles a

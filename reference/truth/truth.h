@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the cache of ground truths knows of the program that fills it. */
 #ifndef ISOPHOTE_REFERENCE_TRUTH_H
 #define ISOPHOTE_REFERENCE_TRUTH_H

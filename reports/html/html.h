@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of the HTML report. Each section_* writes one <section>, or nothing when there is
  * nothing to show. */
 #ifndef ISOPHOTE_REPORTS_HTML_H

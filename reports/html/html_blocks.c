@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work-group sizes: heat maps of x by y, the rate against the size of the group, and the best
  * settings. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings (failures first, each with its reason and its replay command) and the matrix of cases by
  * devices. */
 #include <stdlib.h>

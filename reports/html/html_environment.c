@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the numbers come from: each run's command and environment. */
 #include "html.h"
 

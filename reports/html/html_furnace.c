@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* White furnaces: the share of light that materials which absorb nothing lose, over roughness, a
  * chart for each angle; from cases whose detail holds `furnace` (docs/reference/store.md). */
 #include <math.h>

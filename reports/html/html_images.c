@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures beside the reference: a slider over both, and the difference maps. */
 #include <string.h>
 

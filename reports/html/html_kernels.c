@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What compilers say of the kernels that they made: of those that were timed (detail.build of bench
  * records), and of code objects that no device ran (cases "code-object.KIND.ARCH.MODE.ENTRY" of
  * tools/code-objects). */

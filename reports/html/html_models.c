@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model files that `isophote import --check` tried: cases "import.FORMAT.file". */
 #include <string.h>
 

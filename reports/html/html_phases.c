@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Phase timelines: what a session spends, and what it spends before the first sample. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Throughput: one table for each job (scene, size, samples, depth), bars with intervals, the best
  * first. */
 #include <math.h>

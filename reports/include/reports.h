@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* reports: the result store (one SQLite file) and what is made of it: HTML, Markdown, CSV, JSON
  * Lines, JUnit XML, comparisons. Knows the record format and nothing about who wrote a record. */
 #ifndef ISOPHOTE_REPORTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two stores against each other, for a CI gate. */
 #include <assert.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JUnit XML as CI systems read it (the schema of Jenkins' xUnit plug-in): a test suite for each
  * device. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text for people and for parsers: escaping, and numbers with units. */
 #ifndef ISOPHOTE_REPORTS_MARKUP_H
 #define ISOPHOTE_REPORTS_MARKUP_H

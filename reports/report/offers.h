@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What report/ offers to the formats.
  *   report.h  one function a format
  *   tuning.h  which launch settings are best

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a verdict comes to: the one table that exit statuses, terminals, JUnit, reports and
  * annotations ask. */
 #include "reports.h"

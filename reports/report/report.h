@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The formats of report_write, each from one snapshot onto a text. */
 #ifndef ISOPHOTE_REPORTS_REPORT_H
 #define ISOPHOTE_REPORTS_REPORT_H

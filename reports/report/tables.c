@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plain formats: CSV (RFC 4180, one table) and Markdown (GitHub's tables). */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which launch settings are best: sets tied within noise, and what one setting for all scenes would
  * cost. */
 #ifndef ISOPHOTE_REPORTS_TUNING_H

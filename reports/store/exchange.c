@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON Lines out of a store and into one. docs/reference/store.md is the format's text. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What store/ offers to what reads stores.
  *   snapshot.h  a store's newest records, as reports show them
  *   store.h     the open store

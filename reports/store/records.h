@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of every record, one table for the SQL schema, JSON Lines and the checks. */
 #ifndef ISOPHOTE_REPORTS_RECORDS_H
 #define ISOPHOTE_REPORTS_RECORDS_H

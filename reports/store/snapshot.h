@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a report shows: a store's records, with devices as columns and each key's newest result. */
 #ifndef ISOPHOTE_REPORTS_SNAPSHOT_H
 #define ISOPHOTE_REPORTS_SNAPSHOT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store's insides, for the other files of this folder. */
 #ifndef ISOPHOTE_REPORTS_STORE_H
 #define ISOPHOTE_REPORTS_STORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as JSON Lines into a store in memory: no crash, no leak, and what was taken comes out
  * again. */
 #include <stdlib.h>

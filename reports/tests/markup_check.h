@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: is a document well-formed (libxml2 says), and what does it refer to? */
 #ifndef ISOPHOTE_REPORTS_MARKUP_CHECK_H
 #define ISOPHOTE_REPORTS_MARKUP_CHECK_H

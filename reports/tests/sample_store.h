@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A made-up store for the tests: two runs and a sweep of four devices, one of them with a hostile
  * name. Every figure in it is a formula. */
 #ifndef ISOPHOTE_REPORTS_SAMPLE_STORE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What docs/reference/protocol.md has and Mitsuba 3 has not, as plugins of Mitsuba's.
 
     import mitsuba as mi

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the three files of the export to Mitsuba 3 share: mitsuba_scene.c (camera, film, lights,
  * shapes), mitsuba_materials.c (BSDFs and their textures), mitsuba_files.c (PLY and EXR).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files beside a Mitsuba scene: meshes as PLY, pictures as EXR. */
 #include "mitsuba.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials as BSDFs of Mitsuba 3, and their textures. Where the formulas differ, why it is so is a
  * note; docs/explanation/validation.md holds the evidence. */
 #include "mitsuba.h"

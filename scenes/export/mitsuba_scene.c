@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A scene as Mitsuba 3 XML: camera, film, integrator, lights, shapes. */
 #include "mitsuba.h"
 

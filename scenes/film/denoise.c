@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Open Image Denoise 2 (www.openimagedenoise.org), loaded when asked for. The declarations are what
  * its C API documents; no header is needed. */
 #include "scenes.h"

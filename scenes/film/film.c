@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order-free film of docs/reference/protocol.md section 9. */
 #include "images/images.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Passes of a picture (docs/reference/protocol.md section 29): their names, memory and file. */
 #include "scenes.h"
 

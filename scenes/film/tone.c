@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tone curves for pictures of 8 bits. */
 #include "scenes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* blob PATH [N [uv]]: the common heavy mesh, a displaced sphere of 2 N N triangles (N 724:
  * 1,048,352), as binary PLY, with texture coordinates along and across if asked for. Computed in
  * double, stored as float32. */

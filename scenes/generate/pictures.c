@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pictures_generator FOLDER [SIDE]: the EXR and PNG files whose loading tools/image_figures.py
  * times, for machines without Python's packages: RGB, waves under noise of 1/512, 8192 pixels a
  * side. Files that are there stay. */

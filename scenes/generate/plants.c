@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* plants FOLDER: the prototypes of library/instances.json as binary PLY: the crown and the trunk of
  * a conifer, a tuft of grass and a stone. */
 #include <math.h>

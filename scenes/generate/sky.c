@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sky PATH: a clear sky with a low, bright sun over dark ground, 256 x 128, as Radiance HDR with
  * run-length encoded lines. Our own formula: a smooth gradient from horizon to zenith, a glow about
  * the sun, and a sun of 3 degrees that holds most of the light: what makes environment sampling

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* textures DIR: makes the small images of scenes/library/textures, kept in the repository:
  *
  *   tile.png     sRGB                64 x 64     no symmetry, so that every wrap and turn shows

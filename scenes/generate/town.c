@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* town DIR: makes the library's textured town: DIR/town.json and its pictures
  * DIR/textures/town-*.png, which are kept in the repository. Streets on a grid, houses of a few
  * kinds, each with its own height, turn and colour; every surface has a picture: facades (colour

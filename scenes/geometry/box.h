@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Boxes along the axes, and where coordinates that lie far from 0 are counted from. */
 #ifndef ISOPHOTE_SCENES_BOX_H
 #define ISOPHOTE_SCENES_BOX_H

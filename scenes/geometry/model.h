@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Triangles in their own space, as one model file, inline mesh, box or rectangle gives them. */
 #ifndef ISOPHOTE_SCENES_MODEL_H
 #define ISOPHOTE_SCENES_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Polygons of model files as triangles. */
 #ifndef ISOPHOTE_SCENES_MODEL_POLYGONS_H
 #define ISOPHOTE_SCENES_MODEL_POLYGONS_H

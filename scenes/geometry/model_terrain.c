@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A landscape on a square grid, the same on every machine: integer hashes, sums, products and
  * floors in double, nothing of the mathematics library. */
 #include "model.h"

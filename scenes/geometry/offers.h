@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What geometry/ offers.
  *   box.h             boxes and origins
  *   model.h           triangles in their own space

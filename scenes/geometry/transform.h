@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Affine maps of space in double precision, row-major 3x4. */
 #ifndef ISOPHOTE_SCENES_TRANSFORM_H
 #define ISOPHOTE_SCENES_TRANSFORM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* BMP of Windows and OS/2 (Microsoft, "Bitmap Storage": BITMAPCOREHEADER to BITMAPV5HEADER): 1 to 8
  * bits with a palette, plain and run-length encoded, 16 to 32 bits, with masks; rows of both
  * orders. The fourth byte of 32 bits is alpha only where a mask says so. */

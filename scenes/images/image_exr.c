@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenEXR through OpenEXRCore's C API, from memory or chunk by chunk from a file, and to
  * memory. */
 #include "images.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* EXR through OpenEXR's C++ library: DWA, which OpenEXRCore 3.1.5 does not read, and PIZ, for which
  * it takes twice as long. */
 #include "images.h"

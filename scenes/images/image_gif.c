@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GIF through giflib: the first picture, in its place on the screen; what is transparent or not
  * covered by it has alpha 0. */
 #include "images.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Radiance's picture format (Ward, "Real Pixels", Graphics Gems II, 1991, and the format's man
  * page): lines of text, an empty line, a line of resolution, then RGBE pixels, plain or run-length
  * encoded in the old or the new way. */

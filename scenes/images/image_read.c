@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images by their content, the colour spaces of their values, and conversions. */
 #include "images.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Truevision TGA ("Truevision TGA File Format Specification", version 2.0, 1991): colour-mapped,
  * true colour and gray, plain and run-length encoded, all four origins. The extension area of
  * version 2 is not read. */

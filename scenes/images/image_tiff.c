@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TIFF ("TIFF, Revision 6.0", Adobe 1992; floats by its section 19), read through libtiff from
  * memory, BigTIFF and OIIO's textures too; written little-endian, in one strip, without
  * compression. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* WebP through libwebp: lossy and lossless, still pictures. */
 #include "images.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A linear picture into a file, by the extension of its name. */
 #include "images.h"
 

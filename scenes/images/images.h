@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The readers of single image formats, for image_read.c. */
 #ifndef ISOPHOTE_SCENES_IMAGE_FORMAT_H
 #define ISOPHOTE_SCENES_IMAGE_FORMAT_H

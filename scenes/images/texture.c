@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A texture's value at a place of a surface (protocol section 7.2), in double. */
 #include "scenes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What import/ offers: model files as triangles (geometry/model.h), read in a child process. */
 #ifndef ISOPHOTE_SCENES_IMPORT_H
 #define ISOPHOTE_SCENES_IMPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The importing child process: the reader that a file wants, and what it leaves for the parent. */
 #include "import.h"
 #include "import/formats/formats.h"

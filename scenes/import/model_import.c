@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model files are read in a child process.
  *
  * Assimp reads some fifty formats and most of its readers were written for friendly files: a

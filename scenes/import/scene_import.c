@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A model file as a scene file: its own description (model.h) with what it lacks: a film, a camera
  * that sees it, light. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* scenes: the scene model, its JSON reader and writer, model importers, images and textures.
  *
  * A scene file (docs/reference/scenes.md, docs/reference/scene.schema.json) is read into one flat,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the scenes that come with Isophote are, and how a user names one. */
 #include "scenes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Camera, film and render settings of a scene file. */
 #include "scene_loader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checked reading of a scene's JSON: every failure names the file, line, column, key path and what
  * was expected. */
 #ifndef ISOPHOTE_SCENES_SCENE_FIELDS_H

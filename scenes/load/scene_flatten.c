@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every object, instances resolved, as world-space arrays. Sizes are known and checked before
  * memory is taken. */
 #include "scene_loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a scene's frame has its origin, and each group's: 0, unless it stands far from there. */
 #include "scene_loader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hash of what a picture depends on. Every field is added by itself: padding bytes never are.
  */
 #include "scene_loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which groups stay instances and which are flattened, and the questions that instances make of a
  * primitive's id. */
 #include "scene_loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lights without a surface: points, spots, directional lights. */
 #include "scene_loader.h"
 

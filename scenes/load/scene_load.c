@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scene reader: one JSON document, top level first. */
 #include "scene_loader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the scene reader share while one scene is being loaded. */
 #ifndef ISOPHOTE_SCENES_SCENE_LOADER_H
 #define ISOPHOTE_SCENES_SCENE_LOADER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Textures, materials and the environment of a scene file, and the materials that models bring. */
 #include "scene_loader.h"
 

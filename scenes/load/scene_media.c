@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Media fill closed surfaces: a ray that goes in comes out. */
 #include "scene_loader.h"
 

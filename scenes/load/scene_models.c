@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model files that a scene names: each is read once; the materials and textures that they bring are
  * made when an object uses them, by the same reader as the scene's own. */
 #include "scene_loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Objects and groups of a scene file, and the models that they name. */
 #include "scene_loader.h"
 

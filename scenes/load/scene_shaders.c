@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials that run shaders: layers, parameters, connections and what they drive. Compiled here,
  * so that every mistake is shown at its place in the scene. */
 #include "scene_loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What materials of all types share about their surface: its sides, its normals, its inside. */
 #include "scene_loader.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tangents of triangles that have a normal map, as docs/reference/protocol.md section 26 defines
  * them: the convention of MikkTSpace (mikktspace.com), which tools that bake normal maps follow. */
 #include "scene_loader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The images that shaders name. All strings that a group can show to texture() before it runs are
  * tried as files, once; what a shader makes up while it runs is no image. So the set is known
  * before a picture starts, and can be part of a scene's hash. */

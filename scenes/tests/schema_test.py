@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """schema_test.py ROOT: docs/reference/scene.schema.json against the scenes that come with Isophote, and against documents
 that the reader refuses too. Exit status 77 (SKIP) without the package jsonschema."""
 import copy

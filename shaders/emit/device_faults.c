@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* device_faults.c: the device library with a mistake in it. */
 #include "ir/offers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit.h: what the files of the C emitter share. The text that they write is in the dialect of
  * device/portable.h with device/asl/ before it. */
 #ifndef ASL_EMIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_c.c: IR to C. Two texts from one walk: for one point (OpenCL, CUDA, plain C), where control
  * flow is C's own; and for a row of points (vectors of gcc and clang), where every region has a
  * mask of the points that are in it. Values are C variables, cells are arrays. */

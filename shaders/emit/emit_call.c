@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_call.c: calls of what device/asl/ has. */
 #include "emit.h"
 

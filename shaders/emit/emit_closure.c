@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_closure.c: closures in a renderer's kernel, which has no heap. Each instruction that makes a
  * component, a sum or a product owns a node in the point's state; a closure is the number of one, 0
  * the empty closure. An instruction outside loops runs at most once a point: its node is a few

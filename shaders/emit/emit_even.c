@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_even.c: loops that all lanes leave in the same turn: `for (int i = 0; i < octaves; i++)`
  * where octaves is a constant or a parameter and nothing else leaves the loop. Rows of points need
  * no mask of the lanes that are still in them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_grid.c: what a device answers at the points of a grid, where no host is at hand: spaces, and
  * what hangs on strings that are only known when the point runs. What is to be reported goes down
  * in a record, which the host says afterwards; what the host can say before goes down in the

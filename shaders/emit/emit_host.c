@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_host.c: what native emitted code asks of the host: builtins that device/asl/ lacks, by
  * the interpreter's own functions. Strings and closures are numbers to emitted code. */
 #include "interp/interp.h"

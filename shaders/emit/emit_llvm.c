@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_llvm.c: IR to the text of LLVM IR, in what versions 15 and 19 share (opaque pointers). It is
  * the wide text of emit_c.c again: values are rows of lanes, every region has a mask of the lanes
  * that are in it. Calls go to device/linked/shade_library.c, which is linked to it; masks and cells

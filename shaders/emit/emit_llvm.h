@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_llvm.h: what the files of the LLVM emitter share. A surface's values are numbers, all others
  * rows of lanes; conditions and masks are i1 or rows of them. */
 #ifndef ASL_EMIT_LLVM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_llvm_surface.c: what a surface asks of the renderer, as LLVM IR: emit_surface.c and
  * emit_closure.c again. All of it goes through functions of device/linked/surface_library.c that
  * take the run as a pointer, so that the text knows neither address spaces nor layouts. Nodes of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* emit_surface.c: what a renderer's kernel answers at a hit: images, geometry data, spaces; and
  * what a shader prints or reports there, which the kernel keeps (k_say). */
 #include "emit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* asl.h: what the stages of the ASL compiler share: sources, tokens, the tree, symbols.
  * The order of reading: lex.c, preprocess.c, parse_*.c, check_*.c, derivs.c, interp_*.c. */
 #ifndef ASL_H

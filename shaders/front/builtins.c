@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* builtins.c: the table of builtins.def with its signatures read, and the global variables. */
 #include "asl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.c: names in their scopes, declarations, statements, functions, shaders. */
 #include "check.h"
 

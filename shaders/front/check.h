@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check.h: what the files of the checker share. */
 #ifndef ASL_CHECK_H
 #define ASL_CHECK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check_call.c: which function a call means, and what its arguments must be. */
 #include "check.h"
 

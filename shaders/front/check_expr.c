@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* check_expr.c: the type of every expression, and the conversions that the source leaves out. */
 #include "check.h"
 

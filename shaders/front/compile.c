@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* compile.c: the stages in their order, and what the outside may ask of a program. */
 #include "asl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* derivs.c: which symbols and expressions carry derivatives. Those that a derivative operator looks
  * at do, and all that flows into them; nothing else pays. Done twice: bit 1 for the program alone,
  * bit 2 as if every output parameter were looked at, which is how a layer runs when a later layer

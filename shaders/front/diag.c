@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* diag.c: memory of one compile, places in sources, and what is said about them. */
 #include "asl.h"
 

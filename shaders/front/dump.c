@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dump.c: a readable form of the tree. */
 #include "asl.h"
 

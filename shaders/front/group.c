@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.c: layers, their parameters' values, connections, and the text form of all that. */
 #include "group.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group.h: the inside of a shader group. */
 #ifndef ASL_GROUP_H
 #define ASL_GROUP_H

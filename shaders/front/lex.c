@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lex.c: bytes into preprocessing tokens. A backslash at the end of a line joins it to the next
  * one, inside tokens too; comments are white space. */
 #include "asl.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What front/ offers to the later stages.
  *   asl.h    sources, tokens, the tree, symbols
  *   check.h  conversions, as the checker has them

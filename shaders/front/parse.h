@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse.h: what the two files of the parser share. */
 #ifndef ASL_PARSE_H
 #define ASL_PARSE_H

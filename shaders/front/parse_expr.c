@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_expr.c: expressions, by recursive descent and precedence climbing. */
 #include "parse.h"
 

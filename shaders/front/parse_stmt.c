@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parse_stmt.c: statements, functions, structs, shaders, whole files; and how parsing goes on after
  * an error. */
 #include "parse.h"

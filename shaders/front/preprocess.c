@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preprocess.c: directives, macros (Prosser's algorithm: every token carries the macros that may
  * not expand in it again), #include. One pass from bytes to the tokens that the parser reads. Macro
  * expansion itself is in preprocess_macro.c. */

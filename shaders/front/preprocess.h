@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preprocess.h: what the two files of the preprocessor share. */
 #ifndef ASL_PREPROCESS_H
 #define ASL_PREPROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* preprocess_macro.c: macro expansion, and the arithmetic of #if. */
 #include "preprocess.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* survey.c: what the shaders of a group can reach, found without running them. */
 #include "group.h"
 

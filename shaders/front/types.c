@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* types.c: types, their texts, and the conversions between them. */
 #include "asl.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shaders: ASL, the shading language of Isophote. Source text -> typed tree -> shader groups run at
  * one point by the reference interpreter, which defines what a program means. docs/reference/asl.md
  * is the specification; names in parentheses below are its sections.

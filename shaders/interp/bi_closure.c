@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_closure.c: closures: symbolic sums of weighted components, and their text. */
 #include "interp.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_geometry.c: vectors, matrices, spaces, derivatives of positions. */
 #include "interp.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_math.c: calling builtins, and the functions that work component by component. Functions of one
  * or more floats are computed in double and rounded once. */
 #include "interp.h"

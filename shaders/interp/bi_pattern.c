@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_pattern.c: noise, hash and spline calls. */
 #include "interp.h"
 

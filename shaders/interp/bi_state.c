@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_state.c: what the renderer knows, what layers tell each other. */
 #include "interp.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_string.c: strings, regular expressions, messages to the user. */
 #include "interp.h"
 #include "regex.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bi_texture.c: texture, environment, gettextureinfo (Textures). Everything is float, in the order
  * that docs/reference/asl.md writes it. */
 #include "interp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* closure.c: a closure taken apart for a renderer. */
 #include "interp.h"
 

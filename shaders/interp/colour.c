@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* colour.c: colour spaces, black bodies, spectral colours (docs/reference/asl.md, Colour). rgb is
  * linear with the primaries and white of ITU-R BT.709. */
 #include "interp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dictionary.c: dict_find(), dict_next(), dict_value(): XML documents asked by XPath 1.0. libxml2
  * reads and searches; this file keeps what one context found. A document is read when it is first
  * asked, and stays as long as the context. */

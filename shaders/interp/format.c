@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* format.c: what printf and its kin make of a format and values. */
 #include "front/offers.h"
 #include "interp.h"

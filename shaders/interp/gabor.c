@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* gabor.c: Gabor noise (Lagae, Lefebvre, Drettakis, Dutre: "Procedural noise using sparse Gabor
  * convolution", 2009; Lagae, Drettakis: "Filtering solid Gabor noise", 2011), as
  * docs/reference/asl.md (Noise) fixes it. The impulses are those of OSL. The filter is the paper's

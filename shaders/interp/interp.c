@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp.c: contexts, layers and statements of the reference interpreter. It walks the typed tree
  * and does exactly what docs/reference/asl.md says, one point at a time. */
 #include "interp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp.h: what the files of the reference interpreter share. A value of n slots that carries
  * derivatives is three rows: the value, its change in x, its change in y. */
 #ifndef ASL_INTERP_H

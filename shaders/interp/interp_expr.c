@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* interp_expr.c: the value of every expression. */
 #include "interp.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise.c: the noises of ASL, as docs/reference/asl.md (Noise) defines them. All arithmetic is
  * float, in the order written; numbers carry their derivatives. The hash is Bob Jenkins' lookup3
  * (public domain); gradient noise after Perlin 2002, simplex noise after Gustavson 2005 (public

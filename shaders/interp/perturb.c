@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* perturb.c: results of builtins moved within their bounds, so that the interpreter shows what the
  * freedom of the ulp column may do to a program (docs/explanation/equivalence.md). */
 #include "interp.h"

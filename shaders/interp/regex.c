@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* regex.c: PCRE2, set to read patterns as ECMAScript does wherever it has an option for that. */
 #include "regex.h"
 

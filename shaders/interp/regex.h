@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The regular expressions of ASL (docs/reference/asl.md, Regular expressions), by PCRE2. */
 #ifndef ASL_REGEX_H
 #define ASL_REGEX_H

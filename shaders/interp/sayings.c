@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sayings.c: what the shaders of a scene said, each text once. */
 #include "shaders.h"
 

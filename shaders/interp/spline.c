@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* spline.c: cubic splines through uniform knots, and the inverse of monotone ones
  * (docs/reference/asl.md, Splines). */
 #include "interp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aso.c: compiled shader files. They stay readable as source: a comment holds the IR, and what
  * follows is the preprocessed text, so that whatever reads .asl reads .aso. */
 #include "ir_build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir.c: the tables of the IR, and what makes instructions. */
 #include "ir_build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir.h: the intermediate representation of a finished shader group, between lowering (lower_*.c),
  * the optimiser (opt_*.c), the text form (ir_text.c, ir_read.c), the engine `ir` (ir_run.c) and the
  * emitters. docs/reference/asl_ir.md is its specification.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_build.h: making IR. Shared by lowering, the optimiser and the reader. */
 #ifndef ASL_IR_BUILD_H
 #define ASL_IR_BUILD_H

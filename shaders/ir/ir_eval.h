@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_eval.h: what the pure operations of ir_ops.def compute: for the engine and for folding. */
 #ifndef ASL_IR_EVAL_H
 #define ASL_IR_EVAL_H

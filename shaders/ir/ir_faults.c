@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_faults.c: makes one mistake everywhere in finished code. */
 #include "ir_build.h"
 

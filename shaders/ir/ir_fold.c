@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_fold.c: calls of constants, run once by the interpreter's own code. */
 #include "ir_fold.h"
 

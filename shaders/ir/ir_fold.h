@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_fold.h: what a call of constants gives, by the interpreter's own code: for the optimiser, which
  * puts it in the call's place, and for the checker of witnesses, which runs it again. */
 #ifndef ASL_IR_FOLD_H

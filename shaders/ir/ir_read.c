@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_read.c: the text form of IR, read back. The first mistake ends it, with file, line, column. */
 #include "ir_build.h"
 

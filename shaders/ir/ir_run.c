@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_run.c: the engine `ir`: blocks become a flat list of instructions with jumps; a loop runs it.
  * Builtins are the interpreter's. */
 #include "ir_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_run.h: calling the interpreter's builtins from IR: the engine and the optimiser's folding. */
 #ifndef ASL_IR_RUN_H
 #define ASL_IR_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_text.c: IR as text (docs/reference/asl_ir.md, Text). ir_read.c reads it back. */
 #include "ir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_verify.c: is IR what docs/reference/asl_ir.md says? After this an engine may run it: nothing
  * is used before it is there, no place lies outside its cell, every call fits its function. */
 #include "ir_build.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ir/ offers to what makes, changes and reads IR.
  *   ir.h        the representation
  *   ir_build.h  making it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower.c: a finished group becomes IR: layers, parameters, connections, statements. */
 #include "lower.h"
 #include "optimise/opt.h"

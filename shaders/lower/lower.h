@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower.h: what the files of lowering share. It walks the typed tree as the reference interpreter
  * does, in the same order, and writes down what that would do. */
 #ifndef ASL_LOWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower_call.c: calls of builtins. Those that basic operations define are expanded, in the order in
  * which bi_*.c computes them; the rest become calls. */
 #include "lower.h"

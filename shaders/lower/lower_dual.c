@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower_dual.c: arithmetic of values with derivatives, operation for operation as the duals of
  * interp.h. */
 #include "lower.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* lower_expr.c: the value of every expression, as interp_expr.c finds it. */
 #include "lower.h"
 

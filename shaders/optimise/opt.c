@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opt.c: the order of the optimiser's passes, and what they saved. */
 #include "opt.h"
 

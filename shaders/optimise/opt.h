@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opt.h: the optimiser of the IR (docs/reference/asl_ir.md, Optimiser). Every rule keeps every bit.
  */
 #ifndef ASL_OPT_H

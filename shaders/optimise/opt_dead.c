@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opt_dead.c: one walk against the order of execution: what nobody uses goes. Values, loads, stores
  * that no load reaches, derivatives of calls, branches and pulls that do nothing. */
 #include "opt.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opt_fold.c: what an instruction's operands alone tell of its result. */
 #include "opt.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* opt_forward.c: one walk in the order of execution. It knows what cells hold (copies and constants
  * find their way through memory), which results exist already, and which branch of a condition it
  * is in; it folds, merges, and takes apart what a constant condition decides. */

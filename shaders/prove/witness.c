@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* witness.c: writing what each step of translation did, and checking what was written. */
 #include "witness.h"
 

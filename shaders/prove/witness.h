@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* witness.h: what each step of translation says it did (docs/reference/asl_ir.md, Witness). */
 #ifndef ASL_WITNESS_H
 #define ASL_WITNESS_H

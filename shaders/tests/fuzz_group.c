@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_group.c: libFuzzer target: the text form of groups, then a run of what it made. */
 #include "shaders.h"
 

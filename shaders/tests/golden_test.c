@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* golden_test.c: runs every program of shaders/tests/. A program carries what must come of it in
  * its own comments:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* group_test.c: networks, the program's public face, and that the manual carries the table of
  * builtins. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* library_test.c: every shader of shaders/library/ compiles without a word at -Wall and gives
  * finite numbers, and the same ones in every run. */
 #include <setjmp.h>

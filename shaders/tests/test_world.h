@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The renderer that the shaders of tests/ ask: its spaces and attributes, as asl_services have
  * them. */
 #ifndef SHADERS_TEST_WORLD_H

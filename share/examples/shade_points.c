@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A renderer in small: it compiles a shader and runs it on a row of points. What the shader asks
  * (messages, spaces, attributes, interpolated data, images) the renderer answers by call-backs.
  *   cc shade_points.c -o shade_points $(pkg-config --cflags --libs isophote-shaders) */

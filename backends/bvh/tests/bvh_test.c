@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trees over many kinds of box sets keep every invariant (bvh_verify.c), do not depend on the
  * number of threads, and are close to the best tree there is where that can be computed. */
 #include "bvh/bvh.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What CUDA's compilers make of the kernel and of shaders, with no GPU: NVRTC's and LLVM's PTX has
  * each mode's arithmetic and no other, and the driver's assembler takes it. */
 #include "cuda/cuda_compile.h"

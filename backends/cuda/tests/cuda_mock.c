@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A CUDA driver and an NVRTC in one library, for tests of this back end's host code where there is
  * no GPU. "Device memory" is heap memory behind addresses that are not host pointers; every copy,
  * fill and argument is checked against what was allocated. Work on a stream is done when something

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CUDA back end as far as it goes without a GPU: our declarations against NVIDIA's headers, the
  * host code against a mock driver (cuda_mock.c), and absence; cuda_compile_test.c has the
  * compilers. With a GPU the conformance suite runs on cuda:0 as on every device. */

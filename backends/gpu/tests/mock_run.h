@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tests of host code that CUDA and HIP share: one life of a device of the mock driver
  * (cuda/cuda_mock.c), through an API's table. */
 #ifndef ISOPHOTE_GPU_MOCK_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Anything at all as a code object. */
 #include "hip/code_object.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HIP back end as far as it goes without an AMD GPU: our declarations against AMD's headers,
  * the host code through our HIP-on-NVIDIA runtime against the mock driver of cuda/, the kernel
  * through the real hipRTC, code objects against LLVM's reader, and absence. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kept trees are the trees that building gives; what is spoilt is built again. */
 #include "layout/kept_tree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a scene asks of the kernel: that each material and each closure has its bit, and that a
  * kernel compiled for those alone renders as one that is compiled for all. */
 #include "device/features.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Level Zero back end through the real loader, with its validation layer, on the software
  * device: strict pictures have native's bits for any launch setting, refusals carry numbers, kept
  * binaries are used, a checked device finds nothing, and what is absent or broken is said. Each

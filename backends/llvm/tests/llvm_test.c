@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our declarations of LLVM's C API against LLVM's own headers, and the library at work. */
 #ifdef HAVE_LLVM_HEADERS
 #include <llvm-c/Analysis.h>

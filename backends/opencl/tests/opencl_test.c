@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The OpenCL back end on every device there is: strict pictures equal native's bits for any launch
  * setting, refusals carry numbers, kept binaries are used and replaced when spoilt, and without
  * OpenCL, or with a broken driver, the reason is said. Exit status 77 where there is no device. */

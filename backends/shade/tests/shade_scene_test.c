@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shaders joined to the kernel: what they emit arrives, parameters are no part of the text, and
  * what cannot run says where it stands. */
 #include "api/backend_api.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* shade_test.c: the engines of shade_open through their public door. Compiled engines give the
  * interpreter's bits wherever no function with an ulp bound is called. */
 #include <setjmp.h>

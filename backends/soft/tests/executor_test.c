@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The executor: right kernels give right answers, and each check finds what is planted for it and
  * nothing else. */
 #include "soft/executor.h"

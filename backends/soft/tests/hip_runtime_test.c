@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HIP runtime in software, as HIP programs see it: each check finds a mistake that is planted
  * in a program of a kernel and a few calls, and lets its twin without the mistake pass. And as
  * Isophote sees it: the HIP back end's pictures are the native ones, bit for bit, with all checks

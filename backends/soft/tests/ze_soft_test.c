@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Level Zero driver in software, called through the real loader with its validation layer:
  * right programs run, and each mistake that a host program can make is found. */
 #include "base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Devices that render together. A member with a mistake shows which rows were whose: rows of the
  * right member have the right bits, rows of the wrong one do not. */
 #include "api/offers.h"

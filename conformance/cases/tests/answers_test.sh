@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # answers_test.sh ISOPHOTE SOURCE: known answers of strict pictures are used, told of, ignored when asked, and never hide a fault.
 set -euo pipefail
 isophote=$1 source=$2

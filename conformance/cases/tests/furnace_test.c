@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What native returns of white light, as the case hands it to reports: against the table of
  * reference/tests/white_furnace.def (docs/explanation/validation.md), whose numbers come from other
  * draws. */

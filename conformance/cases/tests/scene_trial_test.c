@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What random scenes have found, each as the small scene that showed it. */
 #include "cases/scene_trial.h"
 

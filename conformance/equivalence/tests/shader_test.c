@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The generator, the comparison, the reducer and the finding of the statement, against mistakes
  * that are known. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random scenes, their reducer and their relations, without a device. */
 #include "generate/offers.h"
 #include "scenes.h"

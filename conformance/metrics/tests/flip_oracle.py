@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FLIP by its authors' package (flip-evaluator), for flip_test: python flip_oracle.py FOLDER
 
 Each FOLDER/NAME.pair is a line "LDR|HDR width height", then the picture and the reference as little-endian

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FLIP against its authors' program, the package flip-evaluator 1.7 of PyPI.
  *
  * Without arguments: against values that it gave for the pairs made below. To print them again:

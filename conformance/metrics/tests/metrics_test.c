@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simple measures against values worked out by hand, and metric_z against pictures of known
  * statistics. FLIP: flip_test.c. */
 #include "metrics/metrics.h"

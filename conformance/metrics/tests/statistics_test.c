@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Against tables (Abramowitz and Stegun, tables 26.1, 26.8) and closed forms. */
 #include "metrics/statistics.h"
 

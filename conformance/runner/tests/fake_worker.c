@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A worker for runner_test: behaves as the device's name says, so that the runner can be seen to
  * survive it. Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH]. Appends
  * "CASE DEVICE" to $FAKE_LOG. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # identity_test.sh ISOPHOTE LIBRARY [OTHER_COMPILER]: what --resume takes over of a real case, and what it runs again, when one of
 # the files that a scene names has other bytes, or the device another compiler.
 set -u

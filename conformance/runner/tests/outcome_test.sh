@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # outcome_test.sh ISOPHOTE: exit status, terminal, JUnit and report of one run say the same of each way in which a case can end.
 set -u
 isophote=$1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runner against a worker that misbehaves in every way we know; the journal; selection;
  * waivers. */
 #include "conformance.h"

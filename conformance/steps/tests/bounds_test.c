@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a device promises of division and roots, and that bounds follow it. */
 #include "steps/bounds.h"
 

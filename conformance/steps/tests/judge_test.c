@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of timed pictures on one that is too large for the reference, of a scene whose samples
  * have no variance: lamps without size, close to walls; in mode device, where lights are chosen
  * with strict's chances. Right pictures pass; a bias of 1%, a faulty square and a fault that native

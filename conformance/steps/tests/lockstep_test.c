@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Right devices stay in step where rounding decides: native's strict bits, vertex by vertex, in
  * scenes that are all such places. */
 #include "conformance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Offsets at scale ratios of 10^4, and scenes far from the origin: no light gets into or out of a
  * closed box, and no surface shadows itself, in the reference and in the kernel (strict and device;
  * fast is judged by statistics alone). */

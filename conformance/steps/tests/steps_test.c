@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The step-by-step look at a path: the reference's own paths, rounded to float32, must pass; each
  * field changed by a thousandth must be found, at its vertex. No device is involved. */
 #include "steps/steps.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cameras, apertures and pixel filters of protocol section 23 against closed forms and quadrature;
  * hypotheses at level 0.01 shared over the tests that draw samples. */
 #include "cameras/camera.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lights of protocol section 24 against closed forms and quadrature: points, spots, directional
  * lights, textured emission; and the light tree: its probabilities against counts, its pictures
  * against the choice by power. The level 0.01 is shared over the chi-square tests. */

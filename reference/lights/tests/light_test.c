@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lights: where samples fall (chi-square), their densities against closed forms, and the density
  * that MIS uses against both. The level 0.01 is shared over the chi-square tests. */
 #include "lights/light.h"

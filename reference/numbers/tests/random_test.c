@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The generator against its published vectors, the maps against chi-square at level 0.01 shared
  * over four tests. */
 #include "numbers/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The renderer against closed forms.
  *
  * Each picture is a mean with a standard error from its own variance pass; it must lie within LIMIT

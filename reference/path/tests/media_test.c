@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Media against closed forms and quadrature (protocol section 27). Each comparison with a mean is a
  * test at 4.5 standard errors: wrong once in 150,000 if all is right. */
 #include "path/media.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two vertices of many paths worked out again from the text of the protocol, number by number:
  * which random numbers go where, what MIS weighs with what, where rays start. Statistics cannot see
  * these (any weights that sum to one are unbiased).

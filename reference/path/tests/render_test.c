@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rendering: replay, threads, jobs split in two, cancelling, the film's clamp, cameras, textures,
  * auxiliary passes. */
 #include "numbers/random.h"

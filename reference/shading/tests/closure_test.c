@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Closures and driven bases, through scenes that name shaders: samplers against densities
  * (chi-square), reciprocity, energy, the materials of section 7 as oracles of the closures that
  * mean the same, closed forms for light through and from surfaces, globals against the geometry,

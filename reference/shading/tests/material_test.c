@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials that are lists of lobes (protocol section 28), through scene files: samplers against
  * densities (chi-square) over roughness, anisotropy and angles; reciprocity; energy, with the white
  * furnace's loss by numbers; Burley's model against its published formula; closed forms of thin

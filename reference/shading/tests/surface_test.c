@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hits that do not count and mapped normals (protocol section 26). */
 #include "numbers/random.h"
 #include "shading/shading.h"

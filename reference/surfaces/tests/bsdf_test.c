@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every BSDF: its sampler against its density (chi-square), its density against one (quadrature),
  * reciprocity, energy, weights, and Fresnel reflectances against published ones. The level 0.01 is
  * shared over the chi-square tests. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials that nobody chose: parameters drawn at random, one in four from its extremes, seen from
  * random sides, at random angles, through reference_scatter alone. Of each: samples against the
  * density (chi-square, the level 0.01 shared over all of them), the density's integral, the weight

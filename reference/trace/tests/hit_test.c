@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Hits: Embree's candidates against brute force bit by bit, and each primitive's test against
  * textbook formulas in long double. */
 #include "numbers/random.h"

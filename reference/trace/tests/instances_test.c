@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instances (section 25): through Embree's trees of two levels against brute force, bit by bit; and
  * against the same scene flattened by the reader, which shares no code with the placing here. */
 #include "numbers/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The cache of ground truths: a miss, a hit, and every kind of damage. */
 #include "tests/test_scene.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The export to Mitsuba 3: what it writes, and what it refuses. That Mitsuba makes the same picture
  * of it is tests/mitsuba's to say. */
 #include "scenes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The film against sums in 128-bit integers and against its definition in
  * docs/reference/protocol.md section 9. */
 #include "scenes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Passes, tone curves and denoising: names and files; curves against their formulas' known values;
  * Open Image Denoise, where it is, on noise whose truth is known. */
 #ifndef _GNU_SOURCE

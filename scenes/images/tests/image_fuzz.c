@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an image: a picture of finite texels or an error. Seeds: scenes/library/textures and
  * scenes/tests/crashes/image-*. */
 #include "scenes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Image readers and writers against files that this test builds byte by byte, or that libpng,
  * libjpeg and libwebp encode from known values. */
 #define _GNU_SOURCE /* memmem */

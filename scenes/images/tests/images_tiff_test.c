@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TIFF against files that this test builds byte by byte, or that libtiff and libjpeg encode from
  * known values. */
 #include "test_images.h"

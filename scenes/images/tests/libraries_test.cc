@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What libraries that could read OBJ, MTL, TGA, BMP and HDR lack: docs/contributor/libraries.md
  * names each. A case fails when its library has learnt it; the page then asks again. Each case first
  * shows the library what it can read, so that none passes because nothing is read at all. */

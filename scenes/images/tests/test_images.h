@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of image readers share: files built in a text, and what is read of them. */
 #ifndef ISOPHOTE_SCENES_TEST_IMAGES_H
 #define ISOPHOTE_SCENES_TEST_IMAGES_H

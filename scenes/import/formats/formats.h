@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What formats/ offers: every reader but that of glTF. */
 #ifndef ISOPHOTE_SCENES_FORMATS_H
 #define ISOPHOTE_SCENES_FORMATS_H

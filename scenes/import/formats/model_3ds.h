@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Smoothing groups of 3DS: Assimp 5.2.5 makes normals of them, but smooths faces of no group with
  * all that touch them. */
 #ifndef ISOPHOTE_SCENES_MODEL_3DS_H

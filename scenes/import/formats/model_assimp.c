@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every format but glTF 2 through Assimp: the child's reader. */
 #define _GNU_SOURCE
 #include "formats.h"

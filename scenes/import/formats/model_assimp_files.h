@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files as Assimp reads them: what its own reading would stumble over is mended before it sees it.
  */
 #ifndef ISOPHOTE_SCENES_MODEL_ASSIMP_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collada's text as Assimp 5.2.5 can read it. */
 #ifndef ISOPHOTE_SCENES_MODEL_COLLADA_H
 #define ISOPHOTE_SCENES_MODEL_COLLADA_H

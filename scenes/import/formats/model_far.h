@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text whose coordinates lie far from 0, for readers that would round them to float32 there. */
 #ifndef ISOPHOTE_SCENES_MODEL_FAR_H
 #define ISOPHOTE_SCENES_MODEL_FAR_H

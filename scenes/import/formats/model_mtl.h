@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MTL, the materials of OBJ (Alias/Wavefront, "Object Files", appendix B1, and the extension for
  * physically based materials that Blender writes): what Assimp 5.2.5 does not tell of it, or
  * refuses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Assimp 5.2.5 does not tell of OBJ (Alias/Wavefront, "Object Files", appendix B1): smoothing
  * groups, and which vertices faces use. */
 #ifndef ISOPHOTE_SCENES_MODEL_OBJ_H

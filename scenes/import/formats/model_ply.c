@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PLY files far from 0 whose coordinates have more digits than float32, and those with what
  * Assimp 5.2.5 passes over or misreads: strips of triangles, colours and texture coordinates of
  * faces, colours named diffuse_red, textures (MeshLab's "comment TextureFile"), vertices and faces

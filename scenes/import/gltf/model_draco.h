@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Meshes packed by Draco (KHR_draco_mesh_compression), whose library has no C functions. */
 #ifndef ISOPHOTE_SCENES_MODEL_DRACO_H
 #define ISOPHOTE_SCENES_MODEL_DRACO_H

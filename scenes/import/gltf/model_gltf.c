@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* glTF 2 from its own JSON: the child's reader. Assimp loses what extensions say, and much of what
  * the core does (texture transforms, double precision of matrices, instances, a second set of
  * texture coordinates). */

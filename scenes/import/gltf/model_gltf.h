@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A glTF 2 document while the child reads it (Khronos, "glTF 2.0 Specification", 2021). */
 #ifndef ISOPHOTE_SCENES_MODEL_GLTF_H
 #define ISOPHOTE_SCENES_MODEL_GLTF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a glTF 2 document: buffers, views of them, packed or not, accessors of any layout.
  */
 #define _GNU_SOURCE

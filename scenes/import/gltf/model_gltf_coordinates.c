@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several sets of texture coordinates in one material of glTF 2, where scenes have one: what goes
  * by another set moves to the material's own. */
 #define _GNU_SOURCE

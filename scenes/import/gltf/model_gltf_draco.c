@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* KHR_draco_mesh_compression: the accessors of packed primitives get their elements before anything
  * else reads them. */
 #define _GNU_SOURCE

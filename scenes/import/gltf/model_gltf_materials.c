@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials of glTF 2 in the words of scene files (docs/reference/scenes.md, Model files, says
  * which becomes what). What has no counterpart is noted. */
 #define _GNU_SOURCE

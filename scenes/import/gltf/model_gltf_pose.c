@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the vertices of glTF 2 meshes stand in the file's own pose: morph targets by their weights
  * (specification, section 3.7.2.2), then skins by their joints (3.7.3). */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Textures that a model's file does not have, computed from those that it has while the child reads
  * it: what its material model and ours name differently. 8 bits a channel, as PNG. */
 #ifndef ISOPHOTE_SCENES_MODEL_DERIVED_H

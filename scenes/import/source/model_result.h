@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What passes from the importing child process to its parent (import/model_import.c). */
 #ifndef ISOPHOTE_SCENES_MODEL_RESULT_H
 #define ISOPHOTE_SCENES_MODEL_RESULT_H

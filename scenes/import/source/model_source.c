@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The child's work that is the same for every reader: what it found becomes flat arrays and a
  * description in shared memory. Runs with limits, may die. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reader of model files finds, in the child process: meshes, where nodes place them,
  * materials, images, lights, cameras. model_source.c makes of it what the parent takes. A reader
  * that cannot go on calls source_refuse, which ends the child; memory lives as long as the child.

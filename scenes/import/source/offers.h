@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What source/ offers to the readers of model files.
  *   model_derived.h  textures computed from others
  *   model_result.h   what passes from the child to the parent

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* COLLADA and 3DS files made by this test: trees of nodes, shading, smoothing, key frames. */
 #include "test_import.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model files in coordinates of the Earth, made by this test in every format that has digits for
  * them: imported, as a scene's own mesh and as instances they keep their shape. */
 #include "test_import.h"

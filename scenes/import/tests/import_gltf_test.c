@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* glTF files made by this test, as scenes: what each says arrives in struct scene with the values
  * that the specification gives it. */
 #include "test_import.h"

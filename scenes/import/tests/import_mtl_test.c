@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Materials of MTL and FBX files made by this test: what each says arrives in struct scene with the
  * values that the formats' specifications give it. */
 #include "test_import.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes of OBJ files made by this test, and what all formats share of them: normals where there are
  * none, smoothing, colours of vertices, polygons. */
 #include "test_import.h"

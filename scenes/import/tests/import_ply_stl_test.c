@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* PLY and STL files made by this test, as text and as bytes of both orders. */
 #include "test_import.h"
 

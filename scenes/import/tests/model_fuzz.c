@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a file that a reader of our own takes, glTF 2 (JSON or GLB) or PLY: a model whose
  * arrays agree with each other, or a refusal with words. In this process, without the child that it
  * is read in otherwise. Seeds: tests/fuzz/model_fuzz and scenes/tests/cube.gltf. */

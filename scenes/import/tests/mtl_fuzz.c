@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an MTL file: materials with names and finite numbers, or a refusal; the lines that
  * stay are those of the file. Or, where they begin with "v ", as an OBJ file: no fewer lines, or a
  * refusal. Seeds: tests/fuzz/mtl_fuzz and scenes/tests/cube.mtl. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of imported models share: files in a folder of the test's own, the scenes that
  * they become, and what is asked of those. */
 #ifndef ISOPHOTE_SCENES_TEST_IMPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a scene file: a scene or an error, and all memory given back. Files that it names
  * are not there. Seeds: scenes/library/ *.json and scenes/tests/crashes/scene-*. */
 #include "scenes.h"

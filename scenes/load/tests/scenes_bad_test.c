@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scenes and models that are wrong: each is refused with the status, place, key path and words that
  * tell its author what to do. Also: what fuzzing found, kept in tests/crashes. */
 #include "import/import.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scenes of scenes/real: without their data MISSING, with the command that gets it; with it
  * (SKIP, 77, otherwise) each loads, and files on which Assimp itself crashes are errors. */
 #include "import/import.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The scene reader on scenes that are right: geometry, transforms, materials, environment, models,
  * the library. What is wrong is in scenes_bad_test.c. */
 #include "scenes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What materials and meshes say of surfaces: normals made here, a material for each face, tangents
  * of normal maps, media in closed meshes. */
 #include "scenes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_emit.c: libFuzzer target: what compiles becomes IR, which must verify, then every text that
  * the emitters write: C for devices, for rows of lanes and for a renderer's kernel, and LLVM IR.
  * What they refuse must say why. The first byte chooses how. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bad_input_test.c: sources that nobody should write: each gives an error that says what and where,
  * soon, whatever its size. */
 #include <setjmp.h>

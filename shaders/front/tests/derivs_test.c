@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* derivs_test.c: random well-typed programs. For each: Dx and Dy of the result against differences
  * of the program itself, and the result's bits with and without the derivative being asked for. A
  * symbol or expression that derivs.c forgets to mark gives a derivative that is too small by a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_front.c: libFuzzer target: any bytes through the preprocessor, parser and checker. */
 #include "shaders.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_preprocess.c: libFuzzer target: what the preprocessor prints must give the same tokens when
  * it is read again. */
 #include "shaders.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_run.c: libFuzzer target: what compiles is run, with a small budget of steps and memory. */
 #include "shaders.h"
 

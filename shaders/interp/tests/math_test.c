@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* math_test.c: the interpreter's functions of one and two floats against MPFR, over random bit
  * patterns and special values. The interpreter promises correct rounding through double: the result
  * may differ from MPFR's only where the exact value lies within double's error (1 ulp of double,

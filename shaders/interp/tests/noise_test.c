@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noise_test.c: the noises against programs of their own written from docs/reference/asl.md in
  * double, finite differences, and what must hold of any noise. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* texture(), environment(), gettextureinfo(): texels, wraps, filters and levels against what
  * docs/reference/asl.md says, worked out here in other ways: tables, linear functions that filters
  * must reproduce, means. */

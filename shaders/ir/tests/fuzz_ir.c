@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_ir.c: libFuzzer target: the text form of IR. What the reader accepts prints and reads back
  * alike, and runs. */
 #include "shaders.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ir_test.c: the engine `ir` against the reference interpreter: every program of shaders/tests/ and
  * shaders/library/, and groups, at every level of optimisation, baked or not: the same bits, the
  * same messages in the same order, the same end. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_witness.c: libFuzzer target: the checker of witnesses. */
 #include "shaders.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* witness_test.c: the witness of every step, for every program of shaders/tests/ and
  * shaders/library/, passes its check; a changed one does not. */
 #include <ctype.h>
