@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A renderer in small: it compiles a shader and runs it on a row of points. What the shader asks
- * (messages, spaces, attributes, interpolated data, images) the renderer answers by call-backs.
+/* A renderer in small: compiles a shader, runs it on points, answers what it asks by call-backs.
  *   cc shade_points.c -o shade_points $(pkg-config --cflags --libs isophote-shaders) */
 #include <isophote/shaders.h>
 
