@@ -9,6 +9,9 @@
  *     trap:N      the kernel of the Nth launch traps, as it does on a driver for CPUs
  *     hang:N      it never ends
  *     memory:N    the Nth buffer finds no memory
+ *     wrong:N     from the Nth launch on, of all processes that count in $ISOPHOTE_SOFT_COUNT, a
+ *                 file, a bit of what is read back is wrong
+ *     once:N      of that launch alone
  *   ISOPHOTE_SOFT_WATCHDOG    seconds; a launch that took longer ends as one of a lost device
  *   ISOPHOTE_SOFT_MEMORY      bytes that the device says it has
  *   ISOPHOTE_SOFT_CL_FAULT    what a device says of itself
@@ -33,7 +36,7 @@
 static const cl_icd_dispatch *below;
 static cl_icd_dispatch own;
 static atomic_uint launches, buffers;
-static atomic_bool lost;
+static atomic_bool lost, wrong;
 
 /* Is this the `count`th time that calls for the fault? */
 static bool due(const char *fault, unsigned count)
@@ -42,6 +45,19 @@ static bool due(const char *fault, unsigned count)
     const size_t n = strlen(fault);
     return wish && strncmp(wish, fault, n) == 0 && wish[n] == ':' &&
            strtoul(wish + n + 1, NULL, 10) == count;
+}
+
+/* Launches of all processes, one byte each in a file. */
+static unsigned counted(void)
+{
+    const char *path = getenv("ISOPHOTE_SOFT_COUNT");
+    FILE *f = path ? fopen(path, "ae") : NULL;
+    long n = 0;
+    if (f && fputc('.', f) != EOF && fflush(f) == 0)
+        n = ftell(f);
+    if (f)
+        fclose(f);
+    return (unsigned)n;
 }
 
 static bool says(const char *fault)
@@ -132,7 +148,12 @@ static cl_int CL_API_CALL launch(cl_command_queue q, cl_kernel k, cl_uint axes,
         __builtin_trap();
     while (due("hang", count))
         pause();
-    const char *watchdog = getenv("ISOPHOTE_SOFT_WATCHDOG");
+    const unsigned all = counted();
+    const char *wish = getenv("ISOPHOTE_SOFT_FAULT"), *watchdog = getenv("ISOPHOTE_SOFT_WATCHDOG");
+    if (all && wish && strncmp(wish, "wrong:", 6) == 0)
+        atomic_store(&wrong, all >= strtoul(wish + 6, NULL, 10));
+    if (all && due("once", all))
+        atomic_store(&wrong, true);
     const double begin = now();
     cl_int code =
         below->clEnqueueNDRangeKernel(q, k, axes, offset, global, local, waits, wait, event);
@@ -168,9 +189,13 @@ static cl_int CL_API_CALL read_buffer(cl_command_queue q, cl_mem m, cl_bool bloc
                                       size_t size, void *to, cl_uint waits, const cl_event *wait,
                                       cl_event *event)
 {
-    return atomic_load(&lost)
-               ? CL_INVALID_COMMAND_QUEUE
-               : below->clEnqueueReadBuffer(q, m, blocking, offset, size, to, waits, wait, event);
+    if (atomic_load(&lost))
+        return CL_INVALID_COMMAND_QUEUE;
+    const cl_int code =
+        below->clEnqueueReadBuffer(q, m, blocking, offset, size, to, waits, wait, event);
+    if (code == CL_SUCCESS && blocking && size && atomic_load(&wrong))
+        ((unsigned char *)to)[size / 2] ^= 1;
+    return code;
 }
 
 static cl_int CL_API_CALL write_buffer(cl_command_queue q, cl_mem m, cl_bool blocking,

@@ -1455,7 +1455,8 @@ device_faults() # DEVICE, what it says when it is lost, and when the watchdog en
     local device=$1
     fault() # FAULT MESSAGE [RUN BUDGET]
     {
-        ISOPHOTE_SOFT_FAULT=$1 run 1 conform --device "$device" --device native --filter '^kernel.rng' --jobs 2 --run-budget "${3:-120}"
+        ISOPHOTE_SOFT_FAULT=$1 run 1 conform --device "$device" --device native --filter '^kernel.rng' --jobs 2 --run-budget "${3:-120}" \
+            --canary 0 --reruns 0 # the case itself is asked for
         prints "ERROR +$device +kernel.rng.philox"
         prints "$2"
         prints "PASS +native +kernel.rng.philox"

@@ -13,8 +13,8 @@
 struct conform_command {
     struct option_list devices, levels, scenes;
     const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips;
-    double compile_budget_s, run_budget_s;
-    uint32_t jobs, memory_mib, programs, random_scenes;
+    double compile_budget_s, run_budget_s, inactive_s, canary_s;
+    uint32_t jobs, memory_mib, programs, random_scenes, reruns;
     uint64_t seed;
     bool list, resume, json, self_test, until_caught, quiet, seed_given, from_scratch;
 
@@ -367,6 +367,11 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->compile_budget_s = cmd->compile_budget_s;
     o->run_budget_s = cmd->run_budget_s;
     o->memory_limit = (uint64_t)cmd->memory_mib << 20;
+    o->inactive_s = cmd->inactive_s;
+    if (!cmd->self_test) { /* there a FAIL is what is hoped for */
+        o->reruns = cmd->reruns;
+        o->canary_s = cmd->canary_s;
+    }
     o->journal = cmd->journal;
     o->resume = cmd->resume;
     o->waivers = cmd->waivers;
@@ -428,6 +433,10 @@ static void json_summary(struct conform_command *cmd, const struct conform_summa
     json_key_integer(w, "unexpected_pass", (int64_t)sum->unexpected_pass);
     json_key_integer(w, "unexpected_skip", (int64_t)sum->unexpected_skip);
     json_key_integer(w, "expired_waivers", (int64_t)sum->expired_waivers);
+    json_key_integer(w, "flaky", (int64_t)sum->flaky);
+    json_key_integer(w, "canaries", (int64_t)sum->canaries);
+    json_key_integer(w, "wrong_canaries", (int64_t)sum->wrong_canaries);
+    json_key_integer(w, "sick", (int64_t)sum->sick);
     json_key_integer(w, "resumed", (int64_t)sum->resumed);
     json_key_integer(w, "again", (int64_t)sum->again);
     json_key_integer(w, "findings", (int64_t)conform_findings(sum));
@@ -449,6 +458,13 @@ static void print_summary(const struct conform_command *cmd, const struct confor
         printf("; %zu skips were not expected", sum->unexpected_skip);
     if (sum->expired_waivers)
         printf("; %zu waivers have expired", sum->expired_waivers);
+    if (sum->flaky)
+        printf("; %zu flaky", sum->flaky);
+    if (sum->sick)
+        printf("; %zu devices are sick", sum->sick);
+    if (sum->wrong_canaries && sum->outcomes.findings == 0)
+        printf("; no case saw it, but %zu devices do not give the canary's known answer",
+               sum->wrong_canaries);
     if (sum->resumed)
         printf("; %zu taken from the journal", sum->resumed);
     if (sum->again)
@@ -504,8 +520,11 @@ static int finish(struct conform_command *cmd, const struct conform_summary *sum
 {
     bool all_caught = false;
     progress_end();
-    if (s != STATUS_OK && s != STATUS_CANCELLED)
+    if (s != STATUS_OK && s != STATUS_CANCELLED) {
+        if (sum->total && !cmd->json) /* what was done is kept, and said */
+            print_summary(cmd, sum);
         return report_error(err, false);
+    }
     if (cmd->json)
         json_summary(cmd, sum);
     if (cmd->self_test && s == STATUS_OK)
@@ -656,6 +675,18 @@ static const struct option options[] = {
      .help = "seconds a case may compile", .otherwise = "300"},
     {"--run-budget", OPTION_FROM_ZERO, AT(run_budget_s), "S", .help = "seconds a case may run",
      .otherwise = "120"},
+    {"--inactivity", OPTION_FROM_ZERO, AT(inactive_s), "S",
+     .help = "a worker that says nothing and uses no processor time for so many seconds is ended; "
+             "0: never",
+     .preset = "60"},
+    {"--reruns", OPTION_UINT, AT(reruns), "N",
+     .help = "a FAIL or ERROR without a waiver is run N times more, in new workers; verdicts that "
+             "differ are flaky, a finding",
+     .preset = "3"},
+    {"--canary", OPTION_FROM_ZERO, AT(canary_s), "S",
+     .help = "a picture with known bits is asked of a device before and after its cases, every S "
+             "seconds and after each ERROR; what ends is told once the next one is right; 0: never",
+     .preset = "10"},
     {"--memory-limit", OPTION_UINT, AT(memory_mib), "MIB",
      .help = "resident memory a worker may take", .otherwise = "3/4 of the machine"},
     {"--self-test", OPTION_FLAG, AT(self_test),

@@ -45,6 +45,9 @@ extern const struct case_table kernel_cases, kernel_scene_cases, image_cases, im
         rows, sizeof(rows) / sizeof *(rows)                                                        \
     }
 
+/* Asked of devices between cases, and in no list. */
+extern const struct case_row canary_case;
+
 /* The row of a case's name, NULL if there is none. */
 const struct case_row *suite_row(const char *name);
 

@@ -143,6 +143,8 @@ enum status conform_cases(struct arena *a, const char *const *scenes, size_t sce
 /* The row whose name is `name`, or begins it up to a dot before a scene's name. */
 const struct case_row *suite_row(const char *name)
 {
+    if (strcmp(name, canary_case.name) == 0)
+        return &canary_case;
     for (size_t l = 0; l < LEVEL_COUNT; l++) {
         for (size_t i = 0; i < levels[l].plain->count; i++)
             if (strcmp(levels[l].plain->rows[i].name, name) == 0)

@@ -59,10 +59,17 @@ struct conform_result {
     struct image_record *images; /* pictures worth showing: picture, reference, difference */
     size_t image_count;
     const struct identity *identity; /* what it depends on; NULL from conform_run_case */
-    struct outcome outcome;          /* what it comes to; of conform_run's results alone */
+    /* of conform_run's results alone: */
+    struct outcome outcome;            /* what it comes to */
+    enum rerun rerun;                  /* of several runs: whether their verdicts agree */
+    const struct conform_result *runs; /* all of them, in their order; of one run NULL and 0 */
+    size_t run_count;
+    const char
+        *shared; /* the case that lost its worker on this device meanwhile or next; or NULL */
+    bool sick;   /* of a device whose canary went wrong: it is run again by resume */
 };
-/* The members (verdict, reason, replay, detail, compile_s, run_s, images) into an object that is
- * open in w. */
+/* The members (verdict, reason, replay, detail, compile_s, run_s, images; and where they say
+ * something: rerun, runs, shared, sick) into an object that is open in w. */
 void conform_result_write(struct json_writer *w, const struct conform_result *r, bool with_images);
 
 /* Runs one case in this process; `scene` as in struct conform_case. Returns OK whenever a verdict
@@ -98,6 +105,12 @@ struct conform_options {
     const char *filter; /* POSIX extended regular expression on names; NULL: all */
     uint32_t shard, shards;                /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
+    double inactive_s; /* a worker that does nothing for as long is ended; 0: none */
+    uint32_t reruns;   /* a FAIL or ERROR that is not waived is run as often again */
+    double
+        canary_s; /* a device is asked for its canary before and after its cases, after each ERROR
+                        and when as long went by; 0: never. Results are told once the next canary
+                        is right */
     uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
                               the jobs */
     const char *journal;   /* path; NULL: none */
@@ -126,12 +139,16 @@ struct conform_summary {
     size_t total, waived, unexpected_pass;
     struct outcome_sum outcomes;
     size_t unexpected_skip; /* SKIPs that the list given does not expect; 0 without a list */
+    size_t flaky;           /* of total: runs of one case had different verdicts */
+    size_t canaries;        /* known answers that were right */
+    size_t sick;            /* devices whose canary went wrong: their cases since are ERRORs */
+    size_t wrong_canaries;  /* devices that had another answer from the start, each time the same */
     size_t resumed;         /* of total: taken from the journal */
     size_t again;           /* of total: in the journal with another identity */
     size_t expired_waivers; /* in the file, past their date, so not applied */
 };
 /* One worker process a case, compile and run budgets apart: a crash, a hang or a memory blow-up
- * costs one case (ERROR with what happened). Fails: ARG/TYPE for a bad filter, list, waivers or
+ * costs one case (ERROR with what happened), which is run again as told. Fails: ARG/TYPE for a bad filter, list, waivers or
  * skips file or journal, CANCELLED (workers are ended, the journal is kept). A verdict is in the
  * journal (synced) before `each` hears of it. */
 enum status conform_run(const struct conform_options *o, struct conform_summary *sum,

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 struct journal {
     struct arena arena;
@@ -109,6 +109,11 @@ static enum status read_entry(struct journal *j, const struct json *o, struct er
     TRY(string_of(j, o, "device", &e->device, err));
     TRY(string_of(j, o, "key", &key, err));
     TRY(result_read(&j->arena, j->path, o, &e->result, err));
+    const struct json *run = json_get(o, "run");
+    if (run && (!run->is_integer || run->integer < 1 || run->integer > UINT32_MAX))
+        return json_error(err, j->path, run, STATUS_TYPE,
+                          "expected the number of a run, from 1 up");
+    e->run = run ? (uint32_t)run->integer : 0;
     e->result.identity = identity_find(j->identities, j->identity_count, key);
     if (!e->result.identity)
         return json_error(err, j->path, o, STATUS_TYPE, "no line above has the identity %.40s",
@@ -248,7 +253,7 @@ static enum status identity_put(struct journal *j, const struct identity *id, st
     return write_line(j, &w, false, err);
 }
 
-enum status journal_add(struct journal *j, const char *name, const char *device,
+enum status journal_add(struct journal *j, const char *name, const char *device, uint32_t run,
                         const struct conform_result *r, struct error *err)
 {
     struct json_writer w = {0};
@@ -257,6 +262,8 @@ enum status journal_add(struct journal *j, const char *name, const char *device,
     json_key_string(&w, "case", name);
     json_key_string(&w, "device", device);
     json_key_string(&w, "key", r->identity->key);
+    if (run)
+        json_key_integer(&w, "run", run);
     conform_result_write(&w, r, false);
     json_end_object(&w);
     return write_line(j, &w, true, err);

@@ -11,6 +11,8 @@ struct journal;
 struct journal_entry {
     const char *name, *device;
     struct conform_result result;     /* with its identity */
+    uint32_t run;                     /* from 1: one run of a case that was not at its end; 0: the
+                                         case's result */
     const struct journal_entry *next; /* an older one, of whatever case */
 };
 
@@ -24,7 +26,7 @@ void journal_close(struct journal *j); /* accepts NULL */
 const struct journal_entry *journal_find(const struct journal *j, const char *name,
                                          const char *device, const struct journal_entry *after);
 /* r->identity may not be NULL. */
-enum status journal_add(struct journal *j, const char *name, const char *device,
+enum status journal_add(struct journal *j, const char *name, const char *device, uint32_t run,
                         const struct conform_result *r, struct error *err);
 
 #endif

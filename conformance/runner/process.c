@@ -3,6 +3,7 @@
 #include "process.h"
 #include "result_text.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -93,7 +94,7 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     p->report = report[0];
     p->output = output[0];
     p->phase = WORKER_RUN;
-    p->phase_start = clock_s();
+    p->phase_start = p->active = p->looked = clock_s();
     return STATUS_OK;
 failed:
     error_msg(err, STATUS_IO, "cannot start a worker process: %s", strerror(errno));
@@ -160,6 +161,7 @@ static void read_report(struct process *p)
             p->report = -1;
             break;
         }
+        p->active = clock_s();
         if (p->lines.len + (size_t)n > REPORT_LIMIT || p->lines.failed) {
             process_kill(p, "the worker's report is longer than 64 MiB");
             p->lines.len = p->scanned;
@@ -191,6 +193,7 @@ static void read_output(struct process *p)
             p->output = -1;
             return;
         }
+        p->active = clock_s();
         size_t add = (size_t)n < sizeof p->tail ? (size_t)n : sizeof p->tail;
         size_t keep = p->tail_len + add > sizeof p->tail ? sizeof p->tail - add : p->tail_len;
         memmove(p->tail, p->tail + p->tail_len - keep, keep);
@@ -213,6 +216,67 @@ static uint64_t resident_bytes(pid_t pid)
         fclose(f);
     }
     return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Fields of /proc/PID/stat behind the program's name (proc(5)): its group, and the processor time
+ * that it and its children that have ended used. */
+static bool process_ticks(const char *pid, pid_t *group, uint64_t *ticks)
+{
+    char path[64], line[1024];
+    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    FILE *f = fopen(path, "re");
+    const size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+    if (f)
+        fclose(f);
+    line[n] = '\0';
+    char *at = strrchr(line, ')');
+    for (int field = 2; at && field <= 17; field++) {
+        at = strchr(at + 1, ' ');
+        if (at && field + 1 == 5)
+            *group = (pid_t)strtol(at, NULL, 10);
+        if (at && field + 1 >= 14)
+            *ticks += strtoull(at, NULL, 10);
+    }
+    return at != NULL;
+}
+
+/* Of the worker's whole group: compilers that it started belong to it. */
+static uint64_t group_ticks(pid_t leader)
+{
+    uint64_t all = 0;
+    DIR *d = opendir("/proc");
+    for (struct dirent *e; d && (e = readdir(d));) {
+        pid_t group = 0;
+        uint64_t ticks = 0;
+        if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+            process_ticks(e->d_name, &group, &ticks) && group == leader)
+            all += ticks;
+    }
+    if (d)
+        closedir(d);
+    return all;
+}
+
+/* A worker that waits for its device uses a little time too: less than a hundredth of a processor
+ * is no progress. */
+static void watch_activity(struct process *p, double limit)
+{
+    const double now = clock_s(), every = limit / 4 < 1 ? limit / 4 : 1;
+    if (limit <= 0 || now - p->looked < every)
+        return;
+    const uint64_t ticks = group_ticks(p->pid);
+    const double used = (double)(ticks - p->ticks) / (double)sysconf(_SC_CLK_TCK);
+    if (ticks < p->ticks || used > 0.01 * (now - p->looked))
+        p->active = now;
+    p->ticks = ticks;
+    p->looked = now;
+    if (now - p->active > limit) {
+        char why[256];
+        snprintf(why, sizeof why,
+                 "no progress: for %g s it said nothing and used no processor time, in phase %s",
+                 limit, worker_phase_names[p->phase]);
+        process_kill(p, why);
+    }
 }
 
 static void apply_limits(struct process *p, const struct process_limits *limits)
@@ -240,6 +304,8 @@ bool process_step(struct process *p, const struct process_limits *limits)
         read_output(p);
     if (!p->killed[0])
         apply_limits(p, limits);
+    if (!p->killed[0])
+        watch_activity(p, limits->inactive_s);
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
         return false;
@@ -298,6 +364,7 @@ void process_result(struct process *p, struct arena *a, struct conform_result *o
     if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
         info.si_code = 0;
     const char *phase = worker_phase_names[p->phase], *words = last_words(p, a);
+    p->lost = p->killed[0] || info.si_code != CLD_EXITED || info.si_status != 0;
     bool signalled = info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
     if (p->killed[0]) {
         r.reason = arena_printf(a, "%s%s", p->killed, words);

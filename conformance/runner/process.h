@@ -11,6 +11,7 @@
 struct process_limits {
     double compile_s, run_s; /* budgets */
     uint64_t memory;         /* resident bytes */
+    double inactive_s;       /* with no word and no processor time used; 0: no limit */
 };
 
 enum process_phase { WORKER_RUN, WORKER_COMPILE, WORKER_PHASES };
@@ -25,9 +26,12 @@ struct process {
     size_t tail_len;
     enum process_phase phase;
     double phase_start, spent[WORKER_PHASES];
-    size_t result;    /* offset of the result's line + 1; 0: none */
-    char killed[256]; /* why we ended it; "" if we did not */
-    char junk[128];   /* a line that is no report; "" if none */
+    double active, looked; /* when it last did something, and when that was last looked at */
+    uint64_t ticks;        /* of processor time that it and its compilers had used by then */
+    bool lost;             /* it did not end by itself and well: set by process_result */
+    size_t result;         /* offset of the result's line + 1; 0: none */
+    char killed[256];      /* why we ended it; "" if we did not */
+    char junk[128];        /* a line that is no report; "" if none */
 };
 
 /* argv ends with NULL; an argument "@fd" is replaced by the number of the report pipe. The worker

@@ -15,6 +15,21 @@ void conform_result_write(struct json_writer *w, const struct conform_result *r,
     json_key_string(w, "detail", r->detail);
     json_key_number(w, "compile_s", r->compile_s);
     json_key_number(w, "run_s", r->run_s);
+    if (r->rerun != RERUN_NONE) {
+        json_key_string(w, "rerun", rerun_name(r->rerun));
+        json_key(w, "runs");
+        json_begin_array(w);
+        for (size_t i = 0; i < r->run_count; i++) {
+            json_begin_object(w);
+            conform_result_write(w, &r->runs[i], false);
+            json_end_object(w);
+        }
+        json_end_array(w);
+    }
+    if (r->shared)
+        json_key_string(w, "shared", r->shared);
+    if (r->sick)
+        json_key_bool(w, "sick", true);
     if (!with_images || !r->image_count)
         return;
     json_key(w, "images");
@@ -92,6 +107,32 @@ static enum status image_from_json(struct arena *a, const char *file, const stru
     return STATUS_OK;
 }
 
+/* Runs have no runs of their own. */
+static enum status get_runs(struct arena *a, const char *file, const struct json *o,
+                            struct conform_result *out, struct error *err)
+{
+    const struct json *runs = json_get(o, "runs");
+    const char *rerun = NULL;
+    TRY(get_string(file, o, "rerun", &rerun, err));
+    if (!runs && !rerun)
+        return STATUS_OK;
+    if (!runs || runs->type != JSON_ARRAY || runs->count < 2 || !rerun ||
+        !rerun_parse(rerun, &out->rerun))
+        return json_error(err, file, runs ? runs : o, STATUS_TYPE,
+                          "expected a \"rerun\" that is agreed or differed, and two \"runs\" or "
+                          "more");
+    struct conform_result *list = ARENA_ARRAY(a, struct conform_result, runs->count);
+    if (!list)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu runs", runs->count);
+    for (const struct json *m = runs->first; m; m = m->next) {
+        if (json_get(m, "runs"))
+            return json_error(err, file, m, STATUS_TYPE, "a run has no runs");
+        TRY(result_read(a, file, m, &list[out->run_count++], err));
+    }
+    out->runs = list;
+    return STATUS_OK;
+}
+
 enum status result_read(struct arena *a, const char *file, const struct json *object,
                         struct conform_result *out, struct error *err)
 {
@@ -115,6 +156,11 @@ enum status result_read(struct arena *a, const char *file, const struct json *ob
         return json_error(err, file, object, STATUS_TYPE,
                           "expected a verdict PASS, FAIL, SKIP or ERROR");
     r.verdict = (enum verdict)v;
+    const struct json *sick = json_get(object, "sick");
+    r.sick = sick && sick->type == JSON_BOOL && sick->boolean;
+    if ((s = get_string(file, object, "shared", &r.shared, err)) != STATUS_OK ||
+        (s = get_runs(a, file, object, &r, err)) != STATUS_OK)
+        return s;
     const struct json *images = json_get(object, "images");
     if (images) {
         if (images->type != JSON_ARRAY)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* conform_run: every selected case on every device, each in a worker process of its own. */
+#include "attempts.h"
+#include "canary.h"
 #include "conformance.h"
 #include "identity.h"
 #include "journal.h"
@@ -8,6 +10,7 @@
 #include "waivers.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +20,19 @@
 struct task {
     const struct conform_case *test;
     const char *device;
+    struct attempts attempts;
+    const char *shared; /* the case that lost its worker beside or after this one */
+    bool resumed;       /* all attempts are the journal's */
+    struct task *next;  /* of the queue it stands in */
+};
+struct queue {
+    struct task *first, *last;
 };
 
 struct slot {
     struct process process;
-    const struct task *task;
+    struct task *task; /* NULL: a canary */
+    size_t device;
     bool busy;
 };
 
@@ -41,7 +52,10 @@ struct run {
     size_t case_count;
     struct task *tasks;
     size_t task_count, next, done;
-    struct process_limits limits;
+    struct queue ready;      /* to be run, or run again, before the next one */
+    struct queue *held;      /* by device: ended, and no canary was right since */
+    struct canary *canaries; /* by device */
+    struct process_limits limits, canary_limits; /* the latter: of one that answered before */
     struct slot *slots;
     unsigned jobs;
 };
@@ -61,12 +75,14 @@ static enum status plan(struct run *r, struct error *err)
     r->task_count = r->case_count * o->device_count;
     r->tasks = ARENA_ARRAY(&r->arena, struct task, r->task_count);
     r->infos = ARENA_ARRAY(&r->arena, struct device_info, o->device_count);
-    if (!r->tasks || !r->infos)
+    r->held = ARENA_ARRAY(&r->arena, struct queue, o->device_count);
+    r->canaries = ARENA_ARRAY(&r->arena, struct canary, o->device_count);
+    if (!r->tasks || !r->infos || !r->held || !r->canaries)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", r->task_count);
     struct task *t = r->tasks;
     for (size_t d = 0; d < o->device_count; d++)
         for (size_t c = 0; c < r->case_count; c++)
-            *t++ = (struct task){&r->cases[c], o->devices[d]};
+            *t++ = (struct task){.test = &r->cases[c], .device = o->devices[d]};
     return STATUS_OK;
 }
 
@@ -125,11 +141,33 @@ static enum status prepare(struct run *r, struct error *err)
     r->limits = (struct process_limits){
         .compile_s = o->compile_budget_s > 0 ? o->compile_budget_s : 300,
         .run_s = o->run_budget_s > 0 ? o->run_budget_s : 120,
-        .memory = o->memory_limit ? o->memory_limit : machine_memory() / 4 * 3 / r->jobs};
+        .memory = o->memory_limit ? o->memory_limit : machine_memory() / 4 * 3 / r->jobs,
+        .inactive_s = o->inactive_s};
+    r->canary_limits = r->limits;
+    r->canary_limits.compile_s = fmin(r->limits.compile_s, 60);
+    r->canary_limits.run_s = fmin(r->limits.run_s, 30);
     r->slots = ARENA_ARRAY(&r->arena, struct slot, r->jobs);
     if (!r->slots)
         return error_msg(err, STATUS_MEMORY, "out of memory for the workers");
     return o->begin ? o->begin(o->each_ctx, err) : STATUS_OK;
+}
+
+static void queue_add(struct queue *q, struct task *t)
+{
+    t->next = NULL;
+    *(q->last ? &q->last->next : &q->first) = t;
+    q->last = t;
+}
+
+/* Takes out the one that `before` stands before; NULL: the first. */
+static struct task *queue_take(struct queue *q, struct task *before)
+{
+    struct task *t = before ? before->next : q->first;
+    *(before ? &before->next : &q->first) = t->next;
+    if (q->last == t)
+        q->last = before;
+    t->next = NULL;
+    return t;
 }
 
 static size_t device_index(const struct run *r, const struct task *t)
@@ -161,15 +199,33 @@ static const struct waiver *waiver_of(const struct run *r, const struct task *t)
     return waiver_find(&r->waivers, t->device, d->name, d->driver, t->test->name);
 }
 
+/* The runs of a case as the store keeps them, in the arena; NULL: one run, or no memory. */
+static const char *runs_text(struct arena *a, const struct conform_result *result)
+{
+    struct json_writer w = {0};
+    if (result->rerun == RERUN_NONE)
+        return NULL;
+    json_begin_array(&w);
+    for (size_t i = 0; i < result->run_count; i++) {
+        json_begin_object(&w);
+        conform_result_write(&w, &result->runs[i], false);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    const char *text = w.out.failed ? NULL : arena_strdup(a, w.out.data);
+    text_free(&w.out);
+    return text;
+}
+
 /* A result enters the journal (unless it comes from there), the store, the sums, and is told. */
-static enum status finish_task(struct run *r, const struct task *t, struct conform_result *result,
-                               bool resumed, struct error *err)
+static enum status finish_result(struct run *r, const struct task *t, struct conform_result *result,
+                                 bool noted, struct error *err)
 {
     const struct conform_options *o = r->o;
     enum status s = STATUS_OK;
     struct arena a = {0};
-    if (r->journal && !resumed)
-        s = journal_add(r->journal, t->test->name, t->device, result, err);
+    if (r->journal && !noted)
+        s = journal_add(r->journal, t->test->name, t->device, 0, result, err);
     const struct waiver *w = waiver_of(r, t);
     bool failed = result->verdict == VERDICT_FAIL || result->verdict == VERDICT_ERROR;
     bool waived = w && failed;
@@ -202,7 +258,10 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
                                        .waived = waived || (w && result->verdict == VERDICT_PASS),
                                        .identity = told.identity->key,
                                        .skip = skipped,
-                                       .listed = t->test->listed};
+                                       .listed = t->test->listed,
+                                       .rerun = rerun_name(told.rerun),
+                                       .runs = runs_text(&a, result),
+                                       .shared = told.shared};
     told.outcome = outcome_of_case(&record);
     outcome_add(&r->sum->outcomes, &told.outcome);
     if (s == STATUS_OK && o->store) {
@@ -219,7 +278,8 @@ static enum status finish_task(struct run *r, const struct task *t, struct confo
     r->sum->count[told.verdict]++;
     r->sum->total++;
     r->sum->waived += waived;
-    r->sum->resumed += resumed;
+    r->sum->resumed += t->resumed;
+    r->sum->flaky += told.rerun == RERUN_DIFFERED;
     if (s == STATUS_OK && o->each)
         o->each(o->each_ctx, r->done, r->task_count, t->device, t->test, &told);
     arena_free(&a);
@@ -252,13 +312,178 @@ static enum status identify_result(const struct run *r, struct arena *a, const s
     return e.code;
 }
 
-/* The journal's result with the identity that the case has now, if there is one; else, if there is
- * another, what differs is told. */
-static enum status journal_take(struct run *r, struct arena *a, const struct task *t,
-                                const struct conform_result **out, struct error *err)
+/* ---- devices that something happened to ----------------------------------------------------- */
+
+static bool may_share(const struct run *r, size_t a, size_t b)
+{
+    return a == b || devices_share(r->o->devices[a], &r->infos[a], r->o->devices[b], &r->infos[b]);
+}
+
+/* No case is started on the device before its canary was right again, nor on others that may be the
+ * same card. */
+static void doubt_devices(struct run *r, size_t device)
+{
+    for (size_t d = 0; d < r->o->device_count; d++)
+        if (may_share(r, device, d))
+            canary_doubt(&r->canaries[d]);
+}
+
+/* A worker was lost: what runs on its device now is marked, and what ended last there. */
+static void mark_shared(struct run *r, const struct slot *lost)
+{
+    const char *name = lost->task->test->name;
+    for (unsigned i = 0; i < r->jobs; i++)
+        if (r->slots[i].busy && r->slots[i].task && may_share(r, lost->device, r->slots[i].device))
+            r->slots[i].task->shared = name;
+    for (size_t d = 0; d < r->o->device_count; d++)
+        if (may_share(r, lost->device, d) && r->held[d].last)
+            r->held[d].last->shared = name;
+}
+
+/* ---- from the last run of a case to its result --------------------------------------------- */
+
+/* What all runs of a case say, its marks, and what became of its device. */
+static enum status finish_task(struct run *r, struct task *t, bool noted, struct error *err)
+{
+    const struct canary *c = &r->canaries[device_index(r, t)];
+    struct arena a = {0};
+    struct conform_result result;
+    bool good = attempts_result(&t->attempts, &a, &result);
+    const char *reason = result.reason ? result.reason : "";
+    if (good && t->shared && !result.shared) {
+        result.shared = t->shared;
+        reason = result.reason =
+            arena_printf(&a, "%s [shared the device with a lost worker, of %s]", reason, t->shared);
+    }
+    if (good && c->health == HEALTH_SICK && !noted) {
+        const bool counted = !verdict_failed(result.verdict);
+        result.sick = true;
+        result.reason =
+            counted ? arena_printf(&a, "does not count: %s is sick: %s; the case said %s: %s",
+                                   t->device, c->why, verdict_name(result.verdict), reason)
+                    : arena_printf(&a, "%s [%s is sick: %s]", reason, t->device, c->why);
+        result.verdict = counted ? VERDICT_ERROR : result.verdict;
+    }
+    enum status s = !good || !(result.reason || result.verdict == VERDICT_PASS)
+                        ? error_msg(err, STATUS_MEMORY, "out of memory for a result")
+                        : finish_result(r, t, &result, noted, err);
+    attempts_free(&t->attempts);
+    arena_free(&a);
+    return s;
+}
+
+/* Cases that a sick device can no longer be asked. */
+static enum status refuse_task(struct run *r, struct task *t, struct error *err)
+{
+    const struct canary *c = &r->canaries[device_index(r, t)];
+    if (t->attempts.count)
+        return finish_task(r, t, false, err);
+    struct arena a = {0};
+    struct conform_result result = {.verdict = VERDICT_ERROR, .sick = true};
+    result.reason = arena_printf(&a, "not run: %s is sick: %s", t->device, c->why);
+    enum status s = result.reason ? STATUS_OK : STATUS_MEMORY;
+    if (s == STATUS_OK)
+        s = identify_result(r, &a, t, &(struct text){0}, &result, err);
+    if (s == STATUS_OK)
+        s = finish_result(r, t, &result, false, err);
+    arena_free(&a);
+    return s;
+}
+
+static bool wants_rerun(const struct run *r, const struct task *t)
+{
+    const struct attempt *first = t->attempts.first;
+    return first && verdict_failed(first->result.verdict) && t->attempts.count <= r->o->reruns &&
+           !waiver_of(r, t);
+}
+
+/* After a run of the case: another one, or its device's next canary, or its end. */
+static enum status advance_task(struct run *r, struct task *t, struct error *err)
+{
+    const size_t d = device_index(r, t);
+    const bool sick = r->canaries[d].health == HEALTH_SICK;
+    if (wants_rerun(r, t) && !sick)
+        queue_add(&r->ready, t);
+    else if (r->o->canary_s > 0 && !sick)
+        queue_add(&r->held[d], t);
+    else
+        return finish_task(r, t, false, err);
+    return STATUS_OK;
+}
+
+/* A worker ended. */
+static enum status end_run(struct run *r, struct slot *slot, struct error *err)
+{
+    struct task *t = slot->task;
+    struct attempt *a = calloc(1, sizeof *a);
+    if (!a)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a result");
+    process_result(&slot->process, &a->arena, &a->result);
+    a->ended = clock_s();
+    const bool lost = slot->process.lost;
+    enum status s = identify_result(r, &a->arena, t, &slot->process.inputs, &a->result, err);
+    process_close(&slot->process);
+    slot->busy = false;
+    attempts_add(&t->attempts, a);
+    t->resumed = false;
+    if (lost)
+        mark_shared(r, slot);
+    if (s == STATUS_OK && a->result.verdict == VERDICT_ERROR)
+        doubt_devices(r, slot->device);
+    /* one that is not its case's end: kill -9 loses none */
+    if (s == STATUS_OK && r->journal &&
+        (wants_rerun(r, t) || t->attempts.count > 1 || r->o->canary_s > 0))
+        s = journal_add(r->journal, t->test->name, t->device, (uint32_t)t->attempts.count,
+                        &a->result, err);
+    return s == STATUS_OK ? advance_task(r, t, err) : s;
+}
+
+/* ---- the journal ---------------------------------------------------------------------------- */
+
+static enum status take_runs(struct task *t, const struct conform_result *r, struct error *err)
+{
+    const size_t n = r->run_count ? r->run_count : 1;
+    for (size_t i = 0; i < n; i++) {
+        struct attempt *a = attempt_of(r->run_count ? &r->runs[i] : r);
+        if (!a)
+            return error_msg(err, STATUS_MEMORY, "out of memory for a result");
+        a->result.identity = r->identity;
+        attempts_add(&t->attempts, a);
+    }
+    return STATUS_OK;
+}
+
+/* Runs of a case that had not come to its end: entry, and those before it. */
+static enum status take_open_runs(struct task *t, const struct journal *j,
+                                  const struct journal_entry *e, struct error *err)
+{
+    const struct journal_entry *runs[64];
+    size_t n = 0;
+    const char *key = e->result.identity->key;
+    for (uint32_t run = e->run;
+         e && n < 64 && e->run == run && e->run > 0 && strcmp(e->result.identity->key, key) == 0;
+         run--) {
+        runs[n++] = e;
+        e = journal_find(j, t->test->name, t->device, e);
+    }
+    if (runs[n - 1]->run != 1)
+        return STATUS_OK;
+    while (n-- > 0) {
+        struct attempt *a = attempt_of(&runs[n]->result);
+        if (!a)
+            return error_msg(err, STATUS_MEMORY, "out of memory for a result");
+        attempts_add(&t->attempts, a);
+    }
+    return STATUS_OK;
+}
+
+/* The runs that the journal has of a case with the identity that it has now, if any; *whole: they
+ * are its end. Else, if there is another identity, what differs is told. */
+static enum status journal_take(struct run *r, struct arena *a, struct task *t, bool *whole,
+                                struct error *err)
 {
     const struct identity *newest = NULL, *now_newest = NULL;
-    *out = NULL;
+    *whole = false;
     for (const struct journal_entry *e = NULL;
          (e = journal_find(r->journal, t->test->name, t->device, e)) != NULL;) {
         const struct identity *before = e->result.identity,
@@ -269,7 +494,14 @@ static enum status journal_take(struct run *r, struct arena *a, const struct tas
         if (!(now = case_identity(r, a, t, inputs, err)))
             return STATUS_MEMORY;
         if (strcmp(now->key, before->key) == 0) {
-            *out = &e->result;
+            t->resumed = true;
+            if (e->run)
+                return take_open_runs(t, r->journal, e, err);
+            if (e->result.sick)
+                return STATUS_OK; /* nothing of that time counts */
+            TRY(take_runs(t, &e->result, err));
+            t->shared = e->result.shared;
+            *whole = !wants_rerun(r, t);
             return STATUS_OK;
         }
         if (!newest) {
@@ -288,39 +520,157 @@ static enum status journal_take(struct run *r, struct arena *a, const struct tas
     return STATUS_OK;
 }
 
-static enum status start_next(struct run *r, struct slot *slot, struct error *err)
+/* ---- what is started next ------------------------------------------------------------------- */
+
+static bool gated(const struct run *r, size_t device)
 {
-    const struct task *t = &r->tasks[r->next++];
+    return r->o->canary_s > 0 && r->canaries[device].health == HEALTH_UNKNOWN;
+}
+
+/* Nothing of the device runs or waits to. */
+static bool device_idle(const struct run *r, size_t device)
+{
+    for (unsigned i = 0; i < r->jobs; i++)
+        if (r->slots[i].busy && r->slots[i].device == device)
+            return false;
+    return r->next >= (device + 1) * r->case_count;
+}
+
+static bool device_wanted(const struct run *r, size_t device)
+{
+    for (const struct task *t = r->ready.first; t; t = t->next)
+        if (device_index(r, t) == device)
+            return true;
+    return false;
+}
+
+static enum status start_worker(struct run *r, struct slot *slot, struct task *t, size_t device,
+                                struct error *err)
+{
+    const char *argv[] = {r->o->worker,
+                          "worker",
+                          "--fd",
+                          "@fd",
+                          t ? t->test->name : "canary",
+                          r->o->devices[device],
+                          NULL, /* up to three options */
+                          NULL,
+                          NULL,
+                          NULL};
+    size_t n = 6;
+    if (t && t->test->scene) {
+        argv[n++] = "--scene";
+        argv[n++] = t->test->scene;
+    }
+    if (t && r->o->from_scratch)
+        argv[n] = "--from-scratch";
+    TRY(process_start(&slot->process, argv, err));
+    slot->task = t;
+    slot->device = device;
+    slot->busy = true;
+    return STATUS_OK;
+}
+
+/* The first task of the queue that its device may run; sick devices' tasks end here. */
+static enum status take_ready(struct run *r, struct task **out, struct error *err)
+{
+    *out = NULL;
+    for (struct task *t = r->ready.first, *before = NULL, *next; t; t = next) {
+        const size_t d = device_index(r, t);
+        next = t->next;
+        if (r->canaries[d].health == HEALTH_SICK) {
+            queue_take(&r->ready, before);
+            TRY(refuse_task(r, t, err));
+        } else if (!gated(r, d)) {
+            *out = queue_take(&r->ready, before);
+            return STATUS_OK;
+        } else {
+            before = t;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* The next of the list: known by the journal, or into the queue. */
+static enum status take_next(struct run *r, struct error *err)
+{
+    struct task *t = &r->tasks[r->next++];
     if (r->o->wanted && !r->o->wanted(r->o->each_ctx, t->device, t->test)) {
         r->done++;
         return STATUS_OK;
     }
     if (r->journal && r->o->resume) {
         struct arena a = {0};
-        const struct conform_result *known;
-        enum status s = journal_take(r, &a, t, &known, err);
-        if (s == STATUS_OK && known) {
-            struct conform_result copy = *known;
-            s = finish_task(r, t, &copy, true, err);
-        }
+        bool whole;
+        enum status s = journal_take(r, &a, t, &whole, err);
+        if (s == STATUS_OK && whole)
+            s = finish_task(r, t, true, err);
+        else if (s == STATUS_OK && t->attempts.count)
+            s = advance_task(r, t, err);
+        else if (s == STATUS_OK)
+            queue_add(&r->ready, t);
         arena_free(&a);
-        if (s != STATUS_OK || known)
-            return s;
+        return s;
     }
-    const char *argv[] = {r->o->worker,  "worker",  "--fd", "@fd",
-                          t->test->name, t->device, NULL, /* up to three options */
-                          NULL,          NULL,      NULL};
-    size_t n = 6;
-    if (t->test->scene) {
-        argv[n++] = "--scene";
-        argv[n++] = t->test->scene;
+    queue_add(&r->ready, t);
+    return STATUS_OK;
+}
+
+/* Starts something in a free slot: a canary that is due, what waits, or the next of the list.
+ * *started false: nothing can be started now. */
+static enum status start_next(struct run *r, struct slot *slot, bool *started, struct error *err)
+{
+    *started = false;
+    for (;;) {
+        struct task *t;
+        for (size_t d = 0; r->o->canary_s > 0 && d < r->o->device_count; d++) {
+            struct canary *c = &r->canaries[d];
+            const bool wanted = device_wanted(r, d);
+            if (!canary_due(c, r->o->canary_s, r->held[d].first != NULL,
+                            !wanted && device_idle(r, d), wanted))
+                continue;
+            TRY(start_worker(r, slot, NULL, d, err));
+            c->running = *started = true;
+            c->started = clock_s();
+            return STATUS_OK;
+        }
+        TRY(take_ready(r, &t, err));
+        if (t) {
+            *started = true;
+            return start_worker(r, slot, t, device_index(r, t), err);
+        }
+        if (r->next == r->task_count || r->ready.first)
+            return STATUS_OK;
+        TRY(take_next(r, err));
     }
-    if (r->o->from_scratch)
-        argv[n] = "--from-scratch";
-    enum status s = process_start(&slot->process, argv, err);
-    if (s == STATUS_OK) {
-        slot->task = t;
-        slot->busy = true;
+}
+
+/* A canary came back: what had ended before it was asked may be told. */
+static enum status end_canary(struct run *r, struct slot *slot, struct error *err)
+{
+    struct arena a = {0};
+    struct conform_result result;
+    struct canary *c = &r->canaries[slot->device];
+    struct queue *held = &r->held[slot->device];
+    const bool answered = c->answered;
+    enum status s = STATUS_OK;
+    process_result(&slot->process, &a, &result);
+    process_close(&slot->process);
+    slot->busy = false;
+    canary_take(c, &result);
+    arena_free(&a);
+    r->sum->sick += c->health == HEALTH_SICK;
+    r->sum->canaries += c->health == HEALTH_WELL && c->known;
+    r->sum->wrong_canaries += !answered && c->answered && !c->known;
+    for (struct task *before = NULL, *t = held->first, *next; s == STATUS_OK && t; t = next) {
+        next = t->next;
+        if (c->health == HEALTH_SICK ||
+            (c->health == HEALTH_WELL && t->attempts.last->ended <= c->started)) {
+            queue_take(held, before);
+            s = finish_task(r, t, false, err);
+        } else {
+            before = t;
+        }
     }
     return s;
 }
@@ -349,28 +699,28 @@ static enum status run_tasks(struct run *r, struct error *err)
         if (cancel_requested)
             return error_msg(err, STATUS_CANCELLED, "interrupted after %zu of %zu cases", r->done,
                              r->task_count);
-        for (unsigned i = 0; i < r->jobs && s == STATUS_OK; i++)
-            while (!r->slots[i].busy && r->next < r->task_count && s == STATUS_OK)
-                s = start_next(r, &r->slots[i], err);
+        for (unsigned i = 0; i < r->jobs && s == STATUS_OK; i++) {
+            bool started = true;
+            if (!r->slots[i].busy)
+                s = start_next(r, &r->slots[i], &started, err);
+            if (!started)
+                break;
+        }
         if (s != STATUS_OK || r->done == r->task_count)
             break;
         struct arena a = {0};
         wait_for_news(r, &a);
+        arena_free(&a);
         for (unsigned i = 0; i < r->jobs && s == STATUS_OK; i++) {
             struct slot *slot = &r->slots[i];
-            if (!slot->busy || !process_step(&slot->process, &r->limits))
+            const struct process_limits *limits =
+                slot->task || !r->canaries[slot->device].answered ? &r->limits : &r->canary_limits;
+            if (!slot->busy || !process_step(&slot->process, limits))
                 continue;
             if (cancel_requested)
                 break; /* its end may be our user's Ctrl-C: it runs again on resume */
-            struct conform_result result;
-            process_result(&slot->process, &a, &result);
-            s = identify_result(r, &a, slot->task, &slot->process.inputs, &result, err);
-            process_close(&slot->process);
-            slot->busy = false;
-            if (s == STATUS_OK)
-                s = finish_task(r, slot->task, &result, false, err);
+            s = slot->task ? end_run(r, slot, err) : end_canary(r, slot, err);
         }
-        arena_free(&a);
     }
     return s;
 }
@@ -387,10 +737,11 @@ enum status conform_run(const struct conform_options *o, struct conform_summary 
             if (r.slots[i].busy)
                 process_close(&r.slots[i].process);
     }
+    for (size_t i = 0; r.tasks && i < r.task_count; i++)
+        attempts_free(&r.tasks[i].attempts);
     journal_close(r.journal);
     arena_free(&r.arena);
-    if (s == STATUS_OK || s == STATUS_CANCELLED)
-        *sum = total;
+    *sum = total;
     return s;
 }
 

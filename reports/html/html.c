@@ -23,7 +23,8 @@ void html_case_verdict(struct text *t, const struct case_record *r)
 {
     const struct outcome o = outcome_of_case(r);
     markup_printf(t, "<span class=\"v %!\">%!%!</span>", html_class(r), verdict_name(r->verdict),
-                  strcmp(o.html, "waived") == 0                              ? ", waived"
+                  strcmp(o.word, "FLAKY") == 0                               ? ", flaky"
+                  : strcmp(o.html, "waived") == 0                            ? ", waived"
                   : r->verdict == VERDICT_SKIP && o.counts == COUNTS_FINDING ? ", not expected"
                                                                              : "");
 }

@@ -58,6 +58,10 @@ struct case_record {
     const char
         *skip;   /* of a SKIP, by a list of expected ones: "expected", "unexpected"; else NULL */
     bool listed; /* of the run's list; a scene that the user named is not */
+    const char *rerun; /* of a case that was run several times: "agreed", "differed"; else NULL */
+    const char *runs;  /* JSON array: verdict, reason, replay, detail and seconds of each run */
+    const char
+        *shared; /* the case that lost its worker on this device meanwhile or next; or NULL */
 };
 /* Phases of a session in their order (the sources' Table 5.1, widened): the keys of
  * bench_record.phases. */
@@ -133,7 +137,7 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b);
 /* ---- the store ------------------------------------------------------------------------------ */
 
 struct store;
-#define STORE_SCHEMA_VERSION 2
+#define STORE_SCHEMA_VERSION 3
 /* Opens or creates; read_only never creates. A store of an older schema is brought to ours, or, when
  * it is read only, read as one without what came later. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
  * schema newer than ours, naming both). An open store must not be used on both sides of a fork. */
@@ -177,7 +181,7 @@ enum status store_junit(struct store *s, int64_t run, const char *path, struct e
 /* One table (outcome.c) of verdict, waiver, expected skip and rerun, which everything that says how
  * a case ended asks: exit status, terminal, JUnit, report and annotations agree. */
 enum skip_kind { SKIP_UNASKED, SKIP_EXPECTED, SKIP_UNEXPECTED }; /* unasked: there is no list */
-enum rerun { RERUN_NONE, RERUN_AGREED, RERUN_DIFFERED }; /* a case that was run several times */
+enum rerun { RERUN_NONE, RERUN_AGREED, RERUN_DIFFERED }; /* verdicts of a case's several runs */
 enum counts_as { COUNTS_PASS, COUNTS_FINDING, COUNTS_NEUTRAL };
 enum junit_element { JUNIT_PASSED, JUNIT_SKIPPED, JUNIT_FAILURE, JUNIT_ERROR, JUNIT_COUNT };
 struct outcome {
@@ -190,6 +194,8 @@ struct outcome {
 };
 struct outcome outcome_of(enum verdict v, bool waived, enum skip_kind skip, enum rerun rerun);
 struct outcome outcome_of_case(const struct case_record *c);
+const char *rerun_name(enum rerun r); /* "agreed"; NULL of RERUN_NONE */
+bool rerun_parse(const char *name, enum rerun *out);
 
 struct outcome_sum {
     size_t total, findings, passed, judged;

@@ -20,6 +20,8 @@ static const struct row {
     {VERDICT_PASS,    ANY,   ANY,              RERUN_DIFFERED, {COUNTS_FINDING, true,   JUNIT_FAILURE,  "FLAKY",  "fail",   "error"}},
     {VERDICT_PASS,    true,  ANY,              ANY,            {COUNTS_PASS,    true,   JUNIT_PASSED,   "PASS",   "pass",   "notice"}},
     {VERDICT_PASS,    false, ANY,              ANY,            {COUNTS_PASS,    true,   JUNIT_PASSED,   "PASS",   "pass",   NULL}},
+    {VERDICT_FAIL,    false, ANY,              RERUN_DIFFERED, {COUNTS_FINDING, true,   JUNIT_FAILURE,  "FLAKY",  "fail",   "error"}},
+    {VERDICT_ERROR,   false, ANY,              RERUN_DIFFERED, {COUNTS_FINDING, false,  JUNIT_ERROR,    "FLAKY",  "error",  "error"}},
     {VERDICT_FAIL,    false, ANY,              ANY,            {COUNTS_FINDING, true,   JUNIT_FAILURE,  "FAIL",   "fail",   "error"}},
     {VERDICT_ERROR,   false, ANY,              ANY,            {COUNTS_FINDING, false,  JUNIT_ERROR,    "ERROR",  "error",  "error"}},
     {VERDICT_SKIP,    ANY,   ANY,              RERUN_DIFFERED, {COUNTS_FINDING, false,  JUNIT_FAILURE,  "FLAKY",  "fail",   "error"}},
@@ -45,7 +47,25 @@ struct outcome outcome_of_case(const struct case_record *c)
     enum skip_kind skip = !c->skip                           ? SKIP_UNASKED
                           : strcmp(c->skip, "expected") == 0 ? SKIP_EXPECTED
                                                              : SKIP_UNEXPECTED;
-    return outcome_of(c->verdict, c->waived, skip, RERUN_NONE);
+    enum rerun rerun = RERUN_NONE;
+    if (c->rerun && !rerun_parse(c->rerun, &rerun))
+        rerun = RERUN_DIFFERED; /* not known, and so not green */
+    return outcome_of(c->verdict, c->waived, skip, rerun);
+}
+
+static const char *const rerun_names[] = {
+    [RERUN_NONE] = NULL, [RERUN_AGREED] = "agreed", [RERUN_DIFFERED] = "differed"};
+
+const char *rerun_name(enum rerun r) { return rerun_names[r]; }
+
+bool rerun_parse(const char *name, enum rerun *out)
+{
+    for (int r = RERUN_AGREED; r <= RERUN_DIFFERED; r++)
+        if (strcmp(name, rerun_names[r]) == 0) {
+            *out = (enum rerun)r;
+            return true;
+        }
+    return false;
 }
 
 void outcome_add(struct outcome_sum *sum, const struct outcome *o)

@@ -43,6 +43,9 @@ static const struct field case_fields[] = {
     {"identity", FIELD_TEXT, AT(case_record, identity), 2},
     {"skip", FIELD_TEXT, AT(case_record, skip), 2},
     {"listed", FIELD_BOOL, AT(case_record, listed), 2},
+    {"rerun", FIELD_TEXT, AT(case_record, rerun), 3},
+    {"runs", FIELD_JSON, AT(case_record, runs), 3},
+    {"shared", FIELD_TEXT, AT(case_record, shared), 3},
 };
 static const struct field bench_fields[] = {
     {"scene", FIELD_KEY, AT(bench_record, scene), 1},
@@ -218,6 +221,12 @@ static enum status identity_check(const struct identity_record *r, struct error 
 
 static enum status case_check(const struct case_record *c, struct error *err)
 {
+    enum rerun rerun;
+    if (c->rerun && !rerun_parse(c->rerun, &rerun))
+        return error_msg(err, STATUS_ARG,
+                         "rerun of a case record is \"%.40s\", which is neither \"agreed\" nor "
+                         "\"differed\"",
+                         c->rerun);
     if (!c->skip)
         return STATUS_OK;
     if (strcmp(c->skip, "expected") != 0 && strcmp(c->skip, "unexpected") != 0)

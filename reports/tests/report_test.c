@@ -514,6 +514,9 @@ static void outcomes_agree(void **state)
                     assert_int_equal(strcmp(o.word, "PASS") == 0, o.counts == COUNTS_PASS);
                     assert_int_equal(strcmp(o.html, "pass") == 0, o.counts == COUNTS_PASS);
                     assert_int_equal(o.judged, v == VERDICT_PASS || v == VERDICT_FAIL);
+                    /* runs that differ are named so, unless they are known */
+                    assert_int_equal(strcmp(o.word, "FLAKY") == 0,
+                                     rerun == RERUN_DIFFERED && finding);
                     struct outcome_sum sum = {0};
                     outcome_add(&sum, &o);
                     assert_int_equal(outcome_end(&sum), finding    ? RUN_FINDING
@@ -533,7 +536,8 @@ static void junit_ends_as_the_run_does(void **state)
     size_t count = 0;
     for (int v = 0; v < VERDICT_COUNT; v++)
         for (int waived = 0; waived < 2; waived++)
-            for (int skip = 0; skip < (v == VERDICT_SKIP ? 3 : 1); skip++) {
+            for (int way = 0; way < (v == VERDICT_SKIP ? 9 : 3); way++) {
+                const int skip = way / 3;
                 struct arena a = {0};
                 struct error err = {0};
                 struct markup_facts f;
@@ -546,6 +550,7 @@ static void junit_ends_as_the_run_does(void **state)
                                         .reason = "so",
                                         .waived = waived,
                                         .skip = skips[skip],
+                                        .rerun = rerun_name((enum rerun)(way % 3)),
                                         .identity = "00112233445566778899aabbccddeeff"};
                 assert_int_equal(store_open(path, false, &s, &err), STATUS_OK);
                 assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
@@ -570,7 +575,7 @@ static void junit_ends_as_the_run_does(void **state)
                 arena_free(&a);
                 count++;
             }
-    assert_int_equal(count, 12);
+    assert_int_equal(count, 36);
 }
 
 static void junit_is_sound(void **state)

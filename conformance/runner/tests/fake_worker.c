@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A worker for runner_test: behaves as the device's name says, so that the runner can be seen to
  * survive it. Called as the real one: PROGRAM worker --fd N CASE DEVICE [--scene PATH]. Appends
- * "CASE DEVICE" to $FAKE_LOG. */
+ * "CASE DEVICE" to $FAKE_LOG. A device "script:CASES/CANARIES" plays what is written. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,85 @@ static void tell_scene(int fd, const char *scene)
              scene);
     tell(fd, scene);
     tell(fd, picture);
+}
+
+/* How often the log has a line of a canary, or of a case. */
+static unsigned log_count(bool canaries)
+{
+    const char *log = getenv("FAKE_LOG");
+    char line[512];
+    unsigned n = 0;
+    FILE *f = log ? fopen(log, "r") : NULL;
+    while (f && fgets(line, sizeof line, f))
+        n += (strncmp(line, "canary ", 7) == 0) == canaries;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void log_add(const char *name, const char *device)
+{
+    const char *log = getenv("FAKE_LOG");
+    FILE *f = log ? fopen(log, "a") : NULL;
+    if (f) {
+        fprintf(f, "%s %s\n", name, device);
+        fclose(f);
+    }
+}
+
+/* "CASES/CANARIES": a letter for each run in its turn, the last one for all that follow. */
+static void play(const char *script, bool canary, int fd)
+{
+    const char *slash = strchr(script, '/');
+    const char *part = canary && slash ? slash + 1 : canary ? "R" : script;
+    const size_t n = strcspn(part, "/");
+    const unsigned turn = log_count(canary);
+    const char letter = part[turn < n ? turn : n - 1];
+    log_add(canary ? "canary" : "case", script); /* before it may die */
+    switch (letter) {
+    case 'f':
+        sleep_s(0.03); /* fall through */
+    case 'F':
+        say(fd, "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"pixel (1,2)\",\"compile_s\":0,"
+                "\"run_s\":0.1}}\n");
+        break;
+    case 'G':
+        say(fd, "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"pixel (3,4)\",\"compile_s\":0,"
+                "\"run_s\":0.1}}\n");
+        break;
+    case 'S':
+        say(fd, "{\"result\":{\"verdict\":\"SKIP\",\"reason\":\"sleeps\",\"compile_s\":0,"
+                "\"run_s\":0}}\n");
+        break;
+    case 'E':
+        say(fd, "{\"result\":{\"verdict\":\"ERROR\",\"reason\":\"lost\",\"compile_s\":0,"
+                "\"run_s\":0}}\n");
+        break;
+    case 'c':
+        sleep_s(0.15); /* fall through */
+    case 'C':
+        raise(SIGSEGV);
+        break;
+    case 'p':
+        sleep_s(0.4); /* fall through */
+    case 'P':
+        say(fd, pass);
+        break;
+    case 'R':
+        say(fd, "{\"result\":{\"verdict\":\"PASS\",\"reason\":\"film a\",\"compile_s\":0,"
+                "\"run_s\":0}}\n");
+        break;
+    case 'W':
+    case 'V':
+        say(fd, letter == 'W'
+                    ? "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"film b\",\"compile_s\":0,"
+                      "\"run_s\":0}}\n"
+                    : "{\"result\":{\"verdict\":\"FAIL\",\"reason\":\"film c\",\"compile_s\":0,"
+                      "\"run_s\":0}}\n");
+        break;
+    default:
+        break;
+    }
 }
 
 static void behave(const char *how, int fd, const char *scene)
@@ -128,6 +208,10 @@ static void behave(const char *how, int fd, const char *scene)
     } else if (strcmp(how, "reads-and-dies") == 0) {
         tell_scene(fd, scene);
         raise(SIGSEGV);
+    } else if (strcmp(how, "busy") == 0) {
+        for (const clock_t end = clock() + CLOCKS_PER_SEC; clock() < end;)
+            ;
+        say(fd, pass);
     } else if (strcmp(how, "pass") == 0) {
         say(fd, pass);
     }
@@ -137,14 +221,12 @@ int main(int argc, char **argv)
 {
     if (argc < 6 || strcmp(argv[1], "worker") != 0 || strcmp(argv[2], "--fd") != 0)
         return 9;
-    const char *log = getenv("FAKE_LOG"), *how = strchr(argv[5], ':');
-    behave(how ? how + 1 : "", atoi(argv[3]), argc > 7 ? argv[7] : "");
-    if (log) { /* written when the case is done */
-        FILE *f = fopen(log, "a");
-        if (f) {
-            fprintf(f, "%s %s\n", argv[4], argv[5]);
-            fclose(f);
-        }
+    const char *how = strchr(argv[5], ':');
+    if (strncmp(argv[5], "script:", 7) == 0) {
+        play(argv[5] + 7, strcmp(argv[4], "canary") == 0, atoi(argv[3]));
+        return 0;
     }
+    behave(how ? how + 1 : "", atoi(argv[3]), argc > 7 ? argv[7] : "");
+    log_add(argv[4], argv[5]); /* written when the case is done */
     return 0;
 }

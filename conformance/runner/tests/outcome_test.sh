@@ -6,6 +6,7 @@ isophote=$1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
+kept_cache=${ISOPHOTE_CACHE:-}
 ISOPHOTE_CACHE=$dir/cache
 export ISOPHOTE_CACHE
 echo '{"isophote": 1, "objects": 7}' >"$dir/bad.json"
@@ -54,4 +55,62 @@ ends 'an error' 1 ERROR 1 0 1 0 "$dir/bad.json" --filter '^kernel[.]light[.]bad$
 [ $? = 2 ] || fail "broken waivers are taken"
 "$isophote" report --store "$dir/s.db" -o "$dir/again.xml" || fail "report after a start that failed"
 cmp -s "$dir/j.xml" "$dir/again.xml" || fail "a start that failed hides the run before it: $(cat "$dir/again.xml")"
+# a FAIL is run again, and a waived one is not
+ends 'a fail' 1 ERROR 1 0 1 0 "$dir/bad.json" --filter '^kernel[.]light[.]bad$' --reruns 2
+says 'ERROR 3 of 3 runs' "$dir/j.xml"
+
+# a full disk under journal or store: said, with what was done, which is kept and gone on with
+many='^kernel[.](rng|math)'
+disk() { # BLOCKS OF 512 BYTES, OPTIONS...: as much may be written to a file
+    blocks=$1
+    shift
+    (trap '' XFSZ; ulimit -f "$blocks"; exec "$isophote" conform --device native --filter "$many" --canary 0 "$@") >"$dir/out" 2>&1
+}
+name='a full disk under the journal'
+rm -f "$dir/full.journal"
+disk unlimited --journal "$dir/full.journal" # now the cache has what workers keep there
+size=$(wc -c <"$dir/full.journal")
+rm -f "$dir/full.journal"
+disk $((size * 3 / 4 / 512)) --journal "$dir/full.journal"
+[ $? = 2 ] || fail "$name: $(cat "$dir/out")"
+says 'full.journal: File too large' "$dir/out"
+says '^[1-9][0-9]* cases: ' "$dir/out"
+kept=$(grep -c '"verdict"' "$dir/full.journal")
+disk unlimited --journal "$dir/full.journal" --resume || fail "$name: resume: $(cat "$dir/out")"
+grep -qE "(^|[^0-9])($kept|$((kept - 1))) taken from the journal" "$dir/out" || fail "$name: $kept lines, $(cat "$dir/out")"
+name='a full disk under the store'
+rm -f "$dir/s.db"*
+disk 60 --store "$dir/s.db" --journal "$dir/s.journal"
+[ $? = 2 ] || fail "$name: $(cat "$dir/out")"
+says 's.db' "$dir/out"
+
+# a device that turns wrong meanwhile: OpenCL's layer of the tests, where there is PoCL
+ISOPHOTE_CACHE=$kept_cache # PoCL compiles for ten seconds
+layer=${2:-}
+pocl=$("$isophote" devices 2>/dev/null | grep -o '^opencl:[0-9]* .*Portable Computing Language' | head -n 1)
+if [ -n "$pocl" ] && [ -e "$layer" ]; then
+    device=${pocl%% *}
+    turns() { # STATUS FAULT SAYS OPTIONS...
+        name=$2 status=$1 says=$3
+        fault=$2
+        shift 3
+        rm -f "$dir/n" "$dir/j.xml"
+        OPENCL_LAYERS=$layer ISOPHOTE_SOFT_FAULT=$fault ISOPHOTE_SOFT_COUNT=$dir/n "$isophote" conform --device "$device" \
+            --filter '^kernel[.]rng|^kernel[.]math[.]exact' --junit "$dir/j.xml" "$@" >"$dir/out" 2>&1
+        got=$?
+        [ "$got" = "$status" ] || fail "$name: exit status $got, expected $status: $(cat "$dir/out")"
+        says "$says" "$dir/out"
+    }
+    turns 0 wrong:100000 '2 cases: 2 pass'
+    before=$(wc -c <"$dir/n")
+    # the last launch of a right run is the last canary's; the case before is judged by it
+    turns 1 "wrong:$before" "does not count: $device is sick"
+    says '<error ' "$dir/j.xml"
+    turns 0 "wrong:$before" '2 cases: 2 pass' --canary 0 # and without one nobody sees it
+    # one wrong launch, the last of the first case: not green
+    OPENCL_LAYERS=$layer ISOPHOTE_SOFT_COUNT=$dir/m "$isophote" conform --device "$device" --filter '^kernel[.]rng' --canary 0 >"$dir/out"
+    turns 1 "once:$(wc -c <"$dir/m")" '^FLAKY' --canary 0
+    says 'FAIL 1 of 4 runs, PASS 3: flaky' "$dir/out"
+    says '<failure message="FAIL 1 of 4 runs, PASS 3: flaky' "$dir/j.xml"
+fi
 [ "$failures" -eq 0 ] || exit 1

@@ -402,8 +402,8 @@ static void torn_journals(void **state)
     struct journal *j;
     const struct conform_result r = made_by(&a, "gcc"), other_r = made_by(&a, "clang");
     assert_int_equal(journal_open(path, false, &j, &err), STATUS_OK);
-    assert_int_equal(journal_add(j, "image.a", "native", &r, &err), STATUS_OK);
-    assert_int_equal(journal_add(j, "image.b", "native", &r, &err), STATUS_OK);
+    assert_int_equal(journal_add(j, "image.a", "native", 0, &r, &err), STATUS_OK);
+    assert_int_equal(journal_add(j, "image.b", "native", 0, &r, &err), STATUS_OK);
     /* a second run on the same journal is refused */
     struct journal *other;
     assert_int_equal(journal_open(path, true, &other, &err), STATUS_LIMIT);
@@ -432,8 +432,8 @@ static void torn_journals(void **state)
             assert_string_equal(found->result.identity->key, r.identity->key);
             assert_string_equal(found->result.identity->parts[0].of->parts[0].value, "gcc");
         }
-        assert_int_equal(journal_add(j, "image.c", "native", &r, &err), STATUS_OK);
-        assert_int_equal(journal_add(j, "image.c", "native", &other_r, &err), STATUS_OK);
+        assert_int_equal(journal_add(j, "image.c", "native", 0, &r, &err), STATUS_OK);
+        assert_int_equal(journal_add(j, "image.c", "native", 0, &other_r, &err), STATUS_OK);
         journal_close(j);
         assert_int_equal(journal_open(path, true, &j, &err), STATUS_OK);
         const struct journal_entry *newest = journal_find(j, "image.c", "native", NULL);
@@ -460,7 +460,7 @@ static void torn_journals(void **state)
     for (size_t i = 0; i < 2; i++) {
         write_text(path, foreign[i]);
         assert_int_equal(journal_open(path, true, &j, &err), STATUS_TYPE);
-        assert_non_null(strstr(err.msg, "not a conformance journal of version 2"));
+        assert_non_null(strstr(err.msg, "not a conformance journal of version 3"));
     }
     assert_int_equal(journal_open(in_folder("no/such/folder"), true, &j, &err), STATUS_IO);
     arena_free(&a);
