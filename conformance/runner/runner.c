@@ -453,26 +453,29 @@ static enum status take_runs(struct task *t, const struct conform_result *r, str
     return STATUS_OK;
 }
 
-/* Runs of a case that had not come to its end: entry, and those before it. */
-static enum status take_open_runs(struct task *t, const struct journal *j,
+/* Runs of a case that had not come to its end: those of entry, which is one, and before it. */
+static enum status take_open_runs(struct arena *a, struct task *t, const struct journal *j,
                                   const struct journal_entry *e, struct error *err)
 {
-    const struct journal_entry *runs[64];
-    size_t n = 0;
+    enum { RUNS_MAX = 4096 };
     const char *key = e->result.identity->key;
-    for (uint32_t run = e->run;
-         e && n < 64 && e->run == run && e->run > 0 && strcmp(e->result.identity->key, key) == 0;
-         run--) {
-        runs[n++] = e;
+    const uint32_t count = e->run;
+    if (count > RUNS_MAX)
+        return STATUS_OK;
+    const struct conform_result **runs = ARENA_ARRAY(a, const struct conform_result *, count);
+    if (!runs)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the runs of %s", t->test->name);
+    for (uint32_t run = count; run > 0; run--) {
+        if (!e || e->run != run || strcmp(e->result.identity->key, key) != 0)
+            return STATUS_OK; /* not all of them: they are made again */
+        runs[run - 1] = &e->result;
         e = journal_find(j, t->test->name, t->device, e);
     }
-    if (runs[n - 1]->run != 1)
-        return STATUS_OK;
-    while (n-- > 0) {
-        struct attempt *a = attempt_of(&runs[n]->result);
-        if (!a)
+    for (uint32_t run = 0; run < count; run++) {
+        struct attempt *attempt = attempt_of(runs[run]);
+        if (!attempt)
             return error_msg(err, STATUS_MEMORY, "out of memory for a result");
-        attempts_add(&t->attempts, a);
+        attempts_add(&t->attempts, attempt);
     }
     return STATUS_OK;
 }
@@ -496,7 +499,7 @@ static enum status journal_take(struct run *r, struct arena *a, struct task *t, 
         if (strcmp(now->key, before->key) == 0) {
             t->resumed = true;
             if (e->run)
-                return take_open_runs(t, r->journal, e, err);
+                return take_open_runs(a, t, r->journal, e, err);
             if (e->result.sick)
                 return STATUS_OK; /* nothing of that time counts */
             TRY(take_runs(t, &e->result, err));
