@@ -1067,7 +1067,7 @@ case_printed_safely()
 {
     local esc=$'\033' scene=$'my \033[31mscene\'s.json'
     cp "$(dirname "$0")/../scenes/library/cornell.json" "$scene"
-    run 1 conform --device faulty:lost-cosine --scene "$scene" --filter 'image[.]lockstep[.]my' --store s.db --junit s.xml
+    run 1 conform --device faulty:lost-cosine --scene "$scene" --filter 'image[.]lockstep[.]my' --reruns 1 --store s.db --junit s.xml
     grep -q "$esc" stdout stderr && fail "a control character"
     grep -oE "isophote replay .*" stdout >replay
     [ -s replay ] || fail "no replay command"
@@ -1277,7 +1277,7 @@ case_devices()
     run 0 devices --test-devices
     prints "^null"
     prints "^faulty:"
-    run 1 conform --device native+faulty:lost-cosine --filter '^image.fast.cornell$'
+    run 1 conform --device native+faulty:lost-cosine --filter '^image.fast.cornell$' --reruns 0 --canary 0
     prints "made by faulty:lost-cosine$" # which member
     run 77 render cornell "${small[@]}" --device opencl:99
     says "opencl:99"
@@ -1306,7 +1306,7 @@ case_conform_clamped_tree()
     clamped_tree
     run 0 conform clamped.json --device native --filter '^image.fast.clamped$'
     prints "1 pass"
-    run 1 conform clamped.json --device faulty:lost-cosine --filter '^image.fast.clamped$'
+    run 1 conform clamped.json --device faulty:lost-cosine --filter '^image.fast.clamped$' --reruns 0
 }
 
 # Scenes at random in place of the list: the first ones of a seed, which are those of a name.
@@ -1580,7 +1580,7 @@ case_device_faults_cuda()
     local fast=(render cornell "${small[@]}" --mode fast --device cuda:0)
     judged() # FAULT MESSAGE
     {
-        CUDA_MOCK=$1 run 1 conform --device cuda:0 --device native --filter '^kernel.rng' --jobs 2
+        CUDA_MOCK=$1 run 1 conform --device cuda:0 --device native --filter '^kernel.rng' --jobs 2 --canary 0 --reruns 0
         prints "ERROR +cuda:0 +kernel.rng.philox"
         prints "$2"
         prints "PASS +native +kernel.rng.philox"

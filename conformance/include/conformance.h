@@ -65,7 +65,7 @@ struct conform_result {
     const struct conform_result *runs; /* all of them, in their order; of one run NULL and 0 */
     size_t run_count;
     const char
-        *shared; /* the case that lost its worker on this device meanwhile or next; or NULL */
+        *shared; /* the case that lost its worker on this device meanwhile or next, or NULL */
     bool sick;   /* of a device whose canary went wrong: it is run again by resume */
 };
 /* The members (verdict, reason, replay, detail, compile_s, run_s, images; and where they say
@@ -107,10 +107,9 @@ struct conform_options {
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
     double inactive_s; /* a worker that does nothing for as long is ended; 0: none */
     uint32_t reruns;   /* a FAIL or ERROR that is not waived is run as often again */
-    double
-        canary_s; /* a device is asked for its canary before and after its cases, after each ERROR
-                        and when as long went by; 0: never. Results are told once the next canary
-                        is right */
+    /* a device is asked for its canary before and after its cases, after each ERROR and when as
+     * long went by; 0: never. Results are told once the next canary is right */
+    double canary_s;
     uint64_t memory_limit; /* bytes resident per worker; 0: three quarters of the machine, shared by
                               the jobs */
     const char *journal;   /* path; NULL: none */
@@ -148,9 +147,9 @@ struct conform_summary {
     size_t expired_waivers; /* in the file, past their date, so not applied */
 };
 /* One worker process a case, compile and run budgets apart: a crash, a hang or a memory blow-up
- * costs one case (ERROR with what happened), which is run again as told. Fails: ARG/TYPE for a bad filter, list, waivers or
- * skips file or journal, CANCELLED (workers are ended, the journal is kept). A verdict is in the
- * journal (synced) before `each` hears of it. */
+ * costs one case (ERROR with what happened), which is run again as told. Fails: ARG/TYPE for a bad
+ * filter, list, waivers or skips file or journal, CANCELLED (workers are ended, the journal is
+ * kept). A verdict is in the journal (synced) before `each` hears of it. */
 enum status conform_run(const struct conform_options *o, struct conform_summary *sum,
                         struct error *err);
 

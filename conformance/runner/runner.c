@@ -550,16 +550,10 @@ static bool device_wanted(const struct run *r, size_t device)
 static enum status start_worker(struct run *r, struct slot *slot, struct task *t, size_t device,
                                 struct error *err)
 {
-    const char *argv[] = {r->o->worker,
-                          "worker",
-                          "--fd",
-                          "@fd",
-                          t ? t->test->name : "canary",
-                          r->o->devices[device],
-                          NULL, /* up to three options */
-                          NULL,
-                          NULL,
-                          NULL};
+    const char *argv[] = {
+        r->o->worker, "worker", "--fd", "@fd", t ? t->test->name : "canary", r->o->devices[device],
+        NULL, /* up to three options */
+        NULL,         NULL,     NULL};
     size_t n = 6;
     if (t && t->test->scene) {
         argv[n++] = "--scene";

@@ -61,7 +61,7 @@ struct case_record {
     const char *rerun; /* of a case that was run several times: "agreed", "differed"; else NULL */
     const char *runs;  /* JSON array: verdict, reason, replay, detail and seconds of each run */
     const char
-        *shared; /* the case that lost its worker on this device meanwhile or next; or NULL */
+        *shared; /* the case that lost its worker on this device meanwhile or next, or NULL */
 };
 /* Phases of a session in their order (the sources' Table 5.1, widened): the keys of
  * bench_record.phases. */
