@@ -43,17 +43,17 @@ bool attempts_result(const struct attempts *t, struct arena *a, struct conform_r
     const enum verdict shown = count[VERDICT_FAIL]    ? VERDICT_FAIL
                                : count[VERDICT_ERROR] ? VERDICT_ERROR
                                                       : t->first->result.verdict;
-    const struct conform_result *first = NULL;
+    const struct attempt *at = t->first;
+    while (at->next && at->result.verdict != shown)
+        at = at->next;
+    const struct conform_result *first = &at->result;
     bool alike = true;
     struct conform_result *runs = ARENA_ARRAY(a, struct conform_result, t->count);
     if (!runs)
         return false;
     for (const struct attempt *i = t->first; i; i = i->next) {
         runs[n++] = i->result;
-        if (i->result.verdict != shown)
-            continue;
-        alike = alike && (!first || same_text(first->reason, i->result.reason));
-        first = first ? first : &i->result;
+        alike = alike && (i->result.verdict != shown || same_text(first->reason, i->result.reason));
     }
     *out = *first;
     out->runs = runs;

@@ -87,7 +87,7 @@ static void play(const char *script, bool canary, int fd)
     const char *part = canary && slash ? slash + 1 : canary ? "R" : script;
     const size_t n = strcspn(part, "/");
     const unsigned turn = log_count(canary);
-    const char letter = part[turn < n ? turn : n - 1];
+    const char letter = n ? part[turn < n ? turn : n - 1] : 'R';
     log_add(canary ? "canary" : "case", script); /* before it may die */
     switch (letter) {
     case 'f':

@@ -184,13 +184,12 @@ static void killed_among_reruns(void **state)
     o.journal = journal;
     o.resume = true;
     (void)unlink(journal);
-    srand(7);
     for (bool whole = false; !whole; kills += !whole) {
         pid_t pid = fork();
         assert_true(pid >= 0);
         if (pid == 0)
             _exit(conform_run(&o, &sum, &err) == STATUS_OK ? 0 : 3);
-        const struct timespec t = {.tv_nsec = 60000000 + rand() % 100 * 1000000L};
+        const struct timespec t = {.tv_nsec = (60 + (long)(37 * kills) % 100) * 1000000};
         nanosleep(&t, NULL);
         int how;
         whole = kills > 40 || waitpid(pid, &how, WNOHANG) == pid;
