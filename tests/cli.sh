@@ -1449,6 +1449,57 @@ soft_level_zero()
     "$program" devices | grep -q '^level_zero:0' || skip "no Level Zero driver in software"
 }
 
+# The device's kernels take MOST work-items, fewer than it says: defaults fit them, and what was asked for does not.
+kernels_small() # DEVICE MOST
+{
+    local device=$1 most=$2 tiny=(cornell --width 13 --height 11 --spp 1 --mode strict)
+    local refused="work-group 8x8 has 64 work-items; .* takes at most [0-9]+, this kernel( .*)? $most\$"
+    run 0 render "${tiny[@]}" --device native -o out/native.pfm
+    run 0 render "${tiny[@]}" --bvh bvh2 --device "$device" -o out/device.pfm
+    cmp out/native.pfm out/device.pfm || fail "$device: another picture"
+    run 77 render "${tiny[@]}" --bvh bvh2 --device "$device" --work-group 8x8 -o out/none.pfm
+    says "$refused"
+    [ ! -e out/none.pfm ] || fail "a picture that was refused"
+    echo 'shader s(output color Cout = 0) { Cout = noise(P * 9) * u; }' >s.osl
+    run 0 shade s.osl --engine interp -g 33 31 -o Cout out/interp.pfm
+    run 0 shade s.osl --engine "$device" -g 33 31 -o Cout out/shade.pfm
+    cmp out/interp.pfm out/shade.pfm || fail "$device: another picture of a shader"
+}
+
+case_small_kernels_level_zero()
+{
+    soft_level_zero
+    export ISOPHOTE_SOFT_KERNEL_GROUP=6
+    kernels_small level_zero:0 6
+    run 0 sweep cornell --width 8 --height 8 --spp 1 --mode strict --bvh bvh2 --device level_zero:0 \
+        --axis work-group=2x2,8x8 --repetitions 1 --max-repetitions 1 --budget 0.1
+    prints "SKIP +cornell on level_zero:0, .*work-group 8x8: work-group 8x8 has 64 .*, this kernel 6$"
+    prints "PASS +cornell on level_zero:0, .*work-group 2x2"
+    run 0 conform --device level_zero:0 --filter '^image.strict.cornell$' # which asks for 7x3 where that fits
+}
+
+case_small_kernels_hip()
+{
+    soft_hip
+    leaks_of_others
+    ISOPHOTE_SOFT_KERNEL_GROUP=6 kernels_small hip:0 6
+}
+
+# Mesa's rusticl on llvmpipe says 1024 and takes 32. A sample of the core list: of a program without shaders it
+# compiles for 15 s, but the small kernel of random numbers and one scene with the smallest tree are quick.
+case_rusticl()
+{
+    local vendors=/etc/OpenCL/vendors/rusticl.icd
+    [ -e $vendors ] || skip "no rusticl: it comes with mesa-opencl-icd"
+    leaks_of_others
+    export OCL_ICD_VENDORS=$vendors RUSTICL_ENABLE=llvmpipe
+    run 0 devices
+    prints "^opencl:0 +llvmpipe .*rusticl"
+    run 0 conform --device opencl:0 --filter 'kernel[.]rng'
+    prints "^PASS +opencl:0 +kernel.rng.philox"
+    kernels_small opencl:0 32
+}
+
 # What a driver does to one worker costs that case a verdict with a reason; the other device is judged all the same.
 device_faults() # DEVICE, what it says when it is lost, and when the watchdog ends a launch
 {

@@ -92,8 +92,10 @@ extern const char *const shade_float_flags[3];
 #define SHADE_FLAGS_MARK " $"
 /* Fills s->work_group where it is not set: 8x8 work-items, halved until the device takes them. */
 void work_group_default(const struct device_info *info, struct launch_settings *s);
+/* Halves the longer side until the group has at most `most` work-items; 0: any number. */
+void work_group_fit(uint32_t g[2], uint64_t most);
 /* Whether the device takes it. kernel: what this kernel is called in the refusal, and the most
- * work-items that it takes; NULL if nothing is known of it. */
+ * work-items that it takes; 0: not known. */
 enum status work_group_check(const struct device_info *info, const uint32_t g[2],
                              const char *kernel, uint64_t kernel_most, struct error *err);
 /* The value of K_BVH and of k_launch.bvh for a tree; 0 for BVH_AUTO. */
@@ -174,7 +176,12 @@ struct backend_api {
     enum status (*run_words)(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,
                              uint32_t *out, size_t out_words, size_t items, struct error *err);
-    /* Defaults that this device runs well; called after upload. */
+    /* The most work-items that a group of ENTRY_RENDER takes, as the driver says of the compiled
+     * program, which may be fewer than the device does; 0: it does not say. Compiles what `request`
+     * only asked for. NULL: programs take what the device takes. */
+    enum status (*group_most)(struct backend *b, uint32_t *most, struct error *err);
+    /* Defaults that this device runs well; called after upload and group_most. The front makes
+     * groups smaller that have more work-items than the program takes. */
     void (*defaults)(const struct backend *b, struct launch_settings *s);
     /* Samples of one launch where nobody says: long enough that its last groups, which run while
      * most of the device is idle, do not count, and some tenths of a second at most. NULL or 0: by

@@ -331,23 +331,40 @@ void job_area(const struct render_job *job, uint32_t area[4])
     memcpy(area, job->crop[2] ? job->crop : whole, sizeof whole);
 }
 
+enum status device_group_most(struct device *d, uint32_t *most, struct error *err)
+{
+    uint32_t of_program = 0;
+    if (!d || !most || !d->built)
+        return error_msg(err, STATUS_ARG, "device_group_most needs a device that is built");
+    enum status st =
+        d->api->group_most ? d->api->group_most(d->backend, &of_program, err) : STATUS_OK;
+    if (st == STATUS_OK)
+        *most =
+            of_program && of_program < d->info.max_work_group ? of_program : d->info.max_work_group;
+    return st;
+}
+
 /* A job's settings with every default filled in. */
-static enum status settings_make(const struct device *d, const struct render_job *job,
+static enum status settings_make(struct device *d, const struct render_job *job,
                                  struct launch_settings *out, struct error *err)
 {
     struct launch_settings s = job->set.launch, own = {0};
-    uint32_t area[4];
+    uint32_t area[4], most;
     job_area(job, area);
     const uint32_t *size = area + 2;
+    enum status st = device_group_most(d, &most, err);
+    if (st)
+        return st;
     d->api->defaults(d->backend, &own);
+    work_group_fit(own.work_group, most);
     for (int i = 0; i < 2; i++) {
         if (s.work_group[0] == 0 && s.work_group[1] == 0)
             continue;
-        uint32_t most = d->info.max_work_group_axis[i];
-        if (s.work_group[i] == 0 || (most && s.work_group[i] > most))
+        uint32_t axis = d->info.max_work_group_axis[i];
+        if (s.work_group[i] == 0 || (axis && s.work_group[i] > axis))
             return error_msg(err, STATUS_UNSUPPORTED,
                              "a work-group of %ux%u: %s takes 1 to %u along %s", s.work_group[0],
-                             s.work_group[1], d->info.id, most, i ? "y" : "x");
+                             s.work_group[1], d->info.id, axis, i ? "y" : "x");
     }
     if (s.work_group[0] == 0)
         memcpy(s.work_group, own.work_group, sizeof s.work_group);
@@ -366,12 +383,12 @@ static enum status settings_make(const struct device *d, const struct render_job
         s.batch = own.batch;
     if (s.batch == 0) {
         /* Long enough that starting it costs nothing, short enough that a stop is heard. */
-        uint64_t own_most = d->api->launch_samples ? d->api->launch_samples(d->backend) : 0,
-                 most = own_most                     ? own_most
-                        : d->info.kind == DEVICE_CPU ? 1u << 20
-                                                     : 1u << 26,
+        uint64_t own_samples = d->api->launch_samples ? d->api->launch_samples(d->backend) : 0,
+                 samples = own_samples                  ? own_samples
+                           : d->info.kind == DEVICE_CPU ? 1u << 20
+                                                        : 1u << 26,
                  pixels = (uint64_t)s.tile[0] * s.tile[1];
-        s.batch = pixels >= most ? 1 : (uint32_t)(most / pixels);
+        s.batch = pixels >= samples ? 1 : (uint32_t)(samples / pixels);
     }
     if (job->sample_count && s.batch > job->sample_count)
         s.batch = job->sample_count;
@@ -511,7 +528,7 @@ static enum status run_first_launch(struct run *r, size_t pixels, bool poison, s
     if (st)
         return st;
     memcpy(d->shapes[d->shape_count++], wg, sizeof *d->shapes);
-    r->times.first_launch_s = clock_s() - start;
+    r->times.first_launch_s += clock_s() - start;
     return STATUS_OK;
 }
 
@@ -543,15 +560,17 @@ enum status device_render(struct device *d, const struct render_job *job, struct
         return error_msg(
             err, STATUS_ARG, "the film is %ux%u with exponent %d; the job needs %ux%u with %d",
             film->width, film->height, film->exponent, r.area[2], r.area[3], d->exponent);
+    double start = clock_s();
     st = settings_make(d, job, &r.set, err);
     if (st)
         return st;
+    if (d->shape_count == 0) /* what was only requested is compiled now */
+        r.times.first_launch_s = clock_s() - start;
     enum { PIXEL_WORDS = 8 };
     const size_t films = d->api->films ? d->api->films(d->backend) : 1,
                  pixels = (size_t)job->width * job->height,
                  behind = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS,
                  whole = pixels + behind;
-    double start = clock_s();
     r.launch = device_launch(d, job);
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;

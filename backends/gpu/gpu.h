@@ -189,8 +189,9 @@ enum status gpu_open(const struct gpu_api *api, const struct device_info *info,
     .close = gpu_close, .preferred_bvh = gpu_preferred_bvh, .upload = gpu_upload,                  \
     .build = gpu_build, .request = gpu_request, .film_begin = gpu_film_begin,                      \
     .launch = gpu_launch, .finish = gpu_finish, .film_read = gpu_film_read,                        \
-    .run_words = gpu_run_words, .defaults = gpu_defaults, .launch_samples = gpu_launch_samples,    \
-    .job_build = gpu_job_build, .job_run = gpu_job_run, .job_release = gpu_job_release
+    .run_words = gpu_run_words, .group_most = gpu_group_most, .defaults = gpu_defaults,            \
+    .launch_samples = gpu_launch_samples, .job_build = gpu_job_build, .job_run = gpu_job_run,      \
+    .job_release = gpu_job_release
 
 /* ---- a device ------------------------------------------------------------------------------- */
 
@@ -213,7 +214,7 @@ struct backend {
     struct program {
         gpu_module module;                 /* NULL: not made */
         gpu_function kernels[ENTRY_COUNT]; /* of the part; the others NULL */
-        uint32_t threads;                  /* most in a block of k_render */
+        uint32_t threads[ENTRY_COUNT];     /* most in a block of each; 0: not known */
         uint32_t registers;
     } programs[PART_COUNT];
     struct program_request request; /* the last one */
@@ -245,6 +246,7 @@ enum status gpu_build(struct backend *b, const struct program_request *request,
                       struct build_info *info, struct error *err);
 void gpu_request(struct backend *b, const struct program_request *request);
 /* The program with an entry, compiled now if it is the first time. */
+enum status gpu_group_most(struct backend *b, uint32_t *most, struct error *err);
 enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                         struct error *err);
 void gpu_programs_release(struct backend *b);

@@ -68,7 +68,7 @@ static enum status group_check(const struct backend *b, const struct program *p,
 {
     char kernel[64];
     snprintf(kernel, sizeof kernel, "this kernel (%u registers)", p->registers);
-    TRY(work_group_check(&b->info, g, kernel, p->threads, err));
+    TRY(work_group_check(&b->info, g, kernel, p->threads[ENTRY_RENDER], err));
     if (blocks[0] > b->max_grid[0] || blocks[1] > b->max_grid[1])
         return error_msg(err, STATUS_UNSUPPORTED,
                          "%ux%u work-groups of %ux%u; %s takes at most %ux%u of them in one launch",
@@ -195,9 +195,12 @@ enum status gpu_run_words(struct backend *b, enum kernel_entry entry, const stru
         return s;
     if (items == 0)
         return STATUS_OK;
-    if ((items + GROUP - 1) / GROUP > b->max_grid[0])
+    const unsigned most =
+                       p->threads[entry] && p->threads[entry] < GROUP ? p->threads[entry] : GROUP,
+                   group = items < most ? (unsigned)items : most;
+    if ((items + group - 1) / group > b->max_grid[0])
         return error_msg(err, STATUS_LIMIT, "%zu rows at once; %s takes %zu", items, b->info.name,
-                         (size_t)b->max_grid[0] * GROUP);
+                         (size_t)b->max_grid[0] * group);
     enum gpu_call call = GPU_CALL_MemAlloc;
     gpu_result code = driver->MemAlloc(&launch_at, sizeof *launch);
     if (code == GPU_OK)
@@ -219,7 +222,6 @@ enum status gpu_run_words(struct backend *b, enum kernel_entry entry, const stru
             arguments_make(b, trace, 2, arguments);
         else
             arguments_make(b, probe, 3, arguments);
-        unsigned group = items < GROUP ? (unsigned)items : GROUP;
         unsigned blocks = (unsigned)((items + group - 1) / group);
         call = GPU_CALL_LaunchKernel;
         code = driver->LaunchKernel(p->kernels[entry], blocks, 1, 1, group, 1, 1, 0, b->stream,

@@ -44,11 +44,10 @@ static enum status kernels_find(struct backend *b, enum program_part part, struc
             b->driver->ModuleGetFunction(&p->kernels[i], p->module, kernel_entries[i].name);
         if (code != GPU_OK)
             return gpu_error(err, b->driver, code, GPU_CALL_ModuleGetFunction);
+        p->threads[i] = gpu_kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p->kernels[i]);
     }
-    if (part == PART_RENDER) {
-        p->threads = gpu_kernel_attribute(b, GPU_KERNEL_MAX_THREADS, p->kernels[ENTRY_RENDER]);
+    if (part == PART_RENDER)
         p->registers = gpu_kernel_attribute(b, GPU_KERNEL_REGISTERS, p->kernels[ENTRY_RENDER]);
-    }
     return STATUS_OK;
 }
 
@@ -76,7 +75,7 @@ static void info_fill(const struct backend *b, const struct program *p,
     snprintf(
         info->log, sizeof info->log,
         "k_render: work-groups of up to %u; %u registers, %u bytes of stack, %u spilt\n%.1800s",
-        p->threads, info->registers, info->stack_bytes, info->spill_bytes, said);
+        p->threads[ENTRY_RENDER], info->registers, info->stack_bytes, info->spill_bytes, said);
 }
 
 static void key_make(const struct backend *b, const char *source_hash, const char *options,
@@ -164,6 +163,17 @@ void gpu_request(struct backend *b, const struct program_request *request)
     b->request = *request;
     if (b->request.registers == 0)
         b->request.registers = b->api->registers;
+}
+
+enum status gpu_group_most(struct backend *b, uint32_t *most, struct error *err)
+{
+    const struct program *p = NULL;
+    enum status s = gpu_select(b, err);
+    if (s == STATUS_OK)
+        s = gpu_program(b, ENTRY_RENDER, &p, err);
+    if (s == STATUS_OK)
+        *most = p->threads[ENTRY_RENDER];
+    return s;
 }
 
 enum status gpu_program(struct backend *b, enum kernel_entry entry, const struct program **out,

@@ -224,6 +224,10 @@ enum status device_build(struct device *d, const struct build_settings *settings
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err);
+/* The most work-items of a group that the built program takes: the device's limit, or the driver's
+ * for this program where that is less. No device_render without a work-group of its own takes more.
+ */
+enum status device_group_most(struct device *d, uint32_t *most, struct error *err);
 /* The id of the device that made that row of the last picture: a member's, where several render
  * together; else, and before any picture, the device's own. Valid until the next device_render. */
 const char *device_row_owner(const struct device *d, uint32_t y);

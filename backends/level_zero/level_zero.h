@@ -32,6 +32,7 @@ struct backend {
         ze_module_handle_t module;               /* NULL: not made */
         ze_kernel_handle_t kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         uint32_t private_bytes, spill_bytes;
+        uint32_t group[ENTRY_COUNT]; /* most work-items of one, for those that are made */
     } programs[PART_COUNT];
     struct program_request request; /* the last one */
 
@@ -61,6 +62,9 @@ void level_zero_request(struct backend *b, const struct program_request *request
 /* The program with an entry for the scene's tree, compiled now if it is the first time. */
 enum status level_zero_program(struct backend *b, enum kernel_entry entry,
                                const struct program **out, struct error *err);
+enum status level_zero_program_group(struct backend *b, uint32_t *most, struct error *err);
+/* The most work-items of a group that a kernel takes, the device's limit at most. */
+uint32_t level_zero_group_most(const struct backend *b, ze_kernel_handle_t k);
 void level_zero_programs_release(struct backend *b);
 /* What is asked of the driver's compiler for a mode. */
 const char *level_zero_flags(enum math_mode mode);
@@ -95,9 +99,10 @@ enum status level_zero_finish(struct backend *b, double *device_s, struct error 
 enum status level_zero_run_words(struct backend *b, enum kernel_entry entry,
                                  const struct k_launch *launch, const uint32_t *in, size_t in_words,
                                  uint32_t *out, size_t out_words, size_t items, struct error *err);
-/* Groups of `g` work-items for the launches of a kernel to come; UNSUPPORTED with both numbers. */
-enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, const uint32_t g[2],
-                                 struct error *err);
+/* Groups of `g` work-items for the launches to come of a kernel that takes `most`; UNSUPPORTED with
+ * the numbers. */
+enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, uint32_t most,
+                                 const uint32_t g[2], struct error *err);
 
 /* level_zero_job.c */
 enum status level_zero_job_build(struct backend *b, const struct job_source *source,

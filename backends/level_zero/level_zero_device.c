@@ -297,6 +297,7 @@ const struct backend_api level_zero_api = {
     .finish = level_zero_finish,
     .film_read = level_zero_film_read,
     .run_words = level_zero_run_words,
+    .group_most = level_zero_program_group,
     .defaults = level_zero_defaults,
     .job_build = level_zero_job_build,
     .job_run = level_zero_job_run,

@@ -81,10 +81,12 @@ static enum status job_launch(struct backend *b, const struct job_program *p, vo
                               size_t count, size_t items, uint32_t wanted, uint32_t iterations,
                               double *seconds, struct error *err)
 {
-    const uint32_t most = b->info.max_work_group < 64 ? b->info.max_work_group : 64,
-                   group[2] = {wanted ? wanted : most, 1};
+    const uint32_t most = level_zero_group_most(b, p->kernel), group[2] = {wanted      ? wanted
+                                                                           : most < 64 ? most
+                                                                                       : 64,
+                                                                           1};
     const ze_group_count_t groups = {(uint32_t)((items + group[0] - 1) / group[0]), 1, 1};
-    enum status s = level_zero_group_set(b, p->kernel, group, err);
+    enum status s = level_zero_group_set(b, p->kernel, most, group, err);
     if (s != STATUS_OK)
         return s;
     const char *call = "zeKernelSetArgumentValue";

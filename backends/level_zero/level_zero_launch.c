@@ -128,10 +128,10 @@ static enum status arguments_set(struct backend *b, ze_kernel_handle_t k, void *
     return STATUS_OK;
 }
 
-enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, const uint32_t g[2],
-                                 struct error *err)
+enum status level_zero_group_set(const struct backend *b, ze_kernel_handle_t k, uint32_t most,
+                                 const uint32_t g[2], struct error *err)
 {
-    TRY(work_group_check(&b->info, g, NULL, 0, err));
+    TRY(work_group_check(&b->info, g, "this kernel", most, err));
     ze_result_t code = b->ze->KernelSetGroupSize(k, g[0], g[1], 1);
     if (code == ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION)
         return error_msg(err, STATUS_UNSUPPORTED, "work-group %ux%u: %s refuses it", g[0], g[1],
@@ -184,7 +184,7 @@ enum status level_zero_launch(struct backend *b, const struct k_launch *launch,
     struct flight *f = &b->flights[b->next_flight];
     s = flight_land(b, f, err);
     if (s == STATUS_OK)
-        s = level_zero_group_set(b, k, work_group, err);
+        s = level_zero_group_set(b, k, p->group[ENTRY_RENDER], work_group, err);
     if (s == STATUS_OK) {
         *f->host = *launch;
         void *const rest[] = {f->launch, b->film};
@@ -267,7 +267,7 @@ enum status level_zero_run_words(struct backend *b, enum kernel_entry entry,
     if (s != STATUS_OK || items == 0)
         return s;
     ze_kernel_handle_t k = p->kernels[entry];
-    uint32_t most = b->info.max_work_group < GROUP ? b->info.max_work_group : GROUP;
+    uint32_t most = p->group[entry] < GROUP ? p->group[entry] : GROUP;
     uint32_t group[2] = {items < most ? (uint32_t)items : most, 1};
     const ze_group_count_t groups = {(uint32_t)((items + group[0] - 1) / group[0]), 1, 1};
     struct words w = {0};
@@ -277,7 +277,7 @@ enum status level_zero_run_words(struct backend *b, enum kernel_entry entry,
     if (s == STATUS_OK)
         s = level_zero_alloc(b, out_bytes ? out_bytes : 4, "the output", &w.out, err);
     if (s == STATUS_OK)
-        s = level_zero_group_set(b, k, group, err);
+        s = level_zero_group_set(b, k, p->group[entry], group, err);
     if (s == STATUS_OK) {
         void *const probe[] = {w.launch, w.in, w.out}, *const trace[] = {w.launch, w.out};
         s = entry == ENTRY_TRACE ? arguments_set(b, k, trace, 2, err)

@@ -121,6 +121,15 @@ enum status level_zero_module_make(const struct backend *b, const void *spirv, s
     return s;
 }
 
+uint32_t level_zero_group_most(const struct backend *b, ze_kernel_handle_t k)
+{
+    ze_kernel_properties_t p = {.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES};
+    if (!k || b->ze->KernelGetProperties(k, &p) != ZE_RESULT_SUCCESS)
+        return b->info.max_work_group;
+    const uint64_t most = (uint64_t)p.maxSubgroupSize * p.maxNumSubgroups;
+    return most && most < b->info.max_work_group ? (uint32_t)most : b->info.max_work_group;
+}
+
 /* ---- programs ------------------------------------------------------------------------------- */
 
 static void program_release(const struct backend *b, struct program *p)
@@ -159,6 +168,8 @@ static enum status kernels_make(const struct backend *b, enum program_part part,
         p->private_bytes = k.privateMemSize;
         p->spill_bytes = k.spillMemSize;
     }
+    for (int i = 0; i < ENTRY_COUNT; i++)
+        p->group[i] = level_zero_group_most(b, p->kernels[i]);
     return STATUS_OK;
 }
 
@@ -210,6 +221,15 @@ void level_zero_request(struct backend *b, const struct program_request *request
 {
     level_zero_programs_release(b);
     b->request = *request;
+}
+
+enum status level_zero_program_group(struct backend *b, uint32_t *most, struct error *err)
+{
+    const struct program *p = NULL;
+    enum status s = level_zero_program(b, ENTRY_RENDER, &p, err);
+    if (s == STATUS_OK)
+        *most = p->group[ENTRY_RENDER];
+    return s;
 }
 
 enum status level_zero_program(struct backend *b, enum kernel_entry entry,

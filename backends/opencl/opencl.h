@@ -63,7 +63,11 @@ void opencl_request(struct backend *b, const struct program_request *request);
 /* The program with an entry, compiled now if it is the first time. */
 enum status opencl_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                            struct error *err);
+enum status opencl_group_most(struct backend *b, uint32_t *most, struct error *err);
 void opencl_programs_release(struct backend *b);
+/* Work-items of a group where nobody chose: 16, or what the kernel takes of them. PoCL keeps the
+ * private memory of a whole group on a thread's stack, and would choose groups of 4096. */
+size_t opencl_group_small(size_t kernel_most);
 
 /* opencl_spirv.c: code path llvm. */
 /* A program of the kernel's SPIR-V, not yet built. UNSUPPORTED where the device takes none. */

@@ -162,8 +162,12 @@ static void list_fill(const struct cl_api *cl, struct device_list *list,
         if ((code != CL_SUCCESS || count == 0) && problem) {
             char name[128], text[320];
             platform_text(cl, platforms[p], CL_PLATFORM_NAME, name, sizeof name);
-            snprintf(text, sizeof text, "opencl: the platform \"%s\" has no devices: %s (%d)", name,
-                     code == CL_SUCCESS ? "none found" : cl_code_name(code), code);
+            snprintf(text, sizeof text, "opencl: the platform \"%s\" has no devices: %s (%d)%s",
+                     name, code == CL_SUCCESS ? "none found" : cl_code_name(code), code,
+                     strcmp(name, "rusticl") == 0
+                         ? "; Mesa shows those that RUSTICL_ENABLE names: RUSTICL_ENABLE=llvmpipe "
+                           "for the one on the processor"
+                         : "");
             problem(ctx, text);
         }
         for (cl_uint d = 0; code == CL_SUCCESS && d < count && d < DEVICES_MAX; d++) {
@@ -334,6 +338,7 @@ const struct backend_api opencl_api = {
     .finish = opencl_finish,
     .film_read = opencl_film_read,
     .run_words = opencl_run_words,
+    .group_most = opencl_group_most,
     .defaults = opencl_defaults,
     .job_build = opencl_job_build,
     .job_run = opencl_job_run,

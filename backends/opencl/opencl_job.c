@@ -8,6 +8,7 @@
 struct job_program {
     cl_program compiled;
     cl_kernel kernel;
+    size_t group_most; /* CL_KERNEL_WORK_GROUP_SIZE; 0: the driver does not say */
 };
 
 /* ---- building ------------------------------------------------------------------------------- */
@@ -53,6 +54,9 @@ static enum status job_compile(const struct backend *b, const struct job_source 
         p->kernel = NULL;
         return cl_error(err, code, "clCreateKernel");
     }
+    if (b->cl->GetKernelWorkGroupInfo(p->kernel, b->device, CL_KERNEL_WORK_GROUP_SIZE,
+                                      sizeof p->group_most, &p->group_most, NULL) != CL_SUCCESS)
+        p->group_most = 0;
     return STATUS_OK;
 }
 
@@ -88,7 +92,13 @@ static enum status job_launch(struct backend *b, const struct job_program *p, co
                               size_t count, size_t items, uint32_t group_wanted,
                               uint32_t iterations, double *seconds, struct error *err)
 {
-    const size_t group = group_wanted, all = group ? (items + group - 1) / group * group : items;
+    const uint32_t wanted[2] = {group_wanted, 1};
+    const size_t group = group_wanted       ? group_wanted
+                         : b->shares_memory ? opencl_group_small(p->group_most)
+                                            : 0,
+                 all = group ? (items + group - 1) / group * group : items;
+    if (group_wanted)
+        TRY(work_group_check(&b->info, wanted, "this program", p->group_most, err));
     cl_int code = CL_SUCCESS;
     for (cl_uint i = 0; code == CL_SUCCESS && i < count; i++)
         code = b->cl->SetKernelArg(p->kernel, i, sizeof at[i], &at[i]);

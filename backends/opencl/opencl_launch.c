@@ -115,6 +115,12 @@ enum status opencl_finish(struct backend *b, double *device_s, struct error *err
     return s;
 }
 
+size_t opencl_group_small(size_t kernel_most)
+{
+    enum { SMALL = 16 };
+    return kernel_most && kernel_most < SMALL ? kernel_most : SMALL;
+}
+
 enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
                              const struct k_launch *launch, const uint32_t *in, size_t in_words,
                              uint32_t *out, size_t out_words, size_t items, struct error *err)
@@ -150,9 +156,8 @@ enum status opencl_run_words(struct backend *b, enum kernel_entry entry,
                                  : kernel_args(b, p->kernels[entry], probe, 3, err);
     }
     if (s == STATUS_OK && code == CL_SUCCESS) {
-        /* PoCL keeps the private memory of a whole group on a thread's stack, and would choose
-         * groups of 4096. Items beyond the rows do nothing. */
-        const size_t group = 16, global = (items + group - 1) / group * group;
+        const size_t group = opencl_group_small(p->group[entry]), /* items beyond rows do nothing */
+            global = (items + group - 1) / group * group;
         call = "clEnqueueNDRangeKernel";
         code = cl->EnqueueNDRangeKernel(b->queue, p->kernels[entry], 1, NULL,
                                         b->shares_memory ? &global : &items,

@@ -324,6 +324,15 @@ void opencl_request(struct backend *b, const struct program_request *request)
     b->request = *request;
 }
 
+enum status opencl_group_most(struct backend *b, uint32_t *most, struct error *err)
+{
+    const struct program *p = NULL;
+    enum status s = opencl_program(b, ENTRY_RENDER, &p, err);
+    if (s == STATUS_OK)
+        *most = (uint32_t)(p->group[ENTRY_RENDER] < UINT32_MAX ? p->group[ENTRY_RENDER] : 0);
+    return s;
+}
+
 enum status opencl_program(struct backend *b, enum kernel_entry entry, const struct program **out,
                            struct error *err)
 {

@@ -72,6 +72,18 @@ static enum status watchdog_parse(const char *text, double *seconds, struct erro
     return STATUS_OK;
 }
 
+static enum status group_parse(const char *text, unsigned *most, struct error *err)
+{
+    char *end;
+    unsigned long v = strtoul(text, &end, 10);
+    if (*end != '\0' || v == 0 || v > SOFT_GROUP_MAX)
+        return error_msg(err, STATUS_ARG,
+                         "ISOPHOTE_SOFT_KERNEL_GROUP is \"%.60s\"; 1 to %d work-items are expected",
+                         text, SOFT_GROUP_MAX);
+    *most = (unsigned)v;
+    return STATUS_OK;
+}
+
 /* Appends to $ISOPHOTE_SOFT_FINDINGS, else prints. */
 static void finding_tell(void *ctx, const struct soft_finding *f)
 {
@@ -87,12 +99,15 @@ enum status soft_options_environment(struct soft_options *out, struct error *err
 {
     struct soft_options o = {0};
     const char *wanted = getenv("ISOPHOTE_SOFT_CHECKS"), *bytes = getenv("ISOPHOTE_SOFT_MEMORY"),
-               *seconds = getenv("ISOPHOTE_SOFT_WATCHDOG");
+               *seconds = getenv("ISOPHOTE_SOFT_WATCHDOG"),
+               *group = getenv("ISOPHOTE_SOFT_KERNEL_GROUP");
     enum status s = wanted ? soft_checks_parse(wanted, &o.checks, err) : STATUS_OK;
     if (s == STATUS_OK && bytes && *bytes)
         s = memory_parse(bytes, &o.memory_bytes, err);
     if (s == STATUS_OK && seconds && *seconds)
         s = watchdog_parse(seconds, &o.launch_budget_s, err);
+    if (s == STATUS_OK && group && *group)
+        s = group_parse(group, &o.kernel_group, err);
     if (s == STATUS_OK)
         *out = o;
     return s;
@@ -129,6 +144,10 @@ enum status soft_device_open(const struct soft_options *o, struct soft_device **
 }
 
 unsigned soft_device_checks(const struct soft_device *d) { return d->options.checks; }
+unsigned soft_kernel_group(const struct soft_device *d)
+{
+    return d->options.kernel_group ? d->options.kernel_group : SOFT_GROUP_MAX;
+}
 uint64_t soft_device_memory(const struct soft_device *d, uint64_t *used)
 {
     if (used)

@@ -52,6 +52,8 @@ struct soft_options {
     uint64_t memory_bytes;  /* of the device; 0: half of this machine's */
     double launch_budget_s; /* a longer launch is stopped and fails; 0: none. Looked at between
                                work-items and, where there are checks, at accesses */
+    unsigned kernel_group;  /* work-items of a group that kernels take, fewer than the device says;
+                              0: SOFT_GROUP_MAX */
     /* Called for each finding as it is made; NULL: one line on standard error. */
     void (*report)(void *ctx, const struct soft_finding *f);
     void *report_ctx;
@@ -59,7 +61,7 @@ struct soft_options {
 
 /* The options that the environment asks for: ISOPHOTE_SOFT_CHECKS (as soft_checks_parse),
  * ISOPHOTE_SOFT_FINDINGS (a file that findings are appended to), ISOPHOTE_SOFT_MEMORY (bytes),
- * ISOPHOTE_SOFT_WATCHDOG (seconds a launch may take). */
+ * ISOPHOTE_SOFT_WATCHDOG (seconds a launch may take), ISOPHOTE_SOFT_KERNEL_GROUP (work-items). */
 enum status soft_options_environment(struct soft_options *out, struct error *err);
 
 /* MISSING when there is no libLLVM-15, with how to get it. */
@@ -69,6 +71,8 @@ enum status soft_device_open(const struct soft_options *o, struct soft_device **
 void soft_device_close(struct soft_device *d);
 unsigned soft_device_checks(const struct soft_device *d);
 uint64_t soft_device_memory(const struct soft_device *d, uint64_t *used);
+/* Work-items of a group that a kernel takes. */
+unsigned soft_kernel_group(const struct soft_device *d);
 /* Findings so far, oldest first; at most SOFT_FINDINGS_MAX are kept, *count goes on. */
 enum { SOFT_FINDINGS_MAX = 64 };
 const struct soft_finding *soft_findings(const struct soft_device *d, size_t *count);

@@ -359,7 +359,7 @@ gpu_result hip_FuncGetAttribute(int *value, int what, gpu_function function)
 {
     if (!function)
         return HIP_INVALID_HANDLE;
-    *value = what == GPU_KERNEL_MAX_THREADS ? SOFT_GROUP_MAX : 0;
+    *value = what == GPU_KERNEL_MAX_THREADS ? (int)soft_kernel_group(device.soft) : 0;
     return GPU_OK;
 }
 

@@ -461,7 +461,7 @@ static enum status values_check(struct soft_device *d, const struct soft_launch 
     return STATUS_OK;
 }
 
-static enum status shape_check(const struct soft_launch *l, struct error *err)
+static enum status shape_check(const struct soft_launch *l, unsigned most, struct error *err)
 {
     uint64_t items = 1, groups = 1;
     for (int i = 0; i < 3; i++) {
@@ -472,9 +472,9 @@ static enum status shape_check(const struct soft_launch *l, struct error *err)
         if (groups > UINT32_MAX)
             return error_msg(err, STATUS_UNSUPPORTED, "more than 2^32 work-groups");
     }
-    if (items > SOFT_GROUP_MAX)
-        return error_msg(err, STATUS_UNSUPPORTED, "a work-group of %ux%ux%u; %d items are the most",
-                         l->group[0], l->group[1], l->group[2], SOFT_GROUP_MAX);
+    if (items > most)
+        return error_msg(err, STATUS_UNSUPPORTED, "a work-group of %ux%ux%u; %u items are the most",
+                         l->group[0], l->group[1], l->group[2], most);
     if (groups * items > UINT32_MAX)
         return error_msg(err, STATUS_UNSUPPORTED, "more than 2^32 work-items in one launch");
     return STATUS_OK;
@@ -535,7 +535,7 @@ enum status soft_launch(struct soft_stream *s, const struct soft_launch *l, stru
     struct soft_device *d = s->device;
     enum status st = misbehave(d, err);
     if (st == STATUS_OK)
-        st = shape_check(l, err);
+        st = shape_check(l, soft_kernel_group(d), err);
     if (st == STATUS_OK)
         st = values_check(d, l, err);
     if (st != STATUS_OK)

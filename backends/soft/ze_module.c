@@ -254,7 +254,8 @@ static ze_result_t ZE_APICALL kernel_properties(ze_kernel_handle_t handle,
     p->numKernelArgs = (uint32_t)k->code->argument_count;
     p->requiredGroupSizeX = p->requiredGroupSizeY = p->requiredGroupSizeZ = 0;
     p->requiredNumSubGroups = p->requiredSubgroupSize = 0;
-    p->maxSubgroupSize = p->maxNumSubgroups = 1;
+    p->maxSubgroupSize = 1;
+    p->maxNumSubgroups = soft_kernel_group(soft_driver.executor);
     p->localMemSize = (uint32_t)k->code->local_bytes;
     p->privateMemSize = p->spillMemSize = 0; /* the machine's stack: not known */
     memset(&p->uuid, 0, sizeof p->uuid);

@@ -482,6 +482,18 @@ static enum status split_run_words(struct backend *b, enum kernel_entry entry,
     return st;
 }
 
+static enum status group_most(struct backend *b, uint32_t *most, struct error *err)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        uint32_t one = 0;
+        struct member *m = &b->members[i];
+        if (m->api->group_most)
+            TRY(m->api->group_most(m->backend, &one, err));
+        *most = (uint32_t)least(one, *most);
+    }
+    return STATUS_OK;
+}
+
 static void defaults(const struct backend *b, struct launch_settings *s)
 {
     b->members[0].api->defaults(b->members[0].backend, s);
@@ -512,6 +524,7 @@ const struct backend_api split_api = {
     .films = split_films,
     .row_owner = row_owner,
     .run_words = split_run_words,
+    .group_most = group_most,
     .defaults = defaults,
     .set_threads = set_threads,
 };

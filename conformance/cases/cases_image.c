@@ -170,11 +170,14 @@ static enum status render_launch(struct run_context *c, size_t i, enum bvh_kind 
     job->set =
         (struct settings){.load.bvh = strict_launches[i].bvh, .launch = strict_launches[i].launch};
     job->set.build.mode = MODE_STRICT;
-    if (c->info->max_work_group < 21)
-        job->set.launch.work_group[0] = job->set.launch.work_group[1] = 0;
     if (job->set.load.bvh != *loaded)
         TRY(device_load(c->device, c->scene, job->set.load.bvh, NULL, err));
     *loaded = job->set.load.bvh;
+    uint32_t most = 0;
+    if (job->set.launch.work_group[0])
+        TRY(device_group_most(c->device, &most, err));
+    if (most < 21)
+        job->set.launch.work_group[0] = job->set.launch.work_group[1] = 0;
     return judge_render(c->device, c->scene, job, film, err);
 }
 

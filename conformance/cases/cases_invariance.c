@@ -117,7 +117,8 @@ static enum status work_groups(struct run_context *c, const struct render_job *p
                                struct variants *out, struct error *err)
 {
     const struct device_info *d = c->info;
-    uint32_t most = d->max_work_group, x = d->max_work_group_axis[0], y = d->max_work_group_axis[1];
+    uint32_t most, x = d->max_work_group_axis[0], y = d->max_work_group_axis[1];
+    TRY(device_group_most(c->device, &most, err));
     uint32_t longest_x = x < most ? x : most, longest_y = y < most ? y : most;
     const uint32_t shapes[][2] = {{1, 1},  {2, 1},  {1, 3},         {4, 4},        {5, 3},
                                   {8, 8},  {13, 1}, {16, 16},       {31, 2},       {1, 32},

@@ -364,9 +364,12 @@ gpu_result mock_ModuleGetFunction(gpu_function *function, gpu_module module, con
         }
     return 500;
 }
+EXPORT int mock_threads = 512; /* in a block of any kernel */
 gpu_result mock_FuncGetAttribute(int *value, int what, gpu_function function)
 {
-    *value = what == GPU_KERNEL_MAX_THREADS ? 512 : what == GPU_KERNEL_REGISTERS ? 128 : 432;
+    *value = what == GPU_KERNEL_MAX_THREADS ? mock_threads
+             : what == GPU_KERNEL_REGISTERS ? 128
+                                            : 432;
     return function ? GPU_OK : GPU_INVALID_VALUE;
 }
 gpu_result mock_MemGetInfo(size_t *free_bytes, size_t *total)

@@ -71,10 +71,10 @@ static int job_check(const struct backend_api *api, struct backend *b, const cha
 }
 
 /* What the mock holds in a variable of this name; NULL where it is not loaded. */
-static const int *mock_number(const char *name)
+static int *mock_number(const char *name)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    const int *number = driver ? dlsym(driver, name) : NULL;
+    int *number = driver ? dlsym(driver, name) : NULL;
     if (driver)
         dlclose(driver); /* it stays: the back end has it open */
     return number;
@@ -159,6 +159,18 @@ static int defaults_check(const struct backend_api *api, struct backend *b,
     CHECK(lists.work_group[0] == expect->lists_group[0] &&
           lists.work_group[1] == expect->lists_group[1]);
     request.features &= ~K_FEATURE_LOBES;
+    uint32_t most = 0;
+    CHECK(api->group_most(b, &most, &err) == STATUS_OK && most == 512);
+    int *threads = mock_number("mock_threads"); /* what the driver says of the next program */
+    if (threads) {
+        *threads = 33;
+        api->request(b, &request); /* forgets the one before: asking makes this one */
+        CHECK(api->group_most(b, &most, &err) == STATUS_OK && most == 33);
+        chosen = (struct launch_settings){0};
+        api->defaults(b, &chosen);
+        CHECK(chosen.work_group[0] * chosen.work_group[1] <= 33);
+        *threads = 512;
+    }
     CHECK(api->build(b, &request, &build, &err) == STATUS_OK && build.cached);
     return 0;
 }
