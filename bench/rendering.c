@@ -11,6 +11,7 @@ struct rendering {
     struct device *device;
     struct film film;
     struct meters *meters;
+    struct sensors *sensors;
     struct render_job job;
     uint64_t peak_bytes; /* before any judging, which needs memory of its own */
 };
@@ -42,6 +43,7 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
     snprintf(out->scene_name, sizeof out->scene_name, "%s", r->scene->name);
     out->triangles = scene_effective_triangles(r->scene);
     out->primitives = scene_effective_count(r->scene);
+    sensors_prepare();
     st = device_open(r->subject->device, &r->device, err);
     if (st)
         return st;
@@ -57,7 +59,8 @@ static enum status rendering_setup(void *ctx, struct worker_ready *out, struct e
         return st;
     out->setup_s = clock_s() - start;
     r->meters = meters_open(&out->device, &out->absence);
-    if (!r->meters)
+    r->sensors = sensors_open(&out->device, &out->sensor);
+    if (!r->meters || !r->sensors)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     return STATUS_OK;
 }
@@ -69,11 +72,13 @@ static enum status rendering_render(void *ctx, const struct settings *set,
     struct render_job job = r->job;
     job.set = *set;
     film_clear(&r->film);
+    sensors_begin(r->sensors);
     meters_begin(r->meters);
     double start = clock_s();
     enum status st = device_render(r->device, &job, &r->film, true, &out->times, err);
     out->wall_s = clock_s() - start;
     meters_end(r->meters, &out->meters);
+    sensors_end(r->sensors, &out->sensors);
     if (st)
         return st;
     st = film_check(&r->film, job.sample_count, &out->flagged, err);
@@ -98,6 +103,7 @@ static enum status rendering_judge(void *ctx, const struct settings *set, struct
 static void rendering_end(void *ctx)
 {
     struct rendering *r = ctx;
+    sensors_close(r->sensors);
     meters_close(r->meters);
     film_free(&r->film);
     device_close(r->device);

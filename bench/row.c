@@ -116,18 +116,21 @@ static void phase_repeated(struct json_writer *w, enum phase p, const struct tri
     double x[REPETITIONS_MAX], d[REPETITIONS_MAX];
     struct bench_stats s;
     bool told = device;
-    for (size_t i = 0; i < t->n; i++) {
-        memcpy(&x[i], (const char *)&t->repetitions[i] + offset, sizeof x[i]);
-        d[i] = t->repetitions[i].device_s;
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    const size_t n = trial_counted(t, counted, &kind);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&x[i], (const char *)counted[i] + offset, sizeof x[i]);
+        d[i] = counted[i]->device_s;
         told = told && d[i] >= 0;
     }
-    if (bench_statistics(x, t->n, &s, NULL) != STATUS_OK)
+    if (bench_statistics(x, n, &s, NULL) != STATUS_OK)
         return;
     json_key(w, phase_names[p].key);
     json_begin_object(w);
     json_key_number(w, "median_s", s.median);
     json_key_pair(w, "interval", s.low, s.high);
-    if (told && bench_statistics(d, t->n, &s, NULL) == STATUS_OK)
+    if (told && bench_statistics(d, n, &s, NULL) == STATUS_OK)
         json_key_number(w, "device_s", s.median);
     json_end_object(w);
 }
@@ -219,14 +222,16 @@ static void detail_joules(struct json_writer *w, const struct trial *t, enum met
     double joules[REPETITIONS_MAX], wall[REPETITIONS_MAX];
     struct bench_stats j, s;
     const char *why = t->lane->ready.absence.why[which];
-    for (size_t i = 0; i < t->n; i++) {
-        joules[i] = t->repetitions[i].meters.joules[which];
-        wall[i] = t->repetitions[i].wall_s;
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    const size_t n = trial_counted(t, counted, &kind);
+    for (size_t i = 0; i < n; i++) {
+        joules[i] = counted[i]->meters.joules[which];
+        wall[i] = counted[i]->wall_s;
         if (joules[i] < 0 && !why[0])
             why = "the counter went away, or went backwards, while it was measured";
     }
-    if (why[0] || bench_statistics(joules, t->n, &j, NULL) ||
-        bench_statistics(wall, t->n, &s, NULL)) {
+    if (why[0] || bench_statistics(joules, n, &j, NULL) || bench_statistics(wall, n, &s, NULL)) {
         absent(w, why);
         return;
     }
@@ -281,10 +286,13 @@ static void detail_memory(struct json_writer *w, const struct trial *t)
 
 static void detail_repetitions(struct json_writer *w, const struct trial *t, double confidence)
 {
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    const size_t n = trial_counted(t, counted, &kind);
     json_key(w, "seconds");
     json_begin_array(w);
-    for (size_t i = 0; i < t->n; i++)
-        json_number(w, t->repetitions[i].render_s);
+    for (size_t i = 0; i < n; i++)
+        json_number(w, counted[i]->render_s);
     json_end_array(w);
     json_key_number(w, "confidence", confidence);
     json_key_string(w, "stopped_by", t->stopped);
@@ -296,6 +304,78 @@ static void detail_repetitions(struct json_writer *w, const struct trial *t, dou
     json_key_pair(w, "work_group", used->work_group[0], used->work_group[1]);
     json_key_pair(w, "tile", used->tile[0], used->tile[1]);
     json_key_integer(w, "batch", used->batch);
+    json_end_object(w);
+}
+
+/* Clocks and temperature of the repetitions that count. */
+static void detail_clocks(struct json_writer *w, const struct trial *t)
+{
+    const struct sensor_source_told *source = &t->lane->ready.sensor;
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    double mean[REPETITIONS_MAX], least = INFINITY, hottest = -INFINITY;
+    size_t clocks = 0, n = trial_counted(t, counted, &kind);
+    struct bench_stats s;
+    for (size_t i = 0; i < n; i++) {
+        const struct sensor_reading *r = &counted[i]->sensors;
+        if (r->clock_samples) {
+            mean[clocks++] = r->mean_mhz;
+            least = fmin(least, r->least_mhz);
+        }
+        if (r->has_celsius)
+            hottest = fmax(hottest, r->hottest_c);
+    }
+    json_key(w, "clocks");
+    if (!source->name[0]) {
+        absent(w, source->absent);
+        return;
+    }
+    json_begin_object(w);
+    json_key_string(w, "source", source->name);
+    if (bench_statistics(mean, clocks, &s, NULL) == STATUS_OK) {
+        json_key_number(w, "median_mhz", s.median);
+        json_key_number(w, "least_mhz", least);
+    }
+    if (isfinite(hottest))
+        json_key_number(w, "hottest_c", hottest);
+    json_end_object(w);
+}
+
+/* The repetitions whose clocks were held down, whether they count or not. */
+static void detail_throttled(struct json_writer *w, const struct trial *t)
+{
+    static const char *const kinds[] = {
+        [CLOCKS_FREE] = "free", [CLOCKS_CAPPED] = "at a cap", [CLOCKS_THROTTLED] = "throttled"};
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    const size_t n = trial_counted(t, counted, &kind);
+    if (!trial_reasons(t))
+        return;
+    json_key(w, "throttled");
+    json_begin_object(w);
+    json_key_integer(w, "made", (int64_t)t->n);
+    json_key_integer(w, "left_out", (int64_t)(t->n - n));
+    json_key_string(w, "counted", kinds[kind]);
+    json_key(w, "repetitions");
+    json_begin_array(w);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct repetition *r = &t->repetitions[i];
+        const enum clocks its = clocks_of(r->sensors.reasons);
+        char reasons[128];
+        if (its == kind && its == CLOCKS_FREE)
+            continue;
+        throttle_text(r->sensors.reasons, reasons, sizeof reasons);
+        json_begin_object(w);
+        json_key_integer(w, "number", (int64_t)i + 1);
+        json_key_string(w, "clocks", kinds[its]);
+        json_key_string(w, "reasons", reasons);
+        json_key_bool(w, "counts", its == kind);
+        json_key_number(w, "seconds", r->render_s);
+        if (r->sensors.clock_samples)
+            json_key_number(w, "mean_mhz", r->sensors.mean_mhz);
+        json_end_object(w);
+    }
+    json_end_array(w);
     json_end_object(w);
 }
 
@@ -311,10 +391,13 @@ static const char *detail_make(struct arena *a, const struct trial *t, bool judg
         json_key_bool(&w, "same_bits_each_time", !t->varies);
         json_key_integer(&w, "flagged_samples", (int64_t)t->last.flagged);
     }
-    if (t->n) {
+    if (t->n && t->verdict == VERDICT_PASS) {
         detail_repetitions(&w, t, confidence);
         detail_energy(&w, t);
+        detail_clocks(&w, t);
     }
+    if (t->n)
+        detail_throttled(&w, t);
     if (!t->lane->failed) {
         if (t->last.peak_bytes)
             detail_memory(&w, t);
@@ -322,6 +405,41 @@ static const char *detail_make(struct arena *a, const struct trial *t, bool judg
     }
     json_end_object(&w);
     return writer_text(a, &w);
+}
+
+/* ---- notes ------------------------------------------------------------------------------ */
+
+/* What must be said beside a rate. NULL: nothing, or no memory, which *failed tells. */
+static const char *notes_make(struct arena *a, const struct trial *t, double noise,
+                              const struct bench_limits *limits, bool *failed)
+{
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    const size_t n = trial_counted(t, counted, &kind), out = t->n - n;
+    struct text text = {0};
+    char reasons[128];
+    throttle_text(trial_reasons(t), reasons, sizeof reasons);
+    if (out && kind == CLOCKS_FREE)
+        text_printf(&text, "%zu of %zu repetitions were throttled (%s) and are left out", out, t->n,
+                    reasons);
+    else if (kind == CLOCKS_CAPPED)
+        text_printf(&text, "all repetitions that count were at a cap (%s)%s", reasons,
+                    out ? "; others are left out" : "");
+    if (noise > BENCH_NOISE_BOUND)
+        text_printf(&text,
+                    "%snoisy: the middle half of the repetitions differs by %.1f%%, more than "
+                    "%.0f%%: trust the interval, and look for other load and changing clocks",
+                    text.len ? "; " : "", 100 * noise, 100 * BENCH_NOISE_BOUND);
+    if (n < limits->min_repetitions && strcmp(t->stopped, "budget") == 0)
+        text_printf(&text,
+                    "%sthe budget of %g s ended it after %zu of %u repetitions: about %.2g s "
+                    "would do",
+                    text.len ? "; " : "", limits->budget_s, n, limits->min_repetitions,
+                    t->spent_s / (double)t->n * limits->min_repetitions);
+    const char *notes = text.len && !text.failed ? arena_strdup(a, text.data) : NULL;
+    *failed = text.failed || (text.len && !notes);
+    text_free(&text);
+    return notes;
 }
 
 /* ---- devices ---------------------------------------------------------------------------- */
@@ -407,10 +525,13 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
         .tile = {t->set.launch.tile[0], t->set.launch.tile[1]},
         .batch = t->set.launch.batch,
         .verdict = t->verdict,
-        .repetitions = (uint32_t)t->n,
         .command = command_make(a, t, sink->o),
     };
     double confidence = 0;
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    bool failed = false;
+    r.repetitions = (uint32_t)trial_counted(t, counted, &kind);
     if (t->verdict == VERDICT_PASS && !sink->o->judge) {
         r.verdict = VERDICT_ERROR;
         snprintf(t->reason, sizeof t->reason,
@@ -423,17 +544,18 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
         r.interval[1] = t->rate.high;
         r.noise = t->rate.iqr / t->rate.median;
         confidence = t->rate.confidence;
+        r.notes = notes_make(a, t, r.noise, &sink->limits, &failed);
         snprintf(t->reason, sizeof t->reason, "%s%s", t->judgement.reason,
                  t->varies ? "; repetitions differed in bits, each picture was judged" : "");
     }
     r.reason = arena_strdup(a, t->reason);
-    if (t->n) {
+    if (t->n && t->verdict == VERDICT_PASS) {
         r.phases = phases_make(a, t);
         if (!r.phases)
             return error_msg(err, STATUS_MEMORY, "out of memory for a row");
     }
     r.detail = detail_make(a, t, sink->o->judge, confidence);
-    if (!r.reason || !r.detail || !r.command || !r.scene || !r.model)
+    if (failed || !r.reason || !r.detail || !r.command || !r.scene || !r.model)
         return error_msg(err, STATUS_MEMORY, "out of memory for a row");
     *out = r;
     return STATUS_OK;

@@ -150,8 +150,8 @@ static enum status run_halving(struct sweep *s, struct trial **trials, size_t n,
         if (!trial_rate(trials[0], &best))
             break;
         for (size_t i = (running + 1) / 2; i < running && !st; i++) {
-            if (trial_rate(trials[i], &x) && x.high >= best.low)
-                continue;
+            if (!trial_rate(trials[i], &x) || x.high >= best.low)
+                continue; /* throttled so far, or within reach */
             trials[i]->state = TRIAL_DONE;
             trials[i]->verdict = VERDICT_PASS;
             trials[i]->stopped = "eliminated";
@@ -296,8 +296,12 @@ enum status sweep_run(const struct bench_subject *subjects, size_t count,
         s.options.budget_s = 3;
     s.options.min_repetitions = s.options.min_repetitions ? s.options.min_repetitions : 3;
     s.options.max_repetitions = s.options.max_repetitions ? s.options.max_repetitions : 7;
+    if (o->bench.max_repetitions && !o->bench.min_repetitions &&
+        s.options.min_repetitions > o->bench.max_repetitions)
+        s.options.min_repetitions = o->bench.max_repetitions;
     s.sink = (struct row_sink){.a = &work, .o = &s.options, .keep = row_keep, .keep_ctx = &s};
     bench_limits_fill(&s.options, &s.sink.limits);
+    s.sink.limits.least_holds = o->bench.min_repetitions && !(o->bench.budget_s > 0);
     enum status st = axes_check(&own, err);
     if (!st)
         st = resume_load(&s, err);

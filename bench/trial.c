@@ -11,15 +11,22 @@ void bench_limits_fill(const struct bench_options *o, struct bench_limits *out)
         .warmup = o->warmup ? o->warmup : 1,
         .min_repetitions = o->min_repetitions ? o->min_repetitions : 5,
         .max_repetitions = o->max_repetitions ? o->max_repetitions : 15,
+        .least_holds = o->min_repetitions && !(o->budget_s > 0),
         .budget_s = o->budget_s > 0 ? o->budget_s : 20,
         .precision = o->precision > 0 ? o->precision : 0.02,
         .compile_timeout_s = o->compile_timeout_s > 0 ? o->compile_timeout_s : 600,
         .run_timeout_s = o->run_timeout_s > 0 ? o->run_timeout_s : 300,
     };
-    if (l.max_repetitions > REPETITIONS_MAX)
-        l.max_repetitions = REPETITIONS_MAX;
-    if (l.max_repetitions < l.min_repetitions)
-        l.max_repetitions = l.min_repetitions;
+    if (l.max_repetitions < l.min_repetitions) { /* what was asked for holds */
+        if (o->max_repetitions && !o->min_repetitions)
+            l.min_repetitions = l.max_repetitions;
+        else
+            l.max_repetitions = l.min_repetitions;
+    }
+    if (l.max_repetitions > BENCH_REPETITIONS_MOST)
+        l.max_repetitions = BENCH_REPETITIONS_MOST;
+    if (l.min_repetitions > l.max_repetitions)
+        l.min_repetitions = l.max_repetitions;
     *out = l;
 }
 
@@ -185,13 +192,19 @@ static enum status picture_check(struct trial *t, struct arena *a,
     return STATUS_OK;
 }
 
+/* With those that are left out. */
+static size_t most_made(const struct bench_limits *limits)
+{
+    return 2 * (size_t)limits->max_repetitions;
+}
+
 enum status trial_step(struct trial *t, struct arena *a, const struct bench_limits *limits,
                        bool judge, struct error *err)
 {
     struct error e = {0};
     bool up, died = false;
     if (!t->repetitions)
-        t->repetitions = ARENA_ARRAY(a, struct repetition, limits->max_repetitions);
+        t->repetitions = ARENA_ARRAY(a, struct repetition, most_made(limits));
     if (!t->repetitions)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     enum status st = lane_start(t->lane, a, limits, &up, err);
@@ -223,36 +236,92 @@ enum status trial_step(struct trial *t, struct arena *a, const struct bench_limi
                                                  .launch_setup_s = r.times.launch_setup_s,
                                                  .readback_s = r.times.readback_s,
                                                  .wall_s = r.wall_s,
-                                                 .meters = r.meters};
+                                                 .meters = r.meters,
+                                                 .sensors = r.sensors};
     return STATUS_OK;
 }
 
 /* ---- enough? ---------------------------------------------------------------------------- */
 
+size_t trial_counted(const struct trial *t, const struct repetition *out[REPETITIONS_MAX],
+                     enum clocks *kind)
+{
+    size_t count[CLOCKS_THROTTLED + 1] = {0}, n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        count[clocks_of(t->repetitions[i].sensors.reasons)]++;
+    *kind = count[CLOCKS_CAPPED] > count[CLOCKS_FREE] ? CLOCKS_CAPPED : CLOCKS_FREE;
+    for (size_t i = 0; i < t->n; i++)
+        if (clocks_of(t->repetitions[i].sensors.reasons) == *kind)
+            out[n++] = &t->repetitions[i];
+    return n;
+}
+
+uint32_t trial_reasons(const struct trial *t)
+{
+    uint32_t reasons = 0;
+    for (size_t i = 0; i < t->n; i++)
+        reasons |= t->repetitions[i].sensors.reasons;
+    return reasons;
+}
+
 bool trial_rate(const struct trial *t, struct bench_stats *out)
 {
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
+    const size_t n = trial_counted(t, counted, &kind);
     double rates[REPETITIONS_MAX];
     const struct render_job *job = &t->lane->ready.job;
     double samples = (double)job->width * job->height * job->sample_count;
-    for (size_t i = 0; i < t->n; i++)
-        rates[i] = samples / fmax(t->repetitions[i].render_s, 1e-9);
-    return t->n > 0 && bench_statistics(rates, t->n, out, NULL) == STATUS_OK;
+    for (size_t i = 0; i < n; i++)
+        rates[i] = samples / fmax(counted[i]->render_s, 1e-9);
+    return n > 0 && bench_statistics(rates, n, out, NULL) == STATUS_OK;
+}
+
+/* So few that are left after others were left out give no rate. */
+static uint32_t least_counted(const struct bench_limits *limits)
+{
+    return limits->min_repetitions < 3 ? limits->min_repetitions : 3;
+}
+
+static void end_throttled(struct trial *t, size_t counted)
+{
+    char causes[128];
+    throttle_text(trial_reasons(t), causes, sizeof causes);
+    t->state = TRIAL_DONE;
+    t->verdict = VERDICT_ERROR;
+    snprintf(
+        t->reason, sizeof t->reason,
+        "%zu of %zu repetitions were throttled (%s), and %s: no rate; cool the device, or give "
+        "it more time with --budget and --max-repetitions",
+        t->n - counted, t->n, causes, counted ? "too few are left" : "none is left");
 }
 
 void trial_decide(struct trial *t, const struct bench_limits *limits)
 {
+    const struct repetition *counted[REPETITIONS_MAX];
+    enum clocks kind;
     struct bench_stats s;
-    if (t->state != TRIAL_RUNNING || !trial_rate(t, &s))
+    if (t->state != TRIAL_RUNNING || t->n == 0)
         return;
-    bool precise = s.confidence >= 0.95 && (s.high - s.low) / 2 <= limits->precision * s.median;
-    if (t->n >= limits->min_repetitions && precise)
+    const size_t n = trial_counted(t, counted, &kind);
+    const bool rated = trial_rate(t, &s),
+               precise = rated && s.confidence >= 0.95 &&
+                         (s.high - s.low) / 2 <= limits->precision * s.median,
+               spent = t->spent_s >= limits->budget_s &&
+                       (n >= 3 || t->spent_s >= 3 * limits->budget_s) &&
+                       (!limits->least_holds || t->n >= limits->min_repetitions);
+    if (n >= limits->min_repetitions && precise)
         t->stopped = "precision";
-    else if (t->n >= limits->max_repetitions)
+    else if (n >= limits->max_repetitions || t->n >= most_made(limits))
         t->stopped = "repetitions";
-    else if (t->spent_s >= limits->budget_s && (t->n >= 3 || t->spent_s >= 3 * limits->budget_s))
+    else if (spent)
         t->stopped = "budget";
     else
         return;
+    if (n < t->n && n < least_counted(limits)) {
+        end_throttled(t, n);
+        return;
+    }
     t->state = TRIAL_DONE;
     t->verdict = VERDICT_PASS;
 }
@@ -287,7 +356,10 @@ static void round_interrupted(struct trial *const *trials, size_t count, struct 
 {
     for (size_t i = 0; i < count; i++) {
         struct trial *t = trials[i];
-        if (t->state == TRIAL_RUNNING && t->n >= sink->limits.min_repetitions) {
+        const struct repetition *counted[REPETITIONS_MAX];
+        enum clocks kind;
+        if (t->state == TRIAL_RUNNING &&
+            trial_counted(t, counted, &kind) >= sink->limits.min_repetitions) {
             t->state = TRIAL_DONE;
             t->verdict = VERDICT_PASS;
             t->stopped = "interrupted";

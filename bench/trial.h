@@ -5,11 +5,12 @@
 
 #include "worker.h"
 
-enum { REPETITIONS_MAX = 1000 };
+enum { REPETITIONS_MAX = 1000 }; /* made, with those that are left out */
 
 /* Options with every default filled in. */
 struct bench_limits {
     uint32_t warmup, min_repetitions, max_repetitions;
+    bool least_holds; /* min_repetitions was asked for, and no budget was */
     double budget_s, precision, compile_timeout_s, run_timeout_s;
 };
 void bench_limits_fill(const struct bench_options *o, struct bench_limits *out);
@@ -45,10 +46,11 @@ struct trial {
     char reason[1200];
     uint32_t warmed;
     double first_launch_s; /* in the first repetition that the worker made of this setting */
-    size_t n;              /* repetitions timed */
+    size_t n;              /* repetitions timed, with those that are left out */
     struct repetition {
         double render_s, device_s, launch_setup_s, readback_s, wall_s;
         struct meter_reading meters;
+        struct sensor_reading sensors;
     } * repetitions;
     double spent_s;
     struct worker_render last;
@@ -82,7 +84,13 @@ enum status trial_step(struct trial *t, struct arena *a, const struct bench_limi
                        bool judge, struct error *err);
 /* Sets state to DONE when it has enough: precision, repetitions or budget. */
 void trial_decide(struct trial *t, const struct bench_limits *limits);
-/* The current median rate and interval; false with no repetition. */
+/* The repetitions that figures are made of, and what their clocks were. Throttled ones never count.
+ * Free ones and those at a cap are not mixed: the more frequent kind counts, free ones at a tie. */
+size_t trial_counted(const struct trial *t, const struct repetition *out[REPETITIONS_MAX],
+                     enum clocks *kind);
+/* All reasons for which clocks were held down in its repetitions. */
+uint32_t trial_reasons(const struct trial *t);
+/* The current median rate and interval; false when no repetition counts. */
 bool trial_rate(const struct trial *t, struct bench_stats *out);
 
 /* The execution model and what was asked of the program, as records and reports name it:

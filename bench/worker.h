@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "meters.h"
+#include "sensors/offers.h"
 
 /* What a worker does: once setup, then renders and judgements as asked. The back ends' own:
  * rendering.c; tests have others. */
@@ -18,6 +18,7 @@ struct worker_ready {
     struct load_times load;
     struct build_info build;
     struct meter_absence absence;
+    struct sensor_source_told sensor;
     char scene_name[128];
     uint64_t triangles, primitives;
     double setup_s;
@@ -26,6 +27,7 @@ struct worker_render {
     struct render_times times;
     double wall_s;
     struct meter_reading meters;
+    struct sensor_reading sensors;
     uint64_t flagged; /* samples clamped or rejected */
     uint64_t peak_bytes;
     char hash[33]; /* of the film */

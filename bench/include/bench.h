@@ -15,6 +15,10 @@
 extern "C" {
 #endif
 
+enum { BENCH_REPETITIONS_MOST = 500 }; /* that count in a row */
+/* Noise (interquartile range over the median) above which a row says so in words. */
+#define BENCH_NOISE_BOUND 0.05
+
 /* One thing to time. */
 struct bench_subject {
     const char *scene_path, *device;
@@ -25,8 +29,10 @@ struct bench_subject {
 
 struct bench_options {
     uint32_t warmup;                           /* repetitions not counted; 0 means 1 */
-    uint32_t min_repetitions, max_repetitions; /* 0: 5 and 15 */
-    double budget_s;                           /* per subject; 0: 20 */
+    uint32_t min_repetitions, max_repetitions; /* 0: 5 and 15; BENCH_REPETITIONS_MOST at most */
+    double
+        budget_s; /* per subject; 0: 20, and it does not end a row below a min_repetitions that is
+                        given */
     double precision; /* stop when the relative half interval is below; 0: 0.02 */
     double compile_timeout_s, run_timeout_s; /* a worker that is silent for longer is ended: set-up
                                                 and judging (0: 600), one repetition (0: 300) */

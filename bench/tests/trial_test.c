@@ -24,7 +24,10 @@ struct fake {
         flaky_x; /* work-group x that does it; 0: none */
     const char *device;
     double noise;
-    uint32_t calls; /* in the worker */
+    const uint32_t *reasons; /* of repetition after repetition, the warm-up first; then none */
+    size_t reason_count;
+    double throttled_slow; /* times as long where clocks are held down */
+    uint32_t calls;        /* in the worker */
     uint32_t last_x;
     bool lost; /* likewise: nothing works after lose_x */
 };
@@ -45,6 +48,7 @@ static enum status fake_setup(void *ctx, struct worker_ready *out, struct error 
     out->job = (struct render_job){
         .width = 100, .height = 100, .sample_count = 10, .max_depth = 6, .rr_depth = 3, .seed = 7};
     out->triangles = 10;
+    snprintf(out->sensor.name, sizeof out->sensor.name, "made-up sensors");
     out->load.device_bytes = 1000;
     out->load.bvh = BVH_WIDE8;
     if (f->no_joules)
@@ -81,6 +85,8 @@ static enum status fake_render(void *ctx, const struct settings *set, struct wor
     philox4x32(counter, key, word);
     double s = 0.1 / (x ? x : 1) * (1 + f->noise * (u01(word[0]) - 0.5));
     s *= f->slow > 0 ? f->slow : 1;
+    const uint32_t reasons = f->calls <= f->reason_count ? f->reasons[f->calls - 1] : 0;
+    s *= reasons && f->throttled_slow > 0 ? f->throttled_slow : 1;
     out->times = (struct render_times){.render_s = s,
                                        .device_s = 0.9 * s,
                                        .first_launch_s = f->calls == 1 ? 0.25 : 0,
@@ -92,6 +98,12 @@ static enum status fake_render(void *ctx, const struct settings *set, struct wor
     out->wall_s = s + 0.003;
     out->meters = (struct meter_reading){.joules = {40 * out->wall_s, f->no_joules ? -1 : 7},
                                          .device_used_bytes = f->no_joules ? 0 : 1 << 30};
+    out->sensors = (struct sensor_reading){.reasons = reasons,
+                                           .clock_samples = 2,
+                                           .mean_mhz = reasons ? 900 : 1800,
+                                           .least_mhz = reasons ? 850 : 1790,
+                                           .has_celsius = true,
+                                           .hottest_c = reasons ? 95 : 60 + f->calls};
     out->peak_bytes = 1 << 20;
     snprintf(out->hash, sizeof out->hash, "%s", x && x == f->wrong_x ? "bad" : "good");
     if (x && x == f->flaky_x && f->calls / 2 % 2)
@@ -341,6 +353,169 @@ static void budget_wants_three(void **state)
     }
 }
 
+/* ---- clocks that are held down ---------------------------------------------------------------- */
+
+enum {
+    HOT = 1 << THROTTLE_HEAT,
+    BRAKED = 1 << THROTTLE_BRAKE,
+    CAPPED = 1 << THROTTLE_POWER,
+    CURRENT = 1 << THROTTLE_CURRENT
+};
+
+static const struct throttle_row {
+    const char *reasons; /* a letter for each repetition, the warm-up's first */
+    enum verdict verdict;
+    uint32_t repetitions; /* that count */
+    int made, left_out;   /* -1: nothing is said of throttling */
+    const char *counted, *notes, *reason;
+} throttle_rows[] = {
+    {"......", VERDICT_PASS, 6, -1, -1, NULL, NULL, NULL},
+    {"h......", VERDICT_PASS, 6, -1, -1, NULL, NULL, NULL}, /* a warm-up does not count anyway */
+    {".h.hb...", VERDICT_PASS, 6, 9, 3, "free",
+     "3 of 9 repetitions were throttled (too hot, power brake) and are left out", NULL},
+    {".hhhhhhhhh...", VERDICT_PASS, 6, 15, 9, "free", "9 of 15 repetitions were throttled", NULL},
+    {".hhhhhhhhhhhhhhhhhhhhhhhhhhhhhh", VERDICT_ERROR, 0, 30, 30, "free", NULL,
+     "30 of 30 repetitions were throttled (too hot), and none is left: no rate"},
+    {".hhhhhhhhhhhhhhhhhhhhhhhhhhhh..", VERDICT_ERROR, 2, 30, 28, "free", NULL,
+     "28 of 30 repetitions were throttled (too hot), and too few are left"},
+    {".pppppppppp", VERDICT_PASS, 6, 6, 0, "at a cap", "were at a cap (power cap)", NULL},
+    {".pcpcpcp", VERDICT_PASS, 6, 6, 0, "at a cap", "were at a cap (power cap, current limit)",
+     NULL},
+    {".p..p....", VERDICT_PASS, 6, 8, 2, "free",
+     "2 of 8 repetitions were throttled (power cap) and are left out", NULL},
+    {"..ppppppppp", VERDICT_PASS, 6, 7, 1, "at a cap", "; others are left out", NULL},
+    /* heat at a cap is heat */
+    {".ppHpppp", VERDICT_PASS, 6, 7, 1, "at a cap", "others are left out", NULL},
+};
+
+static uint32_t reasons_of(char letter)
+{
+    return letter == 'h'   ? HOT
+           : letter == 'b' ? BRAKED
+           : letter == 'p' ? CAPPED
+           : letter == 'c' ? CURRENT
+           : letter == 'H' ? HOT | CAPPED
+                           : 0;
+}
+
+/* A throttled repetition takes three times as long here: were it counted, the rate would show it. */
+static void throttled_repetitions_are_left_out(void **state)
+{
+    (void)state;
+    static struct bed b;
+    for (size_t i = 0; i < sizeof throttle_rows / sizeof *throttle_rows; i++) {
+        const struct throttle_row *row = &throttle_rows[i];
+        uint32_t reasons[64] = {0};
+        const bool capped = row->counted && strcmp(row->counted, "at a cap") == 0;
+        struct fake f = {.noise = 0.004,
+                         .reasons = reasons,
+                         .reason_count = strlen(row->reasons),
+                         .throttled_slow = 3};
+        for (size_t k = 0; k < f.reason_count; k++)
+            reasons[k] = reasons_of(row->reasons[k]);
+        const uint32_t xs[] = {4};
+        assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+        const struct bench_record *r = &b.rows[0];
+        const struct json *detail = parse(&b.a, r->detail),
+                          *throttled = json_get(detail, "throttled");
+        if (r->verdict != row->verdict || r->repetitions != row->repetitions)
+            fail_msg("%s: %s %u: %s", row->reasons, verdict_name(r->verdict), r->repetitions,
+                     r->reason);
+        assert_int_equal(throttled == NULL, row->made < 0);
+        if (throttled) {
+            assert_int_equal((int)json_get(throttled, "made")->number, row->made);
+            assert_int_equal((int)json_get(throttled, "left_out")->number, row->left_out);
+            assert_string_equal(json_get(throttled, "counted")->string, row->counted);
+        }
+        if (row->notes ? !r->notes || !strstr(r->notes, row->notes) : r->notes != NULL)
+            fail_msg("%s: notes %s", row->reasons, r->notes ? r->notes : "-");
+        if (row->reason && !strstr(r->reason, row->reason))
+            fail_msg("%s: %s", row->reasons, r->reason);
+        if (row->verdict == VERDICT_PASS) {
+            assert_true(fabs(r->samples_per_s / (capped ? 4e6 / 3 : 4e6) - 1) < 0.0025);
+            assert_true(r->interval[1] / r->interval[0] < 1.005);
+            assert_int_equal(json_get(detail, "seconds")->count, row->repetitions);
+            const struct json *clocks = json_get(detail, "clocks");
+            assert_string_equal(json_get(clocks, "source")->string, "made-up sensors");
+            assert_true(json_get(clocks, "median_mhz")->number == (capped ? 900 : 1800));
+            assert_true(json_get(clocks, "least_mhz")->number == (capped ? 850 : 1790));
+            assert_true((json_get(clocks, "hottest_c")->number == 95) == capped);
+        } else {
+            assert_true(r->samples_per_s == 0 && r->interval[1] == 0);
+            assert_null(r->phases);
+            assert_null(json_get(detail, "seconds"));
+        }
+        arena_free(&b.a);
+    }
+}
+
+/* ---- what is asked for holds, or is said ------------------------------------------------------- */
+
+static void limits_that_contradict(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t least, most;
+        double budget_s;
+        uint32_t is_least, is_most;
+        bool holds;
+    } rows[] = {{0, 0, 0, 5, 15, false},      {0, 3, 0, 3, 3, false},    {50, 0, 0, 50, 50, true},
+                {50, 0, 1, 50, 50, false},    {7, 9, 0, 7, 9, true},     {0, 0, 1, 5, 15, false},
+                {900, 0, 1, 500, 500, false}, {0, 900, 1, 5, 500, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench_limits l;
+        const struct bench_options o = {.min_repetitions = rows[i].least,
+                                        .max_repetitions = rows[i].most,
+                                        .budget_s = rows[i].budget_s};
+        bench_limits_fill(&o, &l);
+        assert_int_equal(l.min_repetitions, rows[i].is_least);
+        assert_int_equal(l.max_repetitions, rows[i].is_most);
+        assert_int_equal(l.least_holds, rows[i].holds);
+    }
+    /* a budget that nobody asked for does not end a row below the repetitions asked for */
+    struct repetition made[8] = {{.render_s = 1}, {.render_s = 2}, {.render_s = 4},
+                                 {.render_s = 3}, {.render_s = 1}, {.render_s = 2},
+                                 {.render_s = 4}, {.render_s = 3}};
+    struct lane lane = {.ready.job = {.width = 1, .height = 1, .sample_count = 1}};
+    struct bench_limits l = {.min_repetitions = 8,
+                             .max_repetitions = 15,
+                             .budget_s = 1,
+                             .precision = 1e-9,
+                             .least_holds = true};
+    struct trial t = {.lane = &lane, .repetitions = made, .n = 7, .spent_s = 100};
+    trial_decide(&t, &l);
+    assert_int_equal(t.state, TRIAL_RUNNING);
+    t.n = 8;
+    trial_decide(&t, &l);
+    assert_string_equal(t.stopped, "budget");
+}
+
+/* Beyond the bound noise is said in words, and so is a budget that came first. */
+static void words_beside_a_rate(void **state)
+{
+    (void)state;
+    static struct bed b;
+    const uint32_t xs[] = {4};
+    static const struct {
+        double noise, slow;
+        const char *says, *not ;
+    } rows[] = {
+        {0.6, 0, "noisy: the middle half of the repetitions differs by ", "budget"},
+        {0.05, 0, NULL, NULL},
+        {0.05, 400, "the budget of 20 s ended it after 3 of 5 repetitions: about 5", "noisy"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct fake f = {.noise = rows[i].noise, .slow = rows[i].slow};
+        assert_int_equal(bed_run(&b, &f, MODE_FAST, xs, 1, true, NULL), STATUS_OK);
+        const char *notes = b.rows[0].notes;
+        assert_int_equal(b.rows[0].verdict, VERDICT_PASS);
+        assert_int_equal(b.rows[0].noise > BENCH_NOISE_BOUND, i == 0);
+        if (rows[i].says ? !notes || !strstr(notes, rows[i].says) || strstr(notes, rows[i].not )
+                         : notes != NULL)
+            fail_msg("row %zu: %s", i, notes ? notes : "-");
+        arena_free(&b.a);
+    }
+}
+
 static void strict_wants_the_same_bits(void **state)
 {
     (void)state;
@@ -482,6 +657,9 @@ int main(void)
         cmocka_unit_test(trouble_costs_one_row),
         cmocka_unit_test(failures_have_verdicts),
         cmocka_unit_test(budget_wants_three),
+        cmocka_unit_test(throttled_repetitions_are_left_out),
+        cmocka_unit_test(limits_that_contradict),
+        cmocka_unit_test(words_beside_a_rate),
         cmocka_unit_test(strict_wants_the_same_bits),
         cmocka_unit_test(unjudged_rows_are_not_ranked),
         cmocka_unit_test(set_up_can_fail),

@@ -93,6 +93,8 @@ static void row_print(const struct bench_record *r)
     else
         printf(": %.300s%s\n", r->reason,
                strlen(r->reason) > 300 ? " ..." : ""); /* all of it is in the store and in JSON */
+    if (r->notes)
+        printf("      note: %s\n", r->notes);
     fflush(stdout);
 }
 
@@ -162,6 +164,12 @@ static enum status timing_check(const struct bench_options *o, struct error *err
     if (o->max_repetitions && o->min_repetitions > o->max_repetitions)
         return error_msg(err, STATUS_ARG, "--repetitions %u: more than --max-repetitions %u",
                          o->min_repetitions, o->max_repetitions);
+    if (o->min_repetitions > BENCH_REPETITIONS_MOST)
+        return error_msg(err, STATUS_ARG, "--repetitions %u: a row has at most %d",
+                         o->min_repetitions, BENCH_REPETITIONS_MOST);
+    if (o->max_repetitions > BENCH_REPETITIONS_MOST)
+        return error_msg(err, STATUS_ARG, "--max-repetitions %u: a row has at most %d",
+                         o->max_repetitions, BENCH_REPETITIONS_MOST);
     return STATUS_OK;
 }
 

@@ -22,11 +22,11 @@ struct timing_options {
      .help = "at least so many timed repetitions", .otherwise = (least)},                                     \
     {"--max-repetitions", OPTION_UINT, offsetof(struct timing_options, bench.max_repetitions), "N",           \
      .help = "and at most so many", .otherwise = (most)},                                                     \
-    {"--budget", OPTION_FROM_ZERO, offsetof(struct timing_options, bench.budget_s), "S",                      \
-     .help = "seconds for the repetitions of one " row, .otherwise = (seconds)},                              \
-    {"--precision", OPTION_FROM_ZERO, offsetof(struct timing_options, bench.precision), "R",                  \
+    {"--budget", OPTION_ABOVE_ZERO, offsetof(struct timing_options, bench.budget_s), "S",                      \
+     .help = "seconds for the repetitions of one " row "; without it --repetitions hold however long they take", .otherwise = (seconds)},                              \
+    {"--precision", OPTION_ABOVE_ZERO, offsetof(struct timing_options, bench.precision), "R",                  \
      .help = "stop when half the interval is below this share of the median", .otherwise = "0.02"},           \
-    {"--timeout", OPTION_FROM_ZERO, offsetof(struct timing_options, bench.run_timeout_s), "S",                \
+    {"--timeout", OPTION_ABOVE_ZERO, offsetof(struct timing_options, bench.run_timeout_s), "S",                \
      .help = "a repetition that takes longer is an ERROR", .otherwise = "300"}
 // clang-format on
 

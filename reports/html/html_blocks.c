@@ -434,8 +434,8 @@ static void all_settings(struct page *p, const struct blocks *b, const struct be
                 rate_text(r->interval[1], high), 100 * r->noise);
         else
             markup_printf(p->t, " %s</td><td></td><td></td><td>", r->reason);
-        markup_printf(p->t, "</td><td class=\"r\">%u</td><td><code>%s</code></td></tr>\n",
-                      r->repetitions, r->command);
+        markup_printf(p->t, "</td><td class=\"r\">%u</td><td><code>%s</code>%s%s</td></tr>\n",
+                      r->repetitions, r->command, r->notes ? " " : "", r->notes ? r->notes : "");
     }
     text_puts(p->t, "</tbody></table></div></details>\n");
 }

@@ -52,7 +52,8 @@ static void against_best(struct text *t, const struct bench_record *b,
 /* Under the table: each row's command and what was measured beside the rate. */
 static void row_sources(struct page *p, const struct snapshot_bench *b)
 {
-    static const char *const keys[] = {"judgement", "energy", "memory", "build", "load"};
+    static const char *const keys[] = {"judgement", "energy", "memory",   "build",
+                                       "load",      "clocks", "throttled"};
     markup_printf(p->t, "<h4>%s, ", p->s->columns[b->column].label);
     html_settings(p->t, b->record);
     text_puts(p->t, "</h4>\n");
@@ -102,6 +103,11 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
         against_best(p->t, r, best);
         markup_printf(p->t, "</td><td class=\"r\">%.1f%%</td><td class=\"r\">%u", 100 * r->noise,
                       r->repetitions);
+        if (r->notes)
+            markup_printf(p->t,
+                          "</td></tr>\n<tr class=\"note\"><td></td><td class=\"wrap\" "
+                          "colspan=\"7\">%s",
+                          r->notes);
     } else {
         text_puts(p->t, "<td class=\"wrap\" colspan=\"6\">");
         html_verdict(p->t, r->verdict);

@@ -101,6 +101,7 @@ struct bench_record {
     double interval[2];   /* of the median, at the stated confidence */
     double noise;         /* relative: interquartile range over the median */
     uint32_t repetitions;
+    const char *notes; /* what must be said beside the rate: noise, throttling; or NULL */
     /* JSON object: phase -> {"median_s", "interval", "device_s"}; docs/reference/store.md */
     const char *phases;
     const char

@@ -49,7 +49,7 @@ void report_csv(struct text *t, const struct snapshot *s)
     text_puts(t, "record,started_utc,host,device,device_name,driver,version,compiler,name,mode,bvh,"
                  "model,width,height,spp,max_depth,work_group_x,work_group_y,tile_x,tile_y,batch,"
                  "verdict,waived,samples_per_s,interval_low,interval_high,noise,repetitions,"
-                 "compile_s,run_s,reason,command\r\n");
+                 "compile_s,run_s,reason,command,notes\r\n");
     for (size_t i = 0; i < s->case_count; i++) {
         const struct case_record *c = s->cases[i].record;
         csv_start(t, s, "case", s->cases[i].run, s->cases[i].column);
@@ -61,7 +61,7 @@ void report_csv(struct text *t, const struct snapshot *s)
         csv_text(t, c->reason);
         text_puts(t, ",");
         csv_text(t, c->replay);
-        text_puts(t, "\r\n");
+        text_puts(t, ",\r\n");
     }
     for (size_t i = 0; i < s->bench_count; i++) {
         const struct bench_record *b = s->benches[i].record;
@@ -89,6 +89,8 @@ void report_csv(struct text *t, const struct snapshot *s)
         csv_text(t, b->reason);
         text_puts(t, ",");
         csv_text(t, b->command);
+        text_puts(t, ",");
+        csv_text(t, b->notes);
         text_puts(t, "\r\n");
     }
 }
@@ -192,7 +194,7 @@ static void md_rates(struct text *t, const struct snapshot *s, bool sweep)
         if (shown++ == 0)
             text_printf(t,
                         "## %s\n\n| scene | device | mode | work-group | verdict | rate | interval "
-                        "| noise | command |\n|---|---|---|---|---|--:|--:|--:|---|\n",
+                        "| noise | command | notes |\n|---|---|---|---|---|--:|--:|--:|---|---|\n",
                         sweep ? "Sweeps" : "Rates");
         text_puts(t, "| ");
         md_text(t, b->scene);
@@ -211,6 +213,8 @@ static void md_rates(struct text *t, const struct snapshot *s, bool sweep)
             text_puts(t, " | | | | ");
         }
         md_code(t, b->command);
+        text_puts(t, " | ");
+        md_text(t, b->notes);
         text_puts(t, " |\n");
     }
     if (shown)

@@ -230,6 +230,7 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b)
     }
     json_key_number(w, "noise", b->noise);
     json_key_integer(w, "repetitions", b->repetitions);
+    json_key_string(w, "notes", b->notes);
     nested_json(w, "phases", b->phases);
     nested_json(w, "detail", b->detail);
     json_key_string(w, "command", b->command);

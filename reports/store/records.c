@@ -73,6 +73,7 @@ static const struct field bench_fields[] = {
     {"detail", FIELD_JSON, AT(bench_record, detail), 1},
     {"command", FIELD_TEXT, AT(bench_record, command), 1},
     {"identity", FIELD_TEXT, AT(bench_record, identity), 2},
+    {"notes", FIELD_TEXT, AT(bench_record, notes), 3},
 };
 static const struct field image_fields[] = {
     {"scene", FIELD_KEY, AT(image_record, scene), 1},

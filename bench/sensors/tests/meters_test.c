@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "meters.h"
+#include "sensors/offers.h"
 
 static char folder[128];
 
