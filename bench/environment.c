@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "bench.h"
+#include "sensors/offers.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -22,6 +22,14 @@ static bool first_line(const char *path, char *buf, size_t size)
     if (ok)
         buf[strcspn(buf, "\r\n")] = '\0';
     return ok && buf[0];
+}
+
+/* Likewise of a file in /sys. */
+static bool sys_line(const char *file, char *buf, size_t size)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", sys_folder(), file);
+    return first_line(path, buf, size);
 }
 
 /* The value of the first "key<space>:<space>value" line. */
@@ -68,18 +76,17 @@ static void cpu(struct json_writer *w)
         json_key_string(w, "model", buf);
     json_key_integer(w, "processors_online", online);
     json_key_integer(w, "threads_used", parallel_threads());
-    if (first_line("/sys/devices/system/cpu/smt/active", buf, sizeof buf))
+    if (sys_line("devices/system/cpu/smt/active", buf, sizeof buf))
         json_key_bool(w, "simultaneous_multithreading", buf[0] == '1');
-    if (first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", buf, sizeof buf))
+    if (sys_line("devices/system/cpu/cpu0/cpufreq/scaling_governor", buf, sizeof buf))
         json_key_string(w, "governor", buf);
-    if (first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", buf, sizeof buf))
+    if (sys_line("devices/system/cpu/cpu0/cpufreq/scaling_max_freq", buf, sizeof buf))
         json_key_number(w, "max_mhz", strtod(buf, NULL) / 1000);
-    if (first_line("/sys/devices/system/cpu/intel_pstate/no_turbo", buf, sizeof buf))
+    if (sys_line("devices/system/cpu/intel_pstate/no_turbo", buf, sizeof buf))
         json_key_bool(w, "turbo", buf[0] == '0');
     if (line_value("/proc/cpuinfo", "cpu MHz", ':', buf, sizeof buf))
         json_key_number(w, "mhz_now", strtod(buf, NULL));
-    if (first_line("/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", buf,
-                   sizeof buf))
+    if (sys_line("devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", buf, sizeof buf))
         json_key_integer(w, "throttled_times", strtol(buf, NULL, 10));
     json_end_object(w);
 }
@@ -93,9 +100,9 @@ static void memory(struct json_writer *w)
     for (size_t i = 0; i < 2; i++)
         if (line_value("/proc/meminfo", rows[i].key, ':', buf, sizeof buf))
             json_key_integer(w, rows[i].name, 1024 * strtoll(buf, NULL, 10));
-    if (first_line("/sys/fs/cgroup/memory.max", buf, sizeof buf) && isdigit((unsigned char)buf[0]))
+    if (sys_line("fs/cgroup/memory.max", buf, sizeof buf) && isdigit((unsigned char)buf[0]))
         json_key_integer(w, "memory_limit_bytes", strtoll(buf, NULL, 10));
-    if (first_line("/sys/fs/cgroup/cpu.max", buf, sizeof buf) && isdigit((unsigned char)buf[0]))
+    if (sys_line("fs/cgroup/cpu.max", buf, sizeof buf) && isdigit((unsigned char)buf[0]))
         json_key_string(w, "cpu_limit", buf); /* microseconds of processor time, period */
 }
 
@@ -120,11 +127,11 @@ static void temperatures(struct json_writer *w)
     json_key(w, "temperatures_c");
     json_begin_object(w);
     for (int i = 0; i < 32; i++) {
-        snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/temp", i);
-        if (!first_line(path, value, sizeof value))
+        snprintf(path, sizeof path, "class/thermal/thermal_zone%d/temp", i);
+        if (!sys_line(path, value, sizeof value))
             continue;
-        snprintf(path, sizeof path, "/sys/class/thermal/thermal_zone%d/type", i);
-        if (!first_line(path, type, sizeof type))
+        snprintf(path, sizeof path, "class/thermal/thermal_zone%d/type", i);
+        if (!sys_line(path, type, sizeof type))
             snprintf(type, sizeof type, "zone");
         snprintf(path, sizeof path, "%s %d", type, i);
         json_key_number(w, path, strtod(value, NULL) / 1000);

@@ -48,6 +48,49 @@ s=$dir/a.sqlite
     says '"samples_per_s": null'
 }
 
+# clocks that are held down: a made-up /sys. Too hot: no rate, and it is said why. At a cap all the time: a rate, and it is said.
+chip=$dir/sys/class/hwmon/hwmon0
+mkdir -p "$chip"
+echo coretemp >"$chip/name"
+echo 97000 >"$chip/temp1_input"
+echo 1 >"$chip/temp1_crit_alarm"
+echo 0 >"$chip/power1_cap_alarm"
+ISOPHOTE_SYS=$dir/sys
+export ISOPHOTE_SYS
+# shellcheck disable=SC2086
+{
+    expect 1 "$isophote" bench "$scenes/furnace.json" $small --store "$dir/hot.sqlite" --repetitions 3 --max-repetitions 4
+    says '^ERROR furnace on native, strict.*8 of 8 repetitions were throttled (too hot), and none is left: no rate'
+    echo 0 >"$chip/temp1_crit_alarm"
+    echo 1 >"$chip/power1_cap_alarm"
+    expect 0 "$isophote" sweep "$scenes/furnace.json" $small --axis work-group=8x8 --store "$dir/hot.sqlite" --repetitions 3 --max-repetitions 4
+    says '^PASS  furnace on native, strict.*repetitions$'
+    says '^      note: all repetitions that count were at a cap (power cap)'
+    expect 0 "$isophote" bench "$scenes/furnace.json" $small --store "$dir/hot.sqlite" --repetitions 3 --max-repetitions 4 --json
+    says '"notes": "all repetitions that count were at a cap (power cap)'
+    says '"hottest_c": 97'
+    says '"counted": "at a cap"'
+}
+unset ISOPHOTE_SYS
+for f in html md csv; do
+    expect 0 "$isophote" report --store "$dir/hot.sqlite" -o "$dir/hot.$f"
+    grep -q 'at a cap (power cap)' "$dir/hot.$f" || fail "hot.$f says nothing of the cap"
+done
+# a budget that ends a row before the repetitions asked for is said; without one they hold
+# shellcheck disable=SC2086
+{
+    expect 0 "$isophote" bench "$scenes/furnace.json" $small --repetitions 9 --max-repetitions 9 --budget 1e-6
+    says 'note: .*the budget of 1e-06 s ended it after [1-3] of 9 repetitions: about '
+    expect 0 "$isophote" bench "$scenes/furnace.json" $small --repetitions 9 --max-repetitions 9
+    says ', 9 repetitions$'
+    expect 0 "$isophote" bench "$scenes/furnace.json" $small --max-repetitions 2
+    says ', 2 repetitions$'
+}
+expect 2 "$isophote" bench --repetitions 501
+says 'repetitions 501: a row has at most 500'
+expect 2 "$isophote" sweep --repetitions 5 --max-repetitions 4
+expect 2 "$isophote" bench --budget 0
+
 for f in html md csv; do
     expect 0 "$isophote" report --store "$s" -o "$dir/r.$f"
     [ -s "$dir/r.$f" ] || fail "no r.$f"

@@ -206,6 +206,7 @@ static void html_plots_the_furnace(void **state)
         "roughness 0.5: loses 25.00 %",
         "roughness 0: loses -20.00 %",
         "&lt;b&gt;one",
+        "colspan=\"7\">noisy &lt;i&gt; | &quot;so&quot; &amp; more</td>", /* below its rate */
         "<td class=\"r\">0.750</td>",
         "<details><summary>x, d1 ", /* the second device, closed; without gains 0 is the floor */
         "<polyline class=\"l0\" points=\"52.0,228.0 1082.0,76.5 \"/>",
@@ -628,10 +629,11 @@ static void csv_is_even(void **state)
     const char *csv = sample_written(&a, REPORT_CSV, "r.csv");
     size_t fields, records;
     assert_true(csv_even(csv, &fields, &records));
-    assert_int_equal(fields, 32);
+    assert_int_equal(fields, 33);
     /* 191 cases, 12 rates, 2 scenes x 3 devices x 96 settings, and the head: 11 x 11 shapes less
      * those over 2^13 (28), plus 3 */
     assert_int_equal(records, 1 + 191 + 12 + 6 * (121 - 28 + 3));
+    assert_non_null(strstr(csv, ",\"noisy <i> | \"\"so\"\" & more\"\r\n"));
     assert_non_null(strstr(csv, "\"<script>alert(\"\"x\"\" & 'y')</script>\""));
     arena_free(&a);
 }

@@ -13,7 +13,7 @@
 
 #include "sensors/offers.h"
 
-static char folder[128];
+static char sys[64], folder[128]; /* the latter: of the counters */
 
 static void put(const char *zone, const char *file, const char *text)
 {
@@ -74,17 +74,28 @@ static void absent_is_said(void **state)
     (void)state;
     struct meter_absence absence;
     struct meter_reading r;
-    setenv("ISOPHOTE_POWERCAP", "/nonexistent/powercap", 1);
+    setenv("ISOPHOTE_SYS", "/nonexistent", 1);
     struct meters *m = meters_open(&cpu, &absence);
-    assert_non_null(strstr(absence.why[METER_HOST_ENERGY], "/nonexistent/powercap: No such file"));
+    assert_non_null(
+        strstr(absence.why[METER_HOST_ENERGY], "/nonexistent/class/powercap: No such file"));
     meters_begin(m);
     meters_end(m, &r);
     assert_true(r.joules[METER_HOST_ENERGY] < 0);
     meters_close(m);
-    setenv("ISOPHOTE_POWERCAP", "/etc/ssl", 1); /* a folder with other things in it */
+    char empty[96];
+    struct error err = {0};
+    snprintf(empty, sizeof empty, "%s/empty", sys); /* with other things in it */
+    assert_int_equal(dir_make(empty, &err), STATUS_OK);
+    setenv("ISOPHOTE_SYS", empty, 1);
+    snprintf(empty, sizeof empty, "%s/empty/class", sys);
+    assert_int_equal(dir_make(empty, &err), STATUS_OK);
+    snprintf(empty, sizeof empty, "%s/empty/class/powercap", sys);
+    assert_int_equal(dir_make(empty, &err), STATUS_OK);
+    snprintf(empty, sizeof empty, "%s/empty/class/powercap/dtpm", sys);
+    assert_int_equal(dir_make(empty, &err), STATUS_OK);
     meters_close(meters_open(&cpu, &absence));
     assert_non_null(strstr(absence.why[METER_HOST_ENERGY], "no counter of a processor package"));
-    setenv("ISOPHOTE_POWERCAP", folder, 1);
+    setenv("ISOPHOTE_SYS", sys, 1);
     static const char *const bad[] = {"", "much\n"};
     for (size_t i = 0; i < 2; i++) {
         zone("intel-rapl:1", "package-1\n", bad[i]);
@@ -113,7 +124,7 @@ static void root_alone_may_read(void **state)
     uid_t me = geteuid();
     snprintf(path, sizeof path, "%s/intel-rapl:0/energy_uj", folder);
     assert_int_equal(chmod(path, 0), 0);
-    assert_int_equal(chmod(folder, 0755), 0);
+    assert_int_equal(chmod(sys, 0755), 0);
     if (me == 0) /* who may read all */
         assert_int_equal(seteuid(65534), 0);
     meters_close(meters_open(&cpu, &absence));
@@ -161,9 +172,9 @@ static void board_that_cannot_be_told(void **state)
     static const struct {
         const char *boards, *energy, *memory; /* why absent; "" not */
     } rows[] = {
-        {"NVIDIA H200;NVIDIA H200", "2 boards are named 'NVIDIA H200'", "2 boards"},
-        {"NVIDIA T4", "none of its 1 boards is named 'NVIDIA H200'", "none"},
-        {"", "none of its 0 boards", "none"},
+        {"NVIDIA H200;NVIDIA H200", "2 cards are named 'NVIDIA H200'", "2 cards"},
+        {"NVIDIA T4", "none of its 1 cards is named 'NVIDIA H200'", "none"},
+        {"", "none of its 0 cards", "none"},
         {"down", "nvmlInit: Driver Not Loaded", "Driver Not Loaded"},
         {"NVIDIA H200!", "Not Supported", ""},
     };
@@ -195,10 +206,17 @@ static void board_that_cannot_be_told(void **state)
 
 int main(void)
 {
-    snprintf(folder, sizeof folder, "/tmp/isophote-meters-XXXXXX");
-    if (!mkdtemp(folder))
+    struct error err = {0};
+    snprintf(sys, sizeof sys, "/tmp/isophote-meters-XXXXXX");
+    if (!mkdtemp(sys))
         return 99;
-    setenv("ISOPHOTE_POWERCAP", folder, 1);
+    snprintf(folder, sizeof folder, "%s/class", sys);
+    if (dir_make(folder, &err))
+        return 99;
+    snprintf(folder, sizeof folder, "%s/class/powercap", sys);
+    if (dir_make(folder, &err))
+        return 99;
+    setenv("ISOPHOTE_SYS", sys, 1);
     setenv("ISOPHOTE_NVML", NVML_MOCK, 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packages_and_memory_count_once),
@@ -210,6 +228,6 @@ int main(void)
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[160];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    snprintf(command, sizeof command, "rm -rf '%s'", sys);
     return system(command) == 0 ? failed : 98; /* NOLINT(cert-env33-c): a fixed command */
 }

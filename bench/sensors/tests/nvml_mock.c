@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bench/meters.c calls of NVML, for machines without an NVIDIA board. NVML_MOCK: names of
+/* What bench/sensors calls of NVML, for machines without an NVIDIA board. NVML_MOCK: names of
  * boards, with ';' between them; a name that ends with '!' has no energy counter, with '-' one that
- * runs backwards. "down": nvmlInit fails. Each reading of energy is 2.5 J above the last. */
+ * runs backwards. "down": nvmlInit fails. Each reading of energy is 2.5 J above the last. The UUID
+ * of a board has its number from 1 as each digit; there is none with NVML_MOCK_OLD.
+ * NVML_MOCK_REASONS: numbers in base 16 with ',' between them, one a reading, the last for ever; ""
+ * begins again. */
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +18,10 @@ EXPORT int nvmlDeviceGetCount_v2(unsigned *count);
 EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, const char **device);
 EXPORT int nvmlDeviceGetName(const char *device, char *name, unsigned size);
 EXPORT int nvmlDeviceGetTotalEnergyConsumption(const char *device, unsigned long long *mj);
+EXPORT int nvmlDeviceGetUUID(const char *device, char *uuid, unsigned size);
+EXPORT int nvmlDeviceGetClockInfo(const char *device, int which, unsigned *mhz);
+EXPORT int nvmlDeviceGetTemperature(const char *device, int which, unsigned *celsius);
+EXPORT int nvmlDeviceGetCurrentClocksEventReasons(const char *device, unsigned long long *bits);
 EXPORT int nvmlDeviceGetMemoryInfo(const char *device, unsigned long long memory[3]);
 
 enum { SUCCESS, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, DRIVER_NOT_LOADED = 9 };
@@ -76,5 +85,49 @@ int nvmlDeviceGetMemoryInfo(const char *device, unsigned long long memory[3])
     memory[0] = 100;
     memory[1] = 58;
     memory[2] = 42;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetUUID(const char *device, char *uuid, unsigned size)
+{
+    int digit = 1;
+    if (getenv("NVML_MOCK_OLD"))
+        return NOT_SUPPORTED;
+    for (const char *p = wish(); p < device; p++)
+        digit += *p == ';';
+    const int n = snprintf(uuid, size, "GPU-AAAAAAAA-AAAA-AAAA-AAAA-AAAAAAAAAAAA");
+    for (char *c = uuid + 4; *c; c++)
+        *c = *c == 'A' ? (char)('0' + digit) : *c;
+    return n < (int)size ? SUCCESS : INVALID_ARGUMENT;
+}
+
+int nvmlDeviceGetClockInfo(const char *device, int which, unsigned *mhz)
+{
+    (void)device;
+    *mhz = 1900;
+    return which == 1 ? SUCCESS : INVALID_ARGUMENT; /* NVML_CLOCK_SM */
+}
+
+int nvmlDeviceGetTemperature(const char *device, int which, unsigned *celsius)
+{
+    (void)device;
+    *celsius = 71;
+    return which == 0 ? SUCCESS : INVALID_ARGUMENT; /* NVML_TEMPERATURE_GPU */
+}
+
+int nvmlDeviceGetCurrentClocksEventReasons(const char *device, unsigned long long *bits)
+{
+    static atomic_uint readings;
+    const char *list = getenv("NVML_MOCK_REASONS");
+    (void)device;
+    *bits = 0;
+    if (!list)
+        return NOT_SUPPORTED;
+    if (!*list)
+        atomic_store(&readings, 0);
+    else
+        for (unsigned i = atomic_fetch_add(&readings, 1); i && strchr(list, ','); i--)
+            list = strchr(list, ',') + 1;
+    *bits = strtoull(list, NULL, 16);
     return SUCCESS;
 }
