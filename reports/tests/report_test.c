@@ -128,6 +128,7 @@ static void html_shows_what_matters(void **state)
         /* a skip has its reason, once for all devices, and cases which of these skipped them */
         "the device lacks correctly rounded division",
         "<td>Intel(R) Xeon-class CPU, 2026.20.1.0, &lt;script&gt;",
+        "colspan=\"7\">noisy &lt;i&gt; | &quot;so&quot; &amp; more</td>", /* below its rate */
         "id=\"case:image.strict.cornell\"", "href=\"#case:image.strict.cornell\"", /* links */
         "<article class=\"finding\" id=\"finding:image.strict.cornell@2\">",
         "</td><td class=\"r\"><details><summary>", ": &lt;script&gt;alert(",
@@ -206,7 +207,6 @@ static void html_plots_the_furnace(void **state)
         "roughness 0.5: loses 25.00 %",
         "roughness 0: loses -20.00 %",
         "&lt;b&gt;one",
-        "colspan=\"7\">noisy &lt;i&gt; | &quot;so&quot; &amp; more</td>", /* below its rate */
         "<td class=\"r\">0.750</td>",
         "<details><summary>x, d1 ", /* the second device, closed; without gains 0 is the floor */
         "<polyline class=\"l0\" points=\"52.0,228.0 1082.0,76.5 \"/>",
