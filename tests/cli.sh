@@ -113,7 +113,7 @@ case_bad_values()
         run 2 "$bad" --device native --repetitions 5 --max-repetitions 2
         says "max-repetitions 2"
         run 2 "$bad" --device native --precision -1
-        says "--precision -1: expected a number from 0"
+        says "--precision -1: expected a number above 0"
     done
     run 2 render cornell -o out/a.exr --light-choice bush
     says "expected power or tree"
