@@ -59,7 +59,9 @@ enum file_kind {
     FILE_MITSUBA = 1 << 7,
     FILE_OBJECT = 1 << 8, /* a compiled shader */
     FILE_WITNESS = 1 << 9,
-    FILE_RULE = 1 << 10 /* of make */
+    FILE_RULE = 1 << 10, /* of make */
+    FILE_ARCHIVE = 1 << 11,
+    FILE_SIGNATURE = 1 << 12
 };
 /* One thing done in its place: an option of the type STEP with what was `written` for it
  * ("--param:type=float") and its values, or an argument ("written" and values[0] are the same). */
@@ -203,6 +205,28 @@ const char *command_text(struct arena *a, int argc, char **argv);
 /* The whole command line of this process, program name as called. */
 const char *command_line_text(void);
 
+/* ---- signatures ----------------------------------------------------------------------------- */
+
+/* signing.c: of archives, by the tool that the key or the file of signers is of. Files are made in
+ * `scratch`, a folder of the caller's. */
+enum signing_scheme { SIGNING_SSH, SIGNING_MINISIGN };
+enum { SIGNING_MOST = 1 << 16 };
+const char *signing_ending(enum signing_scheme s); /* ".sig", ".minisig" */
+/* Fails: MISSING when the tool does not start, ARG when it does not sign. */
+enum status signing_make(struct arena *a, const char *key, const void *data, size_t size,
+                         const char *scratch, enum signing_scheme *scheme, const char **signature,
+                         size_t *signature_size, struct error *err);
+/* The scheme of a file of signers, and, where *signature is NULL, the signature's usual place. */
+enum status signing_expected(struct arena *a, const char *signers, const char *archive,
+                             const char **signature, enum signing_scheme *scheme,
+                             struct error *err);
+/* *good: signed by one whom `signers` names; *text says whose signature it is, or what is wrong.
+ * Fails: MISSING when the tool does not start, IO. */
+enum status signing_check(struct arena *a, const char *signers, const char *signature,
+                          const void *data, size_t size, const char *scratch,
+                          enum signing_scheme scheme, bool *good, const char **text,
+                          struct error *err);
+
 /* ---- identities ----------------------------------------------------------------------------- */
 
 /* What is the same for all results of this process: the program (version, commit, its own bytes,
@@ -217,7 +241,7 @@ const struct identity *identity_of_environment(struct error *err);
 extern const struct command command_devices, command_scenes, command_doctor, command_help,
     command_version, command_render, command_conform, command_replay, command_bench, command_sweep,
     command_report, command_compare, command_export, command_import, command_aslc, command_shade,
-    command_worker;
+    command_submit, command_audit, command_worker;
 
 /* ---- manual.c, completion.c: what is written of the rows of the commands ---------------------- */
 

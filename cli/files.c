@@ -54,16 +54,21 @@ static const struct signature {
     HOLDS(FILE_MITSUBA, "a scene for Mitsuba", "<!-- By isophote export"),
     STARTS(FILE_OBJECT, "a compiled shader", "// Isophote ASL object"),
     STARTS(FILE_WITNESS, "a witness", "isophote-witness "),
+    STARTS(FILE_ARCHIVE, "an archive of submit", "manifest.json\0"),
+    STARTS(FILE_SIGNATURE, "a signature", "-----BEGIN SSH SIGNATURE-----"),
+    STARTS(FILE_SIGNATURE, "a signature", "untrusted comment: signature"),
 #undef STARTS
 #undef HOLDS
 };
 static const struct {
     enum file_kind kind;
     const char *name;
-} kind_names[] = {{FILE_PICTURE, "picture"}, {FILE_STORE, "store"},     {FILE_JOURNAL, "journal"},
-                  {FILE_RESULTS, "results"}, {FILE_JUNIT, "junit"},     {FILE_REPORT, "report"},
-                  {FILE_SCENE, "scene"},     {FILE_MITSUBA, "mitsuba"}, {FILE_OBJECT, "object"},
-                  {FILE_WITNESS, "witness"}, {FILE_RULE, "rule"}};
+} kind_names[] = {
+    {FILE_PICTURE, "picture"},    {FILE_STORE, "store"},     {FILE_JOURNAL, "journal"},
+    {FILE_RESULTS, "results"},    {FILE_JUNIT, "junit"},     {FILE_REPORT, "report"},
+    {FILE_SCENE, "scene"},        {FILE_MITSUBA, "mitsuba"}, {FILE_OBJECT, "object"},
+    {FILE_WITNESS, "witness"},    {FILE_RULE, "rule"},       {FILE_ARCHIVE, "archive"},
+    {FILE_SIGNATURE, "signature"}};
 
 /* A rule of make: its first word ends with a colon. */
 static bool is_rule(const char *head, size_t size)

@@ -10,12 +10,10 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-    &command_devices, &command_scenes,  &command_doctor,
-    &command_help,    &command_version, &command_render,
-    &command_conform, &command_replay,  &command_bench,
-    &command_sweep,   &command_report,  &command_compare,
-    &command_export,  &command_import,  &command_aslc,
-    &command_shade,   &command_worker,  NULL,
+    &command_devices, &command_scenes,  &command_doctor, &command_help,   &command_version,
+    &command_render,  &command_conform, &command_replay, &command_bench,  &command_sweep,
+    &command_report,  &command_compare, &command_submit, &command_audit,  &command_export,
+    &command_import,  &command_aslc,    &command_shade,  &command_worker, NULL,
 };
 
 static struct arena line_arena;

@@ -12,7 +12,7 @@
 
 struct conform_command {
     struct option_list devices, levels, scenes;
-    const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips;
+    const char *suite, *filter, *shard, *junit, *store, *journal, *waivers, *skips, *challenge;
     double compile_budget_s, run_budget_s, inactive_s, canary_s;
     uint32_t jobs, memory_mib, programs, random_scenes, reruns;
     uint64_t seed;
@@ -378,6 +378,13 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->skips = cmd->skips;
     o->jobs = cmd->jobs;
     o->worker = program_path();
+    if (cmd->challenge) {
+        TRY(conform_challenge(&cmd->arena, cmd->challenge, &o->challenge, err));
+        if (cmd->seed_given)
+            return error_msg(err, STATUS_ARG,
+                             "--challenge decides the seed; --seed goes without it");
+        o->random_seed = conform_challenge_seed(o->challenge);
+    }
     o->each = on_case;
     o->again = on_again;
     o->begin = begin_run;
@@ -652,6 +659,9 @@ static const struct option options[] = {
     {"--from-scratch", OPTION_FLAG, AT(from_scratch),
      .help = "believe no known answer of a strict picture: judge the full way, and hold it against "
              "the answer"},
+    {"--challenge", OPTION_STRING, AT(challenge), "HEX",
+     .help = "32 to 64 hexadecimal digits from whoever will audit the run: adds cases of scenes "
+             "that they decide, and is the seed of --scenes (docs/howto/hand_over_a_verdict.md)"},
     {"--list", OPTION_FLAG, AT(list), .help = "print the cases that would run, and end"},
     {"--shard", OPTION_STRING, AT(shard), "I/N",
      .help = "the I-th of N parts; together they are the whole, on any machines"},

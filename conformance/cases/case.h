@@ -77,6 +77,21 @@ enum status case_fail(struct run_context *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 enum status case_skip(struct run_context *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The film goes into the result, by the sums of its tiles. */
+enum status case_film(struct run_context *c, const struct render_job *job, const struct film *film,
+                      struct error *err);
+/* The scene and the job of a case whose film is kept; *scene NULL for other cases. */
+enum status case_picture(const char *name, const char *scene_path, struct scene **scene,
+                         struct render_job *job, struct error *err);
+void case_strict_job(const struct scene *s, struct render_job *job);
+
+/* challenge.c: image.challenge.HEX.N, scenes that nobody knows before the challenge is given. */
+enum { CHALLENGE_CASES = 4 };
+enum status challenge_scene(const char *name, struct scene **scene, struct render_job *job,
+                            struct error *err);
+const struct case_row *challenge_row(const char *name); /* NULL: another case */
+bool challenge_has(const char *challenge, const char *name);
+
 /* Takes the writer's text as the case's detail. */
 void case_detail(struct run_context *c, struct json_writer *w);
 /* The native device's id or another one to hold bits against; true if `id` is the native one. */

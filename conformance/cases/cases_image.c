@@ -201,10 +201,11 @@ static enum status strict_known(struct run_context *c, struct render_job job, co
         struct film film;
         TRY(render_launch(c, i, loaded, &job, &film, err));
         film_hash(&film, c->film);
-        film_free(&film);
         *wrong = strcmp(c->film, known) != 0;
-        if (*wrong)
-            return STATUS_OK;
+        enum status s = i == 0 ? case_film(c, &job, &film, err) : STATUS_OK;
+        film_free(&film);
+        if (s != STATUS_OK || *wrong)
+            return s;
         c->compared += (uint64_t)job.width * job.height;
     }
     return strict_pass(c, &job, "the known answer's bits");
@@ -219,6 +220,25 @@ static enum status strict_agrees(struct run_context *c, const char *known)
     return STATUS_OK;
 }
 
+void case_strict_job(const struct scene *s, struct render_job *job)
+{
+    judge_job(s, 83, 3, MODE_STRICT, job);
+    with_roulette(job);
+}
+
+enum status case_picture(const char *name, const char *scene_path, struct scene **scene,
+                         struct render_job *job, struct error *err)
+{
+    *scene = NULL;
+    if (challenge_row(name))
+        return challenge_scene(name, scene, job, err);
+    if (strncmp(name, "image.strict.", 13) != 0 || !scene_path)
+        return STATUS_OK;
+    TRY(scene_load(scene_path, scene, err));
+    case_strict_job(*scene, job);
+    return STATUS_OK;
+}
+
 static enum status image_strict(struct run_context *c, struct error *err)
 {
     struct render_job job;
@@ -227,8 +247,7 @@ static enum status image_strict(struct run_context *c, struct error *err)
     enum status s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;
-    judge_job(c->scene, 83, 3, MODE_STRICT, &job);
-    with_roulette(&job);
+    case_strict_job(c->scene, &job);
     answer_inputs(c->scene, &job, c->inputs);
     const char *known = answer_known(c->name, c->inputs);
     c->answer = c->from_scratch ? "ignored" : known ? "known" : "none for these inputs";
@@ -250,10 +269,12 @@ static enum status image_strict(struct run_context *c, struct error *err)
             return s;
         c->compared += (uint64_t)job.width * job.height;
         bool differ = judge_bits(&film, native, &b);
-        if (differ)
+        if (differ || i == 0)
+            s = case_film(c, &job, &film, err);
+        if (differ && s == STATUS_OK)
             s = bits_differ(c, &job, &film, native, &b, strict_launches[i].text, err);
         film_free(&film);
-        if (differ)
+        if (differ || s != STATUS_OK)
             return s;
     }
     if (!is_native(c->device_id)) {

@@ -105,7 +105,8 @@ static enum status list_cases(struct arena *a, const struct conform_options *o,
     TRY(collect_scenes(a, o->scenes, o->scene_count, &named, &named_count, err));
     TRY(shader_cases(a, o->scenes, o->scene_count, o->programs, &shader, &shader_count, err));
     TRY(random_cases(a, o->random_scenes, o->random_seed, &random, &random_count, err));
-    size_t total = shader_count + random_count;
+    const char *challenge = o->challenge;
+    size_t total = shader_count + random_count + (challenge ? (size_t)CHALLENGE_CASES : 0);
     for (size_t l = 0; l < LEVEL_COUNT; l++)
         total += levels[l].plain->count + levels[l].scenes->count * named_count;
     struct conform_case *list = ARENA_ARRAY(a, struct conform_case, total);
@@ -125,6 +126,12 @@ static enum status list_cases(struct arena *a, const struct conform_options *o,
                 list[n++] =
                     (struct conform_case){name, level->name, row->text, named[k].path, false};
             }
+    }
+    for (int i = 1; challenge && i <= CHALLENGE_CASES; i++) {
+        const char *name = arena_printf(a, "image.challenge.%s.%d", challenge, i);
+        if (!name)
+            return error_msg(err, STATUS_MEMORY, "out of memory for %zu cases", total);
+        list[n++] = (struct conform_case){name, "image", challenge_row(name)->text, NULL, false};
     }
     memcpy(list + n, shader, shader_count * sizeof *list);
     memcpy(list + n + shader_count, random, random_count * sizeof *list);
@@ -157,6 +164,8 @@ const struct case_row *suite_row(const char *name)
         }
     }
     const struct case_row *row = random_row(name);
+    if (!row)
+        row = challenge_row(name);
     return row ? row : shader_row(name);
 }
 
@@ -259,7 +268,8 @@ static uint32_t shard_of(const char *name, uint32_t shards)
 /* A scene or a program that the user named is wanted, whatever the list says. */
 static bool is_named(const struct conform_options *o, const struct conform_case *c)
 {
-    bool named = shader_is_program(c->name, o->programs) || random_is_case(c->name);
+    bool named = shader_is_program(c->name, o->programs) || random_is_case(c->name) ||
+                 (o->challenge && challenge_has(o->challenge, c->name));
     for (size_t k = 0; c->scene && k < o->scene_count && !named; k++)
         named = same_file(c->scene, o->scenes[k]);
     return named;
@@ -290,6 +300,25 @@ static void strings_json(struct json_writer *w, const char *key, const char *con
     for (size_t i = 0; i < count; i++)
         json_string(w, strings[i]);
     json_end_array(w);
+}
+
+/* A file of rows as it is now, for whoever is handed the run. */
+static enum status rows_json(struct arena *a, struct json_writer *w, const char *key,
+                             const char *path, struct error *err)
+{
+    char *data;
+    size_t size;
+    const struct json *root;
+    enum status s = path ? file_read(a, path, (size_t)16 << 20, &data, &size, err) : STATUS_OK;
+    if (path && s == STATUS_OK)
+        s = json_parse(a, path, data, size, &root, err);
+    if (path && s == STATUS_OK) {
+        json_key(w, key);
+        json_copy(w, root);
+    } else if (s != STATUS_OK) {
+        text_free(&w->out);
+    }
+    return s;
 }
 
 enum status conform_selection(struct arena *a, const struct conform_options *o, const char **json,
@@ -325,8 +354,14 @@ enum status conform_selection(struct arena *a, const struct conform_options *o, 
         json_key_string(&w, "random_seed",
                         arena_printf(a, "%llu", (unsigned long long)o->random_seed));
     }
+    if (o->programs)
+        json_key_integer(&w, "programs", o->programs);
+    if (o->challenge)
+        json_key_string(&w, "challenge", o->challenge);
     if (o->skips)
         json_key_string(&w, "skips", o->skips);
+    TRY(rows_json(a, &w, "skip_rows", o->skips, err));
+    TRY(rows_json(a, &w, "waiver_rows", o->waivers, err));
     json_end_object(&w);
     *json = w.out.failed ? NULL : arena_strdup(a, w.out.data);
     text_free(&w.out);

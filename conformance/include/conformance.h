@@ -58,6 +58,8 @@ struct conform_result {
     double compile_s, run_s;
     struct image_record *images; /* pictures worth showing: picture, reference, difference */
     size_t image_count;
+    struct film_record *films; /* judged bit for bit: name and identity are the runner's */
+    size_t film_count;
     const struct identity *identity; /* what it depends on; NULL from conform_run_case */
     /* of conform_run's results alone: */
     struct outcome outcome;            /* what it comes to */
@@ -101,8 +103,10 @@ struct conform_options {
     uint32_t random_scenes; /* the first ones that the generator makes of random_seed; above 0 and
                                without a list: these alone */
     uint64_t random_seed;
-    bool from_scratch;  /* known answers are not believed: they are held against what is found */
-    const char *filter; /* POSIX extended regular expression on names; NULL: all */
+    bool from_scratch;     /* known answers are not believed: they are held against what is found */
+    const char *challenge; /* 32 to 64 digits, lower case: cases of scenes that it decides; NULL:
+                              none */
+    const char *filter;    /* POSIX extended regular expression on names; NULL: all */
     uint32_t shard, shards;                /* 1-based; 0: no sharding */
     double compile_budget_s, run_budget_s; /* per case; 0: defaults (300, 120) */
     double inactive_s; /* a worker that does nothing for as long is ended; 0: none */
@@ -160,6 +164,49 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
 
 /* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);
+
+/* ---- audit ---------------------------------------------------------------------------- */
+
+/* Is it 16 to 32 bytes in hexadecimal digits? A copy in lower case, in the arena. Fails: ARG. */
+enum status conform_challenge(struct arena *a, const char *text, const char **out,
+                              struct error *err);
+/* The seed of scenes at random that the challenge decides. */
+uint64_t conform_challenge_seed(const char *challenge);
+
+struct audit_options {
+    const char *device;          /* what renders again */
+    uint64_t tiles;              /* how many are drawn; UINT64_MAX: all */
+    uint32_t cases;              /* how many PASSes are run again */
+    const char *challenge;       /* that the run had to answer; NULL: none was given */
+    struct sum seed;             /* of the draw */
+    bool seed_was_given;         /* so somebody could foresee the draw */
+    const char *waivers, *skips; /* paths: those that the auditor accepts; NULL: any */
+    const struct identity *program, *environment;
+    const char *worker, *scratch; /* a folder of the caller's */
+};
+struct audit_line {
+    const char *check, *text; /* "program", "tiles" ... */
+    struct audit_line *next;
+};
+struct audit {
+    struct audit_line *findings, *notes;
+    size_t finding_count;
+    size_t cases, passed, failed, skipped, waived;
+    size_t pictures, unpictured;   /* PASSes with tiles that can be rendered here; the others */
+    uint64_t tiles, drawn, wrong;  /* of those pictures; rendered again; with other bits */
+    size_t rerun, rerun_elsewhere; /* cases; of these, on another device than they passed on */
+};
+/* Holds what an archive says (its results in a store of their own) against itself, against this
+ * program and against tiles and cases that are rendered and run again. Findings are no failure.
+ * Fails: what the device says, MEMORY, CANCELLED. In the arena. */
+enum status conform_audit(struct arena *a, const struct audit_options *o, const struct archive *in,
+                          struct store *results, struct audit *out, struct error *err);
+/* How likely none of `forged` tiles is among `drawn` of `tiles`, C(tiles - forged, drawn) /
+ * C(tiles, drawn): the hypergeometric distribution at 0 (Feller: "An Introduction to Probability
+ * Theory and Its Applications" I, 3rd edition, II.6). And the most tiles that can be forged so that
+ * this is at least `level`. */
+double audit_unseen(uint64_t tiles, uint64_t forged, uint64_t drawn);
+uint64_t audit_forged_most(uint64_t tiles, uint64_t drawn, double level);
 
 /* ---- judging one picture, used by bench too ------------------------------------------ */
 

@@ -265,6 +265,7 @@ enum status journal_add(struct journal *j, const char *name, const char *device,
     if (run)
         json_key_integer(&w, "run", run);
     conform_result_write(&w, r, false);
+    result_films_write(&w, r);
     json_end_object(&w);
     return write_line(j, &w, true, err);
 }

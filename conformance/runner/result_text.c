@@ -7,6 +7,27 @@
 static const char *const image_kind_names[] = {"picture", "reference", "difference",
                                                "significance"};
 
+void result_films_write(struct json_writer *w, const struct conform_result *r)
+{
+    if (!r->film_count)
+        return;
+    json_key(w, "films");
+    json_begin_array(w);
+    for (size_t i = 0; i < r->film_count; i++) {
+        const struct film_record *f = &r->films[i];
+        struct text sums = {0};
+        base64_write(&sums, f->sums, f->sums_size);
+        json_begin_object(w);
+        json_key_string(w, "job", f->job);
+        json_key_integer(w, "tile", f->tile);
+        json_key_string(w, "root", f->root);
+        json_key_string(w, "sums", sums.failed ? NULL : sums.data);
+        json_end_object(w);
+        text_free(&sums);
+    }
+    json_end_array(w);
+}
+
 void conform_result_write(struct json_writer *w, const struct conform_result *r, bool with_images)
 {
     json_key_string(w, "verdict", verdict_name(r->verdict));
@@ -133,6 +154,32 @@ static enum status get_runs(struct arena *a, const char *file, const struct json
     return STATUS_OK;
 }
 
+static enum status films_from_json(struct arena *a, const char *file, const struct json *list,
+                                   struct conform_result *out, struct error *err)
+{
+    if (list->type != JSON_ARRAY)
+        return json_error(err, file, list, STATUS_TYPE, "expected an array of films");
+    out->films = ARENA_ARRAY(a, struct film_record, list->count);
+    if (!out->films)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %zu films", list->count);
+    for (const struct json *v = list->first; v; v = v->next) {
+        struct film_record *f = &out->films[out->film_count++];
+        const char *sums = NULL;
+        double tile = 0;
+        if (v->type != JSON_OBJECT)
+            return json_error(err, file, v, STATUS_TYPE, "expected an object");
+        TRY(get_string(file, v, "job", &f->job, err));
+        TRY(get_string(file, v, "root", &f->root, err));
+        TRY(get_string(file, v, "sums", &sums, err));
+        TRY(get_number(file, v, "tile", &tile, err));
+        f->sums = sums ? base64_read(a, sums, false, &f->sums_size) : NULL;
+        if (!f->job || !f->root || !f->sums || !(tile >= 1 && tile <= 65536))
+            return json_error(err, file, v, STATUS_TYPE, "expected the sums of a film's tiles");
+        f->tile = (uint32_t)tile;
+    }
+    return STATUS_OK;
+}
+
 enum status result_read(struct arena *a, const char *file, const struct json *object,
                         struct conform_result *out, struct error *err)
 {
@@ -161,6 +208,9 @@ enum status result_read(struct arena *a, const char *file, const struct json *ob
     if ((s = get_string(file, object, "shared", &r.shared, err)) != STATUS_OK ||
         (s = get_runs(a, file, object, &r, err)) != STATUS_OK)
         return s;
+    const struct json *films = json_get(object, "films");
+    if (films)
+        TRY(films_from_json(a, file, films, &r, err));
     const struct json *images = json_get(object, "images");
     if (images) {
         if (images->type != JSON_ARRAY)

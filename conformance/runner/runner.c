@@ -273,6 +273,13 @@ static enum status finish_result(struct run *r, const struct task *t, struct con
             image.identity = told.identity->key;
             s = store_add_image(o->store, o->run, &image, err);
         }
+        for (size_t i = 0; s == STATUS_OK && i < told.film_count; i++) {
+            struct film_record film = told.films[i];
+            film.name = t->test->name;
+            film.device = t->device;
+            film.identity = told.identity->key;
+            s = store_add_film(o->store, o->run, &film, err);
+        }
     }
     r->done++;
     r->sum->count[told.verdict]++;

@@ -2,6 +2,7 @@
 /* Running one case: the frame around a case function, and the worker process that reports it. */
 #include "cases/case.h"
 #include "result_text.h"
+#include "steps/offers.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -149,6 +150,18 @@ void case_detail(struct run_context *c, struct json_writer *w)
     text_free(&w->out);
 }
 
+enum status case_film(struct run_context *c, const struct render_job *job, const struct film *film,
+                      struct error *err)
+{
+    struct film_record *r = ARENA_NEW(c->arena, struct film_record);
+    if (!r)
+        return error_msg(err, STATUS_MEMORY, "out of memory for the sums of a film");
+    TRY(film_record_fill(c->arena, job, film, r, err));
+    c->result->films = r; /* of several settings the last one's, where bits differ */
+    c->result->film_count = 1;
+    return STATUS_OK;
+}
+
 bool is_native(const char *id) { return strcmp(id, "native") == 0; }
 
 static enum verdict verdict_of(enum status s)
@@ -237,6 +250,7 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
         json_key(&w, "result");
         json_begin_object(&w);
         conform_result_write(&w, &r, true);
+        result_films_write(&w, &r);
         json_end_object(&w);
         json_end_object(&w);
         text_puts(&w.out, "\n");

@@ -130,6 +130,18 @@ struct image_record {
     const char *identity;
 };
 
+/* A film that was judged bit for bit, by the sums of its tiles (docs/reference/archive.md), so that
+ * somebody else can render some of them again. */
+struct film_record {
+    const char *name, *device; /* of the case */
+    const char *job;           /* JSON object: width, height, samples, seed ... */
+    uint32_t tile;             /* pixels of a tile's side */
+    const char *root;          /* film_root of the job and the sums */
+    const void *sums;          /* one struct sum a tile */
+    size_t sums_size;
+    const char *identity;
+};
+
 /* The row as one JSON object, as `bench --json` prints it: the keys of JSON Lines, but pairs as
  * arrays (work_group, tile, interval), phases and detail nested, and samples_per_s null unless
  * PASS. */
@@ -138,7 +150,7 @@ void bench_record_json(struct json_writer *w, const struct bench_record *b);
 /* ---- the store ------------------------------------------------------------------------------ */
 
 struct store;
-#define STORE_SCHEMA_VERSION 3
+#define STORE_SCHEMA_VERSION 4
 /* Opens or creates; read_only never creates. A store of an older schema is brought to ours, or, when
  * it is read only, read as one without what came later. Fails: MISSING, IO, TYPE (not a store), UNSUPPORTED (a
  * schema newer than ours, naming both). An open store must not be used on both sides of a fork. */
@@ -161,6 +173,8 @@ enum status store_add_bench(struct store *s, int64_t run, const struct bench_rec
                             struct error *err);
 enum status store_add_image(struct store *s, int64_t run, const struct image_record *i,
                             struct error *err);
+enum status store_add_film(struct store *s, int64_t run, const struct film_record *f,
+                           struct error *err);
 /* What is in it, in the order of adding; a run of 0 means all runs. Everything in the arena. */
 enum status store_runs(struct store *s, struct arena *a, struct run_record **out, size_t *count,
                        struct error *err);
@@ -168,14 +182,64 @@ enum status store_devices(struct store *s, struct arena *a, int64_t run, struct 
                           size_t *count, struct error *err);
 enum status store_bench_rows(struct store *s, struct arena *a, int64_t run,
                              struct bench_record **out, size_t *count, struct error *err);
+enum status store_cases(struct store *s, struct arena *a, int64_t run, struct case_record **out,
+                        size_t *count, struct error *err);
+enum status store_identities(struct store *s, struct arena *a, int64_t run,
+                             struct identity_record **out, size_t *count, struct error *err);
+enum status store_films(struct store *s, struct arena *a, int64_t run, struct film_record **out,
+                        size_t *count, struct error *err);
 /* JSON Lines, one record a line, with a type key (docs/reference/store.md). Runs are numbered 1, 2
  * ... in the lines, so that export, import into an empty store and export again give the same
  * bytes. Import adds them as new runs, all or nothing; `path` names the data in messages. */
 enum status store_export(struct store *s, FILE *out, struct error *err);
+enum status store_export_run(struct store *s, int64_t run, FILE *out, struct error *err);
 enum status store_import(struct store *s, const char *path, const char *data, size_t size,
                          struct error *err);
 /* JUnit XML of one run's cases (0: the last conform run). */
 enum status store_junit(struct store *s, int64_t run, const char *path, struct error *err);
+
+/* ---- sums and archives ---------------------------------------------------------------------- */
+
+struct sum { /* SHA-256 */
+    uint8_t bytes[32];
+};
+void sum_of(const void *data, size_t size, struct sum *out);
+void sum_hex(const struct sum *s, char hex[65]);
+/* RFC 9162, section 2.1.1: leaves and nodes are hashed with different first bytes. */
+void sum_leaf(const void *data, size_t size, struct sum *out);
+void sum_tree(const struct sum *leaves, size_t count, struct sum *out);
+/* The root of a film: of its job's text, the tile's side, the count of tiles and their tree. */
+void film_root(const char *job, uint32_t tile, const struct sum *sums, size_t count, char hex[65]);
+
+/* What a reader takes, in bytes. */
+#define ARCHIVE_MOST ((size_t)1 << 31)
+/* One run, as `isophote submit` packs it: a tar file of exactly one form, so that the same run gives
+ * the same bytes, with the length and sum of each member in its first (docs/reference/archive.md). */
+#define ARCHIVE_MEMBER_LIST(X)                                                                     \
+    X(RESULTS, "results.jsonl")                                                                    \
+    X(ENVIRONMENT, "environment.json")                                                             \
+    X(LIST, "list.txt")                                                                            \
+    X(WAIVERS, "waivers.json")                                                                     \
+    X(SKIPS, "skips.json")                                                                         \
+    X(JOURNAL, "journal.jsonl")
+enum archive_member {
+#define X(id, name) ARCHIVE_##id,
+    ARCHIVE_MEMBER_LIST(X)
+#undef X
+        ARCHIVE_COUNT
+};
+const char *archive_member_name(enum archive_member m);
+struct archive {
+    struct {
+        const char *data; /* NULL: it has none */
+        size_t size;
+    } members[ARCHIVE_COUNT];
+};
+enum status archive_write(const struct archive *in, struct text *out, struct error *err);
+/* Members point into data. Fails: PARSE, with the place, for what archive_write would not have
+ * written; MISMATCH for a member that is not what the manifest says. */
+enum status archive_read(struct arena *a, const char *path, const char *data, size_t size,
+                         struct archive *out, struct error *err);
 
 /* ---- what a verdict comes to --------------------------------------------------------------- */
 

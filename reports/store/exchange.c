@@ -16,6 +16,7 @@ union any_record {
     struct case_record case_;
     struct bench_record bench;
     struct image_record image;
+    struct film_record film;
 };
 
 /* ---- export --------------------------------------------------------------------------------- */
@@ -144,6 +145,11 @@ static enum status runs_write(FILE *out, struct export_rows rows[RECORD_COUNT], 
 
 enum status store_export(struct store *s, FILE *out, struct error *err)
 {
+    return store_export_run(s, 0, out, err);
+}
+
+enum status store_export_run(struct store *s, int64_t run, FILE *out, struct error *err)
+{
     struct arena a = {0};
     struct export_rows rows[RECORD_COUNT] = {0};
     enum status st = store_begin_read(s, err);
@@ -151,7 +157,7 @@ enum status store_export(struct store *s, FILE *out, struct error *err)
         return st;
     for (int k = 0; k < RECORD_COUNT && !st; k++) {
         void *data = NULL;
-        st = store_read(s, &a, (enum record_kind)k, 0, &data, &rows[k].runs, &rows[k].count, err);
+        st = store_read(s, &a, (enum record_kind)k, run, &data, &rows[k].runs, &rows[k].count, err);
         rows[k].rows = data;
     }
     store_rollback(s);
@@ -437,9 +443,9 @@ static enum status line_import(struct import *im, struct arena *a, const struct 
     while (kind < RECORD_COUNT && strcmp(type->string, record_layouts[kind].name) != 0)
         kind++;
     if (kind == RECORD_COUNT)
-        return json_error(
-            err, im->path, type, STATUS_TYPE,
-            "expected \"run\", \"identity\", \"device\", \"case\", \"bench\" or \"image\"");
+        return json_error(err, im->path, type, STATUS_TYPE,
+                          "expected \"run\", \"identity\", \"device\", \"case\", \"bench\", "
+                          "\"image\" or \"film\"");
     if (!run || run->type != JSON_NUMBER || !run->is_integer)
         return json_error(err, im->path, run ? run : v, STATUS_TYPE,
                           "expected the key \"run\" with an integer");

@@ -86,6 +86,17 @@ static const struct field image_fields[] = {
     {"png", FIELD_BYTES, AT(image_record, png), 1},
     {"identity", FIELD_TEXT, AT(image_record, identity), 2},
 };
+static const struct field film_fields[] = {
+    {"name", FIELD_KEY, AT(film_record, name), 4},
+    {"device", FIELD_KEY, AT(film_record, device), 4},
+    {"job", FIELD_JSON, AT(film_record, job), 4},
+    {"tile", FIELD_U32, AT(film_record, tile), 4},
+    {"root", FIELD_KEY, AT(film_record, root), 4},
+    {"sums", FIELD_BYTES, AT(film_record, sums), 4},
+    {"identity", FIELD_TEXT, AT(film_record, identity), 4},
+};
+_Static_assert(AT(film_record, sums_size) == AT(film_record, sums) + sizeof(void *),
+               "FIELD_BYTES: the size follows the pointer");
 _Static_assert(AT(image_record, png_size) == AT(image_record, png) + sizeof(void *),
                "FIELD_BYTES: the size follows the pointer");
 
@@ -102,6 +113,7 @@ const struct record_layout record_layouts[RECORD_COUNT] = {
     [RECORD_CASE] = LAYOUT("case", "case_result", case, 1),
     [RECORD_BENCH] = LAYOUT("bench", "bench", bench, 1),
     [RECORD_IMAGE] = LAYOUT("image", "image", image, 1),
+    [RECORD_FILM] = LAYOUT("film", "film", film, 4),
 };
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -241,6 +253,43 @@ static enum status case_check(const struct case_record *c, struct error *err)
     return STATUS_OK;
 }
 
+static int64_t integer_at(const struct json *o, const char *key)
+{
+    const struct json *v = o->type == JSON_OBJECT ? json_get(o, key) : NULL;
+    return v && v->type == JSON_NUMBER && v->is_integer ? v->integer : -1;
+}
+
+/* As many sums as the picture has tiles, and their root. */
+static enum status film_check_sums(const struct film_record *f, struct error *err)
+{
+    struct arena a = {0};
+    const struct json *job = NULL;
+    const char *text = NULL;
+    char root[65] = "";
+    int64_t width = -1, height = -1;
+    if (f->job && json_compact(&a, "job", f->job, &text, err) == STATUS_OK &&
+        json_parse(&a, "job", text, strlen(text), &job, err) == STATUS_OK) {
+        width = integer_at(job, "width");
+        height = integer_at(job, "height");
+    }
+    size_t count = f->sums_size / sizeof(struct sum);
+    bool sized =
+        f->tile > 0 && width > 0 && width <= 65536 && height > 0 && height <= 65536 &&
+        f->sums_size % sizeof(struct sum) == 0 &&
+        ((uint64_t)width + f->tile - 1) / f->tile * (((uint64_t)height + f->tile - 1) / f->tile) ==
+            count;
+    if (sized)
+        film_root(text, f->tile, f->sums, count, root);
+    arena_free(&a);
+    if (!sized)
+        return error_msg(err, STATUS_ARG, "the film of %s on %s has %zu sums, not one a tile",
+                         f->name, f->device, count);
+    if (strcmp(root, f->root) != 0)
+        return error_msg(err, STATUS_ARG, "the film of %s on %s has a root that is not its tiles'",
+                         f->name, f->device);
+    return STATUS_OK;
+}
+
 enum status record_check(enum record_kind kind, const void *record, struct error *err)
 {
     const struct record_layout *l = &record_layouts[kind];
@@ -254,6 +303,8 @@ enum status record_check(enum record_kind kind, const void *record, struct error
         TRY(identity_check(record, err));
     if (kind == RECORD_CASE)
         TRY(case_check(record, err));
+    if (kind == RECORD_FILM)
+        TRY(film_check_sums(record, err));
     if (kind == RECORD_BENCH) {
         const struct bench_record *b = record;
         if (b->verdict != VERDICT_PASS &&

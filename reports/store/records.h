@@ -30,6 +30,7 @@ enum record_kind {
     RECORD_CASE,
     RECORD_BENCH,
     RECORD_IMAGE,
+    RECORD_FILM,
     RECORD_COUNT
 };
 struct record_layout {

@@ -565,6 +565,12 @@ enum status store_add_image(struct store *s, int64_t run, const struct image_rec
     return add(s, RECORD_IMAGE, run, i, NULL, err);
 }
 
+enum status store_add_film(struct store *s, int64_t run, const struct film_record *f,
+                           struct error *err)
+{
+    return add(s, RECORD_FILM, run, f, NULL, err);
+}
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 /* A stranger's store may hold anything: what does not fit is TYPE, with its place. */
@@ -736,6 +742,36 @@ enum status store_devices(struct store *s, struct arena *a, int64_t run, struct 
 {
     void *rows;
     enum status st = store_read(s, a, RECORD_DEVICE, run, &rows, NULL, count, err);
+    if (!st)
+        *out = rows;
+    return st;
+}
+
+enum status store_cases(struct store *s, struct arena *a, int64_t run, struct case_record **out,
+                        size_t *count, struct error *err)
+{
+    void *rows;
+    enum status st = store_read(s, a, RECORD_CASE, run, &rows, NULL, count, err);
+    if (!st)
+        *out = rows;
+    return st;
+}
+
+enum status store_identities(struct store *s, struct arena *a, int64_t run,
+                             struct identity_record **out, size_t *count, struct error *err)
+{
+    void *rows;
+    enum status st = store_read(s, a, RECORD_IDENTITY, run, &rows, NULL, count, err);
+    if (!st)
+        *out = rows;
+    return st;
+}
+
+enum status store_films(struct store *s, struct arena *a, int64_t run, struct film_record **out,
+                        size_t *count, struct error *err)
+{
+    void *rows;
+    enum status st = store_read(s, a, RECORD_FILM, run, &rows, NULL, count, err);
     if (!st)
         *out = rows;
     return st;

@@ -488,7 +488,7 @@ static void imports_are_whole_or_nothing(void **state)
     } rows[] = {
         {"", STATUS_PARSE, 1, "isophote-store"},
         {"{\"type\":\"run\"}", STATUS_TYPE, 1, "first line"},
-        {"{\"type\":\"isophote-store\",\"schema\":4}", STATUS_UNSUPPORTED, 1, "version 4"},
+        {"{\"type\":\"isophote-store\",\"schema\":5}", STATUS_UNSUPPORTED, 1, "version 5"},
         {"{\"type\":\"isophote-store\",\"schema\":1}\n{\"type\":\"run\",\"run\":1,\"kind\":"
          "\"bench\"}\n{\"type\":\"bench\",\"run\":2}",
          STATUS_TYPE, 3, "no run 2"},
@@ -526,7 +526,7 @@ static void imports_are_whole_or_nothing(void **state)
         assert_string_equal(err.file, "in.jsonl");
         assert_non_null(strstr(err.msg, rows[i].says));
         char *text = exported(s);
-        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":3,\"records\":0}\n");
+        assert_string_equal(text, "{\"type\":\"isophote-store\",\"schema\":4,\"records\":0}\n");
         free(text);
     }
     store_close(s);
