@@ -84,20 +84,39 @@ void answer_spread(answer_function fn, void *ctx, const double *in, const double
     *out = a;
 }
 
+static void become_other(struct answer *a, int k, size_t values)
+{
+    a->code = a->other_codes[k];
+    for (size_t v = 0; v < values; v++) {
+        a->value[v] = a->moved[k][v];
+        a->spread[v] = a->moved_spread[k][v] + 256 * ULP * fabs(a->value[v]);
+    }
+}
+
 bool answer_allows(struct answer *a, int code, size_t values)
 {
     if (code == a->code)
         return true;
-    for (int k = 0; k < a->other_count; k++) {
-        if (a->other_codes[k] != code)
-            continue;
-        for (size_t v = 0; v < values; v++) {
-            a->value[v] = a->moved[k][v];
-            a->spread[v] = a->moved_spread[k][v] + 256 * ULP * fabs(a->value[v]);
+    for (int k = 0; k < a->other_count; k++)
+        if (a->other_codes[k] == code) {
+            become_other(a, k, values);
+            return true;
         }
-        return true;
-    }
     return false;
+}
+
+bool answer_nearest(struct answer *a, int code, int mask, const double seen[3], size_t values)
+{
+    double least = (a->code & mask) == code ? vec_distance(a->value, seen) : INFINITY;
+    int nearest = -1;
+    for (int k = 0; k < a->other_count; k++) {
+        const double d = vec_distance(a->moved[k], seen);
+        if ((a->other_codes[k] & mask) == code && d < least)
+            least = d, nearest = k;
+    }
+    if (nearest >= 0)
+        become_other(a, nearest, values);
+    return (a->code & mask) == code;
 }
 
 /* ---- primitives ---------------------------------------------------------------------- */

@@ -53,6 +53,9 @@ void answer_spread(answer_function fn, void *ctx, const double *in, const double
                    size_t inputs, size_t values, struct answer *out);
 /* Is `code` the answer, or one within the steps? *value and *spread become those of that code. */
 bool answer_allows(struct answer *a, int code, size_t values);
+/* The same where a device says these bits of the code alone: of the answers that have them a becomes
+ * the one whose first three values are nearest to what was seen. */
+bool answer_nearest(struct answer *a, int code, int mask, const double seen[3], size_t values);
 
 /* max(|P|, E, 2^-20) of the offset (sections 4 and 25) where the ray (o, d) met the primitive at t,
  * which is P; the offset's length is 2^-19 of it. */

@@ -222,7 +222,7 @@ static bool vertex_differs(struct look *l, const struct path_vertex *v, size_t i
         return true;
     if (!list && !inside && scatter_differs(l, v))
         return true;
-    if (l->s->shaded && !inside)
+    if (l->s->shaded && !inside && !list)
         follow_raytype(l, v);
     if (v->event == EVENT_ABSORB)
         return !last && look_differs(l, "path", "length", 0, l->k, (double)count, INFINITY);

@@ -554,10 +554,15 @@ compare:;
     double w = 1;
     if (previous && l->pdf_prev > 0)
         w = steps_mis_weight(s, l->pdf_prev, pdf);
-    relative += l->pdf_prev_error;
     double w_error = fmin(1, 2 * w * (1 - w) * relative + roundings(&s->arithmetic, 8, 2, 0) * w);
     if (relative > 0.5) /* the density is not known to a factor: any weight */
         w_error = 1;
+    if (l->pdf_prev_error > 0) { /* which may be as large as the density: no matter of slopes */
+        const double e = l->pdf_prev_error;
+        const double least = steps_mis_weight(s, l->pdf_prev / (1 + e), pdf);
+        const double most = steps_mis_weight(s, l->pdf_prev / fmax(1 - e, 0), pdf);
+        w_error = fmin(1, w_error + fmax(w - least, most - w));
+    }
     for (int c = 0; c < 3; c++) {
         double part = v->beta[c] * L[c];
         L[c] = part * w;

@@ -234,18 +234,25 @@ static int ask_list_direct(void *ctx, const double *in, double *out)
 
 /* Which side did the device take its light sample on, where rounding leaves open whether u < t? What
  * reached it came from its own side. Else the chance of the side, which is in the density, tells: a
- * sample of the surroundings may well point to the other one, and then brings nothing. */
-static bool sampled_below(const struct look *l, const struct path_vertex *v, double t, bool below)
+ * sample of the surroundings may well point to the other one, and then brings nothing. It says what
+ * t the device had, which must be within the bound of t, and on the side of u that it took. */
+static bool sampled_below(const struct look *l, const struct path_vertex *v, double u, double t,
+                          double t_bound, bool below)
 {
     if (v->visible || vec_max(v->direct) > 0)
         return vec_dot(v->light_wi, v->Ng) < 0;
-    double from[3], side[3], off[2];
+    double from[3], side[3], amiss[2];
     for (int i = 0; i < 2; i++) {
         vec_scale(side, i ? -1 : 1, v->Ng);
         vec_madd(from, v->P, 0x1p-19 * look_extent(l, v), side);
-        off[i] = fabs(v->light_pdf_w - light_density_from(l, from, side) * (i ? t : 1 - t));
+        const double chance = v->light_pdf_w / light_density_from(l, from, side);
+        const double own = i ? chance : 1 - chance;
+        amiss[i] = fmax(fabs(own - t) - t_bound, 0) + fmax(i ? u - own : own - u, 0);
     }
-    return off[0] == off[1] ? below : off[1] < off[0];
+    if (amiss[0] != amiss[1])
+        return amiss[1] < amiss[0];
+    /* either may be: the one to which the direction does not point brings nothing */
+    return fabs(vec_dot(v->light_wi, v->Ng)) > 8 * ULP ? vec_dot(v->light_wi, v->Ng) > 0 : below;
 }
 
 /* The light sample of a list: the side that its number chooses, the light, then f. */
@@ -264,7 +271,7 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
     }
     double t = through.value[3], t_bound = through.spread[3] + list_roundings(s);
     bool lit = v->light != UINT32_MAX && v->light_pdf_w > 0, below = u[3] < t;
-    if (lit && fabs(u[3] - t) <= t_bound && sampled_below(l, v, t, below) != below) {
+    if (lit && fabs(u[3] - t) <= t_bound && sampled_below(l, v, u[3], t, t_bound, below) != below) {
         below = !below;
         l->report->flips++;
         l->report->flip_margin = fmax(l->report->flip_margin, fabs(u[3] - t) / t_bound);
@@ -296,7 +303,7 @@ bool list_direct_differs(struct look *l, const struct path_vertex *v)
 
 /* ---- scattering ----------------------------------------------------------------------- */
 
-/* out: unused 3, weight 3 and density of a direction. */
+/* out: unused 3, weight 3 and density of a direction, through. */
 static int ask_list_weight(void *ctx, const double *in, double *out)
 {
     struct reference_scattered r;
@@ -305,10 +312,21 @@ static int ask_list_weight(void *ctx, const double *in, double *out)
     for (int c = 0; c < 3; c++)
         out[3 + c] = r.pdf_w > 0 ? r.F[c] / r.pdf_w : 0;
     out[6] = r.pdf_w;
+    out[7] = r.through;
     return 0;
 }
 
-/* out: wi 3, weight 3, pdf, side, q. Code 0: the path ends, 1: reflected, 2: through. */
+/* What a lobe of a list does is said by these bits; 0: the path ends. Two deltas, or a delta and
+ * another lobe, may go to one side, where rounding decides which was chosen: pdf_w and q are then
+ * not of one piece, and q is no matter of spread. The kind of ray stands above them. */
+enum { LIST_REFLECTED = 1, LIST_THROUGH = 2, LIST_DELTA = 4, LIST_SEEN = 7, LIST_KIND = 3 };
+
+static int list_code(bool through, bool delta)
+{
+    return (through ? LIST_THROUGH : LIST_REFLECTED) | (delta ? LIST_DELTA : 0);
+}
+
+/* out: wi 3, weight 3, pdf, side. */
 static int ask_list_scatter(void *ctx, const double *in, double *out)
 {
     const struct list_question *q = ctx;
@@ -319,12 +337,11 @@ static int ask_list_scatter(void *ctx, const double *in, double *out)
     vec_copy(out + 3, r.weight);
     out[6] = r.pdf_w;
     out[7] = vec_dot(r.wi, q->v->Ng);
-    out[8] = r.q;
     for (int c = 0; c < 3; c++)
         next[c] = q->v->beta[c] * r.weight[c];
     if (!r.ok || !(vec_max(next) > 0))
         return 0;
-    return out[7] < 0 ? 2 : 1;
+    return list_code(out[7] < 0, r.delta) | (int)(r.raytype << LIST_KIND);
 }
 
 bool list_scatter_differs(struct look *l, const struct path_vertex *v)
@@ -335,10 +352,17 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
     struct reference_scattered r;
     look_numbers(l, 2 * l->k, u);
     struct list_question q = list_question_of(l, v, NULL, u, in, step);
-    answer_spread(ask_list_scatter, &q, in, step, LIST_INPUTS, 9, &a);
+    answer_spread(ask_list_scatter, &q, in, step, LIST_INPUTS, 8, &a);
     bool differs;
-    if (!scatter_goes_on(l, v, &a, 9, &differs))
+    const bool ends = v->event == EVENT_ABSORB;
+    int code = ends ? 0 : list_code(scatter_code(v) == 2, !(v->pdf_w > 0));
+    if (answer_nearest(&a, code, ends ? -1 : LIST_SEEN, v->wi, 8))
+        code = a.code;
+    else
+        a.code &= LIST_SEEN;
+    if (!scatter_goes_on(l, v, code, &a, 8, &differs))
         return differs;
+    l->raytype = (uint32_t)code >> LIST_KIND;
     list_ask(&q, in, false, true, &r);
     double half = list_half(l, r.least);
     for (int i = 0; i < 3; i++)
@@ -346,14 +370,18 @@ bool list_scatter_differs(struct look *l, const struct path_vertex *v)
                                      (scatter_code(v) == 2 ? r.index : 1);
     if (look_vector_differs(l, "shader", "wi", "xyz", a.value, v->wi, bound))
         return true;
-    double relative = list_roundings(s), faint = 0;
-    double q_of_side = a.value[8] > 0 ? a.value[8] : 1;
-    double q_error = q_of_side < 1 ? (a.spread[8] + relative) / q_of_side : 0;
-    if (!r.delta) { /* f and density of the device's own direction */
+    double relative = list_roundings(s), faint = 0, q_of_side = 1, q_error = 0;
+    if (!(code & LIST_DELTA)) { /* f and density of the device's own direction */
         faint = list_faint(l, v, v->wi, &r);
         relative += list_density(l, v, v->wi, &r);
         q = list_question_of(l, v, v->wi, NULL, in, step);
-        answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 7, &a);
+        answer_spread(ask_list_weight, &q, in, step, LIST_INPUTS, 8, &a);
+        /* the chance of a side is the whole list's, whichever lobe was chosen */
+        if (a.value[7] > 0 || a.spread[7] > 0) {
+            q_of_side =
+                fmax(code & LIST_THROUGH ? a.value[7] : 1 - a.value[7], fmax(a.spread[7] / 2, ULP));
+            q_error = (a.spread[7] + list_roundings(s)) / q_of_side;
+        }
     }
     if (scatter_weight_differs(l, v, &a, relative, 0, faint))
         return true;

@@ -147,10 +147,11 @@ uint32_t look_media_after(const struct look *l, const struct path_vertex *v);
 
 /* 0 where the device ends the path, 1 where it is reflected, 2 where it goes through. */
 int scatter_code(const struct path_vertex *v);
-/* Do both go on, to the same side? Else whether that is more than rounding in *differs. a: the
- * reference's code and numbers, of which the eighth is the cosine between wi and Ng. */
-bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer *a, size_t values,
-                     bool *differs);
+/* Do both go on, in the same way? Else whether that is more than rounding in *differs. code: the
+ * device's, 0 where its path ends; a: the reference's code and numbers, of which the eighth is the
+ * cosine between wi and Ng. */
+bool scatter_goes_on(struct look *l, const struct path_vertex *v, int code, struct answer *a,
+                     size_t values, bool *differs);
 /* a: wi 3, weight 3, pdf; grazing and faint as in struct ggx_bounds. */
 bool scatter_weight_differs(struct look *l, const struct path_vertex *v, const struct answer *a,
                             double relative, double grazing, double faint);
@@ -163,7 +164,7 @@ bool medium_scatter_differs(struct look *l, const struct path_vertex *v);
 
 bool runs_list(const struct steps *s, const struct path_vertex *v);
 bool list_direct_differs(struct look *l, const struct path_vertex *v);
-bool list_scatter_differs(struct look *l, const struct path_vertex *v); /* sets pdf_prev */
+bool list_scatter_differs(struct look *l, const struct path_vertex *v); /* sets pdf_prev, raytype */
 /* What a shader emits at the vertex, and its error. */
 void list_glow_add(const struct look *l, const struct path_vertex *v, double L[3], double bound[3]);
 /* What kind of ray goes on, by the reference: devices do not say. */

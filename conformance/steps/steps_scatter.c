@@ -141,10 +141,9 @@ int scatter_code(const struct path_vertex *v)
     return v->event == EVENT_ABSORB ? 0 : vec_dot(v->wi, v->Ng) < 0 ? 2 : 1;
 }
 
-bool scatter_goes_on(struct look *l, const struct path_vertex *v, struct answer *a, size_t values,
-                     bool *differs)
+bool scatter_goes_on(struct look *l, const struct path_vertex *v, int code, struct answer *a,
+                     size_t values, bool *differs)
 {
-    const int code = scatter_code(v);
     const double unsure = fabs(a->value[7]); /* the side of Ng that wi lies on */
     *differs = false;
     if (answer_allows(a, code, values)) {
@@ -169,11 +168,14 @@ bool scatter_weight_differs(struct look *l, const struct path_vertex *v, const s
                             double relative, double grazing, double faint)
 {
     double bound[3];
+    /* roundings are of the exact answer to the moved inputs, which is up to a spread larger */
     for (int i = 0; i < 3; i++)
-        bound[i] = a->spread[3 + i] + (relative + grazing) * fabs(a->value[3 + i]) + faint + 1e-36;
+        bound[i] = a->spread[3 + i] +
+                   (relative + grazing) * (fabs(a->value[3 + i]) + a->spread[3 + i]) + faint +
+                   1e-36;
     return look_vector_differs(l, "shader", "weight", "rgb", &a->value[3], v->weight, bound) ||
            look_scalar_differs(l, "shader", "pdf_w", a->value[6], v->pdf_w,
-                               a->spread[6] + relative * a->value[6] + 1e-36);
+                               a->spread[6] + relative * (a->value[6] + a->spread[6]) + 1e-36);
 }
 
 bool scatter_differs(struct look *l, const struct path_vertex *v)
@@ -196,7 +198,7 @@ bool scatter_differs(struct look *l, const struct path_vertex *v)
     steps_of(s, v, step, step + 6);
     answer_spread(ask_scatter, &q, in, step, 8, 8, &a);
     bool differs;
-    if (!scatter_goes_on(l, v, &a, 8, &differs))
+    if (!scatter_goes_on(l, v, scatter_code(v), &a, 8, &differs))
         return differs;
     double wi_local[3];
     vec_to_local(wi_local, q.frame, v->wi);

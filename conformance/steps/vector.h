@@ -27,6 +27,12 @@ static inline void vec_madd(double out[3], const double a[3], double s, const do
     for (int i = 0; i < 3; i++)
         out[i] = a[i] + s * b[i];
 }
+static inline double vec_distance(const double a[3], const double b[3])
+{
+    double way[3];
+    vec_madd(way, a, -1, b);
+    return vec_length(way);
+}
 static inline void vec_scale(double out[3], double s, const double a[3])
 {
     for (int i = 0; i < 3; i++)

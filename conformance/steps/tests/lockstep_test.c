@@ -257,6 +257,27 @@ static void test_faint_conductor(void **state)
     in_step(faint_conductor);
 }
 
+/* What no one knows at a map's pole, the place in it, decides here which lobes there are, and so
+ * which is chosen: the judge must follow the device to another lobe, delta or not, to the other side
+ * with its light sample, and divide by the side's chance as it may have been. */
+static void test_list_at_a_pole(void **state)
+{
+    (void)state;
+    in_step(
+        "{\"isophote\": 1, \"camera\": {\"origin\": [50, 0, 0], \"target\": [-49, -10, 30], "
+        "\"fov\": "
+        "12}, \"materials\": {\"m\": {\"type\": \"shader\", \"source\": \"surface m() { Ci = 0.4 * "
+        "color(0.6155, 0, 0.3568) * sheen_bsdf(N, (color)environment(\\\"" TEXTURES
+        "/blocks.exr\\\", N * 7), clamp(fabs(Dx(tan(u)) + Dy(asin(v))) * 9, 0, 1)) + 0.3 * "
+        "layer(0.5 * generalized_schlick_bsdf(N, normalize(dPdu + N), color(0.4301, 1, 0.807), "
+        "color(\\\"hsl\\\", u, 0.6, 0.5), 0.2637, 0.7334, color(1, 0, 0.9035), color(0, 0.7851, "
+        "0.2287), 5, \\\"beckmann\\\"), translucent_bsdf(N, 0.5 + 0.5 * color(I))) + 0.2 * "
+        "transparent_bsdf(); }\"}}, \"objects\": [{\"type\": \"rectangle\", \"material\": \"m\", "
+        "\"transform\": [{\"scale\": 5}, {\"rotate\": {\"axis\": [1, 0, 0], \"angle\": -90}}, "
+        "{\"translate\": [0, -1, 0]}, {\"scale\": 10}]}], \"environment\": {\"radiance\": [0, 0, "
+        "1]}}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_coplanar_faces), cmocka_unit_test(test_normals_at_right_angles),
         cmocka_unit_test(test_way_to_a_light), cmocka_unit_test(test_never_left),
         cmocka_unit_test(test_shared_side),    cmocka_unit_test(test_faint_conductor),
+        cmocka_unit_test(test_list_at_a_pole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
