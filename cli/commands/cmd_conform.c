@@ -657,7 +657,7 @@ static const struct option options[] = {
     {"--seed", OPTION_UINT64, AT(seed), "S", .help = "of --scenes: which ones", .otherwise = "0",
      .given = AT(seed_given)},
     {"--from-scratch", OPTION_FLAG, AT(from_scratch),
-     .help = "believe no known answer of a strict picture: judge the full way, and hold it against "
+     .help = "believe no known answer: judge the full way, and hold it against "
              "the answer"},
     {"--challenge", OPTION_STRING, AT(challenge), "HEX",
      .help = "32 to 64 hexadecimal digits from whoever will audit the run: adds cases of scenes "

@@ -9,17 +9,19 @@
 struct run_context {
     struct arena *arena;
     const char *name, *device_id;
-    const char *scene_path;         /* of a scene case */
-    struct scene *scene;            /* by case_scene; freed by the frame */
-    struct device *device;          /* by case_device; closed by the frame */
-    const struct device_info *info; /* of device */
-    struct reference *reference;    /* by case_reference; closed by the frame */
-    uint64_t compared;              /* numbers, bits, pixels: a PASS needs some */
-    struct conform_result *result;  /* a case sets verdict, reason, replay, detail, images */
-    bool from_scratch;              /* known answers are not looked at */
-    char inputs[33], film[33];      /* of a strict picture, and how its answer was come by: */
-    const char *answer;             /* "known", "ignored" ...; NULL: no such case */
-    int report;                     /* pipe for phase changes; -1: none */
+    const char *scene_path;            /* of a scene case */
+    struct scene *scene;               /* by case_scene; freed by the frame */
+    struct device *device;             /* by case_device; closed by the frame */
+    const struct device_info *info;    /* of device */
+    struct reference *reference;       /* by case_reference; closed by the frame */
+    uint64_t compared;                 /* numbers, bits, pixels: a PASS needs some */
+    struct conform_result *result;     /* a case sets verdict, reason, replay, detail, images */
+    enum math_mode mode;               /* that the kernel is built for */
+    bool from_scratch;                 /* known answers are not looked at */
+    struct hash *asked, *given_so_far; /* answers.h */
+    char inputs[33], given[33];        /* their hashes, and how the verdict was come by: */
+    const char *answer;                /* "known", "ignored" ...; NULL: no such case */
+    int report;                        /* pipe for phase changes; -1: none */
     double phase_start;
     bool compiling;
 };
@@ -47,6 +49,9 @@ extern const struct case_table kernel_cases, kernel_scene_cases, image_cases, im
 
 /* Asked of devices between cases, and in no list. */
 extern const struct case_row canary_case;
+/* The case has its verdict: a strict PASS must have given what is known, and the detail tells which
+ * way the verdict was come by. */
+void case_answer_close(struct run_context *c);
 
 /* The row of a case's name, NULL if there is none. */
 const struct case_row *suite_row(const char *name);
@@ -66,7 +71,7 @@ enum status case_ready(struct run_context *c, enum math_mode mode, enum bvh_kind
  * the program for this scene only the part with the probes is compiled, when the first one runs. */
 enum status case_ready_to_probe(struct run_context *c, enum math_mode mode, enum bvh_kind bvh,
                                 struct error *err);
-/* The scene that t says, with its reference; frees t. */
+/* The scene that t says; frees t. */
 enum status case_materials(struct run_context *c, struct text *t, struct error *err);
 /* Phases for the budgets. */
 void case_compiling(struct run_context *c, bool compiling);

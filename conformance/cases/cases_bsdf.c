@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel, BSDFs: a device's samples and values against the reference's, pointwise and as
  * distributions. */
+#include "answers.h"
 #include "cases_kernel.h"
 #include "metrics/offers.h"
 #include "steps/offers.h"
@@ -297,14 +298,15 @@ static void compare_eval(struct tally *t, const struct run_context *c, const uin
 }
 
 /* `rows` random questions over the materials that `wanted` marks; values too where a material has
- * them. */
+ * them. Sets the verdict. */
 static enum status compare_materials(struct run_context *c, const bool *wanted, size_t rows,
-                                     double uv_range, struct tally *t, struct error *err)
+                                     double uv_range, struct error *err)
 {
+    struct tally t = {0};
     struct dice d = {.key = 0xb5df};
     size_t n = 0;
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 10 * rows),
-             *eval = ARENA_ARRAY(c->arena, uint32_t, 9 * rows), *out;
+             *eval = ARENA_ARRAY(c->arena, uint32_t, 9 * rows), *sampled, *valued;
     if (!in || !eval)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu rows", rows);
     for (size_t i = 0; n < rows; i++) {
@@ -341,21 +343,20 @@ static enum status compare_materials(struct run_context *c, const bool *wanted, 
         put(e + 6, wi, 3);
         n++;
     }
-    enum status s = case_probe(c, PROBE_BSDF_SAMPLE, in, rows, &out, err);
-    if (s != STATUS_OK)
+    enum status s = case_probe(c, PROBE_BSDF_SAMPLE, in, rows, &sampled, err);
+    if (s != STATUS_OK ||
+        (s = case_probe(c, PROBE_BSDF_EVAL, eval, rows, &valued, err)) != STATUS_OK ||
+        answer_given(c, 13 * rows) || (s = case_reference(c, err)) != STATUS_OK)
         return s;
     for (size_t i = 0; i < rows; i++)
-        compare_sample(t, c, in + 10 * i, out + 9 * i);
-    if ((s = case_probe(c, PROBE_BSDF_EVAL, eval, rows, &out, err)) != STATUS_OK)
-        return s;
+        compare_sample(&t, c, in + 10 * i, sampled + 9 * i);
     for (size_t i = 0; i < rows; i++)
-        compare_eval(t, c, eval + 9 * i, out + 4 * i);
-    return STATUS_OK;
+        compare_eval(&t, c, eval + 9 * i, valued + 4 * i);
+    return tally_verdict(&t, c);
 }
 
 enum status kernel_bsdf_step(struct run_context *c, struct error *err)
 {
-    struct tally t = {0};
     enum status s = material_scene(c, err);
     if (s != STATUS_OK)
         return s;
@@ -364,17 +365,14 @@ enum status kernel_bsdf_step(struct run_context *c, struct error *err)
         wanted[i] = c->scene->materials[i].type == type_of_case(c);
     if (!wanted)
         return error_msg(err, STATUS_MEMORY, "out of memory");
-    if ((s = compare_materials(c, wanted, 8192, 0, &t, err)) != STATUS_OK)
-        return s;
-    return tally_verdict(&t, c);
+    return compare_materials(c, wanted, 8192, 0, err);
 }
 
 /* The scene's own materials, with their textures; not those that run shaders: a probe's row is no
  * hit, so there is no globals' block (docs/reference/asl.md) to run them on. */
 enum status kernel_material(struct run_context *c, struct error *err)
 {
-    struct tally t = {0};
-    enum status s = case_reference(c, err);
+    enum status s = case_scene(c, err);
     if (s != STATUS_OK || (s = case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     if (c->scene->material_count == 0)
@@ -386,9 +384,7 @@ enum status kernel_material(struct run_context *c, struct error *err)
         return error_msg(err, STATUS_MEMORY, "out of memory");
     if (!any)
         return case_skip(c, "all materials run shaders: image.* judges them, at hits");
-    if ((s = compare_materials(c, wanted, 4096, 1, &t, err)) != STATUS_OK)
-        return s;
-    return tally_verdict(&t, c);
+    return compare_materials(c, wanted, 4096, 1, err);
 }
 
 /* ---- distributions ------------------------------------------------------------------- */
@@ -565,66 +561,108 @@ static bool is_counted(const struct run_context *c, uint32_t material)
 static const double cosines[] = {0.98, 0.7, 0.35, 0.1};
 enum { ANGLES = sizeof cosines / sizeof *cosines, DRAWS = 1 << 14 };
 
+/* One material from one direction, the device's samples there, and what they come to. */
+struct view {
+    const struct run_context *c;
+    uint32_t material, angle;
+    double wo[3], f_cos[3];
+    uint32_t *samples;
+    struct chi_square t;
+};
+
+/* The views of all wanted materials, `turn` the azimuth of the first direction; the device draws. */
+static enum status views_draw(struct run_context *c, const bool *wanted, double turn, uint32_t key,
+                              struct view **out, size_t *count, struct error *err)
+{
+    const uint32_t all = ANGLES * (uint32_t)c->scene->material_count;
+    struct view *views = ARENA_ARRAY(c->arena, struct view, all);
+    size_t n = 0;
+    if (!views)
+        return error_msg(err, STATUS_MEMORY, "out of memory for %u directions", all);
+    for (uint32_t i = 0; i < all; i++) {
+        const uint32_t m = i / ANGLES, k = i % ANGLES;
+        if (!wanted[m])
+            continue;
+        struct view *v = &views[n++];
+        *v = (struct view){.c = c, .material = m, .angle = k};
+        polar(v->wo, cosines[k], turn + k);
+        for (int j = 0; j < 3; j++)
+            v->wo[j] = (double)(float)v->wo[j];
+        TRY(draw(c, m, v->wo, DRAWS, key + 64 * m + k, &v->samples, err));
+    }
+    *out = views;
+    *count = n;
+    return STATUS_OK;
+}
+
 /* Counts of the device's samples in the cells of the grids against the reference's density; the
  * last cell has those that fail and those of delta lobes. */
-static enum status count_directions(struct run_context *c, uint32_t m, uint32_t k,
-                                    struct chi_square *t, struct error *err)
+static void count_directions(void *ctx, size_t index, unsigned thread)
 {
+    struct view *v = (struct view *)ctx + index;
     struct grid g[2];
-    double wo[3], wi[3], share[2 * CELLS], f_cos[3];
+    double wi[3], share[2 * CELLS];
     double expected[2 * CELLS + 1], observed[2 * CELLS + 1] = {0};
-    uint32_t *out;
-    polar(wo, cosines[k], 0.7 + k);
-    for (int i = 0; i < 3; i++)
-        wo[i] = (double)(float)wo[i];
-    const size_t grids = grids_make(c->scene, m, wo, g), cells = grids * CELLS;
-    double total = integrate(c, m, wo, g, grids, share, f_cos);
-    enum status s = draw(c, m, wo, DRAWS, 0xc41 + 64 * m + k, &out, err);
-    if (s != STATUS_OK)
-        return s;
+    (void)thread;
+    const size_t grids = grids_make(v->c->scene, v->material, v->wo, g), cells = grids * CELLS;
+    double total = integrate(v->c, v->material, v->wo, g, grids, share, v->f_cos);
     for (size_t i = 0; i < DRAWS; i++) {
-        get(wi, out + 9 * i + 2, 3);
+        const uint32_t *row = v->samples + 9 * i;
+        get(wi, row + 2, 3);
         const size_t below = grids == 2 && wi[2] < 0;
-        const bool counts = out[9 * i] && !out[9 * i + 1];
+        const bool counts = row[0] && !row[1];
         observed[counts ? below * CELLS + (size_t)grid_cell(&g[below], wi) : cells]++;
     }
     for (size_t i = 0; i < cells; i++)
         expected[i] = share[i] * DRAWS;
     expected[cells] = fmax(0, 1 - total) * DRAWS;
-    chi_square_test(observed, expected, cells + 1, 5, t);
-    return STATUS_OK;
+    chi_square_test(observed, expected, cells + 1, 5, &v->t);
 }
 
 enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err)
 {
-    enum status s = material_scene(c, err);
-    size_t tests = 0;
+    struct view *views;
+    size_t tests;
     double least = 1, level = 1e-5;
+    enum status s = material_scene(c, err);
     if (s != STATUS_OK)
         return s;
-    for (uint32_t m = 0; m < c->scene->material_count; m++)
-        tests += is_counted(c, m) ? ANGLES : 0;
-    for (uint32_t i = 0; i < ANGLES * c->scene->material_count; i++) {
-        const uint32_t m = i / ANGLES, k = i % ANGLES;
-        struct chi_square t;
-        if (!is_counted(c, m))
-            continue;
-        if ((s = count_directions(c, m, k, &t, err)) != STATUS_OK)
-            return s;
-        c->compared += t.cells;
-        least = fmin(least, t.p);
-        if (t.p < level_share(level, tests))
+    bool *wanted = ARENA_ARRAY(c->arena, bool, c->scene->material_count);
+    for (uint32_t m = 0; wanted && m < c->scene->material_count; m++)
+        wanted[m] = is_counted(c, m);
+    if (!wanted)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    if ((s = views_draw(c, wanted, 0.7, 0xc41, &views, &tests, err)) != STATUS_OK ||
+        answer_given(c, 9 * tests * DRAWS) || (s = case_reference(c, err)) != STATUS_OK)
+        return s;
+    parallel_for(tests, 0, count_directions, views);
+    for (size_t i = 0; i < tests; i++) {
+        const struct view *v = &views[i];
+        const struct chi_square *t = &v->t;
+        c->compared += t->cells;
+        least = fmin(least, t->p);
+        if (t->p < level_share(level, tests))
             return case_fail(c,
                              "material %s, cos %.2f: chi-square %.1f over %zu cells, p = %.2g, "
                              "level %.2g (Sidak, %zu tests); %s, "
                              "ring %zu sector %zu has %.0f samples, expected %.1f",
-                             c->scene->materials[m].name, cosines[k], t.statistic, t.cells, t.p,
-                             level_share(level, tests), tests, t.worst >= CELLS ? "below" : "above",
-                             t.worst % CELLS / SECTORS, t.worst % SECTORS, t.worst_observed,
-                             t.worst_expected);
+                             c->scene->materials[v->material].name, cosines[v->angle], t->statistic,
+                             t->cells, t->p, level_share(level, tests), tests,
+                             t->worst >= CELLS ? "below" : "above", t->worst % CELLS / SECTORS,
+                             t->worst % SECTORS, t->worst_observed, t->worst_expected);
     }
     return case_pass(c, "%zu tests of %d samples each, least p %.3g (level %.2g together)", tests,
                      (int)DRAWS, least, level);
+}
+
+static void integrate_view(void *ctx, size_t index, unsigned thread)
+{
+    struct view *v = (struct view *)ctx + index;
+    struct grid g[2];
+    double share[2 * CELLS];
+    (void)thread;
+    integrate(v->c, v->material, v->wo, g, grids_make(v->c->scene, v->material, v->wo, g), share,
+              v->f_cos);
 }
 
 /* A white furnace for each material: the mean weight of the device's samples is the integral of the
@@ -632,43 +670,41 @@ enum status kernel_bsdf_chi_square(struct run_context *c, struct error *err)
 enum status kernel_bsdf_furnace(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
+    struct view *views;
+    size_t count;
     enum status s = material_scene(c, err);
     if (s != STATUS_OK)
         return s;
-    for (uint32_t m = 0; m < c->scene->material_count; m++) {
-        enum material_type type = c->scene->materials[m].type;
-        if (!is_opaque(&c->scene->materials[m]))
-            continue;
-        for (uint32_t k = 0; k < ANGLES; k++) {
-            struct grid g[2];
-            double wo[3], share[CELLS], f_cos[3], sum[3] = {0}, squares[3] = {0};
-            uint32_t *out = NULL;
-            polar(wo, cosines[k], 0.3 + k);
-            for (int i = 0; i < 3; i++)
-                wo[i] = (double)(float)wo[i];
-            integrate(c, m, wo, g, grids_make(c->scene, m, wo, g), share, f_cos);
-            if ((s = draw(c, m, wo, DRAWS, 0xf00 + 64 * m + k, &out, err)) != STATUS_OK || !out)
-                return s;
-            for (size_t i = 0; i < DRAWS; i++)
-                for (size_t j = 0; out[9 * i] && j < 3; j++) {
-                    double w = (double)float_of(out[9 * i + 5 + j]);
-                    sum[j] += w;
-                    squares[j] += w * w;
-                }
-            for (int j = 0; j < 3; j++) {
-                double mean = sum[j] / DRAWS,
-                       error = sqrt(fmax(0, squares[j] / DRAWS - mean * mean) / DRAWS);
-                /* 5 standard errors, and 1e-4 for the quadrature (its own step error is below that)
-                 */
-                tally_near(&t, mean, f_cos[j], 5 * error + 1e-4 + 1e-3 * f_cos[j],
-                           "material %s, cos %.2f: mean weight.%c", c->scene->materials[m].name,
-                           cosines[k], "rgb"[j]);
-                if (type != MATERIAL_PRINCIPLED) /* whose lobes are not coupled: at grazing angles
-                                                    it sends out more */
-                    tally_near(&t, fmax(mean, 1), 1, 5 * error + 1e-4,
-                               "material %s, cos %.2f: mean weight.%c above 1",
-                               c->scene->materials[m].name, cosines[k], "rgb"[j]);
+    bool *wanted = ARENA_ARRAY(c->arena, bool, c->scene->material_count);
+    for (uint32_t m = 0; wanted && m < c->scene->material_count; m++)
+        wanted[m] = is_opaque(&c->scene->materials[m]);
+    if (!wanted)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    if ((s = views_draw(c, wanted, 0.3, 0xf00, &views, &count, err)) != STATUS_OK ||
+        answer_given(c, 9 * count * DRAWS) || (s = case_reference(c, err)) != STATUS_OK)
+        return s;
+    parallel_for(count, 0, integrate_view, views);
+    for (const struct view *v = views; v < views + count; v++) {
+        const struct material *material = &c->scene->materials[v->material];
+        double sum[3] = {0}, squares[3] = {0};
+        for (const uint32_t *row = v->samples; row < v->samples + 9 * (size_t)DRAWS; row += 9)
+            for (size_t j = 0; row[0] && j < 3; j++) {
+                double w = (double)float_of(row[5 + j]);
+                sum[j] += w;
+                squares[j] += w * w;
             }
+        for (int j = 0; j < 3; j++) {
+            double mean = sum[j] / DRAWS,
+                   error = sqrt(fmax(0, squares[j] / DRAWS - mean * mean) / DRAWS);
+            /* 5 standard errors, and 1e-4 for the quadrature (its own step error is below that) */
+            tally_near(&t, mean, v->f_cos[j], 5 * error + 1e-4 + 1e-3 * v->f_cos[j],
+                       "material %s, cos %.2f: mean weight.%c", material->name, cosines[v->angle],
+                       "rgb"[j]);
+            if (material->type != MATERIAL_PRINCIPLED) /* whose lobes are not coupled: at grazing
+                                                          angles it sends out more */
+                tally_near(&t, fmax(mean, 1), 1, 5 * error + 1e-4,
+                           "material %s, cos %.2f: mean weight.%c above 1", material->name,
+                           cosines[v->angle], "rgb"[j]);
         }
     }
     return tally_verdict(&t, c);

@@ -71,6 +71,8 @@ static enum status white_scene(struct run_context *c, struct error *err)
                     m ? ", " : "", m, m);
     text_puts(&t, "]}");
     enum status s = case_materials(c, &t, err);
+    if (s == STATUS_OK)
+        s = case_reference(c, err);
     return s == STATUS_OK ? case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err) : s;
 }
 
@@ -142,6 +144,33 @@ static double standard_error(double sum, double squares)
     return sqrt(fmax(0, squares / DRAWS - mean * mean) / DRAWS);
 }
 
+/* The samples of one material at all places, and what they come to. */
+struct measurement {
+    const struct run_context *c;
+    const uint32_t *in, *out;
+    struct returned *r;
+};
+
+static void measure_place(void *ctx, size_t place, unsigned thread)
+{
+    const struct measurement *m = ctx;
+    double device = 0, reference = 0, squares = 0, device_squares = 0;
+    (void)thread;
+    for (size_t i = place * DRAWS; i < (place + 1) * DRAWS; i++) {
+        double count;
+        lobe_number(i % DRAWS, &count);
+        double x = count * device_power(m->c, m->in + 10 * i, m->out + 9 * i),
+               y = count * reference_power(m->c, m->in + 10 * i);
+        device += x;
+        device_squares += x * x;
+        reference += y;
+        squares += (x - y) * (x - y);
+    }
+    m->r[place] =
+        (struct returned){device / DRAWS, reference / DRAWS, standard_error(device, device_squares),
+                          standard_error(device - reference, squares)};
+}
+
 /* One material of the table at all places: rows of PROBE_BSDF_SAMPLE, on numbers that the reference
  * gets too. */
 static enum status measure(struct run_context *c, uint32_t white, struct returned *r,
@@ -167,23 +196,11 @@ static enum status measure(struct run_context *c, uint32_t white, struct returne
         row[7] = number_word(lobe_number(i % DRAWS, &count));
     }
     enum status s = case_probe(c, PROBE_BSDF_SAMPLE, in, rows, &out, err);
-    for (size_t place = 0; s == STATUS_OK && place < PLACES; place++) {
-        double device = 0, reference = 0, squares = 0, device_squares = 0;
-        for (size_t i = place * DRAWS; i < (place + 1) * DRAWS; i++) {
-            double count;
-            lobe_number(i % DRAWS, &count);
-            double x = count * device_power(c, in + 10 * i, out + 9 * i),
-                   y = count * reference_power(c, in + 10 * i);
-            device += x;
-            device_squares += x * x;
-            reference += y;
-            squares += (x - y) * (x - y);
-        }
-        r[place] = (struct returned){device / DRAWS, reference / DRAWS,
-                                     standard_error(device, device_squares),
-                                     standard_error(device - reference, squares)};
-    }
-    return s;
+    if (s != STATUS_OK)
+        return s;
+    struct measurement m = {c, in, out, r};
+    parallel_for(PLACES, 0, measure_place, &m);
+    return STATUS_OK;
 }
 
 static void judge(struct tally *t, const struct white *w, const struct returned *r)

@@ -501,6 +501,8 @@ static enum status invariance_messages(struct run_context *c, struct error *err)
     text_printf(&scene, talking, talker, talker);
     enum status s = case_materials(c, &scene, err);
     if (s == STATUS_OK)
+        s = case_reference(c, err);
+    if (s == STATUS_OK)
         s = case_ready(c, MODE_STRICT, BVH_AUTO, err);
     if (s != STATUS_OK)
         return s;

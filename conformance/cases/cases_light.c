@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Level kernel, lights and lookups: light samples, the environment, textures. */
+#include "answers.h"
 #include "cases_kernel.h"
 #include "steps/offers.h"
 #include "tally.h"
@@ -113,7 +114,7 @@ enum status kernel_light(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
     struct dice d = {.key = 0x119};
-    enum status s = case_reference(c, err);
+    enum status s = case_scene(c, err);
     if (s != STATUS_OK || (s = case_ready_to_probe(c, MODE_DEVICE, BVH_AUTO, err)) != STATUS_OK)
         return s;
     uint32_t *in = ARENA_ARRAY(c->arena, uint32_t, 9 * (size_t)LIGHT_ROWS), *out;
@@ -131,7 +132,8 @@ enum status kernel_light(struct run_context *c, struct error *err)
         put(in + 9 * i + 3, Ng, 3);
         put(in + 9 * i + 6, u, 3);
     }
-    if ((s = case_probe(c, PROBE_LIGHT, in, LIGHT_ROWS, &out, err)) != STATUS_OK)
+    if ((s = case_probe(c, PROBE_LIGHT, in, LIGHT_ROWS, &out, err)) != STATUS_OK ||
+        answer_given(c, 10 * (uint64_t)LIGHT_ROWS) || (s = case_reference(c, err)) != STATUS_OK)
         return s;
     for (size_t i = 0; i < LIGHT_ROWS; i++)
         compare_light(&t, c, in + 9 * i, out + 10 * i);
@@ -144,7 +146,7 @@ enum status kernel_environment(struct run_context *c, struct error *err)
 {
     struct tally t = {0};
     struct dice d = {.key = 0xe27};
-    enum status s = case_reference(c, err);
+    enum status s = case_scene(c, err);
     if (s != STATUS_OK)
         return s;
     if (c->scene->environment.type == ENVIRONMENT_NONE)
@@ -165,7 +167,8 @@ enum status kernel_environment(struct run_context *c, struct error *err)
         }
         put(in + 3 * i, v, 3);
     }
-    if ((s = case_probe(c, PROBE_ENVIRONMENT, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
+    if ((s = case_probe(c, PROBE_ENVIRONMENT, in, LOOKUP_ROWS, &out, err)) != STATUS_OK ||
+        answer_given(c, 4 * (uint64_t)LOOKUP_ROWS) || (s = case_reference(c, err)) != STATUS_OK)
         return s;
     const struct arithmetic arithmetic = arithmetic_of(c->info, MODE_DEVICE);
     const double relative = roundings(&arithmetic, 64, 4, 2);
@@ -221,7 +224,8 @@ enum status kernel_texture(struct run_context *c, struct error *err)
         in[3 * i] = k;
         put(in + 3 * i + 1, uv, 2);
     }
-    if ((s = case_probe(c, PROBE_TEXTURE, in, LOOKUP_ROWS, &out, err)) != STATUS_OK)
+    if ((s = case_probe(c, PROBE_TEXTURE, in, LOOKUP_ROWS, &out, err)) != STATUS_OK ||
+        answer_given(c, 3 * (uint64_t)LOOKUP_ROWS))
         return s;
     for (size_t i = 0; i < LOOKUP_ROWS; i++) {
         struct texture *x = &c->scene->textures[in[3 * i]];

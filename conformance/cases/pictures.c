@@ -92,7 +92,7 @@ enum status pictures_add(struct run_context *c, const char *mode, uint32_t width
         return error_msg(err, STATUS_MEMORY, "out of memory for a picture");
     double mean = 0;
     for (size_t i = 0; i < pixels; i++)
-        mean += luminance(reference + 3 * i) / (double)pixels;
+        mean += luminance((reference ? reference : image) + 3 * i) / (double)pixels;
     if (!(mean > 0))
         mean = 1;
     char *caption =
@@ -102,15 +102,15 @@ enum status pictures_add(struct run_context *c, const char *mode, uint32_t width
                      mean);
     canvas_tone(&v, image, 0.18 / mean);
     enum status s = add(&v, IMAGE_PICTURE, "device", err);
-    if (s == STATUS_OK) {
+    if (s == STATUS_OK && reference) {
         canvas_tone(&v, reference, 0.18 / mean);
         s = add(&v, IMAGE_REFERENCE, "expected", err);
     }
-    if (s == STATUS_OK) {
+    if (s == STATUS_OK && reference) {
         difference(&v, image, reference, mean);
         s = add(&v, IMAGE_DIFFERENCE, caption ? caption : "device minus reference", err);
     }
-    if (s == STATUS_OK && variance) {
+    if (s == STATUS_OK && reference && variance) {
         significance(&v, image, reference, variance);
         s = add(&v, IMAGE_SIGNIFICANCE,
                 "difference over its standard deviation: black 0, yellow 3, white 6 and more", err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tally.h"
+#include "answers.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -94,10 +95,14 @@ enum status case_probe(struct run_context *c, enum probe probe, const uint32_t *
     uint32_t *words = ARENA_ARRAY(c->arena, uint32_t, rows * probe_shapes[probe].out_words);
     if (!words)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu rows", rows);
-    memset(words, 0xa5,
-           rows * probe_shapes[probe].out_words * sizeof *words); /* nothing stale passes */
+    const struct probe_shape *shape = &probe_shapes[probe];
+    memset(words, 0xa5, rows * shape->out_words * sizeof *words); /* nothing stale passes */
     enum status s = device_probe(c->device, probe, in, rows, words, err);
-    if (s == STATUS_OK)
-        *out = words;
-    return s;
+    if (s != STATUS_OK)
+        return s;
+    answer_note(c, shape->name, strlen(shape->name), NULL, 0);
+    answer_note(c, in, rows * shape->in_words * sizeof *in, words,
+                rows * shape->out_words * sizeof *words);
+    *out = words;
+    return STATUS_OK;
 }

@@ -88,6 +88,7 @@ static enum status scene_onto_device(struct run_context *c, enum bvh_kind bvh, s
 
 static enum status kernel_build(struct run_context *c, enum math_mode mode, struct error *err)
 {
+    c->mode = mode;
     case_compiling(c, true);
     enum status s = device_build(c->device, &(struct build_settings){.mode = mode}, NULL, err);
     case_compiling(c, false);
@@ -116,8 +117,6 @@ enum status case_materials(struct run_context *c, struct text *t, struct error *
                               : scene_load_memory("materials of the case.json", t->data, t->len,
                                                   &c->scene, err);
     text_free(t);
-    if (s == STATUS_OK)
-        s = case_reference(c, err);
     return s;
 }
 
@@ -196,6 +195,7 @@ static enum status run_case(struct arena *a, const char *name, const char *scene
                             .phase_start = clock_s()};
     struct error e = {0};
     enum status s = row->run(&c, &e);
+    case_answer_close(&c);
     if (s == STATUS_CANCELLED) {
         if (err)
             *err = e;

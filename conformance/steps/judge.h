@@ -35,6 +35,12 @@ struct reference_job reference_job_of(const struct render_job *job);
 enum status judge_render(struct device *d, const struct scene *s, const struct render_job *job,
                          struct film *film, struct error *err);
 
+/* All that lockstep asks of a right device (loaded, built) before it knows the reference's values,
+ * as a hash: each sample's film, and the records of the samples that are looked over at any rate. A
+ * device that gives the same comes to the same judgement. */
+enum status judge_records(struct device *d, const struct scene *s, const struct render_job *job,
+                          char hex[33], struct error *err);
+
 /* The native device's strict film of a job (its launch settings do not matter), kept for the next
  * call with the same job. Borrowed. */
 enum status judge_native(const struct scene *s, const struct render_job *job,

@@ -238,6 +238,80 @@ enum status conform_lockstep(struct device *d, const struct scene *s, const stru
     return status;
 }
 
+static void add_doubles(struct hash *h, const double *v, size_t n)
+{
+    hash_add(h, v, n * sizeof *v);
+}
+
+/* Number by number: a struct has holes. */
+static void add_vertex(struct hash *h, const struct path_vertex *v)
+{
+    const uint32_t words[] = {v->k,     v->event, v->primitive, v->material,
+                              v->media, v->light, v->visible};
+    const double numbers[] = {v->t, v->light_pdf_w, v->pdf_w};
+    hash_add(h, words, sizeof words);
+    add_doubles(h, numbers, 3);
+    add_doubles(h, v->origin, 3);
+    add_doubles(h, v->direction, 3);
+    add_doubles(h, v->P, 3);
+    add_doubles(h, v->Ng, 3);
+    add_doubles(h, v->Ns, 3);
+    add_doubles(h, v->uv, 2);
+    add_doubles(h, v->beta, 3);
+    add_doubles(h, v->emitted, 3);
+    add_doubles(h, v->light_wi, 3);
+    add_doubles(h, v->direct, 3);
+    add_doubles(h, v->wi, 3);
+    add_doubles(h, v->weight, 3);
+}
+
+/* The records of every EVERY-th sample from *count on, which goes on by the picture's pixels. */
+static enum status add_records(struct hash *h, struct device *d, const struct render_job *job,
+                               struct path_vertex *vertices, uint64_t *count, struct error *err)
+{
+    const size_t pixels = (size_t)job->width * job->height;
+    for (size_t i = 0; i < pixels; i++) {
+        double L[3];
+        size_t n = 0;
+        if ((*count)++ % EVERY)
+            continue;
+        TRY(device_trace(d, job, (uint32_t)(i % job->width), (uint32_t)(i / job->width),
+                         job->sample_begin, L, vertices, MAX_VERTICES, &n, err));
+        add_doubles(h, L, 3);
+        hash_add(h, &n, sizeof n);
+        for (size_t k = 0; k < n; k++)
+            add_vertex(h, &vertices[k]);
+        if (cancel_requested)
+            return error_msg(err, STATUS_CANCELLED, "stopped");
+    }
+    return STATUS_OK;
+}
+
+enum status judge_records(struct device *d, const struct scene *s, const struct render_job *job,
+                          char hex[33], struct error *err)
+{
+    struct render_job one = *job;
+    struct path_vertex *vertices = calloc(MAX_VERTICES, sizeof *vertices);
+    struct hash *h = vertices ? hash_open() : NULL;
+    uint64_t count = 0;
+    enum status st = h ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for records");
+    one.sample_count = 1;
+    for (uint32_t i = 0; st == STATUS_OK && i < job->sample_count; i++) {
+        struct film film;
+        char film_hex[33];
+        one.sample_begin = job->sample_begin + i;
+        if ((st = judge_render(d, s, &one, &film, err)) != STATUS_OK)
+            break;
+        film_hash(&film, film_hex);
+        film_free(&film);
+        hash_add(h, film_hex, sizeof film_hex);
+        st = add_records(h, d, &one, vertices, &count, err);
+    }
+    hash_close(h, hex);
+    free(vertices);
+    return st;
+}
+
 enum status conform_replay(struct device *d, const struct scene *s, const struct render_job *job,
                            uint32_t x, uint32_t y, uint32_t sample, struct arena *a,
                            struct replay *out, struct error *err)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# answers_test.sh ISOPHOTE SOURCE: known answers of strict pictures are used, told of, ignored when asked, and never hide a fault.
+# answers_test.sh ISOPHOTE SOURCE: known answers are used, told of, ignored when asked, and never hide a fault.
 set -euo pipefail
 isophote=$1 source=$2
 folder=$(mktemp -d)
@@ -23,21 +23,40 @@ judge scratch 0 --device native --filter '^image[.]strict[.]furnace$' --from-scr
 says scratch 'in step with the reference'
 says scratch 'answer[^,]*ignored'
 [ "$(key known)" != "$(key scratch)" ] || { echo "both ways have the identity $(key known)"; exit 1; }
-film() { grep -o 'film[^,]*[0-9a-f]\{32\}' "$folder/$1"; }
-[ -n "$(film known)" ] && [ "$(film known)" = "$(film scratch)" ] || { echo "films differ: $(film known) $(film scratch)"; exit 1; }
+given() { grep -o 'given[^,]*[0-9a-f]\{32\}' "$folder/$1"; }
+[ -n "$(given known)" ] && [ "$(given known)" = "$(given scratch)" ] || { echo "films differ: $(given known) $(given scratch)"; exit 1; }
+
+# what the kernel's parts return is hashed too, and judged from scratch it has the same hash
+judge part 0 --device native --filter '^kernel[.]hit[.]direct-disk$'
+says part "the known answer's bits in"
+judge whole 0 --device native --filter '^kernel[.]hit[.]direct-disk$' --from-scratch
+says whole 'benign flips against the reference'
+[ -n "$(given part)" ] && [ "$(given part)" = "$(given whole)" ] || { echo "words differ: $(given part) $(given whole)"; exit 1; }
 
 # a scene that has the name and other contents has no answer
 sed 's/"seed"/"sEed"/' "$source/scenes/library/direct-disk.json" | sed 's/0\.75/0.74/' >"$folder/direct-disk.json"
 cmp -s "$folder/direct-disk.json" "$source/scenes/library/direct-disk.json" && { echo "the scene was not changed"; exit 1; }
 judge other 0 "$folder/direct-disk.json" --device native --filter '^image[.]strict[.]direct-disk-2$'
 says other 'none for these inputs'
+judge others 0 "$folder/direct-disk.json" --device native --filter '^kernel[.]hit[.]direct-disk-2$'
+says others 'none for these inputs'
+says others 'benign flips against the reference'
 
 # a wrong film starts the full search: the stage is blamed
 judge fault 1 --device faulty:lost-cosine --filter '^image[.]strict[.]direct-disk$'
 says fault 'stage to blame'
-says fault 'another film than known'
+says fault 'another than known'
+judge tree 1 --device faulty:off-by-one-leaf --filter '^kernel[.]hit[.]direct-disk$'
+says tree 'another than known'
+says tree 'against brute force'
 
-# every strict picture of the core list has an answer, once
-grep '^image[.]strict[.]' "$source/conformance/lists/core.txt" | LC_ALL=C sort >"$folder/listed"
+# every case of the core list that goes by answers has one, but those that have nothing to judge (no environment, no
+# texture, shaders alone), and none has two
 sed -n 's/^ANSWER("\([^"]*\)".*/\1/p' "$source/conformance/cases/answers.def" >"$folder/answered"
-diff "$folder/listed" "$folder/answered"
+LC_ALL=C sort -cu "$folder/answered"
+grep -E '^(kernel[.](hit|light|bsdf-(step|chi-square))|image[.](strict|lockstep|device|fast|camera))[.]' \
+    "$source/conformance/lists/core.txt" | LC_ALL=C sort >"$folder/listed"
+grep -Ev '^kernel[.](environment|texture|material|bsdf-furnace)[.]' "$folder/answered" | diff "$folder/listed" -
+for kind in environment texture material; do
+    grep -q "^kernel[.]$kind[.]textured\$" "$folder/answered" || { echo "kernel.$kind.textured has no answer"; exit 1; }
+done
