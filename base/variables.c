@@ -18,6 +18,8 @@ static const struct variable_row {
     {"ISOPHOTE_CACHE", false, "where compiled kernels are kept; each is known by its own key"},
     {"ISOPHOTE_DATA", false, "where scenes find files; these are parts by their bytes"},
     {"ISOPHOTE_DATA_DIR", false, "likewise for the program's own"},
+    {"ISOPHOTE_TRUTHS", false, "where truths are kept; each is known by its own key"},
+    {"ISOPHOTE_TRUTHS_MIB", false, "how much of them is kept"},
     {"ISOPHOTE_PYTHON", false, "an interpreter for tests"},
     {"ISOPHOTE_*", true, "compilers, flags, threads, limits and faults that we are told to use"},
     /* loaders and the C library: what code runs at all */

@@ -18,6 +18,12 @@ static const struct variable {
 } variables[] = {
     {"ISOPHOTE_CACHE", "cache folder: compiled kernels, ground truths, data",
      "$XDG_CACHE_HOME/isophote, else ~/.cache/isophote"},
+    {"ISOPHOTE_TRUTHS",
+     "folder of truths, what devices are judged by and took long to make; files may be copied from "
+     "another machine's",
+     "truth in the cache folder"},
+    {"ISOPHOTE_TRUTHS_MIB", "how much of them is kept at most; what was used longest ago goes",
+     "4096"},
     {"ISOPHOTE_DATA_DIR", "folder of what comes with the program: scenes/, shaders/, conformance/",
      "../share/isophote, seen from the program; of a program in its build tree the source tree"},
     {"ISOPHOTE_DATA", "folder of what scenes/real/fetch gets, data: in scene files",

@@ -213,6 +213,13 @@ bool cache_read(struct arena *a, const char *path, const char key[33], const voi
                 size_t *size);
 /* Keeps it, with its key, length and hash. A failure costs the next start some time, no more. */
 void cache_write(const char *path, const char key[33], const void *data, size_t size);
+/* Truths: what devices are judged by and took long to make, kept under a key as by cache_write, in
+ * "$ISOPHOTE_TRUTHS", else "truth" in the cache folder. They are the same on every machine: files
+ * may be copied from one to another. All of them together take $ISOPHOTE_TRUTHS_MIB at most
+ * (default 4096; 0: none is kept): what was used longest ago goes. */
+enum status truths_dir(char *buf, size_t size, struct error *err);
+bool truths_read(struct arena *a, const char key[33], const void **data, size_t *size);
+void truths_write(const char key[33], const void *data, size_t size);
 /* Takes what a user should know though nothing failed; NULL (at first): nobody listens. */
 extern void (*note_say)(const char *text);
 /* What stands behind the last '/' of a path. */

@@ -183,6 +183,8 @@ static void variables_that_decide_are_parts(void **state)
                 {"HIP_VISIBLE_DEVICES", true},
                 {"LD_PRELOAD", true},
                 {"ISOPHOTE_CACHE", false},
+                {"ISOPHOTE_TRUTHS", false},
+                {"ISOPHOTE_TRUTHS_MIB", false},
                 {"POCL_CACHE_DIR", false},
                 {"CUDA_CACHE_PATH", false},
                 {"EDITOR", false}};

@@ -75,6 +75,20 @@ enum status judge_pair_untied(struct device *d, const struct scene *s, const str
                               const struct film *film, double systematic, struct pair_judgement *p,
                               struct error *err);
 void pair_judgement_free(struct pair_judgement *p);
+/* Fills p, but its pictures, from two pictures of job->width and height and of the same samples. */
+enum status judge_measure(const struct render_job *job, const double *image, const double *expected,
+                          double systematic, struct pair_judgement *p, struct error *err);
+
+/* A film against native's strict picture, which is made of as many squares of it, drawn at random,
+ * as the decision takes (squares.c). What p says of places is of the picture. */
+struct square_judgement {
+    struct pair_judgement p;         /* without pictures */
+    double level;                    /* a smaller p.z.p is a FAIL */
+    uint32_t looked, squares, looks; /* at so many squares of all, in so many steps */
+};
+enum status judge_squares(const struct scene *s, const struct render_job *job,
+                          const struct film *film, double systematic, double level,
+                          struct square_judgement *out, struct error *err);
 /* One line: what was measured, or what is wrong; whom: the other side, "the reference". */
 void pair_judgement_text(const struct pair_judgement *p, const char *whom, double systematic,
                          char *buf, size_t size);

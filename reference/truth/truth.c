@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures kept in files (base.h's cache_read and cache_write), so that a scene is rendered once.
+/* Pictures kept in files (base.h's truths), so that a scene is rendered once.
  *
  * What is kept: a header (struct truth_header), then beauty, variance, albedo, normal (3 doubles a
  * pixel each) and depth as they lie in memory. Little-endian; what is not exactly that, or what
@@ -7,7 +7,6 @@
 #include "truth.h"
 #include "reference.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +68,7 @@ static struct truth_header truth_header(const struct reference_job *job, const c
 }
 
 /* false: absent, damaged, or not this job's; then *out is untouched. */
-static bool truth_read(const char *path, const struct reference_job *job, const char *key,
+static bool truth_read(const struct reference_job *job, const char *key,
                        struct reference_picture *out)
 {
     struct arena arena = {0};
@@ -79,7 +78,7 @@ static bool truth_read(const char *path, const struct reference_job *job, const 
     size_t size = sizeof(struct truth_header) + picture_parts(&p, parts), read;
     struct truth_header expected = truth_header(job, key);
     const void *data;
-    bool good = cache_read(&arena, path, key, &data, &read) && read == size &&
+    bool good = truths_read(&arena, key, &data, &read) && read == size &&
                 memcmp(data, &expected, sizeof expected) == 0;
     const char *at = good ? (const char *)data + sizeof expected : NULL;
     for (int i = 0; good && i < PARTS; i++) {
@@ -97,7 +96,7 @@ static bool truth_read(const char *path, const struct reference_job *job, const 
     return good;
 }
 
-static void truth_write(const char *path, const struct reference_job *job, const char *key,
+static void truth_write(const struct reference_job *job, const char *key,
                         struct reference_picture *p)
 {
     struct part parts[PARTS];
@@ -112,22 +111,20 @@ static void truth_write(const char *path, const struct reference_job *job, const
         memcpy(at, *parts[i].values, parts[i].count * sizeof(double));
         at += parts[i].count * sizeof(double);
     }
-    cache_write(path, key, data, size);
+    truths_write(key, data, size);
     free(data);
 }
 
 enum status reference_truth(const struct scene *s, const struct reference_job *job,
                             struct reference_picture *out, bool *cached, struct error *err)
 {
-    char key[33], folder[PATH_MAX], path[PATH_MAX + 64];
+    char key[33];
     if (job->crop[2] || job->error_target > 0 || job->passes)
         return error_msg(err, STATUS_ARG,
                          "ground truths are whole pictures, unbiased, without further passes");
     truth_key(s, job, key);
-    bool have_folder = cache_dir("truth", folder, sizeof folder, NULL) == STATUS_OK;
-    snprintf(path, sizeof path, "%s/%s.truth", have_folder ? folder : "", key);
     struct reference_picture picture;
-    bool hit = have_folder && truth_read(path, job, key, &picture);
+    bool hit = truth_read(job, key, &picture);
     if (!hit) {
         struct reference *r;
         enum status status = reference_open(s, &r, err);
@@ -137,8 +134,7 @@ enum status reference_truth(const struct scene *s, const struct reference_job *j
         reference_close(r);
         if (status != STATUS_OK)
             return status;
-        if (have_folder)
-            truth_write(path, job, key, &picture);
+        truth_write(job, key, &picture);
     }
     *out = picture;
     if (cached)
