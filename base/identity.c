@@ -139,6 +139,36 @@ enum status identity_read(struct arena *a, const char *file, const char *kind, c
     return STATUS_OK;
 }
 
+enum status identity_back(struct arena *a, const char *file, const char *kind,
+                          const struct json *nested, const struct identity **out, struct error *err)
+{
+    const char *own = arena_strdup(a, kind);
+    struct identity *id = own ? identity_new(a, own) : NULL;
+    const struct json *key = nested->type == JSON_OBJECT ? nested->first : NULL;
+    if (!id)
+        return error_msg(err, STATUS_MEMORY, "out of memory for an identity");
+    if (!key || strcmp(key->key, "key") != 0 || key->type != JSON_STRING)
+        return json_error(err, file, nested, STATUS_TYPE, "expected an identity with its key");
+    for (const struct json *p = key->next; p; p = p->next) {
+        const struct identity *of = NULL;
+        if (p->type == JSON_STRING)
+            identity_add(id, p->key, p->string);
+        else
+            TRY(identity_back(a, file, p->key, p, &of, err));
+        if (of)
+            identity_add_of(id, of);
+    }
+    const struct identity *closed = identity_close(id, err);
+    if (!closed)
+        return STATUS_MEMORY;
+    if (strcmp(closed->key, key->string) != 0)
+        return json_error(err, file, nested, STATUS_TYPE,
+                          "the key %.40s is not that of these parts, which is %s", key->string,
+                          closed->key);
+    *out = closed;
+    return STATUS_OK;
+}
+
 /* ---- differences ---------------------------------------------------------------------------- */
 
 static const struct identity_part *part_named(const struct identity *id, const char *name)

@@ -309,15 +309,18 @@ void file_discard(const char *tmp)
         unlink(tmp);
 }
 
-enum status file_write_as(const char *path, const void *data, size_t size, unsigned mode,
-                          struct error *err)
+enum status file_write_as(const char *path, const struct file_piece *pieces, size_t count,
+                          unsigned mode, struct error *err)
 {
     char tmp[PATH_MAX];
     int fd = -1;
+    size_t done = 0;
     enum status s = file_temp_open(path, tmp, sizeof tmp, &fd, err);
     if (s != STATUS_OK)
         return s;
-    if (write_full(fd, data, size)) {
+    while (done < count && write_full(fd, pieces[done].data, pieces[done].size))
+        done++;
+    if (done == count) {
         s = commit(fd, tmp, path, (mode_t)mode, err);
     } else {
         s = io_error(err, STATUS_IO, "write", path, errno);
@@ -329,7 +332,8 @@ enum status file_write_as(const char *path, const void *data, size_t size, unsig
 
 enum status file_write(const char *path, const void *data, size_t size, struct error *err)
 {
-    return file_write_as(path, data, size, usual_mode(), err);
+    const struct file_piece piece = {data, size};
+    return file_write_as(path, &piece, 1, usual_mode(), err);
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */

@@ -61,7 +61,8 @@ enum file_kind {
     FILE_WITNESS = 1 << 9,
     FILE_RULE = 1 << 10, /* of make */
     FILE_ARCHIVE = 1 << 11,
-    FILE_SIGNATURE = 1 << 12
+    FILE_SIGNATURE = 1 << 12,
+    FILE_CHECKPOINT = 1 << 13
 };
 /* One thing done in its place: an option of the type STEP with what was `written` for it
  * ("--param:type=float") and its values, or an argument ("written" and values[0] are the same). */
@@ -84,7 +85,8 @@ struct option {
     bool reads;         /* it names a file that is read, or a scene, with all that those name */
     bool folder;        /* it names a folder where what is read is looked for */
     const char *none;   /* of what is written: the value that means no file; "-" does too */
-    const char *beside; /* the option whose value with ".journal" is the default */
+    const char *beside; /* the option whose value with `ending` is the default */
+    const char *ending; /* ".journal" */
 };
 /* A file that the command line names. */
 struct file_use {
@@ -140,6 +142,8 @@ enum status steps_run(const struct arguments *args, void *settings, struct error
 /* Does a command line write over what it reads, write two things to one file, or replace a file of
  * another kind without --force? Nothing has run yet. Fails: ARG. */
 enum status files_check(const struct command *c, const struct arguments *args, struct error *err);
+/* Is what stands there no file, but a device or a pipe? */
+bool output_is_special(const char *path);
 /* May an output whose name the command line does not hold replace what is there? Fails: ARG. */
 enum status output_replaces(const char *path, unsigned kinds, bool force, struct error *err);
 /* "render -o writes picture", a line for each option that names files. */

@@ -57,18 +57,20 @@ static const struct signature {
     STARTS(FILE_ARCHIVE, "an archive of submit", "manifest.json\0"),
     STARTS(FILE_SIGNATURE, "a signature", "-----BEGIN SSH SIGNATURE-----"),
     STARTS(FILE_SIGNATURE, "a signature", "untrusted comment: signature"),
+    STARTS(FILE_CHECKPOINT, "a checkpoint of render", "ISOCKPT\n"),
 #undef STARTS
 #undef HOLDS
 };
 static const struct {
     enum file_kind kind;
     const char *name;
-} kind_names[] = {
-    {FILE_PICTURE, "picture"},    {FILE_STORE, "store"},     {FILE_JOURNAL, "journal"},
-    {FILE_RESULTS, "results"},    {FILE_JUNIT, "junit"},     {FILE_REPORT, "report"},
-    {FILE_SCENE, "scene"},        {FILE_MITSUBA, "mitsuba"}, {FILE_OBJECT, "object"},
-    {FILE_WITNESS, "witness"},    {FILE_RULE, "rule"},       {FILE_ARCHIVE, "archive"},
-    {FILE_SIGNATURE, "signature"}};
+} kind_names[] = {{FILE_PICTURE, "picture"},     {FILE_STORE, "store"},
+                  {FILE_JOURNAL, "journal"},     {FILE_RESULTS, "results"},
+                  {FILE_JUNIT, "junit"},         {FILE_REPORT, "report"},
+                  {FILE_SCENE, "scene"},         {FILE_MITSUBA, "mitsuba"},
+                  {FILE_OBJECT, "object"},       {FILE_WITNESS, "witness"},
+                  {FILE_RULE, "rule"},           {FILE_ARCHIVE, "archive"},
+                  {FILE_SIGNATURE, "signature"}, {FILE_CHECKPOINT, "checkpoint"}};
 
 /* A rule of make: its first word ends with a colon. */
 static bool is_rule(const char *head, size_t size)
@@ -378,6 +380,12 @@ static void input_visit(struct check *k, const char *name)
     }
 }
 
+bool output_is_special(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
 /* ---- the check ------------------------------------------------------------------------------ */
 
 static void output_add(struct check *k, const char *path, unsigned kinds, const char *none)
@@ -398,7 +406,8 @@ static bool is_overridden(const struct arguments *args, size_t i)
     return false;
 }
 
-/* "run.db.journal", where the row of the journal says that it lies beside the store. */
+/* "run.db.journal", where the row of the journal says that it lies beside the store. What is no file
+ * has nothing beside it. */
 static void beside_add(struct check *k, const struct command *c, const struct arguments *args)
 {
     const struct option *o;
@@ -411,8 +420,8 @@ static void beside_add(struct check *k, const struct command *c, const struct ar
             if (other && strcmp(other->names, o->beside) == 0)
                 base = args->files[j].path;
         }
-        if (base && !given)
-            output_add(k, arena_printf(&k->a, "%s.journal", base), o->writes, NULL);
+        if (base && !given && !output_is_special(base))
+            output_add(k, arena_printf(&k->a, "%s%s", base, o->ending), o->writes, NULL);
     }
 }
 

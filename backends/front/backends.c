@@ -425,8 +425,93 @@ struct run {
     struct render_times times;
     double start;
     uint64_t work, done,
-        unwaited; /* samples: all, launched, launched since the device was last waited for */
+        unwaited;     /* samples: all, launched, launched since the device was last waited for */
+    uint64_t kept;    /* of `done`, what the film held before */
+    uint32_t most;    /* samples of the pixel that holds most of them */
+    uint64_t share;   /* samples of a launch that is soon over; 0: any */
+    double waited_at; /* when the device was last waited for */
+    const struct film *film;
+    int64_t *sums; /* room for what is read from the device */
+    size_t pixels, behind;
 };
+
+/* The tables behind a picture's sums (section 18), of each film that it is made of. */
+static enum status hear(struct device *d, const int64_t *tables, size_t pixels, struct error *err)
+{
+    const size_t films = d->api->films ? d->api->films(d->backend) : 1;
+    enum status st = STATUS_OK;
+    for (size_t i = 0; pixels && i < films && st == STATUS_OK; i++)
+        st = shade_scene_said(&d->layout.shaders, (const uint32_t *)(tables + 4 * i * pixels),
+                              &d->said, err);
+    return st;
+}
+
+/* What the device has so far; a shader that failed shows. */
+static enum status run_read(struct run *r, struct error *err)
+{
+    struct device *d = r->d;
+    enum status st = d->api->film_read(d->backend, r->sums, r->pixels + r->behind, err);
+    if (st == STATUS_OK)
+        st = hear(d, r->sums + 4 * r->pixels, r->behind, err);
+    for (size_t i = 0; d->layout.shaders.source.len && st == STATUS_OK && i < r->pixels; i++)
+        if (r->sums[4 * i] < -1)
+            st = shade_scene_failed(&d->layout.shaders, r->sums[4 * i], err);
+    return st;
+}
+
+/* Adds what was read to the sums of a film. */
+static void run_add(const struct run *r, int64_t *sums)
+{
+    for (size_t y = 0; y < r->area[3]; y++) {
+        const int64_t *from = r->sums + 4 * ((r->area[1] + y) * r->job->width + r->area[0]);
+        int64_t *to = sums + 4 * y * r->area[2];
+        for (size_t i = 0; i < 4 * (size_t)r->area[2]; i++) /* poison may wrap: unsigned */
+            to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
+    }
+}
+
+/* Hands all samples so far to who keeps them. Without memory for that nothing is kept. */
+static enum status run_keep(struct run *r, bool stopping, struct error *err)
+{
+    const struct render_keeper *k = r->job->keeper;
+    const struct film *f = r->film;
+    struct film so_far;
+    if (!k || !k->film || (!stopping && !k->due(k->ctx)) ||
+        film_init(&so_far, f->width, f->height, f->exponent, NULL) != STATUS_OK)
+        return STATUS_OK;
+    enum status st = run_read(r, err);
+    if (st == STATUS_OK) {
+        memcpy(so_far.sums, f->sums, 4 * sizeof *f->sums * f->width * f->height);
+        run_add(r, so_far.sums);
+        k->film(k->ctx, &so_far, stopping);
+    }
+    film_free(&so_far);
+    return st;
+}
+
+/* What is kept is kept between launches: a job with a keeper has launches that are soon over, as
+ * long ago as the last ones took. The first ones are short, but where launches are short anyway. */
+enum { SHARE_LEAST = 1 << 12 };
+static const double SHARE_S = 0.25;
+static void run_share(struct run *r)
+{
+    const double now = clock_s(), spent = now - r->waited_at;
+    if (r->share && r->unwaited) {
+        const double next = spent > 0 ? (double)r->unwaited / spent * SHARE_S : 0x1p30;
+        r->share = next < SHARE_LEAST ? SHARE_LEAST : next > 0x1p30 ? 1u << 30 : (uint64_t)next;
+    }
+    r->waited_at = now;
+    r->unwaited = 0;
+}
+
+/* Samples a pixel of a launch over so many pixels, of those that are left. */
+static uint32_t run_batch(const struct run *r, uint64_t pixels, uint32_t left)
+{
+    uint32_t batch = r->set.batch;
+    if (r->share && r->job->set.launch.batch == 0 && batch > r->share / pixels)
+        batch = r->share > pixels ? (uint32_t)(r->share / pixels) : 1;
+    return batch < left ? batch : left;
+}
 
 /* Waits for the device, then looks at the clock and at requests to stop. */
 static enum status run_wait(struct run *r, struct error *err)
@@ -434,10 +519,11 @@ static enum status run_wait(struct run *r, struct error *err)
     enum status st = r->d->api->finish(r->d->backend, &r->times.device_s, err);
     if (st)
         return st;
-    r->unwaited = 0;
-    double spent = clock_s() - r->start, share = (double)r->done / (double)r->work;
+    run_share(r);
+    double spent = clock_s() - r->start, share = (double)r->done / (double)r->work,
+           own = (double)(r->done - r->kept) / (double)r->work;
     if (r->job->progress)
-        r->job->progress(r->job->progress_ctx, share, share > 0 ? spent * (1 - share) / share : 0);
+        r->job->progress(r->job->progress_ctx, share, own > 0 ? spent * (1 - share) / own : 0);
     if (r->done == r->work)
         return STATUS_OK;
     if (cancel_requested)
@@ -446,23 +532,24 @@ static enum status run_wait(struct run *r, struct error *err)
         return error_msg(err, STATUS_TIMEOUT,
                          "%.3g s passed after %.0f%% of the samples; the limit is %.3g s", spent,
                          100 * share, r->job->timeout_s);
-    return STATUS_OK;
+    st = run_keep(r, false, err);
+    r->waited_at = clock_s();
+    return st;
 }
 
-static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32_t count,
-                            struct error *err)
+/* Pixels of the job's area: from (x, y) on. */
+static enum status run_launch(struct run *r, uint32_t x, uint32_t y, uint32_t width,
+                              uint32_t height, uint32_t begin, uint32_t count, struct error *err)
 {
     enum { WAIT_SAMPLES = 1 << 18 };
     struct k_launch *l = &r->launch;
-    uint32_t tiles_x = (r->area[2] + r->set.tile[0] - 1) / r->set.tile[0];
-    uint32_t x = tile % tiles_x * r->set.tile[0], y = tile / tiles_x * r->set.tile[1];
     l->tile_x = r->area[0] + x;
     l->tile_y = r->area[1] + y;
-    l->tile_w = r->set.tile[0] < r->area[2] - x ? r->set.tile[0] : r->area[2] - x;
-    l->tile_h = r->set.tile[1] < r->area[3] - y ? r->set.tile[1] : r->area[3] - y;
+    l->tile_w = width;
+    l->tile_h = height;
     l->sample_begin = begin;
     l->sample_count = count;
-    l->accumulate = begin > r->job->sample_begin;
+    l->accumulate = r->job->resumed || begin > r->job->sample_begin;
     const uint32_t *wg = r->set.work_group;
     uint32_t grid[2] = {(l->tile_w + wg[0] - 1) / wg[0] * wg[0],
                         (l->tile_h + wg[1] - 1) / wg[1] * wg[1]};
@@ -473,7 +560,74 @@ static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32
     uint64_t samples = (uint64_t)l->tile_w * l->tile_h * count;
     r->done += samples;
     r->unwaited += samples;
-    return r->unwaited >= WAIT_SAMPLES || r->done == r->work ? run_wait(r, err) : STATUS_OK;
+    const uint64_t most = r->share && r->share < WAIT_SAMPLES ? r->share : WAIT_SAMPLES;
+    return r->unwaited >= most || r->done == r->work ? run_wait(r, err) : STATUS_OK;
+}
+
+static enum status run_tile(struct run *r, uint32_t tile, uint32_t begin, uint32_t count,
+                            struct error *err)
+{
+    const uint32_t *side = r->set.tile, *size = r->area + 2, group = r->set.work_group[1];
+    uint32_t tiles_x = (size[0] + side[0] - 1) / side[0];
+    uint32_t x = tile % tiles_x * side[0], y = tile / tiles_x * side[1];
+    const uint32_t width = side[0] < size[0] - x ? side[0] : size[0] - x,
+                   end = side[1] < size[1] - y ? y + side[1] : size[1];
+    enum status st = STATUS_OK;
+    while (y < end && st == STATUS_OK) {
+        uint32_t rows = end - y;
+        const uint64_t row = (uint64_t)width * count;
+        if (r->share && r->job->set.launch.tile[0] == 0 && row * rows > r->share) {
+            const uint64_t groups = r->share / (row * group), cut = (groups ? groups : 1) * group;
+            rows = cut < rows ? (uint32_t)cut : rows;
+        }
+        st = run_launch(r, x, y, width, rows, begin, count, err);
+        y += rows;
+    }
+    return st;
+}
+
+/* The rectangle of pixels from (x, y) on, no larger than a tile, that hold as many samples as that
+ * one and were not seen yet. */
+static void alike(const struct run *r, bool *seen, uint32_t x, uint32_t y, uint32_t size[2])
+{
+    const uint32_t w = r->area[2], h = r->area[3];
+    const int64_t *sums = r->film->sums;
+    const uint32_t count = (uint32_t)sums[4 * ((size_t)y * w + x) + 3];
+    size[0] = 0;
+    for (size[1] = 0; size[1] < r->set.tile[1] && y + size[1] < h; size[1]++) {
+        const size_t row = (size_t)(y + size[1]) * w + x;
+        const uint32_t most = size[1] ? size[0] : r->set.tile[0];
+        uint32_t n = 0;
+        while (n < most && x + n < w && !seen[row + n] &&
+               (uint32_t)sums[4 * (row + n) + 3] == count)
+            n++;
+        if (size[1] && n < size[0])
+            return;
+        size[0] = n;
+        memset(seen + row, true, n);
+    }
+}
+
+/* Gives every pixel of a resumed job as many samples as the one that holds most. */
+static enum status run_missing(struct run *r, struct error *err)
+{
+    const uint32_t w = r->area[2], h = r->area[3];
+    bool *seen = calloc((size_t)w * h, sizeof *seen);
+    enum status st = seen ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for pixels");
+    for (size_t i = 0; st == STATUS_OK && i < (size_t)w * h; i++) {
+        const uint32_t x = (uint32_t)(i % w), y = (uint32_t)(i / w);
+        uint32_t size[2], has = (uint32_t)r->film->sums[4 * i + 3];
+        if (seen[i] || has == r->most)
+            continue;
+        alike(r, seen, x, y, size);
+        while (has < r->most && st == STATUS_OK) {
+            uint32_t count = run_batch(r, (uint64_t)size[0] * size[1], r->most - has);
+            st = run_launch(r, x, y, size[0], size[1], r->job->sample_begin + has, count, err);
+            has += count;
+        }
+    }
+    free(seen);
+    return st;
 }
 
 static enum status run_all(struct run *r, struct error *err)
@@ -486,9 +640,11 @@ static enum status run_all(struct run *r, struct error *err)
     enum status st = tiles_order(tiles_x * tiles_y, r->set.tile_order, &order, err);
     if (st || !order)
         return st;
-    for (uint32_t done = 0; done < r->job->sample_count && st == STATUS_OK;) {
-        uint32_t left = r->job->sample_count - done,
-                 count = r->set.batch < left ? r->set.batch : left;
+    if (r->job->resumed)
+        st = run_missing(r, err);
+    for (uint32_t done = r->most; done < r->job->sample_count && st == STATUS_OK;) {
+        uint32_t count =
+            run_batch(r, (uint64_t)r->set.tile[0] * r->set.tile[1], r->job->sample_count - done);
         for (uint32_t i = 0; i < tiles_x * tiles_y && st == STATUS_OK; i++)
             st = run_tile(r, order[i], r->job->sample_begin + done, count, err);
         done += count;
@@ -532,21 +688,53 @@ static enum status run_first_launch(struct run *r, size_t pixels, bool poison, s
     return STATUS_OK;
 }
 
-/* The tables behind a picture's sums (section 18), of each film that it is made of. */
-static enum status hear(struct device *d, const int64_t *tables, size_t pixels, struct error *err)
+/* What a resumed job's film holds. */
+static enum status run_resume(struct run *r, bool poison, struct error *err)
 {
-    const size_t films = d->api->films ? d->api->films(d->backend) : 1;
-    enum status st = STATUS_OK;
-    for (size_t i = 0; pixels && i < films && st == STATUS_OK; i++)
-        st = shade_scene_said(&d->layout.shaders, (const uint32_t *)(tables + 4 * i * pixels),
-                              &d->said, err);
+    struct error why = {0};
+    if (poison || r->job->set.build.count_rays)
+        return error_msg(err, STATUS_ARG, "a job that poisons or counts is not resumed");
+    if (film_check_part(r->film, r->job->sample_count, &r->kept, &why) != STATUS_OK)
+        return error_msg(err, STATUS_ARG, "the film is no part of the job: %.200s", why.msg);
+    r->done = r->kept;
+    for (size_t i = 0; i < (size_t)r->film->width * r->film->height; i++)
+        if ((uint32_t)r->film->sums[4 * i + 3] > r->most)
+            r->most = (uint32_t)r->film->sums[4 * i + 3];
+    return STATUS_OK;
+}
+
+/* Film memory, all launches, and what they made, which *sums gets. */
+static enum status run_render(struct run *r, bool poison, double start, struct error *err)
+{
+    struct device *d = r->d;
+    const size_t whole = r->pixels + r->behind;
+    enum status st = d->api->film_begin(d->backend, whole, poison, err);
+    if (st == STATUS_OK)
+        st = run_first_launch(r, whole, poison, err);
+    const bool begun = st == STATUS_OK;
+    r->start = r->waited_at = clock_s();
+    if (r->job->keeper)
+        r->share = d->info.kind == DEVICE_GPU ? 1u << 30 : SHARE_LEAST;
+    r->times.launch_setup_s = r->start - start - r->times.first_launch_s;
+    if (st == STATUS_OK)
+        st = run_all(r, err);
+    double rendered = clock_s();
+    r->times.render_s = rendered - r->start;
+    if (st == STATUS_OK) {
+        st = run_read(r, err);
+    } else if (begun && (st == STATUS_CANCELLED || st == STATUS_TIMEOUT)) {
+        double device_s; /* nothing may be under way while the film is read */
+        if (d->api->finish(d->backend, &device_s, NULL) == STATUS_OK)
+            (void)run_keep(r, true, NULL);
+    }
+    r->times.readback_s = clock_s() - rendered;
     return st;
 }
 
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err)
 {
-    struct run r = {.d = d, .job = job};
+    struct run r = {.d = d, .job = job, .film = film};
     if (!d || !job || !film)
         return error_msg(err, STATUS_ARG, "device_render needs a device, a job and a film");
     enum status st = device_job_check(d, job, err);
@@ -566,43 +754,25 @@ enum status device_render(struct device *d, const struct render_job *job, struct
         return st;
     if (d->shape_count == 0) /* what was only requested is compiled now */
         r.times.first_launch_s = clock_s() - start;
+    if (job->resumed && (st = run_resume(&r, poison, err)))
+        return st;
     enum { PIXEL_WORDS = 8 };
-    const size_t films = d->api->films ? d->api->films(d->backend) : 1,
-                 pixels = (size_t)job->width * job->height,
-                 behind = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS,
-                 whole = pixels + behind;
+    const size_t films = d->api->films ? d->api->films(d->backend) : 1;
+    r.pixels = (size_t)job->width * job->height;
+    r.behind = (d->layout.shaders.message_words + PIXEL_WORDS - 1) / PIXEL_WORDS;
     r.launch = device_launch(d, job);
     r.work = (uint64_t)r.area[2] * r.area[3] * job->sample_count;
     r.times.device_s = -1;
     if (d->api->set_threads)
         d->api->set_threads(d->backend, job->set.launch.threads);
-    int64_t *sums = malloc((pixels + films * behind) * 4 * sizeof *sums);
-    if (!sums)
-        return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", pixels);
-    st = d->api->film_begin(d->backend, whole, poison, err);
+    r.sums = calloc((r.pixels + films * r.behind) * 4, sizeof *r.sums);
+    if (!r.sums)
+        return error_msg(err, STATUS_MEMORY, "out of memory for a film of %zu pixels", r.pixels);
+    if (r.done < r.work) /* else all is there: zeros are added */
+        st = run_render(&r, poison, start, err);
     if (st == STATUS_OK)
-        st = run_first_launch(&r, whole, poison, err);
-    r.start = clock_s();
-    r.times.launch_setup_s = r.start - start - r.times.first_launch_s;
-    if (st == STATUS_OK)
-        st = run_all(&r, err);
-    double rendered = clock_s();
-    r.times.render_s = rendered - r.start;
-    if (st == STATUS_OK)
-        st = d->api->film_read(d->backend, sums, whole, err);
-    if (st == STATUS_OK)
-        st = hear(d, sums + 4 * pixels, behind, err);
-    for (size_t i = 0; d->layout.shaders.source.len && st == STATUS_OK && i < pixels; i++)
-        if (sums[4 * i] < -1)
-            st = shade_scene_failed(&d->layout.shaders, sums[4 * i], err);
-    for (size_t y = 0; st == STATUS_OK && y < r.area[3]; y++) {
-        const int64_t *from = sums + 4 * ((r.area[1] + y) * job->width + r.area[0]);
-        int64_t *to = film->sums + 4 * y * r.area[2];
-        for (size_t i = 0; i < 4 * (size_t)r.area[2]; i++) /* poison may wrap: unsigned */
-            to[i] = (int64_t)((uint64_t)to[i] + (uint64_t)from[i]);
-    }
-    r.times.readback_s = clock_s() - rendered;
-    free(sums);
+        run_add(&r, film->sums);
+    free(r.sums);
     if (st == STATUS_OK && times) {
         r.times.bvh = d->layout.bvh;
         r.times.batch = r.set.batch;

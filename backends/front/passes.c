@@ -162,28 +162,130 @@ static enum status check_time(const struct render_job *job, double start, double
     return STATUS_OK;
 }
 
-/* All samples of `rows` rows of pixels from launch's tile_y on. */
-static enum status strip_run(struct device *d, const struct render_job *job, struct k_launch *l,
-                             uint32_t rows, struct strip *s, struct error *err)
+/* A job's passes on their way. */
+struct passes_run {
+    struct device *d;
+    const struct render_job *job;
+    struct k_launch launch;
+    struct passes_state state; /* what is done so far */
+    struct strip strip;
+    uint32_t batch; /* samples a pixel that are soon over; 0: not known */
+};
+
+static void passes_keep(const struct passes_run *r, bool stopping)
 {
+    const struct render_keeper *k = r->job->keeper;
+    if (k && k->passes && (stopping || k->due(k->ctx)))
+        k->passes(k->ctx, &r->state, stopping);
+}
+
+/* All samples of `rows` rows of pixels from launch's tile_y on, or those that are missing. */
+static enum status strip_run(struct passes_run *r, uint32_t rows, struct error *err)
+{
+    struct device *d = r->d;
+    const struct render_job *job = r->job;
+    struct strip *s = &r->strip;
+    struct k_launch *l = &r->launch;
     const size_t pixels = (size_t)s->width * rows;
     const size_t most = d->info.kind == DEVICE_CPU ? 1u << 18 : 1u << 24;
-    const uint32_t batch = pixels >= most ? 1 : (uint32_t)(most / pixels), unused = 0;
+    uint32_t batch = pixels >= most ? 1 : (uint32_t)(most / pixels);
+    const uint32_t longest = batch, unused = 0;
     enum status st = STATUS_OK;
-    memset(s->sums, 0, pixels * sizeof *s->sums);
+    if (job->keeper && r->batch < batch) /* soon over: what is kept is kept in between */
+        batch = r->batch ? r->batch : 1;
+    if (r->state.strip_samples == 0)
+        memset(s->sums, 0, pixels * sizeof *s->sums);
+    r->state.sum_count = pixels * K_PASS_SUMS;
+    r->state.material_count = pixels;
     l->tile_h = rows;
     l->rows = (uint32_t)pixels;
-    for (uint32_t done = 0; st == STATUS_OK && done < job->sample_count;) {
+    for (uint32_t done = r->state.strip_samples; st == STATUS_OK && done < job->sample_count;) {
         const uint32_t left = job->sample_count - done, count = batch < left ? batch : left;
+        const double start = clock_s();
         l->sample_begin = job->sample_begin + done;
         l->sample_count = count;
         st = d->api->run_words(d->backend, ENTRY_PASSES, l, &unused, 1, s->words,
                                pixels * (K_PASS_WORDS + RECORD_WORDS), pixels, err);
         if (st == STATUS_OK && cancel_requested)
             st = error_msg(err, STATUS_CANCELLED, "stopped within the passes");
-        if (st == STATUS_OK)
-            strip_add(s, rows, done == 0);
+        if (st != STATUS_OK)
+            break;
+        strip_add(s, rows, done == 0);
         done += count;
+        r->state.strip_samples = done;
+        if (job->keeper) {
+            const double next = count * 0.25 / fmax(clock_s() - start, 1e-6);
+            batch = next < 1 ? 1 : next < longest ? (uint32_t)next : longest;
+            r->batch = batch;
+        }
+        if (done < job->sample_count)
+            passes_keep(r, false);
+    }
+    return st;
+}
+
+/* Takes over what was done before, if it is of this job. */
+static enum status passes_resume(struct passes_run *r, uint32_t step, struct error *err)
+{
+    const struct passes_state *from = r->job->passes_resumed;
+    struct passes_state *to = &r->state;
+    const uint32_t width = to->values.width, height = to->values.height;
+    if (!from)
+        return STATUS_OK;
+    const uint32_t left = from->rows < height ? height - from->rows : 0,
+                   strip = step < left ? step : left;
+    const size_t pixels = from->strip_samples ? (size_t)strip * width : 0;
+    bool fits = from->bits == to->bits && from->values.width == width &&
+                from->values.height == height && from->rows <= height &&
+                (from->rows == height || from->rows % step == 0) &&
+                from->strip_samples <= r->job->sample_count && (left || !from->strip_samples) &&
+                from->sum_count == pixels * K_PASS_SUMS && from->material_count == pixels;
+    for (int pass = 0; pass < PASS_COUNT; pass++)
+        fits = fits && (!to->values.values[pass] || !from->rows || from->values.values[pass]);
+    if (!fits)
+        return error_msg(err, STATUS_ARG, "what was kept of passes is not of this job");
+    for (int pass = 0; pass < PASS_COUNT; pass++)
+        if (to->values.values[pass] && from->rows)
+            memcpy(to->values.values[pass], from->values.values[pass],
+                   sizeof(float) * pass_infos[pass].channels * from->rows * width);
+    if (pixels) {
+        memcpy(r->strip.sums, from->sums, from->sum_count * sizeof *from->sums);
+        memcpy(r->strip.materials, from->materials, pixels * sizeof *from->materials);
+    }
+    to->rows = from->rows;
+    to->strip_samples = from->strip_samples;
+    return STATUS_OK;
+}
+
+/* Strip by strip, `step` rows each. */
+static enum status passes_run(struct passes_run *r, uint32_t y0, uint32_t step, struct error *err)
+{
+    struct device *d = r->d;
+    struct passes *made = &r->state.values;
+    const struct scales to = {r->job->sample_count, d->exponent, d->position_exponent,
+                              d->layout.material_count, d->shader_ids};
+    const double start = clock_s();
+    enum status st = passes_resume(r, step, err);
+    r->state.sums = &r->strip.sums[0][0];
+    r->state.materials = r->strip.materials;
+    while (st == STATUS_OK && r->state.rows < made->height) {
+        const uint32_t y = r->state.rows, rows = step < made->height - y ? step : made->height - y;
+        r->launch.tile_y = y0 + y;
+        st = strip_run(r, rows, err);
+        if (st != STATUS_OK)
+            break;
+        strip_fill(&r->strip, y, rows, &to, made);
+        r->state.rows = y + rows;
+        r->state.strip_samples = 0;
+        r->state.sum_count = r->state.material_count = 0;
+        st = check_time(r->job, start, (double)(y + rows) / made->height, err);
+        if (st == STATUS_OK && r->state.rows < made->height)
+            passes_keep(r, false);
+    }
+    if (st == STATUS_CANCELLED || st == STATUS_TIMEOUT) {
+        if (r->state.strip_samples == 0)
+            r->state.sum_count = r->state.material_count = 0;
+        passes_keep(r, true);
     }
     return st;
 }
@@ -205,35 +307,24 @@ enum status device_passes(struct device *d, const struct render_job *job, unsign
                          job->sample_count, FILM_SAMPLES_MAX);
     uint32_t area[4];
     job_area(job, area);
-    struct passes made;
-    struct strip strip = {0};
     const uint32_t step = area[2] >= STRIP_PIXELS ? 1 : STRIP_PIXELS / area[2];
-    struct k_launch l = device_launch(d, job);
-    const struct scales to = {job->sample_count, d->exponent, d->position_exponent,
-                              d->layout.material_count, d->shader_ids};
-    l.pass_scale = (float)ldexp(1, d->position_exponent);
-    l.pass_paths = (bits & radiance) != 0;
-    l.tile_x = area[0];
-    l.tile_w = area[2];
+    struct passes_run r = {.d = d, .job = job, .launch = device_launch(d, job)};
+    r.launch.pass_scale = (float)ldexp(1, d->position_exponent);
+    r.launch.pass_paths = (bits & radiance) != 0;
+    r.launch.tile_x = area[0];
+    r.launch.tile_w = area[2];
     if (d->api->set_threads)
         d->api->set_threads(d->backend, job->set.launch.threads);
-    if ((st = passes_init(&made, area[2], area[3], bits, err)))
+    r.state.bits = bits;
+    if ((st = passes_init(&r.state.values, area[2], area[3], bits, err)))
         return st;
-    st = strip_init(&strip, area[2], step < area[3] ? step : area[3], err);
-    const double start = clock_s();
-    for (uint32_t y = 0; st == STATUS_OK && y < area[3]; y += step) {
-        const uint32_t rows = step < area[3] - y ? step : area[3] - y;
-        l.tile_y = area[1] + y;
-        st = strip_run(d, job, &l, rows, &strip, err);
-        if (st == STATUS_OK) {
-            strip_fill(&strip, y, rows, &to, &made);
-            st = check_time(job, start, (double)(y + rows) / area[3], err);
-        }
-    }
-    strip_free(&strip);
+    st = strip_init(&r.strip, area[2], step < area[3] ? step : area[3], err);
     if (st == STATUS_OK)
-        *out = made;
+        st = passes_run(&r, area[1], step, err);
+    strip_free(&r.strip);
+    if (st == STATUS_OK)
+        *out = r.state.values;
     else
-        passes_free(&made);
+        passes_free(&r.state.values);
     return st;
 }

@@ -152,6 +152,27 @@ struct settings {
     struct launch_settings launch;
 };
 
+/* How far device_passes came: whole rows from the top, and some samples of the strip of rows behind
+ * them, where there are any. */
+struct passes_state {
+    unsigned bits; /* as asked for */
+    uint32_t rows;
+    struct passes values; /* of which these rows count */
+    uint32_t strip_samples;
+    size_t sum_count, material_count; /* of the strip; 0 without strip_samples */
+    const int64_t *sums;
+    const uint32_t *materials;
+};
+/* Whoever keeps what a job has done so far. All is called by the thread that runs the job, while
+ * it waits for the device anyway. `stopping`: the job will end now, at a request or a limit. */
+struct render_keeper {
+    void *ctx;
+    bool (*due)(void *ctx); /* is it time to keep it? Not asked when stopping */
+    /* All samples so far, with those that the job was resumed with. */
+    void (*film)(void *ctx, const struct film *so_far, bool stopping);
+    void (*passes)(void *ctx, const struct passes_state *so_far, bool stopping);
+};
+
 struct render_job {
     uint32_t width, height; /* of the whole picture */
     uint32_t crop[4];       /* x, y, width, height of the part to make; width 0: all of it */
@@ -162,6 +183,12 @@ struct render_job {
     double timeout_s;    /* 0: none; looked at between launches */
     void (*progress)(void *ctx, double share, double left_s);
     void *progress_ctx;
+    const struct render_keeper *keeper; /* NULL: nothing is kept */
+    /* The film holds samples of this job already, those of each pixel from sample_begin on: what
+     * is missing is added, and no output is poisoned. In strict mode the bits are those of a job
+     * that was not interrupted, whatever device and settings made them. */
+    bool resumed;
+    const struct passes_state *passes_resumed; /* of the same job; NULL: none */
 };
 
 /* Seconds by phase; device_s from the device's own events where it has them, else negative.
@@ -220,7 +247,8 @@ enum status device_load(struct device *d, const struct scene *s, enum bvh_kind b
 enum status device_build(struct device *d, const struct build_settings *settings,
                          struct build_info *info, struct error *err);
 /* Adds the job's samples to the film, which must have the size of the picture, or of the crop, and
- * film_exponent(scene). A device's own film is as large as the picture.
+ * film_exponent(scene). A device's own film is as large as the picture. ARG if a resumed job's film
+ * is not a part of the job.
  * Outputs on the device are poisoned first when `poison`. On failure the film is untouched. */
 enum status device_render(struct device *d, const struct render_job *job, struct film *film,
                           bool poison, struct render_times *times, struct error *err);

@@ -220,6 +220,19 @@ void cache_write(const char *path, const char key[33], const void *data, size_t 
 enum status truths_dir(char *buf, size_t size, struct error *err);
 bool truths_read(struct arena *a, const char key[33], const void **data, size_t *size);
 void truths_write(const char key[33], const void *data, size_t size);
+/* The same form for files that a user names; `magic` says of what kind they are. Believed by the
+ * same rules. sealed_read: whatever its key, which is told. Fails: MISSING (no such file), IO (not
+ * this user's own, a link), PARSE (another kind, cut short, damaged), MEMORY. sealed_write: as
+ * file_write, of pieces that stand one behind the other; path holds what it held before when it
+ * fails. */
+struct file_piece {
+    const void *data;
+    size_t size;
+};
+enum status sealed_read(struct arena *a, const char *path, const char magic[8], char key[33],
+                        const void **data, size_t *size, struct error *err);
+enum status sealed_write(const char *path, const char magic[8], const char key[33],
+                         const struct file_piece *pieces, size_t count, struct error *err);
 /* Takes what a user should know though nothing failed; NULL (at first): nobody listens. */
 extern void (*note_say)(const char *text);
 /* What stands behind the last '/' of a path. */
@@ -413,6 +426,10 @@ const char *identity_text(struct arena *a, const struct identity *id);
 enum status identity_read(struct arena *a, const char *file, const char *kind, const char *key,
                           const struct json *parts, const struct identity *const *known,
                           size_t known_count, const struct identity **out, struct error *err);
+/* Back from identity_write. Fails: TYPE when parts do not give their key, MEMORY. */
+enum status identity_back(struct arena *a, const char *file, const char *kind,
+                          const struct json *nested, const struct identity **out,
+                          struct error *err);
 const struct identity *identity_find(const struct identity *const *known, size_t count,
                                      const char *key); /* NULL: not among them */
 /* "device compiler was gcc 12.2.0, is clang 15.0.6; ...": the first three of what differs. */

@@ -3,7 +3,9 @@
 #include "bench.h"
 #include "cli.h"
 #include "reference.h"
+#include "render_checkpoint.h"
 
+#include <gnu/libc-version.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,9 @@ static char progress_text[] = "rendering";
 
 struct render_command {
     struct render_options common;
-    const char *out, *preview, *pass_list, *light_choice, *mis;
-    double exposure, timeout_s, error_target;
+    const char *out, *preview, *pass_list, *light_choice, *mis, *checkpoint;
+    double exposure, timeout_s, error_target, update_s, interval_s;
+    bool resume;
     unsigned passes; /* to be written */
     enum tone tone;
 };
@@ -25,6 +28,7 @@ struct render_summary {
     uint32_t width, height; /* of the picture: the job's, or its crop's */
     double mean[3], render_s, passes_s, denoise_s;
     double samples_mean; /* of a pixel; 0: all have the job's */
+    double samples_kept; /* of a pixel, which a checkpoint had */
     bool on_device;
     char film_hash[33];
     uint64_t flagged;
@@ -68,7 +72,42 @@ static enum status check_files(const struct render_command *cmd, struct error *e
         s = output_check(cmd->out, err);
     if (s == STATUS_OK && cmd->preview)
         s = output_check(cmd->preview, err);
+    if (s == STATUS_OK && cmd->checkpoint)
+        s = output_check(cmd->checkpoint, err);
     return s;
+}
+
+/* Where the checkpoint is kept; NULL: nowhere. */
+static const char *checkpoint_path(struct arena *a, const struct render_command *cmd)
+{
+    if (cmd->checkpoint)
+        return strcmp(cmd->checkpoint, "none") == 0 || output_is_special(cmd->checkpoint)
+                   ? NULL
+                   : cmd->checkpoint;
+    return cmd->out && !output_is_special(cmd->out) ? arena_printf(a, "%s.checkpoint", cmd->out)
+                                                    : NULL;
+}
+
+/* What the options ask for that keep what there is. */
+static enum status check_keeping(const struct render_command *cmd, struct error *err)
+{
+    const char *option = cmd->resume ? "--resume" : cmd->update_s > 0 ? "--update" : NULL;
+    struct arena a = {0};
+    const bool kept = checkpoint_path(&a, cmd) != NULL;
+    arena_free(&a);
+    if (cmd->common.set.build.count_rays && (option || cmd->checkpoint))
+        return error_msg(err, STATUS_ARG, "--count-rays makes no picture to be kept: without %s",
+                         option ? option : "--checkpoint");
+    if (cmd->resume && !kept)
+        return error_msg(err, STATUS_ARG,
+                         "--resume needs --checkpoint FILE, or -o FILE beside which it lies");
+    if (cmd->update_s > 0 && !cmd->out && !cmd->preview)
+        return error_msg(err, STATUS_ARG, "--update needs -o or --preview");
+    if (cmd->update_s > 0 && ((cmd->out && output_is_special(cmd->out)) ||
+                              (cmd->preview && output_is_special(cmd->preview))))
+        return error_msg(err, STATUS_ARG, "--update replaces a file, and %s is none",
+                         cmd->out && output_is_special(cmd->out) ? cmd->out : cmd->preview);
+    return STATUS_OK;
 }
 
 static enum status choose_passes(struct render_command *cmd, bool reference, struct error *err)
@@ -93,6 +132,8 @@ static enum status check_command(struct render_command *cmd, bool *absent, struc
 {
     const bool reference = strcmp(device_of(cmd), "reference") == 0;
     enum status s = check_files(cmd, err);
+    if (s == STATUS_OK)
+        s = check_keeping(cmd, err);
     if (s != STATUS_OK)
         return s;
     if (cmd->common.set.build.count_rays &&
@@ -129,16 +170,6 @@ static enum status denoise(const struct render_command *cmd, struct passes *p,
                         p->values[PASS_NORMAL], p->values[PASS_DENOISED], err);
     sum->denoise_s = clock_s() - start;
     return s;
-}
-
-/* Only what was asked for is written: denoising needs more than it. */
-static void passes_drop(const struct render_command *cmd, struct passes *p)
-{
-    for (int i = 0; i < PASS_COUNT; i++)
-        if (!(cmd->passes & 1u << i)) {
-            free(p->values[i]);
-            p->values[i] = NULL;
-        }
 }
 
 /* What the picture depends on: now that it is made, all that it needed was read. */
@@ -217,10 +248,13 @@ static enum status attributes_fill(const struct render_summary *sum, struct attr
 }
 
 static enum status write_exr(const struct render_command *cmd, const struct attributes *t,
-                             struct passes *p, struct error *err)
+                             const struct passes *p, struct error *err)
 {
-    passes_drop(cmd, p);
-    return passes_write_exr(p, cmd->out, t->list, err);
+    struct passes wanted = *p; /* denoising needs more than was asked for */
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (!(cmd->passes & 1u << i))
+            wanted.values[i] = NULL;
+    return passes_write_exr(&wanted, cmd->out, t->list, err);
 }
 
 /* A PNG or PFM shows the picture, without its noise if that was asked for. */
@@ -231,9 +265,22 @@ static enum status write_picture(const struct render_command *cmd, const struct 
     return image_write_with(path, p->width, p->height, rgb, cmd->tone, cmd->exposure, t->list, err);
 }
 
+static enum status write_all(const struct render_command *cmd, const struct attributes *t,
+                             const struct passes *p, struct error *err)
+{
+    enum status s = STATUS_OK;
+    if (cmd->preview)
+        s = write_picture(cmd, t, cmd->preview, p, err);
+    if (s == STATUS_OK && cmd->out)
+        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, t, p, err)
+                                        : write_picture(cmd, t, cmd->out, p, err);
+    return s;
+}
+
 /* From the passes to files and the summary; p has beauty, and what denoising needs. */
 static enum status picture_finish(const struct render_command *cmd, struct passes *p,
-                                  struct render_summary *sum, struct error *err)
+                                  struct render_summary *sum, struct checkpoint *kept,
+                                  struct error *err)
 {
     mean_of(p->values[PASS_BEAUTY], (size_t)p->width * p->height, sum->mean);
     enum status s = denoise(cmd, p, sum, err);
@@ -242,11 +289,21 @@ static enum status picture_finish(const struct render_command *cmd, struct passe
     struct attributes attributes;
     if (s == STATUS_OK)
         s = attributes_fill(sum, &attributes, err);
-    if (s == STATUS_OK && cmd->preview)
-        s = write_picture(cmd, &attributes, cmd->preview, p, err);
-    if (s == STATUS_OK && cmd->out)
-        s = path_ends(cmd->out, ".exr") ? write_exr(cmd, &attributes, p, err)
-                                        : write_picture(cmd, &attributes, cmd->out, p, err);
+    if (s != STATUS_OK)
+        return s;
+    s = write_all(cmd, &attributes, p, err);
+    if (s == STATUS_IO) { /* on a disk that is full the checkpoint may be what fills it */
+        size_t size = 0;
+        void *aside = checkpoint_set_aside(kept, &size);
+        if (aside)
+            s = write_all(cmd, &attributes, p, err);
+        if (s == STATUS_OK)
+            free(aside);
+        else
+            checkpoint_put_back(kept, aside, size);
+    }
+    if (s == STATUS_OK)
+        checkpoint_remove(kept);
     return s;
 }
 
@@ -270,10 +327,16 @@ static void rays_json(struct json_writer *w, const struct render_summary *r, dou
     json_end_object(w);
 }
 
+/* By this process: what the seconds are of. */
+static double samples_made(const struct render_summary *r)
+{
+    return (double)r->width * r->height * (r->job->sample_count - r->samples_kept);
+}
+
 static bool summary_json(const struct render_summary *r)
 {
     struct json_writer w = {.pretty = true};
-    double samples = (double)r->width * r->height * r->job->sample_count;
+    double samples = (double)r->width * r->height * r->job->sample_count, made = samples_made(r);
     json_begin_object(&w);
     json_key_string(&w, "scene", r->scene);
     json_key_string(&w, "device", r->device);
@@ -285,6 +348,8 @@ static bool summary_json(const struct render_summary *r)
     json_key_integer(&w, "spp", r->job->sample_count);
     if (r->samples_mean > 0)
         json_key_number(&w, "spp_mean", r->samples_mean);
+    if (r->samples_kept > 0)
+        json_key_number(&w, "spp_resumed", r->samples_kept);
     json_key_integer(&w, "max_depth", r->job->max_depth);
     json_key_integer(&w, "seed", (int64_t)r->job->seed);
     json_key_string(&w, "out", r->out);
@@ -311,7 +376,7 @@ static bool summary_json(const struct render_summary *r)
         json_key_integer(&w, "bvh_bytes", (int64_t)r->load.bvh_bytes);
         json_key_number(&w, "sah_cost", r->load.sah_cost);
     }
-    json_key_number(&w, "samples_per_s", r->render_s > 0 ? samples / r->render_s : 0);
+    json_key_number(&w, "samples_per_s", r->render_s > 0 ? made / r->render_s : 0);
     json_key_integer(&w, "peak_host_bytes", (int64_t)memory_peak());
     json_key(&w, "phases");
     json_begin_object(&w);
@@ -347,7 +412,10 @@ static bool summary_text(const struct render_summary *r)
     double samples = (double)r->width * r->height * r->job->sample_count;
     printf("%s on %s, %s: %ux%u, %u spp in %.3f s, %.2f Msamples/s\n", r->scene, r->device, r->mode,
            r->width, r->height, r->job->sample_count, r->render_s,
-           r->render_s > 0 ? samples / r->render_s / 1e6 : 0);
+           r->render_s > 0 ? samples_made(r) / r->render_s / 1e6 : 0);
+    if (r->samples_kept > 0)
+        printf("resumed: %.4g of %u samples a pixel were there\n", r->samples_kept,
+               r->job->sample_count);
     if (r->samples_mean > 0)
         printf("%.1f samples a pixel on average, for the error target\n", r->samples_mean);
     if (r->passes_s > 0)
@@ -377,13 +445,159 @@ static bool summary_text(const struct render_summary *r)
     return fflush(stdout) == 0;
 }
 
-/* What shaders said, which it frees. */
-static void said_print(struct text *said)
+/* What shaders said, which it frees; lines that stand in `before` are no news. */
+static void said_print(const char *before, struct text *said)
 {
-    if (said->data)
-        (void)fprintf(stderr, "shaders report:\n%s", said->data);
+    struct text all = {0};
+    if (before)
+        text_puts(&all, before);
+    for (const char *line = said->data ? said->data : ""; *line;) {
+        size_t n = strcspn(line, "\n");
+        const char *at = before;
+        while (at && *at && !(strncmp(at, line, n) == 0 && at[n] == '\n'))
+            at = at[strcspn(at, "\n")] ? at + strcspn(at, "\n") + 1 : NULL;
+        if (!at || !*at)
+            text_printf(&all, "%.*s\n", (int)n, line);
+        line += n + (line[n] == '\n');
+    }
+    if (all.data)
+        (void)fprintf(stderr, "shaders report:\n%s", all.data);
+    text_free(&all);
     text_free(said);
 }
+
+/* ---- what is kept of a picture that is not finished ---- */
+
+/* Of a render under way. */
+struct under_way {
+    const struct render_command *cmd;
+    const struct render_summary *sum;
+    struct device *device; /* NULL: the reference */
+    const struct reference *reference;
+};
+
+static void under_way_said(void *ctx, struct text *out)
+{
+    const struct under_way *u = ctx;
+    if (u->device)
+        device_messages(u->device, out);
+    else
+        reference_messages(u->reference, out);
+}
+
+/* The picture so far, in the place of the one to come: its beauty alone. */
+static enum status under_way_picture(void *ctx, const float *rgb, double samples, struct error *err)
+{
+    const struct under_way *u = ctx;
+    const struct render_command *cmd = u->cmd;
+    const struct render_summary *sum = u->sum;
+    char unfinished[64];
+    snprintf(unfinished, sizeof unfinished, "%.4g of %u samples a pixel", samples,
+             sum->job->sample_count);
+    const char *const attributes[] = {"isophote.scene",
+                                      sum->scene,
+                                      "isophote.device",
+                                      sum->device,
+                                      "isophote.mode",
+                                      sum->mode,
+                                      "isophote.unfinished",
+                                      unfinished,
+                                      "isophote.command",
+                                      command_line_text(),
+                                      NULL};
+    const char *const paths[] = {cmd->preview, cmd->out};
+    enum status s = STATUS_OK;
+    for (int i = 0; i < 2 && s == STATUS_OK; i++)
+        if (paths[i])
+            s = image_write_with(paths[i], sum->width, sum->height, rgb, cmd->tone, cmd->exposure,
+                                 attributes, err);
+    return s;
+}
+
+/* The library's bits and the processor's, by which the reference's doubles may differ. */
+static void processor_add(struct identity *id)
+{
+    struct device_info native;
+    identity_add(id, "C library", gnu_get_libc_version());
+    if (device_find("native", &native, NULL) == STATUS_OK)
+        identity_add(id, "processor", native.name);
+}
+
+/* What the bits so far depend on. In strict mode no device does, unless its mistakes are on
+ * purpose, nor do settings of the launch; more samples are the same ones and others. */
+static const struct identity *checkpoint_identity(const struct render_command *cmd,
+                                                  const struct render_summary *sum,
+                                                  struct error *err)
+{
+    struct arena *a = sum->arena;
+    const struct render_job *job = sum->job;
+    const bool reference = !sum->info, strict = !reference && job->set.build.mode == MODE_STRICT;
+    struct error e = {0};
+    const char *lines = inputs_told(a, sum->inputs);
+    struct identity *id = identity_new(a, "checkpoint");
+    struct text settings = {0};
+    identity_add_of(id, identity_of_program(&e));
+    identity_add(id, "renderer", reference ? "reference" : "kernel");
+    if (reference)
+        processor_add(id);
+    else
+        identity_add(id, "mode", sum->mode);
+    if (sum->info && (!strict || sum->info->test_only))
+        identity_add_of(id, identity_of_device(a, sum->info->id, sum->info, &e));
+    if (!strict)
+        identity_add_of(id, identity_of_environment(&e));
+    if (!strict && !reference)
+        settings_options(&job->set, &settings);
+    else if (job->set.load.bake)
+        text_puts(&settings, "--bake");
+    identity_add(id, "settings", settings.data);
+    identity_add(id, "size", arena_printf(a, "%ux%u", job->width, job->height));
+    if (job->crop[2])
+        identity_add(
+            id, "part",
+            arena_printf(a, "%u,%u %ux%u", job->crop[0], job->crop[1], job->crop[2], job->crop[3]));
+    identity_add(id, "max-depth", arena_printf(a, "%u", job->max_depth));
+    identity_add(id, "rr-depth", arena_printf(a, "%u", job->rr_depth));
+    identity_add(id, "seed", arena_printf(a, "%llu", (unsigned long long)job->seed));
+    identity_add(id, "light-choice", cmd->light_choice);
+    identity_add(id, "mis", cmd->mis);
+    if (cmd->error_target > 0)
+        identity_add(id, "error-target",
+                     arena_printf(a, "%.17g, spp %u", cmd->error_target, job->sample_count));
+    if (reference)
+        identity_add(id, "passes", arena_printf(a, "%#x", passes_needed(cmd)));
+    identity_add_of(id, lines ? identity_of_inputs(a, sum->scene_path, lines, strlen(lines), &e)
+                              : NULL);
+    const struct identity *closed = settings.failed || e.code ? NULL : identity_close(id, &e);
+    text_free(&settings);
+    if (!closed)
+        error_msg(err, STATUS_MEMORY, "out of memory for an identity");
+    if (e.code && err)
+        *err = e;
+    return closed;
+}
+
+static enum status keeping_begin(struct under_way *u, int32_t exponent, struct checkpoint *kept,
+                                 struct error *err)
+{
+    const struct render_command *cmd = u->cmd;
+    const struct render_summary *sum = u->sum;
+    *kept = (struct checkpoint){.path = checkpoint_path(sum->arena, cmd),
+                                .interval_s = cmd->interval_s,
+                                .update_s = cmd->update_s,
+                                .width = sum->width,
+                                .height = sum->height,
+                                .spp = sum->job->sample_count,
+                                .exponent = exponent,
+                                .ctx = u,
+                                .said = under_way_said,
+                                .picture = under_way_picture};
+    if (kept->path && !(kept->identity = checkpoint_identity(cmd, sum, err)))
+        return err->code;
+    return checkpoint_open(kept, cmd->resume, err);
+}
+
+/* ---- the reference ---- */
 
 static enum status render_on_reference(struct render_command *cmd, const struct scene *scene,
                                        const struct render_job *job, struct render_summary *sum,
@@ -393,6 +607,15 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
     enum status s = reference_open(scene, &r, err);
     if (s != STATUS_OK)
         return s;
+    struct under_way u = {.cmd = cmd, .sum = sum, .reference = r};
+    struct checkpoint kept = {0};
+    if ((s = keeping_begin(&u, 0, &kept, err)) != STATUS_OK) {
+        checkpoint_close(&kept);
+        reference_close(r);
+        return s;
+    }
+    const bool keeps = kept.path || kept.update_s > 0;
+    sum->samples_kept = (double)kept.samples / ((double)sum->width * sum->height);
     const struct reference_job rj = {
         .width = job->width,
         .height = job->height,
@@ -406,7 +629,11 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
         .error_target = cmd->error_target,
         .threads = job->set.launch.threads,
         .progress = progress_callback,
-        .progress_ctx = progress_text};
+        .progress_ctx = progress_text,
+        .keep_due = keeps ? checkpoint_due : NULL,
+        .keep = keeps ? checkpoint_state : NULL,
+        .keep_ctx = &kept,
+        .resumed = kept.resumed ? &kept.state : NULL};
     struct reference_picture picture = {0};
     struct passes passes = {0};
     double start = clock_s();
@@ -420,15 +647,20 @@ static enum status render_on_reference(struct render_command *cmd, const struct 
     if (s == STATUS_OK)
         s = reference_passes(r, &picture, rj.passes, &passes, err);
     if (s == STATUS_OK)
-        s = picture_finish(cmd, &passes, sum, err);
+        s = picture_finish(cmd, &passes, sum, &kept, err);
+    if (s != STATUS_OK)
+        checkpoint_say(&kept);
     passes_free(&passes);
     struct text said = {0};
     reference_messages(r, &said);
-    said_print(&said);
+    said_print(kept.texts, &said);
+    checkpoint_close(&kept);
     reference_picture_free(&picture);
     reference_close(r);
     return s;
 }
+
+/* ---- devices ---- */
 
 /* The film's picture, and the passes that the device makes in a program of their own. */
 static enum status device_picture(const struct render_command *cmd, struct device *d,
@@ -455,6 +687,30 @@ static enum status device_picture(const struct render_command *cmd, struct devic
     return STATUS_OK;
 }
 
+/* The film, from where the checkpoint has it. */
+static enum status device_film(struct device *d, struct render_job *job, struct checkpoint *kept,
+                               struct film *film, struct render_summary *sum, struct error *err)
+{
+    const size_t pixels = (size_t)film->width * film->height;
+    if (kept->resumed) {
+        memcpy(film->sums, kept->sums, 4 * pixels * sizeof *film->sums);
+        job->resumed = true;
+        sum->samples_kept = (double)kept->samples / (double)pixels;
+    }
+    enum status s = device_render(d, job, film, false, &sum->times, err);
+    progress_end();
+    if (s != STATUS_OK)
+        return s;
+    sum->render_s = sum->times.render_s;
+    if ((s = film_check(film, job->sample_count, &sum->flagged, err)) != STATUS_OK)
+        return s;
+    for (size_t i = 0; job->set.build.count_rays && i < 4 * pixels; i++)
+        if (i % 4 < 3)
+            sum->rays[i % 4] += film->sums[i];
+    film_hash(film, sum->film_hash);
+    return STATUS_OK;
+}
+
 /* *device_step is left true when what failed is the device, not the input or the output. */
 static enum status render_on_device(struct render_command *cmd, const char *id,
                                     const struct scene *scene, struct render_job *job,
@@ -464,6 +720,9 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     struct device *d = NULL;
     struct film film = {0};
     struct passes passes = {0};
+    struct checkpoint kept = {0};
+    const struct render_keeper keeper = {&kept, checkpoint_due, checkpoint_film, checkpoint_passes};
+    struct text said = {0};
     *device_step = true;
     job->timeout_s = cmd->timeout_s;
     job->progress = progress_callback;
@@ -477,28 +736,32 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     device_bake(d, job->set.load.bake);
     if ((s = device_load(d, scene, job->set.load.bvh, &sum->load, err)) != STATUS_OK)
         goto done;
+    struct under_way u = {.cmd = cmd, .sum = sum, .device = d};
+    *device_step = false;
+    if ((s = keeping_begin(&u, film.exponent, &kept, err)) != STATUS_OK)
+        goto done;
+    *device_step = true;
     if ((s = device_build(d, &job->set.build, &sum->build, err)) != STATUS_OK)
         goto done;
-    s = device_render(d, job, &film, false, &sum->times, err);
-    struct text said = {0};
+    if (kept.path || kept.update_s > 0)
+        job->keeper = &keeper;
+    s = device_film(d, job, &kept, &film, sum, err);
     device_messages(d, &said);
-    said_print(&said);
-    progress_end();
+    said_print(kept.texts, &said);
     if (s != STATUS_OK)
         goto done;
-    sum->render_s = sum->times.render_s;
-    if ((s = film_check(&film, job->sample_count, &sum->flagged, err)) != STATUS_OK)
-        goto done;
-    for (size_t i = 0; job->set.build.count_rays && i < 4 * (size_t)film.width * film.height; i++)
-        if (i % 4 < 3)
-            sum->rays[i % 4] += film.sums[i];
-    film_hash(&film, sum->film_hash);
+    kept.film = &film;
+    if (kept.passes.bits == (passes_needed(cmd) & ~(1u << PASS_BEAUTY)))
+        job->passes_resumed = kept.passes.bits ? &kept.passes : NULL;
     s = device_picture(cmd, d, job, &film, &passes, sum, err);
     if (s != STATUS_OK)
         goto done;
     *device_step = false;
-    s = picture_finish(cmd, &passes, sum, err);
+    s = picture_finish(cmd, &passes, sum, &kept, err);
 done:
+    if (s != STATUS_OK)
+        checkpoint_say(&kept);
+    checkpoint_close(&kept);
     passes_free(&passes);
     film_free(&film);
     device_close(d);
@@ -590,6 +853,16 @@ static const struct option options[] = {
      .otherwise = "the scene's", .words = "power balance"},
     {"--timeout", OPTION_FROM_ZERO, AT(timeout_s), "S",
      .help = "give up after so many seconds of rendering"},
+    {"--checkpoint", OPTION_STRING, AT(checkpoint), "FILE",
+     .help = "where what is rendered is kept until the picture is finished; none: nowhere",
+     .otherwise = "-o's name with .checkpoint", .writes = FILE_CHECKPOINT, .none = "none",
+     .beside = "-o", .ending = ".checkpoint"},
+    {"--checkpoint-interval", OPTION_FROM_ZERO, AT(interval_s), "S",
+     .help = "seconds between two checkpoints, more where writing one takes a tenth of that",
+     .preset = "5"},
+    {"--resume", OPTION_FLAG, AT(resume), .help = "go on from the checkpoint, to the same picture"},
+    {"--update", OPTION_ABOVE_ZERO, AT(update_s), "S",
+     .help = "write the picture so far every S seconds to -o and --preview"},
     {"--count-rays", OPTION_FLAG, AT(common.set.build.count_rays),
      .help = "no picture: how many rays and nodes of the tree the samples take"},
 };

@@ -21,6 +21,22 @@ enum status reference_open(const struct scene *s, struct reference **out, struct
 void reference_close(struct reference *r);           /* accepts NULL */
 double reference_build_s(const struct reference *r); /* seconds spent in building Embree's BVH */
 
+/* All that a picture's pixels have gathered so far, to be kept and gone on from bit by bit. Only the
+ * program that wrote it reads it. */
+struct reference_state {
+    uint32_t width, height; /* of the picture */
+    uint32_t round;         /* samples of a pixel at the end of the round under way */
+    const void *pixels;
+    size_t pixel_size;              /* bytes of one */
+    const double *more[PASS_COUNT]; /* sums, as struct reference_picture has means */
+};
+/* The means so far, [h][w][3]; a pixel without samples is 0. */
+void reference_state_rgb(const struct reference_state *s, float *rgb);
+/* OK if it can be of a picture of that size with at most spp samples a pixel. *samples: of all
+ * pixels. Fails: RANGE (a pixel has more), MISMATCH. */
+enum status reference_state_check(const struct reference_state *s, uint32_t spp, uint64_t *samples,
+                                  struct error *err);
+
 struct reference_job {
     uint32_t width, height; /* of the whole picture */
     uint32_t crop[4];       /* x, y, width, height of the part to make; width 0: all of it */
@@ -36,6 +52,12 @@ struct reference_job {
      * expected seconds left; may be NULL */
     void (*progress)(void *ctx, double share, double left_s);
     void *progress_ctx;
+    /* Asks whether it is time to keep what there is, by any thread; NULL: it is not kept. Then `keep`
+     * is called, while no sample is under way, and when the job ends at a request (`stopping`). */
+    bool (*keep_due)(void *ctx);
+    void (*keep)(void *ctx, const struct reference_state *so_far, bool stopping);
+    void *keep_ctx;
+    const struct reference_state *resumed; /* where the job goes on; NULL: at the beginning */
 };
 
 /* Row-major, row 0 on top; of the crop, if the job has one. Arrays belong to the picture, heap;

@@ -27,6 +27,7 @@ struct render {
     atomic_size_t done;
     atomic_flag reporting; /* a thread is inside job->progress */
     atomic_bool cancelled;
+    atomic_bool paused; /* for what is done so far to be kept */
     double start;
 };
 
@@ -107,15 +108,25 @@ static void sample_add(struct pixel *p, struct vec3 L, const struct first_vertex
     p->depth += first->depth;
 }
 
+/* Is the work to stop after this sample, for good or to be kept? */
+static bool is_stopped(struct render *r)
+{
+    if (cancel_requested)
+        atomic_store(&r->cancelled, true);
+    else if (r->job->keep_due && r->job->keep_due(r->job->keep_ctx))
+        atomic_store(&r->paused, true);
+    return atomic_load(&r->cancelled) || atomic_load(&r->paused);
+}
+
 /* The next samples of one pixel, in order: the same sums whatever thread does it. */
-static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32_t x, uint32_t y)
+static void render_pixel(struct render *r, struct shader_thread *shaders, uint32_t x, uint32_t y)
 {
     const struct reference_job *job = r->job;
     const size_t at = (size_t)(y - r->y0) * r->picture->width + (x - r->x0);
     struct pixel *p = &r->pixels[at];
     for (uint32_t i = p->n; !p->done && i < r->wanted; i++) {
-        if (i % 64 == 0 && cancel_requested)
-            return false;
+        if (i % 16 == 0 && is_stopped(r))
+            return;
         struct first_vertex first = {0};
         struct path_vertex vertices[2] = {{0}};
         struct path_log log = {vertices, job->passes ? 2 : 0, 0, NULL};
@@ -126,7 +137,6 @@ static bool render_pixel(struct render *r, struct shader_thread *shaders, uint32
         L = film_value(r->reference, L);
         sample_add(p, job->rounded ? film_rounded(r->reference, L) : L, &first);
     }
-    return true;
 }
 
 /* ---- rounds --------------------------------------------------------------------------- */
@@ -147,14 +157,14 @@ static void render_tile(void *ctx, size_t tile, unsigned thread)
     (void)thread;
     struct render *r = ctx;
     uint32_t x0 = (uint32_t)(tile % r->tiles_x) * TILE, y0 = (uint32_t)(tile / r->tiles_x) * TILE;
-    if (atomic_load(&r->cancelled))
+    if (atomic_load(&r->cancelled) || atomic_load(&r->paused))
         return;
     struct shader_pool *pool = r->reference->shaders;
     struct shader_thread *shaders = shader_thread_take(pool);
     for (uint32_t y = y0; y < y0 + TILE && y < r->picture->height; y++) {
         for (uint32_t x = x0; x < x0 + TILE && x < r->picture->width; x++) {
-            if (!atomic_load(&r->cancelled) && !render_pixel(r, shaders, r->x0 + x, r->y0 + y))
-                atomic_store(&r->cancelled, true);
+            if (!atomic_load(&r->cancelled) && !atomic_load(&r->paused))
+                render_pixel(r, shaders, r->x0 + x, r->y0 + y);
         }
     }
     shader_thread_give(pool, shaders);
@@ -198,15 +208,38 @@ static bool pixels_stop(struct render *r)
     return left;
 }
 
+/* Hands what there is to who keeps it; no thread is at work. */
+static void state_keep(struct render *r, bool stopping)
+{
+    struct reference_state s = {.width = r->picture->width,
+                                .height = r->picture->height,
+                                .round = r->wanted,
+                                .pixels = r->pixels,
+                                .pixel_size = sizeof *r->pixels};
+    for (int i = 0; i < PASS_COUNT; i++)
+        s.more[i] = r->picture->more[i];
+    if (r->job->keep && !shader_pool_failed(r->reference->shaders, NULL))
+        r->job->keep(r->job->keep_ctx, &s, stopping);
+}
+
 static void rounds_run(struct render *r)
 {
     enum { FIRST_ROUND = 32 };
     const uint32_t all = r->job->sample_count;
     const bool stops = r->job->error_target > 0;
     r->wanted = stops && all > FIRST_ROUND ? FIRST_ROUND : all;
+    if (stops && r->job->resumed)
+        r->wanted = r->job->resumed->round;
     for (;;) {
         atomic_store(&r->done, 0);
         parallel_for(r->tiles, r->job->threads, render_tile, r);
+        if (atomic_load(&r->cancelled))
+            state_keep(r, true);
+        if (!atomic_load(&r->cancelled) && atomic_load(&r->paused)) {
+            state_keep(r, false);
+            atomic_store(&r->paused, false);
+            continue;
+        }
         if (r->wanted == all || atomic_load(&r->cancelled) || !pixels_stop(r))
             return;
         r->wanted = r->wanted > all / 2 ? all : 2 * r->wanted;
@@ -277,6 +310,65 @@ static void picture_fill(const struct render *r)
     }
 }
 
+/* ---- what is kept of a picture -------------------------------------------------------- */
+
+void reference_state_rgb(const struct reference_state *s, float *rgb)
+{
+    const struct pixel *pixels = s->pixels;
+    for (size_t i = 0; i < (size_t)s->width * s->height; i++) {
+        const struct vec3 sum = pixels[i].sum;
+        const double n = pixels[i].n ? pixels[i].n : 1;
+        rgb[3 * i] = (float)(sum.x / n);
+        rgb[3 * i + 1] = (float)(sum.y / n);
+        rgb[3 * i + 2] = (float)(sum.z / n);
+    }
+}
+
+enum status reference_state_check(const struct reference_state *s, uint32_t spp, uint64_t *samples,
+                                  struct error *err)
+{
+    const struct pixel *pixels = s->pixels;
+    uint64_t total = 0;
+    if (!pixels || s->pixel_size != sizeof *pixels)
+        return error_msg(err, STATUS_MISMATCH, "a pixel of %zu bytes, expected %zu", s->pixel_size,
+                         sizeof *pixels);
+    for (size_t i = 0; i < (size_t)s->width * s->height; i++) {
+        const struct vec3 sum = pixels[i].sum;
+        if (pixels[i].n > spp)
+            return error_msg(err, STATUS_RANGE,
+                             "pixel (%zu, %zu) holds %u samples, which are more than %u",
+                             i % s->width, i / s->width, pixels[i].n, spp);
+        if (!(sum.x >= 0 && sum.y >= 0 && sum.z >= 0) || !isfinite(sum.x + sum.y + sum.z))
+            return error_msg(err, STATUS_MISMATCH, "pixel (%zu, %zu) is no sum of samples",
+                             i % s->width, i / s->width);
+        total += pixels[i].n;
+    }
+    *samples = total;
+    return STATUS_OK;
+}
+
+/* The picture and its pixels as they were. */
+static enum status state_take(struct render *r, struct error *err)
+{
+    const struct reference_state *s = r->job->resumed;
+    const size_t count = (size_t)r->picture->width * r->picture->height;
+    struct error why = {0};
+    uint64_t samples;
+    bool fits = s->width == r->picture->width && s->height == r->picture->height &&
+                (r->job->error_target <= 0 || (s->round && s->round <= r->job->sample_count));
+    for (int i = 0; i < PASS_COUNT; i++)
+        fits = fits && (!r->picture->more[i] || s->more[i]);
+    if (!fits || reference_state_check(s, r->job->sample_count, &samples, &why) != STATUS_OK)
+        return error_msg(err, STATUS_ARG, "what was kept is no part of the job%s%.200s",
+                         fits ? ": " : "", why.msg);
+    memcpy(r->pixels, s->pixels, count * sizeof *r->pixels);
+    for (int i = 0; i < PASS_COUNT; i++)
+        if (r->picture->more[i])
+            memcpy(r->picture->more[i], s->more[i],
+                   count * pass_infos[i].channels * sizeof(double));
+    return STATUS_OK;
+}
+
 static enum status job_check(const struct reference_job *job, struct error *err)
 {
     if (job->width == 0 || job->height == 0 || job->sample_count == 0 || job->max_depth == 0)
@@ -318,6 +410,11 @@ enum status reference_render(const struct reference *r, const struct reference_j
     if (!render.pixels) {
         reference_picture_free(&picture);
         return error_msg(err, STATUS_MEMORY, "no memory for a picture's pixels");
+    }
+    if (job->resumed && (status = state_take(&render, err)) != STATUS_OK) {
+        free(render.pixels);
+        reference_picture_free(&picture);
+        return status;
     }
     rounds_run(&render);
     picture_fill(&render);

@@ -204,31 +204,58 @@ void film_rgb(const struct film *f, float *rgb)
     }
 }
 
+/* A pixel's count of samples aside: are its words what that many can add up to? */
+static enum status pixel_check(const struct film *f, size_t i, struct error *err)
+{
+    const int64_t *sums = f->sums + 4 * i;
+    const uint32_t count = (uint32_t)sums[3], bad = (uint32_t)((uint64_t)sums[3] >> 32);
+    const unsigned x = (unsigned)(i % f->width), y = (unsigned)(i / f->width);
+    if (bad > count)
+        return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) flags %u samples of only %u", x, y,
+                         bad, count);
+    for (int c = 0; c < 3; c++)
+        if (sums[c] < 0 || (uint64_t)sums[c] > (uint64_t)count << 46)
+            return error_msg(err, STATUS_MISMATCH,
+                             "pixel (%u, %u) channel %d sums to %lld units, which %u samples "
+                             "of at most 2^46 cannot",
+                             x, y, c, (long long)sums[c], count);
+    return STATUS_OK;
+}
+
 enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err)
 {
     uint64_t total = 0;
     for (size_t i = 0, n = (size_t)f->width * f->height; i < n; i++) {
         uint64_t word = (uint64_t)f->sums[4 * i + 3];
-        uint32_t count = (uint32_t)word, bad = (uint32_t)(word >> 32);
+        uint32_t count = (uint32_t)word;
         unsigned x = (unsigned)(i % f->width), y = (unsigned)(i / f->width);
         if (count == UINT32_MAX)
             return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) was never written", x, y);
         if (count != spp)
             return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) holds %u samples, expected %u",
                              x, y, count, spp);
-        if (bad > count)
-            return error_msg(err, STATUS_MISMATCH, "pixel (%u, %u) flags %u samples of only %u", x,
-                             y, bad, count);
-        for (int c = 0; c < 3; c++)
-            if (f->sums[4 * i + c] < 0 || (uint64_t)f->sums[4 * i + c] > (uint64_t)spp << 46)
-                return error_msg(err, STATUS_MISMATCH,
-                                 "pixel (%u, %u) channel %d sums to %lld units, which %u samples "
-                                 "of at most 2^46 cannot",
-                                 x, y, c, (long long)f->sums[4 * i + c], spp);
-        total += bad;
+        TRY(pixel_check(f, i, err));
+        total += word >> 32;
     }
     if (flagged)
         *flagged = total;
+    return STATUS_OK;
+}
+
+enum status film_check_part(const struct film *f, uint32_t spp, uint64_t *samples,
+                            struct error *err)
+{
+    uint64_t total = 0;
+    for (size_t i = 0, n = (size_t)f->width * f->height; i < n; i++) {
+        const uint32_t count = (uint32_t)f->sums[4 * i + 3];
+        if (count > spp)
+            return error_msg(err, STATUS_RANGE,
+                             "pixel (%zu, %zu) holds %u samples, which are more than %u",
+                             i % f->width, i / f->width, count, spp);
+        TRY(pixel_check(f, i, err));
+        total += count;
+    }
+    *samples = total;
     return STATUS_OK;
 }
 

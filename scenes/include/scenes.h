@@ -656,6 +656,10 @@ void film_rgb(const struct film *f, float *rgb);
 /* OK if every pixel holds exactly `spp` samples; MISMATCH names the first that does not. `flagged`
  * (may be NULL) gets the number of clamped or rejected samples. */
 enum status film_check(const struct film *f, uint32_t spp, uint64_t *flagged, struct error *err);
+/* Of a film that is not finished: OK if no pixel holds more than `spp` samples, and all can be what
+ * theirs add up to. *samples: of all pixels. Fails: RANGE, MISMATCH, naming the pixel. */
+enum status film_check_part(const struct film *f, uint32_t spp, uint64_t *samples,
+                            struct error *err);
 void film_hash(const struct film *f, char hex[33]);
 
 /* ---- passes --------------------------------------------------------------------------------- */
