@@ -1213,6 +1213,7 @@ case_interrupt()
         wait $pid || status=$?
         [ $status = 130 ] || fail "$device: status $status, expected 130"
         [ $((SECONDS - start)) -le 10 ] || fail "$device: took $((SECONDS - start)) s to stop"
+        rm -f out/a.exr.checkpoint
         nothing_in out
     done
 }
@@ -1235,8 +1236,187 @@ case_terminated()
         wait $pid || status=$?
         [ $status = 143 ] || fail "$words: status $status, expected 143"
         [ $((SECONDS - start)) -le 10 ] || fail "$words: took $((SECONDS - start)) s to stop"
+        rm -f out/a.exr.checkpoint
         nothing_in out
     done
+}
+
+# stopped SIGNAL ARGUMENTS...: a render into out/a.pfm that gets the signal some moments after it has kept something.
+# False: it was done before.
+stopped()
+{
+    local signal=$1 pid status=0
+    shift
+    : >stamp
+    set -m # else the shell starts it with SIGINT ignored
+    "$program" render "$@" -o out/a.pfm --checkpoint-interval 0 --resume >stdout 2>stderr </dev/null &
+    pid=$!
+    set +m
+    until [ ! -e /proc/$pid/exe ] || [ out/a.pfm.checkpoint -nt stamp ]; do sleep 0.01; done
+    sleep "0.0$((RANDOM % 10))"
+    kill -"$signal" $pid 2>kill || true
+    wait $pid || status=$?
+    [ $status = 0 ] || [ $status = $((128 + $(kill -l "$signal"))) ] || fail "status $status after SIG$signal"
+    [ $status != 0 ]
+}
+# The same picture as one that nobody ended, from any device after any other.
+case_checkpoint_killed()
+{
+    leaks_of_others
+    local native=native other=native devices
+    devices=$("$program" devices | grep -o '^opencl:[0-9]*' | head -1) && other=$devices
+    local scene=(cornell --width 48 --height 40 --max-depth 5) n=256 film kills=0 device
+    run 0 render "${scene[@]}" --spp $n -o want.pfm
+    film=$(sed -n 's/.*film //p' stdout)
+    for device in $native $other "$native" $other; do
+        if stopped KILL "${scene[@]}" --spp $n --device "$device"; then kills=$((kills + 1)); fi
+        [ ! -e out/a.pfm ] || rm out/a.pfm
+    done
+    [ $kills -gt 0 ] || fail "no render was killed"
+    run 0 render "${scene[@]}" --spp $n --device $other --work-group 5x3 -o out/a.pfm --resume --json
+    [ "$(json film_hash)" = "$film" ] || fail "another film"
+    cmp want.pfm out/a.pfm || fail "another picture"
+    [ "$(ls -A out)" = a.pfm ] || fail "left behind: $(ls -A out)"
+
+    scene+=(--device reference --error-target 0.03)
+    run 0 render "${scene[@]}" --spp $n -o want.pfm
+    rm out/a.pfm
+    stopped KILL "${scene[@]}" --spp $n || fail "the reference was not killed"
+    run 0 render "${scene[@]}" --spp $n -o out/a.pfm --resume
+    prints "^resumed: [0-9.]+ of $n samples a pixel were there"
+    cmp want.pfm out/a.pfm || fail "another picture of the reference"
+    [ "$(ls -A out)" = a.pfm ] || fail "left behind: $(ls -A out)"
+}
+
+# A device in software, and what stands beside the beauty: all layers, by the byte.
+case_checkpoint_passes()
+{
+    soft_hip
+    leaks_of_others
+    local scene=(cornell --width 20 --height 16 --spp 24 --passes all) dir pid
+    mkdir want got
+    for dir in want got; do
+        cd "$scratch/$dir"
+        if [ $dir = got ]; then
+            "$program" render "${scene[@]}" -o a.exr --checkpoint-interval 0 --device hip:0 >stdout 2>stderr &
+            pid=$!
+            until [ ! -e /proc/$pid/exe ] || [ -e a.exr.checkpoint ]; do sleep 0.01; done
+            sleep "0.$((RANDOM % 3))"
+            kill -9 $pid 2>kill || true
+            wait $pid || true
+        fi
+        run 0 render "${scene[@]}" -o a.exr --resume
+        [ $dir = want ] || [ -s kill ] || prints "^resumed: "
+    done
+    cmp ../want/a.exr a.exr || fail "another file"
+}
+
+# What is damaged, of others or of another render is not believed, and stays as it is.
+case_checkpoint_refused()
+{
+    local scene=(cornell --width 48 --height 40 --spp 100000) at size words
+    stopped INT "${scene[@]}" || fail "it was done"
+    says "% of the samples are kept in out/a.pfm.checkpoint; to go on: .* --resume$"
+    [ "$(ls -A out)" = a.pfm.checkpoint ] || fail "there is $(ls -A out)"
+    cp out/a.pfm.checkpoint good
+    refused() # MESSAGE ARGUMENTS...
+    {
+        local message=$1
+        shift
+        md5sum out/a.pfm.checkpoint >sum
+        run 2 render "$@" -o out/a.pfm --resume
+        says "$message"
+        one_line 1
+        md5sum -c --quiet sum || fail "the file was changed"
+        [ ! -e out/a.pfm ] || fail "a picture was written"
+    }
+    refused "is of another render: seed was 0, is 7$" "${scene[@]}" --seed 7
+    refused "is of another render: size was 48x40, is 48x41$" "${scene[@]}" --height 41
+    refused "is of another render: max-depth was 6, is 3$" "${scene[@]}" --max-depth 3
+    refused "is of another render: mode was strict, is fast; device .*" "${scene[@]}" --mode fast
+    refused "is of another render: renderer was kernel, is reference" "${scene[@]}" --device reference
+    refused "is of another render: .*inputs .*cornell.json was" glass "${scene[@]:1}"
+    refused "holds [0-9]+ samples, which are more than 1$" "${scene[@]}" --spp 1
+    size=$(stat -c %s good)
+    for at in 3 9 17 40 70 119 150 1000 $((size / 2)) $((size - 1)); do
+        cp good out/a.pfm.checkpoint
+        printf '\xa5' | dd of=out/a.pfm.checkpoint bs=1 seek="$at" conv=notrunc status=none
+        cmp -s good out/a.pfm.checkpoint || refused "is damaged|not of the kind" "${scene[@]}" --force
+    done
+    for at in 1 119 120 5000 $((size - 1)); do
+        head -c "$at" good >out/a.pfm.checkpoint
+        refused "was cut short|not of the kind" "${scene[@]}" --force
+    done
+    cp good out/a.pfm.checkpoint
+    chmod 660 out/a.pfm.checkpoint
+    refused "can be written by others" "${scene[@]}"
+    rm out/a.pfm.checkpoint
+    ln -s ../good out/a.pfm.checkpoint
+    refused "is a link" "${scene[@]}"
+    rm out/a.pfm.checkpoint
+    if [ "$(id -u)" = 0 ]; then
+        cp good out/a.pfm.checkpoint
+        chown 65534 out/a.pfm.checkpoint
+        refused "belongs to somebody else" "${scene[@]}"
+        rm out/a.pfm.checkpoint
+    fi
+    for words in "--count-rays --resume" "--resume" "--update 1" "--checkpoint none --resume -o out/a.pfm" "--update 1 -o /dev/null"; do
+        # shellcheck disable=SC2086 # words
+        run 2 render "${scene[@]}" $words
+        one_line 1
+    done
+    nothing_in out
+}
+
+# The picture so far is whole whenever it is looked at; a signal writes it, and what is needed to go on, at once.
+case_checkpoint_update()
+{
+    local scene=(cornell --width 48 --height 40) pid status=0 want seen=0 start
+    want=$((48 * 40 * 12 + $(printf 'PF\n48 40\n-1.0\n' | wc -c)))
+    "$program" render "${scene[@]}" --spp 100000 -o out/a.pfm --update 0.001 --checkpoint-interval 0 >stdout 2>stderr </dev/null &
+    pid=$!
+    while [ $seen -lt 60 ] && [ -e /proc/$pid/exe ]; do
+        if cat out/a.pfm >copy 2>/dev/null; then
+            [ "$(stat -c %s copy)" = $want ] || fail "a picture of $(stat -c %s copy) bytes"
+            seen=$((seen + 1))
+        fi
+    done
+    start=$(date +%s%N)
+    kill -TERM $pid
+    wait $pid || status=$?
+    [ $status = 143 ] || fail "status $status"
+    [ $((($(date +%s%N) - start) / 1000000)) -lt 3000 ] || fail "it took too long to stop"
+    says "samples are kept in out/a.pfm.checkpoint; to go on: .* --resume$"
+    [ "$(ls -A out | tr '\n' ' ')" = "a.pfm a.pfm.checkpoint " ] || fail "there is $(ls -A out)"
+    [ "$(stat -c %s out/a.pfm)" = $want ] || fail "no whole picture"
+    # a new start says what it replaces
+    timeout -s INT 20 "$program" render "${scene[@]}" --spp 2 -o out/a.pfm >stdout 2>stderr
+    says "note: out/a.pfm.checkpoint is of a render that was not finished, and will be replaced; --resume goes on"
+    [ "$(ls -A out)" = a.pfm ] || fail "left behind: $(ls -A out)"
+}
+
+# A full disk costs the checkpoint, not the picture.
+case_checkpoint_full()
+{
+    local scene=(cornell --width 64 --height 64 --spp 256)
+    run 0 render "${scene[@]}" -o want.pfm
+    (
+        trap '' XFSZ
+        ulimit -f 100 # the picture has 48 KiB, the checkpoint 128
+        exec "$program" render "${scene[@]}" -o out/a.pfm --checkpoint-interval 0
+    ) >stdout 2>stderr || fail "the render failed"
+    says "note: no checkpoint: cannot write out/a.pfm.checkpoint: .*; the render goes on"
+    one_line 1
+    cmp want.pfm out/a.pfm || fail "another picture"
+    [ "$(ls -A out)" = a.pfm ] || fail "left behind: $(ls -A out)"
+
+    # Room for the one or the other.
+    mkdir disk
+    mount -t tmpfs -o size=164k tmpfs disk 2>/dev/null || skip "cannot mount a small tmpfs here"
+    trap 'umount "$scratch/disk"; rm -rf "$scratch"' EXIT
+    run 0 render "${scene[@]}" -o disk/a.pfm --checkpoint-interval 0
+    cmp want.pfm disk/a.pfm || fail "another picture"
+    [ "$(ls -A disk)" = a.pfm ] || fail "left behind: $(ls -A disk)"
 }
 
 case_inputs_are_files()

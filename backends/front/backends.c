@@ -489,10 +489,10 @@ static enum status run_keep(struct run *r, bool stopping, struct error *err)
     return st;
 }
 
-/* What is kept is kept between launches: a job with a keeper has launches that are soon over, as
- * long ago as the last ones took. The first ones are short, but where launches are short anyway. */
+/* What is kept is kept between launches: those of a job with a keeper are soon over, by what the
+ * last ones took. The first of a GPU is as long as any, which is not long. */
 enum { SHARE_LEAST = 1 << 12 };
-static const double SHARE_S = 0.25;
+static const double SHARE_S = 0.15;
 static void run_share(struct run *r)
 {
     const double now = clock_s(), spent = now - r->waited_at;

@@ -214,7 +214,7 @@ static enum status strip_run(struct passes_run *r, uint32_t rows, struct error *
         done += count;
         r->state.strip_samples = done;
         if (job->keeper) {
-            const double next = count * 0.25 / fmax(clock_s() - start, 1e-6);
+            const double next = count * 0.15 / fmax(clock_s() - start, 1e-6);
             batch = next < 1 ? 1 : next < longest ? (uint32_t)next : longest;
             r->batch = batch;
         }

@@ -109,11 +109,11 @@ static void note_failure(bool *said, const char *what, const struct error *err)
     *said = true;
 }
 
-/* Not before as long has passed, and so that it takes a tenth of the time at most. */
+/* When that much has passed, but so that a tenth of the time goes into it at most. */
 static double next_time(double start, double interval_s)
 {
     const double now = clock_s();
-    return now + fmax(interval_s, 9 * (now - start));
+    return now + fmax(fmax(interval_s, 0.02), 9 * (now - start));
 }
 
 static void save(struct checkpoint *c, const struct sections *own, double share, bool stopping)
@@ -154,25 +154,39 @@ static void save(struct checkpoint *c, const struct sections *own, double share,
     c->next_save = next_time(start, c->interval_s);
 }
 
-static void update(struct checkpoint *c, const float *rgb, double share)
+/* The picture so far, made by `fill` from `from`, if it is time for one. */
+static void update(struct checkpoint *c, void (*fill)(const void *from, float *rgb),
+                   const void *from, double share, bool stopping)
 {
     const double start = clock_s();
     struct error err = {0};
-    if (c->picture(c->ctx, rgb, share * c->spp, &err) != STATUS_OK)
+    if (c->update_s <= 0 || (!stopping && start < c->next_update))
+        return;
+    float *rgb = malloc(3 * sizeof *rgb * c->width * c->height);
+    if (!rgb)
+        error_msg(&err, STATUS_MEMORY, "out of memory");
+    else
+        fill(from, rgb);
+    if (!rgb || c->picture(c->ctx, rgb, share * c->spp, &err) != STATUS_OK)
         note_failure(&c->said_update, "no picture so far", &err);
+    free(rgb);
     c->next_update = next_time(start, c->update_s);
 }
 
-static bool update_due(const struct checkpoint *c, bool stopping)
-{
-    return c->update_s > 0 && (stopping || clock_s() >= c->next_update);
-}
+static void film_fill(const void *from, float *rgb) { film_rgb(from, rgb); }
+static void state_fill(const void *from, float *rgb) { reference_state_rgb(from, rgb); }
 
 bool checkpoint_due(void *ctx)
 {
     const struct checkpoint *c = ctx;
     const double now = clock_s();
     return (c->path && now >= c->next_save) || (c->update_s > 0 && now >= c->next_update);
+}
+
+static void nothing_yet(struct checkpoint *c)
+{
+    c->next_save = next_time(clock_s(), c->interval_s);
+    c->next_update = next_time(clock_s(), c->update_s);
 }
 
 static size_t pixels_of(const struct checkpoint *c) { return (size_t)c->width * c->height; }
@@ -196,16 +210,13 @@ void checkpoint_film(void *ctx, const struct film *so_far, bool stopping)
     struct sections s = {0};
     struct shape shape;
     uint64_t samples = 0;
-    if (film_check_part(so_far, c->spp, &samples, NULL) != STATUS_OK || samples == 0)
-        return; /* the render will end with that finding */
+    if (film_check_part(so_far, c->spp, &samples, NULL) != STATUS_OK || samples == 0) {
+        nothing_yet(c); /* or the render will end with that finding */
+        return;
+    }
     film_sections(c, so_far, &shape, &s);
     save(c, &s, share_of(c, samples), stopping);
-    float *rgb = update_due(c, stopping) ? malloc(3 * sizeof *rgb * pixels_of(c)) : NULL;
-    if (rgb) {
-        film_rgb(so_far, rgb);
-        update(c, rgb, share_of(c, samples));
-    }
-    free(rgb);
+    update(c, film_fill, so_far, share_of(c, samples), stopping);
 }
 
 void checkpoint_passes(void *ctx, const struct passes_state *so_far, bool stopping)
@@ -238,8 +249,10 @@ void checkpoint_state(void *ctx, const struct reference_state *so_far, bool stop
                                 .height = c->height,
                                 .round = so_far->round,
                                 .pixel_size = (uint32_t)so_far->pixel_size};
-    if (reference_state_check(so_far, c->spp, &samples, NULL) != STATUS_OK || samples == 0)
+    if (reference_state_check(so_far, c->spp, &samples, NULL) != STATUS_OK || samples == 0) {
+        nothing_yet(c);
         return;
+    }
     section_add(&s, "shape", &shape, sizeof shape);
     section_add(&s, "pixels", so_far->pixels, pixels_of(c) * so_far->pixel_size);
     for (int i = 0; i < PASS_COUNT; i++)
@@ -247,12 +260,7 @@ void checkpoint_state(void *ctx, const struct reference_state *so_far, bool stop
             section_add(&s, numbered(name, "more", i), so_far->more[i],
                         sizeof(double) * pass_infos[i].channels * pixels_of(c));
     save(c, &s, share_of(c, samples), stopping);
-    float *rgb = update_due(c, stopping) ? malloc(3 * sizeof *rgb * pixels_of(c)) : NULL;
-    if (rgb) {
-        reference_state_rgb(so_far, rgb);
-        update(c, rgb, share_of(c, samples));
-    }
-    free(rgb);
+    update(c, state_fill, so_far, share_of(c, samples), stopping);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
