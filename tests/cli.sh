@@ -1265,7 +1265,7 @@ case_checkpoint_killed()
     leaks_of_others
     local native=native other=native devices
     devices=$("$program" devices | grep -o '^opencl:[0-9]*' | head -1) && other=$devices
-    local scene=(cornell --width 48 --height 40 --max-depth 5) n=256 film kills=0 device
+    local scene=(cornell --width 48 --height 40 --max-depth 5) n=128 film kills=0 device
     run 0 render "${scene[@]}" --spp $n -o want.pfm
     film=$(sed -n 's/.*film //p' stdout)
     for device in $native $other "$native" $other; do
@@ -1398,7 +1398,7 @@ case_checkpoint_update()
 # A full disk costs the checkpoint, not the picture.
 case_checkpoint_full()
 {
-    local scene=(cornell --width 64 --height 64 --spp 256)
+    local scene=(cornell --width 64 --height 64 --spp 100 --max-depth 4)
     run 0 render "${scene[@]}" -o want.pfm
     (
         trap '' XFSZ

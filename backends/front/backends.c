@@ -508,6 +508,7 @@ static void run_share(struct run *r)
 static uint32_t run_batch(const struct run *r, uint64_t pixels, uint32_t left)
 {
     uint32_t batch = r->set.batch;
+    assert(pixels > 0);
     if (r->share && r->job->set.launch.batch == 0 && batch > r->share / pixels)
         batch = r->share > pixels ? (uint32_t)(r->share / pixels) : 1;
     return batch < left ? batch : left;
