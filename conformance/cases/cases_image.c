@@ -289,6 +289,16 @@ static void pair_detail(struct run_context *c, const struct pair_judgement *p)
     json_key_number(&w, "psnr_db", p->psnr);
     json_key_number(&w, "ssim", p->ssim);
     json_key_number(&w, "flip", p->flip);
+    if (p->power.level > 0) {
+        json_key(&w, "notices");
+        json_begin_object(&w);
+        json_key_number(&w, "level", p->power.level);
+        if (!isinf(p->power.radiance))
+            json_key_number(&w, "radiance", p->power.radiance);
+        if (!isinf(p->power.pixels))
+            json_key_number(&w, "pixels", p->power.pixels);
+        json_end_object(&w);
+    }
     json_end_object(&w);
     case_detail(c, &w);
 }
@@ -322,6 +332,8 @@ static enum status compare_pairs(struct run_context *c, const struct render_job 
     enum status s = judge_pair(c->scene, job, film, systematic, &p, err);
     if (s == STATUS_OK && p.z.p < level)
         s = judge_pair_untied(c->device, c->scene, job, film, systematic, &p, err);
+    if (s == STATUS_OK && p.z.p >= level)
+        s = pair_judgement_power(job, systematic, level, &p, err);
     if (s != STATUS_OK) {
         pair_judgement_free(&p);
         return s;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static size_t values(const struct metric_pair *p) { return (size_t)p->width * p->height * 3; }
 
@@ -181,12 +182,21 @@ enum status metric_ssim(const struct metric_pair *p, double exposure, double *ou
 static const double PINELIS = 4.463452649486199;
 enum { SQUARE = 8 };
 
+/* Sums over a set of pixels of one channel: of the difference d, of d^2, of known variances, of the
+ * mean m; of picture a, and its products. */
+struct moments {
+    double d, dd, v, m, a, aa, da;
+};
+
 struct comparison {
     uint32_t width, height;
     const struct metric_estimate *a, *b;
     double systematic;
-    double chi_square[3]; /* by channel: the sum of z^2 over squares that are not quiet, */
-    size_t cells[3];      /* and their number */
+    double brighter;         /* picture a is looked at as if it were 1 + this times as bright */
+    uint32_t across, down;   /* squares */
+    struct moments *squares; /* [3][down][across] */
+    double chi_square[3];    /* by channel: the sum of z^2 over squares that are not quiet, */
+    size_t cells[3];         /* and their number */
     struct metric_z z;
 };
 
@@ -201,55 +211,115 @@ static double known_variance(const struct comparison *c, size_t i)
     return v;
 }
 
-/* z of a rectangle of one channel; *quiet: both pictures agree exactly there. */
+/* Does a pixel belong to this share of all, scattered evenly? What is in a share is in larger ones. */
+static bool is_among(size_t pixel, double share)
+{
+    const uint32_t h = (uint32_t)pixel * UINT32_C(2654435769); /* Weyl's sequence by 2^32 / phi */
+    return h * 0x1p-32 < share;
+}
+
+/* The squares' moments, where that share of picture a's pixels is black. */
+static void measure_squares(struct comparison *c, double black)
+{
+    memset(c->squares, 0, (size_t)3 * c->across * c->down * sizeof *c->squares);
+    for (uint32_t y = 0; y < c->height; y++)
+        for (uint32_t x = 0; x < c->width; x++) {
+            const size_t pixel = (size_t)y * c->width + x;
+            const bool dark = black > 0 && is_among(pixel, black);
+            for (size_t channel = 0; channel < 3; channel++) {
+                const size_t i = 3 * pixel + channel;
+                struct moments *s =
+                    &c->squares[(channel * c->down + y / SQUARE) * c->across + x / SQUARE];
+                const double a = dark ? 0 : c->a->mean[i], d = a - c->b->mean[i];
+                s->d += d;
+                s->dd += d * d;
+                s->v += known_variance(c, i);
+                s->m += fabs(a + c->b->mean[i]) / 2;
+                s->a += a;
+                s->aa += a * a;
+                s->da += d * a;
+            }
+        }
+}
+
+static enum status open_comparison(struct comparison *c, struct error *err)
+{
+    c->across = (c->width + SQUARE - 1) / SQUARE;
+    c->down = (c->height + SQUARE - 1) / SQUARE;
+    c->squares = calloc((size_t)3 * c->across * c->down, sizeof *c->squares);
+    return c->squares ? STATUS_OK : error_msg(err, STATUS_MEMORY, "no memory to compare pictures");
+}
+
+/* z of a rectangle of squares of one channel; *quiet: both pictures agree exactly there. */
 static double set_z(const struct comparison *c, uint32_t x0, uint32_t y0, uint32_t x1, uint32_t y1,
                     uint32_t channel, bool *quiet)
 {
+    const double e = c->brighter;
     double sum = 0, squares = 0, variance = 0, means = 0;
-    for (uint32_t y = y0; y < y1; y++) {
+    for (uint32_t y = y0; y < y1; y++)
         for (uint32_t x = x0; x < x1; x++) {
-            size_t i = ((size_t)y * c->width + x) * 3 + channel;
-            double d = c->a->mean[i] - c->b->mean[i];
-            sum += d;
-            squares += d * d;
-            variance += known_variance(c, i);
-            means += fabs(c->a->mean[i] + c->b->mean[i]) / 2;
+            const struct moments *s = &c->squares[((size_t)channel * c->down + y) * c->across + x];
+            sum += s->d + e * s->a;
+            squares += s->dd + 2 * e * s->da + e * e * s->aa;
+            variance += s->v;
+            means += s->m + e * s->a / 2;
         }
-    }
     *quiet = squares == 0;
     double excess = fabs(sum) - c->systematic * means;
     return excess > 0 ? excess / sqrt(fmax(squares, variance)) : 0;
 }
 
+/* side: of the sets, in squares; 0: the whole picture. */
 static void scan(struct comparison *c, uint32_t side)
 {
-    bool whole = side == 0;
-    uint32_t step_x = whole ? c->width : side, step_y = whole ? c->height : side;
-    for (uint32_t channel = 0; channel < 3; channel++) {
-        for (uint32_t y = 0; y < c->height; y += step_y) {
-            for (uint32_t x = 0; x < c->width; x += step_x) {
+    const uint32_t step_x = side ? side : c->across, step_y = side ? side : c->down;
+    for (uint32_t channel = 0; channel < 3; channel++)
+        for (uint32_t y = 0; y < c->down; y += step_y)
+            for (uint32_t x = 0; x < c->across; x += step_x) {
                 bool quiet;
-                uint32_t x1 = c->width - x < step_x ? c->width : x + step_x;
-                uint32_t y1 = c->height - y < step_y ? c->height : y + step_y;
+                uint32_t x1 = c->across - x < step_x ? c->across : x + step_x;
+                uint32_t y1 = c->down - y < step_y ? c->down : y + step_y;
                 double z = set_z(c, x, y, x1, y1, channel, &quiet);
                 c->z.sets++;
-                if (side == SQUARE && !quiet) {
+                if (side == 1 && !quiet) {
                     c->cells[channel]++;
                     c->chi_square[channel] += z * z;
                 }
                 if (z > c->z.worst_z) {
                     c->z.worst_z = z;
-                    c->z.x = x, c->z.y = y, c->z.size = side, c->z.channel = channel;
+                    c->z.x = SQUARE * x, c->z.y = SQUARE * y, c->z.size = SQUARE * side;
+                    c->z.channel = channel;
                 }
             }
-        }
-    }
 }
 
 /* P(sum of n z^2 >= x) at most, metrics.h. */
 static double square_sum_bound(double x, double n)
 {
     return x > n ? exp(n / 2 * log(x / n) + (n - x) / 2) : 1;
+}
+
+/* c->z's probabilities, by the squares. */
+static void judge_squares(struct comparison *c)
+{
+    const uint32_t larger = c->across > c->down ? c->across : c->down;
+    memset(c->chi_square, 0, sizeof c->chi_square);
+    memset(c->cells, 0, sizeof c->cells);
+    c->z = (struct metric_z){.p_chi = 1};
+    for (uint32_t side = 1; side == 1 || side < larger; side *= 2)
+        scan(c, side);
+    if (larger > 1) /* else the one square is the whole picture */
+        scan(c, 0);
+    c->z.p_worst = fmin(1, PINELIS * normal_two_sided(c->z.worst_z) * (double)c->z.sets);
+    for (int i = 0; i < 3; i++) {
+        double p = 3 * square_sum_bound(c->chi_square[i], (double)c->cells[i]);
+        if (i > 0 && p >= c->z.p_chi)
+            continue;
+        c->z.p_chi = fmin(1, p);
+        c->z.chi_square = c->chi_square[i];
+        c->z.cells = c->cells[i];
+    }
+    c->z.p = fmin(1, 2 * fmin(c->z.p_worst, c->z.p_chi));
 }
 
 static void look_at_pixels(struct comparison *c)
@@ -292,25 +362,77 @@ enum status metric_z(uint32_t width, uint32_t height, const struct metric_estima
         return status;
     struct comparison c = {
         .width = width, .height = height, .a = a, .b = b, .systematic = systematic};
-    uint32_t larger = width > height ? width : height;
-    for (uint32_t side = SQUARE; side < larger && side <= UINT32_MAX / 2; side *= 2)
-        scan(&c, side);
-    if (larger <= SQUARE)
-        scan(&c, SQUARE); /* one square: the whole picture */
-    else
-        scan(&c, 0);
+    status = open_comparison(&c, err);
+    if (status != STATUS_OK)
+        return status;
+    measure_squares(&c, 0);
+    judge_squares(&c);
     look_at_pixels(&c);
-    c.z.p_worst = fmin(1, PINELIS * normal_two_sided(c.z.worst_z) * (double)c.z.sets);
-    c.z.p_chi = 1;
-    for (int i = 0; i < 3; i++) {
-        double p = 3 * square_sum_bound(c.chi_square[i], (double)c.cells[i]);
-        if (i > 0 && p >= c.z.p_chi)
-            continue;
-        c.z.p_chi = fmin(1, p);
-        c.z.chi_square = c.chi_square[i];
-        c.z.cells = c.cells[i];
-    }
-    c.z.p = fmin(1, 2 * fmin(c.z.p_worst, c.z.p_chi));
+    free(c.squares);
     *out = c.z;
+    return STATUS_OK;
+}
+
+/* ---- what would have been noticed ---------------------------------------------------- */
+
+/* Is an error of that size? */
+typedef bool notices(struct comparison *c, double size, double level);
+
+static bool notices_brightness(struct comparison *c, double size, double level)
+{
+    bool all = true;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        c->brighter = sign * size;
+        judge_squares(c);
+        all &= c->z.p < level;
+    }
+    c->brighter = 0;
+    return all;
+}
+
+static bool notices_black(struct comparison *c, double share, double level)
+{
+    measure_squares(c, share);
+    judge_squares(c);
+    return c->z.p < level;
+}
+
+/* The least size from `least` to 1 that is noticed, to a part in 32; INFINITY: none. */
+static double least_noticed(struct comparison *c, notices *is_noticed, double least, double level)
+{
+    double size = least;
+    while (size < 1 && !is_noticed(c, size, level))
+        size *= 2;
+    if (size >= 1 && !is_noticed(c, size = 1, level))
+        return INFINITY;
+    double below = size / 2;
+    while (size > least && size - below > size / 32) {
+        const double middle = (below + size) / 2;
+        if (is_noticed(c, middle, level))
+            size = middle;
+        else
+            below = middle;
+    }
+    return size;
+}
+
+enum status metric_power(uint32_t width, uint32_t height, const struct metric_estimate *a,
+                         const struct metric_estimate *b, double systematic, double level,
+                         struct metric_power *out, struct error *err)
+{
+    struct metric_z z;
+    enum status status =
+        metric_z(width, height, a, b, systematic, &z, err); /* asks for sound input */
+    struct comparison c = {
+        .width = width, .height = height, .a = a, .b = b, .systematic = systematic};
+    if (status == STATUS_OK)
+        status = open_comparison(&c, err);
+    if (status != STATUS_OK)
+        return status;
+    *out = (struct metric_power){.level = level};
+    measure_squares(&c, 0);
+    out->radiance = least_noticed(&c, notices_brightness, 0x1p-24, level);
+    out->pixels = least_noticed(&c, notices_black, 1 / ((double)width * height), level);
+    free(c.squares);
     return STATUS_OK;
 }

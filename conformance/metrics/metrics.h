@@ -138,4 +138,16 @@ enum status metric_z(uint32_t width, uint32_t height, const struct metric_estima
                      const struct metric_estimate *b, double systematic, struct metric_z *out,
                      struct error *err);
 
+/* The least errors that metric_z would have noticed in picture a, on this very noise: with them
+ * beside what the pictures differ by, p is below `level`. INFINITY: none up to 1 (a black picture, or
+ * fewer than 64 pixels). */
+struct metric_power {
+    double level;
+    double radiance; /* everything brighter by this share, and also everything darker */
+    double pixels;   /* this share of the pixels, scattered evenly, black */
+};
+enum status metric_power(uint32_t width, uint32_t height, const struct metric_estimate *a,
+                         const struct metric_estimate *b, double systematic, double level,
+                         struct metric_power *out, struct error *err);
+
 #endif

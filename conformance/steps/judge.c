@@ -290,6 +290,27 @@ enum status judge_pair_untied(struct device *d, const struct scene *s, const str
     return st;
 }
 
+enum status pair_judgement_power(const struct render_job *job, double systematic, double level,
+                                 struct pair_judgement *p, struct error *err)
+{
+    const struct metric_estimate a = {p->image, NULL, job->sample_count};
+    const struct metric_estimate b = {p->truth.beauty, NULL, job->sample_count};
+    return metric_power(job->width, job->height, &a, &b, systematic, level, &p->power, err);
+}
+
+static void power_text(const struct metric_power *p, char *buf, size_t size)
+{
+    buf[0] = 0;
+    if (!(p->level > 0))
+        return;
+    size_t n = (size_t)snprintf(buf, size, "; at level %g it notices ", p->level);
+    n += (size_t)(isinf(p->radiance)
+                      ? snprintf(buf + n, size - n, "no error of all light")
+                      : snprintf(buf + n, size - n, "all light off by %.3g %%", 100 * p->radiance));
+    if (!isinf(p->pixels))
+        (void)snprintf(buf + n, size - n, ", or %.3g %% of the pixels black", 100 * p->pixels);
+}
+
 void pair_judgement_free(struct pair_judgement *p)
 {
     free(p->image);
@@ -300,7 +321,8 @@ void pair_judgement_free(struct pair_judgement *p)
 void pair_judgement_text(const struct pair_judgement *p, const char *whom, double systematic,
                          char *buf, size_t size)
 {
-    char where[96], left_out[96] = "";
+    char where[96], left_out[96] = "", power[128];
+    power_text(&p->power, power, sizeof power);
     if (p->tied)
         snprintf(left_out, sizeof left_out,
                  "; %llu of %llu samples left out, whose paths meet faces in one plane",
@@ -312,10 +334,10 @@ void pair_judgement_text(const struct pair_judgement *p, const char *whom, doubl
         snprintf(where, sizeof where, "the whole picture");
     snprintf(buf, size,
              "p = %.2g against %s on the same random numbers, worst z %.2f in %s, channel %c; "
-             "relMSE %.3g (epsilon %g), mean difference %.3g %.3g %.3g, %.2g relative allowed%s",
+             "relMSE %.3g (epsilon %g), mean difference %.3g %.3g %.3g, %.2g relative allowed%s%s",
              p->z.p, whom, p->z.worst_z, where, "RGB"[p->z.channel % 3], p -> relmse,
              METRIC_RELMSE_EPSILON, p -> z.mean_difference[0], p->z.mean_difference[1],
-             p->z.mean_difference[2], systematic, left_out);
+             p->z.mean_difference[2], systematic, left_out, power);
 }
 
 /* ---- one picture, for bench ---------------------------------------------------------- */

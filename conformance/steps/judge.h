@@ -58,6 +58,7 @@ bool judge_bits(const struct film *a, const struct film *b, struct bit_differenc
  * heavy the tails of the samples are, for both sides have the same ones (metrics.h, metric_z). */
 struct pair_judgement {
     struct metric_z z;
+    struct metric_power power; /* level 0: not asked for */
     double mse, relmse, psnr, ssim, flip;
     uint64_t tied, samples; /* left out by judge_pair_untied, of how many; else 0 */
     double *image; /* heap, as doubles; the reference's, rounded as a film is, is `truth` */
@@ -74,6 +75,9 @@ enum status judge_pair(const struct scene *s, const struct render_job *job, cons
 enum status judge_pair_untied(struct device *d, const struct scene *s, const struct render_job *job,
                               const struct film *film, double systematic, struct pair_judgement *p,
                               struct error *err);
+/* What it would have noticed: p->power. */
+enum status pair_judgement_power(const struct render_job *job, double systematic, double level,
+                                 struct pair_judgement *p, struct error *err);
 void pair_judgement_free(struct pair_judgement *p);
 /* Fills p, but its pictures, from two pictures of job->width and height and of the same samples. */
 enum status judge_measure(const struct render_job *job, const double *image, const double *expected,

@@ -16,6 +16,7 @@ struct page {
 void section_findings(struct page *p);
 void section_cases(struct page *p);
 void section_furnace(struct page *p);
+void section_power(struct page *p);
 void section_models(struct page *p);
 void section_rates(struct page *p);
 void section_blocks(struct page *p);

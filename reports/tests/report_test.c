@@ -225,6 +225,51 @@ static void html_plots_the_furnace(void **state)
     arena_free(&a);
 }
 
+/* Two panels 484 wide, with a gap of 40, five decades each, from y = 244 (no case) to 30 (all). */
+static void html_plots_power(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"image.device.a", "{\"notices\":{\"level\":1e-5,\"radiance\":1e-2,\"pixels\":0.1}}"},
+        {"image.device.b", "{\"notices\":{\"level\":5e-6,\"radiance\":1e-4}}"},
+        {"image.fast.a", "{\"notices\":{\"level\":1e-5,\"radiance\":1e-3,\"pixels\":1}}"},
+        {"image.fast.b", "{\"notices\":3}"}, /* not one */
+        {"image", "{\"notices\":{\"level\":1e-5}}"},
+    };
+    static const char *const wanted[] = {
+        "<a href=\"#power\">Power</a>",
+        "<polyline class=\"l0\" points=\"52.0,244.0 148.8,244.0 148.8,137.0 342.4,137.0 342.4,30.0 "
+        "536.0,30.0\"/>",
+        "<polyline class=\"l0\" points=\"576.0,244.0 963.2,244.0 963.2,137.0 1060.0,137.0\"/>",
+        "<polyline class=\"l1\" points=\"52.0,244.0 245.6,244.0 245.6,30.0 536.0,30.0\"/>",
+        "<td>device</td><td class=\"r\">2</td><td class=\"r\">1e-05</td><td class=\"r\">0.01 "
+        "%</td><td class=\"r\">1 %</td><td class=\"r\">10 %</td><td class=\"r\">none</td>",
+        "<td>fast</td><td class=\"r\">1</td>",
+    };
+    struct arena a = {0};
+    struct error err = {0};
+    struct store *s = furnace_store(&a, NULL, 0);
+    struct run_record run = {.kind = "conform", .started_utc = "2026-11-21T00:00:01Z"};
+    struct device_record d = {.id = "d", .api = "native", .name = "x", .kind = "cpu"};
+    assert_int_equal(store_add_run(s, &run, &err), STATUS_OK);
+    assert_int_equal(store_add_device(s, run.id, &d, &err), STATUS_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct case_record c = {
+            .name = cases[i][0], .device = "d", .verdict = VERDICT_PASS, .detail = cases[i][1]};
+        assert_int_equal(store_add_case(s, run.id, &c, &err), STATUS_OK);
+    }
+    const char *html = plain(&a, written(&a, s, REPORT_HTML, "r.html"));
+    store_close(s);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (!strstr(html, wanted[i]))
+            fail_msg("%s is not in the report: %s", wanted[i],
+                     strstr(strstr(html, "id=\"power\""), "<tbody>"));
+    struct markup_facts f;
+    markup_check(html, &f);
+    assert_string_equal(f.problem, "");
+    arena_free(&a);
+}
+
 /* Registers and memory of kernels that were timed, and of code objects with no device. */
 static void html_shows_kernels(void **state)
 {
@@ -736,6 +781,7 @@ int main(void)
         cmocka_unit_test(html_is_one_sound_file),
         cmocka_unit_test(html_shows_what_matters),
         cmocka_unit_test(html_plots_the_furnace),
+        cmocka_unit_test(html_plots_power),
         cmocka_unit_test(html_shows_kernels),
         cmocka_unit_test(html_of_an_empty_store),
         cmocka_unit_test(timed_devices_are_not_called_judged),

@@ -211,6 +211,54 @@ static void test_level(void **state)
     }
 }
 
+/* What metric_power says is noticed: that much is, and two thirds of it are not. The pixels that are
+ * black are other ones here, so there is room for what is in them. */
+static void test_least_noticed(void **state)
+{
+    (void)state;
+    const double level = 1e-5;
+    for (int shape = 0; shape < 4;
+         shape += 3) { /* the other picture has the same samples and noise of
+                                                    a ten thousandth: a pair's */
+        synthesize(77, shape, 0, SAMPLES, mean_b, variance_b);
+        const struct metric_estimate a = {mean_a, NULL, SAMPLES}, b = {mean_b, NULL, SAMPLES};
+        struct metric_power w;
+        struct metric_z z;
+        for (int kind = 0; kind < 2; kind++) {
+            for (int part = 2; part <= 4; part++) { /* of the error: two thirds, the whole, 4/3 */
+                for (uint32_t i = 0; i < VALUES; i++)
+                    mean_a[i] = mean_b[i] * (i * 7 % 5 < 2 ? 1 + 1e-4 : 1 - 1e-4);
+                if (part == 2 && kind == 0) {
+                    assert_int_equal(metric_power(SIDE, SIDE, &a, &b, 1e-3, level, &w, NULL),
+                                     STATUS_OK);
+                    print_message("shape %d: radiance %g, pixels %g\n", shape, w.radiance,
+                                  w.pixels);
+                    assert_true(w.radiance > 1e-3 && w.radiance < 0.01);
+                    assert_true(w.pixels > 1.0 / (SIDE * SIDE) && w.pixels < 0.2);
+                }
+                const double size = (kind ? w.pixels * (part == 4   ? 2
+                                                        : part == 2 ? 0.4
+                                                                    : 0)
+                                          : w.radiance * part / 3.0);
+                for (uint32_t i = 0; i < VALUES; i++)
+                    mean_a[i] *=
+                        kind == 0 ? 1 + size
+                        : (uint32_t)(i / 3 * UINT32_C(0x9e3779b9) + 0x1234567) * 0x1p-32 < size ? 0
+                                                                                                : 1;
+                assert_int_equal(metric_z(SIDE, SIDE, &a, &b, 1e-3, &z, NULL), STATUS_OK);
+                if (kind == 0 || part != 3)
+                    assert_int_equal(z.p < level * (1 + 1e-6), part >= 3);
+            }
+        }
+    }
+    /* nothing shows in a black picture */
+    memset(mean_a, 0, sizeof mean_a);
+    const struct metric_estimate none = {mean_a, NULL, SAMPLES};
+    struct metric_power w;
+    assert_int_equal(metric_power(SIDE, SIDE, &none, &none, 0, level, &w, NULL), STATUS_OK);
+    assert_true(isinf(w.radiance) && isinf(w.pixels));
+}
+
 /* Gray pictures: a sample's channels are one number. Coins decide whether a pixel is a thousandth
  * up or down; of 2000, a binomial of 0.001 has more than 12 below 0.001 with probability 10^-6. One
  * sum of squares over all channels, as if they were independent, has some 50. */
@@ -421,12 +469,19 @@ static void test_cornell(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mse),     cmocka_unit_test(test_psnr),
-        cmocka_unit_test(test_ssim),    cmocka_unit_test(test_bad_arguments),
-        cmocka_unit_test(test_film),    cmocka_unit_test(test_level),
-        cmocka_unit_test(test_gray),    cmocka_unit_test(test_pixel_shares),
-        cmocka_unit_test(test_power),   cmocka_unit_test(test_heavy_pairs),
-        cmocka_unit_test(test_place),   cmocka_unit_test(test_unequal_counts),
+        cmocka_unit_test(test_mse),
+        cmocka_unit_test(test_psnr),
+        cmocka_unit_test(test_ssim),
+        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_film),
+        cmocka_unit_test(test_level),
+        cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_least_noticed),
+        cmocka_unit_test(test_pixel_shares),
+        cmocka_unit_test(test_power),
+        cmocka_unit_test(test_heavy_pairs),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_unequal_counts),
         cmocka_unit_test(test_cornell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
