@@ -263,7 +263,6 @@ static enum status finish_result(struct run *r, const struct task *t, struct con
                                        .runs = runs_text(&a, result),
                                        .shared = told.shared};
     told.outcome = outcome_of_case(&record);
-    outcome_add(&r->sum->outcomes, &told.outcome);
     if (s == STATUS_OK && o->store) {
         s = store_add_identity(o->store, o->run, told.identity, err);
         if (s == STATUS_OK)
@@ -281,14 +280,17 @@ static enum status finish_result(struct run *r, const struct task *t, struct con
             s = store_add_film(o->store, o->run, &film, err);
         }
     }
-    r->done++;
-    r->sum->count[told.verdict]++;
-    r->sum->total++;
-    r->sum->waived += waived;
-    r->sum->resumed += t->resumed;
-    r->sum->flaky += told.rerun == RERUN_DIFFERED;
-    if (s == STATUS_OK && o->each)
-        o->each(o->each_ctx, r->done, r->task_count, t->device, t->test, &told);
+    if (s == STATUS_OK) { /* else it is not where it is kept, and was not done */
+        r->done++;
+        outcome_add(&r->sum->outcomes, &told.outcome);
+        r->sum->count[told.verdict]++;
+        r->sum->total++;
+        r->sum->waived += waived;
+        r->sum->resumed += t->resumed;
+        r->sum->flaky += told.rerun == RERUN_DIFFERED;
+        if (o->each)
+            o->each(o->each_ctx, r->done, r->task_count, t->device, t->test, &told);
+    }
     arena_free(&a);
     return s;
 }
