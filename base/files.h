@@ -16,4 +16,11 @@ enum status file_write_as(const char *path, const struct file_piece *pieces, siz
  * IO. */
 enum status cache_folder_check(const char *path, struct error *err);
 
+/* Notes a temporary file or folder, before it is made, for the guardian; and that it is no longer
+ * there. */
+void guard_path(const char *path);
+void guard_path_gone(const char *path);
+void guard_begin(void);     /* starts the guardian */
+void guard_clear_now(void); /* what is noted is cleared away; for a handler that ends the process */
+
 #endif

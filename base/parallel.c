@@ -11,8 +11,6 @@
 
 enum { THREADS_MAX = 1024 };
 
-atomic_int cancel_requested;
-
 static unsigned threads_allowed(void)
 {
     /* More than CPU_SETSIZE processors need a set of our own size. */

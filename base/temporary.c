@@ -207,10 +207,12 @@ enum status file_temp_open(const char *path, char *tmp, size_t tmp_size, int *fd
                    ? error_msg(err, STATUS_LIMIT, "the path %.80s... is too long", path)
                    : io_error(err, STATUS_IO, "write", path, errno);
     }
+    guard_path(tmp);
     *fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (*fd >= 0)
         return STATUS_OK;
     int e = errno;
+    guard_path_gone(tmp);
     tmp[0] = '\0';
     return io_error(err, e == ENOENT ? STATUS_MISSING : STATUS_IO, "write", path, e);
 }
@@ -283,13 +285,15 @@ static enum status commit(int fd, const char *tmp, const char *path, mode_t mode
     char target[PATH_MAX];
     if (resolve(path, target)) {
         enum status s = copy_to_special(fd, target, err);
-        unlink(tmp);
+        file_discard(tmp);
         return s;
     }
-    if ((fsync(fd) == 0 || errno == EINVAL) && fchmod(fd, mode) == 0 && rename(tmp, target) == 0)
+    if ((fsync(fd) == 0 || errno == EINVAL) && fchmod(fd, mode) == 0 && rename(tmp, target) == 0) {
+        guard_path_gone(tmp);
         return STATUS_OK;
+    }
     int e = errno;
-    unlink(tmp);
+    file_discard(tmp);
     return io_error(err, STATUS_IO, "write", path, e);
 }
 
@@ -305,8 +309,10 @@ enum status file_commit(const char *tmp, const char *path, struct error *err)
 
 void file_discard(const char *tmp)
 {
-    if (tmp[0])
-        unlink(tmp);
+    if (!tmp[0])
+        return;
+    unlink(tmp);
+    guard_path_gone(tmp);
 }
 
 enum status file_write_as(const char *path, const struct file_piece *pieces, size_t count,
@@ -324,7 +330,7 @@ enum status file_write_as(const char *path, const struct file_piece *pieces, siz
         s = commit(fd, tmp, path, (mode_t)mode, err);
     } else {
         s = io_error(err, STATUS_IO, "write", path, errno);
-        unlink(tmp);
+        file_discard(tmp);
     }
     close(fd);
     return s;
@@ -346,15 +352,19 @@ enum status scratch_make(char *folder, size_t size, struct error *err)
         folder[0] = '\0';
         return error_msg(err, STATUS_LIMIT, "the path %.80s... is too long", in);
     }
+    guard_path(folder);
     if (mkdir(folder, 0700) == 0)
         return STATUS_OK;
     int e = errno;
+    guard_path_gone(folder);
     folder[0] = '\0';
     return io_error(err, STATUS_IO, "make a folder in", in, e);
 }
 
 void scratch_remove(const char *folder)
 {
-    if (folder[0])
-        folder_remove(folder);
+    if (!folder[0])
+        return;
+    folder_remove(folder);
+    guard_path_gone(folder);
 }

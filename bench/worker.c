@@ -100,9 +100,10 @@ static void child_loop(int fd, const struct worker_work *work)
 }
 
 /* A process group of its own (its compilers end with it), its output kept, its end tied to ours. */
-static void child_prepare(int output, int inputs, pid_t parent)
+static void child_prepare(int output, int inputs, int guard, pid_t parent)
 {
     setpgid(0, 0);
+    guard_group_begin(guard);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -128,6 +129,7 @@ static enum status fork_with_socket(struct worker *w, int *child_end, struct err
         return st;
     }
     pid_t parent = getpid();
+    const int guard = guard_group();
     fflush(NULL); /* or the child would write it once more */
     pid_t pid = fork();
     if (pid < 0) {
@@ -136,17 +138,19 @@ static enum status fork_with_socket(struct worker *w, int *child_end, struct err
         close(inputs);
         close(fds[0]);
         close(fds[1]);
+        guard_group_gone(guard);
         return st;
     }
     if (pid == 0) {
-        child_prepare(output, inputs, parent);
+        child_prepare(output, inputs, guard, parent);
         close(fds[0]);
     } else {
         setpgid(pid, pid); /* whoever is first */
         close(fds[1]);
     }
     *child_end = fds[1];
-    *w = (struct worker){.pid = pid, .socket = fds[0], .output = output, .inputs = inputs};
+    *w = (struct worker){
+        .pid = pid, .socket = fds[0], .output = output, .inputs = inputs, .guard = guard};
     return STATUS_OK;
 }
 
@@ -175,6 +179,8 @@ static enum status bury(struct worker *w, enum status status, const char *why, s
     while (waitpid(w->pid, &code, 0) < 0 && errno == EINTR)
         ;
     kill(-w->pid, SIGKILL); /* what it had started */
+    guard_group_gone(w->guard);
+    guard_end_of(w->pid);
     output_tail(w->output, tail, sizeof tail);
     if (why)
         snprintf(how, sizeof how, "%s", why);
@@ -293,7 +299,7 @@ void worker_stop(struct worker *w)
     struct pollfd p = {.fd = w->socket, .events = POLLIN};
     int code;
     /* Up to five seconds to end in order: drivers keep caches. */
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < 500 && !(cancel_requested && i >= 20); i++) {
         pid_t n = waitpid(w->pid, &code, WNOHANG);
         if (n == w->pid || (n < 0 && errno == ECHILD)) {
             w->pid = -w->pid;
@@ -306,6 +312,8 @@ void worker_stop(struct worker *w)
         return;
     }
     kill(w->pid, SIGKILL); /* its group, if anything is left of it */
+    guard_group_gone(w->guard);
+    guard_end_of(-w->pid);
     close(w->socket);
     close(w->output);
     close(w->inputs);

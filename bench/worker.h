@@ -47,6 +47,7 @@ struct worker {
     int socket;
     int output; /* what it printed */
     int inputs; /* what inputs_watch told of the files that it read */
+    int guard;  /* guard_group */
 };
 
 /* Forks; *ready is what setup said, of a failed one too. Fails like setup; DEVICE when the process

@@ -6,7 +6,8 @@
 #include "backends.h"
 
 /* Exit statuses of every subcommand. After a signal it is 128 and
- * the signal's number, as shells expect: INTERRUPTED is SIGINT's, and main knows others. */
+ * the signal's number, as shells expect: INTERRUPTED is SIGINT's, and main knows others. After a
+ * time limit it is FINDING. */
 enum {
     EXIT_PASS = 0,
     EXIT_FINDING = 1,
@@ -40,6 +41,7 @@ enum option_type {
     OPTION_CACHE,      /* enum cache_preference */
     OPTION_TONE,       /* enum tone */
     OPTION_FORCE,      /* no target: arguments.force */
+    OPTION_TIMEOUT,    /* no target: arguments.timeout_s */
     OPTION_STEP,       /* no target: `step` is called, in the order of the command line */
     OPTION_IGNORED     /* no target: taken as other programs take it */
 };
@@ -107,6 +109,7 @@ struct arguments {
     const char **folders;
     size_t folder_count;
     bool force;
+    double timeout_s; /* 0: none */
 };
 struct command {
     const char *name, *group; /* group: heading in the list of commands; NULL: not shown */
@@ -119,8 +122,9 @@ struct command {
     const char *verbs;        /* what the first may be instead, for completion; may be NULL */
     const struct option *options;
     size_t option_count;
-    bool common;   /* has the options of struct render_options, with which its settings start */
-    bool one_dash; /* names with one dash or two, as OSL's programs have them */
+    bool common;    /* has the options of struct render_options, with which its settings start */
+    bool unlimited; /* does nothing that could take long */
+    bool one_dash;  /* names with one dash or two, as OSL's programs have them */
     size_t settings_size;       /* zeroed, then presets, then what is given */
     size_t min_args, max_args;  /* SIZE_MAX: any number */
     option_step *argument_step; /* arguments are steps too */
@@ -188,6 +192,8 @@ void render_job_fill(const struct render_options *o, const struct scene *s, stru
  * UNSUPPORTED when `device_step`: 77; DEVICE, BUILD, TIMEOUT, MISMATCH: 1; CANCELLED: 130; all
  * else 2. */
 int report_error(const struct error *err, bool device_step);
+/* Says, once, that the time limit passed; the exit status. */
+int limit_say(void);
 /* Can a file be made at `path`, as far as its folder tells? Asked before minutes of work. Fails:
  * IO. */
 enum status output_check(const char *path, struct error *err);

@@ -11,7 +11,7 @@ const char *const exit_statuses[][2] = {
     {"1", "a finding"},
     {"2", "bad use or input"},
     {"77", "nothing could be judged"},
-    {"130", "interrupted; 143: ended by SIGTERM"},
+    {"130", "interrupted; 143: ended by SIGTERM; 129: by SIGHUP"},
     {NULL, NULL},
 };
 

@@ -21,13 +21,6 @@ static const char *line_text = "";
 
 const char *command_line_text(void) { return line_text; }
 
-static void on_signal(int number)
-{
-    if (cancel_requested) /* the second time: at once */
-        _Exit(128 + number);
-    cancel_requested = number;
-}
-
 static void note(const char *said)
 {
     struct text shown = {0};
@@ -60,10 +53,8 @@ int main(int argc, char **argv)
     identity_begin();
     terminal_guard();
     setlocale(LC_ALL, "C");
-    struct sigaction act = {.sa_handler = on_signal};
-    sigaction(SIGINT, &act, NULL);
-    sigaction(SIGTERM, &act, NULL);
     signal(SIGPIPE, SIG_IGN);
+    stop_begin();
 
     if (argc < 2) {
         commands_say(stderr);
@@ -81,8 +72,8 @@ int main(int argc, char **argv)
     arena_free(&line_arena);
     status = printed(status);
     /* Whoever sent a signal learns from the status that it came, also where the work was all but
-     * done. */
-    return cancel_requested && (status == EXIT_PASS || status == EXIT_INTERRUPTED)
-               ? 128 + cancel_requested
-               : status;
+     * done, or where what it ended looks like a failure. */
+    if (stop_limit() > 0)
+        return limit_say();
+    return cancel_requested ? 128 + cancel_requested : status;
 }

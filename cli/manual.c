@@ -316,7 +316,7 @@ void manual_markdown(struct text *out)
         markdown_options(c, 0, c->option_count, out);
         if (c->common)
             text_puts(out, "\nIt takes the [common options](#common-options) too.\n");
-        common = c->common ? c : common;
+        common = c->common && !common ? c : common;
     }
     text_puts(out, "\n## Common options\n\nThese mean the same in each command that takes them.\n");
     if (common)

@@ -60,6 +60,19 @@ static const struct option render_rows[] = {
 static const struct option force_row = {"--force", OPTION_FORCE,
                                         .help = "write also over a file of another kind"};
 
+static const struct option timeout_row = {
+    "--timeout", OPTION_TIMEOUT, 0, "S",
+    .help = "give up after so many seconds, all in all, with status 1"};
+
+/* Has it a row of its own of this name? */
+static bool has_own(const struct command *c, const char *name)
+{
+    for (size_t i = 0; i < c->option_count; i++)
+        if (strcmp(c->options[i].names, name) == 0)
+            return true;
+    return false;
+}
+
 static bool writes_files(const struct command *c)
 {
     for (size_t i = 0; i < c->option_count; i++)
@@ -76,7 +89,13 @@ const struct option *command_option(const struct command *c, size_t i)
     i -= c->option_count;
     if (i < common)
         return &render_rows[i];
-    return i == common && writes_files(c) ? &force_row : NULL;
+    const struct option *rest[2];
+    size_t n = 0;
+    if (!c->unlimited && !has_own(c, timeout_row.names))
+        rest[n++] = &timeout_row;
+    if (writes_files(c))
+        rest[n++] = &force_row;
+    return i - common < n ? rest[i - common] : NULL;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -213,9 +232,10 @@ static bool option_take(const struct option *o, const char *v, void *target)
         return list_add(target, v);
     case OPTION_FROM_ZERO:
     case OPTION_ABOVE_ZERO:
+    case OPTION_TIMEOUT:
         d = strtod(v, &end);
         *(double *)target = d;
-        return end != v && !*end && isfinite(d) && (o->type == OPTION_FROM_ZERO ? d >= 0 : d > 0);
+        return end != v && !*end && isfinite(d) && (o->type == OPTION_ABOVE_ZERO ? d > 0 : d >= 0);
     case OPTION_PAIR:
         return parse_two(v, 'x', 1, 65536, target);
     case OPTION_PIXEL:
@@ -241,8 +261,10 @@ static void print_expected(const struct option *o, struct text *out)
         text_puts(out, "a text that is not empty");
     else if (o->type == OPTION_LIST)
         text_puts(out, "more memory");
-    else if (o->type == OPTION_FROM_ZERO || o->type == OPTION_ABOVE_ZERO)
-        text_printf(out, "a number %s 0", o->type == OPTION_FROM_ZERO ? "from" : "above");
+    else if (o->type == OPTION_FROM_ZERO || o->type == OPTION_TIMEOUT)
+        text_puts(out, "a number from 0");
+    else if (o->type == OPTION_ABOVE_ZERO)
+        text_puts(out, "a number above 0");
     else if (o->type == OPTION_PAIR)
         text_puts(out, "two whole numbers from 1 to 65536, as in 8x4");
     else if (o->type == OPTION_PIXEL)
@@ -345,6 +367,8 @@ static bool option_set(const struct option *o, const char *written, char **value
         args->force = true;
     if (o->type == OPTION_STEP || o->type == OPTION_IGNORED || o->type == OPTION_FORCE)
         return true;
+    if (o->type == OPTION_TIMEOUT)
+        target = (char *)&args->timeout_s;
     return option_take(o, o->type == OPTION_LEVEL ? written : o->value ? values[0] : "", target);
 }
 
@@ -434,6 +458,8 @@ int command_run(const struct command *c, int argc, char **argv)
             if (o->preset)
                 (void)option_take(o, o->preset, (char *)settings + o->at);
         status = parse(c, argc, argv, settings, &args);
+        if (status < 0)
+            stop_after(args.timeout_s);
         if (status < 0)
             status =
                 files_check(c, &args, &err) ? report_error(&err, false) : c->run(settings, &args);

@@ -85,10 +85,21 @@ enum status output_check(const char *path, struct error *err)
     return error_msg(err, STATUS_IO, "cannot write %s: %s", path, strerror(errno));
 }
 
+int limit_say(void)
+{
+    static bool said;
+    if (!said)
+        (void)fprintf(stderr, "isophote: the limit of %.6g s passed\n", stop_limit());
+    said = true;
+    return EXIT_FINDING;
+}
+
 int report_error(const struct error *err, bool device_step)
 {
     char text[2048];
     progress_end();
+    if (stop_limit() > 0)
+        (void)limit_say();
     error_format(err, text, sizeof text);
     fprintf(stderr, "isophote: %s\n", text);
     switch (err->code) {

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +19,14 @@ enum { PROBE_LIMIT_S = 60 };
 static void no_device(void *ctx, const struct device_info *d) { (void)ctx, (void)d; }
 static void no_problem(void *ctx, const char *text) { (void)ctx, (void)text; }
 
-static _Noreturn void probe_run(const struct backend_api *api, int out)
+static _Noreturn void probe_run(const struct backend_api *api, int out, int guard, pid_t parent)
 {
     struct error err;
+    setpgid(0, 0);
+    guard_group_begin(guard);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
@@ -46,8 +52,8 @@ static bool child_listen(int in, char *text, size_t size)
     for (;;) {
         double left = end - clock_s();
         struct pollfd p = {.fd = in, .events = POLLIN};
-        int ready = left > 0 ? poll(&p, 1, (int)(1e3 * left) + 1) : 0;
-        if (ready < 0 && errno == EINTR)
+        int ready = left > 0 && !cancel_requested ? poll(&p, 1, 50) : 0;
+        if ((ready < 0 && errno == EINTR) || (ready == 0 && left > 0 && !cancel_requested))
             continue;
         if (ready <= 0)
             return false;
@@ -72,11 +78,13 @@ bool driver_survives(const struct backend_api *api, char *why, size_t size)
     int ends[2], status = 0;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return true; /* nobody to ask: as if there were no probe */
-    pid_t child = fork();
+    const int guard = guard_group();
+    pid_t parent = getpid(), child = fork();
     if (child == 0)
-        probe_run(api, ends[1]);
+        probe_run(api, ends[1], guard, parent);
     close(ends[1]);
     if (child < 0) {
+        guard_group_gone(guard);
         close(ends[0]);
         return true;
     }
@@ -86,6 +94,7 @@ bool driver_survives(const struct backend_api *api, char *why, size_t size)
         kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    guard_group_gone(guard);
     if (ended && !WIFSIGNALED(status))
         return true;
     const char *words = last_line(said);

@@ -73,7 +73,7 @@ static enum status child_error(const char *arch, int code, const char *log, stru
 }
 
 static enum status child_compile(const char *arch, const char *source, const char *object,
-                                 struct build_info *info, struct error *err)
+                                 const char *folder, struct build_info *info, struct error *err)
 {
     char tool[4096], words[sizeof info->options];
     char *argv[ARGUMENTS_MAX] = {tool, (char *)source, (char *)object}, *save = NULL;
@@ -86,7 +86,7 @@ static enum status child_compile(const char *arch, const char *source, const cha
          word = strtok_r(NULL, " ", &save))
         argv[n++] = word;
     int code = 0;
-    s = child_run(argv, info->log, sizeof info->log, &code, err);
+    s = child_run(argv, folder, info->log, sizeof info->log, &code, err);
     return s == STATUS_OK && code != 0 ? child_error(arch, code, info->log, err) : s;
 }
 
@@ -120,7 +120,7 @@ enum status hip_compile(const char *arch, const struct program_request *request,
     snprintf(object, sizeof object, "%s/kernel.hsaco", folder);
     enum status s = file_write(source, request->source, strlen(request->source), err);
     if (s == STATUS_OK)
-        s = child_compile(arch, source, object, info, err);
+        s = child_compile(arch, source, object, folder, info, err);
     if (s == STATUS_OK)
         s = file_read(a, object, (size_t)1 << 30, &data, &image.size, err);
     scratch_remove(folder);

@@ -91,7 +91,7 @@ static enum status object_link(unsigned version, const char *object, const char 
                               (char *)"-o",
                               (char *)out,
                               NULL};
-        s = child_run(argv, info->log, sizeof info->log, &code, err);
+        s = child_run(argv, NULL, info->log, sizeof info->log, &code, err);
         if (s == STATUS_OK && linker_is_too_old(code, info)) {
             too_old = names[i];
             s = STATUS_MISSING;

@@ -25,11 +25,12 @@ static const struct mode_words {
                    "--spirv-fp-contract=fast"},
 };
 
-static enum status tool_run(const char *const argv[], char *log, size_t log_size, struct error *err)
+static enum status tool_run(const char *const argv[], const char *folder, char *log,
+                            size_t log_size, struct error *err)
 {
     int code = 0;
-    /* posix_spawn takes what it does not change as not const */
-    enum status s = child_run((char *const *)(uintptr_t)argv, log, log_size, &code, err);
+    /* exec takes what it does not change as not const */
+    enum status s = child_run((char *const *)(uintptr_t)argv, folder, log, log_size, &code, err);
     if (s == STATUS_MISSING)
         return error_msg(err, s,
                          "%s does not start; shaders come to this device through it: on Debian, "
@@ -42,13 +43,13 @@ static enum status tool_run(const char *const argv[], char *log, size_t log_size
 }
 
 /* A file of bitcode to a module, by way of the file `module`. */
-static enum status translate(struct arena *a, const struct mode_words *m, const char *bitcode,
-                             const char *module, const void **spirv, size_t *size,
-                             struct error *err)
+static enum status translate(struct arena *a, const struct mode_words *m, const char *folder,
+                             const char *bitcode, const char *module, const void **spirv,
+                             size_t *size, struct error *err)
 {
     const char *const argv[] = {TRANSLATOR, m->contraction, bitcode, "-o", module, NULL};
     char log[2048] = "", *data = NULL;
-    enum status s = tool_run(argv, log, sizeof log, err);
+    enum status s = tool_run(argv, folder, log, sizeof log, err);
     if (s == STATUS_OK)
         s = file_read(a, module, (size_t)1 << 30, &data, size, err);
     *spirv = data;
@@ -68,9 +69,9 @@ static enum status tools_run(struct arena *a, const struct job_source *source, c
                                  m->clang[1], m->clang[2], m->clang[3], NULL};
     enum status s = file_write(text, source->text, strlen(source->text), err);
     if (s == STATUS_OK)
-        s = tool_run(clang, info->log, sizeof info->log, err);
+        s = tool_run(clang, folder, info->log, sizeof info->log, err);
     if (s == STATUS_OK)
-        s = translate(a, m, bitcode, module, spirv, size, err);
+        s = translate(a, m, folder, bitcode, module, spirv, size, err);
     scratch_remove(folder);
     return s;
 }
@@ -120,7 +121,7 @@ static enum status kernel_link(struct arena *a, const struct program_request *re
         s = file_write(bitcode, linked, linked_size, err);
     free(linked);
     if (s == STATUS_OK)
-        s = translate(a, &modes[request->mode], bitcode, module, spirv, size, err);
+        s = translate(a, &modes[request->mode], folder, bitcode, module, spirv, size, err);
     scratch_remove(folder);
     return s;
 }

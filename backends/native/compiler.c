@@ -22,7 +22,7 @@ static enum status compiler_try(const char *program, struct compiler *out, struc
     if ((size_t)snprintf(c.program, sizeof c.program, "%s", program) >= sizeof c.program)
         return error_msg(err, STATUS_ARG, "the compiler's name is too long");
     char *argv[] = {c.program, (char *)"--version", NULL};
-    enum status st = child_run(argv, text, sizeof text, &code, err);
+    enum status st = child_run(argv, NULL, text, sizeof text, &code, err);
     if (st)
         return st;
     if (code != 0)
@@ -143,7 +143,8 @@ static void log_place(const char *line, struct error *err)
 }
 
 static enum status compiler_call(const struct compiler *c, char *flags, const char *source,
-                                 const char *object, struct build_info *info, struct error *err)
+                                 const char *object, const char *folder, struct build_info *info,
+                                 struct error *err)
 {
     char *argv[ARGUMENTS_MAX] = {(char *)c->program};
     size_t n = 1;
@@ -157,7 +158,7 @@ static enum status compiler_call(const struct compiler *c, char *flags, const ch
     argv[n++] = (char *)"-o";
     argv[n++] = (char *)object;
     argv[n] = NULL;
-    TRY(child_run(argv, info->log, sizeof info->log, &code, err));
+    TRY(child_run(argv, folder, info->log, sizeof info->log, &code, err));
     if (code == 0)
         return STATUS_OK;
     char first[512];
@@ -181,7 +182,7 @@ static enum status text_compile(const struct compiler *c, char *flags, const cha
     bool stays = source[0] && file_write(source, text, length, NULL) == STATUS_OK;
     enum status st = stays ? STATUS_OK : file_write(own, text, length, err);
     if (st == STATUS_OK)
-        st = compiler_call(c, flags, stays ? source : own, made, info, err);
+        st = compiler_call(c, flags, stays ? source : own, made, folder, info, err);
     if (st == STATUS_OK)
         st = file_read(a, made, (size_t)1 << 30, object, size, err);
     scratch_remove(folder);

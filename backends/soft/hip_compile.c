@@ -149,7 +149,7 @@ static hiprtc_result clang_run(struct hiprtc_program_s *p, const char *folder, i
     argv[n++] = (char *)"-o";
     argv[n++] = object;
     argv[n] = NULL;
-    if (child_run(argv, p->log, sizeof p->log, &code, &err) != STATUS_OK) {
+    if (child_run(argv, folder, p->log, sizeof p->log, &code, &err) != STATUS_OK) {
         snprintf(p->log, sizeof p->log, "%s (apt-get install clang-15)", err.msg);
         return RTC_COMPILATION;
     }

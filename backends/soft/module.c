@@ -19,8 +19,8 @@ static bool is_spirv(const void *data, size_t size)
 }
 
 /* llvm-spirv-15 -r IN -o OUT; what it says goes to `log`. */
-static enum status translator_run(const char *in, const char *out, char *log, size_t log_size,
-                                  struct error *err)
+static enum status translator_run(const char *in, const char *out, const char *folder, char *log,
+                                  size_t log_size, struct error *err)
 {
     const char *wanted = getenv("ISOPHOTE_LLVM_SPIRV");
     char *arguments[] = {(char *)(wanted && *wanted ? wanted : "llvm-spirv-15"),
@@ -30,7 +30,7 @@ static enum status translator_run(const char *in, const char *out, char *log, si
                          (char *)out,
                          NULL};
     int code = 0;
-    enum status s = child_run(arguments, log, log_size, &code, err);
+    enum status s = child_run(arguments, folder, log, log_size, &code, err);
     if (s == STATUS_MISSING)
         return error_msg(err, s, "no %s; on Debian: apt-get install llvm-spirv-15", arguments[0]);
     if (s == STATUS_OK && code != 0)
@@ -57,7 +57,7 @@ static enum status spirv_translate(struct arena *a, const void *data, size_t siz
     char *result = NULL;
     enum status s = file_write(in, data, size, err);
     if (s == STATUS_OK)
-        s = translator_run(in, out, said, sizeof said, err);
+        s = translator_run(in, out, folder, said, sizeof said, err);
     log_add(log, log_size, said);
     if (s == STATUS_OK)
         s = file_read(a, out, 0, &result, bitcode_size, err);

@@ -328,11 +328,36 @@ double clock_s(void);         /* monotonic, seconds */
 void clock_utc(char buf[32]); /* "2026-11-21T04:05:06Z" */
 size_t memory_peak(void);     /* peak resident bytes of this process (VmHWM) */
 
-/* ---- cancelling ----------------------------------------------------------------------------- */
+/* ---- stopping ------------------------------------------------------------------------------- */
 
-/* Set by cli/ on SIGINT and SIGTERM; long work, in any thread, looks at it and returns
- * STATUS_CANCELLED. Lock-free, as a signal handler needs it. */
+/* The number of the signal that asked this process to stop, SIGALRM when its time was up; long work,
+ * in any thread, looks at it and returns STATUS_CANCELLED. Lock-free, as a signal handler needs it.
+ */
 extern atomic_int cancel_requested;
+/* For main, before it has threads: SIGINT, SIGTERM and SIGHUP set cancel_requested from here on. A
+ * second one, or 0.8 s after the first, ends the process, whatever runs in it, with 128 and the
+ * first one's number. However it ends, by SIGKILL too, a second process clears away what it noted
+ * (guard_) and ends what it had started. */
+void stop_begin(void);
+/* The same when so many seconds have passed, with a message and the status 1. 0: never. */
+void stop_after(double seconds);
+double stop_limit(void); /* those seconds, once they have passed; else 0 */
+
+/* The note of a group of processes, to be made before the fork; -1: nobody guards. The child makes
+ * itself its leader and calls _begin; _gone when it has ended. */
+int guard_group(void);
+void guard_group_begin(int slot);
+void guard_group_gone(int slot);
+/* Clears away what a forked process, which has ended, had noted. */
+void guard_end_of(int pid);
+
+/* Runs argv (ends with NULL; argv[0] is looked up in PATH) with an empty standard input; its
+ * standard output and error go to `out` (cut at size - 1 bytes). *exit_code is minus the signal's
+ * number when a signal ended it. It ends with this process, and so does what it starts. folder: for
+ * its temporary files (TMPDIR), which it leaves when it is killed; NULL: as this process has it.
+ * Fails: MISSING if the program cannot be started, CANCELLED, IO, MEMORY. */
+enum status child_run(char *const argv[], const char *folder, char *out, size_t size,
+                      int *exit_code, struct error *err);
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 

@@ -761,5 +761,6 @@ const struct command command_worker = {
     .settings_size = sizeof(struct worker_command),
     .min_args = 2,
     .max_args = 2,
+    .unlimited = true,
     .run = work,
 };

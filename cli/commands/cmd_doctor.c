@@ -119,13 +119,10 @@ static void find_linked(struct findings *f)
 /* First line of a command's output; NULL when it cannot run. */
 static const char *first_line(struct arena *a, const char *command)
 {
-    char line[256] = "";
-    FILE *p = popen(command, "r"); /* NOLINT(cert-env33-c): fixed commands of this file */
-    if (!p)
-        return NULL;
-    char *got = fgets(line, sizeof line, p);
-    int status = pclose(p);
-    if (!got || status != 0)
+    char line[4096] = "";
+    char *const argv[] = {(char *)"sh", (char *)"-c", (char *)(uintptr_t)command, NULL};
+    int code = 0;
+    if (child_run(argv, NULL, line, sizeof line, &code, NULL) != STATUS_OK || code != 0 || !line[0])
         return NULL;
     line[strcspn(line, "\n")] = 0;
     return arena_strdup(a, line);

@@ -111,5 +111,6 @@ const struct command command_help = {
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct help_command),
     .max_args = 1,
+    .unlimited = true,
     .run = run,
 };

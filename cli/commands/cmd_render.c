@@ -15,7 +15,7 @@ static char progress_text[] = "rendering";
 struct render_command {
     struct render_options common;
     const char *out, *preview, *pass_list, *light_choice, *mis, *checkpoint;
-    double exposure, timeout_s, error_target, update_s, interval_s;
+    double exposure, error_target, update_s, interval_s;
     bool resume;
     unsigned passes; /* to be written */
     enum tone tone;
@@ -724,7 +724,6 @@ static enum status render_on_device(struct render_command *cmd, const char *id,
     const struct render_keeper keeper = {&kept, checkpoint_due, checkpoint_film, checkpoint_passes};
     struct text said = {0};
     *device_step = true;
-    job->timeout_s = cmd->timeout_s;
     job->progress = progress_callback;
     job->progress_ctx = progress_text;
     enum status s = film_init(&film, sum->width, sum->height, film_exponent(scene), err);
@@ -851,8 +850,6 @@ static const struct option options[] = {
      .otherwise = "the scene's", .words = "power tree"},
     {"--mis", OPTION_WORD, AT(mis), "WORD", .help = "heuristic of multiple importance sampling",
      .otherwise = "the scene's", .words = "power balance"},
-    {"--timeout", OPTION_FROM_ZERO, AT(timeout_s), "S",
-     .help = "give up after so many seconds of rendering"},
     {"--checkpoint", OPTION_STRING, AT(checkpoint), "FILE",
      .help = "where what is rendered is kept until the picture is finished; none: nowhere",
      .otherwise = "-o's name with .checkpoint", .writes = FILE_CHECKPOINT, .none = "none",

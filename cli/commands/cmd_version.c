@@ -39,5 +39,6 @@ const struct command command_version = {
                "the protocol that it renders by.",
     COMMAND_OPTIONS(options),
     .settings_size = sizeof(struct version_command),
+    .unlimited = true,
     .run = run,
 };

@@ -25,9 +25,10 @@ static bool set_nonblocking(int fd)
 }
 
 /* Between fork and exec: only calls that are safe there. */
-static void become_worker(const char *const *argv, int report, int output, pid_t parent)
+static void become_worker(const char *const *argv, int report, int output, int guard, pid_t parent)
 {
     setpgid(0, 0);
+    guard_group_begin(guard);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(127);
@@ -72,7 +73,7 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     char number[16];
     int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
     int *report = pipes[0], *output = pipes[1], *started = pipes[2];
-    *p = (struct process){.pid = -1, .report = -1, .output = -1};
+    *p = (struct process){.pid = -1, .report = -1, .output = -1, .guard = -1};
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0 ||
         pipe2(started, O_CLOEXEC) != 0 || !set_nonblocking(report[0]) ||
         !set_nonblocking(output[0]))
@@ -81,11 +82,12 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     for (int i = 0; i < MAX_ARGS - 1 && argv[i]; i++)
         args[i] = strcmp(argv[i], "@fd") == 0 ? number : argv[i];
     pid_t parent = getpid();
+    p->guard = guard_group();
     p->pid = fork();
     if (p->pid < 0)
         goto failed;
     if (p->pid == 0)
-        become_worker(args, report[1], output[1], parent);
+        become_worker(args, report[1], output[1], p->guard, parent);
     setpgid(p->pid, p->pid); /* both sides do it: whoever comes first */
     for (int i = 0; i < 3; i++)
         close(pipes[i][1]);
@@ -98,6 +100,8 @@ enum status process_start(struct process *p, const char *const *argv, struct err
     return STATUS_OK;
 failed:
     error_msg(err, STATUS_IO, "cannot start a worker process: %s", strerror(errno));
+    guard_group_gone(p->guard);
+    p->guard = -1;
     for (int i = 0; i < 6; i++)
         if (pipes[i / 2][i % 2] >= 0)
             close(pipes[i / 2][i % 2]);
@@ -409,6 +413,7 @@ void process_close(struct process *p)
         kill(-p->pid, SIGKILL);
         while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
             ;
+        guard_group_gone(p->guard);
     }
     if (p->report >= 0)
         close(p->report);
@@ -416,5 +421,5 @@ void process_close(struct process *p)
         close(p->output);
     text_free(&p->lines);
     text_free(&p->inputs);
-    *p = (struct process){.pid = -1, .report = -1, .output = -1};
+    *p = (struct process){.pid = -1, .report = -1, .output = -1, .guard = -1};
 }

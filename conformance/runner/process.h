@@ -19,6 +19,7 @@ enum process_phase { WORKER_RUN, WORKER_COMPILE, WORKER_PHASES };
 struct process {
     pid_t pid;
     int report, output; /* read ends; -1 at end of file */
+    int guard;          /* guard_group */
     struct text lines;  /* what came through the report pipe */
     size_t scanned;     /* bytes of lines looked at */
     struct text inputs; /* of these, the lines that tell of files */
