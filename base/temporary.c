@@ -346,7 +346,11 @@ enum status file_write(const char *path, const void *data, size_t size, struct e
 
 enum status scratch_make(char *folder, size_t size, struct error *err)
 {
-    const char *in = temporary_folder();
+    return scratch_make_in(temporary_folder(), folder, size, err);
+}
+
+enum status scratch_make_in(const char *in, char *folder, size_t size, struct error *err)
+{
     temporary_sweep(in, FOLDER);
     if (!temp_name(in, strlen(in), FOLDER, folder, size)) {
         folder[0] = '\0';

@@ -63,7 +63,8 @@ static const struct variable {
     {"OCL_ICD_VENDORS", "of the OpenCL loader: folder of .icd files",
      "opencl-icd in the cache folder, if it names all of the system's drivers; else "
      "/etc/OpenCL/vendors"},
-    {"POCL_CACHE_DIR", "of PoCL: where it keeps compiled kernels", "pocl in the cache folder"},
+    {"POCL_CACHE_DIR", "of PoCL: where it puts compiled kernels, and loads them without a checksum",
+     "an empty folder for each run; what was compiled is kept with a checksum in the cache folder"},
 };
 
 /* ---- roff ----------------------------------------------------------------------------------- */

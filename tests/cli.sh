@@ -1106,15 +1106,15 @@ case_lists_refused()
     [ ! -s stdout ] || fail "work was done before"
 }
 
-# damaged CACHED_FILE PICTURE COMMAND...: a bit is flipped at each of 24 places of a file of the cache; each time the
-# command gives the same picture, and the file is made again.
+# damaged CACHED_FILE PICTURE COMMAND...: a bit is flipped at each of 24 places of a file of the cache, or at those
+# of them that $places names; each time the command gives the same picture, and the file is made again.
 damaged()
 {
     local file=$1 picture=$2 size i at byte
     shift 2
     size=$(stat -c %s "$file")
     cp "$picture" want.picture
-    for i in $(seq 0 23); do
+    for i in ${places:-$(seq 0 23)}; do
         at=$((i < 12 ? i * 11 : (size - 1) * (i - 11) / 12)) # the header, then all of the file
         byte=$(od -An -tu1 -j $at -N1 "$file")
         printf "%b" "\\0$(printf %o $((byte ^ 1 << i % 8)))" | dd of="$file" bs=1 seek=$at conv=notrunc status=none
@@ -1137,6 +1137,28 @@ case_cache_damaged()
         [ "$engine" = native ] || ending=o
         damaged "$(find "$ISOPHOTE_CACHE/kernels" -name "*.$ending")" "out/$engine.pfm" "${shade[@]}"
     done
+}
+
+# The same for what drivers compiled. PoCL loads what lies in its own folder of files without a checksum: it gets an
+# empty one for each run, and leaves nothing there.
+case_cache_damaged_drivers()
+{
+    leaks_of_others
+    local engine places="4 18" ending tried=
+    export ISOPHOTE_HIP_LIBRARY=soft ZE_ENABLE_ALT_DRIVERS=$(dirname "$program")/backends/soft/libze_soft.so
+    unset POCL_CACHE_DIR
+    echo 'shader wave(output color Cout = 0) { Cout = color(u, v, sin(u * 8)); }' >wave.asl
+    for engine in opencl:0:clbin level_zero:0:zebin hip:0:hsaco; do
+        ending=${engine##*:} engine=${engine%:*}
+        export ISOPHOTE_CACHE=$scratch/cache-$ending
+        local shade=(shade wave.asl -g 16 16 --engine "$engine" -o Cout "out/$ending.pfm")
+        "$program" "${shade[@]}" >stdout 2>stderr || continue
+        damaged "$(find "$ISOPHOTE_CACHE/kernels" -name "*.$ending")" "out/$ending.pfm" "${shade[@]}"
+        [ ! -e "$ISOPHOTE_CACHE/pocl" ] || nothing_in "$ISOPHOTE_CACHE/pocl"
+        tried+=" $engine"
+    done
+    [ "$tried" ] || skip "no driver whose programs are kept"
+    echo "kept:$tried"
 }
 
 case_cache_of_others()

@@ -121,8 +121,6 @@ opencl_platforms()
     for file in "$fresh"/*.icd; do mv -f "$file" "$folder"/; done
     rmdir "$fresh"
     export OCL_ICD_VENDORS=$folder
-    export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$isophote_cache/pocl}
-    mkdir -p "$POCL_CACHE_DIR"
 }
 
 # Open Image Denoise from PyPI, exported as ISOPHOTE_OIDN; $python stays what it was.

@@ -58,8 +58,10 @@ static void loader_vendors(void)
 static char scratch[3072];
 static void scratch_end(void) { scratch_remove(scratch); }
 
-/* PoCL compiles by way of files where this says; else in a place of its own under $HOME. It builds
- * nothing when it cannot write there: then a folder for this run alone will do. */
+/* PoCL compiles by way of files where this says, else in a place of its own under $HOME, and loads
+ * again what it finds there, without a checksum. So it gets an empty folder that only this run and
+ * the processes that it starts write to; what it compiled is kept in files of ours
+ * (opencl_program.c). It builds nothing when it cannot write there. */
 static void loader_files(void)
 {
     enum { ROOM = 64 << 20 };
@@ -67,13 +69,14 @@ static void loader_files(void)
     struct statvfs disk;
     if (getenv("POCL_CACHE_DIR"))
         return;
-    bool keeps = cache_dir("pocl", folder, sizeof folder, NULL) == STATUS_OK &&
-                 access(folder, W_OK | X_OK) == 0 && statvfs(folder, &disk) == 0 &&
-                 (uint64_t)disk.f_bavail * disk.f_frsize >= ROOM;
-    if (!keeps && scratch_make(scratch, sizeof scratch, NULL) == STATUS_OK)
-        atexit(scratch_end);
-    if (keeps || scratch[0])
-        setenv("POCL_CACHE_DIR", keeps ? folder : scratch, 1);
+    const bool room = cache_dir("pocl", folder, sizeof folder, NULL) == STATUS_OK &&
+                      access(folder, W_OK | X_OK) == 0 && statvfs(folder, &disk) == 0 &&
+                      (uint64_t)disk.f_bavail * disk.f_frsize >= ROOM;
+    if ((!room || scratch_make_in(folder, scratch, sizeof scratch, NULL) != STATUS_OK) &&
+        scratch_make(scratch, sizeof scratch, NULL) != STATUS_OK)
+        return;
+    atexit(scratch_end);
+    setenv("POCL_CACHE_DIR", scratch, 1);
 }
 
 static void loader_open(void)

@@ -3,12 +3,20 @@
 #ifndef ISOPHOTE_OPENCL_H
 #define ISOPHOTE_OPENCL_H
 
+#include "api/kept.h"
 #include "api/offers.h"
 #include "cl_api.h"
 
 enum {
     LAUNCHES_IN_FLIGHT = 2
 }; /* one runs, the next waits: the host stays close to what is done */
+
+/* What is kept of a program in the cache folder. */
+struct opencl_kept {
+    char key[33];
+    size_t bytes; /* of the driver's binary as it is kept; 0: not yet */
+    struct kept_resources resources;
+};
 
 struct backend {
     const struct cl_api *cl;
@@ -19,7 +27,8 @@ struct backend {
     struct device_info info;
     char platform_version[256];
     bool little_endian, int64, rounds_divide_sqrt, nvidia;
-    bool shares_memory; /* a CPU: buffers can stay where the host made them */
+    bool compiles_shapes; /* PoCL: each shape of work-group when it is first launched */
+    bool shares_memory;   /* a CPU: buffers can stay where the host made them */
 
     cl_mem scene[SCENE_BUFFER_COUNT]; /* NULL: empty */
     cl_mem nothing;                   /* stands for empty buffers */
@@ -30,6 +39,7 @@ struct backend {
         cl_program program;             /* NULL: not made */
         cl_kernel kernels[ENTRY_COUNT]; /* of the part; the others NULL */
         size_t group[ENTRY_COUNT];      /* CL_KERNEL_WORK_GROUP_SIZE */
+        struct opencl_kept kept;
     } programs[PART_COUNT];
     struct program_request request; /* the last one */
 
@@ -65,9 +75,24 @@ enum status opencl_program(struct backend *b, enum kernel_entry entry, const str
                            struct error *err);
 enum status opencl_group_most(struct backend *b, uint32_t *most, struct error *err);
 void opencl_programs_release(struct backend *b);
+/* Keeps what launches compiled; the last request's text must still be there. */
+void opencl_shapes_keep(struct backend *b);
 /* Work-items of a group where nobody chose: 16, or what the kernel takes of them. PoCL keeps the
  * private memory of a whole group on a thread's stack, and would choose groups of 4096. */
 size_t opencl_group_small(size_t kernel_most);
+
+/* opencl_kept.c */
+/* The key of what is compiled from a source, or from SPIR-V (else NULL), with these options. */
+void opencl_kept_key(const struct backend *b, struct opencl_kept *k, const char *source_hash,
+                     const char *options, const void *spirv, size_t size);
+/* A built program from what is kept; NULL when there is none or the driver refuses it. */
+cl_program opencl_kept_take(const struct backend *b, struct opencl_kept *k, const char *options);
+/* Keeps the driver's binary, if it is larger than what is kept. Failures cost the next start a
+ * compilation, no more. */
+void opencl_kept_put(const struct backend *b, struct opencl_kept *k, cl_program program);
+/* Keeps also what launches compiled since. */
+void opencl_kept_again(const struct backend *b, struct opencl_kept *k, const char *source,
+                       const char *options);
 
 /* opencl_spirv.c: code path llvm. */
 /* A program of the kernel's SPIR-V, not yet built. UNSUPPORTED where the device takes none. */

@@ -241,6 +241,9 @@ enum status opencl_open(const struct device_info *info, struct backend **out, st
     b->rounds_divide_sqrt = (device_number(cl, b->device, CL_DEVICE_SINGLE_FP_CONFIG) &
                              CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     b->nvidia = strstr(extensions, "cl_nv_compiler_options") != NULL;
+    char platform[128];
+    platform_text(cl, b->platform, CL_PLATFORM_NAME, platform, sizeof platform);
+    b->compiles_shapes = strcmp(platform, "Portable Computing Language") == 0;
     b->shares_memory = b->info.kind == DEVICE_CPU;
 
     char why_not[400];
@@ -283,6 +286,7 @@ void opencl_close(struct backend *b)
         return;
     if (b->queue)
         b->cl->Finish(b->queue);
+    opencl_shapes_keep(b);
     opencl_programs_release(b);
     opencl_scene_release(b);
     for (int i = 0; i < LAUNCHES_IN_FLIGHT; i++) {

@@ -8,6 +8,9 @@
 struct job_program {
     cl_program compiled;
     cl_kernel kernel;
+    struct opencl_kept kept;
+    char *text; /* of the source: a program's binary is asked for by way of it */
+    char options[256];
     size_t group_most; /* CL_KERNEL_WORK_GROUP_SIZE; 0: the driver does not say */
 };
 
@@ -36,18 +39,24 @@ static enum status job_compile(const struct backend *b, const struct job_source 
                                struct job_program *p, struct build_info *info, struct error *err)
 {
     cl_int code;
-    p->compiled =
-        b->cl->CreateProgramWithSource(b->context, 1, (const char *[]){source->text}, NULL, &code);
-    if (code != CL_SUCCESS) {
-        p->compiled = NULL;
-        return cl_error(err, code, "clCreateProgramWithSource");
-    }
-    code = b->cl->BuildProgram(p->compiled, 1, &b->device, info->options, NULL, NULL);
-    if (code != CL_SUCCESS) {
-        (void)b->cl->GetProgramBuildInfo(p->compiled, b->device, CL_PROGRAM_BUILD_LOG,
-                                         sizeof info->log - 1, info->log, NULL);
-        return error_msg(err, STATUS_BUILD, "%s does not build the shader: %s: %.700s",
-                         b->info.name, cl_code_name(code), info->log);
+    opencl_kept_key(b, &p->kept, source->hash, p->options, NULL, 0);
+    p->compiled = opencl_kept_take(b, &p->kept, p->options);
+    info->cached = p->compiled != NULL;
+    if (!p->compiled) {
+        p->compiled = b->cl->CreateProgramWithSource(b->context, 1, (const char *[]){source->text},
+                                                     NULL, &code);
+        if (code != CL_SUCCESS) {
+            p->compiled = NULL;
+            return cl_error(err, code, "clCreateProgramWithSource");
+        }
+        code = b->cl->BuildProgram(p->compiled, 1, &b->device, p->options, NULL, NULL);
+        if (code != CL_SUCCESS) {
+            (void)b->cl->GetProgramBuildInfo(p->compiled, b->device, CL_PROGRAM_BUILD_LOG,
+                                             sizeof info->log - 1, info->log, NULL);
+            return error_msg(err, STATUS_BUILD, "%s does not build the shader: %s: %.700s",
+                             b->info.name, cl_code_name(code), info->log);
+        }
+        opencl_kept_put(b, &p->kept, p->compiled);
     }
     p->kernel = b->cl->CreateKernel(p->compiled, source->entry, &code);
     if (code != CL_SUCCESS) {
@@ -66,8 +75,11 @@ void opencl_job_release(struct backend *b, struct job_program *p)
         return;
     if (p->kernel)
         b->cl->ReleaseKernel(p->kernel);
+    if (p->kernel && p->text)
+        opencl_kept_again(b, &p->kept, p->text, p->options);
     if (p->compiled)
         b->cl->ReleaseProgram(p->compiled);
+    free(p->text);
     free(p);
 }
 
@@ -77,7 +89,9 @@ enum status opencl_job_build(struct backend *b, const struct job_source *source,
     struct job_program *p = calloc(1, sizeof *p);
     if (!p)
         return error_msg(err, STATUS_MEMORY, "out of memory");
-    options_make(b, source->mode, info->options, sizeof info->options);
+    options_make(b, source->mode, p->options, sizeof p->options);
+    snprintf(info->options, sizeof info->options, "%s", p->options);
+    p->text = b->compiles_shapes ? strdup(source->text) : NULL;
     enum status s = job_compile(b, source, p, info, err);
     if (s == STATUS_OK)
         *out = p;

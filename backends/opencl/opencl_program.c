@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building the kernel, and keeping what the driver's compiler made of it. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* environ */
-#endif
 #include "api/offers.h"
 #include "opencl.h"
 #include "llvm/offers.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void options_make(const struct backend *b, const struct program_request *r, char *buf,
                          size_t size)
@@ -44,13 +40,6 @@ static void options_make(const struct backend *b, const struct program_request *
              b->nvidia ? " -cl-nv-verbose" : "", registers);
 }
 
-/* Settings from the environment that steer a driver's compiler (Intel: CL_CONFIG_, PoCL: POCL_). */
-static bool environment_matters(const char *setting)
-{
-    return strncmp(setting, "CL_CONFIG_", 10) == 0 ||
-           (strncmp(setting, "POCL_", 5) == 0 && strncmp(setting, "POCL_CACHE_DIR=", 15) != 0);
-}
-
 /* What a program is made of. */
 struct input {
     struct program_request request;
@@ -66,23 +55,6 @@ static enum status input_find(const struct backend *b, enum program_part part, s
     return r->code == CODE_LLVM ? spirv_kernel(&out->arena, b->info.kind == DEVICE_CPU, r,
                                                &out->spirv, &out->size, err)
                                 : STATUS_OK;
-}
-
-static void key_make(const struct backend *b, const struct input *in, const char *options,
-                     char key[33])
-{
-    struct hash *h = hash_open();
-    const char *const parts[] = {"opencl program 1", in->request.source_hash, options,
-                                 b->info.name,       b->info.vendor,          b->info.driver,
-                                 b->info.version,    b->platform_version};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        hash_add(h, parts[i], strlen(parts[i]) + 1);
-    if (in->spirv)
-        hash_add(h, in->spirv, in->size);
-    for (char **setting = environ; *setting; setting++)
-        if (environment_matters(*setting))
-            hash_add(h, *setting, strlen(*setting) + 1);
-    hash_close(h, key);
 }
 
 /* ---- the build log ------------------------------------------------------------------------- */
@@ -134,54 +106,23 @@ static enum status program_compile(const struct backend *b, cl_program program, 
     return s;
 }
 
-/* A program from the kept binary; NULL when there is none or the driver refuses it. */
-static cl_program program_kept(const struct backend *b, const char *path, const char key[33],
-                               const char *options, struct kept_resources *res)
-{
-    struct arena a = {0};
-    const void *data;
-    size_t size;
-    cl_program program = NULL;
-    if (kept_read(&a, path, key, &data, &size, res)) {
-        const unsigned char *binary = data;
-        cl_int status = CL_SUCCESS, code;
-        program = b->cl->CreateProgramWithBinary(b->context, 1, &b->device, &size, &binary, &status,
-                                                 &code);
-        if (code != CL_SUCCESS || status != CL_SUCCESS ||
-            b->cl->BuildProgram(program, 1, &b->device, options, NULL, NULL) != CL_SUCCESS) {
-            if (program)
-                b->cl->ReleaseProgram(program);
-            program = NULL;
-        }
-    }
-    arena_free(&a);
-    return program;
-}
-
-static void program_keep(const struct backend *b, const char *path, const char key[33],
-                         cl_program program, const struct kept_resources *res)
-{
-    size_t size = 0;
-    if (b->cl->GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) !=
-            CL_SUCCESS ||
-        size == 0)
-        return;
-    unsigned char *binary = malloc(size);
-    if (binary && b->cl->GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary,
-                                        (void *)&binary, NULL) == CL_SUCCESS)
-        kept_write(path, key, binary, size, res);
-    free(binary);
-}
-
 /* ---- building ------------------------------------------------------------------------------ */
+
+static void kernels_release(const struct backend *b, struct program *p)
+{
+    for (int i = 0; i < ENTRY_COUNT; i++) {
+        if (p->kernels[i])
+            b->cl->ReleaseKernel(p->kernels[i]);
+        p->kernels[i] = NULL;
+    }
+    if (p->program)
+        b->cl->ReleaseProgram(p->program);
+    p->program = NULL;
+}
 
 static void program_release(const struct backend *b, struct program *p)
 {
-    for (int i = 0; i < ENTRY_COUNT; i++)
-        if (p->kernels[i])
-            b->cl->ReleaseKernel(p->kernels[i]);
-    if (p->program)
-        b->cl->ReleaseProgram(p->program);
+    kernels_release(b, p);
     *p = (struct program){0};
 }
 
@@ -250,6 +191,21 @@ static enum status program_create(const struct backend *b, const struct input *i
     return cl_error(err, code, "clCreateProgramWithSource");
 }
 
+void opencl_shapes_keep(struct backend *b)
+{
+    for (int part = 0; b->compiles_shapes && part < PART_COUNT; part++) {
+        struct program *p = &b->programs[part];
+        struct input in = {0};
+        char options[512];
+        if (!p->kept.bytes || input_find(b, (enum program_part)part, &in, NULL) != STATUS_OK)
+            continue;
+        options_make(b, &in.request, options, sizeof options);
+        if (!in.spirv)
+            opencl_kept_again(b, &p->kept, in.request.source, options);
+        arena_free(&in.arena);
+    }
+}
+
 /* Compiles, or takes what was kept. */
 static enum status program_from(struct backend *b, const struct input *in, struct program *out,
                                 struct build_info *info, struct error *err)
@@ -257,32 +213,27 @@ static enum status program_from(struct backend *b, const struct input *in, struc
     const enum program_part part = in->request.part;
     struct build_info made = {0};
     options_make(b, &in->request, made.options, sizeof made.options);
-    char key[33], path[4096];
-    key_make(b, in, made.options, key);
-    bool keep = kernel_cache_path(key, ".clbin", path, sizeof path, NULL) == STATUS_OK;
-
     struct program p = {0};
-    struct kept_resources res = {0};
     enum status s = STATUS_OK;
-    if (keep)
-        p.program = program_kept(b, path, key, made.options, &res);
+    opencl_kept_key(b, &p.kept, in->request.source_hash, made.options, in->spirv, in->size);
+    p.program = opencl_kept_take(b, &p.kept, made.options);
     if (p.program) {
         made.cached = kernels_make(b, part, &p, NULL) == STATUS_OK;
         if (!made.cached)
-            program_release(b, &p);
+            kernels_release(b, &p);
     }
     if (!made.cached) {
         s = program_create(b, in, &p.program, err);
         if (s == STATUS_OK)
-            s = program_compile(b, p.program, made.options, &made, &res, err);
+            s = program_compile(b, p.program, made.options, &made, &p.kept.resources, err);
         if (s == STATUS_OK)
             s = kernels_make(b, part, &p, err);
-        if (s == STATUS_OK && keep)
-            program_keep(b, path, key, p.program, &res);
+        if (s == STATUS_OK)
+            opencl_kept_put(b, &p.kept, p.program);
     }
     if (s == STATUS_OK) {
         if (part == PART_RENDER)
-            info_fill(b, &p, &res, &made);
+            info_fill(b, &p, &p.kept.resources, &made);
         *out = p;
     } else {
         program_release(b, &p);

@@ -197,6 +197,8 @@ void file_discard(const char *tmp);
 /* A new folder in $TMPDIR, else /tmp, that only its user can look into; removed with all it holds,
  * by the next one made after a crash at the latest. Fails: IO, LIMIT. */
 enum status scratch_make(char *folder, size_t size, struct error *err);
+/* The same in a folder of the caller's. */
+enum status scratch_make_in(const char *in, char *folder, size_t size, struct error *err);
 void scratch_remove(const char *folder);
 /* Removes what processes of this user that were killed left in a folder of temporary files: those
  * for outputs whose name ends so, or (NULL) all. Once in a process. */
