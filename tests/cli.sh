@@ -856,6 +856,8 @@ A: 0 7 8
 A: 0 7 8
 
 E2
+    echo 'shader writer() { P = 1; printf("wrote\n"); }' >writer.osl
+    run 0 aslc writer.osl
     local layers=(--param name A --layer A node --param name B --param in 5.0 --layer B node
         --param name C --layer C node --connect A out C in)
     for engine in interp ir native; do
@@ -868,6 +870,10 @@ E2
         ! grep -q '^[AC]:' stdout || fail "engine $engine: layers that nobody asked for ran"
         run 0 shade --engine $engine "${layers[@]}" --options lazylayers=0
         [ "$(grep -c : stdout)" = 3 ] || fail "engine $engine: not every layer ran"
+        run 0 shade --engine $engine --layer A writer --layer B node --options lazyglobals=0
+        [ "$(grep -c : stdout)$(grep -c wrote stdout)" = 11 ] || fail "engine $engine: layers that write globals"
+        run 0 shade --engine $engine --layer A writer --layer B node
+        ! grep -q wrote stdout || fail "engine $engine: a layer that nobody pulls ran"
         run 0 shade --engine $engine --param name A --param in 1.0 --layer A node --reparam A in 7.0 --iters 3
         diff iterations stdout || fail "engine $engine: iterations"
         run 0 shade --engine $engine --expr 'result = color(s, t, 0); alpha = 0.25; printf("%g %g\n", s, t)' -o alpha null
@@ -1148,6 +1154,7 @@ case_cache_damaged_drivers()
     export ISOPHOTE_HIP_LIBRARY=soft ZE_ENABLE_ALT_DRIVERS=$(dirname "$program")/backends/soft/libze_soft.so
     unset POCL_CACHE_DIR
     echo 'shader wave(output color Cout = 0) { Cout = color(u, v, sin(u * 8)); }' >wave.asl
+    echo 'shader deep(output color Cout = 0) { float a[1024]; for (int i = 0; i < 1024; i += 1) { a[i] = u * i; } Cout = a[int(v * 1023)]; }' >deep.asl
     for engine in opencl:0:clbin level_zero:0:zebin hip:0:hsaco; do
         ending=${engine##*:} engine=${engine%:*}
         export ISOPHOTE_CACHE=$scratch/cache-$ending
@@ -1155,6 +1162,8 @@ case_cache_damaged_drivers()
         "$program" "${shade[@]}" >stdout 2>stderr || continue
         damaged "$(find "$ISOPHOTE_CACHE/kernels" -name "*.$ending")" "out/$ending.pfm" "${shade[@]}"
         [ ! -e "$ISOPHOTE_CACHE/pocl" ] || nothing_in "$ISOPHOTE_CACHE/pocl"
+        # PoCL holds the private memory of a group on a thread's stack, and would choose groups of 4096
+        run 0 shade deep.asl -g 512 512 --engine "$engine" -o Cout "out/$ending.deep.pfm"
         tried+=" $engine"
     done
     [ "$tried" ] || skip "no driver whose programs are kept"
@@ -2144,10 +2153,15 @@ case_osl_testsuite()
     echo 'shader test() { printf("2\n"); }' >suite/plain/test.osl
     printf '%s\n' 'Compiled test.osl -> test.oso' 2 '' >suite/plain/ref/out.txt
     sed -i 's/return 2/return 3/' suite/wrong/test.osl
+    mkdir -p suite/newer
+    echo 'command = testshade(not_a_name_of_ours)' >suite/newer/run.py
     "$tool" --isophote "$program" suite >stdout 2>stderr && fail "a folder differs, and the tool is content"
     prints '^plain +same$'
     prints '^warned +warned$'
     prints '^wrong +differs$'
+    prints '^newer +not run'
+    "$tool" --isophote "$program" suite newer >stdout 2>stderr || true
+    prints "NameError: name 'not_a_name_of_ours' is not defined"
 }
 
 # What a compiled file depends on, as a rule of make.

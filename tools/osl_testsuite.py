@@ -31,6 +31,10 @@ WARNING = re.compile(r"^[^\s:]+:\d+:\d+: (?:warning|note): .*\n.*\n +\^.*\n(?: +
 SEVERITY = ["same", "digits", "warned", "refused", "agrees", "design", "differs", "not run"]
 
 
+class Unreadable(Exception):
+    """A run.py that does not run here."""
+
+
 class Missing(Exception):
     """The folder calls a program that Isophote has no counterpart of."""
 
@@ -63,7 +67,12 @@ def read_rules(path, isophote, engine):
     }
     for name in ("oiiotool", "maketx", "testrender", "testoptix", "osl_app", "oiio_app"):
         rules[name] = missing(name)
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), rules)
+    try:
+        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), rules)
+    except Missing:
+        raise
+    except Exception as e:  # names and modules of a newer suite, whatever they are: the other folders still run
+        raise Unreadable(f"{type(e).__name__}: {e}") from e
     return rules
 
 
@@ -182,6 +191,8 @@ def judge_folder(source, work, isophote, engine, limit):
         rules = run_folder(source, work, isophote, engine, limit)
     except Missing as e:
         return "not run", f"needs {e}"
+    except Unreadable as e:
+        return "not run", f"run.py: {e}"
     except subprocess.TimeoutExpired:
         return "differs", f"more than {limit} s"
     worst, notes = "same", []

@@ -3,7 +3,6 @@
 #ifndef ISOPHOTE_OPENCL_H
 #define ISOPHOTE_OPENCL_H
 
-#include "api/kept.h"
 #include "api/offers.h"
 #include "cl_api.h"
 

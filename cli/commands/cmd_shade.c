@@ -25,9 +25,9 @@ struct shade_command {
     size_t output_count, layers;
     uint32_t iters;
     bool print, runstats, json, userdata_isconnected;
-    bool every_layer;
-    bool spoke; /* the shaders printed something */
-    bool last;  /* iteration: whose outputs count */
+    bool every_layer, layers_of_globals; /* run, whether they are pulled or not */
+    bool spoke;                          /* the shaders printed something */
+    bool last;                           /* iteration: whose outputs count */
     const char *engine, *layer, *depth, *group_name, *osl_options, *raytype, *colorspace;
     struct reparam {
         const char *layer, *name, *value;
@@ -304,6 +304,8 @@ static void read_options(struct shade_command *s, const char *text)
             s->opt.error_repeats = p[14] != '0';
         else if (strncmp(p, "lazylayers=", 11) == 0)
             s->every_layer = p[11] == '0';
+        else if (strncmp(p, "lazyglobals=", 12) == 0)
+            s->layers_of_globals = p[12] == '0';
     }
 }
 
@@ -694,8 +696,10 @@ static enum status add_entries(struct shade_command *s, struct error *err)
 {
     enum status st = STATUS_OK;
     size_t n = asl_group_layers(s->group);
-    for (size_t i = 0; st == STATUS_OK && s->every_layer && i < n; i++)
-        st = asl_group_entry(s->group, asl_group_layer_name(s->group, i), err);
+    const bool some = s->every_layer || s->layers_of_globals;
+    for (size_t i = 0; st == STATUS_OK && some && i < n; i++) /* the last runs anyway */
+        if (s->every_layer || i + 1 == n || asl_group_layer_globals(s->group, i))
+            st = asl_group_entry(s->group, asl_group_layer_name(s->group, i), err);
     for (size_t i = 0; st == STATUS_OK && i < s->entry_outputs.count; i++) {
         const char *name = s->entry_outputs.items[i], *dot = strchr(name, '.');
         const char *layer = dot ? arena_printf(&s->arena, "%.*s", (int)(dot - name), name)
@@ -869,8 +873,8 @@ static const struct option options[] = {
      .help = "the same, naming an output"},
     {"--options", OPTION_STRING, AT(osl_options), "TEXT",
      .help = "of OSL's options, commas between them: error_repeats=1 (texts of error() and "
-             "warning() come each time), lazylayers=0 (every layer runs, in order); others mean "
-             "nothing"},
+             "warning() come each time), lazylayers=0 (every layer runs, in order), lazyglobals=0 "
+             "(layers that write a global variable run, in order); others mean nothing"},
     {"--userdata_isconnected", OPTION_FLAG, AT(userdata_isconnected),
      .help = "isconnected() is true for parameters with lockgeom=0"},
     {"--expr", STEP(add_expr), .value = "TEXT",

@@ -151,12 +151,21 @@ const struct asl_builtin_row *asl_builtin_rows(size_t *count)
     return rows;
 }
 
+/* The last cell of a row: a bar would end it. */
+static void cell_print(struct text *out, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        text_printf(out, "%s%c", *p == '|' ? "\\" : "", *p);
+    text_puts(out, " |\n");
+}
+
 void asl_builtins_print(struct text *out)
 {
     static const char *const head =
         "\n| function | signatures | derivatives | ulp | meaning |\n|---|---|---|---|---|\n";
 #define BUILTIN(id, name, sigs, deriv, ulp, text)                                                  \
-    text_printf(out, "| `%s` | `%s` | %s | %s | %s |\n", name, sigs, deriv, ulp, text);
+    text_printf(out, "| `%s` | `%s` | %s | %s | ", name, sigs, deriv, ulp);                        \
+    cell_print(out, text);
 #define BUILTIN_SECTION(text) text_printf(out, "\n### %s\n%s", text, head);
 #define BUILTIN_INTERNAL(id, name, sigs, deriv, ulp, text)
 #include "builtins.def"

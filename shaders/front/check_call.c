@@ -450,6 +450,27 @@ static void fix_arguments(struct asl_checker *k, struct asl_expr *e)
     }
 }
 
+/* Of a closure's keywords that stand twice the last counts, as in OSL. */
+static void closure_keywords(struct asl_checker *k, struct asl_expr *e, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i + 1 < e->arg_count; i += 2) {
+        bool again = false;
+        for (size_t j = i + 2; j + 1 < e->arg_count && !again; j += 2)
+            again = e->args[i]->kind == E_STRING && e->args[j]->kind == E_STRING &&
+                    strcmp(e->args[i]->u.s, e->args[j]->u.s) == 0;
+        if (again) {
+            asl_warn(k->c, e->args[i]->at, "remove it",
+                     "'%.60s' stands again later in the call of '%s': this value is not used",
+                     e->args[i]->u.s, e->name);
+            continue;
+        }
+        e->args[kept++] = e->args[i];
+        e->args[kept++] = e->args[i + 1];
+    }
+    e->arg_count = kept;
+}
+
 /* The call of a declared component, whose arguments fit, becomes that of its row in builtins.def,
  * else of the builtin COMPONENT. */
 static void call_component(struct asl_checker *k, struct asl_expr *e)
@@ -543,6 +564,10 @@ void asl_check_call(struct asl_checker *k, struct asl_expr *e, struct asl_type e
         asl_check_returns(k, c.function, e->at);
     }
     fix_arguments(k, e);
+    if (c.function && c.function->component)
+        closure_keywords(k, e, c.function->formal_count);
+    else if (c.builtin && c.overload->tail == '.' && asl_is(c.ret, ASL_CLOSURE))
+        closure_keywords(k, e, c.overload->count);
     if (c.function && c.function->component)
         call_component(k, e);
     if (c.builtin) {

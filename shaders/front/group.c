@@ -763,6 +763,14 @@ const char *asl_group_layer_name(const struct asl_group *g, size_t layer)
 {
     return layer < g->layer_count ? g->layers[layer]->name : NULL;
 }
+bool asl_group_layer_globals(const struct asl_group *g, size_t layer)
+{
+    const struct asl_program *p = layer < g->layer_count ? g->layers[layer]->program : NULL;
+    for (size_t i = 0; p && i < p->symbol_count; i++)
+        if (p->symbols[i]->kind == SYM_GLOBAL && p->symbols[i]->written)
+            return true;
+    return false;
+}
 const struct asl_shader_info *asl_group_layer_shader(const struct asl_group *g, size_t layer)
 {
     return layer < g->layer_count ? &g->layers[layer]->shader->info : NULL;

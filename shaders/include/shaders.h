@@ -207,6 +207,8 @@ void asl_group_userdata_isconnected(struct asl_group *g);
 enum status asl_group_finish(struct asl_group *g, struct error *err);
 size_t asl_group_layers(const struct asl_group *g);
 const char *asl_group_layer_name(const struct asl_group *g, size_t layer);
+/* Does the layer's text write a global variable: Ci, P, N or another? */
+bool asl_group_layer_globals(const struct asl_group *g, size_t layer);
 const struct asl_shader_info *asl_group_layer_shader(const struct asl_group *g, size_t layer);
 /* What the code of a group can reach, found without running it; string and call may be NULL. */
 struct asl_survey {

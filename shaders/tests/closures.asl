@@ -13,6 +13,8 @@ shader test(string distribution = "ggx")
     printf("%s\n", Ci);                                     //> (1, 1, 1) * microfacet ("ggx", (0, 0, 1), (1, 0, 0), 0.1, 0.2, 1.5, 0)
     Ci = phong(N, 20, "label", "gloss");
     printf("%s\n", Ci);                                     //> (1, 1, 1) * phong ((0, 0, 1), 20, "label", "gloss")
+    Ci = phong(N, 20, "label", "a", "label", "b"); //! warning 16:23: 'label' stands again later
+    printf("%s\n", Ci);                                     //> (1, 1, 1) * phong ((0, 0, 1), 20, "label", "b")
     Ci = mix(diffuse(N), transparent(), 0.25);
     printf("%s\n", Ci);
     //> (0.75, 0.75, 0.75) * diffuse ((0, 0, 1))
