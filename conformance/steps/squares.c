@@ -234,7 +234,8 @@ enum status judge_squares(const struct scene *s, const struct render_job *job,
                         .film = film,
                         .job = *job,
                         .origin = {part ? job->crop[0] : 0, part ? job->crop[1] : 0}};
-    q.job.set = (struct settings){.build.mode = MODE_STRICT};
+    /* small groups: a square is to keep all threads busy */
+    q.job.set = (struct settings){.build.mode = MODE_STRICT, .launch.work_group = {4, 4}};
     q.job.progress = NULL;
     struct square_judgement found = {0};
     squares_key(&q);
