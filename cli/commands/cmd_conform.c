@@ -351,6 +351,14 @@ static enum status resolve_scenes(struct conform_command *cmd, const struct argu
     return STATUS_OK;
 }
 
+/* A worker that opens a device or compiles for it leaves processors idle; one that judges takes all
+ * of them. */
+static unsigned default_jobs(void)
+{
+    const unsigned quarter = parallel_threads() / 4;
+    return quarter < 1 ? 1 : quarter > 8 ? 8 : quarter;
+}
+
 static enum status fill_options(struct conform_command *cmd, struct error *err)
 {
     struct conform_options *o = &cmd->o;
@@ -376,7 +384,7 @@ static enum status fill_options(struct conform_command *cmd, struct error *err)
     o->resume = cmd->resume;
     o->waivers = cmd->waivers;
     o->skips = cmd->skips;
-    o->jobs = cmd->jobs;
+    o->jobs = cmd->jobs ? cmd->jobs : default_jobs();
     o->worker = program_path();
     if (cmd->challenge) {
         TRY(conform_challenge(&cmd->arena, cmd->challenge, &o->challenge, err));
@@ -665,7 +673,8 @@ static const struct option options[] = {
     {"--list", OPTION_FLAG, AT(list), .help = "print the cases that would run, and end"},
     {"--shard", OPTION_STRING, AT(shard), "I/N",
      .help = "the I-th of N parts; together they are the whole, on any machines"},
-    {"--jobs", OPTION_UINT, AT(jobs), "N", .help = "worker processes at once", .otherwise = "1"},
+    {"--jobs", OPTION_UINT, AT(jobs), "N", .help = "worker processes at once",
+     .otherwise = "a quarter of the processors, 1 to 8"},
     {"--store", OPTION_STRING, AT(store), "FILE", .help = "result store to add this run to",
      .writes = FILE_STORE},
     {"--junit", OPTION_STRING, AT(junit), "FILE", .help = "also write JUnit XML",
