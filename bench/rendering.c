@@ -100,6 +100,25 @@ static enum status rendering_judge(void *ctx, const struct settings *set, struct
     return conform_judge(r->scene, device_describe(r->device)->id, &job, &r->film, out, err);
 }
 
+static enum status rendering_tiles(void *ctx, uint64_t first, struct worker_tiles *out,
+                                   struct error *err)
+{
+    struct rendering *r = ctx;
+    struct arena a = {0};
+    uint32_t place[4];
+    const char *job = film_job_text(&a, &r->job, r->film.exponent);
+    enum status st = job ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for a job");
+    if (st == STATUS_OK)
+        snprintf(out->job, sizeof out->job, "%s", job);
+    out->total = tile_count(r->film.width, r->film.height);
+    for (uint64_t i = 0; st == STATUS_OK && i < WORKER_TILES &&
+                         tile_place(r->film.width, r->film.height, first + i, place);
+         i++)
+        st = tile_sum(&r->film, place[0], place[1], place, &out->sums[i], err);
+    arena_free(&a);
+    return st;
+}
+
 static void rendering_end(void *ctx)
 {
     struct rendering *r = ctx;
@@ -112,8 +131,11 @@ static void rendering_end(void *ctx)
 
 struct worker_work rendering_work(struct arena *a, const struct bench_subject *subject)
 {
-    struct worker_work w = {rendering_setup, rendering_render, rendering_judge, rendering_end,
-                            NULL};
+    struct worker_work w = {.setup = rendering_setup,
+                            .render = rendering_render,
+                            .judge = rendering_judge,
+                            .end = rendering_end,
+                            .tiles = rendering_tiles};
     struct rendering *r = ARENA_NEW(a, struct rendering);
     if (r)
         r->subject = subject;

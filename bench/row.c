@@ -561,6 +561,33 @@ static enum status row_make(struct trial *t, struct row_sink *sink, struct bench
     return STATUS_OK;
 }
 
+/* The sums of a strict row's picture, once for all settings that give it. */
+static enum status film_store(struct row_sink *sink, const struct trial *t,
+                              const struct bench_record *r, struct error *err)
+{
+    const struct judged *j = r->verdict == VERDICT_PASS ? trial_judged(t) : NULL;
+    if (!j || !j->film.sums)
+        return STATUS_OK;
+    for (size_t i = 0; i < sink->film_count; i++)
+        if (strcmp(sink->films[i].name, r->scene) == 0 &&
+            strcmp(sink->films[i].device, r->device) == 0 &&
+            strcmp(sink->films[i].root, j->film.root) == 0)
+            return STATUS_OK;
+    struct film_record *longer = ARENA_ARRAY(sink->a, struct film_record, sink->film_count + 1);
+    struct film_record film = j->film;
+    if (!longer)
+        return error_msg(err, STATUS_MEMORY, "out of memory");
+    for (size_t i = 0; i < sink->film_count; i++)
+        longer[i] = sink->films[i];
+    film.name = r->scene;
+    film.device = r->device;
+    film.identity = r->identity;
+    longer[sink->film_count] = film;
+    sink->films = longer;
+    sink->film_count++;
+    return store_add_film(sink->o->store, sink->o->run, &film, err);
+}
+
 enum status trial_write(struct trial *t, struct row_sink *sink, struct error *err)
 {
     struct bench_record r;
@@ -579,6 +606,8 @@ enum status trial_write(struct trial *t, struct row_sink *sink, struct error *er
             st = store_add_identity(sink->o->store, sink->o->run, id, err);
         if (!st)
             st = store_add_bench(sink->o->store, sink->o->run, &r, err);
+        if (!st)
+            st = film_store(sink, t, &r, err);
     }
     if (!st && sink->keep)
         sink->keep(sink->keep_ctx, &r);

@@ -16,6 +16,7 @@ void bench_limits_fill(const struct bench_options *o, struct bench_limits *out)
         .precision = o->precision > 0 ? o->precision : 0.02,
         .compile_timeout_s = o->compile_timeout_s > 0 ? o->compile_timeout_s : 600,
         .run_timeout_s = o->run_timeout_s > 0 ? o->run_timeout_s : 300,
+        .keeps_films = o->store != NULL,
     };
     if (l.max_repetitions < l.min_repetitions) { /* what was asked for holds */
         if (o->max_repetitions && !o->min_repetitions)
@@ -135,6 +136,25 @@ static const struct judged *judged_find(const struct lane *l, const char *hash)
     return NULL;
 }
 
+const struct judged *trial_judged(const struct trial *t)
+{
+    return t->hash[0] ? judged_find(t->lane, t->hash) : NULL;
+}
+
+/* The sums of the tiles of the picture that the worker holds. */
+static enum status film_take(struct trial *t, struct arena *a, const struct bench_limits *limits,
+                             struct judged *j, bool *died, struct error *err)
+{
+    const char *job;
+    const struct sum *sums;
+    size_t count;
+    if (!limits->keeps_films || t->set.build.mode != MODE_STRICT ||
+        j->judgement.verdict != VERDICT_PASS)
+        return STATUS_OK;
+    TRY(worker_tiles(&t->lane->worker, limits->run_timeout_s, a, &job, &sums, &count, died, err));
+    return sums ? film_record_close(a, job, sums, count, &j->film, err) : STATUS_OK;
+}
+
 /* Judges the picture that the worker holds, unless the same bits were judged before. */
 static enum status picture_judge(struct trial *t, struct arena *a,
                                  const struct bench_limits *limits, const char *hash,
@@ -149,6 +169,8 @@ static enum status picture_judge(struct trial *t, struct arena *a,
             return error_msg(err, STATUS_MEMORY, "out of memory");
         enum status st = worker_judge(&t->lane->worker, &t->set, limits->compile_timeout_s,
                                       &j->judgement, &died, &e);
+        if (st == STATUS_OK)
+            st = film_take(t, a, limits, j, &died, &e);
         if (st == STATUS_MEMORY && !died)
             st = STATUS_INTERNAL; /* the worker ran out of it, not we */
         if (st)

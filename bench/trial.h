@@ -12,6 +12,7 @@ struct bench_limits {
     uint32_t warmup, min_repetitions, max_repetitions;
     bool least_holds; /* min_repetitions was asked for, and no budget was */
     double budget_s, precision, compile_timeout_s, run_timeout_s;
+    bool keeps_films;
 };
 void bench_limits_fill(const struct bench_options *o, struct bench_limits *out);
 
@@ -19,6 +20,7 @@ void bench_limits_fill(const struct bench_options *o, struct bench_limits *out);
 struct judged {
     char hash[33];
     struct judgement judgement;
+    struct film_record film; /* of a strict one that passed and is to be stored; sums NULL: none */
     struct judged *next;
 };
 
@@ -68,6 +70,8 @@ struct row_sink {
     struct bench_limits limits;
     const char **devices; /* ids stored already */
     size_t device_count;
+    struct film_record *films; /* stored already: settings give one picture */
+    size_t film_count;
     void (*keep)(void *ctx, const struct bench_record *row); /* for sweeps; may be NULL */
     void *keep_ctx;
 };
@@ -90,6 +94,8 @@ size_t trial_counted(const struct trial *t, const struct repetition *out[REPETIT
                      enum clocks *kind);
 /* All reasons for which clocks were held down in its repetitions. */
 uint32_t trial_reasons(const struct trial *t);
+/* The picture of a trial that was judged; NULL: it was not. */
+const struct judged *trial_judged(const struct trial *t);
 /* The current median rate and interval; false when no repetition counts. */
 bool trial_rate(const struct trial *t, struct bench_stats *out);
 

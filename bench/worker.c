@@ -16,10 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum request_kind { REQUEST_RENDER, REQUEST_JUDGE };
+enum request_kind { REQUEST_RENDER, REQUEST_JUDGE, REQUEST_TILES };
 struct request {
     enum request_kind kind;
     struct settings set;
+    uint64_t first; /* tile */
 };
 /* Before each answer: how it went. */
 struct reply {
@@ -76,6 +77,7 @@ static void child_loop(int fd, const struct worker_work *work)
         struct worker_ready ready;
         struct worker_render render;
         struct judgement judgement;
+        struct worker_tiles tiles;
     } out;
     struct error error = {0};
     memset(&out, 0, sizeof out);
@@ -90,6 +92,9 @@ static void child_loop(int fd, const struct worker_work *work)
         if (q.kind == REQUEST_RENDER) {
             st = work->render(work->ctx, &q.set, &out.render, &error);
             sent = answer(fd, st, &error, &out.render, sizeof out.render);
+        } else if (q.kind == REQUEST_TILES) {
+            st = work->tiles ? work->tiles(work->ctx, q.first, &out.tiles, &error) : STATUS_OK;
+            sent = answer(fd, st, &error, &out.tiles, sizeof out.tiles);
         } else {
             st = work->judge(work->ctx, &q.set, &out.judgement, &error);
             sent = answer(fd, st, &error, &out.judgement, sizeof out.judgement);
@@ -261,12 +266,11 @@ enum status worker_start(struct worker *w, const struct worker_work *work, doubl
     return st;
 }
 
-static enum status ask(struct worker *w, enum request_kind kind, const struct settings *set,
-                       double timeout_s, void *out, size_t size, bool *died, struct error *err)
+static enum status ask(struct worker *w, const struct request *q, double timeout_s, void *out,
+                       size_t size, bool *died, struct error *err)
 {
-    struct request q = {.kind = kind, .set = *set};
     *died = true;
-    if (!send_all(w->socket, &q, sizeof q))
+    if (!send_all(w->socket, q, sizeof *q))
         return bury(w, STATUS_DEVICE, NULL, err);
     return get_answer(w, timeout_s, out, size, died, err);
 }
@@ -275,7 +279,8 @@ enum status worker_render(struct worker *w, const struct settings *set, double t
                           struct worker_render *out, bool *died, struct error *err)
 {
     struct worker_render got;
-    enum status st = ask(w, REQUEST_RENDER, set, timeout_s, &got, sizeof got, died, err);
+    enum status st =
+        ask(w, &(struct request){REQUEST_RENDER, *set, 0}, timeout_s, &got, sizeof got, died, err);
     if (st == STATUS_OK)
         *out = got;
     return st;
@@ -285,10 +290,36 @@ enum status worker_judge(struct worker *w, const struct settings *set, double ti
                          struct judgement *out, bool *died, struct error *err)
 {
     struct judgement got;
-    enum status st = ask(w, REQUEST_JUDGE, set, timeout_s, &got, sizeof got, died, err);
+    enum status st =
+        ask(w, &(struct request){REQUEST_JUDGE, *set, 0}, timeout_s, &got, sizeof got, died, err);
     if (st == STATUS_OK)
         *out = got;
     return st;
+}
+
+enum status worker_tiles(struct worker *w, double timeout_s, struct arena *a, const char **job,
+                         const struct sum **sums, size_t *count, bool *died, struct error *err)
+{
+    struct worker_tiles got;
+    struct sum *all = NULL;
+    *sums = NULL;
+    for (uint64_t first = 0; first == 0 || first < got.total; first += WORKER_TILES) {
+        const struct request q = {.kind = REQUEST_TILES, .first = first};
+        TRY(ask(w, &q, timeout_s, &got, sizeof got, died, err));
+        if (got.total == 0 || got.total > FILM_TILES_MOST)
+            return STATUS_OK;
+        if (!all) {
+            all = ARENA_ARRAY(a, struct sum, got.total);
+            *job = arena_strdup(a, got.job);
+        }
+        if (!all || !*job)
+            return error_msg(err, STATUS_MEMORY, "out of memory for the sums of a picture");
+        const uint64_t left = got.total - first;
+        memcpy(all + first, got.sums, (left < WORKER_TILES ? left : WORKER_TILES) * sizeof *all);
+    }
+    *sums = all;
+    *count = got.total;
+    return STATUS_OK;
 }
 
 void worker_stop(struct worker *w)

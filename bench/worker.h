@@ -32,6 +32,13 @@ struct worker_render {
     uint64_t peak_bytes;
     char hash[33]; /* of the film */
 };
+/* The sums of some tiles of the picture that was rendered last. */
+enum { WORKER_TILES = 1024 };
+struct worker_tiles {
+    char job[320];  /* film_job_text */
+    uint64_t total; /* tiles of the picture */
+    struct sum sums[WORKER_TILES];
+};
 struct worker_work {
     enum status (*setup)(void *ctx, struct worker_ready *out, struct error *err);
     enum status (*render)(void *ctx, const struct settings *set, struct worker_render *out,
@@ -40,6 +47,8 @@ struct worker_work {
                          struct error *err);
     void (*end)(void *ctx); /* may be NULL */
     void *ctx;
+    /* from the tile `first` on; may be NULL */
+    enum status (*tiles)(void *ctx, uint64_t first, struct worker_tiles *out, struct error *err);
 };
 
 struct worker {
@@ -63,6 +72,9 @@ enum status worker_render(struct worker *w, const struct settings *set, double t
                           struct worker_render *out, bool *died, struct error *err);
 enum status worker_judge(struct worker *w, const struct settings *set, double timeout_s,
                          struct judgement *out, bool *died, struct error *err);
+/* All of them, in the arena. *sums NULL: the work has none, or they are more than FILM_TILES_MOST. */
+enum status worker_tiles(struct worker *w, double timeout_s, struct arena *a, const char **job,
+                         const struct sum **sums, size_t *count, bool *died, struct error *err);
 void worker_stop(struct worker *w); /* accepts one that is gone */
 
 /* Calls f in a forked process and gives back the `size` bytes that it left in `result` (memory of

@@ -129,7 +129,8 @@ static const struct bench_subject subject = {
 
 static struct worker_work fake_work(struct fake *f)
 {
-    return (struct worker_work){fake_setup, fake_render, fake_judge, NULL, f};
+    return (struct worker_work){
+        .setup = fake_setup, .render = fake_render, .judge = fake_judge, .ctx = f};
 }
 
 /* ---- running trials --------------------------------------------------------------------- */

@@ -90,7 +90,7 @@ static bool print_json(const struct audit_command *c, const struct audit *r, con
     lines_json(&w, "findings", r->findings);
     json_key_integer(&w, "finding_count", (int64_t)r->finding_count);
     lines_json(&w, "notes", r->notes);
-    json_key_integer(&w, "cases", (int64_t)r->cases);
+    json_key_integer(&w, r->unit, (int64_t)r->cases);
     json_key_integer(&w, "passed", (int64_t)r->passed);
     json_key_integer(&w, "failed", (int64_t)r->failed);
     json_key_integer(&w, "skipped", (int64_t)r->skipped);
@@ -146,8 +146,8 @@ static void print_text(const struct audit_command *c, const struct audit *r, con
         printf("note    %-10s %s\n", l->check, l->text);
     printf("archive SHA-256 %s\n", file);
     printf("draw: --seed %s\n", seed);
-    printf("%zu cases: %zu pass, %zu fail or error, %zu skip; %zu waived\n", r->cases, r->passed,
-           r->failed, r->skipped, r->waived);
+    printf("%zu %s: %zu pass, %zu fail or error, %zu skip; %zu waived\n", r->cases, r->unit,
+           r->passed, r->failed, r->skipped, r->waived);
     printf("%llu of %llu tiles of %zu strict pictures rendered again on %s: %llu have other bits\n",
            (unsigned long long)r->drawn, (unsigned long long)r->tiles, r->pictures, c->o.device,
            (unsigned long long)r->wrong);

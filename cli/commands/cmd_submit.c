@@ -32,6 +32,8 @@ static enum status member_set(struct submit_command *c, enum archive_member m, c
     return STATUS_OK;
 }
 
+static bool is_conform(const struct run_record *r) { return strcmp(r->kind, "conform") == 0; }
+
 /* The run asked for, or the last one of conform. */
 static enum status run_choose(struct submit_command *c, struct store *s,
                               const struct run_record **out, struct error *err)
@@ -41,11 +43,19 @@ static enum status run_choose(struct submit_command *c, struct store *s,
     *out = NULL;
     TRY(store_runs(s, &c->arena, &runs, &n, err));
     for (size_t i = 0; i < n; i++)
-        if (strcmp(runs[i].kind, "conform") == 0 && (!c->run || runs[i].id == (int64_t)c->run))
+        if (c->run ? runs[i].id == (int64_t)c->run : is_conform(&runs[i]))
             *out = &runs[i];
+    if (!*out && c->run)
+        return error_msg(err, STATUS_TYPE, "%s has no run %u", c->store, c->run);
     if (!*out)
-        return error_msg(err, STATUS_TYPE, "%s holds no such run of conform", c->store);
-    return (*out)->selection
+        return error_msg(err, STATUS_TYPE, "%s has no run of conform; --run N packs another",
+                         c->store);
+    if (!is_conform(*out) && strcmp((*out)->kind, "bench") != 0 &&
+        strcmp((*out)->kind, "sweep") != 0)
+        return error_msg(err, STATUS_TYPE,
+                         "%s: run %lld is of %s; expected conform, bench or sweep", c->store,
+                         (long long)(*out)->id, (*out)->kind);
+    return (*out)->selection || !is_conform(*out)
                ? STATUS_OK
                : error_msg(err, STATUS_TYPE,
                            "%s: the run does not say what it selected: it was made by an older "
@@ -140,14 +150,16 @@ static enum status pack(struct submit_command *c, struct store *s, struct error 
     const struct run_record *run;
     const struct json *selection;
     TRY(run_choose(c, s, &run, err));
-    TRY(json_parse(&c->arena, "selection", run->selection, strlen(run->selection), &selection,
-                   err));
-    if (selection->type != JSON_OBJECT)
-        return error_msg(err, STATUS_TYPE, "%s: the run's selection is no object", c->store);
     TRY(results_set(c, s, run->id, err));
     if (run->environment)
         TRY(member_set(c, ARCHIVE_ENVIRONMENT, arena_printf(&c->arena, "%s\n", run->environment),
                        err));
+    if (!is_conform(run))
+        return STATUS_OK;
+    TRY(json_parse(&c->arena, "selection", run->selection, strlen(run->selection), &selection,
+                   err));
+    if (selection->type != JSON_OBJECT)
+        return error_msg(err, STATUS_TYPE, "%s: the run's selection is no object", c->store);
     TRY(list_set(c, selection, err));
     TRY(rows_set(c, selection, "waiver_rows", ARCHIVE_WAIVERS, err));
     TRY(rows_set(c, selection, "skip_rows", ARCHIVE_SKIPS, err));
@@ -220,7 +232,8 @@ static const struct option options[] = {
     {"--store", OPTION_STRING, AT(store), "FILE", .help = "the result store that holds the run",
      .reads = true},
     {"-o", OPTION_STRING, AT(out), "FILE", .help = "the archive to write", .writes = FILE_ARCHIVE},
-    {"--run", OPTION_COUNT, AT(run), "N", .help = "the run of the store to pack",
+    {"--run", OPTION_COUNT, AT(run), "N",
+     .help = "the run of the store to pack: of conform, bench or sweep",
      .otherwise = "the last one of conform"},
     {"--journal", OPTION_STRING, AT(journal), "FILE", .help = "the run's journal",
      .otherwise = "the store's name with .journal, if it is there", .reads = true},
@@ -232,10 +245,10 @@ static const struct option options[] = {
 const struct command command_submit = {
     .name = "submit",
     .group = "results",
-    .line = "pack a conformance run for a stranger to audit",
+    .line = "pack a run for a stranger to audit",
     .usage = "isophote submit --store FILE -o FILE",
-    .summary = "Packs one run of conform: its results with their keys, the sums of the tiles of "
-               "its pictures, environment, list, waivers, expected skips and journal "
+    .summary = "Packs one run: its results with their keys, the sums of the tiles of its strict "
+               "pictures, environment, and of conform list, waivers, expected skips and journal "
                "(docs/reference/archive.md). The same run gives the same bytes.",
     .examples = "isophote submit --store out/mine.db -o out/mine.tar\n"
                 "isophote submit --store out/mine.db -o out/mine.tar --sign ~/.ssh/id_ed25519",

@@ -96,12 +96,6 @@ static enum status tile_check(struct auditing *u, struct device *d, const struct
 
 /* ---- films ---------------------------------------------------------------------------------- */
 
-struct picture {
-    const struct film_record *f;
-    const char *scene; /* path, here */
-    size_t first, count;
-};
-
 static bool keeps_film(const char *name)
 {
     return strncmp(name, "image.strict.", 13) == 0 || challenge_row(name);
@@ -182,7 +176,7 @@ static enum status pictures_list(struct auditing *u, struct picture **out, size_
     for (size_t i = 0; i < u->film_count; i++) {
         const struct film_record *f = films[i];
         const struct case_record *c = audit_case(u, f->name, f->device);
-        struct picture p = {f, NULL, u->out->tiles, f->sums_size / sizeof(struct sum)};
+        struct picture p = {f, NULL, false, u->out->tiles, f->sums_size / sizeof(struct sum)};
         bool good = false;
         if (!c || c->verdict != VERDICT_PASS ||
             (last && strcmp(last->name, f->name) == 0 && strcmp(last->device, f->device) == 0))
@@ -207,43 +201,53 @@ static enum status pictures_list(struct auditing *u, struct picture **out, size_
     return STATUS_OK;
 }
 
-/* The drawn tiles of one picture; of two devices' pictures the second finds the scene loaded. */
-static enum status picture_check(struct auditing *u, struct device *d, const struct picture *p,
-                                 const bool *marks, const char **loaded, struct scene **scene,
-                                 struct render_job *job, struct error *err)
+/* ---- rendering ------------------------------------------------------------------------------ */
+
+/* What is on the device: of several pictures of one scene the next finds it there. */
+struct stage {
+    struct device *device;
+    struct scene *scene;
+    struct render_job job;
+    const struct film_record *of;
+};
+
+static enum status picture_load(struct stage *g, const struct picture *p, struct error *err)
 {
-    bool any = false;
-    for (size_t i = 0; i < p->count; i++)
-        any = any || marks[i];
-    if (!any)
+    if (g->of && strcmp(g->of->name, p->f->name) == 0 && strcmp(g->of->job, p->f->job) == 0)
         return STATUS_OK;
-    if (!*loaded || strcmp(*loaded, p->f->name) != 0) {
-        scene_free(*scene);
-        *scene = NULL;
-        *loaded = NULL;
-        TRY(case_picture(p->f->name, p->scene, scene, job, err));
-        TRY(device_load(d, *scene, BVH_AUTO, NULL, err));
-        TRY(device_build(d, &(struct build_settings){.mode = MODE_STRICT}, NULL, err));
-        *loaded = p->f->name;
+    scene_free(g->scene);
+    g->scene = NULL;
+    g->of = NULL;
+    if (p->of_row) {
+        TRY(scene_load(p->scene, &g->scene, err));
+        TRY(film_job_read(p->f->job, &g->job, err));
+    } else {
+        TRY(case_picture(p->f->name, p->scene, &g->scene, &g->job, err));
     }
-    for (size_t i = 0; i < p->count; i++)
-        if (marks[i]) {
-            TRY(tile_check(u, d, *scene, job, p->f, i, err));
-            if (cancel_requested)
-                return error_msg(err, STATUS_CANCELLED, "stopped");
-        }
+    TRY(device_load(g->device, g->scene, BVH_AUTO, NULL, err));
+    TRY(device_build(g->device, &(struct build_settings){.mode = MODE_STRICT}, NULL, err));
+    g->of = p->f;
     return STATUS_OK;
 }
 
-enum status audit_tiles(struct auditing *u, struct error *err)
+static enum status picture_check(struct auditing *u, struct stage *g, const struct picture *p,
+                                 const bool *marks, struct error *err)
 {
-    struct picture *pictures = NULL;
-    size_t count = 0;
-    struct device *d = NULL;
-    struct scene *scene = NULL;
-    struct render_job job = {0};
-    const char *loaded = NULL;
-    TRY(pictures_list(u, &pictures, &count, err));
+    for (size_t i = 0; i < p->count; i++) {
+        if (!marks[i])
+            continue;
+        TRY(picture_load(g, p, err));
+        TRY(tile_check(u, g->device, g->scene, &g->job, p->f, i, err));
+        if (cancel_requested)
+            return error_msg(err, STATUS_CANCELLED, "stopped");
+    }
+    return STATUS_OK;
+}
+
+enum status audit_pictures(struct auditing *u, const struct picture *list, size_t count,
+                           struct error *err)
+{
+    struct stage stage = {0};
     if (!count)
         return STATUS_OK;
     bool *marks = calloc(u->out->tiles, 1);
@@ -253,17 +257,23 @@ enum status audit_tiles(struct auditing *u, struct error *err)
     struct draws draws = {u->o->seed, "tiles", 0}, more = {u->o->seed, "challenge", 0};
     draw_marks(&draws, u->out->tiles, u->o->tiles, marks);
     for (size_t i = 0; i < count; i++)
-        if (u->o->challenge && challenge_has(u->o->challenge, pictures[i].f->name))
-            marks[pictures[i].first + draw_below(&more, pictures[i].count)] =
-                true; /* one at least */
-    enum status st = device_open(u->o->device, &d, err);
+        if (u->o->challenge && challenge_has(u->o->challenge, list[i].f->name))
+            marks[list[i].first + draw_below(&more, list[i].count)] = true; /* one at least */
+    enum status st = device_open(u->o->device, &stage.device, err);
     for (size_t i = 0; st == STATUS_OK && i < count; i++)
-        st = picture_check(u, d, &pictures[i], marks + pictures[i].first, &loaded, &scene, &job,
-                           err);
-    device_close(d);
-    scene_free(scene);
+        st = picture_check(u, &stage, &list[i], marks + list[i].first, err);
+    device_close(stage.device);
+    scene_free(stage.scene);
     free(marks);
     return st;
+}
+
+enum status audit_tiles(struct auditing *u, struct error *err)
+{
+    struct picture *list = NULL;
+    size_t count = 0;
+    TRY(pictures_list(u, &list, &count, err));
+    return audit_pictures(u, list, count, err);
 }
 
 /* ---- cases ---------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
 #include "audit.h"
 
 #include "cases/case.h"
-#include "runner/offers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +81,7 @@ static const char *string_at(const struct json *o, const char *key)
     return v && v->type == JSON_STRING ? v->string : NULL;
 }
 
-static const char *part(const struct identity *id, const char *name)
+const char *audit_part(const struct identity *id, const char *name)
 {
     for (size_t i = 0; id && i < id->count; i++)
         if (strcmp(id->parts[i].name, name) == 0)
@@ -115,13 +114,18 @@ static enum status load(struct auditing *u, struct store *s, struct error *err)
     struct run_record *runs;
     size_t n;
     TRY(store_runs(s, u->a, &runs, &n, err));
-    if (n != 1 || strcmp(runs[0].kind, "conform") != 0 || !runs[0].selection)
-        return error_msg(err, STATUS_MISMATCH,
-                         "the results are %zu runs; expected one of conform, with its selection",
-                         n);
+    if (n != 1)
+        return error_msg(err, STATUS_MISMATCH, "the results are of %zu runs; expected one", n);
     u->run = &runs[0];
-    TRY(json_parse(u->a, "selection", u->run->selection, strlen(u->run->selection), &u->selection,
-                   err));
+    const char *kind = u->run->kind;
+    u->out->unit = strcmp(kind, "conform") == 0 ? "cases" : "rows";
+    if (strcmp(kind, "conform") != 0 && strcmp(kind, "bench") != 0 && strcmp(kind, "sweep") != 0)
+        return error_msg(err, STATUS_MISMATCH, "the results are of %s, which nobody can audit",
+                         kind);
+    const char *selection = u->run->selection ? u->run->selection : "{}";
+    if (strcmp(kind, "conform") == 0 && (!u->run->selection || !u->in->members[ARCHIVE_LIST].data))
+        return error_msg(err, STATUS_MISMATCH, "the run does not say what it selected");
+    TRY(json_parse(u->a, "selection", selection, strlen(selection), &u->selection, err));
     if (u->selection->type != JSON_OBJECT)
         return error_msg(err, STATUS_MISMATCH, "the run's selection is %s, no object",
                          json_type_name(u->selection->type));
@@ -158,12 +162,12 @@ static void check_program(struct auditing *u)
         return;
     }
     for (size_t i = 0; i < sizeof must / sizeof *must; i++)
-        if (strcmp(part(program, must[i]), part(u->o->program, must[i])) != 0)
+        if (strcmp(audit_part(program, must[i]), audit_part(u->o->program, must[i])) != 0)
             audit_finding(u, "program", "%s is '%.60s', this program's is '%.60s'", must[i],
-                          part(program, must[i]), part(u->o->program, must[i]));
-    if (strcmp(part(program, "dirty"), "no") != 0)
+                          audit_part(program, must[i]), audit_part(u->o->program, must[i]));
+    if (strcmp(audit_part(program, "dirty"), "no") != 0)
         audit_note(u, "program", "it was built of a tree with changes that no commit has");
-    if (strcmp(part(program, "build"), part(u->o->program, "build")) != 0)
+    if (strcmp(audit_part(program, "build"), audit_part(u->o->program, "build")) != 0)
         audit_note(u, "program", "its bytes are not this program's: another build of the text");
 }
 
@@ -367,7 +371,7 @@ static void check_complete(struct auditing *u)
 
 /* ---- each verdict --------------------------------------------------------------------------- */
 
-static const struct device_record *device_of(const struct auditing *u, const char *id)
+const struct device_record *audit_device(const struct auditing *u, const char *id)
 {
     for (size_t d = 0; d < u->device_count; d++)
         if (strcmp(u->devices[d].id, id) == 0)
@@ -383,10 +387,11 @@ static void check_devices(struct auditing *u)
         const struct device_record *r = &u->devices[d];
         const struct identity *id =
             r->identity ? identity_find(u->identities, u->identity_count, r->identity) : NULL;
-        if (!id || !same(part(id, "id"), r->id) || !same(part(id, "api"), r->api) ||
-            !same(part(id, "name"), r->name) || !same(part(id, "vendor"), r->vendor) ||
-            !same(part(id, "driver"), r->driver) || !same(part(id, "version"), r->version) ||
-            !same(part(id, "compiler"), r->compiler))
+        if (!id || !same(audit_part(id, "id"), r->id) || !same(audit_part(id, "api"), r->api) ||
+            !same(audit_part(id, "name"), r->name) || !same(audit_part(id, "vendor"), r->vendor) ||
+            !same(audit_part(id, "driver"), r->driver) ||
+            !same(audit_part(id, "version"), r->version) ||
+            !same(audit_part(id, "compiler"), r->compiler))
             audit_finding(u, "devices", "%s is described otherwise than by its identity", r->id);
     }
 }
@@ -409,16 +414,38 @@ static bool is_own_name(const char *name)
     return true;
 }
 
+enum status audit_inputs(struct auditing *u, const char *name, const char *device,
+                         const char *scene, const struct identity *inputs, struct error *err)
+{
+    for (size_t i = 0; i < inputs->count; i++)
+        if (!is_own_name(inputs->parts[i].name)) {
+            audit_finding(u, "inputs", "%s on %s read %.200s, which is no file of this program",
+                          name, device, inputs->parts[i].name);
+            return STATUS_OK;
+        }
+    const struct identity *now = identity_inputs_now(u->a, &u->hashes, scene, inputs, err);
+    if (!now)
+        return STATUS_MEMORY;
+    if (strcmp(now->key, inputs->key) != 0) {
+        struct text t = {0};
+        identity_difference(inputs, now, &t);
+        audit_finding(u, "inputs", "%s on %s read other files than this program has: %s", name,
+                      device, t.data ? t.data : "");
+        text_free(&t);
+    }
+    return STATUS_OK;
+}
+
 static enum status check_identity(struct auditing *u, const struct case_record *c,
-                                  struct input_hashes *hashes, struct error *err)
+                                  struct error *err)
 {
     const struct identity *id =
         c->identity ? identity_find(u->identities, u->identity_count, c->identity) : NULL;
     const struct identity *device = identity_inner(id, "device"),
-                          *inputs = identity_inner(id, "inputs"), *now;
-    const struct device_record *r = device_of(u, c->device);
+                          *inputs = identity_inner(id, "inputs");
+    const struct device_record *r = audit_device(u, c->device);
     const struct conform_case *known = audit_known(u, c->name);
-    if (!id || strcmp(id->kind, "case") != 0 || strcmp(part(id, "case"), c->name) != 0) {
+    if (!id || strcmp(id->kind, "case") != 0 || strcmp(audit_part(id, "case"), c->name) != 0) {
         audit_finding(u, "keys", "%s on %s has no key of its own", c->name, c->device);
         return STATUS_OK;
     }
@@ -426,23 +453,7 @@ static enum status check_identity(struct auditing *u, const struct case_record *
         audit_finding(u, "devices", "%s on %s has the key of another device", c->name, c->device);
     if (!inputs || !known)
         return STATUS_OK;
-    for (size_t i = 0; i < inputs->count; i++)
-        if (!is_own_name(inputs->parts[i].name)) {
-            audit_finding(u, "inputs", "%s on %s read %.200s, which is no file of this program",
-                          c->name, c->device, inputs->parts[i].name);
-            return STATUS_OK;
-        }
-    now = identity_inputs_now(u->a, hashes, known->scene, inputs, err);
-    if (!now)
-        return STATUS_MEMORY;
-    if (strcmp(now->key, inputs->key) != 0) {
-        struct text t = {0};
-        identity_difference(inputs, now, &t);
-        audit_finding(u, "inputs", "%s on %s read other files than this program has: %s", c->name,
-                      c->device, t.data ? t.data : "");
-        text_free(&t);
-    }
-    return STATUS_OK;
+    return audit_inputs(u, c->name, c->device, known->scene, inputs, err);
 }
 
 struct rules {
@@ -486,7 +497,7 @@ static enum status rules_read(struct auditing *u, struct rules *out, struct erro
 
 static void check_rules(struct auditing *u, const struct rules *r, const struct case_record *c)
 {
-    const struct device_record *d = device_of(u, c->device);
+    const struct device_record *d = audit_device(u, c->device);
     const char *name = d && d->name ? d->name : "", *driver = d && d->driver ? d->driver : "";
     const bool failed = c->verdict == VERDICT_FAIL || c->verdict == VERDICT_ERROR;
     const struct waiver *w = failed || c->verdict == VERDICT_PASS
@@ -507,7 +518,7 @@ static void check_rules(struct auditing *u, const struct rules *r, const struct 
 /* What skips.json makes of a SKIP. */
 static void check_skip(struct auditing *u, const struct rules *r, const struct case_record *c)
 {
-    const struct device_record *d = device_of(u, c->device);
+    const struct device_record *d = audit_device(u, c->device);
     const char *reason = c->reason ? c->reason : "", *objection = strstr(reason, " [unexpected: ");
     if (objection) /* the runner's words, behind the case's */
         reason = arena_strndup(u->a, reason, (size_t)(objection - reason));
@@ -532,14 +543,13 @@ static void check_skip(struct auditing *u, const struct rules *r, const struct c
 
 static enum status check_verdicts(struct auditing *u, struct error *err)
 {
-    struct input_hashes hashes = {0};
     struct rules rules = {0};
     size_t findings = 0, flaky = 0;
     TRY(rules_read(u, &rules, err));
     for (size_t i = 0; i < u->case_count; i++) {
         const struct case_record *c = &u->cases[i];
         const struct conform_case *known = audit_known(u, c->name);
-        TRY(check_identity(u, c, &hashes, err));
+        TRY(check_identity(u, c, err));
         check_rules(u, &rules, c);
         check_skip(u, &rules, c);
         if (known && known->listed != c->listed)
@@ -633,6 +643,18 @@ static void check_challenge(struct auditing *u)
         }
 }
 
+/* A run of conform. */
+static enum status audit_verdicts(struct auditing *u, struct error *err)
+{
+    TRY(select_again(u, err));
+    check_complete(u);
+    TRY(check_verdicts(u, err));
+    check_journal(u);
+    check_challenge(u);
+    TRY(audit_tiles(u, err));
+    return audit_cases(u, err);
+}
+
 enum status conform_audit(struct arena *a, const struct audit_options *o, const struct archive *in,
                           struct store *results, struct audit *out, struct error *err)
 {
@@ -643,18 +665,13 @@ enum status conform_audit(struct arena *a, const struct audit_options *o, const 
     TRY(load(&u, results, err));
     check_program(&u);
     check_members(&u);
-    TRY(select_again(&u, err));
-    check_complete(&u);
     check_devices(&u);
-    TRY(check_verdicts(&u, err));
-    check_journal(&u);
-    check_challenge(&u);
     if (o->seed_was_given)
         audit_note(&u, "draw", "its seed was given: whoever knew it could foresee the draw");
-    TRY(audit_tiles(&u, err));
+    TRY(strcmp(u.run->kind, "conform") == 0 ? audit_verdicts(&u, err)
+                                            : audit_rows(&u, results, err));
     if (!got.pictures)
-        audit_note(&u, "tiles", "no passed case has a picture that can be rendered again");
-    TRY(audit_cases(&u, err));
+        audit_note(&u, "tiles", "nothing that passed has a picture that can be rendered again");
     *out = got;
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #define CONFORMANCE_AUDIT_AUDIT_H
 
 #include "conformance.h"
+#include "runner/offers.h"
 
 struct auditing {
     struct arena *a;
@@ -17,6 +18,7 @@ struct auditing {
     struct case_record *cases;
     struct film_record *films;
     size_t device_count, case_count, film_count;
+    struct input_hashes hashes;         /* of this program's files */
     const struct case_record **by_name; /* the cases, by name and device */
     const char *challenge;              /* that the run answers; NULL: none */
     const struct identity **identities;
@@ -34,8 +36,27 @@ const struct case_record *audit_case(const struct auditing *u, const char *name,
 /* The case in this program; NULL if it has none. */
 const struct conform_case *audit_known(const struct auditing *u, const char *name);
 
-/* again.c: tiles and cases, drawn and made again. */
+/* The files that an identity of the kind "inputs" names, held against this program's; scene: path, here.
+ */
+enum status audit_inputs(struct auditing *u, const char *name, const char *device,
+                         const char *scene, const struct identity *inputs, struct error *err);
+const struct device_record *audit_device(const struct auditing *u, const char *id);
+/* The value of a part; "": it has none so named. */
+const char *audit_part(const struct identity *id, const char *name);
+
+/* A picture whose tiles can be rendered here. */
+struct picture {
+    const struct film_record *f;
+    const char *scene;   /* path, here */
+    bool of_row;         /* of bench: its job is what the film says; else what the case renders */
+    size_t first, count; /* tiles, of all pictures' */
+};
+/* again.c: draws tiles of pictures and renders them. Pictures of one scene stand together. */
+enum status audit_pictures(struct auditing *u, const struct picture *list, size_t count,
+                           struct error *err);
 enum status audit_tiles(struct auditing *u, struct error *err);
+/* rows.c: a run of bench or sweep. */
+enum status audit_rows(struct auditing *u, struct store *results, struct error *err);
 enum status audit_cases(struct auditing *u, struct error *err);
 
 #endif

@@ -165,6 +165,26 @@ enum status conform_worker(const char *name, const char *scene, const char *devi
 /* By reports.h's table: FAIL and ERROR less the waived ones, and SKIPs that were not expected. */
 size_t conform_findings(const struct conform_summary *sum);
 
+/* ---- the sums of a film's tiles: what of a picture goes into an archive ---------------- */
+
+enum { TILE_SIDE = 16, FILM_TILES_MOST = 1 << 16 /* of a row's picture; larger ones have none */ };
+uint64_t tile_count(uint32_t width, uint32_t height);
+/* The tile's place in a picture: x, y, width, height. False behind the last. */
+bool tile_place(uint32_t width, uint32_t height, uint64_t tile, uint32_t place[4]);
+/* Of a part of a film, which lies at `place` of the whole picture: pixels from (left, top) on. */
+enum status tile_sum(const struct film *f, uint32_t left, uint32_t top, const uint32_t place[4],
+                     struct sum *out, struct error *err);
+/* What determines the bits of a strict film of a scene, as compact JSON in the arena. */
+const char *film_job_text(struct arena *a, const struct render_job *job, int32_t exponent);
+/* Back from it, in mode strict, the exponent left aside. Fails: PARSE, TYPE, MEMORY. */
+enum status film_job_read(const char *text, struct render_job *out, struct error *err);
+/* All but name, device and identity: of sums that are there (job or sums NULL: MEMORY), or of a
+ * film. In the arena. Fails: MEMORY. */
+enum status film_record_close(struct arena *a, const char *job, const struct sum *sums,
+                              size_t count, struct film_record *out, struct error *err);
+enum status film_record_fill(struct arena *a, const struct render_job *job, const struct film *film,
+                             struct film_record *out, struct error *err);
+
 /* ---- audit ---------------------------------------------------------------------------- */
 
 /* Is it 16 to 32 bytes in hexadecimal digits? A copy in lower case, in the arena. Fails: ARG. */
@@ -191,12 +211,13 @@ struct audit_line {
 struct audit {
     struct audit_line *findings, *notes;
     size_t finding_count;
+    const char *unit; /* "cases"; of bench and sweep "rows" */
     size_t cases, passed, failed, skipped, waived;
     size_t pictures, unpictured;   /* PASSes with tiles that can be rendered here; the others */
     uint64_t tiles, drawn, wrong;  /* of those pictures; rendered again; with other bits */
     size_t rerun, rerun_elsewhere; /* cases; of these, on another device than they passed on */
 };
-/* Holds what an archive says (its results in a store of their own) against itself, against this
+/* Holds what an archive of a run of conform, bench or sweep says (its results in a store of their own) against itself, against this
  * program and against tiles and cases that are rendered and run again. Findings are no failure.
  * Fails: what the device says, MEMORY, CANCELLED. In the arena. */
 enum status conform_audit(struct arena *a, const struct audit_options *o, const struct archive *in,

@@ -4,7 +4,6 @@
  *   judge.h    verdicts on pictures
  *   margins.h  decisions that rounding may take
  *   vector.h   three-vectors
- *   tiles.h      the sums of a film's tiles, which go into archives
  */
 #ifndef ISOPHOTE_CONFORMANCE_STEPS_OFFERS_H
 #define ISOPHOTE_CONFORMANCE_STEPS_OFFERS_H
@@ -12,7 +11,6 @@
 #include "bounds.h"
 #include "judge.h"
 #include "margins.h"
-#include "tiles.h"
 #include "vector.h"
 
 #endif

@@ -201,8 +201,8 @@ enum status archive_read(struct arena *a, const char *path, const char *data, si
         return refuse(&r, err, "the file ends before its end mark: it was cut short");
     if (size - r.at != 2 * BLOCK)
         return refuse(&r, err, "bytes behind the end of the archive");
-    if (!got.members[ARCHIVE_RESULTS].data || !got.members[ARCHIVE_LIST].data)
-        return refuse(&r, err, "results.jsonl or list.txt is missing");
+    if (!got.members[ARCHIVE_RESULTS].data)
+        return refuse(&r, err, "results.jsonl is missing");
     TRY(manifest_check(a, &r, manifest, manifest_size, &got, err));
     *out = got;
     return STATUS_OK;

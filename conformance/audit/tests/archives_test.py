@@ -362,6 +362,39 @@ def pictures_forged(true, faulty):
         failures.append(f"an honest failure: {said}")
 
 
+def rows_forged(benched):
+    said = audit_now("a benchmark", benched, 0, "1 rates are the submitter's word", "--all-tiles")
+    if "4 of 4 tiles of 1 strict pictures rendered again on native: 0 have other bits" not in said:
+        failures.append(f"a benchmark: {said}")
+    film_of = lambda g: g.one("film", name="furnace")
+    g = Forgery(benched)
+    sums = bytearray(base64.b64decode(film_of(g)["sums"]))
+    sums[0] ^= 1
+    g.tile(film_of(g), sums)
+    forged("a row's picture forged", g, "tiles      furnace on native: the tile at (0,0) has other bits", "--all-tiles")
+    g.one("bench")["spp"] = 64
+    forged("a row of more samples", g, "tiles      a film of furnace on native belongs to no row")
+    g = Forgery(benched)
+    g.lines.remove(film_of(g))
+    forged("a row without its picture", g, "tiles      furnace on native passed in mode strict with no film of that job")
+    g = Forgery(benched)
+    film_of(g)["job"]["exponent"] += 1
+    g.tile(film_of(g), sums)
+    forged("a picture in other steps", g, "tiles      furnace on native: the film is of another job")
+    film_of(g)["job"]["samples"] = 1 << 30
+    g.tile(film_of(g), sums)
+    forged("a picture without end", g, "tiles      furnace on native: the film is of no job")
+    g = Forgery(benched)
+    g.one("bench")["identity"] = g.one("identity", kind="program")["key"]
+    forged("a row of another key", g, "keys       a row of furnace on native has no key of its own")
+    g = Forgery(benched)
+    g.rename('"furnace"', '"../../etc/passwd"')
+    audit("a row of a scene elsewhere", g.made(), 0, "1 rows are of scenes of the submitter's own")
+    g = Forgery(benched)
+    g.one("run")["kind"] = "import"
+    refused("a run of another kind", g.made(), "nobody can audit", status=1)
+
+
 def containers(true):
     members = take(true)
     changed = dict(members)
@@ -450,22 +483,25 @@ with tempfile.TemporaryDirectory() as folder:
         with open(names[name], "w") as f:
             json.dump(rows, f)
     pictures = f"^({PLAIN}|{CASE}|{OTHER})$".replace(".", "[.]")
-    stores = [f"{folder}/{n}.db" for n in ("true", "faulty", "answered")]
+    stores = [f"{folder}/{n}.db" for n in ("true", "faulty", "answered", "benched")]
     rules = ["--waivers", names["waivers"], "--skips", names["skips"]]
     runs = [
         pool.submit(run, "conform", "--device", "native", "--device", "null", "--filter", pictures, "--store", stores[0], *rules, status=1),
         pool.submit(run, "conform", "--device", FAULT, "--filter", "^image[.]strict[.]direct-(disk|rectangle)$", "--reruns", "0", "--store", stores[1], status=1),
         pool.submit(run, "conform", "--device", "native", "--filter", "^image[.]challenge", "--challenge", CHALLENGE, "--store", stores[2]),
+        pool.submit(run, "bench", "furnace", "--device", "native", "--mode", "strict", "--spp", "1", "--width", "32", "--height", "32", "--repetitions", "1",
+                    "--max-repetitions", "1", "--store", stores[3]),
     ]
     for r in runs:
         r.result()
-    true, faulty, answered = (submitted(s) for s in stores)
+    true, faulty, answered = (submitted(s) for s in stores[:3])
     if submitted(stores[0]) != true:
         failures.append("the same run gives other bytes")
     truths(true)
     for edit in (results_edited, lists_edited, rules_edited, programs_edited):
         edit(true, names)
     pictures_forged(true, faulty)
+    rows_forged(submitted(stores[3], "--run", "1"))
     containers(true)
     challenges(true, answered)
     signatures(stores[0], true)
