@@ -161,6 +161,7 @@ static void check_program(struct auditing *u)
         audit_finding(u, "program", "no result names the program that made it");
         return;
     }
+    u->program = program;
     for (size_t i = 0; i < sizeof must / sizeof *must; i++)
         if (strcmp(audit_part(program, must[i]), audit_part(u->o->program, must[i])) != 0)
             audit_finding(u, "program", "%s is '%.60s', this program's is '%.60s'", must[i],
@@ -414,16 +415,31 @@ static bool is_own_name(const char *name)
     return true;
 }
 
-enum status audit_inputs(struct auditing *u, const char *name, const char *device,
-                         const char *scene, const struct identity *inputs, struct error *err)
+static bool names(const struct identity *id, const char *part)
 {
+    for (size_t i = 0; i < id->count; i++)
+        if (strcmp(id->parts[i].name, part) == 0)
+            return true;
+    return false;
+}
+
+static enum status check_inputs(struct auditing *u, const struct identity *inputs, const char *name,
+                                const char *device, const char *scene, struct error *err)
+{
+    const struct identity *least = identity_of_inputs(u->a, scene, "", 0, err), *now;
+    if (!least)
+        return STATUS_MEMORY;
+    if (!inputs || !names(inputs, least->parts[0].name)) {
+        audit_finding(u, "inputs", "%s on %s does not say which scene it read", name, device);
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < inputs->count; i++)
         if (!is_own_name(inputs->parts[i].name)) {
             audit_finding(u, "inputs", "%s on %s read %.200s, which is no file of this program",
                           name, device, inputs->parts[i].name);
             return STATUS_OK;
         }
-    const struct identity *now = identity_inputs_now(u->a, &u->hashes, scene, inputs, err);
+    now = identity_inputs_now(u->a, &u->hashes, scene, inputs, err);
     if (!now)
         return STATUS_MEMORY;
     if (strcmp(now->key, inputs->key) != 0) {
@@ -436,24 +452,31 @@ enum status audit_inputs(struct auditing *u, const char *name, const char *devic
     return STATUS_OK;
 }
 
+enum status audit_identity(struct auditing *u, const struct identity *id, const char *name,
+                           const char *device, const char *scene, struct error *err)
+{
+    const struct identity *of = identity_inner(id, "device"),
+                          *program = identity_inner(id, "program");
+    const struct device_record *r = audit_device(u, device);
+    if (!of || !r || !same(of->key, r->identity))
+        audit_finding(u, "devices", "%s on %s has the key of another device", name, device);
+    if (u->program && (!program || strcmp(program->key, u->program->key) != 0))
+        audit_finding(u, "program", "%s on %s has the key of another program", name, device);
+    return scene ? check_inputs(u, identity_inner(id, "inputs"), name, device, scene, err)
+                 : STATUS_OK;
+}
+
 static enum status check_identity(struct auditing *u, const struct case_record *c,
                                   struct error *err)
 {
     const struct identity *id =
         c->identity ? identity_find(u->identities, u->identity_count, c->identity) : NULL;
-    const struct identity *device = identity_inner(id, "device"),
-                          *inputs = identity_inner(id, "inputs");
-    const struct device_record *r = audit_device(u, c->device);
     const struct conform_case *known = audit_known(u, c->name);
     if (!id || strcmp(id->kind, "case") != 0 || strcmp(audit_part(id, "case"), c->name) != 0) {
         audit_finding(u, "keys", "%s on %s has no key of its own", c->name, c->device);
         return STATUS_OK;
     }
-    if (!device || !r || !same(device->key, r->identity))
-        audit_finding(u, "devices", "%s on %s has the key of another device", c->name, c->device);
-    if (!inputs || !known)
-        return STATUS_OK;
-    return audit_inputs(u, c->name, c->device, known->scene, inputs, err);
+    return audit_identity(u, id, c->name, c->device, known ? known->scene : NULL, err);
 }
 
 struct rules {
@@ -638,8 +661,10 @@ static void check_challenge(struct auditing *u)
     for (size_t d = 0; d < u->device_count; d++)
         for (int i = 1; i <= CHALLENGE_CASES; i++) {
             const char *name = arena_printf(u->a, "image.challenge.%s.%d", u->o->challenge, i);
-            if (name && !audit_case(u, name, u->devices[d].id))
-                audit_finding(u, "challenge", "%s on %s has no result", name, u->devices[d].id);
+            const struct case_record *c = name ? audit_case(u, name, u->devices[d].id) : NULL;
+            if (!c || c->verdict == VERDICT_SKIP || c->verdict == VERDICT_ERROR)
+                audit_finding(u, "challenge", "%s on %s is not answered: %s", name ? name : "",
+                              u->devices[d].id, c ? verdict_name(c->verdict) : "no result");
         }
 }
 

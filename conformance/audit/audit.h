@@ -19,6 +19,7 @@ struct auditing {
     struct film_record *films;
     size_t device_count, case_count, film_count;
     struct input_hashes hashes;         /* of this program's files */
+    const struct identity *program;     /* of the run; NULL: it names none */
     const struct case_record **by_name; /* the cases, by name and device */
     const char *challenge;              /* that the run answers; NULL: none */
     const struct identity **identities;
@@ -36,10 +37,10 @@ const struct case_record *audit_case(const struct auditing *u, const char *name,
 /* The case in this program; NULL if it has none. */
 const struct conform_case *audit_known(const struct auditing *u, const char *name);
 
-/* The files that an identity of the kind "inputs" names, held against this program's; scene: path, here.
- */
-enum status audit_inputs(struct auditing *u, const char *name, const char *device,
-                         const char *scene, const struct identity *inputs, struct error *err);
+/* A result's identity: is it of the run's program and of that device's, and does it name the scene
+ * (its path, here; NULL: none, or not known) and other files as this program has them? */
+enum status audit_identity(struct auditing *u, const struct identity *id, const char *name,
+                           const char *device, const char *scene, struct error *err);
 const struct device_record *audit_device(const struct auditing *u, const char *id);
 /* The value of a part; "": it has none so named. */
 const char *audit_part(const struct identity *id, const char *name);

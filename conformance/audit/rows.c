@@ -44,20 +44,13 @@ static enum status row_check(struct auditing *u, const struct rows *r, const str
 {
     const struct identity *id =
         b->identity ? identity_find(u->identities, u->identity_count, b->identity) : NULL;
-    const struct identity *device = identity_inner(id, "device"),
-                          *inputs = identity_inner(id, "inputs");
-    const struct device_record *d = audit_device(u, b->device);
     const char *scene = scene_here(u, r, b->scene);
     u->out->passed += b->verdict == VERDICT_PASS;
     u->out->failed += b->verdict == VERDICT_FAIL || b->verdict == VERDICT_ERROR;
     u->out->skipped += b->verdict == VERDICT_SKIP;
-    if (!id || strcmp(id->kind, "render") != 0 || !inputs)
-        audit_finding(u, "keys", "a row of %s on %s has no key of its own", b->scene, b->device);
-    else if (!d || !device || !d->identity || strcmp(device->key, d->identity) != 0)
-        audit_finding(u, "devices", "a row of %s on %s has the key of another device", b->scene,
-                      b->device);
-    else if (scene)
-        return audit_inputs(u, b->scene, b->device, scene, inputs, err);
+    if (id && strcmp(id->kind, "render") == 0)
+        return audit_identity(u, id, b->scene, b->device, scene, err);
+    audit_finding(u, "keys", "a row of %s on %s has no key of its own", b->scene, b->device);
     return STATUS_OK;
 }
 

@@ -315,6 +315,14 @@ def programs_edited(true, names):
     g.rekey()
     forged("another scene file", g, f"inputs     {CASE} on native read other files than this program has")
     g = Forgery(true)
+    del g.one("identity", key=g.one("case", name=CASE, device="native")["identity"])["parts"]["inputs"]
+    g.rekey()
+    forged("a scene not named", g, f"inputs     {CASE} on native does not say which scene it read")
+    g = Forgery(true)
+    del g.one("identity", key=g.one("case", name=PLAIN, device="native")["identity"])["parts"]["program"]
+    g.rekey()
+    forged("a program not named", g, f"program    {PLAIN} on native has the key of another program")
+    g = Forgery(true)
     case = g.one("case", name=CASE, device="native")
     inputs = g.one("identity", key=g.one("identity", key=case["identity"])["parts"]["inputs"])
     inputs["parts"]["isophote:../../../etc/passwd"] = "0" * 32
@@ -426,6 +434,9 @@ def challenges(true, answered):
     g.rename(CHALLENGE, new)
     g.rekey()
     forged("an old answer renamed", g, "", "--challenge", new)
+    g = Forgery(answered)
+    g.one("case", name=f"image.challenge.{CHALLENGE}.2")["verdict"] = "SKIP"
+    forged("an answer kept back", g, f"challenge  image.challenge.{CHALLENGE}.2 on native is not answered: SKIP", "--challenge", CHALLENGE)
     # the seed of scenes at random
     listed = run("conform", "--challenge", CHALLENGE, "--scenes", "1", "--list", "--filter", "image[.]random")
     seed = hashlib.sha256(f"isophote challenge 1\n{CHALLENGE}\n0\n".encode()).digest()[:8]
