@@ -300,7 +300,7 @@ enum status worker_judge(struct worker *w, const struct settings *set, double ti
 enum status worker_tiles(struct worker *w, double timeout_s, struct arena *a, const char **job,
                          const struct sum **sums, size_t *count, bool *died, struct error *err)
 {
-    struct worker_tiles got;
+    struct worker_tiles got = {0};
     struct sum *all = NULL;
     *sums = NULL;
     for (uint64_t first = 0; first == 0 || first < got.total; first += WORKER_TILES) {

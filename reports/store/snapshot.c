@@ -212,6 +212,9 @@ static const char *record_device(enum record_kind kind, const void *record)
                                   : ((const struct image_record *)record)->device;
 }
 
+/* What reports show: all kinds from cases on but films, whose sums are for an audit. */
+enum { SHOWN_FIRST = RECORD_CASE, SHOWN_END = RECORD_FILM };
+
 struct rows {
     struct candidate *items;
     size_t count;
@@ -574,7 +577,7 @@ static enum status store_load(struct loader *l, struct rows rows[RECORD_COUNT], 
 {
     TRY(devices_load(l, err));
     TRY(identities_load(l, err));
-    for (int k = RECORD_CASE; k < RECORD_COUNT; k++)
+    for (int k = SHOWN_FIRST; k < SHOWN_END; k++)
         TRY(rows_read(l, (enum record_kind)k, &rows[k], err));
     return STATUS_OK;
 }
@@ -601,7 +604,7 @@ enum status snapshot_load(struct store *const *stores, size_t count, struct aren
         store_rollback(stores[--begun]);
     if (!st)
         st = columns_show(&l, err);
-    for (int k = RECORD_CASE; k < RECORD_COUNT && !st; k++)
+    for (int k = SHOWN_FIRST; k < SHOWN_END && !st; k++)
         rows_reduce(&l, (enum record_kind)k, &rows[k]);
     if (!st)
         st = columns_name(a, &snap, err);

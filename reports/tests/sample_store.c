@@ -420,6 +420,30 @@ static enum status add_images(struct store *s, int64_t run, struct error *err)
     return st;
 }
 
+/* Of two pictures on each device, of four tiles each. */
+static enum status add_films(struct store *s, int64_t run, struct error *err)
+{
+    static const char job[] = "{\"width\":32,\"height\":32}";
+    enum status st = STATUS_OK;
+    for (size_t d = 0; d < DEVICE_COUNT && !st; d++)
+        for (int k = 0; k < 2 && !st; k++) {
+            struct sum sums[4];
+            char root[65];
+            for (int i = 0; i < 4; i++)
+                sum_leaf(&(char){(char)(4 * k + i)}, 1, &sums[i]);
+            film_root(job, 16, sums, 4, root);
+            const struct film_record f = {.name = k ? "image.strict.cornell" : "cornell",
+                                          .device = devices[d].id,
+                                          .job = job,
+                                          .tile = 16,
+                                          .root = root,
+                                          .sums = sums,
+                                          .sums_size = sizeof sums};
+            st = store_insert(s, RECORD_FILM, run, &f, NULL, err);
+        }
+    return st;
+}
+
 enum status sample_store_fill(struct store *s, double factor, unsigned broken, struct error *err)
 {
     struct run_record conform = {
@@ -459,6 +483,7 @@ enum status sample_store_fill(struct store *s, double factor, unsigned broken, s
                   s, err); /* one transaction: a test need not wait for the disk a thousand times */
     st = st ? st : add_cases(s, conform.id, broken, err);
     st = st ? st : add_images(s, conform.id, err);
+    st = st ? st : add_films(s, conform.id, err);
     st = st ? st : add_rates(s, bench.id, factor, err);
     st = st ? st : add_sweep(s, sweep.id, err);
     return st ? st : store_commit(s, err);
