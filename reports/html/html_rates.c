@@ -90,6 +90,8 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
     markup_printf(p->t, "<tr><th scope=\"row\">%s</th><td>", p->s->columns[b->column].label);
     html_settings(p->t, r);
     own_choice(p->t, b);
+    if (r->notes)
+        markup_printf(p->t, "<div class=\"note\">%s</div>", r->notes);
     text_puts(p->t, "</td>");
     if (r->verdict == VERDICT_PASS) {
         text_puts(p->t, "<td class=\"bar\">");
@@ -103,11 +105,6 @@ static void rate_row(struct page *p, const struct snapshot_bench *b,
         against_best(p->t, r, best);
         markup_printf(p->t, "</td><td class=\"r\">%.1f%%</td><td class=\"r\">%u", 100 * r->noise,
                       r->repetitions);
-        if (r->notes)
-            markup_printf(p->t,
-                          "</td></tr>\n<tr class=\"note\"><td></td><td class=\"wrap\" "
-                          "colspan=\"7\">%s",
-                          r->notes);
     } else {
         text_puts(p->t, "<td class=\"wrap\" colspan=\"6\">");
         html_verdict(p->t, r->verdict);
