@@ -146,7 +146,8 @@ enum status sealed_read(struct arena *a, const char *path, const char magic[8], 
 }
 
 enum status sealed_write(const char *path, const char magic[8], const char key[33],
-                         const struct file_piece *pieces, size_t count, struct error *err)
+                         const struct file_piece *pieces, size_t count, bool synced,
+                         struct error *err)
 {
     struct stat st;
     if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
@@ -158,7 +159,7 @@ enum status sealed_write(const char *path, const char magic[8], const char key[3
     all[0] = (struct file_piece){&h, sizeof h};
     for (size_t i = 0; i < count; i++)
         all[i + 1] = pieces[i];
-    enum status s = file_write_as(path, all, count + 1, 0600, err);
+    enum status s = file_write_as(path, all, count + 1, 0600, synced, err);
     free(all);
     return s;
 }
@@ -195,6 +196,6 @@ void cache_write(const char *path, const char key[33], const void *data, size_t 
     const struct file_piece piece = {data, size};
     const struct header h = header_of(cache_magic, key, &piece, 1);
     const struct file_piece all[2] = {{&h, sizeof h}, piece};
-    if (file_write_as(path, all, 2, 0600, NULL) != STATUS_OK)
+    if (file_write_as(path, all, 2, 0600, true, NULL) != STATUS_OK)
         (void)unlink(path); /* not room for this one: what is damaged there goes too */
 }

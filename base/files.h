@@ -9,9 +9,10 @@
 enum status io_error(struct error *err, enum status code, const char *what, const char *path,
                      int e);
 
-/* file_write of pieces, one behind the other, with a mode of its own. */
+/* file_write of pieces, one behind the other, with a mode of its own. synced: a power failure leaves
+ * all of it, or what was there before; else it may be cut short. */
 enum status file_write_as(const char *path, const struct file_piece *pieces, size_t count,
-                          unsigned mode, struct error *err);
+                          unsigned mode, bool synced, struct error *err);
 /* Is it the user's own, so that what it holds may be believed? If not, that is noted, once. Fails:
  * IO. */
 enum status cache_folder_check(const char *path, struct error *err);

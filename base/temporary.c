@@ -280,7 +280,8 @@ static enum status copy_to_special(int in, const char *target, struct error *err
     return s;
 }
 
-static enum status commit(int fd, const char *tmp, const char *path, mode_t mode, struct error *err)
+static enum status commit(int fd, const char *tmp, const char *path, mode_t mode, bool synced,
+                          struct error *err)
 {
     char target[PATH_MAX];
     if (resolve(path, target)) {
@@ -288,7 +289,8 @@ static enum status commit(int fd, const char *tmp, const char *path, mode_t mode
         file_discard(tmp);
         return s;
     }
-    if ((fsync(fd) == 0 || errno == EINVAL) && fchmod(fd, mode) == 0 && rename(tmp, target) == 0) {
+    if ((!synced || fsync(fd) == 0 || errno == EINVAL) && fchmod(fd, mode) == 0 &&
+        rename(tmp, target) == 0) {
         guard_path_gone(tmp);
         return STATUS_OK;
     }
@@ -302,7 +304,7 @@ enum status file_commit(const char *tmp, const char *path, struct error *err)
     int fd = open(tmp, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return io_error(err, STATUS_IO, "write", path, errno);
-    enum status s = commit(fd, tmp, path, usual_mode(), err);
+    enum status s = commit(fd, tmp, path, usual_mode(), true, err);
     close(fd);
     return s;
 }
@@ -316,7 +318,7 @@ void file_discard(const char *tmp)
 }
 
 enum status file_write_as(const char *path, const struct file_piece *pieces, size_t count,
-                          unsigned mode, struct error *err)
+                          unsigned mode, bool synced, struct error *err)
 {
     char tmp[PATH_MAX];
     int fd = -1;
@@ -327,7 +329,7 @@ enum status file_write_as(const char *path, const struct file_piece *pieces, siz
     while (done < count && write_full(fd, pieces[done].data, pieces[done].size))
         done++;
     if (done == count) {
-        s = commit(fd, tmp, path, (mode_t)mode, err);
+        s = commit(fd, tmp, path, (mode_t)mode, synced, err);
     } else {
         s = io_error(err, STATUS_IO, "write", path, errno);
         file_discard(tmp);
@@ -339,7 +341,7 @@ enum status file_write_as(const char *path, const struct file_piece *pieces, siz
 enum status file_write(const char *path, const void *data, size_t size, struct error *err)
 {
     const struct file_piece piece = {data, size};
-    return file_write_as(path, &piece, 1, usual_mode(), err);
+    return file_write_as(path, &piece, 1, usual_mode(), true, err);
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */

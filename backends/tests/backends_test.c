@@ -104,6 +104,185 @@ static void samples_add_up(void **state)
     scene_free(s);
 }
 
+/* ---- jobs that go on ------------------------------------------------------------------------- */
+
+/* A film whose pixels hold any number of samples, some none: what is missing is added, whatever the
+ * launches. */
+static void films_in_parts_are_finished(void **state)
+{
+    (void)state;
+    static const struct launch_settings settings[] = {
+        {.batch = 0}, {.tile = {5, 4}, .tile_order = 2, .batch = 2}, {.work_group = {7, 3}}};
+    struct error err = {0};
+    struct scene *s = scene_from_library("cornell");
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct render_job job = job_make(MODE_STRICT);
+    struct film part[SPP + 1];
+    char whole[33], hex[33];
+    render_hash(d, s, &job, whole);
+    for (uint32_t n = 0; n <= SPP; n++) {
+        part[n] = film_make(s, &job);
+        job.sample_count = n;
+        if (n)
+            must(device_render(d, &job, &part[n], false, NULL, &err), &err);
+    }
+    job.sample_count = SPP;
+    job.resumed = true;
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        struct film f = film_make(s, &job);
+        for (size_t i = 0; i < (size_t)W * H; i++) {
+            const uint32_t counter[4] = {(uint32_t)i, (uint32_t)k, 0, 0}, key[2] = {1, 2};
+            uint32_t r[4], n;
+            philox4x32(counter, key, r);
+            n = i / W < 10 ? r[0] % (SPP + 1) : i % W < 20 ? 1 : 2; /* single pixels, and areas */
+            memcpy(f.sums + 4 * i, part[n].sums + 4 * i, 4 * sizeof *f.sums);
+        }
+        job.set.launch = settings[k];
+        must(device_render(d, &job, &f, false, NULL, &err), &err);
+        film_hash(&f, hex);
+        assert_string_equal(hex, whole);
+        must(device_render(d, &job, &f, false, NULL, &err), &err); /* nothing is missing */
+        film_hash(&f, hex);
+        assert_string_equal(hex, whole);
+        assert_int_equal(device_render(d, &job, &f, true, NULL, &err), STATUS_ARG);
+        job.sample_count = SPP - 1;
+        assert_int_equal(device_render(d, &job, &f, false, NULL, &err), STATUS_ARG);
+        job.sample_count = SPP;
+        f.sums[4] = -1;
+        assert_int_equal(device_render(d, &job, &f, false, NULL, &err), STATUS_ARG);
+        film_free(&f);
+    }
+    for (uint32_t n = 0; n <= SPP; n++)
+        film_free(&part[n]);
+    device_close(d);
+    scene_free(s);
+}
+
+struct keeping {
+    struct film film;
+    struct passes_state passes;
+    int asked, kept, stopped, stop_at;
+};
+static bool keeping_due(void *ctx)
+{
+    ((struct keeping *)ctx)->asked++;
+    return true;
+}
+static void keeping_count(struct keeping *k, bool stopping)
+{
+    k->kept++;
+    k->stopped += stopping;
+    if (k->kept == k->stop_at)
+        cancel_requested = 15;
+}
+static void keep_film(void *ctx, const struct film *so_far, bool stopping)
+{
+    struct keeping *k = ctx;
+    memcpy(k->film.sums, so_far->sums, 4 * sizeof *so_far->sums * so_far->width * so_far->height);
+    keeping_count(k, stopping);
+}
+static void keep_passes(void *ctx, const struct passes_state *so_far, bool stopping)
+{
+    struct keeping *k = ctx;
+    for (int i = 0; i < PASS_COUNT && k->kept; i++)
+        free(k->passes.values.values[i]);
+    free((void *)k->passes.sums);
+    free((void *)k->passes.materials);
+    k->passes = *so_far;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        const size_t bytes =
+            sizeof(float) * pass_infos[i].channels * so_far->values.width * so_far->rows;
+        k->passes.values.values[i] = so_far->values.values[i] && bytes
+                                         ? memcpy(malloc(bytes), so_far->values.values[i], bytes)
+                                         : NULL;
+    }
+    k->passes.sums = memcpy(malloc(so_far->sum_count * sizeof *so_far->sums + 1), so_far->sums,
+                            so_far->sum_count * sizeof *so_far->sums);
+    k->passes.materials =
+        memcpy(malloc(so_far->material_count * sizeof *so_far->materials + 1), so_far->materials,
+               so_far->material_count * sizeof *so_far->materials);
+    keeping_count(k, stopping);
+}
+
+/* A job that is told to stop hands over all that it has; so often as it goes on from there, the
+ * picture and its passes are those of one that was not stopped. */
+static void stopped_jobs_go_on(void **state)
+{
+    (void)state;
+    const unsigned bits = 1u << PASS_ALBEDO | 1u << PASS_VARIANCE | 1u << PASS_MATERIAL;
+    struct error err = {0};
+    struct scene *s = scene_from_library("cornell");
+    struct device *d = device_ready("native", s, BVH_AUTO, MODE_STRICT);
+    struct render_job job = job_make(MODE_STRICT);
+    job.width = 100;
+    job.height = 90;
+    job.sample_count = 40;
+    struct keeping k = {.film = film_make(s, &job), .stop_at = 1};
+    const struct render_keeper keeper = {&k, keeping_due, keep_film, keep_passes};
+    char whole[33], hex[33];
+    uint64_t before = 0, now;
+    int rounds = 0;
+    render_hash(d, s, &job, whole);
+    struct passes want, got;
+    must(device_passes(d, &job, bits, &want, &err), &err);
+    job.keeper = &keeper;
+    job.resumed = true;
+    for (enum status st = STATUS_CANCELLED; st == STATUS_CANCELLED; rounds++) {
+        struct film f = film_make(s, &job);
+        memcpy(f.sums, k.film.sums, 4 * sizeof *f.sums * job.width * job.height);
+        k.kept = k.stopped = 0;
+        k.stop_at = rounds < 3 ? 1 : -1;
+        st = device_render(d, &job, &f, false, NULL, &err);
+        cancel_requested = 0;
+        if (st == STATUS_CANCELLED) {
+            must(film_check_part(&k.film, job.sample_count, &now, &err), &err);
+            assert_int_equal(k.stopped, 1);
+            assert_true(now > before);
+            before = now;
+        } else {
+            must(st, &err);
+            film_hash(&f, hex);
+        }
+        film_free(&f);
+    }
+    assert_int_equal(rounds, 4);
+    assert_string_equal(hex, whole);
+
+    job.passes_resumed = NULL;
+    rounds = k.kept = 0;
+    for (enum status st = STATUS_CANCELLED; st == STATUS_CANCELLED; rounds++) {
+        const struct passes_state from = k.passes;
+        job.passes_resumed = rounds ? &from : NULL;
+        k.stopped = 0;
+        k.passes = (struct passes_state){0};
+        k.kept = 0;
+        k.stop_at = rounds < 3 ? 1 : -1;
+        st = device_passes(d, &job, bits, &got, &err);
+        cancel_requested = 0;
+        assert_int_equal(k.stopped, st == STATUS_CANCELLED);
+        for (int i = 0; i < PASS_COUNT; i++)
+            free(from.values.values[i]);
+        free((void *)from.sums);
+        free((void *)from.materials);
+        if (st != STATUS_CANCELLED)
+            must(st, &err);
+    }
+    assert_int_equal(rounds, 4);
+    for (int i = 0; i < PASS_COUNT; i++) {
+        free(k.passes.values.values[i]);
+        if (want.values[i])
+            assert_memory_equal(got.values[i], want.values[i],
+                                sizeof(float) * pass_infos[i].channels * job.width * job.height);
+    }
+    free((void *)k.passes.sums);
+    free((void *)k.passes.materials);
+    passes_free(&want);
+    passes_free(&got);
+    film_free(&k.film);
+    device_close(d);
+    scene_free(s);
+}
+
 /* The first launch of a shape is timed apart, once, and leaves nothing in the picture: neither its
  * sample in a film that is not poisoned, nor a shape's first picture unlike its second. */
 static void first_launches_are_apart(void **state)
@@ -751,6 +930,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strict_bits_do_not_depend_on_settings),
         cmocka_unit_test(samples_add_up),
+        cmocka_unit_test(films_in_parts_are_finished),
+        cmocka_unit_test(stopped_jobs_go_on),
         cmocka_unit_test(first_launches_are_apart),
         cmocka_unit_test(modes_agree_in_the_mean),
         cmocka_unit_test(furnace_is_its_albedo),

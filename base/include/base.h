@@ -226,7 +226,7 @@ void truths_write(const char key[33], const void *data, size_t size);
  * same rules. sealed_read: whatever its key, which is told. Fails: MISSING (no such file), IO (not
  * this user's own, a link), PARSE (another kind, cut short, damaged), MEMORY. sealed_write: as
  * file_write, of pieces that stand one behind the other; path holds what it held before when it
- * fails. */
+ * fails. Not `synced` it is sooner there, and cut short by a power failure. */
 struct file_piece {
     const void *data;
     size_t size;
@@ -234,7 +234,8 @@ struct file_piece {
 enum status sealed_read(struct arena *a, const char *path, const char magic[8], char key[33],
                         const void **data, size_t *size, struct error *err);
 enum status sealed_write(const char *path, const char magic[8], const char key[33],
-                         const struct file_piece *pieces, size_t count, struct error *err);
+                         const struct file_piece *pieces, size_t count, bool synced,
+                         struct error *err);
 /* Takes what a user should know though nothing failed; NULL (at first): nobody listens. */
 extern void (*note_say)(const char *text);
 /* What stands behind the last '/' of a path. */

@@ -159,6 +159,56 @@ static void a_full_disk_keeps_nothing(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Files of a kind: whole or refused with the reason; a failure leaves what there was. */
+static void what_is_sealed_is_refused_with_a_reason(void **state)
+{
+    (void)state;
+    static const char magic[8] = "SOMEKIND", another[8] = "OTHERKIN";
+    const struct file_piece pieces[] = {{text, 5}, {"", 0}, {text + 5, sizeof text - 5}};
+    struct arena a = {0};
+    struct error err = {0};
+    char got[33] = "", link[256], *good, bad[512];
+    const void *data = NULL;
+    size_t size = 0, whole;
+    assert_int_equal(sealed_read(&a, path, magic, got, &data, &size, &err), STATUS_MISSING);
+    for (int synced = 0; synced < 2; synced++) {
+        assert_int_equal(sealed_write(path, magic, key, pieces, 3, synced, &err), STATUS_OK);
+        assert_int_equal(sealed_read(&a, path, magic, got, &data, &size, &err), STATUS_OK);
+        assert_string_equal(got, key);
+        assert_int_equal(size, sizeof text);
+        assert_memory_equal(data, text, sizeof text);
+    }
+    assert_false(kept(key)); /* no cache's */
+    assert_int_equal(sealed_read(&a, path, another, got, &data, &size, &err), STATUS_PARSE);
+    assert_int_equal(file_read(&a, path, 0, &good, &whole, NULL), STATUS_OK);
+    strcpy(got, "untouched");
+    for (size_t bit = 0; bit < 8 * whole; bit++) {
+        memcpy(bad, good, whole);
+        bad[bit / 8] = (char)(bad[bit / 8] ^ 1 << bit % 8);
+        assert_int_equal(file_write(path, bad, whole, NULL), STATUS_OK);
+        assert_int_equal(sealed_read(&a, path, magic, got, &data, &size, &err), STATUS_PARSE);
+    }
+    for (size_t n = 0; n < whole; n++) {
+        assert_int_equal(file_write(path, good, n, NULL), STATUS_OK);
+        assert_int_equal(sealed_read(&a, path, magic, got, &data, &size, &err), STATUS_PARSE);
+    }
+    assert_string_equal(got, "untouched");
+    assert_non_null(strstr(err.msg, "was cut short"));
+    assert_int_equal(file_write(path, good, whole, NULL), STATUS_OK);
+    assert_int_equal(chmod(path, 0620), 0);
+    assert_int_equal(sealed_read(&a, path, magic, got, &data, &size, &err), STATUS_IO);
+    assert_non_null(strstr(err.msg, "can be written by others"));
+    snprintf(link, sizeof link, "%s.real", path);
+    assert_int_equal(rename(path, link), 0);
+    assert_int_equal(symlink(link, path), 0);
+    assert_int_equal(sealed_read(&a, path, magic, got, &data, &size, &err), STATUS_IO);
+    assert_int_equal(sealed_write(path, magic, key, pieces, 3, true, &err), STATUS_IO);
+    assert_non_null(strstr(err.msg, "is a link"));
+    assert_int_equal(file_read(&a, link, 0, &good, &size, NULL), STATUS_OK);
+    assert_int_equal(size, whole);
+    arena_free(&a);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_make, folder_remove)
@@ -167,6 +217,7 @@ int main(void)
         IN_FOLDER(damage_is_noticed),
         IN_FOLDER(what_others_could_write_is_not_used),
         IN_FOLDER(a_full_disk_keeps_nothing),
+        IN_FOLDER(what_is_sealed_is_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

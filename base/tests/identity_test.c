@@ -40,6 +40,40 @@ static void differs(const struct identity *before, const struct identity *after,
     text_free(&t);
 }
 
+/* What was written nested comes back, whatever is known; what was edited does not. */
+static void comes_back_from_what_was_written(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct error err = {0};
+    const struct identity *id = of_case(&a, device(&a, "gcc 12", "7"), "b"), *back = NULL;
+    const char *text = identity_text(&a, id);
+    const struct json *root;
+    assert_int_equal(json_parse(&a, "t", text, strlen(text), &root, &err), STATUS_OK);
+    assert_int_equal(identity_back(&a, "t", "case", root, &back, &err), STATUS_OK);
+    assert_string_equal(back->key, id->key);
+    assert_string_equal(identity_text(&a, back), text);
+    differs(back, of_case(&a, device(&a, "gcc 13", "7"), "b"),
+            "device compiler was gcc 12, is gcc 13");
+    for (size_t i = 0, n = strlen(text); i < n; i++) { /* another letter or digit anywhere */
+        char *edited = arena_strdup(&a, text);
+        if (text[i] < '0' || (text[i] > '9' && text[i] < 'a'))
+            continue;
+        edited[i] = text[i] == '1' ? '2' : '1';
+        back = NULL;
+        if (json_parse(&a, "t", edited, n, &root, NULL) == STATUS_OK)
+            assert_int_not_equal(identity_back(&a, "t", "case", root, &back, &err), STATUS_OK);
+        assert_null(back);
+    }
+    static const char *const bad[] = {"[]", "{}", "{\"key\": 1}", "{\"a\": \"b\"}",
+                                      "{\"key\": \"\", \"x\": 1}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(json_parse(&a, "t", bad[i], strlen(bad[i]), &root, NULL), STATUS_OK);
+        assert_int_equal(identity_back(&a, "t", "case", root, &back, NULL), STATUS_TYPE);
+    }
+    arena_free(&a);
+}
+
 static void key_is_of_all_parts(void **state)
 {
     (void)state;
@@ -215,6 +249,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(key_is_of_all_parts),
+        cmocka_unit_test(comes_back_from_what_was_written),
         cmocka_unit_test(differences_name_the_part),
         cmocka_unit_test(parts_are_read_back),
         cmocka_unit_test(files_are_told_as_they_are_read),

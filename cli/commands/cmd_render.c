@@ -72,7 +72,7 @@ static enum status check_files(const struct render_command *cmd, struct error *e
         s = output_check(cmd->out, err);
     if (s == STATUS_OK && cmd->preview)
         s = output_check(cmd->preview, err);
-    if (s == STATUS_OK && cmd->checkpoint)
+    if (s == STATUS_OK && cmd->checkpoint && strcmp(cmd->checkpoint, "none") != 0)
         s = output_check(cmd->checkpoint, err);
     return s;
 }

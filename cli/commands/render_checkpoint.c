@@ -139,7 +139,9 @@ static void save(struct checkpoint *c, const struct sections *own, double share,
         for (size_t i = 0; i < own->count; i++) /* the heads go with them */
             section_add(&s, own->heads[i].name, own->pieces[3 * i + 1].data,
                         own->pieces[3 * i + 1].size);
-        (void)sealed_write(c->path, magic, c->identity->key, s.pieces, 3 * s.count, &err);
+        /* Whoever stops it does not wait for a disk. */
+        (void)sealed_write(c->path, magic, c->identity->key, s.pieces, 3 * s.count, !stopping,
+                           &err);
     } else {
         error_msg(&err, STATUS_MEMORY, "out of memory");
     }
@@ -151,6 +153,8 @@ static void save(struct checkpoint *c, const struct sections *own, double share,
     }
     text_free(&said);
     arena_free(&a);
+    if (stopping)
+        checkpoint_say(c); /* who stops it may do so for good before the picture is written */
     c->next_save = next_time(start, c->interval_s);
 }
 
@@ -474,12 +478,13 @@ void checkpoint_put_back(struct checkpoint *c, void *bytes, size_t size)
     free(bytes);
 }
 
-void checkpoint_say(const struct checkpoint *c)
+void checkpoint_say(struct checkpoint *c)
 {
     struct text t = {0};
     const char *command = command_line_text();
-    if (!c->path || !(c->written || c->resumed))
+    if (!c->path || !(c->written || c->resumed) || c->said_kept)
         return;
+    c->said_kept = true;
     text_printf(&t, "%.3g%% of the samples are kept in %s; to go on: ", 100 * c->share, c->path);
     if (strstr(command, " -- "))
         text_puts(&t, "the same command with --resume");

@@ -33,7 +33,7 @@ struct checkpoint {
     double share; /* of the samples, in what was written last */
     bool written; /* by this process */
     bool other;   /* what stood there was not taken up */
-    bool said_save, said_update;
+    bool said_save, said_update, said_kept;
 };
 
 /* Before the first sample. resume: what stands there is taken up. Nothing is wrong with its being
@@ -51,8 +51,8 @@ void checkpoint_remove(struct checkpoint *c);
  * NULL: there is no room to be made. */
 void *checkpoint_set_aside(struct checkpoint *c, size_t *size);
 void checkpoint_put_back(struct checkpoint *c, void *bytes, size_t size); /* frees them */
-/* After a render that ended early: says what is kept, and how to go on. */
-void checkpoint_say(const struct checkpoint *c);
+/* Of a render that ends early: says what is kept, and how to go on. Once. */
+void checkpoint_say(struct checkpoint *c);
 void checkpoint_close(struct checkpoint *c);
 
 #endif

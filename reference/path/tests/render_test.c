@@ -198,6 +198,105 @@ static void test_progress_and_cancel(void **state)
     test_scene_free(s);
 }
 
+/* What a picture's keeper got last, and when the picture is stopped. */
+struct kept {
+    struct reference_state state;
+    uint64_t samples;
+    uint32_t spp;
+    atomic_int asked;
+    int times, stop_at;
+};
+static bool keep_due(void *ctx)
+{
+    return atomic_fetch_add(&((struct kept *)ctx)->asked, 1) % 7 == 6;
+}
+static void kept_free(struct kept *k)
+{
+    free((void *)k->state.pixels);
+    for (int i = 0; i < PASS_COUNT; i++)
+        free((void *)k->state.more[i]);
+    k->state = (struct reference_state){0};
+}
+static void keep(void *ctx, const struct reference_state *s, bool stopping)
+{
+    struct kept *k = ctx;
+    const size_t pixels = (size_t)s->width * s->height;
+    uint64_t before = k->samples;
+    struct error err = {0};
+    assert_int_equal(reference_state_check(s, k->spp, &k->samples, &err), STATUS_OK);
+    assert_true(k->samples >= before);
+    kept_free(k);
+    k->state = *s;
+    k->state.pixels = memcpy(malloc(pixels * s->pixel_size), s->pixels, pixels * s->pixel_size);
+    for (int i = 0; i < PASS_COUNT; i++) {
+        const size_t bytes = pixels * pass_infos[i].channels * sizeof(double);
+        if (s->more[i])
+            k->state.more[i] = memcpy(malloc(bytes), s->more[i], bytes);
+    }
+    if (!stopping && ++k->times == k->stop_at)
+        cancel_requested = 15;
+}
+
+/* Stopped thrice and gone on from what was kept, a picture is to the bit that of one go: with all
+ * passes, with an error target, with another number of threads. */
+static void test_goes_on(void **state)
+{
+    (void)state;
+    struct scene *s = test_cornell();
+    struct reference *r = test_open(s);
+    for (int target = 0; target < 2; target++) {
+        struct reference_job job = JOB;
+        struct error err = {0};
+        job.sample_count = target ? 150 : 40;
+        job.error_target = target ? 0.3 : 0;
+        job.passes = PASSES_ALL;
+        job.crop[0] = 2, job.crop[1] = 3, job.crop[2] = 12, job.crop[3] = 9;
+        struct reference_picture want = rendered(r, &job), got = {0};
+        struct kept k = {.spp = job.sample_count};
+        struct reference_state from = {0};
+        enum status st = STATUS_CANCELLED;
+        int rounds = 0;
+        job.keep_due = keep_due;
+        job.keep = keep;
+        job.keep_ctx = &k;
+        for (; st == STATUS_CANCELLED; rounds++) {
+            struct kept before = {.state = from = k.state};
+            job.threads = 1 + (unsigned)rounds % 3;
+            job.resumed = rounds ? &from : NULL;
+            k.state = (struct reference_state){0};
+            k.times = 0;
+            k.stop_at = rounds < 3 ? 2 : -1;
+            st = reference_render(r, &job, &got, &err);
+            cancel_requested = 0;
+            kept_free(&before);
+        }
+        assert_int_equal(st, STATUS_OK);
+        assert_int_equal(rounds, 4);
+        assert_same(&got, &want);
+        for (int i = 0; i < PASS_COUNT; i++)
+            if (want.more[i])
+                assert_memory_equal(got.more[i], want.more[i],
+                                    12 * 9 * pass_infos[i].channels * sizeof(double));
+        if (target)
+            assert_memory_equal(got.counts, want.counts, 12 * 9 * sizeof *want.counts);
+
+        uint64_t samples;
+        job.resumed = &k.state;
+        job.width++; /* of another shape, of fewer samples, of none */
+        job.crop[2]++;
+        assert_int_equal(reference_render(r, &job, &got, &err), STATUS_ARG);
+        job.crop[2]--;
+        assert_int_equal(reference_state_check(&k.state, 1, &samples, &err), STATUS_RANGE);
+        k.state.pixel_size--;
+        assert_int_equal(reference_render(r, &job, &got, &err), STATUS_ARG);
+        kept_free(&k);
+        reference_picture_free(&want);
+        reference_picture_free(&got);
+    }
+    reference_close(r);
+    scene_free(s);
+}
+
 static void test_bad_jobs(void **state)
 {
     (void)state;
@@ -793,6 +892,7 @@ int main(void)
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_goes_on),
         cmocka_unit_test(test_bad_jobs),
         cmocka_unit_test(test_truncated_log),
         cmocka_unit_test(test_film_limit),

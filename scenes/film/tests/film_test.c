@@ -225,6 +225,34 @@ static void test_largest_sums(void **state)
     film_free(&one);
 }
 
+static void test_checks_of_parts(void **state)
+{
+    (void)state;
+    struct film f = film_of(3, 2, 36);
+    struct error err = {0};
+    uint64_t samples = 7;
+    assert_int_equal(film_check_part(&f, 0, &samples, &err), STATUS_OK);
+    assert_int_equal(samples, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        film_add_sample(&f, i % 3, i / 3, (double[3]){1, 1, 1});
+    film_add_sample(&f, 0, 1, (double[3]){1, NAN, 1});
+    assert_int_equal(film_check_part(&f, 2, &samples, &err), STATUS_OK);
+    assert_int_equal(samples, 5);
+    assert_int_equal(film_check_part(&f, 1, &samples, &err), STATUS_RANGE);
+    assert_non_null(strstr(err.msg, "(0, 1) holds 2 samples, which are more than 1"));
+    f.sums[4 * 5 + 2] = 1; /* light without a sample */
+    assert_int_equal(film_check_part(&f, 2, &samples, &err), STATUS_MISMATCH);
+    f.sums[4 * 5 + 2] = -1;
+    assert_int_equal(film_check_part(&f, 2, &samples, &err), STATUS_MISMATCH);
+    f.sums[4 * 5 + 2] = 0;
+    f.sums[4 * 5 + 3] = INT64_C(1) << 32; /* a flag without one */
+    assert_int_equal(film_check_part(&f, 2, &samples, &err), STATUS_MISMATCH);
+    film_poison(&f);
+    assert_int_equal(film_check_part(&f, FILM_SAMPLES_MAX, &samples, &err), STATUS_RANGE);
+    assert_int_equal(samples, 5);
+    film_free(&f);
+}
+
 static void test_checks(void **state)
 {
     (void)state;
@@ -269,7 +297,7 @@ int main(void)
         cmocka_unit_test(test_exponent), cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_flags),    cmocka_unit_test(test_one_flaw_each),
         cmocka_unit_test(test_merging),  cmocka_unit_test(test_largest_sums),
-        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_checks),   cmocka_unit_test(test_checks_of_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
