@@ -401,7 +401,8 @@ const struct asl_fault *asl_fault_find(const char *name); /* NULL: there is none
 /* Appends asl_device_source with that mistake. Fails: MISSING, MEMORY. */
 enum status asl_device_source_broken(const char *fault, struct text *out, struct error *err);
 /* Is the witness well-formed, does each value of each step's result have its line, and do the rules
- * that it names hold for what they were used on? Fails: TYPE or PARSE with file and line. steps and
+ * that can be replayed hold for what they were used on? Stores, loads and control flow are not
+ * looked at: this proves no translation. Fails: TYPE or PARSE with file and line. steps and
  * facts (may be NULL) count what was checked. */
 enum status asl_witness_check(const char *file, const char *text, size_t size, size_t *steps,
                               size_t *facts, struct error *err);

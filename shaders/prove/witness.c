@@ -430,9 +430,15 @@ static bool kept(struct checker *c, uint32_t layer, uint32_t v, const struct val
     if (!c->before || a->op != b->op ||
         c->before->layers[layer].types[v] != c->after->layers[layer].types[v])
         return fail(c, c->line, "layer %u: v%u became another operation without a word", layer, v);
-    for (uint32_t k = 0; is_pure(a) && k < a->operand_count; k++)
+    if (a->operand_count != b->operand_count)
+        return fail(c, c->line, "layer %u: v%u has more or fewer operands without a word", layer,
+                    v);
+    for (uint32_t k = 0; k < a->operand_count; k++)
         if (resolved(c, layer, a->operands[k]) != resolved(c, layer, b->operands[k]))
             return fail(c, c->line, "layer %u: v%u has other operands without a word", layer, v);
+    if (a->op == IR_CALL &&
+        (a->u.call->callee != b->u.call->callee || a->u.call->overload != b->u.call->overload))
+        return fail(c, c->line, "layer %u: v%u calls another function without a word", layer, v);
     if (a->op == IR_CONST &&
         !ir_same_slot((enum ir_type)c->after->layers[layer].types[v], a->u.k, b->u.k))
         return fail(c, c->line, "layer %u: constant v%u changed without a word", layer, v);

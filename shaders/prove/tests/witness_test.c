@@ -146,6 +146,48 @@ static void changed_witnesses_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Another operand of any operation of the last step's result, calls included, is refused. */
+static const char calling[] =
+    "shader t(output float f = 0, output color c = 0) {\n"
+    "  f = sin(u * 3) + noise(P * 2) * cos(v); c = color(noise(u, v), f * u, pow(u, v) - f); }\n";
+
+static void every_operand_counts(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct text t = {0};
+    unsigned tried = 0, calls = 0, taken = 0;
+    assert_true(make(&a, "t.asl", calling, &t));
+    const char *whole = t.data ? t.data : "", *p = whole;
+    for (const char *step = whole; (step = strstr(step, "\nstep ")) != NULL; step++)
+        p = step + 1;
+    for (; *p; p += strcspn(p, "\n") + 1) {
+        const char *end = p + strcspn(p, "\n"), *equals = strstr(p, " = "), *last = NULL;
+        if (!equals || equals > end)
+            continue;
+        for (const char *v = equals; v + 2 < end && *v != '@'; v++)
+            if (v[0] == ' ' && v[1] == 'v' && v[2] >= '0' && v[2] <= '9')
+                last = v + 2;
+        if (!last)
+            continue;
+        char *rest;
+        const unsigned long was = strtoul(last, &rest, 10);
+        const char *other =
+            arena_printf(&a, "%.*s%lu%s", (int)(last - whole), whole, was ? was - 1 : 1, rest);
+        if (asl_witness_check("witness", other, strlen(other), NULL, NULL, NULL) == STATUS_OK) {
+            print_error("accepted: %.*s\n", (int)(end - p), p);
+            taken++;
+        }
+        tried++;
+        calls += strncmp(equals, " = call ", 8) == 0;
+    }
+    assert_int_equal(taken, 0);
+    if (tried < 12 || calls < 4)
+        fail_msg("%u operations tried, %u calls", tried, calls);
+    text_free(&t);
+    arena_free(&a);
+}
+
 /* One line less, or one result changed: each such text is refused. */
 static void every_line_counts(void **state)
 {
@@ -215,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(witnesses_hold), cmocka_unit_test(manual_carries_the_rules),
-        cmocka_unit_test(changed_witnesses_are_refused), cmocka_unit_test(every_line_counts)};
+        cmocka_unit_test(changed_witnesses_are_refused), cmocka_unit_test(every_operand_counts),
+        cmocka_unit_test(every_line_counts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
