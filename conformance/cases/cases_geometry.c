@@ -176,21 +176,20 @@ enum status kernel_hit(struct run_context *c, struct error *err)
         return error_msg(err, STATUS_MEMORY, "out of memory for %zu rays", rays);
     for (size_t i = 0; i < rays; i++)
         make_ray(c->scene, i, &d, in + HIT_IN * i);
-    for (size_t i = 0; i < rays; i++)
-        in[HIT_IN * i + 7] = 1;
-    if ((s = case_probe(c, PROBE_HIT, in, rays, &brute, err)) != STATUS_OK)
-        return s;
-    for (size_t i = 0; i < rays; i++)
-        in[HIT_IN * i + 7] = 0;
     for (size_t k = 0; k < KINDS; k++) {
         if (k && (s = device_load(c->device, c->scene, kinds[k], NULL, err)) != STATUS_OK)
             return s;
         if ((s = case_probe(c, PROBE_HIT, in, rays, &tree[k], err)) != STATUS_OK)
             return s;
     }
-    if (answer_given(c, rays * HIT_OUT * (1 + KINDS)))
+    if (answer_given(c, rays * HIT_OUT * KINDS)) /* brute force's bits, where that was judged */
         return STATUS_OK;
-    if ((s = case_reference(c, err)) != STATUS_OK)
+    if ((s = case_reference(c, err)) != STATUS_OK ||
+        (s = device_load(c->device, c->scene, BVH_BINARY, NULL, err)) != STATUS_OK)
+        return s;
+    for (size_t i = 0; i < rays; i++)
+        in[HIT_IN * i + 7] = 1;
+    if ((s = case_probe(c, PROBE_HIT, in, rays, &brute, err)) != STATUS_OK)
         return s;
     for (size_t i = 0; i < rays; i++)
         compare_reference(c, &arithmetic, &t, in + HIT_IN * i, brute + HIT_OUT * i,
