@@ -87,14 +87,12 @@ static void row_print(const struct bench_record *r)
     if (r->batch)
         printf(", batch %u", r->batch);
     if (r->verdict == VERDICT_PASS)
-        printf(": %.4g Msamples/s [%.4g, %.4g], noise %.1f%%, %u repetitions\n",
+        printf(": %.4g Msamples/s [%.4g, %.4g], noise %.1f%%, %u repetitions%s%s\n",
                r->samples_per_s / 1e6, r->interval[0] / 1e6, r->interval[1] / 1e6, 100 * r->noise,
-               r->repetitions);
+               r->repetitions, r->notes ? "; " : "", r->notes ? r->notes : "");
     else
         printf(": %.300s%s\n", r->reason,
                strlen(r->reason) > 300 ? " ..." : ""); /* all of it is in the store and in JSON */
-    if (r->notes)
-        printf("      note: %s\n", r->notes);
     fflush(stdout);
 }
 

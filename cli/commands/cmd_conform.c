@@ -477,7 +477,7 @@ static void print_summary(const struct conform_command *cmd, const struct confor
         printf("; %zu flaky", sum->flaky);
     if (sum->sick)
         printf("; %zu devices are sick", sum->sick);
-    if (sum->wrong_canaries && sum->outcomes.findings == 0)
+    if (sum->wrong_canaries && !sum->count[VERDICT_FAIL] && !sum->count[VERDICT_ERROR])
         printf("; no case saw it, but %zu devices do not give the canary's known answer",
                sum->wrong_canaries);
     if (sum->resumed)
