@@ -615,16 +615,17 @@ static enum status run_missing(struct run *r, struct error *err)
     const uint32_t w = r->area[2], h = r->area[3];
     bool *seen = calloc((size_t)w * h, sizeof *seen);
     enum status st = seen ? STATUS_OK : error_msg(err, STATUS_MEMORY, "out of memory for pixels");
-    for (size_t i = 0; st == STATUS_OK && i < (size_t)w * h; i++) {
-        const uint32_t x = (uint32_t)(i % w), y = (uint32_t)(i / w);
-        uint32_t size[2], has = (uint32_t)r->film->sums[4 * i + 3];
-        if (seen[i] || has == r->most)
-            continue;
-        alike(r, seen, x, y, size);
-        while (has < r->most && st == STATUS_OK) {
-            uint32_t count = run_batch(r, (uint64_t)size[0] * size[1], r->most - has);
-            st = run_launch(r, x, y, size[0], size[1], r->job->sample_begin + has, count, err);
-            has += count;
+    for (uint32_t y = 0; y < h; y++) {
+        for (uint32_t x = 0; st == STATUS_OK && x < w; x++) {
+            uint32_t size[2], has = (uint32_t)r->film->sums[4 * ((size_t)y * w + x) + 3];
+            if (seen[(size_t)y * w + x] || has == r->most)
+                continue;
+            alike(r, seen, x, y, size);
+            while (has < r->most && st == STATUS_OK) {
+                uint32_t count = run_batch(r, (uint64_t)size[0] * size[1], r->most - has);
+                st = run_launch(r, x, y, size[0], size[1], r->job->sample_begin + has, count, err);
+                has += count;
+            }
         }
     }
     free(seen);

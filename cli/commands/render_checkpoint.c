@@ -109,12 +109,14 @@ static void note_failure(bool *said, const char *what, const struct error *err)
     *said = true;
 }
 
-/* When that much has passed, but so that a tenth of the time goes into it at most. */
-static double next_time(double start, double interval_s)
+/* When that much has passed since what began at `start`, and so many times the seconds it took. */
+static double next_time(double start, double interval_s, double times)
 {
     const double now = clock_s();
-    return now + fmax(fmax(interval_s, 0.02), 9 * (now - start));
+    return now + fmax(fmax(interval_s, 0.02), times * (now - start));
 }
+/* A tenth of the time goes into checkpoints at most, half of it into pictures, which are asked for. */
+enum { SAVE_TIMES = 9, UPDATE_TIMES = 1 };
 
 static void save(struct checkpoint *c, const struct sections *own, double share, bool stopping)
 {
@@ -155,7 +157,7 @@ static void save(struct checkpoint *c, const struct sections *own, double share,
     arena_free(&a);
     if (stopping)
         checkpoint_say(c); /* who stops it may do so for good before the picture is written */
-    c->next_save = next_time(start, c->interval_s);
+    c->next_save = next_time(start, c->interval_s, SAVE_TIMES);
 }
 
 /* The picture so far, made by `fill` from `from`, if it is time for one. */
@@ -174,7 +176,7 @@ static void update(struct checkpoint *c, void (*fill)(const void *from, float *r
     if (!rgb || c->picture(c->ctx, rgb, share * c->spp, &err) != STATUS_OK)
         note_failure(&c->said_update, "no picture so far", &err);
     free(rgb);
-    c->next_update = next_time(start, c->update_s);
+    c->next_update = next_time(start, c->update_s, UPDATE_TIMES);
 }
 
 static void film_fill(const void *from, float *rgb) { film_rgb(from, rgb); }
@@ -189,8 +191,8 @@ bool checkpoint_due(void *ctx)
 
 static void nothing_yet(struct checkpoint *c)
 {
-    c->next_save = next_time(clock_s(), c->interval_s);
-    c->next_update = next_time(clock_s(), c->update_s);
+    c->next_save = next_time(clock_s(), c->interval_s, 0);
+    c->next_update = next_time(clock_s(), c->update_s, 0);
 }
 
 static size_t pixels_of(const struct checkpoint *c) { return (size_t)c->width * c->height; }
