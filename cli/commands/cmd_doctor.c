@@ -84,6 +84,7 @@ static void find_linked(struct findings *f)
         {"PCRE2", "libpcre2-8", "libpcre2-dev"},
         {"YAJL (JSON)", "libyajl", "libyajl-dev"},
         {"xxHash", "libxxhash", "libxxhash-dev"},
+        {"Nettle", "libnettle", "nettle-dev"},
         {"libpng", "libpng", "libpng-dev"},
         {"libjpeg", "libjpeg", "libjpeg-dev"},
         {"libtiff", "libtiff", "libtiff-dev"},

@@ -211,8 +211,11 @@ struct stage {
     const struct film_record *of;
 };
 
-static enum status picture_load(struct stage *g, const struct picture *p, struct error *err)
+static enum status picture_load(struct stage *g, const char *device, const struct picture *p,
+                                struct error *err)
 {
+    if (!g->device)
+        TRY(device_open(device, &g->device, err));
     if (g->of && strcmp(g->of->name, p->f->name) == 0 && strcmp(g->of->job, p->f->job) == 0)
         return STATUS_OK;
     scene_free(g->scene);
@@ -236,7 +239,7 @@ static enum status picture_check(struct auditing *u, struct stage *g, const stru
     for (size_t i = 0; i < p->count; i++) {
         if (!marks[i])
             continue;
-        TRY(picture_load(g, p, err));
+        TRY(picture_load(g, u->o->device, p, err));
         TRY(tile_check(u, g->device, g->scene, &g->job, p->f, i, err));
         if (cancel_requested)
             return error_msg(err, STATUS_CANCELLED, "stopped");
@@ -259,7 +262,7 @@ enum status audit_pictures(struct auditing *u, const struct picture *list, size_
     for (size_t i = 0; i < count; i++)
         if (u->o->challenge && challenge_has(u->o->challenge, list[i].f->name))
             marks[list[i].first + draw_below(&more, list[i].count)] = true; /* one at least */
-    enum status st = device_open(u->o->device, &stage.device, err);
+    enum status st = STATUS_OK;
     for (size_t i = 0; st == STATUS_OK && i < count; i++)
         st = picture_check(u, &stage, &list[i], marks + list[i].first, err);
     device_close(stage.device);
